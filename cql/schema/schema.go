@@ -1,0 +1,95 @@
+// Package schema is the logical schema as values: keyspaces, tables, columns,
+// types. A Schema is an immutable snapshot; a change makes a new one.
+//
+// It does no I/O; it imports cql/value.
+package schema
+
+import "github.com/evenkeel/evenkeel/cql/value"
+
+// Schema is a snapshot of every keyspace, by name.
+type Schema struct {
+	Keyspaces map[string]*Keyspace
+}
+
+// Table returns the table, or nil.
+func (s *Schema) Table(keyspace, name string) *Table {
+	if k := s.Keyspaces[keyspace]; k != nil {
+		return k.Tables[name]
+	}
+	return nil
+}
+
+// Keyspace is one keyspace.
+type Keyspace struct {
+	Name          string
+	Replication   map[string]string // as in system_schema.keyspaces, with "class"
+	DurableWrites bool
+	Tables        map[string]*Table
+	Types         map[string]*value.Type // user-defined types, by name
+}
+
+// ColumnKind is a column's role, as system_schema.columns names it.
+type ColumnKind uint8
+
+const (
+	PartitionKey ColumnKind = iota
+	Clustering
+	Static
+	Regular
+)
+
+func (k ColumnKind) String() string {
+	return [...]string{"partition_key", "clustering", "static", "regular"}[k]
+}
+
+// Column is one column of a table.
+type Column struct {
+	Name     string
+	Type     *value.Type
+	Kind     ColumnKind
+	Position int  // within the partition key or the clustering columns; -1 otherwise
+	Desc     bool // clustering order
+}
+
+// Table is one table.
+type Table struct {
+	Keyspace     string
+	Name         string
+	ID           [16]byte
+	PartitionKey []*Column
+	Clustering   []*Column
+	Statics      []*Column // by name
+	Regulars     []*Column // by name
+	Columns      map[string]*Column
+	Options      map[string]any     // as in system_schema.tables
+	Dropped      map[string]Dropped // dropped columns, by name
+	Counter      bool
+	Indexes      []Index
+}
+
+// Dropped is a dropped column and when it was dropped, in microseconds.
+type Dropped struct {
+	Type *value.Type
+	Kind ColumnKind
+	Time int64
+}
+
+// Index is a secondary index, as in system_schema.indexes.
+type Index struct {
+	Name    string
+	Kind    string
+	Options map[string]string
+}
+
+// All returns the columns in the order of SELECT *: partition key, clustering,
+// then statics and regulars each by name.
+func (t *Table) All() []*Column {
+	all := make([]*Column, 0, len(t.Columns))
+	all = append(all, t.PartitionKey...)
+	all = append(all, t.Clustering...)
+	all = append(all, t.Statics...)
+	return append(all, t.Regulars...)
+}
+
+// Column returns the column, or nil.
+func (t *Table) Column(name string) *Column { return t.Columns[name] }
