@@ -1,0 +1,90 @@
+package storage
+
+import "math"
+
+// Cell is one cell: of a column, or of one element of a non-frozen collection
+// or UDT.
+type Cell struct {
+	Column    uint32
+	Path      []byte // element: list timeuuid, set element, map key, UDT field index (smallint); nil for atomic columns
+	Value     []byte // serialized; empty for set elements
+	Timestamp int64  // microseconds
+	TTL       int32  // seconds as written; 0: does not expire
+	Expires   int64  // seconds since 1970 when TTL > 0 (write time + TTL): dead from this second on
+}
+
+// TTLLeft is what ttl(column) returns: seconds left at now, 0 without TTL.
+func (c *Cell) TTLLeft(now int64) int32 {
+	if c.TTL == 0 {
+		return 0
+	}
+	return int32(c.Expires - now)
+}
+
+// Liveness is a row's marker (Cassandra's primary key liveness), which INSERT
+// writes and UPDATE does not.
+type Liveness struct {
+	Timestamp int64
+	TTL       int32
+	Expires   int64
+}
+
+// Deletion is a tombstone: it deletes what has Timestamp or less.
+type Deletion struct {
+	Timestamp int64 // microseconds
+	Time      int64 // when it was made, seconds since 1970: for garbage collection, and second in order between equal timestamps
+}
+
+// noTimestamp is less than every timestamp that a client may give.
+const noTimestamp = math.MinInt64
+
+// Row is a live row, or the live static row, at Query.Now.
+//
+// Its slices are views that are valid until the next call of Next,
+// NextPartition or Close, or, for Get, until the Row is used again.
+type Row struct {
+	Clustering [][]byte // serialized values, one a clustering column; none for the static row
+	HasMarker  bool     // the marker is live
+	Marker     Liveness // when HasMarker
+	Cells      []Cell   // live cells of the wanted columns, by column, then path in its type's order
+
+	arena []byte // backs decoded clustering values and paths
+	value []byte // backs cells, for Get
+}
+
+// ColumnSet is a set of column ids. The zero value is empty.
+type ColumnSet struct {
+	low  uint64
+	high []uint64
+}
+
+// NewColumnSet makes a set.
+func NewColumnSet(columns ...uint32) ColumnSet {
+	var s ColumnSet
+	for _, c := range columns {
+		s.Add(c)
+	}
+	return s
+}
+
+// Add adds a column.
+func (s *ColumnSet) Add(column uint32) {
+	if column < 64 {
+		s.low |= 1 << column
+		return
+	}
+	i := int(column/64) - 1
+	for len(s.high) <= i {
+		s.high = append(s.high, 0)
+	}
+	s.high[i] |= 1 << (column % 64)
+}
+
+// Has tells whether the column is in the set.
+func (s *ColumnSet) Has(column uint32) bool {
+	if column < 64 {
+		return s.low&(1<<column) != 0
+	}
+	i := int(column/64) - 1
+	return i < len(s.high) && s.high[i]&(1<<(column%64)) != 0
+}

@@ -1,0 +1,51 @@
+// Package storage keeps Cassandra's data model on Pebble: partitions of
+// clustered rows of timestamped cells, with tombstones and expiry, on one node.
+// It knows tables by id, partition keys by their serialized bytes and token,
+// clustering values and cells by their serialized bytes; it does not know CQL.
+//
+// # Promises
+//
+//  1. An acknowledged write (Sync) survives the death of the process and of the
+//     machine. A batch is there whole or not at all, over all its partitions
+//     and tables. Concurrent writers share one fsync.
+//  2. What a read returns is a function of the mutations and of Query.Now, not
+//     of their arrival order: every mutation is reconciled as Cassandra does
+//     (reconcile.go), and what Cassandra calls shadowed never comes back.
+//  3. Writes never read (counters and Guarded batches excepted): a row mutation
+//     is one Pebble MERGE, a point read is one Pebble Get.
+//  4. Rows come in Cassandra's clustering order, partitions in token order, in
+//     either direction, from any position; clustering values come back as the
+//     bytes that were first written.
+//  5. Memory is bounded by Options, whatever partitions hold; Close waits for
+//     all that Open started.
+//  6. Expired and deleted data are invisible from Query.Now on, and are removed
+//     from disk by a sweep once Table.GCGrace has passed (sweep.go).
+//
+// # Use
+//
+//	db, err := storage.Open(dir, storage.Options{})
+//	t, err := db.Table(storage.TableSpec{ID: id, Clustering: …, Columns: …})
+//
+//	b := db.NewBatch()
+//	b.Partition(t, token, key)
+//	b.Row(clustering)
+//	b.Marker(storage.Liveness{Timestamp: ts})
+//	b.Set(storage.Cell{Column: 1, Value: v, Timestamp: ts})
+//	err = b.Commit()
+//
+//	it := t.Read(token, key, &storage.Query{Now: now})
+//	defer it.Close()
+//	for it.NextPartition() {
+//		for it.Next() {
+//			row := it.Row()
+//		}
+//	}
+//	err = it.Err()
+//
+// # Units
+//
+// Timestamps are microseconds, as clients give them; expiry and deletion times
+// are seconds since 1970; TTLs are seconds.
+//
+// It imports cql/value and Pebble.
+package storage

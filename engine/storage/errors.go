@@ -1,0 +1,18 @@
+package storage
+
+import "errors"
+
+// The kinds of errors of this package, for errors.Is. Their texts say what to
+// do about them.
+var (
+	// ErrInUse: another process, or another DB in this one, has the directory.
+	ErrInUse = errors.New("in use")
+	// ErrForeign: the directory holds something else.
+	ErrForeign = errors.New("not an evenkeel data directory")
+	// ErrNewer: the directory was written by a newer version of the format.
+	ErrNewer = errors.New("written by a newer version")
+	// ErrCorrupt: what is on disk is not what was written.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrMalformed: a caller's argument does not fit the table.
+	ErrMalformed = errors.New("malformed")
+)
