@@ -1,0 +1,37 @@
+# The targets that people type. Everything that tests need beside Go is brought
+# into .deps/ by `make deps`, which `make test` calls.
+
+GO       ?= go
+FUZZTIME ?= 20s
+# The tests share one Cassandra and the machine's cores with it.
+PARALLEL ?= 2
+
+.PHONY: help build test deps lint fuzz clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+build: ## bin/evenkeel
+	$(GO) build -o bin/evenkeel ./cmd/evenkeel
+
+test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
+	$(GO) run ./internal/testkit/cmd/with-cassandra $(GO) test -p $(PARALLEL) -timeout 20m ./...
+
+deps: ## what the tests need beside Go, into .deps/
+	@internal/testkit/deps/fetch.sh
+
+lint: ## gofmt and go vet
+	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l $$($(GO) list -f '{{.Dir}}' ./...)); \
+	  if [ -n "$$bad" ]; then printf 'not as gofmt writes it:\n%s\n' "$$bad" >&2; exit 1; fi
+	$(GO) vet ./...
+
+fuzz: ## every fuzz target for FUZZTIME (20s)
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u | while read -r dir; do \
+	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -c 6-); do \
+	    echo "$$dir $$f"; \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) "$$dir" </dev/null || exit 1; \
+	  done; \
+	done
+
+clean: ## remove bin/ and .deps/
+	rm -rf bin .deps

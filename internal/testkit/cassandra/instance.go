@@ -1,0 +1,291 @@
+package cassandra
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/deps"
+)
+
+// Instance is one Cassandra process and its data. Its address stays the same
+// when it is restarted. It is for use by one goroutine at a time.
+type Instance struct {
+	layout   layout
+	java     string
+	watchdog *watchdog
+
+	mu   sync.Mutex
+	proc *process // nil while stopped
+}
+
+// process is one run of the JVM. No goroutine waits for it (tests that look for
+// leaked goroutines would find that): it is asked whether it has ended.
+type process struct {
+	p      *os.Process
+	status syscall.WaitStatus // once it has ended
+}
+
+func (p *process) ended() bool {
+	pid, err := syscall.Wait4(p.p.Pid, &p.status, syscall.WNOHANG, nil)
+	return pid == p.p.Pid || errors.Is(err, syscall.ECHILD)
+}
+
+const (
+	startLimit = 150 * time.Second // a loaded machine took 19 s
+	stopLimit  = 60 * time.Second
+)
+
+// Launch starts an instance and waits until it serves CQL. Close ends it.
+func Launch(ctx context.Context, o Options) (*Instance, error) {
+	o = o.withDefaults()
+	java, err := deps.Java()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := deps.Path("cassandra")
+	if err != nil {
+		return nil, fmt.Errorf("Cassandra's jars: %w", err)
+	}
+	// Between finding a free port and Cassandra's taking it another process may
+	// come first: then the JVM ends at once, and other ports are tried.
+	for attempt := 1; ; attempt++ {
+		i, err := launch(ctx, java, lib, o)
+		if err == nil || attempt == 3 || !errors.Is(err, errPortTaken) {
+			return i, err
+		}
+	}
+}
+
+var errPortTaken = errors.New("port taken")
+
+func launch(ctx context.Context, java, lib string, o Options) (*Instance, error) {
+	dir, err := os.MkdirTemp(spacious(), "evenkeel-cassandra-")
+	if err != nil {
+		return nil, fmt.Errorf("Cassandra's directory: %w", err)
+	}
+	ports, err := freePorts(2)
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	i := &Instance{java: java, layout: layout{
+		Options: o, Dir: dir, Native: ports[0], Storage: ports[1], Lib: lib,
+		DataDir: filepath.Join(dir, "data"), ConfigDir: filepath.Join(dir, "conf"),
+	}}
+	if err := i.configure(); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	if i.watchdog, err = newWatchdog(dir); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	if err := i.Restart(ctx); err != nil {
+		log := i.LogTail(40)
+		i.Close()
+		if strings.Contains(log, "Address already in use") || strings.Contains(log, "is in use by another process") {
+			return nil, fmt.Errorf("%w: %w", errPortTaken, err)
+		}
+		return nil, fmt.Errorf("%w; the end of its log:\n%s", err, log)
+	}
+	return i, nil
+}
+
+func (i *Instance) configure() error {
+	for _, dir := range []string{i.layout.DataDir, filepath.Join(i.layout.ConfigDir, "triggers")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("configure Cassandra: %w", err)
+		}
+	}
+	var b bytes.Buffer
+	if err := yaml.Execute(&b, i.layout); err != nil {
+		return fmt.Errorf("cassandra.yaml: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "cassandra.yaml"), b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("configure Cassandra: %w", err)
+	}
+	b.Reset()
+	if err := logback.Execute(&b, i.layout); err != nil {
+		return fmt.Errorf("logback.xml: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "logback.xml"), b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("configure Cassandra: %w", err)
+	}
+	return nil
+}
+
+// Addr is where the instance serves CQL, host:port.
+func (i *Instance) Addr() string { return fmt.Sprintf("127.0.0.1:%d", i.layout.Native) }
+
+// Log is the path of the instance's log.
+func (i *Instance) Log() string { return filepath.Join(i.layout.Dir, "system.log") }
+
+// Restart starts the process where it is not running, and waits until it serves
+// CQL, with the data it had.
+func (i *Instance) Restart(ctx context.Context) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.proc != nil {
+		if err := i.end(syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	out, err := os.OpenFile(filepath.Join(i.layout.Dir, "out.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("start Cassandra: %w", err)
+	}
+	defer out.Close() // the child has its own
+	cmd := exec.Command(i.java, i.layout.arguments()...)
+	cmd.Dir = i.layout.Dir
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C is for the tests, which then end it
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start Cassandra: %w", err)
+	}
+	p := &process{p: cmd.Process}
+	i.proc = p
+	i.watchdog.guard(cmd.Process.Pid)
+	if err := i.await(ctx, p); err != nil {
+		_ = i.end(syscall.SIGKILL) // the first error says more
+		return err
+	}
+	return nil
+}
+
+// await returns when the instance answers CQL (and, with Auth, knows its superuser).
+func (i *Instance) await(ctx context.Context, p *process) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := probe(ctx, i.Addr(), i.layout.Auth)
+		if err == nil {
+			return nil
+		}
+		if p.ended() {
+			i.proc = nil
+			return fmt.Errorf("Cassandra ended while it started, with status %d", p.status.ExitStatus())
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("Cassandra does not serve CQL after %v: %w", startLimit, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// Stop ends the process in order (SIGTERM: it drains); the data stays.
+func (i *Instance) Stop() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.end(syscall.SIGTERM)
+}
+
+// Kill ends the process at once (SIGKILL); what it had not written is lost.
+func (i *Instance) Kill() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.end(syscall.SIGKILL)
+}
+
+// Freeze halts the process (SIGSTOP): its connections stay open and are silent,
+// as those of a machine that hangs. Thaw ends it.
+func (i *Instance) Freeze() error { return i.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen process run on.
+func (i *Instance) Thaw() error { return i.signal(syscall.SIGCONT) }
+
+func (i *Instance) signal(s syscall.Signal) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.proc == nil {
+		return errors.New("Cassandra is not running")
+	}
+	return i.proc.p.Signal(s)
+}
+
+// Close ends the process and removes its data.
+func (i *Instance) Close() {
+	_ = i.Kill() // it may have ended already
+	i.watchdog.close()
+	os.RemoveAll(i.layout.Dir)
+}
+
+func (i *Instance) end(s syscall.Signal) error {
+	p := i.proc
+	if p == nil {
+		return nil
+	}
+	i.proc = nil
+	if err := p.p.Signal(s); err != nil {
+		return fmt.Errorf("end Cassandra: %w", err)
+	}
+	for begun := time.Now(); !p.ended(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > stopLimit {
+			_ = p.p.Kill() // it is waited for above
+		}
+	}
+	i.watchdog.guard(0)
+	return nil
+}
+
+// LogTail returns the last n lines of the log, and of what the JVM printed.
+func (i *Instance) LogTail(n int) string {
+	return tail(filepath.Join(i.layout.Dir, "out.log"), 0, n) + tail(i.Log(), 0, n)
+}
+
+// tail returns the last n lines of the file after offset.
+func tail(path string, offset int64, n int) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return ""
+	}
+	b, err := io.ReadAll(f)
+	if err != nil || len(b) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// spacious is the directory for data: memory where there is at least 2 GiB of it.
+func spacious() string {
+	const shm, enough = "/dev/shm", 2 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(shm, &fs); err == nil && uint64(fs.Bsize)*fs.Bavail >= enough {
+		return shm
+	}
+	return os.TempDir()
+}
+
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		defer l.Close() // all at the end, so that they differ
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}

@@ -1,0 +1,146 @@
+package cassandra
+
+import (
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+// Options say what kind of Cassandra to start. The zero value is an open one
+// (no credentials) with a small heap.
+type Options struct {
+	// Auth turns on PasswordAuthenticator and CassandraAuthorizer. The superuser
+	// is Username with Password.
+	Auth bool
+
+	// HeapMB is the JVM's heap in MiB; default 512 (the process then takes about
+	// 0.9 GiB).
+	HeapMB int
+
+	// Settings are further lines of cassandra.yaml, such as
+	// "batch_size_fail_threshold: 50KiB".
+	Settings []string
+}
+
+// The superuser of an instance with Options.Auth.
+const (
+	Username = "cassandra"
+	Password = "cassandra"
+)
+
+func (o Options) withDefaults() Options {
+	if o.HeapMB == 0 {
+		o.HeapMB = 512
+	}
+	return o
+}
+
+// layout is what the configuration files and the command line are made from.
+type layout struct {
+	Options
+	Dir                string // everything the instance writes
+	Native, Storage    int    // ports
+	Lib                string // the jars
+	DataDir, ConfigDir string
+}
+
+var yaml = template.Must(template.New("cassandra.yaml").Parse(`cluster_name: evenkeel tests
+num_tokens: 16
+allocate_tokens_for_local_replication_factor: 1
+partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+commitlog_sync: periodic
+commitlog_sync_period: 10000ms
+commitlog_segment_size: 8MiB
+commitlog_total_space: 128MiB
+endpoint_snitch: SimpleSnitch
+seed_provider:
+  - class_name: org.apache.cassandra.locator.SimpleSeedProvider
+    parameters:
+      - seeds: "127.0.0.1:{{.Storage}}"
+listen_address: 127.0.0.1
+rpc_address: 127.0.0.1
+storage_port: {{.Storage}}
+native_transport_port: {{.Native}}
+start_native_transport: true
+{{- if .Auth}}
+authenticator: PasswordAuthenticator
+authorizer: CassandraAuthorizer
+credentials_validity: 100ms
+roles_validity: 100ms
+permissions_validity: 100ms
+{{- else}}
+authenticator: AllowAllAuthenticator
+authorizer: AllowAllAuthorizer
+{{- end}}
+role_manager: CassandraRoleManager
+data_file_directories: ['{{.DataDir}}/data']
+commitlog_directory: '{{.DataDir}}/commitlog'
+saved_caches_directory: '{{.DataDir}}/saved_caches'
+hints_directory: '{{.DataDir}}/hints'
+cdc_raw_directory: '{{.DataDir}}/cdc'
+memtable_heap_space: 64MiB
+memtable_offheap_space: 64MiB
+file_cache_size: 32MiB
+materialized_views_enabled: true
+user_defined_functions_enabled: true
+auto_snapshot: false
+{{range .Settings}}{{.}}
+{{end}}`))
+
+var logback = template.Must(template.New("logback.xml").Parse(`<configuration>
+  <appender name="FILE" class="ch.qos.logback.core.FileAppender">
+    <file>{{.Dir}}/system.log</file>
+    <encoder><pattern>%-5level %date{HH:mm:ss.SSS} %msg%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="FILE"/></root>
+</configuration>
+`))
+
+// Cassandra 5.0 reaches into these packages of the JDK (its own
+// conf/jvm17-server.options).
+const (
+	exports = `java.base/jdk.internal.misc java.base/jdk.internal.ref java.base/sun.nio.ch
+		java.management.rmi/com.sun.jmx.remote.internal.rmi java.rmi/sun.rmi.registry java.rmi/sun.rmi.server
+		java.sql/java.sql java.base/java.lang.ref java.base/java.lang.reflect jdk.unsupported/sun.misc
+		jdk.compiler/com.sun.tools.javac.file`
+	opens = `java.base/java.lang.module java.base/jdk.internal.loader java.base/jdk.internal.ref
+		java.base/jdk.internal.reflect java.base/jdk.internal.math java.base/jdk.internal.module
+		java.base/jdk.internal.util.jar java.base/sun.nio.ch java.base/java.io java.base/java.nio
+		java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic
+		java.base/java.lang java.base/java.math java.base/java.lang.reflect java.base/java.net
+		jdk.management/com.sun.management.internal java.rmi/sun.rmi.transport.tcp`
+)
+
+// arguments are those of the java command.
+func (l layout) arguments() []string {
+	args := []string{
+		fmt.Sprintf("-Xms%dM", l.HeapMB), fmt.Sprintf("-Xmx%dM", l.HeapMB),
+		"-Xss512k", "-XX:+UseG1GC", "-XX:MaxDirectMemorySize=512m",
+		"-Djdk.attach.allowAttachSelf=true", "-Djava.security.manager=allow",
+		"-Djava.net.preferIPv4Stack=true", "-Djava.awt.headless=true", "-Dfile.encoding=UTF-8",
+		// Zone-less timestamp literals are read in the server's zone.
+		"-Duser.timezone=UTC",
+	}
+	for _, p := range strings.Fields(exports) {
+		args = append(args, "--add-exports", p+"=ALL-UNNAMED")
+	}
+	for _, p := range strings.Fields(opens) {
+		args = append(args, "--add-opens", p+"=ALL-UNNAMED")
+	}
+	return append(args,
+		"-javaagent:"+l.Lib+"/jamm-0.4.0.jar",
+		"-Dcassandra.config=file://"+l.ConfigDir+"/cassandra.yaml",
+		"-Dlogback.configurationFile="+l.ConfigDir+"/logback.xml",
+		"-Dcassandra.storagedir="+l.DataDir,
+		"-Dcassandra.logdir="+l.Dir,
+		"-Dcassandra.triggers_dir="+l.ConfigDir+"/triggers",
+		"-Dcassandra-foreground=yes",
+		// Start and DDL in a second instead of thirty: alone, nothing is to settle.
+		"-Dcassandra.skip_wait_for_gossip_to_settle=0",
+		"-Dcassandra.ring_delay_ms=100",
+		"-Dcassandra.superuser_setup_delay_ms=0",
+		"-Dcassandra.test.flush_local_schema_changes=false",
+		"-cp", l.ConfigDir+":"+l.Lib+"/*",
+		"org.apache.cassandra.service.CassandraDaemon",
+	)
+}
