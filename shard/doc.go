@@ -1,0 +1,39 @@
+// Package shard says in which physical partition a row of a write-sharded table
+// lives: layouts, hashes, even draws.
+//
+// # The shard of a row
+//
+// The format is public: data can be read and written without this module, and
+// the shard of a row computed in any language (testdata/vectors.json has
+// examples). Under strategy calculated and hash murmur3, with N shards:
+//
+//  1. Take the values of the `by` columns, in the order of `by`, each serialized
+//     as in Cassandra's native protocol and made canonical, so that values that
+//     Cassandra takes as equal have equal bytes: decimals without trailing zeros
+//     (1.00 as 1, 100 as 1E+2, zero with scale 0), varints in the fewest bytes,
+//     NaN as 0x7fc00000 or 0x7ff8000000000000, true as 0x01, and the same inside
+//     frozen collections, tuples (without trailing nulls) and user-defined types.
+//     -0.0 is not 0.0. All other types are canonical as they are.
+//  2. One column: the bytes are its value. Several: for each column a 2-byte
+//     big-endian length, the value, and a byte 0x00 (a composite partition key).
+//  3. The token of these bytes under Cassandra's Murmur3Partitioner, read as an
+//     unsigned 64-bit integer; no bytes at all have the token 0x8000000000000000.
+//  4. Jump consistent hash (Lamping and Veach, 2014) of that integer over N
+//     buckets gives 0..N-1; the shard is that plus 1.
+//
+// Under hash code_points the columns are text: the shard is the product of all
+// Unicode code points of the values modulo N, plus 1 (1 mod N, plus 1 for empty
+// text). Its shards are far from even, see Hash.
+//
+// # Promises
+//
+//  1. The shard of a row depends on nothing but the layout and the row's key.
+//  2. How many shards a key has is asked of the layout, by key (Layout.Shards).
+//  3. When N grows under murmur3, only rows that must move do: each moves to a
+//     new shard or stays.
+//  4. Parse(l.Options()) is l, but for its generation; what Parse refuses is named
+//     with the way out.
+//  5. ShardOf does not allocate for keys of ordinary size.
+//
+// It does no I/O; it imports partitioner.
+package shard

@@ -1,0 +1,99 @@
+package shard
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		options map[string]string
+		want    string // String of the layout, or a part of the error after "!"
+	}{
+		{map[string]string{"shards": "200"}, "{'column': 'shard', 'hash': 'murmur3', 'shards': '200', 'strategy': 'calculated'}"},
+		{map[string]string{"strategy": "calculated", "by": "title", "shards": "1"}, "{'by': 'title', 'column': 'shard', 'hash': 'murmur3', 'shards': '1', 'strategy': 'calculated'}"},
+		{map[string]string{"by": ` Title ,"Day of it", x_1`, "shards": "10000", "hash": "code_points", "column": "Salt"},
+			`{'by': 'title, "Day of it", x_1', 'column': 'salt', 'hash': 'code_points', 'shards': '10000', 'strategy': 'calculated'}`},
+		{map[string]string{"by": `"it's ""so"""`, "shards": "2"}, `{'by': '"it''s ""so"""', 'column': 'shard', 'hash': 'murmur3', 'shards': '2', 'strategy': 'calculated'}`},
+		{map[string]string{"strategy": "random", "shards": "16"}, "{'column': 'shard', 'shards': '16', 'strategy': 'random'}"},
+
+		{nil, "!number of shards is missing; add 'shards'"},
+		{map[string]string{"shards": "0"}, "!'shards' is '0'; it must be a whole number from 1 to 10000"},
+		{map[string]string{"shards": "10001"}, "!from 1 to 10000"},
+		{map[string]string{"shards": "-3"}, "!from 1 to 10000"},
+		{map[string]string{"shards": "many"}, "!'shards' is 'many'"},
+		{map[string]string{"shards": "99999999999999999999"}, "!from 1 to 10000"},
+		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column"},
+		{map[string]string{"shards": "2", "strategy": "rollover"}, "!unknown strategy 'rollover'; use 'calculated' or 'random'"},
+		{map[string]string{"shards": "2", "hash": "md5"}, "!unknown hash 'md5'; use 'murmur3' or 'code_points'"},
+		{map[string]string{"shards": "2", "by": ""}, "!a name is missing"},
+		{map[string]string{"shards": "2", "by": "a,"}, "!a name is missing"},
+		{map[string]string{"shards": "2", "by": "a, A"}, "!a is named twice"},
+		{map[string]string{"shards": "2", "by": "a b"}, `!"b" cannot be part`},
+		{map[string]string{"shards": "2", "by": `"a`}, "!not closed"},
+		{map[string]string{"shards": "2", "column": "a, b"}, "!2 names; give one column name"},
+		{map[string]string{"shards": "2", "strategy": "random", "by": "a"}, "!'by' means nothing under strategy 'random'"},
+		{map[string]string{"shards": "2", "strategy": "random", "hash": "murmur3"}, "!'hash' means nothing under strategy 'random'"},
+	} {
+		l, err := Parse(c.options)
+		if fault, wrong := strings.CutPrefix(c.want, "!"); wrong {
+			if err == nil || !strings.Contains(err.Error(), fault) || !strings.HasPrefix(err.Error(), "write_sharding: ") {
+				t.Errorf("%v: error %v, want %s", c.options, err, fault)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%v: %v", c.options, err)
+			continue
+		}
+		if l.String() != c.want {
+			t.Errorf("%v: %s, want %s", c.options, l, c.want)
+		}
+	}
+}
+
+func TestOptionsParseBack(t *testing.T) {
+	name := rapid.OneOf(rapid.StringMatching(`[a-z][a-z0-9_]{0,5}`), rapid.StringN(1, 5, -1))
+	rapid.Check(t, func(t *rapid.T) {
+		l := &Layout{
+			N:        rapid.IntRange(1, MaxShards).Draw(t, "n"),
+			Strategy: rapid.SampledFrom([]Strategy{Calculated, Random}).Draw(t, "strategy"),
+			Column:   name.Draw(t, "column"),
+		}
+		if l.Strategy == Calculated {
+			l.Hash = rapid.SampledFrom([]Hash{Murmur3, CodePoints}).Draw(t, "hash")
+			l.By = rapid.SliceOfNDistinct(name, 0, 3, rapid.ID[string]).Draw(t, "by")
+		}
+		back, err := Parse(l.Options())
+		if err != nil || !back.Equal(l) {
+			t.Fatalf("%s: %v, %v", l, back, err)
+		}
+		if !maps.Equal(back.Options(), l.Options()) {
+			t.Fatalf("%v, %v", back.Options(), l.Options())
+		}
+	})
+}
+
+func FuzzIdentifiers(f *testing.F) {
+	f.Add(`a, "B ""c""",d`)
+	f.Add(`"`)
+	f.Add(`a""`)
+	f.Fuzz(func(t *testing.T, s string) {
+		names, err := identifiers(s)
+		if err != nil {
+			return
+		}
+		var quoted []string
+		for _, n := range names {
+			quoted = append(quoted, quote(n))
+		}
+		back, err := identifiers(strings.Join(quoted, ","))
+		if err != nil || !slices.Equal(back, names) {
+			t.Fatalf("%q: %q, %v", names, back, err)
+		}
+	})
+}
