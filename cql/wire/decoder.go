@@ -1,0 +1,288 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+const (
+	readBuffer = 16 << 10 // what a decoder starts with
+	keepBuffer = 1 << 20  // what it keeps once a longer frame is done
+)
+
+// Decoder reads the frames of one direction of one connection.
+//
+// It starts as every connection does, with bare frames (of version 4 or 5).
+// After the handshake Established says what follows: in v5 both sides go over
+// to segments when the server has answered STARTUP with READY or AUTHENTICATE,
+// which is itself still a bare frame. So a server calls Established before it
+// reads on after STARTUP, and a client when it has read READY or AUTHENTICATE.
+// A v4 body that is flagged as compressed is decompressed at any time, since
+// servers may compress READY already.
+//
+// Its buffers grow as bytes arrive and never beyond what limit warrants.
+type Decoder struct {
+	r         io.Reader
+	limit     int
+	responses bool
+
+	version     Version // 0 until Established
+	compression Compression
+	segmented   bool
+
+	buf        []byte // read, not yet returned: buf[start:end]
+	start, end int
+
+	frames []byte // rest of a self-contained segment: a view into buf or plain
+	plain  []byte // decompressed segment or body
+	joined []byte // a frame put together from several segments
+}
+
+// NewRequestDecoder returns a server's decoder. Frames with bodies longer than
+// limit are refused.
+func NewRequestDecoder(r io.Reader, limit int) *Decoder {
+	return &Decoder{r: r, limit: limit}
+}
+
+// NewResponseDecoder returns a client's decoder. Frames with bodies longer than
+// limit are refused.
+func NewResponseDecoder(r io.Reader, limit int) *Decoder {
+	return &Decoder{r: r, limit: limit, responses: true}
+}
+
+// SetLimit changes the limit, for example once the client is authenticated.
+func (d *Decoder) SetLimit(limit int) { d.limit = limit }
+
+// Established ends the handshake: from here on all frames are of version v, in
+// segments if that is 5.
+func (d *Decoder) Established(v Version, c Compression) {
+	d.version, d.compression, d.segmented = v, c, v >= V5
+}
+
+// Next returns the next frame: its header, with FlagCompressed cleared and
+// Length that of body, and its body, which is valid until the next call.
+//
+// The error is io.EOF between frames, io.ErrUnexpectedEOF within one, an
+// *Error where the bytes are not what the protocol wants, or what the reader
+// gave. With an *Error the header is as far as it could be read, for the answer
+// (see AppendVersionError). After an error the decoder is of no more use.
+func (d *Decoder) Next() (Header, []byte, error) {
+	if d.segmented {
+		return d.nextSegmented()
+	}
+	if err := d.fill(HeaderSize); err != nil {
+		return Header{}, nil, err
+	}
+	h, _ := ParseHeader(d.buf[d.start:d.end])
+	if err := d.check(h); err != nil {
+		return h, nil, err
+	}
+	if err := d.fill(HeaderSize + int(h.Length)); err != nil {
+		return h, nil, err
+	}
+	body := d.take(HeaderSize + int(h.Length))[HeaderSize:]
+	if h.Flags&FlagCompressed != 0 && h.Version < V5 {
+		plain, err := decompressBody(d.plain, body, d.limit)
+		if d.plain = plain; err != nil {
+			return h, nil, err
+		}
+		body = plain
+		h.Length = int32(len(body))
+	}
+	h.Flags &^= FlagCompressed
+	return h, body, nil
+}
+
+// Buffered reports whether a whole frame (or, in v5, segment) has been read
+// already, so that Next will most likely not wait.
+func (d *Decoder) Buffered() bool {
+	if len(d.frames) > 0 {
+		return true
+	}
+	b := d.buf[d.start:d.end]
+	if !d.segmented {
+		h, ok := ParseHeader(b)
+		return ok && int64(len(b)) >= HeaderSize+int64(h.Length)
+	}
+	n := d.compression.headerSize()
+	if len(b) < n {
+		return false
+	}
+	h, err := parseSegmentHead(b, d.compression)
+	return err != nil || len(b) >= n+h.length+segmentTrailer
+}
+
+func (d *Decoder) check(h Header) error {
+	if err := h.check(d.responses); err != nil {
+		return err
+	}
+	if d.version != 0 && h.Version != d.version {
+		return Errorf(CodeProtocol, "Invalid message version. Got %s but previous messages on this connection had version %s",
+			h.Version, d.version)
+	}
+	if int(h.Length) > d.limit {
+		return tooBig(int64(h.Length), d.limit)
+	}
+	return nil
+}
+
+// tooBig words it as Cassandra does.
+func tooBig(n int64, limit int) *Error {
+	return Errorf(CodeInvalid, "CQL Message of size %d bytes exceeds allowed maximum of %d bytes", n, limit)
+}
+
+func (d *Decoder) nextSegmented() (Header, []byte, error) {
+	for len(d.frames) == 0 {
+		payload, selfContained, err := d.segment()
+		if err != nil {
+			return Header{}, nil, err
+		}
+		if !selfContained {
+			return d.join(payload)
+		}
+		d.frames = payload
+	}
+	h, ok := ParseHeader(d.frames)
+	if !ok {
+		return h, nil, errSegmentFrames
+	}
+	if err := d.check(h); err != nil {
+		return h, nil, err
+	}
+	end := HeaderSize + int(h.Length)
+	if end > len(d.frames) {
+		return h, nil, errSegmentFrames
+	}
+	body := d.frames[HeaderSize:end:end]
+	d.frames = d.frames[end:]
+	h.Flags &^= FlagCompressed
+	return h, body, nil
+}
+
+var (
+	errSegmentFrames = &Error{Code: CodeProtocol, Message: "self-contained segment holds an incomplete frame"}
+	errSegmentJoin   = &Error{Code: CodeProtocol, Message: "segments of one frame do not add up to its length"}
+)
+
+// segment reads one segment and returns its payload, valid until the next call.
+func (d *Decoder) segment() (payload []byte, selfContained bool, err error) {
+	head := d.compression.headerSize()
+	if err := d.fill(head); err != nil {
+		return nil, false, err
+	}
+	h, bad := parseSegmentHead(d.buf[d.start:], d.compression)
+	if bad != nil {
+		return nil, false, bad
+	}
+	if err := d.fill(head + h.length + segmentTrailer); err != nil {
+		return nil, false, err
+	}
+	b := d.take(head + h.length + segmentTrailer)[head:]
+	payload = b[:h.length]
+	if payloadCRC(payload) != binary.LittleEndian.Uint32(b[h.length:]) {
+		return nil, false, errSegmentPayload
+	}
+	if h.compressed {
+		plain, bad := decompressLZ4(d.plain, payload, h.plain)
+		if d.plain = plain; bad != nil {
+			return nil, false, bad
+		}
+		payload = plain
+	}
+	return payload, h.selfContained, nil
+}
+
+// join puts a frame together from segments, of which payload is the first's. The
+// frame's header may itself be cut.
+func (d *Decoder) join(payload []byte) (h Header, body []byte, err error) {
+	if cap(d.joined) > keepBuffer {
+		d.joined = nil
+	}
+	d.joined = append(d.joined[:0], payload...)
+	checked := false
+	for {
+		if !checked && len(d.joined) >= HeaderSize {
+			h, _ = ParseHeader(d.joined)
+			if err := d.check(h); err != nil {
+				return h, nil, err
+			}
+			checked = true
+		}
+		if n := HeaderSize + int(h.Length); checked && len(d.joined) >= n {
+			if len(d.joined) > n {
+				return h, nil, errSegmentJoin
+			}
+			h.Flags &^= FlagCompressed
+			return h, d.joined[HeaderSize:n:n], nil
+		}
+		payload, selfContained, err := d.segment()
+		switch {
+		case errors.Is(err, io.EOF):
+			return h, nil, io.ErrUnexpectedEOF
+		case err != nil:
+			return h, nil, err
+		case selfContained || len(payload) == 0:
+			return h, nil, errSegmentJoin
+		}
+		d.joined = append(d.joined, payload...)
+	}
+}
+
+// take consumes n bytes that fill has read.
+func (d *Decoder) take(n int) []byte {
+	b := d.buf[d.start : d.start+n : d.start+n]
+	d.start += n
+	return b
+}
+
+// fill reads until buf[start:] holds n bytes. It may move them.
+func (d *Decoder) fill(n int) error {
+	if d.end-d.start >= n {
+		return nil
+	}
+	if d.start == d.end {
+		d.start, d.end = 0, 0
+		if cap(d.buf) > keepBuffer && n <= keepBuffer {
+			d.buf = nil
+		}
+	}
+	for idle := 0; d.end-d.start < n; {
+		d.room(n)
+		m, err := d.r.Read(d.buf[d.end:])
+		if m < 0 || m > len(d.buf)-d.end {
+			return errors.New("wire: reader returned an impossible count")
+		}
+		d.end += m
+		if d.end-d.start >= n {
+			return nil
+		}
+		if err != nil {
+			if err == io.EOF && d.end > d.start {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		if idle++; m > 0 {
+			idle = 0
+		} else if idle == 100 {
+			return io.ErrNoProgress
+		}
+	}
+	return nil
+}
+
+// room makes room to read at least one byte more of the n that are wanted. The
+// buffer at most doubles at a time, so that a length alone allocates nothing.
+func (d *Decoder) room(n int) {
+	if d.start+n > len(d.buf) && d.start > 0 {
+		copy(d.buf, d.buf[d.start:d.end])
+		d.start, d.end = 0, d.end-d.start
+	}
+	if d.end < len(d.buf) {
+		return
+	}
+	grown := make([]byte, max(readBuffer, min(roundUp(n), 2*len(d.buf))))
+	copy(grown, d.buf[:d.end])
+	d.buf = grown
+}

@@ -1,0 +1,123 @@
+package wire
+
+// Values are the values bound to a statement, still encoded: for each its name
+// (a [string]) if Named, then a [value].
+//
+// To build some, append them to Raw with AppendBytes, AppendNull, AppendUnset
+// (each after AppendString of its name if Named) and count them.
+type Values struct {
+	Count int
+	Named bool
+	Raw   []byte
+
+	// What Insert put in: inserted values, between Raw[:at] and Raw[at:].
+	at       int
+	inserted int
+	insert   []byte
+}
+
+// Value is one bound value.
+type Value struct {
+	Name  []byte // if named
+	Bytes []byte // nil when null or not set; otherwise never nil
+	Unset bool
+	Start int // the value and its name are Raw[Start:End]
+	End   int
+}
+
+// parseValues reads the count and moves over the values, which it checks.
+func parseValues(c *Cursor, named bool) Values {
+	v := Values{Count: int(c.Short()), Named: named}
+	start := c.off
+	for i := 0; i < v.Count && c.err == nil; i++ {
+		if named {
+			c.Str()
+		}
+		c.Value()
+	}
+	if c.err != nil {
+		return Values{}
+	}
+	v.Raw = c.b[start:c.off:c.off]
+	return v
+}
+
+// Iter returns an iterator over the values.
+func (v *Values) Iter() ValuesIter {
+	return ValuesIter{c: NewCursor(v.Raw), left: v.Count, named: v.Named}
+}
+
+// ValuesIter goes over values. Use it as
+//
+//	for it := vs.Iter(); it.Next(); { use(it.Value) }
+type ValuesIter struct {
+	Value
+	c     Cursor
+	left  int
+	named bool
+}
+
+// Next moves to the next value and reports whether there is one.
+func (it *ValuesIter) Next() bool {
+	if it.left == 0 {
+		return false
+	}
+	it.left--
+	it.Start = it.c.off
+	if it.named {
+		it.Name = it.c.Str()
+	}
+	it.Bytes, it.Unset = it.c.Value()
+	it.End = it.c.off
+	return it.c.err == nil
+}
+
+// Slice appends the values to scratch, for access by index.
+func (v *Values) Slice(scratch []Value) []Value {
+	for it := v.Iter(); it.Next(); {
+		scratch = append(scratch, it.Value)
+	}
+	return scratch
+}
+
+// At returns the value at index i, going over those before it. It reports false
+// if there is none.
+func (v *Values) At(i int) (Value, bool) {
+	if i < 0 || i >= v.Count {
+		return Value{}, false
+	}
+	it := v.Iter()
+	for ok := it.Next(); ok; ok = it.Next() {
+		if i == 0 {
+			return it.Value, true
+		}
+		i--
+	}
+	return Value{}, false
+}
+
+// Insert returns v with n encoded values, raw, before index i (i = Count is
+// after the last). Only Append and Len see them; a second Insert replaces the
+// first. raw must stay unchanged until then.
+func (v Values) Insert(i, n int, raw []byte) Values {
+	v.at = len(v.Raw)
+	if x, ok := v.At(i); ok {
+		v.at = x.Start
+	}
+	v.insert, v.inserted = raw, n
+	return v
+}
+
+// Append appends the count and the values.
+func (v *Values) Append(dst []byte) []byte {
+	dst = AppendShort(dst, uint16(v.Count+v.inserted))
+	if v.insert == nil {
+		return append(dst, v.Raw...)
+	}
+	dst = append(dst, v.Raw[:v.at]...)
+	dst = append(dst, v.insert...)
+	return append(dst, v.Raw[v.at:]...)
+}
+
+// Len is how many bytes Append appends.
+func (v *Values) Len() int { return 2 + len(v.Raw) + len(v.insert) }
