@@ -254,6 +254,10 @@ type AlterType struct {
 	IfExists bool
 	Add      []ColumnDef
 	Rename   []Rename
+
+	AddIfNotExists bool
+	RenameIfExists bool
+	AlterField     string // ALTER f TYPE t, which is refused; "" when absent
 }
 
 // CreateIndex is CREATE [CUSTOM] INDEX.

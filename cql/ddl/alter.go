@@ -1,0 +1,258 @@
+package ddl
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+func (c *change) alterTable(stmt *syntax.AlterTable) error {
+	keyspace, err := c.keyspaceOf(stmt.Name)
+	if err != nil {
+		return err
+	}
+	if err := permit(keyspace, "ALTER", "<table "+keyspace+"."+stmt.Name.Name+">"); err != nil {
+		return err
+	}
+	p, err := readProperties(stmt.With)
+	if err != nil {
+		return err
+	}
+	t := c.old.Table(keyspace, stmt.Name.Name)
+	if t == nil {
+		if stmt.IfExists {
+			return nil
+		}
+		return invalid("Table '%s.%s' doesn't exist", keyspace, stmt.Name.Name)
+	}
+	ks := c.old.Keyspaces[keyspace]
+	n, err := c.alter(ks, t, stmt, p)
+	if err != nil || n == t {
+		return err
+	}
+	c.put(keyspace, withTable(ks, n.Name, n), Change{Kind: Updated, Target: TargetTable, Name: n.Name})
+	return nil
+}
+
+func (c *change) alter(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterTable, p *properties) (*schema.Table, error) {
+	switch {
+	case stmt.AlterColumn != "" && stmt.AlterType != nil:
+		return nil, invalid("Altering column types is no longer supported")
+	case stmt.AlterColumn != "":
+		return nil, invalid("Column masks (MASKED WITH) are not supported by the embedded engine")
+	case stmt.DropCompactStorage:
+		return nil, invalid("DROP COMPACT STORAGE is disabled. Enable in cassandra.yaml to use.")
+	case len(stmt.Add) > 0:
+		return addColumns(ks, t, stmt)
+	case len(stmt.Drop) > 0:
+		return c.dropColumns(t, stmt)
+	case len(stmt.Rename) > 0:
+		return renameColumns(t, stmt)
+	}
+	return alterOptions(t, p)
+}
+
+func addColumns(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {
+	var added []*schema.Column
+	for _, def := range stmt.Add {
+		if def.Mask != nil {
+			return nil, invalid("Column masks (MASKED WITH) are not supported by the embedded engine")
+		}
+		typ, err := analysis.ResolveType(def.Type, ks)
+		if err != nil {
+			return nil, err
+		}
+		twice := slices.ContainsFunc(added, func(c *schema.Column) bool { return c.Name == def.Name })
+		if t.Columns[def.Name] != nil || twice {
+			if stmt.AddIfNotExists {
+				continue
+			}
+			return nil, invalid("Column with name '%s' already exists", def.Name)
+		}
+		kind := schema.Regular
+		if def.Static {
+			kind = schema.Static
+		}
+		if err := checkAdded(t, def.Name, typ, kind); err != nil {
+			return nil, err
+		}
+		added = append(added, &schema.Column{Name: def.Name, Type: typ, Kind: kind, Position: -1})
+	}
+	if len(added) == 0 {
+		return t, nil
+	}
+	for _, col := range added {
+		switch counter := col.Type.Kind == value.Counter; {
+		case counter && !t.Counter:
+			return nil, configError("%s.%s: Cannot have a counter column (\"%s\") in a non counter table", t.Keyspace, t.Name, col.Name)
+		case !counter && t.Counter:
+			return nil, configError("%s.%s: Cannot have a non counter column (\"%s\") in a counter table", t.Keyspace, t.Name, col.Name)
+		}
+	}
+	return rebuild(t, func(cols []*schema.Column) []*schema.Column { return append(cols, added...) }), nil
+}
+
+func checkAdded(t *schema.Table, name string, typ *value.Type, kind schema.ColumnKind) error {
+	if kind == schema.Static && len(t.Clustering) == 0 {
+		return errStatic
+	}
+	if err := checkNested(name, typ); err != nil {
+		return err
+	}
+	dropped, ok := t.Dropped[name]
+	if !ok {
+		return nil
+	}
+	if !sameSerialization(typ, dropped.Type) {
+		return invalid("Cannot add a column '%s' of type %s, incompatible with previously dropped column '%s' of type %s",
+			name, typ, name, dropped.Type)
+	}
+	if dropped.Kind != kind {
+		return invalid("Cannot re-add previously dropped column '%s' of kind %s, incompatible with previous kind %s",
+			name, kindName(kind), kindName(dropped.Kind))
+	}
+	if t.Counter {
+		return invalid("Cannot re-add previously dropped counter column %s", name)
+	}
+	return nil
+}
+
+func kindName(k schema.ColumnKind) string {
+	if k == schema.Static {
+		return "STATIC"
+	}
+	return "REGULAR"
+}
+
+// sameSerialization says whether a column may come back with this type. A user
+// type was dropped as a tuple of its fields.
+func sameSerialization(typ, dropped *value.Type) bool {
+	if dropped.Kind == value.Blob && !typ.Multicell() {
+		return true
+	}
+	return expand(typ).Equal(expand(dropped))
+}
+
+// expand is a type with tuples in place of user-defined types, which a dropped
+// column's type must outlive.
+func expand(t *value.Type) *value.Type {
+	if t.Kind == value.UDT {
+		elems := make([]*value.Type, len(t.Elems))
+		for i, e := range t.Elems {
+			elems[i] = expand(e)
+		}
+		return value.TupleOf(elems...)
+	}
+	for i, e := range t.Elems {
+		if x := expand(e); x != e {
+			n := *t
+			n.Elems = slices.Clone(t.Elems)
+			n.Elems[i] = x
+			for j := i + 1; j < len(n.Elems); j++ {
+				n.Elems[j] = expand(n.Elems[j])
+			}
+			return &n
+		}
+	}
+	return t
+}
+
+func (c *change) dropColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {
+	when := c.env.Now
+	if stmt.DropTimestamp != nil {
+		k, ok := stmt.DropTimestamp.(*syntax.Constant)
+		if !ok {
+			return nil, syntaxError("the timestamp of a dropped column must be a constant")
+		}
+		n, err := strconv.ParseInt(k.Text, 10, 64)
+		if err != nil {
+			return nil, syntaxError("Invalid timestamp %s", k.Text)
+		}
+		when = n
+	}
+	gone := map[string]bool{}
+	dropped := maps.Clone(t.Dropped)
+	if dropped == nil {
+		dropped = map[string]schema.Dropped{}
+	}
+	for _, name := range stmt.Drop {
+		col := t.Columns[name]
+		if col == nil || gone[name] {
+			if stmt.DropIfExists {
+				continue
+			}
+			return nil, invalid("Column %s was not found in table '%s.%s'", name, t.Keyspace, t.Name)
+		}
+		if col.Kind == schema.PartitionKey || col.Kind == schema.Clustering {
+			return nil, invalid("Cannot drop PRIMARY KEY column %s", name)
+		}
+		if col.Type.Kind == value.UDT && col.Type.Multicell() {
+			return nil, invalid("Cannot drop non-frozen column %s of user type %s", name, col.Type)
+		}
+		gone[name] = true
+		dropped[name] = schema.Dropped{Type: expand(col.Type), Kind: col.Kind, Time: when}
+	}
+	if len(gone) == 0 {
+		return t, nil
+	}
+	n := rebuild(t, func(cols []*schema.Column) []*schema.Column {
+		return slices.DeleteFunc(cols, func(c *schema.Column) bool { return gone[c.Name] })
+	})
+	n.Dropped = dropped
+	return n, nil
+}
+
+func renameColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {
+	cols := slices.Clone(t.All())
+	index := func(name string) int {
+		return slices.IndexFunc(cols, func(c *schema.Column) bool { return c.Name == name })
+	}
+	for _, r := range stmt.Rename {
+		i := index(r.From)
+		if i < 0 {
+			return nil, invalid("Undefined column name %s in table %s.%s", r.From, t.Keyspace, t.Name)
+		}
+		if k := cols[i].Kind; k != schema.PartitionKey && k != schema.Clustering {
+			return nil, invalid("Cannot rename non PRIMARY KEY column %s", r.From)
+		}
+		if index(r.To) >= 0 {
+			return nil, invalid("Cannot rename column %s to %s in table '%s.%s'; another column with that name already exists",
+				r.From, r.To, t.Keyspace, t.Name)
+		}
+		n := *cols[i]
+		n.Name = r.To
+		cols[i] = &n
+	}
+	return rebuild(t, func([]*schema.Column) []*schema.Column { return cols }), nil
+}
+
+func alterOptions(t *schema.Table, p *properties) (*schema.Table, error) {
+	options, err := tableOptions(p, t.Options)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.known(tableProperty); err != nil {
+		return nil, err
+	}
+	if p.has("id") {
+		return nil, configError("Cannot alter table id.")
+	}
+	if err := checkCounterTTL(t.Counter, options); err != nil {
+		return nil, err
+	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
+	if reflect.DeepEqual(options, t.Options) {
+		return t, nil
+	}
+	n := *t
+	n.Options = options
+	return &n, nil
+}

@@ -1,0 +1,170 @@
+package ddl
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// Env is what a statement is executed in.
+type Env struct {
+	Keyspace string // the connection's, "" for none
+	Now      int64  // microseconds since 1970: when a dropped column was dropped
+
+	// DataCenters are the data centres that NetworkTopologyStrategy may name,
+	// with their numbers of nodes.
+	DataCenters map[string]int
+
+	// TableID makes the id of a new table, a version 1 UUID.
+	TableID func() [16]byte
+}
+
+// nodes is the number of nodes in all data centres.
+func (e *Env) nodes() int {
+	n := 0
+	for _, c := range e.DataCenters {
+		n += c
+	}
+	return n
+}
+
+// Result is what a statement did.
+type Result struct {
+	Schema   *schema.Schema // the very one that was given when nothing changed
+	Change   *Change        // nil when nothing changed
+	Warnings []string
+}
+
+// Change is one change as SCHEMA_CHANGE results and events tell it
+// (native_protocol_v5.spec §4.2.6).
+type Change struct {
+	Kind     string // CREATED, UPDATED, DROPPED
+	Target   string // KEYSPACE, TABLE, TYPE
+	Keyspace string
+	Name     string // "" for a keyspace
+}
+
+// The kinds of changes and their targets.
+const (
+	Created = "CREATED"
+	Updated = "UPDATED"
+	Dropped = "DROPPED"
+
+	TargetKeyspace = "KEYSPACE"
+	TargetTable    = "TABLE"
+	TargetType     = "TYPE"
+)
+
+// Apply executes a DDL statement on a schema. Errors are *wire.Error.
+func Apply(s *schema.Schema, stmt syntax.Statement, env *Env) (*Result, error) {
+	c := change{old: s, env: env}
+	err := c.apply(stmt)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Schema: s, Warnings: c.warnings}
+	if c.changed != nil {
+		r.Schema, r.Change = c.new, c.changed
+	}
+	return r, nil
+}
+
+// Is says whether Apply is for the statement.
+func Is(stmt syntax.Statement) bool {
+	switch stmt.(type) {
+	case *syntax.CreateKeyspace, *syntax.AlterKeyspace, *syntax.CreateTable, *syntax.AlterTable,
+		*syntax.CreateType, *syntax.AlterType, *syntax.CreateIndex, *syntax.CreateView,
+		*syntax.Drop, *syntax.Other:
+		return true
+	}
+	return false
+}
+
+// change is a statement on its way.
+type change struct {
+	old, new *schema.Schema
+	env      *Env
+	changed  *Change
+	warnings []string
+}
+
+func (c *change) apply(stmt syntax.Statement) error {
+	switch stmt := stmt.(type) {
+	case *syntax.CreateKeyspace:
+		return c.createKeyspace(stmt)
+	case *syntax.AlterKeyspace:
+		return c.alterKeyspace(stmt)
+	case *syntax.CreateTable:
+		return c.createTable(stmt)
+	case *syntax.AlterTable:
+		return c.alterTable(stmt)
+	case *syntax.CreateType:
+		return c.createType(stmt)
+	case *syntax.AlterType:
+		return c.alterType(stmt)
+	case *syntax.Drop:
+		return c.drop(stmt)
+	case *syntax.CreateIndex:
+		return invalid("CREATE INDEX is not supported by the embedded engine")
+	case *syntax.CreateView:
+		return invalid("CREATE MATERIALIZED VIEW is not supported by the embedded engine")
+	case *syntax.Other:
+		return invalid("%s is not supported by the embedded engine", otherName(stmt))
+	}
+	return invalid("not a statement that changes the schema")
+}
+
+func otherName(o *syntax.Other) string {
+	if o.Object == "" {
+		return o.Verb
+	}
+	return o.Verb + " " + string(o.Object)
+}
+
+// keyspaceOf is the keyspace that a name is in.
+func (c *change) keyspaceOf(n syntax.Name) (string, error) {
+	if n.Keyspace != "" {
+		return n.Keyspace, nil
+	}
+	if c.env.Keyspace == "" {
+		return "", errNoKeyspace
+	}
+	return c.env.Keyspace, nil
+}
+
+// put replaces (or with nil removes) a keyspace and notes the change.
+func (c *change) put(name string, ks *schema.Keyspace, ch Change) {
+	all := maps.Clone(c.old.Keyspaces)
+	if all == nil {
+		all = map[string]*schema.Keyspace{}
+	}
+	if ks == nil {
+		delete(all, name)
+	} else {
+		all[name] = ks
+	}
+	c.new = &schema.Schema{Keyspaces: all}
+	ch.Keyspace = name
+	c.changed = &ch
+}
+
+// withTable is the keyspace with one table replaced, or removed when t is nil.
+func withTable(ks *schema.Keyspace, name string, t *schema.Table) *schema.Keyspace {
+	n := *ks
+	n.Tables = maps.Clone(ks.Tables)
+	if n.Tables == nil {
+		n.Tables = map[string]*schema.Table{}
+	}
+	if t == nil {
+		delete(n.Tables, name)
+	} else {
+		n.Tables[name] = t
+	}
+	return &n
+}
+
+func (c *change) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,153 @@
+package ddl
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	compactions = "org.apache.cassandra.db.compaction."
+	compressors = "org.apache.cassandra.io.compress."
+)
+
+func defaultCompaction() map[string]string {
+	return map[string]string{"class": compactions + "SizeTieredCompactionStrategy", "max_threshold": "32", "min_threshold": "4"}
+}
+
+// strategyOptions are what compaction strategies understand beside what all do.
+var strategyOptions = func() map[string][]string {
+	tiered := []string{"bucket_high", "bucket_low", "max_threshold", "min_sstable_size", "min_threshold"}
+	return map[string][]string{
+		"SizeTieredCompactionStrategy": tiered,
+		"LeveledCompactionStrategy":    append([]string{"fanout_size", "single_sstable_uplevel", "sstable_size_in_mb"}, tiered...),
+		"TimeWindowCompactionStrategy": append([]string{"compaction_window_size", "compaction_window_unit", "expired_sstable_check_frequency_seconds",
+			"timestamp_resolution", "unsafe_aggressive_sstable_expiration"}, tiered...),
+		"UnifiedCompactionStrategy": {"base_shard_count", "expired_sstable_check_frequency_seconds", "flush_size_override", "max_sstables_to_compact",
+			"min_sstable_size", "overlap_inclusion_method", "parallelize_output_shards", "scaling_parameters", "sstable_growth", "target_sstable_size",
+			"unsafe_aggressive_sstable_expiration"},
+	}
+}()
+
+var everyStrategyOptions = []string{"class", "enabled", "log_all", "only_purge_repaired_tombstones", "provide_overlapping_tombstones",
+	"tombstone_compaction_interval", "tombstone_threshold", "unchecked_tombstone_compaction"}
+
+func readCompaction(p *properties, o map[string]any) error {
+	pairs, ok, err := p.pairs("compaction")
+	if err != nil || !ok {
+		return err
+	}
+	class := pairs["class"]
+	if class == "" {
+		return configError("Missing sub-option 'class' for the 'compaction' option")
+	}
+	name := strings.TrimPrefix(class, compactions)
+	if strategyOptions[name] == nil {
+		if !strings.Contains(class, ".") {
+			class = compactions + class
+		}
+		return configError("Unable to find compaction strategy class '%s'", class)
+	}
+	c := maps.Clone(pairs)
+	c["class"] = compactions + name
+	if slices.Contains(strategyOptions[name], "min_threshold") {
+		setDefault(c, "min_threshold", "4")
+		setDefault(c, "max_threshold", "32")
+	}
+	o["compaction"] = c
+	return nil
+}
+
+func setDefault(m map[string]string, key, value string) {
+	if _, ok := m[key]; !ok {
+		m[key] = value
+	}
+}
+
+// checkCompaction checks the options of a compaction strategy. They have no
+// effect here, but a mistake in them is one wherever the table goes next.
+func checkCompaction(c map[string]string) error {
+	name := strings.TrimPrefix(c["class"], compactions)
+	var unknown []string
+	for _, option := range slices.Sorted(maps.Keys(c)) {
+		if !slices.Contains(everyStrategyOptions, option) && !slices.Contains(strategyOptions[name], option) {
+			unknown = append(unknown, option)
+		}
+	}
+	if len(unknown) > 0 {
+		return configError("Properties specified [%s] are not understood by %s", strings.Join(unknown, ", "), name)
+	}
+	if _, ok := c["min_threshold"]; !ok {
+		return nil
+	}
+	low, err := thresholdOf(c, "min_threshold")
+	if err != nil {
+		return err
+	}
+	high, err := thresholdOf(c, "max_threshold")
+	if err != nil {
+		return err
+	}
+	if low < 2 {
+		return configError("Min compaction threshold cannot be less than 2 (got %d)", low)
+	}
+	if low > high {
+		return configError("Min compaction threshold (got %d) cannot be greater than max compaction threshold (got %d)", low, high)
+	}
+	return nil
+}
+
+func thresholdOf(c map[string]string, name string) (int, error) {
+	n, err := strconv.ParseInt(c[name], 10, 32)
+	if err != nil {
+		return 0, configError("Invalid value %s for '%s' compaction sub-option - must be an integer", c[name], name)
+	}
+	return int(n), nil
+}
+
+func readCompression(p *properties, o map[string]any) error {
+	pairs, ok, err := p.pairs("compression")
+	if err != nil || !ok {
+		return err
+	}
+	if len(pairs) == 0 || strings.EqualFold(pairs["enabled"], "false") {
+		o["compression"] = map[string]string{"enabled": "false"}
+		return nil
+	}
+	c := maps.Clone(pairs)
+	delete(c, "enabled")
+	class := c["class"]
+	if class == "" {
+		return configError("Missing sub-option 'class' for the 'compression' option.")
+	}
+	name := strings.TrimPrefix(class, compressors)
+	switch name {
+	case "LZ4Compressor", "SnappyCompressor", "DeflateCompressor", "ZstdCompressor", "NoopCompressor":
+	default:
+		if !strings.Contains(class, ".") {
+			class = compressors + class
+		}
+		return configError("Could not create Compression for type %s", class)
+	}
+	c["class"] = compressors + name
+	setDefault(c, "chunk_length_in_kb", "16")
+	chunk, err := strconv.ParseUint(c["chunk_length_in_kb"], 10, 31)
+	if err != nil {
+		return configError("Invalid value for chunk_length_in_kb: %s", c["chunk_length_in_kb"])
+	}
+	if bits.OnesCount64(chunk) != 1 {
+		return configError("chunk_length_in_kb must be a power of 2")
+	}
+	for _, option := range slices.Sorted(maps.Keys(c)) {
+		switch option {
+		case "class", "chunk_length_in_kb", "min_compress_ratio", "crc_check_chance",
+			"lz4_compressor_type", "lz4_high_compressor_level", "compression_level":
+		default:
+			return configError("Unknown compression options: (%s). Compression strategy supports the following options: ()", option)
+		}
+	}
+	o["compression"] = c
+	return nil
+}

@@ -1,0 +1,79 @@
+package ddl
+
+import (
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+func (c *change) drop(stmt *syntax.Drop) error {
+	switch stmt.Kind {
+	case syntax.KindKeyspace:
+		return c.dropKeyspace(stmt)
+	case syntax.KindTable:
+		return c.dropTable(stmt)
+	case syntax.KindType:
+		return c.dropType(stmt)
+	case syntax.KindIndex:
+		return c.dropIndex(stmt)
+	case syntax.KindView:
+		return c.dropView(stmt)
+	}
+	return invalid("DROP %s is not supported by the embedded engine", stmt.Kind)
+}
+
+func (c *change) dropKeyspace(stmt *syntax.Drop) error {
+	name := stmt.Name.Name
+	if err := permit(name, "DROP", "<keyspace "+name+">"); err != nil {
+		return err
+	}
+	if c.old.Keyspaces[name] == nil {
+		if stmt.IfExists {
+			return nil
+		}
+		return noKeyspace(name)
+	}
+	c.put(name, nil, Change{Kind: Dropped, Target: TargetKeyspace})
+	return nil
+}
+
+func (c *change) dropTable(stmt *syntax.Drop) error {
+	keyspace, err := c.keyspaceOf(stmt.Name)
+	if err != nil {
+		return err
+	}
+	name := stmt.Name.Name
+	if err := permit(keyspace, "DROP", "<table "+keyspace+"."+name+">"); err != nil {
+		return err
+	}
+	if c.old.Table(keyspace, name) == nil {
+		if stmt.IfExists {
+			return nil
+		}
+		return invalid("Table '%s.%s' doesn't exist", keyspace, name)
+	}
+	c.put(keyspace, withTable(c.old.Keyspaces[keyspace], name, nil), Change{Kind: Dropped, Target: TargetTable, Name: name})
+	return nil
+}
+
+// dropIndex finds no index, since none can be made.
+func (c *change) dropIndex(stmt *syntax.Drop) error {
+	keyspace, err := c.keyspaceOf(stmt.Name)
+	if err != nil {
+		return err
+	}
+	if stmt.IfExists {
+		return nil
+	}
+	return invalid("Index '%s.%s' doesn't exist'", keyspace, stmt.Name.Name)
+}
+
+// dropView finds no view, since none can be made.
+func (c *change) dropView(stmt *syntax.Drop) error {
+	keyspace, err := c.keyspaceOf(stmt.Name)
+	if err != nil {
+		return err
+	}
+	if stmt.IfExists {
+		return nil
+	}
+	return invalid("Materialized view '%s.%s' doesn't exist", keyspace, stmt.Name.Name)
+}

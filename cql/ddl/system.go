@@ -1,0 +1,36 @@
+package ddl
+
+// LocalSystem says whether a keyspace is one of those that a node keeps for
+// itself, stored or virtual: nobody may change their schema.
+func LocalSystem(keyspace string) bool {
+	switch keyspace {
+	case "system", "system_schema", "system_views", "system_virtual_schema":
+		return true
+	}
+	return false
+}
+
+// ReplicatedSystem says whether a keyspace is one of those that Cassandra keeps
+// on several nodes.
+func ReplicatedSystem(keyspace string) bool {
+	switch keyspace {
+	case "system_auth", "system_distributed", "system_traces":
+		return true
+	}
+	return false
+}
+
+// System says whether a keyspace is Cassandra's own.
+func System(keyspace string) bool { return LocalSystem(keyspace) || ReplicatedSystem(keyspace) }
+
+// permit refuses changes to the system keyspaces. verb and resource are what
+// Cassandra says of the replicated ones: "CREATE", "<all tables in ks>".
+func permit(keyspace, verb, resource string) error {
+	switch {
+	case LocalSystem(keyspace):
+		return unauthorized("%s keyspace is not user-modifiable.", keyspace)
+	case ReplicatedSystem(keyspace):
+		return unauthorized("Cannot %s %s", verb, resource)
+	}
+	return nil
+}
