@@ -1,0 +1,158 @@
+package scatter
+
+import (
+	"math"
+	"slices"
+)
+
+// next decides, when all that was asked for has come, whether the page is known
+// and what to ask for otherwise.
+func (r *Reader[R]) next() {
+	frontier, bounded := r.frontier()
+	if !bounded || frontier != nil && r.count(frontier) >= r.o.Page {
+		r.done = true
+		return
+	}
+	upto, known := r.bound()
+	members := r.short(upto)
+	if len(members) == 0 {
+		// Rows that Combine makes one counted for several.
+		upto, members = nil, r.short(nil)
+	}
+	// Shards that are known to the same key stand together, so that they can be
+	// asked together.
+	slices.SortStableFunc(members, func(a, b int) int {
+		x, y := r.shards[a].upto, r.shards[b].upto
+		switch {
+		case x == y:
+			return 0
+		case x == nil:
+			return -1
+		case y == nil:
+			return 1
+		}
+		return r.o.Compare(*x, *y)
+	})
+	if upto != nil {
+		r.enqueue(members, upto, func(i int) int { return reach(known.total - known.at[i]) })
+		return
+	}
+	beyond := max(0, float64(r.o.Page)-known.rank) / float64(len(members))
+	r.enqueue(members, nil, func(i int) int { return blind(beyond + known.total - known.at[i]) })
+}
+
+// short are the shards that are not known up to key, or to their end when it is nil.
+func (r *Reader[R]) short(key *R) []int {
+	var members []int
+	for i := range r.shards {
+		s := &r.shards[i]
+		if !s.exhausted && (key == nil || s.upto == nil || r.o.Compare(*s.upto, *key) < 0) {
+			members = append(members, i)
+		}
+	}
+	return members
+}
+
+// count is the number of known rows up to key.
+func (r *Reader[R]) count(key *R) int {
+	if r.o.Combine != nil {
+		n := 0
+		var last *R
+		t := r.tree()
+		for n <= r.o.Page {
+			row, ok := t.next()
+			if !ok || r.o.Compare(row, *key) > 0 {
+				break
+			}
+			if last == nil || r.o.Compare(*last, row) != 0 {
+				n++
+			}
+			last = &row
+		}
+		return n
+	}
+	n := 0
+	for i := range r.shards {
+		rows := r.shards[i].rows
+		at, found := slices.BinarySearchFunc(rows, *key, r.o.Compare)
+		if found {
+			at++
+		}
+		n += at
+	}
+	return n
+}
+
+// hazard is the expected number of rows of a shard up to some key, and up to
+// where each shard is known; rank is the estimated number of rows of all up to
+// that key.
+type hazard struct {
+	total float64
+	at    []float64
+	rank  float64
+}
+
+// bound is the key to ask up to next; nil when too little is known to name one.
+//
+// The rank of a known row in the union is the rows known before it and an
+// estimate of the unknown ones: at each known row, the shards that are not known
+// so far are taken to have as many rows as those that are (Nelson-Aalen's
+// estimator, which shards that were cut short do not bias). The bound is the
+// first row whose rank passes the page's end by two deviations, or by half of what
+// may be fetched too much where that is less; it is never later than the row that
+// is certainly not before the page's end, since that many are known already.
+func (r *Reader[R]) bound() (*R, hazard) {
+	n := len(r.shards)
+	h := hazard{at: make([]float64, n)}
+	covering := n  // shards known up to the row at hand
+	var ends []int // shards that are known up to a key, by that key
+	for i := range r.shards {
+		switch s := &r.shards[i]; {
+		case s.exhausted:
+		case s.upto == nil:
+			covering--
+		default:
+			ends = append(ends, i)
+		}
+	}
+	slices.SortFunc(ends, func(a, b int) int { return r.o.Compare(*r.shards[a].upto, *r.shards[b].upto) })
+	var (
+		page     = float64(r.o.Page)
+		seen     = make([]int, n)
+		rank     int     // of the row at hand among the known ones
+		unknown  float64 // estimated number of rows before it that are not known
+		variance float64 // of the estimate
+	)
+	for t := r.tree(); ; {
+		x, ok := t.next()
+		for ok && len(ends) > 0 && r.o.Compare(*r.shards[ends[0]].upto, x) < 0 {
+			covering--
+			h.at[ends[0]] = h.total
+			ends = ends[1:]
+		}
+		if !ok || covering == 0 {
+			for _, i := range ends {
+				h.at[i] = h.total
+			}
+			return nil, h
+		}
+		i := t.source
+		seen[i]++
+		row := &r.shards[i].rows[seen[i]-1]
+		rank++
+		if rank >= r.o.Page && r.o.Combine == nil {
+			return row, h
+		}
+		ratio := float64(n-covering) / float64(covering)
+		unknown += ratio
+		variance += ratio * ratio
+		h.total += 1 / float64(covering)
+
+		slack := max(0, float64(2*n-(r.fetched-rank)))
+		deviation := math.Sqrt(unknown + variance)
+		h.rank = float64(rank) + unknown
+		if h.rank >= page+min(slack/2, 2*deviation) {
+			return row, h
+		}
+	}
+}
