@@ -70,6 +70,9 @@ type Update struct {
 //	c[key] = expr       Key set
 //	c.field = expr      Field set
 //	c += expr, c -= expr are given as Binary{Op, Column c, expr}, as c = c + expr is
+//
+// c = expr + c is Binary{OpAdd, expr, Column c}. No Column stands anywhere else
+// in an assigned value.
 type Assignment struct {
 	Column string
 	Key    Expr
@@ -149,10 +152,12 @@ const (
 //	(c1, c2) op (v1, v2)        Tuple set; Value is a Tuple or a Bind
 //	c IN (v1, v2)               Values set; c IN ? has Value set
 //	token(a, b) op value        Token set
+//	expr(index, value)          Index set; no Columns, no Op
 type Relation struct {
 	Columns []string
 	Tuple   bool
 	Token   bool
+	Index   string // the name of a custom index
 	Key     Expr
 	Op      Op
 	Value   Expr
@@ -181,6 +186,7 @@ type TypeRef struct {
 	Params []TypeRef
 	Frozen bool
 	Custom bool // written as a quoted string
+	User   bool // the name of a user-defined type, even one called "int"
 	Dim    int  // vector's dimension
 }
 
@@ -222,6 +228,7 @@ type AlterTable struct {
 	AlterType          *TypeRef // nil unless TYPE
 	Mask               Expr     // MASKED WITH …
 	DropMask           bool     // DROP MASKED
+	AlterIfExists      bool     // ALTER IF EXISTS c …
 }
 
 // Rename is one "a TO b".
@@ -258,6 +265,7 @@ type AlterType struct {
 	AddIfNotExists bool
 	RenameIfExists bool
 	AlterField     string // ALTER f TYPE t, which is refused; "" when absent
+	AlterFieldType *TypeRef
 }
 
 // CreateIndex is CREATE [CUSTOM] INDEX.
@@ -388,7 +396,8 @@ type List struct{ Elems []Expr }
 // Set is {a, b}; the empty {} is a Set too and fits a map.
 type Set struct{ Elems []Expr }
 
-// Map is {k: v, …}.
+// Map is {k: v, …}. In a select list {a: b} is a Map whose keys are Columns,
+// also where it stands for a user type's literal: only the type tells.
 type Map struct{ Entries []MapEntry }
 
 // MapEntry is one k: v.
@@ -403,7 +412,8 @@ type UDTField struct {
 	Value Expr
 }
 
-// Tuple is (a, b).
+// Tuple is (a, b). In a select list a tuple of one is also what parentheses
+// give: (a + b) * c is a Binary whose left operand is a Tuple of one Binary.
 type Tuple struct{ Elems []Expr }
 
 // Hint is (type) expr.
@@ -412,7 +422,9 @@ type Hint struct {
 	Expr Expr
 }
 
-// Call is a function call. Star is count(*).
+// Call is a function call. Star is count(*). WRITETIME, MAXWRITETIME and TTL are
+// calls of those names; their argument is a Column with Field, Element and Range
+// around it.
 type Call struct {
 	Func Name
 	Args []Expr

@@ -1,0 +1,225 @@
+package syntax
+
+import "sync"
+
+// Parse parses one statement, which semicolons may end. The error is a
+// *SyntaxError.
+func Parse(text string) (Statement, error) {
+	buf := tokenBuffers.Get().(*[]token)
+	toks, lexErr := tokenize((*buf)[:0], text)
+	p := parser{text: text, toks: toks}
+	s := p.statement()
+	for p.accept(tSemicolon) {
+	}
+	p.expect(tEOF)
+	err := p.result(lexErr)
+	if cap(toks) <= maxPooledTokens {
+		*buf = toks
+		tokenBuffers.Put(buf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+const maxPooledTokens = 4096
+
+var tokenBuffers = sync.Pool{New: func() any {
+	b := make([]token, 0, 128)
+	return &b
+}}
+
+// maxDepth bounds how deep terms, types and relations may nest.
+const maxDepth = 400
+
+// A parser descends the grammar over the tokens of one text.
+//
+// Errors are sticky: the first moves the parser to the end of the text, where
+// every further step fails without effect, so that rules need not check after
+// each call. Lookahead is recorded (far), since the reference parser reads its
+// tokens lazily and a lexical error counts only once it was read.
+type parser struct {
+	text  string
+	toks  []token
+	pos   int
+	far   int // the furthest token looked at
+	binds int
+	depth int
+
+	failed  bool
+	failure failure
+	soft    *SyntaxError // found by an action of a rule; the parse went on
+}
+
+// failure is a recognition error not yet put into words.
+type failure struct {
+	bad, at, far int
+	expecting    string       // "" when no alternative was viable
+	err          *SyntaxError // set for failures that are already worded
+}
+
+// result is the error that the reference parser would have met first.
+func (p *parser) result(lexErr *lexError) error {
+	switch {
+	case p.failed && p.failure.err != nil && p.failure.err.Invalid:
+		return p.failure.err
+	case lexErr != nil && (!p.failed || p.failure.far == len(p.toks)-1) && p.soft == nil:
+		return lexErr.syntaxError(p.text)
+	case p.soft != nil:
+		return p.soft
+	case !p.failed:
+		return nil
+	case p.failure.err != nil:
+		return p.failure.err
+	}
+	f := p.failure
+	return recognitionError(p.text, p.toks, f.bad, f.at, f.far, f.expecting)
+}
+
+// kind is the current token's.
+func (p *parser) kind() kind { return p.toks[p.pos].kind }
+
+// ahead is the kind of the n-th token behind the current one.
+func (p *parser) ahead(n int) kind {
+	i := min(p.pos+n, len(p.toks)-1)
+	if !p.failed && i > p.far {
+		p.far = i
+	}
+	return p.toks[i].kind
+}
+
+func (p *parser) advance() token {
+	t := p.toks[p.pos]
+	if p.pos < len(p.toks)-1 {
+		p.pos++
+		if !p.failed && p.pos > p.far {
+			p.far = p.pos
+		}
+	}
+	return t
+}
+
+func (p *parser) accept(k kind) bool {
+	if p.toks[p.pos].kind != k || p.failed {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+func (p *parser) expect(k kind) token {
+	if t := p.toks[p.pos]; t.kind == k && !p.failed {
+		p.advance()
+		return t
+	}
+	p.fail(failure{bad: p.pos, at: p.pos, expecting: kindNames[k]})
+	return token{}
+}
+
+// expectAll expects each of the kinds in turn.
+func (p *parser) expectAll(ks ...kind) {
+	for _, k := range ks {
+		p.expect(k)
+	}
+}
+
+func (p *parser) fail(f failure) {
+	if p.failed {
+		return
+	}
+	p.failed = true
+	f.far = max(p.far, f.bad)
+	p.failure = f
+	p.pos = len(p.toks) - 1
+}
+
+// noViable fails at the n-th token behind the current one: the decision for an
+// alternative began here and no alternative has that token there.
+func (p *parser) noViable(n int) {
+	p.fail(failure{bad: min(p.pos+n, len(p.toks)-1), at: p.pos})
+}
+
+// wrong records an error that an action of the reference grammar finds; parsing goes on.
+func (p *parser) wrong(message string) {
+	if p.soft == nil && !p.failed {
+		p.soft = &SyntaxError{Column: -1, Message: message}
+	}
+}
+
+// invalid ends the parse with an error that Cassandra reports as an invalid request.
+func (p *parser) invalid(message string) {
+	p.fail(failure{err: &SyntaxError{Column: -1, Message: message, Invalid: true}})
+}
+
+// enter guards a recursion; each true is to be matched by a leave.
+func (p *parser) enter() bool {
+	if p.depth >= maxDepth {
+		line, col := lineCol(p.text, int(p.toks[p.pos].pos))
+		e := &SyntaxError{Line: line, Column: col}
+		e.Message = positioned(line, col, "the statement nests too deep")
+		p.fail(failure{err: e})
+		return false
+	}
+	p.depth++
+	return true
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// mark and reset let a rule try an alternative and take it back.
+type mark struct {
+	pos, binds, depth int
+	soft              *SyntaxError
+}
+
+func (p *parser) mark() mark { return mark{p.pos, p.binds, p.depth, p.soft} }
+
+func (p *parser) reset(m mark) {
+	p.pos, p.binds, p.depth, p.soft = m.pos, m.binds, m.depth, m.soft
+	p.failed = false
+}
+
+// canReset says whether a failed alternative may be taken back: not when a limit was met.
+func (p *parser) canReset() bool { return p.failed && p.failure.err == nil }
+
+func (p *parser) textOf(t token) string { return p.text[t.pos:t.end] }
+
+// statement decides by the first tokens which rule it is.
+func (p *parser) statement() Statement {
+	switch p.kind() {
+	case kSelect:
+		return p.selectStatement()
+	case kInsert:
+		return p.insertStatement()
+	case kUpdate:
+		return p.updateStatement()
+	case kDelete:
+		return p.deleteStatement()
+	case kBegin:
+		return p.batchStatement()
+	case kUse:
+		p.advance()
+		return &Use{Keyspace: p.keyspaceName()}
+	case kTruncate:
+		p.advance()
+		p.accept(kColumnFamily)
+		return &Truncate{Table: p.tableName()}
+	case kCreate:
+		return p.createStatement()
+	case kAlter:
+		return p.alterStatement()
+	case kDrop:
+		return p.dropStatement()
+	case kDescribe, kDesc:
+		return p.describeStatement()
+	case kGrant, kRevoke:
+		return p.grantStatement()
+	case kList:
+		return p.listStatement()
+	case kAdd:
+		return p.addIdentityStatement()
+	}
+	p.noViable(0)
+	return nil
+}

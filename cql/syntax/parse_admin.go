@@ -1,0 +1,384 @@
+package syntax
+
+import "strings"
+
+// The statements of this file are read to the end, so that what Cassandra would
+// refuse is refused, but only their head is kept: they become Other.
+
+func (p *parser) other(verb string, object ObjectKind, name Name) Statement {
+	end := len(p.text)
+	if last := p.toks[p.pos]; p.pos < len(p.toks)-1 {
+		end = int(last.pos)
+	} else if p.pos > 0 {
+		end = int(p.toks[p.pos-1].end)
+	}
+	return &Other{Verb: verb, Object: object, Name: name, Text: strings.TrimSpace(p.text[:end])}
+}
+
+// verb is the current token, a keyword, in upper case.
+func (p *parser) verb() string { return upper(p.textOf(p.toks[p.pos])) }
+
+func (p *parser) alterView() Statement {
+	p.skip(2)
+	p.expect(kView)
+	p.ifExists()
+	name := p.tableName()
+	p.expect(kWith)
+	p.properties()
+	return p.other("ALTER", KindView, name)
+}
+
+func (p *parser) createTrigger() Statement {
+	p.skip(2)
+	p.ifNotExists()
+	name := Name{Name: p.ident()}
+	p.expect(kOn)
+	name.Keyspace = p.tableName().Keyspace
+	p.expectAll(kUsing, tString)
+	return p.other("CREATE", KindTrigger, name)
+}
+
+func (p *parser) dropTrigger() Statement {
+	p.skip(2)
+	p.ifExists()
+	name := Name{Name: p.ident()}
+	p.expect(kOn)
+	name.Keyspace = p.tableName().Keyspace
+	return p.other("DROP", KindTrigger, name)
+}
+
+// orReplace skips CREATE [OR REPLACE] FUNCTION|AGGREGATE [IF NOT EXISTS].
+func (p *parser) orReplace() {
+	p.advance()
+	if p.accept(kOr) {
+		p.expect(kReplace)
+	}
+	p.advance()
+	p.ifNotExists()
+}
+
+func (p *parser) createFunction() Statement {
+	p.orReplace()
+	name := p.functionName()
+	p.expect(tLParen)
+	if p.kind() != tRParen {
+		for {
+			p.ident()
+			p.typeRef()
+			if !p.accept(tComma) {
+				break
+			}
+		}
+	}
+	p.expect(tRParen)
+	switch {
+	case p.accept(kReturns):
+		p.expect(kNull)
+	case !p.accept(kCalled):
+		p.noViable(0)
+	}
+	p.expectAll(kOn, kNull, kInput, kReturns)
+	p.typeRef()
+	p.expectAll(kLanguage, tIdent, kAs, tString)
+	return p.other("CREATE", KindFunction, name)
+}
+
+func (p *parser) createAggregate() Statement {
+	p.orReplace()
+	name := p.functionName()
+	p.typeList()
+	p.expect(kSfunc)
+	p.bareFunction()
+	p.expect(kStype)
+	p.typeRef()
+	if p.accept(kFinalfunc) {
+		p.bareFunction()
+	}
+	if p.accept(kInitcond) {
+		p.term()
+	}
+	return p.other("CREATE", KindAggregate, name)
+}
+
+// bareFunction reads a function's name without a keyspace.
+func (p *parser) bareFunction() {
+	if !isFunction[p.kind()] {
+		p.noViable(0)
+	}
+	p.advance()
+}
+
+func (p *parser) typeList() {
+	p.expect(tLParen)
+	if p.kind() != tRParen {
+		p.typeRef()
+		for p.accept(tComma) {
+			p.typeRef()
+		}
+	}
+	p.expect(tRParen)
+}
+
+func (p *parser) dropFunction() Statement {
+	p.advance()
+	object := ObjectKind(p.verb())
+	p.advance()
+	p.ifExists()
+	name := p.functionName()
+	if p.kind() == tLParen {
+		p.typeList()
+	}
+	return p.other("DROP", object, name)
+}
+
+// userStatement reads CREATE, ALTER or DROP USER, from the verb on.
+func (p *parser) userStatement() Statement {
+	verb := p.verb()
+	p.skip(2)
+	p.ifClauseOf(verb)
+	name := p.userName("Quoted strings are are not supported for user names and USER is deprecated, please use ROLE")
+	if verb != "DROP" {
+		if p.accept(kWith) {
+			p.accept(kHashed)
+			p.expectAll(kPassword, tString)
+		}
+		if !p.accept(kSuperuser) {
+			p.accept(kNosuperuser)
+		}
+	}
+	return p.other(verb, KindUser, Name{Name: name})
+}
+
+func (p *parser) ifClauseOf(verb string) {
+	if verb == "CREATE" {
+		p.ifNotExists()
+	} else {
+		p.ifExists()
+	}
+}
+
+// userName reads the name of a user or an identity: not quoted as identifiers are.
+func (p *parser) userName(quoted string) string {
+	t := p.toks[p.pos]
+	switch t.kind {
+	case tQuoted:
+		p.wrong(quoted)
+	case tString, tIdent:
+	default:
+		p.fail(failure{bad: p.pos, at: p.pos, expecting: "set null"})
+		return ""
+	}
+	p.advance()
+	return tokenText(p.text, t)
+}
+
+// roleStatement reads CREATE, ALTER or DROP ROLE, from the verb on.
+func (p *parser) roleStatement() Statement {
+	verb := p.verb()
+	p.skip(2)
+	p.ifClauseOf(verb)
+	name := p.roleName()
+	if verb != "DROP" && p.accept(kWith) {
+		var plain, hashed bool
+		for {
+			p.roleOption(&plain, &hashed)
+			if !p.accept(kAnd) {
+				break
+			}
+		}
+		if plain && hashed && !p.failed {
+			p.fail(failure{err: &SyntaxError{Column: -1,
+				Message: "Options 'password' and 'hashed password' are mutually exclusive"}})
+		}
+	}
+	return p.other(verb, KindRole, Name{Name: name})
+}
+
+func (p *parser) roleOption(plain, hashed *bool) {
+	switch k := p.kind(); k {
+	case kPassword:
+		p.advance()
+		p.expectAll(tEQ, tString)
+		*plain = true
+	case kHashed:
+		p.advance()
+		p.expectAll(kPassword, tEQ, tString)
+		*hashed = true
+	case kOptions:
+		p.advance()
+		p.expect(tEQ)
+		p.propertyMap()
+	case kSuperuser, kLogin:
+		p.advance()
+		p.expectAll(tEQ, tBoolean)
+	case kAccess:
+		p.access()
+	default:
+		p.noViable(0)
+	}
+}
+
+// access reads ACCESS TO [ALL] DATACENTERS … and ACCESS FROM [ALL] CIDRS ….
+func (p *parser) access() {
+	what := kDatacenters
+	switch p.ahead(1) {
+	case kTo:
+	case kFrom:
+		what = kCIDRs
+	default:
+		p.noViable(1)
+		return
+	}
+	switch p.ahead(2) {
+	case kAll:
+		p.skip(3)
+		p.expect(what)
+		return
+	case what:
+		p.skip(3)
+	default:
+		p.noViable(2)
+		return
+	}
+	p.expect(tLBrace)
+	p.expect(tString)
+	for p.accept(tComma) {
+		p.expect(tString)
+	}
+	p.expect(tRBrace)
+}
+
+func (p *parser) addIdentityStatement() Statement {
+	p.advance()
+	p.expect(kIdentity)
+	p.ifNotExists()
+	name := p.userName(noQuotedIdentity)
+	p.expectAll(kTo, kRole)
+	p.userName(noQuotedIdentity)
+	return p.other("ADD", "IDENTITY", Name{Name: name})
+}
+
+const noQuotedIdentity = "Quoted strings are are not supported for identity"
+
+func (p *parser) dropIdentity() Statement {
+	p.skip(2)
+	p.ifExists()
+	name := p.userName(noQuotedIdentity)
+	return p.other("DROP", "IDENTITY", Name{Name: name})
+}
+
+// permissions are the words GRANT, REVOKE and LIST take.
+var permissionKinds = kinds(kCreate, kAlter, kDrop, kSelect, kModify, kAuthorize, kDescribe, kExecute, kUnmask, kSelectMasked)
+
+// grantStatement reads GRANT and REVOKE of permissions and of roles.
+func (p *parser) grantStatement() Statement {
+	verb := p.verb()
+	toOrFrom := kTo
+	if verb == "REVOKE" {
+		toOrFrom = kFrom
+	}
+	first, next := p.ahead(1), p.ahead(2)
+	// ALL, UNMASK and SELECT_MASKED are also names of roles.
+	if permissionKinds[first] && !(isIdent[first] && next == toOrFrom) || first == kAll && next != toOrFrom {
+		p.advance()
+		p.permissionOrAll()
+		p.expect(kOn)
+		p.resource()
+		p.expect(toOrFrom)
+		name := p.roleName()
+		return p.other(verb, "", Name{Name: name})
+	}
+	if !isIdent[first] && first != tString && first != tQMark {
+		p.noViable(1)
+		return nil
+	}
+	p.advance()
+	name := p.roleName()
+	p.expect(toOrFrom)
+	p.roleName()
+	return p.other(verb, KindRole, Name{Name: name})
+}
+
+func (p *parser) permissionOrAll() {
+	if p.accept(kAll) {
+		p.accept(kPermissions)
+		return
+	}
+	if !permissionKinds[p.kind()] {
+		p.noViable(0)
+		return
+	}
+	for {
+		if !permissionKinds[p.kind()] {
+			p.fail(failure{bad: p.pos, at: p.pos, expecting: "set null"})
+		}
+		p.advance()
+		p.accept(kPermission)
+		if !p.accept(tComma) {
+			return
+		}
+	}
+}
+
+// resource reads what permissions are granted on.
+func (p *parser) resource() {
+	k, next := p.kind(), p.ahead(1)
+	switch {
+	case k == kAll && next == kKeyspaces, k == kAll && next == kMbeans, k == kAll && next == kRoles:
+		p.skip(2)
+	case k == kAll && (next == kTables || next == kFunctions):
+		p.skip(2)
+		if next == kTables || p.kind() == kIn {
+			p.expectAll(kIn, kKeyspace)
+			p.keyspaceName()
+		}
+	case k == kKeyspace:
+		p.advance()
+		p.keyspaceName()
+	case k == kColumnFamily:
+		p.advance()
+		p.tableName()
+	case (k == kMbean || k == kMbeans) && next == tString:
+		p.skip(2)
+	case k == kRole && (isIdent[next] || next == tString || next == tQMark):
+		p.advance()
+		p.roleName()
+	case k == kFunction && (isIdent[next] || isFunction[next] || next == tQMark):
+		p.advance()
+		p.functionName()
+		p.typeList()
+	default:
+		p.tableName()
+	}
+}
+
+// listStatement reads LIST ROLES, LIST USERS and LIST permissions.
+func (p *parser) listStatement() Statement {
+	p.advance()
+	switch p.kind() {
+	case kUsers:
+		p.advance()
+		return p.other("LIST", KindUser, Name{})
+	case kRoles:
+		p.advance()
+		if p.accept(kOf) {
+			p.roleName()
+		}
+		p.accept(kNorecursive)
+		return p.other("LIST", KindRole, Name{})
+	}
+	if k := p.kind(); k != kAll && !permissionKinds[k] {
+		p.pos--
+		p.noViable(1)
+		return nil
+	}
+	p.permissionOrAll()
+	if p.accept(kOn) {
+		p.resource()
+	}
+	if p.accept(kOf) {
+		p.roleName()
+	}
+	p.accept(kNorecursive)
+	return p.other("LIST", "", Name{})
+}

@@ -1,0 +1,144 @@
+package syntax
+
+// kindSet is a set of token kinds.
+type kindSet [kindCount]bool
+
+func kinds(ks ...kind) *kindSet {
+	var s kindSet
+	for _, k := range ks {
+		s[k] = true
+	}
+	return &s
+}
+
+// ident reads an identifier: of a column, an alias, a field, a property.
+func (p *parser) ident() string {
+	if !isIdent[p.kind()] {
+		p.noViable(0)
+		return ""
+	}
+	return p.nameOf(p.advance())
+}
+
+// columnIdent reads a column's name, which may be the empty one of old super columns.
+func (p *parser) columnIdent() string {
+	if p.kind() == tEmptyQuoted {
+		p.advance()
+		return ""
+	}
+	return p.ident()
+}
+
+func isColumnIdent(k kind) bool { return isIdent[k] || k == tEmptyQuoted }
+
+// nameOf is the identifier that a token spells: unquoted ones fold.
+func (p *parser) nameOf(t token) string {
+	if t.kind == tQuoted {
+		return unquoteName(p.textOf(t))
+	}
+	return lower(p.textOf(t))
+}
+
+// objectIdent reads an identifier where the grammar also takes a bind marker,
+// only to say that none may stand there.
+func (p *parser) objectIdent(what string) string {
+	if p.kind() == tQMark {
+		p.wrong("Bind variables cannot be used for " + what + " names")
+		p.advance()
+		return ""
+	}
+	return p.ident()
+}
+
+func (p *parser) keyspaceName() string { return p.objectIdent("keyspace") }
+
+// afterTable are the tokens that may follow a table's name in some statement.
+// The reference parser looks one token past a name before it takes it.
+var afterTable = kinds(tEOF, tSemicolon, tLParen, kJSON, kUsing, kSet, kWhere, kGroup, kOrder, kPer,
+	kLimit, kAllow, kWith, kAlter, kAdd, kDrop, kRename, kAs, kPrimary, kTo, kFrom, kOf, kNorecursive)
+
+var afterIndex = kinds(tEOF, tSemicolon)
+
+func (p *parser) tableName() Name { return p.qualifiedName("table", afterTable) }
+
+func (p *parser) qualifiedName(what string, after *kindSet) Name {
+	if k := p.kind(); !isIdent[k] && k != tQMark {
+		p.noViable(0)
+		return Name{}
+	}
+	switch next := p.ahead(1); {
+	case next == tDot:
+		ks := p.keyspaceName()
+		p.advance()
+		return Name{Keyspace: ks, Name: p.objectIdent(what)}
+	case !after[next]:
+		p.noViable(1)
+		return Name{}
+	}
+	return Name{Name: p.objectIdent(what)}
+}
+
+// reservedTypes may not name a user type unless quoted.
+var reservedTypes = map[string]bool{
+	"byte": true, "complex": true, "enum": true, "date": true, "interval": true, "macaddr": true, "bitstring": true,
+}
+
+// userTypeName reads [keyspace.]type.
+func (p *parser) userTypeName() Name {
+	var n Name
+	if isIdent[p.kind()] && p.ahead(1) == tDot {
+		n.Keyspace = p.ident()
+		p.advance()
+	}
+	t := p.toks[p.pos]
+	if !isUserType[t.kind] {
+		p.noViable(0)
+		return Name{}
+	}
+	if t.kind == tIdent && reservedTypes[p.textOf(t)] {
+		p.wrong("Invalid (reserved) user type name " + p.textOf(t))
+	}
+	p.advance()
+	n.Name = p.nameOf(t)
+	return n
+}
+
+// functionName reads [keyspace.]function.
+func (p *parser) functionName() Name {
+	var n Name
+	if k := p.kind(); (isIdent[k] || k == tQMark) && p.ahead(1) == tDot {
+		n.Keyspace = p.keyspaceName()
+		p.advance()
+	}
+	if !isFunction[p.kind()] {
+		p.noViable(0)
+		return Name{}
+	}
+	n.Name = p.nameOf(p.advance())
+	return n
+}
+
+// roleName reads a role's name: an identifier or a string.
+func (p *parser) roleName() string {
+	if p.kind() == tString {
+		return unquoteString(p.textOf(p.advance()))
+	}
+	return p.objectIdent("role")
+}
+
+// ifExists and ifNotExists read the optional clauses of those words.
+func (p *parser) ifExists() bool {
+	if !p.accept(kIf) {
+		return false
+	}
+	p.expect(kExists)
+	return true
+}
+
+func (p *parser) ifNotExists() bool {
+	if !p.accept(kIf) {
+		return false
+	}
+	p.expectAll(kNot, kExists)
+	return true
+}

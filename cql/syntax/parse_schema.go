@@ -1,0 +1,666 @@
+package syntax
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// createStatement reads CREATE; the word behind it decides.
+func (p *parser) createStatement() Statement {
+	switch p.ahead(1) {
+	case kKeyspace:
+		p.skip(2)
+		s := &CreateKeyspace{IfNotExists: p.ifNotExists(), Name: p.keyspaceName()}
+		p.expect(kWith)
+		s.With = p.properties()
+		return s
+	case kColumnFamily:
+		p.skip(2)
+		return p.createTable()
+	case kType:
+		p.skip(2)
+		return p.createType()
+	case kCustom, kIndex:
+		p.skip(1)
+		return p.createIndex()
+	case kMaterialized:
+		p.skip(2)
+		return p.createView()
+	case kTrigger:
+		return p.createTrigger()
+	case kFunction:
+		return p.createFunction()
+	case kAggregate:
+		return p.createAggregate()
+	case kOr:
+		if p.ahead(2) != kReplace {
+			p.noViable(2)
+			return nil
+		}
+		switch p.ahead(3) {
+		case kFunction:
+			return p.createFunction()
+		case kAggregate:
+			return p.createAggregate()
+		}
+		p.noViable(3)
+		return nil
+	case kUser:
+		return p.userStatement()
+	case kRole:
+		return p.roleStatement()
+	}
+	p.noViable(1)
+	return nil
+}
+
+// skip advances over n tokens that were looked at.
+func (p *parser) skip(n int) {
+	for range n {
+		p.advance()
+	}
+}
+
+func (p *parser) createTable() Statement {
+	s := &CreateTable{IfNotExists: p.ifNotExists(), Name: p.tableName()}
+	p.expect(tLParen)
+	b := tableBuilder{parser: p, table: s}
+	b.element()
+	for p.accept(tComma) {
+		if k := p.kind(); k != tComma && k != tRParen {
+			b.element()
+		}
+	}
+	p.expect(tRParen)
+	if p.accept(kWith) {
+		for {
+			b.property()
+			if !p.accept(kAnd) {
+				break
+			}
+		}
+	}
+	return s
+}
+
+// tableBuilder adds what a CREATE TABLE lists and refuses what Cassandra
+// refuses already there.
+type tableBuilder struct {
+	*parser
+	table *CreateTable
+	keyed bool
+}
+
+func (b *tableBuilder) element() {
+	if b.kind() == kPrimary {
+		b.advance()
+		b.expect(kKey)
+		var partition, clustering []string
+		partition, clustering = b.primaryKey(func() { b.primary() })
+		b.table.PartitionKey, b.table.Clustering = partition, clustering
+		return
+	}
+	c := ColumnDef{Name: b.ident(), Type: b.typeRef()}
+	c.Static = b.accept(kStatic)
+	c.Mask = b.mask()
+	if b.failed {
+		return
+	}
+	for _, other := range b.table.Columns {
+		if other.Name == c.Name {
+			b.invalid(fmt.Sprintf("Duplicate column '%s' declaration for table '%s'", c.Name, b.table.Name.Name))
+			return
+		}
+	}
+	if b.accept(kPrimary) {
+		b.expect(kKey)
+		b.primary()
+		c.PrimaryKey = true
+	}
+	b.table.Columns = append(b.table.Columns, c)
+}
+
+func (b *tableBuilder) primary() {
+	if b.keyed && !b.failed {
+		b.invalid(fmt.Sprintf("Multiple PRIMARY KEY specified for table '%s' (exactly one required)", b.table.Name.Name))
+	}
+	b.keyed = true
+}
+
+// primaryKey reads ((a, b), c, d) or (a, c, d). partitioned is called once the
+// partition key is read.
+func (p *parser) primaryKey(partitioned func()) (partition, clustering []string) {
+	p.expect(tLParen)
+	switch k := p.kind(); {
+	case k == tLParen:
+		p.advance()
+		partition = p.idents()
+		p.expect(tRParen)
+	case isIdent[k]:
+		partition = []string{p.ident()}
+	default:
+		p.noViable(0)
+	}
+	partitioned()
+	for p.accept(tComma) {
+		clustering = append(clustering, p.ident())
+	}
+	p.expect(tRParen)
+	return partition, clustering
+}
+
+func (p *parser) idents() []string {
+	list := []string{p.ident()}
+	for p.accept(tComma) {
+		list = append(list, p.ident())
+	}
+	return list
+}
+
+func (b *tableBuilder) property() {
+	switch k := b.kind(); {
+	case k == kCompact && b.ahead(1) == kStorage:
+		b.skip(2)
+		b.table.CompactStorage = true
+	case k == kClustering && b.ahead(1) == kOrder:
+		b.table.Order = b.clusteringOrder(b.table.Order, b.table.Name.Name)
+	case (k == kCompact || k == kClustering) && b.ahead(1) != tEQ:
+		b.noViable(1)
+	default:
+		b.table.With = b.parser.property(b.table.With)
+	}
+}
+
+// clusteringOrder reads CLUSTERING ORDER BY (…) onto what an earlier one gave.
+func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
+	p.skip(2)
+	p.expect(kBy)
+	p.expect(tLParen)
+	for {
+		o := Ordering{Column: p.ident()}
+		switch {
+		case p.accept(kDesc):
+			o.Desc = true
+		case !p.accept(kAsc):
+			p.noViable(0)
+		}
+		for _, other := range given {
+			if other.Column == o.Column && !p.failed {
+				p.invalid(fmt.Sprintf("Duplicate column '%s' in CLUSTERING ORDER BY clause for table '%s'", o.Column, table))
+			}
+		}
+		given = append(given, o)
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRParen)
+	return given
+}
+
+// mask reads MASKED WITH function(…) or MASKED WITH DEFAULT; nil when absent.
+func (p *parser) mask() Expr {
+	if !p.accept(kMasked) {
+		return nil
+	}
+	p.expect(kWith)
+	if p.kind() == kDefault && p.ahead(1) != tLParen && p.ahead(1) != tDot {
+		p.advance()
+		return &Call{Func: Name{Keyspace: "system", Name: "mask_default"}}
+	}
+	c := &Call{Func: p.functionName()}
+	p.expect(tLParen)
+	if !p.accept(tRParen) {
+		c.Args = p.terms()
+		p.expect(tRParen)
+	}
+	return c
+}
+
+func (p *parser) properties() Properties {
+	var list Properties
+	for {
+		list = p.property(list)
+		if !p.accept(kAnd) {
+			return list
+		}
+	}
+}
+
+// property reads name = value onto list.
+func (p *parser) property(list Properties) Properties {
+	if !isIdent[p.kind()] {
+		p.noViable(0)
+		return list
+	}
+	if p.ahead(1) != tEQ {
+		p.noViable(1)
+		return list
+	}
+	v := p.ahead(2)
+	if !isConstant(v) && v != tLBrace && (!isIdent[v] || v == tIdent || v == tQuoted) {
+		p.noViable(2)
+		return list
+	}
+	prop := Property{Name: p.ident()}
+	p.advance()
+	switch {
+	case v == tLBrace:
+		prop.Value = p.propertyMap()
+	case isConstant(v):
+		prop.Value = p.constant()
+	default:
+		prop.Value = &Column{Name: p.ident()}
+	}
+	if p.failed {
+		return list
+	}
+	for _, other := range list {
+		if other.Name == prop.Name {
+			p.wrong(fmt.Sprintf("Multiple definitions for property '%s'", prop.Name))
+		}
+	}
+	return append(list, prop)
+}
+
+func (p *parser) propertyMap() *Map {
+	m := p.fullMap()
+	if p.failed {
+		return m
+	}
+	seen := make(map[string]bool, len(m.Entries))
+	for _, e := range m.Entries {
+		key, ok := e.Key.(*Constant)
+		if !ok {
+			p.wrong("Invalid property name: " + string(AppendExpr(nil, e.Key)) + noBinds(e.Key))
+			break
+		}
+		if _, ok := e.Value.(*Constant); !ok {
+			p.wrong("Invalid property value: " + string(AppendExpr(nil, e.Value)) +
+				" for property: " + string(AppendExpr(nil, key)) + noBinds(e.Value))
+			break
+		}
+		if seen[rawText(key)] {
+			p.wrong("Multiple definition for property " + rawText(key))
+		}
+		seen[rawText(key)] = true
+	}
+	return m
+}
+
+func noBinds(e Expr) string {
+	if _, ok := e.(*Bind); ok {
+		return " (bind variables are not supported in DDL queries)"
+	}
+	return ""
+}
+
+func rawText(c *Constant) string {
+	if c.Kind == ConstHex {
+		return "0x" + c.Text
+	}
+	return c.Text
+}
+
+// fullMap reads a literal that can only be a map, {} included.
+func (p *parser) fullMap() *Map {
+	p.expect(tLBrace)
+	m := &Map{}
+	if p.accept(tRBrace) {
+		return m
+	}
+	for {
+		m.Entries = append(m.Entries, p.mapEntry())
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRBrace)
+	return m
+}
+
+func (p *parser) createType() Statement {
+	s := &CreateType{IfNotExists: p.ifNotExists(), Name: p.userTypeName()}
+	p.expect(tLParen)
+	s.Fields = append(s.Fields, p.field())
+	for p.accept(tComma) {
+		if k := p.kind(); k != tComma && k != tRParen {
+			s.Fields = append(s.Fields, p.field())
+		}
+	}
+	p.expect(tRParen)
+	return s
+}
+
+func (p *parser) field() ColumnDef { return ColumnDef{Name: p.ident(), Type: p.typeRef()} }
+
+func (p *parser) createIndex() Statement {
+	s := &CreateIndex{Custom: p.accept(kCustom)}
+	p.expect(kIndex)
+	s.IfNotExists = p.ifNotExists()
+	if k := p.kind(); isIdent[k] || k == tQMark {
+		s.Name = p.objectIdent("index")
+	}
+	p.expect(kOn)
+	s.Table = p.tableName()
+	p.expect(tLParen)
+	if p.kind() != tRParen {
+		for {
+			s.Targets = append(s.Targets, p.indexTarget())
+			if !p.accept(tComma) {
+				break
+			}
+		}
+	}
+	p.expect(tRParen)
+	if p.accept(kUsing) {
+		if t := p.expect(tString); !p.failed {
+			s.Class = unquoteString(p.textOf(t))
+		}
+	}
+	if p.accept(kWith) {
+		s.With = p.properties()
+	}
+	return s
+}
+
+func (p *parser) indexTarget() IndexTarget {
+	k := p.kind()
+	switch {
+	case k == kEntries || k == kFull, (k == kValues || k == kKeys) && p.ahead(1) == tLParen:
+		t := IndexTarget{Function: lower(p.textOf(p.advance()))}
+		p.expect(tLParen)
+		t.Column = p.columnIdent()
+		p.expect(tRParen)
+		return t
+	}
+	return IndexTarget{Column: p.columnIdent()}
+}
+
+func (p *parser) createView() Statement {
+	p.expect(kView)
+	s := &CreateView{IfNotExists: p.ifNotExists(), Name: p.tableName()}
+	p.expectAll(kAs, kSelect)
+	s.Select.Selectors = p.selectors()
+	p.expect(kFrom)
+	s.Select.From = p.tableName()
+	if p.accept(kWhere) {
+		s.Select.Where = p.where()
+	}
+	p.expectAll(kPrimary, kKey)
+	s.PartitionKey, s.Clustering = p.primaryKey(func() {})
+	if p.accept(kWith) {
+		for {
+			p.viewProperty(s)
+			if !p.accept(kAnd) {
+				break
+			}
+		}
+	}
+	return s
+}
+
+func (p *parser) viewProperty(s *CreateView) {
+	switch k := p.kind(); {
+	case k == kCompact && p.ahead(1) == kStorage:
+		p.fail(failure{err: &SyntaxError{Column: -1,
+			Message: "COMPACT STORAGE tables are not allowed starting with version 4.0"}})
+	case k == kClustering && p.ahead(1) == kOrder:
+		s.Order = p.clusteringOrder(s.Order, s.Name.Name)
+	case (k == kCompact || k == kClustering) && p.ahead(1) != tEQ:
+		p.noViable(1)
+	default:
+		s.With = p.property(s.With)
+	}
+}
+
+// alterStatement reads ALTER; the word behind it decides.
+func (p *parser) alterStatement() Statement {
+	switch p.ahead(1) {
+	case kKeyspace:
+		p.skip(2)
+		s := &AlterKeyspace{IfExists: p.ifExists(), Name: p.keyspaceName()}
+		p.expect(kWith)
+		s.With = p.properties()
+		return s
+	case kColumnFamily:
+		p.skip(2)
+		return p.alterTable()
+	case kType:
+		p.skip(2)
+		return p.alterType()
+	case kMaterialized:
+		return p.alterView()
+	case kUser:
+		return p.userStatement()
+	case kRole:
+		return p.roleStatement()
+	}
+	p.noViable(1)
+	return nil
+}
+
+func (p *parser) alterTable() Statement {
+	s := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
+	switch p.kind() {
+	case kAlter:
+		p.advance()
+		p.alterColumn(s)
+	case kAdd:
+		p.advance()
+		s.AddIfNotExists = p.ifNotExists()
+		if p.accept(tLParen) {
+			s.Add = append(s.Add, p.addedColumn())
+			for p.accept(tComma) {
+				s.Add = append(s.Add, p.addedColumn())
+			}
+			p.expect(tRParen)
+		} else {
+			s.Add = append(s.Add, p.addedColumn())
+		}
+	case kDrop:
+		p.dropColumns(s)
+	case kRename:
+		p.advance()
+		s.RenameIfExists = p.ifExists()
+		s.Rename = p.renames()
+	case kWith:
+		p.advance()
+		s.With = p.properties()
+	default:
+		p.noViable(0)
+	}
+	return s
+}
+
+func (p *parser) alterColumn(s *AlterTable) {
+	s.AlterIfExists = p.ifExists()
+	if isColumnIdent(p.kind()) {
+		if k := p.ahead(1); k != kMasked && k != kDrop && (k != kType || s.AlterIfExists) {
+			p.noViable(1)
+		}
+	}
+	s.AlterColumn = p.columnIdent()
+	switch {
+	case p.accept(kType):
+		t := p.typeRef()
+		s.AlterType = &t
+	case p.accept(kDrop):
+		p.expect(kMasked)
+		s.DropMask = true
+	default:
+		s.Mask = p.mask()
+	}
+}
+
+func (p *parser) addedColumn() ColumnDef {
+	c := ColumnDef{Name: p.ident(), Type: p.typeRef()}
+	c.Static = p.accept(kStatic)
+	c.Mask = p.mask()
+	return c
+}
+
+func (p *parser) dropColumns(s *AlterTable) {
+	if p.ahead(1) == kCompact && p.ahead(2) == kStorage {
+		p.skip(3)
+		s.DropCompactStorage = true
+		return
+	}
+	p.advance()
+	s.DropIfExists = p.ifExists()
+	switch k := p.kind(); {
+	case k == tLParen:
+		p.advance()
+		s.Drop = p.idents()
+		p.expect(tRParen)
+	case isIdent[k]:
+		s.Drop = []string{p.ident()}
+	default:
+		p.noViable(0)
+	}
+	if p.accept(kUsing) {
+		p.expect(kTimestamp)
+		if t := p.expect(tInteger); !p.failed {
+			text := p.textOf(t)
+			if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+				p.unparsable("NumberFormatException", `For input string: "`+text+`"`)
+			}
+			s.DropTimestamp = &Constant{Kind: ConstInteger, Text: text}
+		}
+	}
+}
+
+func (p *parser) renames() []Rename {
+	var list []Rename
+	for {
+		r := Rename{From: p.ident()}
+		p.expect(kTo)
+		r.To = p.ident()
+		list = append(list, r)
+		if !p.accept(kAnd) {
+			return list
+		}
+	}
+}
+
+func (p *parser) alterType() Statement {
+	s := &AlterType{IfExists: p.ifExists(), Name: p.userTypeName()}
+	switch p.kind() {
+	case kAlter:
+		p.advance()
+		s.AlterField = p.ident()
+		p.expect(kType)
+		t := p.typeRef()
+		s.AlterFieldType = &t
+	case kAdd:
+		p.advance()
+		s.AddIfNotExists = p.ifNotExists()
+		s.Add = []ColumnDef{p.field()}
+	case kRename:
+		p.advance()
+		s.RenameIfExists = p.ifExists()
+		s.Rename = p.renames()
+	default:
+		p.noViable(0)
+	}
+	return s
+}
+
+// dropStatement reads DROP; the word behind it decides.
+func (p *parser) dropStatement() Statement {
+	s := &Drop{}
+	switch p.ahead(1) {
+	case kKeyspace:
+		p.skip(2)
+		s.Kind, s.IfExists = KindKeyspace, p.ifExists()
+		s.Name.Name = p.keyspaceName()
+	case kColumnFamily:
+		p.skip(2)
+		s.Kind, s.IfExists = KindTable, p.ifExists()
+		s.Name = p.tableName()
+	case kType:
+		p.skip(2)
+		s.Kind, s.IfExists = KindType, p.ifExists()
+		s.Name = p.userTypeName()
+	case kIndex:
+		p.skip(2)
+		s.Kind, s.IfExists = KindIndex, p.ifExists()
+		s.Name = p.qualifiedName("index", afterIndex)
+	case kMaterialized:
+		p.skip(2)
+		p.expect(kView)
+		s.Kind, s.IfExists = KindView, p.ifExists()
+		s.Name = p.tableName()
+	case kFunction, kAggregate:
+		return p.dropFunction()
+	case kTrigger:
+		return p.dropTrigger()
+	case kUser:
+		return p.userStatement()
+	case kRole:
+		return p.roleStatement()
+	case kIdentity:
+		return p.dropIdentity()
+	default:
+		p.noViable(1)
+	}
+	return s
+}
+
+// describeStatement reads DESCRIBE or DESC.
+func (p *parser) describeStatement() Statement {
+	p.advance()
+	d := &Describe{}
+	plural := map[kind]string{kCluster: "CLUSTER", kKeyspaces: "KEYSPACES", kTables: "TABLES",
+		kTypes: "TYPES", kFunctions: "FUNCTIONS", kAggregates: "AGGREGATES"}
+	k := p.kind()
+	what, isPlural := plural[k]
+	switch {
+	case isPlural && p.ahead(1) != tDot:
+		d.What = what
+		p.advance()
+	case k == kFull || k == kSchema:
+		d.Full = p.accept(kFull)
+		p.expect(kSchema)
+		d.What = "SCHEMA"
+	case k == kKeyspace, k == kOnly && p.ahead(1) == kKeyspace:
+		d.Only = p.accept(kOnly)
+		p.advance()
+		d.What = "KEYSPACE"
+		if k := p.kind(); isIdent[k] || k == tQMark {
+			d.Name.Name = p.keyspaceName()
+		}
+	case k == kColumnFamily:
+		p.advance()
+		d.What, d.Name = "TABLE", p.tableName()
+	case k == kIndex:
+		p.advance()
+		d.What, d.Name = "INDEX", p.tableName()
+	case k == kMaterialized:
+		p.advance()
+		p.expect(kView)
+		d.What, d.Name = "MATERIALIZED VIEW", p.tableName()
+	case k == kType && isIdent[p.ahead(1)]:
+		p.advance()
+		d.What, d.Name = "TYPE", p.userTypeName()
+	case k == kFunction && (isFunction[p.ahead(1)] || isIdent[p.ahead(1)]):
+		p.advance()
+		d.What, d.Name = "FUNCTION", p.functionName()
+	case k == kAggregate && (isFunction[p.ahead(1)] || isIdent[p.ahead(1)]):
+		p.advance()
+		d.What, d.Name = "AGGREGATE", p.functionName()
+	case isIdent[k]:
+		if p.ahead(1) == tDot {
+			d.Name.Keyspace = p.ident()
+			p.advance()
+		}
+		d.Name.Name = p.ident()
+	default:
+		p.noViable(0)
+	}
+	if p.accept(kWith) {
+		p.expect(kInternals)
+		d.Internals = true
+	}
+	return d
+}

@@ -1,0 +1,283 @@
+package syntax
+
+// startsSelector says whether an item of a select list may begin with k.
+func startsSelector(k kind) bool {
+	switch k {
+	case tLParen, tLBracket, tLBrace, tMinus, kNull, kToken:
+		return true
+	}
+	return isConstant(k) || isBind(k) || isIdent[k]
+}
+
+// selectClause reads [JSON] [DISTINCT] selectors. Both words are also names of
+// columns, so they count only where a select list follows.
+func (p *parser) selectClause(s *Select) {
+	if p.kind() == kJSON {
+		m := p.mark()
+		p.advance()
+		s.JSON = true
+		p.distinctClause(s)
+		if !p.canReset() {
+			return
+		}
+		p.reset(m)
+		s.JSON = false
+	}
+	p.distinctClause(s)
+}
+
+func (p *parser) distinctClause(s *Select) {
+	if p.kind() == kDistinct {
+		m := p.mark()
+		p.advance()
+		s.Distinct = true
+		s.Selectors = p.selectors()
+		if !p.canReset() {
+			return
+		}
+		p.reset(m)
+		s.Distinct = false
+	}
+	s.Selectors = p.selectors()
+}
+
+// selectors reads a select list; nil for *.
+func (p *parser) selectors() []Selector {
+	if p.accept(tStar) {
+		return nil
+	}
+	if !startsSelector(p.kind()) {
+		p.noViable(0)
+		return nil
+	}
+	var list []Selector
+	for {
+		s := Selector{Expr: p.selector()}
+		if p.accept(kAs) {
+			s.Alias = p.ident()
+		}
+		list = append(list, s)
+		if !p.accept(tComma) {
+			return list
+		}
+	}
+}
+
+// selector reads one selected expression.
+func (p *parser) selector() Expr {
+	l := p.selectorProduct()
+	for k := p.kind(); k == tPlus || k == tMinus; k = p.kind() {
+		p.advance()
+		l = &Binary{Op: termOps[k], Left: l, Right: p.selectorProduct()}
+	}
+	return l
+}
+
+func (p *parser) selectorProduct() Expr {
+	l := p.selectorGroup()
+	for k := p.kind(); k == tStar || k == tSlash || k == tPercent; k = p.kind() {
+		p.advance()
+		l = &Binary{Op: termOps[k], Left: l, Right: p.selectorGroup()}
+	}
+	return l
+}
+
+func (p *parser) selectorGroup() Expr {
+	if !p.enter() {
+		return nil
+	}
+	defer p.leave()
+	if p.accept(tMinus) {
+		return &Negate{Expr: p.selectorGroup()}
+	}
+	base := p.selectorBase()
+	if k := p.kind(); k != tDot && k != tLBracket || p.failed {
+		return base
+	}
+	// The reference parser tries base and modifiers together and falls back to
+	// the base alone, so that a bad modifier is an error at its first token.
+	m := p.mark()
+	e := p.modifiers(base)
+	if p.canReset() {
+		p.reset(m)
+		return base
+	}
+	return e
+}
+
+// modifiers reads the .field, [key] and [from..to] behind a selector.
+func (p *parser) modifiers(e Expr) Expr {
+	for {
+		switch {
+		case p.accept(tDot):
+			e = &Field{Expr: e, Name: p.ident()}
+		case p.accept(tLBracket):
+			e = p.subscript(e)
+			p.expect(tRBracket)
+		default:
+			return e
+		}
+	}
+}
+
+func (p *parser) subscript(e Expr) Expr {
+	if p.accept(tRange) {
+		return &Range{Expr: e, To: p.term()}
+	}
+	key := p.term()
+	if !p.accept(tRange) {
+		return &Element{Expr: e, Key: key}
+	}
+	r := &Range{Expr: e, From: key}
+	if startsTerm(p.kind()) {
+		r.To = p.term()
+	}
+	return r
+}
+
+func (p *parser) selectorBase() Expr {
+	k := p.kind()
+	switch {
+	case k == tQMark && p.ahead(1) == tDot:
+		return p.selectorCall()
+	case isConstant(k):
+		return p.constant()
+	case isBind(k):
+		return p.bind()
+	case k == kNull:
+		p.advance()
+		return &Null{}
+	case k == tLParen:
+		return p.selectorParen()
+	case k == tLBracket:
+		p.advance()
+		l := &List{}
+		if !p.accept(tRBracket) {
+			l.Elems = p.selectorList()
+			p.expect(tRBracket)
+		}
+		return l
+	case k == tLBrace:
+		return p.selectorBraced()
+	case k == kToken || isIdent[k]:
+		return p.namedSelector()
+	}
+	p.noViable(0)
+	return nil
+}
+
+func (p *parser) selectorList() []Expr {
+	list := []Expr{p.selector()}
+	for p.accept(tComma) {
+		list = append(list, p.selector())
+	}
+	return list
+}
+
+// namedSelector reads what begins with a name: a column or a call.
+func (p *parser) namedSelector() Expr {
+	k := p.kind()
+	next := p.ahead(1)
+	if next == tLParen {
+		switch k {
+		case kCount:
+			if p.ahead(2) == tStar {
+				c := &Call{Func: p.functionName(), Star: true}
+				p.advance()
+				p.advance()
+				p.expect(tRParen)
+				return c
+			}
+		case kWritetime, kMaxwritetime, kTTL:
+			c := &Call{Func: Name{Name: p.nameOf(p.advance())}}
+			p.advance()
+			column := &Column{Name: p.ident()}
+			c.Args = []Expr{p.modifiers(column)}
+			p.expect(tRParen)
+			return c
+		case kCast:
+			p.advance()
+			p.advance()
+			c := &Cast{Expr: p.selector()}
+			p.expect(kAs)
+			c.Type = p.nativeType()
+			p.expect(tRParen)
+			return c
+		}
+		if isFunction[k] {
+			return p.selectorCall()
+		}
+	}
+	if next == tDot {
+		if f := p.ahead(2); !isFunction[f] && !isIdent[f] {
+			p.noViable(2)
+			return nil
+		} else if isFunction[f] && p.ahead(3) == tLParen {
+			return p.selectorCall()
+		}
+	}
+	if k == kToken {
+		p.noViable(1)
+		return nil
+	}
+	return &Column{Name: p.ident()}
+}
+
+func (p *parser) selectorCall() Expr {
+	c := &Call{Func: p.functionName()}
+	p.expect(tLParen)
+	if !p.accept(tRParen) {
+		c.Args = p.selectorList()
+		p.expect(tRParen)
+	}
+	return c
+}
+
+// selectorParen reads (type)selector, a tuple, or a selector in parentheses,
+// which is a tuple of one.
+func (p *parser) selectorParen() Expr {
+	if startsType(p.ahead(1)) {
+		m := p.mark()
+		p.advance()
+		h := &Hint{Type: p.typeRef()}
+		p.expect(tRParen)
+		if !p.failed && p.enter() {
+			h.Expr = p.selectorBase()
+			p.leave()
+		}
+		if !p.canReset() {
+			return h
+		}
+		p.reset(m)
+	}
+	p.advance()
+	t := &Tuple{Elems: p.selectorList()}
+	p.expect(tRParen)
+	return t
+}
+
+// selectorBraced reads a set or a map; a user type's literal looks like a map
+// whose keys are columns.
+func (p *parser) selectorBraced() Expr {
+	p.advance()
+	if p.accept(tRBrace) {
+		return &Set{}
+	}
+	first := p.selector()
+	if p.accept(tColon) {
+		m := &Map{Entries: []MapEntry{{first, p.selector()}}}
+		for p.accept(tComma) {
+			k := p.selector()
+			p.expect(tColon)
+			m.Entries = append(m.Entries, MapEntry{k, p.selector()})
+		}
+		p.expect(tRBrace)
+		return m
+	}
+	s := &Set{Elems: []Expr{first}}
+	for p.accept(tComma) {
+		s.Elems = append(s.Elems, p.selector())
+	}
+	p.expect(tRBrace)
+	return s
+}

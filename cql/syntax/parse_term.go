@@ -1,0 +1,272 @@
+package syntax
+
+// constKinds maps a token to the kind of constant it is.
+var constKinds = [kindCount]ConstKind{
+	tString: ConstString, tInteger: ConstInteger, tFloat: ConstFloat, tBoolean: ConstBool,
+	tDuration: ConstDuration, tUUID: ConstUUID, tHex: ConstHex,
+	kNaN: ConstFloat, tNegNaN: ConstFloat, kInfinity: ConstFloat, tNegInfinity: ConstFloat,
+}
+
+func isConstant(k kind) bool { return constKinds[k] != 0 }
+
+// constant reads a literal; the current token is known to be one.
+func (p *parser) constant() *Constant {
+	t := p.advance()
+	c := &Constant{Kind: constKinds[t.kind], Text: p.textOf(t)}
+	switch t.kind {
+	case tString:
+		c.Text = unquoteString(c.Text)
+	case tHex:
+		c.Text = c.Text[2:]
+	case kNaN, tNegNaN:
+		c.Text = "NaN"
+	case kInfinity:
+		c.Text = "Infinity"
+	case tNegInfinity:
+		c.Text = "-Infinity"
+	}
+	return c
+}
+
+// bind reads ? or :name; the current token is known to begin one.
+func (p *parser) bind() *Bind {
+	b := &Bind{Index: p.binds}
+	if p.advance().kind == tColon {
+		b.Name = p.ident()
+	}
+	p.binds++
+	return b
+}
+
+func isBind(k kind) bool { return k == tQMark || k == tColon }
+
+// intValue reads an integer or a bind marker.
+func (p *parser) intValue() Expr {
+	switch k := p.kind(); {
+	case k == tInteger:
+		return p.constant()
+	case isBind(k):
+		return p.bind()
+	}
+	p.noViable(0)
+	return nil
+}
+
+var termOps = [kindCount]Op{tPlus: OpAdd, tMinus: OpSub, tStar: OpMul, tSlash: OpDiv, tPercent: OpMod}
+
+// term reads a value: no columns, but arithmetic, calls and literals.
+func (p *parser) term() Expr {
+	l := p.product()
+	for k := p.kind(); k == tPlus || k == tMinus; k = p.kind() {
+		if k == tPlus && isColumnIdent(p.ahead(1)) && !isCall(p.ahead(1), p.ahead(2)) {
+			break // c = term + c
+		}
+		p.advance()
+		l = &Binary{Op: termOps[k], Left: l, Right: p.product()}
+	}
+	return l
+}
+
+func isCall(name, next kind) bool {
+	return next == tDot || next == tLParen && (isFunction[name] || name == kCast)
+}
+
+func (p *parser) product() Expr {
+	l := p.signed()
+	for k := p.kind(); k == tStar || k == tSlash || k == tPercent; k = p.kind() {
+		p.advance()
+		l = &Binary{Op: termOps[k], Left: l, Right: p.signed()}
+	}
+	return l
+}
+
+func (p *parser) signed() Expr {
+	if p.accept(tMinus) {
+		return &Negate{Expr: p.simpleTerm()}
+	}
+	return p.simpleTerm()
+}
+
+// startsTerm says whether a term may begin with a token of kind k.
+func startsTerm(k kind) bool {
+	switch k {
+	case tLParen, tLBracket, tLBrace, tMinus, kNull, kCast:
+		return true
+	}
+	return isConstant(k) || isBind(k) || isFunction[k] || isIdent[k]
+}
+
+func (p *parser) simpleTerm() Expr {
+	if !p.enter() {
+		return nil
+	}
+	defer p.leave()
+	k := p.kind()
+	switch {
+	case isConstant(k):
+		return p.constant()
+	case k == tQMark && p.ahead(1) == tDot:
+		return p.termCall()
+	case isBind(k):
+		return p.bind()
+	case k == kNull:
+		p.advance()
+		return &Null{}
+	case k == tLBracket:
+		p.advance()
+		l := &List{}
+		if !p.accept(tRBracket) {
+			l.Elems = p.terms()
+			p.expect(tRBracket)
+		}
+		return l
+	case k == tLBrace:
+		return p.braced()
+	case k == tLParen:
+		return p.hintOrTuple()
+	case k == kCast && p.ahead(1) == tLParen:
+		p.advance()
+		p.advance()
+		c := &Cast{Expr: p.simpleTerm()}
+		p.expect(kAs)
+		c.Type = p.nativeType()
+		p.expect(tRParen)
+		return c
+	case isFunction[k] || isIdent[k]:
+		return p.termCall()
+	}
+	p.noViable(0)
+	return nil
+}
+
+// terms reads one or more terms between commas.
+func (p *parser) terms() []Expr {
+	list := []Expr{p.term()}
+	for p.accept(tComma) {
+		list = append(list, p.term())
+	}
+	return list
+}
+
+// termCall reads a function call. The reference parser decides on all of its
+// head at once, so what does not fit there is reported with the name as start.
+func (p *parser) termCall() Expr {
+	n := 1
+	if p.ahead(1) == tDot {
+		if !isFunction[p.ahead(2)] {
+			p.noViable(2)
+			return nil
+		}
+		n = 3
+	} else if !isFunction[p.kind()] {
+		p.noViable(1)
+		return nil
+	}
+	if p.ahead(n) != tLParen {
+		p.noViable(n)
+		return nil
+	}
+	if k := p.ahead(n + 1); k != tRParen && !startsTerm(k) {
+		p.noViable(n + 1)
+		return nil
+	}
+	c := &Call{Func: p.functionName()}
+	p.advance()
+	if !p.accept(tRParen) {
+		c.Args = p.terms()
+		p.expect(tRParen)
+	}
+	return c
+}
+
+// braced reads a set, a map or a user type's literal.
+func (p *parser) braced() Expr {
+	if isIdent[p.ahead(1)] && p.ahead(2) == tColon {
+		p.advance()
+		return p.udtLiteral()
+	}
+	p.advance()
+	if p.accept(tRBrace) {
+		return &Set{}
+	}
+	first := p.term()
+	if p.accept(tColon) {
+		m := &Map{Entries: []MapEntry{{first, p.term()}}}
+		for p.accept(tComma) {
+			m.Entries = append(m.Entries, p.mapEntry())
+		}
+		p.expect(tRBrace)
+		return m
+	}
+	s := &Set{Elems: []Expr{first}}
+	for p.accept(tComma) {
+		s.Elems = append(s.Elems, p.term())
+	}
+	p.expect(tRBrace)
+	return s
+}
+
+func (p *parser) mapEntry() MapEntry {
+	k := p.term()
+	p.expect(tColon)
+	return MapEntry{k, p.term()}
+}
+
+func (p *parser) udtLiteral() Expr {
+	u := &UDT{}
+	for {
+		f := UDTField{Name: p.ident()}
+		p.expect(tColon)
+		f.Value = p.term()
+		// A field given twice has its last value, as in the reference parser.
+		given := false
+		for i := range u.Fields {
+			if u.Fields[i].Name == f.Name {
+				u.Fields[i].Value, given = f.Value, true
+			}
+		}
+		if !given {
+			u.Fields = append(u.Fields, f)
+		}
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRBrace)
+	return u
+}
+
+// hintOrTuple reads (type)term or (term, …).
+func (p *parser) hintOrTuple() Expr {
+	if startsType(p.ahead(1)) {
+		m := p.mark()
+		p.advance()
+		t := p.typeRef()
+		p.expect(tRParen)
+		if !p.failed && p.startsHinted(t.Custom) {
+			return &Hint{Type: t, Expr: p.simpleTerm()}
+		}
+		if !p.failed || p.canReset() {
+			p.reset(m)
+		}
+	}
+	return p.tuple()
+}
+
+// startsHinted says whether what follows (type) is the term it is a hint for.
+// ('x') alone may be a tuple, which a word of the next clause can follow.
+func (p *parser) startsHinted(custom bool) bool {
+	k := p.kind()
+	if !custom {
+		return startsTerm(k) && k != tMinus
+	}
+	return isConstant(k) || isBind(k) || k == kNull || k == tLParen || k == tLBrace ||
+		k == tLBracket || isCall(k, p.ahead(1))
+}
+
+func (p *parser) tuple() *Tuple {
+	p.expect(tLParen)
+	t := &Tuple{Elems: p.terms()}
+	p.expect(tRParen)
+	return t
+}

@@ -1,0 +1,121 @@
+package syntax
+
+import "strconv"
+
+// startsType are the kinds that a type may begin with.
+func startsType(k kind) bool { return isIdent[k] || k == kSet || k == tString }
+
+// typeRef reads a type.
+func (p *parser) typeRef() TypeRef {
+	if !p.enter() {
+		return TypeRef{}
+	}
+	defer p.leave()
+	k := p.kind()
+	if k == tString {
+		return p.customType()
+	}
+	if !startsType(k) {
+		p.noViable(0)
+		return TypeRef{}
+	}
+	next := p.ahead(1)
+	switch {
+	case next == tDot:
+		return TypeRef{Name: p.userTypeName(), User: true}
+	case isNative[k]:
+		return p.nativeType()
+	case next == tLT || k == kSet:
+		switch k {
+		case kMap:
+			return p.collectionType("map", 2)
+		case kList:
+			return p.collectionType("list", 1)
+		case kSet:
+			return p.collectionType("set", 1)
+		case kTuple:
+			return p.tupleType()
+		case kVector:
+			return p.vectorType()
+		case kFrozen:
+			return p.frozenType()
+		}
+	}
+	if !isUserType[k] {
+		p.noViable(0)
+		return TypeRef{}
+	}
+	return TypeRef{Name: p.userTypeName(), User: true}
+}
+
+func (p *parser) nativeType() TypeRef {
+	if !isNative[p.kind()] {
+		p.noViable(0)
+		return TypeRef{}
+	}
+	return TypeRef{Name: Name{Name: p.nameOf(p.advance())}}
+}
+
+func (p *parser) collectionType(name string, params int) TypeRef {
+	p.advance()
+	p.expect(tLT)
+	t := TypeRef{Name: Name{Name: name}, Params: []TypeRef{p.typeRef()}}
+	if params == 2 {
+		p.expect(tComma)
+		t.Params = append(t.Params, p.typeRef())
+	}
+	p.expect(tGT)
+	return t
+}
+
+func (p *parser) tupleType() TypeRef {
+	p.advance()
+	p.expect(tLT)
+	t := TypeRef{Name: Name{Name: "tuple"}, Params: []TypeRef{p.typeRef()}}
+	for p.accept(tComma) {
+		t.Params = append(t.Params, p.typeRef())
+	}
+	p.expect(tGT)
+	return t
+}
+
+func (p *parser) vectorType() TypeRef {
+	p.advance()
+	p.expect(tLT)
+	t := TypeRef{Name: Name{Name: "vector"}, Params: []TypeRef{p.typeRef()}}
+	p.expect(tComma)
+	dim := p.expect(tInteger)
+	p.expect(tGT)
+	if !p.failed {
+		n, err := strconv.ParseInt(p.textOf(dim), 10, 32)
+		if err != nil {
+			p.unparsable("NumberFormatException", `For input string: "`+p.textOf(dim)+`"`)
+		}
+		t.Dim = int(n)
+	}
+	return t
+}
+
+func (p *parser) frozenType() TypeRef {
+	p.advance()
+	p.expect(tLT)
+	t := p.typeRef()
+	p.expect(tGT)
+	if !p.failed {
+		if t.Custom || !t.User && len(t.Params) == 0 {
+			p.wrong("frozen<> is only allowed on collections, tuples, and user-defined types (got " + string(AppendType(nil, t)) + ")")
+		}
+		t.Frozen = true
+	}
+	return t
+}
+
+func (p *parser) customType() TypeRef {
+	return TypeRef{Name: Name{Name: unquoteString(p.textOf(p.advance()))}, Custom: true}
+}
+
+// unparsable ends the parse as an exception within the reference parser does.
+func (p *parser) unparsable(exception, reason string) {
+	p.fail(failure{err: &SyntaxError{Column: -1,
+		Message: "Failed parsing statement: [" + p.text + "] reason: " + exception + " " + reason}})
+}
