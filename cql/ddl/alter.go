@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 func (c *change) alterTable(stmt *syntax.AlterTable) error {
@@ -36,7 +37,7 @@ func (c *change) alterTable(stmt *syntax.AlterTable) error {
 	if err != nil || n == t {
 		return err
 	}
-	c.put(keyspace, withTable(ks, n.Name, n), Change{Kind: Updated, Target: TargetTable, Name: n.Name})
+	c.put(keyspace, withTable(ks, n.Name, n), wire.SchemaChange{Change: wire.ChangeUpdated, Target: wire.TargetTable, Name: n.Name})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // Env is what a statement is executed in.
@@ -32,30 +33,10 @@ func (e *Env) nodes() int {
 
 // Result is what a statement did.
 type Result struct {
-	Schema   *schema.Schema // the very one that was given when nothing changed
-	Change   *Change        // nil when nothing changed
+	Schema   *schema.Schema     // the very one that was given when nothing changed
+	Change   *wire.SchemaChange // nil when nothing changed
 	Warnings []string
 }
-
-// Change is one change as SCHEMA_CHANGE results and events tell it
-// (native_protocol_v5.spec §4.2.6).
-type Change struct {
-	Kind     string // CREATED, UPDATED, DROPPED
-	Target   string // KEYSPACE, TABLE, TYPE
-	Keyspace string
-	Name     string // "" for a keyspace
-}
-
-// The kinds of changes and their targets.
-const (
-	Created = "CREATED"
-	Updated = "UPDATED"
-	Dropped = "DROPPED"
-
-	TargetKeyspace = "KEYSPACE"
-	TargetTable    = "TABLE"
-	TargetType     = "TYPE"
-)
 
 // Apply executes a DDL statement on a schema. Errors are *wire.Error.
 func Apply(s *schema.Schema, stmt syntax.Statement, env *Env) (*Result, error) {
@@ -86,7 +67,7 @@ func Is(stmt syntax.Statement) bool {
 type change struct {
 	old, new *schema.Schema
 	env      *Env
-	changed  *Change
+	changed  *wire.SchemaChange
 	warnings []string
 }
 
@@ -135,7 +116,7 @@ func (c *change) keyspaceOf(n syntax.Name) (string, error) {
 }
 
 // put replaces (or with nil removes) a keyspace and notes the change.
-func (c *change) put(name string, ks *schema.Keyspace, ch Change) {
+func (c *change) put(name string, ks *schema.Keyspace, ch wire.SchemaChange) {
 	all := maps.Clone(c.old.Keyspaces)
 	if all == nil {
 		all = map[string]*schema.Keyspace{}

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 func (c *change) drop(stmt *syntax.Drop) error {
@@ -31,7 +32,7 @@ func (c *change) dropKeyspace(stmt *syntax.Drop) error {
 		}
 		return noKeyspace(name)
 	}
-	c.put(name, nil, Change{Kind: Dropped, Target: TargetKeyspace})
+	c.put(name, nil, wire.SchemaChange{Change: wire.ChangeDropped, Target: wire.TargetKeyspace})
 	return nil
 }
 
@@ -50,7 +51,7 @@ func (c *change) dropTable(stmt *syntax.Drop) error {
 		}
 		return invalid("Table '%s.%s' doesn't exist", keyspace, name)
 	}
-	c.put(keyspace, withTable(c.old.Keyspaces[keyspace], name, nil), Change{Kind: Dropped, Target: TargetTable, Name: name})
+	c.put(keyspace, withTable(c.old.Keyspaces[keyspace], name, nil), wire.SchemaChange{Change: wire.ChangeDropped, Target: wire.TargetTable, Name: name})
 	return nil
 }
 

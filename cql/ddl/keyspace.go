@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // maxName is the longest name of a keyspace that Cassandra creates.
@@ -59,7 +60,7 @@ func (c *change) createKeyspace(stmt *syntax.CreateKeyspace) error {
 	if err := c.setKeyspace(ks, p, nil); err != nil {
 		return err
 	}
-	c.put(ks.Name, ks, Change{Kind: Created, Target: TargetKeyspace})
+	c.put(ks.Name, ks, wire.SchemaChange{Change: wire.ChangeCreated, Target: wire.TargetKeyspace})
 	return nil
 }
 
@@ -92,7 +93,7 @@ func (c *change) alterKeyspace(stmt *syntax.AlterKeyspace) error {
 	if ks.DurableWrites == old.DurableWrites && maps.Equal(ks.Replication, old.Replication) {
 		return nil
 	}
-	c.put(ks.Name, &ks, Change{Kind: Updated, Target: TargetKeyspace})
+	c.put(ks.Name, &ks, wire.SchemaChange{Change: wire.ChangeUpdated, Target: wire.TargetKeyspace})
 	return nil
 }
 

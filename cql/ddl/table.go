@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 func (c *change) createTable(stmt *syntax.CreateTable) error {
@@ -67,7 +68,7 @@ func (c *change) createTable(stmt *syntax.CreateTable) error {
 	if err := c.uniqueID(t); err != nil {
 		return err
 	}
-	c.put(keyspace, withTable(ks, t.Name, t), Change{Kind: Created, Target: TargetTable, Name: t.Name})
+	c.put(keyspace, withTable(ks, t.Name, t), wire.SchemaChange{Change: wire.ChangeCreated, Target: wire.TargetTable, Name: t.Name})
 	return nil
 }
 

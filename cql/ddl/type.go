@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 func (c *change) createType(stmt *syntax.CreateType) error {
@@ -50,7 +51,7 @@ func (c *change) createType(stmt *syntax.CreateType) error {
 		}
 		types = append(types, t)
 	}
-	c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), Created)
+	c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), wire.ChangeCreated)
 	return nil
 }
 
@@ -142,7 +143,7 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 	if slices.Equal(fields, old.Fields) {
 		return nil
 	}
-	c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), Updated)
+	c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), wire.ChangeUpdated)
 	return nil
 }
 
@@ -183,10 +184,10 @@ func (c *change) putType(ks *schema.Keyspace, t *value.Type, kind string) {
 		n.Types = map[string]*value.Type{}
 	}
 	n.Types[t.Name] = t
-	if kind == Updated {
+	if kind == wire.ChangeUpdated {
 		replaceType(&n, t)
 	}
-	c.put(n.Name, &n, Change{Kind: kind, Target: TargetType, Name: t.Name})
+	c.put(n.Name, &n, wire.SchemaChange{Change: kind, Target: wire.TargetType, Name: t.Name})
 }
 
 // replaceType makes all types and tables of a keyspace use t, which some of
@@ -272,6 +273,6 @@ func (c *change) dropType(stmt *syntax.Drop) error {
 	n := *ks
 	n.Types = maps.Clone(ks.Types)
 	delete(n.Types, name)
-	c.put(keyspace, &n, Change{Kind: Dropped, Target: TargetType, Name: name})
+	c.put(keyspace, &n, wire.SchemaChange{Change: wire.ChangeDropped, Target: wire.TargetType, Name: name})
 	return nil
 }
