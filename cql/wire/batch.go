@@ -59,13 +59,11 @@ func (s *BatchStatement) parse(c *Cursor) {
 	case kind == 1:
 		s.Prepared, s.ID = true, c.ShortBytes()
 	default:
-		c.Fail(errBatchKind)
+		c.Fail(Errorf(CodeProtocol, "Invalid query kind in BATCH messages. Must be 0 or 1 but got %d", kind))
 	}
 	s.Values = parseValues(c, false)
 	s.End = c.off
 }
-
-var errBatchKind = &Error{Code: CodeProtocol, Message: "Invalid query kind in BATCH messages. Must be 0 or 1"}
 
 // Iter returns an iterator over the statements.
 func (b *Batch) Iter() BatchIter { return BatchIter{c: NewCursor(b.Raw), left: b.Count} }

@@ -107,14 +107,28 @@ func (c *Cursor) Long() int64 {
 	return v
 }
 
-// Str reads a [string] or a [short bytes], which look alike.
-func (c *Cursor) Str() []byte { return c.Raw(int(c.Short())) }
-
-// ShortBytes reads a [short bytes].
-func (c *Cursor) ShortBytes() []byte { return c.Str() }
+// Str reads a [string].
+func (c *Cursor) Str() []byte { return c.text(int(c.Short()), errShortString) }
 
 // LongStr reads a [long string].
-func (c *Cursor) LongStr() []byte { return c.Raw(int(c.Int())) }
+func (c *Cursor) LongStr() []byte { return c.text(int(c.Int()), errShortLongString) }
+
+func (c *Cursor) text(n int, short *Error) []byte {
+	if n < 0 || n > len(c.b)-c.off {
+		c.Fail(short)
+		return nil
+	}
+	return c.Raw(n)
+}
+
+// Cassandra's words, which tell the two apart.
+var (
+	errShortString     = &Error{Code: CodeProtocol, Message: "Not enough bytes to read an UTF8 serialized string preceded by its 2 bytes length"}
+	errShortLongString = &Error{Code: CodeProtocol, Message: "Not enough bytes to read an UTF8 serialized string preceded by its 4 bytes length"}
+)
+
+// ShortBytes reads a [short bytes].
+func (c *Cursor) ShortBytes() []byte { return c.Raw(int(c.Short())) }
 
 // Bytes reads [bytes]: nil when null.
 func (c *Cursor) Bytes() []byte {
@@ -124,8 +138,6 @@ func (c *Cursor) Bytes() []byte {
 	}
 	return c.Raw(int(n))
 }
-
-var errValueLength = &Error{Code: CodeProtocol, Message: "Invalid ByteBuf length"}
 
 // Value reads a [value]: nil when null (-1) or not set (-2). Other negative
 // lengths are errors.
@@ -137,7 +149,7 @@ func (c *Cursor) Value() (b []byte, unset bool) {
 		case -2:
 			unset = true
 		default:
-			c.Fail(errValueLength)
+			c.Fail(Errorf(CodeProtocol, "Invalid ByteBuf length %d", n))
 		}
 		return nil, unset
 	}

@@ -241,11 +241,12 @@ func (d *Decoder) fill(n int) error {
 	if d.end-d.start >= n {
 		return nil
 	}
-	if d.start == d.end {
+	if rest := d.end - d.start; cap(d.buf) > keepBuffer && max(n, rest) <= keepBuffer {
+		small := make([]byte, max(readBuffer, roundUp(max(n, rest))))
+		copy(small, d.buf[d.start:d.end])
+		d.buf, d.start, d.end = small, 0, rest
+	} else if rest == 0 {
 		d.start, d.end = 0, 0
-		if cap(d.buf) > keepBuffer && n <= keepBuffer {
-			d.buf = nil
-		}
 	}
 	for idle := 0; d.end-d.start < n; {
 		d.room(n)

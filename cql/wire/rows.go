@@ -160,8 +160,8 @@ func (w *RowsWriter) SetPagingState(state []byte) {
 	}
 }
 
-// Finish writes the head and returns the body, which is part of the buffer; to
-// use the buffer again, give the body's Buffer to Begin.
+// Finish writes the head and returns the body, which is part of the buffer. To
+// use the buffer again, give Buffer's to the next Begin.
 func (w *RowsWriter) Finish() []byte {
 	n := w.headLen()
 	if n > w.head {
