@@ -48,8 +48,9 @@ type Row struct {
 	Marker     Liveness // when HasMarker
 	Cells      []Cell   // live cells of the wanted columns, by column, then path in its type's order
 
-	arena []byte // backs decoded clustering values and paths
-	value []byte // backs cells, for Get
+	originals []original
+	arena     []byte // backs decoded clustering values and paths
+	value     []byte // what cells are views of
 }
 
 // ColumnSet is a set of column ids. The zero value is empty.

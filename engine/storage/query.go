@@ -1,6 +1,12 @@
 package storage
 
-import "math"
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+)
 
 // Bound is one end of a slice: a prefix of the clustering values, all rows with
 // which are inside when Inclusive. An empty Prefix is no bound.
@@ -18,10 +24,10 @@ type Slice struct {
 
 // Query is what to read of each partition, and as of when.
 type Query struct {
-	Now     int64     // seconds since 1970: what expired by then is dead
+	Now     int64     // seconds since 1970: what expires by then is dead
 	Columns ColumnSet // cells wanted; a row is there even if none of them is
 	All     bool      // all columns, whatever Columns says
-	Slices  []Slice   // disjoint, in clustering order (also when Reversed); none: all rows
+	Slices  []Slice   // disjoint, in clustering order (also when Reverse); none: all rows
 	Reverse bool      // rows of each partition from the last to the first
 	Static  bool      // the static row is wanted (of the wanted columns)
 
@@ -41,8 +47,7 @@ type TokenRange struct {
 // AllTokens is every token.
 var AllTokens = TokenRange{math.MinInt64, math.MaxInt64}
 
-// Position is where a scan goes on: after partition Key, or inside it after
-// Query.After when Inside.
+// Position is where a scan goes on: after partition Key, or inside it.
 type Position struct {
 	Token  int64
 	Key    []byte
@@ -51,66 +56,104 @@ type Position struct {
 
 // View is a state of the DB that does not change. Close it soon: it keeps
 // deleted data on disk.
-type View struct{}
-
-// View takes a view of all that is committed.
-func (db *DB) View() *View { panic("") }
-
-// Close ends the view.
-func (v *View) Close() { panic("") }
-
-// Get reads one live row into row, and tells whether there is one. Without
-// clustering columns pass nil. Query.Slices, Reverse, Static and After are not
-// looked at. It is the fast way.
-func (t *Table) Get(token int64, key []byte, clustering [][]byte, q *Query, row *Row) (bool, error) {
-	panic("")
+type View struct {
+	snapshot *pebble.Snapshot
 }
 
-// GetStatic reads the live static row, as Get does.
-func (t *Table) GetStatic(token int64, key []byte, q *Query, row *Row) (bool, error) { panic("") }
+// View takes a view of all that is committed.
+func (db *DB) View() *View { return &View{db.pebble.NewSnapshot()} }
 
-// Read reads one partition. An error is reported by Iterator.Err.
-func (t *Table) Read(token int64, key []byte, q *Query) *Iterator { panic("") }
+// Close ends the view.
+func (v *View) Close() error { return v.snapshot.Close() }
 
-// Scan reads the partitions of a token range in order of token, then key. from,
-// when not nil, is where to go on.
-func (t *Table) Scan(r TokenRange, from *Position, q *Query) *Iterator { panic("") }
+// reader is the state that q reads.
+func (t *Table) reader(q *Query) pebble.Reader {
+	if q.View != nil {
+		return q.View.snapshot
+	}
+	return t.db.pebble
+}
 
-// Iterator reads partitions and their rows:
-//
-//	for it.NextPartition() {
-//		static := it.Static()
-//		for it.Next() {
-//			row := it.Row()
-//		}
-//	}
-//	err := it.Err()
-//
-// It sees one state of the DB, that of its making. q must not change while it
-// is in use. It is for one goroutine.
-type Iterator struct{}
+// appendSlice appends the positions lo ≤ rows < hi of a slice to arena, of which
+// they are views. lo ≥ hi when there is nothing between.
+func (t *Table) appendSlice(arena []byte, s *Slice) (newArena, lo, hi []byte, err error) {
+	arena, lo, err = t.appendPosition(arena, s.Start.Prefix, !s.Start.Inclusive && len(s.Start.Prefix) > 0)
+	if err != nil {
+		return arena, nil, nil, err
+	}
+	arena, hi, err = t.appendPosition(arena, s.End.Prefix, s.End.Inclusive || len(s.End.Prefix) == 0)
+	return arena, lo, hi, err
+}
 
-// NextPartition goes to the next partition that has any live data in the wanted
-// slices, or a live static row, skipping what is left of the current one. Only
-// with Query.Static are partitions found that have nothing but a static row.
-func (it *Iterator) NextPartition() bool { panic("") }
+// appendPosition appends the position before, or after, all rows with the
+// prefix.
+func (t *Table) appendPosition(arena []byte, prefix [][]byte, behind bool) (newArena, position []byte, err error) {
+	if len(prefix) > len(t.spec.Clustering) {
+		return arena, nil, fmt.Errorf("bound of %d values for %d clustering columns: %w", len(prefix), len(t.spec.Clustering), ErrMalformed)
+	}
+	n := len(arena)
+	for i, v := range prefix {
+		if arena, err = appendClustering(arena, &t.spec.Clustering[i], v); err != nil {
+			return arena, nil, err
+		}
+	}
+	if behind {
+		arena = append(arena, after)
+	}
+	return arena, arena[n:len(arena):len(arena)], nil
+}
 
-// Partition returns the current partition. key is a view until NextPartition
-// or Close.
-func (it *Iterator) Partition() (token int64, key []byte) { panic("") }
+// interval is a slice as positions.
+type interval struct {
+	lo, hi []byte // lo ≤ row < hi
+}
 
-// Static returns the live static row, nil when there is none or Query.Static
-// was not asked for. It is a view until NextPartition or Close.
-func (it *Iterator) Static() *Row { panic("") }
+// intervals returns the query's slices, without empty ones.
+func (t *Table) intervals(q *Query) ([]interval, error) {
+	if len(q.Slices) == 0 {
+		return allRows, nil
+	}
+	list := make([]interval, 0, len(q.Slices))
+	arena := make([]byte, 0, 32*len(q.Slices))
+	for i := range q.Slices {
+		var lo, hi []byte
+		var err error
+		if arena, lo, hi, err = t.appendSlice(arena, &q.Slices[i]); err != nil {
+			return nil, err
+		}
+		if bytes.Compare(lo, hi) >= 0 {
+			continue
+		}
+		if n := len(list); n > 0 && bytes.Compare(lo, list[n-1].hi) < 0 {
+			return nil, fmt.Errorf("slices overlap or are out of order: %w", ErrMalformed)
+		}
+		list = append(list, interval{lo, hi})
+	}
+	return list, nil
+}
 
-// Next goes to the next live row of the current partition.
-func (it *Iterator) Next() bool { panic("") }
+var allRows = []interval{{nil, []byte{after}}}
 
-// Row returns the current row, a view until Next, NextPartition or Close.
-func (it *Iterator) Row() *Row { panic("") }
-
-// Err returns what ended the iteration early.
-func (it *Iterator) Err() error { panic("") }
-
-// Close ends it. It may be called twice.
-func (it *Iterator) Close() error { panic("") }
+// clip leaves of the intervals what comes after a clustering, in the direction
+// read.
+func (t *Table) clip(list []interval, q *Query) ([]interval, error) {
+	if len(q.After) != len(t.spec.Clustering) {
+		return nil, fmt.Errorf("position of %d values for %d clustering columns: %w", len(q.After), len(t.spec.Clustering), ErrMalformed)
+	}
+	_, at, err := t.appendPosition(nil, q.After, !q.Reverse)
+	if err != nil {
+		return nil, err
+	}
+	var left []interval
+	for _, s := range list {
+		if q.Reverse && bytes.Compare(at, s.hi) < 0 {
+			s.hi = at
+		} else if !q.Reverse && bytes.Compare(at, s.lo) > 0 {
+			s.lo = at
+		}
+		if bytes.Compare(s.lo, s.hi) < 0 {
+			left = append(left, s)
+		}
+	}
+	return left, nil
+}

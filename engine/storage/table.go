@@ -1,6 +1,14 @@
 package storage
 
-import "github.com/evenkeel/evenkeel/cql/value"
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
 
 // TableSpec is what storage must know of a table.
 type TableSpec struct {
@@ -14,6 +22,8 @@ type TableSpec struct {
 type ClusteringColumn struct {
 	Type *value.Type
 	Desc bool
+
+	injective bool
 }
 
 // Column is a regular or static column.
@@ -28,29 +38,145 @@ type Column struct {
 	Path *value.Type
 }
 
+// maxColumn bounds column ids, which index a slice.
+const maxColumn = 1 << 20
+
 // Table is a handle: a TableSpec in a DB. It is immutable; after ALTER TABLE
 // ask the DB for another with the same id. Both may be in use at once.
 type Table struct {
-	db   *DB
-	spec TableSpec
+	db        *DB
+	spec      TableSpec
+	state     *tableState
+	columns   []tableColumn // by id
+	injective bool          // all clustering columns are
+}
+
+type tableColumn struct {
+	known         bool
+	static        bool
+	counter       bool
+	path          *value.Type
+	pathInjective bool
+}
+
+// tableState is what all handles of a table share.
+type tableState struct {
+	id     [16]byte
+	latest atomic.Pointer[Table]
+
+	// deletions is false while the table is known to have no deletions of
+	// partitions or slices, so that a read need not look for them. It is set
+	// before the first is applied, and never goes back: a reader that finds it
+	// false after it took its view of the data knows that none is in there.
+	// stored is whether it is on disk, too.
+	deletions atomic.Bool
+	stored    atomic.Bool
+
+	// started and finished count the batches with such deletions, so that a
+	// reader can tell that none was applied between two looks.
+	started, finished atomic.Int64
 }
 
 // Table makes a handle. It does no I/O beyond a look at the first use of an id.
-func (db *DB) Table(spec TableSpec) (*Table, error) { panic("") }
+func (db *DB) Table(spec TableSpec) (*Table, error) {
+	t := &Table{db: db, spec: spec, injective: true}
+	t.spec.Clustering = append([]ClusteringColumn(nil), spec.Clustering...)
+	for i := range t.spec.Clustering {
+		c := &t.spec.Clustering[i]
+		c.injective = injective(c.Type)
+		t.injective = t.injective && c.injective
+	}
+	for _, c := range spec.Columns {
+		if c.ID > maxColumn {
+			return nil, fmt.Errorf("table %x: column id %d: %w", spec.ID, c.ID, ErrMalformed)
+		}
+		for len(t.columns) <= int(c.ID) {
+			t.columns = append(t.columns, tableColumn{})
+		}
+		if t.columns[c.ID].known {
+			return nil, fmt.Errorf("table %x: two columns of id %d: %w", spec.ID, c.ID, ErrMalformed)
+		}
+		t.columns[c.ID] = tableColumn{known: true, static: c.Static, counter: c.Counter, path: c.Path}
+		if c.Path != nil {
+			t.columns[c.ID].pathInjective = injective(c.Path)
+		}
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	t.state = db.tables[spec.ID]
+	if t.state == nil {
+		t.state = &tableState{id: spec.ID}
+		_, closer, err := db.pebble.Get(deletionsKey(&spec.ID))
+		switch {
+		case err == nil:
+			t.state.deletions.Store(true)
+			t.state.stored.Store(true)
+			if err := closer.Close(); err != nil {
+				return nil, err
+			}
+		case !errors.Is(err, pebble.ErrNotFound):
+			return nil, fmt.Errorf("table %x: %w", spec.ID, err)
+		}
+		db.tables[spec.ID] = t.state
+	}
+	t.state.latest.Store(t)
+	return t, nil
+}
+
+// deletionsKey is there when the table may have deletions of partitions or
+// slices.
+func deletionsKey(id *[16]byte) []byte {
+	return append([]byte{regionOwn, 'd'}, id[:]...)
+}
 
 // ID returns the table's id.
 func (t *Table) ID() [16]byte { return t.spec.ID }
 
-// Truncate removes everything in the table, at once and for good, whatever its
-// timestamps.
-func (t *Table) Truncate() error { panic("") }
-
-// Stats is an estimate.
-type Stats struct {
-	Bytes      int64 // on disk and in memory
-	Partitions int64
-	Rows       int64
+func (t *Table) column(id uint32) *tableColumn {
+	if id < uint32(len(t.columns)) && t.columns[id].known {
+		return &t.columns[id]
+	}
+	return nil
 }
 
-// Stats estimates from a sample, with a bounded number of reads.
-func (t *Table) Stats() (Stats, error) { panic("") }
+// Truncate removes everything in the table, at once and for good, whatever its
+// timestamps.
+func (t *Table) Truncate() error {
+	if err := t.db.removeTable(t.spec.ID); err != nil {
+		return fmt.Errorf("truncate table %x: %w", t.spec.ID, err)
+	}
+	return nil
+}
+
+// DropTable removes the table's data for good. Handles of it must not be used
+// again.
+func (db *DB) DropTable(id [16]byte) error {
+	if err := db.removeTable(id); err != nil {
+		return fmt.Errorf("drop table %x: %w", id, err)
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	delete(db.tables, id)
+	return nil
+}
+
+// removeTable excludes all who read before they write, who would bring back
+// what they read.
+func (db *DB) removeTable(id [16]byte) error {
+	db.stripes.lockAll()
+	defer db.stripes.unlockAll()
+	b := db.pebble.NewBatch()
+	defer b.Close()
+	err := errors.Join(
+		b.DeleteRange(appendTablePrefix(nil, &id), appendTableEnd(nil, &id), nil),
+		b.Delete(deletionsKey(&id), nil),
+		db.pebble.Apply(b, pebble.Sync),
+	)
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if s := db.tables[id]; s != nil {
+		// deletions stays: readers may still look at what was before.
+		s.stored.Store(false)
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Get reads one live row into row, and tells whether there is one. Without
+// clustering columns pass nil. Query.Slices, Reverse, Static and After are not
+// looked at. It is the fast way.
+func (t *Table) Get(token int64, key []byte, clustering [][]byte, q *Query, row *Row) (bool, error) {
+	if len(clustering) != len(t.spec.Clustering) {
+		return false, fmt.Errorf("get: %d clustering values for %d columns: %w", len(clustering), len(t.spec.Clustering), ErrMalformed)
+	}
+	k := keys.Get().(*keyBuffer)
+	defer keys.Put(k)
+	k.key = appendPartition(k.key[:0], &t.spec.ID, token, key)
+	n := len(k.key)
+	k.key = append(k.key, kindRow)
+	for i, v := range clustering {
+		var err error
+		if k.key, err = appendClustering(k.key, &t.spec.Clustering[i], v); err != nil {
+			return false, fmt.Errorf("get: %w", err)
+		}
+	}
+	live, err := t.get(k, n, q, row)
+	if err != nil {
+		return false, fmt.Errorf("get: %w", err)
+	}
+	if !live {
+		return false, nil
+	}
+	if t.injective {
+		row.Clustering = append(row.Clustering[:0], clustering...)
+		return true, nil
+	}
+	return true, row.decodeClustering(t, k.key[n+1:], true)
+}
+
+// GetStatic reads the live static row, as Get does.
+func (t *Table) GetStatic(token int64, key []byte, q *Query, row *Row) (bool, error) {
+	k := keys.Get().(*keyBuffer)
+	defer keys.Put(k)
+	k.key = appendPartition(k.key[:0], &t.spec.ID, token, key)
+	n := len(k.key)
+	k.key = append(k.key, kindStatic)
+	live, err := t.get(k, n, q, row)
+	if err != nil {
+		return false, fmt.Errorf("get: %w", err)
+	}
+	row.Clustering = row.Clustering[:0]
+	return live, nil
+}
+
+type keyBuffer struct {
+	key  []byte
+	dels []byte
+}
+
+var keys = sync.Pool{New: func() any { return new(keyBuffer) }}
+
+// get reads and loads the row of key k.key, the first n bytes of which are its
+// partition.
+//
+// The row and the deletions of its partition are two keys, which must be of one
+// state. Mostly the table has no deletions. Where it has, the look is good when
+// no batch with deletions was being applied when it began, and none has begun
+// since; otherwise it is done on a snapshot.
+func (t *Table) get(k *keyBuffer, n int, q *Query, row *Row) (bool, error) {
+	r := t.reader(q)
+	s := t.state
+	floor := int64(noTimestamp)
+	for {
+		looked := s.deletions.Load()
+		finished := s.finished.Load()
+		started := s.started.Load()
+		if looked {
+			if started != finished && q.View == nil {
+				view := t.db.View()
+				again := *q
+				again.View = view
+				live, err := t.get(k, n, &again, row)
+				return live, errors.Join(err, view.Close())
+			}
+			var err error
+			if floor, err = t.floor(r, k, n); err != nil {
+				return false, err
+			}
+		}
+		found, err := row.fetch(r, k.key)
+		if err != nil {
+			return false, err
+		}
+		if q.View == nil && (s.deletions.Load() != looked || looked && s.started.Load() != started) {
+			continue // some came in between
+		}
+		if !found {
+			return false, nil
+		}
+		return row.load(t, q, floor)
+	}
+}
+
+// floor reads up to which timestamp a row is deleted from outside.
+func (t *Table) floor(r pebble.Reader, k *keyBuffer, n int) (int64, error) {
+	k.dels = append(append(k.dels[:0], k.key[:n]...), kindDeletions)
+	v, closer, err := r.Get(k.dels)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return noTimestamp, nil
+		}
+		return 0, err
+	}
+	var d deletions
+	if err := d.decode(v); err != nil {
+		return 0, errors.Join(err, closer.Close())
+	}
+	del := d.partition
+	if k.key[n] == kindRow {
+		del = d.at(k.key[n+1:])
+	}
+	return del.Timestamp, closer.Close()
+}
+
+// fetch copies the stored row into row.value.
+func (row *Row) fetch(r pebble.Reader, key []byte) (bool, error) {
+	v, closer, err := r.Get(key)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return false, nil
+		}
+		return false, err
+	}
+	row.value = append(row.value[:0], v...)
+	return true, closer.Close()
+}
+
+// load decodes row.value, of which the row becomes a view, and tells whether the
+// row is live when all up to the timestamp floor is deleted.
+func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
+	var in rowReader
+	var deletion Deletion
+	row.Marker, deletion, row.originals = in.head(row.value, row.originals[:0])
+	row.arena = row.arena[:0]
+	row.Cells = row.Cells[:0]
+	floor = max(floor, deletion.Timestamp)
+	live := false
+	row.HasMarker = in.flags&rowMarker != 0 && row.Marker.Timestamp > floor &&
+		(row.Marker.TTL == 0 || row.Marker.Expires > q.Now)
+	if row.HasMarker {
+		live = true
+	}
+	var c cellData
+	for in.next(&c) {
+		if c.timestamp <= floor {
+			continue
+		}
+		switch c.kind & cellKind {
+		case cellLive:
+		case cellExpiring:
+			if c.time <= q.Now {
+				continue
+			}
+		default:
+			continue
+		}
+		col := t.column(c.column)
+		if col == nil {
+			continue
+		}
+		live = true
+		if !q.All && !q.Columns.Has(c.column) {
+			continue
+		}
+		row.Cells = append(row.Cells, Cell{
+			Column: c.column, Value: c.value, Timestamp: c.timestamp, TTL: c.ttl, Expires: c.time,
+		})
+		if c.kind&cellPath == 0 || col.path == nil {
+			continue
+		}
+		cell := &row.Cells[len(row.Cells)-1]
+		if c.original != nil {
+			cell.Path = c.original
+			continue
+		}
+		var err error
+		if row.arena, cell.Path, _, err = decodeOrdered(row.arena, col.path, c.path); err != nil {
+			return false, err
+		}
+	}
+	if in.bad {
+		return false, errBadRow
+	}
+	return live, nil
+}
+
+// decodeClustering decodes a clustering. Values are views of src, unless it is
+// not stable, or of the row's own memory.
+func (row *Row) decodeClustering(t *Table, src []byte, stable bool) error {
+	if cap(row.Clustering) < len(t.spec.Clustering) {
+		row.Clustering = make([][]byte, 0, len(t.spec.Clustering))
+	}
+	row.Clustering = row.Clustering[:0]
+	if stable {
+		n := len(row.arena)
+		row.arena = append(row.arena, src...)
+		src = row.arena[n:len(row.arena):len(row.arena)]
+	}
+	for i := range t.spec.Clustering {
+		var v []byte
+		var err error
+		if row.arena, v, src, err = decodeClustering(row.arena, &t.spec.Clustering[i], src); err != nil {
+			return err
+		}
+		row.Clustering = append(row.Clustering, v)
+	}
+	for _, o := range row.originals {
+		if o.index < len(row.Clustering) {
+			row.Clustering[o.index] = o.bytes
+		}
+	}
+	return nil
+}

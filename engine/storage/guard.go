@@ -1,0 +1,93 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// PartitionRef names a partition.
+type PartitionRef struct {
+	Table *Table
+	Token int64
+	Key   []byte
+}
+
+// Guard is exclusive use of partitions for read-check-write (lightweight
+// transactions): no other batch is applied to them before Unlock, so that what
+// is read under it is what CommitGuarded writes over. Guards are short: other
+// writers, also of partitions that share a lock by chance, wait. Never take one
+// while holding one, nor Commit while holding one.
+type Guard struct {
+	db     *DB
+	refs   []partRef
+	locked bool
+}
+
+// Guard locks partitions, in an order that cannot deadlock.
+func (db *DB) Guard(partitions ...PartitionRef) *Guard {
+	g := &Guard{db: db, locked: true}
+	for _, p := range partitions {
+		g.refs = append(g.refs, partRef{
+			table: p.Table.state, token: p.Token, stripe: stripeOf(&p.Table.spec.ID, p.Token),
+		})
+	}
+	sortRefs(g.refs)
+	db.stripes.lockRefs(g.refs, true)
+	return g
+}
+
+// Unlock ends the guard. It may be called twice.
+func (g *Guard) Unlock() {
+	if g.locked {
+		g.locked = false
+		g.db.stripes.unlockRefs(g.refs, true)
+	}
+}
+
+// Settle waits until everything that was visible under the guard is durable: to
+// be called, after Unlock or before, when a result that was only read is
+// reported, so that no crash takes back what someone was told.
+func (g *Guard) Settle() error {
+	if g.db.options.Periodic {
+		return nil
+	}
+	for i := range g.refs {
+		if g.db.stripes[g.refs[i].stripe].unsynced.Load() == 0 {
+			continue
+		}
+		// The log is written in order: once this is durable, all before it is.
+		if err := g.db.pebble.LogData(nil, pebble.Sync); err != nil {
+			return fmt.Errorf("settle: %w", err)
+		}
+		return nil
+	}
+	return nil
+}
+
+// CommitGuarded is Commit inside a Guard, which must hold every partition that
+// the batch writes to. It ends the guard: the lock is released as soon as the
+// batch is visible, so that others need not wait for the disk.
+func (b *Batch) CommitGuarded(g *Guard) error {
+	defer b.reset()
+	defer g.Unlock()
+	if !g.locked {
+		return fmt.Errorf("batch: the guard has ended: %w", ErrMalformed)
+	}
+	if err := b.finish(); err != nil {
+		return err
+	}
+	for i := range b.refs {
+		r := &b.refs[i]
+		if !slices.ContainsFunc(g.refs, func(h partRef) bool { return h.table == r.table && h.token == r.token }) {
+			return fmt.Errorf("batch: a partition outside the guard: %w", ErrMalformed)
+		}
+	}
+	if b.Empty() {
+		return g.Settle()
+	}
+	err := b.apply()
+	g.Unlock()
+	return b.settle(err)
+}

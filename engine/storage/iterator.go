@@ -1,0 +1,402 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Read reads one partition. An error is reported by Iterator.Err.
+func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
+	it := &Iterator{table: t, query: q, single: true}
+	it.prefix = appendPartition(make([]byte, 0, 64), &t.spec.ID, token, key)
+	if !it.prepare(true) {
+		return it
+	}
+	// Without deletions and statics, only the slices' rows are looked at.
+	if !t.state.deletions.Load() && !q.Static {
+		if len(it.clipped) == 0 {
+			it.state = done
+			return it
+		}
+		lower := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), it.clipped[0].lo...)
+		upper := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), it.clipped[len(it.clipped)-1].hi...)
+		it.open(lower, upper)
+		it.plain = true
+		if !t.state.deletions.Load() || it.err != nil {
+			return it
+		}
+		// The first came while the iterator was made, which may see it.
+		it.plain = false
+		it.err = errors.Join(it.err, it.pebble.Close())
+		it.pebble = nil
+	}
+	it.open(it.prefix, append(bytes.Clone(it.prefix), after))
+	return it
+}
+
+// Scan reads the partitions of a token range in order of token, then key. from,
+// when not nil, is where to go on.
+func (t *Table) Scan(r TokenRange, from *Position, q *Query) *Iterator {
+	it := &Iterator{table: t, query: q}
+	inside := from != nil && from.Inside
+	if !it.prepare(inside) {
+		return it
+	}
+	lower := appendPartition(nil, &t.spec.ID, r.First, nil)[:tokenEnd]
+	if from != nil && from.Token >= r.First {
+		lower = appendPartition(nil, &t.spec.ID, from.Token, from.Key)
+		if !inside {
+			lower = append(lower, after)
+		}
+	}
+	var upper []byte
+	if r.Last == math.MaxInt64 {
+		upper = appendTableEnd(nil, &t.spec.ID)
+	} else {
+		upper = appendPartition(nil, &t.spec.ID, r.Last+1, nil)[:tokenEnd]
+	}
+	if r.First > r.Last || bytes.Compare(lower, upper) >= 0 {
+		it.state = done
+		return it
+	}
+	it.open(lower, upper)
+	return it
+}
+
+// Iterator reads partitions and their rows:
+//
+//	for it.NextPartition() {
+//		static := it.Static()
+//		for it.Next() {
+//			row := it.Row()
+//		}
+//	}
+//	err := it.Err()
+//
+// It sees one state of the DB, that of its making. q must not change while it
+// is in use. It is for one goroutine.
+type Iterator struct {
+	table  *Table
+	query  *Query
+	pebble *pebble.Iterator
+	err    error
+	single bool // reads one partition
+	plain  bool // which has no deletions, and of which only rows are visible
+
+	all     []interval // the slices
+	clipped []interval // of the first partition
+	slices  []interval // of this one
+
+	state   state
+	prefix  []byte // the current partition's keys
+	key     []byte // its partition key, when decoded
+	arena   []byte
+	dels    deletions
+	delsBuf []byte
+	static  Row
+	row     Row
+	hasStat bool
+	seek    []byte
+
+	// The rows. Pebble's iterator is at a key which, when moved is false, was
+	// given out and must be left before the next is looked at.
+	slice int
+	valid bool
+	moved bool
+	ahead bool // Next has been done by NextPartition
+}
+
+type state uint8
+
+const (
+	fresh  state = iota // before the first partition
+	inside              // in a partition
+	done
+)
+
+// prepare makes the intervals; first says whether Query.After is of use.
+func (it *Iterator) prepare(first bool) bool {
+	if it.all, it.err = it.table.intervals(it.query); it.err != nil {
+		it.fail(it.err)
+		return false
+	}
+	it.clipped = it.all
+	if first && it.query.After != nil {
+		if it.clipped, it.err = it.table.clip(it.all, it.query); it.err != nil {
+			it.fail(it.err)
+			return false
+		}
+	}
+	return true
+}
+
+func (it *Iterator) open(lower, upper []byte) {
+	p, err := it.table.reader(it.query).NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		it.fail(err)
+		return
+	}
+	it.pebble = p
+}
+
+func (it *Iterator) fail(err error) bool {
+	it.err = fmt.Errorf("read table %x: %w", it.table.spec.ID, err)
+	it.state = done
+	return false
+}
+
+// stopped ends at the end of the data, or for Pebble's error.
+func (it *Iterator) stopped() bool {
+	it.state = done
+	if err := it.pebble.Error(); err != nil {
+		return it.fail(err)
+	}
+	return false
+}
+
+// NextPartition goes to the next partition that has any live data in the wanted
+// slices, or a live static row, skipping what is left of the current one. Only
+// with Query.Static are partitions found that have nothing but a static row.
+func (it *Iterator) NextPartition() bool {
+	for {
+		switch {
+		case it.state == done:
+			return false
+		case it.state == fresh:
+			it.slices = it.clipped
+			if !it.single {
+				it.valid = it.pebble.First()
+			}
+		case it.single:
+			it.state = done
+			return false
+		default:
+			it.slices = it.all
+			it.leave()
+		}
+		if !it.single {
+			if !it.valid {
+				return it.stopped()
+			}
+			k := it.pebble.Key()
+			n, ok := splitKey(k)
+			if !ok {
+				return it.fail(errTruncated)
+			}
+			it.prefix = append(it.prefix[:0], k[:n]...)
+		}
+		it.state, it.key = inside, nil
+		if !it.enter() {
+			if it.err != nil {
+				return false
+			}
+			return it.stopped()
+		}
+		if it.err != nil {
+			return false
+		}
+		it.ahead = false
+		it.ahead = it.Next()
+		if it.err != nil {
+			return false
+		}
+		if it.ahead || it.hasStat {
+			return true
+		}
+	}
+}
+
+// leave goes to the first key after the current partition.
+func (it *Iterator) leave() {
+	if it.valid && !bytes.HasPrefix(it.pebble.Key(), it.prefix) && bytes.Compare(it.pebble.Key(), it.prefix) > 0 {
+		return
+	}
+	it.seek = append(append(it.seek[:0], it.prefix...), after)
+	it.valid = it.pebble.SeekGE(it.seek)
+}
+
+// enter reads what comes before the partition's rows, and goes to the first
+// row. In a scan Pebble's iterator is at the partition's first key. False: there
+// is nothing in the partition and nothing after it.
+func (it *Iterator) enter() bool {
+	it.dels.reset()
+	it.hasStat = false
+	if it.plain {
+		it.startRows(true)
+		return true
+	}
+	if it.single {
+		if it.valid = it.pebble.First(); !it.valid {
+			return false
+		}
+	}
+	n := len(it.prefix)
+	if it.pebble.Key()[n] == kindDeletions {
+		it.delsBuf = append(it.delsBuf[:0], it.pebble.Value()...)
+		if err := it.dels.decode(it.delsBuf); err != nil {
+			return it.fail(err)
+		}
+		it.valid = it.pebble.Next()
+	}
+	if it.valid && bytes.HasPrefix(it.pebble.Key(), it.prefix) && it.pebble.Key()[n] == kindStatic {
+		if it.query.Static {
+			it.static.value = append(it.static.value[:0], it.pebble.Value()...)
+			var err error
+			if it.hasStat, err = it.static.load(it.table, it.query, it.dels.partition.Timestamp); err != nil {
+				return it.fail(err)
+			}
+		}
+		it.valid = it.pebble.Next()
+	}
+	it.startRows(false)
+	return true
+}
+
+// startRows goes to the first row of the first slice in the direction read.
+func (it *Iterator) startRows(bounded bool) {
+	it.slice, it.valid, it.moved = 0, it.valid || bounded, true
+	if it.query.Reverse {
+		it.slice = len(it.slices) - 1
+	}
+	if len(it.slices) == 0 {
+		return
+	}
+	switch {
+	case bounded && it.query.Reverse:
+		it.valid = it.pebble.Last()
+	case bounded:
+		it.valid = it.pebble.First()
+	default:
+		it.seekSlice()
+	}
+}
+
+// seekSlice goes to the current slice's first key in the direction read, unless
+// the iterator is there or further.
+func (it *Iterator) seekSlice() {
+	s := &it.slices[it.slice]
+	it.seek = append(append(it.seek[:0], it.prefix...), kindRow)
+	if it.query.Reverse {
+		it.seek = append(it.seek, s.hi...)
+		it.valid = it.pebble.SeekLT(it.seek)
+		return
+	}
+	it.seek = append(it.seek, s.lo...)
+	if !it.valid || bytes.Compare(it.pebble.Key(), it.seek) < 0 {
+		it.valid = it.pebble.SeekGE(it.seek)
+	}
+}
+
+// Partition returns the current partition. key is a view until NextPartition
+// or Close.
+func (it *Iterator) Partition() (token int64, key []byte) {
+	if it.key == nil {
+		var err error
+		if it.arena, it.key, _, err = decodeEscaped(it.arena[:0], it.prefix[tokenEnd:]); err != nil {
+			it.fail(err)
+		}
+	}
+	return decodeToken(it.prefix), it.key
+}
+
+// Static returns the live static row, nil when there is none or Query.Static
+// was not asked for. It is a view until NextPartition or Close.
+func (it *Iterator) Static() *Row {
+	if !it.hasStat {
+		return nil
+	}
+	return &it.static
+}
+
+// Next goes to the next live row of the current partition.
+func (it *Iterator) Next() bool {
+	if it.ahead {
+		it.ahead = false
+		return true
+	}
+	if it.state != inside || len(it.slices) == 0 {
+		return false
+	}
+	reverse := it.query.Reverse
+	n := len(it.prefix) + 1
+	for {
+		if !it.moved {
+			it.moved = true
+			if reverse {
+				it.valid = it.pebble.Prev()
+			} else {
+				it.valid = it.pebble.Next()
+			}
+		}
+		if !it.valid {
+			if err := it.pebble.Error(); err != nil {
+				return it.fail(err)
+			}
+			return false
+		}
+		if it.slice < 0 || it.slice >= len(it.slices) {
+			return false
+		}
+		k := it.pebble.Key()
+		if len(k) < n || !bytes.Equal(k[:n-1], it.prefix) || k[n-1] != kindRow {
+			return false
+		}
+		c := k[n:]
+		s := &it.slices[it.slice]
+		if reverse && bytes.Compare(c, s.lo) < 0 {
+			it.slice--
+			if it.slice >= 0 && bytes.Compare(c, it.slices[it.slice].hi) >= 0 {
+				it.seekSlice()
+			}
+			continue
+		}
+		if !reverse && bytes.Compare(c, s.hi) >= 0 {
+			it.slice++
+			if it.slice < len(it.slices) {
+				it.seekSlice()
+			}
+			continue
+		}
+		it.moved = false
+		floor := it.dels.partition.Timestamp
+		if len(it.dels.spans) > 0 {
+			floor = it.dels.at(c).Timestamp
+		}
+		it.row.value = it.pebble.Value()
+		live, err := it.row.load(it.table, it.query, floor)
+		if err != nil {
+			return it.fail(err)
+		}
+		if !live {
+			continue
+		}
+		if err := it.row.decodeClustering(it.table, c, false); err != nil {
+			return it.fail(err)
+		}
+		return true
+	}
+}
+
+// Row returns the current row, a view until Next, NextPartition or Close.
+func (it *Iterator) Row() *Row { return &it.row }
+
+// Err returns what ended the iteration early.
+func (it *Iterator) Err() error { return it.err }
+
+// Close ends it. It may be called twice.
+func (it *Iterator) Close() error {
+	it.state, it.ahead = done, false
+	if it.pebble == nil {
+		return nil
+	}
+	err := it.pebble.Close()
+	it.pebble = nil
+	if err != nil {
+		return fmt.Errorf("read table %x: %w", it.table.spec.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package storage
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+var testTable = TableSpec{
+	ID:         [16]byte{1, 2, 3},
+	Clustering: []ClusteringColumn{{Type: value.Native(value.Int)}, {Type: value.Native(value.Text), Desc: true}},
+	Columns: []Column{
+		{ID: 0}, {ID: 1}, {ID: 2, Static: true},
+		{ID: 3, Path: value.Native(value.Text)},
+	},
+	GCGrace: 10,
+}
+
+func openTest(t testing.TB) *DB {
+	t.Helper()
+	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func mustTable(t testing.TB, db *DB, spec TableSpec) *Table {
+	t.Helper()
+	table, err := db.Table(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func i32(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+
+func clustering(a int, b string) [][]byte { return [][]byte{i32(a), []byte(b)} }
+
+func TestWriteAndRead(t *testing.T) {
+	db := openTest(t)
+	table := mustTable(t, db, testTable)
+	b := db.NewBatch()
+	defer b.Release()
+	for p := range 3 {
+		b.Partition(table, int64(p-1), i32(p))
+		for i := range 4 {
+			b.Row(clustering(i/2-1, fmt.Sprint("r", i%2)))
+			b.Marker(Liveness{Timestamp: 10})
+			b.Set(Cell{Column: 1, Value: fmt.Append(nil, "v", i), Timestamp: 10})
+		}
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	read := func(q *Query) (got string) {
+		it := table.Scan(AllTokens, nil, q)
+		defer it.Close()
+		for it.NextPartition() {
+			token, key := it.Partition()
+			got += fmt.Sprintf("%d/%x:", token, key)
+			for it.Next() {
+				r := it.Row()
+				got += fmt.Sprintf(" %d%s=%s", int32(binary.BigEndian.Uint32(r.Clustering[0])), r.Clustering[1], r.Cells[0].Value)
+			}
+			got += "\n"
+		}
+		if it.Err() != nil {
+			t.Fatal(it.Err())
+		}
+		return got
+	}
+	const rows = " -1r1=v1 -1r0=v0 0r1=v3 0r0=v2\n"
+	if got, want := read(&Query{All: true}), "-1/00000000:"+rows+"0/00000001:"+rows+"1/00000002:"+rows; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	var row Row
+	ok, err := table.Get(0, i32(1), clustering(0, "r1"), &Query{All: true}, &row)
+	if err != nil || !ok || string(row.Cells[0].Value) != "v3" {
+		t.Fatal(ok, err, row)
+	}
+}

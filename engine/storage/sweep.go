@@ -1,0 +1,396 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
+)
+
+// The sweep removes from disk what no read can see any more: expired cells,
+// tombstones older than gc_grace_seconds, and what they shadow. It does so by
+// rewriting rows and not in compactions, because a compaction does not see all
+// operands of a key: it could drop a tombstone while a write of an older
+// timestamp waits in a younger level, which then would come to life.
+//
+// Where to look: each sstable block knows the earliest time in it at which
+// something was deleted or expires (purgeCollector); blocks with nothing due are
+// not read.
+//
+// A row that may have garbage is read and rewritten under its partition's
+// exclusive lock. A deletion of a partition or slice goes last, once no row
+// holds what it shadows. The rows before are rewritten a few at a time, not to
+// stop writers for long; so a write with an old timestamp may come behind the
+// sweep's back: it marks the partition (stripes.markSwept), and the deletion
+// stays for the next sweep.
+//
+// Garbage collection makes one thing visible, as in Cassandra: a write with a
+// timestamp older than a collected tombstone, made after the collection.
+
+const (
+	purgeProperty = "evenkeel.purge"
+
+	// sweepRows is how many rows are rewritten under one lock and in one batch.
+	sweepRows = 256
+)
+
+// newPurgeCollector makes the collector of earliest times.
+func newPurgeCollector() pebble.BlockPropertyCollector {
+	return sstable.NewBlockIntervalCollector(purgeProperty, purgeMapper{}, nil)
+}
+
+type purgeMapper struct{}
+
+func (purgeMapper) MapPointKey(key pebble.InternalKey, value []byte) (sstable.BlockInterval, error) {
+	due := earliest(key.UserKey, value)
+	if due == math.MaxInt64 {
+		return sstable.BlockInterval{}, nil
+	}
+	at := uint64(max(due, 0))
+	return sstable.BlockInterval{Lower: at, Upper: at + 1}, nil
+}
+
+func (purgeMapper) MapRangeKeys(sstable.Span) (sstable.BlockInterval, error) {
+	return sstable.BlockInterval{}, nil
+}
+
+// earliest is when the first deletion in a stored value was made, or the first
+// expiring thing in it written; MaxInt64 when there is nothing of the kind.
+func earliest(key, value []byte) int64 {
+	if len(key) == 0 || key[0] != regionData || len(value) == 0 || value[0]&rowPurgeable == 0 {
+		return math.MaxInt64
+	}
+	if value[0]&rowIsDeletions != 0 {
+		var d deletions
+		if d.decode(value) != nil {
+			return 0
+		}
+		return d.earliest()
+	}
+	due := int64(math.MaxInt64)
+	var in rowReader
+	marker, deletion, _ := in.head(value, nil)
+	if in.flags&rowMarkerTTL != 0 {
+		due = marker.Expires - int64(marker.TTL)
+	}
+	if in.flags&rowDeletion != 0 {
+		due = min(due, deletion.Time)
+	}
+	var c cellData
+	for in.next(&c) {
+		switch c.kind & cellKind {
+		case cellLive:
+		case cellExpiring:
+			due = min(due, c.time-int64(c.ttl))
+		default:
+			due = min(due, c.time)
+		}
+	}
+	if in.bad {
+		return 0 // the sweep will say so
+	}
+	return due
+}
+
+func (d *deletions) earliest() int64 {
+	due := int64(math.MaxInt64)
+	if d.partition.Timestamp != noTimestamp {
+		due = d.partition.Time
+	}
+	for i := range d.spans {
+		due = min(due, d.spans[i].Time)
+	}
+	return due
+}
+
+// Sweep removes now what may be removed at the Clock's time, in all tables that
+// have a handle. Tests and operators call it; it also runs every SweepInterval.
+func (db *DB) Sweep() error {
+	db.sweeping.Lock()
+	defer db.sweeping.Unlock()
+	db.mu.Lock()
+	var tables []*Table
+	for _, s := range db.tables {
+		tables = append(tables, s.latest.Load())
+	}
+	db.mu.Unlock()
+	now := db.options.Clock().Unix()
+	var errs []error
+	for _, t := range tables {
+		s := sweep{table: t, now: now, before: now - t.spec.GCGrace}
+		if err := s.run(); err != nil {
+			errs = append(errs, fmt.Errorf("sweep table %x: %w", t.spec.ID, err))
+		}
+		if db.closing() {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (db *DB) closing() bool {
+	select {
+	case <-db.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// sweep is the sweep of one table.
+type sweep struct {
+	table  *Table
+	now    int64
+	before int64 // what was deleted before this second may go
+
+	prefix []byte   // partition of the collected keys
+	dels   bool     // its deletions may go
+	rows   [][]byte // keys of rows that may have garbage
+}
+
+// run looks for garbage. What the filtered iterator shows is but a hint: blocks
+// that it leaves out may hold other operands of a key.
+func (s *sweep) run() error {
+	id := &s.table.spec.ID
+	it, err := s.table.db.pebble.NewIter(&pebble.IterOptions{
+		LowerBound: appendTablePrefix(nil, id),
+		UpperBound: appendTableEnd(nil, id),
+		PointKeyFilters: []pebble.BlockPropertyFilter{
+			sstable.NewBlockIntervalFilter(purgeProperty, 0, uint64(max(s.before, 0)), nil),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && err == nil && !s.table.db.closing(); ok = it.Next() {
+		if earliest(it.Key(), it.Value()) >= s.before {
+			continue
+		}
+		n, ok := splitKey(it.Key())
+		if !ok {
+			err = errTruncated
+			break
+		}
+		if !bytes.Equal(it.Key()[:n], s.prefix) {
+			err = s.flush()
+			s.prefix = bytes.Clone(it.Key()[:n])
+		}
+		if it.Key()[n] == kindDeletions {
+			s.dels = true
+			continue
+		}
+		s.rows = append(s.rows, bytes.Clone(it.Key()))
+		if len(s.rows) >= sweepRows {
+			err = errors.Join(err, s.flushRows())
+		}
+	}
+	if err == nil {
+		err = s.flush()
+	}
+	return errors.Join(err, it.Error(), it.Close())
+}
+
+// flush works off a partition.
+func (s *sweep) flush() error {
+	if s.prefix == nil {
+		return nil
+	}
+	err := s.flushRows()
+	if s.dels && err == nil {
+		err = s.partition()
+	}
+	s.dels = false
+	return err
+}
+
+func (s *sweep) flushRows() error {
+	if len(s.rows) == 0 {
+		return nil
+	}
+	unlock := s.lock()
+	defer unlock()
+	err := s.rewrite(s.rows)
+	s.rows = s.rows[:0]
+	return err
+}
+
+// lock locks the partition.
+func (s *sweep) lock() (unlock func()) {
+	l := s.stripe()
+	l.Lock()
+	return l.Unlock
+}
+
+func (s *sweep) stripe() *stripe {
+	return &s.table.db.stripes[stripeOf(&s.table.spec.ID, decodeToken(s.prefix))]
+}
+
+// partition purges the partition's deletions: first all rows of what they
+// shadow, then them.
+func (s *sweep) partition() error {
+	db := s.table.db
+	dels, err := s.deletions()
+	if err != nil {
+		return err
+	}
+	swept := &sweptPartition{table: s.table.state, token: decodeToken(s.prefix), timestamp: dels.partition.Timestamp}
+	for _, sp := range dels.spans {
+		swept.timestamp = max(swept.timestamp, sp.Timestamp)
+	}
+	l := s.stripe()
+	l.Lock()
+	l.swept = swept
+	l.Unlock()
+	defer func() {
+		l.Lock()
+		l.swept = nil
+		l.Unlock()
+	}()
+
+	// The iterator sees all that was applied before swept was set.
+	it, err := db.pebble.NewIter(&pebble.IterOptions{
+		LowerBound: append(bytes.Clone(s.prefix), kindStatic),
+		UpperBound: append(bytes.Clone(s.prefix), after),
+	})
+	if err != nil {
+		return err
+	}
+	var keys [][]byte
+	work := func() error {
+		unlock := s.lock()
+		defer unlock()
+		err := s.rewrite(keys)
+		keys = keys[:0]
+		return err
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		if db.closing() {
+			return errors.Join(it.Error(), it.Close())
+		}
+		keys = append(keys, bytes.Clone(it.Key()))
+		if len(keys) >= sweepRows {
+			err = work()
+		}
+	}
+	if err == nil {
+		err = work()
+	}
+	if err := errors.Join(err, it.Error(), it.Close()); err != nil {
+		return err
+	}
+
+	l.Lock()
+	defer l.Unlock()
+	if swept.touched.Load() {
+		return nil // not all of what they shadow is gone: next time
+	}
+	if dels, err = s.deletions(); err != nil {
+		return err
+	}
+	if dels.partition.Time < s.before && dels.partition.Timestamp <= swept.timestamp {
+		dels.partition = Deletion{Timestamp: noTimestamp}
+	}
+	dels.spans = slices.DeleteFunc(dels.spans, func(sp span) bool {
+		return sp.Time < s.before && sp.Timestamp <= swept.timestamp
+	})
+	key := append(bytes.Clone(s.prefix), kindDeletions)
+	if dels.empty() {
+		return db.pebble.Delete(key, pebble.NoSync)
+	}
+	return db.pebble.Set(key, dels.append(nil), pebble.NoSync)
+}
+
+// deletions reads the partition's deletions.
+func (s *sweep) deletions() (*deletions, error) {
+	d := new(deletions)
+	d.reset()
+	v, err := s.table.db.get(append(bytes.Clone(s.prefix), kindDeletions))
+	if v != nil && err == nil {
+		err = d.decode(v)
+	}
+	return d, err
+}
+
+// rewrite rewrites rows without their garbage. Their partition is locked.
+//
+// The new value is a SET, which hides all operands before it; no other can come
+// between the read and the write. That it is not synced is no harm: a crash
+// leaves what was there.
+func (s *sweep) rewrite(keys [][]byte) error {
+	db := s.table.db
+	// Under the lock, so that every column that has been written to is known.
+	table := s.table.state.latest.Load()
+	dels, err := s.deletions()
+	if err != nil {
+		return err
+	}
+	b := db.pebble.NewBatch()
+	defer b.Close()
+	var r rowData
+	var out []byte
+	for _, key := range keys {
+		v, err := db.get(key)
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			continue
+		}
+		if err := r.decode(v); err != nil {
+			return err
+		}
+		n := len(s.prefix)
+		shadow := dels.partition
+		if key[n] == kindRow {
+			shadow = dels.at(key[n+1:])
+		}
+		if !s.purge(table, &r, shadow.Timestamp) {
+			continue
+		}
+		if r.empty() {
+			err = b.Delete(key, nil)
+		} else {
+			out = r.append(out[:0])
+			err = b.Set(key, out, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if b.Empty() {
+		return nil
+	}
+	return db.pebble.Apply(b, pebble.NoSync)
+}
+
+// purge removes a row's garbage: what was deleted or is expired since before,
+// what floor shadows, and cells of columns that are no more. It tells whether
+// there was any.
+func (s *sweep) purge(table *Table, r *rowData, floor int64) bool {
+	changed := false
+	if d := r.deletion; d.Timestamp != noTimestamp && (d.Time < s.before || d.Timestamp <= floor) {
+		r.deletion, changed = Deletion{Timestamp: noTimestamp}, true
+	}
+	if m := r.marker; r.hasMarker && (m.Timestamp <= floor || m.TTL != 0 && m.Expires <= s.now && m.Expires-int64(m.TTL) < s.before) {
+		r.hasMarker, r.marker, changed = false, Liveness{}, true
+	}
+	n := len(r.cells)
+	r.cells = slices.DeleteFunc(r.cells, func(c cellData) bool {
+		if c.timestamp <= floor || table.column(c.column) == nil {
+			return true
+		}
+		switch c.kind & cellKind {
+		case cellLive:
+			return false
+		case cellExpiring:
+			return c.time <= s.now && c.time-int64(c.ttl) < s.before
+		default:
+			return c.time < s.before
+		}
+	})
+	return changed || len(r.cells) != n
+}
