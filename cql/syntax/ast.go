@@ -403,7 +403,7 @@ type Map struct{ Entries []MapEntry }
 // MapEntry is one k: v.
 type MapEntry struct{ Key, Value Expr }
 
-// UDT is {field: v, …}.
+// UDT is {field: v, …}. Of a field written twice the last value counts.
 type UDT struct{ Fields []UDTField }
 
 // UDTField is one field: v.

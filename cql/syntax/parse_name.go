@@ -57,7 +57,11 @@ func (p *parser) keyspaceName() string { return p.objectIdent("keyspace") }
 var afterTable = kinds(tEOF, tSemicolon, tLParen, kJSON, kUsing, kSet, kWhere, kGroup, kOrder, kPer,
 	kLimit, kAllow, kWith, kAlter, kAdd, kDrop, kRename, kAs, kPrimary, kTo, kFrom, kOf, kNorecursive)
 
-var afterIndex = kinds(tEOF, tSemicolon)
+var (
+	afterIndex    = kinds(tEOF, tSemicolon)
+	afterFunction = kinds(tEOF, tSemicolon, tLParen, tDot, kWith)
+	afterType     = kinds(tEOF, tSemicolon, tComma, tRParen, tGT, kStatic, kMasked, kPrimary, kLanguage, kFinalfunc, kInitcond)
+)
 
 func (p *parser) tableName() Name { return p.qualifiedName("table", afterTable) }
 
@@ -86,9 +90,9 @@ var reservedTypes = map[string]bool{
 // userTypeName reads [keyspace.]type.
 func (p *parser) userTypeName() Name {
 	var n Name
-	if isIdent[p.kind()] && p.ahead(1) == tDot {
+	if k := p.kind(); isIdent[k] && (p.ahead(1) == tDot || !isUserType[k]) {
 		n.Keyspace = p.ident()
-		p.advance()
+		p.expect(tDot)
 	}
 	t := p.toks[p.pos]
 	if !isUserType[t.kind] {
@@ -110,7 +114,12 @@ func (p *parser) functionName() Name {
 		n.Keyspace = p.keyspaceName()
 		p.advance()
 	}
-	if !isFunction[p.kind()] {
+	k := p.kind()
+	if n.Keyspace == "" && isIdent[k] && !afterFunction[p.ahead(1)] {
+		p.noViable(1)
+		return Name{}
+	}
+	if !isFunction[k] {
 		p.noViable(0)
 		return Name{}
 	}

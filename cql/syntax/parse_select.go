@@ -208,9 +208,9 @@ func (p *parser) tupleRelation() Relation {
 		r.Value, r.Values = p.tupleInValues()
 		return r
 	}
-	if k := p.ahead(1); comparisons[p.kind()] == 0 {
+	if comparisons[p.kind()] == 0 {
 		p.noViable(0)
-	} else if k != tLParen && !isBind(k) {
+	} else if k := p.ahead(1); k != tLParen && !isBind(k) {
 		p.noViable(1)
 	}
 	r.Op = p.comparison()

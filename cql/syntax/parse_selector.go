@@ -9,6 +9,19 @@ func startsSelector(k kind) bool {
 	return isConstant(k) || isBind(k) || isIdent[k]
 }
 
+// afterSelector are the tokens that may follow a selector somewhere, afterColumn
+// those that may follow a column's name. The reference parser looks for them
+// before it takes what comes before.
+var (
+	afterSelector = kinds(tEOF, tSemicolon, tComma, tRParen, tRBracket, tRBrace, tColon, tPlus, tMinus, tStar,
+		tSlash, tPercent, kAs, kFrom, kOrder, kPer, kLimit, kAllow)
+	afterColumn = func() *kindSet {
+		s := *afterSelector
+		s[tDot], s[tLBracket] = true, true
+		return &s
+	}()
+)
+
 // selectClause reads [JSON] [DISTINCT] selectors. Both words are also names of
 // columns, so they count only where a select list follows.
 func (p *parser) selectClause(s *Select) {
@@ -22,6 +35,10 @@ func (p *parser) selectClause(s *Select) {
 		}
 		p.reset(m)
 		s.JSON = false
+		if !afterColumn[p.ahead(1)] {
+			p.noViable(1)
+			return
+		}
 	}
 	p.distinctClause(s)
 }
@@ -37,6 +54,10 @@ func (p *parser) distinctClause(s *Select) {
 		}
 		p.reset(m)
 		s.Distinct = false
+		if !afterColumn[p.ahead(1)] {
+			p.noViable(1)
+			return
+		}
 	}
 	s.Selectors = p.selectors()
 }
@@ -115,6 +136,9 @@ func (p *parser) modifiers(e Expr) Expr {
 			e = p.subscript(e)
 			p.expect(tRBracket)
 		default:
+			if !afterSelector[p.kind()] {
+				p.noViable(0)
+			}
 			return e
 		}
 	}
@@ -138,8 +162,11 @@ func (p *parser) subscript(e Expr) Expr {
 func (p *parser) selectorBase() Expr {
 	k := p.kind()
 	switch {
-	case k == tQMark && p.ahead(1) == tDot:
+	case k == tQMark && p.ahead(1) == tDot && isFunction[p.ahead(2)] && p.ahead(3) == tLParen:
 		return p.selectorCall()
+	case k == tQMark && !afterColumn[p.ahead(1)]:
+		p.noViable(1)
+		return nil
 	case isConstant(k):
 		return p.constant()
 	case isBind(k):
@@ -216,7 +243,7 @@ func (p *parser) namedSelector() Expr {
 			return p.selectorCall()
 		}
 	}
-	if k == kToken {
+	if k == kToken || !afterColumn[next] {
 		p.noViable(1)
 		return nil
 	}

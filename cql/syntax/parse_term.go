@@ -1,5 +1,10 @@
 package syntax
 
+import (
+	"math"
+	"strconv"
+)
+
 // constKinds maps a token to the kind of constant it is.
 var constKinds = [kindCount]ConstKind{
 	tString: ConstString, tInteger: ConstInteger, tFloat: ConstFloat, tBoolean: ConstBool,
@@ -14,6 +19,12 @@ func (p *parser) constant() *Constant {
 	t := p.advance()
 	c := &Constant{Kind: constKinds[t.kind], Text: p.textOf(t)}
 	switch t.kind {
+	case tFloat:
+		// The reference parser compares a float with its nearest double at once.
+		if d, err := strconv.ParseFloat(c.Text, 64); err != nil && math.IsInf(d, 0) {
+			p.unparsable("NumberFormatException",
+				`Character I is neither a decimal digit number, decimal point, nor "e" notation exponential mark.`)
+		}
 	case tString:
 		c.Text = unquoteString(c.Text)
 	case tHex:
@@ -59,7 +70,11 @@ func (p *parser) term() Expr {
 	l := p.product()
 	for k := p.kind(); k == tPlus || k == tMinus; k = p.kind() {
 		if k == tPlus && isColumnIdent(p.ahead(1)) && !isCall(p.ahead(1), p.ahead(2)) {
-			break // c = term + c
+			// c = term + c
+			if next := p.ahead(2); next != tComma && next != kWhere {
+				p.noViable(2)
+			}
+			break
 		}
 		p.advance()
 		l = &Binary{Op: termOps[k], Left: l, Right: p.product()}
@@ -218,16 +233,7 @@ func (p *parser) udtLiteral() Expr {
 		f := UDTField{Name: p.ident()}
 		p.expect(tColon)
 		f.Value = p.term()
-		// A field given twice has its last value, as in the reference parser.
-		given := false
-		for i := range u.Fields {
-			if u.Fields[i].Name == f.Name {
-				u.Fields[i].Value, given = f.Value, true
-			}
-		}
-		if !given {
-			u.Fields = append(u.Fields, f)
-		}
+		u.Fields = append(u.Fields, f)
 		if !p.accept(tComma) {
 			break
 		}
@@ -243,7 +249,7 @@ func (p *parser) hintOrTuple() Expr {
 		p.advance()
 		t := p.typeRef()
 		p.expect(tRParen)
-		if !p.failed && p.startsHinted(t.Custom) {
+		if !p.failed && (!t.Custom || p.startsHinted()) {
 			return &Hint{Type: t, Expr: p.simpleTerm()}
 		}
 		if !p.failed || p.canReset() {
@@ -253,13 +259,10 @@ func (p *parser) hintOrTuple() Expr {
 	return p.tuple()
 }
 
-// startsHinted says whether what follows (type) is the term it is a hint for.
-// ('x') alone may be a tuple, which a word of the next clause can follow.
-func (p *parser) startsHinted(custom bool) bool {
+// startsHinted says whether what follows ('x') is the term it is a hint for.
+// It may be a tuple, too, which a word of the next clause can follow.
+func (p *parser) startsHinted() bool {
 	k := p.kind()
-	if !custom {
-		return startsTerm(k) && k != tMinus
-	}
 	return isConstant(k) || isBind(k) || k == kNull || k == tLParen || k == tLBrace ||
 		k == tLBracket || isCall(k, p.ahead(1))
 }

@@ -21,11 +21,16 @@ func (p *parser) typeRef() TypeRef {
 	}
 	next := p.ahead(1)
 	switch {
+	case isIdent[k] && !isNative[k] && !isUserType[k]:
+		return TypeRef{Name: p.userTypeName(), User: true}
+	case next != tDot && next != tLT && k != kSet && !afterType[next]:
+		p.noViable(1)
+		return TypeRef{}
 	case next == tDot:
 		return TypeRef{Name: p.userTypeName(), User: true}
 	case isNative[k]:
 		return p.nativeType()
-	case next == tLT || k == kSet:
+	case next == tLT:
 		switch k {
 		case kMap:
 			return p.collectionType("map", 2)
@@ -41,9 +46,8 @@ func (p *parser) typeRef() TypeRef {
 			return p.frozenType()
 		}
 	}
-	if !isUserType[k] {
-		p.noViable(0)
-		return TypeRef{}
+	if k == kSet {
+		p.expect(tLT)
 	}
 	return TypeRef{Name: p.userTypeName(), User: true}
 }

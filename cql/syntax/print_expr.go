@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"strconv"
 	"strings"
 )
 
@@ -84,7 +83,11 @@ func appendExpr(dst []byte, e Expr, min int) []byte {
 	case *Column:
 		return AppendIdent(dst, e.Name)
 	case *Field:
-		return AppendIdent(append(appendExpr(dst, e.Expr, 4), '.'), e.Name)
+		dst = appendExpr(dst, e.Expr, 4)
+		if _, ok := e.Expr.(*Constant); ok {
+			dst = append(dst, ' ') // 1.a would be a float
+		}
+		return AppendIdent(append(dst, '.'), e.Name)
 	case *Element:
 		dst = append(appendExpr(dst, e.Expr, 4), '[')
 		return append(appendExpr(dst, e.Key, 0), ']')
@@ -174,10 +177,10 @@ func AppendString(dst []byte, s string) []byte {
 }
 
 // AppendIdent appends a name as an identifier, quoted when it has to be: when
-// it would fold, or is a reserved word.
+// it would fold, or is a reserved word, or one that begins a select list.
 func AppendIdent(dst []byte, name string) []byte {
 	if plain(name) {
-		if k := lookup(name); k == tIdent || isIdent[k] {
+		if k := lookup(name); isIdent[k] && k != kJSON && k != kDistinct {
 			return append(dst, name...)
 		}
 	}
@@ -260,7 +263,7 @@ func AppendType(dst []byte, t TypeRef) []byte {
 		dst = AppendType(dst, param)
 	}
 	if t.Dim != 0 || t.Name.Name == "vector" {
-		dst = strconv.AppendInt(append(dst, ", "...), int64(t.Dim), 10)
+		dst = appendInt(append(dst, ", "...), t.Dim)
 	}
 	return append(dst, '>')
 }
