@@ -32,8 +32,9 @@ type Store interface {
 type LinkOptions struct {
 	Version  wire.Version
 	Keyspace string // current keyspace, "" for none
-	Username string // "" when the store wants no credentials, or for the door's own
+	Username string // "" when the store wants no credentials
 	Password string
+	Own      bool   // the door's own account; Username and Password are then empty
 	Fresh    bool   // authenticate by a new connection even where one is pooled
 	Startup  string // semantic STARTUP options other than compression, canonically encoded
 }

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package cqldoor
+
+func isTooManyFiles(error) bool { return false }

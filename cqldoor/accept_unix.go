@@ -1,0 +1,14 @@
+//go:build unix
+
+package cqldoor
+
+import (
+	"errors"
+	"syscall"
+)
+
+// isTooManyFiles reports whether an accept failed for want of file descriptors,
+// which passes.
+func isTooManyFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
+}

@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// Cluster is a real cluster as a store.
+//
+// Lock order: Cluster.mu, pool.mu, conn.mu, the transport's own.
+type Cluster struct {
+	opts     Options
+	prepared *prepared
+	ctx      context.Context // of everything that was started; done by Close
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
+
+	serverName    string // for TLS
+	version       wire.Version
+	authenticator string
+	refresh       chan struct{} // the hosts may have changed
+
+	mu     sync.Mutex
+	pools  map[store.LinkOptions]*pool
+	hosts  []*host
+	local  string // data centre, "" while unknown
+	closed bool
+
+	eventMu sync.Mutex // calls of subscribers do not overlap
+	subs    map[*func([]byte)]struct{}
+}
+
+var (
+	_ store.Store     = (*Cluster)(nil)
+	_ store.Versioned = (*Cluster)(nil)
+	_ store.Forwarder = (*link)(nil)
+)
+
+// host is a node of the cluster, known by the address to connect to.
+type host struct {
+	cluster *Cluster
+	addr    string
+	up      chan struct{} // closed, and replaced, when the cluster says it is up
+}
+
+// Connect connects to the cluster and starts what keeps the connection. It fails
+// when no contact point can be reached within ctx.
+func Connect(ctx context.Context, o Options) (*Cluster, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("cluster options: %w", err)
+	}
+	o = o.withDefaults()
+	cl := &Cluster{
+		opts:     o,
+		prepared: newPrepared(o.PreparedBytes),
+		refresh:  make(chan struct{}, 1),
+		pools:    make(map[store.LinkOptions]*pool),
+		subs:     make(map[*func([]byte)]struct{}),
+	}
+	if first, err := address(o.Contacts[0], DefaultPort); err == nil {
+		cl.serverName, _, _ = net.SplitHostPort(first)
+	}
+	cl.ctx, cl.stop = context.WithCancel(context.Background())
+	ctl, err := cl.connectControl(ctx)
+	if err != nil {
+		cl.stop()
+		cl.wg.Wait()
+		return nil, err
+	}
+	cl.wg.Go(func() { cl.runControl(ctl) })
+	cl.wg.Go(cl.runBeat)
+	return cl, nil
+}
+
+// Authenticator is the class that the cluster announces.
+func (cl *Cluster) Authenticator(context.Context) (string, error) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.authenticator, nil
+}
+
+// MaxVersion is the newest version that the cluster speaks.
+func (cl *Cluster) MaxVersion(context.Context) (wire.Version, error) { return cl.version, nil }
+
+// Open makes a link.
+func (cl *Cluster) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	if o.Version > cl.version || !o.Version.Supported() {
+		return nil, wire.VersionError(uint8(o.Version))
+	}
+	fresh := o.Fresh
+	o.Fresh = false
+	p, err := cl.pool(o)
+	if err != nil {
+		return nil, err
+	}
+	if fresh || !p.live() {
+		if err := p.open(ctx); err != nil {
+			p.release()
+			return nil, err
+		}
+	}
+	// Only a pool that has opened once is kept at strength: one whose credentials
+	// or keyspace are wrong must not go on trying.
+	p.setHosts(cl.hostList())
+	return &link{p: p}, nil
+}
+
+// pool returns the pool for o with one link more.
+func (cl *Cluster) pool(o store.LinkOptions) (*pool, error) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.closed {
+		return nil, errNotSent("the connection to the cluster is closed")
+	}
+	p := cl.pools[o]
+	if p == nil {
+		p = newPool(cl, o)
+		cl.pools[o] = p
+	}
+	p.mu.Lock()
+	p.links++
+	p.idle = 0
+	p.mu.Unlock()
+	return p, nil
+}
+
+// Events calls f with the cluster's events, as they come to one host.
+func (cl *Cluster) Events(ctx context.Context, f func(body []byte)) error {
+	cl.eventMu.Lock()
+	cl.subs[&f] = struct{}{}
+	cl.eventMu.Unlock()
+	defer func() {
+		cl.eventMu.Lock()
+		delete(cl.subs, &f)
+		cl.eventMu.Unlock()
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-cl.ctx.Done():
+		return errors.New("the connection to the cluster is closed")
+	}
+}
+
+// Close ends every connection and waits for what was started.
+func (cl *Cluster) Close() error {
+	cl.mu.Lock()
+	cl.closed = true
+	pools := cl.pools
+	cl.pools = nil
+	cl.mu.Unlock()
+	cl.stop()
+	for _, p := range pools {
+		p.close("the door closes")
+	}
+	cl.wg.Wait()
+	return nil
+}
+
+// Hosts are the addresses in use.
+func (cl *Cluster) Hosts() []string {
+	var addrs []string
+	for _, h := range cl.hostList() {
+		addrs = append(addrs, h.addr)
+	}
+	return addrs
+}
+
+func (cl *Cluster) hostList() []*host {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.hosts
+}
+
+func (cl *Cluster) hostUp(h *host) <-chan struct{} {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return h.up
+}
+
+// runBeat is the clock of all connections.
+func (cl *Cluster) runBeat() {
+	seconds := func(d time.Duration) uint32 { return uint32(max(1, d/time.Second)) }
+	timeout, heartbeat, idle := seconds(cl.opts.RequestTimeout), seconds(cl.opts.Heartbeat), seconds(cl.opts.IdlePool)
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-cl.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		cl.mu.Lock()
+		pools := make([]*pool, 0, len(cl.pools))
+		for _, p := range cl.pools {
+			pools = append(pools, p)
+		}
+		cl.mu.Unlock()
+		for _, p := range pools {
+			if p.beat(timeout, heartbeat, idle) {
+				cl.retire(p)
+			}
+		}
+	}
+}
+
+// retire closes a pool, unless a link has been opened on it since it was idle.
+func (cl *Cluster) retire(p *pool) {
+	cl.mu.Lock()
+	p.mu.Lock()
+	used := p.links > 0
+	p.mu.Unlock()
+	if !used && cl.pools[p.options] == p {
+		delete(cl.pools, p.options)
+	}
+	cl.mu.Unlock()
+	if !used {
+		p.close("it was idle")
+	}
+}

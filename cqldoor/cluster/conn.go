@@ -1,0 +1,309 @@
+package cluster
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/transport"
+)
+
+const (
+	maxStreams   = 32768    // the protocol's
+	maxKeptBody  = 64 << 10 // a longer EXECUTE is not kept for a cure
+	keptCapacity = 4 << 10  // a kept body's buffer that outlives its request
+	maxKept      = 16 << 20 // bytes kept per connection
+	maxPending   = 64 << 20 // bytes that wait to be written
+	maxCures     = 64       // of one request: a BATCH may need one per statement
+)
+
+// conn is one connection to one host, past its handshake. Its streams are slots:
+// who waits for the response, and what may have to be sent again.
+type conn struct {
+	t       *transport.Conn
+	version wire.Version
+	host    *host
+	pool    *pool // nil for the control connection
+	prep    *prepared
+
+	inFlight atomic.Int32 // for choosing; exact enough
+	tick     atomic.Uint32
+	heard    atomic.Uint32 // tick at which something last arrived
+
+	mu      sync.Mutex
+	closed  bool
+	slots   []slot // grows in steps; indexes are stream ids
+	free    []int16
+	kept    int // bytes of bodies kept
+	orphans int // slots given up whose response has not come
+	why     string
+
+	done chan struct{} // the reader has ended and every slot is answered
+}
+
+// slot is one stream. The connection's mu guards it.
+type slot struct {
+	to    store.Receiver // nil when free, or given up
+	tag   uint32
+	since uint32 // tick
+	op    wire.Op
+	flags wire.Flags
+	read  bool // a QUERY that is a SELECT
+	cures uint8
+	gone  bool   // given up; the response is still to come
+	body  []byte // of EXECUTE and BATCH, for a cure
+}
+
+func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared) *conn {
+	return &conn{t: t, version: v, host: h, pool: p, prep: prep, done: make(chan struct{})}
+}
+
+// forward queues a request and reports whether it could: not when the connection
+// has ended or has no free stream or too much to write already.
+func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return false
+	}
+	id, ok := c.takeFree()
+	if !ok {
+		c.mu.Unlock()
+		return false
+	}
+	s := &c.slots[id]
+	s.to, s.tag, s.op, s.flags, s.since = to, tag, req.Op, req.Flags, c.tick.Load()
+	s.cures, s.gone, s.read = 0, false, false
+	switch req.Op {
+	case wire.OpExecute, wire.OpBatch:
+		if len(req.Body) <= maxKeptBody && c.kept+len(req.Body) <= maxKept {
+			s.body = append(s.body[:0], req.Body...)
+			c.kept += len(req.Body)
+		}
+	case wire.OpQuery:
+		if text, err := wire.QueryText(req.Body); err == nil && req.Flags&wire.FlagCustomPayload == 0 {
+			s.read = isSelect(text)
+		}
+	}
+	c.mu.Unlock()
+	c.inFlight.Add(1)
+	c.t.Append(wire.Header{Version: c.version, Flags: req.Flags, Stream: id, Op: req.Op}, req.Body)
+	return true
+}
+
+// takeFree takes a stream. The caller holds mu.
+func (c *conn) takeFree() (int16, bool) {
+	if len(c.free) == 0 {
+		if len(c.slots) == maxStreams {
+			return 0, false
+		}
+		from := len(c.slots)
+		to := min(max(2*from, 64), maxStreams)
+		grown := make([]slot, to)
+		copy(grown, c.slots)
+		c.slots = grown
+		for id := to - 1; id >= from; id-- {
+			c.free = append(c.free, int16(id))
+		}
+	}
+	id := c.free[len(c.free)-1]
+	c.free = c.free[:len(c.free)-1]
+	return id, true
+}
+
+// release makes a stream free again. The caller holds mu.
+func (c *conn) release(id int16) {
+	s := &c.slots[id]
+	c.kept -= len(s.body)
+	if cap(s.body) > keptCapacity {
+		s.body = nil
+	}
+	s.body = s.body[:0]
+	s.to = nil
+	c.free = append(c.free, id)
+}
+
+// read hands out responses until the connection ends. It is the connection's one
+// goroutine.
+func (c *conn) read() {
+	var err error
+	var touched []store.Receiver
+	flush := func() {
+		for i, to := range touched {
+			to.Flush()
+			touched[i] = nil
+		}
+		touched = touched[:0]
+	}
+	for {
+		var h wire.Header
+		var body []byte
+		if h, body, err = c.t.Next(); err != nil {
+			break
+		}
+		c.heard.Store(c.tick.Load())
+		if to := c.response(h, body); to != nil && (len(touched) == 0 || touched[len(touched)-1] != to) {
+			touched = append(touched, to)
+		}
+		if !c.t.Buffered() {
+			flush()
+		}
+	}
+	flush()
+	c.end(reason(err))
+	close(c.done)
+}
+
+// response hands one response to who waits for it.
+func (c *conn) response(h wire.Header, body []byte) store.Receiver {
+	if h.Stream < 0 {
+		if h.Op == wire.OpEvent && c.host != nil && c.pool == nil {
+			c.host.cluster.event(body)
+		}
+		return nil
+	}
+	c.mu.Lock()
+	if int(h.Stream) >= len(c.slots) {
+		c.mu.Unlock()
+		return nil
+	}
+	s := &c.slots[h.Stream]
+	to, tag := s.to, s.tag
+	if to == nil {
+		if s.gone {
+			s.gone = false
+			c.orphans--
+			c.release(h.Stream)
+		}
+		c.mu.Unlock()
+		return nil
+	}
+	if h.Op == wire.OpError && len(s.body) > 0 && s.cures < maxCures && c.mayCure(h, s, body) {
+		c.mu.Unlock()
+		return nil
+	}
+	c.release(h.Stream)
+	c.mu.Unlock()
+	c.inFlight.Add(-1)
+	to.Receive(tag, wire.Message{Op: h.Op, Flags: h.Flags, Body: body})
+	if h.Op == wire.OpResult && wire.KindOf(body) == wire.ResultSetKeyspace && c.pool != nil {
+		// A USE slipped through (prepared before the door was started, say). The
+		// connection is shared and must not keep a keyspace that is not its pool's.
+		c.close("its keyspace was changed")
+	}
+	return to
+}
+
+// end answers every request that waits, after the reader has ended.
+func (c *conn) end(why string) {
+	c.t.Close()
+	c.mu.Lock()
+	c.closed = true
+	if c.why != "" {
+		why = c.why
+	}
+	var lost []slot
+	for i := range c.slots {
+		s := &c.slots[i]
+		if s.to != nil {
+			lost = append(lost, *s)
+		}
+	}
+	c.slots, c.free = nil, nil
+	c.mu.Unlock()
+	if c.pool != nil {
+		c.pool.remove(c)
+	}
+	for i := range lost {
+		c.answerLost(&lost[i], "the connection to "+c.host.addr+" was lost ("+why+")")
+	}
+	for i := range lost {
+		lost[i].to.Flush()
+	}
+}
+
+func (c *conn) answerLost(s *slot, why string) {
+	var text []byte
+	switch {
+	case s.read:
+		text = []byte("SELECT")
+	case s.op == wire.OpExecute && s.flags&wire.FlagCustomPayload == 0:
+		if id, err := wire.ExecuteID(s.body); err == nil {
+			if st, ok := c.prep.get(id); ok {
+				text = []byte(st.text)
+			}
+		}
+	}
+	c.inFlight.Add(-1)
+	s.to.Receive(s.tag, wire.Message{Op: wire.OpError, Body: errLost(s.op, text, why).Append(nil, c.version)})
+}
+
+// close ends the connection; the reader answers what waits.
+func (c *conn) close(why string) {
+	c.mu.Lock()
+	if c.why == "" {
+		c.why = why
+	}
+	c.closed = true
+	c.mu.Unlock()
+	c.t.Close()
+}
+
+// beat is called once a second: it gives up requests that are too old, and asks a
+// silent host for a sign of life. Ticks are seconds.
+func (c *conn) beat(timeout, heartbeat uint32) {
+	now := c.tick.Add(1)
+	silent := now - c.heard.Load()
+	switch {
+	case silent == heartbeat:
+		if c.forward(wire.Message{Op: wire.OpOptions}, ignore{}, 0) {
+			c.t.Flush()
+		}
+	case silent > 2*heartbeat:
+		c.close("no sign of life")
+		return
+	}
+	var old []slot
+	c.mu.Lock()
+	for i := range c.slots {
+		s := &c.slots[i]
+		if s.to == nil || now-s.since <= timeout {
+			continue
+		}
+		gone := *s
+		gone.body = append([]byte(nil), s.body...)
+		old = append(old, gone)
+		s.to, s.gone = nil, true
+		c.orphans++
+	}
+	tooMany := c.orphans > maxStreams/4
+	c.mu.Unlock()
+	for i := range old {
+		c.answerLost(&old[i], "the time for a request was up")
+		old[i].to.Flush()
+	}
+	if tooMany {
+		c.close("too many requests without a response")
+	}
+}
+
+// ignore is a receiver of what nobody waits for.
+type ignore struct{}
+
+func (ignore) Receive(uint32, wire.Message) {}
+func (ignore) Flush()                       {}
+
+// reason puts the end of a connection in words without addresses.
+func reason(err error) string {
+	if errors.Is(err, net.ErrClosed) {
+		return "it was closed"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,312 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// The control connection: one connection, by the door's own account, over which
+// the hosts are found and the events arrive.
+
+const refreshEvery = time.Minute // events may be lost
+
+// connectControl tries the hosts that are known and the contact points, until one
+// answers or ctx is done.
+func (cl *Cluster) connectControl(ctx context.Context) (*conn, error) {
+	var addrs []string
+	for _, h := range cl.hostList() {
+		addrs = append(addrs, h.addr)
+	}
+	rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	for _, c := range cl.opts.Contacts {
+		addr, err := address(c, DefaultPort)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
+	}
+	var errs []error
+	for _, addr := range addrs {
+		c, err := cl.controlTo(ctx, addr)
+		if err == nil {
+			return c, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (cl *Cluster) controlTo(ctx context.Context, addr string) (*conn, error) {
+	versions := []wire.Version{wire.V5, wire.V4}
+	if cl.version != 0 {
+		versions = []wire.Version{cl.version}
+	}
+	var d dialed
+	var err error
+	var version wire.Version
+	for _, version = range versions {
+		d, err = cl.dial(ctx, addr, store.LinkOptions{Version: version, Own: true})
+		var refused *wire.Error
+		if err == nil || !errors.As(err, &refused) || refused.Code != wire.CodeProtocol {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cl.version == 0 {
+		cl.version = version
+	}
+	cl.mu.Lock()
+	cl.authenticator = d.authenticator
+	cl.mu.Unlock()
+	// A name may stand for several hosts: from here on the host is its address.
+	addr = d.t.NetConn().RemoteAddr().String()
+	c := newConn(d.t, version, &host{cluster: cl, addr: addr}, nil, cl.prepared)
+	cl.wg.Go(c.read)
+	if err = cl.discover(ctx, c); err == nil {
+		_, err = c.call(ctx, wire.OpRegister, wire.AppendRegister(nil, []string{"TOPOLOGY_CHANGE", "STATUS_CHANGE", "SCHEMA_CHANGE"}))
+	}
+	if err != nil {
+		c.close("it is of no use")
+		<-c.done
+		return nil, fmt.Errorf("discover the cluster through %s: %w", addr, err)
+	}
+	return c, nil
+}
+
+// runControl keeps a control connection.
+func (cl *Cluster) runControl(c *conn) {
+	ticker := time.NewTicker(refreshEvery)
+	defer ticker.Stop()
+	beat := time.NewTicker(time.Second)
+	defer beat.Stop()
+	timeout, heartbeat := uint32(cl.opts.RequestTimeout/time.Second), uint32(max(1, cl.opts.Heartbeat/time.Second))
+	for {
+		select {
+		case <-cl.ctx.Done():
+			c.close("the door closes")
+			<-c.done
+			return
+		case <-beat.C:
+			c.beat(timeout, heartbeat)
+			continue
+		case <-c.done:
+			cl.opts.Log.Warn("the control connection was lost", "host", c.host.addr)
+			if c = cl.reconnectControl(); c == nil {
+				return
+			}
+			cl.event(nil)
+			continue
+		case <-ticker.C:
+		case <-cl.refresh:
+			// A node says that it is up a moment before it listens, and events come in
+			// bunches.
+			select {
+			case <-cl.ctx.Done():
+				continue
+			case <-time.After(time.Second):
+			}
+		}
+		ctx, cancel := context.WithTimeout(cl.ctx, cl.opts.ConnectTimeout)
+		if err := cl.discover(ctx, c); err != nil && cl.ctx.Err() == nil {
+			cl.opts.Log.Warn("cannot look for the hosts of the cluster", "error", err)
+		}
+		cancel()
+	}
+}
+
+// reconnectControl goes on until it has a connection, nil when the cluster closes.
+func (cl *Cluster) reconnectControl() *conn {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+		c, err := cl.connectControl(cl.ctx)
+		if err == nil {
+			cl.opts.Log.Info("the control connection is back", "host", c.host.addr)
+			return c
+		}
+		cl.opts.Log.Warn("cannot connect to the cluster", "error", err, "again in", pause)
+		select {
+		case <-cl.ctx.Done():
+			return nil
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+	}
+}
+
+// event passes an event on, and looks at the hosts anew where it is about them.
+func (cl *Cluster) event(body []byte) {
+	if e, err := wire.ParseEvent(body); err == nil && e.Type != "SCHEMA_CHANGE" {
+		select {
+		case cl.refresh <- struct{}{}:
+		default:
+		}
+	}
+	cl.eventMu.Lock()
+	defer cl.eventMu.Unlock()
+	for f := range cl.subs {
+		(*f)(body)
+	}
+}
+
+// discover reads the hosts of the cluster and brings the pools in line with them.
+func (cl *Cluster) discover(ctx context.Context, c *conn) error {
+	local, err := c.query(ctx, "SELECT * FROM system.local WHERE key='local'")
+	if err != nil {
+		return err
+	}
+	if len(local) == 0 {
+		return errors.New("system.local is empty")
+	}
+	cl.mu.Lock()
+	if cl.local == "" {
+		cl.local = string(local[0]["data_center"])
+	}
+	dc := cl.local
+	cl.mu.Unlock()
+
+	_, portText, _ := net.SplitHostPort(c.host.addr)
+	port, _ := strconv.Atoi(portText)
+	peers, err := c.query(ctx, "SELECT * FROM system.peers_v2")
+	if err != nil {
+		// Before Cassandra 4 there is no peers_v2, nor are there ports.
+		if peers, err = c.query(ctx, "SELECT * FROM system.peers"); err != nil {
+			return err
+		}
+	}
+	var addrs []string
+	if string(local[0]["data_center"]) == dc {
+		addrs = append(addrs, c.host.addr) // the address that is known to work
+	}
+	for _, row := range peers {
+		if addr, ok := peerAddress(row, port); ok && string(row["data_center"]) == dc && !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
+	}
+	if len(addrs) == 0 {
+		return fmt.Errorf("no host of data centre %q is known", dc)
+	}
+	cl.setHosts(addrs)
+	return nil
+}
+
+// peerAddress is where a row of system.peers or peers_v2 says that clients
+// connect. A row that gossip has not completed yet has none.
+func peerAddress(row map[string][]byte, port int) (string, bool) {
+	ip, ok := netip.AddrFromSlice(row["native_address"])
+	if p := row["native_port"]; ok && len(p) == 4 {
+		port = int(p[2])<<8 | int(p[3])
+	}
+	if !ok {
+		ip, ok = netip.AddrFromSlice(row["rpc_address"])
+	}
+	if ok && ip.IsUnspecified() {
+		ip, ok = netip.AddrFromSlice(row["peer"])
+	}
+	if !ok || len(row["host_id"]) == 0 {
+		return "", false
+	}
+	return netip.AddrPortFrom(ip.Unmap(), uint16(port)).String(), true
+}
+
+func (cl *Cluster) setHosts(addrs []string) {
+	cl.mu.Lock()
+	var hosts []*host
+	for _, addr := range addrs {
+		i := slices.IndexFunc(cl.hosts, func(h *host) bool { return h.addr == addr })
+		if i < 0 {
+			hosts = append(hosts, &host{cluster: cl, addr: addr, up: make(chan struct{})})
+			continue
+		}
+		h := cl.hosts[i]
+		close(h.up) // who waits to try it again tries now
+		h.up = make(chan struct{})
+		hosts = append(hosts, h)
+	}
+	cl.hosts = hosts
+	pools := make([]*pool, 0, len(cl.pools))
+	for _, p := range cl.pools {
+		pools = append(pools, p)
+	}
+	cl.mu.Unlock()
+	for _, p := range pools {
+		p.mu.Lock()
+		kept := len(p.keepers) > 0
+		p.mu.Unlock()
+		if kept {
+			p.setHosts(hosts)
+		}
+	}
+}
+
+// call sends one request and waits for its response, whose body is the caller's.
+func (c *conn) call(ctx context.Context, op wire.Op, body []byte) (wire.Message, error) {
+	got := make(chan wire.Message, 1)
+	ok := c.forward(wire.Message{Op: op, Body: body}, &replier{func(resp wire.Message) {
+		resp.Body = append([]byte(nil), resp.Body...)
+		got <- resp
+	}}, 0)
+	if !ok {
+		return wire.Message{}, errNotSent("the connection was lost")
+	}
+	c.t.Flush()
+	select {
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
+	case resp := <-got:
+		_, rest, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+		if err != nil {
+			return wire.Message{}, err
+		}
+		if resp.Op == wire.OpError {
+			e, err := wire.ParseError(c.version, rest)
+			if err != nil {
+				return wire.Message{}, err
+			}
+			return wire.Message{}, e
+		}
+		return wire.Message{Op: resp.Op, Body: rest}, nil
+	}
+}
+
+// query reads the rows of a small table, by column name.
+func (c *conn) query(ctx context.Context, text string) ([]map[string][]byte, error) {
+	q := wire.Query{Text: []byte(text)}
+	q.Params.Consistency = wire.One
+	resp, err := c.call(ctx, wire.OpQuery, wire.AppendQuery(nil, c.version, &q))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	rows, err := wire.ParseRows(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	columns, err := rows.Metadata.Columns()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	var out []map[string][]byte
+	it := rows.Iter(nil)
+	for it.Next() {
+		row := make(map[string][]byte, len(columns))
+		for i, cell := range it.Cells {
+			row[columns[i].Name] = cell
+		}
+		out = append(out, row)
+	}
+	return out, it.Err()
+}

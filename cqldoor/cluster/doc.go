@@ -1,0 +1,22 @@
+// Package cluster is the store behind the door that is a real cluster: Apache
+// Cassandra, or what speaks its protocol.
+//
+// It promises:
+//
+//  1. Bodies go to the cluster and come back as they are. Requests of all links
+//     with the same options share a few connections to each host, and the frames
+//     of many requests share a write.
+//  2. A link has the rights of its own credentials and of no other's: pools are
+//     keyed by all of store.LinkOptions, and a Fresh link is one that the cluster
+//     has just authenticated. Only an Own link uses the account of Options.
+//  3. Each request is answered once. What is lost with its connection is answered
+//     by the error whose meaning to drivers is the truth (lost.go).
+//  4. An UNPREPARED from a host that has not seen a statement which was prepared
+//     through this package is cured there, where its text is still known.
+//  5. Hosts are found through system.peers, those of the contact point's data
+//     centre are used, and those that are down are tried again with growing
+//     pauses.
+//  6. Close ends every goroutine and connection that it started.
+//
+// It imports cqldoor/transport, cql/store and cql/wire.
+package cluster

@@ -1,0 +1,260 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// pool is the connections of all links with equal options.
+//
+// For each host there is a keeper: a goroutine that keeps ConnsPerHost
+// connections to it, as long as the pool and the host are there.
+type pool struct {
+	cluster *Cluster
+	options store.LinkOptions // Fresh is false
+
+	conns atomic.Pointer[[]*conn] // those that live
+	next  atomic.Uint32
+
+	mu      sync.Mutex
+	keepers map[string]*keeper // by address
+	links   int
+	idle    int // seconds without a link
+	closed  bool
+}
+
+type keeper struct {
+	host   *host
+	cancel context.CancelFunc
+	kick   chan struct{} // a connection was lost
+}
+
+func newPool(cl *Cluster, o store.LinkOptions) *pool {
+	p := &pool{cluster: cl, options: o, keepers: make(map[string]*keeper)}
+	p.conns.Store(&[]*conn{})
+	return p
+}
+
+// pick is a connection to send on: of two, the one with less in flight; nil when
+// there is none.
+func (p *pool) pick() *conn {
+	conns := *p.conns.Load()
+	switch len(conns) {
+	case 0:
+		return nil
+	case 1:
+		return conns[0]
+	}
+	i := int(p.next.Add(1)) % len(conns)
+	a, b := conns[i], conns[(i+1)%len(conns)]
+	if b.inFlight.Load() < a.inFlight.Load() {
+		return b
+	}
+	return a
+}
+
+// add makes a connection one of the pool's and starts reading it, unless the pool
+// has enough to that host or is closed.
+func (p *pool) add(d dialed, h *host) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.count(h) >= p.cluster.opts.ConnsPerHost {
+		d.t.Close()
+		return false
+	}
+	c := newConn(d.t, p.options.Version, h, p, p.cluster.prepared)
+	conns := append(slices.Clone(*p.conns.Load()), c)
+	p.conns.Store(&conns)
+	p.cluster.wg.Go(c.read)
+	return true
+}
+
+// count is the number of connections to a host. The caller holds mu.
+func (p *pool) count(h *host) int {
+	n := 0
+	for _, c := range *p.conns.Load() {
+		if c.host.addr == h.addr {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *pool) remove(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	conns := slices.Clone(*p.conns.Load())
+	if i := slices.Index(conns, c); i >= 0 {
+		conns = slices.Delete(conns, i, i+1)
+		p.conns.Store(&conns)
+	}
+	if k := p.keepers[c.host.addr]; k != nil {
+		select {
+		case k.kick <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// setHosts starts keepers for new hosts and stops those of hosts that have gone.
+func (p *pool) setHosts(hosts []*host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	gone := make(map[string]bool)
+	for addr := range p.keepers {
+		gone[addr] = true
+	}
+	for _, h := range hosts {
+		delete(gone, h.addr)
+		if p.keepers[h.addr] != nil {
+			continue
+		}
+		ctx, cancel := context.WithCancel(p.cluster.ctx)
+		k := &keeper{host: h, cancel: cancel, kick: make(chan struct{}, 1)}
+		p.keepers[h.addr] = k
+		p.cluster.wg.Go(func() { p.keep(ctx, k) })
+	}
+	for addr := range gone {
+		p.keepers[addr].cancel()
+		delete(p.keepers, addr)
+		for _, c := range *p.conns.Load() {
+			if c.host.addr == addr {
+				c.close("the host left the cluster")
+			}
+		}
+	}
+}
+
+// keep is a keeper's goroutine.
+func (p *pool) keep(ctx context.Context, k *keeper) {
+	const firstPause, longestPause = 100 * time.Millisecond, 30 * time.Second
+	pause := firstPause
+	for {
+		p.mu.Lock()
+		missing := p.cluster.opts.ConnsPerHost - p.count(k.host)
+		p.mu.Unlock()
+		if missing <= 0 {
+			pause = firstPause
+			select {
+			case <-ctx.Done():
+				return
+			case <-k.kick:
+			}
+			continue
+		}
+		d, err := p.cluster.dial(ctx, k.host.addr, p.options)
+		if err == nil {
+			p.add(d, k.host)
+			pause = firstPause
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.cluster.opts.Log.Warn("cannot connect to a host of the cluster", "error", err, "again in", pause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-p.cluster.hostUp(k.host):
+			// Half a minute is long when the cluster has just said that it is up.
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// open makes a connection at once: the first of a pool, or a fresh one.
+func (p *pool) open(ctx context.Context) error {
+	hosts := p.cluster.hostList()
+	if len(hosts) == 0 {
+		return errNotSent("no host of the cluster is known")
+	}
+	from := rand.IntN(len(hosts))
+	var last error
+	for i := range hosts {
+		h := hosts[(from+i)%len(hosts)]
+		d, err := p.cluster.dial(ctx, h.addr, p.options)
+		if err == nil {
+			p.add(d, h)
+			return nil
+		}
+		last = err
+		var refused *wire.Error
+		if errors.As(err, &refused) && !elsewhere(refused.Code) {
+			return refused
+		}
+		var needs *needsCredentials
+		if errors.As(err, &needs) {
+			return wire.Errorf(wire.CodeBadCredentials, "evenkeel: %s", needs.Error())
+		}
+	}
+	var refused *wire.Error
+	if errors.As(last, &refused) {
+		return refused
+	}
+	p.cluster.opts.Log.Warn("no host of the cluster can be reached", "error", last)
+	return wire.Errorf(wire.CodeOverloaded, "evenkeel: no host of the cluster can be reached")
+}
+
+// elsewhere reports whether another host may do what this one refused.
+func elsewhere(c wire.Code) bool {
+	switch c {
+	case wire.CodeServer, wire.CodeOverloaded, wire.CodeIsBootstrapping, wire.CodeUnavailable:
+		return true
+	}
+	return false
+}
+
+func (p *pool) live() bool { return len(*p.conns.Load()) > 0 }
+
+// release is a link's end.
+func (p *pool) release() {
+	p.mu.Lock()
+	p.links--
+	p.idle = 0
+	p.mu.Unlock()
+}
+
+// beat is called once a second. It reports whether the pool may be closed.
+func (p *pool) beat(timeout, heartbeat, idle uint32) bool {
+	busy := false
+	for _, c := range *p.conns.Load() {
+		c.beat(timeout, heartbeat)
+		busy = busy || c.inFlight.Load() > 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.links > 0 || busy {
+		p.idle = 0
+		return false
+	}
+	p.idle++
+	return p.idle > int(idle)
+}
+
+// close ends the pool's connections and keepers. Requests in flight are answered
+// as lost, so the cluster closes a pool only when it is idle, or with itself.
+func (p *pool) close(why string) {
+	p.mu.Lock()
+	p.closed = true
+	for _, k := range p.keepers {
+		k.cancel()
+	}
+	clear(p.keepers)
+	conns := *p.conns.Load()
+	p.mu.Unlock()
+	for _, c := range conns {
+		c.close(why)
+	}
+}

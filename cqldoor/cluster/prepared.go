@@ -1,0 +1,205 @@
+package cluster
+
+import (
+	"container/list"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// statement is what must be prepared to get an id: Cassandra's ids are a hash of
+// keyspace and text.
+type statement struct {
+	text     string
+	keyspace string // current when it was prepared, "" for none
+}
+
+// prepared remembers the statements that were prepared, the most lately prepared
+// up to a number of bytes. It is read on UNPREPARED and on lost connections only,
+// never on the way of a request.
+type prepared struct {
+	mu    sync.Mutex
+	limit int
+	bytes int
+	byID  map[[16]byte]*list.Element
+	order list.List // of *entry, latest first
+}
+
+type entry struct {
+	id [16]byte
+	statement
+}
+
+func (e *entry) size() int { return len(e.text) + len(e.keyspace) + 200 }
+
+func newPrepared(limit int) *prepared {
+	return &prepared{limit: limit, byID: make(map[[16]byte]*list.Element)}
+}
+
+func (p *prepared) put(id []byte, s statement) {
+	if len(id) != 16 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.byID[[16]byte(id)]; ok {
+		p.order.MoveToFront(e)
+		return
+	}
+	e := &entry{id: [16]byte(id), statement: s}
+	p.byID[e.id] = p.order.PushFront(e)
+	p.bytes += e.size()
+	for p.bytes > p.limit && p.order.Len() > 1 {
+		last := p.order.Remove(p.order.Back()).(*entry)
+		delete(p.byID, last.id)
+		p.bytes -= last.size()
+	}
+}
+
+func (p *prepared) get(id []byte) (statement, bool) {
+	if len(id) != 16 {
+		return statement{}, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := p.byID[[16]byte(id)]
+	if !ok {
+		return statement{}, false
+	}
+	p.order.MoveToFront(e)
+	return e.Value.(*entry).statement, true
+}
+
+// learner stands between a PREPARE and who waits for its response.
+type learner struct {
+	prep *prepared
+	statement
+	to  store.Receiver
+	tag uint32
+}
+
+// learn returns a receiver for the response to a PREPARE, which remembers the
+// statement when it succeeds. keyspace is the link's.
+func (p *prepared) learn(v wire.Version, keyspace string, req wire.Message, to store.Receiver, tag uint32) store.Receiver {
+	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
+	if err != nil {
+		return to
+	}
+	m, err := wire.ParsePrepare(v, body)
+	if err != nil {
+		return to
+	}
+	l := &learner{prep: p, statement: statement{text: string(m.Text), keyspace: keyspace}, to: to, tag: tag}
+	if m.Keyspace != nil {
+		l.keyspace = string(m.Keyspace)
+	}
+	return l
+}
+
+func (l *learner) Receive(_ uint32, resp wire.Message) {
+	if id, ok := preparedID(resp); ok {
+		l.prep.put(id, l.statement)
+	}
+	l.to.Receive(l.tag, resp)
+}
+
+func (l *learner) Flush() { l.to.Flush() }
+
+// preparedID is the id in a RESULT Prepared.
+func preparedID(resp wire.Message) ([]byte, bool) {
+	if resp.Op != wire.OpResult {
+		return nil, false
+	}
+	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+	if err != nil || wire.KindOf(body) != wire.ResultPrepared {
+		return nil, false
+	}
+	c := wire.NewCursor(body)
+	c.Int()
+	id := c.ShortBytes()
+	return id, c.Err() == nil
+}
+
+// mayCure looks at an ERROR to a kept request. If it is an UNPREPARED whose
+// statement is known, it is prepared on this connection and the request waits on
+// its stream to be sent again. The caller holds mu.
+//
+// A v4 PREPARE cannot name a keyspace: a statement that was prepared in another
+// than this connection's is left to the driver, which prepares it anew.
+func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
+	_, rest, err := wire.SplitPrefix(h.Op, h.Flags, body)
+	if err != nil {
+		return false
+	}
+	e, err := wire.ParseError(c.version, rest)
+	if err != nil || e.Code != wire.CodeUnprepared {
+		return false
+	}
+	st, ok := c.prep.get(e.ID)
+	if !ok || c.closed {
+		return false
+	}
+	m := wire.Prepare{Text: []byte(st.text)}
+	if c.pool == nil || st.keyspace != c.pool.options.Keyspace {
+		if c.version < wire.V5 || st.keyspace == "" {
+			return false
+		}
+		m.Keyspace = []byte(st.keyspace)
+	}
+	id, ok := c.takeFree() // s is stale from here on: slots may have moved
+	if !ok {
+		return false
+	}
+	c.slots[h.Stream].cures++
+	p := &c.slots[id]
+	*p = slot{to: &cure{c: c, stream: h.Stream, flags: h.Flags, unprepared: append([]byte(nil), body...)},
+		op: wire.OpPrepare, since: c.tick.Load()}
+	c.inFlight.Add(1)
+	c.t.Append(wire.Header{Version: c.version, Stream: id, Op: wire.OpPrepare}, wire.AppendPrepare(nil, c.version, &m))
+	c.t.Flush()
+	return true
+}
+
+// cure takes the response to the PREPARE and sends the request again.
+type cure struct {
+	c          *conn
+	stream     int16
+	flags      wire.Flags
+	unprepared []byte // what to answer if it cannot be prepared
+}
+
+func (u *cure) Receive(_ uint32, resp wire.Message) {
+	c := u.c
+	_, ok := preparedID(resp)
+	c.mu.Lock()
+	if int(u.stream) >= len(c.slots) {
+		c.mu.Unlock() // the connection has ended, and answered
+		return
+	}
+	s := &c.slots[u.stream]
+	if s.to == nil {
+		// Given up meanwhile, and the host will not answer it any more.
+		if s.gone {
+			s.gone = false
+			c.orphans--
+			c.release(u.stream)
+		}
+		c.mu.Unlock()
+		return
+	}
+	if ok {
+		s.since = c.tick.Load()
+		c.t.Append(wire.Header{Version: c.version, Flags: s.flags, Stream: u.stream, Op: s.op}, s.body)
+		c.mu.Unlock()
+		return
+	}
+	to, tag := s.to, s.tag
+	c.release(u.stream)
+	c.mu.Unlock()
+	c.inFlight.Add(-1)
+	to.Receive(tag, wire.Message{Op: wire.OpError, Flags: u.flags, Body: u.unprepared})
+	to.Flush()
+}
+
+func (u *cure) Flush() { u.c.t.Flush() }

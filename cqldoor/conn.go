@@ -1,0 +1,226 @@
+package cqldoor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/transport"
+)
+
+// conn is one client's connection. The fields of the first group are the reader's,
+// the goroutine that runs serve.
+type conn struct {
+	d        *Door
+	t        *transport.Conn
+	ctx      context.Context // done when the client has gone
+	state    state
+	version  wire.Version // 0 until STARTUP
+	link     store.Link
+	fwd      store.Forwarder // link's
+	identity store.LinkOptions
+	keyspace string
+	handed   bool // the present request's answer is on its way: do not answer it again
+
+	requests   atomic.Int64
+	inFlight   atomic.Int32
+	draining   atomic.Bool
+	registered atomic.Uint32 // event types, bits of eventTypes
+
+	mu   sync.Mutex
+	reqs []*Request // all that were made, by tag
+	free *Request
+}
+
+// state is how far a connection has come.
+type state uint8
+
+const (
+	stateNew            state = iota // before STARTUP
+	stateAuthenticating              // AUTHENTICATE was sent
+	stateReady
+)
+
+func newConn(d *Door, nc net.Conn) *conn {
+	return &conn{
+		d: d,
+		t: transport.New(nc, transport.Options{
+			Server:   true,
+			MaxFrame: d.opts.MaxFrameUnauthenticated,
+			// What a client does not read stops its requests at MaxUnread; those in
+			// flight may still be answered.
+			MaxPending: 16*d.opts.MaxUnread + d.opts.MaxFrame,
+		}),
+	}
+}
+
+// serve reads requests until the connection ends.
+func (c *conn) serve() {
+	ctx, cancel := context.WithCancel(c.d.ctx)
+	c.ctx = ctx
+	defer func() {
+		cancel()
+		c.t.Close()
+		if c.link != nil {
+			c.link.Close()
+		}
+		c.d.counts.requests.Add(c.requests.Load())
+		c.requests.Store(0)
+	}()
+	c.t.NetConn().SetReadDeadline(time.Now().Add(c.d.opts.HandshakeTimeout))
+	for {
+		h, body, err := c.t.Next()
+		if err != nil {
+			c.refuse(h, err)
+			return
+		}
+		if !c.guarded(h, body) {
+			c.t.Flush()
+			return
+		}
+		if c.t.Buffered() {
+			continue
+		}
+		if c.fwd != nil {
+			c.fwd.Flush()
+		}
+		c.t.Flush()
+		if c.t.Pending() > c.d.opts.MaxUnread {
+			c.t.WaitPending(c.d.opts.MaxUnread / 2)
+		}
+	}
+}
+
+// refuse says what was wrong with the bytes that came, if anything was, before
+// the connection is closed.
+func (c *conn) refuse(h wire.Header, err error) {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+			c.d.opts.Log.Debug("a client's connection ended", "client", c.t.NetConn().RemoteAddr(), "error", err)
+		}
+		return
+	}
+	if c.version == 0 && !h.Version.Supported() {
+		c.refuseVersion(h) // so drivers find the newest version that both sides speak
+		return
+	}
+	c.d.counts.malformed.Add(1)
+	c.d.opts.Log.Info("a client's connection is closed for what it sent", "client", c.t.NetConn().RemoteAddr(), "error", bad)
+	c.reply(h.Stream, wire.OpError, bad.Append(nil, c.wireVersion()))
+	c.t.Flush()
+}
+
+// refuseVersion answers a version that is not spoken here.
+func (c *conn) refuseVersion(h wire.Header) {
+	c.t.Flush()
+	c.t.WaitPending(0)
+	c.t.NetConn().SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = c.t.NetConn().Write(c.d.appendVersionError(nil, h)) // the connection ends in any case
+}
+
+// appendVersionError is wire.AppendVersionError for the versions of the store.
+func (d *Door) appendVersionError(dst []byte, h wire.Header) []byte {
+	if d.maxVersion == wire.Highest || h.Version < wire.V4 {
+		return wire.AppendVersionError(dst, h)
+	}
+	e := wire.Errorf(wire.CodeProtocol, "Invalid or unsupported protocol version (%d); supported versions are (%s)", uint8(h.Version), wire.SupportedVersions[0])
+	return wire.AppendFrame(dst, wire.Header{Version: d.maxVersion, Response: true, Stream: h.Stream, Op: wire.OpError}, e.Append(nil, d.maxVersion))
+}
+
+// wireVersion is the version that answers are written in.
+func (c *conn) wireVersion() wire.Version {
+	if c.version == 0 {
+		return c.d.maxVersion
+	}
+	return c.version
+}
+
+// guarded dispatches a frame, and answers it where that panics. It reports whether
+// the connection goes on.
+func (c *conn) guarded(h wire.Header, body []byte) (goOn bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.d.panicked(p)
+			if !c.handed {
+				c.replyError(h.Stream, errInternal)
+			}
+			goOn = c.state == stateReady
+		}
+	}()
+	c.handed = false
+	return c.dispatch(h, body)
+}
+
+var errInternal = &wire.Error{Code: wire.CodeServer, Message: "evenkeel: internal error"}
+
+func (d *Door) panicked(p any) {
+	d.counts.panics.Add(1)
+	d.opts.Log.Error("a request panicked", "panic", p, "stack", string(debug.Stack()))
+}
+
+// reply appends a response of the door's own; the reader's loop flushes it.
+func (c *conn) reply(stream int16, op wire.Op, body []byte) {
+	c.handed = true
+	c.t.Append(wire.Header{Version: c.wireVersion(), Response: true, Stream: stream, Op: op}, body)
+}
+
+func (c *conn) replyError(stream int16, e *wire.Error) {
+	c.reply(stream, wire.OpError, e.Append(nil, c.wireVersion()))
+}
+
+// Tags of forwarded requests: below tagRequest the stream itself, whose response
+// passes through; from there on the index of a Request.
+const tagRequest = 1 << 16
+
+// Receive passes a response on. It is called by the store's goroutines.
+func (c *conn) Receive(tag uint32, resp wire.Message) {
+	if tag >= tagRequest {
+		c.request(tag).received(resp)
+		return
+	}
+	c.t.Append(wire.Header{Version: c.version, Response: true, Flags: resp.Flags, Stream: int16(uint16(tag)), Op: resp.Op}, resp.Body)
+	c.inFlight.Add(-1)
+}
+
+// Flush sends what Receive has appended.
+func (c *conn) Flush() { c.t.Flush() }
+
+// forward passes a request on unchanged, and its response too.
+func (c *conn) forward(h wire.Header, body []byte) {
+	c.handed = true
+	c.fwd.Forward(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream)))
+}
+
+// setLink makes l what requests go to.
+func (c *conn) setLink(l store.Link, keyspace string) {
+	if c.link != nil {
+		c.fwd.Flush()
+		c.link.Close()
+	}
+	c.link, c.keyspace = l, keyspace
+	if f, ok := l.(store.Forwarder); ok {
+		c.fwd = f
+	} else {
+		c.fwd = plain{l}
+	}
+}
+
+// plain makes a Forwarder of a link that is none.
+type plain struct{ store.Link }
+
+func (p plain) Forward(req wire.Message, to store.Receiver, tag uint32) {
+	p.Send(req, func(resp wire.Message) {
+		to.Receive(tag, resp)
+		to.Flush()
+	})
+}
+
+func (plain) Flush() {}

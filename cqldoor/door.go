@@ -1,0 +1,340 @@
+package cqldoor
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// Options say what the door fronts and how it treats its clients. Store is needed;
+// for the rest the zero value works.
+type Options struct {
+	Store  store.Store
+	Router Router // nil: everything is forwarded
+
+	// TLS is what clients are spoken to with, nil for none.
+	TLS *tls.Config
+
+	// Advertise is the address that drivers are told, where it is not the one that
+	// they connected to (behind a load balancer, in a container).
+	Advertise netip.AddrPort
+
+	// HostID identifies the door to drivers. It should be the same each time the
+	// door starts. Zero means one drawn at random.
+	HostID [16]byte
+
+	// MaxFrame is the longest request body, in bytes. 0 means 16 MiB, as
+	// Cassandra's native_transport_max_frame_size.
+	MaxFrame int
+
+	// MaxFrameUnauthenticated is the same before a client is authenticated. 0 means
+	// 128 KiB.
+	MaxFrameUnauthenticated int
+
+	// MaxConns bounds the client connections; further ones are closed at once. 0
+	// means 10,000.
+	MaxConns int
+
+	// MaxInFlight bounds the requests in flight of one connection; further ones are
+	// answered with Overloaded. 0 means 16,384.
+	MaxInFlight int
+
+	// MaxUnread is how many bytes of responses a client may leave unread before its
+	// next request is left unread in turn. 0 means 4 MiB.
+	MaxUnread int
+
+	// MaxTasks bounds the goroutines that the router's requests run on
+	// (Request.Go). 0 means 10,000.
+	MaxTasks int
+
+	// HandshakeTimeout is how long a client may take to authenticate. 0 means 30 s.
+	HandshakeTimeout time.Duration
+
+	// Log gets what an operator wants to know. Nil means nothing is logged.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxFrame == 0 {
+		o.MaxFrame = 16 << 20
+	}
+	if o.MaxFrameUnauthenticated == 0 {
+		o.MaxFrameUnauthenticated = 128 << 10
+	}
+	if o.MaxConns == 0 {
+		o.MaxConns = 10_000
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 16_384
+	}
+	if o.MaxUnread == 0 {
+		o.MaxUnread = 4 << 20
+	}
+	if o.MaxTasks == 0 {
+		o.MaxTasks = 10_000
+	}
+	if o.HandshakeTimeout == 0 {
+		o.HandshakeTimeout = 30 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.HostID == ([16]byte{}) {
+		_, _ = rand.Read(o.HostID[:]) // never fails
+		o.HostID[6] = o.HostID[6]&0x0f | 0x40
+		o.HostID[8] = o.HostID[8]&0x3f | 0x80
+	}
+	return o
+}
+
+// Validate says all that is wrong with the options.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Store == nil {
+		errs = append(errs, errors.New("no store is given"))
+	}
+	for _, n := range []struct {
+		name string
+		n    int
+	}{
+		{"longest frame", o.MaxFrame}, {"longest frame before authentication", o.MaxFrameUnauthenticated},
+		{"connections", o.MaxConns}, {"requests in flight", o.MaxInFlight},
+		{"unread bytes", o.MaxUnread}, {"tasks", o.MaxTasks}, {"handshake timeout", int(o.HandshakeTimeout)},
+	} {
+		if n.n < 0 {
+			errs = append(errs, fmt.Errorf("%s must not be negative", n.name))
+		}
+	}
+	if o.MaxFrame > 256<<20 {
+		errs = append(errs, fmt.Errorf("longest frame must be at most 256 MiB, not %d bytes", o.MaxFrame))
+	}
+	return errors.Join(errs...)
+}
+
+// Door is a CQL front door.
+//
+// Lock order: Door.mu, conn.mu, the transport's own.
+type Door struct {
+	opts       Options
+	maxVersion wire.Version
+	supported  []byte // body of SUPPORTED
+	ctx        context.Context
+	stop       context.CancelFunc
+	wg         sync.WaitGroup
+	tasks      chan struct{} // a place for each of the router's goroutines
+	special    specials
+
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	draining bool
+
+	counts counts
+}
+
+// New makes a door. It asks the store what it speaks, and starts nothing.
+func New(ctx context.Context, o Options) (*Door, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("door options: %w", err)
+	}
+	o = o.withDefaults()
+	d := &Door{
+		opts:       o,
+		maxVersion: wire.Highest,
+		tasks:      make(chan struct{}, o.MaxTasks),
+		conns:      make(map[*conn]struct{}),
+	}
+	if v, ok := o.Store.(store.Versioned); ok {
+		newest, err := v.MaxVersion(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("ask the store for its version: %w", err)
+		}
+		d.maxVersion = min(d.maxVersion, newest)
+	}
+	d.supported = wire.AppendSupported(nil, d.options(ctx))
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	return d, nil
+}
+
+// options is what SUPPORTED says: the store's CQL version, and what the door
+// itself speaks.
+func (d *Door) options(ctx context.Context) map[string][]string {
+	m := map[string][]string{
+		wire.OptionCQLVersion:       {"3.4.7"},
+		wire.OptionCompression:      {"lz4"},
+		wire.OptionProtocolVersions: wire.SupportedVersions[:d.maxVersion-wire.V4+1],
+	}
+	link, err := d.opts.Store.Open(ctx, store.LinkOptions{Version: d.maxVersion, Own: true})
+	if err != nil {
+		return m
+	}
+	defer link.Close()
+	got := make(chan []string, 1)
+	link.Send(wire.Message{Op: wire.OpOptions}, func(resp wire.Message) {
+		var versions []string
+		if resp.Op == wire.OpSupported && resp.Flags == 0 {
+			if theirs, err := wire.ParseSupported(resp.Body); err == nil {
+				versions = theirs[wire.OptionCQLVersion]
+			}
+		}
+		got <- versions
+	})
+	select {
+	case versions := <-got:
+		if len(versions) > 0 {
+			m[wire.OptionCQLVersion] = versions
+		}
+	case <-ctx.Done():
+	}
+	return m
+}
+
+// Run passes the store's events on, until the door is closed.
+func (d *Door) Run() error {
+	return d.opts.Store.Events(d.ctx, d.event)
+}
+
+// Serve accepts clients until the listener is closed, by Shutdown for instance,
+// which is not an error.
+func (d *Door) Serve(ln net.Listener) error {
+	stop := context.AfterFunc(d.ctx, func() { ln.Close() })
+	defer stop()
+	for {
+		nc, err := ln.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			var temporary net.Error
+			if errors.As(err, &temporary) && temporary.Timeout() || isTooManyFiles(err) {
+				d.opts.Log.Warn("cannot accept a client", "error", err)
+				select {
+				case <-d.ctx.Done():
+				case <-time.After(100 * time.Millisecond):
+				}
+				continue
+			}
+			return fmt.Errorf("accept CQL clients: %w", err)
+		}
+		d.accept(nc)
+	}
+}
+
+func (d *Door) accept(nc net.Conn) {
+	if d.opts.TLS != nil {
+		nc = tls.Server(nc, d.opts.TLS)
+	}
+	c := newConn(d, nc)
+	d.mu.Lock()
+	refused := d.draining || len(d.conns) >= d.opts.MaxConns
+	if !refused {
+		d.conns[c] = struct{}{}
+		d.wg.Add(1)
+	}
+	d.mu.Unlock()
+	if refused {
+		d.counts.refused.Add(1)
+		nc.Close()
+		return
+	}
+	d.counts.accepted.Add(1)
+	go func() {
+		defer d.wg.Done()
+		c.serve()
+		d.mu.Lock()
+		delete(d.conns, c)
+		d.mu.Unlock()
+	}()
+}
+
+// Shutdown ends the door: requests that arrive from now on are sent elsewhere,
+// those in flight are finished until ctx is done, then connections are closed. The
+// listeners are the caller's to close first. It does not close the store.
+func (d *Door) Shutdown(ctx context.Context) error {
+	d.mu.Lock()
+	d.draining = true
+	d.mu.Unlock()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	var err error
+	for quiet := 0; quiet < 2 && err == nil; {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			err = fmt.Errorf("requests were still in flight: %w", ctx.Err())
+		}
+		if d.busy() == 0 {
+			quiet++
+		} else {
+			quiet = 0
+		}
+	}
+	d.stop()
+	d.mu.Lock()
+	for c := range d.conns {
+		c.t.Close()
+	}
+	d.mu.Unlock()
+	d.wg.Wait()
+	return err
+}
+
+// busy closes the connections that have nothing in flight and nothing to write,
+// and counts the others.
+func (d *Door) busy() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for c := range d.conns {
+		c.draining.Store(true)
+		if c.inFlight.Load() > 0 || c.t.Pending() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Stats is what the door has counted since it was made.
+type Stats struct {
+	Connections int   // now
+	Accepted    int64 // connections
+	Refused     int64 // connections over the limit
+	Requests    int64 // QUERY, PREPARE, EXECUTE and BATCH
+	Routed      int64 // of these, what the router handled
+	InFlight    int64 // now
+	Overloaded  int64 // requests refused for the limit in flight
+	Panics      int64 // recovered
+	Malformed   int64 // connections ended for what they sent
+}
+
+// counts are the door's own; those of connections are added to them when they end.
+type counts struct {
+	accepted, refused, requests, routed, overloaded, panics, malformed atomic.Int64
+}
+
+// Stats counts.
+func (d *Door) Stats() Stats {
+	s := Stats{
+		Accepted: d.counts.accepted.Load(), Refused: d.counts.refused.Load(),
+		Requests: d.counts.requests.Load(), Routed: d.counts.routed.Load(),
+		Overloaded: d.counts.overloaded.Load(), Panics: d.counts.panics.Load(), Malformed: d.counts.malformed.Load(),
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Connections = len(d.conns)
+	for c := range d.conns {
+		s.InFlight += int64(c.inFlight.Load())
+		s.Requests += c.requests.Load()
+	}
+	return s
+}

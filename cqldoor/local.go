@@ -1,0 +1,169 @@
+package cqldoor
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// What clients see of system.local, system.peers and system.peers_v2 is the door:
+// one node that owns the whole ring. The statement goes to the backend as it is,
+// and in its response the cells that say who and where the node is are replaced
+// by the door's, whatever columns were selected; rows of peers are left out. So
+// all else (data centre, rack, versions, cluster name, partitioner, schema
+// version, the columns themselves) is the backend's, of any kind and release.
+
+// special is a statement whose response is rewritten.
+type special uint8
+
+const (
+	specialNone special = iota
+	specialLocal
+	specialPeers
+	specialPrepareLocal
+	specialPreparePeers
+)
+
+// specialOf is what a SELECT of a system table is.
+func specialOf(table string) special {
+	switch table {
+	case "local":
+		return specialLocal
+	case "peers", "peers_v2":
+		return specialPeers
+	}
+	return specialNone
+}
+
+// specials are the prepared ids of such statements: read with every EXECUTE,
+// written hardly ever.
+type specials struct {
+	byID atomic.Pointer[map[[16]byte]special]
+	mu   sync.Mutex
+}
+
+const maxSpecials = 4096 // distinct texts of such statements
+
+func (s *specials) get(id []byte) special {
+	m := s.byID.Load()
+	if m == nil || len(id) != 16 {
+		return specialNone
+	}
+	return (*m)[[16]byte(id)]
+}
+
+func (s *specials) put(id []byte, k special) {
+	if len(id) != 16 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := make(map[[16]byte]special)
+	if m := s.byID.Load(); m != nil {
+		if (*m)[[16]byte(id)] == k {
+			return
+		}
+		for id, k := range *m {
+			if len(next) < maxSpecials-1 {
+				next[id] = k
+			}
+		}
+	}
+	next[[16]byte(id)] = k
+	s.byID.Store(&next)
+}
+
+// rewrite appends to dst the response to a special statement as the client is to
+// see it, and reports whether it differs from resp.
+func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) {
+	if resp.Op != wire.OpResult {
+		return dst, false
+	}
+	prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+	if err != nil {
+		return dst, false
+	}
+	switch k {
+	case specialPrepareLocal, specialPreparePeers:
+		if wire.KindOf(body) != wire.ResultPrepared {
+			return dst, false
+		}
+		cur := wire.NewCursor(body)
+		cur.Int()
+		if id := cur.ShortBytes(); cur.Err() == nil {
+			c.d.special.put(id, k-specialPrepareLocal+specialLocal)
+		}
+		return dst, false
+	}
+	if wire.KindOf(body) != wire.ResultRows {
+		return dst, false
+	}
+	rows, err := wire.ParseRows(body)
+	if err != nil {
+		return dst, false
+	}
+	columns, err := rows.Metadata.Columns()
+	if err != nil {
+		return dst, false
+	}
+	var w wire.RowsWriter
+	w.Begin(nil, rows.Metadata)
+	if k == specialPeers {
+		w.SetPagingState(nil)
+		if len(columns) == 1 && columns[0].Name == "count" {
+			w.Cell(make([]byte, 8))
+			w.EndRow()
+		}
+	} else {
+		own := c.own()
+		it := rows.Iter(nil)
+		for it.Next() {
+			for i, cell := range it.Cells {
+				if mine, ok := own[columns[i].Name]; ok && cell != nil {
+					cell = mine
+				}
+				w.Cell(cell)
+			}
+			w.EndRow()
+		}
+		if it.Err() != nil {
+			return dst, false
+		}
+	}
+	return append(prefix.Append(dst), w.Finish()...), true
+}
+
+// own are the cells of system.local that are the door's own, for one client.
+func (c *conn) own() map[string][]byte {
+	at := c.d.opts.Advertise
+	if !at.IsValid() {
+		at = addrPort(c.t.NetConn().LocalAddr())
+	}
+	ip := at.Addr().Unmap().AsSlice()
+	port := binary.BigEndian.AppendUint32(nil, uint32(at.Port()))
+	return map[string][]byte{
+		"host_id":           c.d.opts.HostID[:],
+		"broadcast_address": ip,
+		"listen_address":    ip,
+		"rpc_address":       ip,
+		"native_address":    ip,
+		"rpc_port":          port,
+		"native_port":       port,
+		// Other servers' names for them.
+		"native_transport_address": ip,
+		"native_transport_port":    port,
+		// One token is enough for a node without peers: it owns the ring.
+		"tokens": wire.AppendBytes(wire.AppendInt(nil, 1), []byte("0")),
+	}
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	if tcp, ok := a.(*net.TCPAddr); ok {
+		return tcp.AddrPort()
+	}
+	return netip.AddrPortFrom(netip.IPv4Unspecified(), 9042)
+}

@@ -1,0 +1,207 @@
+package cqldoor
+
+import (
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// handle is the way of every request: read as little of it as tells whose it is,
+// and pass it on.
+func (c *conn) handle(h wire.Header, body []byte) {
+	c.requests.Add(1)
+	if c.draining.Load() {
+		// "Is bootstrapping" is what every driver takes to another host at once: the
+		// request was certainly not executed.
+		c.replyError(h.Stream, errDraining)
+		return
+	}
+	if int(c.inFlight.Add(1)) > c.d.opts.MaxInFlight {
+		c.inFlight.Add(-1)
+		c.d.counts.overloaded.Add(1)
+		c.replyError(h.Stream, errInFlight)
+		return
+	}
+	if e := c.route(h, body); e != nil {
+		c.inFlight.Add(-1)
+		c.replyError(h.Stream, e)
+	}
+}
+
+var (
+	errDraining = &wire.Error{Code: wire.CodeIsBootstrapping, Message: "evenkeel: this front door is shutting down; the request was not executed"}
+	errInFlight = &wire.Error{Code: wire.CodeOverloaded, Message: "evenkeel: too many requests are in flight on this connection; the request was not executed"}
+	errUse      = &wire.Error{Code: wire.CodeInvalid, Message: "evenkeel: USE cannot be prepared; execute it as it is"}
+)
+
+// route sees to it that a request is answered once, or returns the error to
+// answer it with.
+func (c *conn) route(h wire.Header, body []byte) *wire.Error {
+	message := body
+	if h.Flags&wire.FlagCustomPayload != 0 {
+		_, rest, err := wire.SplitPrefix(h.Op, h.Flags, body)
+		if err != nil {
+			return c.malformed(err)
+		}
+		message = rest
+	}
+	switch h.Op {
+	case wire.OpExecute:
+		return c.routeExecute(h, body, message)
+	case wire.OpBatch:
+		return c.routeBatch(h, body, message)
+	}
+	return c.routeText(h, body, message)
+}
+
+// malformed counts a body that is not what its opcode says.
+func (c *conn) malformed(err error) *wire.Error {
+	c.d.counts.malformed.Add(1)
+	return wire.AsError(err)
+}
+
+// routeText is for QUERY and PREPARE.
+func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
+	text, err := wire.QueryText(message)
+	if err != nil {
+		return c.malformed(err)
+	}
+	t, ok := target(text)
+	if !ok {
+		c.forward(h, body) // not CQL as we know it: the backend says what is wrong
+		return nil
+	}
+	if t.Kind == KindUse {
+		if h.Op == wire.OpPrepare {
+			return errUse
+		}
+		c.inFlight.Add(-1)
+		c.use(h, t.Keyspace)
+		return nil
+	}
+	if t.Keyspace == "" {
+		if t.Keyspace, err = c.effectiveKeyspace(h, message); err != nil {
+			return c.malformed(err)
+		}
+	}
+	if c.d.opts.Router != nil && c.d.opts.Router.Claims(t) {
+		c.serveRouter(h, body)
+		return nil
+	}
+	if t.Kind == KindSelect && t.Keyspace == "system" {
+		if k := specialOf(t.Table); k != specialNone {
+			if h.Op == wire.OpPrepare {
+				k += specialPrepareLocal - specialLocal
+			}
+			c.forwardSpecial(h, body, k)
+			return nil
+		}
+	}
+	c.forward(h, body)
+	return nil
+}
+
+// effectiveKeyspace is what an unqualified name in a QUERY or a PREPARE means.
+func (c *conn) effectiveKeyspace(h wire.Header, message []byte) (string, error) {
+	if c.version < wire.V5 {
+		return c.keyspace, nil
+	}
+	var in []byte
+	if h.Op == wire.OpPrepare {
+		p, err := wire.ParsePrepare(c.version, message)
+		if err != nil {
+			return "", err
+		}
+		in = p.Keyspace
+	} else {
+		q, err := wire.ParseQuery(c.version, message)
+		if err != nil {
+			return "", err
+		}
+		in = q.Params.Keyspace
+	}
+	if in == nil {
+		return c.keyspace, nil
+	}
+	if string(in) == c.keyspace { // spares the allocation
+		return c.keyspace, nil
+	}
+	return string(in), nil
+}
+
+func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
+	id, err := wire.ExecuteID(message)
+	if err != nil {
+		return c.malformed(err)
+	}
+	if c.d.opts.Router != nil && c.d.opts.Router.ClaimsID(id) {
+		c.serveRouter(h, body)
+		return nil
+	}
+	if k := c.d.special.get(id); k != specialNone {
+		e, err := wire.ParseExecute(c.version, message)
+		if err != nil {
+			return c.malformed(err)
+		}
+		// To rewrite the rows we need to know the columns.
+		e.Params.SetSkipMetadata(false)
+		h.Flags &^= wire.FlagCustomPayload
+		c.forwardSpecial(h, wire.AppendExecute(nil, c.version, &e), k)
+		return nil
+	}
+	c.forward(h, body)
+	return nil
+}
+
+func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
+	if c.d.opts.Router == nil {
+		c.forward(h, body)
+		return nil
+	}
+	b, err := wire.ParseBatch(c.version, message)
+	if err != nil {
+		return c.malformed(err)
+	}
+	keyspace := c.keyspace
+	if b.Params.Keyspace != nil {
+		keyspace = string(b.Params.Keyspace)
+	}
+	for it := b.Iter(); it.Next(); {
+		claimed := false
+		if it.Prepared {
+			claimed = c.d.opts.Router.ClaimsID(it.ID)
+		} else if t, ok := target(it.Text); ok {
+			if t.Keyspace == "" {
+				t.Keyspace = keyspace
+			}
+			claimed = c.d.opts.Router.Claims(t)
+		}
+		if claimed {
+			c.serveRouter(h, body)
+			return nil
+		}
+	}
+	c.forward(h, body)
+	return nil
+}
+
+// serveRouter hands a request to the router.
+func (c *conn) serveRouter(h wire.Header, body []byte) {
+	c.d.counts.routed.Add(1)
+	r := c.newRequest(h, body)
+	use := r.uses.Load()
+	c.handed = true
+	defer func() {
+		if p := recover(); p != nil {
+			c.d.panicked(p)
+			r.fail(use)
+		}
+	}()
+	c.d.opts.Router.Serve(c.ctx, r)
+}
+
+// forwardSpecial passes a request on, and its response through rewrite.
+func (c *conn) forwardSpecial(h wire.Header, body []byte, k special) {
+	r := c.newRequest(h, body)
+	r.special = k
+	c.handed = true
+	c.fwd.Forward(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, tagRequest+r.index)
+}

@@ -1,0 +1,197 @@
+package cqldoor
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// A Router handles what the door does not forward: statements on sharded tables,
+// the schema as clients are to see it, DDL. What it does not claim is forwarded
+// to the backend unchanged.
+//
+// Claims and ClaimsID are asked on the way of every request, from many goroutines:
+// they are an atomic load and a map look-up, take no lock, do not allocate, and do
+// not keep their arguments.
+type Router interface {
+	// Claims reports whether a statement is the router's: of a QUERY, of a PREPARE,
+	// or written out in a BATCH. The target's keyspace is filled in with the one
+	// that an unqualified name means, "" where there is none.
+	Claims(t Target) bool
+
+	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is one
+	// that the router gave. A BATCH is the router's when one of its statements is.
+	ClaimsID(id []byte) bool
+
+	// Serve handles a claimed QUERY, PREPARE, EXECUTE or BATCH. It is called on the
+	// goroutine that reads the client's connection and holds up that client's next
+	// requests, so it is brief. It does one of these and returns:
+	//
+	//	r.Reply(…), r.Error(…)    answer at once
+	//	r.Pass(…)                 send one rewritten request; its response is the answer
+	//	r.Link.Send(…, callback)  and answer in the callback
+	//	r.Go(func() { … })        and answer in a goroutine: fan-outs, waits
+	//
+	// One Reply, Error or Pass ends the request; r is not to be touched after it.
+	// ctx is done when the client has gone or the door closes. A panic here or in
+	// Go's function is answered by a server error.
+	Serve(ctx context.Context, r *Request)
+
+	// Event translates the body of a SCHEMA_CHANGE event of the backend into those
+	// that registered clients are shown, appended to out: usually itself, none for
+	// a table of the router's own. Calls do not overlap. A nil body says that events
+	// may have been missed, and that the schema should be looked at anew.
+	Event(body []byte, out [][]byte) [][]byte
+}
+
+// Request is one request of a client that the router claimed. It belongs to its
+// connection and is used again after its end.
+type Request struct {
+	// Message is what the client sent. Its Body is a view into the connection's
+	// read buffer, valid until Serve returns; Retain keeps it.
+	wire.Message
+
+	Version  wire.Version
+	Keyspace string     // the connection's current keyspace; one in the body overrides it
+	Username string     // "" where the store wants no credentials
+	Link     store.Link // the client's own: its rights, its current keyspace. Always a store.Forwarder
+
+	// Scratch is room for a rewritten body. Its capacity outlives the request.
+	Scratch []byte
+
+	c       *conn
+	stream  int16
+	index   uint32
+	kept    []byte
+	special special // rewrite the response
+	uses    atomic.Uint32 // how often it has ended
+	next    *Request // in the free list
+}
+
+// Retain makes Body valid until the request ends. It is called within Serve.
+func (r *Request) Retain() {
+	r.kept = append(r.kept[:0], r.Body...)
+	r.Body = r.kept
+}
+
+// Reply ends the request with a response, whose body is copied.
+func (r *Request) Reply(resp wire.Message) {
+	c := r.c
+	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
+	c.t.Flush()
+	c.inFlight.Add(-1)
+	r.end()
+}
+
+// Error ends the request with an error: a *wire.Error as it is, any other as a
+// server error.
+func (r *Request) Error(err error) {
+	r.Reply(wire.Message{Op: wire.OpError, Body: wire.AsError(err).Append(nil, r.Version)})
+}
+
+// Pass ends the request by sending req, on the client's own link, as if the client
+// had sent it: the response passes through. req's body may be Scratch. Only within
+// Serve, on its goroutine.
+func (r *Request) Pass(req wire.Message) {
+	c, stream := r.c, r.stream
+	c.fwd.Forward(req, c, uint32(uint16(stream)))
+	r.end()
+}
+
+// Go calls f in a goroutine of its own, if the door has room for one more; if it
+// has not, it ends the request with Overloaded. Only within Serve, as the last
+// thing there. f ends the request; Body is retained for it.
+func (r *Request) Go(f func()) {
+	d := r.c.d
+	select {
+	case d.tasks <- struct{}{}:
+	default:
+		d.counts.overloaded.Add(1)
+		r.Error(wire.Errorf(wire.CodeOverloaded, "evenkeel: too many requests on sharded tables are under way"))
+		return
+	}
+	r.Retain()
+	d.wg.Add(1)
+	use := r.uses.Load()
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				d.panicked(p)
+				r.fail(use)
+			}
+			<-d.tasks
+			d.wg.Done()
+		}()
+		f()
+	}()
+}
+
+// fail ends a request that panicked, unless it had ended before: use is what uses
+// was when it began.
+func (r *Request) fail(use uint32) {
+	if r.uses.Load() == use {
+		r.Error(errInternal)
+	}
+}
+
+// end gives r back to its connection.
+func (r *Request) end() {
+	r.uses.Add(1)
+	const keptCapacity = 16 << 10
+	if cap(r.Scratch) > keptCapacity {
+		r.Scratch = nil
+	}
+	if cap(r.kept) > keptCapacity {
+		r.kept = nil
+	}
+	c := r.c
+	c.mu.Lock()
+	r.next, c.free = c.free, r
+	c.mu.Unlock()
+}
+
+// newRequest takes a request from the free list, or makes one. Reader only.
+func (c *conn) newRequest(h wire.Header, body []byte) *Request {
+	c.mu.Lock()
+	r := c.free
+	if r == nil {
+		r = &Request{c: c, index: uint32(len(c.reqs))}
+		c.reqs = append(c.reqs, r)
+	} else {
+		c.free = r.next
+	}
+	c.mu.Unlock()
+	r.next = nil
+	r.Message = wire.Message{Op: h.Op, Flags: h.Flags, Body: body}
+	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username
+	r.Link, r.stream, r.special = c.fwd, h.Stream, specialNone
+	r.Scratch = r.Scratch[:0]
+	return r
+}
+
+// request is the one with a tag.
+func (c *conn) request(tag uint32) *Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reqs[tag-tagRequest]
+}
+
+// received answers a special request with the response as the client is to see it.
+// It is called by the store's goroutines, whose flush follows.
+func (r *Request) received(resp wire.Message) {
+	c, use := r.c, r.uses.Load()
+	defer func() {
+		if p := recover(); p != nil {
+			c.d.panicked(p)
+			r.fail(use)
+		}
+	}()
+	if body, ok := c.rewrite(r.special, resp, r.Scratch[:0]); ok {
+		resp.Body, r.Scratch = body, body
+	}
+	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
+	c.inFlight.Add(-1)
+	r.end()
+}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package transport
+
+import "syscall"
+
+const canTry = true
+
+// try is what the runtime calls with the socket, which is not blocking. It
+// always says that it is done: to wait is drain's business.
+func (c *Conn) try(fd uintptr) bool {
+	for c.tried < len(c.trying) {
+		n, err := syscall.Write(int(fd), c.trying[c.tried:])
+		switch {
+		case n > 0:
+			c.tried += n
+		case err == syscall.EINTR:
+		case err == syscall.EAGAIN:
+			return true
+		default:
+			c.tryErr = err
+			return true
+		}
+	}
+	return true
+}

@@ -1,0 +1,157 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// ErrSlow ends a connection whose peer leaves too many bytes unread.
+var ErrSlow = errors.New("the peer does not read what it is sent")
+
+// keptBuffer is the largest output buffer that is kept for the next flush.
+const keptBuffer = 256 << 10
+
+// Append queues one frame; Flush sends it. The body is copied, and the header's
+// length is the body's. On a connection that has ended it does nothing: the
+// reader learns of that.
+func (c *Conn) Append(h wire.Header, body []byte) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.enc.Frame(h, body)
+		if c.enc.Len()+c.taken > c.opts.MaxPending {
+			c.fail(ErrSlow)
+		}
+	}
+	c.mu.Unlock()
+}
+
+// Pending is how many bytes wait to be taken by the socket.
+func (c *Conn) Pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.enc.Len() + c.taken
+}
+
+// WaitPending waits until at most n bytes wait to be taken by the socket, or
+// the connection has ended.
+func (c *Conn) WaitPending(n int) {
+	c.mu.Lock()
+	for c.err == nil && c.enc.Len()+c.taken > n {
+		c.drained.Wait()
+	}
+	c.mu.Unlock()
+}
+
+// Flush sends what has been appended. Where another goroutine is writing, that
+// one goes on with it; so the frames of many goroutines share a write.
+//
+// The write is tried without blocking on the caller's goroutine, which saves
+// waking another one; what the socket does not take is left to drain.
+func (c *Conn) Flush() {
+	c.mu.Lock()
+	if c.writing || c.err != nil || c.enc.Len() == 0 {
+		c.mu.Unlock()
+		return
+	}
+	c.writing = true
+	for c.enc.Len() > 0 && c.err == nil {
+		b := c.take()
+		c.mu.Unlock()
+		rest, err := b, error(nil)
+		if c.raw != nil {
+			rest, err = c.tryWrite(b)
+		}
+		c.mu.Lock()
+		if err != nil {
+			c.fail(err)
+		}
+		if len(rest) > 0 && c.err == nil {
+			c.taken = len(rest)
+			c.mu.Unlock()
+			go c.drain(b, len(b)-len(rest))
+			return
+		}
+		c.give(b)
+	}
+	c.writing = false
+	c.mu.Unlock()
+}
+
+// drain writes b from off on, and then what has come since, blocking.
+func (c *Conn) drain(b []byte, off int) {
+	for {
+		err := c.writeAll(b[off:])
+		c.mu.Lock()
+		if err != nil {
+			c.fail(err)
+		}
+		c.give(b)
+		if c.enc.Len() == 0 || c.err != nil {
+			_ = c.nc.SetWriteDeadline(time.Time{}) // a past one would fail tries; on an ended connection it does not matter
+			c.writing = false
+			c.mu.Unlock()
+			return
+		}
+		b, off = c.take(), 0
+		c.mu.Unlock()
+	}
+}
+
+// writeAll writes in pieces, so that the deadline is one on progress and the
+// pending bytes are counted down as they go.
+func (c *Conn) writeAll(b []byte) error {
+	const piece = 256 << 10
+	for len(b) > 0 {
+		p := b[:min(len(b), piece)]
+		if err := c.nc.SetWriteDeadline(time.Now().Add(c.opts.WriteTimeout)); err != nil {
+			return err
+		}
+		if _, err := c.nc.Write(p); err != nil {
+			var timeout net.Error
+			if errors.As(err, &timeout) && timeout.Timeout() {
+				return ErrSlow
+			}
+			return err
+		}
+		b = b[len(p):]
+		c.mu.Lock()
+		c.taken = len(b)
+		c.drained.Broadcast()
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// take makes what has been appended the writer's own. The caller holds mu.
+func (c *Conn) take() []byte {
+	b := c.enc.Take(c.spare)
+	c.spare = nil
+	c.taken = len(b)
+	return b
+}
+
+// give returns the buffer that take gave. The caller holds mu.
+func (c *Conn) give(b []byte) {
+	c.taken = 0
+	if c.err != nil {
+		return
+	}
+	if cap(b) <= keptBuffer {
+		c.spare = b[:0]
+	}
+	c.drained.Broadcast()
+}
+
+// tryWrite writes as much of b as the socket takes at once, and returns the rest.
+func (c *Conn) tryWrite(b []byte) (rest []byte, err error) {
+	c.trying, c.tried, c.tryErr = b, 0, nil
+	err = c.raw.Write(c.tryFunc)
+	if err == nil {
+		err = c.tryErr
+	}
+	c.trying = nil
+	return b[c.tried:], err
+}
