@@ -13,6 +13,8 @@ import "bytes"
 //     expiry.
 //   - Deletions: the higher timestamp, then the later time.
 //   - A deletion removes what it covers with an equal or lower timestamp.
+//   - Equal values of different bytes (decimal 1.0 and 1.00): of a clustering
+//     those first written stay, of a collection's element those of the winner.
 //
 // Whether something has expired plays no part: an expiring cell wins or loses
 // the same before and after.
@@ -97,14 +99,7 @@ func mergeRows(into, older, newer *rowData) {
 			if b[0].supersedes(win) {
 				win = &b[0]
 			}
-			original := a[0].original
 			a, b = a[1:], b[1:]
-			if win.timestamp > floor {
-				into.cells = append(into.cells, *win)
-				// The element is as it was first written, as the clustering is.
-				into.cells[len(into.cells)-1].original = original
-			}
-			continue
 		}
 		if win.timestamp > floor {
 			into.cells = append(into.cells, *win)
