@@ -115,7 +115,7 @@ func (c *Cursor) typeOption(depth int) *value.Type {
 	frozen := depth > 0
 	switch id {
 	case optionCustom:
-		return c.customType(frozen)
+		return c.customType()
 	case optionList, optionSet:
 		e := c.typeOption(depth + 1)
 		if c.err != nil {
@@ -162,19 +162,19 @@ func (c *Cursor) typeOption(depth int) *value.Type {
 
 // customType reads a Java class: a type of CQL's own that has no id, or else a
 // custom one.
-func (c *Cursor) customType(frozen bool) *value.Type {
+func (c *Cursor) customType() *value.Type {
 	class := string(c.Str())
 	if c.err != nil {
 		return nil
 	}
-	t, _, err := value.ParseClass(class)
-	if err != nil || t == nil {
-		return value.CustomOf(class)
+	t, reversed, err := value.ParseClass(class)
+	if err == nil && !reversed {
+		switch t.Kind {
+		case value.Vector, value.Empty, value.Duration:
+			return t
+		}
 	}
-	if frozen {
-		t = t.Freeze()
-	}
-	return t
+	return value.CustomOf(class)
 }
 
 // skipType moves over a type's option.
