@@ -1,5 +1,7 @@
 package value
 
+import "slices"
+
 // Kind is a CQL type's kind.
 type Kind uint8
 
@@ -33,6 +35,8 @@ const (
 	Tuple                 // 0x0031: Elems
 	Vector                // custom on the wire, "org.apache.cassandra.db.marshal.VectorType(…, dim)": Elems[0], Dim
 	Empty                 // custom on the wire, EmptyType: dense tables' value column
+
+	kinds // how many there are
 )
 
 // Type is a CQL type. Types are immutable once made; native ones are shared
@@ -45,4 +49,188 @@ type Type struct {
 	Name     string   // UDT; Custom: the Java class
 	Fields   []string // UDT: names of Elems
 	Dim      int      // Vector
+}
+
+// native holds the shared types, by kind; nil where a kind needs parameters.
+var native = func() (types [kinds]*Type) {
+	for k := Ascii; k <= Duration; k++ {
+		types[k] = &Type{Kind: k}
+	}
+	types[Empty] = &Type{Kind: Empty}
+	return types
+}()
+
+// Native returns the shared type of a kind without parameters (Ascii … Duration,
+// Empty), or nil for other kinds.
+func Native(k Kind) *Type {
+	if k < kinds {
+		return native[k]
+	}
+	return nil
+}
+
+// ListOf returns list<elem>, or frozen<list<elem>>.
+func ListOf(elem *Type, frozen bool) *Type {
+	return &Type{Kind: List, Elems: []*Type{inner(elem, frozen)}, Frozen: frozen}
+}
+
+// SetOf returns set<elem>, or frozen<set<elem>>.
+func SetOf(elem *Type, frozen bool) *Type {
+	return &Type{Kind: Set, Elems: []*Type{inner(elem, frozen)}, Frozen: frozen}
+}
+
+// MapOf returns map<key, val>, or frozen<map<key, val>>.
+func MapOf(key, val *Type, frozen bool) *Type {
+	return &Type{Kind: Map, Elems: []*Type{inner(key, frozen), inner(val, frozen)}, Frozen: frozen}
+}
+
+// TupleOf returns tuple<elems…>; what it holds is frozen.
+func TupleOf(elems ...*Type) *Type {
+	return &Type{Kind: Tuple, Elems: freezeAll(elems), Frozen: true}
+}
+
+// VectorOf returns vector<elem, dim>.
+func VectorOf(elem *Type, dim int) *Type {
+	return &Type{Kind: Vector, Elems: []*Type{elem.Freeze()}, Dim: dim, Frozen: true}
+}
+
+// UDTOf returns the user-defined type keyspace.name.
+func UDTOf(keyspace, name string, fields []string, elems []*Type, frozen bool) *Type {
+	t := &Type{Kind: UDT, Keyspace: keyspace, Name: name, Fields: fields, Elems: elems, Frozen: frozen}
+	if frozen {
+		t.Elems = freezeAll(elems)
+	}
+	return t
+}
+
+// CustomOf returns the type of a Java class that is not one of CQL's own.
+func CustomOf(class string) *Type { return &Type{Kind: Custom, Name: class} }
+
+// inner is how a collection holds an element type: a frozen collection freezes
+// all below it.
+func inner(t *Type, frozen bool) *Type {
+	if frozen {
+		return t.Freeze()
+	}
+	return t
+}
+
+func freezeAll(types []*Type) []*Type {
+	frozen := types
+	for i, t := range types {
+		f := t.Freeze()
+		if f == t {
+			continue
+		}
+		if &frozen[0] == &types[0] {
+			frozen = slices.Clone(types)
+		}
+		frozen[i] = f
+	}
+	return frozen
+}
+
+// Freeze returns the frozen form, all the way down: t itself where it is that.
+func (t *Type) Freeze() *Type {
+	switch t.Kind {
+	case List, Set, Map, UDT:
+	default:
+		return t
+	}
+	elems := freezeAll(t.Elems)
+	if t.Frozen && (len(elems) == 0 || &elems[0] == &t.Elems[0]) {
+		return t
+	}
+	f := *t
+	f.Frozen, f.Elems = true, elems
+	return &f
+}
+
+// Multicell says whether a column of this type is stored as several cells: a
+// collection or a user-defined type that is not frozen.
+func (t *Type) Multicell() bool {
+	return !t.Frozen && (t.Collection() || t.Kind == UDT)
+}
+
+// Collection says whether t is a list, a set or a map.
+func (t *Type) Collection() bool { return t.Kind == List || t.Kind == Set || t.Kind == Map }
+
+// Contains says whether t is of kind k or holds such a type at any depth.
+func (t *Type) Contains(k Kind) bool {
+	return t.Kind == k || slices.ContainsFunc(t.Elems, func(e *Type) bool { return e.Contains(k) })
+}
+
+// Uses says whether t is or holds the user-defined type keyspace.name.
+func (t *Type) Uses(keyspace, name string) bool {
+	if t.Kind == UDT && t.Keyspace == keyspace && t.Name == name {
+		return true
+	}
+	return slices.ContainsFunc(t.Elems, func(e *Type) bool { return e.Uses(keyspace, name) })
+}
+
+// Replace returns t with every use of the user-defined type u (by keyspace and
+// name) replaced by u, each use keeping its own frozenness.
+func (t *Type) Replace(u *Type) *Type {
+	if t.Kind == UDT && t.Keyspace == u.Keyspace && t.Name == u.Name {
+		if t.Frozen {
+			return u.Freeze()
+		}
+		n := *u
+		n.Frozen = false
+		return &n
+	}
+	elems := t.Elems
+	for i, e := range t.Elems {
+		if r := e.Replace(u); r != e {
+			if &elems[0] == &t.Elems[0] {
+				elems = slices.Clone(t.Elems)
+			}
+			elems[i] = r
+		}
+	}
+	if len(elems) == 0 || &elems[0] == &t.Elems[0] {
+		return t
+	}
+	n := *t
+	n.Elems = elems
+	return &n
+}
+
+// Equal says whether the types are the same, frozenness included.
+func (t *Type) Equal(u *Type) bool {
+	if t == u {
+		return true
+	}
+	if t == nil || u == nil || t.Kind != u.Kind || t.Multicell() != u.Multicell() {
+		return false
+	}
+	return t.Keyspace == u.Keyspace && t.Name == u.Name && t.Dim == u.Dim &&
+		slices.Equal(t.Fields, u.Fields) && slices.EqualFunc(t.Elems, u.Elems, (*Type).Equal)
+}
+
+// Field returns the index of a user-defined type's field, or -1.
+func (t *Type) Field(name string) int { return slices.Index(t.Fields, name) }
+
+// FixedLen returns the length that every non-empty value has, and whether
+// there is one. It is what Cassandra's vectors go by: an element of such a
+// type has no length before it. (smallint, tinyint, date and time have one
+// length each and yet are not of these.)
+func (t *Type) FixedLen() (int, bool) {
+	switch t.Kind {
+	case Boolean:
+		return 1, true
+	case Int, Float:
+		return 4, true
+	case Bigint, Double, Timestamp:
+		return 8, true
+	case UUID, Timeuuid:
+		return 16, true
+	case Empty:
+		return 0, true
+	case Vector:
+		if n, ok := t.Elems[0].FixedLen(); ok {
+			return n * t.Dim, true
+		}
+	}
+	return 0, false
 }

@@ -1,0 +1,80 @@
+package value
+
+import (
+	"encoding/hex"
+	"strings"
+)
+
+// Format appends v as CQL which denotes v: a literal such as 'text', 0xca,
+// [1, 2], {'a': 1} or null; for a value that no literal denotes (an empty int),
+// a call such as blobasint(0x). Duplicates and disorder in sets and maps,
+// missing components of tuples, and malformed values are not kept: the last
+// are shown as blobs.
+func (t *Type) Format(dst, v []byte) []byte {
+	if v == nil {
+		return append(dst, "null"...)
+	}
+	if t.Validate(v) != nil {
+		return formatBlob(dst, v)
+	}
+	if len(v) == 0 && t.EmptyMeaningless() && t.Kind != Timestamp && t.Kind != Inet ||
+		t.Kind == Time && uint64(t.Int64(v)) >= uint64(dayNanos) {
+		dst = append(append(append(dst, "blobas"...), names[t.Kind]...), '(')
+		return append(formatBlob(dst, v), ')')
+	}
+	switch t.Kind {
+	case Ascii, Text:
+		return append(append(append(dst, '\''), strings.ReplaceAll(string(v), "'", "''")...), '\'')
+	case Blob:
+		return formatBlob(dst, v)
+	case Custom:
+		return append(hex.AppendEncode(append(dst, '\''), v), '\'')
+	case Empty:
+		return append(dst, "null"...)
+	case Timestamp, Date, Time, Inet:
+		return append(t.plain(append(dst, '\''), v), '\'')
+	case Duration:
+		if s, _ := SpanOf(v); s == (Span{}) {
+			return append(dst, "0s"...)
+		}
+		return t.plain(dst, v)
+	case List, Vector:
+		return append(t.formatParts(append(dst, '['), v), ']')
+	case Set, Map:
+		return append(t.formatParts(append(dst, '{'), v), '}')
+	case Tuple:
+		return append(t.formatParts(append(dst, '('), v), ')')
+	case UDT:
+		dst = append(dst, '{')
+		for p, i := t.Parts(v), 0; p.Next(); i++ {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(append(dst, quoteName(t.Fields[i])...), ": "...)
+			dst = t.Elems[i].Format(dst, p.part)
+		}
+		return append(dst, '}')
+	}
+	return t.plain(dst, v)
+}
+
+func formatBlob(dst, v []byte) []byte { return hex.AppendEncode(append(dst, "0x"...), v) }
+
+func (t *Type) formatParts(dst, v []byte) []byte {
+	p := t.Parts(v)
+	for i := 0; p.Next(); i++ {
+		switch {
+		case i == 0:
+		case t.Kind == Map && i%2 == 1:
+			dst = append(dst, ": "...)
+		default:
+			dst = append(dst, ", "...)
+		}
+		e := t.Elems[0]
+		if t.Kind == Map || t.Kind == Tuple {
+			e = t.Elems[i%len(t.Elems)]
+		}
+		dst = e.Format(dst, p.part)
+	}
+	return dst
+}

@@ -1,0 +1,134 @@
+package value
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Literal is the lexical kind of a CQL constant, in the order of the grammar's.
+type Literal uint8
+
+const (
+	StringLiteral   Literal = iota + 1 // 'text'
+	IntegerLiteral                     // -1
+	FloatLiteral                       // 1.5, 1e3, NaN, Infinity
+	UUIDLiteral                        // 123e4567-e89b-12d3-a456-426614174000
+	HexLiteral                         // 0xca (the text is without the prefix)
+	BooleanLiteral                     // true
+	DurationLiteral                    // 1h30m, P1D
+)
+
+// String returns the kind as Cassandra's messages name it.
+func (k Literal) String() string {
+	if k < StringLiteral || k > DurationLiteral {
+		return "UNKNOWN"
+	}
+	return [...]string{"STRING", "INTEGER", "FLOAT", "UUID", "HEX", "BOOLEAN", "DURATION"}[k-1]
+}
+
+// ErrNotAssignable is FromLiteral's answer to a constant of a kind that the
+// type does not take, whatever its text. The caller knows the receiver's name,
+// which Cassandra's message has: «Invalid STRING constant (a) for "c" of type int».
+var ErrNotAssignable = errors.New("constant is not assignable to the type")
+
+// Accepts says whether a constant of kind k may stand where a t is wanted.
+func (t *Type) Accepts(k Literal) bool {
+	switch t.Kind {
+	case Custom, Tuple:
+		return true
+	}
+	switch k {
+	case StringLiteral:
+		switch t.Kind {
+		case Ascii, Text, Inet, Date, Time, Timestamp:
+			return true
+		}
+	case IntegerLiteral:
+		switch t.Kind {
+		case Bigint, Counter, Date, Decimal, Double, Duration, Float, Int, Smallint, Time, Timestamp, Tinyint, Varint:
+			return true
+		}
+	case FloatLiteral:
+		return t.Kind == Decimal || t.Kind == Double || t.Kind == Float
+	case UUIDLiteral:
+		return t.Kind == UUID || t.Kind == Timeuuid
+	case HexLiteral:
+		return t.Kind == Blob
+	case BooleanLiteral:
+		return t.Kind == Boolean
+	case DurationLiteral:
+		return t.Kind == Duration
+	}
+	return false
+}
+
+// FromLiteral returns the value of a constant as a t: text is unquoted for
+// strings and has no 0x for blobs. The error is ErrNotAssignable or has
+// Cassandra's text.
+func (t *Type) FromLiteral(k Literal, text string) ([]byte, error) {
+	if !t.Accepts(k) {
+		return nil, ErrNotAssignable
+	}
+	if k == HexLiteral {
+		b, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("cannot parse '%s' as hex bytes", text)
+		}
+		return b, nil
+	}
+	return t.FromString(text)
+}
+
+// Preferred returns the type that Cassandra gives a constant where nothing says
+// otherwise: an integer is an int, bigint or varint by its size, a float a
+// double or decimal, a string ascii or text.
+func Preferred(k Literal, text string) *Type {
+	switch k {
+	case StringLiteral:
+		if strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0 {
+			return native[Ascii]
+		}
+		return native[Text]
+	case IntegerLiteral:
+		n, ok := bigInteger(text)
+		switch {
+		case !ok || !n.IsInt64():
+			return native[Varint]
+		case n.Int64() < math.MinInt32 || n.Int64() > math.MaxInt32:
+			return native[Bigint]
+		}
+		return native[Int]
+	case UUIDLiteral:
+		if len(text) > 14 && text[14] == '1' {
+			return native[Timeuuid]
+		}
+		return native[UUID]
+	case FloatLiteral:
+		if text == "NaN" || strings.HasSuffix(text, "Infinity") {
+			return native[Double]
+		}
+		f, ok := parseFloat(text, 64)
+		unscaled, scale, exact := ParseDecimal(text)
+		if ok && exact {
+			u, s, _ := ParseDecimal(string(formatDouble(nil, f, 64)))
+			a, b := AppendDecimal(nil, unscaled, scale), []byte(nil)
+			if u != nil {
+				b = AppendDecimal(nil, u, s)
+			}
+			if b != nil && compareDecimal(a, b) == 0 {
+				return native[Double]
+			}
+		}
+		return native[Decimal]
+	case HexLiteral:
+		return native[Blob]
+	case BooleanLiteral:
+		return native[Boolean]
+	case DurationLiteral:
+		return native[Duration]
+	}
+	return nil
+}

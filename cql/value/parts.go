@@ -1,0 +1,208 @@
+package value
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// Parts walks over the parts of a collection, tuple, user-defined type or
+// vector without allocating. A map gives key, value, key, value …; a tuple gives
+// what is there, trailing components may be missing.
+//
+//	for p := t.Parts(v); p.Next(); {
+//		use(p.Part())
+//	}
+type Parts struct {
+	rest  []byte
+	part  []byte
+	left  int
+	fixed int // length of every part; prefixed or vint where each has its own
+	tuple bool
+	fault fault
+}
+
+const (
+	prefixed = -1 // int32 before each part
+	vint     = -2 // vint before each part
+)
+
+// fault is how a value of several parts is malformed.
+type fault uint8
+
+const (
+	sound     fault = iota
+	shortSize       // too short for a count or for a part's length
+	shortPart       // too short for a part
+	surplus         // bytes behind the last part
+)
+
+// Parts begins a walk over v.
+func (t *Type) Parts(v []byte) Parts {
+	p := Parts{rest: v, fixed: prefixed}
+	switch t.Kind {
+	case List, Set, Map:
+		if len(v) < 4 {
+			if len(v) > 0 {
+				p.fault = shortSize
+			}
+			return p
+		}
+		n := int(int32(binary.BigEndian.Uint32(v)))
+		if t.Kind == Map {
+			n *= 2
+		}
+		p.rest, p.left = v[4:], max(n, 0)
+	case Tuple, UDT:
+		p.tuple, p.left = true, len(t.Elems)
+	case Vector:
+		if v == nil {
+			return p
+		}
+		p.left, p.fixed = t.Dim, vint
+		if n, ok := t.Elems[0].FixedLen(); ok {
+			p.fixed = n
+		}
+	default:
+		p.rest = nil
+	}
+	return p
+}
+
+// Next advances to the next part; false at the end or where v is malformed.
+func (p *Parts) Next() bool {
+	if p.fault != sound {
+		return false
+	}
+	if p.left == 0 || p.tuple && len(p.rest) == 0 {
+		if len(p.rest) > 0 {
+			p.fault = surplus
+		}
+		return false
+	}
+	n := p.fixed
+	switch n {
+	case prefixed:
+		if len(p.rest) < 4 {
+			p.fault = shortSize
+			return false
+		}
+		n = int(int32(binary.BigEndian.Uint32(p.rest)))
+		if n < 0 {
+			p.rest, p.part = p.rest[4:], nil
+			p.left--
+			return true
+		}
+		if len(p.rest)-4 < n {
+			p.fault = shortPart
+			return false
+		}
+		p.rest = p.rest[4:]
+	case vint:
+		l, size := readVint(p.rest)
+		if size == 0 || l > math.MaxInt32 {
+			p.fault = shortSize
+			return false
+		}
+		if uint64(len(p.rest)-size) < l {
+			p.fault = shortPart
+			return false
+		}
+		n, p.rest = int(l), p.rest[size:]
+	default:
+		if len(p.rest) < n {
+			p.fault = shortPart
+			return false
+		}
+	}
+	p.part, p.rest = p.rest[:n:n], p.rest[n:]
+	p.left--
+	return true
+}
+
+// Part is the current part, a slice of the value; nil for null.
+func (p *Parts) Part() []byte { return p.part }
+
+// Left is how many parts are still to come, as the value announces it (as the
+// type has it for tuples and user-defined types).
+func (p *Parts) Left() int { return p.left }
+
+// Malformed says, once Next has returned false, whether it was because the
+// value is malformed. Type.Validate says what is wrong with it.
+func (p *Parts) Malformed() bool { return p.fault != sound }
+
+// Len returns how many elements a collection announces (pairs, for a map); 0
+// for malformed ones.
+func (t *Type) Len(v []byte) int {
+	if !t.Collection() || len(v) < 4 {
+		return 0
+	}
+	return max(int(int32(binary.BigEndian.Uint32(v))), 0)
+}
+
+// AppendCount appends the count which a collection begins with: of elements, or
+// of a map's pairs.
+func AppendCount(dst []byte, n int) []byte {
+	return binary.BigEndian.AppendUint32(dst, uint32(n))
+}
+
+// AppendPart appends a part of a collection, tuple or user-defined type with
+// its length; nil is null.
+func AppendPart(dst, part []byte) []byte {
+	if part == nil {
+		return append(dst, 0xff, 0xff, 0xff, 0xff)
+	}
+	return append(binary.BigEndian.AppendUint32(dst, uint32(len(part))), part...)
+}
+
+// Build appends the t of these parts: a collection's elements in their order
+// (key, value, … for a map), a tuple's or user-defined type's components, a
+// vector's elements.
+func (t *Type) Build(dst []byte, parts [][]byte) []byte {
+	switch t.Kind {
+	case Map:
+		dst = AppendCount(dst, len(parts)/2)
+	case List, Set:
+		dst = AppendCount(dst, len(parts))
+	case Vector:
+		_, fixed := t.Elems[0].FixedLen()
+		for _, p := range parts {
+			if !fixed {
+				dst = appendVint(dst, uint64(len(p)))
+			}
+			dst = append(dst, p...)
+		}
+		return dst
+	}
+	for _, p := range parts {
+		dst = AppendPart(dst, p)
+	}
+	return dst
+}
+
+// Sort orders a set's elements or a map's pairs by the type's order and drops
+// duplicates (the last of a map's equal keys stands), as Cassandra stores them.
+// It returns parts, shortened; those of other types are as they were.
+func (t *Type) Sort(parts [][]byte) [][]byte {
+	switch t.Kind {
+	case Set:
+		slices.SortStableFunc(parts, t.Elems[0].Compare)
+		return slices.CompactFunc(parts, func(a, b []byte) bool { return t.Elems[0].Compare(a, b) == 0 })
+	case Map:
+		type pair struct{ key, val []byte }
+		pairs := make([]pair, len(parts)/2)
+		for i := range pairs {
+			pairs[i] = pair{parts[2*i], parts[2*i+1]}
+		}
+		slices.SortStableFunc(pairs, func(a, b pair) int { return t.Elems[0].Compare(a.key, b.key) })
+		parts = parts[:0]
+		for i, p := range pairs {
+			if i > 0 && t.Elems[0].Compare(parts[len(parts)-2], p.key) == 0 {
+				parts[len(parts)-1] = p.val
+				continue
+			}
+			parts = append(parts, p.key, p.val)
+		}
+	}
+	return parts
+}

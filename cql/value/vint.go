@@ -1,0 +1,45 @@
+package value
+
+import "math/bits"
+
+// readVint reads Cassandra's unsigned variable-length integer: as many leading
+// one bits as there are bytes more, then the number, big-endian. size is 0 where
+// v is too short.
+func readVint(v []byte) (n uint64, size int) {
+	if len(v) == 0 {
+		return 0, 0
+	}
+	more := bits.LeadingZeros8(^v[0])
+	if len(v) < more+1 {
+		return 0, 0
+	}
+	if more < 8 {
+		n = uint64(v[0] & (0xff >> more))
+	}
+	for _, b := range v[1 : more+1] {
+		n = n<<8 | uint64(b)
+	}
+	return n, more + 1
+}
+
+// appendVint appends what readVint reads, in the fewest bytes.
+func appendVint(dst []byte, n uint64) []byte {
+	more := 0 // seven bits of the number a byte, eight in the ninth
+	if b := bits.Len64(n | 1); b <= 56 {
+		more = (b - 1) / 7
+	} else {
+		more = 8
+	}
+	first := byte(n >> (8 * more) & 0xff)
+	if more == 8 {
+		first = 0
+	}
+	dst = append(dst, first|^byte(0xff>>more))
+	for i := more - 1; i >= 0; i-- {
+		dst = append(dst, byte(n>>(8*i)))
+	}
+	return dst
+}
+
+func zigzag(n int64) uint64   { return uint64(n<<1) ^ uint64(n>>63) }
+func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
