@@ -12,7 +12,9 @@ type lexer struct {
 	text string
 	pos  int
 	raw  uint32
-	err  *lexError // the first; the lexer stops there
+	// plain makes keywords ordinary words, for who asks only for a few of them.
+	plain bool
+	err   *lexError // the first; the lexer stops there
 }
 
 // lexError is a character that fits no token.
@@ -278,6 +280,9 @@ func (l *lexer) word() kind {
 		return tExpr
 	}
 	l.pos = i
+	if l.plain {
+		return tIdent
+	}
 	return lookup(word)
 }
 
