@@ -1,0 +1,111 @@
+package difftest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+)
+
+// Comparison says in what two answers may differ.
+type Comparison struct {
+	Unordered bool // rows are compared as a multiset
+	CodeOnly  bool // of errors only the code is compared
+}
+
+// Difference says where got departs from want, or "".
+func Difference(want, got *Answer, o Comparison) string {
+	if want.Kind != got.Kind {
+		return fmt.Sprintf("want %v\ngot  %v", want, got)
+	}
+	if d := columnsDifference("column", want.Columns, got.Columns); d != "" {
+		return d
+	}
+	switch want.Kind {
+	case Error:
+		// A parser's account of a syntax error is its own.
+		codeOnly := o.CodeOnly || want.Code == primitive.ErrorCodeSyntaxError
+		if want.Code != got.Code || !codeOnly && want.Text != got.Text {
+			return fmt.Sprintf("want %v\ngot  %v", want, got)
+		}
+	case Rows:
+		if d := rowsDifference(want, got, o.Unordered); d != "" {
+			return d
+		}
+	case Prepared:
+		if d := columnsDifference("bind marker", want.Bind, got.Bind); d != "" {
+			return d
+		}
+		if !slices.Equal(want.PK, got.PK) {
+			return fmt.Sprintf("bind markers of the partition key: want %v, got %v", want.PK, got.PK)
+		}
+	default:
+		if want.Text != got.Text {
+			return fmt.Sprintf("want %v\ngot  %v", want, got)
+		}
+	}
+	if !slices.Equal(want.Warnings, got.Warnings) {
+		return fmt.Sprintf("warnings: want %q, got %q", want.Warnings, got.Warnings)
+	}
+	return ""
+}
+
+func columnsDifference(what string, want, got []Column) string {
+	for i := range max(len(want), len(got)) {
+		w, g := "none", "none"
+		if i < len(want) {
+			w = want[i].String()
+		}
+		if i < len(got) {
+			g = got[i].String()
+		}
+		if w != g {
+			return fmt.Sprintf("%s %d: want %s, got %s", what, i+1, w, g)
+		}
+	}
+	return ""
+}
+
+func rowsDifference(want, got *Answer, unordered bool) string {
+	w, g := want.Rows, got.Rows
+	if unordered {
+		w, g = sorted(w), sorted(g)
+	}
+	for i := range max(len(w), len(g)) {
+		switch {
+		case i >= len(w):
+			return fmt.Sprintf("row %d: want no more, got %s\nwant %v\ngot  %v", i+1, formatRow(got.Columns, g[i]), want, got)
+		case i >= len(g):
+			return fmt.Sprintf("row %d: want %s, got no more\nwant %v\ngot  %v", i+1, formatRow(want.Columns, w[i]), want, got)
+		case compareRows(w[i], g[i]) != 0:
+			return fmt.Sprintf("row %d: want %s, got %s\nwant %v\ngot  %v", i+1,
+				formatRow(want.Columns, w[i]), formatRow(got.Columns, g[i]), want, got)
+		}
+	}
+	return ""
+}
+
+func sorted(rows [][][]byte) [][][]byte {
+	rows = slices.Clone(rows)
+	sort.Slice(rows, func(i, j int) bool { return compareRows(rows[i], rows[j]) < 0 })
+	return rows
+}
+
+// compareRows orders rows by their bytes; a null cell is not an empty one.
+func compareRows(a, b [][]byte) int {
+	return slices.CompareFunc(a, b, func(x, y []byte) int {
+		if (x == nil) != (y == nil) {
+			if x == nil {
+				return -1
+			}
+			return 1
+		}
+		return bytes.Compare(x, y)
+	})
+}
+
+// indent sets every line of s in by two spaces.
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

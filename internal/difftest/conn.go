@@ -1,0 +1,216 @@
+package difftest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/frame"
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+	"github.com/datastax/go-cassandra-native-protocol/segment"
+)
+
+// Conn is one connection that has one request in flight. It is for use by one
+// goroutine at a time.
+type Conn struct {
+	version primitive.ProtocolVersion
+	nc      net.Conn
+	r       io.Reader // of frames: the connection, or the segments' payloads
+	raw     *bufio.Reader
+	framed  bool // v5 after STARTUP: frames travel in segments
+	stream  int16
+
+	frames   frame.Codec
+	segments segment.Codec
+}
+
+const requestLimit = 60 * time.Second
+
+// Dial connects and starts up, with credentials when username is not empty.
+func Dial(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
+	nc, err := net.DialTimeout("tcp", addr, 10*time.Second)
+	if err != nil {
+		return nil, fmt.Errorf("difftest: %w", err)
+	}
+	c := &Conn{version: version, nc: nc, raw: bufio.NewReaderSize(nc, 64<<10), frames: frame.NewCodec(), segments: segment.NewCodec()}
+	c.r = c.raw
+	if err := c.start(username, password); err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("difftest: start up at %s: %w", addr, err)
+	}
+	return c, nil
+}
+
+func (c *Conn) start(username, password string) error {
+	f, err := c.Call(message.NewStartup())
+	if err != nil {
+		return err
+	}
+	if c.version >= primitive.ProtocolVersion5 {
+		c.framed = true
+		c.r = &segmentReader{codec: c.segments, src: c.raw}
+	}
+	switch m := f.Body.Message.(type) {
+	case *message.Ready:
+		return nil
+	case *message.Authenticate:
+		f, err := c.Call(&message.AuthResponse{Token: []byte("\x00" + username + "\x00" + password)})
+		if err != nil {
+			return err
+		}
+		if _, ok := f.Body.Message.(*message.AuthSuccess); !ok {
+			return fmt.Errorf("log in as %s: %v", username, f.Body.Message)
+		}
+		return nil
+	default:
+		return fmt.Errorf("answer to STARTUP: %v", m)
+	}
+}
+
+// Close closes the connection.
+func (c *Conn) Close() error { return c.nc.Close() }
+
+// Call sends a request and returns the answer's frame. An ERROR is an answer.
+func (c *Conn) Call(m message.Message) (*frame.Frame, error) {
+	c.stream = (c.stream + 1) & 0x7fff
+	var b bytes.Buffer
+	if err := c.frames.EncodeFrame(frame.NewFrame(c.version, c.stream, m), &b); err != nil {
+		return nil, fmt.Errorf("encode %v: %w", m, err)
+	}
+	return c.roundTrip(b.Bytes())
+}
+
+func (c *Conn) roundTrip(b []byte) (*frame.Frame, error) {
+	if err := c.nc.SetDeadline(time.Now().Add(requestLimit)); err != nil {
+		return nil, err
+	}
+	if err := c.write(b); err != nil {
+		return nil, err
+	}
+	for {
+		f, err := c.frames.DecodeFrame(c.r)
+		if err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		if f.Header.StreamId == c.stream {
+			return f, nil
+		}
+		if f.Header.StreamId >= 0 {
+			return nil, fmt.Errorf("answer on stream %d to a request on stream %d: %v", f.Header.StreamId, c.stream, f.Body.Message)
+		}
+	}
+}
+
+func (c *Conn) write(b []byte) error {
+	if !c.framed {
+		_, err := c.nc.Write(b)
+		return err
+	}
+	var out bytes.Buffer
+	selfContained := len(b) <= segment.MaxPayloadLength
+	for len(b) > 0 {
+		n := min(len(b), segment.MaxPayloadLength)
+		s := &segment.Segment{
+			Header:  &segment.Header{IsSelfContained: selfContained},
+			Payload: &segment.Payload{UncompressedData: b[:n]},
+		}
+		if err := c.segments.EncodeSegment(s, &out); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	_, err := c.nc.Write(out.Bytes())
+	return err
+}
+
+// segmentReader is the stream of the payloads of v5 segments.
+type segmentReader struct {
+	codec segment.Codec
+	src   io.Reader
+	left  []byte
+}
+
+func (r *segmentReader) Read(p []byte) (int, error) {
+	for len(r.left) == 0 {
+		s, err := r.codec.DecodeSegment(r.src)
+		if err != nil {
+			return 0, err
+		}
+		r.left = s.Payload.UncompressedData
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// Request is a statement and how to send it.
+type Request struct {
+	Query       string
+	Values      []*primitive.Value
+	PageSize    int32
+	State       []byte
+	Timestamp   *int64
+	Now         *int32 // v5: the request's idea of now, in seconds
+	Consistency primitive.ConsistencyLevel
+	Serial      primitive.ConsistencyLevel // 0 for none
+	Keyspace    string                     // v5: for this request
+	SkipMeta    bool
+}
+
+func (r Request) options() *message.QueryOptions {
+	o := &message.QueryOptions{
+		Consistency: r.Consistency, PositionalValues: r.Values, PageSize: r.PageSize, PagingState: r.State,
+		DefaultTimestamp: r.Timestamp, NowInSeconds: r.Now, Keyspace: r.Keyspace, SkipMetadata: r.SkipMeta,
+	}
+	if o.Consistency == primitive.ConsistencyLevelAny { // the zero value; no read can have it
+		o.Consistency = primitive.ConsistencyLevelOne
+	}
+	if r.Serial != 0 {
+		o.SerialConsistency = &r.Serial
+	}
+	return o
+}
+
+// Query sends a QUERY.
+func (c *Conn) Query(r Request) (*Answer, error) {
+	return c.answer(&message.Query{Query: r.Query, Options: r.options()})
+}
+
+// Prepare sends a PREPARE.
+func (c *Conn) Prepare(query string) (*Answer, error) {
+	if query == "" {
+		return nil, errors.New("an empty PREPARE cannot be encoded")
+	}
+	return c.answer(&message.Prepare{Query: query})
+}
+
+// Execute sends an EXECUTE of what Prepare answered. The rows of an answer
+// without metadata get those of p.
+func (c *Conn) Execute(p *Answer, r Request) (*Answer, error) {
+	a, err := c.answer(&message.Execute{QueryId: p.ID, ResultMetadataId: p.MetadataID, Options: r.options()})
+	if err == nil && a.Kind == Rows && a.Columns == nil {
+		a.Columns = p.Columns
+	}
+	return a, err
+}
+
+// Batch sends a BATCH.
+func (c *Conn) Batch(b *message.Batch) (*Answer, error) {
+	if b.Consistency == primitive.ConsistencyLevelAny {
+		b.Consistency = primitive.ConsistencyLevelOne
+	}
+	return c.answer(b)
+}
+
+func (c *Conn) answer(m message.Message) (*Answer, error) {
+	f, err := c.Call(m)
+	if err != nil {
+		return nil, fmt.Errorf("difftest: %w", err)
+	}
+	return newAnswer(f)
+}

@@ -1,0 +1,336 @@
+package difftest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+)
+
+// Runner runs steps on sessions and compares every session's answers with those
+// of the first, the judge.
+type Runner struct {
+	Sessions []*Session
+	Refusals *Refusals
+	Tally    *Tally
+	// Report is told each difference.
+	Report func(format string, args ...any)
+
+	script   *Script
+	began    time.Time
+	stamp    int64          // the last default timestamp
+	reported map[string]int // per target
+}
+
+// Only so many differences of one target are reported for a script: after the
+// first ones, most follow from them.
+const maxReports = 8
+
+// Run runs a script.
+func (r *Runner) Run(s *Script) {
+	r.script, r.began, r.reported = s, time.Now(), map[string]int{}
+	for i := range s.Steps {
+		if !r.step(i, &s.Steps[i]) {
+			return
+		}
+	}
+}
+
+// A labelled answer is one of the several that a step gives: a SELECT is sent as
+// a query, prepared, and by pages.
+type labelled struct {
+	label  string
+	answer *Answer
+	pages  []int // lengths, where it was read by pages
+}
+
+var (
+	isSelect   = regexp.MustCompile(`(?is)^\s*SELECT\b`)
+	isMutation = regexp.MustCompile(`(?is)^\s*(INSERT|UPDATE|DELETE|BEGIN)\b`)
+)
+
+// step runs one step on all sessions at once. It returns false when a connection
+// is lost: there is no going on then.
+func (r *Runner) step(index int, p *Step) bool {
+	time.Sleep(p.Wait)
+	if p.PlacedTable != "" {
+		r.placed(p)
+		return true
+	}
+	r.stamp = max(r.stamp+1, time.Now().UnixMicro())
+
+	answers := make([][]labelled, len(r.Sessions))
+	errs := make([]error, len(r.Sessions))
+	perform := func() {
+		var wg sync.WaitGroup
+		for i, s := range r.Sessions {
+			if p.UnshardedOnly && s.Sharding != "" {
+				continue
+			}
+			wg.Go(func() { answers[i], errs[i] = r.perform(s, index, p) })
+		}
+		wg.Wait()
+	}
+	perform()
+	for i, s := range r.Sessions {
+		if errs[i] != nil {
+			r.Report("%s:%d: %s: %v\n%s", r.script.Name, p.Line, s.Name, errs[i], indent(p.Text))
+			return false
+		}
+	}
+	// Only a read may be repeated. Around the tick of a second answers differ once
+	// (expiry, ttl()); what is wrong stays wrong.
+	for range 5 {
+		if !r.script.TTL || !isSelect.MatchString(p.Text) || r.agree(p, answers) {
+			break
+		}
+		time.Sleep(230 * time.Millisecond)
+		perform()
+	}
+
+	judge := answers[0]
+	if label, d := expected(p, judge); d != "" {
+		r.report(r.Sessions[0], p, label, d)
+		return true
+	}
+	for i, s := range r.Sessions {
+		if i > 0 && answers[i] != nil {
+			label, d := r.difference(s, p, judge, answers[i])
+			if d != "" {
+				r.report(s, p, label, d)
+				continue
+			}
+		}
+		if answers[i] != nil && answers[i][0].answer.Kind != Error {
+			r.Tally.count(s.Name, p.Text)
+		}
+	}
+	return true
+}
+
+func (r *Runner) agree(p *Step, answers [][]labelled) bool {
+	for i := 1; i < len(answers); i++ {
+		if answers[i] == nil {
+			continue
+		}
+		if _, d := r.difference(r.Sessions[i], p, answers[0], answers[i]); d != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// expected says in what the judge's answers are not what the script says.
+func expected(p *Step, judge []labelled) (label, d string) {
+	for _, l := range judge {
+		if l.answer.Kind != Error {
+			continue
+		}
+		if int(l.answer.Code) == p.Error {
+			return "", ""
+		}
+		if p.Error < 0 {
+			return l.label, fmt.Sprintf("the script expects success; the judge says %v", l.answer)
+		}
+		return l.label, fmt.Sprintf("the script expects error %04x; the judge says %v", p.Error, l.answer)
+	}
+	if p.Error >= 0 {
+		last := judge[len(judge)-1]
+		return last.label, fmt.Sprintf("the script expects error %04x; the judge says %v", p.Error, last.answer)
+	}
+	return "", ""
+}
+
+func (r *Runner) report(s *Session, p *Step, label, d string) {
+	r.reported[s.Name]++
+	switch n := r.reported[s.Name]; {
+	case n < maxReports:
+		r.Report("%s:%d: %s, %s:\n%s\n%s", r.script.Name, p.Line, s.Name, label, indent(s.text(p.Text)), indent(d))
+	case n == maxReports:
+		r.Report("%s: %s: further differences are not listed", r.script.Name, s.Name)
+	}
+}
+
+// difference compares one session's answers to a step with the judge's.
+func (r *Runner) difference(s *Session, p *Step, judge, got []labelled) (label, d string) {
+	if p.Refused != "" && s.Sharding != "" {
+		first := got[0].answer
+		if first.Kind == Error && r.Refusals.Match(p.Refused, first) {
+			return "", ""
+		}
+		// In one shard much is possible that is not in several.
+		if s.Shards > 1 || first.Kind == Error {
+			return got[0].label, fmt.Sprintf("want refusal %s\ngot  %v", p.Refused, first)
+		}
+	}
+	o := Comparison{CodeOnly: p.CodeOnly, Unordered: p.Unordered && s.Sharding != ""}
+	for i := range max(len(judge), len(got)) {
+		switch {
+		case i >= len(got):
+			return judge[i].label, "no answer of this kind, since the one before it failed"
+		case i >= len(judge):
+			return got[i].label, fmt.Sprintf("the judge did not come so far; got %v", got[i].answer)
+		}
+		if d := Difference(judge[i].answer, got[i].answer, o); d != "" {
+			return judge[i].label, d
+		}
+		if d := pagesDifference(judge[i].pages, got[i].pages, s.Sharding != "", o.Unordered); d != "" {
+			return judge[i].label, d
+		}
+	}
+	return "", ""
+}
+
+// pagesDifference compares the lengths of pages: equal for plain tables, and not
+// more of them for sharded ones (Cassandra may end with an empty one, so one more
+// is let pass).
+func pagesDifference(want, got []int, sharded, unordered bool) string {
+	switch {
+	case unordered:
+	case sharded && len(got) > len(want)+1, !sharded && fmt.Sprint(want) != fmt.Sprint(got):
+		return fmt.Sprintf("lengths of pages: want %v, got %v", want, got)
+	}
+	return ""
+}
+
+// perform sends a step to one session in all the ways that its kind asks for.
+func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
+	text := s.text(p.Text)
+	req := Request{Query: text, Timestamp: p.Timestamp}
+	if p.Timestamp == nil && !r.script.ServerTime && isMutation.MatchString(text) {
+		req.Timestamp = &r.stamp
+	}
+	if p.Now != nil {
+		now := int32(r.began.Unix()) + *p.Now
+		req.Now = &now
+	}
+	var out []labelled
+	add := func(label string, a *Answer, pages []int) {
+		a.rename(s.Keyspace, openKeyspace)
+		out = append(out, labelled{label, a, pages})
+	}
+
+	selects := isSelect.MatchString(text)
+	prepared := p.Bind != nil || selects || isMutation.MatchString(text) && index%2 == 1
+	if p.Bind == nil && (selects || !prepared) {
+		a, err := s.Query(req)
+		if err != nil {
+			return nil, err
+		}
+		add("query", a, nil)
+	}
+	var prep *Answer
+	if prepared {
+		var err error
+		if prep, err = s.Prepare(text); err != nil {
+			return nil, err
+		}
+		add("prepare", prep, nil)
+		if prep.Kind != Prepared {
+			return out, nil
+		}
+		if req.Values, err = bindValues(p.Bind, prep.Bind); err != nil {
+			return nil, err
+		}
+		a, err := s.Execute(prep, req)
+		if err != nil {
+			return nil, err
+		}
+		add("execute", a, nil)
+		if a.Kind != Rows {
+			return out, nil
+		}
+	}
+	if !selects || out[0].answer.Kind == Error {
+		return out, nil
+	}
+	sizes := p.Pages
+	if sizes == nil {
+		sizes = r.script.Pages
+	}
+	for i, size := range sizes {
+		// Pages are read by QUERY and by EXECUTE in turn.
+		by := req
+		by.PageSize = size
+		execute := p.Bind != nil || i%2 == 1
+		by.SkipMeta = execute
+		a, pages, err := s.readPages(by, prep, execute)
+		if err != nil {
+			return nil, err
+		}
+		add(fmt.Sprintf("pages of %d", size), a, pages)
+	}
+	return out, nil
+}
+
+// A read that does not end is stopped after so many pages.
+const maxPages = 20_000
+
+// readPages reads all pages and returns them as one answer, and their lengths.
+func (s *Session) readPages(req Request, prep *Answer, execute bool) (*Answer, []int, error) {
+	var all *Answer
+	var lengths []int
+	for range maxPages {
+		var a *Answer
+		var err error
+		if execute {
+			a, err = s.Execute(prep, req)
+		} else {
+			a, err = s.Query(req)
+		}
+		if err != nil || a.Kind == Error {
+			return a, lengths, err
+		}
+		lengths = append(lengths, len(a.Rows))
+		if len(a.Rows) > int(req.PageSize) {
+			return nil, lengths, fmt.Errorf("a page of %d rows where %d were asked for", len(a.Rows), req.PageSize)
+		}
+		if all == nil {
+			all = a
+		} else {
+			all.Rows = append(all.Rows, a.Rows...)
+			all.State = a.State
+		}
+		if a.State == nil {
+			return all, lengths, nil
+		}
+		req.State = a.State
+	}
+	return nil, nil, fmt.Errorf("a read of %d pages does not end", maxPages)
+}
+
+// placed checks an @placed annotation on the sharded targets whose store can be
+// looked at.
+func (r *Runner) placed(p *Step) {
+	for _, s := range r.Sessions {
+		if s.Sharding == "" || s.Backend == "" {
+			continue
+		}
+		rows, err := Placement(s.Target, s.Keyspace, p.PlacedTable)
+		if err != nil {
+			r.report(s, p, "placement", err.Error())
+			continue
+		}
+		if want := min(p.PlacedMin, s.Shards); len(rows) < want {
+			r.report(s, p, "placement", fmt.Sprintf("rows in shards %v: want at least %d of %d shards", rows, want, s.Shards))
+		}
+		for shard := range rows {
+			if shard < 1 || shard > s.Shards {
+				r.report(s, p, "placement", fmt.Sprintf("a row in shard %d of 1..%d", shard, s.Shards))
+			}
+		}
+	}
+}
+
+// Batch is a protocol-level BATCH of statements without values.
+func (s *Session) batch(kind primitive.BatchType, queries []string, timestamp *int64) (*Answer, error) {
+	m := &message.Batch{Type: kind, DefaultTimestamp: timestamp}
+	for _, q := range queries {
+		m.Children = append(m.Children, &message.BatchChild{Query: strings.ReplaceAll(q, "$ks", s.Keyspace)})
+	}
+	return s.Conn.Batch(m)
+}

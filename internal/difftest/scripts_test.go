@@ -1,0 +1,86 @@
+package difftest
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+)
+
+// TestScripts runs testdata/*.cql on all targets.
+func TestScripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.cql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusals, err := ReadRefusals("testdata/refusals.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := targets(t)
+	tally := &Tally{}
+	whole := t.Run("all", func(t *testing.T) {
+		for _, path := range paths {
+			script, err := ReadScript(path)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			for _, v := range script.Versions {
+				t.Run(fmt.Sprintf("%s/v%d", script.Name, v), func(t *testing.T) {
+					t.Parallel()
+					sessions := openAll(t, all, primitive.ProtocolVersion(v))
+					r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, Report: t.Errorf}
+					r.Run(script)
+				})
+			}
+		}
+	})
+	// Floors and the list of refusals are of the whole run, not of -run …/one.
+	if !whole || testing.Short() || partial() {
+		return
+	}
+	sharded := slices.ContainsFunc(all, func(t Target) bool { return t.Sharding != "" })
+	for _, target := range all {
+		for _, below := range tally.Below(target.Name) {
+			t.Errorf("%s accepted too few statements of a class: %s", target.Name, below)
+		}
+	}
+	if sharded {
+		for _, id := range refusals.Unmet() {
+			t.Errorf("testdata/refusals.txt: no script meets %s", id)
+		}
+	}
+	t.Logf("accepted statements:\n%v", tally)
+}
+
+// partial reports whether -run selects only some subtests.
+func partial() bool {
+	f := flag.Lookup("test.run")
+	return f != nil && f.Value.String() != "" && f.Value.String() != "^TestScripts$" && f.Value.String() != "TestScripts"
+}
+
+// openAll opens a session to each target, with keyspaces whose names are of equal
+// length; they are dropped when the test ends.
+func openAll(t testing.TB, all []Target, v primitive.ProtocolVersion) []*Session {
+	t.Helper()
+	base := cassandra.Keyspace(t, "d")
+	sessions := make([]*Session, len(all))
+	for i, target := range all {
+		s, err := Open(target, fmt.Sprintf("%s_%c", base, 'a'+i), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions[i] = s
+		t.Cleanup(func() {
+			if err := s.Drop(); err != nil {
+				t.Errorf("drop: %v", err)
+			}
+		})
+	}
+	return sessions
+}

@@ -1,0 +1,105 @@
+package difftest
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Tally counts, per target, the accepted statements of each class, so that a
+// class that is refused everywhere, or that no script has any more, shows.
+type Tally struct {
+	mu     sync.Mutex
+	counts map[string]map[string]int // target → class → statements
+}
+
+// A class of statements and how many of it a whole run of the scripts must have
+// accepted on every target.
+type class struct {
+	name  string
+	re    *regexp.Regexp
+	floor int
+}
+
+func classOf(name, re string, floor int) class {
+	return class{name, regexp.MustCompile(`(?is)` + re), floor}
+}
+
+// A statement is of every class whose pattern it matches.
+var classes = []class{
+	classOf("create table", `^\s*CREATE TABLE`, 20),
+	classOf("alter table", `^\s*ALTER TABLE`, 5),
+	classOf("drop table", `^\s*DROP TABLE`, 2),
+	classOf("truncate", `^\s*TRUNCATE`, 2),
+	classOf("insert", `^\s*INSERT`, 100),
+	classOf("insert json", `^\s*INSERT.*\bJSON\b`, 3),
+	classOf("update", `^\s*UPDATE`, 30),
+	classOf("delete", `^\s*DELETE`, 20),
+	classOf("batch", `^\s*BEGIN`, 5),
+	classOf("conditional", `^\s*(INSERT|UPDATE|DELETE).*\bIF\b`, 15),
+	classOf("with timestamp", `\bUSING TIMESTAMP|AND TIMESTAMP\b`, 20),
+	classOf("with ttl", `^\s*(INSERT|UPDATE).*\bTTL\b`, 8),
+	classOf("select", `^\s*SELECT`, 200),
+	classOf("order by", `^\s*SELECT.*ORDER BY`, 20),
+	classOf("limit", `^\s*SELECT.*\bLIMIT\b`, 15),
+	classOf("in", `^\s*SELECT.*WHERE.*\bIN\b`, 20),
+	classOf("tuple relation", `^\s*SELECT.*WHERE.*\(\w+\s*,[^)]*\)\s*(=|<|>|IN)`, 10),
+	classOf("aggregate", `^\s*SELECT.*\b(count|min|max|sum|avg)\s*\(`, 15),
+	classOf("group by", `^\s*SELECT.*GROUP BY`, 5),
+	classOf("distinct", `^\s*SELECT\s+DISTINCT`, 3),
+	classOf("json", `^\s*SELECT\s+JSON`, 3),
+	classOf("token", `\btoken\s*\(`, 5),
+	classOf("filtering", `ALLOW FILTERING`, 5),
+	classOf("writetime, ttl()", `\b(writetime|ttl)\s*\(`, 8),
+}
+
+func (t *Tally) count(target, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.counts == nil {
+		t.counts = map[string]map[string]int{}
+	}
+	if t.counts[target] == nil {
+		t.counts[target] = map[string]int{}
+	}
+	for _, c := range classes {
+		if c.re.MatchString(text) {
+			t.counts[target][c.name]++
+		}
+	}
+}
+
+// Below returns the classes of which the target has accepted too few.
+func (t *Tally) Below(target string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	for _, c := range classes {
+		if n := t.counts[target][c.name]; n < c.floor {
+			out = append(out, fmt.Sprintf("%s: %d of at least %d", c.name, n, c.floor))
+		}
+	}
+	return out
+}
+
+// String lists the counts.
+func (t *Tally) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var names []string
+	for name := range t.counts {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s:", name)
+		for _, c := range classes {
+			fmt.Fprintf(&b, " %s %d;", c.name, t.counts[name][c.name])
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
