@@ -61,7 +61,7 @@ func (p *parser) createFunction() Statement {
 	p.orReplace()
 	name := p.functionName()
 	p.expect(tLParen)
-	if p.kind() != tRParen {
+	if isIdent[p.kind()] {
 		for {
 			p.ident()
 			p.typeRef()
@@ -110,7 +110,7 @@ func (p *parser) bareFunction() {
 
 func (p *parser) typeList() {
 	p.expect(tLParen)
-	if p.kind() != tRParen {
+	if startsType(p.kind()) {
 		p.typeRef()
 		for p.accept(tComma) {
 			p.typeRef()
@@ -165,7 +165,7 @@ func (p *parser) userName(quoted string) string {
 		p.wrong(quoted)
 	case tString, tIdent:
 	default:
-		p.fail(failure{bad: p.pos, at: p.pos, expecting: "set null"})
+		p.noViable(0)
 		return ""
 	}
 	p.advance()
@@ -279,6 +279,12 @@ func (p *parser) grantStatement() Statement {
 	}
 	first, next := p.ahead(1), p.ahead(2)
 	// ALL, UNMASK and SELECT_MASKED are also names of roles.
+	switch {
+	case first == kAll && next != kOn && next != kPermissions && next != toOrFrom,
+		(first == kUnmask || first == kSelectMasked) && next != kOn && next != kPermission && next != tComma && next != toOrFrom:
+		p.noViable(2)
+		return nil
+	}
 	if permissionKinds[first] && !(isIdent[first] && next == toOrFrom) || first == kAll && next != toOrFrom {
 		p.advance()
 		p.permissionOrAll()
@@ -322,7 +328,17 @@ func (p *parser) permissionOrAll() {
 
 // resource reads what permissions are granted on.
 func (p *parser) resource() {
-	k, next := p.kind(), p.ahead(1)
+	k := p.kind()
+	if k == kKeyspace {
+		p.advance()
+		p.keyspaceName()
+		return
+	}
+	if !isIdent[k] && k != kColumnFamily && k != tQMark {
+		p.noViable(0)
+		return
+	}
+	next := p.ahead(1)
 	switch {
 	case k == kAll && next == kKeyspaces, k == kAll && next == kMbeans, k == kAll && next == kRoles:
 		p.skip(2)
@@ -332,9 +348,6 @@ func (p *parser) resource() {
 			p.expectAll(kIn, kKeyspace)
 			p.keyspaceName()
 		}
-	case k == kKeyspace:
-		p.advance()
-		p.keyspaceName()
 	case k == kColumnFamily:
 		p.advance()
 		p.tableName()

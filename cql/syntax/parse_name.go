@@ -60,7 +60,9 @@ var afterTable = kinds(tEOF, tSemicolon, tLParen, kJSON, kUsing, kSet, kWhere, k
 var (
 	afterIndex    = kinds(tEOF, tSemicolon)
 	afterFunction = kinds(tEOF, tSemicolon, tLParen, tDot, kWith)
-	afterType     = kinds(tEOF, tSemicolon, tComma, tRParen, tGT, kStatic, kMasked, kPrimary, kLanguage, kFinalfunc, kInitcond)
+	afterUserType = kinds(tEOF, tSemicolon, tComma, tRParen, tGT, kStatic, kMasked, kPrimary, kLanguage, kFinalfunc,
+		kInitcond, kWith, tLParen, kAlter, kAdd, kRename)
+	afterType = kinds(tEOF, tSemicolon, tComma, tRParen, tGT, kStatic, kMasked, kPrimary, kLanguage, kFinalfunc, kInitcond)
 )
 
 func (p *parser) tableName() Name { return p.qualifiedName("table", afterTable) }
@@ -110,9 +112,9 @@ func (p *parser) userTypeName() Name {
 // functionName reads [keyspace.]function.
 func (p *parser) functionName() Name {
 	var n Name
-	if k := p.kind(); (isIdent[k] || k == tQMark) && p.ahead(1) == tDot {
+	if k := p.kind(); (isIdent[k] || k == tQMark) && (p.ahead(1) == tDot || !isFunction[k]) {
 		n.Keyspace = p.keyspaceName()
-		p.advance()
+		p.expect(tDot)
 	}
 	k := p.kind()
 	if n.Keyspace == "" && isIdent[k] && !afterFunction[p.ahead(1)] {

@@ -200,10 +200,14 @@ func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
 
 // mask reads MASKED WITH function(…) or MASKED WITH DEFAULT; nil when absent.
 func (p *parser) mask() Expr {
-	if !p.accept(kMasked) {
+	if p.kind() != kMasked {
 		return nil
 	}
-	p.expect(kWith)
+	if p.ahead(1) != kWith {
+		p.noViable(1)
+		return nil
+	}
+	p.skip(2)
 	if p.kind() == kDefault && p.ahead(1) != tLParen && p.ahead(1) != tDot {
 		p.advance()
 		return &Call{Func: Name{Keyspace: "system", Name: "mask_default"}}
@@ -306,13 +310,10 @@ func rawText(c *Constant) string {
 func (p *parser) fullMap() *Map {
 	p.expect(tLBrace)
 	m := &Map{}
-	if p.accept(tRBrace) {
-		return m
-	}
-	for {
+	if startsTerm(p.kind()) {
 		m.Entries = append(m.Entries, p.mapEntry())
-		if !p.accept(tComma) {
-			break
+		for p.accept(tComma) {
+			m.Entries = append(m.Entries, p.mapEntry())
 		}
 	}
 	p.expect(tRBrace)
@@ -344,7 +345,7 @@ func (p *parser) createIndex() Statement {
 	p.expect(kOn)
 	s.Table = p.tableName()
 	p.expect(tLParen)
-	if p.kind() != tRParen {
+	if k := p.kind(); isColumnIdent(k) || k == kEntries || k == kFull {
 		for {
 			s.Targets = append(s.Targets, p.indexTarget())
 			if !p.accept(tComma) {
@@ -444,6 +445,10 @@ func (p *parser) alterTable() Statement {
 	s := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
 	switch p.kind() {
 	case kAlter:
+		if isColumnIdent(p.ahead(1)) && p.ahead(2) != kMasked && p.ahead(2) != kDrop && p.ahead(2) != kType {
+			p.noViable(2)
+			return s
+		}
 		p.advance()
 		p.alterColumn(s)
 	case kAdd:
@@ -475,13 +480,10 @@ func (p *parser) alterTable() Statement {
 
 func (p *parser) alterColumn(s *AlterTable) {
 	s.AlterIfExists = p.ifExists()
-	if isColumnIdent(p.kind()) {
-		if k := p.ahead(1); k != kMasked && k != kDrop && (k != kType || s.AlterIfExists) {
-			p.noViable(1)
-		}
-	}
 	s.AlterColumn = p.columnIdent()
 	switch {
+	case p.kind() != kMasked && p.kind() != kDrop && (p.kind() != kType || s.AlterIfExists):
+		p.noViable(0)
 	case p.accept(kType):
 		t := p.typeRef()
 		s.AlterType = &t
@@ -650,9 +652,13 @@ func (p *parser) describeStatement() Statement {
 		p.advance()
 		d.What, d.Name = "AGGREGATE", p.functionName()
 	case isIdent[k]:
-		if p.ahead(1) == tDot {
+		switch next := p.ahead(1); next {
+		case tDot:
 			d.Name.Keyspace = p.ident()
 			p.advance()
+		case tEOF, tSemicolon, kWith:
+		default:
+			p.noViable(1)
 		}
 		d.Name.Name = p.ident()
 	default:

@@ -158,10 +158,10 @@ func (p *parser) inValues() (marker Expr, list []Expr) {
 		return nil, nil
 	}
 	p.advance()
-	if p.accept(tRParen) {
-		return nil, []Expr{}
+	list = []Expr{}
+	if startsTerm(p.kind()) {
+		list = p.terms()
 	}
-	list = p.terms()
 	p.expect(tRParen)
 	return nil, list
 }

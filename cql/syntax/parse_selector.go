@@ -179,10 +179,10 @@ func (p *parser) selectorBase() Expr {
 	case k == tLBracket:
 		p.advance()
 		l := &List{}
-		if !p.accept(tRBracket) {
+		if startsSelector(p.kind()) {
 			l.Elems = p.selectorList()
-			p.expect(tRBracket)
 		}
+		p.expect(tRBracket)
 		return l
 	case k == tLBrace:
 		return p.selectorBraced()
@@ -239,8 +239,11 @@ func (p *parser) namedSelector() Expr {
 		if f := p.ahead(2); !isFunction[f] && !isIdent[f] {
 			p.noViable(2)
 			return nil
-		} else if isFunction[f] && p.ahead(3) == tLParen {
+		} else if n := p.ahead(3); isFunction[f] && n == tLParen {
 			return p.selectorCall()
+		} else if !afterColumn[n] {
+			p.noViable(3)
+			return nil
 		}
 	}
 	if k == kToken || !afterColumn[next] {
@@ -253,10 +256,10 @@ func (p *parser) namedSelector() Expr {
 func (p *parser) selectorCall() Expr {
 	c := &Call{Func: p.functionName()}
 	p.expect(tLParen)
-	if !p.accept(tRParen) {
+	if startsSelector(p.kind()) {
 		c.Args = p.selectorList()
-		p.expect(tRParen)
 	}
+	p.expect(tRParen)
 	return c
 }
 

@@ -79,8 +79,15 @@ func (p *parser) term() Expr {
 		p.advance()
 		l = &Binary{Op: termOps[k], Left: l, Right: p.product()}
 	}
+	if !afterTerm[p.kind()] {
+		p.noViable(0)
+	}
 	return l
 }
+
+// afterTerm are the tokens that may follow a term somewhere.
+var afterTerm = kinds(tEOF, tSemicolon, tComma, tRParen, tRBracket, tRBrace, tColon, tRange, tPlus, kAnd, kIf,
+	kWhere, kOrder, kGroup, kPer, kLimit, kAllow, kAsc, kDesc, kPrimary, kApply, kInsert, kUpdate, kDelete)
 
 func isCall(name, next kind) bool {
 	return next == tDot || next == tLParen && (isFunction[name] || name == kCast)
@@ -130,10 +137,10 @@ func (p *parser) simpleTerm() Expr {
 	case k == tLBracket:
 		p.advance()
 		l := &List{}
-		if !p.accept(tRBracket) {
+		if startsTerm(p.kind()) {
 			l.Elems = p.terms()
-			p.expect(tRBracket)
 		}
+		p.expect(tRBracket)
 		return l
 	case k == tLBrace:
 		return p.braced()

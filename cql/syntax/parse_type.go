@@ -23,7 +23,9 @@ func (p *parser) typeRef() TypeRef {
 	switch {
 	case isIdent[k] && !isNative[k] && !isUserType[k]:
 		return TypeRef{Name: p.userTypeName(), User: true}
-	case next != tDot && next != tLT && k != kSet && !afterType[next]:
+	case k == kSet:
+		return p.collectionType("set", 1)
+	case k != tIdent && k != tQuoted && next != tDot && next != tLT && (isNative[k] && !afterType[next] || !afterUserType[next]):
 		p.noViable(1)
 		return TypeRef{}
 	case next == tDot:
@@ -36,8 +38,6 @@ func (p *parser) typeRef() TypeRef {
 			return p.collectionType("map", 2)
 		case kList:
 			return p.collectionType("list", 1)
-		case kSet:
-			return p.collectionType("set", 1)
 		case kTuple:
 			return p.tupleType()
 		case kVector:
@@ -45,9 +45,6 @@ func (p *parser) typeRef() TypeRef {
 		case kFrozen:
 			return p.frozenType()
 		}
-	}
-	if k == kSet {
-		p.expect(tLT)
 	}
 	return TypeRef{Name: p.userTypeName(), User: true}
 }

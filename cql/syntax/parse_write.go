@@ -138,8 +138,8 @@ func (p *parser) assignment() Assignment {
 // assignedValue reads what c = may be followed by: a term, term + c, c + term,
 // c - term, and c -3, whose sign belongs to the number.
 func (p *parser) assignedValue(a *Assignment) {
-	k, next := p.kind(), p.ahead(1)
-	if !isColumnIdent(k) || isCall(k, next) {
+	k := p.kind()
+	if !isColumnIdent(k) || isCall(k, p.ahead(1)) {
 		a.Value = p.term()
 		if p.accept(tPlus) {
 			c := p.columnIdent()
@@ -150,6 +150,7 @@ func (p *parser) assignedValue(a *Assignment) {
 		}
 		return
 	}
+	next := p.ahead(1)
 	switch next {
 	case tPlus, tMinus, tInteger:
 	default:
