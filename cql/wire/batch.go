@@ -16,7 +16,7 @@ type Batch struct {
 	Type   BatchType
 	Count  int    // of statements
 	Raw    []byte // the statements, still encoded: append with AppendBatchStatement
-	Params Params // without values, page size and paging state
+	Params Params // AppendBatch leaves out values, page size and paging state
 }
 
 // BatchStatement is one statement of a BATCH: text, or the id of a prepared one.
@@ -43,7 +43,7 @@ func ParseBatch(v Version, body []byte) (b Batch, err error) {
 		s.parse(&c)
 	}
 	b.Raw = c.b[start:c.off:c.off]
-	b.Params.parse(&c, v, true)
+	b.Params.parse(&c, v)
 	if err := c.Err(); err != nil {
 		return Batch{}, fmt.Errorf("parse BATCH: %w", err)
 	}

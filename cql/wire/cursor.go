@@ -124,11 +124,12 @@ func (c *Cursor) text(n int, short *Error) []byte {
 // Cassandra's words, which tell the two apart.
 var (
 	errShortString     = &Error{Code: CodeProtocol, Message: "Not enough bytes to read an UTF8 serialized string preceded by its 2 bytes length"}
+	errShortBytes      = &Error{Code: CodeProtocol, Message: "Not enough bytes to read a byte array preceded by its 2 bytes length"}
 	errShortLongString = &Error{Code: CodeProtocol, Message: "Not enough bytes to read an UTF8 serialized string preceded by its 4 bytes length"}
 )
 
 // ShortBytes reads a [short bytes].
-func (c *Cursor) ShortBytes() []byte { return c.Raw(int(c.Short())) }
+func (c *Cursor) ShortBytes() []byte { return c.text(int(c.Short()), errShortBytes) }
 
 // Bytes reads [bytes]: nil when null.
 func (c *Cursor) Bytes() []byte {
@@ -152,6 +153,10 @@ func (c *Cursor) Value() (b []byte, unset bool) {
 			c.Fail(Errorf(CodeProtocol, "Invalid ByteBuf length %d", n))
 		}
 		return nil, unset
+	}
+	if int(n) > len(c.b)-c.off {
+		c.Fail(Errorf(CodeProtocol, "Cannot read value of length %d, only %d bytes remaining in the message", n, len(c.b)-c.off))
+		return nil, false
 	}
 	return c.Raw(int(n)), false
 }

@@ -22,7 +22,7 @@ const (
 	CodeReadFailure     Code = 0x1300
 	CodeFunctionFailure Code = 0x1400
 	CodeWriteFailure    Code = 0x1500
-	CodeCDCWriteFailure Code = 0x1600 // v5; CodeServer in v4
+	CodeCDCWriteFailure Code = 0x1600
 	CodeCASWriteUnknown Code = 0x1700 // v5; CodeWriteTimeout in v4
 	CodeSyntax          Code = 0x2000
 	CodeUnauthorized    Code = 0x2100
@@ -101,7 +101,7 @@ type Error struct {
 	Required    int32       // Unavailable, the timeouts and failures, CASWriteUnknown: replicas (or responses) the level requires
 	Alive       int32       // Unavailable: replicas known to be alive
 	Received    int32       // the timeouts and failures, CASWriteUnknown: responses received
-	Failures    int32       // ReadFailure, WriteFailure; what is written is len(Reasons) in v5, unless that is 0
+	Failures    int32       // ReadFailure, WriteFailure; in v5 it is the number of Reasons
 	Reasons     []Reason    // ReadFailure, WriteFailure, v5
 	DataPresent bool        // ReadTimeout, ReadFailure: the replica asked for data answered
 	WriteType   string      // WriteTimeout, WriteFailure
@@ -118,7 +118,7 @@ type Error struct {
 // Reason is one replica's failure: a code of v5's reason map.
 type Reason struct {
 	Addr netip.Addr
-	Code uint16 // 0 unknown, 1 too many tombstones, 2 index not available, …
+	Code uint16 // a RequestFailureReason: 0 unknown, 1 too many tombstones, 2 timeout, …
 }
 
 func (e *Error) Error() string { return e.Code.String() + ": " + e.Message }
@@ -151,17 +151,12 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeServer, Message: err.Error()}
 }
 
-// Append appends the body of the ERROR message. Codes that v4 does not know are
-// written as Cassandra writes them there.
+// Append appends the body of the ERROR message. CodeCASWriteUnknown, which v4
+// does not know, is a write timeout there, as Cassandra has it.
 func (e *Error) Append(dst []byte, v Version) []byte {
 	code := e.Code
-	if v < V5 {
-		switch code {
-		case CodeCDCWriteFailure:
-			code = CodeServer
-		case CodeCASWriteUnknown:
-			code = CodeWriteTimeout
-		}
+	if v < V5 && code == CodeCASWriteUnknown {
+		code = CodeWriteTimeout
 	}
 	dst = AppendInt(dst, int32(code))
 	dst = AppendString(dst, e.Message)

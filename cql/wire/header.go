@@ -71,7 +71,7 @@ func (h Header) check(wantResponse bool) *Error {
 	case h.Op.Response() != wantResponse:
 		return wrongDirection(h)
 	case h.Length < 0:
-		return Errorf(CodeProtocol, "Invalid frame body length %d", h.Length)
+		return Errorf(CodeProtocol, "Invalid value for envelope header body length field: %d", h.Length)
 	}
 	return nil
 }

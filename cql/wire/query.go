@@ -1,9 +1,13 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // QueryFlags are the flags of QUERY, EXECUTE and BATCH parameters: one byte in
-// v4, four in v5.
+// v4, four in v5. The specification gives QueryKeyspace to v5 alone; Cassandra
+// reads it in v4 too, and so does this package.
 type QueryFlags uint32
 
 const (
@@ -14,12 +18,12 @@ const (
 	QuerySerialConsistency QueryFlags = 0x0010
 	QueryDefaultTimestamp  QueryFlags = 0x0020
 	QueryNamedValues       QueryFlags = 0x0040
-	QueryKeyspace          QueryFlags = 0x0080 // v5
+	QueryKeyspace          QueryFlags = 0x0080
 	QueryNowInSeconds      QueryFlags = 0x0100 // v5
 )
 
 const (
-	queryFlagsV4 = QueryFlags(0x7F)
+	queryFlagsV4 = QueryFlags(0xFF)
 	queryFlagsV5 = QueryFlags(0x1FF)
 )
 
@@ -29,7 +33,7 @@ const (
 type Params struct {
 	Consistency       Consistency
 	Flags             QueryFlags
-	Values            Values // QueryValues; never in a BATCH, whose statements have their own
+	Values            Values // QueryValues; not in a BATCH, whose statements have their own
 	PageSize          int32
 	PagingState       []byte
 	SerialConsistency Consistency
@@ -80,7 +84,7 @@ func (p *Params) SetDefaultTimestamp(us int64) {
 // SetSkipMetadata says whether the result may leave out its metadata.
 func (p *Params) SetSkipMetadata(skip bool) { p.set(QuerySkipMetadata, skip) }
 
-// SetKeyspace sets the keyspace of the request (v5); nil means none.
+// SetKeyspace sets the keyspace of the request; nil means none.
 func (p *Params) SetKeyspace(keyspace []byte) {
 	p.Keyspace = keyspace
 	p.set(QueryKeyspace, keyspace != nil)
@@ -100,17 +104,14 @@ func (p *Params) set(f QueryFlags, on bool) {
 	}
 }
 
-// parse reads consistency and flags and what follows them.
-func (p *Params) parse(c *Cursor, v Version, batch bool) {
+// parse reads consistency and flags and what follows them. Cassandra reads those
+// of a BATCH in the same way, whatever they announce.
+func (p *Params) parse(c *Cursor, v Version) {
 	p.Consistency = c.Consistency()
 	if v >= V5 {
 		p.Flags = QueryFlags(c.Int()) & queryFlagsV5
 	} else {
 		p.Flags = QueryFlags(c.Byte()) & queryFlagsV4
-	}
-	if batch {
-		p.parseTail(c)
-		return
 	}
 	if p.Flags&QueryValues != 0 {
 		p.Values = parseValues(c, p.Flags&QueryNamedValues != 0)
@@ -121,15 +122,13 @@ func (p *Params) parse(c *Cursor, v Version, batch bool) {
 	if p.Flags&QueryPagingState != 0 {
 		p.PagingState = c.Bytes()
 	}
-	p.parseTail(c)
-}
-
-func (p *Params) parseTail(c *Cursor) {
 	if p.Flags&QuerySerialConsistency != 0 {
 		p.SerialConsistency = c.Consistency()
 	}
 	if p.Flags&QueryDefaultTimestamp != 0 {
-		p.DefaultTimestamp = c.Long()
+		if p.DefaultTimestamp = c.Long(); p.DefaultTimestamp == math.MinInt64 {
+			c.Fail(errTimestamp)
+		}
 	}
 	if p.Flags&QueryKeyspace != 0 {
 		p.Keyspace = c.Str()
@@ -138,6 +137,9 @@ func (p *Params) parseTail(c *Cursor) {
 		p.NowInSeconds = c.Int()
 	}
 }
+
+var errTimestamp = Errorf(CodeProtocol, "Out of bound timestamp, must be in [%d, %d] (got %d)",
+	math.MinInt64+1, math.MaxInt64, math.MinInt64)
 
 func (p *Params) append(dst []byte, v Version, batch bool) []byte {
 	dst = AppendConsistency(dst, p.Consistency)
@@ -189,7 +191,7 @@ type Query struct {
 func ParseQuery(v Version, body []byte) (q Query, err error) {
 	c := NewCursor(body)
 	q.Text = c.LongStr()
-	q.Params.parse(&c, v, false)
+	q.Params.parse(&c, v)
 	if err := c.Err(); err != nil {
 		return Query{}, fmt.Errorf("parse QUERY: %w", err)
 	}
@@ -258,7 +260,7 @@ func ParseExecute(v Version, body []byte) (e Execute, err error) {
 	if v >= V5 {
 		e.MetadataID = c.ShortBytes()
 	}
-	e.Params.parse(&c, v, false)
+	e.Params.parse(&c, v)
 	if err := c.Err(); err != nil {
 		return Execute{}, fmt.Errorf("parse EXECUTE: %w", err)
 	}

@@ -1,5 +1,7 @@
 package wire
 
+import "encoding/binary"
+
 // Values are the values bound to a statement, still encoded: for each its name
 // (a [string]) if Named, then a [value].
 //
@@ -96,14 +98,26 @@ func (v *Values) At(i int) (Value, bool) {
 	return Value{}, false
 }
 
+// offset is where the value at index i starts in Raw; that of Count is the end.
+func (v *Values) offset(i int) int {
+	if i >= v.Count {
+		return len(v.Raw)
+	}
+	off := 0
+	for ; i > 0; i-- {
+		if v.Named {
+			off += 2 + int(binary.BigEndian.Uint16(v.Raw[off:]))
+		}
+		off += 4 + int(max(0, int32(binary.BigEndian.Uint32(v.Raw[off:]))))
+	}
+	return off
+}
+
 // Insert returns v with n encoded values, raw, before index i (i = Count is
 // after the last). Only Append and Len see them; a second Insert replaces the
 // first. raw must stay unchanged until then.
 func (v Values) Insert(i, n int, raw []byte) Values {
-	v.at = len(v.Raw)
-	if x, ok := v.At(i); ok {
-		v.at = x.Start
-	}
+	v.at = v.offset(i)
 	v.insert, v.inserted = raw, n
 	return v
 }
