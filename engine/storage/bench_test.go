@@ -1,0 +1,236 @@
+package storage
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+var benchTable = TableSpec{
+	ID:         [16]byte{7},
+	Clustering: []ClusteringColumn{{Type: value.Native(value.Text)}},
+	Columns:    []Column{{ID: 0}},
+	GCGrace:    864000,
+}
+
+func openBench(b *testing.B, o Options) (*DB, *Table) {
+	o.SweepInterval = -1
+	db, err := Open(b.TempDir(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return db, mustTable(b, db, benchTable)
+}
+
+var benchValue = []byte("a description of some sixty bytes, as a blog's entry may have..")
+
+// benchToken is a stand-in for murmur3: spread, and of the key alone.
+func benchToken(n uint64) int64 { return int64(n * 0x9e3779b97f4a7c15) }
+
+type benchWriter struct {
+	batch *Batch
+	table *Table
+	key   [8]byte
+	title [16]byte
+	row   [][]byte
+}
+
+func (w *benchWriter) write(n uint64) error {
+	binary.BigEndian.PutUint64(w.key[:], n)
+	w.row = append(w.row[:0], fmt.Appendf(w.title[:0], "title%08d", n%100000000))
+	w.batch.Partition(w.table, benchToken(n), w.key[:])
+	w.batch.Row(w.row)
+	w.batch.Marker(Liveness{Timestamp: int64(n) + 1})
+	w.batch.Set(Cell{Column: 0, Value: benchValue, Timestamp: int64(n) + 1})
+	return w.batch.Commit()
+}
+
+// BenchmarkWrite is a row of its own partition; Periodic, so that the CPU and
+// not the disk is measured.
+func BenchmarkWrite(b *testing.B) {
+	db, table := openBench(b, Options{Periodic: true})
+	w := benchWriter{batch: db.NewBatch(), table: table}
+	b.ReportAllocs()
+	for n := uint64(0); b.Loop(); n++ {
+		if err := w.write(n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	w.batch.Release()
+}
+
+// BenchmarkWriteSync is 64 writers that wait for the disk.
+func BenchmarkWriteSync(b *testing.B) {
+	db, table := openBench(b, Options{})
+	b.SetParallelism(32)
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		w := benchWriter{batch: db.NewBatch(), table: table}
+		for p.Next() {
+			if err := w.write(rand.Uint64()); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+		w.batch.Release()
+	})
+}
+
+const benchRows = 200_000
+
+func fill(b *testing.B, o Options, compact bool) *Table {
+	db, table := openBench(b, o)
+	w := benchWriter{batch: db.NewBatch(), table: table}
+	for n := range uint64(benchRows) {
+		if err := w.write(n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	w.batch.Release()
+	if compact {
+		if err := db.pebble.Compact(b.Context(), []byte{0}, []byte{0xff}, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return table
+}
+
+// BenchmarkGet is random rows of 200,000.
+func BenchmarkGet(b *testing.B) {
+	for _, compact := range []bool{false, true} {
+		b.Run(fmt.Sprint("compacted=", compact), func(b *testing.B) {
+			table := fill(b, Options{Periodic: true}, compact)
+			q := &Query{All: true, Now: 1}
+			var row Row
+			var key [8]byte
+			var title [16]byte
+			rng := rand.New(rand.NewPCG(1, 2))
+			clustering := make([][]byte, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				n := rng.Uint64N(benchRows)
+				binary.BigEndian.PutUint64(key[:], n)
+				clustering[0] = fmt.Appendf(title[:0], "title%08d", n%100000000)
+				ok, err := table.Get(benchToken(n), key[:], clustering, q, &row)
+				if err != nil || !ok || len(row.Cells) != 1 {
+					b.Fatal(ok, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRead is what Get does, through an Iterator.
+func BenchmarkRead(b *testing.B) {
+	table := fill(b, Options{Periodic: true}, false)
+	q := &Query{All: true, Now: 1}
+	var key [8]byte
+	rng := rand.New(rand.NewPCG(1, 2))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := rng.Uint64N(benchRows)
+		binary.BigEndian.PutUint64(key[:], n)
+		it := table.Read(benchToken(n), key[:], q)
+		if !it.NextPartition() || !it.Next() {
+			b.Fatal(it.Err())
+		}
+		if err := it.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// fillDay is one partition of 100,000 rows.
+func fillDay(b *testing.B) *Table {
+	const rows = 100_000
+	db, table := openBench(b, Options{Periodic: true})
+	batch := db.NewBatch()
+	defer batch.Release()
+	for _, n := range rand.Perm(rows) {
+		batch.Partition(table, 42, []byte("day"))
+		batch.Row([][]byte{fmt.Appendf(nil, "title%08d", n)})
+		batch.Marker(Liveness{Timestamp: 1})
+		batch.Set(Cell{Column: 0, Value: benchValue, Timestamp: 1})
+		if err := batch.Commit(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return table
+}
+
+// BenchmarkSlice is 100 rows somewhere in a partition of 100,000.
+func BenchmarkSlice(b *testing.B) {
+	for _, reverse := range []bool{false, true} {
+		b.Run(fmt.Sprint("reverse=", reverse), func(b *testing.B) {
+			table := fillDay(b)
+			rng := rand.New(rand.NewPCG(1, 2))
+			b.ReportAllocs()
+			for b.Loop() {
+				from := fmt.Appendf(nil, "title%08d", 100+rng.IntN(99_800))
+				q := &Query{All: true, Now: 1, Reverse: reverse, Slices: []Slice{{Start: Bound{[][]byte{from}, true}}}}
+				if reverse {
+					q.Slices[0] = Slice{End: Bound{[][]byte{from}, true}}
+				}
+				it := table.Read(42, []byte("day"), q)
+				n := 0
+				for it.NextPartition() {
+					for n < 100 && it.Next() {
+						n++
+					}
+				}
+				if n != 100 || it.Err() != nil {
+					b.Fatal(n, it.Err())
+				}
+				if err := it.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPartition is all of a partition of 100,000 rows.
+func BenchmarkPartition(b *testing.B) {
+	table := fillDay(b)
+	q := &Query{All: true, Now: 1}
+	b.ReportAllocs()
+	for b.Loop() {
+		it := table.Read(42, []byte("day"), q)
+		n := 0
+		for it.NextPartition() {
+			for it.Next() {
+				n += len(it.Row().Cells)
+			}
+		}
+		if n != 100_000 || it.Err() != nil {
+			b.Fatal(n, it.Err())
+		}
+		if err := it.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/row")
+}
+
+// BenchmarkOpen is the time to open an empty store in memory.
+func BenchmarkOpen(b *testing.B) {
+	for b.Loop() {
+		db, err := Open("d", Options{FS: vfs.NewMem()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
