@@ -1,6 +1,10 @@
 package cqldoor
 
 import (
+	"strings"
+	"unsafe"
+
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -64,39 +68,59 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	if err != nil {
 		return c.malformed(err)
 	}
-	t, ok := target(text)
-	if !ok {
-		c.forward(h, body) // not CQL as we know it: the backend says what is wrong
-		return nil
-	}
-	if t.Kind == KindUse {
+	t := syntax.TargetBytes(text)
+	if t.Kind == syntax.StatementUse {
 		if h.Op == wire.OpPrepare {
 			return errUse
 		}
 		c.inFlight.Add(-1)
-		c.use(h, t.Keyspace)
+		c.use(h, strings.Clone(t.Name.Name))
 		return nil
 	}
-	if t.Keyspace == "" {
-		if t.Keyspace, err = c.effectiveKeyspace(h, message); err != nil {
-			return c.malformed(err)
+	if c.d.opts.Router != nil {
+		keyspace := c.keyspace
+		if c.version >= wire.V5 && (t.Name.Keyspace == "" || t.Kind == syntax.StatementBatch) {
+			if keyspace, err = c.effectiveKeyspace(h, message); err != nil {
+				return c.malformed(err)
+			}
+		}
+		if c.claims(t, text, keyspace) {
+			c.serveRouter(h, body)
+			return nil
 		}
 	}
-	if c.d.opts.Router != nil && c.d.opts.Router.Claims(t) {
-		c.serveRouter(h, body)
-		return nil
-	}
-	if t.Kind == KindSelect && t.Keyspace == "system" {
-		if k := specialOf(t.Table); k != specialNone {
-			if h.Op == wire.OpPrepare {
-				k += specialPrepareLocal - specialLocal
+	if t.Kind == syntax.StatementSelect && (t.Name.Keyspace == "system" || t.Name.Keyspace == "") {
+		if k := specialOf(t.Name.Name); k != specialNone {
+			keyspace := t.Name.Keyspace
+			if keyspace == "" {
+				if keyspace, err = c.effectiveKeyspace(h, message); err != nil {
+					return c.malformed(err)
+				}
 			}
-			c.forwardSpecial(h, body, k)
-			return nil
+			if keyspace == "system" {
+				if h.Op == wire.OpPrepare {
+					k += specialPrepareLocal - specialLocal
+				}
+				c.forwardSpecial(h, body, k)
+				return nil
+			}
 		}
 	}
 	c.forward(h, body)
 	return nil
+}
+
+// claims asks the router about a statement, of a batch about each of its tables.
+func (c *conn) claims(t syntax.Head, text []byte, keyspace string) bool {
+	if t.Kind != syntax.StatementBatch {
+		return c.d.opts.Router.Claims(t, keyspace)
+	}
+	for name := range syntax.Tables(unsafe.String(unsafe.SliceData(text), len(text))) {
+		if c.d.opts.Router.Claims(syntax.Head{Kind: t.Kind, Name: name}, keyspace) {
+			return true
+		}
+	}
+	return false
 }
 
 // effectiveKeyspace is what an unqualified name in a QUERY or a PREPARE means.
@@ -168,11 +192,8 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 		claimed := false
 		if it.Prepared {
 			claimed = c.d.opts.Router.ClaimsID(it.ID)
-		} else if t, ok := target(it.Text); ok {
-			if t.Keyspace == "" {
-				t.Keyspace = keyspace
-			}
-			claimed = c.d.opts.Router.Claims(t)
+		} else {
+			claimed = c.claims(syntax.TargetBytes(it.Text), it.Text, keyspace)
 		}
 		if claimed {
 			c.serveRouter(h, body)

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -17,9 +18,11 @@ import (
 // not keep their arguments.
 type Router interface {
 	// Claims reports whether a statement is the router's: of a QUERY, of a PREPARE,
-	// or written out in a BATCH. The target's keyspace is filled in with the one
-	// that an unqualified name means, "" where there is none.
-	Claims(t Target) bool
+	// or written out in a BATCH. keyspace is the one that an unqualified name means,
+	// "" where there is none; the names in h are views into the request. For a
+	// statement BEGIN BATCH it is asked with each table that the batch names, and
+	// the kind syntax.StatementBatch.
+	Claims(h syntax.Head, keyspace string) bool
 
 	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is one
 	// that the router gave. A BATCH is the router's when one of its statements is.
@@ -65,9 +68,9 @@ type Request struct {
 	stream  int16
 	index   uint32
 	kept    []byte
-	special special // rewrite the response
+	special special       // rewrite the response
 	uses    atomic.Uint32 // how often it has ended
-	next    *Request // in the free list
+	next    *Request      // in the free list
 }
 
 // Retain makes Body valid until the request ends. It is called within Serve.

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// health is the HTTP side of serve: /metrics, /ready (may clients be sent here)
+// and /live (does the process answer).
+type health struct{ ready atomic.Bool }
+
+func newHealth() *health { return &health{} }
+
+// serve answers on ln until stop is called.
+func (h *health) serve(ln net.Listener, door *cqldoor.Door, failed chan<- error) (stop func()) {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		doorCollector{door},
+	)
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /live", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "live\n") })
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
+		if !h.ready.Load() {
+			http.Error(w, "not ready: starting or shutting down", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "ready\n")
+	})
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	go func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serve metrics: %w", err)
+		}
+	}()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = srv.Shutdown(ctx) // what does not end in a second is cut off
+		_ = srv.Close()
+	}
+}
+
+// doorCollector makes metrics of the door's counts when they are asked for.
+type doorCollector struct{ door *cqldoor.Door }
+
+var doorMetrics = []struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(s *cqldoor.Stats) float64
+}{
+	{desc("connections", "Client connections that are open."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.Connections) }},
+	{desc("connections_accepted_total", "Client connections accepted."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Accepted) }},
+	{desc("connections_refused_total", "Client connections over the limit."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Refused) }},
+	{desc("connections_malformed_total", "Malformed frames and messages received."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Malformed) }},
+	{desc("requests_total", "QUERY, PREPARE, EXECUTE and BATCH messages."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Requests) }},
+	{desc("requests_routed_total", "Requests that were not forwarded unchanged."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Routed) }},
+	{desc("requests_in_flight", "Requests without an answer yet."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},
+	{desc("requests_overloaded_total", "Requests refused for a limit."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Overloaded) }},
+	{desc("panics_total", "Requests that failed for a bug."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Panics) }},
+}
+
+func desc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("evenkeel_cql_"+name, help, nil, nil)
+}
+
+func (doorCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range doorMetrics {
+		ch <- m.desc
+	}
+}
+
+func (c doorCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.door.Stats()
+	for _, m := range doorMetrics {
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
+	}
+}

@@ -1,0 +1,106 @@
+// Command evenkeel is the front doors and their tools; one file per command.
+//
+// Rules for what it prints: data go to stdout, all else to stderr. Errors are
+// lower case, name what was being done, and end in a hint where there is a way
+// out. Exit codes: 0 done, 1 failed, 2 wrong usage.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is the release that this tree is on the way to.
+const version = "0.1.0"
+
+type cli struct {
+	Serve serveCmd `cmd:"" help:"Serve CQL: in front of a Cassandra cluster, or on the embedded engine."`
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// stdio is where a command writes.
+type stdio struct{ out, err io.Writer }
+
+// exit is how kong ends the program from within Parse, for --help.
+type exit int
+
+func run(args []string, out, errs io.Writer) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			e, ok := p.(exit)
+			if !ok {
+				panic(p)
+			}
+			code = int(e)
+		}
+	}()
+	var c cli
+	parser := kong.Must(&c,
+		kong.Name("evenkeel"),
+		kong.Description("Declare a table write-sharded, and go on using it as if it were not."),
+		kong.Vars{"version": "evenkeel " + versionText()},
+		kong.Writers(out, errs),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Configuration(loadConfig),
+	)
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(errs, "evenkeel: %v\n", err)
+		var bad *kong.ParseError
+		if errors.As(err, &bad) && bad.Context != nil && bad.Context.Command() == "" {
+			fmt.Fprintln(errs, "hint: evenkeel --help lists the commands")
+		}
+		return 2
+	}
+	if err := ctx.Run(&stdio{out, errs}); err != nil {
+		fmt.Fprintf(errs, "evenkeel: %v\n", err)
+		var h *hinted
+		if errors.As(err, &h) {
+			fmt.Fprintf(errs, "hint: %s\n", h.hint)
+		}
+		return 1
+	}
+	return 0
+}
+
+// hinted is an error with the way out of it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+func withHint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// versionText is the version, and the commit where the build knows it.
+func versionText() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			revision = " (" + s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = ", modified"
+		}
+	}
+	if revision == "" {
+		return version + " " + info.GoVersion
+	}
+	return version + revision + dirty + ") " + info.GoVersion
+}
