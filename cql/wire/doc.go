@@ -7,8 +7,8 @@
 //  1. The hot messages (QUERY, EXECUTE, BATCH, RESULT Rows) are sliced in place:
 //     nothing is copied or allocated. A view is valid as long as the body is,
 //     and the body that Decoder.Next returns until its next call.
-//  2. Encoders append to a slice that the caller owns; what was parsed and is
-//     appended unchanged gives the same bytes.
+//  2. Encoders append to a slice that the caller owns; a well-formed body that is
+//     parsed and appended again has the same bytes.
 //  3. No input makes it panic, recurse without bound, or allocate more than the
 //     input's size warrants: lengths are checked before they are believed, and
 //     buffers grow as bytes arrive.
