@@ -103,7 +103,7 @@ func ParseSpan(s string) (Span, error) {
 		err = b.iso(text[1:])
 	}
 	if err == errSpan {
-		err = fmt.Errorf("Unable to convert '%s' to a duration", s)
+		err = fmt.Errorf("Unable to convert '%s' to a duration", text)
 	}
 	if err != nil {
 		return Span{}, err

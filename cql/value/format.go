@@ -2,6 +2,7 @@ package value
 
 import (
 	"encoding/hex"
+	"strconv"
 	"strings"
 )
 
@@ -31,7 +32,13 @@ func (t *Type) Format(dst, v []byte) []byte {
 		return append(hex.AppendEncode(append(dst, '\''), v), '\'')
 	case Empty:
 		return append(dst, "null"...)
-	case Timestamp, Date, Time, Inet:
+	case Timestamp:
+		// Cassandra does not read years of other than four digits beside a time.
+		if ms := t.Int64(v); len(v) == 8 && (ms < minYear1 || ms >= minYear10000) {
+			return strconv.AppendInt(dst, ms, 10)
+		}
+		fallthrough
+	case Date, Time, Inet:
 		return append(t.plain(append(dst, '\''), v), '\'')
 	case Duration:
 		if s, _ := SpanOf(v); s == (Span{}) {
@@ -57,6 +64,12 @@ func (t *Type) Format(dst, v []byte) []byte {
 	}
 	return t.plain(dst, v)
 }
+
+// The milliseconds of 0001-01-01 and +10000-01-01.
+const (
+	minYear1     = -62135596800000
+	minYear10000 = 253402300800000
+)
 
 func formatBlob(dst, v []byte) []byte { return hex.AppendEncode(append(dst, "0x"...), v) }
 

@@ -162,7 +162,7 @@ func blobFromNode(n *node) ([]byte, error) {
 		return fmt.Errorf("Value '%s' is not a valid blob representation: %s", n, why)
 	}
 	if n.kind != jsonString {
-		return nil, invalid("it is a " + string(n.kind) + ", not a String")
+		return nil, invalid("it is not a string")
 	}
 	digits, ok := strings.CutPrefix(n.text, "0x")
 	if !ok {

@@ -34,6 +34,7 @@ const (
 	sound     fault = iota
 	shortSize       // too short for a count or for a part's length
 	shortPart       // too short for a part
+	longSize        // a part's length is beyond 32 bits
 	surplus         // bytes behind the last part
 )
 
@@ -100,10 +101,15 @@ func (p *Parts) Next() bool {
 		p.rest = p.rest[4:]
 	case vint:
 		l, size := readVint(p.rest)
-		if size == 0 || l > math.MaxInt32 {
+		if size == 0 {
 			p.fault = shortSize
 			return false
 		}
+		if l > math.MaxInt32 {
+			p.fault = longSize
+			return false
+		}
+		size = vintSize(l) // Cassandra steps over the shortest form, whatever was there
 		if uint64(len(p.rest)-size) < l {
 			p.fault = shortPart
 			return false

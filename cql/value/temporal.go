@@ -132,23 +132,29 @@ func parseTimestamp(s string) (int64, error) {
 func scanTimestamp(s string) (int64, bool) {
 	c := scanner{s}
 	y, m, d, ok := c.date()
-	if !ok {
+	if !ok || y == 0 && s[0] == '-' {
 		return 0, false
 	}
+	d = min(d, monthLength(y, m)) // 2020-02-31 is the month's last day
 	var ms int64
 	if len(c.s) > 1 && (c.s[0] == 'T' || c.s[0] == ' ') && c.s[1] >= '0' && c.s[1] <= '9' {
 		c.s = c.s[1:]
-		if ms, ok = c.clock(); !ok {
+		// With a time, the year has four digits and is of our era.
+		if ms, ok = c.clock(); !ok || y < 1 || y > 9999 {
 			return 0, false
 		}
 	}
-	local := daysFromCivil(y, m, d)*day + ms
-	offset, ok := zone(c.s, local)
-	// The range of a 64-bit number of milliseconds, which the year's ten digits exceed.
-	if !ok || y > 292278994 || y < -292275055 {
+	if c.s != "" && c.s != "Z" && y < 1 {
 		return 0, false
 	}
-	return local - offset, true
+	days := daysFromCivil(y, m, d)
+	if days < math.MinInt64/day || days > math.MaxInt64/day {
+		return 0, false
+	}
+	local := days*day + ms
+	offset, ok := zone(c.s, local)
+	utc := local - offset
+	return utc, ok && (utc > local) == (offset < 0)
 }
 
 // clock reads h:m[:s[.fraction]] into milliseconds; 24:00 is the day's end.
@@ -166,11 +172,11 @@ func (c *scanner) clock() (ms int64, ok bool) {
 		}
 		if c.literal('.') {
 			digits, _ := leadingDigits(c.s)
-			if digits == "" || len(digits) > 9 {
+			if len(digits) > 9 {
 				return 0, false
 			}
 			c.s = c.s[len(digits):]
-			ms, _ = strconv.ParseInt((digits + "00")[:3], 10, 64)
+			ms, _ = strconv.ParseInt((digits + "000")[:3], 10, 64)
 		}
 	}
 	if h > 24 || m > 59 || s > 59 || h == 24 && (m > 0 || s > 0 || ms > 0) {
@@ -318,7 +324,11 @@ func parseDate(s string) (uint32, error) {
 	if !ok || c.s != "" || d > monthLength(y, m) || y < -999_999_999 || y > 999_999_999 || y == 0 && s[0] == '-' {
 		return 0, fmt.Errorf("Unable to coerce '%s' to a formatted date (long)", s)
 	}
-	n := daysFromCivil(y, m, d) + epoch
+	days := daysFromCivil(y, m, d)
+	if days < math.MinInt64/day || days > math.MaxInt64/day {
+		return 0, fmt.Errorf("Unable to coerce '%s' to a formatted date (long)", s)
+	}
+	n := days + epoch
 	if n < 0 {
 		return 0, fmt.Errorf("Input date %s is less than min supported date -5877641-06-23T00:00Z", s)
 	}
@@ -355,9 +365,8 @@ func parseTime(s string) (int64, error) {
 			if i < 2 {
 				text = parts[i]
 			}
-			digits, rest := leadingDigits(text)
-			v, err := strconv.ParseInt(text, 10, 32)
-			ok = ok && err == nil && digits != "" && rest == "" && v <= limit
+			v, err := strconv.ParseInt(text, 10, 64) // with a sign, as Java reads it
+			ok = ok && err == nil && v >= 0 && v <= limit
 			n = n*60 + v
 		}
 		digits, rest := leadingDigits(fraction)

@@ -43,7 +43,7 @@ func (t *Type) Validate(v []byte) error {
 			return err
 		}
 		if v[6]>>4 != 1 {
-			return fmt.Errorf("Invalid version for TimeUUID type: 0x%x", (v[6]>>4)&0xf)
+			return errors.New("Invalid version for TimeUUID type: 0x0") // whatever the version
 		}
 	case Decimal:
 		if len(v) > 0 && len(v) < 4 {
@@ -255,8 +255,16 @@ func (t *Type) validateVector(v []byte) error {
 		}
 	}
 	switch p.fault {
-	case shortSize, shortPart:
+	case shortPart:
+		if l, _ := readVint(p.rest); p.fixed == vint {
+			return fmt.Errorf("Attempted to read %d, but the size is %d", l, len(p.rest)-vintSize(l))
+		}
+		fallthrough
+	case shortSize:
 		return fmt.Errorf("Not enough bytes to read a %s", t)
+	case longSize:
+		l, _ := readVint(p.rest)
+		return fmt.Errorf("%d is out of range for a 32-bit integer", int64(l))
 	case surplus:
 		return fmt.Errorf("Unexpected %d extraneous bytes after %s value", len(p.rest), t)
 	}

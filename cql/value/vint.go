@@ -22,15 +22,19 @@ func readVint(v []byte) (n uint64, size int) {
 	return n, more + 1
 }
 
+// vintSize is how many bytes appendVint appends: seven bits of the number in
+// each, eight in the ninth.
+func vintSize(n uint64) int {
+	if b := bits.Len64(n | 1); b <= 56 {
+		return (b + 6) / 7
+	}
+	return 9
+}
+
 // appendVint appends what readVint reads, in the fewest bytes.
 func appendVint(dst []byte, n uint64) []byte {
-	more := 0 // seven bits of the number a byte, eight in the ninth
-	if b := bits.Len64(n | 1); b <= 56 {
-		more = (b - 1) / 7
-	} else {
-		more = 8
-	}
-	first := byte(n >> (8 * more) & 0xff)
+	more := vintSize(n) - 1
+	first := byte(n >> (8 * more % 64))
 	if more == 8 {
 		first = 0
 	}
