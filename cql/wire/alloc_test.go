@@ -149,12 +149,15 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 			var e Encoder
 			e.Established(v, c)
 			var spare []byte
-			zero(t, "encoder "+c.String(), func() {
+			write := func() {
 				for range 10 {
 					e.Frame(h, execute, rows)
 				}
 				spare = e.Take(spare)
-			})
+			}
+			if write(); c == NoCompression || !raceDetector { // lz4's tables are pooled
+				zero(t, "encoder "+c.String(), write)
+			}
 			d := NewRequestDecoder(&loop{b: spare}, 1<<20)
 			d.Established(v, c)
 			zero(t, "decoder "+c.String(), func() {

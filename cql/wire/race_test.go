@@ -1,0 +1,6 @@
+//go:build race
+
+package wire
+
+// raceDetector: under it sync.Pool drops things at random.
+const raceDetector = true
