@@ -1,0 +1,139 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// edges is the architecture: what each package may import of this module. A
+// package stands above all that it imports.
+var edges = map[string][]string{
+	"cmd/evenkeel": {
+		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "engine", "engine/storage",
+		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
+	},
+
+	// The CQL door. The router (run) plugs into the door, which does not know it.
+	"cqldoor/run": {
+		"cqldoor", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
+		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "partitioner", "shard",
+	},
+	"cqldoor":         {"cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
+	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
+	"cqldoor/plan": {
+		"cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "shard",
+	},
+	"cqldoor/transport": {"cql/wire"},
+	"catalog":           {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard"},
+	"scatter":           {},
+
+	// The engine: a store, which knows no door.
+	"engine": {
+		"engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
+		"cql/store", "cql/syntax", "cql/value", "cql/wire", "partitioner",
+	},
+	"engine/system":  {"cql/ddl", "cql/schema", "cql/value"},
+	"engine/storage": {"cql/value"},
+
+	// The language.
+	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
+	"cql/describe": {"cql/schema", "cql/syntax", "cql/value", "cql/wire"},
+	"cql/analysis": {"cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
+	"cql/eval":     {"cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner"},
+	"cql/store":    {"cql/wire"},
+	"cql/schema":   {"cql/value"},
+	"cql/wire":     {"cql/value"},
+	"cql/syntax":   {},
+	"cql/value":    {},
+
+	// Arithmetic.
+	"shard":       {"partitioner"},
+	"partitioner": {},
+
+	"internal/lint":                       {},
+	"internal/testkit/cassandra":          {"internal/testkit/deps"},
+	"internal/testkit/deps":               {},
+	"internal/testkit/cmd/with-cassandra": {"internal/testkit/cassandra"},
+}
+
+// free are packages for tests alone: they may import anything but a command, and
+// nothing imports them but tests and each other.
+var free = []string{"internal/difftest", "internal/testkit", "internal/bench"}
+
+func isFree(dir string) bool {
+	return slices.ContainsFunc(free, func(f string) bool { return dir == f || strings.HasPrefix(dir, f+"/") })
+}
+
+func TestImportsPointDown(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, f := range source(t) {
+		seen[f.dir] = true
+		if f.test {
+			continue
+		}
+		allowed, listed := edges[f.dir]
+		if !listed && !isFree(f.dir) {
+			t.Errorf("%s: package %s has no row in the table of edges", f.path, f.dir)
+			continue
+		}
+		for p, spec := range f.imports(t) {
+			dir, ours := strings.CutPrefix(p, module+"/")
+			switch {
+			case !ours:
+			case isFree(f.dir):
+				if strings.HasPrefix(dir, "cmd/") {
+					t.Errorf("%s: %s imports %s", f.at(spec.Pos()), f.dir, dir)
+				}
+			case !slices.Contains(allowed, dir):
+				t.Errorf("%s: %s may not import %s", f.at(spec.Pos()), f.dir, dir)
+			}
+		}
+	}
+	for dir := range edges {
+		if !seen[dir] && dir != "catalog" {
+			t.Errorf("the table of edges has a row for %s, which does not exist", dir)
+		}
+	}
+}
+
+// The engine must not know the door, in its tests neither: the door is tested with
+// the engine, not the reverse.
+func TestEngineKnowsNoDoor(t *testing.T) {
+	for _, f := range source(t) {
+		if f.dir != "engine" && !strings.HasPrefix(f.dir, "engine/") {
+			continue
+		}
+		for p, spec := range f.imports(t) {
+			if strings.HasPrefix(p, module+"/cqldoor") {
+				t.Errorf("%s: %s imports %s", f.at(spec.Pos()), f.dir, p)
+			}
+		}
+	}
+}
+
+// The table itself must not lead in a circle, nor upward from the language.
+func TestEdgesAreAcyclic(t *testing.T) {
+	state := make(map[string]int)
+	var visit func(dir string, way []string)
+	visit = func(dir string, way []string) {
+		switch state[dir] {
+		case 1:
+			t.Errorf("a circle in the table: %s", strings.Join(append(way, dir), " → "))
+			return
+		case 2:
+			return
+		}
+		state[dir] = 1
+		for _, to := range edges[dir] {
+			if _, ok := edges[to]; !ok {
+				t.Errorf("%s may import %s, which has no row", dir, to)
+			}
+			visit(to, append(way, dir))
+		}
+		state[dir] = 2
+	}
+	for dir := range edges {
+		visit(dir, nil)
+	}
+}

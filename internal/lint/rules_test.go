@@ -1,0 +1,129 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// pure are the packages without I/O, goroutines, clock or chance: what they need
+// of these is handed to them.
+var pure = []string{
+	"cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire",
+	"cqldoor/plan", "partitioner", "shard",
+}
+
+// impure are the imports that these may not have.
+var impure = []string{
+	"net", "net/http", "os", "os/exec", "os/signal", "io/fs", "io/ioutil", "log", "log/slog", "syscall",
+	"math/rand", "math/rand/v2", "crypto/rand", "runtime/debug",
+}
+
+// clock are the functions of package time that read or wait for it.
+var clock = []string{
+	"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker",
+}
+
+func TestPurePackages(t *testing.T) {
+	for _, f := range source(t) {
+		if f.test || !slices.Contains(pure, f.dir) {
+			continue
+		}
+		for p, spec := range f.imports(t) {
+			if slices.Contains(impure, p) {
+				t.Errorf("%s: %s is a pure package and may not import %s", f.at(spec.Pos()), f.dir, p)
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s: %s is a pure package and may not start a goroutine", f.at(n.Pos()), f.dir)
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clock, n.Sel.Name) {
+					t.Errorf("%s: %s is a pure package and may not use time.%s", f.at(n.Pos()), f.dir, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+const maxLines = 800
+
+// reason is how the head of a long file begins to say why it is long.
+var reason = regexp.MustCompile(`(?m)^// (This|The) file is long because `)
+
+func TestFileLength(t *testing.T) {
+	for _, f := range source(t) {
+		lines := strings.Count(f.text, "\n")
+		if lines <= maxLines {
+			continue
+		}
+		head := strings.Join(strings.SplitAfterN(f.text, "\n", 41)[:40], "")
+		if !reason.MatchString(head) {
+			t.Errorf("%s has %d lines, more than %d; part it, or begin a comment in its first 40 lines with \"This file is long because\"",
+				f.path, lines, maxLines)
+		}
+	}
+}
+
+var forbiddenNames = []string{"util", "utils", "common", "helper", "helpers", "types", "base", "manager", "misc", "shared"}
+
+func TestPackageNames(t *testing.T) {
+	for _, f := range source(t) {
+		if slices.Contains(forbiddenNames, strings.TrimSuffix(f.ast.Name.Name, "_test")) {
+			t.Errorf("%s: package %s is not named after a noun of the domain", f.path, f.ast.Name.Name)
+		}
+	}
+}
+
+// later finds notes of what was left undone. The words are put together here, so
+// that this file does not find itself.
+var later = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
+
+func TestNothingIsLeftForLater(t *testing.T) {
+	for _, f := range source(t) {
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				if later.MatchString(c.Text) {
+					t.Errorf("%s: %s", f.at(c.Pos()), c.Text)
+				}
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if fn, ok := n.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Fuzz") {
+				return false // a fuzz target may pass over an input
+			}
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			switch fun := call.Fun.(type) {
+			case *ast.Ident:
+				if fun.Name == "panic" && len(call.Args) == 1 && isUnfinished(call.Args[0]) {
+					t.Errorf("%s: what is not supported is refused by an error", f.at(call.Pos()))
+				}
+			case *ast.SelectorExpr:
+				x, ok := fun.X.(*ast.Ident)
+				if ok && f.test && (x.Name == "t" || x.Name == "b" || x.Name == "f") && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, fun.Sel.Name) {
+					t.Errorf("%s: a test that cannot have what it needs fails", f.at(call.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+func isUnfinished(e ast.Expr) bool {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return false
+	}
+	s, err := strconv.Unquote(lit.Value)
+	s = strings.ToLower(s)
+	return err == nil && (strings.Contains(s, "not implemented") || strings.Contains(s, "unimplemented"))
+}
