@@ -1,0 +1,27 @@
+package analysis
+
+import (
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// Analyze validates and types a SELECT, INSERT, UPDATE, DELETE or BATCH.
+// keyspace is the connection's, "" for none. Errors are *wire.Error.
+func Analyze(stmt syntax.Statement, s *schema.Schema, keyspace string) (Statement, error) {
+	switch stmt := stmt.(type) {
+	case *syntax.Select:
+		return analyzeSelect(stmt, s, keyspace)
+	case *syntax.Insert, *syntax.Update, *syntax.Delete:
+		b := &binds{}
+		w, err := analyzeWrite(stmt, s, keyspace, b)
+		if err != nil {
+			return nil, err
+		}
+		w.Binds = b.list
+		w.PartitionKeyBinds = b.partitionKey(w.Table)
+		return w, nil
+	case *syntax.Batch:
+		return analyzeBatch(stmt, s, keyspace)
+	}
+	return nil, invalid("a %T has no analysis", stmt)
+}

@@ -1,0 +1,254 @@
+package analysis
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// analyzer is the analysis of one statement of one table.
+type analyzer struct {
+	schema *schema.Schema
+	ks     *schema.Keyspace
+	table  *schema.Table
+	binds  *binds
+
+	// selecting says that expressions are selectors: they may name columns.
+	selecting bool
+	fetch     []Fetched
+
+	// fault is an error met while an argument was matched with a type.
+	fault error
+}
+
+// spec is what a term is for: Cassandra's ColumnSpecification.
+type spec struct {
+	name   string
+	t      *value.Type
+	column *schema.Column // when the term stands for the column itself
+}
+
+func columnSpec(c *schema.Column) spec { return spec{c.Name, c.Type, c} }
+
+// binds collects the statement's markers.
+type binds struct {
+	list    []Bind
+	columns []*schema.Column // what each marker stands for, nil for others
+}
+
+func (b *binds) add(m *syntax.Bind, t *schema.Table, s spec) {
+	for len(b.list) <= m.Index {
+		b.list = append(b.list, Bind{})
+		b.columns = append(b.columns, nil)
+	}
+	name := s.name
+	if m.Name != "" {
+		name = m.Name
+	}
+	b.list[m.Index] = Bind{Keyspace: t.Keyspace, Table: t.Name, Name: name, Type: s.t}
+	b.columns[m.Index] = s.column
+}
+
+// partitionKey finds the marker of each component of the table's partition key.
+func (b *binds) partitionKey(t *schema.Table) []int {
+	at := make([]int, len(t.PartitionKey))
+	for i := range at {
+		at[i] = -1
+	}
+	for i, c := range b.columns {
+		if c != nil && c.Kind == schema.PartitionKey && t.Columns[c.Name] == c {
+			at[c.Position] = i
+		}
+	}
+	for _, i := range at {
+		if i < 0 {
+			return nil
+		}
+	}
+	return at
+}
+
+// newAnalyzer finds the statement's table.
+func newAnalyzer(s *schema.Schema, keyspace string, n syntax.Name, b *binds) (*analyzer, error) {
+	if n.Keyspace != "" {
+		keyspace = n.Keyspace
+	}
+	if keyspace == "" {
+		return nil, invalid("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
+	}
+	ks := s.Keyspaces[keyspace]
+	if ks == nil {
+		return nil, invalid("keyspace %s does not exist", keyspace)
+	}
+	t := ks.Tables[n.Name]
+	if t == nil {
+		return nil, invalid("table %s does not exist", n.Name)
+	}
+	return &analyzer{schema: s, ks: ks, table: t, binds: b}, nil
+}
+
+// column finds a column of the table.
+func (a *analyzer) column(name string) (*schema.Column, error) {
+	if c := a.table.Column(name); c != nil {
+		return c, nil
+	}
+	return nil, invalid("Undefined column name %s in table %s.%s", quote(name), a.table.Keyspace, a.table.Name)
+}
+
+// quote is a name as CQL writes it: in quotes unless it is lower case and no
+// reserved word.
+func quote(name string) string {
+	plain := name != "" && name[0] >= 'a' && name[0] <= 'z' && !reserved[name]
+	for i := 0; plain && i < len(name); i++ {
+		c := name[i]
+		plain = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
+	}
+	if plain {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+var reserved = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create
+		default delete desc describe drop entries execute from full grant if in index infinity insert into is
+		keyspace limit materialized mbean mbeans modify nan norecursive not null of on or order primary rename
+		replace revoke schema select set table to token truncate unlogged unset update use using view where with`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// cell is the position of a column among those fetched.
+func (a *analyzer) cell(c *schema.Column) int {
+	for i, f := range a.fetch {
+		if f.Column == c {
+			return i
+		}
+	}
+	a.fetch = append(a.fetch, Fetched{Column: c})
+	return len(a.fetch) - 1
+}
+
+// argument is an expression as the resolution of overloads sees it.
+type argument struct {
+	a *analyzer
+	e syntax.Expr
+}
+
+func (g argument) Match(t *value.Type) eval.Match {
+	m, err := g.a.match(g.e, t)
+	if err != nil && g.a.fault == nil {
+		g.a.fault = err
+	}
+	return m
+}
+func (g argument) Compatible() *value.Type { return g.a.compatible(g.e) }
+func (g argument) String() string          { return g.a.text(g.e) }
+func (g argument) Marker() bool            { _, ok := g.e.(*syntax.Bind); return ok }
+func (g argument) Elements() int {
+	if l, ok := g.e.(*syntax.List); ok && g.a.selecting {
+		return len(l.Elems)
+	}
+	return -1
+}
+
+// resolve finds the function of a call, cast or operation. written is its name
+// as messages write it.
+func (a *analyzer) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
+	name, written, args, err := a.callee(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if name == "" {
+		return nil, args, nil
+	}
+	list := make([]eval.Arg, len(args))
+	for i, e := range args {
+		list[i] = argument{a, e}
+	}
+	f, err = eval.Resolve(name, written, list, receiver, a.table)
+	if a.fault != nil {
+		err, a.fault = a.fault, nil
+	}
+	return f, args, err
+}
+
+// callee is the function's name and arguments that an expression means; the
+// name is empty where the function is of another keyspace.
+func (a *analyzer) callee(e syntax.Expr) (name, written string, args []syntax.Expr, err error) {
+	switch e := e.(type) {
+	case *syntax.Call:
+		if e.Star {
+			return "count_rows", "count_rows", nil, nil
+		}
+		written = e.Func.Name
+		if e.Func.Keyspace != "" {
+			written = e.Func.Keyspace + "." + written
+			if e.Func.Keyspace != "system" {
+				return "", written, e.Args, nil
+			}
+		}
+		if a.selecting && e.Func.Name == "count" && len(e.Args) == 1 {
+			if _, ok := e.Args[0].(*syntax.Constant); ok {
+				return "count_rows", "count_rows", nil, nil
+			}
+		}
+		return e.Func.Name, written, e.Args, nil
+	case *syntax.Cast:
+		t, err := ResolveType(e.Type, a.ks)
+		if err != nil {
+			return "", "", nil, err
+		}
+		name = eval.CastName(t)
+		return name, "system." + name, []syntax.Expr{e.Expr}, nil
+	case *syntax.Binary:
+		name = eval.Operator(symbol(e.Op))
+		return name, "system." + name, []syntax.Expr{e.Left, e.Right}, nil
+	case *syntax.Negate:
+		return eval.Negation, "system." + eval.Negation, []syntax.Expr{e.Expr}, nil
+	}
+	return "", "", nil, nil
+}
+
+func symbol(op syntax.Op) string {
+	switch op {
+	case syntax.OpAdd:
+		return "+"
+	case syntax.OpSub:
+		return "-"
+	case syntax.OpMul:
+		return "*"
+	case syntax.OpDiv:
+		return "/"
+	case syntax.OpMod:
+		return "%"
+	case syntax.OpEQ:
+		return "="
+	case syntax.OpLT:
+		return "<"
+	case syntax.OpLE:
+		return "<="
+	case syntax.OpGT:
+		return ">"
+	case syntax.OpGE:
+		return ">="
+	case syntax.OpNE:
+		return "!="
+	case syntax.OpIn:
+		return "IN"
+	case syntax.OpContains:
+		return "CONTAINS"
+	case syntax.OpContainsKey:
+		return "CONTAINS KEY"
+	case syntax.OpLike:
+		return "LIKE"
+	case syntax.OpIsNotNull:
+		return "IS NOT"
+	}
+	return "?"
+}

@@ -1,0 +1,180 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Batch is an analysed BATCH.
+type Batch struct {
+	Header
+	Kind   syntax.BatchKind
+	Writes []*Write
+
+	Timestamp   eval.Expr // nil when absent
+	Conditional bool
+}
+
+// BoundBatch is a batch with its values.
+type BoundBatch struct {
+	*Batch
+	Writes    []*BoundWrite
+	Timestamp *int64
+}
+
+func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch, error) {
+	marks := &binds{}
+	out := &Batch{Kind: stmt.Kind}
+	for _, child := range stmt.Statements {
+		w, err := analyzeWrite(child, s, keyspace, marks)
+		if err != nil {
+			return nil, err
+		}
+		out.Writes = append(out.Writes, w)
+	}
+	if stmt.Using.Timestamp != nil {
+		a := &analyzer{schema: s, table: &schema.Table{}, binds: marks}
+		if len(out.Writes) > 0 {
+			a.table = out.Writes[0].Table
+		}
+		x, err := a.prepare(stmt.Using.Timestamp, spec{name: "[timestamp]", t: value.Native(value.Bigint)})
+		if err != nil {
+			return nil, err
+		}
+		out.Timestamp = x
+	}
+	out.Binds = marks.list
+	if err := out.check(); err != nil {
+		return nil, err
+	}
+	if stmt.Using.TTL != nil {
+		return nil, invalid("Global TTL on the BATCH statement is not supported.")
+	}
+	if out.Table != nil && !slices.ContainsFunc(out.Writes, func(w *Write) bool { return w.Table != out.Table }) {
+		out.PartitionKeyBinds = marks.partitionKey(out.Table)
+	}
+	return out, nil
+}
+
+// NewBatch makes a batch of statements that came one by one (a BATCH message),
+// by the rules of a written one.
+func NewBatch(kind syntax.BatchKind, writes []*Write) (*Batch, error) {
+	b := &Batch{Kind: kind, Writes: writes}
+	return b, b.check()
+}
+
+// check applies the rules of batches.
+func (b *Batch) check() error {
+	counters, others := false, false
+	for _, w := range b.Writes {
+		b.Conditional = b.Conditional || w.Conditional()
+		counters = counters || w.Counter
+		others = others || !w.Counter
+	}
+	if len(b.Writes) > 0 {
+		b.Keyspace, b.Table = b.Writes[0].Keyspace, b.Writes[0].Table
+	}
+	if b.Timestamp != nil {
+		switch {
+		case b.Conditional:
+			return invalid("Cannot provide custom timestamp for conditional BATCH")
+		case b.Kind == syntax.BatchCounter:
+			return invalid("Cannot provide custom timestamp for counter BATCH")
+		}
+		for _, w := range b.Writes {
+			if w.Timestamp != nil {
+				return invalid("Timestamp must be set either on BATCH or individual statements")
+			}
+		}
+	}
+	switch {
+	case b.Timestamp != nil && counters:
+		return invalid("Cannot provide custom timestamp for a BATCH containing counters")
+	case b.Kind == syntax.BatchCounter && others:
+		return invalid("Cannot include non-counter statement in a counter batch")
+	case counters && others:
+		return invalid("Counter and non-counter mutations cannot exist in the same batch")
+	case b.Kind == syntax.BatchLogged && counters:
+		return invalid("Cannot include a counter statement in a logged batch")
+	}
+	if b.Conditional {
+		for _, w := range b.Writes {
+			if w.Keyspace != b.Keyspace || w.Table.Name != b.Table.Name {
+				return invalid("Batch with conditions cannot span multiple tables")
+			}
+		}
+	}
+	return nil
+}
+
+// Bind gives the batch's statements their values, which follow one another in env.
+func (b *Batch) Bind(env *eval.Env) (*BoundBatch, error) {
+	if len(env.Values) != len(b.Binds) {
+		return nil, invalid("Invalid amount of bind variables")
+	}
+	out := &BoundBatch{Batch: b}
+	for _, w := range b.Writes {
+		if err := w.validate(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if out.Timestamp, err = timestamp(b.Timestamp, env); err != nil {
+		return nil, err
+	}
+	for _, w := range b.Writes {
+		bw, err := w.bind(env)
+		if err != nil {
+			return nil, err
+		}
+		out.Writes = append(out.Writes, bw)
+	}
+	return out, out.checkConditional()
+}
+
+// BindEach is Bind for statements that came one by one, with an Env each.
+func (b *Batch) BindEach(envs []*eval.Env) (*BoundBatch, error) {
+	out := &BoundBatch{Batch: b}
+	for i, w := range b.Writes {
+		if i >= len(envs) || len(envs[i].Values) != len(w.Binds) {
+			return nil, invalid("Invalid amount of bind variables")
+		}
+		if err := w.validate(); err != nil {
+			return nil, err
+		}
+	}
+	for i, w := range b.Writes {
+		bw, err := w.bind(envs[i])
+		if err != nil {
+			return nil, err
+		}
+		out.Writes = append(out.Writes, bw)
+	}
+	return out, out.checkConditional()
+}
+
+// checkConditional holds a conditional batch to one partition.
+func (b *BoundBatch) checkConditional() error {
+	if !b.Conditional {
+		return nil
+	}
+	var key [][]byte
+	for _, w := range b.Writes {
+		if len(w.Keys) != 1 {
+			return invalid("IN on the partition key is not supported with conditional %s", map[bool]string{true: "updates", false: "deletions"}[w.Kind != Delete])
+		}
+		if key == nil {
+			key = w.Keys[0]
+		} else if compare(b.Table.PartitionKey, key, w.Keys[0]) != 0 {
+			return invalid("Batch with conditions cannot span multiple partitions")
+		}
+		if len(w.Rows) > 1 {
+			return invalid("IN on the clustering key columns is not supported with conditional %s", map[bool]string{true: "updates", false: "deletions"}[w.Kind != Delete])
+		}
+	}
+	return nil
+}

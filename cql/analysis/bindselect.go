@@ -1,0 +1,131 @@
+package analysis
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// Bind gives the statement its values, one for each of Binds.
+func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
+	if len(env.Values) != len(s.Binds) {
+		return nil, invalid("Invalid amount of bind variables")
+	}
+	b := &BoundSelect{Select: s, Env: env}
+	var err error
+	if b.Limit, err = limit(s.Limit, env); err != nil {
+		return nil, err
+	}
+	if b.PerPartitionLimit, err = limit(s.PerPartitionLimit, env); err != nil {
+		return nil, err
+	}
+	if b.Filters, err = s.Where.bindFilters(env); err != nil {
+		return nil, err
+	}
+	if s.Where.Partition == nil {
+		b.Scan = true
+	} else if err := b.bindKeys(env); err != nil || len(b.Keys) == 0 {
+		return b, err
+	}
+	if s.Distinct {
+		b.Slices = []Slice{All()}
+	} else if b.Slices, err = s.Where.slices(env, s.Table); err != nil {
+		return nil, err
+	}
+	if b.Scan {
+		b.Tokens, err = s.Where.tokens(env)
+	}
+	return b, err
+}
+
+// bindKeys finds the partition keys, those within the token's range if it is
+// restricted too.
+func (b *BoundSelect) bindKeys(env *eval.Env) error {
+	keys, err := b.Where.keys(env, b.Table)
+	if err != nil {
+		return err
+	}
+	if b.Where.Token != nil {
+		tokens, err := b.Where.tokens(env)
+		if err != nil {
+			return err
+		}
+		keys = slices.DeleteFunc(keys, func(k [][]byte) bool {
+			t := partitioner.Murmur3(partitioner.AppendComposite(nil, k...))
+			return !slices.ContainsFunc(tokens, func(r TokenRange) bool { return r.Start <= t && t <= r.End })
+		})
+	}
+	b.Keys = keys
+	return nil
+}
+
+// limit computes a LIMIT; 0 is none.
+func limit(e eval.Expr, env *eval.Env) (int, error) {
+	if e == nil {
+		return 0, nil
+	}
+	v, err := eval.Term(e, env)
+	switch {
+	case err != nil:
+		return 0, err
+	case v.Unset:
+		return 0, nil
+	case v.Bytes == nil:
+		return 0, invalid("Invalid null value of limit")
+	case len(v.Bytes) != 4:
+		return 0, invalid("Invalid limit value")
+	}
+	n := int32(binary.BigEndian.Uint32(v.Bytes))
+	if n <= 0 {
+		return 0, invalid("LIMIT must be strictly positive")
+	}
+	return int(n), nil
+}
+
+// CheckPaging refuses pages of a statement whose rows are sorted after they
+// are read.
+func (s *Select) CheckPaging(pageSize int) error {
+	if pageSize > 0 && len(s.Sort) > 0 {
+		return invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key;" +
+			" you must either remove the ORDER BY or the IN and sort client side, or disable paging for this query")
+	}
+	return nil
+}
+
+// CompareSorted compares rows by Sort.
+func (s *Select) CompareSorted(a, b eval.Row) int {
+	for _, k := range s.Sort {
+		x, y := a.Cell(k.Cell), b.Cell(k.Cell)
+		var c int
+		switch {
+		case x == nil && y == nil:
+		case x == nil || y == nil:
+			c = 1
+			if (x == nil) != k.NullsLast {
+				c = -1
+			}
+		default:
+			if c = s.Fetch[k.Cell].Column.Type.Compare(x, y); k.Desc {
+				c = -c
+			}
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// GroupKey appends to dst what must stay the same within a group.
+func (s *Select) GroupKey(env *eval.Env, row eval.Row, dst [][]byte) ([][]byte, error) {
+	for _, e := range s.GroupBy {
+		v, err := eval.Eval(e, env, row)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}

@@ -1,0 +1,400 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// tuples are combinations of values of consecutive columns.
+type tuples struct {
+	rows [][][]byte
+	none bool // some IN was empty
+}
+
+func (t *tuples) each(values [][][]byte) {
+	if len(values) == 0 {
+		t.none = true
+		return
+	}
+	if len(values) == 1 {
+		for i := range t.rows {
+			t.rows[i] = append(t.rows[i], values[0]...)
+		}
+		return
+	}
+	var out [][][]byte
+	for _, r := range t.rows {
+		for _, v := range values {
+			out = append(out, append(slices.Clone(r), v...))
+		}
+	}
+	t.rows = out
+}
+
+// values are what an EQ or IN restriction allows: for each its value by column.
+func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
+	switch {
+	case r.Tuple:
+		return r.tupleValues(env)
+	case r.Kind == EQ:
+		v, err := eval.Term(r.Term, env)
+		if err != nil {
+			return nil, err
+		}
+		b, err := r.notNull(v)
+		if err != nil {
+			return nil, err
+		}
+		return [][][]byte{{b}}, nil
+	case r.List != nil:
+		return r.listed(env)
+	}
+	out := make([][][]byte, len(r.Terms))
+	for i, t := range r.Terms {
+		v, err := eval.Term(t, env)
+		if err != nil {
+			return nil, err
+		}
+		b, err := r.notNull(v)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = [][]byte{b}
+	}
+	return out, nil
+}
+
+// notNull refuses null and unset values of a key's column.
+func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
+	switch {
+	case v.Unset:
+		return nil, invalid("Invalid unset value for column %s", r.Columns[0].Name)
+	case v.Bytes == nil:
+		return nil, invalid("Invalid null value in condition for column %s", r.Columns[0].Name)
+	}
+	return v.Bytes, nil
+}
+
+// listed are the values of IN ?.
+func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
+	v, err := eval.Term(r.List, env)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Unset:
+		return nil, invalid("Invalid unset value for column %s", r.Columns[0].Name)
+	case v.Bytes == nil:
+		return nil, invalid("Invalid null value for column %s", r.Columns[0].Name)
+	}
+	var out [][][]byte
+	for p := r.List.Type().Parts(v.Bytes); p.Next(); {
+		b, err := r.notNull(eval.Value{Bytes: p.Part()})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, [][]byte{b})
+	}
+	return out, nil
+}
+
+// tupleValues are the tuples of (a, b) = … and (a, b) IN ….
+func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
+	if r.Kind == EQ {
+		t, err := r.components(r.Term, r.Tuple, env)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range t {
+			if v == nil {
+				return nil, invalid("Invalid null value for column %s", r.Columns[i].Name)
+			}
+		}
+		return [][][]byte{t}, nil
+	}
+	var out [][][]byte
+	if r.List != nil {
+		v, err := eval.Term(r.List, env)
+		switch {
+		case err != nil:
+			return nil, err
+		case v.Unset:
+			return nil, invalid("Invalid unset value for %s", r.bindName())
+		case v.Bytes == nil:
+			return nil, invalid("Invalid null value for IN restriction")
+		}
+		list := r.List.Type()
+		for p := list.Parts(v.Bytes); p.Next(); {
+			out = append(out, split(list.Elems[0], p.Part(), len(r.Columns)))
+		}
+	}
+	for _, e := range r.Terms {
+		t, err := r.components(e, true, env)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	for _, t := range out {
+		if slices.ContainsFunc(t, func(v []byte) bool { return v == nil }) {
+			names := "["
+			for i, c := range r.Columns {
+				if i > 0 {
+					names += ", "
+				}
+				names += c.Name
+			}
+			return nil, invalid("Invalid null value in condition for columns: %s]", names)
+		}
+	}
+	return out, nil
+}
+
+func (r *Restriction) bindName() string {
+	s := "in("
+	for i, c := range r.Columns {
+		if i > 0 {
+			s += ","
+		}
+		s += c.Name
+	}
+	return s + ")"
+}
+
+// components are the values of a tuple's term, or the one of a plain term.
+func (r *Restriction) components(e eval.Expr, tuple bool, env *eval.Env) ([][]byte, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, err := eval.Term(e, env)
+	if err != nil {
+		return nil, err
+	}
+	if !tuple {
+		if v.Unset {
+			return nil, invalid("Invalid unset value for column %s", r.Columns[0].Name)
+		}
+		return [][]byte{v.Bytes}, nil
+	}
+	if v.Unset {
+		name := "("
+		for i, c := range r.Columns {
+			if i > 0 {
+				name += ","
+			}
+			name += c.Name
+		}
+		return nil, invalid("Invalid unset value for tuple %s)", name)
+	}
+	if v.Bytes == nil {
+		return nil, invalid("Invalid null value in condition for column %s", r.Columns[0].Name)
+	}
+	return split(e.Type(), v.Bytes, len(e.Type().Elems)), nil
+}
+
+// split gives a tuple's n components; missing ones are null.
+func split(t *value.Type, v []byte, n int) [][]byte {
+	out := make([][]byte, 0, n)
+	for p := t.Parts(v); p.Next() && len(out) < n; {
+		out = append(out, p.Part())
+	}
+	for len(out) < n {
+		out = append(out, nil)
+	}
+	return out
+}
+
+// keys are the partition keys that a WHERE names, in the order of their values.
+func (w *Where) keys(env *eval.Env, t *schema.Table) ([][][]byte, error) {
+	all := tuples{rows: [][][]byte{make([][]byte, 0, len(t.PartitionKey))}}
+	for _, r := range w.Partition {
+		v, err := r.values(env)
+		if err != nil {
+			return nil, err
+		}
+		all.each(v)
+		if all.none {
+			return nil, nil
+		}
+	}
+	keys := sortUnique(all.rows, t.PartitionKey)
+	for _, k := range keys {
+		if err := checkKey(k); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// sortUnique orders tuples by their columns' order and drops equal ones.
+func sortUnique(rows [][][]byte, cols []*schema.Column) [][][]byte {
+	if len(rows) < 2 {
+		return rows
+	}
+	cmp := func(a, b [][]byte) int { return compare(cols, a, b) }
+	slices.SortStableFunc(rows, cmp)
+	return slices.CompactFunc(rows, func(a, b [][]byte) bool { return cmp(a, b) == 0 })
+}
+
+// maxKey is the longest partition or clustering key in bytes.
+const maxKey = 65535
+
+// checkKey verifies the length of a serialized partition key.
+func checkKey(k [][]byte) error {
+	n := 0
+	for _, v := range k {
+		n += len(v)
+	}
+	if len(k) > 1 {
+		n += 3 * len(k)
+	}
+	switch {
+	case n == 0:
+		return invalid("Key may not be empty")
+	case n > maxKey:
+		return invalid("Key length of %d is longer than maximum of %d", n, maxKey)
+	}
+	return nil
+}
+
+// checkClustering verifies the length of a clustering key.
+func checkClustering(k [][]byte) error {
+	n := 0
+	for _, v := range k {
+		n += len(v)
+	}
+	if n > maxKey {
+		return invalid("Key length of %d is longer than maximum of %d", n, maxKey)
+	}
+	return nil
+}
+
+// slices are the rows of a partition that a WHERE names.
+func (w *Where) slices(env *eval.Env, t *schema.Table) ([]Slice, error) {
+	prefixes, last, err := w.prefixes(env, t)
+	if err != nil {
+		return nil, err
+	}
+	if last == nil {
+		out := make([]Slice, len(prefixes))
+		for i, p := range prefixes {
+			out[i] = Slice{Bound{p, true}, Bound{p, true}}
+		}
+		return out, nil
+	}
+	start, err := last.components(last.Start, last.StartTuple, env)
+	if err != nil {
+		return nil, err
+	}
+	end, err := last.components(last.End, last.EndTuple, env)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range [][][]byte{start, end} {
+		for i, v := range b {
+			if v == nil {
+				return nil, invalid("Invalid null value in condition for column %s", last.Columns[i].Name)
+			}
+		}
+	}
+	r := region{cols: last.Columns, start: start, end: end, startIn: last.StartInclusive, endIn: last.EndInclusive}
+	var out []Slice
+	for _, p := range prefixes {
+		out = r.slices(out, p)
+	}
+	return out, nil
+}
+
+// prefixes are the clustering prefixes that EQ and IN allow, and the range
+// that follows them, if any.
+func (w *Where) prefixes(env *eval.Env, t *schema.Table) ([][][]byte, *Restriction, error) {
+	all := tuples{rows: [][][]byte{nil}}
+	var last *Restriction
+	for _, r := range w.Clustering {
+		if r.Kind == Range {
+			last = r
+			break
+		}
+		v, err := r.values(env)
+		if err != nil {
+			return nil, nil, err
+		}
+		all.each(v)
+		if all.none {
+			return nil, last, nil
+		}
+	}
+	return sortUnique(all.rows, t.Clustering), last, nil
+}
+
+// tokens is the range of tokens that a WHERE names; ok is false if it is empty.
+func (w *Where) tokens(env *eval.Env) (out []TokenRange, err error) {
+	all := TokenRange{minToken, maxToken}
+	if w.Token == nil {
+		return []TokenRange{all}, nil
+	}
+	r := w.Token
+	startTerm, endTerm, startIn, endIn := r.Start, r.End, r.StartInclusive, r.EndInclusive
+	if r.Kind == EQ {
+		startTerm, endTerm, startIn, endIn = r.Term, r.Term, true, true
+	}
+	start, hasStart, err := tokenBound(startTerm, env)
+	if err != nil {
+		return nil, err
+	}
+	end, hasEnd, err := tokenBound(endTerm, env)
+	if err != nil {
+		return nil, err
+	}
+	// The least token stands for an open end on either side.
+	if hasStart && start != minToken {
+		if !startIn {
+			if start == maxToken {
+				return nil, nil
+			}
+			start++
+		}
+		all.Start = start
+	}
+	if hasEnd && end != minToken {
+		if !endIn {
+			end--
+		}
+		all.End = end
+	}
+	if all.Start > all.End {
+		return nil, nil
+	}
+	return []TokenRange{all}, nil
+}
+
+const (
+	minToken = -1 << 63
+	maxToken = 1<<63 - 1
+)
+
+func tokenBound(e eval.Expr, env *eval.Env) (int64, bool, error) {
+	if e == nil {
+		return 0, false, nil
+	}
+	v, err := eval.Term(e, env)
+	if err != nil {
+		return 0, false, err
+	}
+	if v.Unset {
+		return 0, false, invalid("Invalid unset value for partition key token")
+	}
+	if v.Bytes == nil {
+		return 0, false, invalid("Invalid null token value")
+	}
+	if len(v.Bytes) != 8 {
+		return 0, false, invalid("Invalid token value")
+	}
+	var n uint64
+	for _, b := range v.Bytes {
+		n = n<<8 | uint64(b)
+	}
+	return int64(n), true, nil
+}

@@ -1,0 +1,403 @@
+package analysis
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// validate applies the rules that Cassandra checks when the write runs.
+func (w *Write) validate() error {
+	switch {
+	case w.Conditional() && w.Timestamp != nil:
+		return invalid("Cannot provide custom timestamp for conditional updates")
+	case w.Counter && w.Timestamp != nil:
+		return invalid("Cannot provide custom timestamp for counter updates")
+	case w.Counter && w.TTL != nil:
+		return invalid("Cannot provide custom TTL for counter updates")
+	}
+	return nil
+}
+
+// Bind gives the statement its values, one for each of Binds.
+func (w *Write) Bind(env *eval.Env) (*BoundWrite, error) {
+	if len(env.Values) != len(w.Binds) {
+		return nil, invalid("Invalid amount of bind variables")
+	}
+	return w.bind(env)
+}
+
+// bind is Bind for a write whose markers are some of those in env.
+func (w *Write) bind(env *eval.Env) (*BoundWrite, error) {
+	if err := w.validate(); err != nil {
+		return nil, err
+	}
+	if w.JSON != nil {
+		v, err := eval.Term(w.JSON, env)
+		if err != nil {
+			return nil, err
+		}
+		if v.Unset || v.Bytes == nil {
+			return nil, invalid("Got null for INSERT JSON values")
+		}
+		made := *w
+		made.JSON = nil
+		if err := made.json(v.Bytes); err != nil {
+			return nil, err
+		}
+		w = &made
+	}
+	b := &BoundWrite{Write: w, Env: env, Scope: w.Scope}
+	var err error
+	if b.Keys, err = w.Where.keys(env, w.Table); err != nil {
+		return nil, err
+	}
+	if w.Conditional() {
+		if err := w.checkConditional(); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.bindRows(env); err != nil {
+		return nil, err
+	}
+	if err := b.bindAttributes(env); err != nil {
+		return nil, err
+	}
+	for i := range w.Conditions {
+		c, err := w.Conditions[i].bind(env)
+		if err != nil {
+			return nil, err
+		}
+		b.Conditions = append(b.Conditions, c)
+	}
+	if len(b.Keys) == 0 {
+		return b, nil
+	}
+	for i := range w.Operations {
+		m, ok, err := w.Operations[i].bind(env)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			b.Mutations = append(b.Mutations, m)
+		}
+	}
+	return b, nil
+}
+
+// checkConditional refuses IN in lightweight transactions.
+func (w *Write) checkConditional() error {
+	kind := "deletions"
+	if w.Kind == Update {
+		kind = "updates"
+	}
+	in := func(rs []*Restriction) bool {
+		return slices.ContainsFunc(rs, func(r *Restriction) bool { return r.Kind == IN })
+	}
+	switch {
+	case in(w.Where.Partition):
+		return invalid("IN on the partition key is not supported with conditional %s", kind)
+	case in(w.Where.Clustering):
+		return invalid("IN on the clustering key columns is not supported with conditional %s", kind)
+	}
+	return nil
+}
+
+// bindRows finds the rows or the ranges of rows that are written.
+func (b *BoundWrite) bindRows(env *eval.Env) error {
+	if b.rangeOfColumns {
+		return invalid("Range deletions are not supported for specific columns")
+	}
+	switch b.Scope {
+	case ScopeDeleteSlices:
+		var err error
+		b.Slices, err = b.Where.slices(env, b.Table)
+		return err
+	case ScopeStatic, ScopeDeletePartition:
+		return nil
+	}
+	rows, _, err := b.Where.prefixes(env, b.Table)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := checkClustering(r); err != nil {
+			return err
+		}
+	}
+	b.Rows = rows
+	return nil
+}
+
+// maxTTL is the longest time to live: 20 years in seconds.
+const maxTTL = 20 * 365 * 24 * 60 * 60
+
+func (b *BoundWrite) bindAttributes(env *eval.Env) error {
+	var err error
+	if b.Timestamp, err = timestamp(b.Write.Timestamp, env); err != nil {
+		return err
+	}
+	if b.Write.TTL == nil {
+		return nil
+	}
+	v, err := eval.Term(b.Write.TTL, env)
+	if err != nil || v.Unset {
+		return err
+	}
+	var ttl int32
+	switch len(v.Bytes) {
+	case 0: // null, or empty
+	case 4:
+		ttl = int32(binary.BigEndian.Uint32(v.Bytes))
+	default:
+		return invalid("Invalid TTL value: %x", v.Bytes)
+	}
+	switch {
+	case ttl < 0:
+		return invalid("A TTL must be greater or equal to 0, but was %d", ttl)
+	case ttl > maxTTL:
+		return invalid("ttl is too large. requested (%d) maximum (%d)", ttl, maxTTL)
+	}
+	b.TTL = &ttl
+	return nil
+}
+
+func timestamp(e eval.Expr, env *eval.Env) (*int64, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, err := eval.Term(e, env)
+	switch {
+	case err != nil || v.Unset:
+		return nil, err
+	case v.Bytes == nil:
+		return nil, invalid("Invalid null value of timestamp")
+	case len(v.Bytes) != 8:
+		return nil, invalid("Invalid timestamp value: %x", v.Bytes)
+	}
+	ts := int64(binary.BigEndian.Uint64(v.Bytes))
+	return &ts, nil
+}
+
+// bind gives an operation its values; ok is false where it does nothing.
+func (o *Operation) bind(env *eval.Env) (m Mutation, ok bool, err error) {
+	var v eval.Value
+	if o.Term != nil {
+		if v, err = eval.Term(o.Term, env); err != nil {
+			return m, false, err
+		}
+	}
+	m = Mutation{Column: o.Column}
+	t := o.Column.Type
+	switch o.Kind {
+	case Set:
+		return o.set(v, env)
+	case Append, Put, Prepend:
+		if v.Unset || v.Bytes == nil {
+			return m, false, nil
+		}
+		m.Kind, m.Cells = PutCells, o.cells(v.Bytes, env)
+		return m, len(m.Cells) > 0, nil
+	case Discard:
+		return o.discard(v)
+	case SetElement, DeleteElement:
+		return o.element(v, env)
+	case SetField:
+		m.Kind, m.Cells = PutCells, []Cell{{fieldPath(o.Field), v.Bytes}}
+		return m, !v.Unset, nil
+	case DeleteField:
+		m.Kind, m.Cells = PutCells, []Cell{{fieldPath(o.Field), nil}}
+		return m, true, nil
+	case DeleteColumn:
+		m.Kind = PutCell
+		if t.Multicell() {
+			m.Kind = ClearCells
+		}
+		return m, true, nil
+	case AddToValue:
+		m.Kind, m.Value = AddToCell, v.Bytes
+		return m, !v.Unset && v.Bytes != nil, nil
+	}
+	return o.count(v)
+}
+
+// set is c = value.
+func (o *Operation) set(v eval.Value, env *eval.Env) (Mutation, bool, error) {
+	m := Mutation{Kind: PutCell, Column: o.Column, Value: v.Bytes}
+	if v.Unset {
+		return m, false, nil
+	}
+	if o.Column.Type.Multicell() {
+		m = Mutation{Kind: PutCells, Column: o.Column, Clear: true}
+		if v.Bytes != nil {
+			m.Cells = o.cells(v.Bytes, env)
+		}
+	}
+	return m, true, nil
+}
+
+// cells are the cells that a collection or UDT has when stored.
+func (o *Operation) cells(v []byte, env *eval.Env) []Cell {
+	t := o.Column.Type
+	var parts [][]byte
+	for p := t.Parts(v); p.Next(); {
+		parts = append(parts, p.Part())
+	}
+	var out []Cell
+	switch t.Kind {
+	case value.Set:
+		for _, e := range parts {
+			out = append(out, Cell{e, []byte{}})
+		}
+	case value.Map:
+		for i := 0; i+1 < len(parts); i += 2 {
+			out = append(out, Cell{parts[i], parts[i+1]})
+		}
+	case value.UDT:
+		for i, f := range parts {
+			if f != nil {
+				out = append(out, Cell{fieldPath(i), f})
+			}
+		}
+	case value.List:
+		paths := timeuuids(env, len(parts))
+		if o.Kind == Prepend {
+			paths = mirrored(paths)
+		}
+		for i, e := range parts {
+			out = append(out, Cell{paths[i], e})
+		}
+	}
+	return out
+}
+
+func fieldPath(i int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(i)) }
+
+// timeuuids are n ascending keys for elements appended to a list.
+func timeuuids(env *eval.Env, n int) [][]byte {
+	out := make([][]byte, n)
+	for i := range out {
+		if env.Timeuuid == nil {
+			out[i] = eval.AppendTimeuuid(nil, env.Now*10+uuidEpochTicks+int64(i), 0x8080808080808080)
+			continue
+		}
+		u := env.Timeuuid()
+		out[i] = u[:]
+	}
+	return out
+}
+
+const (
+	// uuidEpochTicks is 1970 in 100-nanosecond intervals since the Gregorian calendar began.
+	uuidEpochTicks = 122192928000000000
+	// mirror is 2010-01-01, about which the times of prepended elements are
+	// mirrored so that the last prepended comes first.
+	mirror = uuidEpochTicks + 1262304000000*10000
+)
+
+// mirrored turns ascending keys of now into ascending ones of the mirrored past.
+func mirrored(paths [][]byte) [][]byte {
+	out := make([][]byte, len(paths))
+	for i, p := range paths {
+		ticks := eval.TimeuuidTicks([16]byte(p))
+		node := binary.BigEndian.Uint64(p[8:])
+		out[len(out)-1-i] = eval.AppendTimeuuid(nil, 2*mirror-ticks, node)
+	}
+	return out
+}
+
+// discard is c = c - value.
+func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
+	m := Mutation{Kind: PutCells, Column: o.Column}
+	if v.Unset || v.Bytes == nil {
+		return m, false, nil
+	}
+	t := o.Term.Type()
+	for p := t.Parts(v.Bytes); p.Next(); {
+		if t.Kind == value.List {
+			m.Cells = append(m.Cells, Cell{Value: p.Part()})
+		} else {
+			m.Cells = append(m.Cells, Cell{Path: p.Part()})
+		}
+	}
+	if t.Kind == value.List {
+		m.Kind = DiscardValues
+	}
+	return m, len(m.Cells) > 0, nil
+}
+
+// element is c[key] = value and DELETE c[key].
+func (o *Operation) element(v eval.Value, env *eval.Env) (Mutation, bool, error) {
+	m := Mutation{Column: o.Column, Value: v.Bytes}
+	key, err := eval.Term(o.Key, env)
+	if err != nil {
+		return m, false, err
+	}
+	switch o.Column.Type.Kind {
+	case value.List:
+		switch {
+		case key.Unset && o.Kind == DeleteElement:
+			return m, false, nil
+		case key.Unset:
+			return m, false, invalid("Invalid unset value for list index")
+		case len(key.Bytes) != 4:
+			return m, false, invalid("Invalid null value for list index")
+		}
+		m.Index = int32(binary.BigEndian.Uint32(key.Bytes))
+		m.Kind = SetIndex
+		if o.Kind == DeleteElement {
+			m.Kind = DeleteIndex
+		}
+		return m, !v.Unset, nil
+	case value.Map:
+		if key.Unset {
+			return m, false, invalid("Invalid unset map key")
+		}
+		if key.Bytes == nil {
+			return m, false, invalid("Invalid null map key")
+		}
+	default:
+		if key.Bytes == nil {
+			return m, false, invalid("Invalid null set element")
+		}
+	}
+	return Mutation{Kind: PutCells, Column: o.Column, Cells: []Cell{{key.Bytes, v.Bytes}}}, !v.Unset, nil
+}
+
+// count is c = c + value and c = c - value of a counter.
+func (o *Operation) count(v eval.Value) (Mutation, bool, error) {
+	m := Mutation{Kind: AddCounter, Column: o.Column}
+	switch {
+	case v.Unset:
+		return m, false, nil
+	case len(v.Bytes) != 8:
+		return m, false, invalid("Invalid null value for counter increment")
+	}
+	m.Delta = int64(binary.BigEndian.Uint64(v.Bytes))
+	if o.Kind == CounterSubtract {
+		if m.Delta == math.MinInt64 {
+			return m, false, invalid("The negation of %d overflows supported counter precision (signed 8 bytes integer)", m.Delta)
+		}
+		m.Delta = -m.Delta
+	}
+	return m, true, nil
+}
+
+// ListIndexError is Cassandra's answer to SetIndex and DeleteIndex on a list of
+// size elements that does not have the index; nil if it has.
+func (m *Mutation) ListIndexError(size int) error {
+	if size == 0 {
+		verb := "set an element on"
+		if m.Kind == DeleteIndex {
+			verb = "delete an element from"
+		}
+		return invalid("Attempted to %s a list which is null", verb)
+	}
+	if m.Index < 0 || int(m.Index) >= size {
+		return invalid("List index %d out of bound, list has size %d", m.Index, size)
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package analysis
+
+import (
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Condition is one conjunct of IF.
+type Condition struct {
+	Column *schema.Column
+	Cell   int       // in Write.Fetch
+	Key    eval.Expr // of c[key]; else nil
+	Field  int       // of c.field; else -1
+	Op     syntax.Op // EQ, NE, LT, LE, GT, GE, In, Contains, ContainsKey
+	Term   eval.Expr
+	Terms  []eval.Expr // In with a written list
+	List   eval.Expr   // In with one marker
+}
+
+// BoundCondition is a condition with its values.
+type BoundCondition struct {
+	*Condition
+	KeyValue []byte
+	Values   [][]byte // one, except In; nil is null, which EQ and NE compare with
+	unset    bool     // a value was not given: an error where it is compared
+}
+
+// bind gives a condition its values.
+func (c *Condition) bind(env *eval.Env) (BoundCondition, error) {
+	b := BoundCondition{Condition: c}
+	if c.Key != nil {
+		v, err := eval.Term(c.Key, env)
+		if err != nil {
+			return b, err
+		}
+		b.KeyValue = v.Bytes
+	}
+	if c.List != nil {
+		v, err := eval.Term(c.List, env)
+		switch {
+		case err != nil:
+			return b, err
+		case v.Unset:
+			return b, invalid("Invalid 'unset' value in condition")
+		case v.Bytes == nil:
+			return b, invalid("Invalid null list in IN condition")
+		}
+		for p := c.List.Type().Parts(v.Bytes); p.Next(); {
+			b.Values = append(b.Values, p.Part())
+		}
+		return b, nil
+	}
+	terms := c.Terms
+	if c.Term != nil {
+		terms = []eval.Expr{c.Term}
+	}
+	for _, t := range terms {
+		v, err := eval.Term(t, env)
+		if err != nil {
+			return b, err
+		}
+		if v.Unset {
+			b.unset = b.unset || c.Op != syntax.OpIn
+			continue
+		}
+		b.Values = append(b.Values, v.Bytes)
+	}
+	return b, nil
+}
+
+// Applies evaluates the condition on the current row; nil stands for a row
+// that does not exist.
+func (c *BoundCondition) Applies(row eval.Row) (bool, error) {
+	if c.unset {
+		return false, invalid("Invalid 'unset' value in condition")
+	}
+	cur, t, err := c.current(row)
+	if err != nil {
+		return false, err
+	}
+	op := c.Op
+	if op == syntax.OpIn {
+		op = syntax.OpEQ
+	}
+	whole := c.Key == nil && c.Field < 0
+	for _, v := range c.Values {
+		var ok bool
+		switch {
+		case op == syntax.OpContains || op == syntax.OpContainsKey:
+			ok, err = containsValue(t, cur, v, op)
+		case whole && t.Collection() && t.Multicell():
+			ok, err = compareCollection(t, cur, v, op)
+		default:
+			ok, err = compareValue(t, cur, v, op)
+		}
+		if ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// current is what the condition compares: the column's value, an element's or
+// a field's, and its type.
+func (c *BoundCondition) current(row eval.Row) ([]byte, *value.Type, error) {
+	t := c.Column.Type
+	var cur []byte
+	if row != nil {
+		cur = row.Cell(c.Cell)
+	}
+	switch {
+	case c.Key != nil && t.Kind == value.Map:
+		if c.KeyValue == nil {
+			return nil, nil, invalid("Invalid null value for map element access")
+		}
+		return mapValue(t, cur, c.KeyValue), t.Elems[1], nil
+	case c.Key != nil:
+		if len(c.KeyValue) != 4 {
+			return nil, nil, invalid("Invalid null value for list element access")
+		}
+		i := int32(binary.BigEndian.Uint32(c.KeyValue))
+		if i < 0 {
+			return nil, nil, invalid("Invalid negative list index %d", i)
+		}
+		return part(t, cur, int(i)), t.Elems[0], nil
+	case c.Field >= 0:
+		return part(t, cur, c.Field), t.Elems[c.Field], nil
+	}
+	return cur, t, nil
+}
+
+func part(t *value.Type, v []byte, i int) []byte {
+	if v == nil {
+		return nil
+	}
+	p := t.Parts(v)
+	for p.Next() {
+		if i == 0 {
+			return p.Part()
+		}
+		i--
+	}
+	return nil
+}
+
+func mapValue(t *value.Type, v, key []byte) []byte {
+	if v == nil {
+		return nil
+	}
+	for p := t.Parts(v); p.Next(); {
+		k := p.Part()
+		if !p.Next() {
+			break
+		}
+		if t.Elems[0].Compare(k, key) == 0 {
+			return p.Part()
+		}
+	}
+	return nil
+}
+
+// compareValue compares an atomic value; null equals null only.
+func compareValue(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
+	if v == nil {
+		switch op {
+		case syntax.OpEQ:
+			return cur == nil, nil
+		case syntax.OpNE:
+			return cur != nil, nil
+		}
+		return false, invalid(`Invalid comparison with null for operator "%s"`, symbol(op))
+	}
+	if cur == nil {
+		return op == syntax.OpNE, nil
+	}
+	return holds(t.Compare(cur, v), op), nil
+}
+
+// holds says whether a comparison satisfies an operator.
+func holds(c int, op syntax.Op) bool {
+	switch op {
+	case syntax.OpEQ:
+		return c == 0
+	case syntax.OpNE:
+		return c != 0
+	case syntax.OpLT:
+		return c < 0
+	case syntax.OpLE:
+		return c <= 0
+	case syntax.OpGT:
+		return c > 0
+	case syntax.OpGE:
+		return c >= 0
+	}
+	return false
+}
+
+var kindNames = map[value.Kind]string{value.List: "LIST", value.Set: "SET", value.Map: "MAP"}
+
+// compareCollection compares a collection that is not frozen: element by
+// element, the shorter one first; an empty one is null.
+func compareCollection(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
+	exists := cur != nil && t.Len(cur) > 0
+	if v == nil || t.Len(v) == 0 {
+		switch {
+		case op == syntax.OpEQ:
+			return !exists, nil
+		case op == syntax.OpNE:
+			return exists, nil
+		case v == nil:
+			return false, invalid(`Invalid comparison with null for operator "%s"`, symbol(op))
+		}
+		return false, invalid(`Invalid comparison with an empty %s for operator "%s"`, kindNames[t.Kind], symbol(op))
+	}
+	if !exists {
+		return op == syntax.OpNE, nil
+	}
+	a, b := t.Parts(cur), t.Parts(v)
+	for i := 0; ; i++ {
+		more, wants := a.Next(), b.Next()
+		switch {
+		case !more && !wants:
+			return holds(0, op), nil
+		case !wants:
+			return holds(1, op), nil
+		case !more:
+			return holds(-1, op), nil
+		}
+		of := t.Elems[0]
+		if t.Kind == value.Map {
+			of = t.Elems[i%2]
+		}
+		if c := of.Compare(a.Part(), b.Part()); c != 0 {
+			return holds(c, op), nil
+		}
+	}
+}
+
+// containsValue is CONTAINS and CONTAINS KEY.
+func containsValue(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
+	if v == nil {
+		return false, invalid(`Invalid comparison with null for operator "%s"`, symbol(op))
+	}
+	if cur == nil {
+		return false, nil
+	}
+	return hasElement(t, cur, v, op == syntax.OpContainsKey), nil
+}

@@ -1,0 +1,23 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// invalid is Cassandra's InvalidRequestException.
+func invalid(format string, args ...any) error {
+	return &wire.Error{Code: wire.CodeInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// inner gives an error of package value Cassandra's code; others pass.
+func inner(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*wire.Error); ok {
+		return e
+	}
+	return invalid("%s", err)
+}

@@ -1,0 +1,245 @@
+package analysis
+
+import (
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Filter is one predicate over a cell of a row.
+type Filter struct {
+	Column *schema.Column
+	Cell   int       // in Fetch
+	Op     syntax.Op // EQ, LT, LE, GT, GE, In, Contains, ContainsKey, Like; EQ with Key set is a map's entry
+	Key    []byte
+	Value  []byte
+	Values [][]byte // In
+}
+
+// Matches says whether a row satisfies the predicate. Null satisfies none.
+func (f *Filter) Matches(row eval.Row) bool {
+	v := row.Cell(f.Cell)
+	if v == nil {
+		return false
+	}
+	t := f.Column.Type
+	switch f.Op {
+	case syntax.OpEQ:
+		if f.Key != nil {
+			return hasEntry(t, v, f.Key, f.Value)
+		}
+		return t.Compare(v, f.Value) == 0
+	case syntax.OpLT:
+		return t.Compare(v, f.Value) < 0
+	case syntax.OpLE:
+		return t.Compare(v, f.Value) <= 0
+	case syntax.OpGT:
+		return t.Compare(v, f.Value) > 0
+	case syntax.OpGE:
+		return t.Compare(v, f.Value) >= 0
+	case syntax.OpIn:
+		for _, w := range f.Values {
+			if w != nil && t.Compare(v, w) == 0 {
+				return true
+			}
+		}
+	case syntax.OpContains:
+		return hasElement(t, v, f.Value, false)
+	case syntax.OpContainsKey:
+		return hasElement(t, v, f.Value, true)
+	}
+	return false
+}
+
+// hasElement says whether a collection has an element or a map a value, or,
+// where key says so, a key.
+func hasElement(t *value.Type, v, want []byte, key bool) bool {
+	of := t.Elems[len(t.Elems)-1]
+	if key {
+		of = t.Elems[0]
+	}
+	for p := t.Parts(v); p.Next(); {
+		part := p.Part()
+		if t.Kind == value.Map {
+			k := part
+			if !p.Next() {
+				return false
+			}
+			part = p.Part()
+			if key {
+				part = k
+			}
+		}
+		if part != nil && of.Compare(part, want) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func hasEntry(t *value.Type, v, key, want []byte) bool {
+	for p := t.Parts(v); p.Next(); {
+		k := p.Part()
+		if !p.Next() {
+			return false
+		}
+		if t.Elems[0].Compare(k, key) == 0 {
+			return t.Elems[1].Compare(p.Part(), want) == 0
+		}
+	}
+	return false
+}
+
+// Matches says whether a row satisfies all filters.
+func (b *BoundSelect) Matches(row eval.Row) bool {
+	for i := range b.Filters {
+		if !b.Filters[i].Matches(row) {
+			return false
+		}
+	}
+	return true
+}
+
+// bindFilters gives the filters their values.
+func (w *Where) bindFilters(env *eval.Env) ([]Filter, error) {
+	var out []Filter
+	for _, r := range w.Filters {
+		fs, err := r.filters(env)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, fs...)
+	}
+	return out, nil
+}
+
+// filters are the predicates that a restriction makes.
+func (r *Restriction) filters(env *eval.Env) ([]Filter, error) {
+	c := r.Columns[0]
+	one := func(op syntax.Op, e eval.Expr) (Filter, error) {
+		v, err := filterValue(c, e, env)
+		return Filter{Column: c, Cell: r.Cells[0], Op: op, Value: v}, err
+	}
+	switch r.Kind {
+	case EQ:
+		if r.Tuple {
+			return r.tupleFilters(env)
+		}
+		f, err := one(syntax.OpEQ, r.Term)
+		return []Filter{f}, err
+	case Contains, ContainsKey, Like:
+		op := map[RestrictionKind]syntax.Op{Contains: syntax.OpContains, ContainsKey: syntax.OpContainsKey, Like: syntax.OpLike}[r.Kind]
+		f, err := one(op, r.Term)
+		return []Filter{f}, err
+	case Entry:
+		f, err := one(syntax.OpEQ, r.Term)
+		if err != nil {
+			return nil, err
+		}
+		f.Key, err = entryKey(c, r.Key, env)
+		return []Filter{f}, err
+	case IN:
+		if r.Tuple && len(r.Columns) > 1 {
+			return nil, invalid("Multicolumn IN filters are not supported")
+		}
+		values, err := r.filterList(env)
+		return []Filter{{Column: c, Cell: r.Cells[0], Op: syntax.OpIn, Values: values}}, err
+	}
+	if r.Tuple {
+		return nil, invalid("Multi-column slice restrictions cannot be used for filtering.")
+	}
+	var out []Filter
+	for _, end := range []struct {
+		e         eval.Expr
+		inclusive bool
+		in, ex    syntax.Op
+	}{{r.Start, r.StartInclusive, syntax.OpGE, syntax.OpGT}, {r.End, r.EndInclusive, syntax.OpLE, syntax.OpLT}} {
+		if end.e == nil {
+			continue
+		}
+		op := end.ex
+		if end.inclusive {
+			op = end.in
+		}
+		f, err := one(op, end.e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func (r *Restriction) tupleFilters(env *eval.Env) ([]Filter, error) {
+	parts, err := r.components(r.Term, true, env)
+	if err != nil {
+		return nil, err
+	}
+	var out []Filter
+	for i, c := range r.Columns {
+		if parts[i] == nil {
+			return nil, invalid("Unsupported null value for column %s", c.Name)
+		}
+		out = append(out, Filter{Column: c, Cell: r.Cells[i], Op: syntax.OpEQ, Value: parts[i]})
+	}
+	return out, nil
+}
+
+// filterList are the values of an IN that filters; null ones match nothing.
+func (r *Restriction) filterList(env *eval.Env) ([][]byte, error) {
+	if r.Tuple {
+		tuples, err := r.tupleValues(env)
+		var out [][]byte
+		for _, t := range tuples {
+			out = append(out, t[0])
+		}
+		return out, err
+	}
+	if r.List != nil {
+		tuples, err := r.listed(env)
+		var out [][]byte
+		for _, t := range tuples {
+			out = append(out, t[0])
+		}
+		return out, err
+	}
+	var out [][]byte
+	for _, e := range r.Terms {
+		v, err := eval.Term(e, env)
+		if err != nil {
+			return nil, err
+		}
+		if v.Unset {
+			return nil, invalid("Invalid unset value for column %s", r.Columns[0].Name)
+		}
+		out = append(out, v.Bytes)
+	}
+	return out, nil
+}
+
+func filterValue(c *schema.Column, e eval.Expr, env *eval.Env) ([]byte, error) {
+	v, err := eval.Term(e, env)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Unset:
+		return nil, invalid("Unsupported unset value for column %s", c.Name)
+	case v.Bytes == nil:
+		return nil, invalid("Unsupported null value for column %s", c.Name)
+	}
+	return v.Bytes, nil
+}
+
+func entryKey(c *schema.Column, e eval.Expr, env *eval.Env) ([]byte, error) {
+	v, err := eval.Term(e, env)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Unset:
+		return nil, invalid("Unsupported unset map key for column %s", c.Name)
+	case v.Bytes == nil:
+		return nil, invalid("Unsupported null map key for column %s", c.Name)
+	}
+	return v.Bytes, nil
+}

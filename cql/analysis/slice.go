@@ -1,0 +1,152 @@
+package analysis
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+)
+
+// Slice is a range of clustering keys in clustering order. The zero Slice with
+// both ends inclusive is a whole partition; equal inclusive ends of full length
+// are one row.
+type Slice struct {
+	Start, End Bound
+}
+
+// Bound is one end of a slice: before or after all clustering keys that begin
+// with Prefix. An inclusive start is before them, an exclusive one after them;
+// for an end it is the other way round. An empty prefix with Inclusive is open.
+type Bound struct {
+	Prefix    [][]byte
+	Inclusive bool
+}
+
+// All is the slice that has every row.
+func All() Slice { return Slice{Bound{Inclusive: true}, Bound{Inclusive: true}} }
+
+// Row says whether the slice is the one row of a full clustering key.
+func (s Slice) Row(t *schema.Table) bool {
+	return s.Start.Inclusive && s.End.Inclusive && len(s.Start.Prefix) == len(t.Clustering) &&
+		len(s.End.Prefix) == len(t.Clustering) && CompareClustering(t, s.Start.Prefix, s.End.Prefix) == 0
+}
+
+// Contains says whether a clustering key of the table lies in the slice.
+func (s Slice) Contains(t *schema.Table, clustering [][]byte) bool {
+	if c := CompareClustering(t, clustering, s.Start.Prefix); c < 0 || c == 0 && !s.Start.Inclusive {
+		return false
+	}
+	c := CompareClustering(t, clustering, s.End.Prefix)
+	return c < 0 || c == 0 && s.End.Inclusive
+}
+
+// CompareClustering compares clustering keys, or prefixes of them over their
+// common length, in the table's clustering order.
+func CompareClustering(t *schema.Table, a, b [][]byte) int {
+	return compare(t.Clustering, a, b)
+}
+
+func compare(cols []*schema.Column, a, b [][]byte) int {
+	for i := range min(len(a), len(b)) {
+		c := cols[i].Type.Compare(a[i], b[i])
+		if c == 0 {
+			continue
+		}
+		if cols[i].Desc {
+			return -c
+		}
+		return c
+	}
+	return 0
+}
+
+// TokenRange is a range of Murmur3 tokens, both ends inclusive.
+type TokenRange struct {
+	Start, End int64
+}
+
+// region is the set of tuples of some columns between two tuples, in the order
+// of the types: it is one slice where all columns are ascending or all
+// descending, several where they are mixed.
+type region struct {
+	cols           []*schema.Column
+	start, end     [][]byte // of one or more of cols; nil is open
+	startIn, endIn bool
+}
+
+// slices appends the slices of the region below a prefix, in clustering order.
+func (r *region) slices(dst []Slice, prefix [][]byte) []Slice {
+	return r.descend(dst, prefix, 0, r.start != nil, r.end != nil)
+}
+
+// descend cuts the column at depth i. loose ends of the region (lo, hi false)
+// do not bound what is below.
+func (r *region) descend(dst []Slice, prefix [][]byte, i int, lo, hi bool) []Slice {
+	if lo && i == len(r.start) {
+		if !r.startIn {
+			return dst
+		}
+		lo = false
+	}
+	if hi && i == len(r.end) {
+		if !r.endIn {
+			return dst
+		}
+		hi = false
+	}
+	if !lo && !hi {
+		return add(dst, Slice{Bound{prefix, true}, Bound{prefix, true}})
+	}
+	c := r.cols[i]
+	with := func(v []byte) [][]byte { return append(slices.Clip(prefix), v) }
+	if lo && hi {
+		cmp := c.Type.Compare(r.start[i], r.end[i])
+		if cmp > 0 {
+			return dst
+		}
+		if cmp == 0 {
+			return r.descend(dst, with(r.start[i]), i+1, true, true)
+		}
+	}
+	between := Slice{Bound{prefix, true}, Bound{prefix, true}}
+	first, last := lo, hi
+	if lo {
+		between.Start = Bound{with(r.start[i]), false}
+	}
+	if hi {
+		between.End = Bound{with(r.end[i]), false}
+	}
+	if c.Desc {
+		between.Start, between.End = between.End, between.Start
+		first, last = hi, lo
+	}
+	atStart := func() {
+		dst = r.descend(dst, with(r.start[i]), i+1, true, false)
+	}
+	atEnd := func() {
+		dst = r.descend(dst, with(r.end[i]), i+1, false, true)
+	}
+	if c.Desc {
+		atStart, atEnd = atEnd, atStart
+	}
+	if first {
+		atStart()
+	}
+	dst = add(dst, between)
+	if last {
+		atEnd()
+	}
+	return dst
+}
+
+// add appends a slice, joined with the last one where that ends as it begins.
+func add(dst []Slice, s Slice) []Slice {
+	if n := len(dst); n > 0 {
+		last := &dst[n-1]
+		if last.End.Inclusive != s.Start.Inclusive && len(last.End.Prefix) > 0 && slices.EqualFunc(last.End.Prefix, s.Start.Prefix, bytes.Equal) {
+			last.End = s.End
+			return dst
+		}
+	}
+	return append(dst, s)
+}

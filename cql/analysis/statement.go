@@ -1,0 +1,46 @@
+package analysis
+
+import (
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Statement is an analysed statement: *Select, *Write or *Batch.
+type Statement interface {
+	Head() *Header
+}
+
+// Header is what every statement has.
+type Header struct {
+	Keyspace string
+	Table    *schema.Table // a batch's: that of its first statement, nil if it has none
+
+	// Binds are the statement's markers in order, as PREPARED metadata has them.
+	Binds []Bind
+
+	// PartitionKeyBinds are the indexes in Binds of the partition key's
+	// components, in the key's order; nil unless each is one plain marker.
+	PartitionKeyBinds []int
+}
+
+// Head implements Statement.
+func (h *Header) Head() *Header { return h }
+
+// Bind is one bind marker.
+type Bind struct {
+	Keyspace, Table string
+	Name            string // "c", "in(c)", "[limit]", "partition key token", …
+	Type            *value.Type
+}
+
+// ResultColumn is one column of a result, as RESULT metadata has it.
+type ResultColumn struct {
+	Name string
+	Type *value.Type
+}
+
+// Fetched is a column that an execution reads: the cell of its index in Fetch.
+type Fetched struct {
+	Column *schema.Column
+	Times  bool // write times or times to live are asked for
+}

@@ -1,0 +1,161 @@
+package analysis
+
+import (
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+)
+
+// WriteKind is the kind of a write.
+type WriteKind uint8
+
+// The kinds of writes.
+const (
+	Insert WriteKind = iota + 1
+	Update
+	Delete
+)
+
+func (k WriteKind) String() string { return [...]string{"", "INSERT", "UPDATE", "DELETE"}[k] }
+
+// Scope is what a write is about.
+type Scope uint8
+
+// The scopes of writes.
+const (
+	// ScopeRows: cells of rows. An INSERT also makes the row exist (its row
+	// marker) unless StaticOnly.
+	ScopeRows Scope = iota + 1
+	// ScopeStatic: cells of the static row only.
+	ScopeStatic
+	// ScopeDeleteRows deletes whole rows.
+	ScopeDeleteRows
+	// ScopeDeleteSlices deletes ranges of rows.
+	ScopeDeleteSlices
+	// ScopeDeletePartition deletes whole partitions.
+	ScopeDeletePartition
+)
+
+// Write is an analysed INSERT, UPDATE or DELETE.
+type Write struct {
+	Header
+	Kind  WriteKind
+	Scope Scope
+	Where Where // INSERT's is made of its values
+
+	// Operations are on regular and static columns; empty for whole deletions.
+	Operations []Operation
+
+	JSON      eval.Expr // INSERT JSON: Where and Operations come with Bind
+	JSONUnset bool      // DEFAULT UNSET
+
+	IfExists    bool
+	IfNotExists bool
+	Conditions  []Condition
+
+	// Fetch are the columns that a conditional write reads to decide and to
+	// report: those of the conditions, or all for IF EXISTS and IF NOT EXISTS.
+	// The primary key's columns come first where they are reported.
+	Fetch []Fetched
+
+	Timestamp eval.Expr // nil when absent
+	TTL       eval.Expr // nil when absent
+	Counter   bool      // the table's
+
+	rangeOfColumns bool // columns are deleted of a range of rows: an error when it runs
+}
+
+// Conditional says that the write is a lightweight transaction.
+func (w *Write) Conditional() bool {
+	return w.IfExists || w.IfNotExists || len(w.Conditions) > 0
+}
+
+// OperationKind is the kind of an operation.
+type OperationKind uint8
+
+// The kinds of operations.
+const (
+	Set             OperationKind = iota + 1 // c = Term (null deletes; a collection is replaced)
+	SetElement                               // c[Key] = Term
+	SetField                                 // c.Field = Term
+	Append                                   // list: c = c + Term
+	Prepend                                  // list: c = Term + c
+	Put                                      // set, map: c = c + Term
+	Discard                                  // list, set, map: c = c - Term
+	CounterAdd                               // c = c + Term
+	CounterSubtract                          // c = c - Term
+	DeleteColumn                             // DELETE c
+	DeleteElement                            // DELETE c[Key]
+	DeleteField                              // DELETE c.Field
+	AddToValue                               // c = c + Term of a number or text, in a conditional update
+)
+
+// Operation is one change of a column.
+type Operation struct {
+	Kind   OperationKind
+	Column *schema.Column
+	Key    eval.Expr // of an element
+	Field  int       // of a field
+	Term   eval.Expr
+}
+
+// BoundWrite is a write with its values: every mutation of Mutations (or the
+// deletion that Scope says) applies to every row of every partition named.
+type BoundWrite struct {
+	*Write
+	Env *eval.Env
+
+	Scope Scope      // as the Write's; of INSERT JSON known only here
+	Keys  [][][]byte // partition keys by components
+	Rows  [][][]byte // clustering keys; one empty one in a table without clustering columns
+	// Slices are the ranges of ScopeDeleteSlices.
+	Slices []Slice
+
+	Mutations  []Mutation
+	Conditions []BoundCondition
+
+	Timestamp *int64 // microseconds; nil when not given by the statement
+	TTL       *int32 // seconds; nil when not given (the table's default applies), 0 for none
+}
+
+// MutationKind is the kind of a mutation.
+type MutationKind uint8
+
+// The kinds of mutations.
+const (
+	// PutCell writes an atomic cell; a nil Value deletes it.
+	PutCell MutationKind = iota + 1
+	// PutCells writes cells of a collection or UDT; a nil Cell.Value deletes
+	// that cell. With Clear, all cells written before are deleted first.
+	PutCells
+	// ClearCells deletes all cells of a collection or UDT, at the write's own
+	// timestamp: DELETE c. (PutCells with Clear deletes those before it, as an
+	// overwrite does: at one microsecond less.)
+	ClearCells
+	// AddCounter adds Delta.
+	AddCounter
+	// SetIndex replaces the list's element at Index, DeleteIndex deletes it and
+	// DiscardValues deletes elements equal to one of Cells' values: these read
+	// the list first.
+	SetIndex
+	DeleteIndex
+	DiscardValues
+	// AddToCell adds Value to the current number or text (eval.Add), if there is one.
+	AddToCell
+)
+
+// Mutation is one change of a column, with its values.
+type Mutation struct {
+	Kind   MutationKind
+	Column *schema.Column // Kind says whether it is static
+	Value  []byte         // PutCell, SetIndex
+	Clear  bool           // PutCells
+	Cells  []Cell         // PutCells, DiscardValues
+	Delta  int64          // AddCounter
+	Index  int32          // SetIndex, DeleteIndex
+}
+
+// Cell is one cell of a collection or UDT. Path is a list's timeuuid, a set's
+// element (Value is then empty), a map's key, or a UDT field's index as 2 bytes.
+type Cell struct {
+	Path, Value []byte
+}

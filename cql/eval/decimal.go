@@ -1,0 +1,265 @@
+package eval
+
+import (
+	"errors"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// decimal is n × 10^-scale, with the arithmetic of Java's BigDecimal, whose
+// scales show in the bytes of results.
+type decimal struct {
+	n     *big.Int
+	scale int32
+}
+
+// maxDigits bounds what a decimal's arithmetic may blow up to: Cassandra's
+// MathContext has as many.
+const maxDigits = 10000
+
+var errTooLarge = errors.New("Overflow")
+
+func (d decimal) encode() []byte { return value.AppendDecimal(nil, d.n, d.scale) }
+
+var (
+	one = big.NewInt(1)
+	ten = big.NewInt(10)
+)
+
+func pow10(k int64) *big.Int {
+	return new(big.Int).Exp(ten, big.NewInt(k), nil)
+}
+
+// digits is the number of decimal digits of n; 1 for 0.
+func digits(n *big.Int) int {
+	if n.IsInt64() {
+		i := n.Int64()
+		if i < 0 {
+			i = -i
+		}
+		return len(strconv.FormatUint(uint64(i), 10))
+	}
+	s := n.Text(10)
+	return len(strings.TrimPrefix(s, "-"))
+}
+
+// rescale gives both unscaled values at the larger of the scales.
+func rescale(a, b decimal) (x, y *big.Int, scale int32, err error) {
+	d := int64(a.scale) - int64(b.scale)
+	if d > maxDigits || d < -maxDigits {
+		// Far apart: only adding zero keeps within the precision.
+		if a.n.Sign() != 0 && b.n.Sign() != 0 {
+			return nil, nil, 0, errTooLarge
+		}
+		if a.n.Sign() == 0 {
+			return new(big.Int), b.n, b.scale, nil
+		}
+		return a.n, new(big.Int), a.scale, nil
+	}
+	switch {
+	case d > 0:
+		return a.n, new(big.Int).Mul(b.n, pow10(d)), a.scale, nil
+	case d < 0:
+		return new(big.Int).Mul(a.n, pow10(-d)), b.n, b.scale, nil
+	}
+	return a.n, b.n, a.scale, nil
+}
+
+func (d decimal) add(o decimal) (decimal, error) {
+	x, y, s, err := rescale(d, o)
+	if err != nil {
+		return decimal{}, err
+	}
+	return decimal{new(big.Int).Add(x, y), s}, nil
+}
+
+func (d decimal) neg() decimal { return decimal{new(big.Int).Neg(d.n), d.scale} }
+
+func (d decimal) mul(o decimal) (decimal, error) {
+	s := int64(d.scale) + int64(o.scale)
+	if int64(int32(s)) != s || digits(d.n)+digits(o.n) > 2*maxDigits {
+		return decimal{}, errTooLarge
+	}
+	return decimal{new(big.Int).Mul(d.n, o.n), int32(s)}, nil
+}
+
+var (
+	errDivideByZero = errors.New("/ by zero")
+	errUndefined    = errors.New("Division undefined")
+	errByZero       = errors.New("Division by zero")
+)
+
+// rounding of quotients.
+type rounding uint8
+
+const (
+	halfUp rounding = iota
+	halfEven
+)
+
+// quo divides to a scale.
+func (d decimal) quo(o decimal, scale int32, r rounding) (decimal, error) {
+	if o.n.Sign() == 0 {
+		if d.n.IsInt64() {
+			return decimal{}, errDivideByZero
+		}
+		return decimal{}, errors.New("BigInteger divide by zero")
+	}
+	shift := int64(scale) + int64(o.scale) - int64(d.scale)
+	if shift > 4*maxDigits || shift < -4*maxDigits {
+		return decimal{}, errTooLarge
+	}
+	num, den := d.n, o.n
+	if shift >= 0 {
+		num = new(big.Int).Mul(num, pow10(shift))
+	} else {
+		den = new(big.Int).Mul(den, pow10(-shift))
+	}
+	q, rem := new(big.Int).QuoRem(num, den, new(big.Int))
+	if rem.Sign() != 0 {
+		twice := new(big.Int).Abs(rem)
+		twice.Lsh(twice, 1)
+		c := twice.CmpAbs(den)
+		if c > 0 || c == 0 && (r == halfUp || q.Bit(0) == 1) {
+			if num.Sign() == den.Sign() {
+				q.Add(q, one)
+			} else {
+				q.Sub(q, one)
+			}
+		}
+	}
+	return decimal{q, scale}, nil
+}
+
+// div is Cassandra's division: at least 32 significant digits, no trailing zeros.
+func (d decimal) div(o decimal) (decimal, error) {
+	first := (digits(d.n) - int(d.scale)) - (digits(o.n) - int(o.scale))
+	scale := max(32-first, int(d.scale), int(o.scale), 32)
+	q, err := d.quo(o, int32(min(scale, 1000)), halfUp)
+	if err != nil {
+		return q, err
+	}
+	return q.strip(), nil
+}
+
+// strip drops trailing zeros.
+func (d decimal) strip() decimal {
+	if d.n.Sign() == 0 {
+		return decimal{new(big.Int), 0}
+	}
+	return d.stripTo(-1 << 31)
+}
+
+// stripTo drops trailing zeros as long as the scale is above least.
+func (d decimal) stripTo(least int32) decimal {
+	n, rem := new(big.Int).Set(d.n), new(big.Int)
+	for d.scale > least {
+		q, _ := new(big.Int).QuoRem(n, ten, rem)
+		if rem.Sign() != 0 {
+			break
+		}
+		n = q
+		d.scale--
+	}
+	return decimal{n, d.scale}
+}
+
+// rem is BigDecimal.remainder.
+func (d decimal) rem(o decimal) (decimal, error) {
+	if o.n.Sign() == 0 {
+		if d.n.Sign() == 0 {
+			return decimal{}, errUndefined
+		}
+		return decimal{}, errByZero
+	}
+	x, y, _, err := rescale(d, o)
+	if err != nil {
+		return decimal{}, err
+	}
+	q := decimal{new(big.Int).Quo(x, y), 0}
+	preferred := d.scale - o.scale
+	if q.n.Sign() == 0 {
+		q.scale = preferred
+	} else if preferred < 0 {
+		q = q.stripTo(preferred)
+	} else {
+		q = decimal{new(big.Int).Mul(q.n, pow10(int64(preferred))), preferred}
+	}
+	p, err := q.mul(o)
+	if err != nil {
+		return decimal{}, err
+	}
+	return d.add(p.neg())
+}
+
+// round rounds half up to an integer.
+func (d decimal) round() (decimal, error) {
+	if d.scale < -maxDigits {
+		return decimal{}, errTooLarge
+	}
+	return d.quo(decimal{one, 0}, 0, halfUp)
+}
+
+// truncated is the integer part.
+func truncated(n *big.Int, scale int32) *big.Int {
+	switch {
+	case scale <= 0:
+		if scale < -maxDigits {
+			return new(big.Int) // the low bits are zero
+		}
+		return new(big.Int).Mul(n, pow10(int64(-scale)))
+	case int(scale) > digits(n):
+		return new(big.Int)
+	}
+	return new(big.Int).Quo(n, pow10(int64(scale)))
+}
+
+func decimalFloat(n *big.Int, scale int32, bits int) float64 {
+	f, _ := strconv.ParseFloat(n.Text(10)+"e"+strconv.FormatInt(-int64(scale), 10), bits)
+	return f
+}
+
+// decimalOfDouble is BigDecimal.valueOf(double): that of its shortest text.
+func decimalOfDouble(f float64) (decimal, error) {
+	switch {
+	case f != f:
+		return decimal{}, errNaN
+	case f-f != 0:
+		return decimal{}, errInfinite
+	}
+	return decimalOfText(value.Native(value.Double), encodeDouble(f))
+}
+
+func decimalOfText(t *value.Type, v []byte) (decimal, error) {
+	n, scale, ok := value.ParseDecimal(string(t.Format(nil, v)))
+	if !ok {
+		return decimal{}, errNaN
+	}
+	return decimal{n, scale}, nil
+}
+
+// transcendental is exp, log or log10 with Cassandra's precision.
+func (d decimal) transcendental(f func(c *apd.Context, z, x *apd.Decimal) (apd.Condition, error)) (decimal, error) {
+	c := apd.BaseContext.WithPrecision(uint32(min(max(32, digits(d.n)), maxDigits)))
+	c.Rounding = apd.RoundHalfEven
+	var x, z apd.Decimal
+	x.Coeff.SetMathBigInt(new(big.Int).Abs(d.n))
+	x.Negative = d.n.Sign() < 0
+	x.Exponent = -d.scale
+	if _, err := f(c, &z, &x); err != nil {
+		return decimal{}, errTooLarge
+	}
+	if z.Form != apd.Finite {
+		return decimal{}, errTooLarge
+	}
+	n := z.Coeff.MathBigInt()
+	if z.Negative {
+		n.Neg(n)
+	}
+	return decimal{n, -z.Exponent}, nil
+}

@@ -1,0 +1,42 @@
+package eval
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// invalid is Cassandra's InvalidRequestException.
+func invalid(format string, args ...any) error {
+	return &wire.Error{Code: wire.CodeInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// failed is Cassandra's FunctionExecutionException of a function.
+func failed(f *Function, detail string) error {
+	return failure(f, "execution of 'system."+f.Name+listed(f.Args)+"' failed: "+detail)
+}
+
+// operationFailed is its OperationExecutionException.
+func operationFailed(f *Function, symbol, detail string) error {
+	return failure(f, fmt.Sprintf("the operation '%s %s %s' failed: %s", f.Args[0], symbol, f.Args[1], detail))
+}
+
+func failure(f *Function, msg string) error {
+	e := &wire.Error{Code: wire.CodeFunctionFailure, Message: msg, Keyspace: "system", Function: f.Name}
+	for _, a := range f.Args {
+		e.Args = append(e.Args, a.String())
+	}
+	return e
+}
+
+func listed(types []*value.Type) string {
+	s := "["
+	for i, t := range types {
+		if i > 0 {
+			s += ", "
+		}
+		s += t.String()
+	}
+	return s + "]"
+}

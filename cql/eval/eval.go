@@ -1,0 +1,326 @@
+package eval
+
+import (
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Eval computes an expression. row may be nil for terms, which have no columns.
+// A marker without value is null here; see Term. The result may share memory
+// with the values of env and the cells of row.
+func Eval(e Expr, env *Env, row Row) ([]byte, error) {
+	ev := evaluation{env: env, row: row}
+	return ev.eval(e)
+}
+
+// Term computes a term as a statement binds it: a bare marker may be unset, as
+// may a list, set or map made of unset values; elsewhere an unset one is an error.
+func Term(e Expr, env *Env) (Value, error) {
+	if m, ok := e.(*Marker); ok {
+		return marker(m, env)
+	}
+	if _, ok := e.(*Unset); ok {
+		return Value{Unset: true}, nil
+	}
+	ev := evaluation{env: env}
+	b, err := ev.eval(e)
+	return Value{Bytes: b}, err
+}
+
+// evaluation is one computation. aggregates, when not nil, hold the results of
+// aggregate calls: the rest is computed on the group's first row.
+type evaluation struct {
+	env        *Env
+	row        Row
+	aggregates map[*Call]accumulator
+}
+
+func (ev *evaluation) eval(e Expr) ([]byte, error) {
+	switch e := e.(type) {
+	case *Const:
+		return e.Value, nil
+	case *Column:
+		if ev.row == nil {
+			return nil, nil
+		}
+		return ev.row.Cell(e.Cell), nil
+	case *Marker:
+		v, err := marker(e, ev.env)
+		return v.Bytes, err
+	case *Call:
+		return ev.call(e)
+	case *Collection:
+		return ev.collection(e)
+	case *Field:
+		return ev.field(e)
+	case *Element:
+		return ev.element(e)
+	case *Range:
+		return ev.slice(e)
+	case *Times:
+		return ev.times(e)
+	case *Retype:
+		return ev.eval(e.Of)
+	case *Unset:
+		return nil, nil
+	}
+	return nil, invalid("unknown expression %T", e)
+}
+
+// marker gives a marker's value, validated.
+func marker(m *Marker, env *Env) (Value, error) {
+	if m.Index >= len(env.Values) {
+		return Value{}, invalid("Invalid amount of bind variables")
+	}
+	v := env.Values[m.Index]
+	if v.Unset || v.Bytes == nil {
+		return v, nil
+	}
+	if err := m.T.Validate(v.Bytes); err != nil {
+		return v, invalid("%s", err)
+	}
+	if (m.T.Kind == value.Set || m.T.Kind == value.Map) && !sorted(m.T, v.Bytes) {
+		v.Bytes = m.T.Build(nil, m.T.Sort(parts(m.T, v.Bytes)))
+	}
+	return v, nil
+}
+
+// sorted says whether a set's elements or a map's keys ascend strictly, as the
+// value that a client sends need not.
+func sorted(t *value.Type, v []byte) bool {
+	var last []byte
+	p := t.Parts(v)
+	for p.Next() {
+		k := p.Part()
+		if last != nil && t.Elems[0].Compare(last, k) >= 0 {
+			return false
+		}
+		last = k
+		if t.Kind == value.Map && !p.Next() {
+			return true
+		}
+	}
+	return true
+}
+
+// parts are all parts of a collection, tuple, UDT or vector.
+func parts(t *value.Type, v []byte) [][]byte {
+	var all [][]byte
+	p := t.Parts(v)
+	for p.Next() {
+		all = append(all, p.Part())
+	}
+	return all
+}
+
+// call runs a scalar function, or takes an aggregate's result.
+func (ev *evaluation) call(c *Call) ([]byte, error) {
+	if c.Func.Aggregate {
+		if a := ev.aggregates[c]; a != nil {
+			return a.result()
+		}
+		return nil, invalid("Aggregation function are not supported in the where clause")
+	}
+	args, err := ev.args(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.Func.call(ev.env, args)
+}
+
+func (ev *evaluation) args(c *Call) ([][]byte, error) {
+	args := make([][]byte, len(c.Args))
+	for i, a := range c.Args {
+		if m, ok := a.(*Marker); ok && m.Index < len(ev.env.Values) && ev.env.Values[m.Index].Unset {
+			return nil, invalid("Invalid unset value for argument in call to function %s", c.Func.Name)
+		}
+		v, err := ev.eval(a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// collection makes a collection, tuple, UDT or vector of its elements.
+func (ev *evaluation) collection(c *Collection) ([]byte, error) {
+	elems := make([][]byte, len(c.Elems))
+	for i, e := range c.Elems {
+		if m, ok := e.(*Marker); ok && m.Index < len(ev.env.Values) && ev.env.Values[m.Index].Unset {
+			switch c.T.Kind {
+			case value.Tuple:
+				return nil, invalid("Invalid unset value for tuple field number %d", i)
+			case value.UDT:
+				return nil, invalid("Invalid unset value for field '%s' of user defined type %s", c.T.Fields[i], c.T.Name)
+			}
+			return nil, invalid("Invalid unset value for element number %d of a collection", i)
+		}
+		v, err := ev.eval(e)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil && c.T.Kind != value.Tuple && c.T.Kind != value.UDT {
+			return nil, invalid("null is not supported inside %s", map[bool]string{true: "vectors", false: "collections"}[c.T.Kind == value.Vector])
+		}
+		elems[i] = v
+	}
+	if c.T.Kind == value.Set || c.T.Kind == value.Map {
+		elems = c.T.Sort(elems)
+	}
+	return c.T.Build(nil, elems), nil
+}
+
+func (ev *evaluation) field(f *Field) ([]byte, error) {
+	v, err := ev.eval(f.Of)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	p := f.Of.Type().Parts(v)
+	for i := 0; p.Next(); i++ {
+		if i == f.Index {
+			return p.Part(), nil
+		}
+	}
+	return nil, nil
+}
+
+// key computes the key of an element or the bound of a range; what says which.
+func (ev *evaluation) key(e Expr, what, name string) ([]byte, error) {
+	v, err := ev.termValue(e)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Unset:
+		return nil, invalid("Invalid unset value for %s selection on %s", what, name)
+	case v.Bytes == nil:
+		return nil, invalid("Invalid null value for %s selection on %s", what, name)
+	}
+	return v.Bytes, nil
+}
+
+func (ev *evaluation) termValue(e Expr) (Value, error) {
+	if m, ok := e.(*Marker); ok {
+		return marker(m, ev.env)
+	}
+	b, err := ev.eval(e)
+	return Value{Bytes: b}, err
+}
+
+func (ev *evaluation) element(e *Element) ([]byte, error) {
+	key, err := ev.key(e.Key, "element", name(e.Of))
+	if err != nil {
+		return nil, err
+	}
+	v, err := ev.eval(e.Of)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	_, part := find(e.Of.Type(), v, key)
+	return part, nil
+}
+
+// find looks an element of a set or a key of a map up: its index, -1 if it is
+// not there, and the element or the key's value.
+func find(t *value.Type, v, key []byte) (int, []byte) {
+	p := t.Parts(v)
+	for i := 0; p.Next(); i++ {
+		k := p.Part()
+		found := t.Elems[0].Compare(k, key) == 0
+		if t.Kind == value.Map {
+			if !p.Next() {
+				break
+			}
+			k = p.Part()
+		}
+		if found {
+			return i, k
+		}
+	}
+	return -1, nil
+}
+
+func (ev *evaluation) slice(r *Range) ([]byte, error) {
+	from, to, err := ev.bounds(r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ev.eval(r.Of)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	t := r.Of.Type()
+	lo, hi, kept := cut(t, v, from, to)
+	if lo == hi && !t.Frozen {
+		return nil, nil
+	}
+	return t.Build(nil, kept), nil
+}
+
+// bounds computes the bounds of a range; nil is open.
+func (ev *evaluation) bounds(r *Range) (from, to []byte, err error) {
+	for i, e := range []Expr{r.From, r.To} {
+		if e == nil {
+			continue
+		}
+		v, err := ev.termValue(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if v.Unset {
+			continue
+		}
+		if v.Bytes == nil {
+			return nil, nil, invalid("Invalid null value for slice selection on %s", name(r.Of))
+		}
+		if i == 0 {
+			from = v.Bytes
+		} else {
+			to = v.Bytes
+		}
+	}
+	return from, to, nil
+}
+
+// cut gives the elements of a set or map from from to to: their indexes [lo,
+// hi) and their parts.
+func cut(t *value.Type, v, from, to []byte) (lo, hi int, kept [][]byte) {
+	p := t.Parts(v)
+	lo = -1
+	for i := 0; p.Next(); i++ {
+		k := p.Part()
+		in := (from == nil || t.Elems[0].Compare(k, from) >= 0) && (to == nil || t.Elems[0].Compare(k, to) <= 0)
+		if in {
+			if lo < 0 {
+				lo = i
+			}
+			hi = i + 1
+			kept = append(kept, k)
+		}
+		if t.Kind == value.Map {
+			if !p.Next() {
+				break
+			}
+			if in {
+				kept = append(kept, p.Part())
+			}
+		}
+	}
+	if lo < 0 {
+		lo, hi = 0, 0
+	}
+	return lo, hi, kept
+}
+
+// name names what is selected from, for messages.
+func name(e Expr) string {
+	switch e := e.(type) {
+	case *Column:
+		return e.Column.Name
+	case *Field:
+		t := e.Of.Type()
+		return name(e.Of) + "." + t.Fields[e.Index]
+	case *Retype:
+		return name(e.Of)
+	}
+	return "the selected value"
+}

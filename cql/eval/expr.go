@@ -1,0 +1,142 @@
+package eval
+
+import (
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Expr is a typed expression: one of the node types of this file.
+type Expr interface {
+	// Type is the type of the result.
+	Type() *value.Type
+}
+
+// Const is a constant; Value nil is null.
+type Const struct {
+	T     *value.Type
+	Value []byte
+}
+
+// Marker is a bind marker: Index counts in Env.Values.
+type Marker struct {
+	Index int
+	T     *value.Type
+}
+
+// Column is a column of the row: Cell counts in the fetched columns.
+type Column struct {
+	Cell   int
+	Column *schema.Column
+}
+
+// Call is a call of a scalar or aggregate function, a cast, or an arithmetic
+// operator (functions named "_add_" and so on).
+type Call struct {
+	Func *Function
+	Args []Expr
+}
+
+// Collection makes a list, set, map, tuple, UDT or vector, as T.Kind says, from
+// its elements. A map's Elems alternate keys and values.
+type Collection struct {
+	T     *value.Type
+	Elems []Expr
+}
+
+// Field is a field of a UDT.
+type Field struct {
+	Of    Expr
+	Index int
+}
+
+// Element is an element of a set (itself, if contained) or the value of a map's key.
+type Element struct {
+	Of, Key Expr
+}
+
+// Range is the part of a set or map from From to To, both inclusive; nil is open.
+type Range struct {
+	Of, From, To Expr
+}
+
+// TimesKind is what Times gives.
+type TimesKind uint8
+
+// The kinds of Times.
+const (
+	WriteTime TimesKind = iota
+	MaxWriteTime
+	TTL
+)
+
+// Times is writetime, maxwritetime or ttl of a column, or of elements or fields
+// of one: Of is a Column, or a Field, Element or Range of one.
+type Times struct {
+	Kind TimesKind
+	Of   Expr
+	T    *value.Type
+}
+
+// Retype takes the bytes of an expression as of another type: a type hint.
+type Retype struct {
+	Of Expr
+	T  *value.Type
+}
+
+func (e *Retype) Type() *value.Type     { return e.T }
+func (e *Const) Type() *value.Type      { return e.T }
+func (e *Marker) Type() *value.Type     { return e.T }
+func (e *Column) Type() *value.Type     { return e.Column.Type }
+func (e *Call) Type() *value.Type       { return e.Func.Returns }
+func (e *Collection) Type() *value.Type { return e.T }
+func (e *Field) Type() *value.Type      { return e.Of.Type().Elems[e.Index] }
+func (e *Range) Type() *value.Type      { return e.Of.Type() }
+func (e *Times) Type() *value.Type      { return e.T }
+
+// Type is the element's type of a set, the value's of a map.
+func (e *Element) Type() *value.Type {
+	t := e.Of.Type()
+	return t.Elems[len(t.Elems)-1]
+}
+
+// Walk calls f for e and then for each expression below it, until f returns false.
+func Walk(e Expr, f func(Expr) bool) bool {
+	if e == nil {
+		return true
+	}
+	if !f(e) {
+		return false
+	}
+	switch e := e.(type) {
+	case *Call:
+		return walkAll(e.Args, f)
+	case *Collection:
+		return walkAll(e.Elems, f)
+	case *Field:
+		return Walk(e.Of, f)
+	case *Element:
+		return Walk(e.Of, f) && Walk(e.Key, f)
+	case *Range:
+		return Walk(e.Of, f) && Walk(e.From, f) && Walk(e.To, f)
+	case *Times:
+		return Walk(e.Of, f)
+	case *Retype:
+		return Walk(e.Of, f)
+	}
+	return true
+}
+
+func walkAll(es []Expr, f func(Expr) bool) bool {
+	for _, e := range es {
+		if !Walk(e, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// Unset is a term without value, as an absent member of INSERT JSON … DEFAULT UNSET.
+type Unset struct{ T *value.Type }
+
+// Type is the type of what has no value.
+func (e *Unset) Type() *value.Type { return e.T }

@@ -1,0 +1,28 @@
+package eval
+
+import (
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Function is one overload of a native function.
+type Function struct {
+	Name    string // in system; lower case
+	Args    []*value.Type
+	Returns *value.Type
+
+	// Pure says that equal arguments give equal results: now(), uuid() and
+	// the current_… functions are not pure.
+	Pure bool
+
+	// Aggregate says that the function is fed rows (Group) rather than called.
+	Aggregate bool
+
+	call  func(env *Env, args [][]byte) ([]byte, error)
+	start func() accumulator
+}
+
+// accumulator is the state of one aggregate over one group.
+type accumulator interface {
+	add(args [][]byte) error
+	result() ([]byte, error)
+}

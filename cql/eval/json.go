@@ -1,0 +1,57 @@
+package eval
+
+import "github.com/evenkeel/evenkeel/cql/value"
+
+// object is the JSON object of one row of SELECT JSON.
+func (s *Selection) object(values [][]byte) []byte {
+	dst := []byte{'{'}
+	for i, name := range s.JSON {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = value.JSONName(dst, name)
+		dst = append(dst, ": "...)
+		if values[i] == nil {
+			dst = append(dst, "null"...)
+			continue
+		}
+		dst = s.Exprs[i].Type().JSON(dst, values[i])
+	}
+	return append(dst, '}')
+}
+
+func addJSON(add func(*factory)) {
+	for _, name := range []string{"to_json", "tojson"} {
+		add(&factory{name: name, params: []parameter{anyType{}},
+			make: func(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
+				t := types[0]
+				return &Function{Name: name, Args: types, Returns: value.Native(value.Text), Pure: true,
+					call: func(_ *Env, args [][]byte) ([]byte, error) {
+						if args[0] == nil || len(args[0]) == 0 && t.EmptyMeaningless() {
+							return []byte("null"), nil
+						}
+						return t.JSON(nil, args[0]), nil
+					}}, nil
+			}})
+	}
+	for _, name := range []string{"from_json", "fromjson"} {
+		add(&factory{name: name, params: []parameter{textParam},
+			make: func(f *factory, types []*value.Type, receiver *value.Type) (*Function, error) {
+				if receiver == nil {
+					return nil, invalid("%s() cannot be used in the selection clause of a SELECT statement", name)
+				}
+				fn := &Function{Name: name, Args: []*value.Type{value.Native(value.Text)}, Returns: receiver, Pure: true}
+				fn.call = func(_ *Env, args [][]byte) ([]byte, error) {
+					if args[0] == nil {
+						return nil, nil
+					}
+					v, err := receiver.FromJSON(args[0])
+					if err != nil {
+						return nil, failed(fn, "org.apache.cassandra.serializers.MarshalException: "+err.Error())
+					}
+					return v, nil
+				}
+				return fn, nil
+			}})
+	}
+}

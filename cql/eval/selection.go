@@ -1,0 +1,146 @@
+package eval
+
+// Selection is what a SELECT computes from the rows it reads.
+type Selection struct {
+	Exprs []Expr
+
+	// Aggregated says that some expression is an aggregate: the rows of a group
+	// make one row of the result, in which plain columns are the first row's.
+	Aggregated bool
+
+	// JSON, when not nil, names the members of the object that the selected
+	// values become: the result has one column.
+	JSON []string
+}
+
+// Row appends the result's values for one row to dst.
+func (s *Selection) Row(env *Env, row Row, dst [][]byte) ([][]byte, error) {
+	ev := evaluation{env: env, row: row}
+	return s.output(&ev, dst)
+}
+
+func (s *Selection) output(ev *evaluation, dst [][]byte) ([][]byte, error) {
+	base := len(dst)
+	for _, e := range s.Exprs {
+		// The common case costs no call.
+		if c, ok := e.(*Column); ok && ev.row != nil {
+			dst = append(dst, ev.row.Cell(c.Cell))
+			continue
+		}
+		v, err := ev.eval(e)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, v)
+	}
+	if s.JSON == nil {
+		return dst, nil
+	}
+	object := s.object(dst[base:])
+	return append(dst[:base], object), nil
+}
+
+// Group collects the rows of one group.
+type Group struct {
+	s          *Selection
+	calls      []*Call // the aggregates, in order
+	aggregates map[*Call]accumulator
+	cells      []int // columns whose first values the result shows
+	timed      []int // of these, those whose times it shows
+	first      *firstRow
+	args       [][]byte
+}
+
+// firstRow is what is kept of a group's first row.
+type firstRow struct {
+	cells map[int][]byte
+	times map[int][]CellTime
+}
+
+func (r *firstRow) Cell(i int) []byte      { return r.cells[i] }
+func (r *firstRow) Times(i int) []CellTime { return r.times[i] }
+
+// NewGroup starts an empty group. Without rows it gives what an aggregate
+// query over nothing gives.
+func (s *Selection) NewGroup() *Group {
+	g := &Group{s: s}
+	var visit func(e Expr, times bool)
+	visit = func(e Expr, times bool) {
+		Walk(e, func(e Expr) bool {
+			switch e := e.(type) {
+			case *Call:
+				if e.Func.Aggregate {
+					g.calls = append(g.calls, e)
+					return true // arguments are harmless to keep
+				}
+			case *Column:
+				g.cells = append(g.cells, e.Cell)
+			case *Times:
+				Walk(e.Of, func(e Expr) bool {
+					if c, ok := e.(*Column); ok {
+						g.timed = append(g.timed, c.Cell)
+					}
+					return true
+				})
+			}
+			return true
+		})
+	}
+	for _, e := range s.Exprs {
+		visit(e, false)
+	}
+	g.reset()
+	return g
+}
+
+func (g *Group) reset() {
+	g.first = nil
+	g.aggregates = make(map[*Call]accumulator, len(g.calls))
+	for _, c := range g.calls {
+		g.aggregates[c] = c.Func.start()
+	}
+}
+
+// Add adds a row. The row may be reused when Add returns; its cells may not
+// change before the group's Result.
+func (g *Group) Add(env *Env, row Row) error {
+	if g.first == nil {
+		g.first = &firstRow{cells: make(map[int][]byte, len(g.cells)), times: map[int][]CellTime{}}
+		for _, i := range g.cells {
+			g.first.cells[i] = row.Cell(i)
+		}
+		for _, i := range g.timed {
+			g.first.times[i] = append([]CellTime(nil), row.Times(i)...)
+		}
+	}
+	ev := evaluation{env: env, row: row}
+	for _, c := range g.calls {
+		g.args = g.args[:0]
+		for _, a := range c.Args {
+			v, err := ev.eval(a)
+			if err != nil {
+				return err
+			}
+			g.args = append(g.args, v)
+		}
+		if err := g.aggregates[c].add(g.args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Empty says that the group has no rows.
+func (g *Group) Empty() bool { return g.first == nil }
+
+// Result appends the values of the group's row of the result to dst and
+// empties the group.
+func (g *Group) Result(env *Env, dst [][]byte) ([][]byte, error) {
+	ev := evaluation{env: env, aggregates: g.aggregates}
+	if g.first != nil {
+		ev.row = g.first
+	}
+	dst, err := g.s.output(&ev, dst)
+	g.reset()
+	return dst, err
+}
