@@ -1,0 +1,95 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Stats is an estimate, exact for small tables. Rows counts what is stored, the
+// dead included.
+type Stats struct {
+	Bytes      int64
+	Partitions int64
+	Rows       int64
+}
+
+const (
+	// samplePartitions and sampleKeys bound what Stats reads.
+	samplePartitions = 256
+	sampleKeys       = 4096
+)
+
+// Stats estimates from the table's first partitions and rows. Tokens are
+// spread evenly, so how many partitions there are follows from how much of the
+// token range the first ones take.
+func (t *Table) Stats() (s Stats, err error) {
+	lower, upper := appendTablePrefix(nil, &t.spec.ID), appendTableEnd(nil, &t.spec.ID)
+	it, err := t.db.pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return s, fmt.Errorf("stats of table %x: %w", t.spec.ID, err)
+	}
+	defer func() {
+		if err = errors.Join(err, it.Error(), it.Close()); err != nil {
+			err = fmt.Errorf("stats of table %x: %w", t.spec.ID, err)
+		}
+	}()
+	disk, err := t.db.pebble.EstimateDiskUsage(lower, upper)
+	if err != nil {
+		return s, err
+	}
+
+	// Rows: all, or so many a partition, or so many of the bytes.
+	var keys, rows, partitions, size int64
+	var prefix []byte
+	ok := it.First()
+	for ; ok && keys < sampleKeys; ok = it.Next() {
+		k := it.Key()
+		n, good := splitKey(k)
+		if !good {
+			return s, errTruncated
+		}
+		keys++
+		size += int64(len(k) + len(it.Value()))
+		if k[n] == kindRow {
+			rows++
+		}
+		if !bytes.Equal(prefix, k[:n]) {
+			partitions++
+			prefix = append(prefix[:0], k[:n]...)
+		}
+	}
+	if !ok {
+		return Stats{Bytes: max(int64(disk), size), Partitions: partitions, Rows: rows}, nil
+	}
+
+	inRows := partitions // the rows are of so many
+
+	// Partitions: on from there, one a seek.
+	for ; ok && partitions < samplePartitions; partitions++ {
+		ok = it.SeekGE(append(prefix, after))
+		if ok {
+			n, good := splitKey(it.Key())
+			if !good {
+				return s, errTruncated
+			}
+			prefix = append(prefix[:0], it.Key()[:n]...)
+		}
+	}
+	total := float64(partitions)
+	if ok {
+		covered := float64(uint64(decodeToken(prefix)) ^ 1<<63) // tokens below the last seen
+		total *= math.MaxUint64 / max(covered, 1)
+	}
+	s.Partitions = int64(min(total, math.MaxInt64/2))
+	s.Rows = int64(disk) / max(size/keys, 1)
+	if inRows >= 16 {
+		s.Rows = int64(min(total*float64(rows)/float64(inRows), math.MaxInt64/2))
+	}
+	s.Rows = max(s.Rows, rows)
+	s.Bytes = max(int64(disk), size)
+	return s, nil
+}
