@@ -21,38 +21,39 @@ type class struct {
 	name  string
 	re    *regexp.Regexp
 	floor int
+	share float64 // the same for drawn histories, per history; 0 where they have none
 }
 
-func classOf(name, re string, floor int) class {
-	return class{name, regexp.MustCompile(`(?is)` + re), floor}
+func classOf(name, re string, floor int, share float64) class {
+	return class{name, regexp.MustCompile(`(?is)` + re), floor, share}
 }
 
 // A statement is of every class whose pattern it matches.
 var classes = []class{
-	classOf("create table", `^\s*CREATE TABLE`, 20),
-	classOf("alter table", `^\s*ALTER TABLE`, 5),
-	classOf("drop table", `^\s*DROP TABLE`, 2),
-	classOf("truncate", `^\s*TRUNCATE`, 2),
-	classOf("insert", `^\s*INSERT`, 100),
-	classOf("insert json", `^\s*INSERT.*\bJSON\b`, 3),
-	classOf("update", `^\s*UPDATE`, 30),
-	classOf("delete", `^\s*DELETE`, 20),
-	classOf("batch", `^\s*BEGIN`, 5),
-	classOf("conditional", `^\s*(INSERT|UPDATE|DELETE).*\bIF\b`, 15),
-	classOf("with timestamp", `\bUSING TIMESTAMP|AND TIMESTAMP\b`, 20),
-	classOf("with ttl", `^\s*(INSERT|UPDATE).*\bTTL\b`, 8),
-	classOf("select", `^\s*SELECT`, 200),
-	classOf("order by", `^\s*SELECT.*ORDER BY`, 20),
-	classOf("limit", `^\s*SELECT.*\bLIMIT\b`, 15),
-	classOf("in", `^\s*SELECT.*WHERE.*\bIN\b`, 20),
-	classOf("tuple relation", `^\s*SELECT.*WHERE.*\(\w+\s*,[^)]*\)\s*(=|<|>|IN)`, 10),
-	classOf("aggregate", `^\s*SELECT.*\b(count|min|max|sum|avg)\s*\(`, 15),
-	classOf("group by", `^\s*SELECT.*GROUP BY`, 5),
-	classOf("distinct", `^\s*SELECT\s+DISTINCT`, 3),
-	classOf("json", `^\s*SELECT\s+JSON`, 3),
-	classOf("token", `\btoken\s*\(`, 5),
-	classOf("filtering", `ALLOW FILTERING`, 5),
-	classOf("writetime, ttl()", `\b(writetime|ttl)\s*\(`, 8),
+	classOf("create table", `^\s*CREATE TABLE`, 20, 0.9),
+	classOf("alter table", `^\s*ALTER TABLE`, 5, 0),
+	classOf("drop table", `^\s*DROP TABLE`, 2, 0),
+	classOf("truncate", `^\s*TRUNCATE`, 2, 0),
+	classOf("insert", `^\s*INSERT`, 100, 0.8),
+	classOf("insert json", `^\s*INSERT.*\bJSON\b`, 3, 0),
+	classOf("update", `^\s*UPDATE`, 30, 0.4),
+	classOf("delete", `^\s*DELETE`, 20, 0.2),
+	classOf("batch", `^\s*BEGIN`, 5, 0.2),
+	classOf("conditional", `^\s*(INSERT|UPDATE|DELETE).*\bIF\b`, 15, 0.04),
+	classOf("with timestamp", `\bUSING TIMESTAMP|AND TIMESTAMP\b`, 20, 0.4),
+	classOf("with ttl", `^\s*(INSERT|UPDATE).*\bTTL\b`, 8, 0.04),
+	classOf("select", `^\s*SELECT`, 200, 1.2),
+	classOf("order by", `^\s*SELECT.*ORDER BY`, 20, 0.2),
+	classOf("limit", `^\s*SELECT.*\bLIMIT\b`, 15, 0.2),
+	classOf("in", `^\s*SELECT.*WHERE.*\bIN\b`, 20, 0.12),
+	classOf("tuple relation", `^\s*SELECT.*WHERE.*\(\w+\s*,[^)]*\)\s*(=|<|>|IN)`, 10, 0.08),
+	classOf("aggregate", `^\s*SELECT.*\b(count|min|max|sum|avg)\s*\(`, 15, 0.2),
+	classOf("group by", `^\s*SELECT.*GROUP BY`, 5, 0.04),
+	classOf("distinct", `^\s*SELECT\s+DISTINCT`, 3, 0.04),
+	classOf("json", `^\s*SELECT\s+JSON`, 3, 0.08),
+	classOf("token", `\btoken\s*\(`, 5, 0),
+	classOf("filtering", `ALLOW FILTERING`, 5, 0.04),
+	classOf("writetime, ttl()", `\b(writetime|ttl)\s*\(`, 8, 0.08),
 }
 
 func (t *Tally) count(target, text string) {
@@ -79,6 +80,20 @@ func (t *Tally) Below(target string) []string {
 	for _, c := range classes {
 		if n := t.counts[target][c.name]; n < c.floor {
 			out = append(out, fmt.Sprintf("%s: %d of at least %d", c.name, n, c.floor))
+		}
+	}
+	return out
+}
+
+// BelowShare returns the classes of which the target has accepted too few in so
+// many drawn histories.
+func (t *Tally) BelowShare(target string, histories int) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	for _, c := range classes {
+		if n, floor := t.counts[target][c.name], int(c.share*float64(histories)); n < floor {
+			out = append(out, fmt.Sprintf("%s: %d of at least %d", c.name, n, floor))
 		}
 	}
 	return out

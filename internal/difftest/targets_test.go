@@ -13,5 +13,6 @@ func targets(t testing.TB) []Target {
 	return []Target{
 		{Name: "cassandra", Addr: real},
 		{Name: "cassandra-again", Addr: real}, // proves the harness: no difference may show
+		{Name: "door", Addr: doorTo(t, real), Backend: real},
 	}
 }

@@ -1,0 +1,47 @@
+package difftest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+	"pgregory.net/rapid"
+)
+
+// TestShardingLaw: one random history gives the same answers on every target. A
+// failure is shrunk and printed as a script; put it into testdata/ to keep it.
+func TestShardingLaw(t *testing.T) {
+	refusals, err := ReadRefusals("testdata/refusals.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := openAll(t, targets(t), primitive.ProtocolVersion5)
+	for _, s := range sessions {
+		if err := s.must("CREATE TYPE udt (a int, b text)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tally := &Tally{}
+	histories := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		script := drawHistory(rt)
+		var faults []string
+		r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, AnyRefusal: true,
+			Report: func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }}
+		r.Run(script)
+		histories++
+		if len(faults) > 0 {
+			rt.Fatalf("%s\n\nThe history:\n%s", strings.Join(faults, "\n"), script.Print())
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	for _, s := range sessions {
+		for _, below := range tally.BelowShare(s.Name, histories) {
+			t.Errorf("%s accepted too few statements of a class in %d histories: %s", s.Name, histories, below)
+		}
+	}
+	t.Logf("%d histories; accepted statements:\n%v", histories, tally)
+}
