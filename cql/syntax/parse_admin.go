@@ -267,8 +267,33 @@ func (p *parser) dropIdentity() Statement {
 	return p.other("DROP", "IDENTITY", Name{Name: name})
 }
 
-// permissions are the words GRANT, REVOKE and LIST take.
-var permissionKinds = kinds(kCreate, kAlter, kDrop, kSelect, kModify, kAuthorize, kDescribe, kExecute, kUnmask, kSelectMasked)
+// permissions is a set of what GRANT, REVOKE and LIST can name.
+type permissions uint16
+
+const (
+	mayCreate permissions = 1 << iota
+	mayAlter
+	mayDrop
+	maySelect
+	mayModify
+	mayAuthorize
+	mayDescribe
+	mayExecute
+	mayUnmask
+	maySelectMasked
+	mayAll permissions = 1<<iota - 1
+
+	onTable    = mayAlter | mayDrop | maySelect | mayModify | mayAuthorize | mayUnmask | maySelectMasked
+	onKeyspace = onTable | mayCreate
+	onRole     = mayAlter | mayDrop | mayAuthorize | mayDescribe
+	onRoles    = onRole | mayCreate
+	onFunction = mayAlter | mayDrop | mayAuthorize | mayExecute
+	onMbean    = mayAuthorize | mayDescribe | mayExecute | mayModify | maySelect
+)
+
+var permissionOf = [kindCount]permissions{kCreate: mayCreate, kAlter: mayAlter, kDrop: mayDrop, kSelect: maySelect,
+	kModify: mayModify, kAuthorize: mayAuthorize, kDescribe: mayDescribe, kExecute: mayExecute, kUnmask: mayUnmask,
+	kSelectMasked: maySelectMasked}
 
 // grantStatement reads GRANT and REVOKE of permissions and of roles.
 func (p *parser) grantStatement() Statement {
@@ -285,13 +310,16 @@ func (p *parser) grantStatement() Statement {
 		p.noViable(2)
 		return nil
 	}
-	if permissionKinds[first] && !(isIdent[first] && next == toOrFrom) || first == kAll && next != toOrFrom {
+	if permissionOf[first] != 0 && !(isIdent[first] && next == toOrFrom) || first == kAll && next != toOrFrom {
 		p.advance()
-		p.permissionOrAll()
+		asked := p.permissionOrAll()
 		p.expect(kOn)
-		p.resource()
+		class, has := p.resource()
 		p.expect(toOrFrom)
 		name := p.roleName()
+		if asked&has == 0 && !p.failed {
+			p.wrong("Resource type " + class + " does not support any of the requested permissions")
+		}
 		return p.other(verb, "", Name{Name: name})
 	}
 	if !isIdent[first] && first != tString && first != tQMark {
@@ -305,64 +333,85 @@ func (p *parser) grantStatement() Statement {
 	return p.other(verb, KindRole, Name{Name: name})
 }
 
-func (p *parser) permissionOrAll() {
+func (p *parser) permissionOrAll() permissions {
 	if p.accept(kAll) {
 		p.accept(kPermissions)
-		return
+		return mayAll
 	}
-	if !permissionKinds[p.kind()] {
+	if permissionOf[p.kind()] == 0 {
 		p.noViable(0)
-		return
+		return 0
 	}
+	var set permissions
 	for {
-		if !permissionKinds[p.kind()] {
+		k := p.kind()
+		if permissionOf[k] == 0 {
 			p.fail(failure{bad: p.pos, at: p.pos, expecting: "set null"})
 		}
+		set |= permissionOf[k]
 		p.advance()
 		p.accept(kPermission)
 		if !p.accept(tComma) {
-			return
+			return set
 		}
 	}
 }
 
-// resource reads what permissions are granted on.
-func (p *parser) resource() {
+// resource reads what permissions are granted on: the reference's class of it
+// and the permissions there are on it.
+func (p *parser) resource() (class string, has permissions) {
 	k := p.kind()
 	if k == kKeyspace {
 		p.advance()
 		p.keyspaceName()
-		return
+		return "DataResource", onKeyspace
 	}
 	if !isIdent[k] && k != kColumnFamily && k != tQMark {
 		p.noViable(0)
-		return
+		return "", 0
 	}
 	next := p.ahead(1)
 	switch {
-	case k == kAll && next == kKeyspaces, k == kAll && next == kMbeans, k == kAll && next == kRoles:
+	case k == kAll && next == kKeyspaces:
 		p.skip(2)
-	case k == kAll && (next == kTables || next == kFunctions):
+		return "DataResource", onKeyspace
+	case k == kAll && next == kMbeans:
 		p.skip(2)
-		if next == kTables || p.kind() == kIn {
-			p.expectAll(kIn, kKeyspace)
+		return "JMXResource", onMbean
+	case k == kAll && next == kRoles:
+		p.skip(2)
+		return "RoleResource", onRoles
+	case k == kAll && next == kTables:
+		p.skip(2)
+		p.expectAll(kIn, kKeyspace)
+		p.keyspaceName()
+		return "DataResource", onKeyspace
+	case k == kAll && next == kFunctions:
+		p.skip(2)
+		if p.accept(kIn) {
+			p.expect(kKeyspace)
 			p.keyspaceName()
 		}
+		return "FunctionResource", onFunction | mayCreate
 	case k == kColumnFamily:
 		p.advance()
 		p.tableName()
 	case (k == kMbean || k == kMbeans) && next == tString:
 		p.skip(2)
+		return "JMXResource", onMbean
 	case k == kRole && (isIdent[next] || next == tString || next == tQMark):
 		p.advance()
 		p.roleName()
+		return "RoleResource", onRole
 	case k == kFunction && (isIdent[next] || isFunction[next] || next == tQMark):
 		p.advance()
 		p.functionName()
 		p.typeList()
+		return "FunctionResource", onFunction
 	default:
 		p.tableName()
 	}
+	return "DataResource", onTable
 }
 
 // listStatement reads LIST ROLES, LIST USERS and LIST permissions.
@@ -380,7 +429,7 @@ func (p *parser) listStatement() Statement {
 		p.accept(kNorecursive)
 		return p.other("LIST", KindRole, Name{})
 	}
-	if k := p.kind(); k != kAll && !permissionKinds[k] {
+	if k := p.kind(); k != kAll && permissionOf[k] == 0 {
 		p.pos--
 		p.noViable(1)
 		return nil

@@ -67,7 +67,7 @@ func (p *parser) createTable() Statement {
 	b := tableBuilder{parser: p, table: s}
 	b.element()
 	for p.accept(tComma) {
-		if k := p.kind(); k != tComma && k != tRParen {
+		if k := p.kind(); isIdent[k] || k == kPrimary {
 			b.element()
 		}
 	}
@@ -325,7 +325,7 @@ func (p *parser) createType() Statement {
 	p.expect(tLParen)
 	s.Fields = append(s.Fields, p.field())
 	for p.accept(tComma) {
-		if k := p.kind(); k != tComma && k != tRParen {
+		if isIdent[p.kind()] {
 			s.Fields = append(s.Fields, p.field())
 		}
 	}
@@ -445,7 +445,10 @@ func (p *parser) alterTable() Statement {
 	s := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
 	switch p.kind() {
 	case kAlter:
-		if isColumnIdent(p.ahead(1)) && p.ahead(2) != kMasked && p.ahead(2) != kDrop && p.ahead(2) != kType {
+		if k := p.ahead(1); !isColumnIdent(k) && k != kIf {
+			p.noViable(1)
+			return s
+		} else if k != kIf && p.ahead(2) != kMasked && p.ahead(2) != kDrop && p.ahead(2) != kType {
 			p.noViable(2)
 			return s
 		}
@@ -506,6 +509,10 @@ func (p *parser) dropColumns(s *AlterTable) {
 	if p.ahead(1) == kCompact && p.ahead(2) == kStorage {
 		p.skip(3)
 		s.DropCompactStorage = true
+		return
+	}
+	if k := p.ahead(1); !isIdent[k] && k != tLParen && k != kIf {
+		p.noViable(1)
 		return
 	}
 	p.advance()

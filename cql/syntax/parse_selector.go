@@ -136,7 +136,8 @@ func (p *parser) modifiers(e Expr) Expr {
 			e = p.subscript(e)
 			p.expect(tRBracket)
 		default:
-			if !afterSelector[p.kind()] {
+			// The reference grammar misses a semicolon here: GROUP BY a.b; is an error.
+			if k := p.kind(); !afterSelector[k] || k == tSemicolon {
 				p.noViable(0)
 			}
 			return e
@@ -289,6 +290,10 @@ func (p *parser) selectorParen() Expr {
 // selectorBraced reads a set or a map; a user type's literal looks like a map
 // whose keys are columns.
 func (p *parser) selectorBraced() Expr {
+	if k := p.ahead(1); k != tRBrace && !startsSelector(k) {
+		p.noViable(1)
+		return nil
+	}
 	p.advance()
 	if p.accept(tRBrace) {
 		return &Set{}

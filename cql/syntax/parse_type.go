@@ -104,7 +104,11 @@ func (p *parser) frozenType() TypeRef {
 	p.expect(tGT)
 	if !p.failed {
 		if t.Custom || !t.User && len(t.Params) == 0 {
-			p.wrong("frozen<> is only allowed on collections, tuples, and user-defined types (got " + string(AppendType(nil, t)) + ")")
+			shown := t
+			if t.Custom {
+				shown.Name.Name = qualifyMarshal(t.Name.Name)
+			}
+			p.wrong("frozen<> is only allowed on collections, tuples, and user-defined types (got " + string(AppendType(nil, shown)) + ")")
 		}
 		t.Frozen = true
 	}
@@ -112,7 +116,11 @@ func (p *parser) frozenType() TypeRef {
 }
 
 func (p *parser) customType() TypeRef {
-	return TypeRef{Name: Name{Name: unquoteString(p.textOf(p.advance()))}, Custom: true}
+	name := unquoteString(p.textOf(p.advance()))
+	if e := customTypeError(name); e != "" {
+		p.wrong("Error setting type " + name + ": " + e)
+	}
+	return TypeRef{Name: Name{Name: name}, Custom: true}
 }
 
 // unparsable ends the parse as an exception within the reference parser does.

@@ -31,7 +31,7 @@ func appendExpr(dst []byte, e Expr, min int) []byte {
 	case *Constant:
 		return appendConstant(dst, e)
 	case *Null:
-		return append(dst, "null"...)
+		return append(dst, "NULL"...)
 	case *Bind:
 		if e.Name == "" {
 			return append(dst, '?')
