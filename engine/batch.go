@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// batchPlan is a BATCH ready to be executed.
+type batchPlan struct {
+	*analysis.Batch
+	writes []*writePlan
+}
+
+func newBatchPlan(s *state, a *analysis.Batch) (*batchPlan, error) {
+	p := &batchPlan{Batch: a}
+	for _, w := range a.Writes {
+		wp, err := newWritePlan(s, w)
+		if err != nil {
+			return nil, err
+		}
+		p.writes = append(p.writes, wp)
+	}
+	return p, nil
+}
+
+// batch serves a BATCH message.
+func (c *call) batch(body []byte) (outcome, error) {
+	req, err := wire.ParseBatch(c.version, body)
+	if err != nil {
+		return answered, err
+	}
+	c.params = req.Params
+	c.times()
+	p := &batchPlan{}
+	var writes []*analysis.Write
+	var envs []*eval.Env
+	s := c.engine.state.Load()
+	for it := req.Iter(); it.Next(); {
+		plan, err := c.batchStatement(s, &it.BatchStatement)
+		if err != nil {
+			return answered, err
+		}
+		if plan.write == nil {
+			return answered, wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
+		}
+		env := c.env
+		env.Values = nil
+		values := it.Values.Slice(nil)
+		if len(values) != len(plan.binds) {
+			return answered, wire.Invalidf("There were %d markers(?) in CQL but %d bound variables", len(plan.binds), len(values))
+		}
+		for i := range values {
+			env.Values = append(env.Values, eval.Value{Bytes: values[i].Bytes, Unset: values[i].Unset})
+		}
+		p.writes = append(p.writes, plan.write)
+		writes = append(writes, plan.write.Write)
+		envs = append(envs, &env)
+	}
+	if p.Batch, err = analysis.NewBatch(batchKind(req.Type), writes); err != nil {
+		return answered, err
+	}
+	bound, err := p.BindEach(envs)
+	if err != nil {
+		return answered, err
+	}
+	return c.applyBatch(p, bound)
+}
+
+func batchKind(t wire.BatchType) syntax.BatchKind {
+	switch t {
+	case wire.BatchUnlogged:
+		return syntax.BatchUnlogged
+	case wire.BatchCounter:
+		return syntax.BatchCounter
+	}
+	return syntax.BatchLogged
+}
+
+func (c *call) batchStatement(s *state, st *wire.BatchStatement) (*plan, error) {
+	if !st.Prepared {
+		return newPlan(s, string(st.Text), c.keyspace())
+	}
+	prep := c.engine.plans.get(st.ID)
+	if prep == nil {
+		return nil, unprepared(st.ID)
+	}
+	return prep.current(c.engine)
+}
+
+// writeBatch executes a BATCH statement.
+func (c *call) writeBatch(p *batchPlan) (outcome, error) {
+	bound, err := p.Bind(&c.env)
+	if err != nil {
+		return answered, err
+	}
+	return c.applyBatch(p, bound)
+}
+
+func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, error) {
+	if len(p.writes) == 0 {
+		c.answer(wire.OpResult, voidBody)
+		return answered, nil
+	}
+	w := writing{c: c}
+	for i, b := range bound.Writes {
+		w.writes = append(w.writes, boundWrite{b, p.writes[i]})
+	}
+	if err := w.prepare(bound.Timestamp); err != nil {
+		return answered, err
+	}
+	if p.Conditional {
+		if err := c.checkConditionalLevel(); err != nil {
+			return answered, err
+		}
+		if !c.detached {
+			return refused, nil
+		}
+		return answered, c.casBatch(&w)
+	}
+	for _, wp := range p.writes {
+		if err := c.checkWriteLevel(wp); err != nil {
+			return answered, err
+		}
+	}
+	if p.Kind == syntax.BatchUnlogged {
+		if warning := w.unloggedWarning(); warning != "" {
+			c.warnings = append(c.warnings, warning)
+		}
+	}
+	if w.counters || w.reads || len(c.warnings) > 0 {
+		if !c.detached {
+			c.warnings = nil
+			return refused, nil
+		}
+		return answered, w.commit()
+	}
+	c.engine.commits.add(c.to, c.tag, &w)
+	return queued, nil
+}
+
+// unloggedPartitions is how many partitions an unlogged batch may have before
+// Cassandra warns (unlogged_batch_across_partitions_warn_threshold).
+const unloggedPartitions = 10
+
+func (w *writing) unloggedWarning() string {
+	partitions := map[string]bool{}
+	tables := map[string]bool{}
+	for _, b := range w.writes {
+		name := b.Table.Keyspace + "." + b.Table.Name
+		tables[name] = true
+		for _, key := range b.Keys {
+			k := name
+			for _, v := range key {
+				k += "\x00" + string(v)
+			}
+			partitions[k] = true
+		}
+	}
+	if len(partitions) <= unloggedPartitions {
+		return ""
+	}
+	plural := ""
+	if len(tables) > 1 {
+		plural = "s"
+	}
+	return fmt.Sprintf("Unlogged batch covering %d partitions detected against table%s [%s]. "+
+		"You should use a logged batch for atomicity, or asynchronous writes for performance.",
+		len(partitions), plural, strings.Join(slices.Sorted(maps.Keys(tables)), ", "))
+}

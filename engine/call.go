@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// outcome is what became of a request.
+type outcome uint8
+
+const (
+	answered outcome = iota // its answer has been given
+	queued                  // the committer gives it
+	refused                 // it may take long, and c is not detached: nothing was done
+)
+
+// call is one request on its way. Its memory is used again.
+type call struct {
+	engine   *Engine
+	link     *link
+	to       store.Receiver
+	tag      uint32
+	version  wire.Version
+	detached bool // from the caller's goroutine: it may take its time
+
+	params   wire.Params
+	env      eval.Env
+	seconds  int64 // the request's present time, since 1970
+	warnings []string
+
+	values  []wire.Value
+	writer  wire.RowsWriter
+	buffer  []byte // of responses
+	scratch []byte
+	read    read
+	rowPlan *rowPlan // what fill puts into a batch
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+func newCall(l *link, to store.Receiver, tag uint32) *call {
+	c := calls.Get().(*call)
+	c.engine, c.link, c.to, c.tag, c.version = l.engine, l, to, tag, l.version
+	c.detached = false
+	c.env.Timeuuid = l.engine.timeuuid
+	c.env.UUID = randomUUID
+	c.env.Token = murmur3Token
+	return c
+}
+
+// release gives the memory back. What views the request's body is let go of.
+func (c *call) release() {
+	c.to, c.link, c.engine, c.rowPlan = nil, nil, nil, nil
+	c.params = wire.Params{}
+	clear(c.values)
+	clear(c.env.Values)
+	c.values, c.env.Values, c.warnings = c.values[:0], c.env.Values[:0], nil
+	c.read.reset()
+	const keep = 1 << 20
+	if cap(c.buffer) <= keep {
+		calls.Put(c)
+	}
+}
+
+func murmur3Token(key [][]byte) []byte {
+	var scratch [256]byte
+	return wire.AppendLong(nil, partitioner.Murmur3(partitioner.AppendComposite(scratch[:0], key...)))
+}
+
+// run serves a request.
+func (c *call) run(req wire.Message) outcome {
+	out, err := c.dispatch(req)
+	if err != nil {
+		c.fail(err)
+		return answered
+	}
+	return out
+}
+
+func (c *call) dispatch(req wire.Message) (out outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = answered, c.engine.panicked(p)
+		}
+	}()
+	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
+	if err != nil {
+		return answered, err
+	}
+	switch req.Op {
+	case wire.OpExecute:
+		return c.execute(body)
+	case wire.OpQuery:
+		return c.query(body)
+	case wire.OpBatch:
+		return c.batch(body)
+	case wire.OpPrepare:
+		return c.prepare(body)
+	case wire.OpOptions:
+		c.buffer = wire.AppendSupported(c.buffer[:0], supported)
+		c.answer(wire.OpSupported, c.buffer)
+		return answered, nil
+	case wire.OpRegister:
+		_, err := wire.ParseRegister(body)
+		if err == nil {
+			c.answer(wire.OpReady, nil)
+		}
+		return answered, err
+	case wire.OpStartup:
+		c.answer(wire.OpReady, nil)
+		return answered, nil
+	}
+	return answered, wire.Errorf(wire.CodeProtocol, "Unexpected request opcode %d", uint8(req.Op))
+}
+
+var supported = map[string][]string{
+	wire.OptionCQLVersion:       {"3.4.7"},
+	wire.OptionCompression:      {"snappy", "lz4"},
+	wire.OptionProtocolVersions: {"3/v3", "4/v4", "5/v5", "6/v6-beta"},
+}
+
+// answer gives a response that is not a result of rows.
+func (c *call) answer(op wire.Op, body []byte) {
+	resp := wire.Message{Op: op, Body: body}
+	if len(c.warnings) > 0 && c.version >= wire.V4 {
+		resp.Flags |= wire.FlagWarning
+		resp.Body = append(wire.AppendStringList(c.scratch[:0], c.warnings), body...)
+		c.scratch = resp.Body
+	}
+	c.to.Receive(c.tag, resp)
+}
+
+// fail answers with an error.
+func (c *call) fail(err error) {
+	c.answer(wire.OpError, errorMessage(err, c.version).Body)
+}
+
+func errorMessage(err error, v wire.Version) wire.Message {
+	return wire.Message{Op: wire.OpError, Body: wire.AsError(err).Append(nil, v)}
+}
+
+// storageError is what a client is told when storage fails: that its request
+// could not be served, without the paths and keys that the error may name.
+func storageError(err error) error {
+	var e *wire.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, storage.ErrMalformed):
+		return wire.Invalidf("%v", err)
+	}
+	return wire.Errorf(wire.CodeServer, "storage: %v", err)
+}
+
+// panicked is what becomes of a bug while a request is served: an internal
+// error for this request, and the next is served.
+func (e *Engine) panicked(p any) error {
+	return wire.Errorf(wire.CodeServer, "internal error: %s", fmt.Sprint(p))
+}
+
+// values reads the values of the markers, in their order.
+func (c *call) bindValues(v *wire.Values, p *plan, count func(want, got int) error) error {
+	c.values = v.Slice(c.values[:0])
+	c.env.Values = c.env.Values[:0]
+	if v.Named {
+		return c.bindNamed(p)
+	}
+	if len(c.values) != len(p.binds) {
+		return count(len(p.binds), len(c.values))
+	}
+	for i := range c.values {
+		c.env.Values = append(c.env.Values, eval.Value{Bytes: c.values[i].Bytes, Unset: c.values[i].Unset})
+	}
+	return nil
+}
+
+// bindNamed reads values that are given by name. One that is not given is null
+// in v4 and before, and not set later, as Cassandra has it: it asks for all.
+func (c *call) bindNamed(p *plan) error {
+	for i := range p.binds {
+		found := false
+		for j := range c.values {
+			if string(c.values[j].Name) == p.binds[i].Name {
+				c.env.Values = append(c.env.Values, eval.Value{Bytes: c.values[j].Bytes, Unset: c.values[j].Unset})
+				found = true
+				break
+			}
+		}
+		if !found {
+			return wire.Invalidf("Invalid amount of bind variables")
+		}
+	}
+	return nil
+}
+
+// times sets the clocks of the request.
+func (c *call) times() {
+	c.env.Now = c.engine.clock.timestamp()
+	c.seconds = c.env.Now / 1e6
+	if c.params.Has(wire.QueryNowInSeconds) {
+		c.seconds = int64(c.params.NowInSeconds)
+	}
+}

@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// current is the row that a conditional write is about, as it is now.
+type current struct {
+	plan    *fetchPlan
+	view    rowView
+	row     storage.Row
+	static  storage.Row
+	live    bool // the row is there
+	statics bool // the static row is
+}
+
+// load reads the row; clustering is nil for a write of static columns only.
+func (cur *current) load(w *writing, t *table, plan *fetchPlan, key [][]byte, clustering [][]byte, onlyStatic bool) error {
+	raw := partitioner.AppendComposite(nil, key...)
+	token := partitioner.Murmur3(raw)
+	q := storage.Query{Now: w.seconds, Columns: plan.columns}
+	cur.plan, cur.live, cur.statics = plan, false, false
+	var err error
+	if len(t.Statics) > 0 {
+		if cur.statics, err = t.store.GetStatic(token, raw, &q, &cur.static); err != nil {
+			return storageError(err)
+		}
+	}
+	if !onlyStatic {
+		if cur.live, err = t.store.Get(token, raw, clustering, &q, &cur.row); err != nil {
+			return storageError(err)
+		}
+	}
+	cur.view.begin(plan, w.seconds)
+	var static, row *storage.Row
+	if cur.statics {
+		static = &cur.static
+	}
+	if cur.live {
+		row = &cur.row
+	}
+	cur.view.partition(key, static)
+	cur.view.row(row)
+	return nil
+}
+
+// there says whether there is anything to report.
+func (cur *current) there() bool { return cur.live || cur.statics && len(cur.static.Cells) > 0 }
+
+// applies evaluates a write's conditions on its row.
+func (w *writing) applies(b *boundWrite, cur *current) (bool, error) {
+	exists := cur.live
+	if b.Scope == analysis.ScopeStatic {
+		exists = cur.statics
+	}
+	switch {
+	case b.IfNotExists:
+		return !exists, nil
+	case b.IfExists:
+		return exists, nil
+	}
+	for i := range b.Conditions {
+		ok, err := b.Conditions[i].Applies(&cur.view)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// guarded runs f while the partitions of the writes are guarded. The time of
+// the writes is taken then, so that it is later than that of those before.
+func (w *writing) guarded(f func(b *storage.Batch) error) error {
+	w.guard = w.c.engine.db.Guard(w.partitions()...)
+	defer w.guard.Unlock()
+	w.now = w.c.engine.clock.timestamp()
+	b := w.c.engine.db.NewBatch()
+	defer b.Release()
+	return f(b)
+}
+
+// apply commits the writes, whose conditions hold.
+func (w *writing) apply(b *storage.Batch) error {
+	w.fill(b)
+	if w.err != nil {
+		return w.err
+	}
+	if b.Empty() {
+		return storageError(w.guard.Settle())
+	}
+	return storageError(b.CommitGuarded(w.guard))
+}
+
+// rowOf is the clustering of the one row that a conditional write is about.
+func rowOf(b *boundWrite) (clustering [][]byte, onlyStatic bool) {
+	if b.Scope == analysis.ScopeStatic || len(b.Rows) == 0 {
+		return nil, true
+	}
+	return b.Rows[0], false
+}
+
+// casRow executes one conditional write and answers.
+func (c *call) casRow(w *writing) error {
+	b := &w.writes[0]
+	if len(b.Keys) != 1 {
+		return wire.Invalidf("IN on the partition key is not supported with conditional %ss", lower(b.Kind))
+	}
+	return w.guarded(func(batch *storage.Batch) error {
+		var cur current
+		clustering, onlyStatic := rowOf(b)
+		if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Keys[0], clustering, onlyStatic); err != nil {
+			return err
+		}
+		ok, err := w.applies(b, &cur)
+		if err != nil {
+			return err
+		}
+		if ok {
+			if err := w.apply(batch); err != nil {
+				return err
+			}
+			c.answerApplied(b.Table)
+			return nil
+		}
+		if err := w.guard.Settle(); err != nil {
+			return storageError(err)
+		}
+		if !cur.there() {
+			c.answerCAS(b.Table, false, nil, nil)
+			return nil
+		}
+		c.answerCAS(b.Table, false, b.Fetch, [][][]byte{cur.view.cells})
+		return nil
+	})
+}
+
+func lower(k analysis.WriteKind) string {
+	if k == analysis.Delete {
+		return "deletion"
+	}
+	return "update"
+}
+
+func (c *call) answerApplied(t *schema.Table) { c.answerCAS(t, true, nil, nil) }
+
+// answerCAS answers with [applied] and, where it is false, what was found.
+func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetched, rows [][][]byte) {
+	cols := []wire.Column{{Keyspace: t.Keyspace, Table: t.Name, Name: "[applied]", Type: value.Native(value.Boolean)}}
+	for _, f := range fetched {
+		cols = append(cols, wire.Column{Keyspace: t.Keyspace, Table: t.Name, Name: f.Column.Name, Type: f.Column.Type})
+	}
+	flag := []byte{0}
+	if applied {
+		flag[0] = 1
+	}
+	c.writer.Begin(c.buffer, wire.EncodeColumns(c.version, cols))
+	if len(rows) == 0 {
+		rows = [][][]byte{nil}
+	}
+	for _, row := range rows {
+		c.writer.Cell(flag)
+		for _, cell := range row {
+			c.writer.Cell(cell)
+		}
+		c.writer.EndRow()
+	}
+	c.answer(wire.OpResult, c.writer.Finish())
+	c.buffer = c.writer.Buffer()
+}
+
+// casBatch executes a conditional batch, which is of one partition, and answers.
+func (c *call) casBatch(w *writing) error {
+	return w.guarded(func(batch *storage.Batch) error {
+		all := true
+		for i := range w.writes {
+			b := &w.writes[i]
+			if !b.Conditional() {
+				continue
+			}
+			var cur current
+			clustering, onlyStatic := rowOf(b)
+			if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Keys[0], clustering, onlyStatic); err != nil {
+				return err
+			}
+			ok, err := w.applies(b, &cur)
+			if err != nil {
+				return err
+			}
+			all = all && ok
+		}
+		t := w.writes[0].Table
+		if all {
+			if err := w.apply(batch); err != nil {
+				return err
+			}
+			c.answerApplied(t)
+			return nil
+		}
+		if err := w.guard.Settle(); err != nil {
+			return storageError(err)
+		}
+		fetched, rows, err := w.found()
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			fetched = nil
+		}
+		c.answerCAS(t, false, fetched, rows)
+		return nil
+	})
+}
+
+// found reads what a batch that was not applied reports: the primary key and the
+// columns of its conditions, of every row that has a condition and is there, in
+// clustering order.
+func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
+	t := w.writes[0].plan.table
+	fetched := w.reported(t)
+	plan := newFetchPlan(t, fetched)
+	var conditional []*boundWrite
+	for i := range w.writes {
+		if b := &w.writes[i]; b.Conditional() {
+			conditional = append(conditional, b)
+		}
+	}
+	slices.SortStableFunc(conditional, func(a, b *boundWrite) int {
+		ra, _ := rowOf(a)
+		rb, _ := rowOf(b)
+		return analysis.CompareClustering(t.Table, ra, rb)
+	})
+	var rows [][][]byte
+	var last [][]byte
+	for i, b := range conditional {
+		clustering, onlyStatic := rowOf(b)
+		if i > 0 && slices.EqualFunc(last, clustering, slices.Equal) {
+			continue
+		}
+		last = clustering
+		var cur current
+		if err := cur.load(w, t, &plan, b.Keys[0], clustering, onlyStatic); err != nil {
+			return nil, nil, err
+		}
+		if cur.there() {
+			rows = append(rows, cur.view.cells)
+		}
+	}
+	return fetched, rows, nil
+}
+
+// reported are the columns that a conditional batch reports.
+func (w *writing) reported(t *table) []analysis.Fetched {
+	all := false
+	wanted := map[*schema.Column]bool{}
+	for _, b := range w.writes {
+		all = all || b.IfExists || b.IfNotExists
+		for _, cond := range b.Write.Conditions {
+			wanted[cond.Column] = true
+		}
+	}
+	var fetched []analysis.Fetched
+	for _, col := range t.All() {
+		if all || wanted[col] || col.Kind == schema.PartitionKey || col.Kind == schema.Clustering {
+			fetched = append(fetched, analysis.Fetched{Column: col})
+		}
+	}
+	return fetched
+}

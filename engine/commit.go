@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// committer makes writes durable in groups: a write is put into the batch that
+// is being filled and its sender goes on; one goroutine commits what has come
+// together while it was busy with the group before, and answers them all.
+type committer struct {
+	mu      sync.Mutex
+	open    group
+	spare   group // the memory of the last group
+	waiting *sync.Cond
+	stop    bool
+	stopped chan struct{}
+}
+
+// group is writes that are committed at once.
+type group struct {
+	batch   *storage.Batch
+	senders []sender
+	done    []chan<- error // those of drain
+}
+
+type sender struct {
+	to  store.Receiver
+	tag uint32
+}
+
+func newCommitter(db *storage.DB) *committer {
+	c := &committer{stopped: make(chan struct{})}
+	c.waiting = sync.NewCond(&c.mu)
+	c.open.batch, c.spare.batch = db.NewBatch(), db.NewBatch()
+	go c.run()
+	return c
+}
+
+// filler puts the mutations of a write into a batch. It is brief.
+type filler interface{ fill(*storage.Batch) }
+
+// add puts a write into the open group. Its sender is answered when the group is
+// durable.
+func (c *committer) add(to store.Receiver, tag uint32, f filler) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.fill(c.open.batch)
+	c.open.senders = append(c.open.senders, sender{to, tag})
+	if len(c.open.senders) == 1 {
+		c.waiting.Signal()
+	}
+}
+
+// drain waits until all that was added is durable.
+func (c *committer) drain() error {
+	done := make(chan error, 1)
+	c.mu.Lock()
+	c.open.done = append(c.open.done, done)
+	c.waiting.Signal()
+	c.mu.Unlock()
+	return <-done
+}
+
+// close commits what is left and ends.
+func (c *committer) close() {
+	c.mu.Lock()
+	c.stop = true
+	c.waiting.Signal()
+	c.mu.Unlock()
+	<-c.stopped
+}
+
+func (g *group) empty() bool { return len(g.senders) == 0 && len(g.done) == 0 }
+
+func (c *committer) run() {
+	defer close(c.stopped)
+	c.mu.Lock()
+	for {
+		for c.open.empty() && !c.stop {
+			c.waiting.Wait()
+		}
+		if c.open.empty() {
+			break
+		}
+		g := c.open
+		c.open = c.spare
+		c.mu.Unlock()
+		g.commit()
+		c.mu.Lock()
+		c.spare = g
+	}
+	c.mu.Unlock()
+	c.open.batch.Release()
+	c.spare.batch.Release()
+}
+
+// commit commits the group, answers its senders, and empties it.
+func (g *group) commit() {
+	var err error
+	if !g.batch.Empty() {
+		err = g.batch.Commit()
+	}
+	for _, done := range g.done {
+		done <- err
+	}
+	resp := wire.Message{Op: wire.OpResult, Body: voidBody}
+	if err != nil {
+		resp = errorMessage(storageError(err), wire.V4) // the same in every version
+	}
+	for _, s := range g.senders {
+		s.to.Receive(s.tag, resp)
+	}
+	var flushed []store.Receiver
+	for _, s := range g.senders {
+		if len(flushed) == 0 || flushed[len(flushed)-1] != s.to && !slices.Contains(flushed, s.to) {
+			s.to.Flush()
+			flushed = append(flushed, s.to)
+		}
+	}
+	clear(g.senders)
+	g.senders, g.done = g.senders[:0], g.done[:0]
+}
+
+var voidBody = wire.AppendVoid(nil)

@@ -1,0 +1,261 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/engine/system"
+)
+
+// Options is how an engine is opened. The zero value works.
+type Options struct {
+	// Storage is how the data are kept.
+	Storage storage.Options
+
+	// ClusterName, DataCenter and Rack are what system.local tells; default
+	// "evenkeel", "datacenter1", "rack1".
+	ClusterName, DataCenter, Rack string
+
+	// Address is the address of the native protocol that system.local tells;
+	// default 127.0.0.1:9042.
+	Address netip.AddrPort
+
+	// Prepared is how many prepared statements are kept; default 10,000. A
+	// statement that was given up is UNPREPARED, which drivers handle.
+	Prepared int
+
+	// Clock tells the time; default time.Now.
+	Clock func() time.Time
+}
+
+func (o *Options) withDefaults() {
+	if o.ClusterName == "" {
+		o.ClusterName = "evenkeel"
+	}
+	if o.DataCenter == "" {
+		o.DataCenter = "datacenter1"
+	}
+	if o.Rack == "" {
+		o.Rack = "rack1"
+	}
+	if !o.Address.IsValid() {
+		o.Address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 9042)
+	}
+	if o.Prepared == 0 {
+		o.Prepared = 10_000
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+}
+
+// Engine is an open engine. It is a store.Store and safe for concurrent use.
+type Engine struct {
+	options  Options
+	db       *storage.DB
+	clock    *clock
+	state    atomic.Pointer[state]
+	changing sync.Mutex // held by one schema change at a time
+	plans    *planCache
+	commits  *committer
+	events   events
+	hostID   [16]byte
+	pageKey  []byte // authenticates paging states
+	started  time.Time
+	timeuuid func() [16]byte // clock.timeuuid
+
+	closing sync.RWMutex // guards closed against new work
+	closed  bool
+	work    sync.WaitGroup // goroutines of requests
+}
+
+var _ store.Store = (*Engine)(nil)
+var _ store.Versioned = (*Engine)(nil)
+
+// The keys of the metadata. A keyspace's record is under metaKeyspace and its
+// name, a dropped table whose data are still to be removed under metaDrop and its id.
+const (
+	metaKeyspace = "engine/keyspace/"
+	metaDrop     = "engine/drop/"
+	metaVersion  = "engine/schema-version"
+	metaHost     = "engine/host-id"
+	metaPageKey  = "engine/page-key"
+)
+
+// Open opens the engine whose data are in dir, creating it where there is none.
+func Open(dir string, o Options) (*Engine, error) {
+	o.withDefaults()
+	db, err := storage.Open(dir, o.Storage)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{options: o, db: db, clock: newClock(o.Clock), started: o.Clock()}
+	e.timeuuid = e.clock.timeuuid
+	e.plans = newPlanCache(o.Prepared)
+	if err := e.load(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	e.commits = newCommitter(db)
+	return e, nil
+}
+
+// load reads the metadata, or writes that of a new engine.
+func (e *Engine) load() error {
+	user := map[string]*schema.Keyspace{}
+	ids := map[[16]byte]columnIDs{}
+	var failed error
+	err := e.db.MetaRange(metaKeyspace, func(_ string, raw []byte) bool {
+		ks, err := decodeKeyspace(raw, ids)
+		if err != nil {
+			failed = err
+			return false
+		}
+		user[ks.Name] = ks
+		return true
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	if err := e.identify(); err != nil {
+		return err
+	}
+	version, err := e.db.Meta(metaVersion)
+	if err != nil {
+		return err
+	}
+	s, err := newState(e.db, user, ids, nil, [16]byte(version))
+	if err != nil {
+		return err
+	}
+	e.state.Store(s)
+	return e.finishDrops()
+}
+
+// identify reads, or makes, what a node keeps for life.
+func (e *Engine) identify() error {
+	b := e.db.NewBatch()
+	defer b.Release()
+	fresh := false
+	get := func(key string, size int, make func() []byte) ([]byte, error) {
+		v, err := e.db.Meta(key)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			v, fresh = make(), true
+			b.SetMeta(key, v)
+		}
+		if len(v) != size {
+			return nil, fmt.Errorf("read metadata: %s has %d bytes, not %d", key, len(v), size)
+		}
+		return v, nil
+	}
+	uuid := func() []byte { u := randomUUID(); return u[:] }
+	host, err := get(metaHost, 16, uuid)
+	if err != nil {
+		return err
+	}
+	e.hostID = [16]byte(host)
+	if e.pageKey, err = get(metaPageKey, 16, uuid); err != nil {
+		return err
+	}
+	if _, err = get(metaVersion, 16, uuid); err != nil {
+		return err
+	}
+	if !fresh {
+		return nil
+	}
+	return b.Commit()
+}
+
+// finishDrops removes the data of tables whose drop was cut short.
+func (e *Engine) finishDrops() error {
+	var ids []string
+	err := e.db.MetaRange(metaDrop, func(key string, _ []byte) bool {
+		ids = append(ids, strings.TrimPrefix(key, metaDrop))
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := e.dropData([16]byte([]byte(id))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropData removes a dropped table's data, and the note that it is to be done.
+func (e *Engine) dropData(id [16]byte) error {
+	if err := e.db.DropTable(id); err != nil {
+		return err
+	}
+	b := e.db.NewBatch()
+	defer b.Release()
+	b.SetMeta(metaDrop+string(id[:]), nil)
+	return b.Commit()
+}
+
+// Authenticator implements store.Store: the engine wants no credentials.
+func (e *Engine) Authenticator(context.Context) (string, error) { return "", nil }
+
+// MaxVersion implements store.Versioned.
+func (e *Engine) MaxVersion(context.Context) (wire.Version, error) { return wire.V5, nil }
+
+// Open implements store.Store.
+func (e *Engine) Open(_ context.Context, o store.LinkOptions) (store.Link, error) {
+	if o.Version != wire.V4 && o.Version != wire.V5 {
+		return nil, wire.VersionError(uint8(o.Version))
+	}
+	if o.Keyspace != "" && e.state.Load().schema.Keyspaces[o.Keyspace] == nil {
+		return nil, noKeyspace(o.Keyspace)
+	}
+	return &link{engine: e, version: o.Version, keyspace: o.Keyspace}, nil
+}
+
+func noKeyspace(name string) error { return wire.Invalidf("Keyspace '%s' does not exist", name) }
+
+// Close implements store.Store. Requests that come later are refused.
+func (e *Engine) Close() error {
+	e.closing.Lock()
+	again := e.closed
+	e.closed = true
+	e.closing.Unlock()
+	if again {
+		return nil
+	}
+	e.work.Wait()
+	e.commits.close()
+	e.events.close()
+	return e.db.Close()
+}
+
+// begin counts a request in, unless the engine is closed; work.Done ends it.
+func (e *Engine) begin() bool {
+	e.closing.RLock()
+	defer e.closing.RUnlock()
+	if e.closed {
+		return false
+	}
+	e.work.Add(1)
+	return true
+}
+
+// info is what system.local tells.
+func (e *Engine) info(s *state) *system.Info {
+	return &system.Info{
+		ClusterName: e.options.ClusterName, DataCenter: e.options.DataCenter, Rack: e.options.Rack,
+		HostID: e.hostID, SchemaVersion: s.version, Address: e.options.Address, Generation: int32(e.started.Unix()),
+	}
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// fetchPlan is how the columns that a statement reads (analysis.Fetched) are
+// taken from storage's rows.
+type fetchPlan struct {
+	cells   []fetchCell
+	columns storage.ColumnSet // regular and static
+	static  bool              // there are static columns among them
+	byID    []int16           // index in cells by column id; -1 for others
+	times   bool              // some cell's times are wanted
+	complex bool              // some cell has several cells in storage
+}
+
+type fetchCell struct {
+	kind    schema.ColumnKind
+	index   int // among the key's or the clustering columns
+	typ     *value.Type
+	complex bool
+	times   bool
+}
+
+func newFetchPlan(t *table, fetched []analysis.Fetched) fetchPlan {
+	f := fetchPlan{cells: make([]fetchCell, len(fetched)), byID: make([]int16, t.ids.next)}
+	for i := range f.byID {
+		f.byID[i] = -1
+	}
+	for i, w := range fetched {
+		c := w.Column
+		f.cells[i] = fetchCell{kind: c.Kind, index: c.Position, typ: c.Type, complex: c.Type.Multicell(), times: w.Times}
+		if c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
+			continue
+		}
+		id := t.ids.of[c.Name]
+		f.columns.Add(id)
+		f.byID[id] = int16(i)
+		f.static = f.static || c.Kind == schema.Static
+		f.times = f.times || w.Times
+		f.complex = f.complex || f.cells[i].complex
+	}
+	return f
+}
+
+// rowView is an eval.Row over storage's rows. What it returns is valid until
+// the next row is loaded, unless it is of the partition.
+type rowView struct {
+	plan    *fetchPlan
+	seconds int64
+	cells   [][]byte
+	times   [][]eval.CellTime
+	arena   []byte // serialized collections of the row
+	shared  []byte // those of the static row
+	exists  bool   // a row, not only a static one, is loaded
+}
+
+var _ eval.Row = (*rowView)(nil)
+
+// Cell implements eval.Row.
+func (v *rowView) Cell(i int) []byte { return v.cells[i] }
+
+// Times implements eval.Row.
+func (v *rowView) Times(i int) []eval.CellTime { return v.times[i] }
+
+func (v *rowView) begin(plan *fetchPlan, seconds int64) {
+	v.plan, v.seconds = plan, seconds
+	n := len(plan.cells)
+	if cap(v.cells) < n {
+		v.cells = make([][]byte, n)
+	}
+	v.cells = v.cells[:n]
+	clear(v.cells)
+	if !plan.times {
+		return
+	}
+	if cap(v.times) < n {
+		v.times = make([][]eval.CellTime, n)
+	}
+	v.times = v.times[:n]
+	clear(v.times)
+}
+
+// partition loads what all rows of a partition share.
+func (v *rowView) partition(key [][]byte, static *storage.Row) {
+	for i := range v.plan.cells {
+		c := &v.plan.cells[i]
+		switch c.kind {
+		case schema.PartitionKey:
+			v.cells[i] = key[c.index]
+		case schema.Static:
+			v.cells[i] = nil
+			if v.plan.times {
+				v.times[i] = v.times[i][:0]
+			}
+		}
+	}
+	v.shared = v.shared[:0]
+	if static != nil {
+		v.shared = v.load(static, v.shared)
+	}
+}
+
+// row loads a row; nil is that of a partition that has none, where only what is
+// shared is not null.
+func (v *rowView) row(r *storage.Row) {
+	for i := range v.plan.cells {
+		c := &v.plan.cells[i]
+		switch c.kind {
+		case schema.Clustering:
+			if v.cells[i] = nil; r != nil {
+				v.cells[i] = r.Clustering[c.index]
+			}
+		case schema.Regular:
+			v.cells[i] = nil
+			if v.plan.times {
+				v.times[i] = v.times[i][:0]
+			}
+		}
+	}
+	v.exists = r != nil
+	if r != nil {
+		v.arena = v.load(r, v.arena[:0])
+	}
+}
+
+// load takes the cells of a row; collections are serialized into arena.
+func (v *rowView) load(r *storage.Row, arena []byte) []byte {
+	for n := 0; n < len(r.Cells); {
+		cell := &r.Cells[n]
+		i := int16(-1)
+		if int(cell.Column) < len(v.plan.byID) {
+			i = v.plan.byID[cell.Column]
+		}
+		if i < 0 {
+			n++
+			continue
+		}
+		c := &v.plan.cells[i]
+		if !c.complex {
+			v.cells[i] = notNil(cell.Value)
+			if c.times {
+				v.times[i] = append(v.times[i][:0], v.time(cell))
+			}
+			n++
+			continue
+		}
+		end := n + 1
+		for end < len(r.Cells) && r.Cells[end].Column == cell.Column {
+			end++
+		}
+		start := len(arena)
+		arena = appendComplex(arena, c.typ, r.Cells[n:end])
+		v.cells[i] = arena[start:len(arena):len(arena)]
+		if c.times {
+			v.times[i] = v.complexTimes(v.times[i][:0], c.typ, r.Cells[n:end])
+		}
+		n = end
+	}
+	return arena
+}
+
+// notNil is a cell's value, which is never null.
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func (v *rowView) time(c *storage.Cell) eval.CellTime {
+	t := eval.CellTime{Timestamp: c.Timestamp, TTL: eval.NoTTL}
+	if c.TTL > 0 {
+		t.TTL = c.TTLLeft(v.seconds)
+	}
+	return t
+}
+
+func (v *rowView) complexTimes(dst []eval.CellTime, t *value.Type, cells []storage.Cell) []eval.CellTime {
+	if t.Kind != value.UDT {
+		for i := range cells {
+			dst = append(dst, v.time(&cells[i]))
+		}
+		return dst
+	}
+	for range t.Elems {
+		dst = append(dst, eval.CellTime{Timestamp: eval.NoTimestamp, TTL: eval.NoTTL})
+	}
+	for i := range cells {
+		if f := fieldIndex(cells[i].Path); f < len(dst) {
+			dst[f] = v.time(&cells[i])
+		}
+	}
+	return dst
+}
+
+// fieldIndex is the index of a UDT's field by the path of its cell.
+func fieldIndex(path []byte) int { return int(binary.BigEndian.Uint16(path)) }
+
+// appendComplex serializes the cells of a collection or UDT as its frozen type.
+// Storage has them in the order of their paths.
+func appendComplex(dst []byte, t *value.Type, cells []storage.Cell) []byte {
+	if t.Kind == value.UDT {
+		next := 0
+		for i := range t.Elems {
+			if next < len(cells) && fieldIndex(cells[next].Path) == i {
+				dst = value.AppendPart(dst, notNil(cells[next].Value))
+				next++
+			} else {
+				dst = value.AppendPart(dst, nil)
+			}
+		}
+		return dst
+	}
+	dst = value.AppendCount(dst, len(cells))
+	for i := range cells {
+		if t.Kind != value.List {
+			dst = value.AppendPart(dst, notNil(cells[i].Path))
+		}
+		if t.Kind != value.Set {
+			dst = value.AppendPart(dst, notNil(cells[i].Value))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+)
+
+// grouping makes one row of the result of each group of rows: those of GROUP BY,
+// or all rows of an aggregation without it.
+type grouping struct {
+	on     bool
+	open   bool // the group has rows
+	rows   *eval.Group
+	by     [][]byte // the open group's values of GROUP BY
+	key    []byte   // the partition of the last row
+	after  [][]byte // and its clustering
+	values [][]byte
+}
+
+func (g *grouping) begin(p *selectPlan) {
+	g.on = p.Selection.Aggregated || p.Grouped
+	if g.on {
+		g.rows = p.Selection.NewGroup()
+	}
+}
+
+// partition ends the open group where a partition begins, since no group of
+// GROUP BY spans several. It says whether the page is full.
+func (g *grouping) partition(r *read) (bool, error) {
+	if !g.on || !g.open || !r.plan.Grouped {
+		return false, nil
+	}
+	if err := g.emit(r); err != nil {
+		return false, err
+	}
+	r.countTotal()
+	if r.left == 0 || r.page == 0 || r.sets < r.page {
+		return false, nil
+	}
+	r.setPagingState(&position{left: r.left, inPartition: unbound, key: g.key})
+	return true, nil
+}
+
+// add adds the loaded row to its group; it may be the first of another one. It
+// says whether the page is full, without the row.
+func (g *grouping) add(r *read) (bool, error) {
+	if g.open && r.plan.Grouped {
+		same, err := g.same(r)
+		if err != nil {
+			return false, err
+		}
+		if !same {
+			if err := g.emit(r); err != nil {
+				return false, err
+			}
+			r.count()
+			if r.left == 0 || r.inside == 0 {
+				return false, nil
+			}
+			if r.page > 0 && r.sets == r.page {
+				r.setPagingState(&position{inside: true, left: r.left, inPartition: r.inside, key: g.key, after: g.after})
+				return true, nil
+			}
+		}
+	}
+	if !g.open {
+		if err := g.start(r); err != nil {
+			return false, err
+		}
+	}
+	if r.plan.Grouped && r.page > 0 {
+		g.remember(r)
+	}
+	return false, g.rows.Add(&r.c.env, &r.view)
+}
+
+func (g *grouping) start(r *read) error {
+	g.open = true
+	g.by = g.by[:0]
+	for _, e := range r.plan.GroupBy {
+		v, err := eval.Eval(e, &r.c.env, &r.view)
+		if err != nil {
+			return err
+		}
+		g.by = append(g.by, slices.Clone(v))
+	}
+	return nil
+}
+
+// same says whether the loaded row belongs to the open group.
+func (g *grouping) same(r *read) (bool, error) {
+	for i, e := range r.plan.GroupBy {
+		v, err := eval.Eval(e, &r.c.env, &r.view)
+		if err != nil {
+			return false, err
+		}
+		if (v == nil) != (g.by[i] == nil) || !bytes.Equal(v, g.by[i]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// remember notes where the row is.
+func (g *grouping) remember(r *read) {
+	g.key = append(g.key[:0], r.raw...)
+	g.after = g.after[:0]
+	if !r.view.exists {
+		return
+	}
+	for _, v := range r.source.Row().Clustering {
+		g.after = append(g.after, slices.Clone(v))
+	}
+}
+
+// emit writes the open group's row.
+func (g *grouping) emit(r *read) error {
+	var err error
+	if g.values, err = g.rows.Result(&r.c.env, g.values[:0]); err != nil {
+		return err
+	}
+	r.write(g.values)
+	g.open = false
+	return nil
+}
+
+// end writes the last group; an aggregation without GROUP BY has one in any case.
+func (g *grouping) end(r *read) error {
+	if !g.on || !g.open && r.plan.Grouped {
+		return nil
+	}
+	if r.left == 0 && r.plan.Grouped {
+		return nil
+	}
+	if err := g.emit(r); err != nil {
+		return err
+	}
+	r.countTotal()
+	return nil
+}

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// A paging state is the payload followed by a seal: a truncated HMAC of the
+// payload, of what it is for (the statement and its values), and of nothing
+// that a restart changes.
+const sealSize = 8
+
+var errPagingState = wire.Errorf(wire.CodeProtocol, "Invalid value for the paging state")
+
+func (e *Engine) seal(purpose, payload []byte) []byte {
+	h := hmac.New(sha256.New, e.pageKey)
+	h.Write(wire.AppendInt(nil, int32(len(purpose))))
+	h.Write(purpose)
+	h.Write(payload)
+	return h.Sum(nil)[:sealSize]
+}
+
+// sealPage makes a paging state.
+func (e *Engine) sealPage(purpose, payload []byte) []byte {
+	return append(payload, e.seal(purpose, payload)...)
+}
+
+// openPage returns a paging state's payload.
+func (e *Engine) openPage(purpose, state []byte) ([]byte, error) {
+	if len(state) < sealSize {
+		return nil, errPagingState
+	}
+	payload := state[:len(state)-sealSize]
+	if !hmac.Equal(e.seal(purpose, payload), state[len(payload):]) {
+		return nil, errPagingState
+	}
+	return payload, nil
+}

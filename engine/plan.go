@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"crypto/md5"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/ddl"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// plan is a statement ready to be executed, under one state of the schema. It
+// is immutable.
+type plan struct {
+	state     *state
+	keyspace  string // that unqualified names mean
+	text      string
+	stmt      syntax.Statement
+	binds     []analysis.Bind
+	keyBinds  []int
+	qualified bool // no name in it depends on the keyspace
+
+	// One of these, or none for a statement that is executed from stmt.
+	sel   *selectPlan
+	write *writePlan
+	batch *batchPlan
+}
+
+// newPlan reads a statement.
+func newPlan(s *state, text, keyspace string) (*plan, error) {
+	stmt, err := syntax.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{state: s, keyspace: keyspace, text: text, stmt: stmt}
+	switch stmt := stmt.(type) {
+	case *syntax.Select:
+		p.qualified = stmt.From.Keyspace != ""
+	case *syntax.Insert:
+		p.qualified = stmt.Into.Keyspace != ""
+	case *syntax.Update:
+		p.qualified = stmt.Table.Keyspace != ""
+	case *syntax.Delete:
+		p.qualified = stmt.From.Keyspace != ""
+	case *syntax.Batch:
+	default:
+		return p, nil
+	}
+	a, err := analysis.Analyze(stmt, s.schema, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	p.binds, p.keyBinds = a.Head().Binds, a.Head().PartitionKeyBinds
+	switch a := a.(type) {
+	case *analysis.Select:
+		p.sel, err = newSelectPlan(s, a, text)
+	case *analysis.Write:
+		p.write, err = newWritePlan(s, a)
+	case *analysis.Batch:
+		p.batch, err = newBatchPlan(s, a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// isDDL says whether the statement changes the schema.
+func (p *plan) isDDL() bool { return ddl.Is(p.stmt) }
+
+// id is the id of the statement when prepared: as Cassandra computes it.
+func (p *plan) id() [md5.Size]byte {
+	if p.qualified {
+		return md5.Sum([]byte(p.text))
+	}
+	return md5.Sum([]byte(p.keyspace + p.text))
+}
+
+// variables describes the markers, as PREPARED does.
+func (p *plan) variables(v wire.Version) wire.Metadata {
+	cols := make([]wire.Column, len(p.binds))
+	for i, b := range p.binds {
+		cols[i] = wire.Column{Keyspace: b.Keyspace, Table: b.Table, Name: b.Name, Type: b.Type}
+	}
+	return wire.EncodeColumns(v, cols)
+}
+
+// result is what PREPARED tells of the result: its columns, and their id.
+func (p *plan) result(v wire.Version) (wire.Metadata, [md5.Size]byte) {
+	if p.sel != nil {
+		return p.sel.metadata(v), p.sel.resultID
+	}
+	return wire.Metadata{Flags: wire.MetadataNone}, noResultID
+}
+
+// noResultID is the id of the result of a statement without one.
+var noResultID = md5.Sum(nil)
+
+// metadataID digests the columns of a result.
+func metadataID(cols []wire.Column) [md5.Size]byte {
+	m := wire.EncodeColumns(wire.V5, cols)
+	return md5.Sum(m.Specs)
+}

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// pointPlan is the fast way of a SELECT of one row by its primary key, all of
+// whose parts are plain markers. Whatever is out of the ordinary (null, unset,
+// empty or malformed values) is left to the general way, which has the errors.
+type pointPlan struct {
+	partition  []keyMarker
+	clustering []keyMarker
+}
+
+// keyMarker is a part of the primary key: which marker it is.
+type keyMarker struct {
+	index int
+	typ   *value.Type
+}
+
+func newPointPlan(p *selectPlan) *pointPlan {
+	w := &p.Where
+	if p.table.store == nil || w.Partition == nil || w.Token != nil || len(w.Filters) > 0 ||
+		p.direct == nil || p.Grouped || p.StaticsOnly || p.fetch.static || p.fetch.times ||
+		p.Limit != nil || p.PerPartitionLimit != nil || len(p.Sort) > 0 {
+		return nil
+	}
+	pp := &pointPlan{}
+	var ok bool
+	if pp.partition, ok = keyMarkers(w.Partition, len(p.table.PartitionKey)); !ok {
+		return nil
+	}
+	if pp.clustering, ok = keyMarkers(w.Clustering, len(p.table.Clustering)); !ok {
+		return nil
+	}
+	return pp
+}
+
+// keyMarkers reads restrictions that are all c = ?, one for each of n columns.
+func keyMarkers(restrictions []*analysis.Restriction, n int) ([]keyMarker, bool) {
+	if len(restrictions) != n {
+		return nil, false
+	}
+	markers := make([]keyMarker, n)
+	for i, r := range restrictions {
+		if r == nil || r.Kind != analysis.EQ || len(r.Columns) != 1 || r.Tuple || r.Columns[0].Position != i {
+			return nil, false
+		}
+		m, ok := r.Term.(*eval.Marker)
+		if !ok {
+			return nil, false
+		}
+		markers[i] = keyMarker{m.Index, m.T}
+	}
+	return markers, true
+}
+
+// keyValues appends the values of a key's parts. It says whether they are in order.
+func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
+	for _, m := range markers {
+		v := &c.env.Values[m.index]
+		if len(v.Bytes) == 0 || m.typ.Validate(v.Bytes) != nil {
+			return dst, false
+		}
+		dst = append(dst, v.Bytes)
+	}
+	return dst, true
+}
+
+// readPoint executes the SELECT, unless it says that this is not the way.
+func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
+	r := &c.read
+	var ok bool
+	if r.key, ok = c.keyValues(r.key[:0], p.point.partition); !ok {
+		return false, nil
+	}
+	if r.clustering, ok = c.keyValues(r.clustering[:0], p.point.clustering); !ok {
+		return false, nil
+	}
+	r.raw = partitioner.AppendComposite(r.raw[:0], r.key...)
+	if len(r.raw) > maxKey {
+		return false, nil
+	}
+	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns}
+	found, err := p.table.store.Get(partitioner.Murmur3(r.raw), r.raw, r.clustering, &r.query, &r.row)
+	if err != nil {
+		return true, storageError(err)
+	}
+	c.writer.Begin(c.buffer, c.resultMetadata(p, k))
+	if found {
+		r.view.begin(&p.fetch, c.seconds)
+		r.view.partition(r.key, nil)
+		r.view.row(&r.row)
+		for _, i := range p.direct {
+			c.writer.Cell(r.view.cells[i])
+		}
+		c.writer.EndRow()
+	}
+	c.answer(wire.OpResult, c.writer.Finish())
+	c.buffer = c.writer.Buffer()
+	return true, nil
+}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// position is where a page ended and the next goes on: inside a partition
+// behind a clustering, or behind the partition. It is what a paging state holds:
+//
+//	flags        byte
+//	left         varint, LIMIT's rest + 1; 0 without LIMIT
+//	inPartition  varint, PER PARTITION LIMIT's rest + 1; 0 without
+//	key          length, bytes
+//	after        (length, bytes)… when inside
+type position struct {
+	inside      bool
+	left        int
+	inPartition int
+	token       int64
+	key         []byte
+	after       [][]byte
+}
+
+const positionInside = 1
+
+func (p *position) append(dst []byte) []byte {
+	var flags byte
+	if p.inside {
+		flags |= positionInside
+	}
+	dst = append(dst, flags)
+	dst = binary.AppendUvarint(dst, uint64(p.left+1))
+	dst = binary.AppendUvarint(dst, uint64(p.inPartition+1))
+	dst = append(binary.AppendUvarint(dst, uint64(len(p.key))), p.key...)
+	if p.inside {
+		for _, v := range p.after {
+			dst = append(binary.AppendUvarint(dst, uint64(len(v))), v...)
+		}
+	}
+	return dst
+}
+
+func parsePosition(src []byte, clustering int) (*position, error) {
+	if len(src) == 0 {
+		return nil, errPagingState
+	}
+	p := &position{inside: src[0]&positionInside != 0}
+	src = src[1:]
+	bad := false
+	number := func() uint64 {
+		n, size := binary.Uvarint(src)
+		if size <= 0 || n > 1<<32 {
+			bad = true
+			return 0
+		}
+		src = src[size:]
+		return n
+	}
+	bytes := func() []byte {
+		n := number()
+		if n > uint64(len(src)) {
+			bad = true
+			return nil
+		}
+		b := src[:n:n]
+		src = src[n:]
+		return b
+	}
+	p.left = int(number()) - 1
+	p.inPartition = int(number()) - 1
+	p.key = bytes()
+	if p.inside {
+		for range clustering {
+			p.after = append(p.after, bytes())
+		}
+	}
+	if bad || len(src) > 0 {
+		return nil, errPagingState
+	}
+	p.token = partitioner.Murmur3(p.key)
+	return p, nil
+}
+
+// purpose is what a paging state of this read is for: the statement, its table,
+// and its values.
+func (r *read) purpose() []byte {
+	c := r.c
+	c.scratch = append(c.scratch[:0], r.plan.table.ID[:]...)
+	c.scratch = wire.AppendLongString(c.scratch, r.plan.text)
+	for i := range c.env.Values {
+		c.scratch = wire.AppendBytes(c.scratch, c.env.Values[i].Bytes)
+	}
+	return c.scratch
+}
+
+// resume reads the request's paging state, nil when there is none.
+func (r *read) resume() (*position, error) {
+	if !r.c.params.Has(wire.QueryPagingState) {
+		return nil, nil
+	}
+	payload, err := r.c.engine.openPage(r.purpose(), r.c.params.PagingState)
+	if err != nil {
+		return nil, err
+	}
+	at, err := parsePosition(payload, len(r.plan.table.Clustering))
+	if err != nil {
+		return nil, err
+	}
+	r.left = at.left
+	return at, nil
+}
+
+// suspend ends the page inside the current partition, behind a clustering.
+func (r *read) suspend(after [][]byte) error {
+	if len(after) == 0 {
+		return r.suspendAfterPartition()
+	}
+	r.setPagingState(&position{inside: true, left: r.left, inPartition: r.inside, key: r.raw, after: after})
+	return nil
+}
+
+// suspendAfterPartition ends the page behind the current partition.
+func (r *read) suspendAfterPartition() error {
+	r.setPagingState(&position{left: r.left, inPartition: unbound, key: r.raw})
+	return nil
+}
+
+func (r *read) setPagingState(p *position) {
+	r.c.writer.SetPagingState(r.c.engine.sealPage(r.purpose(), p.append(nil)))
+}

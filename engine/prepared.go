@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"crypto/md5"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// prepared is a prepared statement.
+type prepared struct {
+	id       [md5.Size]byte
+	text     string
+	keyspace string
+	resultID [md5.Size]byte // of the columns that it had when it was prepared
+	plan     atomic.Pointer[plan]
+	used     atomic.Bool // since the cache last thought of giving it up
+}
+
+// current is the plan under the present schema. A statement that has none any
+// more is one to be prepared again, which says why.
+func (p *prepared) current(e *Engine) (*plan, error) {
+	s := e.state.Load()
+	if have := p.plan.Load(); have.state == s {
+		return have, nil
+	}
+	n, err := newPlan(s, p.text, p.keyspace)
+	if err != nil {
+		e.plans.forget(p.id)
+		return nil, unprepared(p.id[:])
+	}
+	p.plan.Store(n)
+	return n, nil
+}
+
+func unprepared(id []byte) error {
+	e := wire.Errorf(wire.CodeUnprepared, "Prepared query with ID %x not found (either the query was not prepared on this host "+
+		"(maybe the host has been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)", id)
+	e.ID = append([]byte(nil), id...)
+	return e
+}
+
+// planCache is the prepared statements by id, bounded: what was not used for
+// long is given up.
+type planCache struct {
+	mu   sync.RWMutex
+	all  map[[md5.Size]byte]*prepared
+	ring []*prepared // nil where one was forgotten
+	hand int
+}
+
+func newPlanCache(bound int) *planCache {
+	return &planCache{all: map[[md5.Size]byte]*prepared{}, ring: make([]*prepared, 0, bound)}
+}
+
+// get returns the statement, nil when it is not there.
+func (c *planCache) get(id []byte) *prepared {
+	if len(id) != md5.Size {
+		return nil
+	}
+	c.mu.RLock()
+	p := c.all[[md5.Size]byte(id)]
+	c.mu.RUnlock()
+	if p != nil && !p.used.Load() {
+		p.used.Store(true)
+	}
+	return p
+}
+
+// add adds a statement, unless it is there already, and returns the one to use.
+func (c *planCache) add(p *prepared) *prepared {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if have := c.all[p.id]; have != nil {
+		have.plan.Store(p.plan.Load())
+		return have
+	}
+	c.all[p.id] = p
+	if len(c.ring) < cap(c.ring) {
+		c.ring = append(c.ring, p)
+		return p
+	}
+	for {
+		old := c.ring[c.hand]
+		if old == nil || !old.used.Swap(false) {
+			if old != nil {
+				delete(c.all, old.id)
+			}
+			c.ring[c.hand] = p
+			c.hand = (c.hand + 1) % len(c.ring)
+			return p
+		}
+		c.hand = (c.hand + 1) % len(c.ring)
+	}
+}
+
+func (c *planCache) forget(id [md5.Size]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.all[id]
+	if p == nil {
+		return
+	}
+	delete(c.all, id)
+	for i := range c.ring {
+		if c.ring[i] == p {
+			c.ring[i] = nil
+		}
+	}
+}
+
+// prepare serves a PREPARE.
+func (c *call) prepare(body []byte) (outcome, error) {
+	req, err := wire.ParsePrepare(c.version, body)
+	if err != nil {
+		return answered, err
+	}
+	keyspace := c.link.keyspace
+	if req.Keyspace != nil {
+		keyspace = string(req.Keyspace)
+	}
+	plan, err := newPlan(c.engine.state.Load(), string(req.Text), keyspace)
+	if err != nil {
+		return answered, err
+	}
+	p := &prepared{id: plan.id(), text: plan.text, keyspace: keyspace}
+	result, resultID := plan.result(c.version)
+	p.resultID = resultID
+	p.plan.Store(plan)
+	c.engine.plans.add(p)
+	m := wire.Prepared{ID: p.id[:], MetadataID: resultID[:], Variables: plan.variables(c.version), Result: result}
+	for _, i := range plan.keyBinds {
+		m.KeyIndexes = append(m.KeyIndexes, uint16(i))
+	}
+	c.buffer = wire.AppendPrepared(c.buffer[:0], c.version, &m)
+	c.answer(wire.OpResult, c.buffer)
+	return answered, nil
+}

@@ -1,0 +1,403 @@
+package engine
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// read is one SELECT under way. Its memory is used again.
+type read struct {
+	c    *call
+	plan *selectPlan
+	b    *analysis.BoundSelect
+
+	query  storage.Query
+	source rows
+	view   rowView
+	key    [][]byte // the current partition's components
+	raw    []byte   // and its serialized key
+	token  int64
+
+	row        storage.Row // of a read of one row
+	clustering [][]byte
+
+	page   int // rows or groups the page may have; 0 is no bound
+	left   int // rows or groups of LIMIT that are left; -1 is no bound
+	inside int // of PER PARTITION LIMIT, in this partition; -1 is no bound
+	sets   int // rows of the page
+
+	group  grouping
+	out    [][]byte // the values of a row
+	sorted []sortable
+}
+
+func (r *read) reset() {
+	clear(r.out[:cap(r.out)])
+	clear(r.key[:cap(r.key)])
+	clear(r.clustering[:cap(r.clustering)])
+	clear(r.view.cells)
+	*r = read{view: rowView{cells: r.view.cells[:0], times: r.view.times[:0], arena: r.view.arena[:0], shared: r.view.shared[:0]},
+		key: r.key[:0], raw: r.raw[:0], out: r.out[:0], row: r.row, clustering: r.clustering[:0]}
+}
+
+// unbound is no limit.
+const unbound = -1
+
+func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
+	r.c, r.plan, r.b = c, p, b
+	r.left, r.inside = unbound, unbound
+	if b.Limit > 0 {
+		r.left = b.Limit
+	}
+	if b.PerPartitionLimit > 0 {
+		r.inside = b.PerPartitionLimit
+	}
+	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
+		r.page = int(c.params.PageSize)
+	}
+	if p.Selection.Aggregated && !p.Grouped {
+		r.page, r.left = 0, unbound
+	}
+	if len(p.Sort) > 0 && r.page > 0 {
+		if r.left == unbound || r.left > r.page {
+			return errSortedPage
+		}
+	}
+	if r.page > 0 && r.left != unbound && r.left <= r.page && !c.params.Has(wire.QueryPagingState) {
+		r.page = 0
+	}
+	if w := p.aggregateWarning(b); w != "" {
+		c.warnings = append(c.warnings, w)
+	}
+	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
+	if !b.Empty() && !wholePartition(b.Slices) {
+		r.query.Slices = make([]storage.Slice, len(b.Slices))
+		for i, s := range b.Slices {
+			r.query.Slices[i] = storage.Slice{Start: storage.Bound(s.Start), End: storage.Bound(s.End)}
+		}
+	}
+	r.view.begin(&p.fetch, c.seconds)
+	r.group.begin(p)
+	return nil
+}
+
+var errSortedPage = wire.Invalidf("Cannot page queries with both ORDER BY and a IN restriction on the partition key; " +
+	"you must either remove the ORDER BY or the IN and sort client side, or disable paging for this query")
+
+// wholePartition says whether slices are all of a partition.
+func wholePartition(s []analysis.Slice) bool {
+	return len(s) == 1 && len(s[0].Start.Prefix) == 0 && len(s[0].End.Prefix) == 0
+}
+
+// run writes the result's rows and its paging state.
+func (r *read) run() error {
+	at, err := r.resume()
+	if err != nil {
+		return err
+	}
+	full := false
+	switch {
+	case r.b.Empty():
+	case r.b.Scan:
+		full, err = r.scan(at)
+	default:
+		full, err = r.partitions(at)
+	}
+	if err != nil {
+		return err
+	}
+	if full {
+		return nil
+	}
+	if err := r.group.end(r); err != nil {
+		return err
+	}
+	return r.emitSorted()
+}
+
+// partitions reads the partitions named. It says whether the page is full, and
+// its paging state then set.
+func (r *read) partitions(at *position) (bool, error) {
+	keys := r.b.Keys
+	var first *position
+	if at != nil {
+		i := slices.IndexFunc(keys, func(k [][]byte) bool {
+			r.raw = partitioner.AppendComposite(r.raw[:0], k...)
+			return bytes.Equal(r.raw, at.key)
+		})
+		if i < 0 {
+			return false, errPagingState
+		}
+		keys = keys[i:]
+		if at.inside {
+			first = at
+		} else {
+			keys = keys[1:]
+		}
+	}
+	for _, key := range keys {
+		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
+		if len(r.raw) > maxKey {
+			return false, wire.Invalidf("Key length of %d is longer than maximum of %d", len(r.raw), maxKey)
+		}
+		r.token = partitioner.Murmur3(r.raw)
+		r.query.After = nil
+		if first != nil {
+			r.query.After = first.after
+		}
+		r.source = r.open()
+		full, err := r.each(first)
+		if full || err != nil {
+			return full, err
+		}
+		first = nil
+		if r.left == 0 {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// maxKey is the longest serialized partition key.
+const maxKey = 65535
+
+// open begins the read of one partition.
+func (r *read) open() rows {
+	t := r.plan.table
+	if t.store != nil {
+		return t.store.Read(r.token, r.raw, &r.query)
+	}
+	v := r.virtual()
+	v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
+	return v
+}
+
+func (r *read) virtual() *virtualRows {
+	t := r.plan.table
+	return &virtualRows{
+		table: t, partitions: r.c.engine.virtualPartitions(r.plan.state, t), slices: r.b.Slices,
+		reverse: r.plan.Reversed, after: r.query.After,
+	}
+}
+
+// scan reads all partitions of the token ranges.
+func (r *read) scan(at *position) (bool, error) {
+	for _, t := range r.b.Tokens {
+		tr := storage.TokenRange{First: t.Start, Last: t.End}
+		var from *storage.Position
+		r.query.After = nil
+		if at != nil {
+			if at.token > t.End {
+				continue
+			}
+			if at.token >= t.Start {
+				from = &storage.Position{Token: at.token, Key: at.key, Inside: at.inside}
+				r.query.After = at.after
+			}
+		}
+		r.source = r.openScan(tr, from)
+		first := at
+		if from == nil {
+			first = nil
+		}
+		full, err := r.each(first)
+		if full || err != nil {
+			return full, err
+		}
+		at = nil
+		if r.left == 0 {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+func (r *read) openScan(tr storage.TokenRange, from *storage.Position) rows {
+	t := r.plan.table
+	if t.store != nil {
+		return t.store.Scan(tr, from, &r.query)
+	}
+	v := r.virtual()
+	v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool {
+		if p.token < tr.First || p.token > tr.Last {
+			return true
+		}
+		if from == nil || p.token > from.Token {
+			return false
+		}
+		c := bytes.Compare(p.key, from.Key)
+		return p.token < from.Token || c < 0 || c == 0 && !from.Inside
+	})
+	return v
+}
+
+// each reads the partitions of source and closes it. at is where the first one
+// is gone on with.
+func (r *read) each(at *position) (full bool, err error) {
+	defer func() {
+		if e := r.source.Close(); err == nil {
+			err = storageError(e)
+		}
+		r.source = nil
+	}()
+	for r.left != 0 && r.source.NextPartition() {
+		token, key := r.source.Partition()
+		goesOn := at != nil && at.inside && bytes.Equal(key, at.key)
+		r.token = token
+		r.raw = append(r.raw[:0], key...)
+		if r.inside = unbound; r.b.PerPartitionLimit > 0 {
+			r.inside = r.b.PerPartitionLimit
+		}
+		if goesOn && r.inside != unbound {
+			r.inside = at.inPartition
+		}
+		full, err := r.partition(goesOn)
+		if full || err != nil {
+			return full, err
+		}
+		at = nil
+	}
+	return false, storageError(r.source.Err())
+}
+
+// partition reads the current partition's rows.
+func (r *read) partition(goesOn bool) (bool, error) {
+	r.key = r.key[:0]
+	var err error
+	if r.key, err = partitioner.SplitComposite(r.key, r.raw, len(r.plan.table.PartitionKey)); err != nil {
+		return false, wire.Errorf(wire.CodeServer, "storage: %v", err)
+	}
+	static := r.source.Static()
+	r.view.partition(r.key, static)
+	if r.plan.StaticsOnly {
+		return r.partitionOnly()
+	}
+	if full, err := r.group.partition(r); full || err != nil {
+		return full, err
+	}
+	if r.left == 0 {
+		return false, nil
+	}
+	found := false
+	for r.inside != 0 && r.source.Next() {
+		found = true
+		row := r.source.Row()
+		r.view.row(row)
+		if !r.b.Matches(&r.view) {
+			continue
+		}
+		if full, err := r.take(); full || err != nil {
+			return full, err
+		}
+		if r.left == 0 {
+			return false, nil
+		}
+		if !r.group.on && r.page > 0 && r.sets == r.page {
+			return true, r.suspend(row.Clustering)
+		}
+	}
+	if err := r.source.Err(); err != nil {
+		return false, storageError(err)
+	}
+	if found || goesOn || !r.plan.StaticRows || static == nil || len(static.Cells) == 0 || r.inside == 0 {
+		return false, nil
+	}
+	r.view.row(nil)
+	if !r.b.Matches(&r.view) {
+		return false, nil
+	}
+	if full, err := r.take(); full || err != nil {
+		return full, err
+	}
+	return r.pageEnd()
+}
+
+// partitionOnly takes the current partition as one row (SELECT DISTINCT).
+func (r *read) partitionOnly() (bool, error) {
+	r.view.row(nil)
+	if !r.b.Matches(&r.view) {
+		return false, nil
+	}
+	if full, err := r.group.partition(r); full || err != nil {
+		return full, err
+	}
+	if r.left == 0 {
+		return false, nil
+	}
+	if full, err := r.take(); full || err != nil {
+		return full, err
+	}
+	return r.pageEnd()
+}
+
+// pageEnd suspends the read behind the current partition when the page is full.
+func (r *read) pageEnd() (bool, error) {
+	if !r.group.on && r.left != 0 && r.page > 0 && r.sets == r.page {
+		return true, r.suspendAfterPartition()
+	}
+	return false, nil
+}
+
+// take makes the loaded row part of the result. It says whether the page is full
+// without the row.
+func (r *read) take() (bool, error) {
+	if r.group.on {
+		return r.group.add(r)
+	}
+	if len(r.plan.Sort) > 0 {
+		if r.inside > 0 {
+			r.inside--
+		}
+		return false, r.keepSorted()
+	}
+	if err := r.emit(); err != nil {
+		return false, err
+	}
+	r.count()
+	return false, nil
+}
+
+// count counts a row, or a group, of the result and of its partition.
+func (r *read) count() {
+	r.countTotal()
+	if r.inside > 0 {
+		r.inside--
+	}
+}
+
+func (r *read) countTotal() {
+	r.sets++
+	if r.left > 0 {
+		r.left--
+	}
+}
+
+// emit writes the loaded row.
+func (r *read) emit() error {
+	w := &r.c.writer
+	if r.plan.direct != nil {
+		for _, i := range r.plan.direct {
+			w.Cell(r.view.cells[i])
+		}
+		w.EndRow()
+		return nil
+	}
+	var err error
+	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err != nil {
+		return err
+	}
+	r.write(r.out)
+	return nil
+}
+
+func (r *read) write(cells [][]byte) {
+	for _, cell := range cells {
+		r.c.writer.Cell(cell)
+	}
+	r.c.writer.EndRow()
+}

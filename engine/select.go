@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"crypto/md5"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// selectPlan is a SELECT ready to be executed.
+type selectPlan struct {
+	*analysis.Select
+	table    *table
+	state    *state
+	text     string
+	fetch    fetchPlan
+	columns  []wire.Column // of the result
+	resultID [md5.Size]byte
+	direct   []int // cells of Fetch that are the result, nil where it is computed
+	point    *pointPlan
+	encoded  [2]encodedColumns // by version
+}
+
+// encodedColumns is the metadata of a result, made when first asked for.
+type encodedColumns struct {
+	once sync.Once
+	m    wire.Metadata
+}
+
+func newSelectPlan(s *state, a *analysis.Select, text string) (*selectPlan, error) {
+	p := &selectPlan{Select: a, table: s.tables[a.Table], state: s, text: text}
+	if a.NeedsIndex && !a.AllowFiltering {
+		return nil, wire.Invalidf("secondary indexes are not supported by the embedded engine")
+	}
+	p.fetch = newFetchPlan(p.table, a.Fetch)
+	for _, c := range a.Columns {
+		p.columns = append(p.columns, wire.Column{Keyspace: a.Table.Keyspace, Table: a.Table.Name, Name: c.Name, Type: c.Type})
+	}
+	p.resultID = metadataID(p.columns)
+	p.direct = directCells(&a.Selection)
+	p.point = newPointPlan(p)
+	return p, nil
+}
+
+// directCells are the fetched cells that a selection only passes on.
+func directCells(s *eval.Selection) []int {
+	if s.JSON != nil || s.Aggregated {
+		return nil
+	}
+	cells := make([]int, len(s.Exprs))
+	for i, e := range s.Exprs {
+		c, ok := e.(*eval.Column)
+		if !ok {
+			return nil
+		}
+		cells[i] = c.Cell
+	}
+	return cells
+}
+
+func (p *selectPlan) metadata(v wire.Version) wire.Metadata {
+	e := &p.encoded[0]
+	if v >= wire.V5 {
+		e = &p.encoded[1]
+	}
+	e.once.Do(func() { e.m = wire.EncodeColumns(v, p.columns) })
+	return e.m
+}
+
+// resultMetadata is what a result tells of its columns: nothing when the client
+// knows them and does not want them, their new id when it knows others.
+func (c *call) resultMetadata(p *selectPlan, k *known) wire.Metadata {
+	m := p.metadata(c.version)
+	if k == nil {
+		return m
+	}
+	if string(k.resultID) == string(p.resultID[:]) {
+		if c.params.Has(wire.QuerySkipMetadata) {
+			m.Flags |= wire.MetadataNone
+		}
+	} else if c.version >= wire.V5 {
+		m.Flags |= wire.MetadataNewID
+		m.NewID = p.resultID[:]
+	}
+	return m
+}
+
+// selectRows executes a SELECT.
+func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
+	if c.params.Consistency == wire.Any {
+		return answered, errReadAny
+	}
+	if p.point != nil && !c.params.Has(wire.QueryPagingState) {
+		done, err := c.readPoint(p, k)
+		if done || err != nil {
+			return answered, err
+		}
+	}
+	if !c.detached && !p.brief(c) {
+		return refused, nil
+	}
+	b, err := p.Bind(&c.env)
+	if err != nil {
+		return answered, err
+	}
+	r := &c.read
+	if err := r.begin(c, p, b); err != nil {
+		return answered, err
+	}
+	c.writer.Begin(c.buffer, c.resultMetadata(p, k))
+	if err := r.run(); err != nil {
+		return answered, err
+	}
+	c.answer(wire.OpResult, c.writer.Finish())
+	c.buffer = c.writer.Buffer()
+	return answered, nil
+}
+
+var errReadAny = wire.Invalidf("ANY ConsistencyLevel is only supported for writes")
+
+// briefPage is the largest page of one partition that is read on the caller's
+// goroutine.
+const briefPage = 200
+
+// brief says whether the read is short for certain: some rows of one partition
+// that are found without looking at many others.
+func (p *selectPlan) brief(c *call) bool {
+	if p.Where.Partition == nil || p.Selection.Aggregated || p.Grouped || len(p.Where.Filters) > 0 {
+		return false
+	}
+	for _, r := range p.Where.Partition {
+		if r.Kind != analysis.EQ {
+			return false
+		}
+	}
+	if p.table.store == nil {
+		return true
+	}
+	whole := len(p.Where.Clustering) == len(p.table.Clustering)
+	for _, r := range p.Where.Clustering {
+		whole = whole && r.Kind == analysis.EQ
+	}
+	return whole || c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 && c.params.PageSize <= briefPage
+}
+
+// aggregateWarning is what Cassandra says of an aggregation over many partitions.
+func (p *selectPlan) aggregateWarning(b *analysis.BoundSelect) string {
+	if !p.Selection.Aggregated || p.Grouped {
+		return ""
+	}
+	if b.Scan {
+		return "Aggregation query used without partition key"
+	}
+	if len(b.Keys) > 1 {
+		return "Aggregation query used on multiple partition keys (IN restriction)"
+	}
+	return ""
+}

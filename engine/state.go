@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/engine/system"
+)
+
+// state is a snapshot of the schema with what the engine holds for each table.
+// It is immutable.
+type state struct {
+	schema  *schema.Schema // the system keyspaces included
+	version [16]byte       // of the user's keyspaces: changes with them
+	tables  map[*schema.Table]*table
+}
+
+// table is a table and where its data are.
+type table struct {
+	*schema.Table
+	ids   columnIDs
+	store *storage.Table // nil for a system table, which is virtual
+}
+
+// columnIDs are the ids by which storage knows regular and static columns. An
+// id is never used again in its table, so that a column that is dropped and
+// added again does not show what it had before.
+type columnIDs struct {
+	of   map[string]uint32
+	next uint32
+}
+
+// assign gives the columns of t their ids: the ones they had, or new ones.
+func (ids columnIDs) assign(t *schema.Table) columnIDs {
+	n := columnIDs{of: make(map[string]uint32, len(t.Statics)+len(t.Regulars)), next: ids.next}
+	for _, cols := range [2][]*schema.Column{t.Statics, t.Regulars} {
+		for _, c := range cols {
+			id, ok := ids.of[c.Name]
+			if !ok {
+				id = n.next
+				n.next++
+			}
+			n.of[c.Name] = id
+		}
+	}
+	return n
+}
+
+// newState makes the state of the user's keyspaces. before, which may be nil,
+// is the state that it follows: what did not change is taken from it.
+func newState(db *storage.DB, user map[string]*schema.Keyspace, ids map[[16]byte]columnIDs, before *state, version [16]byte) (*state, error) {
+	s := &state{
+		schema:  &schema.Schema{Keyspaces: maps.Clone(system.Keyspaces())},
+		version: version,
+		tables:  map[*schema.Table]*table{},
+	}
+	maps.Copy(s.schema.Keyspaces, user)
+	for _, ks := range s.schema.Keyspaces {
+		for _, t := range ks.Tables {
+			if before != nil && before.tables[t] != nil {
+				s.tables[t] = before.tables[t]
+				continue
+			}
+			made, err := newTable(db, t, ids[t.ID])
+			if err != nil {
+				return nil, err
+			}
+			s.tables[t] = made
+		}
+	}
+	return s, nil
+}
+
+func newTable(db *storage.DB, t *schema.Table, ids columnIDs) (*table, error) {
+	n := &table{Table: t, ids: ids.assign(t)}
+	if system.Has(t.Keyspace) {
+		return n, nil
+	}
+	store, err := db.Table(n.spec())
+	if err != nil {
+		return nil, fmt.Errorf("open table %s.%s: %w", t.Keyspace, t.Name, err)
+	}
+	n.store = store
+	return n, nil
+}
+
+// spec is the table as storage knows it.
+func (t *table) spec() storage.TableSpec {
+	grace, _ := t.Options["gc_grace_seconds"].(int)
+	s := storage.TableSpec{ID: t.ID, GCGrace: int64(grace)}
+	for _, c := range t.Clustering {
+		s.Clustering = append(s.Clustering, storage.ClusteringColumn{Type: c.Type, Desc: c.Desc})
+	}
+	for _, cols := range [2][]*schema.Column{t.Statics, t.Regulars} {
+		for _, c := range cols {
+			s.Columns = append(s.Columns, storage.Column{
+				ID: t.ids.of[c.Name], Static: c.Kind == schema.Static, Counter: c.Type.Kind == value.Counter, Path: pathType(c.Type),
+			})
+		}
+	}
+	return s
+}
+
+// pathType is the type of the paths of a column's cells, nil where it has one cell.
+func pathType(t *value.Type) *value.Type {
+	if !t.Multicell() {
+		return nil
+	}
+	switch t.Kind {
+	case value.List:
+		return value.Native(value.Timeuuid)
+	case value.UDT:
+		return value.Native(value.Smallint)
+	}
+	return t.Elems[0]
+}
+
+// user are the keyspaces that are not the system's.
+func (s *state) user() map[string]*schema.Keyspace {
+	user := make(map[string]*schema.Keyspace, len(s.schema.Keyspaces))
+	for name, ks := range s.schema.Keyspaces {
+		if !system.Has(name) {
+			user[name] = ks
+		}
+	}
+	return user
+}
+
+// ids are the column ids of the user's tables.
+func (s *state) ids() map[[16]byte]columnIDs {
+	ids := make(map[[16]byte]columnIDs, len(s.tables))
+	for t, table := range s.tables {
+		if table.store != nil {
+			ids[t.ID] = table.ids
+		}
+	}
+	return ids
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"sync/atomic"
+	"time"
+)
+
+// clock gives the engine's times and ids. Both only grow.
+type clock struct {
+	now   func() time.Time
+	last  atomic.Int64 // the last timestamp given, microseconds since 1970
+	ticks atomic.Int64 // the last time of a timeuuid, 100 ns since 1582
+	node  [8]byte      // clock sequence and node of timeuuids
+}
+
+func newClock(now func() time.Time) *clock {
+	c := &clock{now: now}
+	rand.Read(c.node[:])
+	c.node[0] = c.node[0]&0x3f | 0x80 // variant
+	c.node[2] |= 0x01                 // a random node id says so
+	return c
+}
+
+// timestamp is the time in microseconds since 1970, greater than all before.
+func (c *clock) timestamp() int64 {
+	t := c.now().UnixMicro()
+	for {
+		last := c.last.Load()
+		if t <= last {
+			t = last + 1
+		}
+		if c.last.CompareAndSwap(last, t) {
+			return t
+		}
+	}
+}
+
+// seconds is the time in seconds since 1970.
+func (c *clock) seconds() int64 { return c.now().Unix() }
+
+// gregorian is 1970 in 100 ns since 1582.
+const gregorian = 0x01B21DD213814000
+
+// timeuuid makes a version 1 UUID, later than all before.
+func (c *clock) timeuuid() (u [16]byte) {
+	t := c.now().UnixNano()/100 + gregorian
+	for {
+		last := c.ticks.Load()
+		if t <= last {
+			t = last + 1
+		}
+		if c.ticks.CompareAndSwap(last, t) {
+			break
+		}
+	}
+	binary.BigEndian.PutUint32(u[0:], uint32(t))
+	binary.BigEndian.PutUint16(u[4:], uint16(t>>32))
+	binary.BigEndian.PutUint16(u[6:], uint16(t>>48)&0x0fff|0x1000)
+	copy(u[8:], c.node[:])
+	return u
+}
+
+// randomUUID makes a version 4 UUID.
+func randomUUID() (u [16]byte) {
+	rand.Read(u[:])
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	return u
+}

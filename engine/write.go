@@ -1,0 +1,317 @@
+package engine
+
+import (
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/engine/system"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// writePlan is an INSERT, UPDATE or DELETE ready to be executed.
+type writePlan struct {
+	*analysis.Write
+	table *table
+	ttl   int32 // the table's default, seconds; 0 for none
+	fetch fetchPlan
+	row   *rowPlan
+}
+
+func newWritePlan(s *state, a *analysis.Write) (*writePlan, error) {
+	p := &writePlan{Write: a, table: s.tables[a.Table]}
+	if p.table.store == nil {
+		if system.Virtual(a.Table.Keyspace) {
+			return nil, wire.Invalidf("Modification is not supported by table %s.%s", a.Table.Keyspace, a.Table.Name)
+		}
+		return nil, wire.Errorf(wire.CodeUnauthorized, "%s keyspace is not user-modifiable.", a.Table.Keyspace)
+	}
+	ttl, _ := a.Table.Options["default_time_to_live"].(int)
+	p.ttl = int32(ttl)
+	if a.Conditional() {
+		p.fetch = newFetchPlan(p.table, a.Fetch)
+	}
+	p.row = newRowPlan(p)
+	return p, nil
+}
+
+// writeRows executes a write.
+func (c *call) writeRows(p *writePlan) (outcome, error) {
+	if err := c.checkWriteLevel(p); err != nil {
+		return answered, err
+	}
+	if p.row != nil {
+		if done, err := c.writeRow(p.row); done || err != nil {
+			return queued, err
+		}
+	}
+	if (p.Conditional() || p.Counter) && !c.detached {
+		return refused, nil
+	}
+	b, err := p.Bind(&c.env)
+	if err != nil {
+		return answered, err
+	}
+	w := writing{c: c, writes: []boundWrite{{b, p}}}
+	if err := w.prepare(nil); err != nil {
+		return answered, err
+	}
+	switch {
+	case p.Conditional():
+		return answered, c.casRow(&w)
+	case p.Counter || w.reads:
+		if !c.detached {
+			return refused, nil
+		}
+		return answered, w.commit()
+	}
+	c.engine.commits.add(c.to, c.tag, &w)
+	return queued, nil
+}
+
+func (c *call) checkWriteLevel(p *writePlan) error {
+	level := c.params.Consistency
+	switch {
+	case p.Conditional():
+		return c.checkConditionalLevel()
+	case p.Counter && level == wire.Any:
+		return wire.Invalidf("Consistency level ANY is not yet supported for counter table %s", p.Table.Name)
+	case p.Counter && level.IsSerial():
+		return wire.Invalidf("Counter operations are inherently non-serializable")
+	case level.IsSerial():
+		return errSerialWrite
+	}
+	return nil
+}
+
+var errSerialWrite = wire.Invalidf("You must use conditional updates for serializable writes")
+
+func (c *call) checkConditionalLevel() error {
+	if c.params.Has(wire.QuerySerialConsistency) && !c.params.SerialConsistency.IsSerial() {
+		return wire.Invalidf("Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL")
+	}
+	if level := c.params.Consistency; level.IsSerial() {
+		return wire.Invalidf("%s is not supported as conditional update commit consistency. Use ANY if you mean "+
+			"\"make sure it is accepted but I don't care how many replicas commit it for non-SERIAL reads\"", level)
+	}
+	return nil
+}
+
+// boundWrite is a write with its values and its plan.
+type boundWrite struct {
+	*analysis.BoundWrite
+	plan *writePlan
+}
+
+// writing is writes that are applied at once.
+type writing struct {
+	c         *call
+	writes    []boundWrite
+	timestamp *int64 // of the batch; nil when not given
+	now       int64  // the timestamp of what gives none
+	seconds   int64
+	reads     bool // some write reads what is there
+	counters  bool
+	guard     *storage.Guard
+	err       error
+}
+
+// prepare checks the keys, and sees what the writes need.
+func (w *writing) prepare(timestamp *int64) error {
+	w.timestamp, w.now, w.seconds = timestamp, w.c.env.Now, w.c.seconds
+	if w.c.params.Has(wire.QueryDefaultTimestamp) {
+		w.now = w.c.params.DefaultTimestamp
+	}
+	for _, b := range w.writes {
+		w.counters = w.counters || b.Counter
+		for _, key := range b.Keys {
+			n := 0
+			for _, v := range key {
+				n += len(v)
+			}
+			if len(key) > 1 {
+				n += 3 * len(key)
+			}
+			if n > maxKey {
+				return wire.Invalidf("Key length of %d is longer than maximum of %d", n, maxKey)
+			}
+		}
+		for i := range b.Mutations {
+			w.reads = w.reads || readsFirst(&b.Mutations[i])
+		}
+	}
+	return nil
+}
+
+func readsFirst(m *analysis.Mutation) bool {
+	return m.Kind == analysis.SetIndex || m.Kind == analysis.DeleteIndex || m.Kind == analysis.DiscardValues
+}
+
+// fill implements filler: it puts all mutations into a batch.
+func (w *writing) fill(b *storage.Batch) {
+	for i := range w.writes {
+		w.write(b, &w.writes[i])
+	}
+}
+
+// commit applies the writes and answers. It waits for the disk.
+func (w *writing) commit() error {
+	b := w.c.engine.db.NewBatch()
+	defer b.Release()
+	if w.reads {
+		w.guard = w.c.engine.db.Guard(w.partitions()...)
+		defer w.guard.Unlock()
+	}
+	w.fill(b)
+	if w.err != nil {
+		return w.err
+	}
+	var err error
+	switch {
+	case b.Empty():
+	case w.guard != nil:
+		err = b.CommitGuarded(w.guard)
+	default:
+		err = b.Commit()
+	}
+	if err != nil {
+		return storageError(err)
+	}
+	w.c.answer(wire.OpResult, voidBody)
+	return nil
+}
+
+// partitions are those that the writes are about.
+func (w *writing) partitions() []storage.PartitionRef {
+	var refs []storage.PartitionRef
+	for _, b := range w.writes {
+		for _, key := range b.Keys {
+			raw := partitioner.AppendComposite(nil, key...)
+			refs = append(refs, storage.PartitionRef{Table: b.plan.table.store, Token: partitioner.Murmur3(raw), Key: raw})
+		}
+	}
+	return refs
+}
+
+// stamp is a write's timestamp and expiry.
+type stamp struct {
+	timestamp int64
+	ttl       int32
+	expires   int64
+	seconds   int64
+}
+
+func (s *stamp) deletion() storage.Deletion {
+	return storage.Deletion{Timestamp: s.timestamp, Time: s.seconds}
+}
+
+func (w *writing) stamp(b *boundWrite) stamp {
+	s := stamp{timestamp: w.now, ttl: b.plan.ttl, seconds: w.seconds}
+	switch {
+	case b.Timestamp != nil:
+		s.timestamp = *b.Timestamp
+	case w.timestamp != nil:
+		s.timestamp = *w.timestamp
+	}
+	if b.TTL != nil {
+		s.ttl = *b.TTL
+	}
+	if s.ttl > 0 {
+		s.expires = s.seconds + int64(s.ttl)
+	}
+	return s
+}
+
+// write puts one write into a batch.
+func (w *writing) write(batch *storage.Batch, b *boundWrite) {
+	s := w.stamp(b)
+	var raw []byte
+	for _, key := range b.Keys {
+		raw = partitioner.AppendComposite(raw[:0], key...)
+		batch.Partition(b.plan.table.store, partitioner.Murmur3(raw), raw)
+		switch b.Scope {
+		case analysis.ScopeDeletePartition:
+			batch.DeletePartition(s.deletion())
+		case analysis.ScopeDeleteSlices:
+			for _, slice := range b.Slices {
+				batch.DeleteSlice(storage.Slice{Start: storage.Bound(slice.Start), End: storage.Bound(slice.End)}, s.deletion())
+			}
+		case analysis.ScopeDeleteRows:
+			for _, row := range b.Rows {
+				batch.Row(row)
+				batch.DeleteRow(s.deletion())
+			}
+		case analysis.ScopeStatic:
+			w.cells(batch, b, &s, raw, nil, schema.Static)
+		case analysis.ScopeRows:
+			w.cells(batch, b, &s, raw, nil, schema.Static)
+			for _, row := range b.Rows {
+				w.cells(batch, b, &s, raw, row, schema.Regular)
+			}
+		}
+	}
+}
+
+// cells puts the mutations of static or regular columns of one row into a batch.
+func (w *writing) cells(batch *storage.Batch, b *boundWrite, s *stamp, key []byte, row [][]byte, kind schema.ColumnKind) {
+	selected := false
+	sel := func() {
+		if selected {
+			return
+		}
+		selected = true
+		if kind == schema.Static {
+			batch.Static()
+		} else {
+			batch.Row(row)
+		}
+	}
+	if kind == schema.Regular && b.Kind == analysis.Insert {
+		sel()
+		batch.Marker(storage.Liveness{Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
+	}
+	for i := range b.Mutations {
+		m := &b.Mutations[i]
+		if m.Column.Kind != kind {
+			continue
+		}
+		sel()
+		if readsFirst(m) {
+			if err := w.listMutation(batch, b.plan.table, m, s, key, row); err != nil && w.err == nil {
+				w.err = err
+			}
+			continue
+		}
+		putMutation(batch, b.plan.table.ids.of[m.Column.Name], m, s, b.Kind == analysis.Delete)
+	}
+}
+
+// putMutation puts a mutation that does not read into a batch. deletes says that
+// it is of a DELETE.
+func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp, deletes bool) {
+	switch m.Kind {
+	case analysis.PutCell:
+		if m.Value == nil {
+			batch.Unset(id, nil, s.deletion())
+			return
+		}
+		batch.Set(storage.Cell{Column: id, Value: m.Value, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
+	case analysis.PutCells:
+		if m.Clear {
+			d := s.deletion()
+			if !deletes {
+				d.Timestamp-- // what is written with it stays
+			}
+			batch.DeleteComplex(id, d)
+		}
+		for _, cell := range m.Cells {
+			if cell.Value == nil {
+				batch.Unset(id, cell.Path, s.deletion())
+				continue
+			}
+			batch.Set(storage.Cell{Column: id, Path: cell.Path, Value: cell.Value, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
+		}
+	case analysis.AddCounter:
+		batch.Add(id, m.Delta, s.timestamp)
+	}
+}
