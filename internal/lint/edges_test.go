@@ -39,7 +39,7 @@ var edges = map[string][]string{
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
 	"cql/describe": {"cql/schema", "cql/syntax", "cql/value", "cql/wire"},
-	"cql/analysis": {"cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
+	"cql/analysis": {"cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner"},
 	"cql/eval":     {"cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner"},
 	"cql/store":    {"cql/wire"},
 	"cql/schema":   {"cql/value"},
