@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Combinator makes one value of two that shards computed by the same aggregate.
+type Combinator func(a, b []byte) []byte
+
+// combinators are those of a selection of aggregates that combine exactly: COUNT,
+// MIN, MAX, and SUM of integers, whose addition wraps and so is associative. nil
+// when there is another: sums of floats and decimals, averages, and plain columns
+// depend on the order of the rows.
+func combinators(a *analysis.Select) []Combinator {
+	var out []Combinator
+	for _, e := range a.Selection.Exprs {
+		call, ok := e.(*eval.Call)
+		if !ok || !call.Func.Aggregate {
+			return nil
+		}
+		t := call.Func.Returns
+		var c Combinator
+		switch call.Func.Name {
+		case "count", "count_rows", "countRows":
+			c = addInts
+		case "sum":
+			switch t.Kind {
+			case value.Bigint, value.Int, value.Smallint, value.Tinyint, value.Counter:
+				c = addInts
+			}
+		case "min":
+			c = extreme(t, -1)
+		case "max":
+			c = extreme(t, 1)
+		}
+		if c == nil {
+			return nil
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// addInts adds integers of one width, wrapping.
+func addInts(a, b []byte) []byte {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	sum := make([]byte, len(a))
+	carry := 0
+	for i := len(a) - 1; i >= 0; i-- {
+		s := int(a[i]) + int(b[i]) + carry
+		sum[i], carry = byte(s), s>>8
+	}
+	return sum
+}
+
+// extreme is the value that is further in the direction; null when there is none.
+func extreme(t *value.Type, direction int) Combinator {
+	return func(a, b []byte) []byte {
+		switch {
+		case a == nil:
+			return b
+		case b == nil:
+			return a
+		case t.Compare(b, a)*direction > 0:
+			return b
+		}
+		return a
+	}
+}

@@ -1,0 +1,26 @@
+// Package plan turns an analysed statement on a sharded table into the
+// statements that are sent to its shards.
+//
+// A plan is a value: it prints (Explain), and it is the same on every door. What
+// it takes to answer is one of three things:
+//
+//   - One: the statement goes to one shard, with the shard's column bound beside
+//     what it says already, and the answer comes back as it is.
+//   - Partitions: the rows of whole logical partitions (or slices of them) are
+//     read from their shards and merged in clustering order (package scatter).
+//   - Scan: physical partitions are read as they come.
+//
+// It promises:
+//
+//  1. Every plan asks the layout how many shards a key has; none holds N.
+//  2. The value that is hashed is the value that is sent: a literal that feeds the
+//     shard is bound, never parsed a second time by the backend.
+//  3. A position in a partition is an interval intersected with the statement's
+//     own restrictions, and every interval prints as statements that select its
+//     rows, each once, whatever the clustering order.
+//  4. What a plan cannot keep exact is refused, with the reason and the way out;
+//     no text mentions the hidden column.
+//
+// It does no I/O, starts no goroutine and reads no clock. It imports cql/analysis,
+// cql/eval, cql/schema, cql/syntax, cql/value, cql/wire, partitioner and shard.
+package plan

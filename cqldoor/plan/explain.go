@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Explained is a plan as it is shown.
+type Explained struct {
+	Table      string               `json:"table"`
+	Layout     string               `json:"layout"`
+	Access     string               `json:"access"`           // "one shard", "partitions", "scan", "batch", "deletions"
+	Output     string               `json:"output,omitempty"` // of partitions: what is made of the rows
+	Order      []string             `json:"order,omitempty"`  // of partitions: what rows are merged by
+	Shards     []int                `json:"shards"`           // visited; empty where values are not known yet or all are scanned
+	Statements []ExplainedStatement `json:"statements"`
+}
+
+// ExplainedStatement is a physical statement as it is shown.
+type ExplainedStatement struct {
+	CQL    string   `json:"cql"`
+	Values []string `json:"values,omitempty"` // as CQL literals where they are known
+	Shards []int    `json:"shards,omitempty"`
+}
+
+func (t *Table) explained(access string) *Explained {
+	return &Explained{Table: string(syntax.AppendName(nil, t.name())), Layout: t.Layout.String(), Access: access, Shards: []int{}, Statements: []ExplainedStatement{}}
+}
+
+// add adds a statement and the shards it visits.
+func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...int) {
+	out := ExplainedStatement{CQL: s.Text, Shards: shards}
+	for i, v := range values {
+		out.Values = append(out.Values, t.show(s, s.Slots[i], v))
+	}
+	e.Statements = append(e.Statements, out)
+	e.Shards = append(e.Shards, shards...)
+	slices.Sort(e.Shards)
+	e.Shards = slices.Compact(e.Shards)
+}
+
+var shardsType = value.ListOf(shardType, true)
+
+// show prints a value by what its slot is.
+func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
+	var typ *value.Type
+	switch s.Kind {
+	case Key:
+		typ = t.PartitionKey[s.Index].Type
+	case By:
+		typ = t.Clustering[t.by[s.Index]].Type
+	case Cluster:
+		typ = t.Clustering[st.columns[s.Index]].Type
+	case Shard, Limit:
+		typ = shardType
+	case ShardList:
+		typ = shardsType
+	default:
+		typ = value.Native(value.Blob)
+	}
+	switch {
+	case v.Unset:
+		return "unset"
+	case v.Bytes == nil:
+		return "null"
+	}
+	return string(typ.Format(nil, v.Bytes))
+}
+
+// Explain shows the plan for bound values; env nil shows it without them. perShard
+// is the number of rows that a first fetch asks each shard for.
+func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
+	e := p.Table.explained(p.Access.String())
+	if p.Access == Partitions {
+		e.Output = [...]string{"rows", "combined aggregates", "evaluated over merged rows"}[p.Output]
+		if p.Output != Combined {
+			for _, c := range p.Table.Clustering {
+				direction := " ASC"
+				if c.Desc != p.Logical.Reversed {
+					direction = " DESC"
+				}
+				e.Order = append(e.Order, c.Name+direction)
+			}
+		}
+	}
+	switch {
+	case env == nil && p.Whole != nil:
+		e.add(p.Table, p.Whole, nil)
+		return e, nil
+	case env == nil:
+		st, err := p.statement(fetchShape{many: true, limited: p.Output != Combined})
+		if err != nil {
+			return nil, err
+		}
+		e.add(p.Table, st, nil)
+		return e, nil
+	case p.Access == One:
+		target, err := p.Target(env)
+		if err != nil {
+			return nil, err
+		}
+		e.add(p.Table, p.Whole, p.Whole.Values(env, target, nil, nil), target.Shard)
+		return e, nil
+	case p.Access == Scan:
+		e.add(p.Table, p.Whole, p.Whole.Values(env, Target{}, nil, nil))
+		return e, nil
+	}
+	b, err := p.Logical.Bind(env)
+	if err != nil {
+		return nil, err
+	}
+	if p.Output == Combined {
+		perShard = 0
+	}
+	for _, s := range p.Segments(b, 0, nil) {
+		fetches, err := p.Fetches(b, s, s.Shards, nil, nil, perShard)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range fetches {
+			e.add(p.Table, f.Statement, f.Values, f.Shards...)
+		}
+	}
+	return e, nil
+}
+
+// Explain shows the plan for bound values; env nil shows it without them.
+func (p *Write) Explain(env *eval.Env) (*Explained, error) {
+	if env == nil {
+		e := p.Table.explained("one shard")
+		switch {
+		case p.Whole != nil:
+			e.add(p.Table, p.Whole, nil)
+		case p.document != nil:
+			e.add(p.Table, p.document, nil)
+		case p.each != nil:
+			e.Access = "batch"
+			e.add(p.Table, p.each, nil)
+		default:
+			e.Access = "deletions"
+			st, err := p.slices(shape{})
+			if err != nil {
+				return nil, err
+			}
+			e.add(p.Table, st, nil)
+		}
+		return e, nil
+	}
+	ms, disjoint, err := p.Mutations(env)
+	if err != nil {
+		return nil, err
+	}
+	access := "batch"
+	switch {
+	case disjoint:
+		access = "deletions"
+	case len(ms) == 1:
+		access = "one shard"
+	}
+	e := p.Table.explained(access)
+	for _, m := range ms {
+		e.add(p.Table, m.Statement, m.Values, m.Shard)
+	}
+	return e, nil
+}

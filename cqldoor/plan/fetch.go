@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// Segment is a slice of one logical partition and the shards that can have rows
+// of it. Segments are read one after the other.
+type Segment struct {
+	KeyIndex int
+	Key      [][]byte
+	Slice    analysis.Slice
+	Shards   []int
+}
+
+// Compare orders clustering keys as the statement reads them.
+func (p *Select) Compare(a, b [][]byte) int {
+	if p.Logical.Reversed {
+		return p.Table.Compare(b, a)
+	}
+	return p.Table.Compare(a, b)
+}
+
+// Segments are what a bound statement reads, in reading order, from the position
+// after a clustering key (nil: from the start) of the partition key of index from.
+func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) []Segment {
+	if b.Empty() {
+		return nil
+	}
+	whole := slices.Clone(b.Slices)
+	if p.Logical.Reversed {
+		slices.Reverse(whole)
+	}
+	var out []Segment
+	for i := from; i < len(b.Keys); i++ {
+		key := b.Keys[i]
+		all := p.Table.Shards(key)
+		rest := whole
+		if i == from && after != nil {
+			rest = p.Table.resume(whole, after, p.Logical.Reversed)
+		}
+		for _, s := range rest {
+			out = append(out, Segment{i, key, s, p.Table.shardsOf(key, s, all)})
+		}
+	}
+	return out
+}
+
+// shardsOf are the shards that can have rows of the slice: one where it binds
+// all `by` columns.
+func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
+	p := common(s)
+	by := make([][]byte, len(t.by))
+	for i, at := range t.by {
+		if at >= p {
+			return all
+		}
+		by[i] = s.Start.Prefix[at]
+	}
+	return []int{t.ShardOf(key, by)}
+}
+
+// Fetch is one physical read with its values, in the order of its slots.
+type Fetch struct {
+	Statement *Statement
+	Values    []eval.Value
+	Shards    []int
+}
+
+type fetchShape struct {
+	shape
+	many    bool // several shards
+	limited bool
+}
+
+// Fetches are the reads, to be done one after the other, that give the first
+// limit rows (0: all) of each of the segment's given shards after one clustering
+// key and up to another. The later ones are needed only for shards of which the
+// ones before did not give limit rows.
+func (p *Select) Fetches(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int) ([]Fetch, error) {
+	pieces := p.Table.pieces(Within(s.Slice, after, upto, p.Logical.Reversed))
+	if p.Logical.Reversed {
+		slices.Reverse(pieces)
+	}
+	out := make([]Fetch, len(pieces))
+	for i, piece := range pieces {
+		fs := fetchShape{shapeOf(piece), len(shards) > 1, limit > 0}
+		st, err := p.statement(fs)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Fetch{st, make([]eval.Value, len(st.Slots)), shards}
+		cluster := fs.values(piece)
+		for j, slot := range st.Slots {
+			v := &out[i].Values[j]
+			switch slot.Kind {
+			case Client:
+				*v = b.Env.Values[slot.Index]
+			case Key:
+				v.Bytes = s.Key[slot.Index]
+			case Shard:
+				v.Bytes = IntValue(shards[0])
+			case ShardList:
+				v.Bytes = ListValue(shards)
+			case Cluster:
+				v.Bytes = cluster[slot.Index]
+			case Limit:
+				v.Bytes = IntValue(limit)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (p *Select) statement(fs fetchShape) (*Statement, error) {
+	if st, ok := p.fetches.Load(fs); ok {
+		return st.(*Statement), nil
+	}
+	f := p.base
+	f.Where = slices.Clone(f.Where)
+	if fs.many {
+		f.Where = append(f.Where, syntax.Relation{Columns: []string{p.Table.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
+	} else {
+		f.Where = append(f.Where, p.Table.shardIs(marker(Shard, 0)))
+	}
+	f.Where = append(f.Where, p.Table.relations(fs.shape)...)
+	f.Where = append(f.Where, p.filters...)
+	if fs.limited {
+		f.PerPartitionLimit = marker(Limit, 0)
+	}
+	st, err := newStatement(&f)
+	if err != nil {
+		return nil, err
+	}
+	st.columns = fs.columns()
+	p.fetches.Store(fs, st)
+	return st, nil
+}

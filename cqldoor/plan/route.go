@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// route says where the values that name one shard come from: the terms of the
+// partition key and of the `by` columns.
+type route struct {
+	key []term
+	by  []term
+}
+
+// term is an expression, or one component of a tuple that is bound as a whole.
+type term struct {
+	expr eval.Expr
+	part int // of a tuple; -1: the value itself
+}
+
+// bytes evaluates the term. Null and unset give nil: the backend refuses them.
+func (t term) bytes(env *eval.Env) ([]byte, error) {
+	if m, ok := t.expr.(*eval.Marker); ok && t.part < 0 && m.Index < len(env.Values) {
+		return env.Values[m.Index].Bytes, nil
+	}
+	v, err := eval.Term(t.expr, env)
+	if err != nil || t.part < 0 {
+		return v.Bytes, err
+	}
+	parts := t.expr.Type().Parts(v.Bytes)
+	for i := 0; parts.Next(); i++ {
+		if i == t.part {
+			return parts.Part(), nil
+		}
+	}
+	return nil, nil
+}
+
+// one is the route of a WHERE that binds the partition key and all `by` columns
+// by EQ; nil when it does not.
+func (t *Table) one(w *analysis.Where) *route {
+	r := &route{}
+	if len(w.Partition) != len(t.PartitionKey) {
+		return nil
+	}
+	for _, p := range w.Partition {
+		if p == nil || p.Kind != analysis.EQ {
+			return nil
+		}
+		r.key = append(r.key, term{p.Term, -1})
+	}
+	for _, at := range t.by {
+		b, ok := bound(w.Clustering, t.Clustering[at])
+		if !ok {
+			return nil
+		}
+		r.by = append(r.by, b)
+	}
+	return r
+}
+
+func bound(rs []*analysis.Restriction, c *schema.Column) (term, bool) {
+	for _, r := range rs {
+		if r == nil || r.Kind != analysis.EQ {
+			continue
+		}
+		for i, col := range r.Columns {
+			if col != c {
+				continue
+			}
+			if !r.Tuple {
+				return term{r.Term, -1}, true
+			}
+			if tuple, ok := r.Term.(*eval.Collection); ok {
+				return term{tuple.Elems[i], -1}, true
+			}
+			return term{r.Term, i}, true
+		}
+	}
+	return term{}, false
+}
+
+// Target is one shard of one logical partition.
+type Target struct {
+	Key   [][]byte
+	By    [][]byte
+	Shard int
+}
+
+// target evaluates the route.
+func (r *route) target(t *Table, env *eval.Env) (Target, error) {
+	values := make([][]byte, 0, 8)
+	for _, k := range r.key {
+		v, err := k.bytes(env)
+		if err != nil {
+			return Target{}, err
+		}
+		values = append(values, v)
+	}
+	n := len(values)
+	for _, b := range r.by {
+		v, err := b.bytes(env)
+		if err != nil {
+			return Target{}, err
+		}
+		values = append(values, v)
+	}
+	key, by := values[:n:n], values[n:]
+	return Target{key, by, t.ShardOf(key, by)}, nil
+}
+
+// pin replaces what feeds the shard by values of the door's own, where it is not
+// a plain marker: a literal or a call is evaluated once, by who hashes it.
+func (t *Table) pin(column string, e syntax.Expr) syntax.Expr {
+	if _, marker := e.(*syntax.Bind); marker {
+		return e
+	}
+	for i, at := range t.by {
+		if t.Clustering[at].Name == column {
+			return marker(By, i)
+		}
+	}
+	for i, c := range t.PartitionKey {
+		if c.Name == column {
+			return marker(Key, i)
+		}
+	}
+	return e
+}
+
+// pinned is a WHERE with the shard bound and what feeds it pinned.
+func (t *Table) pinned(where []syntax.Relation) []syntax.Relation {
+	var out []syntax.Relation
+	for _, r := range where {
+		tuple, written := r.Value.(*syntax.Tuple)
+		switch {
+		case r.Op != syntax.OpEQ || r.Token || r.Key != nil:
+			out = append(out, r)
+		case r.Tuple && written && len(tuple.Elems) == len(r.Columns):
+			for i, c := range r.Columns {
+				out = append(out, syntax.Relation{Columns: []string{c}, Op: syntax.OpEQ, Value: t.pin(c, tuple.Elems[i])})
+			}
+		case r.Tuple:
+			out = append(out, r)
+		default:
+			r.Value = t.pin(r.Columns[0], r.Value)
+			out = append(out, r)
+		}
+	}
+	return append(out, t.shardIs(marker(Shard, 0)))
+}
+
+func (t *Table) shardIs(e syntax.Expr) syntax.Relation {
+	return syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpEQ, Value: e}
+}
+
+// name is the physical table's.
+func (t *Table) name() syntax.Name { return syntax.Name{Keyspace: t.Keyspace, Name: t.Name} }

@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"bytes"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// Within is the part of a slice after one clustering key and up to and including
+// another (nil: no bound), in reading order: reversed reads go from the end.
+func Within(s analysis.Slice, after, upto [][]byte, reversed bool) analysis.Slice {
+	if reversed {
+		after, upto = upto, after
+		if after != nil {
+			s.Start = analysis.Bound{Prefix: after, Inclusive: true}
+		}
+		if upto != nil {
+			s.End = analysis.Bound{Prefix: upto}
+		}
+		return s
+	}
+	if after != nil {
+		s.Start = analysis.Bound{Prefix: after}
+	}
+	if upto != nil {
+		s.End = analysis.Bound{Prefix: upto, Inclusive: true}
+	}
+	return s
+}
+
+// resume drops what a reader has behind it: the slices in reading order, with
+// those before the clustering key after left out and the one that holds it cut.
+func (t *Table) resume(slices []analysis.Slice, after [][]byte, reversed bool) []analysis.Slice {
+	for i, s := range slices {
+		if s.Contains(t.Table, after) {
+			rest := append([]analysis.Slice{Within(s, after, nil, reversed)}, slices[i+1:]...)
+			return rest
+		}
+		// Slices are disjoint and in order: the first whose far end is not behind
+		// the key begins beyond it.
+		far := s.End
+		if reversed {
+			far = s.Start
+		}
+		c := analysis.CompareClustering(t.Table, far.Prefix, after)
+		if reversed {
+			c = -c
+		}
+		if c > 0 || c == 0 && len(far.Prefix) < len(after) && far.Inclusive || len(far.Prefix) == 0 {
+			return slices[i:]
+		}
+	}
+	return nil
+}
+
+// pieces are simple slices that together are s, in clustering order: the ends of
+// each differ from a common prefix in one component, or s can be said by tuples
+// because the columns beyond the prefix all have one direction.
+func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
+	p := common(s)
+	if len(s.Start.Prefix)-p <= 1 && len(s.End.Prefix)-p <= 1 || t.uniform(p, max(len(s.Start.Prefix), len(s.End.Prefix))) {
+		return []analysis.Slice{s}
+	}
+	var out []analysis.Slice
+	// From the start outwards: what follows its longest prefix, then its shorter ones.
+	start := s.Start
+	for n := len(start.Prefix); n > p+1; n-- {
+		b := analysis.Bound{Prefix: start.Prefix[:n], Inclusive: n == len(start.Prefix) && start.Inclusive}
+		out = append(out, analysis.Slice{Start: b, End: analysis.Bound{Prefix: start.Prefix[:n-1], Inclusive: true}})
+	}
+	middle := analysis.Slice{Start: start, End: s.End}
+	if len(start.Prefix) > p+1 {
+		middle.Start = analysis.Bound{Prefix: start.Prefix[:p+1]}
+	}
+	if len(s.End.Prefix) > p+1 {
+		middle.End = analysis.Bound{Prefix: s.End.Prefix[:p+1]}
+	}
+	out = append(out, middle)
+	for n := p + 2; n <= len(s.End.Prefix); n++ {
+		b := analysis.Bound{Prefix: s.End.Prefix[:n], Inclusive: n == len(s.End.Prefix) && s.End.Inclusive}
+		out = append(out, analysis.Slice{Start: analysis.Bound{Prefix: s.End.Prefix[:n-1], Inclusive: true}, End: b})
+	}
+	return out
+}
+
+// common is the length of the prefix that both ends share. The last component of
+// an exclusive end belongs to the bound, not to the prefix.
+func common(s analysis.Slice) int {
+	n := min(len(s.Start.Prefix), len(s.End.Prefix))
+	p := 0
+	for p < n && bytes.Equal(s.Start.Prefix[p], s.End.Prefix[p]) {
+		p++
+	}
+	if p == len(s.Start.Prefix) && !s.Start.Inclusive || p == len(s.End.Prefix) && !s.End.Inclusive {
+		p--
+	}
+	return max(p, 0)
+}
+
+// uniform says whether the clustering columns from and up to have one direction.
+func (t *Table) uniform(from, to int) bool {
+	for i := from + 1; i < to; i++ {
+		if t.Clustering[i].Desc != t.Clustering[from].Desc {
+			return false
+		}
+	}
+	return true
+}
+
+// shape is all of a piece that its statement's text depends on.
+type shape struct {
+	prefix                       int // columns bound by EQ
+	start, end                   int // further components of the ends
+	startInclusive, endInclusive bool
+}
+
+func shapeOf(s analysis.Slice) shape {
+	p := common(s)
+	return shape{p, len(s.Start.Prefix) - p, len(s.End.Prefix) - p, s.Start.Inclusive, s.End.Inclusive}
+}
+
+// relations print a piece: its values are Cluster slots, those of the prefix
+// first, then the start's, then the end's.
+func (t *Table) relations(s shape) []syntax.Relation {
+	var out []syntax.Relation
+	slot := 0
+	next := func() syntax.Expr {
+		slot++
+		return marker(Cluster, slot-1)
+	}
+	for i := range s.prefix {
+		out = append(out, syntax.Relation{Columns: []string{t.Clustering[i].Name}, Op: syntax.OpEQ, Value: next()})
+	}
+	tuple := s.start > 1 || s.end > 1
+	bound := func(n int, op, reverse, inclusive syntax.Op, isInclusive bool) {
+		if n == 0 {
+			return
+		}
+		if t.Clustering[s.prefix].Desc {
+			op = reverse
+		}
+		if isInclusive {
+			op += inclusive
+		}
+		r := syntax.Relation{Op: op}
+		for i := range n {
+			r.Columns = append(r.Columns, t.Clustering[s.prefix+i].Name)
+		}
+		if tuple {
+			r.Tuple = true
+			var elems []syntax.Expr
+			for range n {
+				elems = append(elems, next())
+			}
+			r.Value = &syntax.Tuple{Elems: elems}
+		} else {
+			r.Value = next()
+		}
+		out = append(out, r)
+	}
+	// OpLE and OpGE follow OpLT and OpGT.
+	bound(s.start, syntax.OpGT, syntax.OpLT, 1, s.startInclusive)
+	bound(s.end, syntax.OpLT, syntax.OpGT, 1, s.endInclusive)
+	return out
+}
+
+// columns are the clustering columns of the Cluster slots.
+func (s shape) columns() []int {
+	var out []int
+	for i := range s.prefix {
+		out = append(out, i)
+	}
+	for _, n := range []int{s.start, s.end} {
+		for i := range n {
+			out = append(out, s.prefix+i)
+		}
+	}
+	return out
+}
+
+// values are those of the Cluster slots.
+func (s shape) values(sl analysis.Slice) [][]byte {
+	p := s.prefix
+	var out [][]byte
+	if len(sl.Start.Prefix) >= p {
+		out = append(out, sl.Start.Prefix[:p]...)
+	} else {
+		out = append(out, sl.End.Prefix[:p]...)
+	}
+	out = append(out, sl.Start.Prefix[min(p, len(sl.Start.Prefix)):]...)
+	return append(out, sl.End.Prefix[min(p, len(sl.End.Prefix)):]...)
+}

@@ -1,0 +1,155 @@
+package run
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// gathering is what a batch comes to on the shards.
+type gathering struct {
+	mutations   []plan.Mutation
+	places      map[string]int // the shard of each logical partition; -1 for several
+	conditional bool
+	split       bool   // a logical partition is written in several shards
+	hidden      string // the hidden column of a table that conditions are on
+}
+
+// add adds one statement of the batch.
+func (g *gathering) add(w *plan.Write, env *eval.Env) error {
+	ms, _, err := w.Mutations(env)
+	if err != nil {
+		return err
+	}
+	if w.Logical.Conditional() {
+		g.conditional, g.hidden = true, w.Table.Layout.Column
+	}
+	if g.places == nil {
+		g.places = map[string]int{}
+	}
+	for _, m := range ms {
+		place := w.Table.Keyspace + "." + w.Table.Name + "\x00" + string(plan.AppendKey(nil, m.Key))
+		if at, ok := g.places[place]; ok && at != m.Shard {
+			g.split = true
+			g.places[place] = -1
+		} else {
+			g.places[place] = m.Shard
+		}
+	}
+	g.mutations = append(g.mutations, ms...)
+	return nil
+}
+
+// kind is the batch's: what was atomic because it was in one partition must be
+// logged when it is spread.
+func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
+	if asked == wire.BatchUnlogged && g.split {
+		return wire.BatchLogged
+	}
+	return asked
+}
+
+// check refuses conditions that reach several shards.
+func (g *gathering) check() error {
+	switch {
+	case !g.conditional:
+	case len(g.places) > 1:
+		return wire.Invalidf("Batch with conditions cannot span multiple partitions")
+	case g.split:
+		return wire.Invalidf("Batch with conditions cannot span multiple partitions: the rows of a write-sharded partition are in several shards; write them by statements of their own, or shard by columns that these rows share ('by')")
+	}
+	return nil
+}
+
+// batch serves a BATCH message.
+func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	in, err := wire.ParseBatch(req.Version, body)
+	if err != nil {
+		return err
+	}
+	keyspace := req.Keyspace
+	if in.Params.Keyspace != nil {
+		keyspace = string(in.Params.Keyspace)
+	}
+	out := wire.Batch{}
+	g := gathering{}
+	for it := in.Iter(); it.Next(); {
+		s, err := r.child(keyspace, &it.BatchStatement)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			out.Raw = append(out.Raw, in.Raw[it.Start:it.End]...)
+			out.Count++
+			continue
+		}
+		var env eval.Env
+		if err := r.fill(&env, s, &it.Values, nil); err != nil {
+			return err
+		}
+		if s.write == nil {
+			return wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
+		}
+		if err := g.add(s.write, &env); err != nil {
+			return err
+		}
+	}
+	if err := g.check(); err != nil {
+		return err
+	}
+	out.Type = g.kind(in.Type)
+	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
+		return err
+	}
+	return r.sendBatch(ctx, req, &out, &in.Params, g.hidden)
+}
+
+// child is a statement of a BATCH that is the router's; nil for one to pass on.
+func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, error) {
+	if b.Prepared {
+		if !r.ClaimsID(b.ID) {
+			return nil, nil
+		}
+		s, ok := r.registry.statements.get([16]byte(b.ID))
+		if !ok {
+			return nil, unprepared(b.ID)
+		}
+		return r.current(s)
+	}
+	text := string(b.Text)
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeSyntax, "%s", err)
+	}
+	if !r.sharded(tree, keyspace) {
+		return nil, nil
+	}
+	return r.statement(keyspace, text)
+}
+
+// sharded says whether a write is on a sharded table.
+func (r *Router) sharded(tree syntax.Statement, keyspace string) bool {
+	var n syntax.Name
+	switch t := tree.(type) {
+	case *syntax.Insert:
+		n = t.Into
+	case *syntax.Update:
+		n = t.Table
+	case *syntax.Delete:
+		n = t.From
+	case *syntax.Select:
+		n = t.From
+	}
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	return r.state.Load().Table(n.Keyspace, n.Name) != nil
+}

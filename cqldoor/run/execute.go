@@ -1,0 +1,185 @@
+package run
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// execute serves EXECUTE. It returns an error when nothing has ended the request,
+// and nothing will.
+func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	e, err := wire.ParseExecute(req.Version, body)
+	if err != nil {
+		return err
+	}
+	s, ok := r.registry.statements.get([16]byte(e.ID))
+	if !ok {
+		return unprepared(e.ID)
+	}
+	if s, err = r.current(s); err != nil {
+		return err
+	}
+	if whole := s.whole(); whole != nil && !s.conditional() {
+		if id, metadataID := r.registry.physical(whole.Text).ids(); id != nil {
+			return r.executeOne(req, s, &e, id, metadataID)
+		}
+	}
+	req.Go(func() { r.finish(req, r.executeSlowly(ctx, req, s)) })
+	return nil
+}
+
+// executeSlowly serves an EXECUTE that takes more than one request.
+func (r *Router) executeSlowly(ctx context.Context, req *cqldoor.Request, s *statement) error {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	e, err := wire.ParseExecute(req.Version, body)
+	if err != nil {
+		return err
+	}
+	return r.answer(ctx, req, s, &e.Params, e.MetadataID)
+}
+
+// executeOne passes an EXECUTE on to its shard.
+func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, id, metadataID []byte) error {
+	var (
+		scratch [16]eval.Value
+		env     eval.Env
+		err     error
+	)
+	if err := r.fill(&env, s, &e.Params.Values, scratch[:0]); err != nil {
+		return err
+	}
+	e.ID, e.MetadataID = id, metadataID
+	whole := s.whole()
+	if at := whole.Insertion(len(env.Values)); at >= 0 && !e.Params.Values.Named {
+		var target plan.Target
+		if s.sel != nil {
+			target, err = s.sel.Target(&env)
+		} else {
+			target, err = s.write.Target(&env)
+		}
+		if err != nil {
+			return err
+		}
+		shard := [8]byte{3: 4, 4: byte(target.Shard >> 24), 5: byte(target.Shard >> 16), 6: byte(target.Shard >> 8), 7: byte(target.Shard)}
+		e.Params.SetValues(e.Params.Values.Insert(at, 1, shard[:]))
+		req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	} else {
+		values, err := s.values(&env)
+		if err != nil {
+			return err
+		}
+		e.Params.SetValues(encodeValues(values))
+		req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	}
+	req.Pass(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch})
+	return nil
+}
+
+// answer executes any statement, and waits for what that takes.
+func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, metadataID []byte) error {
+	var env eval.Env
+	if err := r.fill(&env, s, &params.Values, nil); err != nil {
+		return err
+	}
+	switch {
+	case s.sel != nil && s.sel.Access == plan.Partitions:
+		return r.read(ctx, req, s, params, &env, metadataID)
+	case s.whole() != nil:
+		return r.answerOne(ctx, req, s, params, &env)
+	case s.batch != nil:
+		return r.writtenBatch(ctx, req, s, params, &env)
+	}
+	mutations, disjoint, err := s.write.Mutations(&env)
+	if err != nil {
+		return err
+	}
+	return r.mutate(ctx, req, mutations, disjoint, s.write.Logical.Counter, params)
+}
+
+// answerOne executes a statement of one shard whose answer must be looked at, or
+// whose physical form is not prepared yet.
+func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
+	values, err := s.values(env)
+	if err != nil {
+		return err
+	}
+	whole := s.whole()
+	id, metadataID, err := r.registry.physical(whole.Text).prepare(ctx, req.Link, req.Version, whole.Text)
+	if err != nil {
+		return err
+	}
+	p := *params
+	p.SetKeyspace(nil)
+	p.SetValues(encodeValues(values))
+	if s.conditional() {
+		p.SetSkipMetadata(false)
+	}
+	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: id, MetadataID: metadataID, Params: p})})
+	if err != nil {
+		return err
+	}
+	if s.conditional() {
+		if body, err = withoutColumn(req.Version, body, s.write.Table.Layout.Column); err != nil {
+			return err
+		}
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
+	return nil
+}
+
+// withoutColumn leaves a column out of the RESULT of a conditional write, which
+// shows the row as it is in the store.
+func withoutColumn(v wire.Version, body []byte, name string) ([]byte, error) {
+	if wire.KindOf(body) != wire.ResultRows {
+		return body, nil
+	}
+	rows, err := wire.ParseRows(body)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := rows.Metadata.Columns()
+	if err != nil {
+		return nil, err
+	}
+	hidden := -1
+	for i, c := range columns {
+		if c.Name == name {
+			hidden = i
+		}
+	}
+	if hidden < 0 {
+		return body, nil
+	}
+	shown := append(append([]wire.Column(nil), columns[:hidden]...), columns[hidden+1:]...)
+	var w wire.RowsWriter
+	w.Begin(nil, wire.EncodeColumns(v, shown))
+	it := rows.Iter(nil)
+	for it.Next() {
+		for i, cell := range it.Cells {
+			if i != hidden {
+				w.Cell(cell)
+			}
+		}
+		w.EndRow()
+	}
+	if err := it.Err(); err != nil {
+		return nil, err
+	}
+	return w.Finish(), nil
+}
+
+func unprepared(id []byte) error {
+	return &wire.Error{Code: wire.CodeUnprepared, ID: append([]byte(nil), id...),
+		Message: "Prepared query with ID " + hexID(id) + " not found (either the query was not prepared on this host (maybe the host has been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)"}
+}

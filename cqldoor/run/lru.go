@@ -1,0 +1,77 @@
+package run
+
+import (
+	"container/list"
+	"sync"
+)
+
+// lru is a map of bounded size that lets go of what was used least lately. It is
+// safe for concurrent use.
+type lru[K comparable, V any] struct {
+	mu    sync.Mutex
+	size  int
+	items map[K]*list.Element
+	order list.List // of *item, latest first
+}
+
+type item[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+func newLRU[K comparable, V any](size int) *lru[K, V] {
+	return &lru[K, V]{size: size, items: make(map[K]*list.Element)}
+}
+
+func (c *lru[K, V]) get(k K) (v V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.items[k]
+	if !ok {
+		return v, false
+	}
+	if c.order.Front() != e {
+		c.order.MoveToFront(e)
+	}
+	return e.Value.(*item[K, V]).value, true
+}
+
+func (c *lru[K, V]) has(k K) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.items[k]
+	return ok
+}
+
+func (c *lru[K, V]) put(k K, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.store(k, v)
+}
+
+func (c *lru[K, V]) getOr(k K, make func() V) V {
+	if v, ok := c.get(k); ok {
+		return v
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.items[k]; ok {
+		return e.Value.(*item[K, V]).value
+	}
+	v := make()
+	c.store(k, v)
+	return v
+}
+
+func (c *lru[K, V]) store(k K, v V) {
+	if e, ok := c.items[k]; ok {
+		e.Value.(*item[K, V]).value = v
+		c.order.MoveToFront(e)
+		return
+	}
+	c.items[k] = c.order.PushFront(&item[K, V]{k, v})
+	if c.order.Len() > c.size {
+		last := c.order.Remove(c.order.Back()).(*item[K, V])
+		delete(c.items, last.key)
+	}
+}

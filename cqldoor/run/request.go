@@ -1,0 +1,81 @@
+package run
+
+import (
+	"encoding/hex"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// fill gives a statement the client's values and the clock.
+func (r *Router) fill(env *eval.Env, s *statement, values *wire.Values, scratch []eval.Value) error {
+	*env = eval.Env{Values: scratch, Now: r.opts.Now().UnixMicro(), Timeuuid: r.opts.Timeuuid, UUID: r.opts.UUID}
+	if values.Named {
+		return named(env, s, values)
+	}
+	for it := values.Iter(); it.Next(); {
+		env.Values = append(env.Values, eval.Value{Bytes: it.Bytes, Unset: it.Unset})
+	}
+	if len(env.Values) != len(s.head.Binds) {
+		return wire.Invalidf("there were %d markers(?) in CQL but %d bound variables", len(s.head.Binds), len(env.Values))
+	}
+	return nil
+}
+
+// named puts values that came by name in the order of the markers.
+func named(env *eval.Env, s *statement, values *wire.Values) error {
+	byName := map[string]eval.Value{}
+	for it := values.Iter(); it.Next(); {
+		byName[string(it.Name)] = eval.Value{Bytes: it.Bytes, Unset: it.Unset}
+	}
+	for _, b := range s.head.Binds {
+		v, ok := byName[b.Name]
+		if !ok {
+			return wire.Invalidf("Missing value for bind variable %s", b.Name)
+		}
+		env.Values = append(env.Values, v)
+	}
+	return nil
+}
+
+// bodyOf is a request's body without its custom payload, which is not passed on.
+func bodyOf(m wire.Message) ([]byte, error) {
+	_, body, err := wire.SplitPrefix(m.Op, m.Flags, m.Body)
+	return body, err
+}
+
+// encodeValues encodes the values of a physical statement.
+func encodeValues(values []eval.Value) wire.Values {
+	size := 0
+	for _, v := range values {
+		size += 4 + len(v.Bytes)
+	}
+	out := wire.Values{Count: len(values), Raw: make([]byte, 0, size)}
+	for _, v := range values {
+		if v.Unset {
+			out.Raw = wire.AppendUnset(out.Raw)
+		} else {
+			out.Raw = wire.AppendBytes(out.Raw, v.Bytes)
+		}
+	}
+	return out
+}
+
+// values are those of a statement that is passed on.
+func (s *statement) values(env *eval.Env) ([]eval.Value, error) {
+	var target plan.Target
+	var err error
+	switch {
+	case s.write != nil:
+		target, err = s.write.Target(env)
+	case s.sel.Access == plan.One:
+		target, err = s.sel.Target(env)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.whole().Values(env, target, nil, nil), nil
+}
+
+func hexID(id []byte) string { return hex.EncodeToString(id) }

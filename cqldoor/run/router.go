@@ -1,0 +1,223 @@
+package run
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// Options are what a Router needs from outside.
+type Options struct {
+	// Store is where the door's own account reads and writes the catalogue and
+	// the schema. Required.
+	Store store.Store
+
+	// Now, Timeuuid, UUID and IntN are the clock and the sources of chance.
+	// Required.
+	Now      func() time.Time
+	Timeuuid func() [16]byte
+	UUID     func() [16]byte
+	IntN     func(n int) int
+
+	// FanOut is how many fetches one request may have in flight at a store.
+	// Default 32.
+	FanOut int
+
+	// Log is told what no client is. Default: nothing is logged.
+	Log *slog.Logger
+}
+
+// Router is a cqldoor.Router for sharded tables.
+type Router struct {
+	opts     Options
+	state    atomic.Pointer[State]
+	registry *registry
+	schema   *schemaSide
+}
+
+// New makes a router; it serves once Start has read the catalogue.
+func New(o Options) *Router {
+	if o.FanOut <= 0 {
+		o.FanOut = 32
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Router{opts: o, registry: newRegistry()}
+	r.state.Store(&State{})
+	r.schema = newSchemaSide(r)
+	return r
+}
+
+// ClaimsID implements cqldoor.Router.
+func (r *Router) ClaimsID(id []byte) bool {
+	return len(id) == 16 && string(id[:len(idPrefix)]) == idPrefix
+}
+
+// Serve implements cqldoor.Router.
+func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
+	var err error
+	switch req.Op {
+	case wire.OpExecute:
+		err = r.execute(ctx, req)
+	case wire.OpBatch:
+		req.Go(func() { r.finish(req, r.batch(ctx, req)) })
+	default:
+		err = r.text(ctx, req)
+	}
+	if err != nil {
+		req.Error(err)
+	}
+}
+
+// finish ends a request that has failed.
+func (r *Router) finish(req *cqldoor.Request, err error) {
+	if err != nil {
+		req.Error(err)
+	}
+}
+
+// text serves QUERY and PREPARE. It returns an error when nothing has ended the
+// request, and nothing will.
+func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	var text string
+	keyspace := req.Keyspace
+	var q wire.Query
+	if req.Op == wire.OpPrepare {
+		p, err := wire.ParsePrepare(req.Version, body)
+		if err != nil {
+			return err
+		}
+		text = string(p.Text)
+		if p.Keyspace != nil {
+			keyspace = string(p.Keyspace)
+		}
+	} else {
+		if q, err = wire.ParseQuery(req.Version, body); err != nil {
+			return err
+		}
+		text = string(q.Text)
+		if q.Params.Keyspace != nil {
+			keyspace = string(q.Params.Keyspace)
+		}
+	}
+	if r.schema.serve(ctx, req, keyspace, text) {
+		return nil
+	}
+	s, err := r.statement(keyspace, text)
+	if err != nil {
+		return err
+	}
+	if req.Op == wire.OpPrepare {
+		req.Go(func() { r.finish(req, r.prepare(ctx, req, s)) })
+		return nil
+	}
+	if whole := s.whole(); whole != nil && !s.conditional() {
+		return r.queryOne(req, s, &q)
+	}
+	req.Go(func() {
+		// The body was retained: the views into it must be taken anew.
+		body, err := bodyOf(req.Message)
+		if err == nil {
+			q, err = wire.ParseQuery(req.Version, body)
+		}
+		if err == nil {
+			err = r.answer(ctx, req, s, &q.Params, nil)
+		}
+		r.finish(req, err)
+	})
+	return nil
+}
+
+// statement plans a text, or finds it planned.
+func (r *Router) statement(keyspace, text string) (*statement, error) {
+	st := r.state.Load()
+	id := newID(keyspace, text)
+	if s, ok := r.registry.statements.get(id); ok {
+		return r.current(s)
+	}
+	s, err := newStatement(st, keyspace, text)
+	if err != nil {
+		return nil, err
+	}
+	r.registry.statements.put(id, s)
+	return s, nil
+}
+
+// current is the statement as planned on the present schema.
+func (r *Router) current(s *statement) (*statement, error) {
+	st := r.state.Load()
+	if s.state == st {
+		return s, nil
+	}
+	fresh, err := newStatement(st, s.keyspace, s.text)
+	if err != nil {
+		return nil, err
+	}
+	r.registry.statements.put(s.id, fresh)
+	return fresh, nil
+}
+
+// prepare answers a PREPARE.
+func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement) error {
+	if whole := s.whole(); whole != nil {
+		// The backend checks the physical statement too, and names the client's rights.
+		if _, _, err := r.registry.physical(whole.Text).prepare(ctx, req.Link, req.Version, whole.Text); err != nil {
+			return err
+		}
+	}
+	p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:]}
+	binds := make([]wire.Column, len(s.head.Binds))
+	for i, b := range s.head.Binds {
+		binds[i] = wire.Column{Keyspace: b.Keyspace, Table: b.Table, Name: b.Name, Type: b.Type}
+	}
+	p.Variables = wire.EncodeColumns(req.Version, binds)
+	for _, i := range s.head.PartitionKeyBinds {
+		p.KeyIndexes = append(p.KeyIndexes, uint16(i))
+	}
+	p.Result = wire.Metadata{Flags: wire.MetadataNone}
+	if s.sel != nil {
+		p.Result = encodeColumns(req.Version, s.head.Table, s.sel.Logical.Columns)
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendPrepared(nil, req.Version, &p)})
+	return nil
+}
+
+// queryOne passes a QUERY on to its shard.
+func (r *Router) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) error {
+	var scratch [16]eval.Value
+	var env eval.Env
+	if err := r.fill(&env, s, &q.Params.Values, scratch[:0]); err != nil {
+		return err
+	}
+	body, err := r.rewriteQuery(req, s, q, &env)
+	if err != nil {
+		return err
+	}
+	req.Scratch = body
+	req.Pass(wire.Message{Op: wire.OpQuery, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body})
+	return nil
+}
+
+// rewriteQuery writes the QUERY that goes to the shard.
+func (r *Router) rewriteQuery(req *cqldoor.Request, s *statement, q *wire.Query, env *eval.Env) ([]byte, error) {
+	values, err := s.values(env)
+	if err != nil {
+		return nil, err
+	}
+	out := *q
+	out.Text = []byte(s.whole().Text)
+	out.Params.SetKeyspace(nil)
+	out.Params.SetValues(encodeValues(values))
+	return wire.AppendQuery(req.Scratch[:0], req.Version, &out), nil
+}

@@ -1,0 +1,118 @@
+package run
+
+import (
+	"crypto/md5"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// statement is a client's statement on a sharded table, planned. It is immutable
+// but for what backends call its physical form.
+type statement struct {
+	id       [16]byte
+	keyspace string // the session's when it was planned
+	text     string
+	state    *State // that it was planned on
+
+	head  *analysis.Header
+	sel   *plan.Select
+	write *plan.Write
+	batch *batchPlan
+
+	metadataID [16]byte // of the result, v5
+	physical   physical // of a statement that goes to one shard
+}
+
+// batchPlan is a written BATCH.
+type batchPlan struct {
+	logical *analysis.Batch
+	writes  []*plan.Write // nil for one on a table that is not sharded
+}
+
+// identity tells the statement's paging states from all others'.
+func (s *statement) identity() []byte {
+	t := s.sel.Table
+	return append(s.id[:], t.Layout.String()...)
+}
+
+// newStatement parses, analyses and plans a statement.
+func newStatement(st *State, keyspace, text string) (*statement, error) {
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeSyntax, "%s", err)
+	}
+	return planStatement(st, keyspace, text, tree)
+}
+
+func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*statement, error) {
+	s := &statement{keyspace: keyspace, text: text, state: st, id: newID(keyspace, text)}
+	a, err := analysis.Analyze(tree, st.Schema, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	s.head = a.Head()
+	switch a := a.(type) {
+	case *analysis.Select:
+		t := st.Table(a.Table.Keyspace, a.Table.Name)
+		if s.sel, err = plan.NewSelect(t, tree.(*syntax.Select), a); err != nil {
+			return nil, err
+		}
+		s.metadataID = md5.Sum(encodeColumns(wire.V5, s.head.Table, a.Columns).Specs)
+	case *analysis.Write:
+		if s.write, err = plan.NewWrite(st.Table(a.Table.Keyspace, a.Table.Name), tree, a); err != nil {
+			return nil, err
+		}
+	case *analysis.Batch:
+		s.batch = &batchPlan{logical: a}
+		for i, w := range a.Writes {
+			t := st.Table(w.Table.Keyspace, w.Table.Name)
+			if t == nil {
+				return nil, wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", w.Table.Keyspace, w.Table.Name)
+			}
+			p, err := plan.NewWrite(t, tree.(*syntax.Batch).Statements[i], w)
+			if err != nil {
+				return nil, err
+			}
+			s.batch.writes = append(s.batch.writes, p)
+		}
+	}
+	return s, nil
+}
+
+// whole is the physical statement of one that goes to one shard or is passed on
+// as it is; nil for others.
+func (s *statement) whole() *plan.Statement {
+	switch {
+	case s.sel != nil:
+		return s.sel.Whole
+	case s.write != nil:
+		return s.write.Whole
+	}
+	return nil
+}
+
+// conditional says that the answer may show the row as it is, with all columns.
+func (s *statement) conditional() bool { return s.write != nil && s.write.Logical.Conditional() }
+
+func encodeColumns(v wire.Version, t *schema.Table, columns []analysis.ResultColumn) wire.Metadata {
+	cols := make([]wire.Column, len(columns))
+	for i, c := range columns {
+		cols[i] = wire.Column{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, Type: c.Type}
+	}
+	return wire.EncodeColumns(v, cols)
+}
+
+// idPrefix begins the ids that the router gives, so that whose an id is can be
+// told without looking it up. Backends' ids are MD5 sums.
+const idPrefix = "evenkl"
+
+// newID is a prepared id: the same on every door.
+func newID(keyspace, text string) (id [16]byte) {
+	sum := md5.Sum([]byte(keyspace + "\x00" + text))
+	copy(id[copy(id[:], idPrefix):], sum[:])
+	return id
+}
