@@ -30,6 +30,7 @@ type Batch struct {
 	sorted bool    // row.cells are in order
 	adds   []add
 	tables []*tableState // tables in which partitions or slices are deleted
+	marks  []*tableState // tables that get what the sweep will remove one day
 
 	arena []byte // what row and adds view
 	value []byte // encoding
@@ -74,7 +75,8 @@ func (b *Batch) reset() {
 	clear(b.refs)
 	clear(b.adds)
 	clear(b.tables)
-	b.refs, b.adds, b.tables = b.refs[:0], b.adds[:0], b.tables[:0]
+	clear(b.marks)
+	b.refs, b.adds, b.tables, b.marks = b.refs[:0], b.adds[:0], b.tables[:0], b.marks[:0]
 	b.row.reset()
 	b.sorted = true
 	b.err, b.table, b.static = nil, nil, false
@@ -157,6 +159,7 @@ func (b *Batch) writeDeletions(d *deletions) {
 		b.fail(err)
 	}
 	b.key = b.key[:0]
+	b.garbage(b.table.state)
 	if !slices.Contains(b.tables, b.table.state) {
 		b.tables = append(b.tables, b.table.state)
 	}
@@ -351,12 +354,23 @@ func (b *Batch) flush() {
 		if err := b.out().Merge(b.key, b.value, nil); err != nil {
 			b.fail(err)
 		}
+		if b.value[0]&rowPurgeable != 0 {
+			b.garbage(b.table.state)
+		}
 	}
 	b.key = b.key[:0]
 	b.row.reset()
 	b.sorted = true
 	if len(b.adds) == 0 {
 		b.arena = b.arena[:0]
+	}
+}
+
+// garbage notes that the table gets something that the sweep will have to
+// remove one day.
+func (b *Batch) garbage(s *tableState) {
+	if !slices.Contains(b.marks, s) {
+		b.marks = append(b.marks, s)
 	}
 }
 
@@ -451,6 +465,15 @@ func (b *Batch) apply() error {
 	if b.pebble == nil {
 		return nil
 	}
+	for _, s := range b.marks {
+		s.garbage.Store(true)
+		if s.marked.Load() {
+			continue
+		}
+		if err := b.out().Set(garbageKey(&s.id), nil, nil); err != nil {
+			return err
+		}
+	}
 	for _, s := range b.tables {
 		s.deletions.Store(true)
 		if !s.stored.Load() {
@@ -477,6 +500,12 @@ func (b *Batch) apply() error {
 		if err == nil {
 			s.stored.Store(true)
 		}
+	}
+	for _, s := range b.marks {
+		if err == nil {
+			s.marked.Store(true)
+		}
+		s.fresh.Store(true) // only now: a sweep that begins after sees it
 	}
 	return err
 }

@@ -254,6 +254,6 @@ func FuzzDecodeRow(f *testing.F) {
 				t.Fatalf("%x becomes %x: %v", src, e, err)
 			}
 		}
-		earliest([]byte{regionData}, src)
+		earliest(src)
 	})
 }

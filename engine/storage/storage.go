@@ -127,7 +127,6 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 		MemTableStopWritesThreshold: 2,
 		Merger:                      merger,
 		Logger:                      pebbleLogger{o.Logger},
-		BlockPropertyCollectors:     []func() pebble.BlockPropertyCollector{newPurgeCollector},
 	}
 	for i := range po.Levels {
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -154,7 +153,7 @@ func (db *DB) start() {
 		})
 	}
 	if db.options.SweepInterval > 0 {
-		db.every(db.options.SweepInterval, db.Sweep)
+		db.every(db.options.SweepInterval, func() error { return db.sweep(false) })
 	}
 }
 

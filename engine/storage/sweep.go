@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
 // The sweep removes from disk what no read can see any more: expired cells,
@@ -17,9 +16,9 @@ import (
 // operands of a key: it could drop a tombstone while a write of an older
 // timestamp waits in a younger level, which then would come to life.
 //
-// Where to look: each sstable block knows the earliest time in it at which
-// something was deleted or expires (purgeCollector); blocks with nothing due are
-// not read.
+// Where to look: tables that ever had a deletion or an expiry in them are read
+// from end to end, at most once in the time until something may be due, and for
+// no more than a twentieth of the time. Other tables are left alone.
 //
 // A row that may have garbage is read and rewritten under its partition's
 // exclusive lock. A deletion of a partition or slice goes last, once no row
@@ -32,36 +31,17 @@ import (
 // timestamp older than a collected tombstone, made after the collection.
 
 const (
-	purgeProperty = "evenkeel.purge"
-
 	// sweepRows is how many rows are rewritten under one lock and in one batch.
 	sweepRows = 256
+
+	// sweepRest is how many times as long as a sweep took a table is left alone.
+	sweepRest = 20
 )
-
-// newPurgeCollector makes the collector of earliest times.
-func newPurgeCollector() pebble.BlockPropertyCollector {
-	return sstable.NewBlockIntervalCollector(purgeProperty, purgeMapper{}, nil)
-}
-
-type purgeMapper struct{}
-
-func (purgeMapper) MapPointKey(key pebble.InternalKey, value []byte) (sstable.BlockInterval, error) {
-	due := earliest(key.UserKey, value)
-	if due == math.MaxInt64 {
-		return sstable.BlockInterval{}, nil
-	}
-	at := uint64(max(due, 0))
-	return sstable.BlockInterval{Lower: at, Upper: at + 1}, nil
-}
-
-func (purgeMapper) MapRangeKeys(sstable.Span) (sstable.BlockInterval, error) {
-	return sstable.BlockInterval{}, nil
-}
 
 // earliest is when the first deletion in a stored value was made, or the first
 // expiring thing in it written; MaxInt64 when there is nothing of the kind.
-func earliest(key, value []byte) int64 {
-	if len(key) == 0 || key[0] != regionData || len(value) == 0 || value[0]&rowPurgeable == 0 {
+func earliest(value []byte) int64 {
+	if len(value) == 0 || value[0]&rowPurgeable == 0 {
 		return math.MaxInt64
 	}
 	if value[0]&rowIsDeletions != 0 {
@@ -108,23 +88,46 @@ func (d *deletions) earliest() int64 {
 }
 
 // Sweep removes now what may be removed at the Clock's time, in all tables that
-// have a handle. Tests and operators call it; it also runs every SweepInterval.
-func (db *DB) Sweep() error {
+// have a handle. Tests and operators call it; it also runs every SweepInterval,
+// then only for tables that are due.
+func (db *DB) Sweep() error { return db.sweep(true) }
+
+func (db *DB) sweep(all bool) error {
 	db.sweeping.Lock()
 	defer db.sweeping.Unlock()
 	db.mu.Lock()
-	var tables []*Table
+	var tables []*tableState
 	for _, s := range db.tables {
-		tables = append(tables, s.latest.Load())
+		if s.garbage.Load() {
+			tables = append(tables, s)
+		}
 	}
 	db.mu.Unlock()
-	now := db.options.Clock().Unix()
 	var errs []error
-	for _, t := range tables {
-		s := sweep{table: t, now: now, before: now - t.spec.GCGrace}
+	for _, state := range tables {
+		t := state.latest.Load()
+		began := db.options.Clock()
+		now := began.Unix()
+		// What came since the last sweep began is due gc_grace_seconds later.
+		due := state.due
+		if state.fresh.Load() {
+			due = min(due, state.began+t.spec.GCGrace+1)
+		}
+		narrowed := state.narrowed.Load()
+		if !all && (now < due && narrowed == 0 || now < state.rest) {
+			continue
+		}
+		state.began = now
+		state.fresh.Store(false)
+		s := sweep{table: t, now: now, before: now - t.spec.GCGrace, narrowed: narrowed > 0, remains: math.MaxInt64 - t.spec.GCGrace - 1}
 		if err := s.run(); err != nil {
 			errs = append(errs, fmt.Errorf("sweep table %x: %w", t.spec.ID, err))
+			s.remains = 0
+		} else {
+			state.narrowed.CompareAndSwap(narrowed, 0)
 		}
+		state.due = s.remains + t.spec.GCGrace + 1
+		state.rest = now + int64(db.options.Clock().Sub(began).Seconds()*sweepRest)
 		if db.closing() {
 			break
 		}
@@ -147,27 +150,28 @@ type sweep struct {
 	now    int64
 	before int64 // what was deleted before this second may go
 
+	remains int64 // the earliest time of what may not go yet
+
+	narrowed bool // columns were dropped
+
 	prefix []byte   // partition of the collected keys
 	dels   bool     // its deletions may go
 	rows   [][]byte // keys of rows that may have garbage
 }
 
-// run looks for garbage. What the filtered iterator shows is but a hint: blocks
-// that it leaves out may hold other operands of a key.
+// run looks for garbage.
 func (s *sweep) run() error {
 	id := &s.table.spec.ID
 	it, err := s.table.db.pebble.NewIter(&pebble.IterOptions{
 		LowerBound: appendTablePrefix(nil, id),
 		UpperBound: appendTableEnd(nil, id),
-		PointKeyFilters: []pebble.BlockPropertyFilter{
-			sstable.NewBlockIntervalFilter(purgeProperty, 0, uint64(max(s.before, 0)), nil),
-		},
 	})
 	if err != nil {
 		return err
 	}
 	for ok := it.First(); ok && err == nil && !s.table.db.closing(); ok = it.Next() {
-		if earliest(it.Key(), it.Value()) >= s.before {
+		if at := earliest(it.Value()); at >= s.before && !s.dropped(it.Value()) {
+			s.remains = min(s.remains, at)
 			continue
 		}
 		n, ok := splitKey(it.Key())
@@ -192,6 +196,23 @@ func (s *sweep) run() error {
 		err = s.flush()
 	}
 	return errors.Join(err, it.Error(), it.Close())
+}
+
+// dropped tells whether a row has cells of a column that is no more. (Which is
+// only looked for in a table that lost one since it was opened.)
+func (s *sweep) dropped(value []byte) bool {
+	if !s.narrowed || len(value) == 0 || value[0]&rowIsDeletions != 0 {
+		return false
+	}
+	var in rowReader
+	in.head(value, nil)
+	var c cellData
+	for in.next(&c) {
+		if s.table.column(c.column) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // flush works off a partition.
@@ -286,6 +307,7 @@ func (s *sweep) partition() error {
 	l.Lock()
 	defer l.Unlock()
 	if swept.touched.Load() {
+		s.remains = 0
 		return nil // not all of what they shadow is gone: next time
 	}
 	if dels, err = s.deletions(); err != nil {

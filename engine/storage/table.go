@@ -72,6 +72,16 @@ type tableState struct {
 	deletions atomic.Bool
 	stored    atomic.Bool
 
+	// garbage is whether anything in the table ever was a deletion or expires;
+	// marked is whether that is on disk; fresh whether it came since the last
+	// sweep began. narrowed counts columns lost and not yet swept.
+	garbage, marked, fresh atomic.Bool
+	narrowed               atomic.Int64
+
+	// Of the last sweep, in seconds: when it began, when what it left can be
+	// due, and until when to leave the table alone.
+	began, due, rest int64
+
 	// started and finished count the batches with such deletions, so that a
 	// reader can tell that none was applied between two looks.
 	started, finished atomic.Int64
@@ -106,20 +116,23 @@ func (db *DB) Table(spec TableSpec) (*Table, error) {
 	t.state = db.tables[spec.ID]
 	if t.state == nil {
 		t.state = &tableState{id: spec.ID}
-		_, closer, err := db.pebble.Get(deletionsKey(&spec.ID))
-		switch {
-		case err == nil:
-			t.state.deletions.Store(true)
-			t.state.stored.Store(true)
-			if err := closer.Close(); err != nil {
-				return nil, err
-			}
-		case !errors.Is(err, pebble.ErrNotFound):
+		v, err := db.get(deletionsKey(&spec.ID))
+		if err != nil {
 			return nil, fmt.Errorf("table %x: %w", spec.ID, err)
 		}
+		t.state.deletions.Store(v != nil)
+		t.state.stored.Store(v != nil)
+		if v, err = db.get(garbageKey(&spec.ID)); err != nil {
+			return nil, fmt.Errorf("table %x: %w", spec.ID, err)
+		}
+		t.state.garbage.Store(v != nil)
+		t.state.marked.Store(v != nil)
 		db.tables[spec.ID] = t.state
 	}
-	t.state.latest.Store(t)
+	if last := t.state.latest.Swap(t); last != nil && t.lacks(last) {
+		t.state.garbage.Store(true)
+		t.state.narrowed.Add(1)
+	}
 	return t, nil
 }
 
@@ -127,6 +140,21 @@ func (db *DB) Table(spec TableSpec) (*Table, error) {
 // slices.
 func deletionsKey(id *[16]byte) []byte {
 	return append([]byte{regionOwn, 'd'}, id[:]...)
+}
+
+// garbageKey is there when the table may have deletions or what expires.
+func garbageKey(id *[16]byte) []byte {
+	return append([]byte{regionOwn, 'g'}, id[:]...)
+}
+
+// lacks tells whether other has a column that t has not.
+func (t *Table) lacks(other *Table) bool {
+	for id := range other.columns {
+		if other.columns[id].known && t.column(uint32(id)) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // ID returns the table's id.
@@ -170,6 +198,7 @@ func (db *DB) removeTable(id [16]byte) error {
 	err := errors.Join(
 		b.DeleteRange(appendTablePrefix(nil, &id), appendTableEnd(nil, &id), nil),
 		b.Delete(deletionsKey(&id), nil),
+		b.Delete(garbageKey(&id), nil),
 		db.pebble.Apply(b, pebble.Sync),
 	)
 	db.mu.Lock()
@@ -177,6 +206,7 @@ func (db *DB) removeTable(id [16]byte) error {
 	if s := db.tables[id]; s != nil {
 		// deletions stays: readers may still look at what was before.
 		s.stored.Store(false)
+		s.marked.Store(false)
 	}
 	return err
 }
