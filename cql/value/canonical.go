@@ -1,11 +1,29 @@
 package value
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"net/netip"
+)
 
 // Canonical appends the canonical form of v to dst: values that Cassandra takes
-// as the same key have the same canonical form. That of a valid value is a valid
-// value, except that a tuple's trailing nulls are dropped.
-func (t *Type) Canonical(dst, v []byte) []byte {
+// as the same key have the same canonical form, also where it changes them when
+// they are bound (see Bind). That of a valid value is a valid value, except that
+// a tuple's trailing nulls are dropped.
+func (t *Type) Canonical(dst, v []byte) []byte { return t.canonical(dst, v, false) }
+
+// CanonicalIsSame says whether the canonical form of every value of t is the
+// value itself, so that there is nothing to compute.
+func (t *Type) CanonicalIsSame() bool {
+	switch t.Kind {
+	case Boolean, Double, Float, Varint, Decimal, List, Set, Map, Tuple, UDT, Vector:
+		return false
+	}
+	return true
+}
+
+// canonical is Canonical; within says that v is inside a collection, where
+// Cassandra writes bound inets and durations anew.
+func (t *Type) canonical(dst, v []byte, within bool) []byte {
 	if len(v) == 0 {
 		return dst
 	}
@@ -28,33 +46,70 @@ func (t *Type) Canonical(dst, v []byte) []byte {
 		if len(v) >= 4 {
 			return canonicalDecimal(dst, v)
 		}
-	case UUID, Timeuuid:
-		return append(dst, v...)
-	case List, Set, Map, Tuple, UDT, Vector:
-		if t.rigid() {
+	case Inet:
+		if within {
+			return append(dst, unmap(v)...)
+		}
+	case Duration:
+		if within {
+			if s, ok := SpanOf(v); ok {
+				return s.Append(dst)
+			}
+		}
+	case Set, Map:
+		if sorted, ok := t.sorted(v); ok {
+			v = sorted
+		}
+		return t.canonicalParts(dst, v, true)
+	case List:
+		return t.canonicalParts(dst, v, true)
+	case Tuple, UDT:
+		return t.canonicalParts(dst, v, within)
+	case Vector:
+		if t.Elems[0].CanonicalIsSame() && !within {
 			return append(dst, v...)
 		}
-		return t.canonicalParts(dst, v)
+		return t.canonicalParts(dst, v, within)
 	}
 	return append(dst, v...)
 }
 
-// CanonicalIsSame says whether the canonical form of every value of t is the
-// value itself, so that there is nothing to compute.
-func (t *Type) CanonicalIsSame() bool {
-	switch t.Kind {
-	case Boolean, Double, Float, Varint, Decimal, List, Set, Map, Tuple, UDT, Vector:
-		return false
+// unmap returns the four bytes of an IPv4 address within IPv6.
+func unmap(v []byte) []byte {
+	if len(v) == 16 && netip.AddrFrom16([16]byte(v)).Is4In6() {
+		return v[12:]
 	}
-	return true
+	return v
 }
 
-// rigid is true for vectors of elements that are canonical as they are.
-func (t *Type) rigid() bool { return t.Kind == Vector && t.Elems[0].CanonicalIsSame() }
+// sorted returns a set or map whose parts are out of order, or double, in order;
+// ok is false where v is in order, or malformed.
+func (t *Type) sorted(v []byte) (in []byte, ok bool) {
+	step := len(t.Elems) // a map's keys are every other part
+	p := t.Parts(v)
+	var last []byte
+	for i := 0; p.Next(); i++ {
+		if i%step > 0 {
+			continue
+		}
+		if i > 0 && t.Elems[0].Compare(last, p.part) >= 0 {
+			ok = true
+		}
+		last = p.part
+	}
+	if !ok || p.fault != sound {
+		return nil, false
+	}
+	var parts [][]byte
+	for p := t.Parts(v); p.Next(); {
+		parts = append(parts, p.part)
+	}
+	return t.Build(nil, t.Sort(parts)), true
+}
 
 // canonicalParts writes the canonical parts anew; what a malformed value has
 // behind its sound parts is kept.
-func (t *Type) canonicalParts(dst, v []byte) []byte {
+func (t *Type) canonicalParts(dst, v []byte, within bool) []byte {
 	start := len(dst)
 	if t.Collection() {
 		dst = AppendCount(dst, 0)
@@ -68,14 +123,14 @@ func (t *Type) canonicalParts(dst, v []byte) []byte {
 			continue
 		}
 		if p.fixed >= 0 {
-			dst = e.Canonical(dst, p.part)
+			dst = e.canonical(dst, p.part, within)
 			end = len(dst)
 			continue
 		}
 		// The length comes before the part: leave room, then write it there.
 		at := len(dst)
 		dst = append(dst, 0, 0, 0, 0)
-		dst = e.Canonical(dst, p.part)
+		dst = e.canonical(dst, p.part, within)
 		if p.fixed == prefixed {
 			binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 		} else {

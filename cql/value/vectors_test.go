@@ -137,6 +137,15 @@ func TestJSONIsCassandras(t *testing.T) {
 	})
 }
 
+// TestFloatsAreJavas has the numbers whose digits Java chooses in its own way.
+func TestFloatsAreJavas(t *testing.T) {
+	vectors(t, "float", 2000, func(t *testing.T, typ *Type, in []string, want string) {
+		if got := string(typ.JSON(nil, unhex(t, in[1]))); got != want {
+			t.Errorf("%s 0x%s: %s, want %s", typ, in[1], got, want)
+		}
+	})
+}
+
 func TestFormatIsCassandras(t *testing.T) {
 	vectors(t, "format", 800, func(t *testing.T, typ *Type, in []string, want string) {
 		v := unhex(t, in[1])

@@ -211,6 +211,14 @@ for t in ALL:
                 ask("json", "json", t, v.hex())
             if "udt" not in t and "tuple" not in t and "boolean" not in t and "vector" not in t:
                 ask("format", "format", t, v.hex())
+for size, name in ((64, "double"), (32, "float")):
+    pack = {64: (">d", ">Q"), 32: (">f", ">I")}[size]
+    for _ in range(400):
+        ask("float", "json", name, struct.pack(pack[1], random.getrandbits(size)).hex())
+        ask("float", "json", name, struct.pack(pack[0], random.uniform(0, 1) * 10 ** random.randrange(-8, 24)).hex())
+    for e in range(-149, 128):
+        ask("float", "json", name, struct.pack(pack[0], 2.0**e).hex())
+        ask("float", "json", name, struct.pack(pack[1], abs(e)).hex())
 for line in open("string.txt"):
     t, v = line.rstrip("\n").split("|", 1)
     ask("string", "string", t, v)
