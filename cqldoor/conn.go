@@ -128,7 +128,7 @@ func (c *conn) refuseVersion(h wire.Header) {
 
 // appendVersionError is wire.AppendVersionError for the versions of the store.
 func (d *Door) appendVersionError(dst []byte, h wire.Header) []byte {
-	if d.maxVersion == wire.Highest || h.Version < wire.V4 {
+	if d.maxVersion == wire.Highest || h.Version == 1 || h.Version == 2 {
 		return wire.AppendVersionError(dst, h)
 	}
 	e := wire.Errorf(wire.CodeProtocol, "Invalid or unsupported protocol version (%d); supported versions are (%s)", uint8(h.Version), wire.SupportedVersions[0])

@@ -1,0 +1,124 @@
+package cqldoor
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// AllocsPerForward is the allocations that one request makes on its way through a
+// connection, from its header on to the encoded response.
+func AllocsPerForward(t *testing.T, v wire.Version, op wire.Op, body []byte) float64 {
+	nc, other := net.Pipe()
+	defer nc.Close()
+	defer other.Close()
+	go func() {
+		buf := make([]byte, 1<<16)
+		for {
+			if _, err := other.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	d, err := New(t.Context(), Options{Store: noStore{}, Router: claimsNothing{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.stop()
+	c := newConn(d, nc)
+	defer c.t.Close()
+	c.ctx = t.Context()
+	c.state, c.version = stateReady, v
+	c.t.Established(v, wire.NoCompression)
+	c.setLink(echo{}, "ks")
+	h := wire.Header{Version: v, Op: op, Stream: 7, Length: int32(len(body))}
+	n := 0
+	return testing.AllocsPerRun(1000, func() {
+		c.guarded(h, body)
+		if n++; n%100 == 0 {
+			c.Flush()
+			c.t.WaitPending(0)
+		}
+	})
+}
+
+type claimsNothing struct{}
+
+func (claimsNothing) Claims(h syntax.Head, _ string) bool      { return h.Name.Name == "nothing" }
+func (claimsNothing) ClaimsID(id []byte) bool                  { return bytes.HasPrefix(id, []byte("x")) }
+func (claimsNothing) Serve(context.Context, *Request)          {}
+func (claimsNothing) Event(body []byte, out [][]byte) [][]byte { return out }
+
+type noStore struct{ store.Store }
+
+func (noStore) Open(context.Context, store.LinkOptions) (store.Link, error) { return echo{}, nil }
+
+// echo is a link that answers at once.
+type echo struct{}
+
+var result = make([]byte, 100)
+
+func (echo) Forward(req wire.Message, to store.Receiver, tag uint32) {
+	to.Receive(tag, wire.Message{Op: wire.OpResult, Body: result})
+}
+
+func (echo) Send(_ wire.Message, reply func(wire.Message)) { reply(wire.Message{Op: wire.OpError}) }
+func (echo) Flush()                                        {}
+func (echo) Close()                                        {}
+
+// Whatever bytes come, the connection ends or goes on; nothing else happens.
+func FuzzConn(f *testing.F) {
+	frame := func(v wire.Version, op wire.Op, body []byte) []byte {
+		return wire.AppendFrame(nil, wire.Header{Version: v, Op: op, Stream: 1}, body)
+	}
+	hello := wire.AppendStartup(nil, map[string]string{wire.OptionCQLVersion: "3.0.0"})
+	lz4 := wire.AppendStartup(nil, map[string]string{wire.OptionCQLVersion: "3.0.0", wire.OptionCompression: "lz4"})
+	var q wire.Query
+	q.Text = []byte("SELECT * FROM system.local WHERE key='local'")
+	text := wire.AppendQuery(nil, wire.V4, &q)
+	f.Add([]byte{})
+	f.Add(frame(wire.V5, wire.OpOptions, nil))
+	f.Add(append(frame(wire.V4, wire.OpStartup, hello), frame(wire.V4, wire.OpQuery, text)...))
+	f.Add(append(frame(wire.V4, wire.OpStartup, lz4), frame(wire.V4, wire.OpPrepare, text)...))
+	f.Add(append(frame(wire.V4, wire.OpStartup, hello), frame(wire.V4, wire.OpRegister, wire.AppendRegister(nil, []string{wire.EventSchema}))...))
+	var e wire.Encoder
+	e.Established(wire.V5, wire.NoCompression)
+	e.Frame(wire.Header{Version: wire.V5, Op: wire.OpQuery, Stream: 3}, text)
+	e.Frame(wire.Header{Version: wire.V5, Op: wire.OpBatch, Stream: 4}, []byte{0, 0, 1, 1, 0, 1, 'x', 0, 0})
+	f.Add(append(frame(wire.V5, wire.OpStartup, hello), e.Take(nil)...))
+	d, err := New(f.Context(), Options{Store: openStore{}, Router: claimsNothing{}, MaxFrame: 1 << 16})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		nc, other := net.Pipe()
+		done := make(chan struct{})
+		go func() {
+			newConn(d, nc).serve()
+			close(done)
+		}()
+		go func() {
+			buf := make([]byte, 1<<16)
+			for {
+				if _, err := other.Read(buf); err != nil {
+					return
+				}
+			}
+		}()
+		other.Write(b)
+		other.Close()
+		<-done
+		if n := d.Stats().Panics; n > 0 {
+			t.Fatalf("%d panics", n)
+		}
+	})
+}
+
+type openStore struct{ noStore }
+
+func (openStore) Authenticator(context.Context) (string, error) { return "", nil }
