@@ -73,7 +73,7 @@ func (g *grouping) add(r *read) (bool, error) {
 	if r.plan.Grouped && r.page > 0 {
 		g.remember(r)
 	}
-	return false, g.rows.Add(&r.c.env, &r.view)
+	return false, g.rows.Add(&r.c.env, stableRow{&r.view})
 }
 
 func (g *grouping) start(r *read) error {
@@ -138,5 +138,14 @@ func (g *grouping) end(r *read) error {
 		return err
 	}
 	r.countTotal()
+	if r.plan.Grouped && r.left != 0 && r.page > 0 && r.sets == r.page {
+		r.setPagingState(&position{left: r.left, inPartition: unbound, key: g.key})
+	}
 	return nil
 }
+
+// stableRow is a row whose cells outlive it, as a group needs them.
+type stableRow struct{ *rowView }
+
+// Cell implements eval.Row.
+func (s stableRow) Cell(i int) []byte { return slices.Clone(s.cells[i]) }
