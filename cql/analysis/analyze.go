@@ -19,7 +19,7 @@ func Analyze(stmt syntax.Statement, s *schema.Schema, keyspace string) (Statemen
 		}
 		w.Binds = b.list
 		w.PartitionKeyBinds = b.partitionKey(w.Table)
-		return w, nil
+		return w, w.validate()
 	case *syntax.Batch:
 		return analyzeBatch(stmt, s, keyspace)
 	}

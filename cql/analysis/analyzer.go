@@ -95,7 +95,7 @@ func (a *analyzer) column(name string) (*schema.Column, error) {
 	if c := a.table.Column(name); c != nil {
 		return c, nil
 	}
-	return nil, invalid("Undefined column name %s in table %s.%s", quote(name), a.table.Keyspace, a.table.Name)
+	return nil, invalid("Undefined column name %s in table %s.%s", quote(name), quote(a.table.Keyspace), quote(a.table.Name))
 }
 
 // quote is a name as CQL writes it: in quotes unless it is lower case and no

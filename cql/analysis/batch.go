@@ -37,10 +37,7 @@ func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch
 		out.Writes = append(out.Writes, w)
 	}
 	if stmt.Using.Timestamp != nil {
-		a := &analyzer{schema: s, table: &schema.Table{}, binds: marks}
-		if len(out.Writes) > 0 {
-			a.table = out.Writes[0].Table
-		}
+		a := &analyzer{schema: s, table: &schema.Table{Keyspace: "[batch]", Name: "[batch]"}, binds: marks}
 		x, err := a.prepare(stmt.Using.Timestamp, spec{name: "[timestamp]", t: value.Native(value.Bigint)})
 		if err != nil {
 			return nil, err
@@ -54,7 +51,13 @@ func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch
 	if stmt.Using.TTL != nil {
 		return nil, invalid("Global TTL on the BATCH statement is not supported.")
 	}
-	if out.Table != nil && !slices.ContainsFunc(out.Writes, func(w *Write) bool { return w.Table != out.Table }) {
+	for _, w := range out.Writes {
+		if err := w.validate(); err != nil {
+			return nil, err
+		}
+	}
+	// Metadata of markers of several tables have no room for the key's.
+	if out.Table != nil && out.Timestamp == nil && !slices.ContainsFunc(out.Writes, func(w *Write) bool { return w.Table != out.Table }) {
 		out.PartitionKeyBinds = marks.partitionKey(out.Table)
 	}
 	return out, nil

@@ -115,10 +115,11 @@ func sliceable(t *value.Type) error {
 // checkReceiver verifies that the column's type allows the relation.
 func (a *analyzer) checkReceiver(r *syntax.Relation, c *schema.Column) error {
 	t := c.Type
+	// Cassandra takes a descending column's type for no collection.
 	switch {
-	case r.Op == syntax.OpContainsKey && t.Kind != value.Map:
+	case r.Op == syntax.OpContainsKey && (t.Kind != value.Map || c.Desc):
 		return invalid("Cannot use CONTAINS KEY on non-map column %s", c.Name)
-	case r.Op == syntax.OpContains && !t.Collection():
+	case r.Op == syntax.OpContains && (!t.Collection() || c.Desc):
 		return invalid("Cannot use CONTAINS on non-collection column %s", c.Name)
 	}
 	if r.Key != nil {

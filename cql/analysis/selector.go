@@ -236,7 +236,7 @@ func (a *analyzer) hintSelector(e *syntax.Hint) (eval.Expr, string, error) {
 	if !t.Equal(x.Type()) {
 		x = &eval.Retype{Of: x, T: t}
 	}
-	return x, "(" + typeText(e.Type) + ")" + name, nil
+	return x, "(" + hintText(e.Type, a.ks.Name) + ")" + name, nil
 }
 
 func (a *analyzer) fieldSelector(e *syntax.Field) (eval.Expr, string, error) {

@@ -41,6 +41,9 @@ func (a *analyzer) text(e syntax.Expr) string {
 		}
 		return "{" + strings.Join(s, ", ") + "}"
 	case *syntax.Hint:
+		if a.selecting {
+			return "(" + hintText(e.Type, a.ks.Name) + ")" + a.text(e.Expr)
+		}
 		return "(" + typeText(e.Type) + ")" + a.text(e.Expr)
 	case *syntax.Column:
 		return e.Name
@@ -143,6 +146,25 @@ func typeText(r syntax.TypeRef) string {
 		return "frozen<" + s + ">"
 	}
 	return s
+}
+
+// hintText is a type hint of a selector as messages write it: a user-defined
+// type has its keyspace.
+func hintText(r syntax.TypeRef, keyspace string) string {
+	return typeText(qualified(r, keyspace))
+}
+
+func qualified(r syntax.TypeRef, keyspace string) syntax.TypeRef {
+	_, native := nativeKinds[r.Name.Name]
+	if !r.Custom && r.Name.Keyspace == "" && (r.User || len(r.Params) == 0 && !native) {
+		r.Name.Keyspace = keyspace
+	}
+	params := make([]syntax.TypeRef, len(r.Params))
+	for i, p := range r.Params {
+		params[i] = qualified(p, keyspace)
+	}
+	r.Params = params
+	return r
 }
 
 // relationText is a relation as messages write it.

@@ -74,7 +74,7 @@ func (b *whereBuilder) customIndex(r *syntax.Relation) error {
 	for _, i := range b.table.Indexes {
 		if i.Name == r.Index {
 			if i.Options["class_name"] == "" {
-				return invalid("Index %s is not a custom index", r.Index)
+				return invalid("Only CUSTOM indexes may be used in custom index expressions, %s is not valid", r.Index)
 			}
 			return invalid("Index %s does not support custom expressions", r.Index)
 		}

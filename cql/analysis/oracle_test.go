@@ -1,0 +1,191 @@
+package analysis
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/datatype"
+	"github.com/datastax/go-cassandra-native-protocol/frame"
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// The answers in testdata are a real Cassandra's: with -oracle they are asked
+// for again and written (together with -rewrite).
+var oracleAddr = flag.String("oracle", "", "address of a Cassandra 5.0 that the scripts' answers are taken from")
+
+// oracle is a connection to a real Cassandra.
+type oracle struct {
+	t     testing.TB
+	conn  net.Conn
+	codec frame.Codec
+}
+
+func dialOracle(t testing.TB) *oracle {
+	conn, err := net.Dial("tcp", *oracleAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	o := &oracle{t, conn, frame.NewCodec()}
+	if _, ok := o.send(message.NewStartup()).(*message.Ready); !ok {
+		t.Fatal("the oracle is not ready")
+	}
+	o.must("DROP KEYSPACE IF EXISTS " + keyspace)
+	o.must("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	o.must("USE " + keyspace)
+	for _, s := range statements(t, "testdata/schema.cql") {
+		o.must(s)
+	}
+	return o
+}
+
+func (o *oracle) send(m message.Message) message.Message {
+	if err := o.codec.EncodeFrame(frame.NewFrame(primitive.ProtocolVersion4, 1, m), o.conn); err != nil {
+		o.t.Fatal(err)
+	}
+	f, err := o.codec.DecodeFrame(o.conn)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return f.Body.Message
+}
+
+func (o *oracle) query(q string) message.Message {
+	return o.send(&message.Query{Query: q, Options: &message.QueryOptions{Consistency: primitive.ConsistencyLevelOne}})
+}
+
+func (o *oracle) must(q string) {
+	for try := 0; ; try++ {
+		m := o.query(q)
+		e, failed := m.(message.Error)
+		if !failed {
+			return
+		}
+		if try == 3 {
+			o.t.Fatalf("%s: %s", q, e.GetErrorMessage())
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// prepare is what Cassandra says of a statement.
+func (o *oracle) prepare(q string) string {
+	m := o.send(&message.Prepare{Query: q})
+	if e, ok := m.(message.Error); ok {
+		return refusal(int32(e.GetErrorCode()), e.GetErrorMessage())
+	}
+	p := m.(*message.PreparedResult)
+	var b strings.Builder
+	for i, c := range p.VariablesMetadata.Columns {
+		fmt.Fprintf(&b, "?%d %s %s.%s %s\n", i, c.Name, c.Keyspace, c.Table, typeOf(c.Type))
+	}
+	if len(p.VariablesMetadata.PkIndices) > 0 {
+		fmt.Fprintf(&b, "key %v\n", p.VariablesMetadata.PkIndices)
+	}
+	if p.ResultMetadata != nil {
+		for _, c := range p.ResultMetadata.Columns {
+			fmt.Fprintf(&b, "-> %s %s\n", c.Name, typeOf(c.Type))
+		}
+	}
+	return done(b.String())
+}
+
+func done(s string) string {
+	if s == "" {
+		return "ok\n"
+	}
+	return s
+}
+
+func refusal(code int32, msg string) string {
+	return fmt.Sprintf("error %04x: %s\n", code, sorted(msg))
+}
+
+// sorted puts the signatures that a message lists, which Cassandra gives in
+// the order of a hash table, in a fixed order.
+func sorted(msg string) string {
+	for _, open := range []string{"(known type signatures: ", "(can be matched by following signatures: "} {
+		i := strings.Index(msg, open)
+		if i < 0 {
+			continue
+		}
+		i += len(open)
+		j := strings.LastIndex(msg, ")")
+		parts := strings.Split(msg[i:j], ", system.")
+		for k := 1; k < len(parts); k++ {
+			parts[k] = "system." + parts[k]
+		}
+		for a := range parts {
+			for b := a + 1; b < len(parts); b++ {
+				if parts[b] < parts[a] {
+					parts[a], parts[b] = parts[b], parts[a]
+				}
+			}
+		}
+		return msg[:i] + strings.Join(parts, ", ") + msg[j:]
+	}
+	return msg
+}
+
+// typeOf is a type of the wire as wireType writes one.
+func typeOf(t datatype.DataType) string {
+	switch t := t.(type) {
+	case *datatype.List:
+		return "list<" + typeOf(t.ElementType) + ">"
+	case *datatype.Set:
+		return "set<" + typeOf(t.ElementType) + ">"
+	case *datatype.Map:
+		return "map<" + typeOf(t.KeyType) + ", " + typeOf(t.ValueType) + ">"
+	case *datatype.Tuple:
+		s := make([]string, len(t.FieldTypes))
+		for i, f := range t.FieldTypes {
+			s[i] = typeOf(f)
+		}
+		return "tuple<" + strings.Join(s, ", ") + ">"
+	case *datatype.UserDefined:
+		return t.Name
+	case *datatype.Custom:
+		if v, _, err := value.ParseClass(t.ClassName); err == nil {
+			return wireType(v)
+		}
+		return t.ClassName
+	}
+	if t.Code() == primitive.DataTypeCodeVarchar {
+		return "text"
+	}
+	return strings.ToLower(t.AsCql())
+}
+
+// wireType is a type without what the protocol does not show.
+func wireType(t *value.Type) string {
+	if t == nil {
+		return "nil"
+	}
+	var s []string
+	for _, e := range t.Elems {
+		s = append(s, wireType(e))
+	}
+	in := strings.Join(s, ", ")
+	switch t.Kind {
+	case value.List:
+		return "list<" + in + ">"
+	case value.Set:
+		return "set<" + in + ">"
+	case value.Map:
+		return "map<" + in + ">"
+	case value.Tuple:
+		return "tuple<" + in + ">"
+	case value.Vector:
+		return fmt.Sprintf("vector<%s, %d>", in, t.Dim)
+	case value.UDT:
+		return t.Name
+	}
+	return t.String()
+}
