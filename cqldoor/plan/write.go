@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 // Write is the plan of an INSERT, UPDATE or DELETE. It is immutable.
@@ -23,6 +24,7 @@ type Write struct {
 	each     *Statement // of one row: Key and Cluster slots name it
 	slices   func(shape) (*Statement, error)
 	document *Statement // INSERT JSON
+	literal  []byte     // its document, where it is written out
 }
 
 // NewWrite plans a write on a sharded table.
@@ -34,6 +36,9 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 		s = clientMarkers(s)
 		s.Into = t.name()
 		if s.JSON != nil {
+			if c, ok := s.JSON.(*syntax.Constant); ok {
+				p.literal = []byte(c.Text)
+			}
 			s.JSON = marker(JSON, 0)
 			p.document, err = newStatement(s)
 			return p, err
@@ -179,16 +184,20 @@ func (p *Write) documents(b *analysis.BoundWrite) ([]Mutation, bool, error) {
 	if len(b.Keys) != 1 || len(b.Rows) != 1 {
 		return nil, false, refused("INSERT JSON of static columns alone is not there yet", "insert a whole row")
 	}
-	v, err := eval.Term(p.Logical.JSON, b.Env)
-	if err != nil {
-		return nil, false, err
+	document := p.literal
+	if document == nil {
+		v, err := eval.Term(p.Logical.JSON, b.Env)
+		if err != nil {
+			return nil, false, err
+		}
+		document = v.Bytes
 	}
 	target := Target{Key: b.Keys[0], Shard: p.Table.shardOfRow(b.Keys[0], b.Rows[0])}
-	brace := bytes.IndexByte(v.Bytes, '{')
+	brace := bytes.IndexByte(document, '{')
 	if brace < 0 {
 		return nil, false, fmt.Errorf("plan: a JSON document that was accepted has no object")
 	}
-	member := fmt.Appendf(nil, "%q: %d, ", p.Table.Layout.Column, target.Shard)
-	document := slices.Concat(v.Bytes[:brace+1], member, v.Bytes[brace+1:])
+	member := fmt.Appendf(value.JSONName(nil, p.Table.Layout.Column), ": %d, ", target.Shard)
+	document = slices.Concat(document[:brace+1], member, document[brace+1:])
 	return []Mutation{p.mutation(p.document, b.Env, target, nil, document)}, false, nil
 }
