@@ -1,6 +1,11 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
 
 // The kinds of errors of this package, for errors.Is. Their texts say what to
 // do about them.
@@ -16,3 +21,11 @@ var (
 	// ErrMalformed: a caller's argument does not fit the table.
 	ErrMalformed = errors.New("malformed")
 )
+
+// classify makes what Pebble calls corruption ErrCorrupt.
+func classify(err error) error {
+	if err != nil && !errors.Is(err, ErrCorrupt) && pebble.IsCorruptionError(err) {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
+}

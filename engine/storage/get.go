@@ -28,7 +28,7 @@ func (t *Table) Get(token int64, key []byte, clustering [][]byte, q *Query, row 
 	}
 	live, err := t.get(k, n, q, row)
 	if err != nil {
-		return false, fmt.Errorf("get: %w", err)
+		return false, fmt.Errorf("get: %w", classify(err))
 	}
 	if !live {
 		return false, nil
@@ -49,7 +49,7 @@ func (t *Table) GetStatic(token int64, key []byte, q *Query, row *Row) (bool, er
 	k.key = append(k.key, kindStatic)
 	live, err := t.get(k, n, q, row)
 	if err != nil {
-		return false, fmt.Errorf("get: %w", err)
+		return false, fmt.Errorf("get: %w", classify(err))
 	}
 	row.Clustering = row.Clustering[:0]
 	return live, nil

@@ -144,7 +144,7 @@ func (it *Iterator) open(lower, upper []byte) {
 }
 
 func (it *Iterator) fail(err error) bool {
-	it.err = fmt.Errorf("read table %x: %w", it.table.spec.ID, err)
+	it.err = fmt.Errorf("read table %x: %w", it.table.spec.ID, classify(err))
 	it.state = done
 	return false
 }
@@ -396,7 +396,7 @@ func (it *Iterator) Close() error {
 	err := it.pebble.Close()
 	it.pebble = nil
 	if err != nil {
-		return fmt.Errorf("read table %x: %w", it.table.spec.ID, err)
+		return fmt.Errorf("read table %x: %w", it.table.spec.ID, classify(err))
 	}
 	return nil
 }

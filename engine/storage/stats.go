@@ -69,15 +69,16 @@ func (t *Table) Stats() (s Stats, err error) {
 	inRows := partitions // the rows are of so many
 
 	// Partitions: on from there, one a seek.
-	for ; ok && partitions < samplePartitions; partitions++ {
-		ok = it.SeekGE(append(prefix, after))
-		if ok {
-			n, good := splitKey(it.Key())
-			if !good {
-				return s, errTruncated
-			}
-			prefix = append(prefix[:0], it.Key()[:n]...)
+	for ok && partitions < samplePartitions {
+		if ok = it.SeekGE(append(prefix, after)); !ok {
+			break
 		}
+		n, good := splitKey(it.Key())
+		if !good {
+			return s, errTruncated
+		}
+		partitions++
+		prefix = append(prefix[:0], it.Key()[:n]...)
 	}
 	total := float64(partitions)
 	if ok {

@@ -127,16 +127,22 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 		MemTableStopWritesThreshold: 2,
 		Merger:                      merger,
 		Logger:                      pebbleLogger{o.Logger},
+		EventListener: &pebble.EventListener{
+			// The reader gets it as an error; Pebble would end the process.
+			DataCorruption: func(c pebble.DataCorruptionInfo) {
+				o.Logger.Error("storage: corrupt", "file", c.Path, "error", c.Details)
+			},
+		},
 	}
 	for i := range po.Levels {
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	p, err := pebble.Open(dir, po)
 	if err != nil {
-		if errors.Is(err, pebble.ErrCorruption) || strings.Contains(err.Error(), "corrupt") {
-			return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		if errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), "mismatch") {
+			return nil, fmt.Errorf("%w: %w", ErrCorrupt, err) // files are missing, or cut off
 		}
-		return nil, err
+		return nil, classify(err)
 	}
 	db := &DB{pebble: p, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
 	if err := db.checkFormat(); err != nil {
@@ -296,7 +302,7 @@ func (db *DB) checkFormat() error {
 		return db.pebble.Set(formatKey, strconv.AppendInt(nil, format, 10), pebble.Sync)
 	}
 	if err != nil {
-		return err
+		return classify(err)
 	}
 	n, err := strconv.Atoi(string(v))
 	if err := errors.Join(err, closer.Close()); err != nil {
@@ -312,7 +318,7 @@ func (db *DB) Meta(key string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("metadata %q: %w", key, err)
+		return nil, fmt.Errorf("metadata %q: %w", key, classify(err))
 	}
 	v = append([]byte{}, v...)
 	return v, closer.Close()
@@ -331,7 +337,7 @@ func (db *DB) MetaRange(prefix string, f func(key string, value []byte) bool) er
 			break
 		}
 	}
-	return errors.Join(it.Error(), it.Close())
+	return classify(errors.Join(it.Error(), it.Close()))
 }
 
 // pebbleLogger is Pebble's way to a slog.Logger.
