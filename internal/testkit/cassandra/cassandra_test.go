@@ -3,11 +3,8 @@ package cassandra
 import (
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestLifecycle walks an instance with users through what tests do to one. It is
@@ -64,34 +61,5 @@ func TestShared(t *testing.T) {
 	}
 	if k1, k2 := Keyspace(t, "A"), Keyspace(t, "A"); k1 == k2 || k1[0] != 'a' || len(k1) > 48 {
 		t.Fatalf("keyspaces %q and %q", k1, k2)
-	}
-}
-
-// TestWatchdog says that what is guarded ends when the pipe to the watchdog
-// closes, as it does when this process dies.
-func TestWatchdog(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w, err := newWatchdog(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guarded := exec.Command("sleep", "600")
-	if err := guarded.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.guard(guarded.Process.Pid)
-	begun := time.Now()
-	w.close()
-	if err := guarded.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Errorf("the guarded process ended with %v, not killed", err)
-	}
-	if d := time.Since(begun); d > 30*time.Second {
-		t.Errorf("it took %v", d)
-	}
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("the directory is still there: %v", err)
 	}
 }

@@ -18,5 +18,5 @@
 //
 // Tests share the instance by keyspaces of their own: use Keyspace for a name.
 //
-// It imports internal/testkit/deps.
+// It imports internal/testkit/deps and internal/testkit/watchdog.
 package cassandra

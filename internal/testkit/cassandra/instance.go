@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/internal/testkit/deps"
+	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
 // Instance is one Cassandra process and its data. Its address stays the same
@@ -23,7 +24,7 @@ import (
 type Instance struct {
 	layout   layout
 	java     string
-	watchdog *watchdog
+	watchdog *watchdog.Watchdog
 
 	mu   sync.Mutex
 	proc *process // nil while stopped
@@ -87,7 +88,7 @@ func launch(ctx context.Context, java, lib string, o Options) (*Instance, error)
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	if i.watchdog, err = newWatchdog(dir); err != nil {
+	if i.watchdog, err = watchdog.Start(dir); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (i *Instance) Restart(ctx context.Context) error {
 	}
 	p := &process{p: cmd.Process}
 	i.proc = p
-	i.watchdog.guard(cmd.Process.Pid)
+	i.watchdog.Guard(cmd.Process.Pid)
 	if err := i.await(ctx, p); err != nil {
 		_ = i.end(syscall.SIGKILL) // the first error says more
 		return err
@@ -219,7 +220,7 @@ func (i *Instance) signal(s syscall.Signal) error {
 // Close ends the process and removes its data.
 func (i *Instance) Close() {
 	_ = i.Kill() // it may have ended already
-	i.watchdog.close()
+	i.watchdog.Close()
 	os.RemoveAll(i.layout.Dir)
 }
 
@@ -237,7 +238,7 @@ func (i *Instance) end(s syscall.Signal) error {
 			_ = p.p.Kill() // it is waited for above
 		}
 	}
-	i.watchdog.guard(0)
+	i.watchdog.Guard(0)
 	return nil
 }
 

@@ -1,0 +1,38 @@
+package watchdog
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestWatchdog says that what is guarded ends when the pipe to the watchdog
+// closes, as it does when this process dies.
+func TestWatchdog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Start(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded := exec.Command("sleep", "600")
+	if err := guarded.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Guard(guarded.Process.Pid)
+	begun := time.Now()
+	w.Close()
+	if err := guarded.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the guarded process ended with %v, not killed", err)
+	}
+	if d := time.Since(begun); d > 30*time.Second {
+		t.Errorf("it took %v", d)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the directory is still there: %v", err)
+	}
+}
