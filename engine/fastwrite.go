@@ -75,6 +75,9 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 			return false, nil
 		}
 	}
+	if err := p.plan.checkExpiry(c.seconds, nil); err != nil {
+		return false, err
+	}
 	c.rowPlan = p
 	c.engine.commits.add(c.to, c.tag, c)
 	return true, nil

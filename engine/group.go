@@ -56,12 +56,16 @@ func (g *grouping) add(r *read) (bool, error) {
 				return false, err
 			}
 			r.count()
-			if r.left == 0 || r.inside == 0 {
+			switch {
+			case r.left == 0:
 				return false, nil
-			}
-			if r.page > 0 && r.sets == r.page {
+			case r.page > 0 && r.sets == r.page && r.inside == 0:
+				return r.pageEnd(), nil
+			case r.page > 0 && r.sets == r.page:
 				r.setPagingState(&position{inside: true, left: r.left, inPartition: r.inside, key: g.key, after: g.after})
 				return true, nil
+			case r.inside == 0:
+				return false, nil
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"crypto/md5"
+	"errors"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/ddl"
@@ -30,7 +31,7 @@ type plan struct {
 func newPlan(s *state, text, keyspace string) (*plan, error) {
 	stmt, err := syntax.Parse(text)
 	if err != nil {
-		return nil, err
+		return nil, parseError(err)
 	}
 	p := &plan{state: s, keyspace: keyspace, text: text, stmt: stmt}
 	switch stmt := stmt.(type) {
@@ -100,4 +101,17 @@ var noResultID = md5.Sum(nil)
 func metadataID(cols []wire.Column) [md5.Size]byte {
 	m := wire.EncodeColumns(wire.V5, cols)
 	return md5.Sum(m.Specs)
+}
+
+// parseError is what a client is told of a text that is not a statement.
+func parseError(err error) error {
+	var s *syntax.SyntaxError
+	if !errors.As(err, &s) {
+		return err
+	}
+	code := wire.CodeSyntax
+	if s.Invalid {
+		code = wire.CodeInvalid
+	}
+	return wire.Errorf(code, "%s", s.Message)
 }

@@ -74,6 +74,9 @@ func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
 
 // readPoint executes the SELECT, unless it says that this is not the way.
 func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
+	if c.params.PageSize == 1 && c.params.Has(wire.QueryPageSize) {
+		return false, nil // the page will be full: there is a paging state
+	}
 	r := &c.read
 	var ok bool
 	if r.key, ok = c.keyValues(r.key[:0], p.point.partition); !ok {

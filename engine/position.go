@@ -113,19 +113,15 @@ func (r *read) resume() (*position, error) {
 	return at, nil
 }
 
-// suspend ends the page inside the current partition, behind a clustering.
-func (r *read) suspend(after [][]byte) error {
-	if len(after) == 0 {
-		return r.suspendAfterPartition()
+// suspend ends the page behind a clustering of the current partition. Where
+// nothing of the partition can be left, it ends behind the partition. It says
+// whether the read may go on with another page.
+func (r *read) suspend(after [][]byte) bool {
+	if len(after) == 0 || r.inside == 0 {
+		return r.pageEnd()
 	}
 	r.setPagingState(&position{inside: true, left: r.left, inPartition: r.inside, key: r.raw, after: after})
-	return nil
-}
-
-// suspendAfterPartition ends the page behind the current partition.
-func (r *read) suspendAfterPartition() error {
-	r.setPagingState(&position{left: r.left, inPartition: unbound, key: r.raw})
-	return nil
+	return true
 }
 
 func (r *read) setPagingState(p *position) {

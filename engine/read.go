@@ -22,6 +22,7 @@ type read struct {
 	key    [][]byte // the current partition's components
 	raw    []byte   // and its serialized key
 	token  int64
+	last   bool // the partition is the last one of those named
 
 	row        storage.Row // of a read of one row
 	clustering [][]byte
@@ -140,7 +141,8 @@ func (r *read) partitions(at *position) (bool, error) {
 			keys = keys[1:]
 		}
 	}
-	for _, key := range keys {
+	for i, key := range keys {
+		r.last = i == len(keys)-1
 		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
 		if len(r.raw) > maxKey {
 			return false, wire.Invalidf("Key length of %d is longer than maximum of %d", len(r.raw), maxKey)
@@ -297,14 +299,14 @@ func (r *read) partition(goesOn bool) (bool, error) {
 		if r.left == 0 {
 			return false, nil
 		}
-		if !r.group.on && r.page > 0 && r.sets == r.page {
-			return true, r.suspend(row.Clustering)
+		if r.pageFull() {
+			return r.suspend(row.Clustering), nil
 		}
 	}
 	if err := r.source.Err(); err != nil {
 		return false, storageError(err)
 	}
-	if found || goesOn || !r.plan.StaticRows || static == nil || len(static.Cells) == 0 || r.inside == 0 {
+	if found || goesOn || !r.plan.StaticRows || static == nil || r.inside == 0 {
 		return false, nil
 	}
 	r.view.row(nil)
@@ -314,7 +316,7 @@ func (r *read) partition(goesOn bool) (bool, error) {
 	if full, err := r.take(); full || err != nil {
 		return full, err
 	}
-	return r.pageEnd()
+	return r.pageFull() && r.pageEnd(), nil
 }
 
 // partitionOnly takes the current partition as one row (SELECT DISTINCT).
@@ -332,15 +334,22 @@ func (r *read) partitionOnly() (bool, error) {
 	if full, err := r.take(); full || err != nil {
 		return full, err
 	}
-	return r.pageEnd()
+	return r.pageFull() && r.pageEnd(), nil
 }
 
-// pageEnd suspends the read behind the current partition when the page is full.
-func (r *read) pageEnd() (bool, error) {
-	if !r.group.on && r.left != 0 && r.page > 0 && r.sets == r.page {
-		return true, r.suspendAfterPartition()
+// pageEnd ends the page behind the current partition, of which nothing is left.
+// It says whether the read may go on with another page.
+func (r *read) pageEnd() bool {
+	if !r.b.Scan && r.last {
+		return false // there is no other partition
 	}
-	return false, nil
+	r.setPagingState(&position{left: r.left, inPartition: unbound, key: r.raw})
+	return true
+}
+
+// pageFull says whether the page has its rows, and LIMIT leaves more.
+func (r *read) pageFull() bool {
+	return !r.group.on && r.left != 0 && r.page > 0 && r.sets == r.page
 }
 
 // take makes the loaded row part of the result. It says whether the page is full

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"crypto/md5"
+	"slices"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -35,6 +37,11 @@ func newSelectPlan(s *state, a *analysis.Select, text string) (*selectPlan, erro
 		return nil, wire.Invalidf("secondary indexes are not supported by the embedded engine")
 	}
 	p.fetch = newFetchPlan(p.table, a.Fetch)
+	if a.StaticRows || a.StaticsOnly {
+		for _, c := range p.table.Statics { // any of them makes the static row
+			p.fetch.columns.Add(p.table.ids.of[c.Name])
+		}
+	}
 	for _, c := range a.Columns {
 		p.columns = append(p.columns, wire.Column{Keyspace: a.Table.Keyspace, Table: a.Table.Name, Name: c.Name, Type: c.Type})
 	}
@@ -147,14 +154,19 @@ func (p *selectPlan) brief(c *call) bool {
 
 // aggregateWarning is what Cassandra says of an aggregation over many partitions.
 func (p *selectPlan) aggregateWarning(b *analysis.BoundSelect) string {
-	if !p.Selection.Aggregated || p.Grouped {
+	if !p.Selection.Aggregated && !p.Grouped {
 		return ""
 	}
-	if b.Scan {
-		return "Aggregation query used without partition key"
+	if !b.Scan {
+		if len(b.Keys) > 1 {
+			return "Aggregation query used on multiple partition keys (IN restriction)"
+		}
+		return ""
 	}
-	if len(b.Keys) > 1 {
-		return "Aggregation query used on multiple partition keys (IN restriction)"
+	if p.Where.Token != nil || slices.ContainsFunc(p.Where.Filters, ofPartitionKey) {
+		return ""
 	}
-	return ""
+	return "Aggregation query used without partition key"
 }
+
+func ofPartitionKey(r *analysis.Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }

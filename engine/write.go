@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math"
+
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -139,8 +141,29 @@ func (w *writing) prepare(timestamp *int64) error {
 		for i := range b.Mutations {
 			w.reads = w.reads || readsFirst(&b.Mutations[i])
 		}
+		if err := b.plan.checkExpiry(w.seconds, b.TTL); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// lastExpiry is the last second at which Cassandra 5.0 lets anything expire, as
+// it is set up by default: 2038-01-19T03:14:06.
+const lastExpiry = math.MaxInt32 - 1
+
+// checkExpiry refuses a time to live that ends after lastExpiry.
+func (p *writePlan) checkExpiry(seconds int64, ttl *int32) error {
+	n, which := p.ttl, "default "
+	if ttl != nil {
+		n, which = *ttl, ""
+	}
+	if n <= 0 || seconds+int64(n) <= lastExpiry {
+		return nil
+	}
+	return wire.Invalidf("Request on table %s.%s with %sttl of %d seconds exceeds maximum supported expiration date of 2038-01-19T03:14:06+00:00. "+
+		"In order to avoid this use a lower TTL, change the expiration date overflow policy or upgrade to a version where this limitation is fixed. "+
+		"See CASSANDRA-14092 and CASSANDRA-14227 for more details.", p.Table.Keyspace, p.Table.Name, which, n)
 }
 
 func readsFirst(m *analysis.Mutation) bool {
@@ -291,7 +314,11 @@ func (w *writing) cells(batch *storage.Batch, b *boundWrite, s *stamp, key []byt
 func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp, deletes bool) {
 	switch m.Kind {
 	case analysis.PutCell:
-		if m.Value == nil {
+		switch {
+		case m.Value == nil && m.Column.Type.Multicell():
+			batch.DeleteComplex(id, s.deletion())
+			return
+		case m.Value == nil:
 			batch.Unset(id, nil, s.deletion())
 			return
 		}

@@ -17,13 +17,13 @@ func unauthorized(format string, args ...any) error {
 }
 
 func keyspaceExists(name string) error {
-	e := wire.Errorf(wire.CodeAlreadyExists, "Keyspace '%s' already exists", name)
+	e := wire.Errorf(wire.CodeAlreadyExists, "Cannot add existing keyspace \"%s\"", name)
 	e.Keyspace = name
 	return e
 }
 
 func tableExists(keyspace, name string) error {
-	e := wire.Errorf(wire.CodeAlreadyExists, "Table '%s.%s' already exists", keyspace, name)
+	e := wire.Errorf(wire.CodeAlreadyExists, "Cannot add already existing table \"%s\" to keyspace \"%s\"", name, keyspace)
 	e.Keyspace, e.Table = keyspace, name
 	return e
 }
