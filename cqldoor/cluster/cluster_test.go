@@ -1,0 +1,485 @@
+package cluster
+
+import (
+	"context"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+func TestVersionIsTheNewestThatBothSpeak(t *testing.T) {
+	for _, v := range []wire.Version{wire.V4, wire.V5} {
+		t.Run(v.String(), func(t *testing.T) {
+			s := newServer(t)
+			s.maxVersion = v
+			cl := connectTo(t, Options{}, s)
+			if got, err := cl.MaxVersion(t.Context()); got != v || err != nil {
+				t.Fatalf("got %v %v", got, err)
+			}
+			for _, ask4 := range []wire.Version{wire.V4, wire.V5} {
+				_, err := cl.Open(t.Context(), store.LinkOptions{Version: ask4})
+				if (err == nil) != (ask4 <= v) {
+					t.Errorf("open with %s: %v", ask4, err)
+				}
+			}
+			if resp := ask(t, open(t, cl, store.LinkOptions{}), wire.OpQuery, query(v, "SELECT 1")); resp.Op != wire.OpResult {
+				t.Errorf("got %s", resp.Op)
+			}
+		})
+	}
+}
+
+// Law 7: no privilege by pooling.
+func TestPoolsAreKeyedByIdentity(t *testing.T) {
+	s := newServer(t)
+	s.passwords = map[string]string{"door": "0", "ada": "1", "bob": "2"}
+	cl := connectTo(t, Options{Username: "door", Password: "0", ConnsPerHost: 1}, s)
+	if class, err := cl.Authenticator(t.Context()); class != "PasswordAuthenticator" || err != nil {
+		t.Fatalf("%q %v", class, err)
+	}
+	whoAmI := func(l store.Link) string { return string(ask(t, l, wire.OpQuery, query(wire.V5, "WHO")).Body) }
+	s.handle = func(ss *session, h wire.Header, _ []byte) { ss.reply(h, wire.OpResult, []byte(ss.user+"/"+ss.use)) }
+	for _, o := range []store.LinkOptions{
+		{Username: "ada", Password: "1"}, {Username: "ada", Password: "1", Keyspace: "ks"}, {Username: "bob", Password: "2"}, {Own: true},
+	} {
+		want := o.Username
+		if o.Own {
+			want = "door"
+		}
+		want += "/" + o.Keyspace
+		for range 3 { // the same connection serves them
+			if got := whoAmI(open(t, cl, o)); got != want {
+				t.Errorf("%+v speaks as %s", o, got)
+			}
+		}
+	}
+	if got := strings.Join(s.dialed(), " "); got != "ada/ ada/ks bob/ door/ door/" {
+		t.Errorf("connections: %s", got)
+	}
+	t.Run("fresh", func(t *testing.T) {
+		before := len(s.dialed())
+		open(t, cl, store.LinkOptions{Username: "ada", Password: "1", Fresh: true})
+		if n := len(s.dialed()) - before; n != 1 {
+			t.Errorf("%d connections were made", n)
+		}
+		s.mu.Lock()
+		s.passwords["ada"] = "changed"
+		s.mu.Unlock()
+		refused(t, cl, store.LinkOptions{Username: "ada", Password: "1", Fresh: true}, wire.CodeBadCredentials)
+	})
+	refused(t, cl, store.LinkOptions{Username: "bob", Password: "1"}, wire.CodeBadCredentials)
+	refused(t, cl, store.LinkOptions{Username: "bob", Password: "2", Keyspace: "nope"}, wire.CodeInvalid)
+	// Without credentials one has none: not the door's.
+	refused(t, cl, store.LinkOptions{}, wire.CodeBadCredentials)
+}
+
+func refused(t *testing.T, cl *Cluster, o store.LinkOptions, code wire.Code) {
+	t.Helper()
+	o.Version = cl.version
+	_, err := cl.Open(t.Context(), o)
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Code != code {
+		t.Errorf("open %+v: %v, want %v", o, err, code)
+	}
+}
+
+// What is lost with its connection is answered by what is true of it.
+func TestLostConnection(t *testing.T) {
+	for _, v := range []wire.Version{wire.V4, wire.V5} {
+		t.Run(v.String(), func(t *testing.T) {
+			s := newServer(t)
+			s.maxVersion = v
+			ids := map[string]string{"SELECT": "0123456789abcdef", "INSERT": "fedcba9876543210"}
+			arrived := make(chan struct{}, 20)
+			s.handle = func(ss *session, h wire.Header, body []byte) {
+				if h.Op == wire.OpPrepare {
+					text, _ := wire.QueryText(body)
+					var none wire.Metadata
+					none.Flags = wire.MetadataNone
+					p := wire.Prepared{ID: []byte(ids[string(text[:6])]), MetadataID: []byte("0123456789abcdef"), Variables: none, Result: none}
+					ss.reply(h, wire.OpResult, wire.AppendPrepared(nil, ss.version, &p))
+					return
+				}
+				arrived <- struct{}{} // and never answered
+			}
+			cl := connectTo(t, Options{}, s)
+			l := open(t, cl, store.LinkOptions{})
+			for _, text := range []string{"SELECT a FROM b", "INSERT INTO a (b) VALUES (1)"} {
+				if resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})); resp.Op != wire.OpResult {
+					t.Fatalf("PREPARE: %s", resp.Op)
+				}
+			}
+			b := wire.Batch{Count: 0}
+			for _, test := range []struct {
+				name string
+				op   wire.Op
+				body []byte
+				code wire.Code
+			}{
+				{"a read", wire.OpQuery, query(v, "SELECT * FROM a"), wire.CodeOverloaded},
+				{"a read after comments", wire.OpQuery, query(v, "-- x\n/* y */ // z\n select * FROM a"), wire.CodeOverloaded},
+				{"a write", wire.OpQuery, query(v, "UPDATE a SET b = b + 1 WHERE c = 1"), wire.CodeWriteTimeout},
+				{"a prepared read", wire.OpExecute, execute(v, ids["SELECT"]), wire.CodeOverloaded},
+				{"a prepared write", wire.OpExecute, execute(v, ids["INSERT"]), wire.CodeWriteTimeout},
+				{"an unknown statement", wire.OpExecute, execute(v, "an unknown id..."), wire.CodeWriteTimeout},
+				{"a batch", wire.OpBatch, wire.AppendBatch(nil, v, &b), wire.CodeWriteTimeout},
+			} {
+				t.Run(test.name, func(t *testing.T) {
+					eventually(t, "there is a connection", func() bool {
+						return open(t, cl, store.LinkOptions{}).(*link).p.live()
+					})
+					go func() {
+						<-arrived
+						s.hangUp()
+					}()
+					e := wantError(t, v, ask(t, l, test.op, test.body), test.code)
+					if e.Code == wire.CodeWriteTimeout && (e.Received != 0 || e.WriteType == wire.WriteBatchLog || e.WriteType == wire.WriteCAS) {
+						t.Errorf("a driver might repeat it: %+v", e)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestNotSent(t *testing.T) {
+	s := newServer(t)
+	cl := connectTo(t, Options{}, s)
+	l := open(t, cl, store.LinkOptions{})
+	s.stop()
+	eventually(t, "the connections are gone", func() bool { return !l.(*link).p.live() })
+	for _, op := range []wire.Op{wire.OpQuery, wire.OpExecute, wire.OpBatch} {
+		wantError(t, wire.V5, ask(t, l, op, query(wire.V5, "INSERT INTO a (b) VALUES (1)")), wire.CodeOverloaded)
+	}
+	refused(t, cl, store.LinkOptions{Keyspace: "other"}, wire.CodeOverloaded)
+	t.Run("and back", func(t *testing.T) {
+		s.listen(s.addr)
+		eventually(t, "the link works again", func() bool {
+			return ask(t, l, wire.OpQuery, query(wire.V5, "SELECT 1")).Op == wire.OpResult
+		})
+	})
+}
+
+// A statement that was prepared on one host is prepared on the others when they
+// are asked to execute it.
+func TestUnpreparedIsCured(t *testing.T) {
+	for _, v := range []wire.Version{wire.V4, wire.V5} {
+		t.Run(v.String(), func(t *testing.T) {
+			s := newServer(t)
+			s.maxVersion = v
+			var executed, prepared atomic.Int32
+			s.handle = func(ss *session, h wire.Header, body []byte) {
+				var none wire.Metadata
+				none.Flags = wire.MetadataNone
+				ss.mu.Lock()
+				defer ss.mu.Unlock()
+				switch h.Op {
+				case wire.OpPrepare:
+					prepared.Add(1)
+					p, _ := wire.ParsePrepare(ss.version, body)
+					keyspace := ss.use
+					if p.Keyspace != nil {
+						keyspace = string(p.Keyspace)
+					}
+					id := md5.Sum([]byte(keyspace + string(p.Text)))
+					ss.preparedTexts[string(id[:])] = string(p.Text)
+					ss.reply(h, wire.OpResult, wire.AppendPrepared(nil, ss.version, &wire.Prepared{ID: id[:], MetadataID: id[:], Variables: none, Result: none}))
+				case wire.OpExecute:
+					e, _ := wire.ParseExecute(ss.version, body)
+					if ss.preparedTexts[string(e.ID)] == "" {
+						ss.fail(h, &wire.Error{Code: wire.CodeUnprepared, Message: "unknown", ID: e.ID})
+						return
+					}
+					executed.Add(1)
+					ss.reply(h, wire.OpResult, body)
+				case wire.OpBatch:
+					b, _ := wire.ParseBatch(ss.version, body)
+					for it := b.Iter(); it.Next(); {
+						if ss.preparedTexts[string(it.ID)] == "" {
+							ss.fail(h, &wire.Error{Code: wire.CodeUnprepared, Message: "unknown", ID: it.ID})
+							return
+						}
+					}
+					executed.Add(1)
+					ss.reply(h, wire.OpResult, body)
+				}
+			}
+			cl := connectTo(t, Options{ConnsPerHost: 3}, s)
+			l := open(t, cl, store.LinkOptions{Keyspace: "ks"})
+			eventually(t, "all connections are there", func() bool { return len(*l.(*link).p.conns.Load()) == 3 })
+			prepare := func(text string) []byte {
+				resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)}))
+				id, ok := preparedID(resp)
+				if !ok {
+					t.Fatalf("PREPARE: %s", resp.Op)
+				}
+				return id
+			}
+			id, second := prepare("SELECT 1"), prepare("SELECT 2")
+			for range 12 { // over all connections
+				body := execute(v, string(id))
+				if resp := ask(t, l, wire.OpExecute, body); resp.Op != wire.OpResult || string(resp.Body) != string(body) {
+					t.Fatalf("EXECUTE: %s %q", resp.Op, resp.Body)
+				}
+			}
+			if executed.Load() != 12 || prepared.Load() != 4 {
+				t.Errorf("executed %d times, prepared %d times", executed.Load(), prepared.Load())
+			}
+			b := wire.Batch{Count: 2}
+			for _, id := range [][]byte{id, second} {
+				b.Raw = wire.AppendBatchStatement(b.Raw, &wire.BatchStatement{Prepared: true, ID: id})
+			}
+			for range 3 {
+				if resp := ask(t, l, wire.OpBatch, wire.AppendBatch(nil, v, &b)); resp.Op != wire.OpResult {
+					t.Fatalf("BATCH: %s %q", resp.Op, resp.Body)
+				}
+			}
+			// On a link with another keyspace only v5 can say where it belongs.
+			other := open(t, cl, store.LinkOptions{Keyspace: "other"})
+			resp := ask(t, other, wire.OpExecute, execute(v, string(id)))
+			if (resp.Op == wire.OpResult) != (v == wire.V5) {
+				t.Errorf("in another keyspace: %s", resp.Op)
+			}
+			e := wantError(t, v, ask(t, l, wire.OpExecute, execute(v, "nobody knows it.")), wire.CodeUnprepared)
+			if string(e.ID) != "nobody knows it." {
+				t.Errorf("id %q", e.ID)
+			}
+		})
+	}
+}
+
+func TestHostsAreFoundAndReplaced(t *testing.T) {
+	// Two servers on addresses of their own; the first knows the second.
+	a, b := newServer(t), newServer(t)
+	name := func(n string) func(ss *session, h wire.Header, _ []byte) {
+		return func(ss *session, h wire.Header, _ []byte) { ss.reply(h, wire.OpResult, []byte(n)) }
+	}
+	a.handle, b.handle = name("a"), name("b")
+	a.peers, b.peers = []string{b.addr}, []string{a.addr}
+	cl := connectTo(t, Options{ConnsPerHost: 1}, a)
+	if got := cl.Hosts(); len(got) != 2 {
+		t.Fatalf("hosts: %v", got)
+	}
+	l := open(t, cl, store.LinkOptions{})
+	answers := func() map[string]int {
+		m := make(map[string]int)
+		for range 20 {
+			if resp := ask(t, l, wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op == wire.OpResult {
+				m[string(resp.Body)]++
+			} else {
+				m["error"]++
+			}
+		}
+		return m
+	}
+	eventually(t, "both answer", func() bool { return len(answers()) == 2 })
+	t.Run("one goes down", func(t *testing.T) {
+		a.stop() // the control connection's, too
+		eventually(t, "the other does it all", func() bool { return answers()["b"] == 20 })
+	})
+	t.Run("and comes back", func(t *testing.T) {
+		a.listen(a.addr)
+		eventually(t, "both answer", func() bool { m := answers(); return m["a"] > 0 && m["b"] > 0 })
+	})
+	t.Run("one leaves", func(t *testing.T) {
+		eventually(t, "the control connection is back", func() bool {
+			a.mu.Lock()
+			a.peers = nil
+			a.mu.Unlock()
+			b.mu.Lock()
+			b.peers = nil
+			b.mu.Unlock()
+			a.event(wire.Event{Type: wire.EventTopology, Change: "REMOVED_NODE", Addr: netip.MustParseAddrPort("127.0.0.1:9042")})
+			b.event(wire.Event{Type: wire.EventTopology, Change: "REMOVED_NODE", Addr: netip.MustParseAddrPort("127.0.0.1:9042")})
+			return len(cl.Hosts()) == 1
+		})
+		eventually(t, "one answers", func() bool { return len(answers()) == 1 && answers()["error"] == 0 })
+	})
+}
+
+func TestEvents(t *testing.T) {
+	s := newServer(t)
+	cl := connectTo(t, Options{}, s)
+	got := make(chan []byte, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- cl.Events(ctx, func(body []byte) { got <- append([]byte(nil), body...) }) }()
+	eventually(t, "it is subscribed", func() bool {
+		cl.eventMu.Lock()
+		defer cl.eventMu.Unlock()
+		return len(cl.subs) == 1
+	})
+	e := wire.Event{Type: wire.EventSchema, Schema: wire.SchemaChange{Change: "DROPPED", Target: wire.TargetKeyspace, Keyspace: "ks"}}
+	s.event(e)
+	if body := <-got; string(body) != string(wire.AppendEvent(nil, &e)) {
+		t.Errorf("got %q", body)
+	}
+	s.hangUp()
+	if body := <-got; len(body) != 0 {
+		t.Errorf("events were missed, and %q says that", body)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestRequestTimeout(t *testing.T) {
+	s := newServer(t)
+	var first atomic.Bool
+	s.handle = func(ss *session, h wire.Header, body []byte) {
+		if first.CompareAndSwap(false, true) {
+			ss.srv.wg.Go(func() {
+				time.Sleep(4 * time.Second)
+				ss.reply(h, wire.OpResult, []byte("too late"))
+			})
+			return
+		}
+		ss.reply(h, wire.OpResult, body)
+	}
+	cl := connectTo(t, Options{RequestTimeout: time.Second, ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{})
+	e := wantError(t, wire.V5, ask(t, l, wire.OpQuery, query(wire.V5, "DELETE FROM a WHERE b = 1")), wire.CodeWriteTimeout)
+	if !strings.Contains(e.Message, "time") {
+		t.Errorf("message %q", e.Message)
+	}
+	// Its stream is not used again before the response has come.
+	for deadline := time.Now().Add(4 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		body := query(wire.V5, fmt.Sprintf("SELECT %d", time.Now().UnixNano()))
+		if resp := ask(t, l, wire.OpQuery, body); string(resp.Body) != string(body) {
+			t.Fatalf("another's response: %q", resp.Body)
+		}
+	}
+}
+
+func TestSilentHost(t *testing.T) {
+	s := newServer(t)
+	s.handle = func(*session, wire.Header, []byte) {}
+	cl := connectTo(t, Options{Heartbeat: time.Second, ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{})
+	c := l.(*link).p.pick()
+	// While it answers OPTIONS it is alive, though no response comes.
+	got := make(chan wire.Message, 1)
+	l.Send(wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "SELECT 1")}, func(resp wire.Message) { got <- resp })
+	select {
+	case <-got:
+		t.Error("the connection was given up")
+	case <-time.After(3500 * time.Millisecond):
+	}
+	c.heard.Store(c.tick.Load() - 3)
+	c.beat(75, 1)
+	if resp := <-got; resp.Op != wire.OpError {
+		t.Errorf("got %s", resp.Op)
+	}
+}
+
+func TestIdlePoolsAreClosed(t *testing.T) {
+	s := newServer(t)
+	cl := connectTo(t, Options{IdlePool: time.Second, ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{Keyspace: "ks"})
+	if n := s.count(); n != 2 {
+		t.Fatalf("%d connections", n)
+	}
+	l.Close()
+	l.Close() // twice is once
+	eventually(t, "only the control connection is left", func() bool { return s.count() == 1 })
+	if resp := ask(t, open(t, cl, store.LinkOptions{Keyspace: "ks"}), wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op != wire.OpResult {
+		t.Errorf("then: %s", resp.Op)
+	}
+}
+
+// A USE that gets through to a shared connection must not stay there.
+func TestSharedConnectionsKeepTheirKeyspace(t *testing.T) {
+	s := newServer(t)
+	s.handle = func(ss *session, h wire.Header, body []byte) {
+		ss.reply(h, wire.OpResult, wire.AppendString(wire.AppendInt(nil, int32(wire.ResultSetKeyspace)), "other"))
+	}
+	cl := connectTo(t, Options{ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{})
+	c := l.(*link).p.pick()
+	ask(t, l, wire.OpExecute, execute(wire.V5, "prepared USE...."))
+	<-c.done
+	eventually(t, "it is replaced", func() bool { d := l.(*link).p.pick(); return d != nil && d != c })
+}
+
+func TestForwardingDoesNotAllocate(t *testing.T) {
+	s := newServer(t)
+	cl := connectTo(t, Options{ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{})
+	to := make(counter, 100)
+	body := execute(wire.V5, "0123456789abcdef")
+	round := func() {
+		for i := range 50 {
+			l.Forward(wire.Message{Op: wire.OpExecute, Body: body}, to, uint32(i))
+		}
+		l.Flush()
+		for range 50 {
+			<-to
+		}
+	}
+	round()
+	// The server of this test allocates as well: some 10 times for each response.
+	if n := testing.AllocsPerRun(200, round) / 50; n > 12 {
+		t.Errorf("%.1f allocations per request", n)
+	}
+	// The link alone, up to the connection's buffer.
+	c := l.(*link).p.pick()
+	if n := testing.AllocsPerRun(1000, func() {
+		if !c.forward(wire.Message{Op: wire.OpExecute, Body: body}, to, 0) {
+			t.Fatal("not forwarded")
+		}
+		c.t.Flush()
+		<-to
+	}); n > 12 {
+		t.Errorf("%.1f allocations", n)
+	}
+}
+
+type counter chan struct{}
+
+func (c counter) Receive(uint32, wire.Message) { c <- struct{}{} }
+func (c counter) Flush()                       {}
+
+func TestConnectSaysWhatIsWrong(t *testing.T) {
+	for _, o := range []Options{{}, {Contacts: []string{"a:b:c"}}, {Contacts: []string{"a:0"}}, {Contacts: []string{"a"}, Password: "x"}, {Contacts: []string{"a"}, ConnsPerHost: -1}} {
+		if _, err := Connect(t.Context(), o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	s := newServer(t)
+	s.passwords = map[string]string{"door": "0"}
+	_, err := Connect(t.Context(), Options{Contacts: []string{s.addr}})
+	if err == nil || !strings.Contains(err.Error(), "wants credentials") {
+		t.Errorf("got %v", err)
+	}
+	_, err = Connect(t.Context(), Options{Contacts: []string{s.addr}, Username: "door", Password: "1"})
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Code != wire.CodeBadCredentials {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPreparedIsBounded(t *testing.T) {
+	p := newPrepared(10_000)
+	id := func(i int) []byte { return []byte(fmt.Sprintf("%016d", i)) }
+	for i := range 1000 {
+		p.put(id(i), statement{text: strings.Repeat("x", 100)})
+		p.get(id(0)) // in use
+	}
+	if p.bytes > 10_000 || len(p.byID) != p.order.Len() || len(p.byID) < 20 {
+		t.Errorf("%d bytes, %d statements", p.bytes, len(p.byID))
+	}
+	for _, i := range []int{0, 999} {
+		if _, ok := p.get(id(i)); !ok {
+			t.Errorf("%d was forgotten", i)
+		}
+	}
+}
