@@ -6,7 +6,11 @@ import "sync"
 // *SyntaxError.
 func Parse(text string) (Statement, error) {
 	buf := tokenBuffers.Get().(*[]token)
-	toks, lexErr := tokenize((*buf)[:0], text)
+	toks := (*buf)[:0]
+	if n := len(text) / 4; cap(toks) < n {
+		toks = make([]token, 0, n)
+	}
+	toks, lexErr := tokenize(toks, text)
 	p := parser{text: text, toks: toks}
 	s := p.statement()
 	for p.accept(tSemicolon) {

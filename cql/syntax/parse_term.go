@@ -89,8 +89,15 @@ func (p *parser) term() Expr {
 var afterTerm = kinds(tEOF, tSemicolon, tComma, tRParen, tRBracket, tRBrace, tColon, tRange, tPlus, kAnd, kIf,
 	kWhere, kOrder, kGroup, kPer, kLimit, kAllow, kAsc, kDesc, kPrimary, kApply, kInsert, kUpdate, kDelete)
 
+var afterSimpleTerm = func() *kindSet {
+	s := *afterTerm
+	s[tMinus], s[tStar], s[tSlash], s[tPercent], s[kAs] = true, true, true, true, true
+	return &s
+}()
+
+// isCall says whether a name begins a function call with the token behind it.
 func isCall(name, next kind) bool {
-	return next == tDot || next == tLParen && (isFunction[name] || name == kCast)
+	return next == tDot && isIdent[name] || next == tLParen && (isFunction[name] || name == kCast)
 }
 
 func (p *parser) product() Expr {
@@ -251,27 +258,57 @@ func (p *parser) udtLiteral() Expr {
 
 // hintOrTuple reads (type)term or (term, …).
 func (p *parser) hintOrTuple() Expr {
+	if p.ahead(1) == tString {
+		return p.customHintOrTuple()
+	}
 	if startsType(p.ahead(1)) {
 		m := p.mark()
 		p.advance()
 		t := p.typeRef()
 		p.expect(tRParen)
-		if !p.failed && (!t.Custom || p.startsHinted()) {
+		if !p.failed {
 			return &Hint{Type: t, Expr: p.simpleTerm()}
 		}
-		if !p.failed || p.canReset() {
+		if p.canReset() {
 			p.reset(m)
 		}
 	}
 	return p.tuple()
 }
 
-// startsHinted says whether what follows ('x') is the term it is a hint for.
-// It may be a tuple, too, which a word of the next clause can follow.
-func (p *parser) startsHinted() bool {
-	k := p.kind()
-	return isConstant(k) || isBind(k) || k == kNull || k == tLParen || k == tLBrace ||
-		k == tLBracket || isCall(k, p.ahead(1))
+// customHintOrTuple tells ('class')term from the tuple ('x') by what follows:
+// the tuple may be the key of a map, or the end of a clause.
+func (p *parser) customHintOrTuple() Expr {
+	if p.ahead(2) != tRParen {
+		return p.tuple()
+	}
+	hint := false
+	switch k := p.ahead(3); {
+	case k == tColon && isIdent[p.ahead(4)]:
+		next := p.ahead(5)
+		hint = !isCall(p.ahead(4), next)
+		if hint && !afterSimpleTerm[next] {
+			p.noViable(5)
+		}
+	case k == tColon:
+		if !startsTerm(p.ahead(4)) {
+			p.noViable(4)
+		}
+	case isIdent[k] || isFunction[k]:
+		hint = !afterSimpleTerm[k] || isCall(k, p.ahead(4))
+	default:
+		hint = startsTerm(k) && k != tMinus
+	}
+	switch {
+	case p.failed:
+		return nil
+	case !hint:
+		return p.tuple()
+	}
+	p.advance()
+	t := p.customType()
+	p.expect(tRParen)
+	return &Hint{Type: t, Expr: p.simpleTerm()}
 }
 
 func (p *parser) tuple() *Tuple {

@@ -84,7 +84,8 @@ func appendExpr(dst []byte, e Expr, min int) []byte {
 		return AppendIdent(dst, e.Name)
 	case *Field:
 		dst = appendExpr(dst, e.Expr, 4)
-		if _, ok := e.Expr.(*Constant); ok {
+		switch e.Expr.(type) {
+		case *Constant, *Hint:
 			dst = append(dst, ' ') // 1.a would be a float
 		}
 		return AppendIdent(append(dst, '.'), e.Name)

@@ -2,14 +2,19 @@ package syntax
 
 import (
 	"reflect"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+// reporter is a test, of testing or of rapid.
+type reporter interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // checkRoundTrip fails unless the printed statement parses to the same tree.
-func checkRoundTrip(t testing.TB, s Statement) {
+func checkRoundTrip(t reporter, s Statement) {
 	t.Helper()
 	text := Print(s)
 	again, err := Parse(text)
@@ -26,32 +31,52 @@ func checkRoundTrip(t testing.TB, s Statement) {
 	}
 }
 
+// renumber gives the markers of a drawn statement the indexes of their places in its text.
+func renumber(s Statement) {
+	byText, err := Parse(Print(s))
+	if err != nil {
+		return // checkRoundTrip will say
+	}
+	var places []int
+	eachMarker(reflect.ValueOf(byText), func(b *Bind) { places = append(places, b.Index) })
+	i := 0
+	eachMarker(reflect.ValueOf(s), func(b *Bind) {
+		if i < len(places) {
+			b.Index = places[i]
+		}
+		i++
+	})
+}
+
 // markers counts the bind markers within v and finds the highest index.
 func markers(v reflect.Value) (count, last int) {
 	last = -1
-	var walk func(reflect.Value)
-	walk = func(v reflect.Value) {
-		switch v.Kind() {
-		case reflect.Interface, reflect.Pointer:
-			if v.IsNil() {
-				return
-			}
-			if b, ok := v.Interface().(*Bind); ok {
-				count++
-				last = max(last, b.Index)
-				return
-			}
-			walk(v.Elem())
-		case reflect.Struct:
-			for i := range v.NumField() {
-				walk(v.Field(i))
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				walk(v.Index(i))
-			}
+	eachMarker(v, func(b *Bind) {
+		count++
+		last = max(last, b.Index)
+	})
+	return count, last
+}
+
+// eachMarker visits the markers within v in the order of the trees' fields.
+func eachMarker(v reflect.Value, visit func(*Bind)) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if b, ok := v.Interface().(*Bind); ok {
+			visit(b)
+			return
+		}
+		eachMarker(v.Elem(), visit)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			eachMarker(v.Field(i), visit)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			eachMarker(v.Index(i), visit)
 		}
 	}
-	walk(v)
-	return count, last
 }

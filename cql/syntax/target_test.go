@@ -72,7 +72,7 @@ func tablesOf(s Statement) []Name {
 }
 
 // checkTarget fails if Target or Tables disagree with the parsed statement.
-func checkTarget(t *testing.T, text string, s Statement) {
+func checkTarget(t reporter, text string, s Statement) {
 	t.Helper()
 	if got, want := Target(text), headOf(s); got != want {
 		t.Fatalf("Target(%q)\n got %+v\nwant %+v", text, got, want)
