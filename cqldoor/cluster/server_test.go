@@ -160,7 +160,10 @@ func (ss *session) serve() {
 		case wire.OpAuthResponse:
 			token, _ := wire.ParseAuthResponse(body)
 			p := strings.Split(string(token), "\x00")
-			if want, ok := ss.srv.passwords[p[1]]; !ok || want != p[2] {
+			ss.srv.mu.Lock()
+			want, ok := ss.srv.passwords[p[1]]
+			ss.srv.mu.Unlock()
+			if !ok || want != p[2] {
 				ss.fail(h, wire.Errorf(wire.CodeBadCredentials, "Provided username %s and/or password are incorrect", p[1]))
 				return
 			}
