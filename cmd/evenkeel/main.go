@@ -21,6 +21,8 @@ const version = "0.1.0"
 type cli struct {
 	Serve serveCmd `cmd:"" help:"Serve CQL: in front of a Cassandra cluster, or on the embedded engine."`
 
+	Explain explainCmd `cmd:"" help:"Show what a statement on a write-sharded table becomes, without executing it."`
+
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 

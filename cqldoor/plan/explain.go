@@ -166,3 +166,18 @@ func (p *Write) Explain(env *eval.Env) (*Explained, error) {
 	}
 	return e, nil
 }
+
+// ExplainBatch shows a BATCH by its statements.
+func ExplainBatch(parts []*Explained) *Explained {
+	out := &Explained{Access: "batch", Shards: []int{}, Statements: []ExplainedStatement{}}
+	for i, e := range parts {
+		if i == 0 {
+			out.Table, out.Layout = e.Table, e.Layout
+		}
+		out.Statements = append(out.Statements, e.Statements...)
+		out.Shards = append(out.Shards, e.Shards...)
+	}
+	slices.Sort(out.Shards)
+	out.Shards = slices.Compact(out.Shards)
+	return out
+}

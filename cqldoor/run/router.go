@@ -189,7 +189,17 @@ func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement
 	if s.sel != nil {
 		p.Result = encodeColumns(req.Version, s.head.Table, s.sel.Logical.Columns)
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendPrepared(nil, req.Version, &p)})
+	var body []byte
+	var flags wire.Flags
+	if asksExplain(req.Message) {
+		e, err := r.explain(s)
+		if err != nil {
+			return err
+		}
+		flags = wire.FlagCustomPayload
+		body = wire.AppendBytesMap(nil, map[string][]byte{ExplainPayload: e})
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Flags: flags, Body: wire.AppendPrepared(body, req.Version, &p)})
 	return nil
 }
 
