@@ -1,7 +1,3 @@
-// Package schema is the logical schema as values: keyspaces, tables, columns,
-// types. A Schema is an immutable snapshot; a change makes a new one.
-//
-// It does no I/O; it imports cql/value.
 package schema
 
 import "github.com/evenkeel/evenkeel/cql/value"
@@ -61,10 +57,20 @@ type Table struct {
 	Statics      []*Column // by name
 	Regulars     []*Column // by name
 	Columns      map[string]*Column
-	Options      map[string]any     // as in system_schema.tables
-	Dropped      map[string]Dropped // dropped columns, by name
-	Counter      bool
-	Indexes      []Index
+	// Options are as in system_schema.tables, by column: string, int, float64,
+	// bool, map[string]string or map[string][]byte; null ones are absent.
+	Options map[string]any
+	Dropped map[string]Dropped // dropped columns, by name
+	Counter bool
+	Indexes []Index // by name
+	View    *View   // a materialized view's; nil for a table
+}
+
+// View is what makes a table a materialized view, as in system_schema.views.
+type View struct {
+	Base       string // the table that it is a view of
+	AllColumns bool   // SELECT *
+	Where      string // its WHERE clause
 }
 
 // Dropped is a dropped column and when it was dropped, in microseconds.

@@ -56,7 +56,7 @@ func (t *Type) Accepts(k Literal) bool {
 	case UUIDLiteral:
 		return t.Kind == UUID || t.Kind == Timeuuid
 	case HexLiteral:
-		return t.Kind == Blob
+		return t.Kind == Blob || t.Kind == Tinyint
 	case BooleanLiteral:
 		return t.Kind == Boolean
 	case DurationLiteral:
@@ -76,6 +76,9 @@ func (t *Type) FromLiteral(k Literal, text string) ([]byte, error) {
 		b, err := hex.DecodeString(text)
 		if err != nil {
 			return nil, fmt.Errorf("cannot parse '%s' as hex bytes", text)
+		}
+		if t.Kind == Tinyint {
+			return b, t.Validate(b) // Cassandra takes and stores any bytes here
 		}
 		return b, nil
 	}

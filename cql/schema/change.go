@@ -1,0 +1,133 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// NewTable makes a table of its columns, in any order: it sorts them by role and
+// position, or name. Options and all the rest are empty.
+func NewTable(keyspace, name string, columns []*Column) *Table {
+	t := &Table{
+		Keyspace: keyspace,
+		Name:     name,
+		Columns:  make(map[string]*Column, len(columns)),
+		Options:  map[string]any{},
+		Dropped:  map[string]Dropped{},
+	}
+	for _, c := range columns {
+		t.Columns[c.Name] = c
+		switch c.Kind {
+		case PartitionKey:
+			t.PartitionKey = append(t.PartitionKey, c)
+		case Clustering:
+			t.Clustering = append(t.Clustering, c)
+		case Static:
+			t.Statics = append(t.Statics, c)
+		default:
+			t.Regulars = append(t.Regulars, c)
+		}
+		t.Counter = t.Counter || c.Type.Kind == value.Counter
+	}
+	byPosition := func(a, b *Column) int { return cmp.Compare(a.Position, b.Position) }
+	byName := func(a, b *Column) int { return strings.Compare(a.Name, b.Name) }
+	slices.SortFunc(t.PartitionKey, byPosition)
+	slices.SortFunc(t.Clustering, byPosition)
+	slices.SortFunc(t.Statics, byName)
+	slices.SortFunc(t.Regulars, byName)
+	return t
+}
+
+// With returns the schema with this keyspace in the place of the one of its name.
+func (s *Schema) With(k *Keyspace) *Schema {
+	n := &Schema{Keyspaces: make(map[string]*Keyspace, len(s.Keyspaces)+1)}
+	maps.Copy(n.Keyspaces, s.Keyspaces)
+	n.Keyspaces[k.Name] = k
+	return n
+}
+
+// Without returns the schema without the keyspace.
+func (s *Schema) Without(keyspace string) *Schema {
+	n := &Schema{Keyspaces: maps.Clone(s.Keyspaces)}
+	delete(n.Keyspaces, keyspace)
+	return n
+}
+
+// WithTable returns the schema with this table in the place of the one of its
+// name. Its keyspace must exist.
+func (s *Schema) WithTable(t *Table) *Schema {
+	return s.With(s.Keyspaces[t.Keyspace].With(t))
+}
+
+// WithoutTable returns the schema without the table.
+func (s *Schema) WithoutTable(keyspace, name string) *Schema {
+	k := s.Keyspaces[keyspace]
+	if k == nil || k.Tables[name] == nil {
+		return s
+	}
+	return s.With(k.Without(name))
+}
+
+// With returns the keyspace with this table in the place of the one of its name.
+func (k *Keyspace) With(t *Table) *Keyspace {
+	n := *k
+	n.Tables = make(map[string]*Table, len(k.Tables)+1)
+	maps.Copy(n.Tables, k.Tables)
+	n.Tables[t.Name] = t
+	return &n
+}
+
+// Without returns the keyspace without the table.
+func (k *Keyspace) Without(table string) *Keyspace {
+	n := *k
+	n.Tables = maps.Clone(k.Tables)
+	delete(n.Tables, table)
+	return &n
+}
+
+// WithType returns the keyspace with this user-defined type in the place of the
+// one of its name, in every type and column that uses it. u is not frozen.
+func (k *Keyspace) WithType(u *value.Type) *Keyspace {
+	n := *k
+	n.Types = make(map[string]*value.Type, len(k.Types)+1)
+	for name, t := range k.Types {
+		n.Types[name] = t.Replace(u)
+	}
+	n.Types[u.Name] = u
+	n.Tables = make(map[string]*Table, len(k.Tables))
+	for name, t := range k.Tables {
+		n.Tables[name] = t.withType(u)
+	}
+	return &n
+}
+
+// withType returns the table with u in its columns; t itself where none uses it.
+func (t *Table) withType(u *value.Type) *Table {
+	var columns []*Column
+	for name, c := range t.Columns {
+		typ := c.Type.Replace(u)
+		if typ == c.Type {
+			continue
+		}
+		if columns == nil {
+			columns = t.All()
+		}
+		changed := *c
+		changed.Type = typ
+		for i := range columns {
+			if columns[i].Name == name {
+				columns[i] = &changed
+			}
+		}
+	}
+	if columns == nil {
+		return t
+	}
+	n := NewTable(t.Keyspace, t.Name, columns)
+	n.ID, n.Options, n.Dropped, n.Counter, n.Indexes, n.View = t.ID, t.Options, t.Dropped, t.Counter, t.Indexes, t.View
+	return n
+}
