@@ -27,9 +27,9 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	if s, err = r.current(s); err != nil {
 		return err
 	}
-	if whole := s.whole(); whole != nil && !s.conditional() {
-		if id, metadataID := r.registry.physical(whole.Text).ids(); id != nil {
-			return r.executeOne(req, s, &e, id, metadataID)
+	if s.physical != nil && !s.conditional() {
+		if ids := s.physical.named.Load(); ids != nil {
+			return r.executeOne(req, s, &e, ids)
 		}
 	}
 	req.Go(func() { r.finish(req, r.executeSlowly(ctx, req, s)) })
@@ -50,7 +50,7 @@ func (r *Router) executeSlowly(ctx context.Context, req *cqldoor.Request, s *sta
 }
 
 // executeOne passes an EXECUTE on to its shard.
-func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, id, metadataID []byte) error {
+func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) error {
 	var (
 		scratch [16]eval.Value
 		env     eval.Env
@@ -59,7 +59,9 @@ func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 	if err := r.fill(&env, s, &e.Params.Values, scratch[:0]); err != nil {
 		return err
 	}
-	e.ID, e.MetadataID = id, metadataID
+	// The metadata id stays the client's: it is the backend's own, see prepare.
+	e.ID = ids.statement
+	s.showMetadata(req.Version, &e.Params)
 	whole := s.whole()
 	if at := whole.Insertion(len(env.Values)); at >= 0 && !e.Params.Values.Named {
 		var target plan.Target
@@ -96,7 +98,7 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	case s.sel != nil && s.sel.Access == plan.Partitions:
 		return r.read(ctx, req, s, params, &env, metadataID)
 	case s.whole() != nil:
-		return r.answerOne(ctx, req, s, params, &env)
+		return r.answerOne(ctx, req, s, params, &env, metadataID)
 	case s.batch != nil:
 		return r.writtenBatch(ctx, req, s, params, &env)
 	}
@@ -109,15 +111,18 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 
 // answerOne executes a statement of one shard whose answer must be looked at, or
 // whose physical form is not prepared yet.
-func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
+func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	values, err := s.values(env)
 	if err != nil {
 		return err
 	}
 	whole := s.whole()
-	id, metadataID, err := r.registry.physical(whole.Text).prepare(ctx, req.Link, req.Version, whole.Text)
+	ids, err := s.physical.prepare(ctx, req.Link, req.Version, whole.Text)
 	if err != nil {
 		return err
+	}
+	if metadataID == nil {
+		metadataID = ids.metadata
 	}
 	p := *params
 	p.SetKeyspace(nil)
@@ -125,7 +130,8 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 	if s.conditional() {
 		p.SetSkipMetadata(false)
 	}
-	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: id, MetadataID: metadataID, Params: p})})
+	s.showMetadata(req.Version, &p)
+	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p})})
 	if err != nil {
 		return err
 	}

@@ -53,14 +53,13 @@ type response struct {
 
 // send sends one physical read; its answer comes on out, which has room for it.
 func (x *reader) send(f *plan.Fetch, tag int, out chan<- response) error {
-	ids := x.r.registry.physical(f.Statement.Text)
-	id, metadataID, err := ids.prepare(x.ctx, x.link, x.version, f.Statement.Text)
+	ids, err := x.r.registry.physical(f.Statement.Text).prepare(x.ctx, x.link, x.version, f.Statement.Text)
 	if err != nil {
 		return err
 	}
 	p := x.params
 	p.SetValues(encodeValues(f.Values))
-	body := wire.AppendExecute(nil, x.version, &wire.Execute{ID: id, MetadataID: metadataID, Params: p})
+	body := wire.AppendExecute(nil, x.version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
 	x.link.Send(wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
 		body, err := result(x.version, resp)
 		out <- response{tag, append([]byte(nil), body...), err}
@@ -260,7 +259,7 @@ func (x *reader) aggregate(segments []plan.Segment) ([][]byte, error) {
 	return total, nil
 }
 
-// evaluate feeds merged rows, in order and filtered where that is ours to do, to
+// each feeds merged rows, in order and filtered where that is ours to do, to
 // f until it returns false. after is the position in the first segment.
 func (x *reader) each(segments []plan.Segment, after [][]byte, f func(s plan.Segment, r row) (bool, error)) error {
 	for i, s := range segments {

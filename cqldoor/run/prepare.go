@@ -2,51 +2,35 @@ package run
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// physical is what the backend calls a physical statement.
-type physical struct {
-	mu         sync.Mutex
-	id         []byte
-	metadataID []byte
-}
+// physical is what the backend calls a physical statement. It is safe for
+// concurrent use.
+type physical struct{ named atomic.Pointer[ids] }
 
-// ids returns the backend's ids of the statement, "" while it is not prepared.
-func (p *physical) ids() (id, metadataID []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.id, p.metadataID
-}
-
-func (p *physical) forget(id []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if string(p.id) == string(id) {
-		p.id = nil
-	}
-}
+// ids are a backend's names of a prepared statement: the same on all its hosts.
+type ids struct{ statement, metadata []byte }
 
 // prepare returns the ids, preparing the text on the link where it is not yet.
-func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, text string) (id, metadataID []byte, err error) {
-	if id, metadataID = p.ids(); id != nil {
-		return id, metadataID, nil
+func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
+	if n := p.named.Load(); n != nil && (v < wire.V5 || n.metadata != nil) {
+		return n, nil
 	}
 	body, err := call(ctx, l, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	answer, err := wire.ParsePrepared(v, body)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.id, p.metadataID = answer.ID, answer.MetadataID
-	return p.id, p.metadataID, nil
+	n := &ids{answer.ID, answer.MetadataID}
+	p.named.Store(n)
+	return n, nil
 }
 
 // call sends a request and waits for its response: the body of a RESULT without
@@ -86,20 +70,19 @@ func result(v wire.Version, resp wire.Message) ([]byte, error) {
 	return body, nil
 }
 
-// registry holds what is prepared: the clients' statements by their ids, the
-// physical ones by their texts. Both are bounded; the least lately used go first.
+// registry holds what is planned and prepared, each kind bounded; the least lately
+// used go first.
 type registry struct {
-	statements *lru[[16]byte, *statement]
-	texts      *lru[string, *physical]
+	statements *lru[[16]byte, *statement] // that clients prepared, by id
+	texts      *lru[[16]byte, *statement] // that clients sent as text, likewise
+	physicals  *lru[string, *physical]    // by text
 }
 
-const registrySize = 10_000
-
 func newRegistry() *registry {
-	return &registry{newLRU[[16]byte, *statement](registrySize), newLRU[string, *physical](registrySize)}
+	return &registry{newLRU[[16]byte, *statement](10_000), newLRU[[16]byte, *statement](1_000), newLRU[string, *physical](10_000)}
 }
 
 // physical is the entry of a physical statement.
 func (r *registry) physical(text string) *physical {
-	return r.texts.getOr(text, func() *physical { return &physical{} })
+	return r.physicals.getOr(text, func() *physical { return &physical{} })
 }

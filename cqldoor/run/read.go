@@ -29,6 +29,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 			return &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
 		}
 	}
+	s.showMetadata(req.Version, params)
 	x := r.newReader(ctx, req.Link, req.Version, params, s.sel, b)
 	out := &output{s: s}
 	out.begin(req.Version, params, metadataID)

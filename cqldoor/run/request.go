@@ -62,6 +62,14 @@ func encodeValues(values []eval.Value) wire.Values {
 	return out
 }
 
+// showMetadata has the result of SELECT * described in v4, where a client has no
+// other way to learn of a column that came later (native_protocol_v4.spec §4.2.5.2).
+func (s *statement) showMetadata(v wire.Version, p *wire.Params) {
+	if v < wire.V5 && s.sel != nil && s.sel.Logical.Wildcard {
+		p.SetSkipMetadata(false)
+	}
+}
+
 // values are those of a statement that is passed on.
 func (s *statement) values(env *eval.Env) ([]eval.Value, error) {
 	var target plan.Target

@@ -119,6 +119,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if req.Op == wire.OpPrepare {
+		r.registry.statements.put(s.id, s)
 		req.Go(func() { r.finish(req, r.prepare(ctx, req, s)) })
 		return nil
 	}
@@ -143,15 +144,26 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 func (r *Router) statement(keyspace, text string) (*statement, error) {
 	st := r.state.Load()
 	id := newID(keyspace, text)
-	if s, ok := r.registry.statements.get(id); ok {
-		return r.current(s)
+	for _, known := range []*lru[[16]byte, *statement]{r.registry.statements, r.registry.texts} {
+		if s, ok := known.get(id); ok && s.state == st {
+			return s, nil
+		}
 	}
-	s, err := newStatement(st, keyspace, text)
+	s, err := r.newStatement(st, keyspace, text)
 	if err != nil {
 		return nil, err
 	}
-	r.registry.statements.put(id, s)
+	r.registry.texts.put(id, s)
 	return s, nil
+}
+
+// newStatement plans a text.
+func (r *Router) newStatement(st *State, keyspace, text string) (*statement, error) {
+	s, err := newStatement(st, keyspace, text)
+	if err == nil && s.whole() != nil {
+		s.physical = r.registry.physical(s.whole().Text)
+	}
+	return s, err
 }
 
 // current is the statement as planned on the present schema.
@@ -160,7 +172,11 @@ func (r *Router) current(s *statement) (*statement, error) {
 	if s.state == st {
 		return s, nil
 	}
-	fresh, err := newStatement(st, s.keyspace, s.text)
+	if t := s.head.Table; t != nil && st.Table(t.Keyspace, t.Name) == nil {
+		// Dropped, or re-created without shards: prepared anew, it goes where it belongs.
+		return nil, unprepared(s.id[:])
+	}
+	fresh, err := r.newStatement(st, s.keyspace, s.text)
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +186,15 @@ func (r *Router) current(s *statement) (*statement, error) {
 
 // prepare answers a PREPARE.
 func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement) error {
+	p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:]}
 	if whole := s.whole(); whole != nil {
-		// The backend checks the physical statement too, and names the client's rights.
-		if _, _, err := r.registry.physical(whole.Text).prepare(ctx, req.Link, req.Version, whole.Text); err != nil {
+		ids, err := s.physical.prepare(ctx, req.Link, req.Version, whole.Text)
+		if err != nil {
 			return err
 		}
+		// The backend answers, so it is the backend that compares metadata.
+		p.MetadataID = ids.metadata
 	}
-	p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:]}
 	binds := make([]wire.Column, len(s.head.Binds))
 	for i, b := range s.head.Binds {
 		binds[i] = wire.Column{Keyspace: b.Keyspace, Table: b.Table, Name: b.Name, Type: b.Type}

@@ -23,8 +23,8 @@ type statement struct {
 	write *plan.Write
 	batch *batchPlan
 
-	metadataID [16]byte // of the result, v5
-	physical   physical // of a statement that goes to one shard
+	metadataID [16]byte  // of the result, v5
+	physical   *physical // of a statement that goes to one shard
 }
 
 // batchPlan is a written BATCH.
@@ -55,6 +55,9 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 		return nil, err
 	}
 	s.head = a.Head()
+	if t := s.head.Table; t != nil && st.Table(t.Keyspace, t.Name) == nil {
+		return nil, wire.Invalidf("table %s.%s does not exist", t.Keyspace, t.Name)
+	}
 	switch a := a.(type) {
 	case *analysis.Select:
 		t := st.Table(a.Table.Keyspace, a.Table.Name)

@@ -38,7 +38,7 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms []plan
 	for finished := 0; finished < len(ms); finished++ {
 		for ; first == nil && sent < len(ms) && sent-finished < r.opts.FanOut; sent++ {
 			m := &ms[sent]
-			id, metadataID, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+			ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
 			if err != nil {
 				first = err
 				break
@@ -46,7 +46,7 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms []plan
 			p := *params
 			p.SetKeyspace(nil)
 			p.SetValues(encodeValues(m.Values))
-			body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: id, MetadataID: metadataID, Params: p})
+			body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
 			v := req.Version
 			req.Link.Send(wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
 				_, err := result(v, resp)
@@ -76,11 +76,11 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms []plan
 func (r *Router) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation) error {
 	for i := range ms {
 		m := &ms[i]
-		id, _, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
 		if err != nil {
 			return err
 		}
-		b.Raw = wire.AppendBatchStatement(b.Raw, &wire.BatchStatement{Prepared: true, ID: id, Values: encodeValues(m.Values)})
+		b.Raw = wire.AppendBatchStatement(b.Raw, &wire.BatchStatement{Prepared: true, ID: ids.statement, Values: encodeValues(m.Values)})
 		b.Count++
 	}
 	return nil
