@@ -225,34 +225,120 @@ func TestSweepBehindItsBack(t *testing.T) {
 // TestSweepMark: the interleaving that TestSweepBehindItsBack hopes for. A write
 // comes after the sweep passed its row and before the deletion is removed.
 func TestSweepMark(t *testing.T) {
-	db := openTest(t)
-	table := mustTable(t, db, concurrentTable)
-	b := db.NewBatch()
-	defer b.Release()
-	b.Partition(table, 1, i32(1))
-	b.DeletePartition(Deletion{Timestamp: 10, Time: 1})
-	if err := b.Commit(); err != nil {
+	for _, c := range []struct {
+		name      string
+		key       int
+		timestamp int64
+		left      int // keys
+	}{
+		{"none", -1, 0, 0},
+		{"newer", 1, 11, 1},
+		{"elsewhere", 2, 5, 1},
+		{"equal", 1, 10, 2},
+		{"older", 1, 5, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := openTest(t)
+			table := mustTable(t, db, concurrentTable)
+			b := db.NewBatch()
+			defer b.Release()
+			b.Partition(table, 1, i32(1))
+			b.DeletePartition(Deletion{Timestamp: 10, Time: 1})
+			b.Row([][]byte{i32(1)})
+			b.Marker(Liveness{Timestamp: 3})
+			if err := b.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			s := sweep{table: table, now: 100, before: 100, prefix: appendPartition(nil, &table.spec.ID, 1, i32(1))}
+			swept, err := s.begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done, err := s.clean(); !done || err != nil {
+				t.Fatal(done, err)
+			}
+			if c.key >= 0 {
+				b.Partition(table, int64(c.key), i32(c.key))
+				b.Row([][]byte{i32(1)})
+				b.Marker(Liveness{Timestamp: c.timestamp})
+				if err := b.Commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.end(swept, true); err != nil {
+				t.Fatal(err)
+			}
+			if n := stored(t, db, table); n != c.left {
+				t.Errorf("%d keys, want %d", n, c.left)
+			}
+			live := 0
+			if c.left == 1 {
+				live = 1
+			}
+			if n := rowsOf(t, table, &Query{}); n != live {
+				t.Errorf("%d rows, want %d", n, live)
+			}
+			if err := db.Sweep(); err != nil {
+				t.Fatal(err)
+			}
+			if n := stored(t, db, table); n != live {
+				t.Errorf("%d keys after another sweep, want %d", n, live)
+			}
+		})
+	}
+}
+
+// TestSweepLosesNothing: rows that are rewritten by the sweep again and again
+// keep every write.
+func TestSweepLosesNothing(t *testing.T) {
+	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
+	if err != nil {
 		t.Fatal(err)
 	}
-	l := &db.stripes[stripeOf(&table.spec.ID, 1)]
-	for _, c := range []struct {
-		token     int64
-		timestamp int64
-		touched   bool
-	}{{1, 11, false}, {2, 5, false}, {1, 10, true}, {1, 5, true}} {
-		swept := &sweptPartition{table: table.state, token: 1, timestamp: 10}
-		l.swept = swept
-		b.Partition(table, c.token, i32(1))
-		b.Row([][]byte{i32(1)})
-		b.Marker(Liveness{Timestamp: c.timestamp})
-		if err := b.Commit(); err != nil {
-			t.Fatal(err)
+	table := mustTable(t, db, concurrentTable)
+	stop := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if err := db.Sweep(); err != nil {
+					t.Error(err)
+				}
+			}
 		}
-		if got := swept.touched.Load(); got != c.touched {
-			t.Errorf("token %d, timestamp %d: touched is %v", c.token, c.timestamp, got)
-		}
+	})
+	for w := range 2 {
+		running.Go(func() {
+			b := db.NewBatch()
+			defer b.Release()
+			var row Row
+			end := time.Now().Add(300 * time.Millisecond)
+			for n := int64(1); time.Now().Before(end); n++ {
+				ok, err := table.Get(1, i32(1), [][]byte{i32(w)}, &Query{All: true, Now: 5}, &row)
+				if err != nil || ok != (n > 1) || ok && row.Cells[0].Timestamp != n-1 {
+					t.Errorf("write %d is lost: %v %v %+v", n-1, ok, err, row.Cells)
+					return
+				}
+				b.Partition(table, 1, i32(1))
+				b.Row([][]byte{i32(w)})
+				b.Marker(Liveness{Timestamp: n, TTL: 1, Expires: 2}) // garbage from the start
+				b.Set(Cell{Column: 0, Value: i32(int(n)), Timestamp: n})
+				if err := b.Commit(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
 	}
-	l.swept = nil
+	time.Sleep(320 * time.Millisecond)
+	close(stop)
+	running.Wait()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // stored counts the keys of a table.
@@ -414,6 +500,52 @@ func TestGetIsOfOneState(t *testing.T) {
 	end := time.Now().Add(300 * time.Millisecond)
 	for n := int64(2); time.Now().Before(end); n++ {
 		write(b, n)
+	}
+	close(stop)
+	running.Wait()
+	b.Release()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGetSeesNoGhost: each batch deletes the partition and writes what that
+// deletion shadows. A reader that took the deletions before it and the row after
+// it would see a row that never was.
+func TestGetSeesNoGhost(t *testing.T) {
+	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := mustTable(t, db, concurrentTable)
+	stop := make(chan struct{})
+	var running sync.WaitGroup
+	for range 3 {
+		running.Go(func() {
+			var row Row
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if ok, err := table.Get(1, i32(1), [][]byte{i32(1)}, &Query{All: true}, &row); ok || err != nil {
+					t.Errorf("a ghost: %+v, %v", row, err)
+					return
+				}
+			}
+		})
+	}
+	b := db.NewBatch()
+	end := time.Now().Add(500 * time.Millisecond)
+	for n := int64(2); time.Now().Before(end); n++ {
+		b.Partition(table, 1, i32(1))
+		b.DeletePartition(Deletion{Timestamp: 10 * n, Time: n})
+		b.Row([][]byte{i32(1)})
+		b.Set(Cell{Column: 0, Value: i32(int(n)), Timestamp: 10*n - 1})
+		if err := b.Commit(); err != nil {
+			t.Error(err)
+		}
 	}
 	close(stop)
 	running.Wait()

@@ -232,20 +232,15 @@ func (s *sweep) flushRows() error {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	unlock := s.lock()
-	defer unlock()
+	l := s.stripe()
+	l.Lock()
+	defer l.Unlock()
 	err := s.rewrite(s.rows)
 	s.rows = s.rows[:0]
 	return err
 }
 
-// lock locks the partition.
-func (s *sweep) lock() (unlock func()) {
-	l := s.stripe()
-	l.Lock()
-	return l.Unlock
-}
-
+// stripe is the partition's lock.
 func (s *sweep) stripe() *stripe {
 	return &s.table.db.stripes[stripeOf(&s.table.spec.ID, decodeToken(s.prefix))]
 }
@@ -253,64 +248,67 @@ func (s *sweep) stripe() *stripe {
 // partition purges the partition's deletions: first all rows of what they
 // shadow, then them.
 func (s *sweep) partition() error {
-	db := s.table.db
-	dels, err := s.deletions()
+	swept, err := s.begin()
 	if err != nil {
 		return err
+	}
+	done, err := s.clean()
+	return errors.Join(err, s.end(swept, done && err == nil))
+}
+
+// begin lets writers know that the partition's deletions are about to go.
+func (s *sweep) begin() (*sweptPartition, error) {
+	l := s.stripe()
+	l.Lock()
+	defer l.Unlock()
+	dels, err := s.deletions()
+	if err != nil {
+		return nil, err
 	}
 	swept := &sweptPartition{table: s.table.state, token: decodeToken(s.prefix), timestamp: dels.partition.Timestamp}
 	for _, sp := range dels.spans {
 		swept.timestamp = max(swept.timestamp, sp.Timestamp)
 	}
-	l := s.stripe()
-	l.Lock()
 	l.swept = swept
-	l.Unlock()
-	defer func() {
-		l.Lock()
-		l.swept = nil
-		l.Unlock()
-	}()
+	return swept, nil
+}
 
-	// The iterator sees all that was applied before swept was set.
+// clean rewrites all rows that there were when begin returned; false when it
+// was interrupted.
+func (s *sweep) clean() (done bool, err error) {
+	db := s.table.db
 	it, err := db.pebble.NewIter(&pebble.IterOptions{
 		LowerBound: append(bytes.Clone(s.prefix), kindStatic),
 		UpperBound: append(bytes.Clone(s.prefix), after),
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	var keys [][]byte
-	work := func() error {
-		unlock := s.lock()
-		defer unlock()
-		err := s.rewrite(keys)
-		keys = keys[:0]
-		return err
-	}
-	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		if db.closing() {
-			return errors.Join(it.Error(), it.Close())
-		}
-		keys = append(keys, bytes.Clone(it.Key()))
-		if len(keys) >= sweepRows {
-			err = work()
+	for ok := it.First(); ok && err == nil && !db.closing(); ok = it.Next() {
+		s.rows = append(s.rows, bytes.Clone(it.Key()))
+		if len(s.rows) >= sweepRows {
+			err = s.flushRows()
 		}
 	}
 	if err == nil {
-		err = work()
+		err = s.flushRows()
 	}
-	if err := errors.Join(err, it.Error(), it.Close()); err != nil {
-		return err
-	}
+	return !db.closing(), errors.Join(err, it.Error(), it.Close())
+}
 
+// end removes the deletions that were there at begin and may go, unless rows
+// may have something left that they shadow: then next time.
+func (s *sweep) end(swept *sweptPartition, clean bool) error {
+	l := s.stripe()
 	l.Lock()
 	defer l.Unlock()
-	if swept.touched.Load() {
+	l.swept = nil
+	if !clean || swept.touched.Load() {
 		s.remains = 0
-		return nil // not all of what they shadow is gone: next time
+		return nil
 	}
-	if dels, err = s.deletions(); err != nil {
+	dels, err := s.deletions()
+	if err != nil {
 		return err
 	}
 	if dels.partition.Time < s.before && dels.partition.Timestamp <= swept.timestamp {
@@ -319,11 +317,14 @@ func (s *sweep) partition() error {
 	dels.spans = slices.DeleteFunc(dels.spans, func(sp span) bool {
 		return sp.Time < s.before && sp.Timestamp <= swept.timestamp
 	})
+	if at := dels.earliest(); at != math.MaxInt64 {
+		s.remains = min(s.remains, at)
+	}
 	key := append(bytes.Clone(s.prefix), kindDeletions)
 	if dels.empty() {
-		return db.pebble.Delete(key, pebble.NoSync)
+		return s.table.db.pebble.Delete(key, pebble.NoSync)
 	}
-	return db.pebble.Set(key, dels.append(nil), pebble.NoSync)
+	return s.table.db.pebble.Set(key, dels.append(nil), pebble.NoSync)
 }
 
 // deletions reads the partition's deletions.

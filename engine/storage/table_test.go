@@ -105,6 +105,12 @@ func TestTruncateAndDrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(0, 3, 3, 3)
+	for _, table := range tables[1:] {
+		var row Row
+		if ok, err := table.Get(0, i32(1), [][]byte{i32(2)}, &Query{}, &row); ok || err != nil {
+			t.Errorf("a deleted row is read after reopening: %v", err)
+		}
+	}
 	b.Release()
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
