@@ -39,7 +39,9 @@ func (l *link) Forward(req wire.Message, to store.Receiver, tag uint32) {
 		l.cur.CompareAndSwap(c, nil)
 	}
 	why := "there is no connection to the cluster"
-	if l.p.live() {
+	if !l.p.live() {
+		l.p.wake()
+	} else {
 		why = "too many requests are in flight to the cluster"
 	}
 	to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent(why).Append(nil, l.p.options.Version)})

@@ -34,7 +34,7 @@ type pool struct {
 type keeper struct {
 	host   *host
 	cancel context.CancelFunc
-	kick   chan struct{} // a connection was lost
+	kick   chan struct{} // a connection was lost, or is wanted
 }
 
 func newPool(cl *Cluster, o store.LinkOptions) *pool {
@@ -97,10 +97,7 @@ func (p *pool) remove(c *conn) {
 		p.conns.Store(&conns)
 	}
 	if k := p.keepers[c.host.addr]; k != nil {
-		select {
-		case k.kick <- struct{}{}:
-		default:
-		}
+		k.wake()
 	}
 }
 
@@ -138,7 +135,7 @@ func (p *pool) setHosts(hosts []*host) {
 
 // keep is a keeper's goroutine.
 func (p *pool) keep(ctx context.Context, k *keeper) {
-	const firstPause, longestPause = 100 * time.Millisecond, 30 * time.Second
+	const firstPause, longestPause = 100 * time.Millisecond, 10 * time.Second
 	pause := firstPause
 	for {
 		p.mu.Lock()
@@ -167,8 +164,14 @@ func (p *pool) keep(ctx context.Context, k *keeper) {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause/2 + rand.N(pause)):
-		case <-p.cluster.hostUp(k.host):
-			// Half a minute is long when the cluster has just said that it is up.
+		case <-p.cluster.hostUp(k.host): // as the cluster has just said
+		case <-k.kick:
+			// Somebody wants a connection now; not more than ten times a second.
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(firstPause):
+			}
 		}
 		pause = min(2*pause, longestPause)
 	}
@@ -214,6 +217,23 @@ func elsewhere(c wire.Code) bool {
 		return true
 	}
 	return false
+}
+
+// wake makes keepers that wait between two attempts try again: a request has come
+// and there is no connection.
+func (p *pool) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.keepers {
+		k.wake()
+	}
+}
+
+func (k *keeper) wake() {
+	select {
+	case k.kick <- struct{}{}:
+	default:
+	}
 }
 
 func (p *pool) live() bool { return len(*p.conns.Load()) > 0 }
