@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -61,6 +62,7 @@ func BenchmarkWrite(b *testing.B) {
 	db, table := openBench(b, Options{Periodic: true})
 	w := benchWriter{batch: db.NewBatch(), table: table}
 	b.ReportAllocs()
+	defer cpu(b)()
 	for n := uint64(0); b.Loop(); n++ {
 		if err := w.write(n); err != nil {
 			b.Fatal(err)
@@ -74,6 +76,7 @@ func BenchmarkWriteSync(b *testing.B) {
 	db, table := openBench(b, Options{})
 	b.SetParallelism(32)
 	b.ReportAllocs()
+	defer cpu(b)()
 	b.RunParallel(func(p *testing.PB) {
 		w := benchWriter{batch: db.NewBatch(), table: table}
 		for p.Next() {
@@ -84,6 +87,21 @@ func BenchmarkWriteSync(b *testing.B) {
 		}
 		w.batch.Release()
 	})
+}
+
+// cpu reports the process's CPU time for each operation, which, unlike the
+// clock's, does not depend on who else is at work on the machine. It includes
+// flushes and compactions.
+func cpu(b *testing.B) func() {
+	used := func() int64 {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	before := used()
+	return func() { b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op") }
 }
 
 const benchRows = 200_000
@@ -117,6 +135,7 @@ func BenchmarkGet(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			clustering := make([][]byte, 1)
 			b.ReportAllocs()
+			defer cpu(b)()
 			for b.Loop() {
 				n := rng.Uint64N(benchRows)
 				binary.BigEndian.PutUint64(key[:], n)
@@ -137,6 +156,7 @@ func BenchmarkRead(b *testing.B) {
 	var key [8]byte
 	rng := rand.New(rand.NewPCG(1, 2))
 	b.ReportAllocs()
+	defer cpu(b)()
 	for b.Loop() {
 		n := rng.Uint64N(benchRows)
 		binary.BigEndian.PutUint64(key[:], n)
@@ -175,6 +195,7 @@ func BenchmarkSlice(b *testing.B) {
 			table := fillDay(b)
 			rng := rand.New(rand.NewPCG(1, 2))
 			b.ReportAllocs()
+			defer cpu(b)()
 			for b.Loop() {
 				from := fmt.Appendf(nil, "title%08d", 100+rng.IntN(99_800))
 				q := &Query{All: true, Now: 1, Reverse: reverse, Slices: []Slice{{Start: Bound{[][]byte{from}, true}}}}
@@ -204,6 +225,7 @@ func BenchmarkPartition(b *testing.B) {
 	table := fillDay(b)
 	q := &Query{All: true, Now: 1}
 	b.ReportAllocs()
+	defer cpu(b)()
 	for b.Loop() {
 		it := table.Read(42, []byte("day"), q)
 		n := 0

@@ -35,6 +35,7 @@ const foldAt = 64
 type valueMerger struct {
 	deletions bool
 	older     bool  // operands come from newer to older
+	folded    bool  // rows or dels are in use
 	operands  []int // lengths
 	buf       []byte
 	out       []byte
@@ -63,6 +64,7 @@ func (m *valueMerger) fold() error {
 	if len(m.operands) < 2 {
 		return nil
 	}
+	m.folded = true
 	var err error
 	if m.deletions {
 		err = m.foldDeletions()
@@ -139,11 +141,12 @@ func (m *valueMerger) Close() error {
 	if cap(m.buf) > keep || cap(m.out) > keep || cap(m.rows[0].cells) > keep/64 {
 		return nil
 	}
-	for i := range m.rows {
-		m.rows[i].reset()
-	}
-	for i := range m.dels {
-		m.dels[i].reset()
+	if m.folded {
+		for i := range m.rows {
+			m.rows[i].reset()
+			m.dels[i].reset()
+		}
+		m.folded = false
 	}
 	mergers.Put(m)
 	return nil

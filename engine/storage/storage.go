@@ -23,11 +23,11 @@ type Options struct {
 	// FS is the file system; default the machine's.
 	FS vfs.FS
 
-	// CacheBytes bounds the block cache; default 64 MiB.
+	// CacheBytes bounds the cache of blocks; default 64 MiB.
 	CacheBytes int64
 
-	// MemTableBytes is the size of one memtable, of which there are at most 2;
-	// default 32 MiB.
+	// MemTableBytes is the size of one memtable, of which there are at most 2,
+	// beside the cache; default 32 MiB.
 	MemTableBytes int
 
 	// Periodic acknowledges writes before they are on disk and syncs every
@@ -73,6 +73,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// memTables is how many there are at most.
+const memTables = 2
+
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
 	pebble  *pebble.DB
@@ -116,7 +119,8 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 	if err := identify(dir, o.FS); err != nil {
 		return nil, err
 	}
-	cache := pebble.NewCache(o.CacheBytes)
+	// Pebble takes the memtables out of the cache.
+	cache := pebble.NewCache(o.CacheBytes + memTables*int64(o.MemTableBytes))
 	defer cache.Unref()
 	po := &pebble.Options{
 		Cache:                       cache,
@@ -124,7 +128,7 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 		Lock:                        lock,
 		FormatMajorVersion:          pebble.FormatTableFormatV6,
 		MemTableSize:                uint64(o.MemTableBytes),
-		MemTableStopWritesThreshold: 2,
+		MemTableStopWritesThreshold: memTables,
 		Merger:                      merger,
 		Logger:                      pebbleLogger{o.Logger},
 		EventListener: &pebble.EventListener{

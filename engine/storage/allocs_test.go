@@ -1,0 +1,60 @@
+//go:build !race
+
+package storage
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// TestAllocs: the ways most used allocate next to nothing of their own. (Pebble
+// allocates for a batch that it has none of left.)
+func TestAllocs(t *testing.T) {
+	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	table := mustTable(t, db, testTable)
+	b := db.NewBatch()
+	defer b.Release()
+	key, c, v := i32(1), clustering(1, "row"), []byte("value")
+	n := int64(0)
+	check := func(what string, most float64, f func()) {
+		if got := testing.AllocsPerRun(1000, f); got > most {
+			t.Errorf("%s: %v allocations, at most %v", what, got, most)
+		}
+	}
+	check("write", 1, func() {
+		n++
+		b.Partition(table, n, key)
+		b.Row(c)
+		b.Marker(Liveness{Timestamp: n})
+		b.Set(Cell{Column: 0, Value: v, Timestamp: n})
+		b.Set(Cell{Column: 1, Value: v, Timestamp: n})
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var row Row
+	q := &Query{All: true}
+	check("get", 1, func() {
+		if ok, err := table.Get(1, key, c, q, &row); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	})
+	it := table.Scan(AllTokens, nil, q)
+	check("next", 0, func() {
+		if !it.NextPartition() || !it.Next() {
+			t.Fatal(it.Err())
+		}
+	})
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
