@@ -31,7 +31,7 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 	}
 	if s.Distinct {
 		b.Slices = []Slice{All()}
-	} else if b.Slices, err = s.Where.slices(env, s.Table); err != nil {
+	} else if b.Slices, err = s.Where.slices(env, s.Table, true); err != nil {
 		return nil, err
 	}
 	if b.Scan {

@@ -80,7 +80,7 @@ func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
 
 // listed are the values of IN ?.
 func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
-	v, err := eval.Term(r.List, env)
+	v, err := rawList(r.List, env)
 	switch {
 	case err != nil:
 		return nil, err
@@ -89,15 +89,28 @@ func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
 	case v.Bytes == nil:
 		return nil, invalid("Invalid null value for column %s", r.Columns[0].Name)
 	}
+	t := r.List.Type()
 	var out [][][]byte
-	for p := r.List.Type().Parts(v.Bytes); p.Next(); {
+	for p := t.Parts(v.Bytes); p.Next(); {
 		b, err := r.notNull(eval.Value{Bytes: p.Part()})
 		if err != nil {
 			return nil, err
 		}
+		if err := t.Elems[0].Validate(b); err != nil {
+			return nil, inner(err)
+		}
 		out = append(out, [][]byte{b})
 	}
 	return out, nil
+}
+
+// rawList is the value of IN ?, whose elements are still to be validated: null
+// ones have an error of their own.
+func rawList(e eval.Expr, env *eval.Env) (eval.Value, error) {
+	if m, ok := e.(*eval.Marker); ok && m.Index < len(env.Values) {
+		return env.Values[m.Index], nil
+	}
+	return eval.Term(e, env)
 }
 
 // tupleValues are the tuples of (a, b) = … and (a, b) IN ….
@@ -127,7 +140,7 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 		}
 		list := r.List.Type()
 		for p := list.Parts(v.Bytes); p.Next(); {
-			out = append(out, split(list.Elems[0], p.Part(), len(r.Columns)))
+			out = append(out, split(list.Elems[0], p.Part()))
 		}
 	}
 	for _, e := range r.Terms {
@@ -191,17 +204,14 @@ func (r *Restriction) components(e eval.Expr, tuple bool, env *eval.Env) ([][]by
 	if v.Bytes == nil {
 		return nil, invalid("Invalid null value in condition for column %s", r.Columns[0].Name)
 	}
-	return split(e.Type(), v.Bytes, len(e.Type().Elems)), nil
+	return split(e.Type(), v.Bytes), nil
 }
 
-// split gives a tuple's n components; missing ones are null.
-func split(t *value.Type, v []byte, n int) [][]byte {
-	out := make([][]byte, 0, n)
-	for p := t.Parts(v); p.Next() && len(out) < n; {
+// split gives a tuple's components; a value may have fewer than its type.
+func split(t *value.Type, v []byte) [][]byte {
+	out := make([][]byte, 0, len(t.Elems))
+	for p := t.Parts(v); p.Next(); {
 		out = append(out, p.Part())
-	}
-	for len(out) < n {
-		out = append(out, nil)
 	}
 	return out
 }
@@ -271,8 +281,10 @@ func checkClustering(k [][]byte) error {
 	return nil
 }
 
-// slices are the rows of a partition that a WHERE names.
-func (w *Where) slices(env *eval.Env, t *schema.Table) ([]Slice, error) {
+// slices are the rows of a partition that a WHERE names. Where nullFirst, a
+// null end of a range is before all rows in clustering order, as Cassandra's
+// reads have it; elsewhere it is an error.
+func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) ([]Slice, error) {
 	prefixes, last, err := w.prefixes(env, t)
 	if err != nil {
 		return nil, err
@@ -292,6 +304,18 @@ func (w *Where) slices(env *eval.Env, t *schema.Table) ([]Slice, error) {
 	if err != nil {
 		return nil, err
 	}
+	if nullFirst {
+		first, after := &start, &end
+		if last.Columns[0].Desc {
+			first, after = after, first
+		}
+		if !last.endTuple(after == &end) && null(*after) {
+			return nil, nil
+		}
+		if !last.endTuple(first == &end) && null(*first) {
+			*first = nil
+		}
+	}
 	for _, b := range [][][]byte{start, end} {
 		for i, v := range b {
 			if v == nil {
@@ -305,6 +329,16 @@ func (w *Where) slices(env *eval.Env, t *schema.Table) ([]Slice, error) {
 		out = r.slices(out, p)
 	}
 	return out, nil
+}
+
+func null(values [][]byte) bool { return len(values) == 1 && values[0] == nil }
+
+// endTuple says whether the end, or the start, was written as a tuple.
+func (r *Restriction) endTuple(end bool) bool {
+	if end {
+		return r.EndTuple
+	}
+	return r.StartTuple
 }
 
 // prefixes are the clustering prefixes that EQ and IN allow, and the range

@@ -114,10 +114,14 @@ func (b *BoundWrite) bindRows(env *eval.Env) error {
 	switch b.Scope {
 	case ScopeDeleteSlices:
 		var err error
-		b.Slices, err = b.Where.slices(env, b.Table)
+		b.Slices, err = b.Where.slices(env, b.Table, false)
 		return err
-	case ScopeStatic, ScopeDeletePartition:
+	case ScopeStatic:
 		return nil
+	case ScopeDeletePartition:
+		if len(b.Table.Clustering) > 0 {
+			return nil
+		}
 	}
 	rows, _, err := b.Where.prefixes(env, b.Table)
 	if err != nil {

@@ -199,7 +199,7 @@ func holds(c int, op syntax.Op) bool {
 	return false
 }
 
-var kindNames = map[value.Kind]string{value.List: "LIST", value.Set: "SET", value.Map: "MAP"}
+var kindNames = map[value.Kind]string{value.List: "list", value.Set: "set", value.Map: "map"}
 
 // compareCollection compares a collection that is not frozen: element by
 // element, the shorter one first; an empty one is null.

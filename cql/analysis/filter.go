@@ -133,11 +133,12 @@ func (r *Restriction) filters(env *eval.Env) ([]Filter, error) {
 		f, err := one(op, r.Term)
 		return []Filter{f}, err
 	case Entry:
-		f, err := one(syntax.OpEQ, r.Term)
-		if err != nil {
+		f := Filter{Column: c, Cell: r.Cells[0], Op: syntax.OpEQ}
+		var err error
+		if f.Key, err = entryPart(c, "key", r.Key, env); err != nil {
 			return nil, err
 		}
-		f.Key, err = entryKey(c, r.Key, env)
+		f.Value, err = entryPart(c, "value", r.Term, env)
 		return []Filter{f}, err
 	case IN:
 		if r.Tuple && len(r.Columns) > 1 {
@@ -178,7 +179,7 @@ func (r *Restriction) tupleFilters(env *eval.Env) ([]Filter, error) {
 	}
 	var out []Filter
 	for i, c := range r.Columns {
-		if parts[i] == nil {
+		if i >= len(parts) || parts[i] == nil {
 			return nil, invalid("Unsupported null value for column %s", c.Name)
 		}
 		out = append(out, Filter{Column: c, Cell: r.Cells[i], Op: syntax.OpEQ, Value: parts[i]})
@@ -210,9 +211,6 @@ func (r *Restriction) filterList(env *eval.Env) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v.Unset {
-			return nil, invalid("Invalid unset value for column %s", r.Columns[0].Name)
-		}
 		out = append(out, v.Bytes)
 	}
 	return out, nil
@@ -231,15 +229,16 @@ func filterValue(c *schema.Column, e eval.Expr, env *eval.Env) ([]byte, error) {
 	return v.Bytes, nil
 }
 
-func entryKey(c *schema.Column, e eval.Expr, env *eval.Env) ([]byte, error) {
+// entryPart is the key or the value of c[key] = value.
+func entryPart(c *schema.Column, what string, e eval.Expr, env *eval.Env) ([]byte, error) {
 	v, err := eval.Term(e, env)
 	switch {
 	case err != nil:
 		return nil, err
 	case v.Unset:
-		return nil, invalid("Unsupported unset map key for column %s", c.Name)
+		return nil, invalid("Unsupported unset map %s for column %s", what, c.Name)
 	case v.Bytes == nil:
-		return nil, invalid("Unsupported null map key for column %s", c.Name)
+		return nil, invalid("Unsupported null map %s for column %s", what, c.Name)
 	}
 	return v.Bytes, nil
 }

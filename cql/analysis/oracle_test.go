@@ -189,3 +189,57 @@ func wireType(t *value.Type) string {
 	}
 	return t.String()
 }
+
+// run is the result of a statement with values.
+func (o *oracle) run(q string, values []*primitive.Value) string {
+	m := o.send(&message.Query{Query: q, Options: &message.QueryOptions{Consistency: primitive.ConsistencyLevelOne, PositionalValues: values}})
+	switch m := m.(type) {
+	case message.Error:
+		return refusal(int32(m.GetErrorCode()), m.GetErrorMessage())
+	case *message.RowsResult:
+		var cols []ResultColumn
+		for _, c := range m.Metadata.Columns {
+			cols = append(cols, ResultColumn{c.Name, valueType(c.Type)})
+		}
+		var rows [][][]byte
+		for _, r := range m.Data {
+			row := make([][]byte, len(r))
+			for i, v := range r {
+				row[i] = v
+			}
+			rows = append(rows, row)
+		}
+		return show(cols, rows)
+	}
+	return "ok\n"
+}
+
+// valueType is a type of the wire as one of package value.
+func valueType(t datatype.DataType) *value.Type {
+	switch t := t.(type) {
+	case *datatype.List:
+		return value.ListOf(valueType(t.ElementType), false)
+	case *datatype.Set:
+		return value.SetOf(valueType(t.ElementType), false)
+	case *datatype.Map:
+		return value.MapOf(valueType(t.KeyType), valueType(t.ValueType), false)
+	case *datatype.Tuple:
+		var types []*value.Type
+		for _, f := range t.FieldTypes {
+			types = append(types, valueType(f))
+		}
+		return value.TupleOf(types...)
+	case *datatype.UserDefined:
+		var types []*value.Type
+		for _, f := range t.FieldTypes {
+			types = append(types, valueType(f))
+		}
+		return value.UDTOf(t.Keyspace, t.Name, t.FieldNames, types, false)
+	case *datatype.Custom:
+		if v, _, err := value.ParseClass(t.ClassName); err == nil {
+			return v
+		}
+		return value.CustomOf(t.ClassName)
+	}
+	return value.Native(nativeKinds[typeOf(t)])
+}

@@ -106,7 +106,9 @@ type BoundWrite struct {
 
 	Scope Scope      // as the Write's; of INSERT JSON known only here
 	Keys  [][][]byte // partition keys by components
-	Rows  [][][]byte // clustering keys; one empty one in a table without clustering columns
+	// Rows are clustering keys; one empty one in a table without clustering
+	// columns, even where the partition is deleted.
+	Rows [][][]byte
 	// Slices are the ranges of ScopeDeleteSlices.
 	Slices []Slice
 

@@ -111,7 +111,7 @@ func (a *decimalSum) add(args [][]byte) error {
 	}
 	sum, err := a.sum.add(decimal{x.n, x.scale})
 	if err != nil {
-		return invalid("%s", err)
+		return arithmetic(err)
 	}
 	a.sum = sum
 	return nil
@@ -246,7 +246,7 @@ func (a *decimalAverage) add(args [][]byte) error {
 		a.avg, err = a.avg.add(diff)
 	}
 	if err != nil {
-		return invalid("%s", err)
+		return arithmetic(err)
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (a *floatAverage) add(args [][]byte) error {
 	if math.IsInf(a.sum, 0) && !math.IsInf(x.f, 0) {
 		d, err := decimalOfDouble(before)
 		if err != nil {
-			return invalid("%s", err)
+			return notNumber(err)
 		}
 		a.big = &d
 		return a.addBig(x.f)
@@ -282,11 +282,11 @@ func (a *floatAverage) add(args [][]byte) error {
 
 func (a *floatAverage) addBig(f float64) error {
 	d, err := decimalOfDouble(f)
-	if err == nil {
-		d, err = a.big.add(d)
-	}
 	if err != nil {
-		return invalid("%s", err)
+		return notNumber(err)
+	}
+	if d, err = a.big.add(d); err != nil {
+		return arithmetic(err)
 	}
 	a.big = &d
 	return nil
@@ -299,7 +299,7 @@ func (a *floatAverage) result() ([]byte, error) {
 	case a.big != nil:
 		q, err := a.big.quo(decimal{big.NewInt(int64(a.count)), 0}, a.big.scale, halfEven)
 		if err != nil {
-			return nil, invalid("%s", err)
+			return nil, arithmetic(err)
 		}
 		avg = decimalFloat(q.n, q.scale, 64)
 	default:

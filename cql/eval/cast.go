@@ -83,12 +83,9 @@ func convert(x number, v []byte, to value.Kind) ([]byte, error) {
 		case value.Varint:
 			return decimal{x.n, 0}.encode(), nil
 		case value.Float, value.Double:
-			if x.f-x.f != 0 {
-				return nil, invalid("Character %c is neither a decimal digit number, decimal point, nor \"e\" notation exponential mark.", map[bool]rune{true: 'N', false: 'I'}[x.f != x.f])
-			}
 			d, err := decimalOfText(value.Native(x.kind), v)
 			if err != nil {
-				return nil, invalid("%s", err)
+				return nil, notNumber(err)
 			}
 			return d.encode(), nil
 		}

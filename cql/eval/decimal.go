@@ -104,12 +104,6 @@ const (
 
 // quo divides to a scale.
 func (d decimal) quo(o decimal, scale int32, r rounding) (decimal, error) {
-	if o.n.Sign() == 0 {
-		if d.n.IsInt64() {
-			return decimal{}, errDivideByZero
-		}
-		return decimal{}, errors.New("BigInteger divide by zero")
-	}
 	shift := int64(scale) + int64(o.scale) - int64(d.scale)
 	if shift > 4*maxDigits || shift < -4*maxDigits {
 		return decimal{}, errTooLarge
@@ -117,7 +111,14 @@ func (d decimal) quo(o decimal, scale int32, r rounding) (decimal, error) {
 	num, den := d.n, o.n
 	if shift >= 0 {
 		num = new(big.Int).Mul(num, pow10(shift))
-	} else {
+	}
+	if o.n.Sign() == 0 {
+		if num.IsInt64() {
+			return decimal{}, errDivideByZero
+		}
+		return decimal{}, errors.New("BigInteger divide by zero")
+	}
+	if shift < 0 {
 		den = new(big.Int).Mul(den, pow10(-shift))
 	}
 	q, rem := new(big.Int).QuoRem(num, den, new(big.Int))
@@ -224,21 +225,25 @@ func decimalFloat(n *big.Int, scale int32, bits int) float64 {
 	return f
 }
 
+// log10 is exact for powers of ten.
+func (d decimal) log10() (decimal, error) {
+	if s := d.strip(); s.n.Cmp(one) == 0 {
+		return decimal{big.NewInt(int64(-s.scale)), 0}, nil
+	}
+	return d.transcendental((*apd.Context).Log10)
+}
+
 // decimalOfDouble is BigDecimal.valueOf(double): that of its shortest text.
 func decimalOfDouble(f float64) (decimal, error) {
-	switch {
-	case f != f:
-		return decimal{}, errNaN
-	case f-f != 0:
-		return decimal{}, errInfinite
-	}
 	return decimalOfText(value.Native(value.Double), encodeDouble(f))
 }
 
 func decimalOfText(t *value.Type, v []byte) (decimal, error) {
-	n, scale, ok := value.ParseDecimal(string(t.Format(nil, v)))
+	text := string(t.Format(nil, v))
+	n, scale, ok := value.ParseDecimal(text)
 	if !ok {
-		return decimal{}, errNaN
+		c := strings.TrimPrefix(text, "-")[:1]
+		return decimal{}, errors.New("Character " + c + " is neither a decimal digit number, decimal point, nor \"e\" notation exponential mark.")
 	}
 	return decimal{n, scale}, nil
 }

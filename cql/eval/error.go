@@ -17,9 +17,22 @@ func failed(f *Function, detail string) error {
 	return failure(f, "execution of 'system."+f.Name+listed(f.Args)+"' failed: "+detail)
 }
 
+// threw is the one that a Java exception becomes.
+func threw(f *Function, exception string) error { return failure(f, exception) }
+
 // operationFailed is its OperationExecutionException.
 func operationFailed(f *Function, symbol, detail string) error {
 	return failure(f, fmt.Sprintf("the operation '%s %s %s' failed: %s", f.Args[0], symbol, f.Args[1], detail))
+}
+
+// arithmetic is a Java ArithmeticException that Cassandra does not catch.
+func arithmetic(err error) error {
+	return &wire.Error{Code: wire.CodeServer, Message: "java.lang.ArithmeticException: " + err.Error()}
+}
+
+// notNumber is a Java NumberFormatException that Cassandra does not catch.
+func notNumber(err error) error {
+	return &wire.Error{Code: wire.CodeServer, Message: "java.lang.NumberFormatException: " + err.Error()}
 }
 
 func failure(f *Function, msg string) error {

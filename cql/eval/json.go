@@ -1,6 +1,10 @@
 package eval
 
-import "github.com/evenkeel/evenkeel/cql/value"
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
 
 // object is the JSON object of one row of SELECT JSON.
 func (s *Selection) object(values [][]byte) []byte {
@@ -18,6 +22,14 @@ func (s *Selection) object(values [][]byte) []byte {
 		dst = s.Exprs[i].Type().JSON(dst, values[i])
 	}
 	return append(dst, '}')
+}
+
+// notJSON is from_json's error for a text that is no JSON, or not of the type.
+func notJSON(f *Function, text []byte, err error) error {
+	if s, ok := strings.CutPrefix(err.Error(), "Error decoding JSON string: "); ok {
+		return failed(f, "Could not decode JSON string '"+string(text)+"': "+s)
+	}
+	return threw(f, "org.apache.cassandra.serializers.MarshalException: "+err.Error())
 }
 
 func addJSON(add func(*factory)) {
@@ -47,7 +59,7 @@ func addJSON(add func(*factory)) {
 					}
 					v, err := receiver.FromJSON(args[0])
 					if err != nil {
-						return nil, failed(fn, "org.apache.cassandra.serializers.MarshalException: "+err.Error())
+						return nil, notJSON(fn, args[0], err)
 					}
 					return v, nil
 				}

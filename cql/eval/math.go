@@ -22,20 +22,20 @@ var (
 	errLog10 = errors.New("Log10 of number zero or less")
 )
 
-func positive(err error, f func(c *apd.Context, z, x *apd.Decimal) (apd.Condition, error)) func(decimal) (decimal, error) {
+func positive(err error, f func(decimal) (decimal, error)) func(decimal) (decimal, error) {
 	return func(d decimal) (decimal, error) {
 		if d.n.Sign() <= 0 {
 			return d, err
 		}
-		return d.transcendental(f)
+		return f(d)
 	}
 }
 
 var mathFunctions = []mathFunction{
 	{"abs", math.Abs, func(d decimal) (decimal, error) { return decimal{new(big.Int).Abs(d.n), d.scale}, nil }},
 	{"exp", math.Exp, func(d decimal) (decimal, error) { return d.transcendental((*apd.Context).Exp) }},
-	{"log", math.Log, positive(errLog, (*apd.Context).Ln)},
-	{"log10", math.Log10, positive(errLog10, (*apd.Context).Log10)},
+	{"log", math.Log, positive(errLog, func(d decimal) (decimal, error) { return d.transcendental((*apd.Context).Ln) })},
+	{"log10", math.Log10, positive(errLog10, decimal.log10)},
 	{"round", nil, decimal.round},
 }
 
@@ -51,7 +51,7 @@ func addMath(add func(*Function)) {
 				}
 				v, err := m.apply(k, x)
 				if err != nil {
-					return nil, invalid("%s", err)
+					return nil, arithmetic(err)
 				}
 				return v, nil
 			}

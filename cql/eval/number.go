@@ -191,7 +191,14 @@ func (x number) decimal() (decimal, error) {
 	case value.Varint:
 		return decimal{x.n, 0}, nil
 	}
-	return decimalOfDouble(x.double())
+	f := x.double()
+	switch {
+	case f != f:
+		return decimal{}, errNaN
+	case f-f != 0:
+		return decimal{}, errInfinite
+	}
+	return decimalOfDouble(f)
 }
 
 // saturate is Java's conversion of a floating-point number to an integer.

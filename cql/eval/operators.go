@@ -86,7 +86,7 @@ func addOperators(add func(*Function)) {
 	for _, l := range numericKinds {
 		for _, r := range numericKinds {
 			for _, o := range operators {
-				add(arithmetic(o, l, r))
+				add(operation(o, l, r))
 			}
 		}
 		add(negation(l))
@@ -109,7 +109,7 @@ func function(name string, returns value.Kind, args ...value.Kind) *Function {
 	return f
 }
 
-func arithmetic(o operator, l, r value.Kind) *Function {
+func operation(o operator, l, r value.Kind) *Function {
 	k := common(l, r)
 	f := function(o.name, k, l, r)
 	f.call = func(_ *Env, args [][]byte) ([]byte, error) {

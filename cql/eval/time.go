@@ -36,10 +36,7 @@ func toMillis(k value.Kind, v []byte) (int64, bool) {
 // fromMillis is the timestamp or date of a time in milliseconds since 1970.
 func fromMillis(k value.Kind, ms int64) ([]byte, error) {
 	if k == value.Date {
-		day := ms / millisPerDay
-		if ms%millisPerDay < 0 {
-			day--
-		}
+		day := ms / millisPerDay // towards 1970, as Cassandra has it
 		return binary.BigEndian.AppendUint32(nil, uint32(int32(day))+1<<31), nil
 	}
 	return encodeBigint(ms), nil

@@ -22,7 +22,7 @@ func addVectors(add func(*factory)) {
 							return nil, nil
 						}
 						if name == "similarity_cosine" && (zero(a) || zero(b)) {
-							return nil, invalid("Function %s doesn't support all-zero vectors.", name)
+							return nil, invalid("Function system.%s doesn't support all-zero vectors.", name)
 						}
 						return encodeFloat(similarity(a, b)), nil
 					}}, nil
