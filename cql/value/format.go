@@ -18,8 +18,7 @@ func (t *Type) Format(dst, v []byte) []byte {
 	if t.Validate(v) != nil {
 		return formatBlob(dst, v)
 	}
-	if len(v) == 0 && t.EmptyMeaningless() && t.Kind != Timestamp && t.Kind != Inet ||
-		t.Kind == Time && uint64(t.Int64(v)) >= uint64(dayNanos) {
+	if t.unwritable(v) {
 		dst = append(append(append(dst, "blobas"...), names[t.Kind]...), '(')
 		return append(formatBlob(dst, v), ')')
 	}
@@ -63,6 +62,21 @@ func (t *Type) Format(dst, v []byte) []byte {
 		return append(dst, '}')
 	}
 	return t.plain(dst, v)
+}
+
+// unwritable says whether no literal denotes v: some empty values, times beyond
+// the day, decimals whose exponent is beyond 32 bits when written.
+func (t *Type) unwritable(v []byte) bool {
+	switch {
+	case len(v) == 0:
+		return t.EmptyMeaningless() && t.Kind != Timestamp && t.Kind != Inet
+	case t.Kind == Time:
+		return uint64(t.Int64(v)) >= uint64(dayNanos)
+	case t.Kind == Decimal:
+		_, _, ok := ParseDecimal(string(t.plain(nil, v)))
+		return !ok
+	}
+	return false
 }
 
 // The milliseconds of 0001-01-01 and +10000-01-01.
