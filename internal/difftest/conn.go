@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/datastax/go-cassandra-native-protocol/compression/lz4"
 	"github.com/datastax/go-cassandra-native-protocol/frame"
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
@@ -26,6 +27,7 @@ type Conn struct {
 	stream  int16
 
 	frames   frame.Codec
+	compress bool // v4: frames after STARTUP are compressed
 	segments segment.Codec
 }
 
@@ -33,21 +35,39 @@ const requestLimit = 60 * time.Second
 
 // Dial connects and starts up, with credentials when username is not empty.
 func Dial(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
+	return dial(addr, version, username, password, false)
+}
+
+// DialLZ4 is Dial for a connection that compresses.
+func DialLZ4(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
+	return dial(addr, version, username, password, true)
+}
+
+func dial(addr string, version primitive.ProtocolVersion, username, password string, compress bool) (*Conn, error) {
 	nc, err := net.DialTimeout("tcp", addr, 10*time.Second)
 	if err != nil {
 		return nil, fmt.Errorf("difftest: %w", err)
 	}
 	c := &Conn{version: version, nc: nc, raw: bufio.NewReaderSize(nc, 64<<10), frames: frame.NewCodec(), segments: segment.NewCodec()}
 	c.r = c.raw
-	if err := c.start(username, password); err != nil {
+	startup := message.NewStartup()
+	if compress {
+		startup.SetCompression(primitive.CompressionLz4)
+		if version >= primitive.ProtocolVersion5 {
+			c.segments = segment.NewCodecWithCompression(lz4.Compressor{})
+		} else {
+			c.frames = frame.NewCodecWithCompression(lz4.Compressor{})
+		}
+	}
+	if err := c.start(startup, username, password); err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("difftest: start up at %s: %w", addr, err)
 	}
 	return c, nil
 }
 
-func (c *Conn) start(username, password string) error {
-	f, err := c.Call(message.NewStartup())
+func (c *Conn) start(startup *message.Startup, username, password string) error {
+	f, err := c.Call(startup)
 	if err != nil {
 		return err
 	}
@@ -55,6 +75,7 @@ func (c *Conn) start(username, password string) error {
 		c.framed = true
 		c.r = &segmentReader{codec: c.segments, src: c.raw}
 	}
+	c.compress = startup.GetCompression() != primitive.CompressionNone && !c.framed
 	switch m := f.Body.Message.(type) {
 	case *message.Ready:
 		return nil
@@ -79,7 +100,9 @@ func (c *Conn) Close() error { return c.nc.Close() }
 func (c *Conn) Call(m message.Message) (*frame.Frame, error) {
 	c.stream = (c.stream + 1) & 0x7fff
 	var b bytes.Buffer
-	if err := c.frames.EncodeFrame(frame.NewFrame(c.version, c.stream, m), &b); err != nil {
+	f := frame.NewFrame(c.version, c.stream, m)
+	f.SetCompress(c.compress)
+	if err := c.frames.EncodeFrame(f, &b); err != nil {
 		return nil, fmt.Errorf("encode %v: %w", m, err)
 	}
 	return c.roundTrip(b.Bytes())

@@ -11,12 +11,23 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/engine"
 )
 
 // doorTo serves a door in front of a cluster and returns its address.
 func doorTo(t testing.TB, contact string) string {
 	t.Helper()
 	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{contact}, Log: logTo(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, st, nil)
+}
+
+// doorToEngine serves a door in front of an embedded engine of the test's own.
+func doorToEngine(t testing.TB) string {
+	t.Helper()
+	st, err := engine.Open(t.TempDir(), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

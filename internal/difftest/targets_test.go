@@ -12,7 +12,7 @@ func targets(t testing.TB) []Target {
 	real := cassandra.Shared(t)
 	return []Target{
 		{Name: "cassandra", Addr: real},
-		{Name: "cassandra-again", Addr: real}, // proves the harness: no difference may show
 		{Name: "door", Addr: doorTo(t, real), Backend: real},
+		{Name: "engine", Addr: doorToEngine(t)},
 	}
 }
