@@ -12,8 +12,10 @@
 //     Cassandra takes as equal have equal bytes: decimals without trailing zeros
 //     (1.00 as 1, 100 as 1E+2, zero with scale 0), varints in the fewest bytes,
 //     NaN as 0x7fc00000 or 0x7ff8000000000000, true as 0x01, and the same inside
-//     frozen collections, tuples (without trailing nulls) and user-defined types.
-//     -0.0 is not 0.0. All other types are canonical as they are.
+//     frozen collections, tuples and user-defined types (both without trailing
+//     nulls) and vectors. Sets and maps are in Cassandra's order, without
+//     duplicates, as it stores them; an IPv4 address in IPv6 form inside a
+//     collection is IPv4. -0.0 is not 0.0. All else is canonical as it is.
 //  2. One column: the bytes are its value. Several: for each column a 2-byte
 //     big-endian length, the value, and a byte 0x00 (a composite partition key).
 //  3. The token of these bytes under Cassandra's Murmur3Partitioner, read as an

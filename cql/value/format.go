@@ -49,8 +49,14 @@ func (t *Type) Format(dst, v []byte) []byte {
 	case Set, Map:
 		return append(t.formatParts(append(dst, '{'), v), '}')
 	case Tuple:
+		if len(v) == 0 {
+			return append(dst, "(null)"...) // () is no literal
+		}
 		return append(t.formatParts(append(dst, '('), v), ')')
 	case UDT:
+		if len(v) == 0 && len(t.Fields) > 0 {
+			return append(append(append(dst, '{'), quoteName(t.Fields[0])...), ": null}"...) // {} is a set
+		}
 		dst = append(dst, '{')
 		for p, i := t.Parts(v), 0; p.Next(); i++ {
 			if i > 0 {
