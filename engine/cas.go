@@ -13,46 +13,109 @@ import (
 
 // current is the row that a conditional write is about, as it is now.
 type current struct {
-	plan    *fetchPlan
 	view    rowView
 	row     storage.Row
 	static  storage.Row
 	live    bool // the row is there
-	statics bool // the static row is
+	statics bool // the static row is, and is looked at
 }
 
-// load reads the row; clustering is nil for a write of static columns only.
-func (cur *current) load(w *writing, t *table, plan *fetchPlan, key [][]byte, clustering [][]byte, onlyStatic bool) error {
+// load reads the row; where onlyStatic, the first row of the partition stands
+// for it, which tells a partition that is there from one that is not.
+//
+// Static columns are looked at where a static column is written or has a
+// condition; so are regular ones.
+func (cur *current) load(w *writing, t *table, plan *fetchPlan, fetched []analysis.Fetched, key [][]byte, clustering [][]byte, onlyStatic bool) error {
 	raw := partitioner.AppendComposite(nil, key...)
 	token := partitioner.Murmur3(raw)
 	q := storage.Query{Now: w.seconds, Columns: plan.columns}
-	cur.plan, cur.live, cur.statics = plan, false, false
 	var err error
-	if len(t.Statics) > 0 {
+	if w.looksAtStatics() {
+		q.All = true // any static column makes the row
 		if cur.statics, err = t.store.GetStatic(token, raw, &q, &cur.static); err != nil {
 			return storageError(err)
 		}
+		q.All = false
 	}
-	if !onlyStatic {
-		if cur.live, err = t.store.Get(token, raw, clustering, &q, &cur.row); err != nil {
-			return storageError(err)
+	row := &cur.row
+	if onlyStatic {
+		it := t.store.Read(token, raw, &q)
+		defer it.Close()
+		if cur.live = it.NextPartition() && it.Next(); cur.live {
+			row = it.Row()
 		}
+		err = it.Err()
+	} else {
+		cur.live, err = t.store.Get(token, raw, clustering, &q, row)
+	}
+	if err != nil {
+		return storageError(err)
 	}
 	cur.view.begin(plan, w.seconds)
-	var static, row *storage.Row
+	var static *storage.Row
 	if cur.statics {
 		static = &cur.static
 	}
-	if cur.live {
-		row = &cur.row
+	if !cur.live {
+		row = nil
 	}
 	cur.view.partition(key, static)
 	cur.view.row(row)
+	for i, f := range fetched {
+		if !w.looksAt(f.Column) {
+			cur.view.cells[i] = nil
+		}
+	}
+	if onlyStatic { // the row is the iterator's
+		for i := range cur.view.cells {
+			cur.view.cells[i] = cloneCell(cur.view.cells[i])
+		}
+	}
 	return nil
 }
 
+func cloneCell(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append([]byte{}, b...)
+}
+
+// looksAt says whether the conditional writes look at a column.
+func (w *writing) looksAt(c *schema.Column) bool {
+	for _, b := range w.writes {
+		for i := range b.Write.Conditions {
+			if b.Write.Conditions[i].Column == c {
+				return true
+			}
+		}
+		switch c.Kind {
+		case schema.Static:
+			if b.writesStatic() {
+				return true
+			}
+		case schema.Regular:
+			if b.Scope != analysis.ScopeStatic {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+func (w *writing) looksAtStatics() bool {
+	return slices.ContainsFunc(w.writes[0].Table.Statics, w.looksAt)
+}
+
+func (b *boundWrite) writesStatic() bool {
+	return b.Scope == analysis.ScopeStatic ||
+		slices.ContainsFunc(b.Mutations, func(m analysis.Mutation) bool { return m.Column.Kind == schema.Static })
+}
+
 // there says whether there is anything to report.
-func (cur *current) there() bool { return cur.live || cur.statics && len(cur.static.Cells) > 0 }
+func (cur *current) there() bool { return cur.live || cur.statics }
 
 // applies evaluates a write's conditions on its row.
 func (w *writing) applies(b *boundWrite, cur *current) (bool, error) {
@@ -98,12 +161,15 @@ func (w *writing) apply(b *storage.Batch) error {
 	return storageError(b.CommitGuarded(w.guard))
 }
 
-// rowOf is the clustering of the one row that a conditional write is about.
+// rowOf is the clustering of the one row that a conditional write is about;
+// onlyStatic says that its conditions are about the static row instead.
 func rowOf(b *boundWrite) (clustering [][]byte, onlyStatic bool) {
 	if b.Scope == analysis.ScopeStatic || len(b.Rows) == 0 {
 		return nil, true
 	}
-	return b.Rows[0], false
+	conditions := b.Write.Conditions
+	static := len(conditions) > 0 && !slices.ContainsFunc(conditions, func(c analysis.Condition) bool { return c.Column.Kind != schema.Static })
+	return b.Rows[0], static
 }
 
 // casRow executes one conditional write and answers.
@@ -115,7 +181,7 @@ func (c *call) casRow(w *writing) error {
 	return w.guarded(func(batch *storage.Batch) error {
 		var cur current
 		clustering, onlyStatic := rowOf(b)
-		if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Keys[0], clustering, onlyStatic); err != nil {
+		if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys[0], clustering, onlyStatic); err != nil {
 			return err
 		}
 		ok, err := w.applies(b, &cur)
@@ -186,7 +252,7 @@ func (c *call) casBatch(w *writing) error {
 			}
 			var cur current
 			clustering, onlyStatic := rowOf(b)
-			if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Keys[0], clustering, onlyStatic); err != nil {
+			if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys[0], clustering, onlyStatic); err != nil {
 				return err
 			}
 			ok, err := w.applies(b, &cur)
@@ -218,6 +284,12 @@ func (c *call) casBatch(w *writing) error {
 	})
 }
 
+// staticCondition says whether the conditions are about the static row.
+func (b *boundWrite) staticCondition() bool {
+	_, onlyStatic := rowOf(b)
+	return onlyStatic
+}
+
 // found reads what a batch that was not applied reports: the primary key and the
 // columns of its conditions, of every row that has a condition and is there, in
 // clustering order.
@@ -225,11 +297,19 @@ func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
 	t := w.writes[0].plan.table
 	fetched := w.reported(t)
 	plan := newFetchPlan(t, fetched)
-	var conditional []*boundWrite
+	var conditional, ofRows []*boundWrite
 	for i := range w.writes {
-		if b := &w.writes[i]; b.Conditional() {
-			conditional = append(conditional, b)
+		b := &w.writes[i]
+		if !b.Conditional() {
+			continue
 		}
+		conditional = append(conditional, b)
+		if !b.staticCondition() {
+			ofRows = append(ofRows, b)
+		}
+	}
+	if len(ofRows) > 0 {
+		conditional = ofRows
 	}
 	slices.SortStableFunc(conditional, func(a, b *boundWrite) int {
 		ra, _ := rowOf(a)
@@ -245,7 +325,7 @@ func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
 		}
 		last = clustering
 		var cur current
-		if err := cur.load(w, t, &plan, b.Keys[0], clustering, onlyStatic); err != nil {
+		if err := cur.load(w, t, &plan, fetched, b.Keys[0], clustering, onlyStatic); err != nil {
 			return nil, nil, err
 		}
 		if cur.there() {

@@ -25,14 +25,14 @@ func (l *link) Close() {}
 
 // Send implements store.Link.
 func (l *link) Send(req wire.Message, reply func(resp wire.Message)) {
-	l.serve(req, callback(reply), 0)
+	l.serve(req, &callback{reply}, 0)
 }
 
 // callback is a Receiver for one response.
-type callback func(resp wire.Message)
+type callback struct{ reply func(resp wire.Message) }
 
-func (c callback) Receive(_ uint32, resp wire.Message) { c(resp) }
-func (c callback) Flush()                              {}
+func (c *callback) Receive(_ uint32, resp wire.Message) { c.reply(resp) }
+func (c *callback) Flush()                              {}
 
 // Forward implements store.Forwarder.
 func (l *link) Forward(req wire.Message, to store.Receiver, tag uint32) {

@@ -45,7 +45,10 @@ func (e *Engine) virtualPartitions(s *state, t *table) []virtualPartition {
 		key := partitioner.AppendComposite(nil, components...)
 		p := byKey[string(key)]
 		if p == nil {
-			p = &virtualPartition{token: partitioner.Murmur3(key), key: key}
+			p = &virtualPartition{key: key}
+			if !system.Virtual(t.Keyspace) { // those are in the order of their keys
+				p.token = partitioner.Murmur3(key)
+			}
 			byKey[string(key)] = p
 			order = append(order, p)
 		}

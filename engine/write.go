@@ -167,7 +167,11 @@ func (p *writePlan) checkExpiry(seconds int64, ttl *int32) error {
 }
 
 func readsFirst(m *analysis.Mutation) bool {
-	return m.Kind == analysis.SetIndex || m.Kind == analysis.DeleteIndex || m.Kind == analysis.DiscardValues
+	switch m.Kind {
+	case analysis.SetIndex, analysis.DeleteIndex, analysis.DiscardValues, analysis.AddToCell:
+		return true
+	}
+	return false
 }
 
 // fill implements filler: it puts all mutations into a batch.
@@ -300,25 +304,20 @@ func (w *writing) cells(batch *storage.Batch, b *boundWrite, s *stamp, key []byt
 		}
 		sel()
 		if readsFirst(m) {
-			if err := w.listMutation(batch, b.plan.table, m, s, key, row); err != nil && w.err == nil {
+			if err := w.readFirst(batch, b.plan.table, m, s, key, row); err != nil && w.err == nil {
 				w.err = err
 			}
 			continue
 		}
-		putMutation(batch, b.plan.table.ids.of[m.Column.Name], m, s, b.Kind == analysis.Delete)
+		putMutation(batch, b.plan.table.ids.of[m.Column.Name], m, s)
 	}
 }
 
-// putMutation puts a mutation that does not read into a batch. deletes says that
-// it is of a DELETE.
-func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp, deletes bool) {
+// putMutation puts a mutation that does not read into a batch.
+func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp) {
 	switch m.Kind {
 	case analysis.PutCell:
-		switch {
-		case m.Value == nil && m.Column.Type.Multicell():
-			batch.DeleteComplex(id, s.deletion())
-			return
-		case m.Value == nil:
+		if m.Value == nil {
 			batch.Unset(id, nil, s.deletion())
 			return
 		}
@@ -326,9 +325,7 @@ func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp
 	case analysis.PutCells:
 		if m.Clear {
 			d := s.deletion()
-			if !deletes {
-				d.Timestamp-- // what is written with it stays
-			}
+			d.Timestamp-- // what is written with it stays
 			batch.DeleteComplex(id, d)
 		}
 		for _, cell := range m.Cells {
@@ -338,6 +335,8 @@ func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp
 			}
 			batch.Set(storage.Cell{Column: id, Path: cell.Path, Value: cell.Value, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
 		}
+	case analysis.ClearCells:
+		batch.DeleteComplex(id, s.deletion())
 	case analysis.AddCounter:
 		batch.Add(id, m.Delta, s.timestamp)
 	}

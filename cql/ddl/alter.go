@@ -103,8 +103,8 @@ func checkAdded(t *schema.Table, name string, typ *value.Type, kind schema.Colum
 	if kind == schema.Static && len(t.Clustering) == 0 {
 		return errStatic
 	}
-	if err := checkNested(name, typ); err != nil {
-		return err
+	if nested(typ) {
+		return invalid("Non-frozen UDTs with nested non-frozen collections are not supported for column %s", name)
 	}
 	dropped, ok := t.Dropped[name]
 	if !ok {

@@ -140,13 +140,17 @@ func readCompression(p *properties, o map[string]any) error {
 	if bits.OnesCount64(chunk) != 1 {
 		return configError("chunk_length_in_kb must be a power of 2")
 	}
+	var unknown []string
 	for _, option := range slices.Sorted(maps.Keys(c)) {
 		switch option {
 		case "class", "chunk_length_in_kb", "min_compress_ratio", "crc_check_chance",
 			"lz4_compressor_type", "lz4_high_compressor_level", "compression_level":
 		default:
-			return configError("Unknown compression options: (%s). Compression strategy supports the following options: ()", option)
+			unknown = append(unknown, option)
 		}
+	}
+	if len(unknown) > 0 {
+		return configError("Unknown compression options %s", strings.Join(unknown, ", "))
 	}
 	o["compression"] = c
 	return nil

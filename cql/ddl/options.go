@@ -173,6 +173,9 @@ func readRetries(p *properties, o map[string]any) error {
 			continue
 		}
 		policy, valid := retryPolicy(v)
+		if !valid && percentile(v) {
+			return configError("Invalid value %s for PERCENTILE option 'speculative_retry': must be between (0.0 and 100.0)", v)
+		}
 		if !valid {
 			return configError("Invalid value %s for option 'speculative_retry'", v)
 		}
@@ -201,6 +204,13 @@ func retryPolicy(s string) (string, bool) {
 		}
 	}
 	return retryPoint(u)
+}
+
+// percentile says whether a policy is written as a percentile, whatever its value.
+func percentile(s string) bool {
+	u := strings.ToUpper(strings.TrimSpace(s))
+	number, ok := strings.CutSuffix(strings.TrimSuffix(u, "ERCENTILE"), "P")
+	return ok && number != "" && strings.Trim(number, "0123456789.") == ""
 }
 
 // retryPoint reads 99P, 99PERCENTILE or 10MS.

@@ -201,18 +201,16 @@ func (d *definition) resolve(ks *schema.Keyspace) error {
 		d.types[def.Name] = t
 	}
 	for _, def := range defs {
-		if err := checkNested(def.Name, d.types[def.Name]); err != nil {
-			return err
+		if nested(d.types[def.Name]) {
+			return invalid("Non-frozen UDTs with nested non-frozen collections are not supported")
 		}
 	}
 	return nil
 }
 
-func checkNested(column string, t *value.Type) error {
-	if t.Kind == value.UDT && t.Multicell() && slices.ContainsFunc(t.Elems, (*value.Type).Multicell) {
-		return invalid("Non-frozen UDTs with nested non-frozen collections are not supported for column %s", column)
-	}
-	return nil
+// nested says whether t is a UDT that is not frozen and has a field that is not.
+func nested(t *value.Type) bool {
+	return t.Kind == value.UDT && t.Multicell() && slices.ContainsFunc(t.Elems, (*value.Type).Multicell)
 }
 
 func checkKeyType(column string, t *value.Type) error {

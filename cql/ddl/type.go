@@ -100,6 +100,9 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 		}
 		return invalid("Type %s.%s doesn't exist", keyspace, name)
 	}
+	if stmt.AlterField != "" {
+		return invalid("Altering field types is no longer supported")
+	}
 	fields, types := slices.Clone(old.Fields), slices.Clone(old.Elems)
 	for _, f := range stmt.Add {
 		if slices.Contains(fields, f.Name) {
