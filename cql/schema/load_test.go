@@ -123,7 +123,7 @@ func TestLoadLeavesOutWhatItCannotRead(t *testing.T) {
 		}, "type Zip does not exist", []string{"people"}},
 		{"columns are missing", func(r *Rows) {
 			r.Columns = slices.DeleteFunc(r.Columns, func(u Row) bool { return u.text("table_name") == "one" })
-		}, "table h3_schema.one: it has no partition key", []string{"one"}},
+		}, "table schema_rows.one: it has no partition key", []string{"one"}},
 		{"the keyspace is missing", func(r *Rows) { r.Keyspaces = nil }, "the keyspace does not exist", []string{"one", "people", "counts"}},
 		{"an unknown type", func(r *Rows) {
 			for _, c := range r.Columns {
@@ -131,7 +131,7 @@ func TestLoadLeavesOutWhatItCannotRead(t *testing.T) {
 					c["type"] = []byte("bigint<")
 				}
 			}
-		}, "of table h3_schema.counts", []string{"counts"}},
+		}, "of table schema_rows.counts", []string{"counts"}},
 	} {
 		r := rows(t)
 		c.breaks(&r)
@@ -140,7 +140,7 @@ func TestLoadLeavesOutWhatItCannotRead(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.fault)
 		}
 		for _, name := range []string{"people", "one", "counts"} {
-			if there := s.Table("h3_schema", name) != nil; there == slices.Contains(c.gone, name) {
+			if there := s.Table("schema_rows", name) != nil; there == slices.Contains(c.gone, name) {
 				t.Errorf("%s: table %s is there: %t", c.name, name, there)
 			}
 		}
@@ -155,33 +155,33 @@ func TestChangesMakeNewSnapshots(t *testing.T) {
 	before := print(s)
 
 	key := &Column{Name: "k", Type: value.Native(value.Int), Kind: PartitionKey}
-	added := s.WithTable(NewTable("h3_schema", "extra", []*Column{key}))
-	if s.Table("h3_schema", "extra") != nil || added.Table("h3_schema", "extra") == nil {
+	added := s.WithTable(NewTable("schema_rows", "extra", []*Column{key}))
+	if s.Table("schema_rows", "extra") != nil || added.Table("schema_rows", "extra") == nil {
 		t.Error("WithTable")
 	}
-	if added.Table("h3_schema", "one") != s.Table("h3_schema", "one") {
+	if added.Table("schema_rows", "one") != s.Table("schema_rows", "one") {
 		t.Error("WithTable copies what it need not")
 	}
-	removed := added.WithoutTable("h3_schema", "extra")
-	if removed.Table("h3_schema", "extra") != nil || print(removed) != before {
+	removed := added.WithoutTable("schema_rows", "extra")
+	if removed.Table("schema_rows", "extra") != nil || print(removed) != before {
 		t.Error("WithoutTable")
 	}
-	if removed.WithoutTable("h3_schema", "none") != removed || removed.WithoutTable("none", "none") != removed {
+	if removed.WithoutTable("schema_rows", "none") != removed || removed.WithoutTable("none", "none") != removed {
 		t.Error("WithoutTable of what is not there")
 	}
-	if s.Without("h3_schema").Keyspaces["h3_schema"] != nil || s.Keyspaces["h3_schema"] == nil {
+	if s.Without("schema_rows").Keyspaces["schema_rows"] != nil || s.Keyspaces["schema_rows"] == nil {
 		t.Error("Without")
 	}
 
-	k := s.Keyspaces["h3_schema"]
+	k := s.Keyspaces["schema_rows"]
 	zip := k.Types["Zip"]
-	wider := value.UDTOf("h3_schema", "Zip", append(slices.Clone(zip.Fields), "more"), append(slices.Clone(zip.Elems), value.Native(value.Text)), false)
+	wider := value.UDTOf("schema_rows", "Zip", append(slices.Clone(zip.Fields), "more"), append(slices.Clone(zip.Elems), value.Native(value.Text)), false)
 	changed := k.WithType(wider)
 	work := changed.Tables["people"].Column("work").Type
 	if f := work.Elems[work.Field("zip")]; len(f.Fields) != 3 || !f.Frozen {
 		t.Errorf("zip of work is %s with fields %v", f, f.Fields)
 	}
-	if home := changed.Tables["people"].Column("home").Type; home.Frozen || !home.Uses("h3_schema", "Zip") {
+	if home := changed.Tables["people"].Column("home").Type; home.Frozen || !home.Uses("schema_rows", "Zip") {
 		t.Error("home is frozen, or does not use Zip")
 	}
 	aaa := changed.Types["aaa"].Elems[0]

@@ -22,10 +22,10 @@ class Handler(_ProtocolHandler):
 
 cluster = Cluster([sys.argv[1]], port=int(sys.argv[2]))
 s = cluster.connect()
-s.execute("DROP KEYSPACE IF EXISTS h3_schema")
+s.execute("DROP KEYSPACE IF EXISTS schema_rows")
 for statement in """
-CREATE KEYSPACE h3_schema WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = false;
-USE h3_schema;
+CREATE KEYSPACE schema_rows WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = false;
+USE schema_rows;
 CREATE TYPE "Zip" (code int, "Plus4" int);
 CREATE TYPE address (street text, zip frozen<"Zip">, tags frozen<set<text>>);
 CREATE TYPE aaa (home frozen<address>, others map<text, frozen<address>>);
@@ -47,7 +47,7 @@ raw = cluster.connect()
 raw.client_protocol_handler = Handler
 out = {}
 for table in ("keyspaces", "tables", "columns", "types", "indexes", "dropped_columns", "views"):
-    rows = raw.execute("SELECT * FROM system_schema.%s WHERE keyspace_name = 'h3_schema'" % table)
+    rows = raw.execute("SELECT * FROM system_schema.%s WHERE keyspace_name = 'schema_rows'" % table)
     out[table] = [{c: v.hex() for c, v in zip(rows.column_names, r) if v is not None} for r in rows]
 for group in (out["tables"], out["views"], out["dropped_columns"]):
     for i, r in enumerate(group):  # what differs from run to run
@@ -58,4 +58,4 @@ for group in (out["tables"], out["views"], out["dropped_columns"]):
         if "dropped_time" in r:
             r["dropped_time"] = "%016x" % 1594252800000
 json.dump(out, sys.stdout, indent=0)
-s.execute("DROP KEYSPACE h3_schema")
+s.execute("DROP KEYSPACE schema_rows")

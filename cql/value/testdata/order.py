@@ -30,9 +30,9 @@ class Handler(_ProtocolHandler):
 
 cluster = Cluster([sys.argv[1]], port=int(sys.argv[2]))
 plain = cluster.connect()
-plain.execute("CREATE KEYSPACE IF NOT EXISTS h3_value WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-plain.set_keyspace("h3_value")
-raw = cluster.connect("h3_value")
+plain.execute("CREATE KEYSPACE IF NOT EXISTS value_vectors WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+plain.set_keyspace("value_vectors")
+raw = cluster.connect("value_vectors")
 raw.client_protocol_handler = Handler
 raw.default_fetch_size = None
 
