@@ -65,7 +65,9 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	var err error
 	switch req.Op {
 	case wire.OpExecute:
-		err = r.execute(ctx, req)
+		if !r.schema.serveExecute(ctx, req) {
+			err = r.execute(ctx, req)
+		}
 	case wire.OpBatch:
 		req.Go(func() { r.finish(req, r.batch(ctx, req)) })
 	default:

@@ -2,16 +2,341 @@ package run
 
 import (
 	"context"
+	"crypto/md5"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
 
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// schemaSide serves what is about the schema: DDL, and the schema as it is shown.
-type schemaSide struct{ r *Router }
+// schemaSide serves what is about the schema: DDL (ddl.go), the schema as it is
+// shown (hide.go, describe.go), events (event.go). It keeps the router's State.
+type schemaSide struct {
+	r        *Router
+	catalog  *catalog.Catalog
+	session  *catalog.StoreSession
+	prepared *lru[[16]byte, *schemaStatement]
+	view     atomic.Pointer[view]
+	system   *schema.Keyspace // system_schema as the backend has it; set by start
 
-func newSchemaSide(r *Router) *schemaSide { return &schemaSide{r} }
+	refreshing sync.Mutex
+	asked      atomic.Uint64 // refreshes that were asked for
+	served     uint64        // asked at the beginning of the last one; guarded by refreshing
+	reported   map[string]bool
+
+	stop func()
+	done sync.WaitGroup
+}
+
+// view is what the schema side knows beside the State, at the same time: an
+// immutable snapshot.
+type view struct {
+	present  bool // the catalogue's keyspace exists
+	tables   map[string]map[string]*sharded
+	physical *schema.Schema
+}
+
+// sharded is one sharded table.
+type sharded struct {
+	entry    *catalog.Entry
+	physical *schema.Table
+	logical  *schema.Table
+}
+
+func newSchemaSide(r *Router) *schemaSide {
+	x := &schemaSide{r: r, prepared: newLRU[[16]byte, *schemaStatement](1_000), reported: map[string]bool{}, stop: func() {}}
+	x.session = catalog.NewSession(r.opts.Store)
+	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
+	x.view.Store(&view{})
+	return x
+}
+
+// Claims implements cqldoor.Router.
+func (r *Router) Claims(h syntax.Head, keyspace string) bool {
+	v := r.schema.view.Load()
+	at := keyspace
+	if h.Name.Keyspace != "" {
+		at = h.Name.Keyspace
+	}
+	switch h.Kind {
+	case syntax.StatementSelect:
+		if at == "system_schema" {
+			return v.hides(h.Name.Name)
+		}
+		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
+	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch,
+		syntax.StatementTruncate, syntax.StatementAlterTable, syntax.StatementDropTable:
+		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
+	case syntax.StatementCreateTable:
+		return true // whether it says write_sharding is seen later
+	case syntax.StatementCreateKeyspace, syntax.StatementAlterKeyspace, syntax.StatementDropKeyspace, syntax.StatementUse:
+		return h.Name.Name == catalog.Keyspace || h.Kind == syntax.StatementDropKeyspace && v.tables[h.Name.Name] != nil
+	case syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
+		return v.tables[at] != nil || at == catalog.Keyspace
+	case syntax.StatementCreateIndex, syntax.StatementCreateView:
+		on := keyspace
+		if h.On.Keyspace != "" {
+			on = h.On.Keyspace
+		}
+		return v.tables[on][h.On.Name] != nil || on == catalog.Keyspace || h.Kind == syntax.StatementCreateView && at == catalog.Keyspace
+	case syntax.StatementDropIndex, syntax.StatementDropView:
+		return at == catalog.Keyspace
+	case syntax.StatementDescribe:
+		return v.present
+	}
+	return false
+}
+
+// hides says whether rows of a table of system_schema are not the client's to see,
+// or not as they are.
+func (v *view) hides(table string) bool {
+	return v.present && (table == "tables" || table == "columns" || table == "keyspaces")
+}
+
+// refresh brings the state up to date with the backend. One that was asked for
+// before another began need not be done again.
+func (x *schemaSide) refresh(ctx context.Context) error {
+	ticket := x.asked.Add(1)
+	x.refreshing.Lock()
+	defer x.refreshing.Unlock()
+	if x.served >= ticket {
+		return nil
+	}
+	begun := x.asked.Load()
+	if err := x.load(ctx); err != nil {
+		return fmt.Errorf("read the catalogue and the schema: %w", err)
+	}
+	x.served = begun
+	return nil
+}
+
+func (x *schemaSide) load(ctx context.Context) error {
+	entries, present, err := x.catalog.Load(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Keyspace] = true
+	}
+	physical, err := x.catalog.Schema(ctx, slices.Sorted(maps.Keys(names))...)
+	if err != nil {
+		return err
+	}
+	applied, stale := x.catalog.Settle(ctx, entries, physical)
+	for _, e := range stale {
+		x.report(e, "an entry of the catalogue is stale: its table is gone, or another has its name; that is served as it is")
+	}
+	v := &view{present: present, tables: map[string]map[string]*sharded{}, physical: physical}
+	state := &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{}}, Tables: map[string]map[string]*plan.Table{}}
+	for _, e := range applied {
+		x.add(v, state, e)
+	}
+	// Statements are planned on a state: one that says the same goes on.
+	if old := x.r.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
+		x.r.state.Store(state)
+	}
+	x.view.Store(v)
+	return nil
+}
+
+// add adds a table to a state that is being made.
+func (x *schemaSide) add(v *view, state *State, e *catalog.Entry) {
+	ks := v.physical.Keyspaces[e.Keyspace]
+	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
+	s.logical, _ = catalog.Logical(s.physical, e.Layout) // it fits, or the entry would not apply
+	t, err := plan.NewTable(s.logical, e.Layout)
+	if err != nil {
+		x.report(e, err.Error())
+		return
+	}
+	if state.Tables[e.Keyspace] == nil {
+		logical := *ks
+		logical.Tables = maps.Clone(ks.Tables)
+		state.Schema.Keyspaces[e.Keyspace] = &logical
+		state.Tables[e.Keyspace] = map[string]*plan.Table{}
+		v.tables[e.Keyspace] = map[string]*sharded{}
+	}
+	state.Schema.Keyspaces[e.Keyspace].Tables[e.Table] = s.logical
+	state.Tables[e.Keyspace][e.Table] = t
+	v.tables[e.Keyspace][e.Table] = s
+}
+
+// report says once that an entry does not apply.
+func (x *schemaSide) report(e *catalog.Entry, why string) {
+	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
+	if !x.reported[key] {
+		x.reported[key] = true
+		x.r.opts.Log.Warn(why, "table", e.String())
+	}
+}
+
+// schemaStatement is a prepared statement of the schema's side.
+type schemaStatement struct {
+	keyspace, text string
+	sel            *schemaSelect // nil for another than a SELECT
+}
 
 // serve takes a QUERY or PREPARE that is about the schema; false leaves it.
 func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, keyspace, text string) bool {
-	return false
+	h := syntax.Target(text)
+	at := keyspace
+	if h.Name.Keyspace != "" {
+		at = h.Name.Keyspace
+	}
+	v := x.view.Load()
+	switch h.Kind {
+	case syntax.StatementSelect:
+		if at == "system_schema" && v.hides(h.Name.Name) {
+			x.serveSelect(ctx, req, keyspace, text)
+			return true
+		}
+		return x.foreign(req, at, h.Name.Name)
+	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
+		return x.foreign(req, at, h.Name.Name)
+	case syntax.StatementBatch, syntax.StatementUnknown:
+		return false
+	case syntax.StatementTruncate:
+		if at == catalog.Keyspace {
+			req.Error(noKeyspace(at))
+		} else {
+			req.Pass(req.Message)
+		}
+		return true
+	case syntax.StatementUse:
+		req.Error(wire.Invalidf("Keyspace '%s' does not exist", h.Name.Name))
+		return true
+	}
+	x.serveOther(ctx, req, keyspace, text)
+	return true
+}
+
+// foreign passes a statement on a table that is not sharded (any more) on, as it
+// came.
+func (x *schemaSide) foreign(req *cqldoor.Request, keyspace, table string) bool {
+	switch {
+	case keyspace == catalog.Keyspace:
+		req.Error(noKeyspace(keyspace))
+	case x.r.state.Load().Table(keyspace, table) == nil:
+		req.Pass(req.Message)
+	default:
+		return false
+	}
+	return true
+}
+
+func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
+
+// serveOther serves DDL and DESCRIBE.
+func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		req.Error(wire.Errorf(wire.CodeSyntax, "%s", err))
+		return
+	}
+	if !x.concerns(tree, keyspace) {
+		req.Pass(req.Message)
+		return
+	}
+	if req.Op == wire.OpPrepare {
+		x.reply(req, x.prepareOther(req, keyspace, text))
+		return
+	}
+	req.Go(func() {
+		q, err := queryOf(req)
+		if err == nil {
+			err = x.execute(ctx, req, tree, keyspace, text, &q.Params)
+		}
+		x.reply(req, err)
+	})
+}
+
+func (x *schemaSide) reply(req *cqldoor.Request, err error) {
+	if err != nil {
+		req.Error(err)
+	}
+}
+
+// queryOf reads a QUERY that was retained.
+func queryOf(req *cqldoor.Request) (wire.Query, error) {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return wire.Query{}, err
+	}
+	return wire.ParseQuery(req.Version, body)
+}
+
+// execute carries out DDL or a DESCRIBE, and answers.
+func (x *schemaSide) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
+	if d, ok := tree.(*syntax.Describe); ok {
+		return x.describe(ctx, req, d, keyspace, text, params)
+	}
+	return x.ddl(ctx, req, tree, keyspace, text, params)
+}
+
+// newSchemaID is the prepared id of a statement of the schema's side. Its mark
+// spares other statements' executions a look-up.
+func newSchemaID(keyspace, text string) [16]byte {
+	id := newID(keyspace, text)
+	id[len(idPrefix)] = schemaMark
+	return id
+}
+
+const schemaMark = 's'
+
+// prepareOther answers the PREPARE of what has neither markers nor a result known
+// beforehand.
+func (x *schemaSide) prepareOther(req *cqldoor.Request, keyspace, text string) error {
+	id := newSchemaID(keyspace, text)
+	x.prepared.put(id, &schemaStatement{keyspace: keyspace, text: text})
+	none := md5.Sum(nil)
+	body := wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
+	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
+	return nil
+}
+
+// serveExecute takes an EXECUTE of what was prepared here; false leaves it.
+func (x *schemaSide) serveExecute(ctx context.Context, req *cqldoor.Request) bool {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return false
+	}
+	id, err := wire.ExecuteID(body)
+	if err != nil || len(id) != 16 || id[len(idPrefix)] != schemaMark {
+		return false
+	}
+	s, ok := x.prepared.get([16]byte(id))
+	if !ok {
+		return false
+	}
+	req.Go(func() { x.reply(req, x.executePrepared(ctx, req, s)) })
+	return true
+}
+
+func (x *schemaSide) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	e, err := wire.ParseExecute(req.Version, body)
+	if err != nil {
+		return err
+	}
+	if s.sel != nil {
+		return x.selectRows(ctx, req, s.sel, &e.Params, e.MetadataID)
+	}
+	tree, err := syntax.Parse(s.text)
+	if err != nil {
+		return err
+	}
+	return x.execute(ctx, req, tree, s.keyspace, s.text, &e.Params)
 }

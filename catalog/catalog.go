@@ -1,0 +1,256 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// Options are what a Catalog needs from outside.
+type Options struct {
+	Session Session          // required
+	Now     func() time.Time // required
+	UUID    func() [16]byte  // required: who owns an operation
+	Lease   time.Duration    // how long an operation may take before others end it; default a minute
+	Poll    time.Duration    // how often one that waits for another looks; default 100 ms
+	Log     *slog.Logger     // default: nothing is logged
+}
+
+// Catalog is the table of layouts.
+type Catalog struct {
+	opts Options
+}
+
+// New makes a catalogue; it does nothing until it is asked.
+func New(o Options) *Catalog {
+	if o.Lease <= 0 {
+		o.Lease = time.Minute
+	}
+	if o.Poll <= 0 {
+		o.Poll = 100 * time.Millisecond
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Catalog{opts: o}
+}
+
+// Schema reads keyspaces of the physical schema.
+func (c *Catalog) Schema(ctx context.Context, keyspaces ...string) (*schema.Schema, error) {
+	return Schema(ctx, c.opts.Session, keyspaces...)
+}
+
+// Load reads all entries, in any state. present says whether the catalogue's
+// keyspace exists at all.
+func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err error) {
+	s := c.opts.Session
+	rows, err := s.Query(ctx, wire.One, "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")
+	if err != nil || len(rows) == 0 {
+		return nil, false, wrap("look for the catalogue", err)
+	}
+	if ok, err := c.exists(ctx); err != nil || !ok {
+		return nil, true, err
+	}
+	if rows, err = s.Query(ctx, wire.LocalQuorum, "SELECT keyspace_name, table_name, "+columns+" FROM evenkeel.layouts"); err != nil {
+		return nil, true, wrap("read the catalogue", err)
+	}
+	for _, r := range rows {
+		if _, ok := r["state"]; !ok {
+			continue // what is left of an entry that was deleted and written at once
+		}
+		e, err := readEntry(r)
+		if err != nil {
+			return nil, true, err
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.String(), b.String()) })
+	return entries, true, nil
+}
+
+// exists says whether the table of layouts does.
+func (c *Catalog) exists(ctx context.Context) (bool, error) {
+	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+Keyspace+"' AND table_name = 'layouts'")
+	return len(rows) > 0, wrap("look for the catalogue", err)
+}
+
+// get reads one entry as it certainly is; nil when there is none.
+func (c *Catalog) get(ctx context.Context, keyspace, table string) (*Entry, error) {
+	const cql = "SELECT keyspace_name, table_name, " + columns + " FROM evenkeel.layouts WHERE keyspace_name = ? AND table_name = ?"
+	rows, err := c.opts.Session.Query(ctx, wire.LocalSerial, cql, []byte(keyspace), []byte(table))
+	if refused := (*wire.Error)(nil); errors.As(err, &refused) && definite(err) {
+		rows, err = c.opts.Session.Query(ctx, wire.LocalQuorum, cql, []byte(keyspace), []byte(table))
+	}
+	if err != nil {
+		return nil, wrap("read the catalogue", err)
+	}
+	if len(rows) == 0 || rows[0]["state"] == nil {
+		return nil, nil
+	}
+	return readEntry(rows[0])
+}
+
+// ensure makes the catalogue where there is none, with the replication of another
+// keyspace.
+func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
+	if ok, err := c.exists(ctx); err != nil || ok {
+		return err
+	}
+	s := c.opts.Session
+	var replication []byte
+	for i, k := range slices.Sorted(maps.Keys(like.Replication)) {
+		if i > 0 {
+			replication = append(replication, ", "...)
+		}
+		replication = append(syntax.AppendString(replication, k), ": "...)
+		replication = syntax.AppendString(replication, like.Replication[k])
+	}
+	if _, err := s.Query(ctx, wire.LocalQuorum, "CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = {"+string(replication)+"}"); err != nil {
+		return wrap("create the catalogue's keyspace with the replication of keyspace "+like.Name, err)
+	}
+	const table = `CREATE TABLE IF NOT EXISTS evenkeel.layouts (keyspace_name text, table_name text, physical_name text, table_id uuid, ` +
+		`state text, strategy text, "by" text, hash text, shards int, "column" text, generation bigint, statement text, owner uuid, ` +
+		`started_at timestamp, PRIMARY KEY ((keyspace_name, table_name)))`
+	if _, err := s.Query(ctx, wire.LocalQuorum, table); err != nil {
+		return wrap("create the catalogue's table", err)
+	}
+	// Some backends create tables in the background.
+	return c.wait(ctx, func() (bool, error) {
+		_, err := s.Query(ctx, wire.LocalQuorum, "SELECT state FROM evenkeel.layouts WHERE keyspace_name = '' AND table_name = ''")
+		return err == nil, nil
+	})
+}
+
+// Agree waits, within limits, until the nodes of the backend have one schema, as
+// far as can be told: what is read after it is read from nodes that know of what
+// was changed before.
+func (c *Catalog) Agree(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settled)
+	defer cancel()
+	_ = c.wait(ctx, func() (bool, error) {
+		versions := map[string]bool{}
+		for _, cql := range []string{"SELECT schema_version FROM system.local", "SELECT schema_version FROM system.peers"} {
+			rows, err := c.opts.Session.Query(ctx, wire.One, cql)
+			if err != nil {
+				return false, err
+			}
+			for _, r := range rows {
+				if v := r["schema_version"]; v != nil {
+					versions[string(v)] = true
+				}
+			}
+		}
+		return len(versions) <= 1, nil
+	}) // where it cannot be told, the next event or reading will do
+}
+
+// wait asks until it is done, or ctx is.
+func (c *Catalog) wait(ctx context.Context, done func() (bool, error)) error {
+	for {
+		ok, err := done()
+		if ok || err != nil {
+			return err
+		}
+		if err := c.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Catalog) pause(ctx context.Context) error {
+	t := time.NewTimer(c.opts.Poll)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// apply runs a lightweight transaction and reports whether it was applied.
+func (c *Catalog) apply(ctx context.Context, cql string, values ...[]byte) (bool, error) {
+	rows, err := c.opts.Session.Query(ctx, wire.LocalQuorum, cql, values...)
+	if err != nil {
+		return false, wrap("write the catalogue", err)
+	}
+	return len(rows) == 1 && boolean(rows[0]["[applied]"]), nil
+}
+
+const whereKey = " WHERE keyspace_name = ? AND table_name = ?"
+
+// insert adds an entry where there is none.
+func (c *Catalog) insert(ctx context.Context, e *Entry) (bool, error) {
+	return c.apply(ctx, "INSERT INTO evenkeel.layouts (keyspace_name, table_name, "+columns+
+		") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS",
+		append([][]byte{[]byte(e.Keyspace), []byte(e.Table)}, e.values()...)...)
+}
+
+// replace puts e in the place of old, if that is still as it was.
+func (c *Catalog) replace(ctx context.Context, old, e *Entry) (bool, error) {
+	values := append(e.values(), []byte(e.Keyspace), []byte(e.Table), []byte(old.State), old.Owner[:], millis(old.Started))
+	return c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
+		`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
+		" IF state = ? AND owner = ? AND started_at = ?", values...)
+}
+
+// remove deletes an entry, if it is still as it was.
+func (c *Catalog) remove(ctx context.Context, e *Entry) (bool, error) {
+	return c.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF state = ? AND owner = ? AND started_at = ?",
+		[]byte(e.Keyspace), []byte(e.Table), []byte(e.State), e.Owner[:], millis(e.Started))
+}
+
+// removeID deletes the entry of a physical table that is gone, whatever its state.
+func (c *Catalog) removeID(ctx context.Context, e *Entry) error {
+	_, err := c.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), e.ID[:])
+	return err
+}
+
+// in is the entry in another state.
+func (e *Entry) in(s State) *Entry {
+	n := *e
+	n.State = s
+	return &n
+}
+
+// expired says whether an operation has had its time.
+func (c *Catalog) expired(e *Entry) bool { return c.opts.Now().Sub(e.Started) > c.opts.Lease }
+
+// own makes the caller the owner of an entry from now on.
+func (c *Catalog) own(e *Entry) *Entry {
+	n := *e
+	n.Owner = c.opts.UUID()
+	n.Started = c.opts.Now().Truncate(time.Millisecond)
+	return &n
+}
+
+// definite says whether an error means that a statement was not executed, and
+// will not be.
+func definite(err error) bool {
+	var e *wire.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case wire.CodeProtocol, wire.CodeSyntax, wire.CodeUnauthorized, wire.CodeInvalid, wire.CodeConfig, wire.CodeAlreadyExists,
+		wire.CodeIsBootstrapping, wire.CodeBadCredentials:
+		return true
+	}
+	return false
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,155 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// A Session runs CQL as the door's own account.
+type Session interface {
+	// Query runs one statement, whose markers have the serialized values, and
+	// returns all rows of its result. Errors of the backend are *wire.Error.
+	Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error)
+}
+
+// Row is the cells of a row by the names of their columns; those that are null
+// are absent.
+type Row map[string][]byte
+
+// StoreSession is a Session over a store.
+type StoreSession struct {
+	st store.Store
+
+	mu      sync.Mutex
+	link    store.Link
+	version wire.Version
+}
+
+// NewSession makes a session; it connects when it is first used.
+func NewSession(st store.Store) *StoreSession { return &StoreSession{st: st} }
+
+// Close gives up the session's link.
+func (s *StoreSession) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link != nil {
+		s.link.Close()
+		s.link = nil
+	}
+}
+
+func (s *StoreSession) open(ctx context.Context) (store.Link, wire.Version, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link != nil {
+		return s.link, s.version, nil
+	}
+	version := wire.Highest
+	if v, ok := s.st.(store.Versioned); ok {
+		newest, err := v.MaxVersion(ctx)
+		if err != nil {
+			return nil, 0, fmt.Errorf("ask for the backend's protocol version: %w", err)
+		}
+		version = min(version, newest)
+	}
+	link, err := s.st.Open(ctx, store.LinkOptions{Version: version, Own: true})
+	if err != nil {
+		return nil, 0, fmt.Errorf("connect to the backend: %w", err)
+	}
+	s.link, s.version = link, version
+	return link, version, nil
+}
+
+// pageRows is how many rows one response brings.
+const pageRows = 2000
+
+// Query implements Session.
+func (s *StoreSession) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error) {
+	link, version, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := wire.Query{Text: []byte(cql), Params: wire.Params{Consistency: cl}}
+	q.Params.SetPageSize(pageRows)
+	if !cl.IsSerial() {
+		q.Params.SetSerialConsistency(wire.LocalSerial)
+	}
+	v := wire.Values{Count: len(values)}
+	for _, b := range values {
+		v.Raw = wire.AppendBytes(v.Raw, b)
+	}
+	q.Params.SetValues(v)
+	var all []Row
+	for {
+		body, err := call(ctx, link, version, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, version, &q)})
+		if err != nil {
+			return nil, err
+		}
+		if wire.KindOf(body) != wire.ResultRows {
+			return nil, nil
+		}
+		rows, err := wire.ParseRows(body)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = appendRows(all, &rows); err != nil {
+			return nil, err
+		}
+		if rows.Metadata.Flags&wire.MetadataMore == 0 {
+			return all, nil
+		}
+		q.Params.SetPagingState(rows.Metadata.PagingState)
+	}
+}
+
+func appendRows(all []Row, rows *wire.Rows) ([]Row, error) {
+	columns, err := rows.Metadata.Columns()
+	if err != nil {
+		return nil, err
+	}
+	it := rows.Iter(nil)
+	for it.Next() {
+		r := make(Row, len(columns))
+		for i, c := range columns {
+			if it.Cells[i] != nil {
+				r[c.Name] = it.Cells[i]
+			}
+		}
+		all = append(all, r)
+	}
+	return all, it.Err()
+}
+
+// call sends a request and waits for its response: the body of a RESULT without
+// its prefix, or the error.
+func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) ([]byte, error) {
+	type answer struct {
+		body []byte
+		err  error
+	}
+	done := make(chan answer, 1)
+	l.Send(req, func(resp wire.Message) {
+		_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+		switch {
+		case err != nil:
+		case resp.Op == wire.OpError:
+			e, perr := wire.ParseError(v, body)
+			if err = perr; err == nil {
+				err = e
+			}
+		default:
+			body = append([]byte(nil), body...)
+		}
+		done <- answer{body, err}
+	})
+	select {
+	case a := <-done:
+		return a.body, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,74 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+)
+
+// verdict is what an entry means for the physical table of its name.
+type verdict struct {
+	applies  bool // the table has the entry's layout
+	complete bool // the operation took place: its entry is to say so
+	undo     bool // the operation did not take place, nor will it: likewise
+}
+
+// judge compares an entry with its physical table, nil where there is none.
+func (c *Catalog) judge(e *Entry, t *schema.Table) verdict {
+	fits := false
+	if t != nil {
+		_, fits = Logical(t, e.Layout)
+	}
+	switch e.State {
+	case Creating:
+		if fits {
+			return verdict{applies: true, complete: true}
+		}
+		return verdict{undo: c.expired(e)}
+	case Dropping:
+		if fits && t.ID == e.ID {
+			return verdict{applies: true, undo: c.expired(e)}
+		}
+		return verdict{complete: true}
+	}
+	return verdict{applies: fits && t.ID == e.ID}
+}
+
+// Settle returns the entries that apply to the tables of the physical schema s,
+// and brings to an end what others have left half-done. An entry that it cannot
+// write is left for the next time; what applies does not depend on it.
+func (c *Catalog) Settle(ctx context.Context, entries []*Entry, s *schema.Schema) (applied, stale []*Entry) {
+	for _, e := range entries {
+		t := s.Table(e.Keyspace, e.Physical)
+		is := c.judge(e, t)
+		if is.complete || is.undo {
+			if err := c.end(ctx, e, t, is); err != nil {
+				c.opts.Log.Warn("an operation that ended half-way is not brought to an end yet", "table", e.String(), "state", string(e.State), "error", err)
+			}
+		}
+		switch {
+		case is.applies && e.State == Creating:
+			applied = append(applied, e.active(t))
+		case is.applies:
+			applied = append(applied, e)
+		case e.State == Active:
+			stale = append(stale, e)
+		}
+	}
+	return applied, stale
+}
+
+// end writes what an operation came to. A transaction that is not applied lost to
+// the operation itself, or to another door that does the same.
+func (c *Catalog) end(ctx context.Context, e *Entry, t *schema.Table, is verdict) error {
+	var err error
+	switch {
+	case e.State == Creating && is.complete:
+		_, err = c.replace(ctx, e, e.active(t))
+	case e.State == Dropping && is.undo:
+		_, err = c.replace(ctx, e, e.in(Active))
+	default:
+		_, err = c.remove(ctx, e)
+	}
+	return err
+}

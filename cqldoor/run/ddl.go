@@ -1,0 +1,331 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/ddl"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// change is a schema statement on its way. Physical statements go over the
+// client's link, with its rights; the catalogue is written by the door's account.
+type change struct {
+	*schemaSide
+	req      *cqldoor.Request
+	params   *wire.Params
+	keyspace string // that the statement is about
+	text     string // as the client wrote it
+}
+
+// changeLimit bounds a schema statement. A client that leaves does not end it.
+const changeLimit = time.Minute
+
+// ddl carries out a schema statement and answers.
+func (x *schemaSide) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
+	defer cancel()
+	c := &change{schemaSide: x, req: req, params: params, keyspace: keyspace, text: text}
+	if n := objectOf(tree); n.Keyspace != "" {
+		c.keyspace = n.Keyspace
+	}
+	if isReserved(tree, c.keyspace) {
+		return c.reserved(tree)
+	}
+	switch t := tree.(type) {
+	case *syntax.CreateTable:
+		return c.createTable(ctx, t)
+	case *syntax.AlterTable:
+		return c.alterTable(ctx, t)
+	case *syntax.Drop:
+		switch t.Kind {
+		case syntax.KindTable:
+			return c.dropTable(ctx, t)
+		case syntax.KindKeyspace:
+			return c.dropKeyspace(ctx, t)
+		}
+	case *syntax.CreateIndex:
+		return errIndex
+	case *syntax.CreateView:
+		return errView
+	}
+	return c.other(ctx)
+}
+
+// objectOf is the name of what a schema statement is about.
+func objectOf(tree syntax.Statement) syntax.Name {
+	switch t := tree.(type) {
+	case *syntax.CreateTable:
+		return t.Name
+	case *syntax.AlterTable:
+		return t.Name
+	case *syntax.CreateType:
+		return t.Name
+	case *syntax.AlterType:
+		return t.Name
+	case *syntax.CreateIndex:
+		return t.Table
+	case *syntax.CreateView:
+		if t.Name.Keyspace == catalog.Keyspace {
+			return t.Name
+		}
+		return t.Select.From
+	case *syntax.Drop:
+		if t.Kind != syntax.KindKeyspace {
+			return t.Name
+		}
+		return syntax.Name{Keyspace: t.Name.Name}
+	case *syntax.CreateKeyspace:
+		return syntax.Name{Keyspace: t.Name}
+	case *syntax.AlterKeyspace:
+		return syntax.Name{Keyspace: t.Name}
+	}
+	return syntax.Name{}
+}
+
+// concerns says whether a statement is the router's: it is about a sharded table,
+// makes one, or would show or touch what is hidden.
+func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
+	n := objectOf(tree)
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	if isReserved(tree, n.Keyspace) {
+		return true
+	}
+	v := x.view.Load()
+	table := v.tables[n.Keyspace][n.Name] != nil
+	switch t := tree.(type) {
+	case *syntax.CreateTable:
+		for _, p := range t.With {
+			if p.Name == catalog.Property {
+				return true
+			}
+		}
+		return false
+	case *syntax.AlterTable, *syntax.CreateIndex, *syntax.CreateView:
+		return table
+	case *syntax.Drop:
+		if t.Kind == syntax.KindTable {
+			return table
+		}
+		return v.tables[n.Keyspace] != nil
+	case *syntax.CreateType, *syntax.AlterType:
+		return v.tables[n.Keyspace] != nil
+	case *syntax.Describe:
+		return true
+	}
+	return false
+}
+
+func isReserved(tree syntax.Statement, keyspace string) bool {
+	_, describes := tree.(*syntax.Describe)
+	return keyspace == catalog.Keyspace && !describes
+}
+
+// reserved answers a schema statement in the catalogue's keyspace, which is as if
+// it did not exist, and cannot be made.
+func (c *change) reserved(tree syntax.Statement) error {
+	switch t := tree.(type) {
+	case *syntax.CreateKeyspace, *syntax.AlterKeyspace:
+		return errReserved
+	case *syntax.CreateIndex, *syntax.CreateView:
+		return wire.Invalidf("Keyspace '%s' doesn't exist", c.keyspace)
+	case *syntax.Drop:
+		if t.Kind == syntax.KindKeyspace {
+			return errReserved
+		}
+	}
+	if _, err := ddl.Apply(&schema.Schema{}, tree, c.env()); err != nil {
+		return err
+	}
+	c.void()
+	return nil
+}
+
+// env is what the rules of the language need to know.
+func (c *change) env() *ddl.Env {
+	return &ddl.Env{Keyspace: c.keyspace, Now: c.r.opts.Now().UnixMicro(), TableID: c.r.opts.Timeuuid}
+}
+
+// void answers a statement that changed nothing.
+func (c *change) void() {
+	c.req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
+}
+
+// physical sends a physical statement for the client.
+func (c *change) physical(ctx context.Context, stmt syntax.Statement, hidden string) (*answer, error) {
+	p := wire.Params{Consistency: c.params.Consistency}
+	q := wire.Query{Text: []byte(syntax.Print(stmt)), Params: p}
+	a, err := c.ask(ctx, c.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
+	if err != nil {
+		return nil, withoutName(err, hidden)
+	}
+	for i, w := range a.warnings {
+		a.warnings[i] = hideName(w, hidden)
+	}
+	return a, nil
+}
+
+// finish answers once all nodes and this door know of the change.
+func (c *change) finish(ctx context.Context, a *answer) error {
+	c.catalog.Agree(ctx)
+	if err := c.refresh(ctx); err != nil {
+		// The change took place: the next refresh will see it.
+		c.r.opts.Log.Warn("the schema cannot be read after a change", "error", err)
+	}
+	return a.reply(c.req, a.body)
+}
+
+// other passes a statement on, such as CREATE TYPE, after which the schema is read
+// anew.
+func (c *change) other(ctx context.Context) error {
+	p := wire.Params{Consistency: c.params.Consistency}
+	if c.params.Has(wire.QueryKeyspace) {
+		p.SetKeyspace(c.params.Keyspace)
+	}
+	q := wire.Query{Text: []byte(c.text), Params: p}
+	a, err := c.ask(ctx, c.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx, a)
+}
+
+// createTable makes a sharded table.
+func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
+	declared, err := shardingOf(stmt.With)
+	if err != nil {
+		return err
+	}
+	s, err := c.catalog.Schema(ctx, c.keyspace)
+	if err != nil {
+		return err
+	}
+	// The options are the backend's to judge.
+	logical := *stmt
+	logical.With = nil
+	if err := refuseForNow(stmt); err != nil {
+		return err
+	}
+	result, err := ddl.Apply(s, &logical, c.env())
+	if err != nil {
+		return err
+	}
+	if result.Change == nil {
+		c.void() // IF NOT EXISTS
+		return nil
+	}
+	table := result.Schema.Table(c.keyspace, stmt.Name.Name)
+	layout, warnings, err := declared.layout(table)
+	if err != nil {
+		return err
+	}
+	e := &catalog.Entry{
+		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt),
+	}
+	var a *answer
+	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) (err error) {
+		a, err = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
+		return err
+	})
+	exists := &wire.Error{Code: wire.CodeAlreadyExists}
+	switch {
+	case errors.Is(err, catalog.ErrExists) || errors.Is(err, exists):
+		if stmt.IfNotExists {
+			c.void()
+			return nil
+		}
+		return &wire.Error{Code: wire.CodeAlreadyExists, Keyspace: c.keyspace, Table: stmt.Name.Name,
+			Message: "Table '" + c.keyspace + "." + stmt.Name.Name + "' already exists"}
+	case err != nil:
+		return err
+	}
+	a.warnings = append(a.warnings, warnings...)
+	return c.finish(ctx, a)
+}
+
+// dropTable drops a sharded table.
+func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
+	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
+	if t == nil {
+		return c.other(ctx)
+	}
+	physical := *stmt
+	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
+	var a *answer
+	err := c.catalog.Drop(ctx, t.entry, func(ctx context.Context) (err error) {
+		a, err = c.physical(ctx, &physical, t.entry.Layout.Column)
+		return err
+	})
+	switch {
+	case errors.Is(err, catalog.ErrGone) && stmt.IfExists:
+		c.void()
+		return nil
+	case errors.Is(err, catalog.ErrGone):
+		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
+	case err != nil:
+		return err
+	}
+	return c.finish(ctx, a)
+}
+
+// dropKeyspace drops a keyspace and the entries of its tables.
+func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
+	a, err := c.physical(ctx, stmt, "")
+	if err != nil {
+		return err
+	}
+	var gone []*catalog.Entry
+	for _, t := range c.view.Load().tables[stmt.Name.Name] {
+		gone = append(gone, t.entry)
+	}
+	if err := c.catalog.Forget(ctx, gone); err != nil {
+		c.r.opts.Log.Warn("entries of a keyspace that was dropped stay in the catalogue", "keyspace", stmt.Name.Name, "error", err)
+	}
+	return c.finish(ctx, a)
+}
+
+// alterTable changes a sharded table's columns or options.
+func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error {
+	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
+	if t == nil {
+		return c.other(ctx)
+	}
+	physical := *stmt
+	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
+	if err := refuseChange(stmt, t.entry.Layout); err != nil {
+		return err
+	}
+	if len(stmt.With) == 0 {
+		result, err := ddl.Apply(c.r.state.Load().Schema, stmt, c.env())
+		if err != nil {
+			return err
+		}
+		if result.Change == nil {
+			c.void()
+			return nil
+		}
+		physical.Drop = without(physical.Drop, t.entry.Layout.Column) // DROP IF EXISTS of what does not exist
+	}
+	a, err := c.physical(ctx, &physical, t.entry.Layout.Column)
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx, a)
+}
+
+func without(names []string, name string) []string {
+	var out []string
+	for _, n := range names {
+		if n != name {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// answer is a response of the backend to a request that was sent for a client, of
+// which something may be changed.
+type answer struct {
+	tracing  []byte
+	warnings []string
+	body     []byte // of a RESULT, without its prefix
+}
+
+// ask sends a request over the client's link and waits. An ERROR is an error.
+func (x *schemaSide) ask(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answer, error) {
+	type outcome struct {
+		a   *answer
+		err error
+	}
+	m.Flags |= req.Flags & wire.FlagTracing
+	done := make(chan outcome, 1)
+	v := req.Version
+	req.Link.Send(m, func(resp wire.Message) {
+		prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+		if err == nil {
+			body, err = result(v, resp)
+		}
+		a := &answer{tracing: append([]byte(nil), prefix.TracingID...), warnings: prefix.WarningList(), body: append([]byte(nil), body...)}
+		done <- outcome{a, err}
+	})
+	select {
+	case o := <-done:
+		return o.a, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// reply answers a request with a body in the place of the answer's own.
+func (a *answer) reply(req *cqldoor.Request, body []byte) error {
+	var p wire.Prefix
+	if len(a.tracing) > 0 {
+		p.TracingID = a.tracing
+	}
+	if len(a.warnings) > 0 {
+		p.Warnings = wire.AppendStringList(nil, a.warnings)
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Flags: p.Flags(), Body: append(p.Append(nil), body...)})
+	return nil
+}
+
+// withoutName is an error of the backend whose text does not name the hidden
+// column.
+func withoutName(err error, hidden string) error {
+	var e *wire.Error
+	if hidden == "" || !errors.As(err, &e) {
+		return err
+	}
+	n := *e
+	n.Message = hideName(e.Message, hidden)
+	return &n
+}
+
+// hideName replaces the hidden column's name in a text that the backend wrote.
+func hideName(text, hidden string) string {
+	if hidden == "" {
+		return text
+	}
+	word := regexp.MustCompile(`(^|[^\pL\pN_])` + regexp.QuoteMeta(hidden) + `($|[^\pL\pN_])`)
+	return word.ReplaceAllString(text, "${1}write_sharding${2}")
+}

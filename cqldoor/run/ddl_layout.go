@@ -1,0 +1,283 @@
+package run
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// What sharded tables cannot have yet, each refused in one place.
+var (
+	errReserved = wire.Invalidf("Keyspace '%s' is reserved: front doors keep there which tables are sharded", catalog.Keyspace)
+	errIndex    = wire.Invalidf("write_sharding: CREATE INDEX on a sharded table is not supported yet: what an index finds would come " +
+		"in the order of the shards; read by the primary key, or keep a table of your own by the column")
+	errView = wire.Invalidf("write_sharding: CREATE MATERIALIZED VIEW on a sharded table is not supported yet: the view would have " +
+		"to be sharded too; keep a second table, written in one batch with the first")
+	errRelayout = wire.Invalidf("write_sharding: changing write_sharding of a live table is not supported yet; " +
+		"create a new table with the layout that you want and copy")
+	errRandom = wire.Invalidf("write_sharding: strategy 'random' is not supported yet; use 'calculated', " +
+		"which needs a clustering column that tells the rows of a partition apart")
+	errCounter = wire.Invalidf("write_sharding: tables with counters cannot be sharded yet; " +
+		"declare the table without write_sharding")
+	errStatic = wire.Invalidf("write_sharding: static columns are not supported on sharded tables yet, since a static row would be in " +
+		"every shard; keep what is static in a table of its own")
+	errCompact = wire.Invalidf("write_sharding: a table WITH COMPACT STORAGE cannot be sharded; leave COMPACT STORAGE out")
+	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
+)
+
+// refuseForNow refuses a CREATE TABLE of what is not supported on sharded tables.
+func refuseForNow(stmt *syntax.CreateTable) error {
+	if stmt.CompactStorage {
+		return errCompact
+	}
+	for _, c := range stmt.Columns {
+		if c.Mask != nil {
+			return errMask
+		}
+	}
+	return nil
+}
+
+// refuseChange refuses an ALTER TABLE of what must stay as it is.
+func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
+	for _, p := range stmt.With {
+		if p.Name == catalog.Property {
+			return errRelayout
+		}
+	}
+	if stmt.Mask != nil || stmt.DropMask {
+		return errMask
+	}
+	for _, c := range stmt.Add {
+		switch {
+		case c.Name == l.Column:
+			return nameTaken(c.Name)
+		case c.Static:
+			return errStatic
+		case c.Mask != nil:
+			return errMask
+		}
+	}
+	for _, r := range stmt.Rename {
+		if r.To == l.Column {
+			return nameTaken(r.To)
+		}
+		if slices.Contains(l.By, r.From) {
+			return wire.Invalidf("write_sharding: column %s cannot be renamed: the table's 'by' names it, and the shards of its rows depend on that", r.From)
+		}
+	}
+	return nil
+}
+
+// nameTaken is the error of a column that would have the name of the one that
+// write_sharding needs.
+func nameTaken(name string) error {
+	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
+		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
+}
+
+func identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
+
+// declaration is what a CREATE TABLE says of write_sharding.
+type declaration map[string]string
+
+// shardingOf finds the declaration among a statement's properties.
+func shardingOf(with syntax.Properties) (declaration, error) {
+	var found *syntax.Property
+	for i := range with {
+		if with[i].Name != catalog.Property {
+			continue
+		}
+		if found != nil {
+			return nil, wire.Errorf(wire.CodeSyntax, "Multiple definitions for property '%s'", catalog.Property)
+		}
+		found = &with[i]
+	}
+	notMap := wire.Errorf(wire.CodeSyntax, "Invalid value for property '%s'. It should be a map.", catalog.Property)
+	d := declaration{}
+	switch v := found.Value.(type) {
+	case *syntax.Set:
+		if len(v.Elems) > 0 {
+			return nil, notMap
+		}
+	case *syntax.Map:
+		for _, e := range v.Entries {
+			key, isKey := e.Key.(*syntax.Constant)
+			val, isVal := e.Value.(*syntax.Constant)
+			if !isKey || !isVal {
+				return nil, notMap
+			}
+			d[key.Text] = val.Text
+		}
+	default:
+		return nil, notMap
+	}
+	return d, nil
+}
+
+// layout is the layout that a logical table is declared with, and what its owner
+// should know of it.
+func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
+	l, err := shard.Parse(d)
+	if err != nil {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "%s", err)
+	}
+	switch {
+	case l.Strategy == shard.Random:
+		return nil, nil, errRandom
+	case t.Counter:
+		return nil, nil, errCounter
+	case len(t.Statics) > 0:
+		return nil, nil, errStatic
+	}
+	for _, name := range l.By {
+		if err := checkBy(t, name); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(t.Clustering) == 0 {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: table %s.%s has no clustering column, so each partition is a single row, "+
+			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
+			"or leave write_sharding out (strategy 'random' will take such tables)", t.Keyspace, t.Name, keyText(t.PartitionKey))
+	}
+	if c := t.Columns[l.Column]; c != nil {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the table has a column %s, a name that write_sharding needs for a column "+
+			"of its own; choose another for that one: 'column': '%s'", identifier(l.Column), free(t, l.Column))
+	}
+	if l.Hash != shard.CodePoints {
+		return l, nil, nil
+	}
+	return d.codePoints(t, l)
+}
+
+// checkBy checks one column of `by`.
+func checkBy(t *schema.Table, name string) error {
+	c := t.Columns[name]
+	switch {
+	case c == nil:
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'by' names %s, which is not a column of the table; name clustering columns%s",
+			identifier(name), those(t))
+	case c.Kind == schema.PartitionKey:
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'by' names %s, which is a partition key column: all rows of a partition have the "+
+			"same value, so they would all be in one shard; name clustering columns%s", identifier(name), those(t))
+	case c.Kind != schema.Clustering:
+		clustering := append(slices.Clone(t.Clustering), c)
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'by' names %[1]s, which is not part of the primary key: rows with the same %[2]s that "+
+			"come to the same shard would overwrite each other. Make it a clustering column: PRIMARY KEY (%[3]s, %[4]s)",
+			identifier(name), names(slices.Concat(t.PartitionKey, t.Clustering), " and "), keyText(t.PartitionKey), names(clustering, ", "))
+	}
+	return nil
+}
+
+// those names the clustering columns, where there are any.
+func those(t *schema.Table) string {
+	if len(t.Clustering) == 0 {
+		return ""
+	}
+	return " (" + names(t.Clustering, ", ") + ")"
+}
+
+func names(columns []*schema.Column, separator string) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = identifier(c.Name)
+	}
+	return strings.Join(list, separator)
+}
+
+func keyText(key []*schema.Column) string {
+	if len(key) == 1 {
+		return identifier(key[0].Name)
+	}
+	return "(" + names(key, ", ") + ")"
+}
+
+// free is a column name like the taken one that the table does not have.
+func free(t *schema.Table, taken string) string {
+	for name := taken + "_no"; ; name += "_" {
+		if t.Columns[name] == nil {
+			return identifier(name)
+		}
+	}
+}
+
+// codePoints checks and warns of the hash of the Keyspaces document.
+func (d declaration) codePoints(t *schema.Table, l *shard.Layout) (*shard.Layout, []string, error) {
+	by := t.Clustering
+	if len(l.By) > 0 {
+		by = nil
+		for _, name := range l.By {
+			by = append(by, t.Columns[name])
+		}
+	}
+	for _, c := range by {
+		if c.Type.Kind != value.Text && c.Type.Kind != value.Ascii {
+			return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: hash 'code_points' multiplies the characters of text, and %s is %s; "+
+				"name text columns in 'by', or use 'murmur3'", identifier(c.Name), c.Type)
+		}
+	}
+	advice := "with a prime number of shards it is less so"
+	if p := nextPrime(l.N); p != l.N {
+		advice = fmt.Sprintf("with a prime number of shards (%d) it is less so", p)
+	}
+	return l, []string{fmt.Sprintf("write_sharding: hash 'code_points' is skewed: a product is often a multiple of the factors of %d, so some "+
+		"shards get many times their part and others nothing; %s, with 'murmur3' the shards are even", l.N, advice)}, nil
+}
+
+// nextPrime is the least prime that is not below n.
+func nextPrime(n int) int {
+	for ; !big.NewInt(int64(n)).ProbablyPrime(0); n++ {
+	}
+	return n
+}
+
+// physicalTable is the CREATE TABLE of the physical table: the logical one with
+// one more partition key column, the last, and without write_sharding.
+func physicalTable(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) *syntax.CreateTable {
+	p := *stmt
+	p.Name = syntax.Name{Keyspace: t.Keyspace, Name: t.Name}
+	p.IfNotExists = false // whether it existed must be known
+	p.With = slices.DeleteFunc(slices.Clone(stmt.With), func(w syntax.Property) bool { return w.Name == catalog.Property })
+	p.Columns = slices.Clone(stmt.Columns)
+	for i := range p.Columns {
+		p.Columns[i].PrimaryKey = false
+	}
+	p.Columns = append(p.Columns, syntax.ColumnDef{Name: l.Column, Type: syntax.TypeRef{Name: syntax.Name{Name: "int"}}})
+	p.PartitionKey, p.Clustering = nil, nil
+	for _, c := range t.PartitionKey {
+		p.PartitionKey = append(p.PartitionKey, c.Name)
+	}
+	p.PartitionKey = append(p.PartitionKey, l.Column)
+	for _, c := range t.Clustering {
+		p.Clustering = append(p.Clustering, c.Name)
+	}
+	return &p
+}
+
+// mapLiteral is a map of strings as CQL, its keys in order.
+func mapLiteral(m map[string]string) *syntax.Map {
+	out := &syntax.Map{}
+	for _, k := range sortedKeys(m) {
+		out.Entries = append(out.Entries, syntax.MapEntry{
+			Key: &syntax.Constant{Kind: syntax.ConstString, Text: k}, Value: &syntax.Constant{Kind: syntax.ConstString, Text: m[k]},
+		})
+	}
+	return out
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

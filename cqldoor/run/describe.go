@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/describe"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// describe has the backend answer a DESCRIBE, and changes in its answer what is
+// to be seen differently: the statements of sharded tables, and the catalogue's
+// rows, which are left out.
+func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, stmt *syntax.Describe, keyspace, text string, params *wire.Params) error {
+	if at := described(stmt, keyspace); at == catalog.Keyspace {
+		return wire.Invalidf("'%s' not found in keyspaces", at)
+	}
+	p := *params
+	p.SetValues(wire.Values{})
+	p.SetSkipMetadata(false)
+	q := wire.Query{Text: []byte(text), Params: p}
+	resp, err := x.ask(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
+	if err != nil {
+		return err
+	}
+	if wire.KindOf(resp.body) != wire.ResultRows {
+		return resp.reply(req, resp.body)
+	}
+	rows, err := wire.ParseRows(resp.body)
+	if err != nil {
+		return err
+	}
+	columns, err := rows.Metadata.Columns()
+	if err != nil {
+		return err
+	}
+	at := map[string]int{"keyspace_name": -1, "type": -1, "name": -1, "create_statement": -1}
+	for i, c := range columns {
+		at[c.Name] = i
+	}
+	var w wire.RowsWriter
+	w.Begin(nil, rows.Metadata)
+	v := x.view.Load()
+	it := rows.Iter(nil)
+	cell := func(name string) string {
+		if i := at[name]; i >= 0 {
+			return string(it.Cells[i])
+		}
+		return ""
+	}
+	for it.Next() {
+		ks := unquoted(cell("keyspace_name"))
+		if ks == catalog.Keyspace {
+			continue
+		}
+		text := cell("create_statement")
+		if t := v.tables[ks][unquoted(cell("name"))]; t != nil && cell("type") == "table" && text != "" {
+			text = logicalStatement(text, t.physical, t.logical)
+		}
+		for i, c := range it.Cells {
+			if i == at["create_statement"] && c != nil {
+				c = []byte(text)
+			}
+			w.Cell(c)
+		}
+		w.EndRow()
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	return resp.reply(req, w.Finish())
+}
+
+// described is the keyspace that a DESCRIBE asks for, "" where it asks for none.
+func described(stmt *syntax.Describe, keyspace string) string {
+	switch stmt.What {
+	case "CLUSTER", "SCHEMA", "KEYSPACES", "TABLES", "TYPES", "FUNCTIONS", "AGGREGATES":
+		return ""
+	case "KEYSPACE":
+		if stmt.Name.Name != "" {
+			return stmt.Name.Name
+		}
+		return keyspace
+	case "":
+		if stmt.Name.Keyspace == "" && (keyspace == "" || stmt.Name.Name == catalog.Keyspace) {
+			return stmt.Name.Name
+		}
+	}
+	if stmt.Name.Keyspace != "" {
+		return stmt.Name.Keyspace
+	}
+	return keyspace
+}
+
+// unquoted is a name as DESCRIBE shows it, without its quotes.
+func unquoted(name string) string {
+	if len(name) >= 2 && name[0] == '"' {
+		return strings.ReplaceAll(name[1:len(name)-1], `""`, `"`)
+	}
+	return name
+}
+
+// logicalStatement is the CREATE TABLE of a sharded table, made of that of its
+// physical table: the columns are the logical ones, and the options are as the
+// backend writes them, whatever its release, with write_sharding as the last.
+func logicalStatement(text string, physical, logical *schema.Table) string {
+	for _, internals := range []bool{false, true} {
+		rest, ok := strings.CutPrefix(text, columnsOf(physical, internals))
+		if !ok {
+			continue
+		}
+		end := statementEnd(rest)
+		l := *logical
+		return columnsOf(&l, internals) + rest[:end] + "\n    AND " + catalog.Property + " = " +
+			optionText(logical) + rest[end:]
+	}
+	return describe.Table(logical, strings.Contains(text, " WITH ID = "))
+}
+
+// columnsOf is a CREATE TABLE up to where its options begin.
+func columnsOf(t *schema.Table, internals bool) string {
+	head, _, _ := strings.Cut(describe.Table(t, internals), "\n) WITH ")
+	return head + "\n)"
+}
+
+// statementEnd is where the first statement of a text ends: its semicolon.
+func statementEnd(text string) int {
+	quoted := false
+	for i := range len(text) {
+		switch {
+		case text[i] == '\'':
+			quoted = !quoted
+		case text[i] == ';' && !quoted:
+			return i
+		}
+	}
+	return len(text)
+}
+
+// optionText is a table's write_sharding as CQL.
+func optionText(t *schema.Table) string {
+	m, _ := t.Options[catalog.Property].(map[string]string)
+	return string(syntax.AppendExpr(nil, mapLiteral(m)))
+}

@@ -1,0 +1,457 @@
+package run
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/binary"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// The tables of system_schema that know of sharded tables or of the catalogue
+// (tables, columns, keyspaces) are read whole, or by the keyspaces that are asked
+// for; what is hidden is left out, and the statement is carried out on the rest
+// here: so every projection, filter, aggregate and page is right.
+
+// schemaSelect is a SELECT from such a table. It is immutable.
+type schemaSelect struct {
+	*analysis.Select
+	id         [16]byte
+	metadataID [16]byte
+	fetch      string // the statement that reads the table, without WHERE
+	times      []int  // for each of Fetch, where its writetime and ttl are among the cells; -1
+	key        int    // where the keyspace's name is among the cells
+	clustering []int  // where the clustering columns are among the cells
+	position   map[string]int
+}
+
+// newSchemaSelect analyses a SELECT.
+func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeSyntax, "%s", err)
+	}
+	a, err := analysis.Analyze(tree, &schema.Schema{Keyspaces: map[string]*schema.Keyspace{x.system.Name: x.system}}, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	s := &schemaSelect{Select: a.(*analysis.Select), id: newSchemaID(keyspace, text), position: map[string]int{}}
+	s.metadataID = md5.Sum(encodeColumns(wire.V5, s.Table, s.Columns).Specs)
+	var list []syntax.Selector
+	column := func(name string) int {
+		if at, ok := s.position[name]; ok {
+			return at
+		}
+		list = append(list, syntax.Selector{Expr: &syntax.Column{Name: name}})
+		s.position[name] = len(list) - 1
+		return len(list) - 1
+	}
+	s.key = column("keyspace_name")
+	for _, c := range s.Table.Clustering {
+		s.clustering = append(s.clustering, column(c.Name))
+	}
+	for _, f := range s.Fetch {
+		column(f.Column.Name)
+	}
+	s.times = make([]int, len(s.Fetch))
+	for i, f := range s.Fetch {
+		if s.times[i] = -1; !f.Times {
+			continue
+		}
+		s.times[i] = len(list)
+		for _, name := range []string{"writetime", "ttl"} {
+			list = append(list, syntax.Selector{Expr: &syntax.Call{Func: syntax.Name{Name: name}, Args: []syntax.Expr{&syntax.Column{Name: f.Column.Name}}}})
+		}
+	}
+	s.fetch = syntax.Print(&syntax.Select{Selectors: list, From: syntax.Name{Keyspace: x.system.Name, Name: s.Table.Name}})
+	return s, nil
+}
+
+// serveSelect serves the QUERY or PREPARE of a SELECT from such a table.
+func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
+	s, err := x.newSchemaSelect(keyspace, text)
+	if err != nil {
+		req.Error(err)
+		return
+	}
+	if req.Op == wire.OpPrepare {
+		x.prepared.put(s.id, &schemaStatement{keyspace: keyspace, text: text, sel: s})
+		p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:], Result: encodeColumns(req.Version, s.Table, s.Columns)}
+		binds := make([]wire.Column, len(s.Binds))
+		for i, b := range s.Binds {
+			binds[i] = wire.Column{Keyspace: b.Keyspace, Table: b.Table, Name: b.Name, Type: b.Type}
+		}
+		p.Variables = wire.EncodeColumns(req.Version, binds)
+		for _, i := range s.PartitionKeyBinds {
+			p.KeyIndexes = append(p.KeyIndexes, uint16(i))
+		}
+		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendPrepared(nil, req.Version, &p)})
+		return
+	}
+	req.Go(func() {
+		q, err := queryOf(req)
+		if err == nil {
+			err = x.selectRows(ctx, req, s, &q.Params, nil)
+		}
+		x.reply(req, err)
+	})
+}
+
+// selectRows carries out a SELECT and answers. metadataID is what an EXECUTE of v5
+// says it knows; nil for a QUERY.
+func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
+	var env eval.Env
+	if err := x.r.fill(&env, &statement{head: &s.Header}, &params.Values, nil); err != nil {
+		return err
+	}
+	b, err := s.Bind(&env)
+	if err != nil {
+		return err
+	}
+	page, skip := 0, 0
+	if params.Has(wire.QueryPageSize) && params.PageSize > 0 {
+		page = int(params.PageSize)
+		if err := s.CheckPaging(page); err != nil {
+			return err
+		}
+		if params.Has(wire.QueryPagingState) && len(params.PagingState) > 0 {
+			if skip, err = s.resume(params.PagingState); err != nil {
+				return err
+			}
+		}
+	}
+	f := &schemaFetch{schemaSide: x, ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
+	rows, err := f.rows()
+	if err != nil {
+		return err
+	}
+	result, err := s.output(b, rows)
+	if err != nil {
+		return err
+	}
+	var w wire.RowsWriter
+	w.Begin(nil, s.metadata(req.Version, params, metadataID))
+	result = result[min(skip, len(result)):]
+	if page > 0 && len(result) > page {
+		result = result[:page]
+		w.SetPagingState(s.state(skip + page))
+	}
+	for _, cells := range result {
+		for _, c := range cells {
+			w.Cell(c)
+		}
+		w.EndRow()
+	}
+	f.answer.warnings = append(f.answer.warnings, s.warnings(b)...)
+	return f.answer.reply(req, w.Finish())
+}
+
+// metadata is that of a result: without the columns where the client knows them.
+func (s *schemaSelect) metadata(v wire.Version, params *wire.Params, metadataID []byte) wire.Metadata {
+	m := encodeColumns(v, s.Table, s.Columns)
+	switch changed := v >= wire.V5 && metadataID != nil && string(metadataID) != string(s.metadataID[:]); {
+	case changed:
+		m.Flags |= wire.MetadataNewID
+		m.NewID = s.metadataID[:]
+	case params.Has(wire.QuerySkipMetadata):
+		m = wire.Metadata{Flags: wire.MetadataNone, Count: m.Count}
+	}
+	return m
+}
+
+// state is the paging state of a page that starts at a row of the result. The
+// schema is read anew for each page: drivers read it in one.
+func (s *schemaSelect) state(row int) []byte {
+	return binary.BigEndian.AppendUint32(slices.Clone(s.id[:]), uint32(row))
+}
+
+func (s *schemaSelect) resume(state []byte) (int, error) {
+	n := len(s.id)
+	if len(state) != n+4 || string(state[:n]) != string(s.id[:]) {
+		return 0, &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
+	}
+	return int(binary.BigEndian.Uint32(state[n:])), nil
+}
+
+// warnings are Cassandra's for aggregates over several partitions.
+func (s *schemaSelect) warnings(b *analysis.BoundSelect) []string {
+	switch {
+	case !s.Selection.Aggregated && !s.Grouped || s.Where.Token != nil:
+	case b.Scan:
+		return []string{"Aggregation query used without partition key"}
+	case len(b.Keys) > 1:
+		return []string{"Aggregation query used on multiple partition keys (IN restriction)"}
+	}
+	return nil
+}
+
+// schemaFetch reads the rows of one execution.
+type schemaFetch struct {
+	*schemaSide
+	ctx         context.Context
+	req         *cqldoor.Request
+	sel         *schemaSelect
+	bound       *analysis.BoundSelect
+	consistency wire.Consistency
+	answer      answer // what the backend said beside rows, first
+}
+
+// schemaRow is a row as a statement's expressions see it.
+type schemaRow struct {
+	cells [][]byte
+	times [][]eval.CellTime
+}
+
+// Cell implements eval.Row.
+func (r *schemaRow) Cell(i int) []byte { return r.cells[i] }
+
+// Times implements eval.Row.
+func (r *schemaRow) Times(i int) []eval.CellTime { return r.times[i] }
+
+// partitionRows are the rows of one keyspace that are selected, in the order of
+// the statement.
+type partitionRows struct {
+	key  string
+	rows []*schemaRow
+}
+
+// rows reads the partitions that are asked for.
+func (f *schemaFetch) rows() ([]partitionRows, error) {
+	if f.bound.Empty() {
+		return nil, nil
+	}
+	var out []partitionRows
+	if f.bound.Scan {
+		err := f.read(&out, f.sel.fetch, nil)
+		return out, err
+	}
+	for _, key := range f.bound.Keys {
+		if err := f.read(&out, f.sel.fetch+" WHERE keyspace_name = ?", key[0]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+const schemaPage = 5000
+
+// read appends the rows of one read, which has a key or is of all.
+func (f *schemaFetch) read(out *[]partitionRows, text string, key []byte) error {
+	q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: f.consistency}}
+	if key != nil {
+		q.Params.SetValues(wire.Values{Count: 1, Raw: wire.AppendBytes(nil, key)})
+	}
+	q.Params.SetPageSize(schemaPage)
+	for {
+		a, err := f.ask(f.ctx, f.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, f.req.Version, &q)})
+		if err != nil {
+			return err
+		}
+		if f.answer.body == nil {
+			f.answer = *a
+		}
+		rows, err := wire.ParseRows(a.body)
+		if err != nil {
+			return err
+		}
+		it := rows.Iter(nil)
+		for it.Next() {
+			f.add(out, it.Cells)
+		}
+		if err := it.Err(); err != nil {
+			return err
+		}
+		if rows.Metadata.Flags&wire.MetadataMore == 0 {
+			break
+		}
+		q.Params.SetPagingState(rows.Metadata.PagingState)
+	}
+	return nil
+}
+
+// add appends a row, if it is selected and not hidden.
+func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
+	s := f.sel
+	ks := string(cells[s.key])
+	cells, shown := f.shown(cells)
+	if !shown || f.bound.Scan && !inTokens(f.bound.Tokens, cells[s.key]) {
+		return
+	}
+	clustering := make([][]byte, len(s.clustering))
+	for i, at := range s.clustering {
+		clustering[i] = cells[at]
+	}
+	if !slices.ContainsFunc(f.bound.Slices, func(sl analysis.Slice) bool { return sl.Contains(s.Table, clustering) }) {
+		return
+	}
+	r := &schemaRow{cells: make([][]byte, len(s.Fetch)), times: make([][]eval.CellTime, len(s.Fetch))}
+	for i, fetched := range s.Fetch {
+		r.cells[i] = cells[s.position[fetched.Column.Name]]
+		if at := s.times[i]; at >= 0 && r.cells[i] != nil {
+			r.times[i] = []eval.CellTime{timeOf(cells[at], cells[at+1])}
+		}
+	}
+	if !f.bound.Matches(r) {
+		return
+	}
+	if n := len(*out); n == 0 || (*out)[n-1].key != ks {
+		*out = append(*out, partitionRows{key: ks})
+	}
+	last := &(*out)[len(*out)-1]
+	if s.Reversed {
+		last.rows = slices.Insert(last.rows, 0, r)
+	} else {
+		last.rows = append(last.rows, r)
+	}
+}
+
+func inTokens(ranges []analysis.TokenRange, key []byte) bool {
+	t := partitioner.Murmur3(key)
+	return slices.ContainsFunc(ranges, func(r analysis.TokenRange) bool { return r.Start <= t && t <= r.End })
+}
+
+func timeOf(written, left []byte) eval.CellTime {
+	t := eval.CellTime{Timestamp: eval.NoTimestamp, TTL: eval.NoTTL}
+	if len(written) == 8 {
+		t.Timestamp = int64(binary.BigEndian.Uint64(written))
+	}
+	if len(left) == 4 {
+		t.TTL = int32(binary.BigEndian.Uint32(left))
+	}
+	return t
+}
+
+// shown is a row as clients are to see it, false for one that they are not.
+func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
+	s := f.sel
+	ks := string(cells[s.key])
+	if ks == catalog.Keyspace {
+		return nil, false
+	}
+	at, ok := s.position["table_name"]
+	if !ok {
+		return cells, true
+	}
+	t := f.view.Load().tables[ks][string(cells[at])]
+	if t == nil {
+		return cells, true
+	}
+	if at, ok := s.position["column_name"]; ok && string(cells[at]) == t.entry.Layout.Column {
+		return nil, false
+	}
+	if at, ok := s.position["extensions"]; ok && s.Table.Name == "tables" {
+		cells = slices.Clone(cells)
+		cells[at] = withExtension(cells[at], optionText(t.logical))
+	}
+	return cells, true
+}
+
+// withExtension adds write_sharding to a table's extensions, a map<text, blob>:
+// there drivers keep it as part of a table's metadata.
+func withExtension(extensions []byte, text string) []byte {
+	type pair struct{ k, v []byte }
+	pairs := []pair{{[]byte(catalog.Property), []byte(text)}}
+	for p := extensionsType.Parts(extensions); p.Next(); {
+		k := p.Part()
+		if p.Next() && string(k) != catalog.Property {
+			pairs = append(pairs, pair{k, p.Part()})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return slices.Compare(a.k, b.k) })
+	out := value.AppendCount(nil, len(pairs))
+	for _, p := range pairs {
+		out = value.AppendPart(value.AppendPart(out, p.k), p.v)
+	}
+	return out
+}
+
+var extensionsType = value.MapOf(value.Native(value.Text), value.Native(value.Blob), true)
+
+// output makes the result of the selected rows.
+func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRows) ([][][]byte, error) {
+	if s.Selection.Aggregated || s.Grouped {
+		return s.groups(b, partitions)
+	}
+	var rows []*schemaRow
+	for _, p := range partitions {
+		n := len(p.rows)
+		if s.StaticsOnly { // SELECT DISTINCT: a row for each partition
+			n = min(n, 1)
+		}
+		if b.PerPartitionLimit > 0 {
+			n = min(n, b.PerPartitionLimit)
+		}
+		rows = append(rows, p.rows[:n]...)
+	}
+	if len(s.Sort) > 0 {
+		slices.SortStableFunc(rows, func(a, b *schemaRow) int { return s.CompareSorted(a, b) })
+	}
+	if b.Limit > 0 {
+		rows = rows[:min(len(rows), b.Limit)]
+	}
+	out := make([][][]byte, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = s.Selection.Row(b.Env, r, nil); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// groups makes a row for each group, one for all rows where there is no GROUP BY.
+func (s *schemaSelect) groups(b *analysis.BoundSelect, partitions []partitionRows) (out [][][]byte, err error) {
+	group := s.Selection.NewGroup()
+	flush := func() error {
+		cells, err := group.Result(b.Env, nil)
+		out = append(out, cells)
+		return err
+	}
+	for _, p := range partitions {
+		var current [][]byte
+		inPartition := 0
+		for _, r := range p.rows {
+			if s.Grouped {
+				fresh, err := s.GroupKey(b.Env, r, nil)
+				if err != nil {
+					return nil, err
+				}
+				if !group.Empty() && !slices.EqualFunc(current, fresh, slices.Equal[[]byte]) {
+					if err := flush(); err != nil {
+						return nil, err
+					}
+					if inPartition++; b.PerPartitionLimit > 0 && inPartition == b.PerPartitionLimit {
+						break
+					}
+				}
+				current = fresh
+			}
+			if err := group.Add(b.Env, r); err != nil {
+				return nil, err
+			}
+		}
+		if s.Grouped && !group.Empty() {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !s.Grouped {
+		if err := flush(); err != nil {
+			return nil, err
+		}
+	}
+	if b.Limit > 0 {
+		out = out[:min(len(out), b.Limit)]
+	}
+	return out, nil
+}

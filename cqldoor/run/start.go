@@ -1,0 +1,65 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+)
+
+// pollEvery is how often the catalogue is read where no event says that it must
+// be: events may be lost, and operations of doors that died wait to be ended.
+const pollEvery = 30 * time.Second
+
+// refreshLimit bounds one reading of the catalogue and the schema.
+const refreshLimit = 10 * time.Second
+
+// Start reads the catalogue and the schema, and keeps both fresh until Close: a
+// door that cannot read the catalogue does not serve. ctx bounds the reading.
+func (r *Router) Start(ctx context.Context) error {
+	x := r.schema
+	s, err := x.catalog.Schema(ctx, "system_schema")
+	if err != nil {
+		return fmt.Errorf("start the router: %w", err)
+	}
+	if x.system = s.Keyspaces["system_schema"]; x.system == nil {
+		x.system = &schema.Keyspace{Name: "system_schema"}
+	}
+	if err := x.refresh(ctx); err != nil {
+		return fmt.Errorf("start the router: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	x.stop = cancel
+	x.done.Go(func() { x.poll(ctx) })
+	return nil
+}
+
+// Close ends what Start began. The door must have ended first.
+func (r *Router) Close() {
+	r.schema.stop()
+	r.schema.done.Wait()
+	r.schema.session.Close()
+}
+
+func (x *schemaSide) poll(ctx context.Context) {
+	t := time.NewTicker(pollEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		x.refreshOrReport(ctx)
+	}
+}
+
+// refreshOrReport refreshes where nobody waits for it: what is known stays known.
+func (x *schemaSide) refreshOrReport(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, refreshLimit)
+	defer cancel()
+	if err := x.refresh(within); err != nil && ctx.Err() == nil {
+		x.r.opts.Log.Warn("the catalogue cannot be read; what was read before goes on being served", "error", err)
+	}
+}
