@@ -14,9 +14,13 @@ import (
 // exclusively, so that no other addition comes between the read and the write.
 //
 // The new cell's timestamp is above the old one's, whatever the clocks say, so
-// that it wins. A deleted counter stays deleted until its tombstone is
-// collected, as in Cassandra, where a counter's tombstone beats every value; a
-// deleted row or partition begins anew from 0.
+// that it wins.
+//
+// Deleting counters is for good, as Cassandra's documentation warns: a counter
+// that was deleted by itself (DELETE c FROM …) stays null whatever is added,
+// until its tombstone is collected; this is what Cassandra does, too. After its
+// row or partition was deleted it begins anew from 0; Cassandra 5.0 goes on from
+// the value before where its counter cache still has it, and otherwise from 0.
 func (b *Batch) applyAdds() error {
 	if len(b.adds) == 0 {
 		return nil

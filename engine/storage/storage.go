@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -100,8 +99,9 @@ func Open(dir string, o Options) (*DB, error) {
 	}
 	lock, err := pebble.LockDirectory(dir, o.FS)
 	if err != nil {
-		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) && !errors.Is(err, os.ErrPermission) ||
-			strings.Contains(err.Error(), "lock held") {
+		// What has a path is trouble with the LOCK file; the lock itself is
+		// refused by a plain error.
+		if !errors.As(err, new(*os.PathError)) {
 			return nil, fmt.Errorf("open %s: %w: another evenkeel has it open, in this process or another; stop that one, or choose another directory", dir, ErrInUse)
 		}
 		return nil, fmt.Errorf("open %s: %w", dir, err)
