@@ -73,9 +73,11 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		if h.Op == wire.OpPrepare {
 			return errUse
 		}
-		c.inFlight.Add(-1)
-		c.use(h, strings.Clone(t.Name.Name))
-		return nil
+		if c.d.opts.Router == nil || !c.d.opts.Router.Claims(t, c.keyspace) {
+			c.inFlight.Add(-1)
+			c.use(h, strings.Clone(t.Name.Name))
+			return nil
+		}
 	}
 	if c.d.opts.Router != nil {
 		keyspace := c.keyspace

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -32,6 +33,7 @@ type schemaSide struct {
 	asked      atomic.Uint64 // refreshes that were asked for
 	served     uint64        // asked at the beginning of the last one; guarded by refreshing
 	reported   map[string]bool
+	stale      map[[16]byte]time.Time // since when; by table id
 
 	stop func()
 	done sync.WaitGroup
@@ -133,9 +135,7 @@ func (x *schemaSide) load(ctx context.Context) error {
 		return err
 	}
 	applied, stale := x.catalog.Settle(ctx, entries, physical)
-	for _, e := range stale {
-		x.report(e, "an entry of the catalogue is stale: its table is gone, or another has its name; that is served as it is")
-	}
+	x.reportStale(stale)
 	v := &view{present: present, tables: map[string]map[string]*sharded{}, physical: physical}
 	state := &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{}}, Tables: map[string]map[string]*plan.Table{}}
 	for _, e := range applied {
@@ -178,6 +178,24 @@ func (x *schemaSide) report(e *catalog.Entry, why string) {
 		x.reported[key] = true
 		x.r.opts.Log.Warn(why, "table", e.String())
 	}
+}
+
+// reportStale reports the entries that have been stale for a while: one whose table
+// is just being dropped is none.
+func (x *schemaSide) reportStale(stale []*catalog.Entry) {
+	now := x.r.opts.Now()
+	since := make(map[[16]byte]time.Time, len(stale))
+	for _, e := range stale {
+		first, known := x.stale[e.ID]
+		if !known {
+			first = now
+		}
+		since[e.ID] = first
+		if now.Sub(first) >= pollEvery/2 {
+			x.report(e, "an entry of the catalogue is stale: its table is gone, or another has its name, which is served as it is")
+		}
+	}
+	x.stale = since
 }
 
 // schemaStatement is a prepared statement of the schema's side.
