@@ -256,3 +256,55 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkWide is a read of a map of 10,000 elements that were written one by
+// one, and of a row in a partition with 10,000 deleted slices.
+func BenchmarkWide(b *testing.B) {
+	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	table := mustTable(b, db, testTable)
+	batch := db.NewBatch()
+	for _, n := range rand.Perm(10_000) {
+		batch.Partition(table, 1, i32(1))
+		batch.Row(clustering(1, "map"))
+		batch.Set(Cell{Column: 3, Path: fmt.Appendf(nil, "key%d", n), Value: benchValue, Timestamp: 10})
+		if err := batch.Commit(); err != nil {
+			b.Fatal(err)
+		}
+		batch.Partition(table, 2, i32(2))
+		prefix := Bound{[][]byte{i32(n)}, true}
+		batch.DeleteSlice(Slice{prefix, prefix}, Deletion{Timestamp: int64(n), Time: 1})
+		batch.Row(clustering(1, "row"))
+		batch.Marker(Liveness{Timestamp: 20_000})
+		if err := batch.Commit(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	batch.Release()
+	var row Row
+	for name, c := range map[string]struct {
+		key   int
+		text  string
+		cells int
+	}{"elements": {1, "map", 10_000}, "slices": {2, "row", 0}} {
+		for _, compact := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/compacted=%v", name, compact), func(b *testing.B) {
+				if compact {
+					if err := db.pebble.Compact(b.Context(), []byte{0}, []byte{0xff}, false); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					ok, err := table.Get(int64(c.key), i32(c.key), clustering(1, c.text), &Query{All: true}, &row)
+					if err != nil || !ok || len(row.Cells) != c.cells {
+						b.Fatal(ok, err, len(row.Cells))
+					}
+				}
+			})
+		}
+	}
+}

@@ -34,6 +34,8 @@ func (d *deletions) reset() {
 	*d = deletions{partition: Deletion{Timestamp: noTimestamp}, spans: d.spans[:0]}
 }
 
+func (d *deletions) size() int { return 1 + len(d.spans) }
+
 func (d *deletions) empty() bool {
 	return d.partition.Timestamp == noTimestamp && len(d.spans) == 0
 }

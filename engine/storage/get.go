@@ -58,6 +58,7 @@ func (t *Table) GetStatic(token int64, key []byte, q *Query, row *Row) (bool, er
 type keyBuffer struct {
 	key  []byte
 	dels []byte
+	del  deletions
 }
 
 var keys = sync.Pool{New: func() any { return new(keyBuffer) }}
@@ -114,7 +115,7 @@ func (t *Table) floor(r pebble.Reader, k *keyBuffer, n int) (int64, error) {
 		}
 		return 0, err
 	}
-	var d deletions
+	d := &k.del
 	if err := d.decode(v); err != nil {
 		return 0, errors.Join(err, closer.Close())
 	}
@@ -122,6 +123,7 @@ func (t *Table) floor(r pebble.Reader, k *keyBuffer, n int) (int64, error) {
 	if k.key[n] == kindRow {
 		del = d.at(k.key[n+1:])
 	}
+	d.reset()
 	return del.Timestamp, closer.Close()
 }
 

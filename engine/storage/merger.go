@@ -18,7 +18,7 @@ var merger = &pebble.Merger{
 	Merge: func(key, operand []byte) (pebble.ValueMerger, error) {
 		m := mergers.Get().(*valueMerger)
 		m.deletions = len(operand) > 0 && operand[0]&rowIsDeletions != 0
-		m.older = false
+		m.older, m.last = false, 0
 		m.operands = append(m.operands[:0], len(operand))
 		m.buf = append(m.buf[:0], operand...)
 		return m, nil
@@ -27,20 +27,22 @@ var merger = &pebble.Merger{
 
 var mergers = sync.Pool{New: func() any { return new(valueMerger) }}
 
-// foldAt is how many operands are kept before they are folded into one, so that
-// memory is bounded by the row and not by how often it was written.
+// foldAt is how many operands are kept at least before they are folded into
+// one, which is also put off until they are as large as the last fold's result:
+// memory is bounded by twice the row and not by how often it was written, and a
+// row of n elements that were written one by one is folded in n log n.
 const foldAt = 64
 
 // valueMerger collects operands, most often one, and folds them at the end.
 type valueMerger struct {
 	deletions bool
 	older     bool  // operands come from newer to older
-	folded    bool  // rows or dels are in use
 	operands  []int // lengths
+	last      int   // length of the last fold's result
 	buf       []byte
 	out       []byte
-	rows      [3]rowData
-	dels      [3]deletions
+	rows      folder[rowData, *rowData]
+	dels      folder[deletions, *deletions]
 }
 
 func (m *valueMerger) MergeNewer(operand []byte) error { return m.add(operand) }
@@ -53,7 +55,7 @@ func (m *valueMerger) MergeOlder(operand []byte) error {
 func (m *valueMerger) add(operand []byte) error {
 	m.operands = append(m.operands, len(operand))
 	m.buf = append(m.buf, operand...)
-	if len(m.operands) < foldAt {
+	if len(m.operands) < foldAt || len(m.buf) < 2*m.last {
 		return nil
 	}
 	return m.fold()
@@ -64,64 +66,18 @@ func (m *valueMerger) fold() error {
 	if len(m.operands) < 2 {
 		return nil
 	}
-	m.folded = true
 	var err error
 	if m.deletions {
-		err = m.foldDeletions()
+		m.out, err = m.dels.fold(m.out[:0], m.buf, m.operands, m.older)
 	} else {
-		err = m.foldRows()
+		m.out, err = m.rows.fold(m.out[:0], m.buf, m.operands, m.older)
 	}
 	if err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
 	m.buf, m.out = m.out, m.buf
+	m.last = len(m.buf)
 	m.operands = append(m.operands[:0], len(m.buf))
-	return nil
-}
-
-func (m *valueMerger) foldRows() error {
-	acc, operand, next := &m.rows[0], &m.rows[1], &m.rows[2]
-	src := m.buf
-	for i, n := range m.operands {
-		if i == 0 {
-			if err := acc.decode(src[:n]); err != nil {
-				return err
-			}
-		} else {
-			if err := operand.decode(src[:n]); err != nil {
-				return err
-			}
-			if m.older {
-				mergeRows(next, operand, acc)
-			} else {
-				mergeRows(next, acc, operand)
-			}
-			acc, next = next, acc
-		}
-		src = src[n:]
-	}
-	m.out = acc.append(m.out[:0])
-	return nil
-}
-
-func (m *valueMerger) foldDeletions() error {
-	acc, operand, next := &m.dels[0], &m.dels[1], &m.dels[2]
-	src := m.buf
-	for i, n := range m.operands {
-		if i == 0 {
-			if err := acc.decode(src[:n]); err != nil {
-				return err
-			}
-		} else {
-			if err := operand.decode(src[:n]); err != nil {
-				return err
-			}
-			next.merge(acc, operand)
-			acc, next = next, acc
-		}
-		src = src[n:]
-	}
-	m.out = acc.append(m.out[:0])
 	return nil
 }
 
@@ -138,16 +94,71 @@ func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
 // Close gives the memory back once the result is used.
 func (m *valueMerger) Close() error {
 	const keep = 64 << 10
-	if cap(m.buf) > keep || cap(m.out) > keep || cap(m.rows[0].cells) > keep/64 {
-		return nil
+	if cap(m.buf)+cap(m.out) <= keep && len(m.rows.free)+len(m.dels.free) <= 2*foldAt {
+		mergers.Put(m)
 	}
-	if m.folded {
-		for i := range m.rows {
-			m.rows[i].reset()
-			m.dels[i].reset()
-		}
-		m.folded = false
-	}
-	mergers.Put(m)
 	return nil
+}
+
+// operand is what a key's values decode to.
+type operand[T any] interface {
+	*T
+	decode(src []byte) error
+	merge(older, newer *T) // makes the receiver, another one, of both
+	append(dst []byte) []byte
+	reset()
+	size() int
+}
+
+// folder merges operands in pairs of about one size, so that none is gone
+// through more than log n times.
+type folder[T any, P operand[T]] struct {
+	stack, free []P
+}
+
+func (f *folder[T, P]) fold(dst, src []byte, lengths []int, older bool) ([]byte, error) {
+	defer func() {
+		f.free = append(f.free, f.stack...)
+		f.stack = f.stack[:0]
+		for _, x := range f.free {
+			x.reset()
+		}
+	}()
+	for _, n := range lengths {
+		x := f.take()
+		f.stack = append(f.stack, x)
+		if err := x.decode(src[:n]); err != nil {
+			return dst, err
+		}
+		src = src[n:]
+		for k := len(f.stack); k >= 2 && f.stack[k-2].size() <= 2*f.stack[k-1].size(); k-- {
+			f.join(older)
+		}
+	}
+	for len(f.stack) > 1 {
+		f.join(older)
+	}
+	return f.stack[0].append(dst), nil
+}
+
+// join merges the two on top of the stack.
+func (f *folder[T, P]) join(older bool) {
+	k := len(f.stack)
+	a, b, x := f.stack[k-2], f.stack[k-1], f.take()
+	if older {
+		x.merge(b, a)
+	} else {
+		x.merge(a, b)
+	}
+	f.stack = append(f.stack[:k-2], x)
+	f.free = append(f.free, a, b)
+}
+
+func (f *folder[T, P]) take() P {
+	if n := len(f.free); n > 0 {
+		x := f.free[n-1]
+		f.free = f.free[:n-1]
+		return x
+	}
+	return new(T)
 }

@@ -57,10 +57,10 @@ func (a Deletion) supersedes(b Deletion) bool {
 	return a.Time > b.Time
 }
 
-// mergeRows makes into the row that older and newer make together. The three
-// are different; into views what the others view. (Only the originals of the
-// clustering depend on which is older.)
-func mergeRows(into, older, newer *rowData) {
+// merge makes the receiver into the row that older and newer make together. The
+// three are different; the result views what the others view. (Only the
+// originals of the clustering depend on which is older.)
+func (into *rowData) merge(older, newer *rowData) {
 	into.reset()
 	into.deletion = older.deletion
 	if newer.deletion.supersedes(into.deletion) {

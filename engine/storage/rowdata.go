@@ -74,6 +74,8 @@ func (r *rowData) reset() {
 	*r = rowData{deletion: Deletion{Timestamp: noTimestamp}, originals: r.originals[:0], cells: r.cells[:0]}
 }
 
+func (r *rowData) size() int { return 1 + len(r.cells) }
+
 func (r *rowData) empty() bool {
 	return !r.hasMarker && r.deletion.Timestamp == noTimestamp && len(r.cells) == 0
 }
