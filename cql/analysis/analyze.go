@@ -8,6 +8,9 @@ import (
 // Analyze validates and types a SELECT, INSERT, UPDATE, DELETE or BATCH.
 // keyspace is the connection's, "" for none. Errors are *wire.Error.
 func Analyze(stmt syntax.Statement, s *schema.Schema, keyspace string) (Statement, error) {
+	if err := checkDepth(stmt); err != nil {
+		return nil, err
+	}
 	switch stmt := stmt.(type) {
 	case *syntax.Select:
 		return analyzeSelect(stmt, s, keyspace)

@@ -22,6 +22,38 @@ type analyzer struct {
 
 	// fault is an error met while an argument was matched with a type.
 	fault error
+
+	// memo keeps what is known of expressions: to resolve a call asks its
+	// arguments about many types, and they ask theirs.
+	memo *memo
+}
+
+// question is what is asked of an expression.
+type question struct {
+	e         syntax.Expr
+	t         *value.Type // nil for what it is by itself
+	selecting bool
+}
+
+type memo struct {
+	matches   map[question]matched
+	functions map[question]resolved
+	exact     map[question]*value.Type
+}
+
+type matched struct {
+	m   eval.Match
+	err error
+}
+
+type resolved struct {
+	f    *eval.Function
+	args []syntax.Expr
+	err  error
+}
+
+func newMemo() *memo {
+	return &memo{map[question]matched{}, map[question]resolved{}, map[question]*value.Type{}}
 }
 
 // spec is what a term is for: Cassandra's ColumnSpecification.
@@ -87,7 +119,7 @@ func newAnalyzer(s *schema.Schema, keyspace string, n syntax.Name, b *binds) (*a
 	if t == nil {
 		return nil, invalid("table %s does not exist", n.Name)
 	}
-	return &analyzer{schema: s, ks: ks, table: t, binds: b}, nil
+	return &analyzer{schema: s, ks: ks, table: t, binds: b, memo: newMemo()}, nil
 }
 
 // column finds a column of the table.
@@ -160,6 +192,16 @@ func (g argument) Elements() int {
 // resolve finds the function of a call, cast or operation. written is its name
 // as messages write it.
 func (a *analyzer) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
+	q := question{e, receiver, a.selecting}
+	r, known := a.memo.functions[q]
+	if !known {
+		r.f, r.args, r.err = a.find(e, receiver)
+		a.memo.functions[q] = r
+	}
+	return r.f, r.args, r.err
+}
+
+func (a *analyzer) find(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
 	name, written, args, err := a.callee(e)
 	if err != nil {
 		return nil, nil, err
@@ -171,10 +213,13 @@ func (a *analyzer) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Functio
 	for i, e := range args {
 		list[i] = argument{a, e}
 	}
+	outer := a.fault
+	a.fault = nil
 	f, err = eval.Resolve(name, written, list, receiver, a.table)
 	if a.fault != nil {
-		err, a.fault = a.fault, nil
+		err = a.fault
 	}
+	a.fault = outer
 	return f, args, err
 }
 

@@ -56,15 +56,27 @@ func literalMatch(c *syntax.Constant, t *value.Type) eval.Match {
 
 // match says how an expression fits where a type is wanted.
 func (a *analyzer) match(e syntax.Expr, t *value.Type) (eval.Match, error) {
-	switch e := e.(type) {
+	switch c := e.(type) {
 	case *syntax.Constant:
-		return literalMatch(e, t), nil
+		return literalMatch(c, t), nil
+	case *syntax.Bind:
+		return eval.Weak, nil
+	}
+	q := question{e, t, a.selecting}
+	m, known := a.memo.matches[q]
+	if !known {
+		m.m, m.err = a.fits(e, t)
+		a.memo.matches[q] = m
+	}
+	return m.m, m.err
+}
+
+func (a *analyzer) fits(e syntax.Expr, t *value.Type) (eval.Match, error) {
+	switch e := e.(type) {
 	case *syntax.Null:
 		if t.Kind == value.Counter {
 			return eval.NotAssignable, nil
 		}
-		return eval.Weak, nil
-	case *syntax.Bind:
 		return eval.Weak, nil
 	case *syntax.List:
 		return a.matchList(e, t)
@@ -135,7 +147,7 @@ func (a *analyzer) matchList(e *syntax.List, t *value.Type) (eval.Match, error) 
 
 func (a *analyzer) matchMap(e *syntax.Map, t *value.Type) (eval.Match, error) {
 	if t.Kind == value.UDT && a.selecting {
-		u, err := asUDT(e, t)
+		u, err := a.asUDT(e, t)
 		if err != nil {
 			return eval.NotAssignable, err
 		}
@@ -160,12 +172,12 @@ func (a *analyzer) matchMap(e *syntax.Map, t *value.Type) (eval.Match, error) {
 }
 
 // asUDT reads a selected {a: 1}, whose keys look like columns, as a UDT's literal.
-func asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
+func (a *analyzer) asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
 	u := &syntax.UDT{}
 	for _, entry := range e.Entries {
 		c, ok := entry.Key.(*syntax.Column)
 		if !ok {
-			return nil, invalid("%s is not a valid field identifier of type %s ", (&analyzer{}).text(entry.Key), t.Name)
+			return nil, invalid("%s is not a valid field identifier of type %s ", a.text(entry.Key), t.Name)
 		}
 		if t.Field(c.Name) < 0 {
 			return nil, invalid("Unknown field '%s' in value of user defined type %s", c.Name, t.Name)
@@ -224,6 +236,16 @@ func tupleLike(t *value.Type) bool { return t.Kind == value.Tuple || t.Kind == v
 // exact is the type that an expression certainly has; nil if that depends on
 // what is wanted of it.
 func (a *analyzer) exact(e syntax.Expr) *value.Type {
+	q := question{e: e, selecting: a.selecting}
+	t, known := a.memo.exact[q]
+	if !known {
+		t = a.own(e)
+		a.memo.exact[q] = t
+	}
+	return t
+}
+
+func (a *analyzer) own(e syntax.Expr) *value.Type {
 	switch e := e.(type) {
 	case *syntax.Column:
 		if c := a.table.Column(e.Name); c != nil {

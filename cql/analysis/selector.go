@@ -454,7 +454,7 @@ func (a *analyzer) mapSelector(e *syntax.Map, want *value.Type) (eval.Expr, stri
 }
 
 func (a *analyzer) udtSelector(e *syntax.Map, t *value.Type) (eval.Expr, string, error) {
-	u, err := asUDT(e, t)
+	u, err := a.asUDT(e, t)
 	if err != nil {
 		return nil, "", err
 	}
