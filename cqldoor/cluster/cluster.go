@@ -100,7 +100,7 @@ func (cl *Cluster) Open(ctx context.Context, o store.LinkOptions) (store.Link, e
 	if err != nil {
 		return nil, err
 	}
-	if fresh || !p.live() {
+	if fresh || !p.connected() {
 		if err := p.open(ctx); err != nil {
 			p.release()
 			return nil, err

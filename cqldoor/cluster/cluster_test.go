@@ -132,7 +132,7 @@ func TestLostConnection(t *testing.T) {
 			} {
 				t.Run(test.name, func(t *testing.T) {
 					eventually(t, "there is a connection", func() bool {
-						return open(t, cl, store.LinkOptions{}).(*link).p.live()
+						return open(t, cl, store.LinkOptions{}).(*link).p.connected()
 					})
 					go func() {
 						<-arrived
@@ -153,7 +153,7 @@ func TestNotSent(t *testing.T) {
 	cl := connectTo(t, Options{}, s)
 	l := open(t, cl, store.LinkOptions{})
 	s.stop()
-	eventually(t, "the connections are gone", func() bool { return !l.(*link).p.live() })
+	eventually(t, "the connections are gone", func() bool { return !l.(*link).p.connected() })
 	for _, op := range []wire.Op{wire.OpQuery, wire.OpExecute, wire.OpBatch} {
 		wantError(t, wire.V5, ask(t, l, op, query(wire.V5, "INSERT INTO a (b) VALUES (1)")), wire.CodeOverloaded)
 	}
@@ -212,7 +212,7 @@ func TestUnpreparedIsCured(t *testing.T) {
 			}
 			cl := connectTo(t, Options{ConnsPerHost: 3}, s)
 			l := open(t, cl, store.LinkOptions{Keyspace: "ks"})
-			eventually(t, "all connections are there", func() bool { return len(*l.(*link).p.conns.Load()) == 3 })
+			eventually(t, "all connections are there", func() bool { hosts := *l.(*link).p.live.Load(); return len(hosts) == 1 && len(hosts[0]) == 3 })
 			prepare := func(text string) []byte {
 				resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)}))
 				id, ok := preparedID(resp)
@@ -222,11 +222,21 @@ func TestUnpreparedIsCured(t *testing.T) {
 				return id
 			}
 			id, second := prepare("SELECT 1"), prepare("SELECT 2")
-			for range 12 { // over all connections
+			conns := (*l.(*link).p.live.Load())[0]
+			for i := range 12 { // over all connections
+				busy := func(n int32) {
+					for j, c := range conns {
+						if j != i%3 {
+							c.inFlight.Add(n)
+						}
+					}
+				}
+				busy(spill)
 				body := execute(v, string(id))
 				if resp := ask(t, l, wire.OpExecute, body); resp.Op != wire.OpResult || string(resp.Body) != string(body) {
 					t.Fatalf("EXECUTE: %s %q", resp.Op, resp.Body)
 				}
+				busy(-spill)
 			}
 			if executed.Load() != 12 || prepared.Load() != 4 {
 				t.Errorf("executed %d times, prepared %d times", executed.Load(), prepared.Load())

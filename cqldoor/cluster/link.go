@@ -39,7 +39,7 @@ func (l *link) Forward(req wire.Message, to store.Receiver, tag uint32) {
 		l.cur.CompareAndSwap(c, nil)
 	}
 	why := "there is no connection to the cluster"
-	if !l.p.live() {
+	if !l.p.connected() {
 		l.p.wake()
 	} else {
 		why = "too many requests are in flight to the cluster"

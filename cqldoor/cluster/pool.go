@@ -21,10 +21,11 @@ type pool struct {
 	cluster *Cluster
 	options store.LinkOptions // Fresh is false
 
-	conns atomic.Pointer[[]*conn] // those that live
-	next  atomic.Uint32
+	live atomic.Pointer[[]hostConns]
+	next atomic.Uint32
 
 	mu      sync.Mutex
+	conns   []*conn            // those that live
 	keepers map[string]*keeper // by address
 	links   int
 	idle    int // seconds without a link
@@ -39,26 +40,65 @@ type keeper struct {
 
 func newPool(cl *Cluster, o store.LinkOptions) *pool {
 	p := &pool{cluster: cl, options: o, keepers: make(map[string]*keeper)}
-	p.conns.Store(&[]*conn{})
+	p.live.Store(&[]hostConns{})
 	return p
 }
 
-// pick is a connection to send on: of two, the one with less in flight; nil when
-// there is none.
+// spill is how many requests a connection has in flight before the next one to
+// the same host is used as well: below it, more connections would only mean more
+// and smaller writes.
+const spill = 128
+
+// pick is a connection to send on, nil when there is none: of two hosts, the one
+// with less in flight.
 func (p *pool) pick() *conn {
-	conns := *p.conns.Load()
-	switch len(conns) {
+	hosts := *p.live.Load()
+	switch len(hosts) {
 	case 0:
 		return nil
 	case 1:
-		return conns[0]
+		return hosts[0].pick()
 	}
-	i := int(p.next.Add(1)) % len(conns)
-	a, b := conns[i], conns[(i+1)%len(conns)]
+	i := int(p.next.Add(1)) % len(hosts)
+	a, b := hosts[i].pick(), hosts[(i+1)%len(hosts)].pick()
 	if b.inFlight.Load() < a.inFlight.Load() {
 		return b
 	}
 	return a
+}
+
+// hostConns are the connections to one host: at least one.
+type hostConns []*conn
+
+func (h hostConns) pick() *conn {
+	least := h[0]
+	for _, c := range h {
+		n := c.inFlight.Load()
+		if n < spill {
+			return c
+		}
+		if n < least.inFlight.Load() {
+			least = c
+		}
+	}
+	return least
+}
+
+// set makes conns the pool's. The caller holds mu.
+func (p *pool) set(conns []*conn) {
+	p.conns = conns
+	var hosts []hostConns
+next:
+	for _, c := range conns {
+		for i := range hosts {
+			if hosts[i][0].host.addr == c.host.addr {
+				hosts[i] = append(hosts[i], c)
+				continue next
+			}
+		}
+		hosts = append(hosts, hostConns{c})
+	}
+	p.live.Store(&hosts)
 }
 
 // add makes a connection one of the pool's and starts reading it, unless the pool
@@ -71,8 +111,7 @@ func (p *pool) add(d dialed, h *host) bool {
 		return false
 	}
 	c := newConn(d.t, p.options.Version, h, p, p.cluster.prepared)
-	conns := append(slices.Clone(*p.conns.Load()), c)
-	p.conns.Store(&conns)
+	p.set(append(p.conns, c))
 	p.cluster.wg.Go(c.read)
 	return true
 }
@@ -80,7 +119,7 @@ func (p *pool) add(d dialed, h *host) bool {
 // count is the number of connections to a host. The caller holds mu.
 func (p *pool) count(h *host) int {
 	n := 0
-	for _, c := range *p.conns.Load() {
+	for _, c := range p.conns {
 		if c.host.addr == h.addr {
 			n++
 		}
@@ -91,10 +130,8 @@ func (p *pool) count(h *host) int {
 func (p *pool) remove(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	conns := slices.Clone(*p.conns.Load())
-	if i := slices.Index(conns, c); i >= 0 {
-		conns = slices.Delete(conns, i, i+1)
-		p.conns.Store(&conns)
+	if i := slices.Index(p.conns, c); i >= 0 {
+		p.set(slices.Delete(p.conns, i, i+1))
 	}
 	if k := p.keepers[c.host.addr]; k != nil {
 		k.wake()
@@ -125,7 +162,7 @@ func (p *pool) setHosts(hosts []*host) {
 	for addr := range gone {
 		p.keepers[addr].cancel()
 		delete(p.keepers, addr)
-		for _, c := range *p.conns.Load() {
+		for _, c := range p.conns {
 			if c.host.addr == addr {
 				c.close("the host left the cluster")
 			}
@@ -236,7 +273,7 @@ func (k *keeper) wake() {
 	}
 }
 
-func (p *pool) live() bool { return len(*p.conns.Load()) > 0 }
+func (p *pool) connected() bool { return len(*p.live.Load()) > 0 }
 
 // release is a link's end.
 func (p *pool) release() {
@@ -248,8 +285,11 @@ func (p *pool) release() {
 
 // beat is called once a second. It reports whether the pool may be closed.
 func (p *pool) beat(timeout, heartbeat, idle uint32) bool {
+	p.mu.Lock()
+	conns := slices.Clone(p.conns)
+	p.mu.Unlock()
 	busy := false
-	for _, c := range *p.conns.Load() {
+	for _, c := range conns {
 		c.beat(timeout, heartbeat)
 		busy = busy || c.inFlight.Load() > 0
 	}
@@ -272,7 +312,7 @@ func (p *pool) close(why string) {
 		k.cancel()
 	}
 	clear(p.keepers)
-	conns := *p.conns.Load()
+	conns := slices.Clone(p.conns)
 	p.mu.Unlock()
 	for _, c := range conns {
 		c.close(why)
