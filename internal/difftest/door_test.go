@@ -2,15 +2,19 @@ package difftest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net"
 	"testing"
 	"time"
 
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/cqldoor/run"
 	"github.com/evenkeel/evenkeel/engine"
 )
 
@@ -21,25 +25,51 @@ func doorTo(t testing.TB, contact string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, st, nil)
+	return serve(t, st, routerOf(t, st))
 }
 
-// doorToEngine serves a door in front of an embedded engine of the test's own.
-func doorToEngine(t testing.TB) string {
+// engines serves two doors in front of one embedded engine of the test's own: one
+// as users have it, and one without a router, which shows the physical tables.
+func engines(t testing.TB) (door, physical string) {
 	t.Helper()
 	st, err := engine.Open(t.TempDir(), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, st, nil)
+	return serve(t, st, routerOf(t, st)), serve(t, kept{st}, nil)
+}
+
+// kept is a store that another door closes.
+type kept struct{ *engine.Engine }
+
+func (kept) Close() error { return nil }
+
+// routerOf starts what makes sharded tables of a store's plain ones.
+func routerOf(t testing.TB, st store.Store) *run.Router {
+	t.Helper()
+	uuid := func() (u [16]byte) {
+		_, _ = rand.Read(u[:]) // never fails
+		return u
+	}
+	r := run.New(run.Options{Store: st, Now: time.Now, Timeuuid: func() [16]byte { return gocql.TimeUUID() }, UUID: uuid, IntN: mathrand.IntN, Log: logTo(t)})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := r.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // serve serves a door in this process until the test ends.
-func serve(t testing.TB, st store.Store, router cqldoor.Router) string {
+func serve(t testing.TB, st store.Store, router *run.Router) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	door, err := cqldoor.New(ctx, cqldoor.Options{Store: st, Router: router, Log: logTo(t)})
+	o := cqldoor.Options{Store: st, Log: logTo(t)}
+	if router != nil {
+		o.Router = router
+	}
+	door, err := cqldoor.New(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +90,9 @@ func serve(t testing.TB, st store.Store, router cqldoor.Router) string {
 			if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("the door ended with: %v", err)
 			}
+		}
+		if router != nil {
+			router.Close()
 		}
 		if err := st.Close(); err != nil {
 			t.Errorf("close the store: %v", err)

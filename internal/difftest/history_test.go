@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +26,13 @@ type shape struct {
 	stamps                string // how writes are stamped: "explicit", "client" or "mixed"
 	ttl                   bool
 	lwt                   bool
+	encoded               encodings // nil: nothing is bound
 }
 
 // drawHistory draws a script on table t.
-func drawHistory(t *rapid.T) *Script {
+func drawHistory(t *rapid.T, encoded encodings) *Script {
 	s := drawShape(t)
+	s.encoded = encoded
 	script := &Script{Name: "history", TTL: s.ttl, Pages: []int32{2}}
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -46,6 +49,7 @@ func drawHistory(t *rapid.T) *Script {
 		all.Wait = 2100 * time.Millisecond
 		script.Steps = append(script.Steps, all)
 	}
+	script.Steps = append(script.Steps, Step{Error: -1, PlacedTable: "t"})
 	for i := range script.Steps {
 		script.Steps[i].Line = i + 1
 	}
@@ -60,8 +64,15 @@ func (s *Script) Print() string {
 	}
 	fmt.Fprintf(&b, "-- @@pages%s\n", sizes(s.Pages))
 	for _, p := range s.Steps {
+		if p.PlacedTable != "" {
+			fmt.Fprintf(&b, "-- @placed %s %d\n", p.PlacedTable, p.PlacedMin)
+			continue
+		}
 		if p.Unordered {
 			b.WriteString("-- @unordered\n")
+		}
+		if p.Bind != nil {
+			fmt.Fprintf(&b, "-- @bind %s\n", strings.Join(p.Bind, ", "))
 		}
 		if p.Pages != nil {
 			fmt.Fprintf(&b, "-- @pages%s\n", sizes(p.Pages))
@@ -102,7 +113,7 @@ func drawShape(t *rapid.T) *shape {
 	}
 	s.regs = draw("v", valuePools, rapid.IntRange(1, 3).Draw(t, "regular columns"))
 	// One int is always there to be added up.
-	s.regs = append(s.regs, column{pool: pool{"int", []string{"1", "2", "-7", "2147483647"}}, name: "n"})
+	s.regs = append(s.regs, column{pool: intPool, name: "n"})
 	s.statics = draw("s", valuePools, rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "static columns"))
 	return s
 }
@@ -151,12 +162,33 @@ func (s *shape) drawStep(t *rapid.T) Step {
 	case "read":
 		s.drawRead(t, &step)
 	}
+	s.settle(t, &step)
 	return step
 }
 
 // ---- writes -----------------------------------------------------------------
 
-func literal(t *rapid.T, c column) string { return rapid.SampledFrom(c.literals).Draw(t, c.name) }
+// literal draws a literal of c, marked so that settle can put a bind marker in its
+// place.
+func literal(t *rapid.T, c column) string {
+	return "\x01" + c.typ + "\x02" + rapid.SampledFrom(c.literals).Draw(t, c.name) + "\x03"
+}
+
+var marked = regexp.MustCompile("\x01([^\x02]*)\x02([^\x03]*)\x03")
+
+// settle makes a step's text final: with its literals, or with bind markers for
+// them and the values as Cassandra serialized them.
+func (s *shape) settle(t *rapid.T, step *Step) {
+	bind := s.encoded != nil && rapid.Bool().Draw(t, "bound")
+	step.Text = marked.ReplaceAllStringFunc(step.Text, func(m string) string {
+		f := marked.FindStringSubmatch(m)
+		if !bind {
+			return f[2]
+		}
+		step.Bind = append(step.Bind, fmt.Sprintf("0x%x", s.encoded[f[1]][f[2]]))
+		return "?"
+	})
+}
 
 // value is a literal or null.
 func value(t *rapid.T, c column) string {

@@ -22,10 +22,14 @@ func TestShardingLaw(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	encoded, err := encode(sessions[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	tally := &Tally{}
 	histories := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		script := drawHistory(rt)
+		script := drawHistory(rt, encoded)
 		var faults []string
 		r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, AnyRefusal: true,
 			Report: func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }}

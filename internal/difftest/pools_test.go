@@ -1,5 +1,10 @@
 package difftest
 
+import (
+	"fmt"
+	"strings"
+)
+
 // pool is a type with literals of it: few, so that histories meet the same keys
 // again, and among them those on which orders, equalities and encodings differ.
 type pool struct {
@@ -45,9 +50,52 @@ var valuePools = append([]pool{
 	{"duration", []string{"1d", "2mo3h", "-5s"}},
 }, keyPools...)
 
+// intPool is that of the column that aggregates add up.
+var intPool = pool{"int", []string{"1", "2", "-7", "2147483647"}}
+
 // increments are literals that c = c + literal and c = c - literal can add and take.
 var increments = map[string][]string{
 	"list<int>":      {"[2]", "[9, 8]"},
 	"set<text>":      {"{'a'}", "{'z', 'b'}"},
 	"map<text, int>": {"{'a': 7}", "{'q': 8}"},
+}
+
+// encodings are literals' serialized values, by type.
+type encodings map[string]map[string][]byte
+
+// encode has Cassandra serialize every literal, so that nothing of this module
+// decides what is bound.
+func encode(judge *Session) (encodings, error) {
+	pools := append(valuePools[:len(valuePools):len(valuePools)], intPool)
+	var defs []string
+	for i, p := range pools {
+		defs = append(defs, fmt.Sprintf("v%d %s", i, p.typ))
+	}
+	if err := judge.must("CREATE TABLE literals (k int PRIMARY KEY, " + strings.Join(defs, ", ") + ")"); err != nil {
+		return nil, err
+	}
+	out := encodings{}
+	for i, p := range pools {
+		if out[p.typ] == nil {
+			out[p.typ] = map[string][]byte{}
+		}
+		for k, l := range p.literals {
+			if err := judge.must(fmt.Sprintf("INSERT INTO literals (k, v%d) VALUES (%d, %s)", i, k, l)); err != nil {
+				return nil, err
+			}
+			a, err := judge.Conn.Query(Request{Query: fmt.Sprintf("SELECT v%d FROM literals WHERE k = %d", i, k)})
+			if err != nil {
+				return nil, err
+			}
+			if a.Kind != Rows || len(a.Rows) != 1 {
+				return nil, fmt.Errorf("%s of a %s: %v", l, p.typ, a)
+			}
+			b := a.Rows[0][0]
+			if b == nil { // an empty collection that is not frozen reads as null
+				b = []byte{0, 0, 0, 0}
+			}
+			out[p.typ][l] = b
+		}
+	}
+	return out, nil
 }

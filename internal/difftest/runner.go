@@ -76,8 +76,7 @@ func (r *Runner) step(index int, p *Step) bool {
 	if scout >= 0 {
 		answers[scout], errs[scout] = r.perform(r.Sessions[scout], index, p)
 		if errs[scout] == nil {
-			first := answers[scout][0].answer
-			if first.Kind == Error && r.Refusals.Any(first) != "" {
+			if e := failure(answers[scout]); e != nil && r.Refusals.Any(e) != "" {
 				return !createTable.MatchString(p.Text) // nothing comes of a history without its table
 			}
 		}
@@ -124,7 +123,7 @@ func (r *Runner) step(index int, p *Step) bool {
 				continue
 			}
 		}
-		if answers[i] != nil && answers[i][0].answer.Kind != Error {
+		if last := len(answers[i]) - 1; last >= 0 && answers[i][last].answer.Kind != Error {
 			r.Tally.count(s.Name, p.Text)
 		}
 	}
@@ -188,22 +187,39 @@ func (r *Runner) report(s *Session, p *Step, label, d string) {
 	r.reported[s.Name]++
 	switch n := r.reported[s.Name]; {
 	case n < maxReports:
-		r.Report("%s:%d: %s, %s:\n%s\n%s", r.script.Name, p.Line, s.Name, label, indent(s.text(p.Text)), indent(d))
+		r.Report("%s:%d: %s, %s:\n%s\n%s", r.script.Name, p.Line, s.Name, label, indent(s.text(p.Text)+boundText(p)), indent(d))
 	case n == maxReports:
 		r.Report("%s: %s: further differences are not listed", r.script.Name, s.Name)
 	}
 }
 
+// failure is the first of the answers that is an error, or nil.
+func failure(answers []labelled) *Answer {
+	for _, l := range answers {
+		if l.answer.Kind == Error {
+			return l.answer
+		}
+	}
+	return nil
+}
+
+func boundText(p *Step) string {
+	if p.Bind == nil {
+		return ""
+	}
+	return "\n-- bound: " + strings.Join(p.Bind, ", ")
+}
+
 // difference compares one session's answers to a step with the judge's.
 func (r *Runner) difference(s *Session, p *Step, judge, got []labelled) (label, d string) {
 	if p.Refused != "" && s.Sharding != "" {
-		first := got[0].answer
-		if first.Kind == Error && r.Refusals.Match(p.Refused, first) {
+		e := failure(got)
+		if e != nil && r.Refusals.Match(p.Refused, e) {
 			return "", ""
 		}
 		// In one shard much is possible that is not in several.
-		if s.Shards > 1 || first.Kind == Error {
-			return got[0].label, fmt.Sprintf("want refusal %s\ngot  %v", p.Refused, first)
+		if last := got[len(got)-1]; s.Shards > 1 || e != nil {
+			return last.label, fmt.Sprintf("want refusal %s\ngot  %v", p.Refused, last.answer)
 		}
 	}
 	o := Comparison{CodeOnly: p.CodeOnly, Unordered: p.Unordered && s.Sharding != ""}
@@ -275,13 +291,22 @@ func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
 		if req.Values, err = bindValues(p.Bind, prep.Bind); err != nil {
 			return nil, err
 		}
-		a, err := s.Execute(prep, req)
-		if err != nil {
-			return nil, err
+		if p.Bind != nil && (selects || index%2 == 0) {
+			a, err := s.Query(req)
+			if err != nil {
+				return nil, err
+			}
+			add("query with values", a, nil)
 		}
-		add("execute", a, nil)
-		if a.Kind != Rows {
-			return out, nil
+		if p.Bind == nil || selects || index%2 == 1 {
+			a, err := s.Execute(prep, req)
+			if err != nil {
+				return nil, err
+			}
+			add("execute", a, nil)
+			if a.Kind != Rows {
+				return out, nil
+			}
 		}
 	}
 	if !selects || out[0].answer.Kind == Error {

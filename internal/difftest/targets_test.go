@@ -1,6 +1,7 @@
 package difftest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
@@ -10,9 +11,19 @@ import (
 // the list: what stands here is tested, nothing is left out at run time.
 func targets(t testing.TB) []Target {
 	real := cassandra.Shared(t)
-	return []Target{
+	door := doorTo(t, real)
+	engine, physical := engines(t)
+	targets := []Target{
 		{Name: "cassandra", Addr: real},
-		{Name: "door", Addr: doorTo(t, real), Backend: real},
-		{Name: "engine", Addr: doorToEngine(t)},
+		{Name: "door", Addr: door, Backend: real},
+		{Name: "engine", Addr: engine, Backend: physical},
 	}
+	for _, n := range []int{1, 3, 16} {
+		sharding := fmt.Sprintf("{'shards': '%d'}", n)
+		targets = append(targets,
+			Target{Name: fmt.Sprintf("door, %d shards", n), Addr: door, Backend: real, Sharding: sharding, Shards: n},
+			Target{Name: fmt.Sprintf("engine, %d shards", n), Addr: engine, Backend: physical, Sharding: sharding, Shards: n},
+		)
+	}
+	return targets
 }
