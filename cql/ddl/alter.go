@@ -183,8 +183,11 @@ func (c *change) dropColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.
 		dropped = map[string]schema.Dropped{}
 	}
 	for _, name := range stmt.Drop {
+		if gone[name] {
+			continue // DROP (d, d) is one
+		}
 		col := t.Columns[name]
-		if col == nil || gone[name] {
+		if col == nil {
 			if stmt.DropIfExists {
 				continue
 			}

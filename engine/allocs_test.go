@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// TestAllocations keeps the budget of point operations: none.
+func TestAllocations(t *testing.T) {
+	c := benchEngine(t, storage.Options{Periodic: true})
+	write := executeBodies(prepareOn(t, c, "INSERT INTO k.t (p, v) VALUES (?, ?)"), 1, []byte("value"))[0]
+	read := executeBodies(prepareOn(t, c, "SELECT v FROM k.t WHERE p = ?"), 1)[0]
+	s := &sink{t: t}
+	l := c.link.(store.Forwarder)
+	for _, test := range []struct {
+		name string
+		body []byte
+	}{{"write", write}, {"read", read}} {
+		allocs := testing.AllocsPerRun(200, func() {
+			s.left.Add(1)
+			l.Forward(wire.Message{Op: wire.OpExecute, Body: test.body}, s, 0)
+			l.Flush()
+			s.left.Wait()
+		})
+		if allocs > allocationBudget {
+			t.Errorf("%s: %.1f allocations", test.name, allocs)
+		}
+	}
+}
+
+// allocationBudget leaves room for the storage's background work.
+const allocationBudget = 1
