@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -24,6 +25,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
+	"github.com/evenkeel/evenkeel/engine"
 )
 
 // serveCmd is `evenkeel serve`.
@@ -39,7 +42,7 @@ type serveCmd struct {
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
 
-	Cassandra              []string `placeholder:"HOST[:PORT],…" help:"Contact points of the cluster to serve."`
+	Cassandra              []string `placeholder:"HOST[:PORT],…" help:"Contact points of the cluster to serve; without them it is the embedded engine."`
 	CassandraUser          string   `placeholder:"NAME" help:"The door's own account at the cluster, for its schema and hosts; clients bring theirs."`
 	CassandraPasswordFile  string   `placeholder:"FILE" help:"File with that account's password."`
 	CassandraConnections   int      `placeholder:"N" default:"2" help:"Connections to each host for each account and keyspace (${default})."`
@@ -85,13 +88,23 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 
-	backend, what, err := s.openStore(ctx, log, signals)
+	backend, what, err := s.openStore(ctx, log, ln.Addr(), advertise, signals)
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	door, err := cqldoor.New(ctx, cqldoor.Options{
-		Store: backend, TLS: serverTLS, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Log: log,
+	ids := newIdentity()
+	router := sharded.New(sharded.Options{
+		Store: backend, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
+	})
+	starting, cancelStart := context.WithTimeout(ctx, startLimit)
+	defer cancelStart()
+	if err := router.Start(starting); err != nil {
+		return withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
+	}
+	defer router.Close()
+	door, err := cqldoor.New(starting, cqldoor.Options{
+		Store: backend, Router: router, TLS: serverTLS, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Log: log,
 	})
 	if err != nil {
 		return err
@@ -142,12 +155,34 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	return nil
 }
 
-// openStore is the cluster, and in words what it is.
-func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {
-	if len(s.Cassandra) == 0 {
-		return nil, "", withHint(errors.New("serve: no backend is given"),
-			"evenkeel serve --cassandra HOST[:PORT] serves a Cassandra cluster")
+// startLimit bounds the way to the first client: connecting, discovering, reading
+// the schema.
+const startLimit = 30 * time.Second
+
+// openStore is what is served, and in words what it is: the cluster where one is
+// given, else the embedded engine.
+func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr, advertise netip.AddrPort, signals <-chan os.Signal) (store.Store, string, error) {
+	if len(s.Cassandra) > 0 {
+		return s.openCluster(ctx, log, signals)
 	}
+	for flag, set := range map[string]bool{
+		"--cassandra-user": s.CassandraUser != "", "--cassandra-password-file": s.CassandraPasswordFile != "", "--cassandra-tls": s.CassandraTLS,
+	} {
+		if set {
+			return nil, "", withHint(fmt.Errorf("%s is given without a cluster", flag), "--cassandra HOST[:PORT] says which")
+		}
+	}
+	if !advertise.IsValid() {
+		advertise = ln.(*net.TCPAddr).AddrPort()
+	}
+	e, err := engine.Open(s.Data, engine.Options{Address: advertise})
+	if err != nil {
+		return nil, "", withHint(fmt.Errorf("open the data in %s: %w", s.Data, err), "--data DIR chooses another directory; only one evenkeel at a time may use one")
+	}
+	return e, "on the embedded engine, data in " + s.Data, nil
+}
+
+func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {
 	o := cluster.Options{
 		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, Log: log,
 	}
@@ -166,7 +201,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, signals <-ch
 		return nil, "", err
 	}
 	// A signal ends the wait for a cluster that does not answer.
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	interrupted := make(chan os.Signal, 1)
 	go func() {
