@@ -6,5 +6,5 @@
 // are read. Those that tell of what a single embedded node does not do (repair,
 // hints, streaming, metrics, roles) are there with Cassandra's columns and empty.
 //
-// It does no I/O; it imports cql/schema, cql/value, cql/wire and partitioner.
+// It does no I/O; it imports cql/ddl, cql/schema and cql/value.
 package system
