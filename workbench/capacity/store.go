@@ -1,0 +1,87 @@
+package capacity
+
+import "fmt"
+
+// Store is whose limits apply.
+type Store string
+
+const (
+	DynamoDB  Store = "dynamodb"
+	Keyspaces Store = "keyspaces"
+)
+
+// What both stores give one partition in a second, and how they count.
+const (
+	PartitionWriteUnits = 1000
+	PartitionReadUnits  = 3000
+	writeUnitBytes      = 1 << 10 // a write is rounded up to these
+	readUnitBytes       = 4 << 10 // a read likewise; eventually consistent reads count half
+)
+
+// FreshWriteUnits is what a new on-demand table sustains at once in both stores
+// (DynamoDB: warm throughput of a new table). It is taken as that many full
+// partitions, four.
+const FreshWriteUnits = 4000
+
+// CollectionBytes is the size at which DynamoDB splits a partition (10 GB).
+const CollectionBytes = 10 << 30
+
+// hiddenName is the HASH attribute of a write-sharded DynamoDB table.
+const hiddenName = "evenkeel.pk"
+
+// limits are a store's bounds of one item.
+type limits struct {
+	name     string // for people
+	item     string // what it calls an item
+	maxItem  int
+	maxKey   int
+	maxWhy   string
+	eventual string // what it calls an eventually consistent read
+	strong   string
+}
+
+var stores = map[Store]limits{
+	DynamoDB: {
+		name: "DynamoDB", item: "item", maxItem: 400 << 10, maxKey: 2048, maxWhy: "an item has at most 400 KB",
+		eventual: "eventually consistent", strong: "strongly consistent",
+	},
+	Keyspaces: {
+		name: "Amazon Keyspaces", item: "row", maxItem: 1 << 20, maxKey: 2048, maxWhy: "a row has at most 1 MB",
+		eventual: "LOCAL_ONE", strong: "LOCAL_QUORUM",
+	},
+}
+
+// Name is the store's name for people.
+func (s Store) Name() string { return stores[s].name }
+
+// Item is what the store calls an item.
+func (s Store) Item() string { return stores[s].item }
+
+// Read is what the store calls reads of that consistency.
+func (s Store) Read(strong bool) string {
+	if strong {
+		return stores[s].strong
+	}
+	return stores[s].eventual
+}
+
+// hidden is how many bytes sharding adds to each item, beside the key itself where
+// that is repeated, with n shards.
+//
+// DynamoDB: the attribute evenkeel.pk holds key, "-" and shard beside the key
+// attribute: name, dash, digits, key. Keyspaces: a partition-key column of type
+// int: 4 bytes and 3 of metadata ("Estimate row size in Amazon Keyspaces").
+func (s Store) hidden(n int) (fixed int, repeatsKey bool) {
+	if s == Keyspaces {
+		return 4 + 3, false
+	}
+	return len(hiddenName) + 1 + len(fmt.Sprint(n)), true
+}
+
+// HiddenName is the column or attribute that sharding adds.
+func (s Store) HiddenName() string {
+	if s == Keyspaces {
+		return "shard"
+	}
+	return hiddenName
+}

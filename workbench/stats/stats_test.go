@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"math"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if math.Abs(got-want) > relative*math.Abs(want) {
+		t.Errorf("%s = %g, want %g", what, got, want)
+	}
+}
+
+// The values are those of tables: chi-square's usual critical points.
+func TestChiSquareAbove(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		df   int
+		want float64
+	}{
+		{3.841459, 1, 0.05}, {7.814728, 3, 0.05}, {11.344867, 3, 0.01}, {16.266236, 3, 0.001},
+		{18.307038, 10, 0.05}, {124.342113, 100, 0.05}, {0, 3, 1}, {5, 0, 1},
+	} {
+		near(t, "ChiSquareAbove", ChiSquareAbove(c.x, c.df), c.want, 1e-5)
+	}
+	// With two degrees of freedom it is exp(-x/2), however far out.
+	near(t, "far tail", ChiSquareAbove(1200, 2), math.Exp(-600), 1e-9)
+	if got := ChiSquareAbove(math.Inf(1), 3); got != 0 {
+		t.Errorf("at infinity %g", got)
+	}
+}
+
+func TestPoissonAgainstItsDefinition(t *testing.T) {
+	for _, mean := range []float64{0.01, 1, 3.5, 40, 833.3, 1000, 1200} {
+		for _, k := range []int{0, 1, 2, 10, 50, 1000} {
+			p, above, excess := math.Exp(-mean), 0.0, 0.0
+			logp := -mean
+			for i := 0; i < 4000; i++ {
+				p = math.Exp(logp)
+				if i > k {
+					above += p
+					excess += p * float64(i-k)
+				}
+				logp += math.Log(mean) - math.Log(float64(i+1))
+			}
+			if above < 1e-290 {
+				continue
+			}
+			near(t, "PoissonAbove", PoissonAbove(mean, k), above, 1e-8)
+			near(t, "PoissonExcess", PoissonExcess(mean, k), excess, 1e-8)
+		}
+	}
+	if PoissonAbove(5, -1) != 1 || PoissonExcess(0, 3) != 0 {
+		t.Error("the ends are wrong")
+	}
+	near(t, "excess far below the mean", PoissonExcess(1e6, 10), 1e6-10, 1e-9)
+}
+
+func TestBinomialSumsToOne(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 10_000} {
+		sum, mean := 0.0, 0.0
+		Binomial(n, 0.3, func(k int, p float64) { sum += p; mean += p * float64(k) })
+		near(t, "sum", sum, 1, 1e-9)
+		near(t, "mean", mean, 0.3*float64(n), 1e-9)
+	}
+}
