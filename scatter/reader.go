@@ -14,8 +14,9 @@ type Options[R any] struct {
 	// Page is the number of rows wanted, at least 1.
 	Page int
 
-	// Compare orders rows, as the shards do.
-	Compare func(a, b R) int
+	// Compare orders rows, as the shards do. It is given pointers because rows may
+	// be large and it is called often.
+	Compare func(a, b *R) int
 
 	// Combine, when set, makes one row of two that compare equal and come from
 	// different shards. When nil, equal rows are all kept.
@@ -131,12 +132,12 @@ func (r *Reader[R]) feed(s *shard[R], f Fetch[R], rows []R) error {
 	}
 	last := f.After
 	for i := range rows {
-		if last != nil && r.o.Compare(*last, rows[i]) >= 0 {
+		if last != nil && r.o.Compare(last, &rows[i]) >= 0 {
 			return fmt.Errorf("row %d is not after the one before it", i)
 		}
 		last = &rows[i]
 	}
-	if len(rows) > 0 && f.Upto != nil && r.o.Compare(*last, *f.Upto) > 0 {
+	if len(rows) > 0 && f.Upto != nil && r.o.Compare(last, f.Upto) > 0 {
 		return fmt.Errorf("a row is beyond the bound that was asked for")
 	}
 	if s.rows == nil {
@@ -164,25 +165,23 @@ func (r *Reader[R]) Done() bool { return r.done }
 func (r *Reader[R]) Page() (rows []R, more bool) {
 	bound, bounded := r.frontier()
 	rows = make([]R, 0, min(r.o.Page, r.fetched))
-	t := r.tree()
-	for {
-		row, ok := t.next()
-		if !ok {
-			break
+	for t := r.tree(nil); ; {
+		row := t.next()
+		if row == nil {
+			return rows, bounded
 		}
-		if bounded && r.o.Compare(row, *bound) > 0 {
+		if bounded && r.o.Compare(row, bound) > 0 {
 			return rows, true
 		}
-		if n := len(rows); n > 0 && r.o.Combine != nil && r.o.Compare(rows[n-1], row) == 0 {
-			rows[n-1] = r.o.Combine(rows[n-1], row)
+		if n := len(rows); n > 0 && r.o.Combine != nil && r.o.Compare(&rows[n-1], row) == 0 {
+			rows[n-1] = r.o.Combine(rows[n-1], *row)
 			continue
 		}
 		if len(rows) == r.o.Page {
 			return rows, true
 		}
-		rows = append(rows, row)
+		rows = append(rows, *row)
 	}
-	return rows, bounded
 }
 
 // Stats are what reading the page took.
@@ -206,7 +205,7 @@ func (r *Reader[R]) frontier() (key *R, bounded bool) {
 		if s.upto == nil {
 			return nil, true
 		}
-		if !bounded || r.o.Compare(*s.upto, *key) < 0 {
+		if !bounded || r.o.Compare(s.upto, key) < 0 {
 			key, bounded = s.upto, true
 		}
 	}

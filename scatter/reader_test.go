@@ -39,7 +39,7 @@ type fataler interface{ Fatal(...any) }
 
 // run reads one page with at most window fetches in flight, answered in random order.
 func (w *world) run(t fataler, o Options[int], window int, rnd *rand.Rand) (*Reader[int], []int, bool) {
-	o.Compare = cmp.Compare[int]
+	o.Compare = compare
 	r := NewReader(o)
 	var flight []Fetch[int]
 	for !r.Done() {
@@ -63,6 +63,8 @@ func (w *world) run(t fataler, o Options[int], window int, rnd *rand.Rand) (*Rea
 	rows, more := r.Page()
 	return r, rows, more
 }
+
+func compare(a, b *int) int { return cmp.Compare(*a, *b) }
 
 func even(rnd *rand.Rand, n, total int) *world {
 	w := &world{shards: make([][]int, n), after: -1}
@@ -185,7 +187,7 @@ func TestFeedRefuses(t *testing.T) {
 		"a row twice":    {{1, 1}},
 		"shards missing": {},
 	} {
-		r := NewReader(Options[int]{Shards: []int{1}, Page: 10, Compare: cmp.Compare[int]})
+		r := NewReader(Options[int]{Shards: []int{1}, Page: 10, Compare: compare})
 		f, ok := r.Next()
 		if !ok {
 			t.Fatal("nothing to fetch")

@@ -31,7 +31,7 @@ func (r *Reader[R]) next() {
 		case y == nil:
 			return 1
 		}
-		return r.o.Compare(*x, *y)
+		return r.o.Compare(x, y)
 	})
 	if upto != nil {
 		r.enqueue(members, upto, func(i int) int { return reach(known.total - known.at[i]) })
@@ -46,41 +46,45 @@ func (r *Reader[R]) short(key *R) []int {
 	var members []int
 	for i := range r.shards {
 		s := &r.shards[i]
-		if !s.exhausted && (key == nil || s.upto == nil || r.o.Compare(*s.upto, *key) < 0) {
+		if !s.exhausted && (key == nil || s.upto == nil || r.o.Compare(s.upto, key) < 0) {
 			members = append(members, i)
 		}
 	}
 	return members
 }
 
-// count is the number of known rows up to key.
+// count is the number of known rows up to key, but at least the page's where
+// there are more than that.
 func (r *Reader[R]) count(key *R) int {
-	if r.o.Combine != nil {
-		n := 0
-		var last *R
-		t := r.tree()
-		for n <= r.o.Page {
-			row, ok := t.next()
-			if !ok || r.o.Compare(row, *key) > 0 {
-				break
-			}
-			if last == nil || r.o.Compare(*last, row) != 0 {
-				n++
-			}
-			last = &row
+	n := 0
+	if r.o.Combine == nil {
+		for i := range r.shards {
+			n += r.upto(i, key)
 		}
 		return n
 	}
-	n := 0
-	for i := range r.shards {
-		rows := r.shards[i].rows
-		at, found := slices.BinarySearchFunc(rows, *key, r.o.Compare)
-		if found {
-			at++
+	var last *R
+	for t := r.tree(nil); n <= r.o.Page; {
+		row := t.next()
+		if row == nil || r.o.Compare(row, key) > 0 {
+			break
 		}
-		n += at
+		if last == nil || r.o.Compare(last, row) != 0 {
+			n++
+		}
+		last = row
 	}
 	return n
+}
+
+// upto is the number of a shard's known rows up to key.
+func (r *Reader[R]) upto(shard int, key *R) int {
+	rows := r.shards[shard].rows
+	at, found := slices.BinarySearchFunc(rows, key, func(row R, key *R) int { return r.o.Compare(&row, key) })
+	if found {
+		at++
+	}
+	return at
 }
 
 // hazard is the expected number of rows of a shard up to some key, and up to
@@ -115,30 +119,36 @@ func (r *Reader[R]) bound() (*R, hazard) {
 			ends = append(ends, i)
 		}
 	}
-	slices.SortFunc(ends, func(a, b int) int { return r.o.Compare(*r.shards[a].upto, *r.shards[b].upto) })
+	slices.SortFunc(ends, func(a, b int) int { return r.o.Compare(r.shards[a].upto, r.shards[b].upto) })
 	var (
 		page     = float64(r.o.Page)
-		seen     = make([]int, n)
 		rank     int     // of the row at hand among the known ones
 		unknown  float64 // estimated number of rows before it that are not known
 		variance float64 // of the estimate
+		from     *R
 	)
-	for t := r.tree(); ; {
-		x, ok := t.next()
-		for ok && len(ends) > 0 && r.o.Compare(*r.shards[ends[0]].upto, x) < 0 {
+	if covering == n && len(ends) > 0 {
+		// Up to the first end all is known: nothing is estimated there.
+		from = r.shards[ends[0]].upto
+		for i := range r.shards {
+			rank += r.upto(i, from)
+		}
+		h.total = float64(rank) / float64(n)
+		h.rank = float64(rank)
+	}
+	for t := r.tree(from); ; {
+		row := t.next()
+		for row != nil && len(ends) > 0 && r.o.Compare(r.shards[ends[0]].upto, row) < 0 {
 			covering--
 			h.at[ends[0]] = h.total
 			ends = ends[1:]
 		}
-		if !ok || covering == 0 {
+		if row == nil || covering == 0 {
 			for _, i := range ends {
 				h.at[i] = h.total
 			}
 			return nil, h
 		}
-		i := t.source
-		seen[i]++
-		row := &r.shards[i].rows[seen[i]-1]
 		rank++
 		if rank >= r.o.Page && r.o.Combine == nil {
 			return row, h

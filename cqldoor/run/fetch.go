@@ -83,7 +83,7 @@ const shardGroup = 10
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (rows []row, more bool, err error) {
 	merge := scatter.NewReader(scatter.Options[row]{
 		Shards: s.Shards, Page: want, Group: shardGroup,
-		Compare: func(a, b row) int { return x.plan.Compare(a.key, b.key) },
+		Compare: func(a, b *row) int { return x.plan.Compare(a.key, b.key) },
 		Seed:    uint64(x.r.opts.IntN(1 << 30)),
 	})
 	window := x.r.opts.FanOut
