@@ -56,7 +56,7 @@ func newConn(d *Door, nc net.Conn) *conn {
 			MaxFrame: d.opts.MaxFrameUnauthenticated,
 			// What a client does not read stops its requests at MaxUnread; those in
 			// flight may still be answered.
-			MaxPending: 16*d.opts.MaxUnread + d.opts.MaxFrame,
+			MaxPending: 64*d.opts.MaxUnread + d.opts.MaxFrame,
 		}),
 	}
 }
