@@ -14,6 +14,25 @@ type tuples struct {
 	none bool // some IN was empty
 }
 
+// add appends what a restriction allows.
+func (t *tuples) add(r *Restriction, env *eval.Env) error {
+	if r.Kind == EQ && !r.Tuple {
+		v, err := r.value(r.Term, env)
+		if err != nil {
+			return err
+		}
+		for i := range t.rows {
+			t.rows[i] = append(t.rows[i], v)
+		}
+		return nil
+	}
+	v, err := r.values(env)
+	if err == nil {
+		t.each(v)
+	}
+	return err
+}
+
 func (t *tuples) each(values [][][]byte) {
 	if len(values) == 0 {
 		t.none = true
@@ -40,31 +59,29 @@ func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
 	case r.Tuple:
 		return r.tupleValues(env)
 	case r.Kind == EQ:
-		v, err := eval.Term(r.Term, env)
-		if err != nil {
-			return nil, err
-		}
-		b, err := r.notNull(v)
-		if err != nil {
-			return nil, err
-		}
-		return [][][]byte{{b}}, nil
+		b, err := r.value(r.Term, env)
+		return [][][]byte{{b}}, err
 	case r.List != nil:
 		return r.listed(env)
 	}
 	out := make([][][]byte, len(r.Terms))
 	for i, t := range r.Terms {
-		v, err := eval.Term(t, env)
-		if err != nil {
-			return nil, err
-		}
-		b, err := r.notNull(v)
+		b, err := r.value(t, env)
 		if err != nil {
 			return nil, err
 		}
 		out[i] = [][]byte{b}
 	}
 	return out, nil
+}
+
+// value is a key's column's value.
+func (r *Restriction) value(e eval.Expr, env *eval.Env) ([]byte, error) {
+	v, err := eval.Term(e, env)
+	if err != nil {
+		return nil, err
+	}
+	return r.notNull(v)
 }
 
 // notNull refuses null and unset values of a key's column.
@@ -220,11 +237,9 @@ func split(t *value.Type, v []byte) [][]byte {
 func (w *Where) keys(env *eval.Env, t *schema.Table) ([][][]byte, error) {
 	all := tuples{rows: [][][]byte{make([][]byte, 0, len(t.PartitionKey))}}
 	for _, r := range w.Partition {
-		v, err := r.values(env)
-		if err != nil {
+		if err := all.add(r, env); err != nil {
 			return nil, err
 		}
-		all.each(v)
 		if all.none {
 			return nil, nil
 		}
@@ -344,18 +359,16 @@ func (r *Restriction) endTuple(end bool) bool {
 // prefixes are the clustering prefixes that EQ and IN allow, and the range
 // that follows them, if any.
 func (w *Where) prefixes(env *eval.Env, t *schema.Table) ([][][]byte, *Restriction, error) {
-	all := tuples{rows: [][][]byte{nil}}
+	all := tuples{rows: [][][]byte{make([][]byte, 0, len(t.Clustering))}}
 	var last *Restriction
 	for _, r := range w.Clustering {
 		if r.Kind == Range {
 			last = r
 			break
 		}
-		v, err := r.values(env)
-		if err != nil {
+		if err := all.add(r, env); err != nil {
 			return nil, nil, err
 		}
-		all.each(v)
 		if all.none {
 			return nil, last, nil
 		}
