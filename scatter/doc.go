@@ -17,9 +17,9 @@
 // It promises:
 //
 //  1. The page is exact: the P smallest rows of the union, in order, each once.
-//  2. Rows fetched are at most P + 2N over evenly filled shards while P < 8N;
-//     beyond that the estimate of where a page ends cannot be that exact, and
-//     they stay within max(N, 2% of P) of it.
+//  2. Rows fetched are at most P + 2N over evenly filled shards while P < 8N.
+//     Longer pages stay within that in the median, and within 8% of P beyond it:
+//     where they end cannot be foreseen more exactly without more rounds.
 //  3. It terminates for every Feed that obeys the fetch's bounds, and Feed
 //     refuses rows that do not.
 //

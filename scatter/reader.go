@@ -102,7 +102,12 @@ func (r *Reader[R]) limit(n, want int) int {
 	// one leaves a row for every shard behind it and mostly far more.
 	const window = 32
 	share := (free - (r.queued - n)) / min(r.queued, max(n, window))
-	return max(1, min(want, max(share, want/2), r.o.Page))
+	// A shard that is cut short costs a fetch: a large one is not cut by much.
+	least := want / 2
+	if want >= 30 {
+		least = want * 3 / 4
+	}
+	return max(1, min(want, max(share, least), r.o.Page))
 }
 
 // Feed gives the rows that a fetch brought: rows[i] are those of f.Shards[i], in
@@ -212,22 +217,34 @@ func (r *Reader[R]) frontier() (key *R, bounded bool) {
 	return key, bounded
 }
 
-// begin queues the first round.
+// begin queues the first round: all shards, or a sample of them where pages are
+// so long that what cut-short shards lack would take a fetch for most of them.
 func (r *Reader[R]) begin() {
 	n := len(r.shards)
 	expected := float64(r.o.Page) / float64(n)
 	order := rand.New(rand.NewPCG(r.o.Seed, 0)).Perm(n)
-	each := blind(expected)
-	if expected <= denseFrom {
+	switch sample := max(r.o.Group, n/sampled); {
+	case n == 1:
+		r.enqueue(order, nil, func(int) int { return r.o.Page })
+	case expected <= denseFrom:
 		// More than its share of each: the page's end is then known to within what
 		// the fuller shards have left, which the second round asks for.
-		each = max(1, int(expected+1.5))
+		each := max(1, int(expected+1.5))
 		if expected > 0.2 {
 			each = max(2, each)
 		}
+		r.enqueue(order, nil, func(int) int { return each })
+	case n >= sampled*2 && expected < float64(sample):
+		each := int(expected) + 2
+		r.enqueue(order[:sample], nil, func(int) int { return each })
+	default:
+		each := blind(expected)
+		r.enqueue(order, nil, func(int) int { return each })
 	}
-	r.enqueue(order, nil, func(int) int { return each })
 }
+
+// sampled is the part of the shards, one of so many, that a sample asks.
+const sampled = 4
 
 // denseFrom is the share of a page up to which one more row of each shard is
 // not too much: what the other shards then lack, 0.4 √share on average, is less
