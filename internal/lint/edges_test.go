@@ -51,7 +51,6 @@ var edges = map[string][]string{
 	"shard":       {"partitioner"},
 	"partitioner": {},
 
-
 	// The workbench: what it works out is arithmetic on what it is given.
 	"workbench/capacity": {"shard", "workbench/stats"},
 	"workbench/stats":    {},
