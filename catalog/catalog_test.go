@@ -1,0 +1,463 @@
+package catalog
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("os/exec.(*Cmd).watchCtx.func1"))
+}
+
+// backend is a store with a keyspace of the test's own.
+type backend struct {
+	t        *testing.T
+	session  *StoreSession
+	keyspace string
+}
+
+// each runs a test on a real Cassandra and on the embedded engine.
+func each(t *testing.T, test func(t *testing.T, b *backend)) {
+	t.Run("cassandra", func(t *testing.T) {
+		st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, newBackend(t, st))
+	})
+	t.Run("engine", func(t *testing.T) { test(t, embedded(t)) })
+}
+
+// embedded is for tests of many steps: its schema changes are quick.
+func embedded(t *testing.T) *backend {
+	t.Helper()
+	e, err := engine.Open(t.TempDir(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newBackend(t, e)
+}
+
+func newBackend(t *testing.T, st store.Store) *backend {
+	t.Helper()
+	b := &backend{t: t, session: NewSession(st), keyspace: cassandra.Keyspace(t, "catalog")}
+	b.exec("CREATE KEYSPACE " + b.keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	t.Cleanup(func() {
+		b.exec("DROP KEYSPACE " + b.keyspace)
+		entries, _, err := b.door(nil).Load(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		if err := b.door(nil).Forget(context.Background(), b.own(entries)); err != nil {
+			t.Error(err)
+		}
+		b.session.Close()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func (b *backend) exec(cql string) {
+	b.t.Helper()
+	if _, err := b.session.Query(context.Background(), wire.LocalQuorum, cql); err != nil {
+		b.t.Fatalf("%s: %v", cql, err)
+	}
+}
+
+// own are the entries of the test's keyspace: other tests may use the catalogue at
+// the same time.
+func (b *backend) own(entries []*Entry) []*Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e *Entry) bool { return e.Keyspace != b.keyspace })
+}
+
+func uuid() (u [16]byte) {
+	_, _ = rand.Read(u[:])
+	return u
+}
+
+// door is the catalogue as one door sees it, over a session of its own or b's.
+// Operations of others have had their time at once.
+func (b *backend) door(s Session) *Catalog {
+	if s == nil {
+		s = b.session
+	}
+	return New(Options{Session: s, Now: time.Now, UUID: uuid, Lease: time.Nanosecond, Poll: 5 * time.Millisecond})
+}
+
+func (b *backend) entry(table string, n int) *Entry {
+	return &Entry{Keyspace: b.keyspace, Table: table, Physical: table, Layout: &shard.Layout{N: n, Column: "shard"}, Statement: "CREATE TABLE …"}
+}
+
+func (b *backend) keyspaceOf(c *Catalog) *schema.Keyspace {
+	b.t.Helper()
+	s, err := c.Schema(b.t.Context(), b.keyspace)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s.Keyspaces[b.keyspace]
+}
+
+// createPhysical is what a client's link would carry.
+func (b *backend) createPhysical(s Session, table string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := s.Query(ctx, wire.LocalQuorum, fmt.Sprintf("CREATE TABLE %s.%s (k int, shard int, c text, v int, PRIMARY KEY ((k, shard), c))", b.keyspace, table))
+		return err
+	}
+}
+
+func (b *backend) dropPhysical(s Session, table string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := s.Query(ctx, wire.LocalQuorum, "DROP TABLE "+b.keyspace+"."+table)
+		return err
+	}
+}
+
+// settled is what another door finds and makes of the test's entries.
+func (b *backend) settled() (applied, stale []*Entry) {
+	b.t.Helper()
+	c := b.door(nil)
+	entries, _, err := c.Load(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	s, err := c.Schema(b.t.Context(), b.keyspace)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c.Settle(b.t.Context(), b.own(entries), s)
+}
+
+// check says that nothing is half-done: entries are active and of tables that are
+// there, tables are of entries.
+func (b *backend) check() (tables int) {
+	b.t.Helper()
+	c := b.door(nil)
+	entries, _, err := c.Load(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	physical := maps.Clone(b.keyspaceOf(c).Tables)
+	for _, e := range b.own(entries) {
+		t := physical[e.Table]
+		if e.State != Active || t == nil || t.ID != e.ID {
+			b.t.Fatalf("entry %+v, physical table %+v", e, t)
+		}
+		delete(physical, e.Table)
+		tables++
+	}
+	if len(physical) > 0 {
+		b.t.Fatalf("tables without entries: %v", slices.Collect(maps.Keys(physical)))
+	}
+	return tables
+}
+
+// dying is a session of a door that dies at a step: the statement is not sent, or
+// it is and nobody learns of its result; no other follows.
+type dying struct {
+	Session
+	left   int
+	after  bool
+	passed []string
+}
+
+var errDied = errors.New("the door has died")
+
+func (d *dying) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error) {
+	if d.left--; d.left < 0 {
+		if d.left == -1 && d.after {
+			_, _ = d.Session.Query(ctx, cl, cql, values...)
+		}
+		return nil, errDied
+	}
+	d.passed = append(d.passed, cql)
+	return d.Session.Query(ctx, cl, cql, values...)
+}
+
+// TestCreateDies has a door die at each step of a CREATE, before and after the
+// step took place; another door brings it to an end.
+func TestCreateDies(t *testing.T) {
+	b := embedded(t)
+	like := b.keyspaceOf(b.door(nil))
+	if err := b.door(nil).ensure(t.Context(), like); err != nil {
+		t.Fatal(err)
+	}
+	took, undone := 0, 0
+	for _, after := range []bool{false, true} {
+		for step := 0; ; step++ {
+			table := fmt.Sprintf("t%d_%v", step, after)
+			d := &dying{Session: b.session, left: step, after: after}
+			_, err := b.door(d).Create(t.Context(), b.entry(table, 7), like, b.createPhysical(d, table))
+			if err == nil {
+				if step < 4 {
+					t.Fatalf("a CREATE takes %d steps: %q", step, d.passed)
+				}
+				break
+			}
+			if !errors.Is(err, errDied) {
+				t.Fatalf("step %d: %v", step, err)
+			}
+			applied, _ := b.settled()
+			is := slices.ContainsFunc(applied, func(e *Entry) bool { return e.Table == table })
+			b.check()
+			_, err = b.door(nil).Create(t.Context(), b.entry(table, 9), like, b.createPhysical(b.session, table))
+			if is != errors.Is(err, ErrExists) || !is && err != nil {
+				t.Fatalf("step %d, after %v: the table is there: %v; creating it again: %v", step, after, is, err)
+			}
+			if is {
+				took++
+			} else {
+				undone++
+			}
+		}
+	}
+	if took == 0 || undone == 0 {
+		t.Errorf("%d operations took place, %d did not", took, undone)
+	}
+	if n := b.check(); n < 10 {
+		t.Errorf("%d tables", n)
+	}
+}
+
+// TestCreateDiesUnsettled is the same where the next door does not settle first,
+// but is asked to create the table at once.
+func TestCreateDiesUnsettled(t *testing.T) {
+	b := embedded(t)
+	like := b.keyspaceOf(b.door(nil))
+	for _, after := range []bool{false, true} {
+		for step := 0; ; step++ {
+			table := fmt.Sprintf("t%d_%v", step, after)
+			d := &dying{Session: b.session, left: step, after: after}
+			if _, err := b.door(d).Create(t.Context(), b.entry(table, 7), like, b.createPhysical(d, table)); err == nil {
+				break
+			}
+			_, err := b.door(nil).Create(t.Context(), b.entry(table, 9), like, b.createPhysical(b.session, table))
+			if err != nil && !errors.Is(err, ErrExists) {
+				t.Fatalf("step %d, after %v: %v", step, after, err)
+			}
+			b.check()
+		}
+	}
+}
+
+// TestDropDies is TestCreateDies for DROP.
+func TestDropDies(t *testing.T) {
+	b := embedded(t)
+	like := b.keyspaceOf(b.door(nil))
+	took, undone := 0, 0
+	for _, after := range []bool{false, true} {
+		for step := 0; ; step++ {
+			table := fmt.Sprintf("t%d_%v", step, after)
+			if _, err := b.door(nil).Create(t.Context(), b.entry(table, 7), like, b.createPhysical(b.session, table)); err != nil {
+				t.Fatal(err)
+			}
+			applied, _ := b.settled()
+			e := applied[slices.IndexFunc(applied, func(e *Entry) bool { return e.Table == table })]
+			d := &dying{Session: b.session, left: step, after: after}
+			err := b.door(d).Drop(t.Context(), e, b.dropPhysical(d, table))
+			if err == nil {
+				break
+			}
+			before := len(applied)
+			applied, _ = b.settled()
+			b.check()
+			if len(applied) == before {
+				undone++
+				if err := b.door(nil).Drop(t.Context(), e, b.dropPhysical(b.session, table)); err != nil {
+					t.Fatalf("step %d, after %v: drop again: %v", step, after, err)
+				}
+			} else {
+				took++
+			}
+			if n := b.check(); n != 0 {
+				t.Fatalf("step %d: %d tables are left", step, n)
+			}
+		}
+		if n := b.check(); n != 0 {
+			t.Fatalf("%d tables are left", n)
+		}
+	}
+	if took == 0 || undone == 0 {
+		t.Errorf("%d operations took place, %d did not", took, undone)
+	}
+}
+
+// TestTogether has several doors create one table at the same time.
+func TestTogether(t *testing.T) { each(t, testTogether) }
+
+func testTogether(t *testing.T, b *backend) {
+	like := b.keyspaceOf(b.door(nil))
+	for round := range 2 {
+		table := fmt.Sprintf("t%d", round)
+		const doors = 4
+		errs := make([]error, doors)
+		var wg sync.WaitGroup
+		for i := range doors {
+			wg.Go(func() {
+				c := New(Options{Session: b.session, Now: time.Now, UUID: uuid, Poll: 10 * time.Millisecond})
+				_, errs[i] = c.Create(t.Context(), b.entry(table, i+1), like, b.createPhysical(b.session, table))
+			})
+		}
+		wg.Wait()
+		made := 0
+		for _, err := range errs {
+			if err == nil {
+				made++
+			} else if !errors.Is(err, ErrExists) {
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+		if made != 1 || b.check() != round+1 {
+			t.Errorf("round %d: %d doors made the table", round, made)
+		}
+	}
+}
+
+// TestRefused says that a physical statement that is refused leaves nothing.
+func TestRefused(t *testing.T) { each(t, testRefused) }
+
+func testRefused(t *testing.T, b *backend) {
+	like := b.keyspaceOf(b.door(nil))
+	refusal := wire.Errorf(wire.CodeUnauthorized, "no")
+	_, err := b.door(nil).Create(t.Context(), b.entry("t", 2), like, func(context.Context) error { return refusal })
+	if !errors.Is(err, refusal) || b.check() != 0 {
+		t.Fatalf("a refused CREATE: %v", err)
+	}
+	table, err := b.door(nil).Create(t.Context(), b.entry("t", 2), like, b.createPhysical(b.session, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied, _ := b.settled()
+	if len(applied) != 1 || applied[0].ID != table.ID || applied[0].Layout.N != 2 {
+		t.Fatalf("%+v", applied)
+	}
+	err = b.door(nil).Drop(t.Context(), applied[0], func(context.Context) error { return refusal })
+	if !errors.Is(err, refusal) || b.check() != 1 {
+		t.Fatalf("a refused DROP: %v", err)
+	}
+}
+
+// TestStale says that a layout does not apply to another table of the same name.
+func TestStale(t *testing.T) { each(t, testStale) }
+
+func testStale(t *testing.T, b *backend) {
+	c := b.door(nil)
+	like := b.keyspaceOf(c)
+	if _, err := c.Create(t.Context(), b.entry("t", 3), like, b.createPhysical(b.session, "t")); err != nil {
+		t.Fatal(err)
+	}
+	b.exec("DROP TABLE " + b.keyspace + ".t")
+	if err := b.createPhysical(b.session, "t")(t.Context()); err != nil { // even one of the same shape
+		t.Fatal(err)
+	}
+	applied, stale := b.settled()
+	if len(applied) != 0 || len(stale) != 1 {
+		t.Fatalf("applied %v, stale %v", applied, stale)
+	}
+	if _, err := c.Create(t.Context(), b.entry("t", 5), like, b.createPhysical(b.session, "t")); !errors.Is(err, ErrExists) {
+		t.Fatalf("create over a table that is not sharded: %v", err)
+	}
+	b.exec("DROP TABLE " + b.keyspace + ".t")
+	if _, err := c.Create(t.Context(), b.entry("t", 5), like, b.createPhysical(b.session, "t")); err != nil {
+		t.Fatalf("create over a stale entry: %v", err)
+	}
+	if applied, _ = b.settled(); len(applied) != 1 || applied[0].Layout.N != 5 || applied[0].Layout.Generation != 1 {
+		t.Fatalf("%+v", applied)
+	}
+	b.check()
+}
+
+// TestEntry says that an entry is read as it was written.
+func TestEntry(t *testing.T) { each(t, testEntry) }
+
+func testEntry(t *testing.T, b *backend) {
+	e := b.entry("t", 17)
+	e.Layout = &shard.Layout{N: 17, By: []string{"b", "A c"}, Hash: shard.CodePoints, Column: "My Shard", Generation: 4}
+	physical := func(ctx context.Context) error {
+		_, err := b.session.Query(ctx, wire.LocalQuorum, `CREATE TABLE `+b.keyspace+`.t (k int, "My Shard" int, b text, "A c" text, PRIMARY KEY ((k, "My Shard"), b, "A c"))`)
+		return err
+	}
+	if _, err := b.door(nil).Create(t.Context(), e, b.keyspaceOf(b.door(nil)), physical); err != nil {
+		t.Fatal(err)
+	}
+	applied, _ := b.settled()
+	if len(applied) != 1 {
+		t.Fatalf("%+v", applied)
+	}
+	got := applied[0]
+	if !got.Layout.Equal(e.Layout) || got.Layout.Generation != 4 || got.Statement != e.Statement || got.Physical != "t" || got.State != Active {
+		t.Errorf("%+v, layout %+v", got, got.Layout)
+	}
+}
+
+// script is a session that answers from a list of beginnings, and notes what it is
+// asked.
+type script struct {
+	answers map[string]func() ([]Row, error)
+	asked   []string
+}
+
+func (s *script) Query(_ context.Context, cl wire.Consistency, cql string, _ ...[]byte) ([]Row, error) {
+	s.asked = append(s.asked, cl.String()+" "+cql)
+	for begin, f := range s.answers {
+		if strings.HasPrefix(cl.String()+" "+cql, begin) {
+			return f()
+		}
+	}
+	return nil, nil
+}
+
+// TestReplication says that the catalogue is replicated as the first sharded
+// table's keyspace.
+func TestReplication(t *testing.T) {
+	s := &script{}
+	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
+	like := &schema.Keyspace{Name: "k", Replication: map[string]string{
+		"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "eu-west": "3", "us": "5",
+	}}
+	if err := c.ensure(t.Context(), like); err != nil {
+		t.Fatal(err)
+	}
+	want := "LOCAL_QUORUM CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = " +
+		"{'class': 'org.apache.cassandra.locator.NetworkTopologyStrategy', 'eu-west': '3', 'us': '5'}"
+	if !slices.Contains(s.asked, want) {
+		t.Errorf("asked: %q", s.asked)
+	}
+}
+
+// TestSerialRefused says that a backend without serial reads is read otherwise.
+func TestSerialRefused(t *testing.T) {
+	s := &script{answers: map[string]func() ([]Row, error){
+		"LOCAL_SERIAL": func() ([]Row, error) { return nil, wire.Invalidf("no serial reads here") },
+	}}
+	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
+	if e, err := c.get(t.Context(), "k", "t"); e != nil || err != nil {
+		t.Fatal(e, err)
+	}
+	if len(s.asked) != 2 || !strings.HasPrefix(s.asked[1], "LOCAL_QUORUM SELECT") {
+		t.Errorf("asked: %q", s.asked)
+	}
+	s.answers["LOCAL_SERIAL"] = func() ([]Row, error) { return nil, wire.Errorf(wire.CodeReadTimeout, "late") }
+	if _, err := c.get(t.Context(), "k", "t"); err == nil {
+		t.Error("a timeout is taken for a refusal")
+	}
+}
