@@ -23,6 +23,8 @@ type cli struct {
 
 	Explain explainCmd `cmd:"" help:"Show what a statement on a write-sharded table becomes, without executing it."`
 
+	Shards shardsCmd `cmd:"" help:"Say how many shards a hot partition key needs."`
+
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
@@ -61,17 +63,23 @@ func run(args []string, out, errs io.Writer) (code int) {
 		if errors.As(err, &bad) && bad.Context != nil && bad.Context.Command() == "" {
 			fmt.Fprintln(errs, "hint: evenkeel --help lists the commands")
 		}
+		printHint(errs, err)
 		return 2
 	}
 	if err := ctx.Run(&stdio{out, errs}); err != nil {
 		fmt.Fprintf(errs, "evenkeel: %v\n", err)
-		var h *hinted
-		if errors.As(err, &h) {
-			fmt.Fprintf(errs, "hint: %s\n", h.hint)
-		}
+		printHint(errs, err)
 		return 1
 	}
 	return 0
+}
+
+// printHint prints the way out where the error has one.
+func printHint(errs io.Writer, err error) {
+	var h *hinted
+	if errors.As(err, &h) {
+		fmt.Fprintf(errs, "hint: %s\n", h.hint)
+	}
 }
 
 // hinted is an error with the way out of it.

@@ -179,19 +179,22 @@ func TestReads(t *testing.T) {
 
 // Five keys on four partitions occupy 3.05 of them.
 func TestFreshTable(t *testing.T) {
-	d := (&Request{WritesPerSecond: 5000, ItemBytes: 1024}).demand(1024)
-	s := d.start(5, FreshWriteUnits)
-	if s.Partitions != 4 || math.Abs(s.Occupied-3.05) > 0.005 || math.Abs(s.Served-0.61) > 0.005 {
+	s := start(5, FreshPartitions, PartitionWriteUnits, 5000)
+	if s.Units != 4000 || math.Abs(s.Occupied-3.05) > 0.005 || math.Abs(s.Served-0.61) > 0.005 {
 		t.Errorf("%+v", s)
-	}
-	if s := d.start(5, 1000); s.Served != 0.2 || s.Occupied != 1 {
-		t.Errorf("one partition: %+v", s)
 	}
 	p := plan(t, Request{WritesPerSecond: 5000, ItemBytes: 1024}).Prewarm
 	for i := 1; i < len(p.Starts); i++ {
 		if p.Starts[i].Served <= p.Starts[i-1].Served {
 			t.Errorf("more partitions serve less: %+v", p.Starts)
 		}
+	}
+	if p.Bound != "write" || p.WriteUnits != 6000 || p.ReadUnits != 0 {
+		t.Errorf("%+v", p)
+	}
+	p = plan(t, Request{WritesPerSecond: 50, ItemBytes: 1024, ReadsPerSecond: 60_000}).Prewarm
+	if p.Bound != "read" || p.WriteUnits != 50 || p.ReadUnits%PartitionReadUnits != 0 || p.ReadUnits < 33_000 {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -10,48 +10,51 @@ import (
 // the store places them by hash, and two on one partition share its units until
 // the store has split it for heat, which takes minutes.
 type Prewarm struct {
-	WriteUnits int     `json:"write_units"` // to ask for: a partition's for each shard
+	Bound      string  `json:"bound"`       // which side needs the partitions: "write" or "read"
+	WriteUnits int     `json:"write_units"` // to ask for, at least: a partition for each shard, and the load itself
 	ReadUnits  int     `json:"read_units"`
 	Starts     []Start `json:"starts"` // a fresh table first, then warmed ones
 }
 
 // Start is the first minutes of a table of so many partitions, before any split.
-// That a partition comes with every 1,000 write units is inferred from the caps,
-// not documented by the stores.
+// That a partition comes with every 1,000 write units or 3,000 read units is
+// inferred from the caps, not documented by the stores.
 type Start struct {
-	WriteUnits int     `json:"write_units"`
+	Units      int     `json:"units"` // of the side that needs the partitions
 	Partitions int     `json:"partitions"`
 	Occupied   float64 `json:"occupied"` // partitions with at least one shard, on average
-	Served     float64 `json:"served"`   // share of the writes, on average
+	Served     float64 `json:"served"`   // share of that side's requests, on average
 }
 
 func (d demand) prewarm(n int) Prewarm {
-	p := Prewarm{WriteUnits: n * PartitionWriteUnits, ReadUnits: n * PartitionReadUnits}
-	p.Starts = []Start{d.start(n, FreshWriteUnits)}
+	writes, reads := d.writes*float64(d.writeUnits), d.reads*d.readUnits
+	p := Prewarm{Bound: "write", WriteUnits: int(ceil(writes)), ReadUnits: int(ceil(reads))}
+	load, each := writes, PartitionWriteUnits
+	if reads/PartitionReadUnits > writes/PartitionWriteUnits {
+		p.Bound, load, each = "read", reads, PartitionReadUnits
+		p.ReadUnits = n * each
+	} else {
+		p.WriteUnits = n * each
+	}
+	p.Starts = []Start{start(n, FreshPartitions, each, load)}
 	for _, times := range []int{1, 4, 16} {
-		if w := p.WriteUnits * times; w > FreshWriteUnits {
-			p.Starts = append(p.Starts, d.start(n, w))
+		if parts := n * times; parts > FreshPartitions {
+			p.Starts = append(p.Starts, start(n, parts, each, load))
 		}
 	}
 	return p
 }
 
-// start throws n shards at the partitions that so many write units make. Each
+// start throws n shards of a load at partitions that bear each units. Each
 // partition gets a binomial number of them and serves what it can.
-func (d demand) start(n, writeUnits int) Start {
-	parts := writeUnits / PartitionWriteUnits
-	s := Start{WriteUnits: writeUnits, Partitions: parts}
-	if parts == 1 {
-		s.Occupied, s.Served = 1, min(1, PartitionWriteUnits/(d.writes*float64(d.writeUnits)))
-		return s
-	}
+func start(n, parts, each int, load float64) Start {
+	s := Start{Units: parts * each, Partitions: parts}
 	one := 1 / float64(parts)
 	s.Occupied = float64(parts) * -math.Expm1(float64(n)*math.Log1p(-one))
-	load := d.writes * float64(d.writeUnits) / float64(n)
 	served := 0.0
 	stats.Binomial(n, one, func(k int, p float64) {
-		served += p * min(PartitionWriteUnits, float64(k)*load)
+		served += p * min(float64(each), float64(k)*load/float64(n))
 	})
-	s.Served = min(1, served*float64(parts)/(load*float64(n)))
+	s.Served = min(1, served*float64(parts)/load)
 	return s
 }

@@ -18,10 +18,10 @@ const (
 	readUnitBytes       = 4 << 10 // a read likewise; eventually consistent reads count half
 )
 
-// FreshWriteUnits is what a new on-demand table sustains at once in both stores
-// (DynamoDB: warm throughput of a new table). It is taken as that many full
-// partitions, four.
-const FreshWriteUnits = 4000
+// FreshPartitions is what a new on-demand table is taken to have, in both stores:
+// it sustains 4,000 writes and 12,000 reads a second at once, as four full
+// partitions would.
+const FreshPartitions = 4
 
 // CollectionBytes is the size at which DynamoDB splits a partition (10 GB).
 const CollectionBytes = 10 << 30

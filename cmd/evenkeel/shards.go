@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+)
+
+// shardsCmd is `evenkeel shards`.
+type shardsCmd struct {
+	WritesPerSecond *float64 `required:"" placeholder:"RATE" help:"Writes to the one partition key in its busiest second."`
+	ItemBytes       *int     `required:"" placeholder:"N" help:"Size of an item as the store bills it: names, values, metadata, and the key that sharding adds."`
+	ReadsPerSecond  float64  `placeholder:"RATE" help:"Reads of single items of that key in its busiest second."`
+	StrongReads     bool     `help:"Reads are strongly consistent (Keyspaces: LOCAL_QUORUM); they cost twice as much."`
+	KeyBytes        int      `placeholder:"N" help:"Length of the partition key's value, for what the hidden key adds."`
+	Target          string   `enum:"dynamodb,keyspaces" default:"dynamodb" help:"Whose limits apply: ${enum} (${default})."`
+	JSON            bool     `name:"json" help:"Print the plan as JSON: minimum, recommended, options, reads, hidden_key, prewarm, storage, warnings."`
+
+	plan *capacity.Plan
+}
+
+// flagOf is the flag behind a field of capacity.Request.
+var flagOf = map[string]string{
+	"WritesPerSecond": "--writes-per-second", "ReadsPerSecond": "--reads-per-second", "ItemBytes": "--item-bytes", "KeyBytes": "--key-bytes", "Store": "--target",
+}
+
+// Validate plans, so that what cannot be planned is wrong usage.
+func (s *shardsCmd) Validate() error {
+	if s.WritesPerSecond == nil || s.ItemBytes == nil {
+		return nil // kong says which flag is missing
+	}
+	p, err := capacity.For(capacity.Request{
+		Store: capacity.Store(s.Target), WritesPerSecond: *s.WritesPerSecond, ReadsPerSecond: s.ReadsPerSecond,
+		StrongReads: s.StrongReads, ItemBytes: *s.ItemBytes, KeyBytes: s.KeyBytes,
+	})
+	var bad *capacity.Invalid
+	if errors.As(err, &bad) {
+		err := fmt.Errorf("%s: %s", flagOf[bad.Field], bad.Reason)
+		if bad.Hint != "" {
+			return withHint(err, "%s", bad.Hint)
+		}
+		return err
+	}
+	s.plan = p
+	return err
+}
+
+// Run prints the plan.
+func (s *shardsCmd) Run(std *stdio) error {
+	if s.JSON {
+		enc := json.NewEncoder(std.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(s.plan)
+	}
+	printShards(std, s.plan)
+	return nil
+}
+
+// printShards prints a plan for people.
+func printShards(std *stdio, p *capacity.Plan) {
+	number := capacity.Number
+	item := p.Store.Item()
+	out := func(format string, args ...any) { fmt.Fprintf(std.out, format, args...) }
+
+	out("One partition key on %s: %s writes/s", p.Store.Name(), number(p.WritesPerSecond))
+	if p.ReadsPerSecond > 0 {
+		out(", %s %s reads/s", number(p.ReadsPerSecond), p.Store.Read(p.Reads.Strong))
+	}
+	out(", %ss of %s bytes\n\n", item, number(float64(p.ItemBytes)))
+
+	best := p.Options[0]
+	for _, o := range p.Options {
+		if o.Shards == p.Recommended {
+			best = o
+		}
+	}
+	entry(std, "minimum", fmt.Sprintf("%d: %s", p.Minimum, p.Arithmetic))
+	entry(std, "recommended", fmt.Sprintf("%d: throttled %s", p.Recommended, secondsText(best.ThrottledSecond)))
+
+	out("\n    shards   load of each            throttled                    writes refused\n")
+	for _, o := range p.Options {
+		mark := " "
+		if o.Shards == p.Recommended {
+			mark = "→"
+		}
+		out("  %s %6s   %4.0f%%  %s   %-27s  %s\n", mark, number(float64(o.Shards)), 100*o.Load, gauge(o.Load, 12), secondsText(o.ThrottledSecond), shareText(o.WritesRefused))
+	}
+	out("\n")
+
+	r := p.Reads
+	n := number(float64(p.Recommended))
+	if p.Recommended > 1 {
+		entry(std, "reads", fmt.Sprintf("One %s, %s: %s RCU in one shard. All of the key: %s shards are read, at least %s RCU a query where it was %s; and as each query reads each shard, %s a second are the most, however many shards there are.",
+			item, p.Store.Read(r.Strong), number(r.Point), n, number(r.WholeKey), number(r.Unsharded), number(r.QueriesPerSec)))
+	} else {
+		entry(std, "reads", fmt.Sprintf("One %s, %s: %s RCU. %s a second fit in the partition.", item, p.Store.Read(r.Strong), number(r.Point), number(r.PointPerSecond)))
+	}
+	entry(std, "hidden key", hiddenText(p))
+	if p.Recommended > 1 {
+		w := p.Prewarm
+		ask := fmt.Sprintf("Ask for %s write units", number(float64(w.WriteUnits)))
+		if w.ReadUnits > 0 {
+			ask += fmt.Sprintf(" and %s read units", number(float64(w.ReadUnits)))
+		}
+		entry(std, "pre-warm", ask+" at least. Shards are placed by hash, and two on one partition share what it bears until the store splits it for heat, which takes minutes. Until then, on average:")
+		for i, s := range w.Starts {
+			what := ""
+			if i == 0 {
+				what = " (a fresh on-demand table)"
+			}
+			out("%15s%s of the %ss served with %s %s units%s\n", "", shareText(s.Served), w.Bound, number(float64(s.Units)), w.Bound, what)
+		}
+	}
+	if p.Store == capacity.DynamoDB {
+		entry(std, "10 GB", fmt.Sprintf("If each write is a new item, a shard holds them after %s. DynamoDB then splits it by sort key; with a local secondary index writes fail instead.", hoursText(p.Storage.ShardFullHours)))
+	} else {
+		entry(std, "10 GB", fmt.Sprintf("If each write is a new row, a shard holds them after %s. Keyspaces parts a large partition by itself.", hoursText(p.Storage.ShardFullHours)))
+		layout := shard.Layout{N: p.Recommended, Column: shard.DefaultColumn}
+		entry(std, "declare", "WITH write_sharding = "+layout.String())
+	}
+	for _, w := range p.Warnings {
+		entry(std, "warning", w)
+	}
+}
+
+func hiddenText(p *capacity.Plan) string {
+	h := p.Hidden
+	add := fmt.Sprintf("%s adds %d bytes", h.Name, h.Bytes)
+	if h.KeyRepeated && !h.KeyKnown {
+		add += " and the key's length"
+	}
+	add += fmt.Sprintf(" to each %s", p.Store.Item())
+	if h.Lifts {
+		return add + "; see the warning."
+	}
+	if h.KeyRepeated && !h.KeyKnown {
+		return add + fmt.Sprintf(", which lifts none into the next WCU with keys up to %d bytes.", h.KeyBytesFit)
+	}
+	return add + ", which lifts none into the next WCU."
+}
+
+// secondsText says how often seconds of that chance come.
+func secondsText(p float64) string {
+	switch {
+	case p > 0.995:
+		return "nearly every second"
+	case p >= 0.001:
+		return fmt.Sprintf("%.2g%% of the seconds", 100*p)
+	case p < 1/(100*365.25*86400):
+		return "less than once a century"
+	}
+	return "once in " + durationText(1/p)
+}
+
+func hoursText(h float64) string {
+	if h > 100*365.25*24 {
+		return "more than a century"
+	}
+	return durationText(h * 3600)
+}
+
+// durationText rounds a number of seconds to a whole number of one unit.
+func durationText(s float64) string {
+	for _, u := range []struct {
+		name    string
+		seconds float64
+	}{{"years", 365.25 * 86400}, {"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
+		if s >= 2*u.seconds {
+			return fmt.Sprintf("%.0f %s", math.Round(s/u.seconds), u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f seconds", s)
+}
+
+func shareText(x float64) string {
+	switch {
+	case x == 0 || x < 1e-9:
+		return "0%"
+	case x < 0.00005:
+		return "under 0.01%"
+	case x < 0.01:
+		return fmt.Sprintf("%.2f%%", 100*x)
+	case x > 0.99 && x < 1:
+		return fmt.Sprintf("%.2f%%", math.Floor(10000*x)/100)
+	}
+	return fmt.Sprintf("%.1f%%", 100*x)
+}
+
+// gauge draws a share as a bar of that many cells.
+func gauge(x float64, cells int) string {
+	full := min(cells, int(math.Round(x*float64(cells))))
+	return strings.Repeat("█", full) + strings.Repeat("░", cells-full)
+}
+
+// entry prints a label and, beside it, a text in lines of some eighty columns.
+func entry(std *stdio, label, text string) {
+	const indent, width = 15, 84
+	fmt.Fprintf(std.out, "  %-*s", indent-2, label)
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			fmt.Fprintf(std.out, "\n%*s", indent, "")
+			column = indent
+		default:
+			fmt.Fprint(std.out, " ")
+			column++
+		}
+		fmt.Fprint(std.out, word)
+		column += n
+	}
+	fmt.Fprintln(std.out)
+}
