@@ -177,7 +177,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr,
 	}
 	e, err := engine.Open(s.Data, engine.Options{Address: advertise})
 	if err != nil {
-		return nil, "", withHint(fmt.Errorf("open the data in %s: %w", s.Data, err), "--data DIR chooses another directory; only one evenkeel at a time may use one")
+		return nil, "", withHint(err, "--data DIR chooses another directory")
 	}
 	return e, "on the embedded engine, data in " + s.Data, nil
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// start runs serve on the embedded engine and returns the address of its CQL door,
+// its signals, and what it will return.
+func start(t *testing.T) (addr string, signals chan<- os.Signal, ended <-chan error) {
+	t.Helper()
+	free := func() string {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		return ln.Addr().String()
+	}
+	s := &serveCmd{ListenCQL: free(), ListenHTTP: free(), Data: t.TempDir(), Drain: 20 * time.Second, LogLevel: "error"}
+	to, end := make(chan os.Signal, 2), make(chan error, 1)
+	go func() { end <- s.serve(t.Context(), &stdio{io.Discard, io.Discard}, to) }()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if resp, err := http.Get("http://" + s.ListenHTTP + "/ready"); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return s.ListenCQL, to, end
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not become ready")
+		}
+	}
+}
+
+func wait(t *testing.T, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not end")
+		return nil
+	}
+}
+
+func TestSignalEndsInOrder(t *testing.T) {
+	_, signals, ended := start(t)
+	signals <- syscall.SIGTERM
+	if err := wait(t, ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that does not read what it asked for holds up the end, until a second
+// signal.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	addr, signals, ended := start(t)
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(20 * time.Second))
+	var e wire.Encoder
+	e.Frame(wire.Header{Version: wire.V4, Op: wire.OpStartup}, wire.AppendStartup(nil, map[string]string{wire.OptionCQLVersion: "3.0.0"}))
+	if _, err := nc.Write(e.Take(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(nc, make([]byte, wire.HeaderSize)); err != nil {
+		t.Fatal(err)
+	}
+	q := wire.Query{Text: []byte("SELECT * FROM system_schema.columns")}
+	q.Params.Consistency = wire.One
+	for i := range int16(2000) {
+		e.Frame(wire.Header{Version: wire.V4, Op: wire.OpQuery, Stream: i}, wire.AppendQuery(nil, wire.V4, &q))
+	}
+	if _, err := nc.Write(e.Take(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(nc, make([]byte, 1)); err != nil { // they are under way
+		t.Fatal(err)
+	}
+	signals <- syscall.SIGINT
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended with responses unread: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	signals <- syscall.SIGINT
+	if err := wait(t, ended); err == nil || !strings.Contains(err.Error(), "in flight") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRunDoesNotExit(t *testing.T) {
+	var out, errs bytes.Buffer
+	if code := run([]string{"--help"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "serve") {
+		t.Errorf("%d %q %q", code, &out, &errs)
+	}
+	if code := run([]string{"nonsense"}, &out, &errs); code != 2 || !strings.Contains(errs.String(), "nonsense") {
+		t.Errorf("%d %q", code, &errs)
+	}
+}
