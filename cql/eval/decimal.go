@@ -22,6 +22,9 @@ type decimal struct {
 // MathContext has as many.
 const maxDigits = 10000
 
+// maxExponent bounds the arguments of exp, log and log10, and their digits.
+const maxExponent = 1000
+
 var errTooLarge = errors.New("Overflow")
 
 func (d decimal) encode() []byte { return value.AppendDecimal(nil, d.n, d.scale) }
@@ -156,16 +159,23 @@ func (d decimal) strip() decimal {
 	return d.stripTo(-1 << 31)
 }
 
-// stripTo drops trailing zeros as long as the scale is above least.
+// stripTo drops trailing zeros as long as the scale is above least. It tries
+// many at once first: one by one costs the square of their number.
 func (d decimal) stripTo(least int32) decimal {
 	n, rem := new(big.Int).Set(d.n), new(big.Int)
-	for d.scale > least {
-		q, _ := new(big.Int).QuoRem(n, ten, rem)
-		if rem.Sign() != 0 {
-			break
+	step := int64(1)
+	for step < int64(digits(n)) {
+		step *= 2
+	}
+	for ; step > 0; step /= 2 {
+		for int64(d.scale)-step >= int64(least) {
+			q, _ := new(big.Int).QuoRem(n, pow10(step), rem)
+			if rem.Sign() != 0 {
+				break
+			}
+			n = q
+			d.scale -= int32(step)
 		}
-		n = q
-		d.scale--
 	}
 	return decimal{n, d.scale}
 }
@@ -250,6 +260,10 @@ func decimalOfText(t *value.Type, v []byte) (decimal, error) {
 
 // transcendental is exp, log or log10 with Cassandra's precision.
 func (d decimal) transcendental(f func(c *apd.Context, z, x *apd.Decimal) (apd.Condition, error)) (decimal, error) {
+	// What is far out of range would take apd very long to find so.
+	if e := digits(d.n) - int(d.scale); e > maxExponent || e < -maxExponent || digits(d.n) > maxExponent {
+		return decimal{}, errTooLarge
+	}
 	c := apd.BaseContext.WithPrecision(uint32(min(max(32, digits(d.n)), maxDigits)))
 	c.Rounding = apd.RoundHalfEven
 	var x, z apd.Decimal

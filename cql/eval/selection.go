@@ -1,5 +1,7 @@
 package eval
 
+import "bytes"
+
 // Selection is what a SELECT computes from the rows it reads.
 type Selection struct {
 	Exprs []Expr
@@ -101,13 +103,13 @@ func (g *Group) reset() {
 	}
 }
 
-// Add adds a row. The row may be reused when Add returns; its cells may not
-// change before the group's Result.
+// Add adds a row. The row and the memory of its cells may be reused when Add
+// returns.
 func (g *Group) Add(env *Env, row Row) error {
 	if g.first == nil {
 		g.first = &firstRow{cells: make(map[int][]byte, len(g.cells)), times: map[int][]CellTime{}}
 		for _, i := range g.cells {
-			g.first.cells[i] = row.Cell(i)
+			g.first.cells[i] = bytes.Clone(row.Cell(i))
 		}
 		for _, i := range g.timed {
 			g.first.times[i] = append([]CellTime(nil), row.Times(i)...)
