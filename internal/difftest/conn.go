@@ -213,9 +213,22 @@ func (c *Conn) Prepare(query string) (*Answer, error) {
 }
 
 // Execute sends an EXECUTE of what Prepare answered. The rows of an answer
-// without metadata get those of p.
+// without metadata get those of p. A statement that the server has forgotten (its
+// cache is bounded) is prepared again where r.Query has its text, as drivers do.
 func (c *Conn) Execute(p *Answer, r Request) (*Answer, error) {
 	a, err := c.answer(&message.Execute{QueryId: p.ID, ResultMetadataId: p.MetadataID, Options: r.options()})
+	for range 5 {
+		if err != nil || a.Kind != Error || a.Code != primitive.ErrorCodeUnprepared || r.Query == "" {
+			break
+		}
+		again, err := c.Prepare(r.Query)
+		if err != nil || again.Kind != Prepared {
+			return again, err
+		}
+		if a, err = c.answer(&message.Execute{QueryId: again.ID, ResultMetadataId: again.MetadataID, Options: r.options()}); err != nil {
+			return nil, err
+		}
+	}
 	if err == nil && a.Kind == Rows && a.Columns == nil {
 		a.Columns = p.Columns
 	}

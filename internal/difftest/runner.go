@@ -26,17 +26,17 @@ type Runner struct {
 
 	script   *Script
 	began    time.Time
-	stamp    int64          // the last default timestamp
-	reported map[string]int // per target
+	stamp    int64 // the last default timestamp
+	reported int
 }
 
-// Only so many differences of one target are reported for a script: after the
-// first ones, most follow from them.
-const maxReports = 8
+// Only so many differences are reported for a script: after the first ones, most
+// follow from them.
+const maxReports = 15
 
 // Run runs a script.
 func (r *Runner) Run(s *Script) {
-	r.script, r.began, r.reported = s, time.Now(), map[string]int{}
+	r.script, r.began, r.reported = s, time.Now(), 0
 	for i := range s.Steps {
 		if !r.step(i, &s.Steps[i]) {
 			return
@@ -112,22 +112,54 @@ func (r *Runner) step(index int, p *Step) bool {
 
 	judge := answers[0]
 	if label, d := expected(p, judge); d != "" {
-		r.report(r.Sessions[0], p, label, d)
+		r.report(p, label, d, r.Sessions[0].Name)
 		return true
 	}
+	var diffs grouped
 	for i, s := range r.Sessions {
-		if i > 0 && answers[i] != nil {
-			label, d := r.difference(s, p, judge, answers[i])
-			if d != "" {
-				r.report(s, p, label, d)
-				continue
+		if answers[i] == nil {
+			continue
+		}
+		if label, d := r.difference(s, p, judge, answers[i]); d != "" {
+			diffs.add(label, d, s.Name)
+			continue
+		}
+		if failure(answers[i]) == nil {
+			r.Tally.count(s.Name, p.Text)
+			continue
+		}
+		if p.Refused != "" && s.Sharding != "" && createTable.MatchString(p.Text) {
+			// Without the property, so that what follows has a table.
+			plain := *s
+			plain.Sharding = ""
+			if err := s.must(plain.text(p.Text)); err != nil {
+				r.report(p, "the table without the property", err.Error(), s.Name)
 			}
 		}
-		if last := len(answers[i]) - 1; last >= 0 && answers[i][last].answer.Kind != Error {
-			r.Tally.count(s.Name, p.Text)
-		}
+	}
+	for _, g := range diffs {
+		r.report(p, g.label, g.difference, strings.Join(g.targets, "; "))
 	}
 	return true
+}
+
+// grouped are differences, each with the targets that show it.
+type grouped []struct {
+	label, difference string
+	targets           []string
+}
+
+func (g *grouped) add(label, difference, target string) {
+	for i := range *g {
+		if e := &(*g)[i]; e.label == label && e.difference == difference {
+			e.targets = append(e.targets, target)
+			return
+		}
+	}
+	*g = append(*g, struct {
+		label, difference string
+		targets           []string
+	}{label, difference, []string{target}})
 }
 
 // scout is the session that says first whether a step is refused, -1 for none.
@@ -183,13 +215,17 @@ func expected(p *Step, judge []labelled) (label, d string) {
 	return "", ""
 }
 
-func (r *Runner) report(s *Session, p *Step, label, d string) {
-	r.reported[s.Name]++
-	switch n := r.reported[s.Name]; {
-	case n < maxReports:
-		r.Report("%s:%d: %s, %s:\n%s\n%s", r.script.Name, p.Line, s.Name, label, indent(s.text(p.Text)+boundText(p)), indent(d))
-	case n == maxReports:
-		r.Report("%s: %s: further differences are not listed", r.script.Name, s.Name)
+func (r *Runner) report(p *Step, label, d, targets string) {
+	r.reported++
+	switch {
+	case r.reported < maxReports:
+		text := p.Text
+		if p.Bind != nil {
+			text += "\n-- bound: " + strings.Join(p.Bind, ", ")
+		}
+		r.Report("%s:%d: %s, %s:\n%s\n%s", r.script.Name, p.Line, targets, label, indent(text), indent(d))
+	case r.reported == maxReports:
+		r.Report("%s: further differences are not listed", r.script.Name)
 	}
 }
 
@@ -201,13 +237,6 @@ func failure(answers []labelled) *Answer {
 		}
 	}
 	return nil
-}
-
-func boundText(p *Step) string {
-	if p.Bind == nil {
-		return ""
-	}
-	return "\n-- bound: " + strings.Join(p.Bind, ", ")
 }
 
 // difference compares one session's answers to a step with the judge's.
@@ -376,15 +405,15 @@ func (r *Runner) placed(p *Step) {
 		}
 		rows, err := Placement(s.Target, s.Keyspace, p.PlacedTable)
 		if err != nil {
-			r.report(s, p, "placement", err.Error())
+			r.report(p, "placement", err.Error(), s.Name)
 			continue
 		}
 		if want := min(p.PlacedMin, s.Shards); len(rows) < want {
-			r.report(s, p, "placement", fmt.Sprintf("rows in shards %v: want at least %d of %d shards", rows, want, s.Shards))
+			r.report(p, "placement", fmt.Sprintf("rows in shards %v: want at least %d of %d shards", rows, want, s.Shards), s.Name)
 		}
 		for shard := range rows {
 			if shard < 1 || shard > s.Shards {
-				r.report(s, p, "placement", fmt.Sprintf("a row in shard %d of 1..%d", shard, s.Shards))
+				r.report(p, "placement", fmt.Sprintf("a row in shard %d of 1..%d", shard, s.Shards), s.Name)
 			}
 		}
 	}

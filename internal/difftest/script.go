@@ -34,7 +34,7 @@ import (
 //	-- @@ttl             answers depend on the clock: a read that differs is repeated
 //	-- @@server-time     no default timestamps are sent: the coordinator stamps
 //	-- @@pages 1 2 7     page sizes for every SELECT (default 1 3 100)
-//	-- @@versions 4 5    protocol versions (default both)
+//	-- @@versions 4 5    protocol versions (default 5)
 //
 // "$ks" is the session's keyspace.
 type Script struct {
@@ -80,7 +80,7 @@ func ReadScript(path string) (*Script, error) {
 
 // ParseScript reads a script from its text.
 func ParseScript(name, text string) (*Script, error) {
-	s := &Script{Name: name, Pages: []int32{1, 3, 100}, Versions: []int{4, 5}}
+	s := &Script{Name: name, Pages: []int32{1, 3, 100}, Versions: []int{5}}
 	step := Step{Error: -1}
 	var body []string
 	for i, line := range strings.Split(text, "\n") {

@@ -78,6 +78,7 @@ commitlog_directory: '{{.DataDir}}/commitlog'
 saved_caches_directory: '{{.DataDir}}/saved_caches'
 hints_directory: '{{.DataDir}}/hints'
 cdc_raw_directory: '{{.DataDir}}/cdc'
+prepared_statements_cache_size: 32MiB
 memtable_heap_space: 64MiB
 memtable_offheap_space: 64MiB
 file_cache_size: 32MiB
