@@ -1,12 +1,15 @@
 package analysis
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // Batch is an analysed BATCH.
@@ -130,7 +133,7 @@ func (b *Batch) Bind(env *eval.Env) (*BoundBatch, error) {
 		return nil, err
 	}
 	for _, w := range b.Writes {
-		bw, err := w.bind(env)
+		bw, err := w.bind(env, true)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +154,7 @@ func (b *Batch) BindEach(envs []*eval.Env) (*BoundBatch, error) {
 		}
 	}
 	for i, w := range b.Writes {
-		bw, err := w.bind(envs[i])
+		bw, err := w.bind(envs[i], true)
 		if err != nil {
 			return nil, err
 		}
@@ -160,23 +163,88 @@ func (b *Batch) BindEach(envs []*eval.Env) (*BoundBatch, error) {
 	return out, out.checkConditional()
 }
 
-// checkConditional holds a conditional batch to one partition.
+// checkConditional holds a conditional batch to one partition, and to one kind
+// of condition for each row.
 func (b *BoundBatch) checkConditional() error {
 	if !b.Conditional {
 		return nil
 	}
-	var key [][]byte
+	var key []byte
+	kinds := map[string]conditionKind{}
 	for _, w := range b.Writes {
-		if len(w.Keys) != 1 {
-			return invalid("IN on the partition key is not supported with conditional %s", map[bool]string{true: "updates", false: "deletions"}[w.Kind != Delete])
+		if in(w.Where.Partition) {
+			return &wire.Error{Code: wire.CodeServer, Message: "java.lang.IllegalArgumentException: " +
+				"Batch with conditions cannot span multiple partitions (you cannot use IN on the partition key)"}
 		}
+		k := partitioner.AppendComposite(nil, w.Keys[0]...)
 		if key == nil {
-			key = w.Keys[0]
-		} else if compare(b.Table.PartitionKey, key, w.Keys[0]) != 0 {
+			key = k
+		} else if !bytes.Equal(key, k) {
 			return invalid("Batch with conditions cannot span multiple partitions")
 		}
-		if len(w.Rows) > 1 {
-			return invalid("IN on the clustering key columns is not supported with conditional %s", map[bool]string{true: "updates", false: "deletions"}[w.Kind != Delete])
+		if in(w.Where.Clustering) {
+			kind := "deletions"
+			if w.Kind == Update {
+				kind = "updates"
+			}
+			return invalid("IN on the clustering key columns is not supported with conditional %s", kind)
+		}
+		if err := w.checkConditions(kinds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// in says whether some restriction is an IN.
+func in(rs []*Restriction) bool {
+	return slices.ContainsFunc(rs, func(r *Restriction) bool { return r.Kind == IN })
+}
+
+// conditionKind is the kind of a row's condition.
+type conditionKind uint8
+
+const (
+	ifColumns conditionKind = iota + 1
+	ifExists
+	ifNotExists
+)
+
+// checkConditions notes the kind of condition that a write puts on its row (or
+// on the static one) and refuses a second kind.
+func (b *BoundWrite) checkConditions(kinds map[string]conditionKind) error {
+	row := "static"
+	if len(b.Rows) > 0 {
+		row = "row" + string(partitioner.AppendComposite(nil, append(b.Rows[0], []byte{})...))
+	}
+	note := func(row string, k conditionKind) error {
+		was := kinds[row]
+		kinds[row] = k
+		switch {
+		case was == 0 || was == k:
+			return nil
+		case k == ifColumns:
+			return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row")
+		case was != ifColumns:
+			return invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row")
+		case k == ifNotExists:
+			return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row")
+		}
+		return invalid("Cannot mix IF conditions and IF EXISTS for the same row")
+	}
+	switch {
+	case b.IfExists:
+		return note(row, ifExists)
+	case b.IfNotExists:
+		return note(row, ifNotExists)
+	}
+	for _, c := range b.Write.Conditions {
+		at := row
+		if c.Column.Kind == schema.Static {
+			at = "static"
+		}
+		if err := note(at, ifColumns); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package analysis
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -18,6 +17,8 @@ func (w *Write) validate() error {
 		return invalid("Cannot provide custom timestamp for counter updates")
 	case w.Counter && w.TTL != nil:
 		return invalid("Cannot provide custom TTL for counter updates")
+	case w.Table.View != nil:
+		return invalid("Cannot directly modify a materialized view")
 	}
 	return nil
 }
@@ -27,11 +28,12 @@ func (w *Write) Bind(env *eval.Env) (*BoundWrite, error) {
 	if len(env.Values) != len(w.Binds) {
 		return nil, invalid("Invalid amount of bind variables")
 	}
-	return w.bind(env)
+	return w.bind(env, false)
 }
 
-// bind is Bind for a write whose markers are some of those in env.
-func (w *Write) bind(env *eval.Env) (*BoundWrite, error) {
+// bind is Bind for a write whose markers are some of those in env; batched says
+// that it is one of a batch, whose conditions are checked together.
+func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 	if err := w.validate(); err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func (w *Write) bind(env *eval.Env) (*BoundWrite, error) {
 	if b.Keys, err = w.Where.keys(env, w.Table); err != nil {
 		return nil, err
 	}
-	if w.Conditional() {
+	if w.Conditional() && !batched {
 		if err := w.checkConditional(); err != nil {
 			return nil, err
 		}
@@ -93,9 +95,6 @@ func (w *Write) checkConditional() error {
 	kind := "deletions"
 	if w.Kind == Update {
 		kind = "updates"
-	}
-	in := func(rs []*Restriction) bool {
-		return slices.ContainsFunc(rs, func(r *Restriction) bool { return r.Kind == IN })
 	}
 	switch {
 	case in(w.Where.Partition):

@@ -18,5 +18,5 @@
 //  5. No input makes it panic.
 //
 // It does no I/O and reads no clock; it imports cql/eval, cql/schema,
-// cql/syntax, cql/value and cql/wire.
+// cql/syntax, cql/value, cql/wire and partitioner.
 package analysis

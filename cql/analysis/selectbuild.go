@@ -38,6 +38,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 	w := &whereBuilder{analyzer: a, statement: "SELECT", allowFilt: stmt.AllowFiltering}
 	// The columns that are selected are fetched before those of filters.
 	w.analyzer = &analyzer{schema: a.schema, ks: a.ks, table: a.table, binds: b, memo: a.memo}
+	w.implicit = virtual(a.table.Keyspace)
 	out.Where, err = w.build(stmt.Where, a.onlyStatics(stmt.Selectors))
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 	if err := a.order(orders, out, w); err != nil {
 		return nil, err
 	}
-	if !stmt.AllowFiltering && (w.keyRange || w.useIndex) && w.needsFiltering() {
+	if !stmt.AllowFiltering && !w.implicit && (w.keyRange || w.useIndex) && w.needsFiltering() {
 		return nil, invalid(needsFiltering)
 	}
 	if out.Limit, err = a.limit(stmt.Limit, "[limit]"); err != nil {
@@ -86,6 +87,11 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 	out.Binds = b.list
 	out.PartitionKeyBinds = b.partitionKey(a.table)
 	return out, nil
+}
+
+// virtual says whether a keyspace's tables are Cassandra's virtual ones.
+func virtual(keyspace string) bool {
+	return keyspace == "system_views" || keyspace == "system_virtual_schema"
 }
 
 func (a *analyzer) limit(e syntax.Expr, name string) (eval.Expr, error) {

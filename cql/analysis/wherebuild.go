@@ -28,6 +28,7 @@ type whereBuilder struct {
 	filterPK  bool // partition key restrictions filter
 	filterCK  bool // clustering ones do
 	allowFilt bool
+	implicit  bool // filtering needs no ALLOW FILTERING: a virtual table
 }
 
 func (b *whereBuilder) isSelect() bool { return b.statement == "SELECT" }
@@ -232,7 +233,7 @@ func (b *whereBuilder) checkPartition() error {
 		b.useIndex = b.idx != nil
 	}
 	if b.partitionFilters() {
-		if !b.allowFilt && b.idx == nil {
+		if !b.allowFilt && !b.implicit && b.idx == nil {
 			return invalid(needsFiltering)
 		}
 		b.keyRange = true
@@ -292,7 +293,7 @@ func (b *whereBuilder) checkRegular() error {
 	switch {
 	case b.idx != nil:
 		b.useIndex = true
-	case !b.allowFilt:
+	case !b.allowFilt && !b.implicit:
 		return invalid(needsFiltering)
 	}
 	return nil
