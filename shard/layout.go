@@ -51,6 +51,13 @@ func (l *Layout) ShardOf(key []byte, by ...[]byte) int {
 	return l.Hash.shard(by, l.Shards(key))
 }
 
+// Home returns the shard, 1..Shards(key), of the static columns of the logical
+// partition key: by the hash murmur3 of the serialized key, under every strategy
+// and hash.
+func (l *Layout) Home(key []byte) int {
+	return Murmur3.shard([][]byte{key}, l.Shards(key))
+}
+
 // Equal says whether two layouts place rows alike and in the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.N == m.N && l.Column == m.Column

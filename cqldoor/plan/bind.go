@@ -10,37 +10,42 @@ import (
 // clientMarkers returns a copy of a statement in which the client's markers are
 // slots, so that they keep their values wherever they come to stand.
 func clientMarkers[S syntax.Statement](s S) S {
-	return rebind(reflect.ValueOf(s)).Interface().(S)
+	return replace(reflect.ValueOf(s), func(e any) (syntax.Expr, bool) {
+		b, ok := e.(*syntax.Bind)
+		if !ok {
+			return nil, false
+		}
+		return &syntax.Bind{Name: "evenkeel_" + slotNames[Client] + "_" + strconv.Itoa(b.Index)}, true
+	}).Interface().(S)
 }
 
-var bindType = reflect.TypeFor[*syntax.Bind]()
-
-// rebind copies a tree and renames its markers. Statements are planned once, so
-// that reflection costs nothing that counts, and no node can be forgotten.
-func rebind(v reflect.Value) reflect.Value {
+// replace copies a tree with some of its expressions replaced. Statements are
+// planned once, so that reflection costs nothing that counts, and no node can be
+// forgotten.
+func replace(v reflect.Value, by func(e any) (syntax.Expr, bool)) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v
 		}
-		if v.Type() == bindType {
-			index := v.Interface().(*syntax.Bind).Index
-			return reflect.ValueOf(&syntax.Bind{Name: "evenkeel_" + slotNames[Client] + "_" + strconv.Itoa(index)})
-		}
 		out := reflect.New(v.Type().Elem())
-		out.Elem().Set(rebind(v.Elem()))
+		out.Elem().Set(replace(v.Elem(), by))
 		return out
 	case reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
-		out.Set(rebind(v.Elem()))
+		if e, ok := by(v.Interface()); ok {
+			out.Set(reflect.ValueOf(e))
+		} else {
+			out.Set(replace(v.Elem(), by))
+		}
 		return out
 	case reflect.Struct:
 		out := reflect.New(v.Type()).Elem()
 		for i := range v.NumField() {
-			out.Field(i).Set(rebind(v.Field(i)))
+			out.Field(i).Set(replace(v.Field(i), by))
 		}
 		return out
 	case reflect.Slice:
@@ -49,7 +54,7 @@ func rebind(v reflect.Value) reflect.Value {
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			out.Index(i).Set(rebind(v.Index(i)))
+			out.Index(i).Set(replace(v.Index(i), by))
 		}
 		return out
 	}

@@ -18,10 +18,11 @@ func TestCursor(t *testing.T) {
 		{KeyIndex: 3, Limit: 1000, PerKey: 7},
 		{After: [][]byte{[]byte("title"), {}, IntValue(7)}, Limit: 1},
 		{After: [][]byte{}},
+		{Scan: []byte("a key and a shard"), Done: true, PerKey: 1},
 	} {
 		b := c.Encode(identity)
 		got, err := DecodeCursor(identity, b, len(c.After))
-		if err != nil || got.KeyIndex != c.KeyIndex || got.Limit != c.Limit || got.PerKey != c.PerKey || (got.After == nil) != (c.After == nil) ||
+		if err != nil || got.KeyIndex != c.KeyIndex || got.Limit != c.Limit || got.PerKey != c.PerKey || string(got.Scan) != string(c.Scan) || got.Done != c.Done || (got.After == nil) != (c.After == nil) ||
 			!slices.EqualFunc(got.After, c.After, func(a, b []byte) bool { return string(a) == string(b) }) {
 			t.Errorf("%+v came back as %+v, %v", c, got, err)
 		}

@@ -56,8 +56,15 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 		typ = t.Clustering[st.columns[s.Index]].Type
 	case Shard, Limit:
 		typ = shardType
+	case Token:
+		typ = bigintType
 	case ShardList:
 		typ = shardsType
+	case Set:
+		if s.Index >= len(st.sets) {
+			return string(value.Native(value.Blob).Format(nil, v.Bytes))
+		}
+		typ = st.sets[s.Index]
 	default:
 		typ = value.Native(value.Blob)
 	}
@@ -74,7 +81,7 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 // is the number of rows that a first fetch asks each shard for.
 func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 	e := p.Table.explained(p.Access.String())
-	if p.Access == Partitions {
+	if p.Access == Partitions || p.Access == Owners {
 		e.Output = [...]string{"rows", "combined aggregates", "evaluated over merged rows"}[p.Output]
 		if p.Output != Combined {
 			for _, c := range p.Table.Clustering {
@@ -86,12 +93,22 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 			}
 		}
 	}
+	if p.walk != nil {
+		e.add(p.Table, p.walk.statement, nil)
+		e.add(p.Table, p.walk.probe, nil)
+	}
 	switch {
 	case env == nil && p.Whole != nil:
 		e.add(p.Table, p.Whole, nil)
 		return e, nil
-	case env == nil:
-		st, err := p.statement(fetchShape{many: true, limited: p.Output != Combined})
+	case env == nil || p.Access == Owners:
+		if p.Presence != nil {
+			e.add(p.Table, p.Presence.statement, nil)
+		}
+		if p.Logical.Distinct {
+			return e, nil
+		}
+		st, err := p.statement(fetchShape{many: true, limited: p.limited()})
 		if err != nil {
 			return nil, err
 		}
@@ -102,10 +119,10 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.add(p.Table, p.Whole, p.Whole.Values(env, target, nil, nil), target.Shard)
+		e.add(p.Table, p.Whole, p.Whole.Values(env, target), target.Shard)
 		return e, nil
 	case p.Access == Scan:
-		e.add(p.Table, p.Whole, p.Whole.Values(env, Target{}, nil, nil))
+		e.add(p.Table, p.Whole, p.Whole.Values(env, Target{}))
 		return e, nil
 	}
 	b, err := p.Logical.Bind(env)
@@ -115,41 +132,58 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 	if p.Output == Combined {
 		perShard = 0
 	}
-	for _, s := range p.Segments(b, 0, nil) {
-		fetches, err := p.Fetches(b, s, s.Shards, nil, nil, perShard)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range fetches {
+	for i, key := range b.Keys {
+		if p.Presence != nil {
+			f := p.Presence.Fetch(b, key, p.Presence.Shards(p.Table, key))
 			e.add(p.Table, f.Statement, f.Values, f.Shards...)
+		}
+		if p.Logical.Distinct {
+			continue
+		}
+		for _, s := range p.PartitionSegments(b, i, key, nil) {
+			fetches, err := p.Fetches(b, s, s.Shards, nil, nil, perShard)
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range fetches {
+				e.add(p.Table, f.Statement, f.Values, f.Shards...)
+			}
 		}
 	}
 	return e, nil
 }
 
-// Explain shows the plan for bound values; env nil shows it without them.
+// Explain shows the plan for bound values; env nil shows it without them. The
+// shard of a write that may go to any is shown as 1.
 func (p *Write) Explain(env *eval.Env) (*Explained, error) {
 	if env == nil {
-		e := p.Table.explained("one shard")
+		access := "batch"
+		var shown []*Statement
 		switch {
 		case p.Whole != nil:
-			e.add(p.Table, p.Whole, nil)
-		case p.document != nil:
-			e.add(p.Table, p.document, nil)
-		case p.each != nil:
-			e.Access = "batch"
-			e.add(p.Table, p.each, nil)
-		default:
-			e.Access = "deletions"
+			access, shown = "one shard", []*Statement{p.Whole}
+		case p.random != nil:
+			access, shown = "any shard, or all", []*Statement{p.random}
+		case p.slices != nil:
 			st, err := p.slices(shape{})
 			if err != nil {
 				return nil, err
 			}
+			access, shown = "deletions", []*Statement{st}
+		default:
+			for _, st := range []*Statement{p.row, p.static} {
+				if st != nil {
+					shown = append(shown, st)
+				}
+			}
+		}
+		e := p.Table.explained(access)
+		for _, st := range shown {
 			e.add(p.Table, st, nil)
 		}
 		return e, nil
 	}
-	ms, disjoint, err := p.Mutations(env)
+	ms, disjoint, err := p.Mutations(env, func(*Table, [][]byte) int { return 1 })
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +191,8 @@ func (p *Write) Explain(env *eval.Env) (*Explained, error) {
 	switch {
 	case disjoint:
 		access = "deletions"
+	case len(ms) == 1 && p.random != nil:
+		access = "any shard"
 	case len(ms) == 1:
 		access = "one shard"
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Segment is a slice of one logical partition and the shards that can have rows
@@ -31,21 +32,28 @@ func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) []S
 	if b.Empty() {
 		return nil
 	}
-	whole := slices.Clone(b.Slices)
-	if p.Logical.Reversed {
-		slices.Reverse(whole)
-	}
 	var out []Segment
 	for i := from; i < len(b.Keys); i++ {
-		key := b.Keys[i]
-		all := p.Table.Shards(key)
-		rest := whole
-		if i == from && after != nil {
-			rest = p.Table.resume(whole, after, p.Logical.Reversed)
-		}
-		for _, s := range rest {
-			out = append(out, Segment{i, key, s, p.Table.shardsOf(key, s, all)})
-		}
+		out = append(out, p.PartitionSegments(b, i, b.Keys[i], after)...)
+		after = nil
+	}
+	return out
+}
+
+// PartitionSegments are those of one logical partition.
+func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, after [][]byte) []Segment {
+	rest := b.Slices
+	if p.Logical.Reversed {
+		rest = slices.Clone(rest)
+		slices.Reverse(rest)
+	}
+	if after != nil {
+		rest = p.Table.resume(rest, after, p.Logical.Reversed)
+	}
+	all := p.Table.Shards(key)
+	out := make([]Segment, len(rest))
+	for i, s := range rest {
+		out[i] = Segment{index, key, s, p.Table.shardsOf(key, s, all)}
 	}
 	return out
 }
@@ -53,6 +61,9 @@ func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) []S
 // shardsOf are the shards that can have rows of the slice: one where it binds
 // all `by` columns.
 func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
+	if t.Layout.Strategy == shard.Random {
+		return all
+	}
 	p := common(s)
 	by := make([][]byte, len(t.by))
 	for i, at := range t.by {

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,15 @@ func testTable(t testing.TB, text string) (*Table, *schema.Schema) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table.Columns[d.Name] = &schema.Column{Name: d.Name, Type: typ, Kind: schema.Regular, Position: -1, Desc: desc[d.Name]}
+		kind := schema.Regular
+		if d.Static {
+			kind = schema.Static
+		}
+		table.Counter = table.Counter || typ.Kind == value.Counter
+		table.Columns[d.Name] = &schema.Column{Name: d.Name, Type: typ, Kind: kind, Position: -1, Desc: desc[d.Name]}
+	}
+	if len(c.PartitionKey) == 0 {
+		c.PartitionKey = []string{c.Columns[slices.IndexFunc(c.Columns, func(d syntax.ColumnDef) bool { return d.PrimaryKey })].Name}
 	}
 	for i, n := range c.PartitionKey {
 		col := table.Columns[n]
@@ -55,8 +64,11 @@ func testTable(t testing.TB, text string) (*Table, *schema.Schema) {
 		table.Clustering = append(table.Clustering, col)
 	}
 	for _, d := range c.Columns {
-		if col := table.Columns[d.Name]; col.Kind == schema.Regular {
+		switch col := table.Columns[d.Name]; col.Kind {
+		case schema.Regular:
 			table.Regulars = append(table.Regulars, col)
+		case schema.Static:
+			table.Statics = append(table.Statics, col)
 		}
 	}
 	layout, err := shard.Parse(options)

@@ -10,9 +10,19 @@ import (
 // route says where the values that name one shard come from: the terms of the
 // partition key and of the `by` columns.
 type route struct {
-	key []term
-	by  []term
+	key  []term
+	by   []term
+	home homeRule
 }
+
+// homeRule says what a route has to do with the shard of the static columns.
+type homeRule uint8
+
+const (
+	apart    homeRule = iota // nothing
+	at                       // it leads there
+	together                 // it must lead there
+)
 
 // term is an expression, or one component of a tuple that is bound as a whole.
 type term struct {
@@ -61,6 +71,18 @@ func (t *Table) one(w *analysis.Where) *route {
 	return r
 }
 
+// home is the route of a WHERE that binds the partition key to the shard of its
+// static columns.
+func (t *Table) home(w *analysis.Where) *route {
+	key := *t
+	key.by = nil
+	r := key.one(w)
+	if r != nil {
+		r.home = at
+	}
+	return r
+}
+
 func bound(rs []*analysis.Restriction, c *schema.Column) (term, bool) {
 	for _, r := range rs {
 		if r == nil || r.Kind != analysis.EQ {
@@ -82,11 +104,13 @@ func bound(rs []*analysis.Restriction, c *schema.Column) (term, bool) {
 	return term{}, false
 }
 
-// Target is one shard of one logical partition.
+// Target is one shard of one logical partition, and what else slots stand for.
 type Target struct {
-	Key   [][]byte
-	By    [][]byte
-	Shard int
+	Key     [][]byte
+	By      [][]byte
+	Shard   int
+	Cluster [][]byte     // a clustering key, or the bounds of a slice
+	Set     []eval.Value // what the door computes
 }
 
 // target evaluates the route.
@@ -107,8 +131,16 @@ func (r *route) target(t *Table, env *eval.Env) (Target, error) {
 		}
 		values = append(values, v)
 	}
-	key, by := values[:n:n], values[n:]
-	return Target{key, by, t.ShardOf(key, by)}, nil
+	target := Target{Key: values[:n:n], By: values[n:]}
+	if r.home == at {
+		target.Shard = t.Home(target.Key)
+		return target, nil
+	}
+	target.Shard = t.ShardOf(target.Key, target.By)
+	if r.home == together && target.Shard != t.Home(target.Key) {
+		return target, errTogether
+	}
+	return target, nil
 }
 
 // pin replaces what feeds the shard by values of the door's own, where it is not

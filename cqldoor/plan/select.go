@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Access is how a SELECT reaches its rows.
@@ -19,11 +20,14 @@ const (
 	One        Access = iota // one shard
 	Partitions               // all shards (or those needed) of logical partitions, merged
 	Scan                     // physical partitions as they come
+	Owners                   // logical partitions, each where a scan meets its owner
 )
 
-func (a Access) String() string { return [...]string{"one shard", "partitions", "scan"}[a] }
+func (a Access) String() string {
+	return [...]string{"one shard", "partitions", "scan", "scan of owners"}[a]
+}
 
-// Output is what is made of the rows of Partitions.
+// Output is what is made of the rows of Partitions and Owners.
 type Output uint8
 
 // The kinds of output.
@@ -47,16 +51,28 @@ type Select struct {
 	Whole *Statement
 	route *route
 
-	// Of Partitions: a fetch selects Visible columns for the result (or for its
-	// evaluation), then those that order and tell apart the rows.
+	// Of Partitions and Owners: a fetch selects Visible columns for the result (or
+	// for its evaluation), then those that order and tell apart the rows.
 	Visible    int
 	Clustering []int        // where the clustering columns are among the selected
 	ShardCell  int          // where the shard is
 	Combine    []Combinator // of Combined, one for each visible column
 
+	// Of Evaluated: where the cells of Logical.Fetch come from, and what becomes of
+	// a row that several shards have (see Merge).
+	Sources []Source
+	merge   []mergeCell
+
+	// Presence reads what a logical partition has beside its rows: its static
+	// columns, and whether it exists at all. nil where that is not asked for.
+	Presence *Presence
+
 	// FilterHere says that rows come unfiltered and are filtered here: where a
-	// filter on a clustering column would stand beside a position on it.
+	// filter on a clustering column would stand beside a position on it, and where
+	// no shard has the whole row.
 	FilterHere bool
+
+	walk *walk // of Owners
 
 	base    syntax.Select // a fetch without its shards and slice
 	filters []syntax.Relation
@@ -65,7 +81,7 @@ type Select struct {
 
 // NewSelect plans a SELECT on a sharded table.
 func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {
-	p := &Select{Table: t, Logical: a, route: t.one(&a.Where)}
+	p := &Select{Table: t, Logical: a}
 	stmt = clientMarkers(stmt)
 	stmt.From = t.name()
 	if a.Wildcard {
@@ -74,8 +90,12 @@ func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 			stmt.Selectors = append(stmt.Selectors, column(c.Name))
 		}
 	}
-	if err := t.refuse(stmt, a); err != nil {
+	if err := p.refuse(stmt); err != nil {
 		return nil, err
+	}
+	apart := p.seesApart()
+	if apart {
+		p.route = t.one(&a.Where)
 	}
 	var err error
 	switch {
@@ -83,12 +103,15 @@ func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 		p.Access = One
 		stmt.Where = t.pinned(stmt.Where)
 		p.Whole, err = newStatement(stmt)
-	case a.Where.Partition == nil:
+	case a.Where.Partition != nil:
+		p.Access = Partitions
+		err = p.partitions(stmt, !apart)
+	case apart && !a.Distinct && !a.Grouped && a.PerPartitionLimit == nil && len(a.Sort) == 0:
 		p.Access = Scan
 		err = p.scan(stmt)
 	default:
-		p.Access = Partitions
-		err = p.partitions(stmt)
+		p.Access = Owners
+		err = p.owners(stmt)
 	}
 	if err != nil {
 		return nil, err
@@ -96,145 +119,128 @@ func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 	return p, nil
 }
 
+// seesApart says that each shard's rows can be answered for by themselves: no cell
+// of a row, and nothing that decides whether it is shown, is in another shard.
+func (p *Select) seesApart() bool {
+	t, a := p.Table, p.Logical
+	if t.Layout.Strategy == shard.Random {
+		return false
+	}
+	if len(t.Statics) == 0 || !rule(HomeOfStatics) {
+		return true
+	}
+	if a.StaticRows || a.Distinct {
+		return false
+	}
+	return !slices.ContainsFunc(a.Fetch, func(f analysis.Fetched) bool { return f.Column.Kind == schema.Static })
+}
+
 // Target is where a statement of One goes.
 func (p *Select) Target(env *eval.Env) (Target, error) { return p.route.target(p.Table, env) }
 
 func column(name string) syntax.Selector { return syntax.Selector{Expr: &syntax.Column{Name: name}} }
-
-// refuse names what sharded tables do not answer.
-func (t *Table) refuse(stmt *syntax.Select, a *analysis.Select) error {
-	for _, s := range stmt.Selectors {
-		if callsToken(s.Expr) {
-			return refused("token() in the selection: a sharded table's rows are stored under several tokens", "select the partition key and compute the token in the application")
-		}
-	}
-	return nil
-}
 
 // refused is the error of what a sharded table cannot answer.
 func refused(what, instead string) error {
 	return wire.Invalidf("write_sharding: %s; %s", what, instead)
 }
 
+// refuse names what sharded tables do not answer.
+func (p *Select) refuse(stmt *syntax.Select) error {
+	a := p.Logical
+	if a.NeedsIndex {
+		return refused("secondary indexes are not supported", "restrict by the primary key, or ALLOW FILTERING")
+	}
+	for _, r := range stmt.Where {
+		switch {
+		case !r.Token:
+		case callsToken(r.Value):
+			return refused("token(…) compared with token(…): the key's rows are stored under several tokens", "compare with a literal token")
+		case a.Where.Partition != nil:
+			return refused("token(…) restricted beside the partition key, whose rows are stored under several tokens", "leave one of the two out")
+		}
+	}
+	for _, s := range stmt.Selectors {
+		if callsToken(s.Expr) && (a.Where.Partition != nil || !p.selectsOwnToken(s.Expr)) {
+			return refused("token() in the selection: a sharded table's rows are stored under several tokens", "scan all partitions with token(partition key) alone, or compute the token in the application")
+		}
+	}
+	return nil
+}
+
+// selectsOwnToken says that an expression is token() of the partition key.
+func (p *Select) selectsOwnToken(e syntax.Expr) bool {
+	c, ok := e.(*syntax.Call)
+	if !ok || c.Func.Name != "token" || len(c.Args) != len(p.Table.PartitionKey) {
+		return false
+	}
+	for i, arg := range c.Args {
+		if n, ok := arg.(*syntax.Column); !ok || n.Name != p.Table.PartitionKey[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
 func callsToken(e syntax.Expr) bool {
+	found := false
+	walkExpr(e, func(e syntax.Expr) {
+		if c, ok := e.(*syntax.Call); ok && c.Func.Name == "token" && (c.Func.Keyspace == "" || c.Func.Keyspace == "system") {
+			found = true
+		}
+	})
+	return found
+}
+
+// walkExpr calls f for every expression of a tree.
+func walkExpr(e syntax.Expr, f func(syntax.Expr)) {
+	if e == nil {
+		return
+	}
+	f(e)
 	switch e := e.(type) {
 	case *syntax.Call:
-		if e.Func.Name == "token" && (e.Func.Keyspace == "" || e.Func.Keyspace == "system") {
-			return true
+		for _, a := range e.Args {
+			walkExpr(a, f)
 		}
-		return slices.ContainsFunc(e.Args, callsToken)
 	case *syntax.Cast:
-		return callsToken(e.Expr)
+		walkExpr(e.Expr, f)
+	case *syntax.Hint:
+		walkExpr(e.Expr, f)
 	case *syntax.Binary:
-		return callsToken(e.Left) || callsToken(e.Right)
+		walkExpr(e.Left, f)
+		walkExpr(e.Right, f)
 	case *syntax.Negate:
-		return callsToken(e.Expr)
+		walkExpr(e.Expr, f)
+	case *syntax.Field:
+		walkExpr(e.Expr, f)
+	case *syntax.Element:
+		walkExpr(e.Expr, f)
+		walkExpr(e.Key, f)
+	case *syntax.Range:
+		walkExpr(e.Expr, f)
+		walkExpr(e.From, f)
+		walkExpr(e.To, f)
 	case *syntax.Tuple:
-		return slices.ContainsFunc(e.Elems, callsToken)
+		walkAll(e.Elems, f)
 	case *syntax.List:
-		return slices.ContainsFunc(e.Elems, callsToken)
+		walkAll(e.Elems, f)
+	case *syntax.Set:
+		walkAll(e.Elems, f)
+	case *syntax.UDT:
+		for _, x := range e.Fields {
+			walkExpr(x.Value, f)
+		}
+	case *syntax.Map:
+		for _, x := range e.Entries {
+			walkExpr(x.Key, f)
+			walkExpr(x.Value, f)
+		}
 	}
-	return false
 }
 
-// scan reads physical partitions: exact where a row is answered for by itself.
-func (p *Select) scan(stmt *syntax.Select) error {
-	a := p.Logical
-	switch {
-	case a.Distinct:
-		return refused("SELECT DISTINCT over all partitions is not there yet", "restrict the partition key")
-	case a.Grouped:
-		return refused("GROUP BY over all partitions is not there yet", "restrict the partition key")
-	case a.PerPartitionLimit != nil:
-		return refused("PER PARTITION LIMIT over all partitions is not there yet", "restrict the partition key")
+func walkAll(es []syntax.Expr, f func(syntax.Expr)) {
+	for _, e := range es {
+		walkExpr(e, f)
 	}
-	for i, r := range stmt.Where {
-		if r.Token {
-			if callsToken(r.Value) {
-				return refused("token(…) compared with token(…): the key's rows are stored under several tokens", "compare with a literal token")
-			}
-			stmt.Where[i].Columns = append(slices.Clone(r.Columns), p.Table.Layout.Column)
-		}
-	}
-	var err error
-	p.Whole, err = newStatement(stmt)
-	return err
-}
-
-// partitions plans a fan-out: the statement that fetches rows, and what is made
-// of them.
-func (p *Select) partitions(stmt *syntax.Select) error {
-	a, t := p.Logical, p.Table
-	aggregated := a.Selection.Aggregated
-	for _, r := range a.Where.Filters {
-		for _, c := range r.Columns {
-			p.FilterHere = p.FilterHere || c.Kind == schema.Clustering
-		}
-	}
-	switch {
-	case a.Distinct:
-		return refused("SELECT DISTINCT is not there yet", "select without DISTINCT")
-	case a.PerPartitionLimit != nil && (aggregated || a.Grouped):
-		return refused("PER PARTITION LIMIT together with aggregates or GROUP BY is not there yet", "leave it out")
-	case a.NeedsIndex:
-		return refused("secondary indexes are not there yet", "restrict by the primary key, or ALLOW FILTERING")
-	case a.JSON || a.Grouped || len(a.Sort) > 0 || p.FilterHere:
-		p.Output = Evaluated
-	case aggregated:
-		if p.Combine = combinators(a); p.Combine != nil {
-			p.Output = Combined
-		} else {
-			p.Output = Evaluated
-		}
-	}
-	f := syntax.Select{From: stmt.From, AllowFiltering: stmt.AllowFiltering && !p.FilterHere}
-	if p.Output == Evaluated {
-		for _, c := range a.Fetch {
-			if c.Times {
-				return refused("writetime and ttl together with aggregates, JSON, or a filter on a clustering column are not there yet", "select them in a statement of their own")
-			}
-			f.Selectors = append(f.Selectors, column(c.Column.Name))
-		}
-	} else {
-		f.Selectors = stmt.Selectors
-	}
-	p.Visible = len(f.Selectors)
-	if p.Output != Combined {
-		at := func(name string) int {
-			for i, s := range f.Selectors {
-				if c, ok := s.Expr.(*syntax.Column); ok && c.Name == name {
-					return i
-				}
-			}
-			f.Selectors = append(f.Selectors, column(name))
-			return len(f.Selectors) - 1
-		}
-		for _, c := range t.Clustering {
-			p.Clustering = append(p.Clustering, at(c.Name))
-		}
-		p.ShardCell = at(t.Layout.Column)
-	}
-	for i, c := range t.PartitionKey {
-		f.Where = append(f.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
-	}
-	if !p.FilterHere {
-		filtered := map[string]bool{}
-		for _, r := range a.Where.Filters {
-			for _, c := range r.Columns {
-				filtered[c.Name] = true
-			}
-		}
-		for _, r := range stmt.Where {
-			if !r.Token && filtered[r.Columns[0]] {
-				p.filters = append(p.filters, r)
-			}
-		}
-	}
-	if a.Reversed {
-		for _, c := range t.Clustering {
-			f.OrderBy = append(f.OrderBy, syntax.Ordering{Column: c.Name, Desc: !c.Desc})
-		}
-	}
-	p.base = f
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 // SlotKind says where the value of a physical statement's marker comes from.
@@ -22,10 +23,11 @@ const (
 	ShardList                 // the shards of a fetch, a list<int>
 	Cluster                   // component Index of the bounds of a slice, see slice.go
 	Limit                     // the rows wanted of each shard, an int
-	JSON                      // an INSERT's JSON document, with the shard in it
+	Token                     // end Index of a range of tokens
+	Set                       // value Index of those that the door computes
 )
 
-var slotNames = [...]string{"client", "key", "by", "shard", "shards", "cluster", "limit", "json"}
+var slotNames = [...]string{"client", "key", "by", "shard", "shards", "cluster", "limit", "token", "set"}
 
 // Slot is one marker of a physical statement.
 type Slot struct {
@@ -38,7 +40,8 @@ type Statement struct {
 	Text  string
 	Slots []Slot
 
-	columns []int // the clustering columns of its Cluster slots
+	columns []int         // the clustering columns of its Cluster slots
+	sets    []*value.Type // of its Set slots, where they are known
 }
 
 // marker is the expression of a slot, until print gives it its place.
@@ -110,9 +113,8 @@ func (s *Statement) Insertion(clientValues int) int {
 	return at
 }
 
-// Values are those of the statement's markers for one shard: cluster is for the
-// Cluster slots, document for that of JSON.
-func (s *Statement) Values(env *eval.Env, target Target, cluster [][]byte, document []byte) []eval.Value {
+// Values are those of the statement's markers for one shard.
+func (s *Statement) Values(env *eval.Env, target Target) []eval.Value {
 	out := make([]eval.Value, len(s.Slots))
 	for i, slot := range s.Slots {
 		v := &out[i]
@@ -126,9 +128,9 @@ func (s *Statement) Values(env *eval.Env, target Target, cluster [][]byte, docum
 		case Shard:
 			v.Bytes = IntValue(target.Shard)
 		case Cluster:
-			v.Bytes = cluster[slot.Index]
-		case JSON:
-			v.Bytes = document
+			v.Bytes = target.Cluster[slot.Index]
+		case Set:
+			*v = target.Set[slot.Index]
 		}
 	}
 	return out

@@ -83,6 +83,13 @@ func (t *Table) shardOfRow(key, clustering [][]byte) int {
 	return t.ShardOf(key, by)
 }
 
+// Home is the shard of a logical partition's static columns.
+func (t *Table) Home(key [][]byte) int {
+	var buf [256]byte
+	k := AppendKey(buf[:0], key)
+	return t.Layout.Home(k)
+}
+
 // Compare orders clustering keys by the table's clustering order.
 func (t *Table) Compare(a, b [][]byte) int {
 	for i, c := range t.Clustering {

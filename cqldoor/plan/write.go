@@ -1,14 +1,14 @@
 package plan
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Write is the plan of an INSERT, UPDATE or DELETE. It is immutable.
@@ -16,80 +16,238 @@ type Write struct {
 	Table   *Table
 	Logical *analysis.Write
 
-	// Whole is the statement as it goes to one shard; nil when the shards depend
-	// on the values in another way (IN, ranges, whole partitions, JSON).
+	// Whole is the statement as it goes to one shard that its key names; nil when
+	// the shards depend on more (IN, ranges, whole partitions, JSON, rows together
+	// with static columns, strategy random).
 	Whole *Statement
 	route *route
 
-	each     *Statement // of one row: Key and Cluster slots name it
-	slices   func(shape) (*Statement, error)
-	document *Statement // INSERT JSON
-	literal  []byte     // its document, where it is written out
+	// What Whole is not, in parts that Key, Cluster and Set slots fill in.
+	row     *Statement // of one row
+	static  *Statement // of the static columns
+	both    *Statement // of a row and the static columns, where they share a shard
+	slices  func(shape) (*Statement, error)
+	random  *Statement // of one shard, any
+	columns []*schema.Column
+	chance  []call // of random: what is computed once for all shards
 }
 
 // NewWrite plans a write on a sharded table.
 func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error) {
 	p := &Write{Table: t, Logical: a}
+	if err := p.refuse(); err != nil {
+		return nil, err
+	}
+	if t.Layout.Strategy == shard.Random {
+		return p, p.anywhere(stmt)
+	}
+	row, static := p.touches()
+	switch {
+	case !static:
+		p.route = t.one(&a.Where)
+	case !row:
+		p.route = t.home(&a.Where)
+	case a.Conditional():
+		if p.route = t.one(&a.Where); p.route != nil {
+			p.route.home = together
+		}
+	}
 	var err error
 	switch s := stmt.(type) {
 	case *syntax.Insert:
-		s = clientMarkers(s)
-		s.Into = t.name()
-		if s.JSON != nil {
-			if c, ok := s.JSON.(*syntax.Constant); ok {
-				p.literal = []byte(c.Text)
-			}
-			s.JSON = marker(JSON, 0)
-			p.document, err = newStatement(s)
-			return p, err
-		}
+		err = p.insert(clientMarkers(s), row, static)
+	case *syntax.Update:
+		err = p.update(clientMarkers(s), row, static)
+	case *syntax.Delete:
+		err = p.delete(clientMarkers(s), row, static)
+	default:
+		err = fmt.Errorf("plan: %T is not a write", stmt)
+	}
+	if err == nil && p.Whole == nil && a.Conditional() && a.JSON == nil && p.columns == nil {
+		err = refused("a condition must be on one row: IN and ranges reach several shards", "write each row by a statement of its own")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// refuse names what sharded tables do not write.
+func (p *Write) refuse() error {
+	a := p.Logical
+	switch {
+	case !a.Conditional():
+		return nil
+	case p.Table.Layout.Strategy == shard.Random:
+		return refused("conditions (IF) are not possible under strategy 'random': no shard knows the row as it is", "use strategy 'calculated'")
+	case a.Scope == analysis.ScopeStatic && (a.IfExists || a.IfNotExists):
+		return refused("IF EXISTS and IF NOT EXISTS on static columns alone ask for rows in all shards", "put a condition on the static columns themselves: IF s = …")
+	}
+	return nil
+}
+
+// touches says whether the write is about rows and about static columns, its
+// conditions counted.
+func (p *Write) touches() (row, static bool) {
+	a := p.Logical
+	row = a.Scope != analysis.ScopeStatic
+	if a.Kind == analysis.Update && len(a.Operations) > 0 {
+		row = slices.ContainsFunc(a.Operations, func(o analysis.Operation) bool { return o.Column.Kind != schema.Static })
+	}
+	for _, o := range a.Operations {
+		static = static || o.Column.Kind == schema.Static
+	}
+	for _, c := range a.Conditions {
+		static = static || c.Column.Kind == schema.Static
+		row = row || c.Column.Kind != schema.Static
+	}
+	if a.JSON != nil {
+		static = len(p.Table.Statics) > 0
+	}
+	return row, static
+}
+
+func (p *Write) insert(s *syntax.Insert, row, static bool) (err error) {
+	t := p.Table
+	s.Into = t.name()
+	if s.JSON != nil {
+		p.values(s)
+	} else if p.route != nil {
 		for i, c := range s.Columns {
 			s.Values[i] = t.pin(c, s.Values[i])
 		}
 		s.Columns = append(s.Columns, t.Layout.Column)
 		s.Values = append(s.Values, marker(Shard, 0))
-		p.route = t.one(&a.Where)
 		p.Whole, err = newStatement(s)
-	case *syntax.Update:
-		s = clientMarkers(s)
-		s.Table = t.name()
-		if p.route = t.one(&a.Where); p.route != nil {
-			s.Where = t.pinned(s.Where)
-			p.Whole, err = newStatement(s)
-			break
+		return err
+	}
+	part := func(row, static bool) (*Statement, error) {
+		n := *s
+		n.Columns, n.Values = nil, nil
+		for i, c := range t.PartitionKey {
+			n.Columns = append(n.Columns, c.Name)
+			n.Values = append(n.Values, marker(Key, i))
 		}
-		p.each, err = t.row(s, &s.Where)
-	case *syntax.Delete:
-		s = clientMarkers(s)
-		s.From = t.name()
-		if p.route = t.one(&a.Where); p.route != nil {
-			s.Where = t.pinned(s.Where)
-			p.Whole, err = newStatement(s)
-			break
-		}
-		if a.Scope == analysis.ScopeDeleteSlices || a.Scope == analysis.ScopeDeletePartition {
-			p.slices = func(sh shape) (*Statement, error) {
-				d := *s
-				d.Where = append(t.partition(), t.relations(sh)...)
-				st, err := newStatement(&d)
-				if err == nil {
-					st.columns = sh.columns()
-				}
-				return st, err
+		for i, c := range t.Clustering {
+			if row {
+				n.Columns = append(n.Columns, c.Name)
+				n.Values = append(n.Values, marker(Cluster, i))
 			}
-			break
 		}
-		p.each, err = t.row(s, &s.Where)
-	default:
-		return nil, fmt.Errorf("plan: %T is not a write", stmt)
+		for i, name := range s.Columns {
+			switch c := t.Columns[name]; {
+			case c.Kind == schema.PartitionKey || c.Kind == schema.Clustering:
+			case c.Kind == schema.Static && static, c.Kind == schema.Regular && row:
+				n.Columns = append(n.Columns, name)
+				n.Values = append(n.Values, s.Values[i])
+			}
+		}
+		n.Columns = append(n.Columns, t.Layout.Column)
+		n.Values = append(n.Values, marker(Shard, 0))
+		return p.whole(&n)
 	}
-	if err != nil {
-		return nil, err
+	return p.parts(part, row, static)
+}
+
+func (p *Write) update(s *syntax.Update, row, static bool) (err error) {
+	t := p.Table
+	s.Table = t.name()
+	if p.route != nil {
+		s.Where = t.pinned(s.Where)
+		p.Whole, err = newStatement(s)
+		return err
 	}
-	if p.Whole == nil && a.Conditional() {
-		return nil, refused("a condition must be on one row: IN and ranges reach several shards", "write each row by a statement of its own")
+	part := func(row, static bool) (*Statement, error) {
+		n := *s
+		n.Set = slices.DeleteFunc(slices.Clone(s.Set), func(a syntax.Assignment) bool { return !wanted(t.Columns[a.Column], row, static) })
+		n.Where = t.rowOr(row)
+		return p.whole(&n)
 	}
-	return p, nil
+	return p.parts(part, row, static)
+}
+
+func (p *Write) delete(s *syntax.Delete, row, static bool) (err error) {
+	t, a := p.Table, p.Logical
+	s.From = t.name()
+	if p.route != nil {
+		s.Where = t.pinned(s.Where)
+		p.Whole, err = newStatement(s)
+		return err
+	}
+	if a.Scope == analysis.ScopeDeleteSlices || a.Scope == analysis.ScopeDeletePartition {
+		p.slices = func(sh shape) (*Statement, error) {
+			d := *s
+			d.Where = append(t.partition(), t.relations(sh)...)
+			st, err := newStatement(&d)
+			if err == nil {
+				st.columns = sh.columns()
+			}
+			return st, err
+		}
+		return nil
+	}
+	part := func(row, static bool) (*Statement, error) {
+		n := *s
+		n.Items = slices.DeleteFunc(slices.Clone(s.Items), func(i syntax.DeleteItem) bool { return !wanted(t.Columns[i.Column], row, static) })
+		n.Where = t.rowOr(row)
+		return p.whole(&n)
+	}
+	return p.parts(part, row, static)
+}
+
+// wanted says whether a column belongs to a part of a write.
+func wanted(c *schema.Column, row, static bool) bool {
+	if c.Kind == schema.Static {
+		return static
+	}
+	return row
+}
+
+// parts prints the parts of a write that are needed.
+func (p *Write) parts(part func(row, static bool) (*Statement, error), row, static bool) (err error) {
+	if row {
+		if p.row, err = part(true, false); err != nil {
+			return err
+		}
+	}
+	if static {
+		if p.static, err = part(false, true); err != nil {
+			return err
+		}
+	}
+	if row && static {
+		p.both, err = part(true, true)
+	}
+	return err
+}
+
+// values makes an INSERT JSON one of values: a column each, as a Set slot.
+func (p *Write) values(s *syntax.Insert) {
+	s.JSON, s.JSONUnset = nil, false
+	p.columns = slices.Concat(p.Table.Statics, p.Table.Regulars)
+	for i, c := range p.columns {
+		s.Columns = append(s.Columns, c.Name)
+		s.Values = append(s.Values, marker(Set, i))
+	}
+}
+
+// set are the values of the Set slots.
+func (p *Write) set(b *analysis.BoundWrite) ([]eval.Value, error) {
+	if p.columns == nil {
+		return nil, nil
+	}
+	out := make([]eval.Value, len(p.columns))
+	for i := range out {
+		out[i].Unset = true
+	}
+	for _, o := range b.Operations {
+		v, err := eval.Term(o.Term, b.Env)
+		if err != nil {
+			return nil, err
+		}
+		out[slices.Index(p.columns, o.Column)] = v
+	}
+	return out, nil
 }
 
 // partition binds the partition key and the shard.
@@ -101,103 +259,34 @@ func (t *Table) partition() []syntax.Relation {
 	return append(out, t.shardIs(marker(Shard, 0)))
 }
 
-// row makes a statement's WHERE that of one row, and prints it.
-func (t *Table) row(s syntax.Statement, where *[]syntax.Relation) (*Statement, error) {
-	whole := shape{prefix: len(t.Clustering)}
-	*where = append(t.partition(), t.relations(whole)...)
+// rowOr binds a row, or a whole partition of one shard.
+func (t *Table) rowOr(row bool) []syntax.Relation {
+	where := t.partition()
+	if row {
+		where = append(where, t.relations(shape{prefix: len(t.Clustering)})...)
+	}
+	return where
+}
+
+// whole prints a statement, and says what its Set slots are.
+func (p *Write) whole(s syntax.Statement) (*Statement, error) {
+	st, err := p.Table.whole(s)
+	if err == nil {
+		for _, c := range p.columns {
+			st.sets = append(st.sets, c.Type)
+		}
+	}
+	return st, err
+}
+
+// whole prints a statement whose Cluster slots are a whole clustering key.
+func (t *Table) whole(s syntax.Statement) (*Statement, error) {
 	st, err := newStatement(s)
 	if err == nil {
-		st.columns = whole.columns()
+		st.columns = shape{prefix: len(t.Clustering)}.columns()
 	}
 	return st, err
 }
 
 // Target is where a Whole statement goes.
 func (p *Write) Target(env *eval.Env) (Target, error) { return p.route.target(p.Table, env) }
-
-// Mutation is one physical write with its values, in the order of its slots.
-type Mutation struct {
-	Statement *Statement
-	Values    []eval.Value
-	Key       [][]byte // logical partition key
-	Shard     int
-}
-
-// Mutations are the writes that together are the statement. Disjoint says that
-// they delete disjoint shards of logical partitions, so that each may go by
-// itself; otherwise they are one whole.
-func (p *Write) Mutations(env *eval.Env) (out []Mutation, disjoint bool, err error) {
-	if p.Whole != nil {
-		target, err := p.Target(env)
-		if err != nil {
-			return nil, false, err
-		}
-		return []Mutation{p.mutation(p.Whole, env, target, nil, nil)}, false, nil
-	}
-	b, err := p.Logical.Bind(env)
-	if err != nil {
-		return nil, false, err
-	}
-	if p.document != nil {
-		return p.documents(b)
-	}
-	t := p.Table
-	for _, key := range b.Keys {
-		switch b.Scope {
-		case analysis.ScopeRows, analysis.ScopeDeleteRows:
-			for _, row := range b.Rows {
-				target := Target{Key: key, Shard: t.shardOfRow(key, row)}
-				out = append(out, p.mutation(p.each, env, target, row, nil))
-			}
-		case analysis.ScopeDeleteSlices, analysis.ScopeDeletePartition:
-			disjoint = true
-			ranges := b.Slices
-			if b.Scope == analysis.ScopeDeletePartition {
-				ranges = []analysis.Slice{analysis.All()}
-			}
-			for _, s := range ranges {
-				for _, piece := range t.pieces(s) {
-					sh := shapeOf(piece)
-					st, err := p.slices(sh)
-					if err != nil {
-						return nil, false, err
-					}
-					values := sh.values(piece)
-					for _, n := range t.shardsOf(key, piece, t.Shards(key)) {
-						out = append(out, p.mutation(st, env, Target{Key: key, Shard: n}, values, nil))
-					}
-				}
-			}
-		default:
-			return nil, false, refused("writes of static columns are not there yet", "keep them in a table of their own")
-		}
-	}
-	return out, disjoint, nil
-}
-
-func (p *Write) mutation(st *Statement, env *eval.Env, target Target, cluster [][]byte, document []byte) Mutation {
-	return Mutation{st, st.Values(env, target, cluster, document), target.Key, target.Shard}
-}
-
-// documents puts the shard into the JSON document of an INSERT.
-func (p *Write) documents(b *analysis.BoundWrite) ([]Mutation, bool, error) {
-	if len(b.Keys) != 1 || len(b.Rows) != 1 {
-		return nil, false, refused("INSERT JSON of static columns alone is not there yet", "insert a whole row")
-	}
-	document := p.literal
-	if document == nil {
-		v, err := eval.Term(p.Logical.JSON, b.Env)
-		if err != nil {
-			return nil, false, err
-		}
-		document = v.Bytes
-	}
-	target := Target{Key: b.Keys[0], Shard: p.Table.shardOfRow(b.Keys[0], b.Rows[0])}
-	brace := bytes.IndexByte(document, '{')
-	if brace < 0 {
-		return nil, false, fmt.Errorf("plan: a JSON document that was accepted has no object")
-	}
-	member := fmt.Appendf(value.JSONName(nil, p.Table.Layout.Column), ": %d, ", target.Shard)
-	document = slices.Concat(document[:brace+1], member, document[brace+1:])
-	return []Mutation{p.mutation(p.document, b.Env, target, nil, document)}, false, nil
-}

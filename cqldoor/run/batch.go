@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -12,27 +13,33 @@ import (
 
 // gathering is what a batch comes to on the shards.
 type gathering struct {
+	draw        plan.Draw
 	mutations   []plan.Mutation
 	places      map[string]int // the shard of each logical partition; -1 for several
 	conditional bool
-	split       bool   // a logical partition is written in several shards
-	hidden      string // the hidden column of a table that conditions are on
+	stamped     *plan.Write // one that the door stamps where nobody else did
+	split       bool        // a logical partition is written in several shards
+	hidden      string      // the hidden column of a table that conditions are on
+}
+
+func (r *Router) newGathering() *gathering {
+	return &gathering{draw: r.drawers.drawOnce(), places: map[string]int{}}
 }
 
 // add adds one statement of the batch.
-func (g *gathering) add(w *plan.Write, env *eval.Env) error {
-	ms, _, err := w.Mutations(env)
+func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
+	ms, _, err := w.Bound(b, g.draw)
 	if err != nil {
 		return err
 	}
 	if w.Logical.Conditional() {
 		g.conditional, g.hidden = true, w.Table.Layout.Column
 	}
-	if g.places == nil {
-		g.places = map[string]int{}
+	if w.Stamped() {
+		g.stamped = w
 	}
 	for _, m := range ms {
-		place := w.Table.Keyspace + "." + w.Table.Name + "\x00" + string(plan.AppendKey(nil, m.Key))
+		place := placeOf(w.Table, m.Key)
 		if at, ok := g.places[place]; ok && at != m.Shard {
 			g.split = true
 			g.places[place] = -1
@@ -80,7 +87,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		keyspace = string(in.Params.Keyspace)
 	}
 	out := wire.Batch{}
-	g := gathering{}
+	g := r.newGathering()
 	for it := in.Iter(); it.Next(); {
 		s, err := r.child(keyspace, &it.BatchStatement)
 		if err != nil {
@@ -98,7 +105,11 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		if s.write == nil {
 			return wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
 		}
-		if err := g.add(s.write, &env); err != nil {
+		b, err := s.write.Logical.Bind(&env)
+		if err != nil {
+			return err
+		}
+		if err := g.add(s.write, b); err != nil {
 			return err
 		}
 	}
@@ -109,7 +120,38 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
 		return err
 	}
+	if g.stamped != nil {
+		r.stamp(&in.Params, g.stamped)
+	}
 	return r.sendBatch(ctx, req, &out, &in.Params, g.hidden)
+}
+
+// writtenBatch executes a BATCH that was written as one statement.
+func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
+	bound, err := s.batch.logical.Bind(env)
+	if err != nil {
+		return err
+	}
+	g := r.newGathering()
+	for i, w := range s.batch.writes {
+		if err := g.add(w, bound.Writes[i]); err != nil {
+			return err
+		}
+	}
+	p := *params
+	if bound.Timestamp != nil {
+		p.SetDefaultTimestamp(*bound.Timestamp)
+	} else if g.stamped != nil {
+		r.stamp(&p, g.stamped)
+	}
+	b := wire.Batch{Type: g.kind(wire.BatchType(s.batch.logical.Kind))}
+	if err := g.check(); err != nil {
+		return err
+	}
+	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
+		return err
+	}
+	return r.sendBatch(ctx, req, &b, &p, g.hidden)
 }
 
 // child is a statement of a BATCH that is the router's; nil for one to pass on.
@@ -127,7 +169,7 @@ func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, err
 	text := string(b.Text)
 	tree, err := syntax.Parse(text)
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeSyntax, "%s", err)
+		return nil, syntaxError(err)
 	}
 	if !r.sharded(tree, keyspace) {
 		return nil, nil

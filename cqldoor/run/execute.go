@@ -6,7 +6,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
 // execute serves EXECUTE. It returns an error when nothing has ended the request,
@@ -54,7 +53,6 @@ func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 	var (
 		scratch [16]eval.Value
 		env     eval.Env
-		err     error
 	)
 	if err := r.fill(&env, s, &e.Params.Values, scratch[:0]); err != nil {
 		return err
@@ -64,12 +62,7 @@ func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 	s.showMetadata(req.Version, &e.Params)
 	whole := s.whole()
 	if at := whole.Insertion(len(env.Values)); at >= 0 && !e.Params.Values.Named {
-		var target plan.Target
-		if s.sel != nil {
-			target, err = s.sel.Target(&env)
-		} else {
-			target, err = s.write.Target(&env)
-		}
+		target, err := s.target(&env)
 		if err != nil {
 			return err
 		}
@@ -95,31 +88,31 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 		return err
 	}
 	switch {
-	case s.sel != nil && s.sel.Access == plan.Partitions:
+	case s.sel != nil && s.sel.Whole == nil:
 		return r.read(ctx, req, s, params, &env, metadataID)
 	case s.whole() != nil:
 		return r.answerOne(ctx, req, s, params, &env, metadataID)
 	case s.batch != nil:
 		return r.writtenBatch(ctx, req, s, params, &env)
 	}
-	mutations, disjoint, err := s.write.Mutations(&env)
-	if err != nil {
-		return err
-	}
-	return r.mutate(ctx, req, mutations, disjoint, s.write.Logical.Counter, params)
+	return r.write(ctx, req, s.write, params, &env)
 }
 
 // answerOne executes a statement of one shard whose answer must be looked at, or
 // whose physical form is not prepared yet.
 func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
-	values, err := s.values(env)
+	whole := s.whole()
+	target, err := s.target(env)
 	if err != nil {
 		return err
 	}
-	whole := s.whole()
+	values := whole.Values(env, target)
 	ids, err := s.physical.prepare(ctx, req.Link, req.Version, whole.Text)
 	if err != nil {
 		return err
+	}
+	if s.conditional() {
+		return r.conditional(ctx, req, s.write, params, ids, values, target.Key)
 	}
 	if metadataID == nil {
 		metadataID = ids.metadata
@@ -127,18 +120,10 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 	p := *params
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(values))
-	if s.conditional() {
-		p.SetSkipMetadata(false)
-	}
 	s.showMetadata(req.Version, &p)
 	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p})})
 	if err != nil {
 		return err
-	}
-	if s.conditional() {
-		if body, err = withoutColumn(req.Version, body, s.write.Table.Layout.Column); err != nil {
-			return err
-		}
 	}
 	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
 	return nil

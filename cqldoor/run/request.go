@@ -70,20 +70,24 @@ func (s *statement) showMetadata(v wire.Version, p *wire.Params) {
 	}
 }
 
-// values are those of a statement that is passed on.
-func (s *statement) values(env *eval.Env) ([]eval.Value, error) {
-	var target plan.Target
-	var err error
+// target is where a statement goes that is passed on.
+func (s *statement) target(env *eval.Env) (target plan.Target, err error) {
 	switch {
 	case s.write != nil:
-		target, err = s.write.Target(env)
+		return s.write.Target(env)
 	case s.sel.Access == plan.One:
-		target, err = s.sel.Target(env)
+		return s.sel.Target(env)
 	}
+	return target, nil
+}
+
+// values are those of a statement that is passed on.
+func (s *statement) values(env *eval.Env) ([]eval.Value, error) {
+	target, err := s.target(env)
 	if err != nil {
 		return nil, err
 	}
-	return s.whole().Values(env, target, nil, nil), nil
+	return s.whole().Values(env, target), nil
 }
 
 func hexID(id []byte) string { return hex.EncodeToString(id) }

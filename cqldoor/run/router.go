@@ -38,6 +38,8 @@ type Router struct {
 	opts     Options
 	state    atomic.Pointer[State]
 	registry *registry
+	drawers  drawers
+	clock    clock
 	schema   *schemaSide
 }
 
@@ -49,7 +51,7 @@ func New(o Options) *Router {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Router{opts: o, registry: newRegistry()}
+	r := &Router{opts: o, registry: newRegistry(), drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}}
 	r.state.Store(&State{})
 	r.schema = newSchemaSide(r)
 	return r

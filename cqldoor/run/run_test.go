@@ -100,7 +100,7 @@ func session(t *testing.T, addr string, version int) *gocql.Session {
 	t.Helper()
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = version
-	c.Timeout = 20 * time.Second
+	c.Timeout = time.Minute
 	c.DisableInitialHostLookup = true
 	s, err := c.CreateSession()
 	if err != nil {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"crypto/md5"
+	"errors"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -43,7 +44,7 @@ func (s *statement) identity() []byte {
 func newStatement(st *State, keyspace, text string) (*statement, error) {
 	tree, err := syntax.Parse(text)
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeSyntax, "%s", err)
+		return nil, syntaxError(err)
 	}
 	return planStatement(st, keyspace, text, tree)
 }
@@ -84,6 +85,16 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 		}
 	}
 	return s, nil
+}
+
+// syntaxError is a parser's error as clients are told: Cassandra finds some
+// mistakes while parsing that it does not call errors of syntax.
+func syntaxError(err error) error {
+	var e *syntax.SyntaxError
+	if errors.As(err, &e) && e.Invalid {
+		return wire.Errorf(wire.CodeInvalid, "%s", err)
+	}
+	return wire.Errorf(wire.CodeSyntax, "%s", err)
 }
 
 // whole is the physical statement of one that goes to one shard or is passed on

@@ -3,11 +3,102 @@ package run
 import (
 	"context"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
+
+// write executes a write that is not passed on as it is.
+func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, env *eval.Env) error {
+	ms, disjoint, err := w.Mutations(env, r.drawers.draw)
+	if err != nil {
+		return err
+	}
+	p := *params
+	r.stamp(&p, w)
+	if w.Logical.Conditional() {
+		if len(ms) != 1 {
+			return wire.Errorf(wire.CodeServer, "a conditional write of %d parts", len(ms))
+		}
+		ids, err := r.registry.physical(ms[0].Statement.Text).prepare(ctx, req.Link, req.Version, ms[0].Statement.Text)
+		if err != nil {
+			return err
+		}
+		return r.conditional(ctx, req, w, &p, ids, ms[0].Values, ms[0].Key)
+	}
+	return r.mutate(ctx, req, ms, disjoint, w.Logical.Counter, &p)
+}
+
+// stamp gives a write the door's time where nobody gave it one, and shards are
+// told apart by it.
+func (r *Router) stamp(params *wire.Params, w *plan.Write) {
+	if w.Stamped() && !params.Has(wire.QueryDefaultTimestamp) {
+		params.SetDefaultTimestamp(r.clock.next())
+	}
+}
+
+// conditional executes a conditional write in its shard, and shows the answer
+// without the hidden column.
+func (r *Router) conditional(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, ids *ids, values []eval.Value, key [][]byte) error {
+	p := *params
+	p.SetKeyspace(nil)
+	p.SetValues(encodeValues(values))
+	p.SetSkipMetadata(false)
+	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
+		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
+	if err != nil {
+		return err
+	}
+	if body, err = withoutColumn(req.Version, body, w.Table.Layout.Column); err != nil {
+		return err
+	}
+	if w.Logical.Scope == analysis.ScopeStatic {
+		if body, err = r.withNulls(ctx, req, w, params, body, key); err != nil {
+			return err
+		}
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
+	return nil
+}
+
+// withNulls adds the columns of the conditions, null, to an answer that has none:
+// the home of the static columns is empty, but the partition is not.
+func (r *Router) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, body []byte, key [][]byte) ([]byte, error) {
+	rows, err := wire.ParseRows(body)
+	if err != nil || rows.Metadata.Count != 1 {
+		return body, err
+	}
+	it := rows.Iter(nil)
+	if !it.Next() || len(it.Cells[0]) != 1 || it.Cells[0][0] != 0 {
+		return body, nil // applied
+	}
+	x := r.newReader(ctx, req.Link, req.Version, params, nil, nil)
+	f, err := w.Table.Exists(key)
+	if err != nil {
+		return nil, err
+	}
+	found, err := x.all([]plan.Fetch{f})
+	if err != nil || len(found) == 0 {
+		return body, err
+	}
+	columns, err := rows.Metadata.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range w.Logical.Fetch {
+		columns = append(columns, wire.Column{Keyspace: w.Table.Keyspace, Table: w.Table.Name, Name: f.Column.Name, Type: f.Column.Type})
+	}
+	var out wire.RowsWriter
+	out.Begin(nil, wire.EncodeColumns(req.Version, columns))
+	out.Cell(it.Cells[0])
+	for range w.Logical.Fetch {
+		out.Cell(nil)
+	}
+	out.EndRow()
+	return out.Finish(), nil
+}
 
 // mutate carries out the physical writes of one statement.
 func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, disjoint, counter bool, params *wire.Params) error {
@@ -112,40 +203,4 @@ func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Ba
 	}
 	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
 	return nil
-}
-
-// writtenBatch executes a BATCH that was written as one statement.
-func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
-	l := s.batch.logical
-	g := gathering{}
-	for _, w := range s.batch.writes {
-		if err := g.add(w, env); err != nil {
-			return err
-		}
-	}
-	p := *params
-	if l.Timestamp != nil {
-		v, err := eval.Term(l.Timestamp, env)
-		if err != nil {
-			return err
-		}
-		if len(v.Bytes) == 8 {
-			p.SetDefaultTimestamp(int64(be64(v.Bytes)))
-		}
-	}
-	b := wire.Batch{Type: g.kind(wire.BatchType(l.Kind))}
-	if err := g.check(); err != nil {
-		return err
-	}
-	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
-		return err
-	}
-	return r.sendBatch(ctx, req, &b, &p, g.hidden)
-}
-
-func be64(b []byte) (n uint64) {
-	for _, c := range b {
-		n = n<<8 | uint64(c)
-	}
-	return n
 }

@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// SourceKind is where a cell of a merged row comes from.
+type SourceKind uint8
+
+// The kinds of sources.
+const (
+	FromKey        SourceKind = iota // component Cell of the partition key
+	FromClustering                   // component Cell of the clustering key
+	FromRow                          // column Cell of the fetched row
+	FromStatic                       // column Cell of what Presence reads
+)
+
+// Source is where a cell and its times come from.
+type Source struct {
+	Kind      SourceKind
+	Cell      int
+	WriteTime int // -1 where it is not fetched
+	TTL       int // likewise
+	multi     bool
+}
+
+// sources selects the cells that the evaluation needs, and their times.
+func (p *Select) sources(f *syntax.Select) {
+	a, t := p.Logical, p.Table
+	for _, c := range a.Fetch {
+		switch c.Column.Kind {
+		case schema.PartitionKey:
+			p.Sources = append(p.Sources, Source{Kind: FromKey, Cell: c.Column.Position, WriteTime: -1, TTL: -1})
+		case schema.Clustering:
+			p.Sources = append(p.Sources, Source{Kind: FromClustering, Cell: c.Column.Position, WriteTime: -1, TTL: -1})
+		case schema.Static:
+			if p.Presence == nil {
+				p.Presence = &Presence{}
+			}
+			p.Sources = append(p.Sources, t.source(FromStatic, c, &p.Presence.selectors, &p.Presence.merge))
+		case schema.Regular:
+			p.Sources = append(p.Sources, t.source(FromRow, c, &f.Selectors, &p.merge))
+		}
+	}
+}
+
+// source selects one column.
+func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.Selector, merge *[]mergeCell) Source {
+	s := Source{Kind: kind, Cell: len(*selectors), WriteTime: -1, TTL: -1, multi: c.Column.Type.Multicell()}
+	*selectors = append(*selectors, column(c.Column.Name))
+	times := func(function string) int {
+		*selectors = append(*selectors, syntax.Selector{Expr: &syntax.Call{Func: syntax.Name{Name: function}, Args: []syntax.Expr{&syntax.Column{Name: c.Column.Name}}}})
+		return len(*selectors) - 1
+	}
+	counter := c.Column.Type.Kind == value.Counter
+	if c.Times || t.Layout.Strategy == shard.Random && !s.multi && !counter {
+		s.WriteTime = times("writetime")
+	}
+	if c.Times {
+		s.TTL = times("ttl")
+	}
+	*merge = append(*merge, mergeCell{s, counter})
+	return s
+}
+
+// mergeCell says what becomes of a cell that two shards have.
+type mergeCell struct {
+	Source
+	counter bool
+}
+
+// Merges says that several shards may have a row.
+func (p *Select) Merges() bool { return p.Table.Layout.Strategy == shard.Random }
+
+// Merge makes one row of two that shards have of the same key, by their visible
+// cells: what strategy random needs. into is changed.
+func (p *Select) Merge(into, other [][]byte) { mergeCells(p.merge, into, other) }
+
+func mergeCells(cells []mergeCell, into, other [][]byte) {
+	for _, m := range cells {
+		a, b := into[m.Cell], other[m.Cell]
+		switch {
+		case b == nil:
+			continue
+		case a == nil:
+		case m.counter:
+			if rule(AddCounters) {
+				into[m.Cell] = addInts(a, b)
+				if m.WriteTime >= 0 && bytes.Compare(other[m.WriteTime], into[m.WriteTime]) > 0 {
+					into[m.WriteTime] = other[m.WriteTime]
+				}
+			}
+			continue
+		case m.multi:
+			continue // the same in all shards
+		default:
+			if later := compareTimes(other[m.WriteTime], into[m.WriteTime]); rule(LaterCellWins) && later < 0 || later == 0 && bytes.Compare(b, a) <= 0 {
+				continue
+			}
+		}
+		into[m.Cell] = b
+		if m.WriteTime >= 0 {
+			into[m.WriteTime] = other[m.WriteTime]
+		}
+		if m.TTL >= 0 {
+			into[m.TTL] = other[m.TTL]
+		}
+	}
+}
+
+// compareTimes compares write times, bigints.
+func compareTimes(a, b []byte) int { return bigintType.Compare(a, b) }
+
+var bigintType = value.Native(value.Bigint)
+
+// Row is a merged row: its cells are those of Logical.Fetch. It is an eval.Row.
+type Row struct {
+	Select     *Select
+	Key        [][]byte // the partition key
+	Clustering [][]byte // the clustering key; nil for a row of static columns alone
+	Cells      [][]byte // as fetched; nil likewise
+	Statics    [][]byte // as Presence reads them; nil where there are none
+}
+
+// Cell implements eval.Row.
+func (r *Row) Cell(i int) []byte {
+	s := &r.Select.Sources[i]
+	return cellAt(r.cells(s), s.Cell)
+}
+
+func (r *Row) cells(s *Source) [][]byte {
+	switch s.Kind {
+	case FromKey:
+		return r.Key
+	case FromClustering:
+		return r.Clustering
+	case FromRow:
+		return r.Cells
+	}
+	return r.Statics
+}
+
+func cellAt(cells [][]byte, i int) []byte {
+	if i < 0 || i >= len(cells) {
+		return nil
+	}
+	return cells[i]
+}
+
+// Times implements eval.Row.
+func (r *Row) Times(i int) []eval.CellTime {
+	s := &r.Select.Sources[i]
+	cells := r.cells(s)
+	written, left := cellAt(cells, s.WriteTime), cellAt(cells, s.TTL)
+	if written == nil {
+		return nil
+	}
+	if !s.multi {
+		return []eval.CellTime{cellTime(written, left)}
+	}
+	var out []eval.CellTime
+	ttls := intsType.Parts(left)
+	for p := bigintsType.Parts(written); p.Next(); {
+		var ttl []byte
+		if ttls.Next() {
+			ttl = ttls.Part()
+		}
+		out = append(out, cellTime(p.Part(), ttl))
+	}
+	return out
+}
+
+var (
+	bigintsType = value.ListOf(bigintType, true)
+	intsType    = value.ListOf(value.Native(value.Int), true)
+)
+
+func cellTime(written, left []byte) eval.CellTime {
+	t := eval.CellTime{Timestamp: eval.NoTimestamp, TTL: eval.NoTTL}
+	if len(written) == 8 {
+		t.Timestamp = int64(binary.BigEndian.Uint64(written))
+	}
+	if len(left) == 4 {
+		t.TTL = int32(binary.BigEndian.Uint32(left))
+	}
+	return t
+}

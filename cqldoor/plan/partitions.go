@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// partitions plans a fan-out: the statement that fetches rows, and what is made
+// of them. together says that no shard can be answered for by itself.
+func (p *Select) partitions(stmt *syntax.Select, together bool) error {
+	a, t := p.Logical, p.Table
+	onRegulars := true
+	for _, r := range a.Where.Filters {
+		for _, c := range r.Columns {
+			onRegulars = onRegulars && c.Kind == schema.Regular
+		}
+	}
+	p.FilterHere = len(a.Where.Filters) > 0 && (together && rule(FilterMerged) || !onRegulars)
+	switch {
+	case together, a.JSON, a.Grouped, a.Distinct, len(a.Sort) > 0, p.FilterHere, p.Access == Owners:
+		p.Output = Evaluated
+	case a.Selection.Aggregated:
+		if p.Combine = combinators(a); p.Combine != nil {
+			p.Output = Combined
+		} else {
+			p.Output = Evaluated
+		}
+	}
+	f := syntax.Select{From: stmt.From, AllowFiltering: stmt.AllowFiltering && !p.FilterHere && len(a.Where.Filters) > 0}
+	if p.Output == Evaluated {
+		p.sources(&f)
+		if err := p.presence(); err != nil {
+			return err
+		}
+	} else {
+		f.Selectors = stmt.Selectors
+	}
+	p.Visible = len(f.Selectors)
+	if p.Output != Combined {
+		at := func(name string) int {
+			for i, s := range f.Selectors {
+				if c, ok := s.Expr.(*syntax.Column); ok && c.Name == name {
+					return i
+				}
+			}
+			f.Selectors = append(f.Selectors, column(name))
+			return len(f.Selectors) - 1
+		}
+		for _, c := range t.Clustering {
+			p.Clustering = append(p.Clustering, at(c.Name))
+		}
+		p.ShardCell = at(t.Layout.Column)
+	}
+	for i, c := range t.PartitionKey {
+		f.Where = append(f.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
+	}
+	if !p.FilterHere {
+		filtered := map[string]bool{}
+		for _, r := range a.Where.Filters {
+			for _, c := range r.Columns {
+				filtered[c.Name] = true
+			}
+		}
+		for _, r := range stmt.Where {
+			if !r.Token && filtered[r.Columns[0]] {
+				p.filters = append(p.filters, r)
+			}
+		}
+	}
+	if a.Reversed {
+		for _, c := range t.Clustering {
+			f.OrderBy = append(f.OrderBy, syntax.Ordering{Column: c.Name, Desc: !c.Desc})
+		}
+	}
+	p.base = f
+	return nil
+}
+
+// limited says that rows, not partitions of them, are what a fetch is limited to.
+func (p *Select) limited() bool { return p.Output != Combined }
+
+// keyColumns are the logical partition key's names and the shard's.
+func (t *Table) keyColumns() []string {
+	var out []string
+	for _, c := range t.PartitionKey {
+		out = append(out, c.Name)
+	}
+	return slices.Clip(append(out, t.Layout.Column))
+}

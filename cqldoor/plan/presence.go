@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// Presence reads, of a logical partition, its static columns and the shards that
+// have anything.
+type Presence struct {
+	selectors []syntax.Selector
+	merge     []mergeCell
+	all       bool // shards, not the home of the static columns alone
+	statement *Statement
+
+	// Static is how many cells of an answer's row are static ones; the shard follows.
+	Static int
+}
+
+// presence plans what is read beside the rows.
+func (p *Select) presence() error {
+	a, t := p.Logical, p.Table
+	if p.Presence == nil {
+		if !a.Distinct && !(a.StaticRows && len(t.Statics) > 0) {
+			return nil
+		}
+		p.Presence = &Presence{}
+	}
+	r := p.Presence
+	r.all = a.Distinct || t.Layout.Strategy == shard.Random
+	var err error
+	r.Static = len(r.selectors)
+	r.statement, err = t.presence(r.selectors)
+	return err
+}
+
+// presence prints the statement that says which of some shards of a partition have
+// anything.
+func (t *Table) presence(selectors []syntax.Selector) (*Statement, error) {
+	s := &syntax.Select{Distinct: true, From: t.name(), Selectors: append(selectors[:len(selectors):len(selectors)], column(t.Layout.Column))}
+	for i, c := range t.PartitionKey {
+		s.Where = append(s.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
+	}
+	s.Where = append(s.Where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
+	return newStatement(s)
+}
+
+// Exists asks whether a logical partition has anything.
+func (t *Table) Exists(key [][]byte) (Fetch, error) {
+	st, err := t.presence(nil)
+	if err != nil {
+		return Fetch{}, err
+	}
+	return fetchKey(st, nil, key, t.Shards(key)), nil
+}
+
+// Shards are those to be asked.
+func (r *Presence) Shards(t *Table, key [][]byte) []int {
+	if r.all {
+		return t.Shards(key)
+	}
+	return []int{t.Home(key)}
+}
+
+// Fetch asks shards.
+func (r *Presence) Fetch(b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
+	return fetchKey(r.statement, b, key, shards)
+}
+
+// Merge joins static cells of two shards. into is changed.
+func (r *Presence) Merge(into, other [][]byte) { mergeCells(r.merge, into, other) }
+
+// Alone says that a partition without rows gives a row of its static columns.
+func (p *Select) Alone() bool {
+	return p.Logical.StaticRows && p.Presence != nil && !p.Logical.Distinct && len(p.Table.Statics) > 0
+}

@@ -1,0 +1,181 @@
+package plan
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Under strategy random, a write that only adds goes to one shard that is drawn.
+// Whatever could take something away again (null, a deletion, a time to live, a
+// collection that is not frozen) goes to all, because a read cannot tell a
+// deletion from what never was: on every shard the deletion meets the cells that
+// are older than it.
+
+// anywhere plans a write under strategy random.
+func (p *Write) anywhere(stmt syntax.Statement) (err error) {
+	t := p.Table
+	switch s := stmt.(type) {
+	case *syntax.Insert:
+		s = clientMarkers(s)
+		s.Into = t.name()
+		if s.JSON != nil {
+			p.values(s)
+			for i, c := range t.Clustering {
+				s.Columns = append(s.Columns, c.Name)
+				s.Values = append(s.Values, marker(Cluster, i))
+			}
+		}
+		n := *s
+		n.Columns, n.Values = nil, nil
+		for i, c := range t.PartitionKey {
+			n.Columns = append(n.Columns, c.Name)
+			n.Values = append(n.Values, marker(Key, i))
+		}
+		for i, c := range s.Columns {
+			if t.Columns[c].Kind != schema.PartitionKey {
+				n.Columns = append(n.Columns, c)
+				n.Values = append(n.Values, s.Values[i])
+			}
+		}
+		n.Columns = append(n.Columns, t.Layout.Column)
+		n.Values = append(n.Values, marker(Shard, 0))
+		p.random, err = p.once(&n)
+	case *syntax.Update:
+		s = clientMarkers(s)
+		s.Table, s.Where = t.name(), t.rows(s.Where)
+		p.random, err = p.once(s)
+	case *syntax.Delete:
+		s = clientMarkers(s)
+		s.From, s.Where = t.name(), t.rows(s.Where)
+		p.random, err = p.once(s)
+	default:
+		err = fmt.Errorf("plan: %T is not a write", stmt)
+	}
+	return err
+}
+
+// rows is a WHERE whose partition key is that of Key slots, in one shard.
+func (t *Table) rows(where []syntax.Relation) []syntax.Relation {
+	out := t.partition()
+	for _, r := range where {
+		if !r.Token && t.Columns[r.Columns[0]].Kind != schema.PartitionKey {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// scattered are the mutations of a write under strategy random.
+func (p *Write) scattered(b *analysis.BoundWrite, draw Draw) (out []Mutation, err error) {
+	target := Target{}
+	if target.Set, err = p.set(b); err != nil {
+		return nil, err
+	}
+	for _, c := range p.chance {
+		target.Set = append(target.Set, eval.Value{Bytes: c(b.Env)})
+	}
+	if p.columns != nil && len(b.Rows) == 1 {
+		target.Cluster = b.Rows[0]
+	}
+	t := p.Table
+	one := t.adds(b)
+	for _, target.Key = range b.Keys {
+		shards := t.Shards(target.Key)
+		if one {
+			shards = []int{draw(t, target.Key)}
+		}
+		for _, target.Shard = range shards {
+			out = append(out, p.mutation(p.random, b.Env, target))
+		}
+	}
+	return out, nil
+}
+
+// Stamped says that the write must have a time by which shards can be told apart.
+func (p *Write) Stamped() bool { return p.random != nil && !p.Logical.Counter && rule(StampedWrites) }
+
+// adds says that a write only adds: non-null atomic cells, counters' increments or
+// a bare row marker, none of which expires.
+func (t *Table) adds(b *analysis.BoundWrite) bool {
+	if rule(BroadcastDeletions) && (b.Scope != analysis.ScopeRows && b.Scope != analysis.ScopeStatic || b.Kind == analysis.Delete) {
+		return false
+	}
+	if rule(BroadcastExpiring) {
+		if expires, _ := t.Options["default_time_to_live"].(int); b.TTL == nil && expires > 0 || b.TTL != nil && *b.TTL > 0 {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(b.Mutations, func(m analysis.Mutation) bool {
+		switch {
+		case m.Kind == analysis.AddCounter:
+			return false
+		case m.Kind == analysis.PutCell && m.Value == nil:
+			return rule(BroadcastNulls)
+		case m.Column.Type.Multicell():
+			return rule(BroadcastCollections)
+		}
+		return m.Kind != analysis.PutCell
+	})
+}
+
+// call computes what differs from one evaluation to the next.
+type call func(env *eval.Env) []byte
+
+// calls are the functions whose value the door computes once, so that all shards
+// are given the same, by their types.
+var calls = map[string]struct {
+	kind  value.Kind
+	value call
+}{
+	"now":               {value.Timeuuid, timeuuid},
+	"current_timeuuid":  {value.Timeuuid, timeuuid},
+	"currenttimeuuid":   {value.Timeuuid, timeuuid},
+	"uuid":              {value.UUID, func(env *eval.Env) []byte { u := env.UUID(); return u[:] }},
+	"current_timestamp": {value.Timestamp, timestamp},
+	"currenttimestamp":  {value.Timestamp, timestamp},
+	"current_date":      {value.Date, date},
+	"currentdate":       {value.Date, date},
+	"current_time":      {value.Time, timeOfDay},
+	"currenttime":       {value.Time, timeOfDay},
+}
+
+const day = 24 * 60 * 60 * 1_000_000 // microseconds
+
+func timeuuid(env *eval.Env) []byte { u := env.Timeuuid(); return u[:] }
+func timestamp(env *eval.Env) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(env.Now/1000))
+}
+func date(env *eval.Env) []byte {
+	return binary.BigEndian.AppendUint32(nil, uint32(env.Now/day)+1<<31)
+}
+func timeOfDay(env *eval.Env) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(env.Now%day*1000))
+}
+
+// once prints a statement in which those calls are Set slots.
+func (p *Write) once(s syntax.Statement) (*Statement, error) {
+	given := len(p.columns)
+	s = replace(reflect.ValueOf(s), func(e any) (syntax.Expr, bool) {
+		c, ok := e.(*syntax.Call)
+		if !ok || len(c.Args) > 0 || c.Func.Keyspace != "" && c.Func.Keyspace != "system" {
+			return nil, false
+		}
+		f, ok := calls[strings.ToLower(c.Func.Name)]
+		if !ok {
+			return nil, false
+		}
+		p.chance = append(p.chance, f.value)
+		n := marker(Set, given+len(p.chance)-1)
+		return &syntax.Hint{Type: syntax.TypeRef{Name: syntax.Name{Name: value.Native(f.kind).String()}}, Expr: n}, true
+	}).Interface().(syntax.Statement)
+	return p.whole(s)
+}

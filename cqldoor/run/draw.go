@@ -1,0 +1,50 @@
+package run
+
+import (
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// drawers draw the shards of writes that may go to any: an even round for each
+// table and number of shards.
+type drawers struct {
+	intn func(n int) int
+	all  sync.Map // drawKey → *shard.Drawer
+}
+
+type drawKey struct {
+	keyspace, table string
+	n               int
+}
+
+// draw is a plan.Draw.
+func (d *drawers) draw(t *plan.Table, key [][]byte) int {
+	k := drawKey{t.Keyspace, t.Name, t.Layout.Shards(plan.AppendKey(nil, key))}
+	drawer, ok := d.all.Load(k)
+	if !ok {
+		drawer, _ = d.all.LoadOrStore(k, shard.NewDrawer(k.n, d.intn))
+	}
+	return drawer.(*shard.Drawer).Draw()
+}
+
+// drawOnce draws one shard for each logical partition, so that what a batch writes
+// to one of them stays together.
+func (d *drawers) drawOnce() plan.Draw {
+	drawn := map[string]int{}
+	return func(t *plan.Table, key [][]byte) int {
+		place := placeOf(t, key)
+		n, ok := drawn[place]
+		if !ok {
+			n = d.draw(t, key)
+			drawn[place] = n
+		}
+		return n
+	}
+}
+
+// placeOf names a logical partition.
+func placeOf(t *plan.Table, key [][]byte) string {
+	return t.Keyspace + "." + t.Name + "\x00" + string(plan.AppendKey(nil, key))
+}

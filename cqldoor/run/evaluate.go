@@ -1,0 +1,169 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// limits counts down what LIMIT, PER PARTITION LIMIT and the page leave.
+type limits struct {
+	page   int // 0: none
+	perKey int // 0: none
+	left   plan.Cursor
+}
+
+// of begins a step: false where the partition has had its share already.
+func (l *limits) of(at plan.Cursor) bool {
+	if at.KeyIndex != l.left.KeyIndex || string(at.Scan) != string(l.left.Scan) {
+		l.left.PerKey = l.perKey
+	}
+	l.left.KeyIndex, l.left.Scan = at.KeyIndex, at.Scan
+	return l.perKey == 0 || l.left.PerKey > 0
+}
+
+// spend counts a row of the result: false where it was the last.
+func (l *limits) spend() bool {
+	if l.perKey > 0 {
+		l.left.PerKey--
+	}
+	if l.left.Limit > 0 {
+		l.left.Limit--
+		return l.left.Limit > 0
+	}
+	return true
+}
+
+// hint is how many rows are likely to be wanted: one more than the page says
+// whether another follows.
+func (l *limits) hint() int {
+	n := 0
+	for i, limit := range []int{l.page, l.left.Limit, l.perKey} {
+		if i == 0 && limit > 0 {
+			limit++
+		}
+		if limit > 0 && (n == 0 || limit < n) {
+			n = limit
+		}
+	}
+	return n
+}
+
+// evaluated writes rows whose selection is evaluated here.
+func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
+	l := limits{page, x.bound.PerPartitionLimit, c}
+	var scratch [][]byte
+	return x.each(c, l.hint(), func(s step) (bool, error) {
+		// The cursor is still that of the row before.
+		full := page > 0 && out.w.Count() == page
+		before := l.left
+		if !l.of(s.at) {
+			return true, nil
+		}
+		if full {
+			out.next(before)
+			return false, nil
+		}
+		var err error
+		if scratch, err = x.plan.Logical.Selection.Row(x.bound.Env, s.row, scratch[:0]); err != nil {
+			return false, err
+		}
+		out.cells(scratch)
+		l.left.After, l.left.Done = s.at.After, s.at.Done
+		return l.spend(), nil
+	})
+}
+
+// sorted writes the rows of several partitions in the order of ORDER BY.
+func (x *reader) sorted(out *output, c plan.Cursor) error {
+	var all []plan.Row
+	l := limits{0, x.bound.PerPartitionLimit, c}
+	err := x.each(c, 0, func(s step) (bool, error) {
+		if l.of(s.at) {
+			all = append(all, *s.row)
+			if l.perKey > 0 {
+				l.left.PerKey--
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	sel := x.plan.Logical
+	slices.SortStableFunc(all, func(a, b plan.Row) int { return sel.CompareSorted(&a, &b) })
+	if c.Limit > 0 && c.Limit < len(all) {
+		all = all[:c.Limit]
+	}
+	var cells [][]byte
+	for i := range all {
+		if cells, err = sel.Selection.Row(x.bound.Env, &all[i], cells[:0]); err != nil {
+			return err
+		}
+		out.cells(cells)
+	}
+	return nil
+}
+
+// groups writes a row for each group, or one for all rows where there is no
+// GROUP BY.
+func (x *reader) groups(out *output, c plan.Cursor, page int) error {
+	sel := x.plan.Logical
+	group := sel.Selection.NewGroup()
+	l := limits{page, x.bound.PerPartitionLimit, c}
+	var (
+		current, fresh [][]byte
+		cells          [][]byte
+		at             = c // of the last row of the group
+		done           bool
+	)
+	flush := func() (on bool, err error) {
+		if cells, err = group.Result(x.bound.Env, cells[:0]); err != nil {
+			return false, err
+		}
+		out.cells(cells)
+		return l.spend(), nil
+	}
+	err := x.each(c, 0, func(s step) (bool, error) {
+		same := s.at.KeyIndex == at.KeyIndex && string(s.at.Scan) == string(at.Scan)
+		if sel.Grouped {
+			var err error
+			if fresh, err = sel.GroupKey(x.bound.Env, s.row, fresh[:0]); err != nil {
+				return false, err
+			}
+			if !group.Empty() && (!same || !equalCells(current, fresh)) {
+				on, err := flush()
+				if err != nil || !on {
+					done = true
+					return false, err
+				}
+				if page > 0 && out.w.Count() == page {
+					at.Limit, at.PerKey = l.left.Limit, l.left.PerKey
+					out.next(at)
+					done = true
+					return false, nil
+				}
+			}
+			current, fresh = fresh, current
+		}
+		if !l.of(s.at) {
+			return true, nil
+		}
+		at = s.at
+		return true, group.Add(x.bound.Env, s.row)
+	})
+	if err != nil || done {
+		return err
+	}
+	if !group.Empty() || !sel.Grouped {
+		_, err = flush()
+	}
+	return err
+}
+
+func equalCells(a, b [][]byte) bool {
+	return slices.EqualFunc(a, b, func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) })
+}
+
+var _ eval.Row = (*plan.Row)(nil)

@@ -1,0 +1,167 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// step is what a visitor of rows is given: the row, and where a page that ends
+// with it goes on.
+type step struct {
+	row *plan.Row
+	at  plan.Cursor // KeyIndex, Scan, After and Done
+}
+
+// visit is told of each row in turn; false ends the reading. The row may be reused
+// when it returns, but not its cells.
+type visit func(s step) (bool, error)
+
+// each visits the merged rows after a cursor, in order and filtered where that is
+// ours to do. hint is how many rows are likely to be wanted, 0 for all.
+func (x *reader) each(c plan.Cursor, hint int, f visit) error {
+	if x.plan.FilterHere {
+		inner := f
+		f = func(s step) (bool, error) {
+			if !x.bound.Matches(s.row) {
+				return true, nil
+			}
+			return inner(s)
+		}
+	}
+	if x.bound.Empty() {
+		return nil
+	}
+	if x.plan.Access == plan.Owners {
+		return x.owners(c, hint, f)
+	}
+	for i := c.KeyIndex; i < len(x.bound.Keys); i++ {
+		at := plan.Cursor{KeyIndex: i}
+		if i == c.KeyIndex {
+			at = c
+		}
+		if on, err := x.partition(x.bound.Keys[i], at, hint, f); err != nil || !on {
+			return err
+		}
+	}
+	return nil
+}
+
+// partition visits the rows of one logical partition after a cursor in it.
+func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on bool, err error) {
+	if at.Done {
+		return true, nil
+	}
+	r := plan.Row{Select: x.plan, Key: key}
+	present, wait := x.presence(key)
+	if x.plan.Logical.Distinct {
+		if r.Statics, err = wait(); err != nil || !present() {
+			return err == nil, err
+		}
+		return f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}})
+	}
+	first := at.After == nil
+	rows := 0
+	after := at.After
+	want := hint
+	if want <= 0 || x.plan.FilterHere {
+		want = window
+	}
+	for _, s := range x.plan.PartitionSegments(x.bound, at.KeyIndex, key, after) {
+		for {
+			page, more, err := x.page(s, after, min(want, window))
+			if err != nil {
+				return false, err
+			}
+			if wait != nil {
+				if r.Statics, err = wait(); err != nil {
+					return false, err
+				}
+				wait = nil
+			}
+			rows += len(page)
+			for i := range page {
+				r.Clustering, r.Cells = page[i].key, page[i].cells
+				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, After: page[i].key}
+				if len(page[i].key) == 0 {
+					next.Done = true // there is one row
+				}
+				if on, err := f(step{&r, next}); err != nil || !on {
+					return false, err
+				}
+			}
+			if !more || len(page) == 0 {
+				break
+			}
+			after = page[len(page)-1].key
+			want *= 2
+		}
+		after = nil
+	}
+	if rows > 0 || !first || !x.plan.Alone() {
+		return true, nil
+	}
+	if wait != nil {
+		if r.Statics, err = wait(); err != nil {
+			return false, err
+		}
+	}
+	if !present() {
+		return true, nil
+	}
+	r.Clustering, r.Cells = nil, nil
+	return f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}})
+}
+
+// presence begins to read what a partition has beside its rows. wait gives its
+// static columns and is called once; nil where nothing is read. present says
+// thereafter whether some shard that was asked has anything.
+func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]byte, error)) {
+	p := x.plan.Presence
+	found := false
+	present = func() bool { return found }
+	if p == nil {
+		return present, nil
+	}
+	var fetches []plan.Fetch
+	for shards := p.Shards(x.plan.Table, key); len(shards) > 0; {
+		n := min(presenceGroup, len(shards))
+		fetches = append(fetches, p.Fetch(x.bound, key, shards[:n]))
+		shards = shards[n:]
+	}
+	type answer struct {
+		rows [][][]byte
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- answer{err: fmt.Errorf("run: read static columns: %v", p)}
+			}
+		}()
+		rows, err := x.all(fetches)
+		done <- answer{rows, err}
+	}()
+	return present, func() (statics [][]byte, err error) {
+		a := <-done
+		for _, row := range a.rows {
+			if len(row) <= p.Static {
+				return nil, fmt.Errorf("run: static columns came as %d cells", len(row))
+			}
+			found = true
+			if statics == nil {
+				statics = row[:p.Static]
+			} else {
+				p.Merge(statics, row[:p.Static])
+			}
+		}
+		return statics, a.err
+	}
+}
+
+// presenceGroup is how many shards one request asks for what is one small row each.
+const presenceGroup = 50
+
+// window is how many rows are read at once where a page is not the measure.
+const window = 5000
