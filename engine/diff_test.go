@@ -66,3 +66,27 @@ func likeCassandra(t *testing.T, addr, keyspace, script string) {
 		differs = false
 	}
 }
+
+// TestLongKeys writes and reads keys about as long as they may be.
+func TestLongKeys(t *testing.T) {
+	long := func(c string, n int) string { return "'" + strings.Repeat(c, n) + "'" }
+	var script strings.Builder
+	script.WriteString("CREATE TABLE t (p text, c text, d text, v text, m map<text, int>, PRIMARY KEY (p, c, d));\n" +
+		"CREATE TABLE u (p text, q text, PRIMARY KEY ((p, q)));\n")
+	for _, key := range [][3]string{
+		{long("x", 65535), "'c'", "'d'"}, {long("x", 65536), "'c'", "'d'"}, {"'p'", long("c", 65530), "'d'"},
+		{"'p'", long("c", 65536), "'d'"}, {"'p'", long("c", 40000), long("d", 40000)}, {"''", "'c'", "'d'"}, {"'p'", "''", "''"},
+	} {
+		script.WriteString("INSERT INTO t (p, c, d, v) VALUES (" + strings.Join(key[:], ", ") + ", 'v');\n")
+		script.WriteString("SELECT v FROM t WHERE p = " + key[0] + " AND c = " + key[1] + " AND d = " + key[2] + ";\n")
+		script.WriteString("DELETE FROM t WHERE p = " + key[0] + " AND c = " + key[1] + ";\n")
+	}
+	for _, key := range [][2]string{
+		{long("p", 40000), long("q", 25529)}, {long("p", 40000), long("q", 25530)}, {long("p", 40000), long("q", 40000)}, {"''", "''"},
+	} {
+		script.WriteString("INSERT INTO u (p, q) VALUES (" + strings.Join(key[:], ", ") + ");\n")
+		script.WriteString("SELECT token(p, q) FROM u WHERE p = " + key[0] + " AND q = " + key[1] + ";\n")
+	}
+	script.WriteString("UPDATE t SET m[" + long("k", 70000) + "] = 1 WHERE p = 'p' AND c = 'c' AND d = 'd';\nSELECT m FROM t;\n")
+	likeCassandra(t, cassandra.Shared(t), "engine_long_keys", script.String())
+}

@@ -63,7 +63,7 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 		return false, nil
 	}
 	r.raw = partitioner.AppendComposite(r.raw[:0], r.key...)
-	if len(r.raw) > maxKey {
+	if len(r.raw) > maxKey || size(r.clustering) > maxKey {
 		return false, nil
 	}
 	for _, m := range p.cells {

@@ -77,6 +77,8 @@ func (l *link) serve(req wire.Message, to store.Receiver, tag uint32) bool {
 	}
 	// It may take long: once more, elsewhere, with a body of its own.
 	req.Body = slices.Clone(req.Body)
+	c.warnings = nil
+	c.read.reset()
 	go func() {
 		defer l.engine.work.Done()
 		c.detached = true

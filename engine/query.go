@@ -111,13 +111,13 @@ func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {
 	if err != nil {
 		return answered, err
 	}
-	return answered, c.describePage(a)
+	return answered, c.describePage(a, []byte(p.text))
 }
 
 // describePage gives a page of a DESCRIBE's rows. Its paging state is the number
 // of the next row.
-func (c *call) describePage(a *describe.Answer) error {
-	first, err := c.describeStart(len(a.Rows))
+func (c *call) describePage(a *describe.Answer, text []byte) error {
+	first, err := c.describeStart(text, len(a.Rows))
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (c *call) describePage(a *describe.Answer) error {
 	var state []byte
 	if n := int(c.params.PageSize); c.params.Has(wire.QueryPageSize) && n > 0 && n < len(rows) {
 		rows = rows[:n]
-		state = c.engine.sealPage(describeSeal, wire.AppendInt(nil, int32(first+n)))
+		state = c.engine.sealPage(text, wire.AppendInt(nil, int32(first+n)))
 	}
 	c.writer.Begin(c.buffer, wire.EncodeColumns(c.version, a.Columns))
 	c.writer.SetPagingState(state)
@@ -140,14 +140,11 @@ func (c *call) describePage(a *describe.Answer) error {
 	return nil
 }
 
-// describeSeal stands for the statement in the paging states of DESCRIBE.
-var describeSeal = []byte("describe")
-
-func (c *call) describeStart(rows int) (int, error) {
+func (c *call) describeStart(text []byte, rows int) (int, error) {
 	if !c.params.Has(wire.QueryPagingState) {
 		return 0, nil
 	}
-	raw, err := c.engine.openPage(describeSeal, c.params.PagingState)
+	raw, err := c.engine.openPage(text, c.params.PagingState)
 	if err != nil {
 		return 0, err
 	}

@@ -143,10 +143,10 @@ func (r *read) partitions(at *position) (bool, error) {
 	}
 	for i, key := range keys {
 		r.last = i == len(keys)-1
-		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
-		if len(r.raw) > maxKey {
-			return false, wire.Invalidf("Key length of %d is longer than maximum of %d", len(r.raw), maxKey)
+		if n := size(key); n > maxKey {
+			return false, keyTooLong(n)
 		}
+		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
 		r.token = partitioner.Murmur3(r.raw)
 		r.query.After = nil
 		if first != nil {
@@ -164,9 +164,6 @@ func (r *read) partitions(at *position) (bool, error) {
 	}
 	return false, nil
 }
-
-// maxKey is the longest serialized partition key.
-const maxKey = 65535
 
 // open begins the read of one partition.
 func (r *read) open() rows {
