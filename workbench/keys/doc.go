@@ -1,0 +1,19 @@
+// Package keys reads key expressions, which say what a partition key is made of:
+//
+//	code                        a column
+//	code, user                  two columns
+//	code, salt(user, 200)       a column, and another's hash modulo 200: 0..199
+//	day, shard(title, 200)      the shard, 1..200, that write_sharding computes
+//	day, code_points(title, 200)  the same with hash code_points
+//
+// Names are taken as they are, without folding; a name with a comma, parenthesis,
+// quote or outer space is written in double quotes, a quote inside doubled.
+//
+// It promises:
+//
+//  1. Parse(e.String()) is e.
+//  2. What Parse refuses is named, with its place and the way out; no input makes
+//     it panic.
+//
+// It does no I/O; it imports shard.
+package keys
