@@ -37,6 +37,10 @@ func (x *schemaSide) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.
 	if isReserved(tree, c.keyspace) {
 		return c.reserved(tree)
 	}
+	if c.keyspace == "" {
+		_, err := ddl.Apply(&schema.Schema{}, tree, c.env())
+		return err // there is no keyspace that it could be in
+	}
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
 		return c.createTable(ctx, t)
@@ -226,6 +230,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	if err != nil {
 		return err
 	}
+	warnings = append(warnings, advice(stmt, table, layout)...)
 	e := &catalog.Entry{
 		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt),
 	}

@@ -23,12 +23,6 @@ var (
 		"to be sharded too; keep a second table, written in one batch with the first")
 	errRelayout = wire.Invalidf("write_sharding: changing write_sharding of a live table is not supported yet; " +
 		"create a new table with the layout that you want and copy")
-	errRandom = wire.Invalidf("write_sharding: strategy 'random' is not supported yet; use 'calculated', " +
-		"which needs a clustering column that tells the rows of a partition apart")
-	errCounter = wire.Invalidf("write_sharding: tables with counters cannot be sharded yet; " +
-		"declare the table without write_sharding")
-	errStatic = wire.Invalidf("write_sharding: static columns are not supported on sharded tables yet, since a static row would be in " +
-		"every shard; keep what is static in a table of its own")
 	errCompact = wire.Invalidf("write_sharding: a table WITH COMPACT STORAGE cannot be sharded; leave COMPACT STORAGE out")
 	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
 )
@@ -60,8 +54,6 @@ func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
 		switch {
 		case c.Name == l.Column:
 			return nameTaken(c.Name)
-		case c.Static:
-			return errStatic
 		case c.Mask != nil:
 			return errMask
 		}
@@ -130,23 +122,15 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 	if err != nil {
 		return nil, nil, wire.Errorf(wire.CodeConfig, "%s", err)
 	}
-	switch {
-	case l.Strategy == shard.Random:
-		return nil, nil, errRandom
-	case t.Counter:
-		return nil, nil, errCounter
-	case len(t.Statics) > 0:
-		return nil, nil, errStatic
-	}
 	for _, name := range l.By {
 		if err := checkBy(t, name); err != nil {
 			return nil, nil, err
 		}
 	}
-	if len(t.Clustering) == 0 {
+	if len(t.Clustering) == 0 && l.Strategy == shard.Calculated {
 		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: table %s.%s has no clustering column, so each partition is a single row, "+
 			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
-			"or leave write_sharding out (strategy 'random' will take such tables)", t.Keyspace, t.Name, keyText(t.PartitionKey))
+			"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))
 	}
 	if c := t.Columns[l.Column]; c != nil {
 		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the table has a column %s, a name that write_sharding needs for a column "+

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// advice is what the owner of a new table should know of what its layout costs.
+func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warnings []string) {
+	if len(t.Statics) > 0 && l.Strategy == shard.Calculated {
+		warnings = append(warnings, fmt.Sprintf("write_sharding: the static columns (%s) of a partition are in one of its shards: every write of a row "+
+			"that sets one of them writes to that shard too, which then is as hot as the partition was; write static columns by "+
+			"statements of their own, and seldom", names(t.Statics, ", ")))
+	}
+	if l.Strategy == shard.Calculated {
+		return warnings
+	}
+	all := fmt.Sprintf("goes to all %d shards in one batch; strategy 'calculated' writes to one", l.N)
+	if n := ttlOf(stmt.With); n > 0 {
+		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy 'random' what expires is written to every shard, and with default_time_to_live = %d every write %s", n, all))
+	}
+	var wide []*schema.Column
+	for _, c := range t.All() {
+		if c.Type.Multicell() {
+			wide = append(wide, c)
+		}
+	}
+	if len(wide) > 0 {
+		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy 'random' a write of what is not frozen (%s) %s", names(wide, ", "), all))
+	}
+	if !t.Counter && len(t.Clustering) > 0 {
+		warnings = append(warnings, "write_sharding: under strategy 'random' every read asks all shards, nulls and deletions are written to all, and there are no conditions (IF); "+
+			"strategy 'calculated' is for tables whose clustering columns tell the rows of a partition apart")
+	}
+	return warnings
+}
+
+// ttlOf is the default time to live that a statement declares.
+func ttlOf(with syntax.Properties) int {
+	for _, p := range with {
+		if c, ok := p.Value.(*syntax.Constant); ok && p.Name == "default_time_to_live" {
+			n, _ := strconv.Atoi(c.Text)
+			return n
+		}
+	}
+	return 0
+}
