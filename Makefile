@@ -6,7 +6,7 @@ FUZZTIME ?= 20s
 # The tests share one Cassandra and the machine's cores with it.
 PARALLEL ?= 2
 
-.PHONY: help build test deps lint fuzz clean
+.PHONY: help build test bench-cql deps lint fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -16,6 +16,11 @@ build: ## bin/evenkeel
 
 test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 	$(GO) run ./internal/testkit/cmd/with-cassandra $(GO) test -p $(PARALLEL) -timeout 20m ./...
+
+bench-cql: deps build ## the CQL door and the engine against their peers: ratios
+	cd internal/bench/cqlproxy && $(GO) build -o ../../../bin/cql-proxy github.com/datastax/cql-proxy
+	$(GO) build -o bin/bench-cql ./internal/bench/cql
+	$(GO) run ./internal/testkit/cmd/with-cassandra bin/bench-cql -evenkeel bin/evenkeel -cql-proxy bin/cql-proxy $(BENCHFLAGS)
 
 deps: ## what the tests need beside Go, into .deps/
 	@internal/testkit/deps/fetch.sh

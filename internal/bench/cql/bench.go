@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+)
+
+// bench is the servers under measurement, and what was measured.
+type bench struct {
+	options
+	report *report
+
+	direct, proxy, door, embedded *process
+	sessions                      []*gocql.Session
+}
+
+// layouts are the numbers of shards that are measured; 0 is a plain table.
+var layouts = []int{0, 1, 10, 50, 200}
+
+const keyspace = "evenkeel_bench"
+
+func (b *bench) start(ctx context.Context) error {
+	b.direct = &process{name: "Cassandra", addr: b.cassandra, pid: b.pid}
+	addr, err := freeAddr()
+	if err != nil {
+		return err
+	}
+	if b.door, err = launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--cassandra", b.cassandra); err != nil {
+		return err
+	}
+	if b.options.proxy != "" {
+		if addr, err = freeAddr(); err != nil {
+			return err
+		}
+		host, port, _ := strings.Cut(b.cassandra, ":")
+		if b.proxy, err = launch(ctx, "cql-proxy", addr, b.options.proxy, "--contact-points", host, "--port", port, "--bind", addr, "--protocol-version", "v4"); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "evenkeel-bench")
+	if err != nil {
+		return err
+	}
+	if addr, err = freeAddr(); err != nil {
+		return err
+	}
+	if b.embedded, err = launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--data", dir); err != nil {
+		return err
+	}
+	b.embedded.dir = dir
+	progress("loading %d rows into each of %d tables", b.rows, len(layouts))
+	return b.load(ctx)
+}
+
+func (b *bench) close() {
+	for _, s := range b.sessions {
+		s.Close()
+	}
+	if b.direct != nil {
+		if s, err := connect(b.direct.addr); err == nil {
+			s.Query("DROP KEYSPACE IF EXISTS " + keyspace).Exec()
+			s.Close()
+		}
+	}
+	for _, p := range []*process{b.door, b.proxy, b.embedded} {
+		if p != nil {
+			p.stop()
+		}
+	}
+}
+
+// connect opens a session of the driver as an application that cares for speed would.
+func connect(addr string) (*gocql.Session, error) {
+	c := gocql.NewCluster(addr)
+	c.ProtoVersion = 4
+	c.NumConns = 2
+	c.Timeout = 30 * time.Second
+	c.WriteCoalesceWaitTime = 0
+	c.Consistency = gocql.LocalOne
+	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	return c.CreateSession()
+}
+
+func (b *bench) session(p *process) (*gocql.Session, error) {
+	s, err := connect(p.addr)
+	if err == nil {
+		b.sessions = append(b.sessions, s)
+	}
+	return s, err
+}
+
+// tableOf is the table of a layout.
+func tableOf(n int) string {
+	if n == 0 {
+		return keyspace + ".plain"
+	}
+	return fmt.Sprintf("%s.sharded_%d", keyspace, n)
+}
+
+const day = "2020-07-09"
+
+// title is the i-th title: they differ early, as real ones do.
+func title(i int) string { return fmt.Sprintf("%08x a title of a blog", uint32(i)*2654435761) }
+
+var description = strings.Repeat("A description of what is told. ", 3)
+
+// load creates the tables through the doors and fills them.
+func (b *bench) load(ctx context.Context) error {
+	for _, p := range []*process{b.door, b.embedded} {
+		s, err := b.session(p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		if err := s.Query("CREATE KEYSPACE IF NOT EXISTS " + keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec(); err != nil {
+			return err
+		}
+		for _, n := range layouts {
+			text := "CREATE TABLE " + tableOf(n) + " (publish_date date, title text, description text, PRIMARY KEY (publish_date, title))"
+			if n > 0 {
+				text += fmt.Sprintf(" WITH write_sharding = {'shards': '%d'}", n)
+			}
+			if err := s.Query(text).Exec(); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+			if err := fill(ctx, s, tableOf(n), b.rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fill(ctx context.Context, s *gocql.Session, table string, rows int) error {
+	var (
+		wg    sync.WaitGroup
+		next  atomic.Int64
+		first atomic.Pointer[error]
+	)
+	for range 64 {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= rows || ctx.Err() != nil || first.Load() != nil {
+					return
+				}
+				if err := s.Query("INSERT INTO "+table+" (publish_date, title, description) VALUES (?, ?, ?)", day, title(i), description).Exec(); err != nil {
+					first.Store(&err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := first.Load(); err != nil {
+		return *err
+	}
+	return ctx.Err()
+}

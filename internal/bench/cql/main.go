@@ -1,0 +1,89 @@
+// Command cql measures the CQL door and the embedded engine against their peers,
+// and prints ratios: `make bench-cql`.
+//
+// Everything runs on this machine at once, so absolute times say little: each
+// comparison is made of interleaved rounds in one run, after a warm-up, and the
+// medians of the rounds are divided. CPU is what the operating system charged to
+// the processes.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+)
+
+type options struct {
+	cassandra string
+	pid       int
+	proxy     string
+	evenkeel  string
+	rounds    int
+	length    time.Duration
+	rows      int
+	json      bool
+	only      string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.cassandra, "cassandra", os.Getenv("EVENKEEL_TEST_CASSANDRA"), "host:port of a Cassandra that is otherwise idle")
+	flag.IntVar(&o.pid, "cassandra-pid", 0, "its process id; found by its port when 0")
+	flag.StringVar(&o.proxy, "cql-proxy", "", "the cql-proxy binary; left out when empty")
+	flag.StringVar(&o.evenkeel, "evenkeel", "", "the evenkeel binary")
+	flag.IntVar(&o.rounds, "rounds", 7, "interleaved rounds of each comparison")
+	flag.DurationVar(&o.length, "length", 2*time.Second, "length of one round of point operations")
+	flag.IntVar(&o.rows, "rows", 100_000, "rows of the day")
+	flag.StringVar(&o.only, "only", "", "the parts to run, by a word of their names; all when empty")
+	flag.BoolVar(&o.json, "json", false, "print the figures as JSON")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if o.cassandra == "" || o.evenkeel == "" {
+		return fmt.Errorf("-cassandra and -evenkeel are needed; `make bench-cql` gives them")
+	}
+	if o.pid == 0 {
+		var err error
+		if o.pid, err = listener(o.cassandra); err != nil {
+			return err
+		}
+	}
+	b := &bench{options: o, report: &report{}}
+	defer b.close()
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{"point operations", b.points}, {"pages and whole days", b.pages}, {"embedded engine", b.engine}} {
+		if !strings.Contains(part.name, o.only) {
+			continue
+		}
+		progress("%s", part.name)
+		if err := part.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	if o.json {
+		return json.NewEncoder(os.Stdout).Encode(b.report)
+	}
+	b.report.print(os.Stdout)
+	return nil
+}
+
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+)
+
+var errOrder = errors.New("rows are not in title order")
+
+// way is one way to read the day.
+type way struct {
+	name string
+	run  func() (rows, fetched int, err error)
+}
+
+// pages compares an ordered page of 100 and the whole day: one unsharded
+// partition, shards by hand, and evenkeel.
+func (b *bench) pages(ctx context.Context) error {
+	direct, err := b.session(b.direct)
+	if err != nil {
+		return err
+	}
+	door, err := b.session(b.door)
+	if err != nil {
+		return err
+	}
+	const page = 100
+	var first, whole []way
+	for _, n := range layouts {
+		table := tableOf(n)
+		if n == 0 {
+			first = append(first, way{"direct, one partition", func() (int, int, error) { return readPage(direct, table, page) }})
+			whole = append(whole, way{"direct, one partition", func() (int, int, error) { return readDay(direct, table) }})
+			continue
+		}
+		hand := &byHand{direct, table, n}
+		first = append(first,
+			way{fmt.Sprintf("by hand, N = %d", n), func() (int, int, error) {
+				rows, fetched, err := hand.page(page)
+				return len(rows), fetched, err
+			}},
+			way{fmt.Sprintf("evenkeel, N = %d", n), func() (int, int, error) { return readPage(door, table, page) }})
+		whole = append(whole,
+			way{fmt.Sprintf("by hand, N = %d", n), func() (int, int, error) {
+				rows, err := hand.day()
+				return rows, rows, err
+			}},
+			way{fmt.Sprintf("evenkeel, N = %d", n), func() (int, int, error) { return readDay(door, table) }})
+	}
+	if err := b.ways(ctx, fmt.Sprintf("ordered page of %d", page), first, 20, page); err != nil {
+		return err
+	}
+	return b.ways(ctx, "whole day", whole, 1, b.rows)
+}
+
+// ways measures each way in interleaved rounds of repeat runs.
+func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows int) error {
+	progress("%s", what)
+	samples := make([][]sample, len(ways))
+	fetched := make([]int, len(ways))
+	for round := -1; round < b.rounds; round++ {
+		for i, w := range ways {
+			var s sample
+			before := b.usage()
+			start := time.Now()
+			for range repeat {
+				began := time.Now()
+				n, f, err := w.run()
+				if err != nil {
+					return fmt.Errorf("%s: %w", w.name, err)
+				}
+				if n != rows {
+					return fmt.Errorf("%s: %d rows came, not %d", w.name, n, rows)
+				}
+				fetched[i] = f
+				s.requests++
+				s.latencies = append(s.latencies, time.Since(began))
+			}
+			s.wall = time.Since(start)
+			after := b.usage()
+			s.backend, s.cpu, s.client = after[0]-before[0], after[1]-before[1], after[2]-before[2]
+			if round >= 0 {
+				samples[i] = append(samples[i], s)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	for i, w := range ways {
+		b.report.addWay(what, w.name, samples[i], fetched[i])
+	}
+	return nil
+}
+
+// usage is the CPU time of Cassandra, the door, and this process.
+func (b *bench) usage() [3]time.Duration {
+	return [3]time.Duration{cpu(b.direct.pid), cpu(b.door.pid), cpu(os.Getpid())}
+}
+
+// readPage reads one page as an application does.
+func readPage(s *gocql.Session, table string, size int) (int, int, error) {
+	it := s.Query("SELECT title, description FROM "+table+" WHERE publish_date = ?", day).PageSize(size).PageState(nil).Iter()
+	n, err := count(it)
+	return n, n, err
+}
+
+// readDay reads all pages.
+func readDay(s *gocql.Session, table string) (int, int, error) {
+	it := s.Query("SELECT title, description FROM "+table+" WHERE publish_date = ?", day).PageSize(5000).Iter()
+	n, err := count(it)
+	return n, n, err
+}
+
+func count(it *gocql.Iter) (int, error) {
+	rows, last := 0, ""
+	var p post
+	for it.Scan(&p.title, &p.description) {
+		if p.title < last {
+			return 0, errOrder
+		}
+		last = p.title
+		rows++
+	}
+	return rows, it.Close()
+}

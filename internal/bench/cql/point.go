@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// arm is one server and table of a comparison.
+type arm struct {
+	name   string
+	server *process
+	table  string
+}
+
+// operation is a prepared point operation.
+type operation struct {
+	name   string
+	text   string // %s is the table
+	values func(dst []byte, i int) (raw []byte, count int)
+}
+
+var date = []byte{0x80, 0x00, 0x48, 0x16} // 2020-07-09
+
+var operations = []operation{
+	{"read", "SELECT description FROM %s WHERE publish_date = ? AND title = ?", func(dst []byte, i int) ([]byte, int) {
+		return wire.AppendBytes(wire.AppendBytes(dst, date), []byte(title(i))), 2
+	}},
+	{"write", "INSERT INTO %s (publish_date, title, description) VALUES (?, ?, ?)", func(dst []byte, i int) ([]byte, int) {
+		return wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(dst, date), []byte(title(i))), []byte(description)), 3
+	}},
+}
+
+// points compares the ways to a point operation at 1 and 48 in flight.
+func (b *bench) points(ctx context.Context) error {
+	arms := []arm{{"direct", b.direct, tableOf(0)}}
+	if b.proxy != nil {
+		arms = append(arms, arm{"cql-proxy", b.proxy, tableOf(0)})
+	}
+	arms = append(arms, arm{"evenkeel, forwarding", b.door, tableOf(0)})
+	for _, n := range layouts[1:] {
+		arms = append(arms, arm{fmt.Sprintf("evenkeel, N = %d", n), b.door, tableOf(n)})
+	}
+	return b.compare(ctx, "point", arms)
+}
+
+// engine compares the embedded engine with Cassandra.
+func (b *bench) engine(ctx context.Context) error {
+	return b.compare(ctx, "embedded", []arm{
+		{"Cassandra", b.direct, tableOf(0)},
+		{"evenkeel embedded", b.embedded, tableOf(0)},
+		{"evenkeel embedded, N = 50", b.embedded, tableOf(50)},
+	})
+}
+
+func (b *bench) compare(ctx context.Context, what string, arms []arm) error {
+	for _, op := range operations {
+		for _, inFlight := range []int{1, 48} {
+			progress("%s %s, %d in flight", what, op.name, inFlight)
+			samples := make([][]sample, len(arms))
+			for round := -1; round < b.rounds; round++ {
+				for i := range arms {
+					// Every other round backwards, so that none always follows the same.
+					if round%2 == 0 {
+						i = len(arms) - 1 - i
+					}
+					s, err := b.once(arms[i], op, inFlight)
+					if err != nil {
+						return fmt.Errorf("%s: %w", arms[i].name, err)
+					}
+					if round >= 0 {
+						samples[i] = append(samples[i], s)
+					}
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+				}
+			}
+			for i, a := range arms {
+				b.report.addPoint(what+" "+op.name, inFlight, a.name, samples[i])
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) once(a arm, op operation, inFlight int) (sample, error) {
+	c, err := dial(a.server.addr)
+	if err != nil {
+		return sample{}, err
+	}
+	defer c.close()
+	id, err := c.prepare(fmt.Sprintf(op.text, a.table))
+	if err != nil {
+		return sample{}, err
+	}
+	var raw []byte
+	own, backend := cpu(a.server.pid), cpu(b.direct.pid)
+	s, err := c.drive(inFlight, b.length, func(dst []byte, i int) []byte {
+		var n int
+		raw, n = op.values(raw[:0], i*7919%b.rows)
+		p := wire.Params{Consistency: wire.LocalOne}
+		p.SetValues(wire.Values{Count: n, Raw: raw})
+		p.SetSkipMetadata(true)
+		return wire.AppendExecute(dst, wire.V4, &wire.Execute{ID: id, Params: p})
+	})
+	s.cpu, s.backend = cpu(a.server.pid)-own, cpu(b.direct.pid)-backend
+	return s, err
+}
