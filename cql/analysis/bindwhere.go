@@ -272,7 +272,7 @@ func checkKey(k [][]byte) error {
 	for _, v := range k {
 		n += len(v)
 	}
-	if len(k) > 1 {
+	if len(k) > 1 && n <= maxKey {
 		n += 3 * len(k)
 	}
 	switch {
