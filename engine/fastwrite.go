@@ -63,8 +63,8 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 		return false, nil
 	}
 	r.raw = partitioner.AppendComposite(r.raw[:0], r.key...)
-	if len(r.raw) > maxKey || size(r.clustering) > maxKey {
-		return false, nil
+	if len(r.raw)+size(r.clustering) > maxKey {
+		return false, nil // perhaps too long
 	}
 	for _, m := range p.cells {
 		v := &c.env.Values[m.index]
@@ -108,4 +108,15 @@ func (c *call) fill(b *storage.Batch) {
 			b.Set(storage.Cell{Column: m.column, Value: v.Bytes, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
 		}
 	}
+}
+
+// maxKey is the longest serialized partition key, and the longest clustering.
+const maxKey = 65535
+
+func size(values [][]byte) int {
+	n := 0
+	for _, v := range values {
+		n += len(v)
+	}
+	return n
 }

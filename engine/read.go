@@ -143,9 +143,6 @@ func (r *read) partitions(at *position) (bool, error) {
 	}
 	for i, key := range keys {
 		r.last = i == len(keys)-1
-		if n := size(key); n > maxKey {
-			return false, keyTooLong(n)
-		}
 		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
 		r.token = partitioner.Murmur3(r.raw)
 		r.query.After = nil

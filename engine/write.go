@@ -118,7 +118,7 @@ type writing struct {
 	err       error
 }
 
-// prepare checks the keys, and sees what the writes need.
+// prepare sees what the writes need.
 func (w *writing) prepare(timestamp *int64) error {
 	w.timestamp, w.now, w.seconds = timestamp, w.c.env.Now, w.c.seconds
 	if w.c.params.Has(wire.QueryDefaultTimestamp) {
@@ -126,20 +126,6 @@ func (w *writing) prepare(timestamp *int64) error {
 	}
 	for _, b := range w.writes {
 		w.counters = w.counters || b.Counter
-		for _, key := range b.Keys {
-			n := size(key)
-			if len(key) > 1 && n <= maxKey {
-				n += compositeOverhead * len(key)
-			}
-			if n > maxKey {
-				return keyTooLong(n)
-			}
-		}
-		for _, row := range b.Rows {
-			if n := size(row); n > maxKey {
-				return keyTooLong(n)
-			}
-		}
 		for i := range b.Mutations {
 			w.reads = w.reads || readsFirst(&b.Mutations[i])
 		}
@@ -166,24 +152,6 @@ func (p *writePlan) checkExpiry(seconds int64, ttl *int32) error {
 	return wire.Invalidf("Request on table %s.%s with %sttl of %d seconds exceeds maximum supported expiration date of 2038-01-19T03:14:06+00:00. "+
 		"In order to avoid this use a lower TTL, change the expiration date overflow policy or upgrade to a version where this limitation is fixed. "+
 		"See CASSANDRA-14092 and CASSANDRA-14227 for more details.", p.Table.Keyspace, p.Table.Name, which, n)
-}
-
-// compositeOverhead is what a composite key has beside each of its values.
-const compositeOverhead = 3
-
-func size(values [][]byte) int {
-	n := 0
-	for _, v := range values {
-		n += len(v)
-	}
-	return n
-}
-
-// maxKey is the longest serialized partition key, and the longest clustering.
-const maxKey = 65535
-
-func keyTooLong(n int) error {
-	return wire.Invalidf("Key length of %d is longer than maximum of %d", n, maxKey)
 }
 
 func readsFirst(m *analysis.Mutation) bool {
