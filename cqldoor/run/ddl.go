@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -286,11 +287,13 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	if err != nil {
 		return err
 	}
-	var gone []*catalog.Entry
-	for _, t := range c.view.Load().tables[stmt.Name.Name] {
-		gone = append(gone, t.entry)
+	// What this door knew before may be less than what there was.
+	entries, _, err := c.catalog.Load(ctx)
+	if err == nil {
+		gone := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Keyspace != stmt.Name.Name })
+		err = c.catalog.Forget(ctx, gone)
 	}
-	if err := c.catalog.Forget(ctx, gone); err != nil {
+	if err != nil {
 		c.r.opts.Log.Warn("entries of a keyspace that was dropped stay in the catalogue", "keyspace", stmt.Name.Name, "error", err)
 	}
 	return c.finish(ctx, a)
