@@ -134,9 +134,16 @@ func TestLostConnection(t *testing.T) {
 					eventually(t, "there is a connection", func() bool {
 						return open(t, cl, store.LinkOptions{}).(*link).p.connected()
 					})
+					// A request may also go to a connection that is just being lost, and
+					// not arrive at all: the answer is the same.
+					answered := make(chan struct{})
+					defer close(answered)
 					go func() {
-						<-arrived
-						s.hangUp()
+						select {
+						case <-arrived:
+							s.hangUp()
+						case <-answered:
+						}
 					}()
 					e := wantError(t, v, ask(t, l, test.op, test.body), test.code)
 					if e.Code == wire.CodeWriteTimeout && (e.Received != 0 || e.WriteType == wire.WriteBatchLog || e.WriteType == wire.WriteCAS) {
@@ -472,6 +479,40 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 	var e *wire.Error
 	if !errors.As(err, &e) || e.Code != wire.CodeBadCredentials {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A host that takes no more bytes is not sent any more: memory is bounded, and the
+// answer tells drivers to go elsewhere.
+func TestHostThatDoesNotRead(t *testing.T) {
+	s := newServer(t)
+	gate := make(chan struct{})
+	s.handle = func(ss *session, h wire.Header, body []byte) {
+		<-gate
+		ss.reply(h, wire.OpResult, nil)
+	}
+	cl := connectTo(t, Options{ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{})
+	body := query(wire.V5, "SELECT "+strings.Repeat("x", 1<<20))
+	got := make(chan wire.Op, 1000)
+	sent := 0
+	for ; len(got) == 0; sent++ {
+		if sent == 200 {
+			t.Fatal("all were taken")
+		}
+		l.Send(wire.Message{Op: wire.OpQuery, Body: body}, func(resp wire.Message) { got <- resp.Op })
+	}
+	if op := <-got; op != wire.OpError {
+		t.Errorf("got %s", op)
+	}
+	close(gate)
+	for range sent - 1 {
+		if op := <-got; op != wire.OpResult {
+			t.Fatalf("got %s", op)
+		}
+	}
+	if resp := ask(t, l, wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op != wire.OpResult {
+		t.Errorf("then: %s", resp.Op)
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	maxKeptBody  = 64 << 10 // a longer EXECUTE is not kept for a cure
 	keptCapacity = 4 << 10  // a kept body's buffer that outlives its request
 	maxKept      = 16 << 20 // bytes kept per connection
-	maxPending   = 64 << 20 // bytes that wait to be written
+	maxPending   = 64 << 20 // bytes that may wait to be written
 	maxCures     = 64       // of one request: a BATCH may need one per statement
 )
 
@@ -30,6 +30,7 @@ type conn struct {
 	prep    *prepared
 
 	inFlight atomic.Int32 // for choosing; exact enough
+	full     atomic.Bool  // more than maxPending bytes waited to be written
 	tick     atomic.Uint32
 	heard    atomic.Uint32 // tick at which something last arrived
 
@@ -64,6 +65,12 @@ func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared
 // forward queues a request and reports whether it could: not when the connection
 // has ended or has no free stream or too much to write already.
 func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
+	if c.full.Load() {
+		if c.t.Pending() > maxPending/2 {
+			return false
+		}
+		c.full.Store(false)
+	}
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -90,7 +97,9 @@ func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 	}
 	c.mu.Unlock()
 	c.inFlight.Add(1)
-	c.t.Append(wire.Header{Version: c.version, Flags: req.Flags, Stream: id, Op: req.Op}, req.Body)
+	if c.t.Append(wire.Header{Version: c.version, Flags: req.Flags, Stream: id, Op: req.Op}, req.Body) > maxPending {
+		c.full.Store(true)
+	}
 	return true
 }
 

@@ -16,16 +16,19 @@ const keptBuffer = 256 << 10
 
 // Append queues one frame; Flush sends it. The body is copied, and the header's
 // length is the body's. On a connection that has ended it does nothing: the
-// reader learns of that.
-func (c *Conn) Append(h wire.Header, body []byte) {
+// reader learns of that. It returns how many bytes now wait to be written.
+func (c *Conn) Append(h wire.Header, body []byte) int {
 	c.mu.Lock()
-	if c.err == nil {
-		c.enc.Frame(h, body)
-		if c.enc.Len()+c.taken > c.opts.MaxPending {
-			c.fail(ErrSlow)
-		}
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0
 	}
-	c.mu.Unlock()
+	c.enc.Frame(h, body)
+	n := c.enc.Len() + c.taken
+	if n > c.opts.MaxPending {
+		c.fail(ErrSlow)
+	}
+	return n
 }
 
 // Pending is how many bytes wait to be taken by the socket.
