@@ -120,21 +120,27 @@ func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error
 	if _, fits := Logical(t, e.Layout); !fits {
 		return fmt.Errorf("the table %s that was created is not the one that is there", e)
 	}
-	if ok, err := c.replace(ctx, e, e.active(t)); ok || err != nil {
-		return err
+	for {
+		if ok, err := c.replace(ctx, e, e.active(t)); ok || err != nil {
+			return err
+		}
+		now, err := c.get(ctx, e.Keyspace, e.Table)
+		switch {
+		case err != nil:
+			return err
+		case now != nil && now.State == Active && now.ID == t.ID:
+			return nil // another door has done it
+		case now == nil:
+			// Others took the operation for dead. The table is there nevertheless.
+			if ok, err := c.insert(ctx, e.active(t)); ok || err != nil {
+				return err
+			}
+		}
+		// Another operation on the name has begun, and will find that it is taken.
+		if err := c.pause(ctx); err != nil {
+			return fmt.Errorf("wait for another operation on %s: %w", e, err)
+		}
 	}
-	now, err := c.get(ctx, e.Keyspace, e.Table)
-	switch {
-	case err != nil:
-		return err
-	case now == nil:
-		// Others took the operation for dead. The table is there nevertheless.
-		_, err = c.insert(ctx, e.active(t))
-		return err
-	case now.State == Active && now.ID == t.ID:
-		return nil // another door has done it
-	}
-	return fmt.Errorf("the catalogue has another operation on %s now", e)
 }
 
 // active is the entry with its physical table.

@@ -236,9 +236,10 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt),
 	}
 	var a *answer
-	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) (err error) {
-		a, err = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
-		return err
+	var refusal error
+	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
+		a, refusal = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
+		return refusal
 	})
 	exists := &wire.Error{Code: wire.CodeAlreadyExists}
 	switch {
@@ -249,8 +250,10 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		}
 		return &wire.Error{Code: wire.CodeAlreadyExists, Keyspace: c.keyspace, Table: stmt.Name.Name,
 			Message: "Table '" + c.keyspace + "." + stmt.Name.Name + "' already exists"}
+	case refusal != nil:
+		return refusal
 	case err != nil:
-		return err
+		return errCatalog(err)
 	}
 	a.warnings = append(a.warnings, warnings...)
 	return c.finish(ctx, a)
@@ -265,20 +268,36 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
 	var a *answer
-	err := c.catalog.Drop(ctx, t.entry, func(ctx context.Context) (err error) {
-		a, err = c.physical(ctx, &physical, t.entry.Layout.Column)
-		return err
+	var refusal error
+	err := c.catalog.Drop(ctx, t.entry, func(ctx context.Context) error {
+		a, refusal = c.physical(ctx, &physical, t.entry.Layout.Column)
+		return refusal
 	})
 	switch {
+	case refusal != nil:
+		return refusal
 	case errors.Is(err, catalog.ErrGone) && stmt.IfExists:
 		c.void()
 		return nil
 	case errors.Is(err, catalog.ErrGone):
 		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
 	case err != nil:
-		return err
+		return errCatalog(err)
 	}
 	return c.finish(ctx, a)
+}
+
+// errCatalog is the error of a statement that failed at the catalogue, which is
+// none of the client's doing: of its rights, say.
+func errCatalog(err error) error {
+	var e *wire.Error
+	if errors.As(err, &e) {
+		switch e.Code {
+		case wire.CodeUnavailable, wire.CodeOverloaded, wire.CodeReadTimeout, wire.CodeWriteTimeout, wire.CodeCASWriteUnknown, wire.CodeIsBootstrapping:
+			return err // what drivers try again
+		}
+	}
+	return wire.Errorf(wire.CodeServer, "evenkeel: the catalogue in keyspace %s cannot be written by the door's own account: %s", catalog.Keyspace, err)
 }
 
 // dropKeyspace drops a keyspace and the entries of its tables.

@@ -208,12 +208,19 @@ func (d declaration) codePoints(t *schema.Table, l *shard.Layout) (*shard.Layout
 				"name text columns in 'by', or use 'murmur3'", identifier(c.Name), c.Type)
 		}
 	}
-	advice := "with a prime number of shards it is less so"
-	if p := nextPrime(l.N); p != l.N {
-		advice = fmt.Sprintf("with a prime number of shards (%d) it is less so", p)
+	return l, []string{skewed(l.N)}, nil
+}
+
+// skewed is the warning of code_points.
+func skewed(n int) string {
+	why := fmt.Sprintf("write_sharding: hash 'code_points' is skewed over %d shards", n)
+	if p := nextPrime(n); p != n {
+		why += fmt.Sprintf(": a product is often a multiple of the factors of %d, so some shards get many times their part and others "+
+			"nothing; %d shards, a prime number, are less so", n, p)
+	} else {
+		why += ", though less so than over a number that is not prime"
 	}
-	return l, []string{fmt.Sprintf("write_sharding: hash 'code_points' is skewed: a product is often a multiple of the factors of %d, so some "+
-		"shards get many times their part and others nothing; %s, with 'murmur3' the shards are even", l.N, advice)}, nil
+	return why + "; with 'murmur3' they are even"
 }
 
 // nextPrime is the least prime that is not below n.

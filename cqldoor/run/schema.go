@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -234,7 +235,7 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, keyspace, 
 		req.Error(wire.Invalidf("Keyspace '%s' does not exist", h.Name.Name))
 		return true
 	}
-	x.serveOther(ctx, req, keyspace, text)
+	x.serveOther(ctx, req, h.Kind, keyspace, text)
 	return true
 }
 
@@ -255,7 +256,11 @@ func (x *schemaSide) foreign(req *cqldoor.Request, keyspace, table string) bool 
 func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
 // serveOther serves DDL and DESCRIBE.
-func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
+func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, kind syntax.StatementKind, keyspace, text string) {
+	if kind == syntax.StatementCreateTable && !mentions(text, catalog.Property) && !mentions(keyspace+text, catalog.Keyspace) {
+		req.Pass(req.Message)
+		return
+	}
 	tree, err := syntax.Parse(text)
 	if err != nil {
 		req.Error(wire.Errorf(wire.CodeSyntax, "%s", err))
@@ -276,6 +281,16 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, keysp
 		}
 		x.reply(req, err)
 	})
+}
+
+// mentions says whether a word stands in a text, in any case.
+func mentions(text, word string) bool {
+	for i := range len(text) - len(word) + 1 {
+		if strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 func (x *schemaSide) reply(req *cqldoor.Request, err error) {
