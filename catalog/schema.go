@@ -17,16 +17,32 @@ import (
 // that does not exist is absent.
 func Schema(ctx context.Context, s Session, keyspaces ...string) (*schema.Schema, error) {
 	out := &schema.Schema{Keyspaces: make(map[string]*schema.Keyspace, len(keyspaces))}
-	for _, name := range keyspaces {
-		ks, err := readKeyspace(ctx, s, name)
-		if err != nil {
-			return nil, fmt.Errorf("read the schema of keyspace %s: %w", name, err)
+	rows, err := keyspaceRows(ctx, s, keyspaces)
+	if err != nil {
+		return nil, fmt.Errorf("read the keyspaces: %w", err)
+	}
+	for _, row := range rows {
+		name := string(row["keyspace_name"])
+		if !slices.Contains(keyspaces, name) {
+			continue
 		}
-		if ks != nil {
-			out.Keyspaces[name] = ks
+		if out.Keyspaces[name], err = readKeyspace(ctx, s, row); err != nil {
+			return nil, fmt.Errorf("read the schema of keyspace %s: %w", name, err)
 		}
 	}
 	return out, nil
+}
+
+// keyspaceRows asks once, also for many keyspaces: those of stale entries no
+// longer exist, and are not read further.
+func keyspaceRows(ctx context.Context, s Session, keyspaces []string) ([]Row, error) {
+	switch len(keyspaces) {
+	case 0:
+		return nil, nil
+	case 1:
+		return s.Query(ctx, wire.One, "SELECT * FROM system_schema.keyspaces WHERE keyspace_name = ?", []byte(keyspaces[0]))
+	}
+	return s.Query(ctx, wire.One, "SELECT * FROM system_schema.keyspaces")
 }
 
 // reader reads the parts of one keyspace.
@@ -38,13 +54,9 @@ type reader struct {
 	open []string       // names of types that are being resolved
 }
 
-func readKeyspace(ctx context.Context, s Session, name string) (*schema.Keyspace, error) {
-	rows, err := s.Query(ctx, wire.One, "SELECT * FROM system_schema.keyspaces WHERE keyspace_name = ?", []byte(name))
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
+func readKeyspace(ctx context.Context, s Session, row Row) (*schema.Keyspace, error) {
 	r := reader{ctx: ctx, s: s, ks: &schema.Keyspace{
-		Name: name, Replication: textMap(rows[0]["replication"]), DurableWrites: boolean(rows[0]["durable_writes"]),
+		Name: string(row["keyspace_name"]), Replication: textMap(row["replication"]), DurableWrites: boolean(row["durable_writes"]),
 		Tables: map[string]*schema.Table{}, Types: map[string]*value.Type{},
 	}}
 	for _, read := range []func() error{r.types, r.tables, r.columns, r.dropped, r.indexes} {

@@ -181,22 +181,27 @@ func (x *schemaSide) report(e *catalog.Entry, why string) {
 	}
 }
 
-// reportStale reports the entries that have been stale for a while: one whose table
-// is just being dropped is none.
+// reportStale reports, once, the entries that have been stale for a while: one
+// whose table is just being dropped is none.
 func (x *schemaSide) reportStale(stale []*catalog.Entry) {
 	now := x.r.opts.Now()
 	since := make(map[[16]byte]time.Time, len(stale))
+	var names []string
 	for _, e := range stale {
 		first, known := x.stale[e.ID]
 		if !known {
 			first = now
 		}
 		since[e.ID] = first
-		if now.Sub(first) >= pollEvery/2 {
-			x.report(e, "an entry of the catalogue is stale: its table is gone, or another has its name, which is served as it is")
+		if key := fmt.Sprintf("stale %x", e.ID); now.Sub(first) >= pollEvery/2 && !x.reported[key] {
+			x.reported[key] = true
+			names = append(names, e.String())
 		}
 	}
 	x.stale = since
+	if len(names) > 0 {
+		x.r.opts.Log.Warn("entries of the catalogue are stale: their tables are gone, or others have their names, which are served as they are", "tables", names)
+	}
 }
 
 // schemaStatement is a prepared statement of the schema's side.
