@@ -130,13 +130,13 @@ func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
 	})
 }
 
-// Agree waits, within limits, until the nodes of the backend have one schema, as
-// far as can be told: what is read after it is read from nodes that know of what
-// was changed before.
-func (c *Catalog) Agree(ctx context.Context) {
+// Agree waits, within limits, until the nodes of the backend have one schema, and
+// reports whether they have: what is read after it is read from nodes that know of
+// what was changed before.
+func (c *Catalog) Agree(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, settled)
 	defer cancel()
-	_ = c.wait(ctx, func() (bool, error) {
+	err := c.wait(ctx, func() (bool, error) {
 		versions := map[string]bool{}
 		for _, cql := range []string{"SELECT schema_version FROM system.local", "SELECT schema_version FROM system.peers"} {
 			rows, err := c.opts.Session.Query(ctx, wire.One, cql)
@@ -149,8 +149,9 @@ func (c *Catalog) Agree(ctx context.Context) {
 				}
 			}
 		}
-		return len(versions) <= 1, nil
-	}) // where it cannot be told, the next event or reading will do
+		return len(versions) == 1, nil
+	})
+	return err == nil
 }
 
 // wait asks until it is done, or ctx is.

@@ -12,9 +12,9 @@ import (
 // ErrExists says that the table to be created exists, or another that has its name.
 var ErrExists = errors.New("the table exists already")
 
-// settled is how long after a physical CREATE or DROP every node of the backend
-// is given to know of it.
-const settled = 15 * time.Second
+// settled is how long every node of the backend is given to know of a change of
+// the schema. A node that is down keeps the others from agreeing.
+const settled = 5 * time.Second
 
 // Create makes a sharded table. e has the names, the layout and the statement;
 // like is the keyspace it is in; physical carries out the physical CREATE TABLE,
@@ -68,6 +68,14 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 			return err
 		}
 		is := c.judge(old, t)
+		if t == nil && old.State == Active && c.Agree(ctx) {
+			// The table was dropped behind the doors, if it is not there now.
+			if t, err = c.table(ctx, old); err != nil {
+				return err
+			}
+			is = c.judge(old, t)
+			is.complete = t == nil
+		}
 		switch {
 		case is.applies && old.State != Dropping:
 			if old.State == Creating {
