@@ -4,6 +4,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
 // Combinator makes one value of two that shards computed by the same aggregate.
@@ -29,6 +30,10 @@ func combinators(a *analysis.Select) []Combinator {
 			switch t.Kind {
 			case value.Bigint, value.Int, value.Smallint, value.Tinyint, value.Counter:
 				c = addInts
+			default:
+				if !rule.On(rule.FloatsInOrder) {
+					c = addInts
+				}
 			}
 		case "min":
 			c = extreme(t, -1)

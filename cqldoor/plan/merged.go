@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -92,7 +93,7 @@ func mergeCells(cells []mergeCell, into, other [][]byte) {
 			continue
 		case a == nil:
 		case m.counter:
-			if rule(AddCounters) {
+			if rule.On(rule.AddCounters) {
 				into[m.Cell] = addInts(a, b)
 				if m.WriteTime >= 0 && bytes.Compare(other[m.WriteTime], into[m.WriteTime]) > 0 {
 					into[m.WriteTime] = other[m.WriteTime]
@@ -102,7 +103,7 @@ func mergeCells(cells []mergeCell, into, other [][]byte) {
 		case m.multi:
 			continue // the same in all shards
 		default:
-			if later := compareTimes(other[m.WriteTime], into[m.WriteTime]); rule(LaterCellWins) && later < 0 || later == 0 && bytes.Compare(b, a) <= 0 {
+			if later := compareTimes(other[m.WriteTime], into[m.WriteTime]); rule.On(rule.LaterCellWins) && later < 0 || later == 0 && bytes.Compare(b, a) <= 0 {
 				continue
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
 // partitions plans a fan-out: the statement that fetches rows, and what is made
@@ -17,7 +18,7 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 			onRegulars = onRegulars && c.Kind == schema.Regular
 		}
 	}
-	p.FilterHere = len(a.Where.Filters) > 0 && (together && rule(FilterMerged) || !onRegulars)
+	p.FilterHere = len(a.Where.Filters) > 0 && (together && rule.On(rule.FilterMerged) || !onRegulars)
 	switch {
 	case together, a.JSON, a.Grouped, a.Distinct, len(a.Sort) > 0, p.FilterHere, p.Access == Owners:
 		p.Output = Evaluated

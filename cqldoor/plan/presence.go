@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -73,5 +74,5 @@ func (r *Presence) Merge(into, other [][]byte) { mergeCells(r.merge, into, other
 
 // Alone says that a partition without rows gives a row of its static columns.
 func (p *Select) Alone() bool {
-	return p.Logical.StaticRows && p.Presence != nil && !p.Logical.Distinct && len(p.Table.Statics) > 0
+	return rule.On(rule.StaticsWithoutRows) && p.Logical.StaticRows && p.Presence != nil && !p.Logical.Distinct && len(p.Table.Statics) > 0
 }

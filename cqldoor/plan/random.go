@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
 // Under strategy random, a write that only adds goes to one shard that is drawn.
@@ -101,15 +102,17 @@ func (p *Write) scattered(b *analysis.BoundWrite, draw Draw) (out []Mutation, er
 }
 
 // Stamped says that the write must have a time by which shards can be told apart.
-func (p *Write) Stamped() bool { return p.random != nil && !p.Logical.Counter && rule(StampedWrites) }
+func (p *Write) Stamped() bool {
+	return p.random != nil && !p.Logical.Counter && rule.On(rule.StampedWrites)
+}
 
 // adds says that a write only adds: non-null atomic cells, counters' increments or
 // a bare row marker, none of which expires.
 func (t *Table) adds(b *analysis.BoundWrite) bool {
-	if rule(BroadcastDeletions) && (b.Scope != analysis.ScopeRows && b.Scope != analysis.ScopeStatic || b.Kind == analysis.Delete) {
+	if rule.On(rule.BroadcastDeletions) && (b.Scope != analysis.ScopeRows && b.Scope != analysis.ScopeStatic || b.Kind == analysis.Delete) {
 		return false
 	}
-	if rule(BroadcastExpiring) {
+	if rule.On(rule.BroadcastExpiring) {
 		if expires, _ := t.Options["default_time_to_live"].(int); b.TTL == nil && expires > 0 || b.TTL != nil && *b.TTL > 0 {
 			return false
 		}
@@ -119,9 +122,9 @@ func (t *Table) adds(b *analysis.BoundWrite) bool {
 		case m.Kind == analysis.AddCounter:
 			return false
 		case m.Kind == analysis.PutCell && m.Value == nil:
-			return rule(BroadcastNulls)
+			return rule.On(rule.BroadcastNulls)
 		case m.Column.Type.Multicell():
-			return rule(BroadcastCollections)
+			return rule.On(rule.BroadcastCollections)
 		}
 		return m.Kind != analysis.PutCell
 	})

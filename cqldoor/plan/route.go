@@ -5,6 +5,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
 // route says where the values that name one shard come from: the terms of the
@@ -146,7 +147,7 @@ func (r *route) target(t *Table, env *eval.Env) (Target, error) {
 // pin replaces what feeds the shard by values of the door's own, where it is not
 // a plain marker: a literal or a call is evaluated once, by who hashes it.
 func (t *Table) pin(column string, e syntax.Expr) syntax.Expr {
-	if _, marker := e.(*syntax.Bind); marker {
+	if _, marker := e.(*syntax.Bind); marker || !rule.On(rule.HashedIsSent) {
 		return e
 	}
 	for i, at := range t.by {

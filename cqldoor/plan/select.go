@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -126,7 +127,7 @@ func (p *Select) seesApart() bool {
 	if t.Layout.Strategy == shard.Random {
 		return false
 	}
-	if len(t.Statics) == 0 || !rule(HomeOfStatics) {
+	if len(t.Statics) == 0 || !rule.On(rule.HomeOfStatics) {
 		return true
 	}
 	if a.StaticRows || a.Distinct {

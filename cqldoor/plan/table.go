@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -63,7 +64,7 @@ func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
 	values, buf := canonical[:0], valueBuf[:0]
 	for i, at := range t.by {
 		typ := t.Clustering[at].Type
-		if typ.CanonicalIsSame() {
+		if typ.CanonicalIsSame() || !rule.On(rule.CanonicalForm) {
 			values = append(values, by[i])
 			continue
 		}

@@ -63,9 +63,6 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 	default:
 		err = fmt.Errorf("plan: %T is not a write", stmt)
 	}
-	if err == nil && p.Whole == nil && a.Conditional() && a.JSON == nil && p.columns == nil {
-		err = refused("a condition must be on one row: IN and ranges reach several shards", "write each row by a statement of its own")
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -54,7 +55,7 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 // kind is the batch's: what was atomic because it was in one partition must be
 // logged when it is spread.
 func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
-	if asked == wire.BatchUnlogged && g.split {
+	if asked == wire.BatchUnlogged && g.split && rule.On(rule.LoggedWhenSplit) {
 		return wire.BatchLogged
 	}
 	return asked

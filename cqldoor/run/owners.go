@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -112,7 +113,7 @@ func (x *reader) owned(at plan.Position, key [][]byte, c plan.Cursor, hint int, 
 // owns says whether no shard of lower token has anything of a logical partition.
 func (x *reader) owns(at plan.Position, key [][]byte, known map[string]plan.Position) (bool, error) {
 	name := string(plan.AppendKey(nil, key))
-	if owner, ok := known[name]; ok {
+	if owner, ok := known[name]; ok && rule.On(rule.OwnersOnce) {
 		return owner.Compare(at) == 0, nil
 	}
 	owner := at
@@ -142,7 +143,7 @@ func (x *reader) owns(at plan.Position, key [][]byte, known map[string]plan.Posi
 		clear(known)
 	}
 	known[name] = owner
-	return owner.Compare(at) == 0 || !plan.InForce(plan.OwnersOnce), nil
+	return owner.Compare(at) == 0 || !rule.On(rule.OwnersOnce), nil
 }
 
 func be64Bytes(n uint64) []byte {

@@ -2,8 +2,11 @@ package run
 
 import (
 	"context"
+	"slices"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -50,7 +53,20 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	if err != nil {
 		return err
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Body: out.w.Finish()})
+	a := answer{warnings: aggregateWarnings(b)}
+	return a.reply(req, out.w.Finish())
+}
+
+// aggregateWarnings are Cassandra's for aggregates over several partitions.
+func aggregateWarnings(b *analysis.BoundSelect) []string {
+	onKey := func(r *analysis.Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }
+	switch {
+	case !b.Selection.Aggregated && !b.Grouped:
+	case !b.Scan && len(b.Keys) > 1:
+		return []string{"Aggregation query used on multiple partition keys (IN restriction)"}
+	case b.Scan && b.Where.Token == nil && !slices.ContainsFunc(b.Where.Filters, onKey):
+		return []string{"Aggregation query used without partition key"}
+	}
 	return nil
 }
 

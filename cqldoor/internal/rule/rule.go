@@ -1,0 +1,50 @@
+// Package rule names the rules without which an answer on a sharded table would
+// be wrong, so that a test can show of each that it is needed.
+//
+// All are in force, always, but while a test has switched one off.
+package rule
+
+import "sync/atomic"
+
+// Rule is one rule.
+type Rule uint32
+
+// The rules. Each has a test that fails while it is switched off.
+const (
+	CanonicalForm        Rule = 1 << iota // values that are equal hash alike
+	HashedIsSent                          // what feeds the shard is computed once, by who hashes it
+	FloatsInOrder                         // sums of floats are computed over merged rows
+	HomeOfStatics                         // static columns are in one shard of their partition
+	StaticsWithoutRows                    // statics alone give a row only where no shard has rows
+	OwnersOnce                            // a scan shows a logical partition once
+	BroadcastDeletions                    // random: deletions go to all shards
+	BroadcastNulls                        // random: nulls go to all shards
+	BroadcastExpiring                     // random: what expires goes to all shards
+	BroadcastCollections                  // random: what is not frozen goes to all shards
+	LaterCellWins                         // random: of a cell in two shards the one written later counts
+	FilterMerged                          // random: filters see merged rows
+	StampedWrites                         // random: the door says when a write took place
+	AddCounters                           // random: a counter is the sum of its shards
+	LoggedWhenSplit                       // what one partition made atomic is one logged batch
+	end
+)
+
+var off atomic.Uint32
+
+// On says whether a rule is in force.
+func On(r Rule) bool { return off.Load()&uint32(r) == 0 }
+
+// Off switches a rule off until restore is called. It is for tests.
+func Off(r Rule) (restore func()) {
+	off.Or(uint32(r))
+	return func() { off.And(^uint32(r)) }
+}
+
+// All are all rules.
+func All() []Rule {
+	var out []Rule
+	for r := Rule(1); r < end; r <<= 1 {
+		out = append(out, r)
+	}
+	return out
+}
