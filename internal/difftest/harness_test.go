@@ -63,6 +63,8 @@ func TestDifference(t *testing.T) {
 		{"a list and a set", base, func(a *Answer) { a.Columns[1].Type = datatype.NewSet(datatype.Varchar) }, Comparison{}, false},
 		{"a column more", base, func(a *Answer) { a.Columns = append(a.Columns, a.Columns[0]) }, Comparison{}, false},
 		{"a warning", base, func(a *Answer) { a.Warnings = nil }, Comparison{}, false},
+		{"a warning, sharded", base, func(a *Answer) { a.Warnings = []string{"write_sharding: dear"} }, Comparison{Sharded: true}, true},
+		{"another warning, sharded", base, func(a *Answer) { a.Warnings = []string{"v"} }, Comparison{Sharded: true}, false},
 		{"a page state", base, func(a *Answer) { a.State = []byte{1} }, Comparison{}, true},
 		{"a kind", base, func(a *Answer) { a.Kind = Void }, Comparison{}, false},
 		{"a prepared id", prepared, func(a *Answer) { a.ID = []byte{9} }, Comparison{}, true},

@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ const maxReports = 15
 
 // Run runs a script.
 func (r *Runner) Run(s *Script) {
+	defer func(all []*Session) { r.Sessions = all }(r.Sessions)
 	r.script, r.began, r.reported = s, time.Now(), 0
 	for i := range s.Steps {
 		if !r.step(i, &s.Steps[i]) {
@@ -77,7 +79,12 @@ func (r *Runner) step(index int, p *Step) bool {
 		answers[scout], errs[scout] = r.perform(r.Sessions[scout], index, p)
 		if errs[scout] == nil {
 			if e := failure(answers[scout]); e != nil && r.Refusals.Any(e) != "" {
-				return !createTable.MatchString(p.Text) // nothing comes of a history without its table
+				if !createTable.MatchString(p.Text) {
+					return true
+				}
+				// The history goes on, on plain tables everywhere.
+				r.plain()
+				return r.step(index, p)
 			}
 		}
 	}
@@ -173,6 +180,16 @@ func (r *Runner) scout() int {
 	return best
 }
 
+// plain goes on with sessions that have plain tables.
+func (r *Runner) plain() {
+	r.Sessions = slices.Clone(r.Sessions)
+	for i, s := range r.Sessions {
+		c := *s
+		c.Sharding = ""
+		r.Sessions[i] = &c
+	}
+}
+
 // avoidTick sleeps past the end of a second that is near: a TTL begins at a whole
 // second, which is to be the same one on all targets.
 func avoidTick() {
@@ -251,7 +268,7 @@ func (r *Runner) difference(s *Session, p *Step, judge, got []labelled) (label, 
 			return last.label, fmt.Sprintf("want refusal %s\ngot  %v", p.Refused, last.answer)
 		}
 	}
-	o := Comparison{CodeOnly: p.CodeOnly, Unordered: p.Unordered && s.Sharding != ""}
+	o := Comparison{CodeOnly: p.CodeOnly, Unordered: p.Unordered && s.Sharding != "", Sharded: s.Sharding != ""}
 	for i := range max(len(judge), len(got)) {
 		switch {
 		case i >= len(got):
