@@ -14,6 +14,8 @@ import (
 // judge accepts it. Each line of its file is
 //
 //	ID | code in hexadecimal | regular expression of the message | reason
+//
+// where \| stands for a bar in the expression.
 type Refusals struct {
 	entries map[string]refusal
 
@@ -38,7 +40,7 @@ func ReadRefusals(path string) (*Refusals, error) {
 			continue
 		}
 		fail := func(err any) (*Refusals, error) { return nil, fmt.Errorf("difftest: %s:%d: %v", path, i+1, err) }
-		f := strings.Split(line, "|")
+		f := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
 		if len(f) != 4 {
 			return fail("want ID | code | pattern | reason")
 		}
@@ -46,7 +48,7 @@ func ReadRefusals(path string) (*Refusals, error) {
 		if err != nil {
 			return fail(err)
 		}
-		re, err := regexp.Compile(strings.TrimSpace(f[2]))
+		re, err := regexp.Compile(strings.ReplaceAll(strings.TrimSpace(f[2]), "\x00", "|"))
 		if err != nil {
 			return fail(err)
 		}

@@ -258,13 +258,13 @@ func failure(answers []labelled) *Answer {
 
 // difference compares one session's answers to a step with the judge's.
 func (r *Runner) difference(s *Session, p *Step, judge, got []labelled) (label, d string) {
-	if p.Refused != "" && s.Sharding != "" {
+	if s.refuses(p.Refused) {
 		e := failure(got)
 		if e != nil && r.Refusals.Match(p.Refused, e) {
 			return "", ""
 		}
 		// In one shard much is possible that is not in several.
-		if last := got[len(got)-1]; s.Shards > 1 || e != nil {
+		if last := got[len(got)-1]; s.Shards != 1 || e != nil {
 			return last.label, fmt.Sprintf("want refusal %s\ngot  %v", p.Refused, last.answer)
 		}
 	}

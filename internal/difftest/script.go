@@ -17,8 +17,8 @@ import (
 //	                     a statement without it must succeed there
 //	-- @code-only        of the error only the code is compared
 //	-- @unordered        sharded targets may give the rows in another order
-//	-- @refused ID       sharded targets refuse, as testdata/refusals.txt says;
-//	                     the other targets answer as the judge does
+//	-- @refused ID       sharded targets (and those whose Refuses has it) refuse,
+//	                     as testdata/refusals.txt says; the others answer as the judge
 //	-- @unsharded-only   the statement is not sent to sharded targets
 //	-- @bind V, V …      prepared and executed with these values: 1, 'text', true,
 //	                     1.5, a uuid, 0xCAFE (the serialized bytes), null, unset

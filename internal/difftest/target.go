@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
@@ -20,9 +21,17 @@ type Target struct {
 	Sharding string
 	Shards   int // the property's number of shards
 
+	// Refuses are the ids of what the target refuses of plain tables too.
+	Refuses []string
+
 	// Backend is the address of the store behind the door where the physical
 	// tables can be looked at; "" where there is none.
 	Backend string
+}
+
+// refuses reports whether the target is expected to give refusal id.
+func (t Target) refuses(id string) bool {
+	return id != "" && (t.Sharding != "" || slices.Contains(t.Refuses, id))
 }
 
 // Session is a connection to a target with a keyspace of its own.

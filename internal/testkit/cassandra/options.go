@@ -93,7 +93,8 @@ var logback = template.Must(template.New("logback.xml").Parse(`<configuration>
     <file>{{.Dir}}/system.log</file>
     <encoder><pattern>%-5level %date{HH:mm:ss.SSS} %msg%n</pattern></encoder>
   </appender>
-  <root level="INFO"><appender-ref ref="FILE"/></root>
+  <logger name="org.apache.cassandra.service" level="INFO"/>
+  <root level="WARN"><appender-ref ref="FILE"/></root>
 </configuration>
 `))
 
