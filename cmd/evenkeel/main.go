@@ -23,7 +23,8 @@ type cli struct {
 
 	Explain explainCmd `cmd:"" help:"Show what a statement on a write-sharded table becomes, without executing it."`
 
-	Shards shardsCmd `cmd:"" help:"Say how many shards a hot partition key needs."`
+	Shards   shardsCmd   `cmd:"" help:"Say how many shards a hot partition key needs."`
+	Simulate simulateCmd `cmd:"" help:"Try partition keys on rows of your own: sizes of partitions and nodes."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }

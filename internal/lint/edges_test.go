@@ -11,7 +11,8 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "engine", "engine/storage",
-		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard", "workbench/capacity",
+		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
+		"workbench/capacity", "workbench/keys", "workbench/report", "workbench/rows", "workbench/simulation",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -53,8 +54,13 @@ var edges = map[string][]string{
 	"partitioner": {},
 
 	// The workbench: what it works out is arithmetic on what it is given.
-	"workbench/capacity": {"shard", "workbench/stats"},
-	"workbench/stats":    {},
+	"workbench/report":     {"workbench/simulation"},
+	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/stats"},
+	"workbench/capacity":   {"shard", "workbench/stats"},
+	"workbench/keys":       {"shard"},
+	"workbench/orders":     {},
+	"workbench/rows":       {},
+	"workbench/stats":      {},
 
 	"internal/lint": {},
 }

@@ -50,11 +50,12 @@ func spread(keys func(func(string) bool)) int {
 	return slices.Max(sizes[:]) - slices.Min(sizes[:])
 }
 
-// TestRandomKeysKeepTheirBoundsMostly holds what the documents say of the
-// experiment's bounds to 2,000 draws, with the seeds 1 to 2,000.
+// TestRandomKeysKeepTheirBoundsMostly draws the experiment's random keys anew:
+// its UUIDs do not always keep within 150 (2.3% of all draws do not), its e-mail
+// addresses stay far below 400 if they are what they are said to be.
 func TestRandomKeysKeepTheirBoundsMostly(t *testing.T) {
-	const draws = 2000
-	uuids, lazy, real, sum, worst := 0, 0, 0, 0, 0
+	const draws = 400
+	uuids, sum, worst := 0, 0, 0
 	for seed := range uint64(draws) {
 		if spread(func(yield func(string) bool) {
 			for o := range Orders(seed + 1) {
@@ -65,26 +66,38 @@ func TestRandomKeysKeepTheirBoundsMostly(t *testing.T) {
 		}) > 150 {
 			uuids++
 		}
-		if spread(LazyEmails(seed+1)) > 400 {
-			lazy++
-		}
 		d := spread(Emails(seed + 1))
-		if d > 400 {
-			real++
-		}
 		sum, worst = sum+d, max(worst, d)
 	}
-	share := func(n int) string { return strconv.FormatFloat(100*float64(n)/draws, 'f', 1, 64) + "%" }
-	t.Logf("UUIDs more than 150 apart: %s; lazy addresses more than 400 apart: %s; real ones: %s, %d apart on average, %d at worst",
-		share(uuids), share(lazy), share(real), sum/draws, worst)
-	if uuids < draws*15/1000 || uuids > draws*35/1000 {
-		t.Errorf("UUIDs break 150 in %s of the draws, about 2.4%% was expected", share(uuids))
+	t.Logf("of %d draws: UUIDs more than 150 apart in %d; addresses %d apart on average, %d at worst", draws, uuids, sum/draws, worst)
+	if uuids < 2 || uuids > 20 {
+		t.Errorf("UUIDs break 150 in %d of %d draws, about 9 were expected", uuids, draws)
 	}
-	if lazy < draws*48/100 || lazy > draws*58/100 {
-		t.Errorf("lazy addresses break 400 in %s of the draws, about 53%% was expected", share(lazy))
+	if sum/draws < 62 || sum/draws > 76 || worst > 250 {
+		t.Errorf("addresses: mean %d, worst %d", sum/draws, worst)
 	}
-	if real != 0 || sum/draws < 64 || sum/draws > 74 || worst > 200 {
-		t.Errorf("real addresses: %d break 400, mean %d, worst %d", real, sum/draws, worst)
+}
+
+// TestLazyAddressesBreakTheirBound puts the 186 addresses at random places: in
+// nearly half of the cases some partition has over 400 rows more than another.
+func TestLazyAddressesBreakTheirBound(t *testing.T) {
+	const draws = 400
+	broken := 0
+	for seed := range uint64(draws) {
+		place := strconv.FormatUint(seed, 10)
+		if spread(func(yield func(string) bool) {
+			for e := range LazyEmails(seed + 1) {
+				if !yield(place + e) {
+					return
+				}
+			}
+		}) > 400 {
+			broken++
+		}
+	}
+	t.Logf("more than 400 apart in %d of %d", broken, draws)
+	if broken < draws*25/100 || broken > draws*60/100 {
+		t.Errorf("400 is broken in %d of %d draws", broken, draws)
 	}
 }
 

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -63,5 +65,34 @@ func TestBinomialSumsToOne(t *testing.T) {
 		Binomial(n, 0.3, func(k int, p float64) { sum += p; mean += p * float64(k) })
 		near(t, "sum", sum, 1, 1e-9)
 		near(t, "mean", mean, 0.3*float64(n), 1e-9)
+	}
+}
+
+// 5,610 rows on four partitions are more than 150 apart in 2.3% of the draws, and
+// the same by throwing them one by one.
+func TestSpreadWithin(t *testing.T) {
+	if got := SpreadWithin(5610, 4, 150, 20_000, 1); got < 0.972 || got > 0.982 {
+		t.Errorf("5,610 rows on 4: %g", got)
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	const draws = 2000
+	within := 0
+	for range draws {
+		var sizes [8]int
+		for range 800 {
+			sizes[rnd.IntN(8)]++
+		}
+		if slices.Max(sizes[:])-slices.Min(sizes[:]) <= 28 {
+			within++
+		}
+	}
+	if got, want := SpreadWithin(800, 8, 28, draws, 1), float64(within)/draws; math.Abs(got-want) > 0.06 {
+		t.Errorf("800 rows on 8: %g by the normal distribution, %g by throwing", got, want)
+	}
+	if a, b := SpreadWithin(390, 8, 20, 500, 1), SpreadWithin(410, 8, 20, 500, 1); math.Abs(a-b) > 0.12 {
+		t.Errorf("the two ways do not meet: %g, %g", a, b)
+	}
+	if SpreadWithin(100, 1, 0, 10, 1) != 1 || SpreadWithin(1, 4, 0, 10, 1) != 0 || SpreadWithin(0, 4, 0, 10, 1) != 1 {
+		t.Error("the ends are wrong")
 	}
 }

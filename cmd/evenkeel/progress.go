@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// progress tells on stderr how far the reading of a file is, once it has taken two
+// seconds: a bar on a terminal, one line elsewhere.
+type progress struct {
+	out      io.Writer
+	src      *rows.Source
+	terminal bool
+	began    time.Time
+	last     time.Time
+	shown    bool
+}
+
+func newProgress(out io.Writer, src *rows.Source) *progress {
+	p := &progress{out: out, src: src, began: time.Now()}
+	if f, ok := out.(*os.File); ok {
+		st, err := f.Stat()
+		p.terminal = err == nil && st.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+const (
+	progressAfter = 2 * time.Second
+	progressEvery = 200 * time.Millisecond
+	progressRows  = 1 << 12 // rows between two looks at the clock
+)
+
+// row is told of every row.
+func (p *progress) row(n int64) {
+	if n%progressRows != 0 || p.shown && !p.terminal {
+		return
+	}
+	now := time.Now()
+	if now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.shown = now, true
+	read, size := p.src.Progress()
+	if !p.terminal {
+		of := ""
+		if size > 0 {
+			of = fmt.Sprintf(" of %s", megabytes(size))
+		}
+		fmt.Fprintf(p.out, "evenkeel: reading %s: %d rows, %s%s so far\n", p.src.Name(), n, megabytes(read), of)
+		return
+	}
+	rate := float64(n) / now.Sub(p.began).Seconds()
+	if size == 0 {
+		fmt.Fprintf(p.out, "\r\x1b[K%d rows, %s, %.0f rows/s", n, megabytes(read), rate)
+		return
+	}
+	done := min(1, float64(read)/float64(size))
+	left := time.Duration(float64(now.Sub(p.began)) * (1/max(done, 1e-6) - 1)).Round(time.Second)
+	full := int(done * 30)
+	fmt.Fprintf(p.out, "\r\x1b[K%s%s %3.0f%%  %.0f rows/s  %s left", strings.Repeat("█", full), strings.Repeat("░", 30-full), 100*done, rate, left)
+}
+
+// end wipes the bar.
+func (p *progress) end() {
+	if p.shown && p.terminal {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -1,0 +1,12 @@
+// Package report writes what a simulation found: as text for a terminal, and as
+// one HTML file that needs nothing else.
+//
+// It promises:
+//
+//  1. The HTML loads nothing, runs no script, follows the reader's choice of light
+//     or dark, prints, and says in words and tables what its plots show.
+//  2. Names and texts that come from the data are escaped; values do not appear.
+//  3. The length of both is bounded, however many partitions there are.
+//
+// It does no I/O but to the writer it is given; it imports workbench/simulation.
+package report

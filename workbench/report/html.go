@@ -1,0 +1,250 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// htmlBars is how many bars a plot has at most, tableRows how many rows a table.
+const (
+	htmlBars  = 200
+	tableRows = 200
+)
+
+// HTML writes a report as one file: no script, nothing loaded.
+func HTML(out io.Writer, r *simulation.Report) error {
+	p := &page{w: bufio.NewWriter(out)}
+	p.put(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>`, "Partition keys on "+r.Data, `</title>
+<style>`)
+	p.raw(style)
+	p.raw(`</style>
+</head>
+<body>
+<a class="skip" href="#keys">Skip to the keys</a>
+<header>
+`)
+	p.put(`<h1>Partition keys on `, r.Data, "</h1>\n")
+	p.put(`<p>`, fmt.Sprintf("%s rows over %s partitions, %s.", count(r.Rows), count(int64(r.Partitions)), placement(r)))
+	if r.BadRows > 0 {
+		p.put(" ", count(r.BadRows)+" bad rows were passed over.", "")
+	}
+	p.raw("</p>\n</header>\n<main>\n")
+	p.summary(r)
+	p.raw("<div id=\"keys\" tabindex=\"-1\">\n")
+	for i := range r.Keys {
+		p.key(r, &r.Keys[i], i)
+	}
+	p.raw("</div>\n")
+	p.moves(r)
+	p.raw("</main>\n</body>\n</html>\n")
+	if p.err != nil {
+		return p.err
+	}
+	return p.w.Flush()
+}
+
+// page writes HTML; the first error stays.
+type page struct {
+	w   *bufio.Writer
+	err error
+}
+
+func (p *page) raw(s string) {
+	if p.err == nil {
+		_, p.err = p.w.WriteString(s)
+	}
+}
+
+// put writes markup, text, markup, text, … ; every second argument is escaped.
+func (p *page) put(parts ...string) {
+	for i, s := range parts {
+		if i%2 == 1 {
+			s = html.EscapeString(s)
+		}
+		p.raw(s)
+	}
+}
+
+// summary is the table of all keys, the verdicts first.
+func (p *page) summary(r *simulation.Report) {
+	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="summary"><table>
+<caption id="summary">The keys side by side. A max/mean of 1 is perfectly even.</caption>
+<thead><tr><th scope="col">Key</th><th scope="col">Verdict</th><th scope="col">Fullest partition</th><th scope="col">Max/mean</th><th scope="col">Coefficient of variation</th><th scope="col">Chi-square p</th></tr></thead>
+<tbody>
+`)
+	for i := range r.Keys {
+		k := &r.Keys[i]
+		p.put(fmt.Sprintf(`<tr><th scope="row"><a href="#key%d">`, i), k.Key, `</a></th><td>`, k.Reading(), `</td><td class="n">`, count(k.Max),
+			`</td><td class="n">`, ratio(k.MaxOverMean), `</td><td class="n">`, ratio(k.CV), `</td><td class="n">`, chance(k.PValue), "</td></tr>\n")
+	}
+	p.raw("</tbody></table></div>\n")
+}
+
+func (p *page) key(r *simulation.Report, k *simulation.KeyReport, i int) {
+	p.put(fmt.Sprintf(`<section aria-labelledby="key%d">`+"\n"+`<h2 id="key%d">`, i, i), k.Key, "</h2>\n<p class=\"verdict\">", sentence(k.Reading()), "</p>\n")
+	bs, each := bars(k.Sizes, "partition", htmlBars)
+	caption := "Rows of each partition"
+	if each > 1 {
+		caption = fmt.Sprintf("Rows of partitions; each bar is the fullest of %d neighbours", each)
+	}
+	p.plot(fmt.Sprintf("key%d-partitions", i), caption+". The line is the mean.", bs,
+		fmt.Sprintf("From %s to %s rows, %s on average.", count(k.Min), count(k.Max), ratio(k.Mean)))
+	p.put("<p>", sentence(spreadText(&k.Spread)), "</p>\n")
+	if k.Within != nil {
+		p.put("<p>", sentence(withinText(k.Within)), "</p>\n")
+	}
+	p.table("Rows of each partition", "Partition", k.Sizes, r.Rows, nil)
+	if n := k.Nodes; n != nil {
+		bs, each := nodeBars(n, htmlBars)
+		caption := fmt.Sprintf("Rows of each node, %d replicas of each row. The marks are what its part of the ring would hold", r.Ring.RF)
+		if each > 1 {
+			caption = fmt.Sprintf("Rows of nodes, %d replicas of each row; each bar is the fullest of %d neighbours. The line is the mean", r.Ring.RF, each)
+		}
+		p.plot(fmt.Sprintf("key%d-nodes", i), caption+".", bs,
+			fmt.Sprintf("From %s to %s rows; the fullest has %s times the mean, where the ring alone would make %s.", count(n.Min), count(n.Max), ratio(n.MaxOverMean), ratio(n.RingMaxOverMean)))
+		p.table("Rows of each node", "Node", n.Sizes, r.Rows*int64(r.Ring.RF), n.Ownership)
+	}
+	p.computed(k)
+	p.raw("</section>\n")
+}
+
+// computed lists what the salts of a key came to.
+func (p *page) computed(k *simulation.KeyReport) {
+	if len(k.Computed) == 0 {
+		return
+	}
+	p.raw("<ul>\n")
+	for _, c := range k.Computed {
+		p.put("<li><code>", c.Part, "</code>: ", c.Reading()+".", "")
+		if len(c.Variants) > 0 {
+			p.raw("<ul>\n")
+			for _, v := range c.Variants {
+				p.put("<li>in its place <code>", v.Part, "</code>: ", v.Reading()+".", "</li>\n")
+			}
+			p.raw("</ul>")
+		}
+		p.raw("</li>\n")
+	}
+	p.raw("</ul>\n")
+}
+
+func (p *page) moves(r *simulation.Report) {
+	if len(r.Moves) == 0 {
+		return
+	}
+	p.raw(`<section aria-labelledby="moves"><h2 id="moves">When the number of salts changes</h2>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="movescaption"><table><caption id="movescaption">Rows that change place</caption>
+<thead><tr><th scope="col">Salt</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Modulo</th><th scope="col">Jump hash</th></tr></thead><tbody>
+`)
+	for _, m := range r.Moves {
+		p.put(`<tr><th scope="row">`, m.Part, `</th><td class="n">`, count(int64(m.From)), `</td><td class="n">`, count(int64(m.To)),
+			`</td><td class="n">`, count(m.Modulo)+" ("+share(of(m.Modulo, r.Rows))+")", `</td><td class="n">`, count(m.Jump)+" ("+share(of(m.Jump, r.Rows))+")", "</td></tr>\n")
+	}
+	p.raw("</tbody></table></div></section>\n")
+}
+
+// plot draws bars as SVG: lying, with labels, where they are few, else standing
+// side by side. words say what is to be seen.
+func (p *page) plot(id, caption string, bs []bar, words string) {
+	p.put("<figure>\n<figcaption>", caption, "</figcaption>\n")
+	if len(bs) <= 24 {
+		p.lying(id, bs, words)
+	} else {
+		p.standing(id, bs, words)
+	}
+	p.put(`<p class="words">`, words, "</p>\n</figure>\n")
+}
+
+func (p *page) open(id string, width, height int, words string) {
+	p.put(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-labelledby="%s"><title id="%s">`, width, height, id, id), words, "</title>\n")
+}
+
+func (p *page) lying(id string, bs []bar, words string) {
+	const label, width, row = 110, 640, 24
+	most := longest(bs)
+	scale := (width - label - 70) / most
+	p.open(id, width, row*len(bs), words)
+	for i, b := range bs {
+		y, x := i*row, float64(label)+b.mark*scale
+		p.put(fmt.Sprintf(`<text x="%d" y="%d" text-anchor="end">`, label-8, y+16), b.label, `</text>`)
+		p.put(fmt.Sprintf(`<rect class="bar" x="%d" y="%d" width="%.1f" height="%d" rx="2"><title>`, label, y+3, float64(b.rows)*scale, row-6), b.label+": "+count(b.rows)+" rows", "</title></rect>")
+		p.put(fmt.Sprintf(`<text x="%.1f" y="%d">`, float64(label)+math.Max(float64(b.rows), b.mark)*scale+6, y+16), count(b.rows), "</text>")
+		p.raw(fmt.Sprintf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`+"\n", x, x, y, y+row))
+	}
+	p.raw("</svg>\n")
+}
+
+func (p *page) standing(id string, bs []bar, words string) {
+	const width, height = 640, 180
+	most := longest(bs)
+	step := float64(width) / float64(len(bs))
+	p.open(id, width, height, words)
+	for i, b := range bs {
+		h := float64(b.rows) / most * (height - 4)
+		p.put(fmt.Sprintf(`<rect class="bar" x="%.2f" y="%.1f" width="%.2f" height="%.1f"><title>`, float64(i)*step, height-h, math.Max(0.8, step-1), h), b.label+": "+count(b.rows)+" rows", "</title></rect>\n")
+		y := height - b.mark/most*(height-4)
+		p.raw(fmt.Sprintf(`<line class="mark" x1="%.2f" x2="%.2f" y1="%.1f" y2="%.1f"/>`, float64(i)*step, float64(i+1)*step, y, y))
+	}
+	p.raw("</svg>\n")
+}
+
+// table is a plot's numbers, folded away.
+func (p *page) table(caption, what string, sizes []int64, rows int64, ownership []float64) {
+	p.put("<details><summary>", caption+", as a table", "</summary>\n")
+	p.put(`<div class="scroll" tabindex="0" role="region" aria-label="`, caption, `"><table><thead><tr><th scope="col">`, what, `</th><th scope="col">Rows</th><th scope="col">Share</th>`)
+	if ownership != nil {
+		p.raw(`<th scope="col">Part of the ring</th>`)
+	}
+	p.raw("</tr></thead><tbody>\n")
+	for i, n := range sizes {
+		if i == tableRows {
+			break
+		}
+		p.put(`<tr><th scope="row">`, fmt.Sprint(i), `</th><td class="n">`, count(n), `</td><td class="n">`, share(of(n, rows)), "</td>")
+		if ownership != nil {
+			p.put(`<td class="n">`, share(ownership[i]), "</td>")
+		}
+		p.raw("</tr>\n")
+	}
+	p.raw("</tbody></table></div>\n")
+	if len(sizes) > tableRows {
+		p.put("<p>", fmt.Sprintf("The first %d of %s; --json has all.", tableRows, count(int64(len(sizes)))), "</p>\n")
+	}
+	p.raw("</details>\n")
+}
+
+// sentence begins with a capital and ends with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+const style = `
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #4a525c; --paper: #ffffff; --line: #d0d5db; --bar: #2a6fb0; --mark: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --soft: #b3bac2; --paper: #15181c; --line: #3a4048; --bar: #6aa9e0; --mark: #ff8a80; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 46rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.2; overflow-wrap: anywhere; } h2 { font-size: 1.2rem; margin-top: 2.5rem; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
+a { color: var(--bar); } .skip { position: absolute; left: -999rem; } .skip:focus { left: 1rem; top: .5rem; }
+:focus-visible { outline: 3px solid var(--bar); outline-offset: 2px; }
+.verdict { font-weight: 600; } .words, figcaption, caption { color: var(--soft); font-size: .9rem; } caption { text-align: left; padding-bottom: .3rem; }
+figure { margin: 1rem 0; } svg { width: 100%; height: auto; display: block; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+.bar { fill: var(--bar); } .mark { stroke: var(--mark); stroke-width: 2; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; } th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; } .n { text-align: right; font-variant-numeric: tabular-nums; }
+summary { cursor: pointer; color: var(--bar); }
+@media print { body { max-width: none; } details { display: none; } .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; } section { break-inside: avoid; } }
+`

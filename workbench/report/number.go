@@ -1,0 +1,40 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// count prints a whole number, thousands apart.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func share(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// ratio prints a number with as many digits as help.
+func ratio(x float64) string {
+	switch {
+	case x >= 100:
+		return count(int64(math.Round(x)))
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.3f", x)
+}
+
+// chance prints a probability.
+func chance(p float64) string {
+	switch {
+	case p >= 0.001:
+		return fmt.Sprintf("%.3f", p)
+	case p < 1e-15:
+		return "under 1e-15"
+	}
+	return fmt.Sprintf("%.0e", p)
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// textBars is how many bars a terminal gets for a key.
+const textBars = 24
+
+// Text writes a report for a terminal. │ marks where a bar would end if all were
+// even.
+func Text(out io.Writer, r *simulation.Report) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "%s: %s rows over %s partitions, %s\n", r.Data, count(r.Rows), count(int64(r.Partitions)), placement(r))
+	if r.BadRows > 0 {
+		fmt.Fprintf(w, "%s bad rows passed over\n", count(r.BadRows))
+	}
+	for i := range r.Keys {
+		k := &r.Keys[i]
+		fmt.Fprintf(w, "\n%s: %s\n", k.Key, k.Reading())
+		bs, each := bars(k.Sizes, "partition", textBars)
+		textPlot(w, bs, r.Rows)
+		if each > 1 {
+			fmt.Fprintf(w, "  (each bar is the fullest of %d neighbours)\n", each)
+		}
+		fmt.Fprintf(w, "  %s\n", spreadText(&k.Spread))
+		if k.Within != nil {
+			fmt.Fprintf(w, "  %s\n", withinText(k.Within))
+		}
+		if n := k.Nodes; n != nil {
+			fmt.Fprintf(w, "  nodes, %d replicas of each row; │ is what the node's part of the ring would hold\n", r.Ring.RF)
+			bs, each := nodeBars(n, textBars)
+			textPlot(w, bs, r.Rows*int64(r.Ring.RF))
+			if each > 1 {
+				fmt.Fprintf(w, "  (each bar is the fullest of %d neighbours)\n", each)
+			}
+			fmt.Fprintf(w, "  %s; the ring alone makes %s\n", spreadText(&n.Spread), ratio(n.RingMaxOverMean))
+		}
+		for _, c := range k.Computed {
+			fmt.Fprintf(w, "  %s: %s\n", c.Part, c.Reading())
+			for _, v := range c.Variants {
+				fmt.Fprintf(w, "    %s in its place: %s\n", v.Part, v.Reading())
+			}
+		}
+	}
+	if len(r.Moves) > 0 {
+		fmt.Fprintf(w, "\nrows that change place with the number of salts\n")
+		for _, m := range r.Moves {
+			fmt.Fprintf(w, "  %s, %d → %d: modulo %s (%s), jump hash %s (%s)\n", m.Part, m.From, m.To,
+				count(m.Modulo), share(of(m.Modulo, r.Rows)), count(m.Jump), share(of(m.Jump, r.Rows)))
+		}
+	}
+	return w.Flush()
+}
+
+func placement(r *simulation.Report) string {
+	if r.Ring == nil {
+		return string(r.Partitioner)
+	}
+	return fmt.Sprintf("%s, and %d nodes of %d vnodes, RF %d (tokens: %s)", r.Partitioner, r.Ring.Nodes, r.Ring.VNodes, r.Ring.RF, r.Ring.Tokens)
+}
+
+func spreadText(s *simulation.Spread) string {
+	return fmt.Sprintf("max/mean %s, coefficient of variation %s, chi-square %s with %d df, p %s",
+		ratio(s.MaxOverMean), ratio(s.CV), ratio(s.ChiSquare), s.Freedom, chance(s.PValue))
+}
+
+func withinText(w *simulation.Within) string {
+	verb := "within"
+	if w.Difference > w.Bound {
+		verb = "not within"
+	}
+	return fmt.Sprintf("fullest less emptiest: %s, %s %s; a key unique to each row keeps that in %s of %s draws (seed %d)",
+		count(w.Difference), verb, count(w.Bound), share(w.Chance), count(int64(w.Draws)), w.Seed)
+}
+
+// textPlot draws bars in eighths of a character cell.
+func textPlot(w io.Writer, bs []bar, rows int64) {
+	const cells = 32
+	label, number := 0, 0
+	for _, b := range bs {
+		label, number = max(label, len([]rune(b.label))), max(number, len(count(b.rows)))
+	}
+	most := longest(bs)
+	for _, b := range bs {
+		eighths := int(math.Round(float64(b.rows) / most * cells * 8))
+		line := []rune(strings.Repeat("█", eighths/8))
+		if eighths%8 > 0 {
+			line = append(line, []rune("▏▎▍▌▋▊▉")[eighths%8-1])
+		}
+		mark := min(cells, int(math.Round(b.mark/most*cells)))
+		for len(line) <= mark {
+			line = append(line, ' ')
+		}
+		if line[mark] == ' ' {
+			line[mark] = '│'
+		}
+		fmt.Fprintf(w, "  %-*s %*s  %5s  %s\n", label, b.label, number, count(b.rows), share(of(b.rows, rows)), strings.TrimRight(string(line), " "))
+	}
+}
+
+func of(n, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(n) / float64(whole)
+}

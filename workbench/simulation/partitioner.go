@@ -1,0 +1,62 @@
+package simulation
+
+import (
+	"encoding/binary"
+	"math/big"
+	"math/bits"
+
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// Partitioner is how a key becomes a place.
+type Partitioner string
+
+const (
+	Murmur3 Partitioner = "murmur3"  // Cassandra's Murmur3Partitioner
+	Random  Partitioner = "random"   // Cassandra's RandomPartitioner
+	MD5Mod  Partitioner = "md5-mod"  // MD5 of the text modulo n
+	JavaMod Partitioner = "java-mod" // Java's String.hashCode of the text, floor-modulo n
+)
+
+// Tokens says whether keys have tokens on a ring.
+func (p Partitioner) Tokens() bool { return p == Murmur3 || p == Random }
+
+// mod is the hash of a value modulo n: a salt.
+func (p Partitioner) mod(v []byte, n int) int {
+	switch p {
+	case Murmur3:
+		return int(uint64(partitioner.Murmur3(v)) % uint64(n))
+	case Random:
+		t := partitioner.Random(v)
+		return int(t.Mod(t, big.NewInt(int64(n))).Int64())
+	case JavaMod:
+		return partitioner.JavaMod(string(v), n)
+	}
+	return partitioner.MD5Mod(v, n)
+}
+
+// position is the token of a key as its place on the ring, which is taken to have
+// 2^64 places from the least token up. RandomPartitioner's, which has 2^127, is cut
+// to its first 64 bits.
+func (p Partitioner) position(key []byte) uint64 {
+	if p == Murmur3 {
+		return uint64(partitioner.Murmur3(key)) ^ 1<<63
+	}
+	t := partitioner.Random(key)
+	switch {
+	case t.Sign() < 0: // the empty key, before all others
+		return 0
+	case t.BitLen() > 127: // 2^127 itself
+		return ^uint64(0)
+	}
+	return t.Rsh(t, 63).Uint64()
+}
+
+// rangeOf is which of n equal ranges a position is in.
+func rangeOf(position uint64, n int) int {
+	hi, _ := bits.Mul64(position, uint64(n))
+	return int(hi)
+}
+
+// appendInt appends a CQL int.
+func appendInt(dst []byte, n int) []byte { return binary.BigEndian.AppendUint32(dst, uint32(n)) }
