@@ -92,7 +92,7 @@ func (a *analyzer) selection(stmt *syntax.Select, out *Select) error {
 			name = s.Alias
 		}
 		out.Selection.Exprs = append(out.Selection.Exprs, x)
-		out.Columns = append(out.Columns, ResultColumn{name, x.Type()})
+		out.Columns = append(out.Columns, ResultColumn{name, shownType(x)})
 		out.Selection.Aggregated = out.Selection.Aggregated || aggregates(x)
 	}
 	if out.JSON {
@@ -103,6 +103,19 @@ func (a *analyzer) selection(stmt *syntax.Select, out *Select) error {
 		out.Columns = []ResultColumn{{"[json]", value.Native(value.Text)}}
 	}
 	return nil
+}
+
+// legacyTimeuuid is the type that Cassandra tells clients that min and max of
+// timeuuids have.
+var legacyTimeuuid = value.CustomOf("org.apache.cassandra.db.marshal.LegacyTimeUUIDType")
+
+// shownType is the type of an expression as the result's metadata has it.
+func shownType(x eval.Expr) *value.Type {
+	if c, ok := x.(*eval.Call); ok && c.Func.Aggregate && (c.Func.Name == "min" || c.Func.Name == "max") &&
+		c.Func.Returns.Kind == value.Timeuuid {
+		return legacyTimeuuid
+	}
+	return x.Type()
 }
 
 // aggregates says whether an expression calls an aggregate.
