@@ -11,8 +11,10 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 	"go.uber.org/goleak"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -29,6 +32,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // onStores runs a test on a real Cassandra and on the embedded engine.
@@ -367,6 +371,28 @@ func TestHiddenStatement(t *testing.T) {
 	})
 }
 
+// TestNowhere says that nothing that shows the whole schema shows the catalogue or
+// the hidden column.
+func TestNowhere(t *testing.T) {
+	s := newScene(t, embedded(t))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '5'}")
+	hidden := regexp.MustCompile(`\bshard\b|evenkeel|layouts`)
+	for _, text := range []string{
+		"DESCRIBE SCHEMA", "DESCRIBE FULL SCHEMA", "DESCRIBE FULL SCHEMA WITH INTERNALS", "DESCRIBE KEYSPACES", "DESCRIBE TABLES", "DESCRIBE TYPES",
+		"SELECT * FROM system_schema.keyspaces", "SELECT * FROM system_schema.tables", "SELECT * FROM system_schema.columns",
+		"SELECT * FROM system_schema.types", "SELECT * FROM system_schema.indexes", "SELECT * FROM system_schema.views",
+		"SELECT * FROM system_schema.dropped_columns", "SELECT * FROM system_schema.triggers", "SELECT * FROM system_schema.column_masks",
+	} {
+		for _, c := range []*difftest.Conn{s.v4, s.v5} {
+			for _, a := range []*difftest.Answer{s.query(c, text), s.paged(c, text, 7), s.prepared(c, text, 7)} {
+				if got := show(a); a.Kind != difftest.Rows || hidden.MatchString(got) {
+					t.Errorf("%s shows %q in\n%s", text, hidden.FindString(got), got)
+				}
+			}
+		}
+	}
+}
+
 // TestOtherDoor says that a door learns by an event what another has done, before
 // its clients do, and that they hear nothing of the catalogue.
 func TestOtherDoor(t *testing.T) {
@@ -495,6 +521,111 @@ func TestClaims(t *testing.T) {
 	}
 	if !s.router.Claims(syntax.Head{Kind: syntax.StatementBatch, Name: syntax.Name{Name: "t"}}, s.keyspace) {
 		t.Error("a batch with a sharded table is not claimed")
+	}
+}
+
+// TestHalfDone says that a door completes what another left half-done: the physical
+// table is there, and its door died before it could say so.
+func TestHalfDone(t *testing.T) {
+	s := newScene(t, embedded(t))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".other (k int, c int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '5'}")
+	session := catalog.NewSession(s.store)
+	defer session.Close()
+	c := catalog.New(catalog.Options{Session: session, Now: time.Now, UUID: random})
+	physical, err := c.Schema(t.Context(), s.keyspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	died := errors.New("the door has died")
+	e := &catalog.Entry{Keyspace: s.keyspace, Table: "t", Physical: "t", Layout: &shard.Layout{N: 3, Column: "shard"}}
+	_, err = c.Create(t.Context(), e, physical.Keyspaces[s.keyspace], func(context.Context) error {
+		s.must(s.direct, "CREATE TABLE "+s.keyspace+".t (k int, shard int, c int, PRIMARY KEY ((k, shard), c))")
+		return died
+	})
+	if !errors.Is(err, died) {
+		t.Fatal(err)
+	}
+	at := dial(t, serveDoor(t, s.store, startRouter(t, s.store)), primitive.ProtocolVersion5)
+	s.must(at, "INSERT INTO "+s.keyspace+".t (k, c) VALUES (1, 2)")
+	if got := show(s.query(at, "SELECT * FROM "+s.keyspace+".t WHERE k = 1")); got != "1 | 2\n1 rows\n" {
+		t.Error(got)
+	}
+	if got := show(s.query(s.direct, "SELECT state FROM evenkeel.layouts WHERE keyspace_name = '"+s.keyspace+"' AND table_name = 't'")); got != "active\n1 rows\n" {
+		t.Error(got)
+	}
+}
+
+// recorder is a store that notes the texts of QUERYs by whose link they go over.
+type recorder struct {
+	store.Store
+	mu   sync.Mutex
+	text map[bool][]string // by LinkOptions.Own
+}
+
+type recordedLink struct {
+	store.Forwarder
+	r   *recorder
+	own bool
+}
+
+func (r *recorder) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := r.Store.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &recordedLink{l.(store.Forwarder), r, o.Own}, nil
+}
+
+func (l *recordedLink) note(m wire.Message) {
+	if m.Op == wire.OpQuery {
+		text, _ := wire.QueryText(m.Body)
+		l.r.mu.Lock()
+		defer l.r.mu.Unlock()
+		l.r.text[l.own] = append(l.r.text[l.own], string(text))
+	}
+}
+
+func (l *recordedLink) Send(m wire.Message, reply func(wire.Message)) {
+	l.note(m)
+	l.Forwarder.Send(m, reply)
+}
+
+func (l *recordedLink) Forward(m wire.Message, to store.Receiver, tag uint32) {
+	l.note(m)
+	l.Forwarder.Forward(m, to, tag)
+}
+
+// TestRights says that physical statements go over the client's link, with its
+// rights, and that the door's own account does nothing but keep the catalogue.
+func TestRights(t *testing.T) {
+	r := &recorder{Store: embedded(t), text: map[bool][]string{}}
+	s := newScene(t, r)
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '5'}")
+	want := []string{"CREATE TABLE " + s.keyspace + ".t (k int, c int, v int, shard int, PRIMARY KEY ((k, shard), c))"}
+	for _, text := range []string{
+		"ALTER TABLE %s.t ADD w int", "ALTER TABLE %s.t WITH comment = 'x'", "TRUNCATE %s.t", "CREATE TYPE %s.u (a int)",
+		"SELECT keyspace_name, table_name FROM system_schema.tables", "DROP TABLE %s.t", "DROP KEYSPACE %s",
+	} {
+		text = strings.ReplaceAll(text, "%s", s.keyspace)
+		s.must(s.v5, text)
+		want = append(want, text)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range want {
+		if !slices.Contains(r.text[false], text) {
+			t.Errorf("not over the client's link: %s\nbut %q", text, r.text[false])
+		}
+	}
+	for _, text := range r.text[true] {
+		if !strings.Contains(text, "evenkeel") && !strings.Contains(text, " FROM system") {
+			t.Errorf("by the door's own account: %s", text)
+		}
+	}
+	for _, text := range r.text[false] {
+		if strings.Contains(text, "evenkeel") {
+			t.Errorf("over the client's link: %s", text)
+		}
 	}
 }
 
