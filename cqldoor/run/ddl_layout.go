@@ -215,8 +215,8 @@ func (d declaration) codePoints(t *schema.Table, l *shard.Layout) (*shard.Layout
 func skewed(n int) string {
 	why := fmt.Sprintf("write_sharding: hash 'code_points' is skewed over %d shards", n)
 	if p := nextPrime(n); p != n {
-		why += fmt.Sprintf(": a product is often a multiple of the factors of %d, so some shards get many times their part and others "+
-			"nothing; %d shards, a prime number, are less so", n, p)
+		why += fmt.Sprintf(": a product collects the factors of %d, so most rows come to few shards; "+
+			"%d shards, a prime number, are less so", n, p)
 	} else {
 		why += ", though less so than over a number that is not prime"
 	}
