@@ -34,6 +34,8 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (rows []row, mor
 		}
 	}
 	merge := scatter.NewReader(o)
+	// No shard has more than one row of such a segment.
+	single := s.Slice.Row(x.plan.Table.Table)
 	window := x.r.opts.FanOut
 	answers := make(chan response, window)
 	flights := map[int]*flight{}
@@ -45,6 +47,12 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (rows []row, mor
 				break
 			}
 			from := after
+			if f.After != nil && single {
+				if err := merge.Feed(f, make([][]row, len(f.Shards))); err != nil {
+					return nil, false, err
+				}
+				continue
+			}
 			if f.After != nil {
 				from = f.After.key
 			}
@@ -61,6 +69,9 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (rows []row, mor
 			if err := x.send(&fl.pieces[0], tag, answers); err != nil {
 				return nil, false, err
 			}
+		}
+		if merge.Done() {
+			break
 		}
 		if len(flights) == 0 {
 			return nil, false, fmt.Errorf("run: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)

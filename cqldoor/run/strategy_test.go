@@ -1,0 +1,260 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// twins are a plain table and sharded ones of the same definition.
+type twins struct {
+	*scene
+	layouts []string
+	name    int
+}
+
+var layouts = []string{
+	"{'shards': '1'}", "{'shards': '3'}", "{'shards': '16'}",
+	"{'shards': '1', 'strategy': 'random'}", "{'shards': '3', 'strategy': 'random'}", "{'shards': '16', 'strategy': 'random'}",
+}
+
+// create makes the tables of a definition, and of options where there are some.
+func (w *twins) create(columns, options string) {
+	w.t.Helper()
+	w.name++
+	w.must(w.v5, "CREATE TABLE "+w.table(-1)+" ("+columns+")"+options)
+	join := " WITH "
+	if options != "" {
+		join = " AND "
+	}
+	for i, l := range w.layouts {
+		w.must(w.v5, "CREATE TABLE "+w.table(i)+" ("+columns+")"+options+join+"write_sharding = "+l)
+	}
+}
+
+func (w *twins) table(layout int) string {
+	if layout < 0 {
+		return fmt.Sprintf("%s.plain%d", w.keyspace, w.name)
+	}
+	return fmt.Sprintf("%s.t%d_%d", w.keyspace, w.name, layout)
+}
+
+func (w *twins) text(layout int, text string) string {
+	return strings.ReplaceAll(text, "TABLE", w.table(layout))
+}
+
+// write executes a write on all and demands that it fares alike. refused says that
+// sharded tables may refuse it, and then no table has it.
+func (w *twins) write(text string) string {
+	want := w.query(w.v5, w.text(-1, text))
+	for i, l := range w.layouts {
+		got := w.query(w.v5, w.text(i, text))
+		if got.Kind != want.Kind || got.Code != want.Code {
+			return fmt.Sprintf("%s\n%s\nwant %sgot  %s", text, l, show(want), show(got))
+		}
+	}
+	return ""
+}
+
+// read compares what a read gives, in pages of several sizes.
+func (w *twins) read(text string) string {
+	unordered := !strings.Contains(text, "p =") && !strings.Contains(text, "p IN")
+	want := w.rows(w.paged(w.v5, w.text(-1, text), 0), unordered)
+	for i, l := range w.layouts {
+		for _, size := range []int32{0, 1, 3} {
+			a := w.paged(w.v5, w.text(i, text), size)
+			if got := w.rows(a, unordered); got != want {
+				return fmt.Sprintf("%s\n%s, pages of %d\nwant %sgot  %s", text, l, size, want, got)
+			}
+		}
+	}
+	return ""
+}
+
+func (w *twins) rows(a *difftest.Answer, unordered bool) string {
+	if a.Kind == difftest.Error {
+		return show(a)
+	}
+	if unordered {
+		slices.SortFunc(a.Rows, func(x, y [][]byte) int {
+			return slices.CompareFunc(x, y, func(a, b []byte) int {
+				if (a == nil) != (b == nil) {
+					return map[bool]int{true: -1, false: 1}[a == nil]
+				}
+				return strings.Compare(string(a), string(b))
+			})
+		})
+	}
+	b := *a
+	b.Columns = slices.Clone(a.Columns)
+	for i := range b.Columns {
+		b.Columns[i].Table = ""
+	}
+	return show(&b)
+}
+
+// history draws writes and reads of a table
+//
+//	(p int, c int, v text, n int, l list<int>, m map<int, int>, s text static, PRIMARY KEY (p, c))
+type history struct {
+	r       *rapid.T
+	p       []int
+	statics bool
+}
+
+func (h *history) one(of ...string) string { return rapid.SampledFrom(of).Draw(h.r, "choice") }
+
+func (h *history) key() string { return fmt.Sprint(rapid.SampledFrom(h.p).Draw(h.r, "p")) }
+
+func (h *history) using(ttl bool) string {
+	ts := fmt.Sprintf("USING TIMESTAMP %d", rapid.IntRange(1, 5).Draw(h.r, "timestamp"))
+	if ttl && rapid.IntRange(0, 4).Draw(h.r, "expiring") == 0 {
+		ts += " AND TTL 10000"
+	}
+	return ts
+}
+
+func (h *history) c() string { return fmt.Sprint(rapid.IntRange(0, 5).Draw(h.r, "c")) }
+
+func (h *history) write() string {
+	p, c := h.key(), h.c()
+	text, number := h.one("'a'", "'b'", "'c'", "null"), h.one("1", "2", "3", "null")
+	static := func() string { return h.one("'x'", "'y'", "null") }
+	kinds := []string{"insert", "insert", "insert", "marker", "update", "update", "collection", "delete row", "delete cell", "delete range", "delete partition", "batch", "in"}
+	if h.statics {
+		kinds = append(kinds, "static", "both", "delete static", "both in")
+	}
+	switch h.one(kinds...) {
+	case "insert":
+		return fmt.Sprintf("INSERT INTO TABLE (p, c, v, n) VALUES (%s, %s, %s, %s) %s", p, c, text, number, h.using(true))
+	case "marker":
+		return fmt.Sprintf("INSERT INTO TABLE (p, c) VALUES (%s, %s) %s", p, c, h.using(true))
+	case "update":
+		return fmt.Sprintf("UPDATE TABLE %s SET v = %s WHERE p = %s AND c = %s", h.using(true), text, p, c)
+	case "collection":
+		return fmt.Sprintf("UPDATE TABLE %s SET %s WHERE p = %s AND c = %s", h.using(true),
+			h.one("l = [1, 2]", "l = null", "m = m + {1: 2}", "m[2] = 3", "m = {}", "m = m - {1}"), p, c)
+	case "delete row":
+		return fmt.Sprintf("DELETE FROM TABLE %s WHERE p = %s AND c = %s", h.using(false), p, c)
+	case "delete cell":
+		return fmt.Sprintf("DELETE %s FROM TABLE %s WHERE p = %s AND c = %s", h.one("v", "n", "l", "m", "m[1]", "v, n"), h.using(false), p, c)
+	case "delete range":
+		return fmt.Sprintf("DELETE FROM TABLE %s WHERE p = %s AND c %s %s", h.using(false), p, h.one("<", ">", ">=", "<="), c)
+	case "delete partition":
+		return fmt.Sprintf("DELETE FROM TABLE %s WHERE p = %s", h.using(false), p)
+	case "batch":
+		return fmt.Sprintf("BEGIN %s BATCH %s; %s; APPLY BATCH", h.one("", "UNLOGGED"), h.simple(), h.simple())
+	case "in":
+		return fmt.Sprintf("UPDATE TABLE %s SET n = %s WHERE p = %s AND c IN (0, 2, 4)", h.using(true), number, p)
+	case "static":
+		return fmt.Sprintf("UPDATE TABLE %s SET s = %s WHERE p = %s", h.using(true), static(), p)
+	case "both":
+		return fmt.Sprintf("INSERT INTO TABLE (p, c, v, s) VALUES (%s, %s, %s, %s) %s", p, c, text, static(), h.using(true))
+	case "both in":
+		return fmt.Sprintf("UPDATE TABLE %s SET n = %s, s = %s WHERE p = %s AND c IN (1, 3)", h.using(true), number, static(), p)
+	}
+	return fmt.Sprintf("DELETE s FROM TABLE %s WHERE p = %s", h.using(false), p)
+}
+
+func (h *history) simple() string {
+	return fmt.Sprintf("INSERT INTO TABLE (p, c, v) VALUES (%s, %s, %s) %s", h.key(), h.c(), h.one("'a'", "'b'", "null"), h.using(false))
+}
+
+func (h *history) read() string {
+	p, c := h.key(), h.c()
+	reads := []string{
+		"SELECT * FROM TABLE WHERE p = " + p,
+		"SELECT * FROM TABLE WHERE p = " + p + " ORDER BY c DESC",
+		"SELECT c, v FROM TABLE WHERE p = " + p + " LIMIT 2",
+		"SELECT v, writetime(v), writetime(n) FROM TABLE WHERE p = " + p,
+		"SELECT writetime(m), maxwritetime(m), m FROM TABLE WHERE p = " + p,
+		"SELECT v, n FROM TABLE WHERE p = " + p + " AND c = " + c,
+		"SELECT c, m FROM TABLE WHERE p = " + p + " AND c > " + c,
+		"SELECT c, v FROM TABLE WHERE p = " + p + " AND v = 'b' ALLOW FILTERING",
+		"SELECT c, n FROM TABLE WHERE p = " + p + " AND n > 1 AND c < 4 ALLOW FILTERING",
+		"SELECT count(*), min(v), max(n), sum(n), avg(n) FROM TABLE WHERE p = " + p,
+		"SELECT c, count(n) FROM TABLE WHERE p = " + p + " GROUP BY c",
+		"SELECT JSON c, v FROM TABLE WHERE p = " + p,
+		fmt.Sprintf("SELECT p, c, v FROM TABLE WHERE p IN (%d, %d) PER PARTITION LIMIT 2", h.p[0], h.p[1]),
+		fmt.Sprintf("SELECT p, count(*) FROM TABLE WHERE p IN (%d, %d) GROUP BY p", h.p[0], h.p[1]),
+		fmt.Sprintf("SELECT DISTINCT p FROM TABLE WHERE p IN (%d, %d)", h.p[0], h.p[1]),
+	}
+	if h.statics {
+		reads = append(reads,
+			"SELECT s, c, writetime(s) FROM TABLE WHERE p = "+p,
+			"SELECT DISTINCT p, s FROM TABLE WHERE p = "+p,
+			"SELECT c FROM TABLE WHERE p = "+p+" AND s = 'x' ALLOW FILTERING",
+			"SELECT s, v FROM TABLE WHERE p = "+p+" AND c = "+c,
+			"SELECT s FROM TABLE WHERE p = "+p+" AND c >= "+c+" LIMIT 1",
+			"SELECT count(s), count(v) FROM TABLE WHERE p = "+p,
+		)
+	}
+	return h.one(reads...)
+}
+
+// scans are reads over all partitions.
+func (h *history) scans() []string {
+	reads := []string{
+		"SELECT * FROM TABLE", "SELECT DISTINCT p FROM TABLE", "SELECT p, count(*), sum(n) FROM TABLE GROUP BY p",
+		"SELECT p, c, v FROM TABLE PER PARTITION LIMIT 2", "SELECT count(*), max(v) FROM TABLE",
+		"SELECT p, c FROM TABLE WHERE n > 1 ALLOW FILTERING", "SELECT p, c, count(v) FROM TABLE WHERE c > 2 GROUP BY p, c ALLOW FILTERING",
+		"SELECT p, c FROM TABLE GROUP BY p, c PER PARTITION LIMIT 1",
+	}
+	if h.statics {
+		reads = append(reads, "SELECT DISTINCT p, s FROM TABLE", "SELECT p, s, v FROM TABLE WHERE s = 'x' ALLOW FILTERING")
+	}
+	return reads
+}
+
+// TestHistories gives one random history to a plain table and to sharded ones of
+// both strategies, and compares what they answer.
+func TestHistories(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		for _, statics := range []bool{false, true} {
+			t.Run(fmt.Sprintf("statics %v", statics), func(t *testing.T) {
+				w := &twins{scene: newScene(t, st), layouts: layouts}
+				column := ""
+				if statics {
+					column = "s text static, "
+				}
+				w.create("p int, c int, v text, n int, l list<int>, m map<int, int>, "+column+"PRIMARY KEY (p, c)", "")
+				next := 0
+				rapid.Check(t, func(r *rapid.T) {
+					next += 10
+					h := &history{r: r, p: []int{next, next + 1}, statics: statics}
+					var done []string
+					fail := func(fault string) {
+						if fault != "" {
+							r.Fatalf("%s\nafter\n%s", fault, strings.Join(done, ";\n"))
+						}
+					}
+					for range rapid.IntRange(3, 12).Draw(r, "writes") {
+						text := h.write()
+						done = append(done, text)
+						fail(w.write(text))
+						if rapid.Bool().Draw(r, "read") {
+							fail(w.read(h.read()))
+						}
+					}
+					for range 3 {
+						fail(w.read(h.read()))
+					}
+				})
+				if t.Failed() {
+					return
+				}
+				for _, text := range (&history{statics: statics}).scans() {
+					if fault := w.read(text); fault != "" {
+						t.Error(fault)
+					}
+				}
+			})
+		}
+	})
+}
