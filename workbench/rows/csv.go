@@ -18,7 +18,8 @@ type csvRows struct {
 	first  int   // the header's line
 	pick   []int // which fields
 	values []string
-	at     int
+	at     int // where the last record began
+	end    int // and ended
 	failed error
 }
 
@@ -43,6 +44,7 @@ func newCSV(s *Source, in io.Reader, comma rune) (*csvRows, error) {
 		return nil, c.s.readError(err, 1)
 	}
 	c.first, _ = c.r.FieldPos(0)
+	c.ended(header)
 	seen := make(map[string]int, len(header))
 	for i, name := range header {
 		if !utf8.ValidString(name) {
@@ -84,6 +86,7 @@ func (c *csvRows) next() ([]string, error) {
 		return nil, c.fail(err)
 	}
 	c.at, _ = c.r.FieldPos(0)
+	c.ended(record)
 	if len(record) != len(c.header) {
 		return nil, c.s.bad(c.at, "%s where the header has %d", plural(len(record), "field"), len(c.header))
 	}
@@ -97,6 +100,13 @@ func (c *csvRows) next() ([]string, error) {
 	return c.values, nil
 }
 
+// ended notes the line in which a record ends.
+func (c *csvRows) ended(record []string) {
+	last := len(record) - 1
+	c.end, _ = c.r.FieldPos(last)
+	c.end += strings.Count(record[last], "\n")
+}
+
 // fail says what an error means: a record that is no CSV is a bad row, all else
 // the end.
 func (c *csvRows) fail(err error) error {
@@ -105,7 +115,7 @@ func (c *csvRows) fail(err error) error {
 	case errors.Is(err, io.EOF):
 		c.failed = io.EOF
 	case errors.As(err, &bad):
-		c.at = bad.StartLine
+		c.at, c.end = bad.StartLine, bad.Line
 		switch {
 		case errors.Is(bad.Err, csv.ErrBareQuote):
 			return c.s.bad(bad.Line, "a quote at column %d, in a field that does not begin with one", bad.Column)
@@ -116,7 +126,7 @@ func (c *csvRows) fail(err error) error {
 		}
 		return c.s.bad(bad.Line, "%v", bad.Err)
 	default:
-		c.failed = c.s.readError(err, c.at+1)
+		c.failed = c.s.readError(err, c.end+1)
 	}
 	return c.failed
 }

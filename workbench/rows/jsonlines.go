@@ -34,11 +34,13 @@ func (j *jsonRows) line() int { return j.at }
 
 // columns are the names of the first object.
 func (j *jsonRows) columns() ([]string, int, error) {
-	if err := j.readLine(); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = &Unreadable{Name: j.s.name, Err: errors.New("has no rows"), hint: "JSON Lines has an object a line"}
+	if !j.again {
+		if err := j.readLine(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = &Unreadable{Name: j.s.name, Err: errors.New("has no rows"), hint: "JSON Lines has an object a line"}
+			}
+			return nil, 0, err
 		}
-		return nil, 0, err
 	}
 	if err := j.parse(); err != nil {
 		return nil, 0, err
