@@ -38,7 +38,7 @@ type schemaSelect struct {
 func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
 	tree, err := syntax.Parse(text)
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeSyntax, "%s", err)
+		return nil, syntaxError(err)
 	}
 	a, err := analysis.Analyze(tree, &schema.Schema{Keyspaces: map[string]*schema.Keyspace{x.system.Name: x.system}}, keyspace)
 	if err != nil {

@@ -76,14 +76,14 @@ func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 			return v.hides(h.Name.Name)
 		}
 		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
-	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch,
-		syntax.StatementTruncate, syntax.StatementAlterTable, syntax.StatementDropTable:
+	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch, syntax.StatementTruncate:
 		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
 	case syntax.StatementCreateTable:
 		return true // whether it says write_sharding is seen later
 	case syntax.StatementCreateKeyspace, syntax.StatementAlterKeyspace, syntax.StatementDropKeyspace, syntax.StatementUse:
 		return h.Name.Name == catalog.Keyspace || h.Kind == syntax.StatementDropKeyspace && v.tables[h.Name.Name] != nil
-	case syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
+	case syntax.StatementAlterTable, syntax.StatementDropTable,
+		syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
 		return v.tables[at] != nil || at == catalog.Keyspace
 	case syntax.StatementCreateIndex, syntax.StatementCreateView:
 		on := keyspace
@@ -240,7 +240,7 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, keyspace, 
 		req.Error(wire.Invalidf("Keyspace '%s' does not exist", h.Name.Name))
 		return true
 	}
-	x.serveOther(ctx, req, h.Kind, keyspace, text)
+	x.serveOther(ctx, req, h, keyspace, text)
 	return true
 }
 
@@ -261,14 +261,18 @@ func (x *schemaSide) foreign(req *cqldoor.Request, keyspace, table string) bool 
 func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
 // serveOther serves DDL and DESCRIBE.
-func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, kind syntax.StatementKind, keyspace, text string) {
-	if kind == syntax.StatementCreateTable && !mentions(text, catalog.Property) && !mentions(keyspace+text, catalog.Keyspace) {
-		req.Pass(req.Message)
+func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) {
+	if passed, refreshed := x.plain(h, keyspace, text); passed {
+		if !refreshed || req.Op == wire.OpPrepare {
+			req.Pass(req.Message)
+			return
+		}
+		req.Go(func() { x.reply(req, x.passOn(ctx, req)) })
 		return
 	}
 	tree, err := syntax.Parse(text)
 	if err != nil {
-		req.Error(wire.Errorf(wire.CodeSyntax, "%s", err))
+		req.Error(syntaxError(err))
 		return
 	}
 	if !x.concerns(tree, keyspace) {
@@ -286,6 +290,36 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, kind 
 		}
 		x.reply(req, err)
 	})
+}
+
+// plain says whether DDL is about a table that is not sharded, and whether the
+// schema is to be read anew after it, because sharded ones are in the same keyspace:
+// a statement may name both.
+func (x *schemaSide) plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
+	if h.Name.Keyspace != "" {
+		keyspace = h.Name.Keyspace
+	}
+	tables := x.view.Load().tables[keyspace]
+	switch {
+	case keyspace == catalog.Keyspace:
+	case h.Kind == syntax.StatementCreateTable:
+		return !mentions(text, catalog.Property), tables != nil
+	case h.Kind == syntax.StatementAlterTable || h.Kind == syntax.StatementDropTable:
+		return tables[h.Name.Name] == nil, tables != nil
+	}
+	return false, false
+}
+
+// passOn passes DDL on as it came; the schema is read anew before its answer is
+// passed on in turn.
+func (x *schemaSide) passOn(ctx context.Context, req *cqldoor.Request) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
+	defer cancel()
+	a, err := x.ask(ctx, req, wire.Message{Op: req.Op, Flags: req.Flags, Body: req.Body})
+	if err != nil {
+		return err
+	}
+	return (&change{schemaSide: x, req: req}).finish(ctx, a)
 }
 
 // mentions says whether a word stands in a text, in any case.

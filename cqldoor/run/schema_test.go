@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -477,6 +478,32 @@ func TestSameState(t *testing.T) {
 	}
 }
 
+// TestPlainBeside says that a plain table in a keyspace with sharded ones is known
+// at once: one batch may name both.
+func TestPlainBeside(t *testing.T) {
+	s := newScene(t, embedded(t))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '5'}")
+	for _, text := range []string{
+		"CREATE TABLE %s.plain (k int PRIMARY KEY, v int)", "ALTER TABLE %s.plain ADD w int", "ALTER TABLE %s.plain DROP v", "DROP TABLE %s.plain",
+	} {
+		s.must(s.v5, fmt.Sprintf(text, s.keyspace))
+		want, err := s.router.schema.catalog.Schema(t.Context(), s.keyspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, beside := s.router.state.Load().Schema.Table(s.keyspace, "plain"), want.Table(s.keyspace, "plain")
+		if !reflect.DeepEqual(got, beside) {
+			t.Errorf("after %s the state has %+v", text, got)
+		}
+	}
+	if a := s.query(s.v5, "CREATE TABLE "+s.keyspace+".t (k int PRIMARY KEY)"); int(a.Code) != int(wire.CodeAlreadyExists) {
+		t.Errorf("a plain table over a sharded one: %s", show(a))
+	}
+	if a := s.query(s.v5, "CREATE TABLE "+s.keyspace+".bad (p int PRIMARY KEY, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '5'}"); int(a.Code) != int(wire.CodeInvalid) {
+		t.Errorf("two primary keys: %s", show(a))
+	}
+}
+
 // TestClaims says what is the router's, at no cost.
 func TestClaims(t *testing.T) {
 	s := newScene(t, embedded(t))
@@ -502,7 +529,8 @@ func TestClaims(t *testing.T) {
 		claims(true, "", fmt.Sprintf(format, s.keyspace+".t"))
 		claims(true, s.keyspace, fmt.Sprintf(format, "t"))
 		claims(false, "other", fmt.Sprintf(format, "t"))
-		claims(false, s.keyspace, fmt.Sprintf(format, "plain"))
+		// What changes any table of a keyspace with sharded ones changes what they may be named with.
+		claims(strings.HasPrefix(format, "ALTER") || strings.HasPrefix(format, "DROP"), s.keyspace, fmt.Sprintf(format, "plain"))
 		claims(true, "", fmt.Sprintf(format, "evenkeel.layouts"))
 		claims(true, "evenkeel", fmt.Sprintf(format, "layouts"))
 	}
