@@ -5,7 +5,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // route says where the values that name one shard come from: the terms of the
@@ -124,6 +126,9 @@ func (r *route) target(t *Table, env *eval.Env) (Target, error) {
 		}
 		values = append(values, v)
 	}
+	if err := checkKey(values); err != nil {
+		return Target{}, err
+	}
 	n := len(values)
 	for _, b := range r.by {
 		v, err := b.bytes(env)
@@ -142,6 +147,28 @@ func (r *route) target(t *Table, env *eval.Env) (Target, error) {
 		return target, errTogether
 	}
 	return target, nil
+}
+
+// checkKey refuses a logical partition key that Cassandra would: with the shard
+// beside it, it looks different there.
+func checkKey(key [][]byte) error {
+	n := 0
+	for _, v := range key {
+		if v == nil {
+			return nil // which is refused, and not as a key
+		}
+		n += len(v)
+	}
+	if len(key) > 1 {
+		n += 3 * len(key)
+	}
+	switch {
+	case n == 0:
+		return wire.Invalidf("Key may not be empty")
+	case n > partitioner.MaxComponent:
+		return wire.Invalidf("Key length of %d is longer than maximum of %d", n, partitioner.MaxComponent)
+	}
+	return nil
 }
 
 // pin replaces what feeds the shard by values of the door's own, where it is not

@@ -178,9 +178,14 @@ func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, err
 	return r.statement(keyspace, text)
 }
 
-// sharded says whether a write is on a sharded table.
+// sharded says whether a statement is on a sharded table.
 func (r *Router) sharded(tree syntax.Statement, keyspace string) bool {
-	var n syntax.Name
+	n := tableOf(tree, keyspace)
+	return r.state.Load().Table(n.Keyspace, n.Name) != nil
+}
+
+// tableOf is the table that a statement reads or writes.
+func tableOf(tree syntax.Statement, keyspace string) (n syntax.Name) {
 	switch t := tree.(type) {
 	case *syntax.Insert:
 		n = t.Into
@@ -194,5 +199,5 @@ func (r *Router) sharded(tree syntax.Statement, keyspace string) bool {
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace
 	}
-	return r.state.Load().Table(n.Keyspace, n.Name) != nil
+	return n
 }

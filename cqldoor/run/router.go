@@ -127,6 +127,9 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		req.Go(func() { r.finish(req, r.prepare(ctx, req, s)) })
 		return nil
 	}
+	if q.Params.Values.Count != len(s.head.Binds) && !q.Params.Values.Named {
+		return wire.Invalidf("Invalid amount of bind variables")
+	}
 	if whole := s.whole(); whole != nil && !s.conditional() {
 		return r.queryOne(req, s, &q)
 	}

@@ -31,7 +31,7 @@ type statement struct {
 // batchPlan is a written BATCH.
 type batchPlan struct {
 	logical *analysis.Batch
-	writes  []*plan.Write // nil for one on a table that is not sharded
+	writes  []*plan.Write
 }
 
 // identity tells the statement's paging states from all others'.
@@ -51,6 +51,13 @@ func newStatement(st *State, keyspace, text string) (*statement, error) {
 
 func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*statement, error) {
 	s := &statement{keyspace: keyspace, text: text, state: st, id: newID(keyspace, text)}
+	if b, ok := tree.(*syntax.Batch); ok {
+		for _, child := range b.Statements {
+			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {
+				return nil, wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", n.Keyspace, n.Name)
+			}
+		}
+	}
 	a, err := analysis.Analyze(tree, st.Schema, keyspace)
 	if err != nil {
 		return nil, err
@@ -74,9 +81,6 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 		s.batch = &batchPlan{logical: a}
 		for i, w := range a.Writes {
 			t := st.Table(w.Table.Keyspace, w.Table.Name)
-			if t == nil {
-				return nil, wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", w.Table.Keyspace, w.Table.Name)
-			}
 			p, err := plan.NewWrite(t, tree.(*syntax.Batch).Statements[i], w)
 			if err != nil {
 				return nil, err
