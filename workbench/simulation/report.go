@@ -161,6 +161,10 @@ func (c *computed) report(rows int64) ComputedReport {
 	return r
 }
 
+// enoughRows is how many rows a partition must have on average for chi-square to
+// mean something, by the usual rule.
+const enoughRows = 5
+
 // Reading is the sentence that a key's numbers come to.
 func (k *KeyReport) Reading() string {
 	switch {
@@ -170,6 +174,8 @@ func (k *KeyReport) Reading() string {
 		return "one partition has all"
 	case float64(k.Max) == k.Mean*float64(len(k.Sizes)):
 		return "one partition has all rows: the others stand idle"
+	case k.PValue >= 0.01 && k.Mean < enoughRows:
+		return fmt.Sprintf("too few rows to tell: %.1f to a partition", k.Mean)
 	case k.PValue >= 0.01:
 		return "as even as chance makes it"
 	case k.MaxOverMean < 1.1:

@@ -1,0 +1,217 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/workbench/keys"
+	"github.com/evenkeel/evenkeel/workbench/orders"
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// sample simulates a column whose name wants escaping everywhere.
+func sample(t testing.TB, partitions int) *simulation.Report {
+	t.Helper()
+	o := simulation.Options{
+		Partitioner: simulation.Murmur3, Partitions: partitions, Within: 150, CompareSalts: []int{200, 300},
+		Ring: &simulation.Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1},
+	}
+	for _, text := range []string{`"<b>""&'"`, `"<b>""&'",code_points(uuid,200)`} {
+		e, err := keys.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Keys = append(o.Keys, simulation.Key{Text: text, Expr: e})
+	}
+	s, err := simulation.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range orders.Orders(1) {
+		if err := s.Add([]string{string(rune('a' + r.Code)), r.UUID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.Report()
+	r.Data, r.BadRows = "<script>alert(1)</script>.csv", 3
+	return r
+}
+
+func render(t testing.TB, r *simulation.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// element is a start tag with its attributes.
+type element struct {
+	name string
+	attr map[string]string
+}
+
+// parse reads the page as XML, which it is but for the void elements of its head.
+func parse(t *testing.T, text string) (all []element, words string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict, d.AutoClose, d.Entity = false, []string{"meta"}, xml.HTMLEntity
+	var open []string
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := element{token.Name.Local, make(map[string]string)}
+			for _, a := range token.Attr {
+				e.attr[a.Name.Local] = a.Value
+			}
+			all = append(all, e)
+			open = append(open, e.name)
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1] != token.Name.Local {
+				t.Fatalf("</%s> closes %v", token.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+		case xml.CharData:
+			words += string(token)
+		}
+	}
+	if len(open) > 0 {
+		t.Fatalf("not closed: %v", open)
+	}
+	return all, words
+}
+
+func TestPageStandsAlone(t *testing.T) {
+	for _, partitions := range []int{1, 4, 30, 5000} {
+		text := render(t, sample(t, partitions))
+		elements, words := parse(t, text)
+		ids, refs, svgs, tables := make(map[string]bool), []string{}, 0, 0
+		for _, e := range elements {
+			switch e.name {
+			case "script", "link", "img", "iframe", "object", "form", "b":
+				t.Errorf("%d partitions: there is a <%s>", partitions, e.name)
+			case "svg":
+				svgs++
+				if e.attr["role"] != "img" || e.attr["aria-labelledby"] == "" {
+					t.Errorf("an svg without words: %v", e.attr)
+				}
+			case "table":
+				tables++
+			case "html":
+				if e.attr["lang"] != "en" {
+					t.Error("the page has no language")
+				}
+			case "a":
+				if !strings.HasPrefix(e.attr["href"], "#") {
+					t.Errorf("a link out of the page: %v", e.attr)
+				}
+			}
+			if id := e.attr["id"]; id != "" {
+				if ids[id] {
+					t.Errorf("id %s twice", id)
+				}
+				ids[id] = true
+			}
+			for _, a := range []string{"aria-labelledby", "href"} {
+				if v := e.attr[a]; v != "" {
+					refs = append(refs, strings.TrimPrefix(v, "#"))
+				}
+			}
+			for name := range e.attr {
+				if strings.HasPrefix(name, "on") || name == "src" {
+					t.Errorf("attribute %s", name)
+				}
+			}
+		}
+		for _, r := range refs {
+			if !ids[r] {
+				t.Errorf("nothing has the id %s", r)
+			}
+		}
+		if svgs != 4 || tables < 5 {
+			t.Errorf("%d plots, %d tables", svgs, tables)
+		}
+		if regexp.MustCompile(`https?:|url\(|@import`).MatchString(text) {
+			t.Error("something is loaded")
+		}
+		for _, want := range []string{"<script>alert(1)</script>.csv", `"<b>""&'"`, "Rows that change place", "code_points(uuid,211)", "3 bad rows"} {
+			if !strings.Contains(words, want) {
+				t.Errorf("%d partitions: %q is missing", partitions, want)
+			}
+		}
+		if len(text) > 400<<10 {
+			t.Errorf("%d partitions: %d bytes", partitions, len(text))
+		}
+	}
+}
+
+func TestTextIsBounded(t *testing.T) {
+	for _, partitions := range []int{1, 24, 25, 100_000} {
+		r := sample(t, partitions)
+		r.Keys[0].Within = nil
+		var b bytes.Buffer
+		if err := Text(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "\n"); n > 100 {
+			t.Errorf("%d partitions: %d lines", partitions, n)
+		}
+		if partitions > 24 && !strings.Contains(b.String(), "neighbours") {
+			t.Error("what a bar stands for is not said")
+		}
+	}
+}
+
+// A bar stands for the fullest of its neighbours, and none is left out.
+func TestBars(t *testing.T) {
+	bs, each := bars([]int64{1, 9, 2, 3, 8}, "partition", 2)
+	if each != 3 || len(bs) != 2 || bs[0].rows != 9 || bs[1].rows != 8 || bs[0].label != "partitions 0–2" || bs[1].label != "partitions 3–4" || bs[0].mark != 4.6 {
+		t.Errorf("%d: %+v", each, bs)
+	}
+	bs, each = bars([]int64{1, 9}, "node", 2)
+	if each != 1 || bs[1].label != "node 1" {
+		t.Errorf("%d: %+v", each, bs)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+func TestWriteErrorsAreReported(t *testing.T) {
+	r := sample(t, 4)
+	if HTML(broken{}, r) == nil || Text(broken{}, r) == nil {
+		t.Error("a report that was not written is no error")
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := count(n); got != want {
+			t.Errorf("count(%d) = %s", n, got)
+		}
+	}
+	for x, want := range map[float64]string{1.5971: "1.597", 12.34: "12.3", 723.6: "724", 12345: "12,345"} {
+		if got := ratio(x); got != want {
+			t.Errorf("ratio(%v) = %s", x, got)
+		}
+	}
+	for p, want := range map[float64]string{0: "under 1e-15", 0.47251: "0.473", 2e-5: "2e-05", 1: "1.000"} {
+		if got := chance(p); got != want {
+			t.Errorf("chance(%v) = %s", p, got)
+		}
+	}
+}
