@@ -37,6 +37,9 @@ func (c *call) batch(body []byte) (outcome, error) {
 		return answered, err
 	}
 	c.params = req.Params
+	if err := c.checkTimestamp(); err != nil {
+		return answered, err
+	}
 	c.times()
 	p := &batchPlan{}
 	var writes []*analysis.Write

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math"
+
 	"github.com/evenkeel/evenkeel/cql/describe"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -70,6 +72,9 @@ type known struct{ resultID []byte }
 // executePlan executes a statement whose markers have their values. k is nil
 // when the client knows no columns.
 func (c *call) executePlan(p *plan, k *known) (outcome, error) {
+	if err := c.checkTimestamp(); err != nil {
+		return answered, err
+	}
 	c.times()
 	switch {
 	case p.sel != nil:
@@ -97,6 +102,15 @@ func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 		return answered, c.truncate(stmt)
 	}
 	return answered, c.changeSchema(p)
+}
+
+// checkTimestamp refuses the default timestamp that stands for none.
+func (c *call) checkTimestamp() error {
+	if c.params.Has(wire.QueryDefaultTimestamp) && c.params.DefaultTimestamp == math.MinInt64 {
+		return wire.Errorf(wire.CodeProtocol, "Out of bound timestamp, must be in [%d, %d] (got %d)",
+			int64(math.MinInt64+1), int64(math.MaxInt64), int64(math.MinInt64))
+	}
+	return nil
 }
 
 func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {

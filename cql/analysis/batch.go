@@ -60,7 +60,8 @@ func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch
 		}
 	}
 	// Metadata of markers of several tables have no room for the key's.
-	if out.Table != nil && out.Timestamp == nil && !slices.ContainsFunc(out.Writes, func(w *Write) bool { return w.Table != out.Table }) {
+	_, foreign := out.Timestamp.(*eval.Marker)
+	if out.Table != nil && !foreign && !slices.ContainsFunc(out.Writes, func(w *Write) bool { return w.Table != out.Table }) {
 		out.PartitionKeyBinds = marks.partitionKey(out.Table)
 	}
 	return out, nil

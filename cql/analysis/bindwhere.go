@@ -118,6 +118,9 @@ func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
 		}
 		out = append(out, [][]byte{b})
 	}
+	if err := t.Validate(v.Bytes); err != nil {
+		return nil, inner(err)
+	}
 	return out, nil
 }
 

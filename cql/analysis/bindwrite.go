@@ -182,6 +182,9 @@ func timestamp(e eval.Expr, env *eval.Env) (*int64, error) {
 		return nil, invalid("Invalid timestamp value: %x", v.Bytes)
 	}
 	ts := int64(binary.BigEndian.Uint64(v.Bytes))
+	if ts == math.MinInt64 { // stands for no timestamp
+		return nil, invalid("Out of bound timestamp, must be in [%d, %d]", int64(math.MinInt64+1), int64(math.MaxInt64))
+	}
 	return &ts, nil
 }
 
