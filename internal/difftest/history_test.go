@@ -30,8 +30,9 @@ type shape struct {
 }
 
 // drawHistory draws a script on table t.
-func drawHistory(t *rapid.T, encoded encodings) *Script {
+func drawHistory(t *rapid.T, encoded encodings, conditions bool) *Script {
 	s := drawShape(t)
+	s.lwt = s.lwt && conditions
 	s.encoded = encoded
 	script := &Script{Name: "history", TTL: s.ttl, Pages: []int32{2}}
 	add := func(texts ...string) {

@@ -116,7 +116,7 @@ func testProtocol(t *testing.T, sessions []*Session, v primitive.ProtocolVersion
 				{{Query: "SELECT * FROM t"}},
 				{{Query: "INSERT INTO nothing (p) VALUES (1)"}},
 				{{Query: "UPDATE n SET n = n + 1 WHERE p = 1 AND c = 1"}},
-				{{Query: "INSERT INTO t (p, c) VALUES (1, 9)"}, {Query: "INSERT INTO t (p, c) VALUES (1, 10) IF NOT EXISTS"}},
+				{{Query: "INSERT INTO t (p, c) VALUES (1, 9)"}, {Query: "INSERT INTO t (p, c) VALUES (1, 9) IF NOT EXISTS"}},
 				{{Query: "INSERT INTO t (p, c) VALUES (1, 9) IF NOT EXISTS"}, {Query: "INSERT INTO t (p, c) VALUES (2, 9) IF NOT EXISTS"}},
 			} {
 				out = append(out, must(s.Batch(&message.Batch{Type: primitive.BatchTypeLogged, Children: children})))

@@ -27,3 +27,15 @@ func targets(t testing.TB) []Target {
 	}
 	return targets
 }
+
+// randomTargets are those of strategy random.
+func randomTargets(t testing.TB) []Target {
+	real := cassandra.Shared(t)
+	engine, physical := engines(t)
+	const sharding = "{'strategy': 'random', 'shards': '3'}"
+	return []Target{
+		{Name: "cassandra", Addr: real},
+		{Name: "door, random", Addr: doorTo(t, real), Backend: real, Sharding: sharding, Shards: 3},
+		{Name: "engine, random", Addr: engine, Backend: physical, Sharding: sharding, Shards: 3},
+	}
+}
