@@ -115,7 +115,7 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 		e.add(p.Table, st, nil)
 		return e, nil
 	case p.Access == One:
-		target, err := p.Target(env)
+		target, err := p.Target(env, nil)
 		if err != nil {
 			return nil, err
 		}

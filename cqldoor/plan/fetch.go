@@ -64,7 +64,7 @@ func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
 	if t.Layout.Strategy == shard.Random {
 		return all
 	}
-	p := common(s)
+	p := t.common(s)
 	by := make([][]byte, len(t.by))
 	for i, at := range t.by {
 		if at >= p {
@@ -99,7 +99,7 @@ func (p *Select) Fetches(b *analysis.BoundSelect, s Segment, shards []int, after
 	}
 	out := make([]Fetch, len(pieces))
 	for i, piece := range pieces {
-		fs := fetchShape{shapeOf(piece), len(shards) > 1, limit > 0}
+		fs := fetchShape{p.Table.shapeOf(piece), len(shards) > 1, limit > 0}
 		st, err := p.statement(fs)
 		if err != nil {
 			return nil, err

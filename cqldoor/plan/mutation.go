@@ -34,7 +34,7 @@ func (p *Write) Mutations(env *eval.Env, draw Draw) (out []Mutation, disjoint bo
 }
 
 func (p *Write) one(env *eval.Env) ([]Mutation, bool, error) {
-	target, err := p.Target(env)
+	target, err := p.Target(env, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -101,7 +101,7 @@ func (p *Write) ranges(b *analysis.BoundWrite) (out []Mutation, err error) {
 	for _, key := range b.Keys {
 		for _, s := range slices {
 			for _, piece := range t.pieces(s) {
-				sh := shapeOf(piece)
+				sh := t.shapeOf(piece)
 				st, err := p.slices(sh)
 				if err != nil {
 					return nil, err

@@ -116,9 +116,9 @@ type Target struct {
 	Set     []eval.Value // what the door computes
 }
 
-// target evaluates the route.
-func (r *route) target(t *Table, env *eval.Env) (Target, error) {
-	values := make([][]byte, 0, 8)
+// target evaluates the route; the target's values are in scratch where they fit.
+func (r *route) target(t *Table, env *eval.Env, scratch [][]byte) (Target, error) {
+	values := scratch[:0]
 	for _, k := range r.key {
 		v, err := k.bytes(env)
 		if err != nil {

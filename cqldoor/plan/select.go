@@ -136,8 +136,10 @@ func (p *Select) seesApart() bool {
 	return !slices.ContainsFunc(a.Fetch, func(f analysis.Fetched) bool { return f.Column.Kind == schema.Static })
 }
 
-// Target is where a statement of One goes.
-func (p *Select) Target(env *eval.Env) (Target, error) { return p.route.target(p.Table, env) }
+// Target is where a statement of One goes; scratch is room for it.
+func (p *Select) Target(env *eval.Env, scratch [][]byte) (Target, error) {
+	return p.route.target(p.Table, env, scratch)
+}
 
 func column(name string) syntax.Selector { return syntax.Selector{Expr: &syntax.Column{Name: name}} }
 

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"bytes"
-
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
@@ -58,7 +56,7 @@ func (t *Table) resume(slices []analysis.Slice, after [][]byte, reversed bool) [
 // each differ from a common prefix in one component, or s can be said by tuples
 // because the columns beyond the prefix all have one direction.
 func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
-	p := common(s)
+	p := t.common(s)
 	if len(s.Start.Prefix)-p <= 1 && len(s.End.Prefix)-p <= 1 || t.uniform(p, max(len(s.Start.Prefix), len(s.End.Prefix))) {
 		return []analysis.Slice{s}
 	}
@@ -84,12 +82,13 @@ func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
 	return out
 }
 
-// common is the length of the prefix that both ends share. The last component of
+// common is the length of the prefix that both ends share. Values that are equal
+// may have different bytes. The last component of
 // an exclusive end belongs to the bound, not to the prefix.
-func common(s analysis.Slice) int {
+func (t *Table) common(s analysis.Slice) int {
 	n := min(len(s.Start.Prefix), len(s.End.Prefix))
 	p := 0
-	for p < n && bytes.Equal(s.Start.Prefix[p], s.End.Prefix[p]) {
+	for p < n && t.Clustering[p].Type.Compare(s.Start.Prefix[p], s.End.Prefix[p]) == 0 {
 		p++
 	}
 	if p == len(s.Start.Prefix) && !s.Start.Inclusive || p == len(s.End.Prefix) && !s.End.Inclusive {
@@ -115,8 +114,8 @@ type shape struct {
 	startInclusive, endInclusive bool
 }
 
-func shapeOf(s analysis.Slice) shape {
-	p := common(s)
+func (t *Table) shapeOf(s analysis.Slice) shape {
+	p := t.common(s)
 	return shape{p, len(s.Start.Prefix) - p, len(s.End.Prefix) - p, s.Start.Inclusive, s.End.Inclusive}
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 // TestPieces draws slices, positions and bounds in them, prints what is left as
@@ -23,7 +25,7 @@ func TestPieces(t *testing.T) {
 		var names, defs, order []string
 		for i := range columns {
 			names = append(names, fmt.Sprintf("c%d", i))
-			defs = append(defs, names[i]+" int")
+			defs = append(defs, names[i]+" decimal")
 			order = append(order, names[i]+rapid.SampledFrom([]string{" ASC", " DESC"}).Draw(r, "order"))
 		}
 		table, s := testTable(t, fmt.Sprintf("CREATE TABLE t (p int, %s, v int, PRIMARY KEY (p, %s)) WITH CLUSTERING ORDER BY (%s) AND write_sharding = {'shards': '3'}",
@@ -36,7 +38,7 @@ func TestPieces(t *testing.T) {
 				return
 			}
 			for v := range 4 {
-				grow(append(slices.Clone(prefix), IntValue(v)))
+				grow(append(slices.Clone(prefix), decimalOf(r, v)))
 			}
 		}
 		grow(nil)
@@ -46,7 +48,7 @@ func TestPieces(t *testing.T) {
 			n := rapid.IntRange(0, columns).Draw(r, label+" length")
 			b := analysis.Bound{Inclusive: n == 0 || rapid.Bool().Draw(r, label+" inclusive")}
 			for range n {
-				b.Prefix = append(b.Prefix, IntValue(rapid.IntRange(0, 3).Draw(r, label)))
+				b.Prefix = append(b.Prefix, decimalOf(r, rapid.IntRange(0, 3).Draw(r, label)))
 			}
 			return b
 		}
@@ -95,9 +97,19 @@ func TestPieces(t *testing.T) {
 	})
 }
 
+// decimalOf is a number in one of the forms that are equal: 1, 1.0, 1.00.
+func decimalOf(r *rapid.T, n int) []byte {
+	scale := rapid.IntRange(0, 2).Draw(r, "scale")
+	unscaled := int64(n)
+	for range scale {
+		unscaled *= 10
+	}
+	return value.AppendDecimal(nil, big.NewInt(unscaled), int32(scale))
+}
+
 func statementOf(t *testing.T, table *Table, piece analysis.Slice) (*Statement, []eval.Value) {
 	t.Helper()
-	sh := shapeOf(piece)
+	sh := table.shapeOf(piece)
 	where := append([]syntax.Relation{{Columns: []string{"p"}, Op: syntax.OpEQ, Value: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}}}, table.relations(sh)...)
 	st, err := newStatement(&syntax.Select{From: table.name(), Where: where})
 	if err != nil {

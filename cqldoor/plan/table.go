@@ -58,19 +58,16 @@ func (t *Table) Shards(key [][]byte) []int {
 // ShardOf is the shard of the row whose `by` columns have the given values.
 func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
 	var (
-		keyBuf, valueBuf [256]byte
-		canonical        [8][]byte
+		keyBuf    [256]byte
+		canonical [8][]byte
 	)
-	values, buf := canonical[:0], valueBuf[:0]
+	values := canonical[:0]
 	for i, at := range t.by {
-		typ := t.Clustering[at].Type
-		if typ.CanonicalIsSame() || !rule.On(rule.CanonicalForm) {
-			values = append(values, by[i])
-			continue
+		v := by[i]
+		if typ := t.Clustering[at].Type; !typ.CanonicalIsSame() && rule.On(rule.CanonicalForm) {
+			v = typ.Canonical(nil, v)
 		}
-		start := len(buf)
-		buf = typ.Canonical(buf, by[i])
-		values = append(values, buf[start:len(buf):len(buf)])
+		values = append(values, v)
 	}
 	return t.Layout.ShardOf(AppendKey(keyBuf[:0], key), values...)
 }

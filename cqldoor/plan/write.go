@@ -285,5 +285,7 @@ func (t *Table) whole(s syntax.Statement) (*Statement, error) {
 	return st, err
 }
 
-// Target is where a Whole statement goes.
-func (p *Write) Target(env *eval.Env) (Target, error) { return p.route.target(p.Table, env) }
+// Target is where a Whole statement goes; scratch is room for it.
+func (p *Write) Target(env *eval.Env, scratch [][]byte) (Target, error) {
+	return p.route.target(p.Table, env, scratch)
+}

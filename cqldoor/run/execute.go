@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"encoding/binary"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -50,35 +52,47 @@ func (r *Router) executeSlowly(ctx context.Context, req *cqldoor.Request, s *sta
 
 // executeOne passes an EXECUTE on to its shard.
 func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) error {
-	var (
-		scratch [16]eval.Value
-		env     eval.Env
-	)
-	if err := r.fill(&env, s, &e.Params.Values, scratch[:0]); err != nil {
+	body, err := r.rewriteExecute(req.Scratch[:0], req.Version, s, e, ids)
+	if err != nil {
 		return err
+	}
+	req.Scratch = body
+	req.Pass(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body})
+	return nil
+}
+
+// workspace is what rewriting an EXECUTE needs and would else allocate.
+type workspace struct {
+	env    eval.Env
+	values [16]eval.Value
+	parts  [16][]byte
+	shard  [8]byte // a value: its length and the shard
+}
+
+var workspaces = sync.Pool{New: func() any { return &workspace{shard: [8]byte{3: 4}} }}
+
+// rewriteExecute appends the EXECUTE that goes to the shard.
+func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wire.Execute, ids *ids) ([]byte, error) {
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	if err := r.fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
+		return nil, err
 	}
 	// The metadata id stays the client's: it is the backend's own, see prepare.
 	e.ID = ids.statement
-	s.showMetadata(req.Version, &e.Params)
-	whole := s.whole()
-	if at := whole.Insertion(len(env.Values)); at >= 0 && !e.Params.Values.Named {
-		target, err := s.target(&env)
-		if err != nil {
-			return err
-		}
-		shard := [8]byte{3: 4, 4: byte(target.Shard >> 24), 5: byte(target.Shard >> 16), 6: byte(target.Shard >> 8), 7: byte(target.Shard)}
-		e.Params.SetValues(e.Params.Values.Insert(at, 1, shard[:]))
-		req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
-	} else {
-		values, err := s.values(&env)
-		if err != nil {
-			return err
-		}
-		e.Params.SetValues(encodeValues(values))
-		req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	s.showMetadata(v, &e.Params)
+	target, err := s.target(&w.env, w.parts[:0])
+	if err != nil {
+		return nil, err
 	}
-	req.Pass(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch})
-	return nil
+	whole := s.whole()
+	if at := whole.Insertion(len(w.env.Values)); at >= 0 && !e.Params.Values.Named {
+		binary.BigEndian.PutUint32(w.shard[4:], uint32(target.Shard))
+		e.Params.SetValues(e.Params.Values.Insert(at, 1, w.shard[:]))
+	} else {
+		e.Params.SetValues(encodeValues(whole.Values(&w.env, target)))
+	}
+	return wire.AppendExecute(dst, v, e), nil
 }
 
 // answer executes any statement, and waits for what that takes.
@@ -102,7 +116,7 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 // whose physical form is not prepared yet.
 func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	whole := s.whole()
-	target, err := s.target(env)
+	target, err := s.target(env, nil)
 	if err != nil {
 		return err
 	}

@@ -70,20 +70,20 @@ func (s *statement) showMetadata(v wire.Version, p *wire.Params) {
 	}
 }
 
-// target is where a statement goes that is passed on.
-func (s *statement) target(env *eval.Env) (target plan.Target, err error) {
+// target is where a statement goes that is passed on; scratch is room for it.
+func (s *statement) target(env *eval.Env, scratch [][]byte) (target plan.Target, err error) {
 	switch {
 	case s.write != nil:
-		return s.write.Target(env)
+		return s.write.Target(env, scratch)
 	case s.sel.Access == plan.One:
-		return s.sel.Target(env)
+		return s.sel.Target(env, scratch)
 	}
 	return target, nil
 }
 
 // values are those of a statement that is passed on.
 func (s *statement) values(env *eval.Env) ([]eval.Value, error) {
-	target, err := s.target(env)
+	target, err := s.target(env, nil)
 	if err != nil {
 		return nil, err
 	}

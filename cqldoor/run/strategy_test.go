@@ -204,7 +204,7 @@ func (h *history) scans() []string {
 		"SELECT * FROM TABLE", "SELECT DISTINCT p FROM TABLE", "SELECT p, count(*), sum(n) FROM TABLE GROUP BY p",
 		"SELECT p, c, v FROM TABLE PER PARTITION LIMIT 2", "SELECT count(*), max(v) FROM TABLE",
 		"SELECT p, c FROM TABLE WHERE n > 1 ALLOW FILTERING", "SELECT p, c, count(v) FROM TABLE WHERE c > 2 GROUP BY p, c ALLOW FILTERING",
-		"SELECT p, c FROM TABLE GROUP BY p, c PER PARTITION LIMIT 1",
+		"SELECT p, c, count(*) FROM TABLE GROUP BY p, c",
 	}
 	if h.statics {
 		reads = append(reads, "SELECT DISTINCT p, s FROM TABLE", "SELECT p, s, v FROM TABLE WHERE s = 'x' ALLOW FILTERING")
@@ -257,4 +257,116 @@ func TestHistories(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestConditionsOnStatics compares conditions on static columns, of which the answer
+// depends on rows in other shards.
+func TestConditionsOnStatics(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		w := &twins{scene: newScene(t, st), layouts: layouts[:3]}
+		w.create("p int, c int, s text static, v int, PRIMARY KEY (p, c)", "")
+		for _, text := range []string{
+			"UPDATE TABLE SET s = 'x' WHERE p = 1 IF s = 'y'",
+			"INSERT INTO TABLE (p, c, v) VALUES (1, 1, 1)",
+			"INSERT INTO TABLE (p, c, v) VALUES (1, 2, 2)",
+			"UPDATE TABLE SET s = 'x' WHERE p = 1 IF s = 'y'",
+			"UPDATE TABLE SET s = 'x' WHERE p = 1 IF s = null",
+			"UPDATE TABLE SET s = 'z' WHERE p = 1 IF s = 'y'",
+			"UPDATE TABLE SET s = 'z' WHERE p = 1 IF s = 'x'",
+			"INSERT INTO TABLE (p, c, v) VALUES (1, 1, 5) IF NOT EXISTS",
+			"UPDATE TABLE SET v = 7 WHERE p = 1 AND c = 2 IF v = 3",
+			"UPDATE TABLE SET v = 7 WHERE p = 1 AND c = 2 IF EXISTS",
+			"UPDATE TABLE SET v = 7 WHERE p = 1 AND c = 9 IF EXISTS",
+			"DELETE s FROM TABLE WHERE p = 1 IF s = 'a'",
+			"DELETE s FROM TABLE WHERE p = 1 IF s = 'z'",
+			`INSERT INTO TABLE JSON '{"p": 3, "c": 1, "v": 5}' DEFAULT UNSET IF NOT EXISTS`,
+			`INSERT INTO TABLE JSON '{"p": 3, "c": 1, "v": 6}' DEFAULT UNSET IF NOT EXISTS`,
+		} {
+			want := w.query(w.v5, w.text(-1, text))
+			for i, l := range w.layouts {
+				got := w.query(w.v5, w.text(i, text))
+				if w.rows(got, false) != w.rows(want, false) {
+					t.Errorf("%s\n%s\nwant %sgot  %s", text, l, show(want), show(got))
+				}
+			}
+		}
+		if fault := w.read("SELECT * FROM TABLE WHERE p = 1"); fault != "" {
+			t.Error(fault)
+		}
+	})
+}
+
+// TestTokenRanges covers the ring by ranges of tokens, and demands each partition
+// once, with a token that is in its range, and whole.
+func TestTokenRanges(t *testing.T) {
+	s := newScene(t, embedded(t))
+	w := &twins{scene: s, layouts: layouts}
+	w.create("p int, q text, c int, d int, v int, s int static, PRIMARY KEY ((p, q), c, d)", " WITH CLUSTERING ORDER BY (c DESC, d ASC)")
+	const partitions, rows = 20, 12
+	for p := range partitions {
+		for c := range rows {
+			if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, q, c, d, v) VALUES (%d, 'q', %d, %d, %d)", p, c%4, c, c)); fault != "" {
+				t.Fatal(fault)
+			}
+		}
+		if fault := w.write(fmt.Sprintf("UPDATE TABLE SET s = %d WHERE p = %d AND q = 'q'", p, p)); fault != "" {
+			t.Fatal(fault)
+		}
+	}
+	if fault := w.write("DELETE FROM TABLE WHERE p = 3 AND q = 'q' AND c <= 9"); fault != "" { // its static column stays
+		t.Fatal(fault)
+	}
+	for i, l := range w.layouts {
+		found, all := map[string]int{}, 0
+		const ranges = 7
+		for n := range ranges {
+			start := int64(-1<<63) + int64(n)*(1<<63/ranges*2)
+			where := fmt.Sprintf("token(p, q) > %d AND token(p, q) <= %d", start, start+1<<63/ranges*2)
+			if n == ranges-1 {
+				where = fmt.Sprintf("token(p, q) > %d", start)
+			}
+			for _, size := range []int32{0, 2} {
+				a := w.paged(w.v5, w.text(i, "SELECT DISTINCT token(p, q), p, q, s FROM TABLE WHERE "+where), size)
+				for _, r := range a.Rows {
+					found[fmt.Sprintf("%d %x", size, r[1])]++
+					token := int64(be(r[0]))
+					if token <= start {
+						t.Errorf("%s: token %d is not in the range from %d", l, token, start)
+					}
+					if string(r[1]) != string(r[3]) {
+						t.Errorf("%s: partition %x has static column %x", l, r[1], r[3])
+					}
+				}
+			}
+			all += len(w.paged(w.v5, w.text(i, "SELECT p, c, d FROM TABLE WHERE "+where), 5).Rows)
+		}
+		if len(found) != 2*partitions {
+			t.Errorf("%s: %d partitions", l, len(found)/2)
+		}
+		for key, n := range found {
+			if n != 1 {
+				t.Errorf("%s: partition %s came %d times", l, key, n)
+			}
+		}
+		if want := (partitions-1)*rows + 1; all != want {
+			t.Errorf("%s: %d rows, want %d", l, all, want)
+		}
+	}
+	for _, text := range []string{
+		"SELECT * FROM TABLE", "SELECT p, q, c, max(v) FROM TABLE GROUP BY p, q, c", "SELECT p, c, d FROM TABLE PER PARTITION LIMIT 3",
+		"SELECT p, v FROM TABLE WHERE c = 2 ALLOW FILTERING", "SELECT count(*), avg(v) FROM TABLE",
+		"SELECT * FROM TABLE WHERE p = 4 AND q = 'q' AND (c, d) < (3, 7)", "SELECT * FROM TABLE WHERE p = 4 AND q = 'q' AND (c, d) >= (1, 5) ORDER BY c ASC",
+		"SELECT p, s, v FROM TABLE WHERE p IN (5, 3, 4) AND q = 'q'", "SELECT p, c, d, v FROM TABLE WHERE p IN (5, 4) AND q = 'q' AND c IN (3, 1) LIMIT 7",
+	} {
+		if fault := w.read(text); fault != "" {
+			t.Error(fault)
+		}
+	}
+}
+
+func be(b []byte) (n uint64) {
+	for _, c := range b {
+		n = n<<8 | uint64(c)
+	}
+	return n
 }

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// executeWay is the way of an EXECUTE of one shard, from its body to that of the
+// one that is passed on.
+func executeWay(t testing.TB) func() {
+	t.Helper()
+	column := func(name string, k value.Kind, kind schema.ColumnKind, position int) *schema.Column {
+		return &schema.Column{Name: name, Type: value.Native(k), Kind: kind, Position: position}
+	}
+	logical := &schema.Table{Keyspace: "ks", Name: "t", Columns: map[string]*schema.Column{},
+		PartitionKey: []*schema.Column{column("day", value.Date, schema.PartitionKey, 0)},
+		Clustering:   []*schema.Column{column("title", value.Text, schema.Clustering, 0)},
+		Regulars:     []*schema.Column{column("body", value.Text, schema.Regular, -1)}}
+	for _, c := range logical.All() {
+		logical.Columns[c.Name] = c
+	}
+	table, err := plan.NewTable(logical, &shard.Layout{N: 200, Column: "shard"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Options{Now: time.Now, IntN: func(int) int { return 0 }, UUID: func() (u [16]byte) { rand.Read(u[:]); return u }})
+	r.state.Store(&State{
+		Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": {Name: "ks", Tables: map[string]*schema.Table{"t": logical}}}},
+		Tables: map[string]map[string]*plan.Table{"ks": {"t": table}},
+	})
+	s, err := r.statement("ks", "INSERT INTO t (day, title, body) VALUES (?, ?, ?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.registry.statements.put(s.id, s)
+	s.physical.named.Store(&ids{statement: make([]byte, 16), metadata: make([]byte, 16)})
+	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), []byte("Hello, world")), make([]byte, 400))}
+	e := wire.Execute{ID: s.id[:], MetadataID: make([]byte, 16)}
+	e.Params.SetValues(values)
+	body := wire.AppendExecute(nil, wire.V5, &e)
+	var dst []byte
+	return func() {
+		e, err := wire.ParseExecute(wire.V5, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, ok := r.registry.statements.get([16]byte(e.ID))
+		if !ok {
+			t.Fatal("not prepared")
+		}
+		if s, err = r.current(s); err != nil {
+			t.Fatal(err)
+		}
+		if dst, err = r.rewriteExecute(dst[:0], wire.V5, s, &e, s.physical.named.Load()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExecuteAllocatesNothing holds it to that.
+func TestExecuteAllocatesNothing(t *testing.T) {
+	if n := testing.AllocsPerRun(1000, executeWay(t)); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkExecuteOne(b *testing.B) {
+	way := executeWay(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		way()
+	}
+}
