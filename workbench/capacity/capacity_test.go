@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -163,6 +164,53 @@ func TestHiddenKey(t *testing.T) {
 	}
 }
 
+// An item that is as large as may be has no room for the hidden key.
+func TestHiddenKeyBeyondTheLimit(t *testing.T) {
+	for bytes, large := range map[int]bool{400 << 10: true, 400<<10 - 20: false} {
+		p := plan(t, Request{WritesPerSecond: 1, ItemBytes: bytes, KeyBytes: 6})
+		if p.Hidden.TooLarge != large || strings.Contains(strings.Join(p.Warnings, "\n"), "too large for DynamoDB") != large {
+			t.Errorf("%d bytes: %+v, %q", bytes, p.Hidden, p.Warnings)
+		}
+	}
+}
+
+// Every plan can be printed, however odd the request.
+func TestPlansAreFinite(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 9))
+	plans := 0
+	for range 300 {
+		r := Request{Store: []Store{DynamoDB, Keyspaces}[rnd.IntN(2)], WritesPerSecond: math.Exp(rnd.Float64()*34 - 13), ReadsPerSecond: math.Exp(rnd.Float64()*34-13) - 1e-6, StrongReads: rnd.IntN(2) == 0, ItemBytes: 1 + int(math.Exp(rnd.Float64()*13.8))}
+		p, err := For(r)
+		var bad *Invalid
+		if err != nil {
+			if !errors.As(err, &bad) {
+				t.Errorf("%+v: %v", r, err)
+			}
+			continue
+		}
+		plans++
+		if _, err := json.Marshal(p); err != nil {
+			t.Errorf("%+v: %v", r, err)
+		}
+		if p.Recommended < p.Minimum || p.Minimum < 1 || p.Recommended > 10_000 {
+			t.Errorf("%+v: %d, %d", r, p.Minimum, p.Recommended)
+		}
+		for i, o := range p.Options {
+			if o.ThrottledSecond < 0 || o.ThrottledSecond > 1 || o.WritesRefused < 0 || o.WritesRefused > 1 || i > 0 && o.ThrottledSecond > p.Options[i-1].ThrottledSecond+1e-12 {
+				t.Errorf("%+v: %+v", r, p.Options)
+			}
+		}
+		for _, s := range p.Prewarm.Starts {
+			if !(s.Served > 0 && s.Served <= 1) || s.Occupied < 0.99 || s.Occupied > float64(p.Recommended)+1e-6 {
+				t.Errorf("%+v: %+v", r, s)
+			}
+		}
+	}
+	if plans < 100 {
+		t.Errorf("only %d plans", plans)
+	}
+}
+
 func TestReads(t *testing.T) {
 	p := plan(t, Request{WritesPerSecond: 50_000, ItemBytes: 1024})
 	if p.Reads.WholeKey != float64(p.Recommended)/2 || p.Reads.Point != 0.5 || p.Reads.Unsharded != 0.5 {
@@ -202,7 +250,7 @@ func TestWrongRequests(t *testing.T) {
 	good := Request{Store: DynamoDB, WritesPerSecond: 10, ItemBytes: 100}
 	for field, change := range map[string][]func(*Request){
 		"Store":           {func(r *Request) { r.Store = "mongodb" }},
-		"WritesPerSecond": {func(r *Request) { r.WritesPerSecond = -1 }, func(r *Request) { r.WritesPerSecond = 0 }, func(r *Request) { r.WritesPerSecond = math.NaN() }, func(r *Request) { r.WritesPerSecond = math.Inf(1) }, func(r *Request) { r.WritesPerSecond = 1e10 }, func(r *Request) { r.WritesPerSecond = 2e7 }, func(r *Request) { r.WritesPerSecond, r.ItemBytes = 9.999e6, 1024 }},
+		"WritesPerSecond": {func(r *Request) { r.WritesPerSecond = -1 }, func(r *Request) { r.WritesPerSecond = 0 }, func(r *Request) { r.WritesPerSecond = 1e-300 }, func(r *Request) { r.WritesPerSecond = math.NaN() }, func(r *Request) { r.WritesPerSecond = math.Inf(1) }, func(r *Request) { r.WritesPerSecond = 1e10 }, func(r *Request) { r.WritesPerSecond = 2e7 }, func(r *Request) { r.WritesPerSecond, r.ItemBytes = 9.999e6, 1024 }},
 		"ReadsPerSecond":  {func(r *Request) { r.ReadsPerSecond = -1 }, func(r *Request) { r.ReadsPerSecond = math.NaN() }},
 		"ItemBytes":       {func(r *Request) { r.ItemBytes = 0 }, func(r *Request) { r.ItemBytes = -7 }, func(r *Request) { r.ItemBytes = 400<<10 + 1 }, func(r *Request) { r.Store, r.ItemBytes = Keyspaces, 1<<20 }},
 		"KeyBytes":        {func(r *Request) { r.KeyBytes = -1 }, func(r *Request) { r.KeyBytes = 2049 }, func(r *Request) { r.KeyBytes = 101 }},

@@ -15,6 +15,10 @@ type Hidden struct {
 	Lifts       bool `json:"lifts"`
 	KeyBytesFit int  `json:"key_bytes_fit"` // the longest key that lifts nothing, -1 if none; where the key is not known
 
+	// TooLarge says that an item of ItemBytes without the attribute is more than the
+	// store takes with it, whatever the key.
+	TooLarge bool `json:"too_large"`
+
 	With *WithHidden `json:"with,omitempty"` // the plan of the lifted item, where Lifts
 }
 
@@ -49,6 +53,7 @@ func (d demand) hidden(r Request, n int) Hidden {
 		h.Lifts = h.KeyBytesFit < mayLift
 		bytes += max(h.KeyBytesFit, 0) + 1 // the shortest key that lifts it
 	}
+	h.TooLarge = r.ItemBytes+h.Bytes > stores[r.Store].maxItem
 	if h.Lifts {
 		lifted := r.demand(bytes)
 		h.With = &WithHidden{ItemBytes: bytes, WriteUnits: lifted.writeUnits}

@@ -142,7 +142,7 @@ func (d demand) throttled(n int) float64 {
 		r := stats.PoissonAbove(d.reads/float64(n), int(PartitionReadUnits/d.readUnits))
 		q += r - q*r
 	}
-	return -math.Expm1(float64(n) * math.Log1p(-q))
+	return -math.Expm1(float64(n) * math.Log1p(-min(1, q)))
 }
 
 // interesting are the numbers of shards to show: from the minimum to beyond the

@@ -26,8 +26,11 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return strings.ToLower(e.Field[:1]) + e.Field[1:] + ": " + e.Reason }
 
-// maxRate is above all rates that are not slips of the keyboard.
-const maxRate = 1e9
+// Rates beyond these are slips of the keyboard.
+const (
+	minRate = 1e-6
+	maxRate = 1e9
+)
 
 func (r *Request) validate() error {
 	l, known := stores[r.Store]
@@ -42,6 +45,8 @@ func (r *Request) validate() error {
 			return &Invalid{field, fmt.Sprintf("%v is negative", v), ""}
 		case v == 0 && !zero:
 			return &Invalid{field, "0 writes need no shards", "give the rate at the busiest second; a key that is only read wants a cache, not shards"}
+		case v > 0 && v < minRate:
+			return &Invalid{field, fmt.Sprintf("%v is less than one in a million seconds", v), ""}
 		case v > maxRate:
 			return &Invalid{field, fmt.Sprintf("%v a second is more than a thousand million", v), "is it the rate of one partition key?"}
 		}

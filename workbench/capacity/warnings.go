@@ -6,7 +6,10 @@ import "fmt"
 func (p *Plan) warn() {
 	add := func(format string, args ...any) { p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...)) }
 	item := p.Store.Item()
-	if h := p.Hidden; h.Lifts {
+	switch h := p.Hidden; {
+	case h.TooLarge:
+		add("is %s the size without the hidden key %s? It adds %d bytes, and the %s is then too large for %s: %s", bytesText(p.ItemBytes), h.Name, h.Bytes, item, p.Store.Name(), stores[p.Store].maxWhy)
+	case h.Lifts:
 		with := fmt.Sprintf("%d WCU in place of %d: at least %s shards", h.With.WriteUnits, p.WriteUnits, Number(float64(h.With.Minimum)))
 		if h.With.Recommended > 0 {
 			with += fmt.Sprintf(", %s recommended", Number(float64(h.With.Recommended)))
