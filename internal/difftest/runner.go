@@ -378,7 +378,7 @@ func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
 }
 
 // A read that does not end is stopped after so many pages.
-const maxPages = 20_000
+const maxPages = 2_000
 
 // readPages reads all pages and returns them as one answer, and their lengths.
 func (s *Session) readPages(req Request, prep *Answer, execute bool) (*Answer, []int, error) {
