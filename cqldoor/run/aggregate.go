@@ -28,7 +28,7 @@ func (x *reader) aggregate(segments []plan.Segment) ([][]byte, error) {
 	var fetches []plan.Fetch
 	for _, s := range segments {
 		for shards := s.Shards; len(shards) > 0; {
-			n := min(shardGroup, len(shards))
+			n := min(x.group(shardGroup), len(shards))
 			fs, err := x.plan.Fetches(x.bound, s, shards[:n], nil, nil, 0)
 			if err != nil {
 				return nil, err

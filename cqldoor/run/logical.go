@@ -125,7 +125,7 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 	}
 	var fetches []plan.Fetch
 	for shards := p.Shards(x.plan.Table, key); len(shards) > 0; {
-		n := min(presenceGroup, len(shards))
+		n := min(x.group(presenceGroup), len(shards))
 		fetches = append(fetches, p.Fetch(x.bound, key, shards[:n]))
 		shards = shards[n:]
 	}

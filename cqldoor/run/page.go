@@ -20,10 +20,19 @@ type flight struct {
 // little beside the reads, few enough that no coordinator reads for long.
 const shardGroup = 10
 
+// group is how many shards one request may read, of so many at most: a serial read
+// is of one partition (Cassandra refuses it for several at a time).
+func (x *reader) group(most int) int {
+	if x.params.Consistency.IsSerial() {
+		return 1
+	}
+	return most
+}
+
 // page reads the first want rows of a segment after a clustering key.
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (rows []row, more bool, err error) {
 	o := scatter.Options[row]{
-		Shards: s.Shards, Page: want, Group: shardGroup,
+		Shards: s.Shards, Page: want, Group: x.group(shardGroup),
 		Compare: func(a, b *row) int { return x.plan.Compare(a.key, b.key) },
 		Seed:    uint64(x.r.opts.IntN(1 << 30)),
 	}

@@ -241,3 +241,27 @@ func TestPlacement(t *testing.T) {
 		t.Fatalf("%d rows in %d shards, %v", rows, len(used), err)
 	}
 }
+
+// TestSerial reads a partition at a serial consistency level, which is of one
+// partition at a time.
+func TestSerial(t *testing.T) {
+	b := newBlogs(t, 16)
+	for i := range 20 {
+		exec(t, b.door, "INSERT INTO "+b.keyspace+".blogs (publish_date, title, words) VALUES ('2020-07-09', ?, 1)", fmt.Sprintf("title %02d", i))
+	}
+	it := b.door.Query("SELECT title FROM " + b.keyspace + ".blogs WHERE publish_date = '2020-07-09'").Consistency(gocql.Serial).PageSize(7).Iter()
+	var title string
+	rows := 0
+	for ; it.Scan(&title); rows++ {
+		if want := fmt.Sprintf("title %02d", rows); title != want {
+			t.Fatalf("row %d is %q", rows, title)
+		}
+	}
+	if err := it.Close(); err != nil || rows != 20 {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
+	var sum int
+	if err := b.door.Query("SELECT sum(words) FROM " + b.keyspace + ".blogs WHERE publish_date = '2020-07-09'").Consistency(gocql.Serial).Scan(&sum); err != nil || sum != 20 {
+		t.Fatalf("sum %d, %v", sum, err)
+	}
+}
