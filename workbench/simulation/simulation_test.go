@@ -190,6 +190,15 @@ func TestRing(t *testing.T) {
 			if len(nodes) != spec.RF || nodes[0] != g.owners[best] {
 				t.Fatalf("%+v: replicas %v", spec, nodes)
 			}
+			var want []int // the next distinct owners
+			for i := best; len(want) < spec.RF; i = (i + 1) % len(g.owners) {
+				if !slices.Contains(want, g.owners[i]) {
+					want = append(want, g.owners[i])
+				}
+			}
+			if !slices.Equal(nodes, want) {
+				t.Fatalf("%+v: replicas %v, want %v", spec, nodes, want)
+			}
 			slices.Sort(nodes)
 			if len(slices.Compact(nodes)) != spec.RF {
 				t.Fatalf("%+v: a node twice in %v", spec, nodes)
@@ -338,6 +347,26 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		}
 	}); n > 1 {
 		t.Errorf("%v allocations a row", n)
+	}
+}
+
+// The experiment's first key, by hand: mean 1,402.5.
+func TestSpread(t *testing.T) {
+	s := spreadOf([]int64{2240, 1320, 920, 1130}, nil)
+	chi, squares := 0.0, 0.0
+	for _, n := range []float64{2240, 1320, 920, 1130} {
+		squares += (n - 1402.5) * (n - 1402.5)
+	}
+	chi = squares / 1402.5
+	if s.Min != 920 || s.Max != 2240 || s.Mean != 1402.5 || s.Freedom != 3 || math.Abs(s.ChiSquare-chi) > 1e-9 || math.Abs(s.CV-math.Sqrt(squares/4)/1402.5) > 1e-12 {
+		t.Errorf("%+v", s)
+	}
+	// Against shares: as they say, chi-square is nothing; each counts once.
+	if s := spreadOf([]int64{100, 300}, []float64{1, 3}); s.ChiSquare != 0 || s.PValue != 1 {
+		t.Errorf("as the shares: %+v", s)
+	}
+	if s := spreadOf([]int64{110, 290}, []float64{0.5, 1.5}); math.Abs(s.ChiSquare-(1+1/3.)) > 1e-9 || math.Abs(s.PValue-0.2482) > 1e-3 {
+		t.Errorf("beside the shares: %+v", s)
 	}
 }
 
