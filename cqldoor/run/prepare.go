@@ -20,6 +20,12 @@ func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, te
 	if n := p.named.Load(); n != nil && (v < wire.V5 || n.metadata != nil) {
 		return n, nil
 	}
+	return p.renew(ctx, l, v, text)
+}
+
+// renew prepares the text, whether or not the backend had it: it may have given
+// it up since.
+func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
 	body, err := call(ctx, l, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})})
 	if err != nil {
 		return nil, err

@@ -195,7 +195,7 @@ func (r *Router) current(s *statement) (*statement, error) {
 func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement) error {
 	p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:]}
 	if whole := s.whole(); whole != nil {
-		ids, err := s.physical.prepare(ctx, req.Link, req.Version, whole.Text)
+		ids, err := s.physical.renew(ctx, req.Link, req.Version, whole.Text)
 		if err != nil {
 			return err
 		}
