@@ -23,6 +23,9 @@
 //  4. Jump consistent hash (Lamping and Veach, 2014) of that integer over N
 //     buckets gives 0..N-1; the shard is that plus 1.
 //
+// The static columns of a partition are in the shard that steps 3 and 4 give for
+// its serialized partition key, under every hash.
+//
 // Under hash code_points the columns are text: the shard is the product of all
 // Unicode code points of the values modulo N, plus 1 (1 mod N, plus 1 for empty
 // text). Its shards are far from even, see Hash.

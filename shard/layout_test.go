@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 func TestParse(t *testing.T) {
@@ -96,4 +98,17 @@ func FuzzIdentifiers(f *testing.F) {
 			t.Fatalf("%q: %q, %v", names, back, err)
 		}
 	})
+}
+
+// TestHome holds the shard of static columns to the published form: the token of the
+// key in a jump hash, whatever the strategy and the hash.
+func TestHome(t *testing.T) {
+	for _, key := range []string{"", "a", "2020-07-09", "日本"} {
+		want := Jump(uint64(partitioner.Murmur3([]byte(key))), 16) + 1
+		for _, l := range []*Layout{{N: 16}, {N: 16, Hash: CodePoints}, {N: 16, Strategy: Random}} {
+			if got := l.Home([]byte(key)); got != want {
+				t.Errorf("%q: %d, want %d", key, got, want)
+			}
+		}
+	}
 }

@@ -12,7 +12,8 @@
 //     that gave one.
 //  2. Paging states are plan.Cursors: nothing is kept between pages.
 //  3. What is sent for a client goes over that client's link, with its rights.
-//  4. Prepared ids are a hash of keyspace and text, the same on every door; the
+//  4. An EXECUTE of one shard does not allocate.
+//  5. Prepared ids are a hash of keyspace and text, the same on every door; the
 //     registry is bounded, and an id that has left it is UNPREPARED.
 //
 // It imports catalog, cqldoor, cqldoor/plan, scatter, shard and cql.
