@@ -33,9 +33,16 @@ func judge(t testing.TB) server { return server{name: "cassandra", addr: cassand
 // doors starts the evenkeel binary in each way that the sessions are to work with.
 // This is the list: what stands here is tested.
 func doors(t testing.TB) []server {
-	return []server{
-		startDoor(t, "door", "", "--cassandra", cassandra.Shared(t)),
-	}
+	real := startDoor(t, "door", "--cassandra", cassandra.Shared(t))
+	engine := startDoor(t, "engine", "--data", t.TempDir())
+	return []server{real, real.sharded(), engine, engine.sharded()}
+}
+
+// sharded is the same server, with tables over three shards.
+func (s server) sharded() server {
+	s.name += ", sharded"
+	s.properties = "write_sharding = {'shards': '3'}"
+	return s
 }
 
 var binary struct {
@@ -90,7 +97,7 @@ type door struct {
 
 // startDoor serves on a free port until the test ends; restart ends the process by
 // SIGTERM and starts it again on the same port.
-func startDoor(t testing.TB, name, properties string, args ...string) server {
+func startDoor(t testing.TB, name string, args ...string) server {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,7 +117,7 @@ func startDoor(t testing.TB, name, properties string, args ...string) server {
 			t.Logf("%s printed:\n%s", name, d.log)
 		}
 	})
-	return server{name: name, addr: addr, properties: properties, restart: func(t testing.TB) {
+	return server{name: name, addr: addr, restart: func(t testing.TB) {
 		d.stop(t)
 		time.Sleep(500 * time.Millisecond) // clients see that it is gone
 		d.start(t)
