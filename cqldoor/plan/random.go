@@ -106,6 +106,13 @@ func (p *Write) Stamped() bool {
 	return p.random != nil && !p.Logical.Counter && rule.On(rule.StampedWrites)
 }
 
+// AnyShard is the statement of a write that may be one that goes to one shard, any;
+// nil for others.
+func (p *Write) AnyShard() *Statement { return p.random }
+
+// Adds says that it is one, with these values.
+func (p *Write) Adds(b *analysis.BoundWrite) bool { return p.Table.adds(b) }
+
 // adds says that a write only adds: non-null atomic cells, counters' increments or
 // a bare row marker, none of which expires.
 func (t *Table) adds(b *analysis.BoundWrite) bool {

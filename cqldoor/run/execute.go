@@ -33,8 +33,44 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 			return r.executeOne(req, s, &e, ids)
 		}
 	}
+	if s.write != nil && s.write.AnyShard() != nil {
+		// What is not prepared yet is prepared by whoever waits for that.
+		ids := r.registry.physical(s.write.AnyShard().Text).named.Load()
+		if ids != nil && (req.Version < wire.V5 || ids.metadata != nil) {
+			if passed, err := r.executeDrawn(req, s, &e, ids); passed || err != nil {
+				return err
+			}
+		}
+	}
 	req.Go(func() { r.finish(req, r.executeSlowly(ctx, req, s)) })
 	return nil
+}
+
+// executeDrawn passes an EXECUTE of strategy random on to one shard, if one is all
+// that it goes to: such as the increment of a counter.
+func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) (passed bool, err error) {
+	var env eval.Env
+	if err := r.fill(&env, s, &e.Params.Values, nil); err != nil {
+		return false, err
+	}
+	b, err := s.write.Logical.Bind(&env)
+	if err != nil {
+		return false, err
+	}
+	if !s.write.Adds(b) || len(b.Keys) != 1 {
+		return false, nil
+	}
+	ms, _, err := s.write.Bound(b, r.drawers.draw)
+	if err != nil {
+		return false, err
+	}
+	e.ID, e.MetadataID = ids.statement, ids.metadata
+	e.Params.SetKeyspace(nil)
+	e.Params.SetValues(encodeValues(ms[0].Values))
+	r.stamp(&e.Params, s.write)
+	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	req.Pass(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch})
+	return true, nil
 }
 
 // executeSlowly serves an EXECUTE that takes more than one request.

@@ -370,3 +370,34 @@ func be(b []byte) (n uint64) {
 	}
 	return n
 }
+
+// TestIncrements executes increments of one counter, prepared: they add up, and go
+// to all shards evenly.
+func TestIncrements(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		s := newScene(t, st)
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int PRIMARY KEY, n counter) WITH write_sharding = {'strategy': 'random', 'shards': '8'}")
+		p, err := s.v5.Prepare("UPDATE " + s.keyspace + ".t SET n = n + 3 WHERE p = 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rounds = 5
+		for range rounds * 8 {
+			if a, err := s.v5.Execute(p, difftest.Request{}); err != nil || a.Kind != difftest.Void {
+				t.Fatal(a, err)
+			}
+		}
+		if a := s.must(s.v5, "SELECT n FROM "+s.keyspace+".t WHERE p = 1"); len(a.Rows) != 1 || be(a.Rows[0][0]) != 3*8*rounds {
+			t.Errorf("the sum is %v", a)
+		}
+		a := s.must(s.direct, "SELECT n FROM "+s.keyspace+".t")
+		if len(a.Rows) != 8 {
+			t.Errorf("%d shards are used", len(a.Rows))
+		}
+		for _, r := range a.Rows {
+			if be(r[0]) != 3*rounds {
+				t.Errorf("a shard has %d", be(r[0]))
+			}
+		}
+	})
+}
