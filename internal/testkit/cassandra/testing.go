@@ -77,6 +77,6 @@ var keyspaces atomic.Int64
 func Keyspace(t testing.TB, prefix string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.Name())) // never fails
-	name := fmt.Sprintf("%s_%08x_%x_%d", strings.ToLower(prefix), h.Sum32(), time.Now().UnixMicro()&0xffffffffff, keyspaces.Add(1))
+	name := fmt.Sprintf("%s_%08x_%010x_%03d", strings.ToLower(prefix), h.Sum32(), time.Now().UnixMicro()&0xffffffffff, keyspaces.Add(1))
 	return name[:min(len(name), 48)]
 }
