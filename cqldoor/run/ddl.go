@@ -238,6 +238,10 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	var a *answer
 	var refusal error
 	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
+		// From here on the table is known as one that is being made, and not shown.
+		if err := c.refresh(ctx); err != nil {
+			c.r.opts.Log.Warn("the schema cannot be read before a change", "error", err)
+		}
 		a, refusal = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
 		return refusal
 	})

@@ -54,7 +54,7 @@ func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, stmt *s
 	}
 	for it.Next() {
 		ks := unquoted(cell("keyspace_name"))
-		if ks == catalog.Keyspace {
+		if ks == catalog.Keyspace || v.pending[syntax.Name{Keyspace: ks, Name: unquoted(cell("name"))}] {
 			continue
 		}
 		text := cell("create_statement")

@@ -129,7 +129,7 @@ func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *sc
 			}
 		}
 	}
-	f := &schemaFetch{schemaSide: x, ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
+	f := &schemaFetch{schemaSide: x, before: x.view.Load(), ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
 	rows, err := f.rows()
 	if err != nil {
 		return err
@@ -197,6 +197,7 @@ func (s *schemaSelect) warnings(b *analysis.BoundSelect) []string {
 // schemaFetch reads the rows of one execution.
 type schemaFetch struct {
 	*schemaSide
+	before      *view // from before the rows were read
 	ctx         context.Context
 	req         *cqldoor.Request
 	sel         *schemaSelect
@@ -341,9 +342,17 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	if !ok {
 		return cells, true
 	}
-	t := f.view.Load().tables[ks][string(cells[at])]
+	name := string(cells[at])
+	now := f.view.Load()
+	if now.pending[syntax.Name{Keyspace: ks, Name: name}] {
+		return nil, false
+	}
+	t := now.tables[ks][name]
 	if t == nil {
-		return cells, true
+		// One that was dropped since the rows were read.
+		if t = f.before.tables[ks][name]; t == nil {
+			return cells, true
+		}
 	}
 	if at, ok := s.position["column_name"]; ok && string(cells[at]) == t.entry.Layout.Column {
 		return nil, false

@@ -45,6 +45,7 @@ type schemaSide struct {
 type view struct {
 	present  bool // the catalogue's keyspace exists
 	tables   map[string]map[string]*sharded
+	pending  map[syntax.Name]bool // sharded tables that are being made: not shown yet
 	physical *schema.Schema
 }
 
@@ -137,9 +138,15 @@ func (x *schemaSide) load(ctx context.Context) error {
 	}
 	applied, stale := x.catalog.Settle(ctx, entries, physical)
 	x.reportStale(stale)
-	v := &view{present: present, tables: map[string]map[string]*sharded{}, physical: physical}
+	v := &view{present: present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{}, physical: physical}
+	for _, e := range entries {
+		if e.State == catalog.Creating {
+			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
+		}
+	}
 	state := &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{}}, Tables: map[string]map[string]*plan.Table{}}
 	for _, e := range applied {
+		delete(v.pending, syntax.Name{Keyspace: e.Keyspace, Name: e.Table})
 		x.add(v, state, e)
 	}
 	// Statements are planned on a state: one that says the same goes on.
