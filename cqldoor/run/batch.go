@@ -99,6 +99,10 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			out.Count++
 			continue
 		}
+		// In a batch Cassandra begins this sentence with a capital.
+		if want := len(s.head.Binds); it.Values.Count != want {
+			return wire.Invalidf("There were %d markers(?) in CQL but %d bound variables", want, it.Values.Count)
+		}
 		var env eval.Env
 		if err := r.fill(&env, s, &it.Values, nil); err != nil {
 			return err
