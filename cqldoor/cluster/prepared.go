@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"container/list"
+	"hash/maphash"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -13,6 +14,7 @@ import (
 type statement struct {
 	text     string
 	keyspace string // current when it was prepared, "" for none
+	said     uint64 // hash of what the response to PREPARE says beside the id
 }
 
 // prepared remembers the statements that were prepared, the most lately prepared
@@ -44,6 +46,7 @@ func (p *prepared) put(id []byte, s statement) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e, ok := p.byID[[16]byte(id)]; ok {
+		e.Value.(*entry).said = s.said
 		p.order.MoveToFront(e)
 		return
 	}
@@ -98,8 +101,10 @@ func (p *prepared) learn(v wire.Version, keyspace string, req wire.Message, to s
 }
 
 func (l *learner) Receive(_ uint32, resp wire.Message) {
-	if id, ok := preparedID(resp); ok {
-		l.prep.put(id, l.statement)
+	if id, said, ok := preparedResult(resp); ok {
+		s := l.statement
+		s.said = said
+		l.prep.put(id, s)
 	}
 	l.to.Receive(l.tag, resp)
 }
@@ -108,17 +113,28 @@ func (l *learner) Flush() { l.to.Flush() }
 
 // preparedID is the id in a RESULT Prepared.
 func preparedID(resp wire.Message) ([]byte, bool) {
+	id, _, ok := preparedResult(resp)
+	return id, ok
+}
+
+var saidSeed = maphash.MakeSeed()
+
+// preparedResult is the id in a RESULT Prepared and a hash of the rest: of the bind
+// markers and of the columns of the result.
+func preparedResult(resp wire.Message) (id []byte, said uint64, ok bool) {
 	if resp.Op != wire.OpResult {
-		return nil, false
+		return nil, 0, false
 	}
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil || wire.KindOf(body) != wire.ResultPrepared {
-		return nil, false
+		return nil, 0, false
 	}
 	c := wire.NewCursor(body)
 	c.Int()
-	id := c.ShortBytes()
-	return id, c.Err() == nil
+	if id = c.ShortBytes(); c.Err() != nil {
+		return nil, 0, false
+	}
+	return id, maphash.Bytes(saidSeed, body[4+2+len(id):]), true
 }
 
 // mayCure looks at an ERROR to a kept request. If it is an UNPREPARED whose
@@ -153,7 +169,7 @@ func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
 	}
 	c.slots[h.Stream].cures++
 	p := &c.slots[id]
-	*p = slot{to: &cure{c: c, stream: h.Stream, flags: h.Flags, unprepared: append([]byte(nil), body...)},
+	*p = slot{to: &cure{c: c, stream: h.Stream, flags: h.Flags, said: st.said, unprepared: append([]byte(nil), body...)},
 		op: wire.OpPrepare, since: c.tick.Load()}
 	c.inFlight.Add(1)
 	c.t.Append(wire.Header{Version: c.version, Stream: id, Op: wire.OpPrepare}, wire.AppendPrepare(nil, c.version, &m))
@@ -166,12 +182,18 @@ type cure struct {
 	c          *conn
 	stream     int16
 	flags      wire.Flags
+	said       uint64 // of the statement as clients know it
 	unprepared []byte // what to answer if it cannot be prepared
 }
 
 func (u *cure) Receive(_ uint32, resp wire.Message) {
 	c := u.c
-	_, ok := preparedID(resp)
+	_, said, ok := preparedResult(resp)
+	if c.version < wire.V5 && said != u.said {
+		// The table was altered. A client of v4 that knows the old columns has no
+		// way to learn the new ones but to prepare again.
+		ok = false
+	}
 	c.mu.Lock()
 	if int(u.stream) >= len(c.slots) {
 		c.mu.Unlock() // the connection has ended, and answered
