@@ -74,7 +74,7 @@ func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 	switch h.Kind {
 	case syntax.StatementSelect:
 		if at == "system_schema" {
-			return v.hides(h.Name.Name)
+			return hides(h.Name.Name)
 		}
 		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
 	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch, syntax.StatementTruncate:
@@ -101,9 +101,10 @@ func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 }
 
 // hides says whether rows of a table of system_schema are not the client's to see,
-// or not as they are.
-func (v *view) hides(table string) bool {
-	return v.present && (table == "tables" || table == "columns" || table == "keyspaces")
+// or not as they are: also while nothing is hidden yet, because what is prepared
+// now is executed later.
+func hides(table string) bool {
+	return table == "tables" || table == "columns" || table == "keyspaces"
 }
 
 // refresh brings the state up to date with the backend. One that was asked for
@@ -224,10 +225,9 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, keyspace, 
 	if h.Name.Keyspace != "" {
 		at = h.Name.Keyspace
 	}
-	v := x.view.Load()
 	switch h.Kind {
 	case syntax.StatementSelect:
-		if at == "system_schema" && v.hides(h.Name.Name) {
+		if at == "system_schema" && hides(h.Name.Name) {
 			x.serveSelect(ctx, req, keyspace, text)
 			return true
 		}
