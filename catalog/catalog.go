@@ -53,14 +53,14 @@ func (c *Catalog) Schema(ctx context.Context, keyspaces ...string) (*schema.Sche
 // keyspace exists at all.
 func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err error) {
 	s := c.opts.Session
-	rows, err := s.Query(ctx, wire.One, "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")
-	if err != nil || len(rows) == 0 {
-		return nil, false, wrap("look for the catalogue", err)
+	if ok, err := c.keyspaceExists(ctx); err != nil || !ok {
+		return nil, false, err
 	}
 	if ok, err := c.exists(ctx); err != nil || !ok {
 		return nil, true, err
 	}
-	if rows, err = s.Query(ctx, wire.LocalQuorum, "SELECT keyspace_name, table_name, "+columns+" FROM evenkeel.layouts"); err != nil {
+	rows, err := s.Query(ctx, wire.LocalQuorum, "SELECT keyspace_name, table_name, "+columns+" FROM evenkeel.layouts")
+	if err != nil {
 		return nil, true, wrap("read the catalogue", err)
 	}
 	for _, r := range rows {
@@ -75,6 +75,12 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 	}
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.String(), b.String()) })
 	return entries, true, nil
+}
+
+// keyspaceExists says whether the catalogue's keyspace does.
+func (c *Catalog) keyspaceExists(ctx context.Context) (bool, error) {
+	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")
+	return len(rows) > 0, wrap("look for the catalogue", err)
 }
 
 // exists says whether the table of layouts does.
@@ -105,18 +111,16 @@ func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
 	if ok, err := c.exists(ctx); err != nil || ok {
 		return err
 	}
-	s := c.opts.Session
-	var replication []byte
-	for i, k := range slices.Sorted(maps.Keys(like.Replication)) {
-		if i > 0 {
-			replication = append(replication, ", "...)
+	// Where an administrator has made the keyspace, the door's account need not be
+	// allowed to make keyspaces, which IF NOT EXISTS would ask for.
+	if ok, err := c.keyspaceExists(ctx); err != nil {
+		return err
+	} else if !ok {
+		if err := c.createKeyspace(ctx, like); err != nil {
+			return err
 		}
-		replication = append(syntax.AppendString(replication, k), ": "...)
-		replication = syntax.AppendString(replication, like.Replication[k])
 	}
-	if _, err := s.Query(ctx, wire.LocalQuorum, "CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = {"+string(replication)+"}"); err != nil {
-		return wrap("create the catalogue's keyspace with the replication of keyspace "+like.Name, err)
-	}
+	s := c.opts.Session
 	const table = `CREATE TABLE IF NOT EXISTS evenkeel.layouts (keyspace_name text, table_name text, physical_name text, table_id uuid, ` +
 		`state text, strategy text, "by" text, hash text, shards int, "column" text, generation bigint, statement text, owner uuid, ` +
 		`started_at timestamp, PRIMARY KEY ((keyspace_name, table_name)))`
@@ -128,6 +132,19 @@ func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
 		_, err := s.Query(ctx, wire.LocalQuorum, "SELECT state FROM evenkeel.layouts WHERE keyspace_name = '' AND table_name = ''")
 		return err == nil, nil
 	})
+}
+
+func (c *Catalog) createKeyspace(ctx context.Context, like *schema.Keyspace) error {
+	var replication []byte
+	for i, k := range slices.Sorted(maps.Keys(like.Replication)) {
+		if i > 0 {
+			replication = append(replication, ", "...)
+		}
+		replication = append(syntax.AppendString(replication, k), ": "...)
+		replication = syntax.AppendString(replication, like.Replication[k])
+	}
+	_, err := c.opts.Session.Query(ctx, wire.LocalQuorum, "CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = {"+string(replication)+"}")
+	return wrap("create the catalogue's keyspace with the replication of keyspace "+like.Name, err)
 }
 
 // Agree waits, within limits, until the nodes of the backend have one schema, and

@@ -446,6 +446,22 @@ func TestReplication(t *testing.T) {
 	}
 }
 
+// TestKeyspaceIsThere says that a door whose account may not make keyspaces gets
+// on with one that an administrator has made.
+func TestKeyspaceIsThere(t *testing.T) {
+	s := &script{answers: map[string]func() ([]Row, error){
+		"LOCAL_QUORUM CREATE KEYSPACE":                          func() ([]Row, error) { return nil, wire.Errorf(wire.CodeUnauthorized, "no CREATE on all keyspaces") },
+		"ONE SELECT keyspace_name FROM system_schema.keyspaces": func() ([]Row, error) { return []Row{{"keyspace_name": []byte(Keyspace)}}, nil },
+	}}
+	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
+	if err := c.ensure(t.Context(), &schema.Keyspace{Name: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(s.asked, func(cql string) bool { return strings.Contains(cql, "CREATE TABLE IF NOT EXISTS evenkeel.layouts") }) {
+		t.Errorf("asked: %q", s.asked)
+	}
+}
+
 // TestSerialRefused says that a backend without serial reads is read otherwise.
 func TestSerialRefused(t *testing.T) {
 	s := &script{answers: map[string]func() ([]Row, error){
