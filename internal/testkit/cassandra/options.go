@@ -61,6 +61,13 @@ listen_address: 127.0.0.1
 rpc_address: 127.0.0.1
 storage_port: {{.Storage}}
 native_transport_port: {{.Native}}
+native_transport_timeout: 60s
+read_request_timeout: 30s
+range_request_timeout: 30s
+write_request_timeout: 30s
+counter_write_request_timeout: 30s
+cas_contention_timeout: 10s
+truncate_request_timeout: 60s
 start_native_transport: true
 {{- if .Auth}}
 authenticator: PasswordAuthenticator
