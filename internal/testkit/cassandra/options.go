@@ -61,6 +61,7 @@ listen_address: 127.0.0.1
 rpc_address: 127.0.0.1
 storage_port: {{.Storage}}
 native_transport_port: {{.Native}}
+{{- /* A loaded machine is slow; what times out is told from what is wrong. */}}
 native_transport_timeout: 60s
 read_request_timeout: 30s
 range_request_timeout: 30s
