@@ -1,8 +1,10 @@
 package run
 
 import (
+	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -212,6 +214,16 @@ func (h *history) scans() []string {
 	return reads
 }
 
+// drawn is how many histories a test draws, unless -rapid.checks says so: each
+// costs many reads of several tables, which a real Cassandra takes its time for.
+func drawn(t *testing.T, n int) {
+	f := flag.Lookup("rapid.checks")
+	if before := f.Value.String(); before == f.DefValue {
+		_ = f.Value.Set(strconv.Itoa(n))
+		t.Cleanup(func() { _ = f.Value.Set(before) })
+	}
+}
+
 // TestHistories gives one random history to a plain table and to sharded ones of
 // both strategies, and compares what they answer.
 func TestHistories(t *testing.T) {
@@ -225,6 +237,7 @@ func TestHistories(t *testing.T) {
 				}
 				w.create("p int, c int, v text, n int, l list<int>, m map<int, int>, "+column+"PRIMARY KEY (p, c)", "")
 				next := 0
+				drawn(t, map[bool]int{true: 5, false: 40}[strings.Contains(t.Name(), "cassandra")])
 				rapid.Check(t, func(r *rapid.T) {
 					next += 10
 					h := &history{r: r, p: []int{next, next + 1}, statics: statics}
