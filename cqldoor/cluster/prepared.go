@@ -141,8 +141,10 @@ func preparedResult(resp wire.Message) (id []byte, said uint64, ok bool) {
 // statement is known, it is prepared on this connection and the request waits on
 // its stream to be sent again. The caller holds mu.
 //
-// A v4 PREPARE cannot name a keyspace: a statement that was prepared in another
-// than this connection's is left to the driver, which prepares it anew.
+// A v4 PREPARE cannot name a keyspace. A statement that was prepared in another
+// than this connection's is prepared all the same: if it names its table in full,
+// as the door's own statements do, its id is the same; if not, the request is
+// answered UNPREPARED again, which the driver gets.
 func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
 	_, rest, err := wire.SplitPrefix(h.Op, h.Flags, body)
 	if err != nil {
@@ -157,10 +159,7 @@ func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
 		return false
 	}
 	m := wire.Prepare{Text: []byte(st.text)}
-	if c.pool == nil || st.keyspace != c.pool.options.Keyspace {
-		if c.version < wire.V5 || st.keyspace == "" {
-			return false
-		}
+	if c.version >= wire.V5 && st.keyspace != "" && (c.pool == nil || st.keyspace != c.pool.options.Keyspace) {
 		m.Keyspace = []byte(st.keyspace)
 	}
 	id, ok := c.takeFree() // s is stale from here on: slots may have moved
