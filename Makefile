@@ -3,8 +3,8 @@
 
 GO       ?= go
 FUZZTIME ?= 20s
-# The tests share one Cassandra and the machine's cores with it.
-PARALLEL ?= 2
+# One package at a time: they share one Cassandra, its schema, and the machine's cores.
+PARALLEL ?= 1
 
 .PHONY: help build test bench-cql deps lint fuzz clean
 

@@ -253,7 +253,8 @@ func TestDoorRestarts(t *testing.T) {
 		}
 	}
 	addr, stop := start("127.0.0.1:0")
-	s := session(t, addr, nil)
+	// gocql looks for a host that was down once a minute by default.
+	s := session(t, addr, func(c *gocql.ClusterConfig) { c.ReconnectInterval = time.Second })
 	q := func() error { return s.Query("SELECT release_version FROM system.local WHERE key = ?", "local").Exec() }
 	if err := q(); err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	if _, err := io.ReadFull(nc, make([]byte, wire.HeaderSize)); err != nil {
 		t.Fatal(err)
 	}
-	q := wire.Query{Text: []byte("SELECT * FROM system_schema.columns")}
+	q := wire.Query{Text: []byte("SELECT * FROM system_virtual_schema.columns")}
 	q.Params.Consistency = wire.One
 	for i := range int16(2000) {
 		e.Frame(wire.Header{Version: wire.V4, Op: wire.OpQuery, Stream: i}, wire.AppendQuery(nil, wire.V4, &q))
@@ -90,6 +90,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	if _, err := io.ReadFull(nc, make([]byte, 1)); err != nil { // they are under way
 		t.Fatal(err)
 	}
+	// Until its answers are not taken any more, it goes on reading requests.
+	time.Sleep(time.Second)
 	signals <- syscall.SIGINT
 	select {
 	case err := <-ended:
