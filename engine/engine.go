@@ -226,6 +226,10 @@ func (e *Engine) Open(_ context.Context, o store.LinkOptions) (store.Link, error
 
 func noKeyspace(name string) error { return wire.Invalidf("Keyspace '%s' does not exist", name) }
 
+// Storage is what the data are kept in, for what else is kept there. It lives
+// until Close.
+func (e *Engine) Storage() *storage.DB { return e.db }
+
 // Close implements store.Store. Requests that come later are refused.
 func (e *Engine) Close() error {
 	e.closing.Lock()

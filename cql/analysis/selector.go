@@ -106,14 +106,18 @@ func (a *analyzer) selection(stmt *syntax.Select, out *Select) error {
 }
 
 // legacyTimeuuid is the type that Cassandra tells clients that min and max of
-// timeuuids have.
+// timeuuids have: it has both functions twice, and takes the one of this type,
+// unless the argument is a column in descending clustering order, which is of
+// neither type exactly.
 var legacyTimeuuid = value.CustomOf("org.apache.cassandra.db.marshal.LegacyTimeUUIDType")
 
 // shownType is the type of an expression as the result's metadata has it.
 func shownType(x eval.Expr) *value.Type {
 	if c, ok := x.(*eval.Call); ok && c.Func.Aggregate && (c.Func.Name == "min" || c.Func.Name == "max") &&
 		c.Func.Returns.Kind == value.Timeuuid {
-		return legacyTimeuuid
+		if col, ok := c.Args[0].(*eval.Column); !ok || !col.Column.Desc {
+			return legacyTimeuuid
+		}
 	}
 	return x.Type()
 }

@@ -10,15 +10,17 @@ import (
 //	01 name                                    metadata of the package
 //	02 name                                    metadata of its users
 //	03 table[16] token[8] key 00 01 kind …     data
+//	04 …                                       package engine/items (space.go)
 //
 // The token's sign bit is inverted, the key's zeros are escaped (ordered.go).
 // Kinds, in this order within a partition: 01 its deletions (the partition's
 // and range tombstones), 02 its static row, 03 a row, followed by its
 // clustering's components.
 const (
-	regionOwn  = 0x01
-	regionMeta = 0x02
-	regionData = 0x03
+	regionOwn   = 0x01
+	regionMeta  = 0x02
+	regionData  = 0x03
+	regionItems = 0x04
 
 	kindDeletions = 0x01
 	kindStatic    = 0x02
