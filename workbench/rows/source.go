@@ -31,6 +31,7 @@ const (
 type Options struct {
 	Format    Format
 	Delimiter rune      // of CSV; 0: a comma, or a tab in *.tsv
+	Again     bool      // Scan is called more than once: standard input is kept in a temporary file
 	Stdin     io.Reader // what "-" reads; os.Stdin where nil
 }
 

@@ -1,0 +1,21 @@
+// Package profile says what data are like, and what a primary key would do with
+// them: types, cardinality, frequent values, order, time; sizes of partitions, rows
+// that overwrite each other, the largest partitions, heat.
+//
+//	src, err := rows.Open("orders.csv", rows.Options{Again: true})
+//	p, err := profile.Of(ctx, src, profile.Options{})
+//	m, err := profile.Measure(ctx, src, p, []profile.Candidate{
+//		{Partition: []profile.Part{{Column: "code"}}, Clustering: []string{"user"}},
+//	}, profile.Options{})
+//
+// It promises:
+//
+//  1. Memory is bounded, whatever the data hold.
+//  2. Everything that is not counted whole is an Estimate with an interval, in which
+//     it is with 99% confidence; bounds of frequent values and keys are certain.
+//  3. The same data give the same results.
+//  4. Tokens are Cassandra's: values are serialized as Cassandra does.
+//
+// It does no I/O but through its Input, and starts no goroutine. It imports cql/value,
+// partitioner, shard, workbench/rows and workbench/sketch.
+package profile

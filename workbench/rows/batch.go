@@ -1,0 +1,151 @@
+package rows
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Column is a column of the data.
+type Column struct {
+	Name string
+	Type *value.Type // what the file says; nil where it does not, as in CSV and JSON
+}
+
+// Kind is how a vector holds its values.
+type Kind uint8
+
+const (
+	Text   Kind = iota // as they are written: Spans of Data
+	Binary             // serialized as Column.Type is in CQL: Spans of Data
+	Ints               // Ints: integers, booleans (0, 1), dates (days since 1970), timestamps (ms since 1970), times (ns)
+	Floats             // Floats
+)
+
+// Span is where a value is in the bytes of a vector, and what is known of it.
+type Span struct {
+	At  uint32
+	len uint32 // with the marks in its upper bits
+}
+
+// Marks of a span.
+const (
+	markNull   = 1 << 31 // no value
+	markString = 1 << 30 // a string by its syntax, whatever it looks like
+	markNested = 1 << 29 // a JSON object or array
+	markLen    = 1<<29 - 1
+)
+
+// Len is the length in bytes.
+func (s Span) Len() int { return int(s.len & markLen) }
+
+// Null says that there is no value.
+func (s Span) Null() bool { return s.len&markNull != 0 }
+
+// String says that the value is a string by its syntax (JSON's quotes), also where
+// it looks like a number.
+func (s Span) String() bool { return s.len&markString != 0 }
+
+// Nested says that the value is a JSON object or array, written as such.
+func (s Span) Nested() bool { return s.len&markNested != 0 }
+
+// Vector is the values of a column in a batch.
+type Vector struct {
+	Kind   Kind
+	Data   []byte    // of Spans
+	Spans  []Span    // of Text and Binary
+	Ints   []int64   // of Ints
+	Floats []float64 // of Floats
+	Nulls  []bool    // of Ints and Floats; nil where there are none
+}
+
+// Bytes is value i of a vector with spans; nil for null.
+func (v *Vector) Bytes(i int) []byte {
+	s := v.Spans[i]
+	if s.len&markNull != 0 {
+		return nil
+	}
+	return v.Data[s.At : s.At+s.len&markLen : s.At+s.len&markLen]
+}
+
+// Null says whether value i is null.
+func (v *Vector) Null(i int) bool {
+	if v.Kind <= Binary {
+		return v.Spans[i].Null()
+	}
+	return v.Nulls != nil && v.Nulls[i]
+}
+
+// Batch is some rows, one behind the other in the data, by columns. It is good
+// until the function that was given it returns.
+type Batch struct {
+	Seq     int // 0, 1, 2, … in the order of the data
+	N       int // rows
+	Columns []Vector
+
+	name    string
+	line    int      // of the first row, 1-based; the number of a row where there are no lines
+	data    []byte   // what the rows were read from, to count lines in
+	starts  []uint32 // of rows, in data; nil where a row is a line
+	dropped []bool
+	bad     []BadRow
+}
+
+// Line is where row i begins: its line, or its number in a format without lines.
+func (b *Batch) Line(i int) int {
+	if b.starts == nil {
+		return b.line + i
+	}
+	return b.line + bytes.Count(b.data[:b.starts[i]], []byte{'\n'})
+}
+
+// Drop makes row i a bad row, which counts against ScanOptions.MaxBadRows. It stays
+// in the batch; Dropped tells.
+func (b *Batch) Drop(i int, reason string) {
+	if b.dropped == nil {
+		b.dropped = make([]bool, b.N)
+	}
+	if b.dropped[i] {
+		return
+	}
+	b.dropped[i] = true
+	b.bad = append(b.bad, BadRow{Name: b.name, Line: b.Line(i), Reason: reason})
+}
+
+// Dropped says for each row whether Drop took it; nil where none was.
+func (b *Batch) Dropped() []bool { return b.dropped }
+
+// Append adds a value that is text; nil is null. It is for those who make batches of
+// other things than files: all columns of a batch must be given one value each row,
+// and N be set.
+func (v *Vector) Append(text []byte) {
+	if text == nil {
+		v.Spans = append(v.Spans, Span{len: markNull})
+		return
+	}
+	v.Spans = append(v.Spans, Span{At: uint32(len(v.Data)), len: uint32(len(text))})
+	v.Data = append(v.Data, text...)
+}
+
+// AppendText appends value i as text: what is in the file, or as CQL writes it;
+// nothing for null. t is the column's type where the file gives one.
+func (v *Vector) AppendText(dst []byte, i int, t *value.Type) []byte {
+	if v.Null(i) {
+		return dst
+	}
+	switch v.Kind {
+	case Text:
+		return append(dst, v.Bytes(i)...)
+	case Binary:
+		if text, ok := t.Text(v.Bytes(i)); ok {
+			return append(dst, text...)
+		}
+		return t.Format(dst, v.Bytes(i))
+	case Floats:
+		return strconv.AppendFloat(dst, v.Floats[i], 'g', -1, 64)
+	}
+	return appendInt(dst, v.Ints[i], t)
+}
+
+func appendInt(dst []byte, n int64, t *value.Type) []byte { return strconv.AppendInt(dst, n, 10) }
