@@ -59,7 +59,9 @@ var edges = map[string][]string{
 	"workbench/capacity":   {"shard", "workbench/stats"},
 	"workbench/keys":       {"shard"},
 	"workbench/orders":     {},
-	"workbench/rows":       {},
+	"workbench/profile":    {"cql/value", "partitioner", "shard", "workbench/rows", "workbench/sketch"},
+	"workbench/rows":       {"cql/value"},
+	"workbench/sketch":     {},
 	"workbench/stats":      {},
 
 	"internal/lint": {},
