@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Brings what the tests need beside Go into .deps/ (or $EVENKEEL_DEPS), by the
-# ordinary package clients: Cassandra's and the Java driver's jars (Maven), cqlsh
-# and the Python driver (pip, in a venv), the Node driver (npm). A part that is
-# there already, as its manifest says, is not fetched again.
+# ordinary package clients: Cassandra's and the Java driver's jars (Maven), cqlsh,
+# the Python driver and boto3 (pip, in venvs), the Node driver and dynalite (npm).
+# A part that is there already, as its manifest says, is not fetched again.
 #
 # The tools themselves (a JDK 17, Maven, Python 3, Node) are installed by apt-get
 # where the user is root on a Debian; elsewhere the script says what is missing.
@@ -85,22 +85,26 @@ jars() {
   mvn -B -q -f "$1" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$2"
 }
 
+# python_venv REQUIREMENTS DIRECTORY: a venv with these.
 python_venv() {
-  rm -rf "$deps/venv"
-  python3 -m venv "$deps/venv"
+  rm -rf "$2"
+  python3 -m venv "$2"
   # The driver's optional C parts take minutes to build and change nothing here.
-  CASS_DRIVER_NO_EXTENSIONS=1 "$deps/venv/bin/pip" install --quiet --prefer-binary -r "$1"
+  CASS_DRIVER_NO_EXTENSIONS=1 "$2/bin/pip" install --quiet --prefer-binary -r "$1"
 }
 
+# node_modules MANIFEST DIRECTORY: the packages of a package.json.
 node_modules() {
-  rm -rf "$deps/node"
-  mkdir -p "$deps/node"
-  cp "$1" "$deps/node/"
-  (cd "$deps/node" && npm install --no-audit --no-fund --no-update-notifier --no-package-lock --loglevel=error)
+  rm -rf "$2"
+  mkdir -p "$2"
+  cp "$1" "$2/"
+  (cd "$2" && npm install --no-audit --no-fund --no-update-notifier --no-package-lock --loglevel=error)
 }
 
 testkit=internal/testkit drivers=internal/drivers
 part cassandra "$testkit/cassandra/pom.xml" -- jars "$testkit/cassandra/pom.xml" "$deps/cassandra"
-part venv "$testkit/deps/requirements.txt" -- python_venv "$testkit/deps/requirements.txt"
+part venv "$testkit/deps/requirements.txt" -- python_venv "$testkit/deps/requirements.txt" "$deps/venv"
+part boto3 "$drivers/boto3/requirements.txt" -- python_venv "$drivers/boto3/requirements.txt" "$deps/boto3"
 part java "$drivers/java/pom.xml" -- jars "$drivers/java/pom.xml" "$deps/java"
-part node "$drivers/node/package.json" -- node_modules "$drivers/node/package.json"
+part node "$drivers/node/package.json" -- node_modules "$drivers/node/package.json" "$deps/node"
+part dynalite "$testkit/dynalite/package.json" -- node_modules "$testkit/dynalite/package.json" "$deps/dynalite"

@@ -1,0 +1,64 @@
+package storage
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Space is a range of the store's keys that belongs to a sibling package: all
+// keys that begin with Prefix. What is in it shares this package's log, cache,
+// durability and directory, and nothing else: keys, values and their format's
+// version are the owner's.
+type Space struct {
+	Prefix byte
+	// Pebble is for reading, and for making batches, which Apply applies.
+	Pebble *pebble.DB
+
+	periodic bool
+}
+
+// Items is the space of package engine/items.
+func (db *DB) Items() *Space {
+	return &Space{Prefix: regionItems, Pebble: db.pebble, periodic: db.options.Periodic}
+}
+
+// Apply makes the batch visible to all readers, whole or not at all. It is
+// durable once Wait returns: who needs locks for the order of what becomes
+// visible gives them back in between, so that others need not wait for the disk.
+func (s *Space) Apply(b *pebble.Batch) error {
+	var err error
+	if s.periodic {
+		err = s.Pebble.Apply(b, pebble.NoSync)
+	} else {
+		err = s.Pebble.ApplyNoSyncWait(b, pebble.Sync)
+	}
+	if err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	return nil
+}
+
+// Wait waits until the batch that was applied is durable (Options.Periodic
+// aside).
+func (s *Space) Wait(b *pebble.Batch) error {
+	if s.periodic {
+		return nil
+	}
+	if err := b.SyncWait(); err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	return nil
+}
+
+// Settle waits until everything that is visible is durable: the log is written
+// in order.
+func (s *Space) Settle() error {
+	if s.periodic {
+		return nil
+	}
+	if err := s.Pebble.LogData(nil, pebble.Sync); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	return nil
+}
