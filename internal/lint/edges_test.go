@@ -49,6 +49,14 @@ var edges = map[string][]string{
 	"cql/syntax":   {},
 	"cql/value":    {},
 
+	// The DynamoDB language.
+	"dynamo/api":        {"dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema"},
+	"dynamo/schema":     {"dynamo/attribute", "dynamo/exception"},
+	"dynamo/expression": {"dynamo/attribute", "dynamo/exception"},
+	"dynamo/attribute":  {"dynamo/exception", "dynamo/jsontext"},
+	"dynamo/exception":  {"dynamo/jsontext"},
+	"dynamo/jsontext":   {},
+
 	// Arithmetic.
 	"shard":       {"partitioner"},
 	"partitioner": {},

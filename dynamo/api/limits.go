@@ -1,0 +1,10 @@
+package api
+
+// DescribeLimits tells the account's limits.
+type DescribeLimits struct{}
+
+// Operation implements Request.
+func (*DescribeLimits) Operation() string { return "DescribeLimits" }
+
+// Decode implements Request.
+func (q *DescribeLimits) Decode(d *Decoder, body []byte) error { return nil }

@@ -1,0 +1,72 @@
+package api
+
+import "github.com/evenkeel/evenkeel/dynamo/attribute"
+
+// Request is the body of an operation.
+type Request interface {
+	// Operation is the operation's name, as in X-Amz-Target after the point.
+	Operation() string
+	// Decode reads and checks a body into the request, which must be new.
+	// Errors are *exception.Error.
+	Decode(d *Decoder, body []byte) error
+}
+
+// Decoder is the memory that requests are decoded into. Its zero value is ready;
+// Reset lets it be used again once the request is done with.
+type Decoder struct {
+	attribute attribute.Decoder
+}
+
+// Reset lets the decoder use the memory of its last request again.
+func (d *Decoder) Reset() { d.attribute.Reset() }
+
+// New returns an empty request for an operation, or false if it is not known.
+func New(operation string) (Request, bool) {
+	switch operation {
+	case "BatchGetItem":
+		return new(BatchGetItem), true
+	case "BatchWriteItem":
+		return new(BatchWriteItem), true
+	case "CreateTable":
+		return new(CreateTable), true
+	case "DeleteItem":
+		return new(DeleteItem), true
+	case "DeleteTable":
+		return new(DeleteTable), true
+	case "DescribeEndpoints":
+		return new(DescribeEndpoints), true
+	case "DescribeLimits":
+		return new(DescribeLimits), true
+	case "DescribeTable":
+		return new(DescribeTable), true
+	case "DescribeTimeToLive":
+		return new(DescribeTimeToLive), true
+	case "GetItem":
+		return new(GetItem), true
+	case "ListTables":
+		return new(ListTables), true
+	case "ListTagsOfResource":
+		return new(ListTagsOfResource), true
+	case "PutItem":
+		return new(PutItem), true
+	case "Query":
+		return new(Query), true
+	case "Scan":
+		return new(Scan), true
+	case "TagResource":
+		return new(TagResource), true
+	case "TransactGetItems":
+		return new(TransactGetItems), true
+	case "TransactWriteItems":
+		return new(TransactWriteItems), true
+	case "UntagResource":
+		return new(UntagResource), true
+	case "UpdateItem":
+		return new(UpdateItem), true
+	case "UpdateTable":
+		return new(UpdateTable), true
+	case "UpdateTimeToLive":
+		return new(UpdateTimeToLive), true
+	}
+	return nil, false
+}

@@ -1,0 +1,97 @@
+package attribute
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
+
+// What a value of one JSON type is read as, and AWS's messages where it cannot
+// be. They are the API's, of attribute values and of all members of requests.
+
+const (
+	msgStructure = "Start of structure or map found where not expected"
+	msgField     = "Unexpected field type"
+)
+
+// fail makes the reader fail with a SerializationException.
+func fail(r *jsontext.Reader, message string) {
+	if r.Err() == nil {
+		r.Fail(exception.New(exception.Serialization, "%s", message))
+	}
+}
+
+// mismatch reads the value, so that what is no JSON is known as that, and fails.
+func mismatch(r *jsontext.Reader, message string) {
+	r.Skip()
+	fail(r, message)
+}
+
+// convert fails because the value is not of a scalar type.
+func convert(r *jsontext.Reader, to string) {
+	switch k := r.Peek(); k {
+	case jsontext.Object:
+		mismatch(r, msgStructure)
+	case jsontext.Array:
+		mismatch(r, "Unrecognized collection type class java.lang."+to)
+	case jsontext.True:
+		mismatch(r, "TRUE_VALUE cannot be converted to "+to)
+	case jsontext.False:
+		mismatch(r, "FALSE_VALUE cannot be converted to "+to)
+	case jsontext.String:
+		mismatch(r, "STRING_VALUE cannot be converted to "+to)
+	case jsontext.Number:
+		name := "NUMBER_VALUE"
+		if strings.ContainsAny(r.Number(), ".eE") {
+			name = "DECIMAL_VALUE"
+		}
+		fail(r, name+" cannot be converted to "+to)
+	default:
+		r.Skip()
+	}
+}
+
+// ReadString reads a String.
+func ReadString(r *jsontext.Reader) string {
+	if r.Peek() != jsontext.String {
+		convert(r, "String")
+		return ""
+	}
+	return r.Text()
+}
+
+// ReadBool reads a Boolean, which may be given as a string.
+func ReadBool(r *jsontext.Reader) bool {
+	switch r.Peek() {
+	case jsontext.True, jsontext.False:
+		return r.Bool()
+	case jsontext.String:
+		switch strings.ToUpper(r.Text()) {
+		case "TRUE", "1", "YES":
+			return true
+		case "FALSE", "0", "NO":
+			return false
+		}
+		fail(r, "Unexpected token received from parser")
+		return false
+	}
+	convert(r, "Boolean")
+	return false
+}
+
+// EnterList enters a List, whose elements the reader's Next gives.
+func EnterList(r *jsontext.Reader) bool {
+	switch r.Peek() {
+	case jsontext.Array:
+		r.Array()
+		return r.Err() == nil
+	case jsontext.Object:
+		mismatch(r, msgStructure)
+	case jsontext.Invalid:
+		r.Skip()
+	default:
+		mismatch(r, msgField)
+	}
+	return false
+}

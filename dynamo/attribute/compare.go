@@ -1,0 +1,79 @@
+package attribute
+
+import (
+	"slices"
+	"strings"
+)
+
+// Compare orders two values of one kind S, N or B: strings by their UTF-8 bytes,
+// numbers by value, binary by unsigned bytes. It is DynamoDB's order of sort keys
+// and of the comparators < and >. Values of two kinds, and of other kinds, have no
+// order: ok is false.
+func Compare(a, b Value) (order int, ok bool) {
+	if a.kind != b.kind {
+		return 0, false
+	}
+	switch a.kind {
+	case S, B:
+		return strings.Compare(a.Text(), b.Text()), true
+	case N:
+		return compareNumbers(a.Text(), b.Text()), true
+	}
+	return 0, false
+}
+
+// few is how many elements are compared each with each before sorting pays.
+const few = 16
+
+// equalSets says whether two lists of distinct S, N or B have the same elements.
+func equalSets(a, b []Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) <= few {
+		for _, v := range a {
+			if !slices.ContainsFunc(b, v.Equal) {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.EqualFunc(sorted(a), sorted(b), Value.Equal)
+}
+
+// sorted returns a copy in the order of the texts.
+func sorted(a []Value) []Value {
+	out := slices.Clone(a)
+	slices.SortFunc(out, func(v, w Value) int { return strings.Compare(v.Text(), w.Text()) })
+	return out
+}
+
+// duplicate returns the index of an element that is equal to an earlier one, or -1.
+func duplicate(a []Value) int {
+	if len(a) <= few {
+		for i := range a {
+			for j := range i {
+				if a[i].Text() == a[j].Text() {
+					return i
+				}
+			}
+		}
+		return -1
+	}
+	order := make([]int, len(a))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if c := strings.Compare(a[i].Text(), a[j].Text()); c != 0 {
+			return c
+		}
+		return i - j
+	})
+	for i := 1; i < len(order); i++ {
+		if a[order[i]].Text() == a[order[i-1]].Text() {
+			return order[i]
+		}
+	}
+	return -1
+}

@@ -1,0 +1,311 @@
+package attribute
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
+
+// Decoder reads values from DynamoDB JSON into slabs of its own. The zero Decoder
+// is ready; it must not be copied after use.
+type Decoder struct {
+	reader jsontext.Reader
+
+	attributes slab[Attribute]
+	values     slab[Value]
+	bytes      slab[byte]
+
+	// What was read of the maps and lists that are not at their end, the innermost
+	// at the end.
+	openAttributes []Attribute
+	openValues     []Value
+}
+
+// slab hands out memory in pieces. What does not fit goes to a new, larger slab.
+type slab[T any] struct {
+	free []T // of length 0
+	all  []T // of length 0, from the current slab's beginning
+}
+
+const (
+	firstSlab = 32
+	lastSlab  = 4096
+)
+
+// take returns a piece of length 0 and capacity n.
+func (s *slab[T]) take(n int) []T {
+	if cap(s.free) < n {
+		s.all = make([]T, 0, max(n, min(lastSlab, 2*cap(s.all)), firstSlab))
+		s.free = s.all
+	}
+	piece := s.free[0:0:n]
+	s.free = s.free[n:n:cap(s.free)][:0]
+	return piece
+}
+
+// Reset lets the decoder use the memory of the values that it has given again:
+// they must not be used any more.
+func (d *Decoder) Reset() {
+	d.attributes.free = d.attributes.all
+	d.values.free = d.values.all
+	d.bytes.free = d.bytes.all
+}
+
+// Item decodes one document, an item as DynamoDB JSON. The item shares src's
+// memory. Errors are of kind Serialization; values that DynamoDB refuses are
+// invalid values.
+func (d *Decoder) Item(src []byte) (Item, error) {
+	d.reader.Reset(src)
+	item := d.ReadItem(&d.reader)
+	if err := d.reader.End(); err != nil {
+		return nil, SerializationError(err)
+	}
+	return item, nil
+}
+
+// Value decodes one document, a value as DynamoDB JSON; as Item.
+func (d *Decoder) Value(src []byte) (Value, error) {
+	d.reader.Reset(src)
+	v := d.ReadValue(&d.reader)
+	if err := d.reader.End(); err != nil {
+		return Value{}, SerializationError(err)
+	}
+	return v, nil
+}
+
+// SerializationError is the API's error for a document that a Reader refused: the
+// exception that it failed with, or one without a message, as AWS's for what is no
+// JSON.
+func SerializationError(err error) error {
+	var e *exception.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &exception.Error{Kind: exception.Serialization}
+}
+
+// ReadItem reads a map of values where r stands; null is a nil item.
+func (d *Decoder) ReadItem(r *jsontext.Reader) Item {
+	switch r.Peek() {
+	case jsontext.Object:
+	case jsontext.Null:
+		r.Null()
+		return nil
+	case jsontext.Array:
+		mismatch(r, "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>")
+		return nil
+	case jsontext.Invalid:
+		r.Skip()
+		return nil
+	default:
+		mismatch(r, "Unexpected field type")
+		return nil
+	}
+	start := len(d.openAttributes)
+	for r.Object(); r.Next(); {
+		name := r.Name()
+		v := d.readValue(r, "Unexpected value type in payload")
+		d.openAttributes = append(d.openAttributes, Attribute{name, v})
+	}
+	open := d.openAttributes[start:]
+	item := Item(append(d.attributes.take(len(open)), open...))
+	clear(open)
+	d.openAttributes = d.openAttributes[:start]
+	return normalize(item)
+}
+
+// ReadValue reads a value that is a member of a structure where r stands; null is
+// an invalid value.
+func (d *Decoder) ReadValue(r *jsontext.Reader) Value {
+	return d.readValue(r, "Unexpected field type")
+}
+
+// AWS's messages about values that are not of one type.
+const (
+	msgNoType   = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+	msgManyType = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+)
+
+func (d *Decoder) readValue(r *jsontext.Reader, scalar string) Value {
+	switch r.Peek() {
+	case jsontext.Object:
+	case jsontext.Null:
+		r.Null()
+		return invalid(msgNoType)
+	case jsontext.Array:
+		mismatch(r, "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue")
+		return Value{}
+	case jsontext.Invalid:
+		r.Skip()
+		return Value{}
+	default:
+		mismatch(r, scalar)
+		return Value{}
+	}
+	var v Value
+	given := uint16(0)
+	for r.Object(); r.Next(); {
+		k, known := KindOf(r.Name())
+		if !known || r.Peek() == jsontext.Null {
+			r.Skip()
+			continue
+		}
+		w := d.readKind(r, k)
+		if v.kind != Invalid || given == 0 || given == 1<<k {
+			v = w // the first that is wrong is the one to name
+		}
+		given |= 1 << k
+	}
+	switch bits.OnesCount16(given) {
+	case 0:
+		return invalid(msgNoType)
+	case 1:
+		return v
+	}
+	if v.kind == Invalid {
+		return v
+	}
+	return invalid(msgManyType)
+}
+
+func (d *Decoder) readKind(r *jsontext.Reader, k Kind) Value {
+	switch k {
+	case S:
+		return String(ReadString(r))
+	case N:
+		return number(ReadString(r))
+	case B:
+		return Binary(d.readBinary(r))
+	case BOOL:
+		return Bool(ReadBool(r))
+	case NULL:
+		if !ReadBool(r) {
+			return invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
+		}
+		return Null()
+	case M:
+		return Map(d.ReadItem(r))
+	}
+	if !EnterList(r) {
+		return Value{}
+	}
+	start := len(d.openValues)
+	null := false
+	for r.Next() {
+		if k.IsSet() && r.Peek() == jsontext.Null {
+			r.Null()
+			null = true
+			continue
+		}
+		var e Value
+		switch k {
+		case SS:
+			e = String(ReadString(r))
+		case NS:
+			e = number(ReadString(r))
+		case BS:
+			e = Binary(d.readBinary(r))
+		default:
+			e = d.readValue(r, "Unexpected value type in payload")
+		}
+		d.openValues = append(d.openValues, e)
+	}
+	open := d.openValues[start:]
+	elems := append(d.values.take(len(open)), open...)
+	clear(open)
+	d.openValues = d.openValues[:start]
+	if k == L {
+		return List(elems)
+	}
+	if null {
+		return invalid("One or more parameter values were invalid: An " + setNames[k-SS] + " set may not have a null string as a member")
+	}
+	return set(k, elems)
+}
+
+var setNames = [...]string{"string", "number", "binary"}
+
+// set returns the set of elements as they came, or an invalid value.
+func set(k Kind, elems []Value) Value {
+	const invalidParameters = "One or more parameter values were invalid: "
+	if len(elems) == 0 {
+		switch k {
+		case SS:
+			return invalid(invalidParameters + "An string set  may not be empty")
+		case NS:
+			return invalid(invalidParameters + "An number set  may not be empty")
+		}
+		return invalid(invalidParameters + "Binary sets should not be empty")
+	}
+	for _, e := range elems {
+		if e.kind == Invalid {
+			return e
+		}
+	}
+	if duplicate(elems) >= 0 {
+		switch k {
+		case SS:
+			return invalid(invalidParameters + "Input collection " + listing(elems) + " contains duplicates.")
+		case NS:
+			return invalid("Input collection contains duplicates")
+		}
+		return invalid(invalidParameters + "Input collection " + listing(elems) + "of type BS contains duplicates.")
+	}
+	return Set(k, elems)
+}
+
+// listing is elements as AWS writes them in messages: [a, b].
+func listing(elems []Value) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, e := range elems {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if e.kind == B {
+			b.Write(appendBase64(nil, e.Text()))
+		} else {
+			b.WriteString(e.Text())
+		}
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// readBinary reads base64.
+func (d *Decoder) readBinary(r *jsontext.Reader) string {
+	switch r.Peek() {
+	case jsontext.String:
+	case jsontext.Object:
+		mismatch(r, msgStructure)
+		return ""
+	case jsontext.Array:
+		mismatch(r, "Unrecognized collection type class java.nio.ByteBuffer")
+		return ""
+	case jsontext.Invalid:
+		r.Skip()
+		return ""
+	default:
+		mismatch(r, "only base-64-encoded strings are convertible to bytes")
+		return ""
+	}
+	text := r.Text()
+	if len(text)%4 != 0 {
+		fail(r, fmt.Sprintf("Base64 encoded length is expected a multiple of 4 bytes but found: %d", utf8.RuneCountInString(text)))
+		return ""
+	}
+	out := d.bytes.take(base64.StdEncoding.DecodedLen(len(text)))
+	out, err := base64.StdEncoding.Strict().AppendDecode(out, unsafe.Slice(unsafe.StringData(text), len(text)))
+	if err != nil || strings.ContainsAny(text, "\r\n") {
+		fail(r, "Invalid last non-pad Base64 character dectected")
+		return ""
+	}
+	return unsafe.String(unsafe.SliceData(out), len(out))
+}

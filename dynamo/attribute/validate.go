@@ -1,0 +1,65 @@
+package attribute
+
+import "github.com/evenkeel/evenkeel/dynamo/exception"
+
+// Validate returns AWS's ValidationException for the first invalid value in v.
+func (v Value) Validate() error {
+	switch v.kind {
+	case Invalid:
+		if v.n == 0 {
+			return exception.Invalid(msgNoType)
+		}
+		return exception.Invalid("%s", v.Text())
+	case M:
+		return v.Fields().Validate()
+	case L:
+		for _, e := range v.Elems() {
+			if err := e.Validate(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Validate returns AWS's ValidationException for the first invalid value in the item.
+func (it Item) Validate() error {
+	for i := range it {
+		if err := it[i].Value.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ValidateNesting returns AWS's ValidationException if an attribute has more than
+// MaxDepth levels.
+func (it Item) ValidateNesting() error {
+	for i := range it {
+		if it[i].Value.deeper(MaxDepth) {
+			return exception.Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+		}
+	}
+	return nil
+}
+
+// deeper says whether the value has more than this many levels of L and M.
+func (v Value) deeper(levels int) bool {
+	if v.kind != L && v.kind != M {
+		return false
+	}
+	if levels == 0 {
+		return true
+	}
+	for _, e := range v.Elems() {
+		if e.deeper(levels - 1) {
+			return true
+		}
+	}
+	for _, f := range v.Fields() {
+		if f.Value.deeper(levels - 1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package schema
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// Key is a key schema. A table's has one Hash and at most one Range attribute, a
+// global secondary index's up to four of each.
+type Key struct {
+	Hash  []string // the partition key's attributes, in order
+	Range []string // the sort key's attributes, in order; may be none
+}
+
+// Definition is the type of a key attribute.
+type Definition struct {
+	Name string
+	Type attribute.Kind // S, N or B
+}
+
+// Projection says which attributes an index holds beside the keys.
+type Projection struct {
+	Type   ProjectionType
+	NonKey []string // ProjectInclude only
+}
+
+// ProjectionType is an index's kind of projection.
+type ProjectionType string
+
+const (
+	ProjectAll      ProjectionType = "ALL"
+	ProjectKeysOnly ProjectionType = "KEYS_ONLY"
+	ProjectInclude  ProjectionType = "INCLUDE"
+)
+
+// BillingMode is how a table is paid for.
+type BillingMode string
+
+const (
+	Provisioned   BillingMode = "PROVISIONED"
+	PayPerRequest BillingMode = "PAY_PER_REQUEST"
+)
+
+// Status of a table or global secondary index.
+type Status string
+
+const (
+	Creating Status = "CREATING"
+	Updating Status = "UPDATING"
+	Deleting Status = "DELETING"
+	Active   Status = "ACTIVE"
+)
+
+// Throughput is provisioned, or on demand the most that is allowed; 0 where none
+// is set.
+type Throughput struct {
+	Read, Write int64 // units a second
+}
+
+// Index is a secondary index.
+type Index struct {
+	Name       string
+	ARN        string
+	Key        Key
+	Projection Projection
+
+	// Global indexes only.
+	Status      Status
+	Backfilling bool
+	Provisioned Throughput // of a provisioned table
+	OnDemand    Throughput // limits of an on-demand table, 0 or -1: none
+	Warm        Throughput
+}
+
+// Tag of a table.
+type Tag struct{ Key, Value string }
+
+// Stream is the settings of DynamoDB Streams.
+type Stream struct {
+	Enabled bool
+	View    string // NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY
+}
+
+// Encryption is the settings of encryption at rest.
+type Encryption struct {
+	Enabled bool
+	Type    string // AES256 or KMS
+	KeyID   string
+}
+
+// TimeToLive is the settings of item expiry.
+type TimeToLive struct {
+	Enabled   bool
+	Attribute string
+}
+
+// Table is a table as DescribeTable shows it, with its tags. Values are not to be
+// changed once a Table is in use: make another.
+type Table struct {
+	Name        string
+	ID          string
+	ARN         string
+	Created     time.Time
+	Status      Status
+	Definitions []Definition // in the order of their declaration
+	Key         Key
+	Local       []Index
+	Global      []Index
+
+	Billing            BillingMode
+	BillingChanged     time.Time // last change to PayPerRequest
+	Provisioned        Throughput
+	ProvisionedRaised  time.Time
+	ProvisionedLowered time.Time
+	Decreases          int64 // of the provisioned throughput, today
+	OnDemand           Throughput
+	Warm               Throughput
+
+	Class              string // STANDARD or STANDARD_INFREQUENT_ACCESS; empty is STANDARD
+	DeletionProtection bool
+	Stream             Stream
+	StreamLabel        string
+	Encryption         Encryption
+	TimeToLive         TimeToLive
+	Tags               []Tag // sorted by key
+}
+
+// HashName is the name of the table's partition key.
+func (t *Table) HashName() string { return t.Key.Hash[0] }
+
+// RangeName is the name of the table's sort key, empty if it has none.
+func (t *Table) RangeName() string {
+	if len(t.Key.Range) == 0 {
+		return ""
+	}
+	return t.Key.Range[0]
+}
+
+// Type returns the declared type of a key attribute; Invalid for others.
+func (t *Table) Type(name string) attribute.Kind {
+	for _, d := range t.Definitions {
+		if d.Name == name {
+			return d.Type
+		}
+	}
+	return attribute.Invalid
+}
+
+// Index returns a secondary index by name; local says which kind it is.
+func (t *Table) Index(name string) (ix *Index, local bool) {
+	for i := range t.Local {
+		if t.Local[i].Name == name {
+			return &t.Local[i], true
+		}
+	}
+	for i := range t.Global {
+		if t.Global[i].Name == name {
+			return &t.Global[i], false
+		}
+	}
+	return nil, false
+}
+
+// Names appends the key's attributes, hash first.
+func (k Key) Names(dst []string) []string {
+	dst = append(dst, k.Hash...)
+	return append(dst, k.Range...)
+}
+
+// Has says whether an attribute is part of the key.
+func (k Key) Has(name string) bool {
+	for _, n := range k.Hash {
+		if n == name {
+			return true
+		}
+	}
+	for _, n := range k.Range {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
