@@ -67,6 +67,8 @@ var edges = map[string][]string{
 	"workbench/capacity":   {"shard", "workbench/stats"},
 	"workbench/keys":       {"shard"},
 	"workbench/orders":     {},
+	"workbench/queries":    {"cql/syntax"},
+	"workbench/prices":     {},
 	"workbench/profile":    {"cql/value", "partitioner", "shard", "workbench/rows", "workbench/sketch"},
 	"workbench/rows":       {"cql/value"},
 	"workbench/sketch":     {},
