@@ -59,7 +59,7 @@ type droppedRecord struct {
 // encodeKeyspace makes the record of a keyspace.
 func encodeKeyspace(ks *schema.Keyspace, ids map[[16]byte]columnIDs) ([]byte, error) {
 	r := keyspaceRecord{Version: recordVersion, Name: ks.Name, Replication: ks.Replication, Durable: ks.DurableWrites}
-	for _, t := range typesInOrder(ks) {
+	for _, t := range ks.TypesInOrder() {
 		u := typeRecord{Name: t.Name, Fields: t.Fields}
 		for _, e := range t.Elems {
 			u.Types = append(u.Types, e.String())
@@ -74,26 +74,6 @@ func encodeKeyspace(ks *schema.Keyspace, ids map[[16]byte]columnIDs) ([]byte, er
 		r.Tables = append(r.Tables, t)
 	}
 	return json.Marshal(r)
-}
-
-// typesInOrder are a keyspace's types, each after those that it uses.
-func typesInOrder(ks *schema.Keyspace) []*value.Type {
-	var sorted []*value.Type
-	done := map[string]bool{}
-	var visit func(t *value.Type)
-	visit = func(t *value.Type) {
-		for _, e := range t.Elems {
-			visit(e)
-		}
-		if t.Kind == value.UDT && !done[t.Name] {
-			done[t.Name] = true
-			sorted = append(sorted, ks.Types[t.Name])
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(ks.Types)) {
-		visit(ks.Types[name])
-	}
-	return sorted
 }
 
 func encodeTable(t *schema.Table, ids columnIDs) (tableRecord, error) {

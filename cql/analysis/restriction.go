@@ -160,17 +160,22 @@ func (a *analyzer) inRestriction(r *syntax.Relation, s spec, out *Restriction) (
 		out.List = list
 		return out, err
 	}
-	for _, v := range r.Values {
-		term, err := a.prepare(v, s)
+	return out, out.anyOf(r.Values, func(e syntax.Expr) (eval.Expr, error) { return a.prepare(e, s) })
+}
+
+// anyOf makes the restriction one on the values of a written IN: one of them is an EQ.
+func (r *Restriction) anyOf(values []syntax.Expr, prepare func(syntax.Expr) (eval.Expr, error)) error {
+	for _, v := range values {
+		term, err := prepare(v)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Terms = append(out.Terms, term)
+		r.Terms = append(r.Terms, term)
 	}
-	if len(out.Terms) == 1 {
-		out.Kind, out.Term, out.Terms = EQ, out.Terms[0], nil
+	if len(r.Terms) == 1 {
+		r.Kind, r.Term, r.Terms = EQ, r.Terms[0], nil
 	}
-	return out, nil
+	return nil
 }
 
 func (a *analyzer) tupleRestriction(r *syntax.Relation) (*Restriction, error) {
@@ -229,17 +234,7 @@ func (a *analyzer) tupleIn(r *syntax.Relation, specs []spec, out *Restriction) (
 		out.List = list
 		return out, err
 	}
-	for _, v := range r.Values {
-		term, err := a.components(v, specs)
-		if err != nil {
-			return nil, err
-		}
-		out.Terms = append(out.Terms, term)
-	}
-	if len(out.Terms) == 1 {
-		out.Kind, out.Term, out.Terms = EQ, out.Terms[0], nil
-	}
-	return out, nil
+	return out, out.anyOf(r.Values, func(e syntax.Expr) (eval.Expr, error) { return a.components(e, specs) })
 }
 
 func (a *analyzer) tokenRestriction(r *syntax.Relation) (*Restriction, error) {

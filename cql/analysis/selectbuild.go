@@ -117,51 +117,27 @@ func (a *analyzer) onlyStatics(selectors []syntax.Selector) bool {
 	return static
 }
 
-// columnsOf are the columns that a selector names.
+// columnsOf are the columns that a selector names. What stands before the colon in
+// a map's braces may be the name of a field.
 func columnsOf(e syntax.Expr) []string {
-	switch e := e.(type) {
-	case *syntax.Column:
-		return []string{e.Name}
-	case *syntax.Call:
-		return columnsOfAll(e.Args)
-	case *syntax.Cast:
-		return columnsOf(e.Expr)
-	case *syntax.Binary:
-		return append(columnsOf(e.Left), columnsOf(e.Right)...)
-	case *syntax.Negate:
-		return columnsOf(e.Expr)
-	case *syntax.Field:
-		return columnsOf(e.Expr)
-	case *syntax.Element:
-		return columnsOf(e.Expr)
-	case *syntax.Range:
-		return columnsOf(e.Expr)
-	case *syntax.Hint:
-		return columnsOf(e.Expr)
-	case *syntax.List:
-		return columnsOfAll(e.Elems)
-	case *syntax.Set:
-		return columnsOfAll(e.Elems)
-	case *syntax.Tuple:
-		return columnsOfAll(e.Elems)
-	case *syntax.Map:
-		var names []string
-		for _, m := range e.Entries {
-			if _, ok := m.Key.(*syntax.Column); !ok {
-				names = append(names, columnsOf(m.Key)...)
-			}
-			names = append(names, columnsOf(m.Value)...)
-		}
-		return names
-	}
-	return nil
-}
-
-func columnsOfAll(es []syntax.Expr) []string {
 	var names []string
-	for _, e := range es {
-		names = append(names, columnsOf(e)...)
-	}
+	syntax.Walk(e, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.Column:
+			names = append(names, e.Name)
+		case *syntax.UDT:
+			return false
+		case *syntax.Map:
+			for _, m := range e.Entries {
+				if _, ok := m.Key.(*syntax.Column); !ok {
+					names = append(names, columnsOf(m.Key)...)
+				}
+				names = append(names, columnsOf(m.Value)...)
+			}
+			return false
+		}
+		return true
+	})
 	return names
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 // Options of a table, as schema.Table.Options has them: by the column of
@@ -237,10 +239,10 @@ func checkOptions(o map[string]any) error {
 	}
 	const lowest = 6.71e-5
 	if b := o["bloom_filter_fp_chance"].(float64); !(b > lowest && b <= 1) {
-		return configError("bloom_filter_fp_chance must be larger than %s and less than or equal to 1.0 (got %s)", javaDouble(lowest), javaDouble(b))
+		return configError("bloom_filter_fp_chance must be larger than %s and less than or equal to 1.0 (got %s)", value.JavaDouble(lowest), value.JavaDouble(b))
 	}
 	if c := o["crc_check_chance"].(float64); !(c >= 0 && c <= 1) {
-		return configError("crc_check_chance must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", javaDouble(c))
+		return configError("crc_check_chance must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", value.JavaDouble(c))
 	}
 	if err := atLeast(o, "default_time_to_live", 0); err != nil {
 		return err
@@ -268,22 +270,4 @@ func atLeast(o map[string]any, name string, low int) error {
 		return configError("%s must be greater than or equal to %d (got %d)", name, low, n)
 	}
 	return nil
-}
-
-// javaDouble prints a double as Java's Double.toString does.
-func javaDouble(f float64) string {
-	if a := max(f, -f); a == 0 || a >= 1e-3 && a < 1e7 {
-		s := strconv.FormatFloat(f, 'f', -1, 64)
-		if !strings.Contains(s, ".") {
-			s += ".0"
-		}
-		return s
-	}
-	s := strconv.FormatFloat(f, 'E', -1, 64)
-	mantissa, exponent, _ := strings.Cut(s, "E")
-	if !strings.Contains(mantissa, ".") {
-		mantissa += ".0"
-	}
-	n, _ := strconv.Atoi(exponent)
-	return mantissa + "E" + strconv.Itoa(n)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -222,7 +221,7 @@ func optionText(v any) string {
 	case string:
 		return Literal(v)
 	case float64:
-		return javaDouble(v)
+		return value.JavaDouble(v)
 	case map[string]string:
 		return mapText(v, false)
 	case map[string][]byte:
@@ -233,23 +232,6 @@ func optionText(v any) string {
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	return fmt.Sprint(v)
-}
-
-// javaDouble prints a double as Java's Double.toString does.
-func javaDouble(f float64) string {
-	if a := max(f, -f); a == 0 || a >= 1e-3 && a < 1e7 {
-		s := strconv.FormatFloat(f, 'f', -1, 64)
-		if !strings.Contains(s, ".") {
-			s += ".0"
-		}
-		return s
-	}
-	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'E', -1, 64), "E")
-	if !strings.Contains(mantissa, ".") {
-		mantissa += ".0"
-	}
-	n, _ := strconv.Atoi(exponent)
-	return mantissa + "E" + strconv.Itoa(n)
 }
 
 // writeDropped writes what drops the columns that were dropped, and what adds

@@ -169,7 +169,7 @@ func (d *describer) addKeyspace(ks *schema.Keyspace, only bool) {
 	if only {
 		return
 	}
-	for _, t := range byDependency(ks) {
+	for _, t := range ks.TypesInOrder() {
 		d.add(Name(ks.Name), "type", Name(t.Name), Type(t))
 	}
 	for _, name := range names(ks.Tables) {
@@ -186,26 +186,6 @@ func (d *describer) addTable(t *schema.Table) {
 	for i := range t.Indexes {
 		d.add(Name(t.Keyspace), "index", Name(t.Indexes[i].Name), Index(t, &t.Indexes[i]))
 	}
-}
-
-// byDependency are a keyspace's types, those that others use before these.
-func byDependency(ks *schema.Keyspace) []*value.Type {
-	var sorted []*value.Type
-	done := map[string]bool{}
-	var visit func(t *value.Type)
-	visit = func(t *value.Type) {
-		for _, e := range t.Elems {
-			visit(e)
-		}
-		if t.Kind == value.UDT && !done[t.Name] && ks.Types[t.Name] != nil {
-			done[t.Name] = true
-			sorted = append(sorted, ks.Types[t.Name])
-		}
-	}
-	for _, name := range names(ks.Types) {
-		visit(ks.Types[name])
-	}
-	return sorted
 }
 
 // element describes one element of a keyspace.

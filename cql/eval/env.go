@@ -1,6 +1,10 @@
 package eval
 
-import "github.com/evenkeel/evenkeel/partitioner"
+import (
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/partitioner"
+)
 
 // Value is the value of a bind marker. Bytes is nil for null; Unset says that
 // the marker was given no value at all (native_protocol_v4.spec §3, [value]).
@@ -42,6 +46,19 @@ const (
 type CellTime struct {
 	Timestamp int64
 	TTL       int32
+}
+
+// CellTimeOf reads what WRITETIME and TTL gave: a bigint and an int, each null
+// where the cell has none.
+func CellTimeOf(written, left []byte) CellTime {
+	t := CellTime{Timestamp: NoTimestamp, TTL: NoTTL}
+	if len(written) == 8 {
+		t.Timestamp = int64(binary.BigEndian.Uint64(written))
+	}
+	if len(left) == 4 {
+		t.TTL = int32(binary.BigEndian.Uint32(left))
+	}
+	return t
 }
 
 // Row gives the cells of one row by their position among the fetched columns

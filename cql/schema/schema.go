@@ -1,6 +1,11 @@
 package schema
 
-import "github.com/evenkeel/evenkeel/cql/value"
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
 
 // Schema is a snapshot of every keyspace, by name.
 type Schema struct {
@@ -22,6 +27,27 @@ type Keyspace struct {
 	DurableWrites bool
 	Tables        map[string]*Table
 	Types         map[string]*value.Type // user-defined types, by name
+}
+
+// TypesInOrder are the keyspace's user-defined types by name, each after those
+// of the same keyspace that it uses.
+func (k *Keyspace) TypesInOrder() []*value.Type {
+	var sorted []*value.Type
+	done := map[string]bool{}
+	var visit func(t *value.Type)
+	visit = func(t *value.Type) {
+		for _, e := range t.Elems {
+			visit(e)
+		}
+		if t.Kind == value.UDT && !done[t.Name] && k.Types[t.Name] != nil {
+			done[t.Name] = true
+			sorted = append(sorted, k.Types[t.Name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.Types)) {
+		visit(k.Types[name])
+	}
+	return sorted
 }
 
 // ColumnKind is a column's role, as system_schema.columns names it.

@@ -8,6 +8,9 @@ import (
 	"strconv"
 )
 
+// JavaDouble is a double as Java's Double.toString writes it.
+func JavaDouble(f float64) string { return string(formatDouble(nil, f, 64)) }
+
 // formatDouble appends a floating-point number as Java 11 and 17 write it, on
 // which Cassandra runs: 1.5, 1.0E10, NaN, -Infinity. Their digits are not always
 // the fewest that read back, nor the nearest; javaDigits has the rules.

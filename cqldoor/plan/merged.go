@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -165,7 +164,7 @@ func (r *Row) Times(i int) []eval.CellTime {
 		return nil
 	}
 	if !s.multi {
-		return []eval.CellTime{cellTime(written, left)}
+		return []eval.CellTime{eval.CellTimeOf(written, left)}
 	}
 	var out []eval.CellTime
 	ttls := intsType.Parts(left)
@@ -174,7 +173,7 @@ func (r *Row) Times(i int) []eval.CellTime {
 		if ttls.Next() {
 			ttl = ttls.Part()
 		}
-		out = append(out, cellTime(p.Part(), ttl))
+		out = append(out, eval.CellTimeOf(p.Part(), ttl))
 	}
 	return out
 }
@@ -183,14 +182,3 @@ var (
 	bigintsType = value.ListOf(bigintType, true)
 	intsType    = value.ListOf(value.Native(value.Int), true)
 )
-
-func cellTime(written, left []byte) eval.CellTime {
-	t := eval.CellTime{Timestamp: eval.NoTimestamp, TTL: eval.NoTTL}
-	if len(written) == 8 {
-		t.Timestamp = int64(binary.BigEndian.Uint64(written))
-	}
-	if len(left) == 4 {
-		t.TTL = int32(binary.BigEndian.Uint32(left))
-	}
-	return t
-}

@@ -187,63 +187,11 @@ func (p *Select) selectsOwnToken(e syntax.Expr) bool {
 
 func callsToken(e syntax.Expr) bool {
 	found := false
-	walkExpr(e, func(e syntax.Expr) {
+	syntax.Walk(e, func(e syntax.Expr) bool {
 		if c, ok := e.(*syntax.Call); ok && c.Func.Name == "token" && (c.Func.Keyspace == "" || c.Func.Keyspace == "system") {
 			found = true
 		}
+		return !found
 	})
 	return found
-}
-
-// walkExpr calls f for every expression of a tree.
-func walkExpr(e syntax.Expr, f func(syntax.Expr)) {
-	if e == nil {
-		return
-	}
-	f(e)
-	switch e := e.(type) {
-	case *syntax.Call:
-		for _, a := range e.Args {
-			walkExpr(a, f)
-		}
-	case *syntax.Cast:
-		walkExpr(e.Expr, f)
-	case *syntax.Hint:
-		walkExpr(e.Expr, f)
-	case *syntax.Binary:
-		walkExpr(e.Left, f)
-		walkExpr(e.Right, f)
-	case *syntax.Negate:
-		walkExpr(e.Expr, f)
-	case *syntax.Field:
-		walkExpr(e.Expr, f)
-	case *syntax.Element:
-		walkExpr(e.Expr, f)
-		walkExpr(e.Key, f)
-	case *syntax.Range:
-		walkExpr(e.Expr, f)
-		walkExpr(e.From, f)
-		walkExpr(e.To, f)
-	case *syntax.Tuple:
-		walkAll(e.Elems, f)
-	case *syntax.List:
-		walkAll(e.Elems, f)
-	case *syntax.Set:
-		walkAll(e.Elems, f)
-	case *syntax.UDT:
-		for _, x := range e.Fields {
-			walkExpr(x.Value, f)
-		}
-	case *syntax.Map:
-		for _, x := range e.Entries {
-			walkExpr(x.Key, f)
-			walkExpr(x.Value, f)
-		}
-	}
-}
-
-func walkAll(es []syntax.Expr, f func(syntax.Expr)) {
-	for _, e := range es {
-		walkExpr(e, f)
-	}
 }

@@ -298,7 +298,7 @@ func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
 	for i, fetched := range s.Fetch {
 		r.cells[i] = cells[s.position[fetched.Column.Name]]
 		if at := s.times[i]; at >= 0 && r.cells[i] != nil {
-			r.times[i] = []eval.CellTime{timeOf(cells[at], cells[at+1])}
+			r.times[i] = []eval.CellTime{eval.CellTimeOf(cells[at], cells[at+1])}
 		}
 	}
 	if !f.bound.Matches(r) {
@@ -318,17 +318,6 @@ func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
 func inTokens(ranges []analysis.TokenRange, key []byte) bool {
 	t := partitioner.Murmur3(key)
 	return slices.ContainsFunc(ranges, func(r analysis.TokenRange) bool { return r.Start <= t && t <= r.End })
-}
-
-func timeOf(written, left []byte) eval.CellTime {
-	t := eval.CellTime{Timestamp: eval.NoTimestamp, TTL: eval.NoTTL}
-	if len(written) == 8 {
-		t.Timestamp = int64(binary.BigEndian.Uint64(written))
-	}
-	if len(left) == 4 {
-		t.TTL = int32(binary.BigEndian.Uint32(left))
-	}
-	return t
 }
 
 // shown is a row as clients are to see it, false for one that they are not.
