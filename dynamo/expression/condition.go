@@ -1,18 +1,9 @@
 package expression
 
-import "github.com/evenkeel/evenkeel/dynamo/attribute"
+import (
+	"strings"
 
-// Parameter is the request parameter that an expression came in; AWS's messages
-// name it.
-type Parameter string
-
-// The parameters that hold expressions.
-const (
-	KeyConditionExpression Parameter = "KeyConditionExpression"
-	FilterExpression       Parameter = "FilterExpression"
-	ConditionExpression    Parameter = "ConditionExpression"
-	ProjectionExpression   Parameter = "ProjectionExpression"
-	UpdateExpression       Parameter = "UpdateExpression"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
 // Condition is a condition or filter over an item. A nil *Condition is always true.
@@ -23,9 +14,353 @@ type Condition struct {
 // Match says whether the item meets the condition. A nil item is one that does
 // not exist: it has no attributes.
 func (c *Condition) Match(item attribute.Item) bool {
-	return c == nil || c.root == nil || c.root.match(item)
+	return c == nil || c.root.match(item)
 }
 
-type node interface {
-	match(item attribute.Item) bool
+// Condition parses a FilterExpression or ConditionExpression.
+func (p *Placeholders) Condition(parameter Parameter, text string) (*Condition, error) {
+	q, err := p.begin(parameter, text)
+	if err != nil {
+		return nil, err
+	}
+	root := q.condition()
+	if err := q.end(conditionOrder); err != nil {
+		return nil, err
+	}
+	return &Condition{root}, nil
+}
+
+// term is what was read where a condition or an operand of one may stand.
+type term struct {
+	node    node // nil: an operand
+	operand operand
+	// A call of a function that is no operand where it stands. It is a condition
+	// unless a comparator follows.
+	call string
+	size bool // a bare size(), which is no condition
+	open bool // in parentheses
+}
+
+// condition reads conditions joined by OR.
+func (q *parser) condition() node {
+	t := q.or()
+	return q.asCondition(t)
+}
+
+// asCondition is the term as a condition; an operand that stands alone is none.
+func (q *parser) asCondition(t term) node {
+	if t.size {
+		q.found.note(misusedFunction, "The function is not allowed to be used this way in an expression; function: size")
+		return andNode(nil)
+	}
+	if t.node == nil && q.err == nil {
+		q.syntax()
+	}
+	return t.node
+}
+
+func (q *parser) or() term {
+	t := q.and()
+	if !q.isKeyword("OR") {
+		return t
+	}
+	n := orNode{q.asCondition(t)}
+	for q.takeKeyword("OR") {
+		q.operator()
+		n = append(n, q.asCondition(q.and()))
+	}
+	return term{node: n}
+}
+
+func (q *parser) and() term {
+	t := q.not()
+	if !q.isKeyword("AND") {
+		return t
+	}
+	n := andNode{q.asCondition(t)}
+	for q.takeKeyword("AND") {
+		q.operator()
+		n = append(n, q.asCondition(q.not()))
+	}
+	return term{node: n}
+}
+
+func (q *parser) not() term {
+	if !q.takeKeyword("NOT") {
+		return q.comparison()
+	}
+	q.operator()
+	return term{node: notNode{q.asCondition(q.not())}}
+}
+
+// comparison reads a condition without AND, OR and NOT, or an operand alone.
+func (q *parser) comparison() term {
+	t := q.primary()
+	if q.err != nil || t.node != nil && t.call == "" {
+		return t
+	}
+	defer q.endCondition()
+	for op, text := range comparators {
+		if !q.is(text) {
+			continue
+		}
+		q.advance()
+		q.operator()
+		n := &compareNode{op: comparator(op), left: q.asOperand(t), right: q.operand()}
+		q.checkDistinct(text, &n.left, &n.right)
+		if n.op != eq && n.op != ne {
+			q.checkOrdered(text, &n.left, &n.right)
+		}
+		return term{node: n}
+	}
+	switch {
+	case q.takeKeyword("BETWEEN"):
+		q.operator()
+		n := &betweenNode{value: q.asOperand(t), low: q.operand()}
+		if !q.takeKeyword("AND") {
+			q.syntax()
+		}
+		n.high = q.operand()
+		q.checkOrdered("BETWEEN", &n.value, &n.low, &n.high)
+		q.checkBounds(n)
+		return term{node: n}
+	case q.takeKeyword("IN"):
+		q.operator()
+		n := &inNode{value: q.asOperand(t)}
+		q.expect("(")
+		for q.err == nil {
+			n.list = append(n.list, q.operand())
+			if !q.take(",") {
+				break
+			}
+		}
+		q.expect(")")
+		if len(n.list) > MaxOperands {
+			q.found.note(operandCount, "The IN operator is provided with too many operands; number of operands: %d", len(n.list))
+		}
+		return term{node: n}
+	}
+	return t
+}
+
+// primary reads an operand, a function, or anything in parentheses.
+func (q *parser) primary() term {
+	if !q.take("(") {
+		return q.single()
+	}
+	t := q.or()
+	if t.open {
+		q.found.note(parentheses, "The expression has redundant parentheses;")
+	}
+	if !q.is(")") {
+		q.syntax()
+	} else {
+		q.advance()
+	}
+	t.open = true
+	t.call = ""
+	return t
+}
+
+// single reads a path, a value or a function.
+func (q *parser) single() term {
+	switch q.tok.kind {
+	case value:
+		return term{operand: operand{kind: literalOperand, literal: q.literal(placeholder)}}
+	case word:
+		for _, k := range []string{"AND", "OR", "NOT", "BETWEEN", "IN"} {
+			if q.isKeyword(k) {
+				q.syntax()
+				return term{}
+			}
+		}
+		function := q.tok
+		ahead := q.lexer
+		if next := ahead.next(); next.kind == symbol && next.text == "(" {
+			q.advance()
+			q.advance()
+			return q.function(function.text)
+		}
+	case name:
+	default:
+		q.syntax()
+		return term{}
+	}
+	return term{operand: operand{path: q.path()}}
+}
+
+// literal reads a value's placeholder.
+func (q *parser) literal(class fault) attribute.Value {
+	v, ok := q.placeholders.value(q.tok.text)
+	if !ok {
+		q.found.note(class, "An expression attribute value used in expression is not defined; attribute value: %s", q.tok.text)
+	}
+	q.advance()
+	return v
+}
+
+// operand reads an operand, perhaps in parentheses.
+func (q *parser) operand() operand {
+	if q.take("(") {
+		doubled := q.is("(")
+		o := q.operand()
+		if doubled {
+			q.found.note(parentheses, "The expression has redundant parentheses;")
+		}
+		q.expect(")")
+		return o
+	}
+	return q.asOperand(q.single())
+}
+
+// asOperand is the term as an operand; of functions only size is one.
+func (q *parser) asOperand(t term) operand {
+	if t.call != "" {
+		q.found.note(misusedFunction, "The function is not allowed to be used this way in an expression; function: %s", t.call)
+	}
+	return t.operand
+}
+
+// function reads a function's operands, from after its parenthesis on.
+func (q *parser) function(function string) term {
+	var args []operand
+	for q.err == nil {
+		args = append(args, q.operand())
+		if !q.take(",") {
+			break
+		}
+	}
+	q.expect(")")
+	t := term{call: function}
+	want, known := map[string]int{
+		"attribute_exists": 1, "attribute_not_exists": 1, "attribute_type": 2, "begins_with": 2, "contains": 2, "size": 1,
+	}[function]
+	switch {
+	case !known:
+		q.found.note(unknownFunction, "Invalid function name; function: %s", function)
+	case want != len(args):
+		q.found.note(operandCount, "Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, len(args))
+	default:
+		t.node = q.call(function, args)
+	}
+	if t.node == nil && function != "size" {
+		t.node = andNode(nil)
+	}
+	if function == "size" {
+		t = term{size: true}
+		if len(args) > 0 {
+			t.operand = operand{kind: sizeOperand, path: args[0].path}
+		}
+	}
+	return t
+}
+
+// call checks a function's operands, as many as it takes.
+func (q *parser) call(function string, args []operand) node {
+	if len(args) == 2 {
+		q.checkDistinct(function, &args[0], &args[1])
+	}
+	switch function {
+	case "attribute_exists", "attribute_not_exists":
+		q.needPath(function, &args[0])
+		return &existsNode{path: args[0].path, absent: function == "attribute_not_exists"}
+	case "attribute_type":
+		q.checkTypeName(&args[1])
+		return &typeNode{path: args[0], kind: args[1]}
+	case "begins_with":
+		for i := range args {
+			if k := args[i].constant(); k != attribute.Invalid && k != attribute.S && k != attribute.B {
+				q.wrongType(function, k)
+			}
+		}
+		return &beginsNode{value: args[0], prefix: args[1]}
+	case "contains":
+		return &containsNode{value: args[0], element: args[1]}
+	}
+	// size
+	switch k := args[0].constant(); k {
+	case attribute.N, attribute.BOOL, attribute.NULL:
+		q.wrongType(function, k)
+	case attribute.Invalid:
+	default:
+		q.needPath(function, &args[0])
+	}
+	return nil
+}
+
+func (q *parser) wrongType(function string, k attribute.Kind) {
+	q.found.note(operandType, "Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, k)
+}
+
+func (q *parser) needPath(function string, o *operand) {
+	if o.kind != pathOperand {
+		q.found.note(operandType, "Operator or function requires a document path; operator or function: %s", function)
+	}
+}
+
+func (q *parser) checkTypeName(o *operand) {
+	const valid = "{B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
+	switch k := o.constant(); {
+	case o.kind == pathOperand:
+		q.found.note(operandType, "Incorrect operand type for operator or function; operator or function: attribute_type, operand type: {NS,SS,L,BS,N,M,B,BOOL,NULL,S}")
+	case k != attribute.S:
+		q.wrongType("attribute_type", k)
+	default:
+		if _, ok := attribute.KindOf(o.literal.Text()); !ok {
+			q.found.note(operandType, "Invalid attribute type name found; type: %s, valid types: %s", o.literal.Text(), valid)
+		}
+	}
+}
+
+func (q *parser) checkDistinct(operator string, a, b *operand) {
+	if a.samePath(b) && q.found[placeholder] == "" {
+		q.found.note(distinct, "The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s",
+			operator, a.path)
+	}
+}
+
+// checkOrdered refuses values that have no order.
+func (q *parser) checkOrdered(operator string, operands ...*operand) {
+	for _, o := range operands {
+		switch k := o.constant(); k {
+		case attribute.Invalid, attribute.S, attribute.N, attribute.B:
+		default:
+			q.wrongType(operator, k)
+		}
+	}
+}
+
+// checkBounds refuses BETWEEN whose values cannot be its bounds.
+func (q *parser) checkBounds(n *betweenNode) {
+	if n.low.kind != literalOperand || n.high.kind != literalOperand {
+		return
+	}
+	low, high := n.low.literal, n.high.literal
+	if low.Kind() == attribute.Invalid || high.Kind() == attribute.Invalid {
+		return
+	}
+	what := ""
+	if low.Kind() != high.Kind() {
+		what = "same data type for lower and upper bounds"
+	} else if c, ok := attribute.Compare(low, high); ok && c > 0 {
+		what = "upper bound to be greater than or equal to lower bound"
+	}
+	if what != "" {
+		q.found.note(operandType, "The BETWEEN operator requires %s; lower bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s",
+			what, describe(low), describe(high))
+	}
+}
+
+// describe is a value as AWS's messages have it: {S:a}.
+func describe(v attribute.Value) string {
+	s := v.String()
+	s = strings.ReplaceAll(s, `"`, "")
+	return s
+}
+
+// endCondition takes the first of one condition's faults.
+func (q *parser) endCondition() {
+	if q.found[inCondition] == "" {
+		q.found[inCondition] = q.found.first(oneCondition)
+	}
 }

@@ -1,6 +1,13 @@
 package expression
 
-import "github.com/evenkeel/evenkeel/dynamo/attribute"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
 
 // KeyCondition is a KeyConditionExpression: conditions on single attributes, each
 // with one value or two.
@@ -26,6 +33,8 @@ const (
 	GreaterOrEqual
 	BeginsWith
 	Between
+
+	unindexable // NE, IN, CONTAINS and the like of KeyConditions
 )
 
 // KeyRange is what a key condition means for one key schema: one partition, and a
@@ -42,15 +51,253 @@ type KeyRange struct {
 	Low, High attribute.Value // High: Between only
 }
 
-// For returns what the condition means for a key schema, whose attributes and
-// types are given, or AWS's error if it does not fit.
-func (k *KeyCondition) For(hash, sort []KeyAttribute) (KeyRange, error) { return KeyRange{}, nil }
-
 // KeyAttribute is an attribute of a key schema.
 type KeyAttribute struct {
 	Name string
 	Type attribute.Kind
 }
 
+// KeyCondition parses a KeyConditionExpression.
+func (p *Placeholders) KeyCondition(text string) (*KeyCondition, error) {
+	q, err := p.begin(KeyConditionExpression, text)
+	if err != nil {
+		return nil, err
+	}
+	root := q.condition()
+	if err := q.end(conditionOrder); err != nil {
+		return nil, err
+	}
+	k := new(KeyCondition)
+	if err := k.collect(root); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// collect adds the conditions of a tree.
+func (k *KeyCondition) collect(n node) error {
+	const wrongOperator = "Invalid operator used in KeyConditionExpression: "
+	switch n := n.(type) {
+	case andNode:
+		for _, c := range n {
+			if err := k.collect(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	case orNode:
+		return exception.Invalid(wrongOperator + "OR")
+	case notNode:
+		return exception.Invalid(wrongOperator + "NOT")
+	case *inNode:
+		return exception.Invalid(wrongOperator + "IN")
+	case *existsNode:
+		if n.absent {
+			return exception.Invalid(wrongOperator + "attribute_not_exists")
+		}
+		return exception.Invalid(wrongOperator + "attribute_exists")
+	case *typeNode:
+		return exception.Invalid(wrongOperator + "attribute_type")
+	case *containsNode:
+		return exception.Invalid(wrongOperator + "contains")
+	case *beginsNode:
+		return k.add("begins_with", BeginsWith, n.value, n.prefix)
+	case *betweenNode:
+		return k.add("BETWEEN", Between, n.value, n.low, n.high)
+	case *compareNode:
+		if n.op == ne {
+			return exception.Invalid(wrongOperator + "<>")
+		}
+		ops := [...]RangeOp{eq: Equal, lt: Less, le: LessOrEqual, gt: Greater, ge: GreaterOrEqual}
+		mirrored := [...]RangeOp{eq: Equal, lt: Greater, le: GreaterOrEqual, gt: Less, ge: LessOrEqual}
+		if n.left.kind == literalOperand && n.right.kind != literalOperand {
+			return k.add("", mirrored[n.op], n.right, n.left)
+		}
+		return k.add("", ops[n.op], n.left, n.right)
+	}
+	panic(fmt.Sprintf("expression: unknown condition %T", n))
+}
+
+// add adds a condition whose operands must be an attribute, then values. operator
+// is that of those whose operands cannot change places.
+func (k *KeyCondition) add(operator string, op RangeOp, operands ...operand) error {
+	const invalid = "Invalid condition in KeyConditionExpression: "
+	paths := 0
+	for _, o := range operands {
+		if o.kind == sizeOperand {
+			return exception.Invalid("KeyConditionExpressions cannot contain nested operations")
+		}
+	}
+	if operator != "" && operands[0].kind != pathOperand {
+		return exception.Invalid(invalid+"%s operator must have the key attribute as its first operand", operator)
+	}
+	for _, o := range operands {
+		if o.kind != pathOperand {
+			continue
+		}
+		if paths++; paths > 1 {
+			return exception.Invalid(invalid + "Multiple attribute names used in one condition")
+		}
+		if len(o.path.Steps) > 0 {
+			return exception.Invalid("KeyConditionExpressions cannot have conditions on nested attributes")
+		}
+	}
+	if paths == 0 {
+		return exception.Invalid(invalid + "No key attribute specified")
+	}
+	t := keyTerm{name: operands[0].path.Name, op: op, low: operands[1].literal}
+	if op == Between {
+		t.high = operands[2].literal
+	}
+	if k.find(t.name) != nil {
+		return exception.Invalid("KeyConditionExpressions must only contain one condition per key")
+	}
+	k.terms = append(k.terms, t)
+	return nil
+}
+
+func (k *KeyCondition) find(name string) *keyTerm {
+	for i := range k.terms {
+		if k.terms[i].name == name {
+			return &k.terms[i]
+		}
+	}
+	return nil
+}
+
+// Names are the attributes that the condition is about, in their order.
+func (k *KeyCondition) Names() []string {
+	names := make([]string, len(k.terms))
+	for i, t := range k.terms {
+		names[i] = t.name
+	}
+	return names
+}
+
+// For returns what the condition means for a key schema, or AWS's error if it does
+// not fit: every partition key attribute must be bound by equality, and so must
+// all sort key attributes before the last one that the condition is about.
+func (k *KeyCondition) For(hash, sort []KeyAttribute) (KeyRange, error) {
+	single := len(hash) == 1 && len(sort) <= 1
+	if single && len(k.terms) > 2 {
+		return KeyRange{}, exception.Invalid("Conditions can be of length 1 or 2 only")
+	}
+	if single && len(sort) == 0 && len(k.terms) > 1 {
+		return KeyRange{}, exception.Invalid("Query key condition not supported")
+	}
+	r := KeyRange{Hash: make([]attribute.Value, 0, len(hash))}
+	left := len(k.terms)
+	for _, a := range hash {
+		t := k.find(a.Name)
+		if t == nil {
+			return KeyRange{}, missed(a.Name)
+		}
+		if err := t.check(a); err != nil {
+			return KeyRange{}, err
+		}
+		if t.op != Equal {
+			return KeyRange{}, exception.Invalid("Query key condition not supported")
+		}
+		r.Hash = append(r.Hash, t.low)
+		left--
+	}
+	for _, a := range sort {
+		t := k.find(a.Name)
+		if t == nil {
+			if left > 0 {
+				return KeyRange{}, missed(a.Name)
+			}
+			break
+		}
+		if err := t.check(a); err != nil {
+			return KeyRange{}, err
+		}
+		if r.Op == Equal {
+			r.Prefix = append(r.Prefix, r.Low)
+		} else if r.Op != NoRange {
+			// What is bound after a range could only be filtered by.
+			return KeyRange{}, exception.Invalid("Query key condition not supported")
+		}
+		r.Op, r.Low, r.High = t.op, t.low, t.high
+		left--
+	}
+	if left > 0 {
+		return KeyRange{}, exception.Invalid("Query key condition not supported")
+	}
+	return r, nil
+}
+
+func missed(name string) error {
+	return exception.Invalid("Query condition missed key schema element: %s", name)
+}
+
+// check compares the types of the condition's values with the schema's.
+func (t *keyTerm) check(a KeyAttribute) error {
+	if t.op == unindexable {
+		return exception.Invalid("Attempted conditional constraint is not an indexable operation")
+	}
+	if t.low.Kind() != a.Type || t.op == Between && t.high.Kind() != a.Type {
+		return exception.InvalidParameters("Condition parameter type does not match schema type")
+	}
+	if t.op == BeginsWith && a.Type == attribute.N {
+		return exception.InvalidParameters("ComparisonOperator BEGINS_WITH is not valid for N AttributeValue type")
+	}
+	if t.op == Equal && t.low.Text() == "" {
+		return EmptyKey(a.Name, a.Type)
+	}
+	return nil
+}
+
+// EmptyKey is AWS's error about a key attribute with an empty value.
+func EmptyKey(name string, k attribute.Kind) error {
+	what := "string"
+	if k == attribute.B {
+		what = "binary"
+	}
+	return exception.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", what, name)
+}
+
 // Match says whether a sort key's values, in their order, are in the range.
-func (r *KeyRange) Match(sort []attribute.Value) bool { return false }
+func (r *KeyRange) Match(sort []attribute.Value) bool {
+	if len(sort) < len(r.Prefix) || !slices.EqualFunc(r.Prefix, sort[:len(r.Prefix)], attribute.Value.Equal) {
+		return false
+	}
+	if r.Op == NoRange {
+		return true
+	}
+	if len(sort) == len(r.Prefix) {
+		return false
+	}
+	v := sort[len(r.Prefix)]
+	switch r.Op {
+	case Equal:
+		return v.Equal(r.Low)
+	case Less:
+		return inOrder(lt, v, r.Low)
+	case LessOrEqual:
+		return inOrder(le, v, r.Low)
+	case Greater:
+		return inOrder(gt, v, r.Low)
+	case GreaterOrEqual:
+		return inOrder(ge, v, r.Low)
+	case Between:
+		return inOrder(ge, v, r.Low) && inOrder(le, v, r.High)
+	}
+	return v.Kind() == r.Low.Kind() && strings.HasPrefix(v.Text(), r.Low.Text())
+}
+
+// Condition returns the key condition that asks for the range of a key schema,
+// whose attributes' names are given.
+func (r *KeyRange) Condition(hash, sort []string) *KeyCondition {
+	k := new(KeyCondition)
+	for i, v := range r.Hash {
+		k.terms = append(k.terms, keyTerm{name: hash[i], op: Equal, low: v})
+	}
+	for i, v := range r.Prefix {
+		k.terms = append(k.terms, keyTerm{name: sort[i], op: Equal, low: v})
+	}
+	if r.Op != NoRange {
+		k.terms = append(k.terms, keyTerm{name: sort[len(r.Prefix)], op: r.Op, low: r.Low, high: r.High})
+	}
+	return k
+}

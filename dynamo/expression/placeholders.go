@@ -1,6 +1,11 @@
 package expression
 
-import "github.com/evenkeel/evenkeel/dynamo/attribute"
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
 
 // Name is one of ExpressionAttributeNames.
 type Name struct {
@@ -13,29 +18,121 @@ type Name struct {
 type Placeholders struct {
 	names  []Name
 	values attribute.Item
+
+	usedNames, usedValues used
+}
+
+// used is a set of small integers.
+type used struct {
+	few  uint64
+	many map[int]bool
+}
+
+func (u *used) add(i int) {
+	if i < 64 {
+		u.few |= 1 << i
+		return
+	}
+	if u.many == nil {
+		u.many = make(map[int]bool)
+	}
+	u.many[i] = true
+}
+
+func (u *used) has(i int) bool {
+	if i < 64 {
+		return u.few&(1<<i) != 0
+	}
+	return u.many[i]
 }
 
 // NewPlaceholders checks names and values as AWS does. nil means that the request
 // has none, which differs from having an empty one. values are named with their
 // colon.
 func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error) {
-	return &Placeholders{names: names, values: values}, nil
+	p := &Placeholders{names: names, values: values}
+	if names != nil && len(names) == 0 {
+		return nil, exception.Invalid("ExpressionAttributeNames must not be empty")
+	}
+	for _, n := range names {
+		if !isPlaceholder(n.Placeholder, '#') {
+			return nil, exception.Invalid(`ExpressionAttributeNames contains invalid key: Syntax error; key: "%s"`, n.Placeholder)
+		}
+		switch {
+		case n.Attribute == "":
+			return nil, exception.Invalid("ExpressionAttributeNames contains invalid value: Empty attribute name for key %s", n.Placeholder)
+		case len(n.Attribute) > attribute.MaxNameSize:
+			return nil, exception.Invalid("ExpressionAttributeNames contains invalid value: Attribute name is too large, must be less than %d bytes for key %s",
+				attribute.MaxNameSize+1, n.Placeholder)
+		}
+	}
+	if values != nil && len(values) == 0 {
+		return nil, exception.Invalid("ExpressionAttributeValues must not be empty")
+	}
+	for _, v := range values {
+		if !isPlaceholder(v.Name, ':') {
+			return nil, exception.Invalid(`ExpressionAttributeValues contains invalid key: Syntax error; key: "%s"`, v.Name)
+		}
+	}
+	for _, v := range values {
+		if err := v.Value.Validate(); err != nil {
+			return nil, exception.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", exception.Of(err).Message, v.Name)
+		}
+	}
+	return p, nil
 }
 
-// Condition parses a FilterExpression or ConditionExpression.
-func (p *Placeholders) Condition(parameter Parameter, text string) (*Condition, error) {
-	return nil, nil
+func isPlaceholder(s string, first byte) bool {
+	if len(s) < 2 || s[0] != first {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if !letter(s[i]) && !digit(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
-// KeyCondition parses a KeyConditionExpression.
-func (p *Placeholders) KeyCondition(text string) (*KeyCondition, error) { return nil, nil }
+func (p *Placeholders) name(placeholder string) (string, bool) {
+	for i := range p.names {
+		if p.names[i].Placeholder == placeholder {
+			p.usedNames.add(i)
+			return p.names[i].Attribute, true
+		}
+	}
+	return "", false
+}
 
-// Projection parses a ProjectionExpression.
-func (p *Placeholders) Projection(text string) (*Projection, error) { return nil, nil }
-
-// Update parses an UpdateExpression.
-func (p *Placeholders) Update(text string) (*Update, error) { return nil, nil }
+func (p *Placeholders) value(placeholder string) (attribute.Value, bool) {
+	for i := range p.values {
+		if p.values[i].Name == placeholder {
+			p.usedValues.add(i)
+			return p.values[i].Value, true
+		}
+	}
+	return attribute.Value{}, false
+}
 
 // CheckUnused returns AWS's error if a name or value was used by no expression
 // that was parsed with p.
-func (p *Placeholders) CheckUnused() error { return nil }
+func (p *Placeholders) CheckUnused() error {
+	var unused []string
+	for i, n := range p.names {
+		if !p.usedNames.has(i) {
+			unused = append(unused, n.Placeholder)
+		}
+	}
+	if unused != nil {
+		return exception.Invalid("Value provided in ExpressionAttributeNames unused in expressions: keys: {%s}", strings.Join(unused, ", "))
+	}
+	for i, v := range p.values {
+		if !p.usedValues.has(i) {
+			unused = append(unused, v.Name)
+		}
+	}
+	if unused != nil {
+		return exception.Invalid("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", strings.Join(unused, ", "))
+	}
+	return nil
+}

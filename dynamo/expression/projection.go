@@ -1,14 +1,83 @@
 package expression
 
-import "github.com/evenkeel/evenkeel/dynamo/attribute"
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
 
 // Projection is the paths of an item that are asked for. A nil *Projection is all.
 type Projection struct {
 	paths []Path
+	tree  tree[struct{}]
+}
+
+// Project returns the projection to paths, which must not overlap.
+func Project(paths ...Path) *Projection {
+	p := &Projection{paths: paths}
+	for _, path := range paths {
+		p.tree.add(path, struct{}{})
+	}
+	return p
 }
 
 // Paths are the paths, in their order.
-func (p *Projection) Paths() []Path { return p.paths }
+func (p *Projection) Paths() []Path {
+	if p == nil {
+		return nil
+	}
+	return p.paths
+}
 
-// Apply returns the parts of the item that the paths name, where they exist.
-func (p *Projection) Apply(item attribute.Item) attribute.Item { return item }
+// Has says whether the whole of a top-level attribute is asked for.
+func (p *Projection) Has(name string) bool {
+	return p == nil || slices.ContainsFunc(p.paths, func(q Path) bool { return q.Name == name && len(q.Steps) == 0 })
+}
+
+// Apply returns the parts of the item that the paths name, where they exist. What
+// is left of a list closes up.
+func (p *Projection) Apply(item attribute.Item) attribute.Item {
+	if p == nil {
+		return item
+	}
+	return p.tree.pick(item)
+}
+
+// Projection parses a ProjectionExpression.
+func (p *Placeholders) Projection(text string) (*Projection, error) {
+	q, err := p.begin(ProjectionExpression, text)
+	if err != nil {
+		return nil, err
+	}
+	var paths []Path
+	for q.err == nil {
+		path := q.path()
+		q.checkPath(paths, path)
+		paths = append(paths, path)
+		if !q.take(",") {
+			break
+		}
+	}
+	if err := q.end(projectionOrder); err != nil {
+		return nil, err
+	}
+	return Project(paths...), nil
+}
+
+// checkPath notes how a path is not apart from earlier ones.
+func (q *parser) checkPath(earlier []Path, path Path) {
+	if path.Name == "" {
+		return
+	}
+	for _, e := range earlier {
+		if e.Name == "" {
+			continue
+		}
+		switch relate(e, path) {
+		case overlapping:
+			q.found.note(overlap, "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: %s, path two: %s", e, path)
+		case conflicting:
+			q.found.note(conflict, "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: %s, path two: %s", e, path)
+		}
+	}
+}

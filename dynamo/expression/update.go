@@ -1,24 +1,263 @@
 package expression
 
-import "github.com/evenkeel/evenkeel/dynamo/attribute"
+import (
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
 
-// Update is an UpdateExpression. A nil *Update changes nothing.
+// Update is an UpdateExpression. A nil *Update changes nothing. All its actions
+// see the item as it was: two paths of an update never overlap.
 type Update struct {
-	set, remove, add, del []action
+	actions []action
+	tree    tree[action]
+	changes *Projection
 }
 
+// verb is what an action does; the sections of an UpdateExpression.
+type verb uint8
+
+const (
+	set verb = iota
+	remove
+	add
+	del
+)
+
+var verbs = [...]string{set: "SET", remove: "REMOVE", add: "ADD", del: "DELETE"}
+
+// action changes what one path leads to.
 type action struct {
+	verb verb
 	path Path
+	to   source          // set
+	with attribute.Value // add, del
 }
 
-// Apply returns the item as the update leaves it. item is unchanged; nil is an
-// item that does not exist, of which the caller gives the key. The result may be
-// too large, or have keys of wrong types: schema.Table says.
-func (u *Update) Apply(item attribute.Item) (attribute.Item, error) { return item, nil }
+// source is where a SET takes its value from.
+type source struct {
+	kind    sourceKind
+	literal attribute.Value
+	path    Path
+	args    []source // of the operators and functions
+}
+
+type sourceKind uint8
+
+const (
+	literalSource sourceKind = iota
+	pathSource
+	plus
+	minus
+	ifNotExists // of a path and a source
+	listAppend
+)
+
+// newUpdate returns the update of actions whose paths do not overlap.
+func newUpdate(actions []action) *Update {
+	u := &Update{actions: actions}
+	paths := make([]Path, len(actions))
+	for i, a := range actions {
+		u.tree.add(a.path, a)
+		paths[i] = a.path
+	}
+	u.changes = Project(paths...)
+	return u
+}
+
+// SetAttributes returns the update that sets top-level attributes, before what
+// another update does, which may be nil and must not name them.
+func SetAttributes(values attribute.Item, then *Update) *Update {
+	var actions []action
+	for _, v := range values {
+		actions = append(actions, action{verb: set, path: Top(v.Name), to: source{literal: v.Value}})
+	}
+	if then != nil {
+		actions = append(actions, then.actions...)
+	}
+	return newUpdate(actions)
+}
 
 // Changes are the paths that the update names: applied to the item before and
 // after, they give UPDATED_OLD and UPDATED_NEW.
-func (u *Update) Changes() *Projection { return nil }
+func (u *Update) Changes() *Projection {
+	if u == nil {
+		return Project()
+	}
+	return u.changes
+}
 
-// Attributes appends the names of the top-level attributes that the update changes.
-func (u *Update) Attributes(dst []string) []string { return dst }
+// Update parses an UpdateExpression.
+func (p *Placeholders) Update(text string) (*Update, error) {
+	q, err := p.begin(UpdateExpression, text)
+	if err != nil {
+		return nil, err
+	}
+	var actions []action
+	var paths []Path
+	var seen [len(verbs)]bool
+	for first := true; q.err == nil && (first || q.tok.kind != eof); first = false {
+		v, ok := q.section()
+		if !ok {
+			q.syntax()
+			break
+		}
+		if seen[v] {
+			q.found.note(section, "The \"%s\" section can only be used once in an update expression;", verbs[v])
+		}
+		seen[v] = true
+		for q.err == nil {
+			a := q.action(v)
+			q.checkPath(paths, a.path)
+			paths = append(paths, a.path)
+			actions = append(actions, a)
+			if !q.take(",") {
+				break
+			}
+		}
+	}
+	if err := q.end(updateOrder); err != nil {
+		return nil, err
+	}
+	return newUpdate(actions), nil
+}
+
+// section reads the keyword that begins one.
+func (q *parser) section() (verb, bool) {
+	for v, text := range verbs {
+		if q.takeKeyword(text) {
+			return verb(v), true
+		}
+	}
+	return 0, false
+}
+
+func (q *parser) action(v verb) action {
+	a := action{verb: v, path: q.updatePath()}
+	switch v {
+	case set:
+		q.expect("=")
+		a.to = q.source()
+	case add, del:
+		if q.tok.kind != value {
+			q.syntax()
+			break
+		}
+		a.with = q.literal(valuePlaceholder)
+		q.checkAmount(v, a.with.Kind())
+	}
+	return a
+}
+
+// updatePath reads a path that does not begin with one of the sections' keywords.
+func (q *parser) updatePath() Path {
+	for _, text := range verbs {
+		if q.isKeyword(text) {
+			q.syntax()
+			return Path{}
+		}
+	}
+	return q.path()
+}
+
+// How AWS's messages about ADD and DELETE call the types.
+var amountNames = map[attribute.Kind]string{
+	attribute.S: "STRING", attribute.N: "NUMBER", attribute.B: "BINARY", attribute.NULL: "NULL",
+	attribute.BOOL: "BOOLEAN", attribute.L: "LIST", attribute.M: "MAP",
+}
+
+func (q *parser) checkAmount(v verb, k attribute.Kind) {
+	if n := amountNames[k]; n != "" && !(v == add && k == attribute.N) {
+		q.found.note(operandCount, "Incorrect operand type for operator or function; operator: %s, operand type: %s", verbs[v], n)
+	}
+}
+
+// source reads the value of a SET.
+func (q *parser) source() source {
+	if q.is("(") {
+		// Either the whole or its first operand is in parentheses.
+		q.advance()
+		s := q.source()
+		q.expect(")")
+		if s.kind == plus || s.kind == minus {
+			return s
+		}
+		return q.sum(s)
+	}
+	return q.sum(q.sourceOperand())
+}
+
+func (q *parser) sum(s source) source {
+	kind, text := plus, "+"
+	if q.is("-") {
+		kind, text = minus, "-"
+	}
+	if !q.take(text) {
+		return s
+	}
+	q.operator()
+	args := []source{s, q.sourceOperand()}
+	for _, a := range args {
+		if k := a.literal.Kind(); a.kind == literalSource && k != attribute.Invalid && k != attribute.N {
+			q.wrongType(text, k)
+		}
+	}
+	return source{kind: kind, args: args}
+}
+
+// sourceOperand reads a path, a value or a function, perhaps in parentheses.
+func (q *parser) sourceOperand() source {
+	if q.take("(") {
+		s := q.sourceOperand()
+		q.expect(")")
+		return s
+	}
+	if q.tok.kind == value {
+		return source{literal: q.literal(valuePlaceholder)}
+	}
+	if q.tok.kind == word {
+		function := q.tok.text
+		ahead := q.lexer
+		if next := ahead.next(); next.kind == symbol && next.text == "(" {
+			q.advance()
+			q.advance()
+			return q.sourceFunction(function)
+		}
+	}
+	return source{kind: pathSource, path: q.updatePath()}
+}
+
+func (q *parser) sourceFunction(function string) source {
+	var args []source
+	for q.err == nil {
+		args = append(args, q.sourceOperand())
+		if !q.take(",") {
+			break
+		}
+	}
+	q.expect(")")
+	s := source{args: args}
+	switch function {
+	case "if_not_exists":
+		s.kind = ifNotExists
+	case "list_append":
+		s.kind = listAppend
+	default:
+		q.found.note(unknownFunction, "Invalid function name; function: %s", function)
+		return s
+	}
+	switch {
+	case len(args) != 2:
+		q.found.note(operandType, "Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, len(args))
+	case s.kind == ifNotExists:
+		if args[0].kind != pathSource {
+			q.found.note(operandType, "Operator or function requires a document path; operator or function: %s", function)
+		}
+		s.path = args[0].path
+	default:
+		for _, a := range args {
+			if k := a.literal.Kind(); a.kind == literalSource && k != attribute.Invalid && k != attribute.L {
+				q.wrongType(function, k)
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package expression
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+var (
+	errPath    = exception.Invalid("The document path provided in the update expression is invalid for update")
+	errType    = exception.Invalid("An operand in the update expression has an incorrect data type")
+	errMissing = exception.Invalid("The provided expression refers to an attribute that does not exist in the item")
+)
+
+// Apply returns the item as the update leaves it. item is unchanged; of an item
+// that does not exist the caller gives the key. The result may be too large, or
+// have keys of wrong types: schema.Table says.
+func (u *Update) Apply(item attribute.Item) (attribute.Item, error) {
+	if u == nil {
+		return item, nil
+	}
+	return change(&u.tree, item, item)
+}
+
+// change returns a map with the tree's actions done. whole is the item, in which
+// sources look.
+func change(t *tree[action], fields, whole attribute.Item) (attribute.Item, error) {
+	out := make(attribute.Item, 0, len(fields)+len(t.fields))
+	i := 0
+	for _, b := range t.fields {
+		for i < len(fields) && fields[i].Name < b.field {
+			out = append(out, fields[i])
+			i++
+		}
+		var old attribute.Value
+		exists := i < len(fields) && fields[i].Name == b.field
+		if exists {
+			old = fields[i].Value
+			i++
+		}
+		v, keep, err := changeValue(b.to, old, exists, whole)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			out = append(out, attribute.Attribute{Name: b.field, Value: v})
+		}
+	}
+	return append(out, fields[i:]...), nil
+}
+
+// changeValue returns a value with the tree's actions done, and whether there is
+// one then.
+func changeValue(t *tree[action], old attribute.Value, exists bool, whole attribute.Item) (v attribute.Value, keep bool, err error) {
+	if t.end != nil {
+		return t.end.do(old, exists, whole)
+	}
+	switch {
+	case exists && old.Kind() == attribute.M && t.items == nil:
+		fields, err := change(t, old.Fields(), whole)
+		return attribute.Map(fields), true, err
+	case exists && old.Kind() == attribute.L && t.fields == nil:
+		elems, err := changeList(t, old.Elems(), whole)
+		return attribute.List(elems), true, err
+	}
+	return attribute.Value{}, false, errPath
+}
+
+// changeList returns a list with the tree's actions done: indexes are those of the
+// list as it was, and what is set beyond its end is appended in their order.
+func changeList(t *tree[action], elems []attribute.Value, whole attribute.Item) ([]attribute.Value, error) {
+	out := make([]attribute.Value, 0, len(elems)+len(t.items))
+	i := 0
+	for _, b := range t.items {
+		for i < len(elems) && i < b.index {
+			out = append(out, elems[i])
+			i++
+		}
+		var old attribute.Value
+		exists := i < len(elems)
+		if exists {
+			old = elems[i]
+			i++
+		}
+		v, keep, err := changeValue(b.to, old, exists, whole)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			out = append(out, v)
+		}
+	}
+	return append(out, elems[i:]...), nil
+}
+
+// do does the action to what its path leads to.
+func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v attribute.Value, keep bool, err error) {
+	switch a.verb {
+	case set:
+		v, err = a.to.value(whole)
+		return v, true, err
+	case remove:
+		return attribute.Value{}, false, nil
+	}
+	if exists && old.Kind() != a.with.Kind() {
+		return attribute.Value{}, false, errType
+	}
+	if a.verb == del {
+		if !exists {
+			return attribute.Value{}, false, nil
+		}
+		left := subtract(old.Elems(), a.with)
+		return attribute.Set(old.Kind(), left), len(left) > 0, nil
+	}
+	switch {
+	case !exists:
+		return a.with, true, nil
+	case old.Kind() == attribute.N:
+		v, err = attribute.Add(old, a.with)
+		return v, true, err
+	}
+	return attribute.Set(old.Kind(), unite(old, a.with)), true, nil
+}
+
+// unite returns the elements of a set and those of another that it has not.
+func unite(v, w attribute.Value) []attribute.Value {
+	out := append(make([]attribute.Value, 0, v.Len()+w.Len()), v.Elems()...)
+	has := finder(v)
+	for _, e := range w.Elems() {
+		if !has(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// subtract returns the elements that a set has not.
+func subtract(elems []attribute.Value, w attribute.Value) []attribute.Value {
+	out := make([]attribute.Value, 0, len(elems))
+	has := finder(w)
+	for _, e := range elems {
+		if !has(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// finder returns what says whether a set has an element.
+func finder(v attribute.Value) func(attribute.Value) bool {
+	const few = 16
+	if v.Len() <= few {
+		return v.Contains
+	}
+	all := make(map[string]bool, v.Len())
+	for _, e := range v.Elems() {
+		all[e.Text()] = true
+	}
+	return func(e attribute.Value) bool { return all[e.Text()] }
+}
+
+// value returns what the source has for an item.
+func (s *source) value(item attribute.Item) (attribute.Value, error) {
+	switch s.kind {
+	case literalSource:
+		return s.literal, nil
+	case ifNotExists:
+		if v, ok := s.path.Get(item); ok {
+			return v, nil
+		}
+		return s.args[1].value(item)
+	case pathSource:
+		if v, ok := s.path.Get(item); ok {
+			return v, nil
+		}
+		return attribute.Value{}, errMissing
+	}
+	v, err := s.args[0].value(item)
+	if err != nil {
+		return v, err
+	}
+	w, err := s.args[1].value(item)
+	if err != nil {
+		return w, err
+	}
+	want := attribute.N
+	if s.kind == listAppend {
+		want = attribute.L
+	}
+	if v.Kind() != want || w.Kind() != want {
+		return attribute.Value{}, errType
+	}
+	switch s.kind {
+	case plus:
+		return attribute.Add(v, w)
+	case minus:
+		return attribute.Subtract(v, w)
+	}
+	out := append(make([]attribute.Value, 0, v.Len()+w.Len()), v.Elems()...)
+	return attribute.List(append(out, w.Elems()...)), nil
+}

@@ -1,0 +1,223 @@
+package expression
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// operandKind is what an operand is.
+type operandKind uint8
+
+const (
+	pathOperand operandKind = iota
+	literalOperand
+	sizeOperand // size(path)
+)
+
+// operand of a comparison or function: a path, a value, or the size of what a path
+// leads to.
+type operand struct {
+	kind    operandKind
+	path    Path
+	literal attribute.Value
+}
+
+// resolve returns the operand's value for an item, if it has one.
+func (o *operand) resolve(item attribute.Item) (attribute.Value, bool) {
+	switch o.kind {
+	case literalOperand:
+		return o.literal, true
+	case sizeOperand:
+		v, ok := o.path.Get(item)
+		if !ok {
+			return attribute.Value{}, false
+		}
+		return size(v)
+	}
+	return o.path.Get(item)
+}
+
+// size is the function: bytes of an S or B, elements of a set, L or M.
+func size(v attribute.Value) (attribute.Value, bool) {
+	switch k := v.Kind(); {
+	case k == attribute.S || k == attribute.B:
+		return attribute.Int(int64(len(v.Text()))), true
+	case k == attribute.L || k == attribute.M || k.IsSet():
+		return attribute.Int(int64(v.Len())), true
+	}
+	return attribute.Value{}, false
+}
+
+// constant is the type of an operand where it is known beforehand.
+func (o *operand) constant() attribute.Kind {
+	switch o.kind {
+	case literalOperand:
+		return o.literal.Kind()
+	case sizeOperand:
+		return attribute.N
+	}
+	return attribute.Invalid
+}
+
+func (o *operand) samePath(p *operand) bool {
+	return o.kind == pathOperand && p.kind == pathOperand && o.path.equal(p.path)
+}
+
+// node is a condition.
+type node interface {
+	match(item attribute.Item) bool
+}
+
+type (
+	andNode []node
+	orNode  []node
+	notNode struct{ node }
+
+	compareNode struct {
+		op          comparator
+		left, right operand
+	}
+	betweenNode struct{ value, low, high operand }
+	inNode      struct {
+		value operand
+		list  []operand
+	}
+	existsNode struct {
+		path   Path
+		absent bool
+	}
+	typeNode struct {
+		path operand
+		kind operand // a literal S
+	}
+	beginsNode   struct{ value, prefix operand }
+	containsNode struct{ value, element operand }
+)
+
+// comparator of two operands.
+type comparator uint8
+
+const (
+	eq comparator = iota
+	ne
+	lt
+	le
+	gt
+	ge
+)
+
+var comparators = [...]string{eq: "=", ne: "<>", lt: "<", le: "<=", gt: ">", ge: ">="}
+
+func (n andNode) match(item attribute.Item) bool {
+	for _, c := range n {
+		if !c.match(item) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n orNode) match(item attribute.Item) bool {
+	for _, c := range n {
+		if c.match(item) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n notNode) match(item attribute.Item) bool { return !n.node.match(item) }
+
+func (n *compareNode) match(item attribute.Item) bool {
+	v, ok1 := n.left.resolve(item)
+	w, ok2 := n.right.resolve(item)
+	switch n.op {
+	case eq:
+		return ok1 && ok2 && v.Equal(w)
+	case ne:
+		// What is not there differs from all that is, and from nothing.
+		return !ok1 || !ok2 || !v.Equal(w)
+	}
+	if !ok1 || !ok2 {
+		return false
+	}
+	return inOrder(n.op, v, w)
+}
+
+func inOrder(op comparator, v, w attribute.Value) bool {
+	c, ok := attribute.Compare(v, w)
+	if !ok {
+		return false
+	}
+	switch op {
+	case lt:
+		return c < 0
+	case le:
+		return c <= 0
+	case gt:
+		return c > 0
+	case ge:
+		return c >= 0
+	}
+	return c == 0
+}
+
+func (n *betweenNode) match(item attribute.Item) bool {
+	v, ok := n.value.resolve(item)
+	if !ok {
+		return false
+	}
+	low, ok1 := n.low.resolve(item)
+	high, ok2 := n.high.resolve(item)
+	return ok1 && ok2 && inOrder(ge, v, low) && inOrder(le, v, high)
+}
+
+func (n *inNode) match(item attribute.Item) bool {
+	v, ok := n.value.resolve(item)
+	if !ok {
+		return false
+	}
+	for i := range n.list {
+		if w, ok := n.list[i].resolve(item); ok && v.Equal(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *existsNode) match(item attribute.Item) bool {
+	_, ok := n.path.Get(item)
+	return ok != n.absent
+}
+
+func (n *typeNode) match(item attribute.Item) bool {
+	v, ok := n.path.resolve(item)
+	return ok && v.Kind().String() == n.kind.literal.Text()
+}
+
+func (n *beginsNode) match(item attribute.Item) bool {
+	v, ok1 := n.value.resolve(item)
+	w, ok2 := n.prefix.resolve(item)
+	if !ok1 || !ok2 || v.Kind() != w.Kind() || v.Kind() != attribute.S && v.Kind() != attribute.B {
+		return false
+	}
+	return strings.HasPrefix(v.Text(), w.Text())
+}
+
+func (n *containsNode) match(item attribute.Item) bool {
+	v, ok1 := n.value.resolve(item)
+	w, ok2 := n.element.resolve(item)
+	return ok1 && ok2 && contains(v, w)
+}
+
+// contains is the function: a part of an S or B, an element of a set or L.
+func contains(v, w attribute.Value) bool {
+	switch k := v.Kind(); {
+	case k == attribute.S || k == attribute.B:
+		return w.Kind() == k && strings.Contains(v.Text(), w.Text())
+	case k == attribute.L || k.IsSet() && w.Kind() == k.Element():
+		return v.Contains(w)
+	}
+	return false
+}

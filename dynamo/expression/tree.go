@@ -1,0 +1,91 @@
+package expression
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// tree is document paths that do not overlap, by their steps. Each path's end
+// carries something.
+type tree[T any] struct {
+	end    *T // nil: paths go on from here
+	fields []branch[T]
+	items  []branch[T]
+}
+
+// branch is one step. Branches are in order: fields by name, items by index.
+type branch[T any] struct {
+	field string
+	index int
+	to    *tree[T]
+}
+
+// add adds a path to the top of a tree.
+func (t *tree[T]) add(p Path, end T) {
+	at := t.field(p.Name)
+	for _, s := range p.Steps {
+		if s.Index < 0 {
+			at = at.field(s.Field)
+		} else {
+			at = at.item(s.Index)
+		}
+	}
+	at.end = &end
+}
+
+func (t *tree[T]) field(name string) *tree[T] {
+	i, ok := slices.BinarySearchFunc(t.fields, name, func(b branch[T], name string) int { return strings.Compare(b.field, name) })
+	if !ok {
+		t.fields = slices.Insert(t.fields, i, branch[T]{field: name, to: new(tree[T])})
+	}
+	return t.fields[i].to
+}
+
+func (t *tree[T]) item(index int) *tree[T] {
+	i, ok := slices.BinarySearchFunc(t.items, index, func(b branch[T], index int) int { return cmp.Compare(b.index, index) })
+	if !ok {
+		t.items = slices.Insert(t.items, i, branch[T]{index: index, to: new(tree[T])})
+	}
+	return t.items[i].to
+}
+
+// pick returns the parts of a map that the tree's paths lead to.
+func (t *tree[T]) pick(item attribute.Item) attribute.Item {
+	out := make(attribute.Item, 0, len(t.fields))
+	for _, b := range t.fields {
+		v, ok := item.Get(b.field)
+		if !ok {
+			continue
+		}
+		if v, ok = b.to.part(v); ok {
+			out = append(out, attribute.Attribute{Name: b.field, Value: v})
+		}
+	}
+	return out
+}
+
+func (t *tree[T]) part(v attribute.Value) (attribute.Value, bool) {
+	if t.end != nil {
+		return v, true
+	}
+	if v.Kind() == attribute.L {
+		var out []attribute.Value
+		for _, b := range t.items {
+			if b.index >= v.Len() {
+				break
+			}
+			if e, ok := b.to.part(v.Elems()[b.index]); ok {
+				out = append(out, e)
+			}
+		}
+		return attribute.List(out), len(out) > 0
+	}
+	if v.Kind() != attribute.M || t.fields == nil {
+		return attribute.Value{}, false
+	}
+	out := t.pick(v.Fields())
+	return attribute.Map(out), len(out) > 0
+}
