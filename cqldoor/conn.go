@@ -27,7 +27,9 @@ type conn struct {
 	fwd      store.Forwarder // link's
 	identity store.LinkOptions
 	keyspace string
-	handed   bool // the present request's answer is on its way: do not answer it again
+	passed   *passed
+	handed   bool     // the present request's answer is on its way: do not answer it again
+	spare    *Request // one that has been passed on, for the next
 
 	requests   atomic.Int64
 	inFlight   atomic.Int32
@@ -177,12 +179,17 @@ func (c *conn) replyError(stream int16, e *wire.Error) {
 }
 
 // Tags of forwarded requests: below tagRequest the stream itself, whose response
-// passes through; from there on the index of a Request.
+// passes through; from there on the index of a Request. With tagPassed a stream again.
 const tagRequest = 1 << 16
 
 // Receive passes a response on. It is called by the store's goroutines.
 func (c *conn) Receive(tag uint32, resp wire.Message) {
-	if tag >= tagRequest {
+	switch {
+	case tag&tagPassed != 0:
+		if resp.Op == wire.OpError {
+			resp = c.asKnown(tag, resp)
+		}
+	case tag >= tagRequest:
 		c.request(tag).received(resp)
 		return
 	}

@@ -95,12 +95,18 @@ func (r *Request) Error(err error) {
 }
 
 // Pass ends the request by sending req, on the client's own link, as if the client
-// had sent it: the response passes through. req's body may be Scratch. Only within
+// had sent it: the response passes through, but for an UNPREPARED to an EXECUTE,
+// which is made one of the client's id. req's body may be Scratch. Only within
 // Serve, on its goroutine.
 func (r *Request) Pass(req wire.Message) {
-	c, stream := r.c, r.stream
-	c.fwd.Forward(req, c, uint32(uint16(stream)))
-	r.end()
+	c := r.c
+	c.fwd.Forward(req, c, r.passTag())
+	r.trim()
+	if c.spare == nil {
+		c.spare = r
+		return
+	}
+	c.giveBack(r)
 }
 
 // Go calls f in a goroutine of its own, if the door has room for one more; if it
@@ -141,6 +147,12 @@ func (r *Request) fail(use uint32) {
 
 // end gives r back to its connection.
 func (r *Request) end() {
+	r.trim()
+	r.c.giveBack(r)
+}
+
+// trim ends r's use and lets go of room that is more than most requests need.
+func (r *Request) trim() {
 	r.uses.Add(1)
 	const keptCapacity = 16 << 10
 	if cap(r.Scratch) > keptCapacity {
@@ -149,7 +161,9 @@ func (r *Request) end() {
 	if cap(r.kept) > keptCapacity {
 		r.kept = nil
 	}
-	c := r.c
+}
+
+func (c *conn) giveBack(r *Request) {
 	c.mu.Lock()
 	r.next, c.free = c.free, r
 	c.mu.Unlock()
@@ -157,15 +171,19 @@ func (r *Request) end() {
 
 // newRequest takes a request from the free list, or makes one. Reader only.
 func (c *conn) newRequest(h wire.Header, body []byte) *Request {
-	c.mu.Lock()
-	r := c.free
+	r := c.spare
+	c.spare = nil
 	if r == nil {
-		r = &Request{c: c, index: uint32(len(c.reqs))}
-		c.reqs = append(c.reqs, r)
-	} else {
-		c.free = r.next
+		c.mu.Lock()
+		r = c.free
+		if r == nil {
+			r = &Request{c: c, index: uint32(len(c.reqs))}
+			c.reqs = append(c.reqs, r)
+		} else {
+			c.free = r.next
+		}
+		c.mu.Unlock()
 	}
-	c.mu.Unlock()
 	r.next = nil
 	r.Message = wire.Message{Op: h.Op, Flags: h.Flags, Body: body}
 	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username

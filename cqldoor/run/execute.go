@@ -101,6 +101,7 @@ func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 type workspace struct {
 	env    eval.Env
 	values [16]eval.Value
+	bytes  [16][]byte
 	parts  [16][]byte
 	shard  [8]byte // a value: its length and the shard
 }
@@ -111,6 +112,9 @@ var workspaces = sync.Pool{New: func() any { return &workspace{shard: [8]byte{3:
 func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wire.Execute, ids *ids) ([]byte, error) {
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
+	if s.direct != nil && !e.Params.Values.Named {
+		return s.rewriteDirect(dst, v, w, e, ids)
+	}
 	if err := r.fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
 		return nil, err
 	}
@@ -128,6 +132,26 @@ func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wir
 	} else {
 		e.Params.SetValues(encodeValues(whole.Values(&w.env, target)))
 	}
+	return wire.AppendExecute(dst, v, e), nil
+}
+
+// rewriteDirect appends it where that takes no evaluation.
+func (s *statement) rewriteDirect(dst []byte, v wire.Version, w *workspace, e *wire.Execute, ids *ids) ([]byte, error) {
+	values := w.bytes[:0]
+	for it := e.Params.Values.Iter(); it.Next(); {
+		values = append(values, it.Bytes)
+	}
+	if err := s.checkCount(len(values)); err != nil {
+		return nil, err
+	}
+	n, err := s.direct.Shard(values, w.parts[:0])
+	if err != nil {
+		return nil, err
+	}
+	binary.BigEndian.PutUint32(w.shard[4:], uint32(n))
+	e.ID = ids.statement
+	s.showMetadata(v, &e.Params)
+	e.Params.SetValues(e.Params.Values.Insert(s.direct.At, 1, w.shard[:]))
 	return wire.AppendExecute(dst, v, e), nil
 }
 

@@ -17,8 +17,13 @@ func (r *Router) fill(env *eval.Env, s *statement, values *wire.Values, scratch 
 	for it := values.Iter(); it.Next(); {
 		env.Values = append(env.Values, eval.Value{Bytes: it.Bytes, Unset: it.Unset})
 	}
-	if len(env.Values) != len(s.head.Binds) {
-		return wire.Invalidf("there were %d markers(?) in CQL but %d bound variables", len(s.head.Binds), len(env.Values))
+	return s.checkCount(len(env.Values))
+}
+
+// checkCount refuses another number of values than there are markers.
+func (s *statement) checkCount(n int) error {
+	if n != len(s.head.Binds) {
+		return wire.Invalidf("there were %d markers(?) in CQL but %d bound variables", len(s.head.Binds), n)
 	}
 	return nil
 }

@@ -169,6 +169,7 @@ func (r *Router) newStatement(st *State, keyspace, text string) (*statement, err
 	s, err := newStatement(st, keyspace, text)
 	if err == nil && s.whole() != nil {
 		s.physical = r.registry.physical(s.whole().Text)
+		s.direct = s.newDirect()
 	}
 	return s, err
 }

@@ -27,6 +27,7 @@ type statement struct {
 
 	metadataID [16]byte  // of the result, v5
 	physical   *physical // of a statement that goes to one shard
+	direct     *plan.Direct
 }
 
 // batchPlan is a written BATCH.
@@ -113,6 +114,16 @@ func (s *statement) whole() *plan.Statement {
 		return s.sel.Whole
 	case s.write != nil:
 		return s.write.Whole
+	}
+	return nil
+}
+
+func (s *statement) newDirect() *plan.Direct {
+	switch n := len(s.head.Binds); {
+	case s.sel != nil:
+		return s.sel.Direct(n)
+	case s.write != nil:
+		return s.write.Direct(n)
 	}
 	return nil
 }
