@@ -10,7 +10,7 @@ import (
 // package stands above all that it imports.
 var edges = map[string][]string{
 	"cmd/evenkeel": {
-		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "engine", "engine/storage",
+		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "engine", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
 		"workbench/capacity", "workbench/keys", "workbench/report", "workbench/rows", "workbench/simulation",
 	},
@@ -36,7 +36,11 @@ var edges = map[string][]string{
 		"cql/store", "cql/syntax", "cql/value", "cql/wire", "partitioner",
 	},
 	"engine/system":  {"cql/ddl", "cql/schema", "cql/value"},
+	"engine/items":   {"engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/storage": {"cql/value"},
+
+	// The DynamoDB door.
+	"dynamodoor": {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/schema"},
 
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},

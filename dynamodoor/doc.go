@@ -1,0 +1,22 @@
+// Package dynamodoor is the DynamoDB front door: it speaks the DynamoDB API (JSON
+// 1.0, version 2012-08-10) over HTTP/1.1 and HTTP/2 with clients, and passes
+// their requests to a store.
+//
+// It promises:
+//
+//  1. What is wrong with a request before its operation is known (method, content
+//     type, JSON, operation, authorization) is answered as AWS answers it, in
+//     AWS's order.
+//  2. Memory is bounded: by the length of a body, and by the requests that are in
+//     flight.
+//  3. What a client sends harms its own request at most: a bug is an
+//     InternalServerError, is logged and counted.
+//  4. Every answer has its x-amzn-RequestId, and every body its x-amz-crc32, which
+//     is of the bytes that are sent.
+//  5. Shutdown finishes what is in flight, within a deadline.
+//
+// The way of a request: ServeHTTP (request.go) → signature.go → Store.Do →
+// answer.go.
+//
+// It imports dynamo/exception and dynamo/jsontext.
+package dynamodoor

@@ -1,0 +1,148 @@
+package dynamodoor
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Store is what a door fronts: a DynamoDB, or what behaves like one.
+type Store interface {
+	// Do carries out one operation, such as "PutItem", whose request has this body,
+	// and appends the answer's body to dst. Errors are in terms of
+	// dynamo/exception; others are internal. It keeps neither body nor dst.
+	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
+
+	// Has says whether there is such an operation.
+	Has(operation string) bool
+}
+
+// Options say what the door fronts and how it treats its clients. Store is needed;
+// for the rest the zero value works.
+type Options struct {
+	Store Store
+
+	// TLS is what clients are spoken to with, nil for none.
+	TLS *tls.Config
+
+	// Region is what the answer to a health check names. Empty means us-east-1.
+	Region string
+
+	// MaxBody is the longest request body, in bytes. 0 means 16 MiB, DynamoDB's own.
+	MaxBody int64
+
+	// MaxInFlight bounds the requests that are worked on at a time; further ones
+	// wait. 0 means 1,024.
+	MaxInFlight int
+
+	// Log gets what an operator wants to know. Nil means nothing is logged.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = 16 << 20
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 1024
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Validate says all that is wrong with the options.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Store == nil {
+		errs = append(errs, errors.New("no store is given"))
+	}
+	if o.MaxBody < 0 {
+		errs = append(errs, errors.New("longest body must not be negative"))
+	}
+	if o.MaxInFlight < 0 {
+		errs = append(errs, errors.New("requests in flight must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+// Stats are counts since the door was made.
+type Stats struct {
+	Requests int64 // requests that reached the store
+	Refused  int64 // requests that did not
+	InFlight int64
+	Panics   int64 // requests that failed for a bug
+}
+
+// Door is a front door. It is an http.Handler.
+type Door struct {
+	options Options
+	server  http.Server
+	slots   chan struct{} // one for each request that is worked on
+
+	requests, refused, inFlight, panics atomic.Int64
+}
+
+// New makes a door. It listens when Serve is called.
+func New(o Options) (*Door, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("the DynamoDB door's options: %w", err)
+	}
+	o = o.withDefaults()
+	d := &Door{options: o, slots: make(chan struct{}, o.MaxInFlight)}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	d.server = http.Server{
+		Handler:           d,
+		TLSConfig:         o.TLS,
+		Protocols:         &protocols,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		IdleTimeout:       5 * time.Minute, // longer than SDKs keep a connection
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	return d, nil
+}
+
+// Serve answers on ln until Shutdown, and then returns nil.
+func (d *Door) Serve(ln net.Listener) error {
+	var err error
+	if d.options.TLS != nil {
+		err = d.server.ServeTLS(ln, "", "")
+	} else {
+		err = d.server.Serve(ln)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve DynamoDB: %w", err)
+}
+
+// Shutdown accepts no more requests and waits for those in flight until ctx ends;
+// then it cuts them off.
+func (d *Door) Shutdown(ctx context.Context) error {
+	err := d.server.Shutdown(ctx)
+	if err == nil {
+		return nil
+	}
+	n := d.inFlight.Load()
+	return errors.Join(fmt.Errorf("%d DynamoDB requests in flight are cut off: %w", n, err), d.server.Close())
+}
+
+// Stats returns the counts.
+func (d *Door) Stats() Stats {
+	return Stats{Requests: d.requests.Load(), Refused: d.refused.Load(), InFlight: d.inFlight.Load(), Panics: d.panics.Load()}
+}

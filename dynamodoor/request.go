@@ -1,0 +1,191 @@
+package dynamodoor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
+
+// apiPrefix begins X-Amz-Target, before the operation.
+const apiPrefix = "DynamoDB_20120810."
+
+// exchange is the memory of one request and its answer.
+type exchange struct {
+	body   []byte
+	answer []byte
+	id     [52]byte
+}
+
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+
+// keptBytes is how much memory an exchange may keep for the next request.
+const keptBytes = 256 << 10
+
+func (x *exchange) release() {
+	if cap(x.body)+cap(x.answer) <= keptBytes {
+		exchanges.Put(x)
+	}
+}
+
+// ServeHTTP answers one request.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.inFlight.Add(1)
+	defer d.inFlight.Add(-1)
+	x := exchanges.Get().(*exchange)
+	defer x.release()
+	if err := x.read(r, d.options.MaxBody); err != nil {
+		d.refused.Add(1)
+		w.Header()["Connection"] = []string{"close"} // what is left of the body is not read
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	header := w.Header()
+	header["x-amzn-RequestId"] = []string{x.requestID()}
+	if origin(header, r) {
+		return
+	}
+	if r.Method == http.MethodGet {
+		d.refused.Add(1)
+		send(w, r, http.StatusOK, "", []byte("healthy: dynamodb."+d.options.Region+".amazonaws.com "))
+		return
+	}
+	content, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	content = strings.TrimSpace(content)
+	if r.Method != http.MethodPost || len(x.body) > 0 && content != "application/json" && content != contentType {
+		d.refused.Add(1)
+		send(w, r, http.StatusNotFound, "", []byte("<UnknownOperationException/>\n"))
+		return
+	}
+	if content != contentType {
+		content = "application/json"
+	}
+	operation, err := d.check(r, x.body)
+	if err != nil {
+		d.refused.Add(1)
+	} else {
+		err = d.do(r.Context(), operation, x)
+	}
+	status := http.StatusOK
+	if err != nil {
+		e := exception.Of(err)
+		if e.Kind == exception.InternalServerError {
+			d.options.Log.Error("dynamodb", "operation", operation, "error", err)
+		}
+		status = e.Status()
+		x.answer = e.AppendJSON(x.answer[:0])
+	}
+	send(w, r, status, content, x.answer)
+}
+
+// read reads the body; the error is that it is too long, or cut off.
+func (x *exchange) read(r *http.Request, most int64) error {
+	x.body = x.body[:0]
+	if r.ContentLength > most {
+		return fmt.Errorf("a body of %d bytes", r.ContentLength)
+	}
+	if n := int(r.ContentLength); n > cap(x.body) && n <= keptBytes {
+		x.body = make([]byte, 0, n)
+	}
+	for {
+		if len(x.body) == cap(x.body) {
+			// What a header announces is believed only as far as it has come.
+			x.body = append(x.body, 0)[:len(x.body)]
+		}
+		n, err := r.Body.Read(x.body[len(x.body):cap(x.body)])
+		x.body = x.body[:len(x.body)+n]
+		if int64(len(x.body)) > most {
+			return fmt.Errorf("a body of more than %d bytes", most)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the body: %w", err)
+		}
+	}
+}
+
+// origin answers what browsers ask before they send a request from another origin,
+// and lets them have the answer.
+func origin(header http.Header, r *http.Request) (done bool) {
+	if r.Header.Get("Origin") == "" {
+		return false
+	}
+	header.Set("Access-Control-Allow-Origin", "*")
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	if h := r.Header.Get("Access-Control-Request-Headers"); h != "" {
+		header.Set("Access-Control-Allow-Headers", h)
+	}
+	if m := r.Header.Get("Access-Control-Request-Method"); m != "" {
+		header.Set("Access-Control-Allow-Methods", m)
+	}
+	header.Set("Access-Control-Max-Age", "172800")
+	header.Set("Content-Length", "0")
+	return true
+}
+
+// check returns the operation, or what is wrong with the request, in AWS's order:
+// the JSON, the operation, the authorization, the presence of a body.
+func (d *Door) check(r *http.Request, body []byte) (string, error) {
+	operation, known := strings.CutPrefix(r.Header.Get("X-Amz-Target"), apiPrefix)
+	known = known && d.options.Store.Has(operation)
+	var err error
+	if !known {
+		err = exception.New(exception.UnknownOperation, "")
+	} else {
+		err = checkAuthorization(r)
+	}
+	if err == nil && len(body) > 0 {
+		return operation, nil
+	}
+	if len(body) > 0 || err == nil {
+		if j := checkJSON(body); j != nil {
+			return operation, j
+		}
+	}
+	return operation, err
+}
+
+// checkJSON says whether the body is JSON at all.
+func checkJSON(body []byte) error {
+	var r jsontext.Reader
+	r.Reset(body)
+	r.Skip()
+	if r.End() != nil {
+		return exception.New(exception.Serialization, "")
+	}
+	return nil
+}
+
+// do has the store carry out the operation. A panic is an internal error of this
+// one request.
+func (d *Door) do(ctx context.Context, operation string, x *exchange) (err error) {
+	select {
+	case d.slots <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", operation, ctx.Err())
+	}
+	defer func() {
+		<-d.slots
+		if p := recover(); p != nil {
+			d.panics.Add(1)
+			d.options.Log.Error("dynamodb: a bug", "operation", operation, "panic", p, "stack", string(debug.Stack()))
+			err = exception.New(exception.InternalServerError, "")
+		}
+	}()
+	d.requests.Add(1)
+	answer, err := d.options.Store.Do(ctx, operation, x.body, x.answer[:0])
+	if answer != nil {
+		x.answer = answer
+	}
+	return err
+}

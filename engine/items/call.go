@@ -1,0 +1,130 @@
+package items
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Call is the memory of one request and its answer. It is for one goroutine.
+type Call struct {
+	// Decoder is for the request.
+	Decoder api.Decoder
+
+	stored attribute.Decoder // of items that are read
+	arena  []byte            // what they are decoded from, and what the answer shares
+	key    []byte
+	value  []byte
+	held   held
+	item   api.ItemResponse
+}
+
+var calls = sync.Pool{New: func() any { return new(Call) }}
+
+// NewCall returns memory for a request.
+func NewCall() *Call { return calls.Get().(*Call) }
+
+// keptBytes is how much memory a call may keep for the next request.
+const keptBytes = 256 << 10
+
+// Release gives the memory back: the request and its answer must not be used any
+// more.
+func (c *Call) Release() {
+	if cap(c.arena)+cap(c.value) > keptBytes {
+		return
+	}
+	c.Decoder.Reset()
+	c.stored.Reset()
+	c.arena = c.arena[:0]
+	c.item = api.ItemResponse{}
+	calls.Put(c)
+}
+
+// keep copies p into the call's memory. (Where that grows, what was kept stays
+// valid: the old array is not written again.)
+func (c *Call) keep(p []byte) []byte {
+	n := len(c.arena)
+	c.arena = append(c.arena, p...)
+	return c.arena[n:len(c.arena):len(c.arena)]
+}
+
+// Has says whether there is such an operation.
+func (s *Store) Has(operation string) bool {
+	_, ok := api.New(operation)
+	return ok
+}
+
+// Do carries out one operation, whose request has this body, and appends the
+// answer's body to dst. Errors are *exception.Error, others are internal.
+func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	q, ok := api.New(operation)
+	if !ok {
+		return dst, exception.New(exception.UnknownOperation, "")
+	}
+	c := NewCall()
+	defer c.Release()
+	if err := q.Decode(&c.Decoder, body); err != nil {
+		return dst, err
+	}
+	answer, err := s.Execute(ctx, c, q)
+	if err != nil {
+		return dst, err
+	}
+	return answer.AppendJSON(dst), nil
+}
+
+// Execute carries out a decoded request. The answer shares the memory of c and of
+// the request.
+func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
+	switch q := q.(type) {
+	case *api.GetItem:
+		return s.getItem(c, q)
+	case *api.PutItem:
+		return s.putItem(c, q)
+	case *api.UpdateItem:
+		return s.updateItem(c, q)
+	case *api.DeleteItem:
+		return s.deleteItem(c, q)
+	case *api.Query:
+		return s.query(ctx, c, q)
+	case *api.Scan:
+		return s.scan(ctx, c, q)
+	case *api.BatchGetItem:
+		return s.batchGetItem(c, q)
+	case *api.BatchWriteItem:
+		return s.batchWriteItem(c, q)
+	case *api.TransactGetItems:
+		return s.transactGetItems(c, q)
+	case *api.TransactWriteItems:
+		return s.transactWriteItems(c, q)
+	case *api.CreateTable:
+		return s.createTable(q)
+	case *api.UpdateTable:
+		return s.updateTable(q)
+	case *api.DeleteTable:
+		return s.deleteTable(q)
+	case *api.DescribeTable:
+		return s.describeTable(q)
+	case *api.ListTables:
+		return s.listTables(q)
+	case *api.TagResource:
+		return s.tagResource(q)
+	case *api.UntagResource:
+		return s.untagResource(q)
+	case *api.ListTagsOfResource:
+		return s.listTags(q)
+	case *api.UpdateTimeToLive:
+		return s.updateTimeToLive(q)
+	case *api.DescribeTimeToLive:
+		return s.describeTimeToLive(q)
+	case *api.DescribeLimits:
+		return describeLimits()
+	case *api.DescribeEndpoints:
+		return s.describeEndpoints()
+	}
+	return nil, fmt.Errorf("operation %s is decoded and not carried out", q.Operation())
+}

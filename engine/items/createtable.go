@@ -1,0 +1,76 @@
+package items
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+// createTable makes a table, which can be used at once. The answer says CREATING,
+// as AWS's.
+func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
+	s.defining.Lock()
+	defer s.defining.Unlock()
+	table, err := schema.Create(&q.Declaration)
+	if err != nil {
+		return nil, err
+	}
+	if (*s.tables.Load())[table.Name] != nil {
+		return nil, exception.New(exception.ResourceInUse, "Table already exists: %s", table.Name)
+	}
+	now := s.options.Clock()
+	table.ID, table.ARN, table.Created, table.Status = newUUID(), s.arn(table.Name), now, schema.Active
+	if table.Stream.Enabled {
+		table.StreamLabel = now.UTC().Format("2006-01-02T15:04:05.000")
+	}
+	for i := range table.Local {
+		table.Local[i].ARN = table.ARN + "/index/" + table.Local[i].Name
+	}
+	for i := range table.Global {
+		table.Global[i].ARN = table.ARN + "/index/" + table.Global[i].Name
+		table.Global[i].Status = schema.Active
+	}
+	r := &record{Table: table, ID: s.lastTable + 1, Indexes: map[string]uint16{}}
+	if err := r.number(); err != nil {
+		return nil, err
+	}
+	if err := s.define(r); err != nil {
+		return nil, err
+	}
+	shown := *table
+	shown.Status = schema.Creating
+	shown.Global = append([]schema.Index(nil), table.Global...)
+	for i := range shown.Global {
+		shown.Global[i].Status = schema.Creating
+	}
+	return respond(&api.TableResponse{Table: &shown, Size: emptySize(&shown)}), nil
+}
+
+// emptySize is the size of a table without items.
+func emptySize(t *schema.Table) api.TableSize {
+	size := api.TableSize{Indexes: map[string]api.TableSize{}}
+	for i := range t.Local {
+		size.Indexes[t.Local[i].Name] = api.TableSize{}
+	}
+	for i := range t.Global {
+		size.Indexes[t.Global[i].Name] = api.TableSize{}
+	}
+	return size
+}
+
+// number gives ids to the indexes that have none.
+func (r *record) number() error {
+	for _, indexes := range [2][]schema.Index{r.Table.Local, r.Table.Global} {
+		for i := range indexes {
+			if _, ok := r.Indexes[indexes[i].Name]; ok {
+				continue
+			}
+			if r.LastIndex == indexExpiry-1 {
+				return exception.New(exception.LimitExceeded, "A table can have had %d indexes; make a new one and copy the items", indexExpiry-1)
+			}
+			r.LastIndex++
+			r.Indexes[indexes[i].Name] = r.LastIndex
+		}
+	}
+	return nil
+}

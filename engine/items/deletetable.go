@@ -1,0 +1,26 @@
+package items
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+// deleteTable removes a table. The answer says DELETING, as AWS's; it is gone.
+func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
+	s.defining.Lock()
+	defer s.defining.Unlock()
+	t, err := s.tableNamed(q.Table)
+	if err != nil {
+		return nil, err
+	}
+	shown := *t.shape.Load().Table
+	if shown.DeletionProtection {
+		return nil, exception.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
+	}
+	if err := s.drop(t); err != nil {
+		return nil, err
+	}
+	shown.Status = schema.Deleting
+	return respond(&api.TableResponse{Table: &shown, Size: emptySize(&shown)}), nil
+}

@@ -1,0 +1,53 @@
+package items
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
+	t, err := s.table(q.Table)
+	if err != nil {
+		return nil, err
+	}
+	sh := t.shape.Load()
+	if err := sh.Table.CheckKey(q.Key); err != nil {
+		return nil, err
+	}
+	st, err := s.find(c, now{s.space.Pebble}, sh, q.Key)
+	if err != nil {
+		return nil, err
+	}
+	r := &c.item
+	if r.Item, err = c.project(&st, q.Projection); err != nil {
+		return nil, err
+	}
+	if q.Capacity != api.CapacityNone {
+		r.Capacity = readCapacity(q.Table, q.Capacity, api.ReadUnits(st.size, q.Consistent))
+	}
+	return r, nil
+}
+
+// find reads the item with a key, which has been checked.
+func (s *Store) find(c *Call, from getter, sh *shape, key attribute.Item) (stored, error) {
+	c.key = s.appendItemKey(c.key[:0], sh, key)
+	return c.read(from, c.key)
+}
+
+// project returns what a projection asks of an item; nil where there is none.
+func (c *Call) project(st *stored, p *expression.Projection) (attribute.Encoded, error) {
+	if !st.exists || p == nil {
+		return st.text, nil
+	}
+	item, err := c.decode(st)
+	if err != nil {
+		return nil, err
+	}
+	return attribute.AppendItem(nil, p.Apply(item)), nil
+}
+
+// readCapacity is the answer's part about the capacity of a read of a table.
+func readCapacity(name string, level api.ReturnConsumedCapacity, units api.Units) *api.ConsumedCapacity {
+	return &api.ConsumedCapacity{Table: name, Units: units, Base: units, Detail: level == api.CapacityIndexes}
+}

@@ -1,0 +1,202 @@
+package items
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+// Keys follow the space's prefix:
+//
+//	00                                     version of the format
+//	01 name                                a table's record (record.go)
+//	02 table[4] index[2] entry             items, index entries, expiry times
+//	03 digest[32]                          a transaction's token (token.go)
+//
+// Numbers are big-endian. A table's id is never given again, nor, in its table,
+// an index's. Entries are
+//
+//	index 0       hash[4] partition-key sort-key       the item
+//	index 1…      hash[4] index-key tie[4] item        an index entry; item is as
+//	                                                   in index 0
+//	index ffff    expiry[8] item                       when the item expires
+//
+// Keys' values are in their order-preserving form. hash and tie are the beginning
+// of an MD5, over the partition key's values and over all of the item's key: the
+// order of a Scan, and of index entries with equal keys, is DynamoDB's own.
+const (
+	regionFormat = 0x00
+	regionRecord = 0x01
+	regionEntry  = 0x02
+	regionToken  = 0x03
+
+	indexItems  = 0
+	indexExpiry = 0xffff
+
+	prefixLen = 1 + 1 + 4 + 2 // of entries, before what is the index's own
+	hashLen   = 4
+)
+
+func (s *Store) appendRecordKey(dst []byte, name string) []byte {
+	dst = append(dst, s.space.Prefix, regionRecord)
+	return append(dst, name...)
+}
+
+// appendPrefix appends what the entries of one index of a table begin with.
+func appendPrefix(dst []byte, space byte, table uint32, index uint16) []byte {
+	dst = append(dst, space, regionEntry)
+	dst = binary.BigEndian.AppendUint32(dst, table)
+	return binary.BigEndian.AppendUint16(dst, index)
+}
+
+// appendItem appends an item's place among the items of its table; the item, or
+// key, has the table's whole key.
+func appendItem(dst []byte, k schema.Key, item attribute.Item) []byte {
+	v, _ := item.Get(k.Hash[0])
+	dst = appendHash(dst, v)
+	dst = attribute.AppendKey(dst, v)
+	if len(k.Range) > 0 {
+		v, _ := item.Get(k.Range[0])
+		dst = attribute.AppendKey(dst, v)
+	}
+	return dst
+}
+
+// appendPartition appends what the entries of one partition key begin with.
+func appendPartition(dst []byte, hash []attribute.Value) []byte {
+	dst = appendHash(dst, hash...)
+	for _, v := range hash {
+		dst = attribute.AppendKey(dst, v)
+	}
+	return dst
+}
+
+// appendEntry appends an item's place in an index, or returns false where the item
+// has not all of the index's key, or has it of another type, and so is not in it.
+func appendEntry(dst []byte, table schema.Key, ix *index, item attribute.Item) ([]byte, bool) {
+	var hash [4]attribute.Value
+	n := len(dst)
+	for i, k := range ix.hash {
+		v, ok := item.Get(k.Name)
+		if !ok || v.Kind() != k.Type {
+			return dst[:n], false
+		}
+		hash[i] = v
+	}
+	dst = appendPartition(dst, hash[:len(ix.hash)])
+	for _, k := range ix.sort {
+		v, ok := item.Get(k.Name)
+		if !ok || v.Kind() != k.Type {
+			return dst[:n], false
+		}
+		dst = attribute.AppendKey(dst, v)
+	}
+	return appendTie(dst, table, item), true
+}
+
+// appendTie appends what tells an index entry from others with the same key.
+func appendTie(dst []byte, table schema.Key, item attribute.Item) []byte {
+	var key [2]attribute.Value
+	key[0], _ = item.Get(table.Hash[0])
+	n := 1
+	if len(table.Range) > 0 {
+		key[1], _ = item.Get(table.Range[0])
+		n = 2
+	}
+	dst = appendHash(dst, key[:n]...)
+	return appendItem(dst, table, item)
+}
+
+// salt is what DynamoDB's own hash of a key begins with.
+const salt = "Outliers"
+
+// appendHash appends the hash of a key.
+func appendHash(dst []byte, key ...attribute.Value) []byte {
+	var room [128]byte
+	buf := append(room[:0], salt...)
+	for _, v := range key {
+		if v.Kind() == attribute.N {
+			buf = appendNumber(buf, v.Text())
+		} else {
+			buf = append(buf, v.Text()...)
+		}
+	}
+	sum := md5.Sum(buf)
+	return append(dst, sum[:hashLen]...)
+}
+
+// appendNumber appends the form in which DynamoDB hashes a number: an exponent of
+// 100, then pairs of digits; negative numbers complemented, and closed by 102
+// where they are not of full length. The text is canonical.
+func appendNumber(dst []byte, text string) []byte {
+	if text == "0" {
+		return append(dst, 0x80)
+	}
+	negative := text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	// digits are the significant ones, point how many of them are before the point.
+	var room [64]byte
+	digits, point, seen := room[:0], 0, false
+	for i := range len(text) {
+		if text[i] == '.' {
+			seen = true
+			continue
+		}
+		if len(digits) == 0 && text[i] == '0' {
+			if seen {
+				point--
+			}
+			continue
+		}
+		digits = append(digits, text[i]-'0')
+		if !seen {
+			point++
+		}
+	}
+	for len(digits) > 0 && digits[len(digits)-1] == 0 {
+		digits = digits[:len(digits)-1]
+	}
+	odd := point & 1
+	exponent := byte((point+odd)/2 - 64)
+	if negative {
+		exponent ^= 0xff
+	}
+	dst = append(dst, exponent)
+	pairs := 0
+	for i := -odd; i < len(digits); i += 2 {
+		var pair byte
+		if i >= 0 {
+			pair = 10 * digits[i]
+		}
+		if i+1 < len(digits) {
+			pair += digits[i+1]
+		}
+		if negative {
+			dst = append(dst, 101-pair)
+		} else {
+			dst = append(dst, pair+1)
+		}
+		pairs++
+	}
+	if negative && pairs < 20 {
+		dst = append(dst, 102)
+	}
+	return dst
+}
+
+// appendAfter appends the key that follows all that begin with p.
+func appendAfter(dst, p []byte) []byte {
+	n := len(dst)
+	dst = append(dst, p...)
+	for i := len(dst) - 1; i >= n; i-- {
+		dst[i]++
+		if dst[i] != 0 {
+			return dst[:i+1]
+		}
+	}
+	return dst // all were ff, which a prefix with a region never is
+}

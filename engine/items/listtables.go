@@ -1,0 +1,22 @@
+package items
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+)
+
+func (s *Store) listTables(q *api.ListTables) (api.Response, error) {
+	names := slices.Sorted(maps.Keys(*s.tables.Load()))
+	from, found := slices.BinarySearch(names, q.Start)
+	if found {
+		from++
+	}
+	r := &api.TablesResponse{Names: names[from:]}
+	if len(r.Names) > q.Limit {
+		r.Names = r.Names[:q.Limit]
+		r.Last = r.Names[q.Limit-1]
+	}
+	return respond(r), nil
+}

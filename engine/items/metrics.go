@@ -1,0 +1,55 @@
+package items
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// metrics tells of the item collection of a partition key: about how many bytes it
+// has in the table and its local indexes. What is not on disk yet is not counted,
+// which is far less than the gigabyte that the answer is rounded to.
+func (s *Store) metrics(sh *shape, item attribute.Item) (*api.ItemCollectionMetrics, error) {
+	name := sh.Table.HashName()
+	v, _ := item.Get(name)
+	m := &api.ItemCollectionMetrics{Key: attribute.NewItem(attribute.Attribute{Name: name, Value: v})}
+	count := func(index uint16) error {
+		lower := appendPartition(s.prefix(nil, sh, index), []attribute.Value{v})
+		n, err := s.space.Pebble.EstimateDiskUsage(lower, appendAfter(nil, lower))
+		if err != nil {
+			return fmt.Errorf("size of an item collection: %w", err)
+		}
+		m.Size += int64(n)
+		return nil
+	}
+	if err := count(indexItems); err != nil {
+		return nil, err
+	}
+	for i := range sh.indexes {
+		if sh.indexes[i].local {
+			if err := count(sh.indexes[i].id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// addMetrics adds an item's collection to those of all tables, each once.
+func (s *Store) addMetrics(all []api.TableMetrics, name string, sh *shape, item attribute.Item) ([]api.TableMetrics, error) {
+	m, err := s.metrics(sh, item)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(t api.TableMetrics) bool { return t.Table == name })
+	if i < 0 {
+		i, all = len(all), append(all, api.TableMetrics{Table: name})
+	}
+	t := &all[i]
+	if !slices.ContainsFunc(t.Collections, func(o api.ItemCollectionMetrics) bool { return o.Key.Equal(m.Key) }) {
+		t.Collections = append(t.Collections, *m)
+	}
+	return all, nil
+}

@@ -1,0 +1,233 @@
+package items
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+// pageSize is how many bytes of items a page reads: it ends with the item that
+// reaches it. DynamoDB: 1 MB, before the filter.
+const pageSize = 1 << 20
+
+// reading is a Query or Scan, made ready.
+type reading struct {
+	*api.Read
+	sh       *shape
+	ix       *index // nil for the table itself
+	lower    []byte
+	upper    []byte
+	backward bool
+}
+
+// begin resolves what a Query or Scan reads.
+func (s *Store) begin(q *api.Read) (*reading, error) {
+	t, err := s.table(q.Table)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{Read: q, sh: t.shape.Load()}
+	if q.Index != "" {
+		r.ix = r.sh.index(q.Index)
+	}
+	return r, nil
+}
+
+// index is the id of what is read.
+func (r *reading) index() uint16 {
+	if r.ix == nil {
+		return indexItems
+	}
+	return r.ix.id
+}
+
+// after narrows what is read to what comes after the ExclusiveStartKey.
+func (s *Store) after(r *reading) {
+	if r.Start == nil {
+		return
+	}
+	key := s.prefix(nil, r.sh, r.index())
+	if r.ix == nil {
+		key = appendItem(key, r.sh.Table.Key, r.Start)
+	} else {
+		key, _ = appendEntry(key, r.sh.Table.Key, r.ix, r.Start) // its types have been checked
+	}
+	if r.backward {
+		if bytes.Compare(key, r.upper) < 0 {
+			r.upper = key
+		}
+		return
+	}
+	if key = append(key, 0); bytes.Compare(key, r.lower) > 0 {
+		r.lower = key
+	}
+}
+
+// fetches tells whether items must be read from the table itself, since the index
+// has not all that is asked for. Only local indexes allow that.
+func (r *reading) fetches() bool {
+	if r.ix == nil || r.ix.projected == nil {
+		return false
+	}
+	if r.Projection == nil {
+		return r.Select == api.SelectAll
+	}
+	return slices.ContainsFunc(r.Projection.Paths(), func(p expression.Path) bool {
+		return !slices.Contains(r.ix.projected, p.Name)
+	})
+}
+
+// pager reads one page.
+type pager struct {
+	*reading
+	c       *Call
+	from    getter // what items are fetched from; nil where none are
+	out     *api.ItemsResponse
+	size    int
+	fetched api.Units
+}
+
+// page reads a page and answers it.
+func (s *Store) page(ctx context.Context, c *Call, r *reading) (api.Response, error) {
+	s.after(r)
+	p := &pager{reading: r, c: c, out: &api.ItemsResponse{CountOnly: r.Select == api.SelectCount}}
+	if !p.out.CountOnly {
+		p.out.Items = []attribute.Encoded{}
+	}
+	if bytes.Compare(r.lower, r.upper) < 0 {
+		if err := s.readPage(ctx, p); err != nil {
+			return nil, fmt.Errorf("read table %s: %w", r.Table, err)
+		}
+	}
+	if r.Capacity != api.CapacityNone {
+		p.out.Capacity = p.consumed()
+	}
+	return p.out, nil
+}
+
+func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
+	o := &pebble.IterOptions{LowerBound: p.lower, UpperBound: p.upper}
+	var it *pebble.Iterator
+	if p.fetches() {
+		snapshot := s.space.Pebble.NewSnapshot()
+		defer func() { err = errors.Join(err, snapshot.Close()) }()
+		p.from = moment{snapshot}
+		it, err = snapshot.NewIter(o)
+	} else {
+		it, err = s.space.Pebble.NewIter(o)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	advance := it.Next
+	ok := false
+	if p.backward {
+		ok, advance = it.Last(), it.Prev
+	} else {
+		ok = it.First()
+	}
+	for ; ok; ok = advance() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		size, text, err := parseValue(value)
+		if err != nil {
+			return err
+		}
+		p.size += size
+		p.out.ScannedCount++
+		if err := s.take(p, text); err != nil {
+			return err
+		}
+		if p.out.ScannedCount == p.Limit || p.size >= pageSize {
+			return p.end(text)
+		}
+		if p.out.ScannedCount%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return it.Error()
+}
+
+// take puts an entry among the answer's, if the filter lets it.
+func (s *Store) take(p *pager, text attribute.Encoded) error {
+	if p.Filter == nil && p.Projection == nil && p.from == nil {
+		p.out.Count++
+		if !p.out.CountOnly {
+			p.out.Items = append(p.out.Items, p.c.keep(text))
+		}
+		return nil
+	}
+	defer p.c.stored.Reset()
+	st := stored{exists: true, text: text}
+	item, err := p.c.decode(&st)
+	if err != nil {
+		return err
+	}
+	if p.from != nil {
+		if st, err = s.find(p.c, p.from, p.sh, item); err != nil {
+			return err
+		}
+		p.fetched += api.ReadUnits(st.size, p.Consistent)
+		if item, err = p.c.decode(&st); err != nil {
+			return err
+		}
+	}
+	if !p.Filter.Match(item) {
+		return nil
+	}
+	p.out.Count++
+	switch {
+	case p.out.CountOnly:
+	case p.Projection != nil:
+		p.c.value = attribute.AppendItem(p.c.value[:0], p.Projection.Apply(item))
+		p.out.Items = append(p.out.Items, p.c.keep(p.c.value))
+	default:
+		p.out.Items = append(p.out.Items, p.c.keep(st.text))
+	}
+	return nil
+}
+
+// end sets the LastEvaluatedKey: the keys of the table and the index of the last
+// entry.
+func (p *pager) end(text attribute.Encoded) error {
+	st := stored{exists: true, text: p.c.keep(text)}
+	item, err := p.c.decode(&st)
+	if err != nil {
+		return err
+	}
+	names := p.sh.Table.Key.Names(nil)
+	if p.ix != nil {
+		names = p.ix.Key.Names(names)
+	}
+	p.out.LastKey = item.Only(names...)
+	return nil
+}
+
+// consumed is the answer's part about capacity: sizes are summed, then rounded.
+func (p *pager) consumed() *api.ConsumedCapacity {
+	read := api.ReadUnits(p.size, p.Consistent)
+	cc := &api.ConsumedCapacity{Table: p.Table, Units: read + p.fetched, Detail: p.Capacity == api.CapacityIndexes}
+	if p.ix == nil {
+		cc.Base = read
+		return cc
+	}
+	cc.Base = p.fetched
+	of := []api.IndexCapacity{{Index: p.ix.Name, Units: read}}
+	if p.ix.local {
+		cc.Local = of
+	} else {
+		cc.Global = of
+	}
+	return cc
+}

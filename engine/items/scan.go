@@ -1,0 +1,59 @@
+package items
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, error) {
+	r, err := s.begin(&q.Read)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkScan(r.sh.Table, q); err != nil {
+		return nil, err
+	}
+	prefix := s.prefix(nil, r.sh, r.index())
+	r.lower, r.upper = prefix, appendAfter(nil, prefix)
+	if q.Segments > 1 {
+		r.lower, r.upper = segment(prefix, q.Segment, q.Segments)
+		if err := s.checkSegment(r, q); err != nil {
+			return nil, err
+		}
+	}
+	return s.page(ctx, c, r)
+}
+
+// segment are the bounds of one of n equal parts of the hashes.
+func segment(prefix []byte, i, n int) (lower, upper []byte) {
+	bound := func(i int) []byte {
+		first := (uint64(i)<<(8*hashLen) + uint64(n) - 1) / uint64(n)
+		if first>>(8*hashLen) != 0 {
+			return appendAfter(nil, prefix)
+		}
+		return binary.BigEndian.AppendUint32(bytes.Clone(prefix), uint32(first))
+	}
+	return bound(i), bound(i + 1)
+}
+
+// checkSegment refuses an ExclusiveStartKey of another segment.
+func (s *Store) checkSegment(r *reading, q *api.Scan) error {
+	if r.Start == nil {
+		return nil
+	}
+	key := s.prefix(nil, r.sh, r.index())
+	if r.ix == nil {
+		key = appendItem(key, r.sh.Table.Key, r.Start)
+	} else {
+		key, _ = appendEntry(key, r.sh.Table.Key, r.ix, r.Start)
+	}
+	if bytes.Compare(key, r.lower) < 0 || bytes.Compare(key, r.upper) >= 0 {
+		return exception.Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. "+
+			"Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d", q.Segments, q.Segment)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package items
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// Options is how a Store is opened. The zero value works.
+type Options struct {
+	// Region and Account are what ARNs are made of; default us-east-1 and
+	// 000000000000.
+	Region, Account string
+
+	// SweepInterval is how often expired items and old tokens are looked for;
+	// default 1 minute, negative never.
+	SweepInterval time.Duration
+
+	// Clock tells the time; default time.Now.
+	Clock func() time.Time
+
+	// Logger gets what an operator wants to know; default none.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+	if o.Account == "" {
+		o.Account = "000000000000"
+	}
+	if o.SweepInterval == 0 {
+		o.SweepInterval = time.Minute
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Store is an open DynamoDB. It is safe for concurrent use.
+type Store struct {
+	options Options
+	space   *storage.Space
+	locks   stripes
+
+	// tables are those that there are, by name: a map that is replaced, never
+	// changed.
+	tables    atomic.Pointer[map[string]*table]
+	defining  sync.Mutex // held by one change of tables at a time
+	lastTable uint32     // the last id that was given; guarded by defining
+
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// format is the version of what this package keeps. A change that older versions
+// would misread raises it.
+const format = 1
+
+// Open opens the DynamoDB that is kept in db, which must stay open until after
+// Close.
+func Open(db *storage.DB, o Options) (*Store, error) {
+	s := &Store{options: o.withDefaults(), space: db.Items()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if err := errors.Join(s.checkFormat(), s.load()); err != nil {
+		s.cancel()
+		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
+	}
+	s.resume()
+	if s.options.SweepInterval > 0 {
+		s.running.Go(s.sweepNowAndThen)
+	}
+	return s, nil
+}
+
+// Close waits for what Open and others started. Requests must have ended.
+func (s *Store) Close() error {
+	s.cancel()
+	s.running.Wait()
+	return nil
+}
+
+func (s *Store) formatKey() []byte { return []byte{s.space.Prefix, regionFormat} }
+
+// counterKey holds the last table id that was given.
+func (s *Store) counterKey() []byte { return []byte{s.space.Prefix, regionFormat, 'n'} }
+
+// checkFormat compares the version of what is kept, and writes it in a new store.
+func (s *Store) checkFormat() error {
+	v, err := s.get(s.formatKey())
+	if err != nil {
+		return err
+	}
+	if v == nil {
+		return s.space.Pebble.Set(s.formatKey(), strconv.AppendInt(nil, format, 10), pebble.Sync)
+	}
+	n, err := strconv.Atoi(string(v))
+	if err != nil {
+		return fmt.Errorf("%w: format version %q", storage.ErrCorrupt, v)
+	}
+	if n > format {
+		return fmt.Errorf("%w of evenkeel: format %d of items, this one knows up to %d; use that version", storage.ErrNewer, n, format)
+	}
+	return nil
+}
+
+// get returns a copy of what is under a key, nil where there is nothing.
+func (s *Store) get(key []byte) ([]byte, error) {
+	v, closer, err := s.space.Pebble.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %x: %w", key, err)
+	}
+	v = append([]byte{}, v...)
+	return v, closer.Close()
+}
+
+// load reads the tables.
+func (s *Store) load() error {
+	tables := map[string]*table{}
+	s.tables.Store(&tables)
+	lower := s.appendRecordKey(nil, "")
+	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: appendAfter(nil, lower)})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		r, err := decodeRecord(it.Value())
+		if err != nil {
+			return errors.Join(fmt.Errorf("table %q: %w", it.Key()[len(lower):], err), it.Close())
+		}
+		tables[r.Table.Name] = newTable(r)
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return err
+	}
+	v, err := s.get(s.counterKey())
+	if err == nil && len(v) == 4 {
+		s.lastTable = binary.BigEndian.Uint32(v)
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package items
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// Values of items and index entries are a version, the size as AWS counts it
+// (uvarint), and the attributes as canonical DynamoDB JSON. Values of expiry times
+// are empty.
+const valueVersion = 1
+
+func appendValue(dst []byte, item attribute.Item, size int) []byte {
+	dst = append(dst, valueVersion)
+	dst = binary.AppendUvarint(dst, uint64(size))
+	return attribute.AppendItem(dst, item)
+}
+
+// parseValue cuts a value; text is a view.
+func parseValue(v []byte) (size int, text attribute.Encoded, err error) {
+	if len(v) == 0 || v[0] != valueVersion {
+		return 0, nil, fmt.Errorf("%w: an item's value", storage.ErrCorrupt)
+	}
+	n, k := binary.Uvarint(v[1:])
+	if k <= 0 || n > 1<<30 {
+		return 0, nil, fmt.Errorf("%w: an item's size", storage.ErrCorrupt)
+	}
+	return int(n), attribute.Encoded(v[1+k:]), nil
+}
+
+// stored is an item as it was found.
+type stored struct {
+	exists bool
+	size   int
+	text   attribute.Encoded
+	item   attribute.Item // nil until decoded
+}
+
+// getter is what single items are read from: the store as it is, or a snapshot.
+type getter interface {
+	Get(key []byte) ([]byte, closer, error)
+}
+
+type closer = interface{ Close() error }
+
+type now struct{ db *pebble.DB }
+
+func (n now) Get(key []byte) ([]byte, closer, error) { return n.db.Get(key) }
+
+type moment struct{ snapshot *pebble.Snapshot }
+
+func (m moment) Get(key []byte) ([]byte, closer, error) { return m.snapshot.Get(key) }
+
+// read reads an item into the call's memory.
+func (c *Call) read(from getter, key []byte) (st stored, err error) {
+	v, cl, err := from.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return stored{}, nil
+	}
+	if err != nil {
+		return stored{}, fmt.Errorf("read an item: %w", err)
+	}
+	size, text, err := parseValue(v)
+	if err == nil {
+		st = stored{exists: true, size: size, text: c.keep(text)}
+	}
+	return st, errors.Join(err, cl.Close())
+}
+
+// decode returns the item's attributes; nil where it does not exist.
+func (c *Call) decode(st *stored) (attribute.Item, error) {
+	if st.item == nil && st.exists {
+		item, err := c.stored.Item(st.text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: an item's attributes: %w", storage.ErrCorrupt, err)
+		}
+		st.item = item
+	}
+	return st.item, nil
+}

@@ -1,0 +1,46 @@
+package items
+
+import (
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) {
+	s.defining.Lock()
+	defer s.defining.Unlock()
+	t, err := s.tableNamed(q.Table)
+	if err != nil {
+		return nil, err
+	}
+	old := t.shape.Load()
+	is := old.Table.TimeToLive
+	switch {
+	case q.Enabled && is.Enabled:
+		return nil, exception.Invalid("TimeToLive is already enabled")
+	case !q.Enabled && !is.Enabled:
+		return nil, exception.Invalid("TimeToLive is already disabled")
+	case !q.Enabled && q.Attribute != is.Attribute:
+		return nil, exception.Invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", is.Attribute)
+	}
+	r := old.record.clone()
+	r.Table.TimeToLive = q.TimeToLive
+	r.ExpiryFilling = q.Enabled
+	err = s.redefine(t, r, func(b *pebble.Batch) error { return s.removeIndex(b, old, indexExpiry) })
+	if err != nil {
+		return nil, err
+	}
+	if q.Enabled {
+		s.running.Go(func() { s.fill(t) })
+	}
+	return respond(&api.TimeToLiveResponse{Updated: true, TimeToLive: q.TimeToLive}), nil
+}
+
+func (s *Store) describeTimeToLive(q *api.DescribeTimeToLive) (api.Response, error) {
+	t, err := s.tableNamed(q.Table)
+	if err != nil {
+		return nil, err
+	}
+	return respond(&api.TimeToLiveResponse{TimeToLive: t.shape.Load().Table.TimeToLive}), nil
+}

@@ -1,0 +1,52 @@
+package items
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// transactGetItems reads all items at one moment: a transaction's writes become
+// visible together.
+func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response, error) {
+	shapes := make([]*shape, len(q.Gets))
+	for i := range q.Gets {
+		t, err := s.table(q.Gets[i].Table)
+		if err != nil {
+			return nil, err
+		}
+		shapes[i] = t.shape.Load()
+	}
+	var wrong reasons
+	for i := range q.Gets {
+		if err := shapes[i].Table.CheckKey(q.Gets[i].Key); err != nil {
+			if err := wrong.add(len(q.Gets), i, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := wrong.cancelled(); err != nil {
+		return nil, err
+	}
+	snapshot := s.space.Pebble.NewSnapshot()
+	defer snapshot.Close()
+	r := &api.TransactGetResponse{Items: make([]attribute.Encoded, len(q.Gets))}
+	if q.Capacity != api.CapacityNone {
+		r.Capacity = []api.ConsumedCapacity{}
+	}
+	for i := range q.Gets {
+		g := &q.Gets[i]
+		st, err := s.find(c, moment{snapshot}, shapes[i], g.Key)
+		if err != nil {
+			return nil, err
+		}
+		if r.Items[i], err = c.project(&st, g.Projection); err != nil {
+			return nil, err
+		}
+		if q.Capacity != api.CapacityNone {
+			cc := readCapacity(g.Table, q.Capacity, api.ReadUnits(st.size, true).Transactional())
+			cc.Display = api.DisplayRead
+			r.Capacity = addCapacity(r.Capacity, cc)
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,306 @@
+package items
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// entered are tables that a request has entered, each once: to enter one twice
+// would deadlock with a change of it that waits in between.
+type entered struct {
+	tables []*table
+	shapes map[string]*shape
+}
+
+// enter enters a table by name, unless that was done already.
+func (s *Store) enter(e *entered, name string) (*shape, error) {
+	if sh := e.shapes[name]; sh != nil {
+		return sh, nil
+	}
+	t, err := s.table(name)
+	if err != nil {
+		return nil, err
+	}
+	sh, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if e.shapes == nil {
+		e.shapes = map[string]*shape{}
+	}
+	e.tables, e.shapes[name] = append(e.tables, t), sh
+	return sh, nil
+}
+
+func (e *entered) leave() {
+	for _, t := range e.tables {
+		t.leave()
+	}
+	e.tables = nil
+}
+
+// action is one write of a transaction, made ready.
+type action struct {
+	*api.TransactAction
+	sh  *shape
+	key []byte
+	at  attribute.Item // has the table's key at least
+	old stored
+	new attribute.Item
+}
+
+func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Response, error) {
+	var in entered
+	actions, err := s.prepare(&in, q)
+	if err != nil {
+		in.leave()
+		return nil, err
+	}
+	keys := make([][]byte, 0, len(actions)+1)
+	for i := range actions {
+		keys = append(keys, actions[i].key)
+	}
+	var token []byte
+	if q.Token != "" {
+		token = s.tokenKey(q.Token)
+		keys = append(keys, token)
+	}
+	h := &c.held
+	h.lockAll(&s.locks, keys)
+	b := s.space.Pebble.NewBatch()
+	defer b.Close()
+	r, err := s.transact(c, b, q, actions, token)
+	switch {
+	case err != nil:
+		var told *exception.Error
+		if errors.As(err, &told) {
+			err = errors.Join(s.refuse(h, in.leave), err)
+		} else {
+			h.unlock()
+			in.leave()
+		}
+	case b.Empty():
+		err = s.refuse(h, in.leave)
+	default:
+		err = s.commit(h, b, in.leave)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// prepare checks what can be checked before anything is read.
+func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error) {
+	actions := make([]action, len(q.Actions))
+	seen := make(map[string]bool, len(actions))
+	for i := range actions {
+		a := &actions[i]
+		a.TransactAction = &q.Actions[i]
+		var err error
+		if a.sh, err = s.enter(in, a.Table); err != nil {
+			return nil, err
+		}
+		a.at = a.Key
+		if a.Kind == api.TransactPut {
+			a.at = a.Item
+		}
+	}
+	var wrong reasons
+	for i := range actions {
+		a := &actions[i]
+		var err error
+		switch a.Kind {
+		case api.TransactPut:
+			err = a.sh.Table.CheckItem(a.Item)
+		case api.TransactUpdate:
+			err = checkUpdate(a.sh, a.Key, a.Update)
+		default:
+			err = a.sh.Table.CheckKey(a.Key)
+		}
+		if err != nil {
+			if err := wrong.add(len(actions), i, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		a.key = s.appendItemKey(nil, a.sh, a.at)
+		if seen[string(a.key)] {
+			return nil, exception.Invalid("Transaction request cannot include multiple operations on one item")
+		}
+		seen[string(a.key)] = true
+	}
+	return actions, wrong.cancelled()
+}
+
+// reasons collect why a transaction is cancelled.
+type reasons []exception.CancellationReason
+
+// add notes what is wrong with action i of n, or returns what is not an action's
+// own fault.
+func (r *reasons) add(n, i int, err error) error {
+	var e *exception.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	reason := exception.CancellationReason{Message: e.Message, Item: e.Item}
+	switch e.Kind {
+	case exception.ConditionalCheckFailed:
+		reason.Code = "ConditionalCheckFailed"
+	case exception.Validation:
+		reason.Code = "ValidationError"
+	default:
+		return err
+	}
+	if *r == nil {
+		*r = make(reasons, n)
+		for k := range *r {
+			(*r)[k].Code = "None"
+		}
+	}
+	(*r)[i] = reason
+	return nil
+}
+
+// cancelled returns the transaction's error, if there are reasons.
+func (r reasons) cancelled() error {
+	if r == nil {
+		return nil
+	}
+	codes := make([]string, len(r))
+	for i := range r {
+		codes[i] = r[i].Code
+	}
+	e := exception.New(exception.TransactionCanceled,
+		"Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
+	e.Reasons = r
+	return e
+}
+
+// transact works out a transaction whose locks are held. A token that is known
+// makes it one that has been done.
+func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, actions []action, token []byte) (*api.TransactWriteResponse, error) {
+	done := false
+	if token != nil {
+		digest, found, err := s.token(token)
+		if err != nil {
+			return nil, err
+		}
+		if found && digest != q.Digest {
+			return nil, exception.New(exception.IdempotentParameterMismatch,
+				"Request parameters do not match those of the original request with this client token")
+		}
+		done = found
+	}
+	var wrong reasons
+	for i := range actions {
+		a := &actions[i]
+		var err error
+		if a.old, err = c.read(now{s.space.Pebble}, a.key); err != nil {
+			return nil, err
+		}
+		if done {
+			continue
+		}
+		if err := a.decide(c); err != nil {
+			if err := wrong.add(len(actions), i, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := wrong.cancelled(); err != nil {
+		return nil, err
+	}
+	r := &api.TransactWriteResponse{}
+	if done {
+		return r, s.answerTransact(r, q, actions, nil)
+	}
+	spents := make([]spent, len(actions))
+	for i := range actions {
+		a := &actions[i]
+		if a.Kind == api.TransactCheck {
+			spents[i] = spent{base: api.WriteUnits(a.old.size, 0)}
+			continue
+		}
+		var err error
+		if spents[i], err = s.write(c, b, a.sh, a.key, &a.old, a.new); err != nil {
+			return nil, fmt.Errorf("write an item: %w", err)
+		}
+	}
+	if token != nil {
+		if err := b.Set(token, appendTokenValue(nil, s.options.Clock(), q.Digest), nil); err != nil {
+			return nil, err
+		}
+	}
+	return r, s.answerTransact(r, q, actions, spents)
+}
+
+// decide works out what the action makes of its item.
+func (a *action) decide(c *Call) error {
+	before, err := c.decode(&a.old)
+	if err != nil {
+		return err
+	}
+	if !a.Condition.Match(before) {
+		return failed(&a.old, a.ReturnOnFailure)
+	}
+	switch a.Kind {
+	case api.TransactPut:
+		a.new = a.Item
+	case api.TransactUpdate:
+		a.new, err = update(a.sh, a.Key, a.Update, before)
+	}
+	return err
+}
+
+// answerTransact adds capacity and metrics to the answer. Without spents the
+// transaction was a repeated one, which is paid for as reads.
+func (s *Store) answerTransact(r *api.TransactWriteResponse, q *api.TransactWriteItems, actions []action, spents []spent) error {
+	if q.Capacity != api.CapacityNone {
+		r.Capacity = []api.ConsumedCapacity{}
+	}
+	for i := range actions {
+		a := &actions[i]
+		if q.Capacity != api.CapacityNone {
+			var sp spent
+			display := api.DisplayWrite
+			if spents == nil {
+				sp.base, display = api.ReadUnits(a.old.size, true).Transactional(), api.DisplayRead
+			} else {
+				sp = spents[i]
+				sp.base = sp.base.Transactional()
+				for k := range sp.indexes {
+					sp.indexes[k] = sp.indexes[k].Transactional()
+				}
+			}
+			cc := sp.consumed(a.sh, q.Capacity, a.Table)
+			cc.Display = display
+			r.Capacity = addCapacity(r.Capacity, cc)
+		}
+		if q.Metrics && spents != nil && len(a.sh.Table.Local) > 0 && a.Kind != api.TransactCheck {
+			var err error
+			if r.Metrics, err = s.addMetrics(r.Metrics, a.Table, a.sh, a.at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addCapacity adds what was taken of a table to what was taken of all.
+func addCapacity(all []api.ConsumedCapacity, cc *api.ConsumedCapacity) []api.ConsumedCapacity {
+	for i := range all {
+		if all[i].Table == cc.Table {
+			all[i].Add(cc)
+			return all
+		}
+	}
+	return append(all, *cc)
+}

@@ -1,0 +1,39 @@
+package items
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+func (s *Store) updateItem(c *Call, q *api.UpdateItem) (api.Response, error) {
+	return s.writeSingle(c, &single{
+		Write: q.Write, table: q.Table, key: q.Key, condition: q.Condition,
+		check: func(sh *shape) error { return checkUpdate(sh, q.Key, q.Update) },
+		apply: func(sh *shape, old attribute.Item) (attribute.Item, error) {
+			return update(sh, q.Key, q.Update, old)
+		},
+		changes: q.Update.Changes(),
+	})
+}
+
+// checkUpdate says what is wrong with an update as far as the table tells.
+func checkUpdate(sh *shape, key attribute.Item, u *expression.Update) error {
+	if err := sh.Table.CheckKey(key); err != nil {
+		return err
+	}
+	return checkUpdateExpression(sh.Table, u)
+}
+
+// update returns the item as an update leaves it; one that did not exist begins as
+// its key.
+func update(sh *shape, key attribute.Item, u *expression.Update, old attribute.Item) (attribute.Item, error) {
+	if old == nil {
+		old = key
+	}
+	item, err := u.Apply(old)
+	if err != nil {
+		return nil, err
+	}
+	return item, sh.Table.CheckUpdated(item)
+}

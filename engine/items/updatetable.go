@@ -1,0 +1,99 @@
+package items
+
+import (
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+// updateTable changes a table. An index that is added is filled in the background,
+// from what is there, while writes keep it up to date from now on; one that is
+// deleted is gone at once. The answer says UPDATING, as AWS's.
+func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
+	s.defining.Lock()
+	defer s.defining.Unlock()
+	t, err := s.tableNamed(q.Table)
+	if err != nil {
+		return nil, err
+	}
+	old := t.shape.Load()
+	changed, err := old.Table.Apply(&q.Change)
+	if err != nil {
+		return nil, err
+	}
+	now := s.options.Clock()
+	r := old.record.clone()
+	r.Table = changed
+	shown := *changed
+	shown.Status = schema.Updating
+	shown.Global = slices.Clone(changed.Global)
+	if changed.Billing == schema.PayPerRequest && old.Table.Billing != schema.PayPerRequest {
+		changed.BillingChanged = now
+	}
+	if p, was := changed.Provisioned, old.Table.Provisioned; p != was {
+		if p.Read > was.Read || p.Write > was.Write {
+			changed.ProvisionedRaised = now
+		}
+		if p.Read < was.Read || p.Write < was.Write {
+			changed.ProvisionedLowered = now
+			changed.Decreases++
+		}
+	}
+	if changed.Stream.Enabled && !old.Table.Stream.Enabled {
+		changed.StreamLabel = now.UTC().Format("2006-01-02T15:04:05.000")
+	}
+	var gone []uint16
+	changed.Global = slices.DeleteFunc(changed.Global, func(ix schema.Index) bool {
+		if ix.Status != schema.Deleting {
+			return false
+		}
+		gone = append(gone, r.Indexes[ix.Name])
+		delete(r.Indexes, ix.Name)
+		return true
+	})
+	created := false
+	for i := range changed.Global {
+		ix := &changed.Global[i]
+		ix.ARN = changed.ARN + "/index/" + ix.Name
+		if ix.Status == schema.Creating {
+			ix.Backfilling = true
+			created = true
+		}
+	}
+	changed.Definitions = usedDefinitions(changed)
+	changed.Status = schema.Active
+	if err := r.number(); err != nil {
+		return nil, err
+	}
+	err = s.redefine(t, r, func(b *pebble.Batch) error {
+		for _, id := range gone {
+			if err := s.removeIndex(b, old, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if created {
+		s.running.Go(func() { s.fill(t) })
+	}
+	size, err := s.size(t)
+	if err != nil {
+		return nil, err
+	}
+	return respond(&api.TableResponse{Table: &shown, Size: size}), nil
+}
+
+// usedDefinitions are the definitions of attributes that are part of a key, in
+// their order.
+func usedDefinitions(t *schema.Table) []schema.Definition {
+	return slices.DeleteFunc(slices.Clone(t.Definitions), func(d schema.Definition) bool {
+		has := func(ix schema.Index) bool { return ix.Key.Has(d.Name) }
+		return !t.Key.Has(d.Name) && !slices.ContainsFunc(t.Local, has) && !slices.ContainsFunc(t.Global, has)
+	})
+}

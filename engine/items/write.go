@@ -1,0 +1,292 @@
+package items
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+// spent is the capacity units that a write took: of the table and, in the order of
+// the shape, of its indexes.
+type spent struct {
+	base    api.Units
+	indexes []api.Units
+}
+
+// needsOld tells whether a write to the table must know what it replaces, to keep
+// other entries in step.
+func (sh *shape) needsOld() bool { return len(sh.indexes) > 0 || sh.expiry != "" }
+
+// write adds to the batch what makes the item at key, which is old, into item; nil
+// deletes it. The item's lock is held.
+func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stored, item attribute.Item) (spent, error) {
+	size := 0
+	if item != nil {
+		size = item.Size()
+		c.value = appendValue(c.value[:0], item, size)
+		if err := b.Set(key, c.value, nil); err != nil {
+			return spent{}, err
+		}
+	} else if old.exists {
+		if err := b.Delete(key, nil); err != nil {
+			return spent{}, err
+		}
+	}
+	sp := spent{base: api.WriteUnits(old.size, size)}
+	if !sh.needsOld() {
+		return sp, nil
+	}
+	before, err := c.decode(old)
+	if err != nil {
+		return sp, err
+	}
+	if len(sh.indexes) > 0 {
+		sp.indexes = make([]api.Units, len(sh.indexes))
+	}
+	for i := range sh.indexes {
+		if sp.indexes[i], err = s.writeEntry(c, b, sh, &sh.indexes[i], before, item); err != nil {
+			return sp, err
+		}
+	}
+	return sp, s.writeExpiry(b, sh, before, item, key)
+}
+
+// entryOf is an item's entry in an index: its key, and its attributes and their
+// size.
+type entryOf struct {
+	key  []byte
+	item attribute.Item
+	in   bool
+}
+
+func (s *Store) entry(sh *shape, ix *index, item attribute.Item) (e entryOf) {
+	if item == nil {
+		return e
+	}
+	e.key, e.in = appendEntry(s.prefix(nil, sh, ix.id), sh.Table.Key, ix, item)
+	e.item = item
+	if e.in && ix.projected != nil {
+		e.item = item.Only(ix.projected...)
+	}
+	return e
+}
+
+// writeEntry brings an item's entry in an index up to date. An entry whose
+// attributes do not change is not written, nor paid for; one whose key changes is
+// two writes.
+func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, before, after attribute.Item) (units api.Units, err error) {
+	was, is := s.entry(sh, ix, before), s.entry(sh, ix, after)
+	moved := was.in && is.in && !bytes.Equal(was.key, is.key)
+	wasSize, isSize := 0, 0
+	if was.in {
+		wasSize = was.item.Size()
+	}
+	if was.in && (!is.in || moved) {
+		if err := b.Delete(was.key, nil); err != nil {
+			return 0, err
+		}
+		units += api.WriteUnits(wasSize, 0)
+	}
+	if !is.in {
+		return units, nil
+	}
+	isSize = is.item.Size()
+	if was.in && !moved {
+		// The bytes, not the values: 1 and 1.0 are one text already.
+		if bytes.Equal(attribute.AppendItem(nil, was.item), attribute.AppendItem(nil, is.item)) {
+			return units, nil
+		}
+		units += api.WriteUnits(wasSize, isSize)
+	} else {
+		units += api.WriteUnits(0, isSize)
+	}
+	c.value = appendValue(c.value[:0], is.item, isSize)
+	return units, b.Set(is.key, c.value, nil)
+}
+
+// commit makes the batch visible, gives the locks back, and waits until it is
+// durable. leave lets others change the tables.
+func (s *Store) commit(h *held, b *pebble.Batch, leave func()) error {
+	h.addUnsynced(1)
+	defer h.addUnsynced(-1)
+	err := s.space.Apply(b)
+	h.unlock()
+	leave()
+	if err != nil {
+		return err
+	}
+	return s.space.Wait(b)
+}
+
+// refuse gives the locks back and waits until what was read under them is durable:
+// no crash may take back what someone was told.
+func (s *Store) refuse(h *held, leave func()) error {
+	unsynced := h.unsynced()
+	h.unlock()
+	leave()
+	if unsynced {
+		return s.space.Settle()
+	}
+	return nil
+}
+
+// single is a write to one item.
+type single struct {
+	api.Write
+	table     string
+	key       attribute.Item // has the table's key at least
+	condition *expression.Condition
+
+	// check says what is wrong with the request as far as the table tells.
+	check func(sh *shape) error
+
+	// blind: the item that is written does not depend on what was there.
+	blind bool
+	// apply returns the item as it becomes, nil for none.
+	apply func(sh *shape, old attribute.Item) (attribute.Item, error)
+	// changes are the attributes that UPDATED_OLD and UPDATED_NEW are about.
+	changes *expression.Projection
+}
+
+// writeSingle carries out a write to one item and answers it.
+func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
+	t, err := s.table(w.table)
+	if err != nil {
+		return nil, err
+	}
+	sh, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.check(sh); err != nil {
+		t.leave()
+		return nil, err
+	}
+	c.key = s.appendItemKey(c.key[:0], sh, w.key)
+	h := &c.held
+	h.lock(&s.locks, c.key)
+	var old stored
+	if !w.blind || w.condition != nil || sh.needsOld() || w.Return != api.ReturnNone || w.Capacity != api.CapacityNone {
+		if old, err = c.read(now{s.space.Pebble}, c.key); err != nil {
+			h.unlock()
+			t.leave()
+			return nil, err
+		}
+	}
+	item, err := s.decide(c, sh, w, &old)
+	if err != nil {
+		if settled := s.refuse(h, t.leave); settled != nil {
+			return nil, settled
+		}
+		return nil, err
+	}
+	b := s.space.Pebble.NewBatch()
+	defer b.Close()
+	sp, err := s.write(c, b, sh, c.key, &old, item)
+	if err != nil {
+		h.unlock()
+		t.leave()
+		return nil, fmt.Errorf("write an item: %w", err)
+	}
+	if b.Empty() { // a deletion of what was not there
+		err = s.refuse(h, t.leave)
+	} else {
+		err = s.commit(h, b, t.leave)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.answerSingle(c, sh, w, &old, item, sp)
+}
+
+// decide works out what the item becomes.
+func (s *Store) decide(c *Call, sh *shape, w *single, old *stored) (attribute.Item, error) {
+	if w.blind && w.condition == nil {
+		return w.apply(sh, nil)
+	}
+	before, err := c.decode(old)
+	if err != nil {
+		return nil, err
+	}
+	if !w.condition.Match(before) {
+		return nil, failed(old, w.ReturnOnFailure)
+	}
+	return w.apply(sh, before)
+}
+
+// failed is the error of a condition that is not met.
+func failed(old *stored, show bool) *exception.Error {
+	e := exception.New(exception.ConditionalCheckFailed, "The conditional request failed")
+	if show && old.exists {
+		e.Item = append([]byte(nil), old.text...)
+	}
+	return e
+}
+
+// answerSingle makes the answer to a write.
+func (s *Store) answerSingle(c *Call, sh *shape, w *single, old *stored, item attribute.Item, sp spent) (api.Response, error) {
+	r := &c.item
+	switch w.Return {
+	case api.ReturnAllOld:
+		if old.exists {
+			r.Attributes = old.text
+		}
+	case api.ReturnAllNew:
+		r.Attributes = attribute.AppendItem(nil, item)
+	case api.ReturnUpdatedOld:
+		before, err := c.decode(old)
+		if err != nil {
+			return nil, err
+		}
+		r.Attributes = changed(w.changes, before)
+	case api.ReturnUpdatedNew:
+		r.Attributes = changed(w.changes, item)
+	}
+	if w.Capacity != api.CapacityNone {
+		r.Capacity = sp.consumed(sh, w.Capacity, w.table)
+	}
+	if w.Metrics && len(sh.Table.Local) > 0 {
+		m, err := s.metrics(sh, w.key)
+		if err != nil {
+			return nil, err
+		}
+		r.Metrics = m
+	}
+	return r, nil
+}
+
+// changed is what of an item an update is about, nil where that is nothing.
+func changed(changes *expression.Projection, item attribute.Item) attribute.Encoded {
+	if changes == nil || item == nil {
+		return nil
+	}
+	part := changes.Apply(item)
+	if len(part) == 0 {
+		return nil
+	}
+	return attribute.AppendItem(nil, part)
+}
+
+// consumed is the answer's part about capacity.
+func (sp *spent) consumed(sh *shape, level api.ReturnConsumedCapacity, name string) *api.ConsumedCapacity {
+	cc := &api.ConsumedCapacity{Table: name, Units: sp.base, Base: sp.base, Detail: level == api.CapacityIndexes}
+	for i, u := range sp.indexes {
+		cc.Units += u
+		if u == 0 {
+			continue
+		}
+		of := api.IndexCapacity{Index: sh.indexes[i].Name, Units: u}
+		if sh.indexes[i].local {
+			cc.Local = append(cc.Local, of)
+		} else {
+			cc.Global = append(cc.Global, of)
+		}
+	}
+	return cc
+}
