@@ -33,12 +33,11 @@ func newProgress(out io.Writer, src *rows.Source) *progress {
 const (
 	progressAfter = 2 * time.Second
 	progressEvery = 200 * time.Millisecond
-	progressRows  = 1 << 12 // rows between two looks at the clock
 )
 
-// row is told of every row.
-func (p *progress) row(n int64) {
-	if n%progressRows != 0 || p.shown && !p.terminal {
+// rows is told now and then how many rows have been read (rows.ScanOptions.Progress).
+func (p *progress) rows(_, n int64) {
+	if p.shown && !p.terminal {
 		return
 	}
 	now := time.Now()

@@ -19,15 +19,14 @@ func TestProgress(t *testing.T) {
 	defer src.Close()
 	var out bytes.Buffer
 	p := newProgress(&out, src)
-	p.row(progressRows)
+	p.rows(0, 4096)
 	if p.end(); out.Len() > 0 {
 		t.Errorf("at once: %q", out.String())
 	}
 	p.began = p.began.Add(-progressAfter)
-	p.row(progressRows + 1) // does not look at the clock
 	for n := range int64(5) {
 		p.last = time.Time{}
-		p.row((n + 1) * progressRows)
+		p.rows(0, (n+1)*4096)
 	}
 	if p.end(); out.String() != "evenkeel: reading standard input: 4096 rows, 0.0 MB so far\n" {
 		t.Errorf("elsewhere: %q", out.String())
@@ -38,9 +37,9 @@ func TestProgress(t *testing.T) {
 	p.terminal, p.began = true, p.began.Add(-progressAfter)
 	for n := range int64(3) {
 		p.last = time.Time{}
-		p.row((n + 1) * progressRows)
+		p.rows(0, (n+1)*4096)
 	}
-	p.row(4 * progressRows) // too soon for another
+	p.rows(0, 4*4096) // too soon for another
 	if p.end(); strings.Count(out.String(), "rows/s") != 3 || !strings.HasSuffix(out.String(), "\r\x1b[K") {
 		t.Errorf("on a terminal: %q", out.String())
 	}

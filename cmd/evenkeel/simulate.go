@@ -1,13 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/keys"
@@ -18,7 +18,7 @@ import (
 
 // simulateCmd is `evenkeel simulate`.
 type simulateCmd struct {
-	Data string `arg:"" help:"Rows: CSV with a header, or JSON Lines; may be packed by gzip or zstd; - is standard input."`
+	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input."`
 
 	Key          []string          `required:"" sep:"none" placeholder:"KEY" help:"A partition key to try, again for more: 'code', 'code,user', 'code,salt(user,200)', 'day,shard(title,200)', 'day,code_points(title,200)'."`
 	Partitions   int               `default:"4" help:"How many partitions (${default})."`
@@ -30,14 +30,11 @@ type simulateCmd struct {
 	Seed         uint64            `default:"1" help:"Of the nodes' tokens, which are random (${default})."`
 	CompareSalts []int             `placeholder:"N,M" help:"Say how many rows change place when the salts of the keys are N, then M."`
 	Within       int64             `default:"-1" placeholder:"ROWS" help:"Judge a bound of the difference between the fullest and the emptiest partition, and say how often an ideal key keeps it."`
-	Format       string            `enum:"auto,csv,jsonl" default:"auto" help:"Of ${enum} (${default}: by the file's name, or its first character)."`
-	Delimiter    string            `placeholder:"CHAR" help:"Between CSV fields: a character, or tab. A comma by default, a tab in *.tsv."`
-	MaxBadRows   int64             `default:"0" help:"How many bad rows to pass over before giving up (${default})."`
 	JSON         bool              `name:"json" help:"Print the report as JSON: keys, sizes, max_over_mean, …"`
 	HTML         string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too."`
 
-	options   simulation.Options
-	delimiter rune
+	inputFlags
+	options simulation.Options
 }
 
 // Validate reads what can be judged without the data.
@@ -72,17 +69,8 @@ func (s *simulateCmd) Validate() error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	switch d := s.Delimiter; {
-	case d == "":
-	case d == "tab", d == `\t`:
-		s.delimiter = '\t'
-	case utf8.RuneCountInString(d) == 1 && d != `"` && d != "\n" && d != "\r":
-		s.delimiter, _ = utf8.DecodeRuneInString(d)
-	default:
-		return fmt.Errorf("--delimiter %q: one character is wanted, or tab", d)
-	}
-	if s.MaxBadRows < 0 {
-		return fmt.Errorf("--max-bad-rows: %d is negative", s.MaxBadRows)
+	if err := s.check(); err != nil {
+		return err
 	}
 	s.options = o
 	return nil
@@ -112,11 +100,7 @@ func (s *simulateCmd) Run(std *stdio) error {
 }
 
 func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
-	format := rows.Format(s.Format)
-	if s.Format == "auto" {
-		format = rows.Auto
-	}
-	src, err := rows.Open(s.Data, rows.Options{Format: format, Delimiter: s.delimiter})
+	src, err := rows.Open(s.Data, s.inputFlags.options(false))
 	if err != nil {
 		return nil, err
 	}
@@ -125,48 +109,60 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := src.Select(s.options.Columns()); err != nil {
-		return nil, err
-	}
+	columns := s.options.Columns()
 	p := newProgress(std.err, src)
 	defer p.end()
-	var bad, good int64
-	for {
-		values, err := src.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		var cannot *rows.BadRow
-		if err == nil {
-			var v *simulation.BadValue
-			if err = sim.Add(values); errors.As(err, &v) {
-				err = &rows.BadRow{Name: src.Name(), Line: src.Line(), Reason: v.Error()}
-			}
-		}
-		switch {
-		case err == nil:
-			good++
-		case errors.As(err, &cannot):
-			if bad++; bad > s.MaxBadRows {
-				if s.MaxBadRows > 0 {
-					err = fmt.Errorf("more than %d bad rows: %w", s.MaxBadRows, err)
-				}
-				return nil, err
-			}
-		default:
-			return nil, err
-		}
-		p.row(good + bad)
-	}
-	if good == 0 {
-		if bad > 0 {
-			return nil, fmt.Errorf("%s: all %d rows are bad", src.Name(), bad)
-		}
+	// The simulation is for one goroutine.
+	scanned, err := src.Scan(context.Background(), rows.ScanOptions{Workers: 1, Columns: columns, MaxBadRows: s.MaxBadRows, Progress: p.rows},
+		simulated(sim, src, columns))
+	switch {
+	case err != nil:
+		return nil, err
+	case scanned.Rows == 0 && scanned.Bad > 0:
+		return nil, fmt.Errorf("%s: all %d rows are bad", src.Name(), scanned.Bad)
+	case scanned.Rows == 0:
 		return nil, fmt.Errorf("%s: has no rows", src.Name())
 	}
 	r := sim.Report()
-	r.Data, r.BadRows = src.Name(), bad
+	r.Data, r.BadRows = src.Name(), scanned.Bad
 	return r, nil
+}
+
+// simulated adds the rows of batches to a simulation.
+func simulated(sim *simulation.Simulation, src *rows.Source, columns []string) func(int, *rows.Batch) error {
+	types := make([]*value.Type, len(columns))
+	for _, c := range src.Columns() {
+		if i := slices.Index(columns, c.Name); i >= 0 {
+			types[i] = c.Type
+		}
+	}
+	values := make([]string, len(columns))
+	var text []byte
+	return func(_ int, b *rows.Batch) error {
+	row:
+		for i := range b.N {
+			for c := range columns {
+				v := &b.Columns[c]
+				switch {
+				case v.Null(i) && !(v.Kind == rows.Text && v.Spans[i].Empty()):
+					b.Drop(i, fmt.Sprintf("column %q is null", columns[c]))
+					continue row
+				case v.Kind == rows.Text && v.Spans[i].Nested():
+					b.Drop(i, fmt.Sprintf("column %q is a JSON object or array, which is no value of a key", columns[c]))
+					continue row
+				}
+				text = v.AppendText(text[:0], i, types[c])
+				values[c] = string(text)
+			}
+			var bad *simulation.BadValue
+			if err := sim.Add(values); errors.As(err, &bad) {
+				b.Drop(i, bad.Error())
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 func writeHTML(name string, r *simulation.Report) error {

@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"bytes"
+	"fmt"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -34,7 +34,8 @@ const (
 	markNull   = 1 << 31 // no value
 	markString = 1 << 30 // a string by its syntax, whatever it looks like
 	markNested = 1 << 29 // a JSON object or array
-	markLen    = 1<<29 - 1
+	markEmpty  = 1 << 28 // nothing between two commas
+	markLen    = 1<<28 - 1
 )
 
 // Len is the length in bytes.
@@ -42,6 +43,10 @@ func (s Span) Len() int { return int(s.len & markLen) }
 
 // Null says that there is no value.
 func (s Span) Null() bool { return s.len&markNull != 0 }
+
+// Empty says that there is nothing between two commas of CSV: null, unless it is the
+// empty text. Such a value is Null.
+func (s Span) Empty() bool { return s.len&markEmpty != 0 }
 
 // String says that the value is a string by its syntax (JSON's quotes), also where
 // it looks like a number.
@@ -85,19 +90,22 @@ type Batch struct {
 	Columns []Vector
 
 	name    string
-	line    int      // of the first row, 1-based; the number of a row where there are no lines
-	data    []byte   // what the rows were read from, to count lines in
-	starts  []uint32 // of rows, in data; nil where a row is a line
+	line    int      // where the batch begins, 1-based; the number of a row where there are no lines
+	lines   []uint32 // of rows, from there; nil where they follow each other
 	dropped []bool
-	bad     []BadRow
+	bads    int64
+	bad     []BadRow // the first few
 }
+
+// namedBads is how many bad rows are kept, to be shown.
+const namedBads = 10
 
 // Line is where row i begins: its line, or its number in a format without lines.
 func (b *Batch) Line(i int) int {
-	if b.starts == nil {
+	if b.lines == nil {
 		return b.line + i
 	}
-	return b.line + bytes.Count(b.data[:b.starts[i]], []byte{'\n'})
+	return b.line + int(b.lines[i])
 }
 
 // Drop makes row i a bad row, which counts against ScanOptions.MaxBadRows. It stays
@@ -110,7 +118,48 @@ func (b *Batch) Drop(i int, reason string) {
 		return
 	}
 	b.dropped[i] = true
-	b.bad = append(b.bad, BadRow{Name: b.name, Line: b.Line(i), Reason: reason})
+	b.wrong(b.Line(i), "%s", reason)
+}
+
+// wrong notes a bad row.
+func (b *Batch) wrong(line int, format string, args ...any) {
+	if b.bads++; len(b.bad) < namedBads {
+		b.bad = append(b.bad, BadRow{Name: b.name, Line: line, Reason: fmt.Sprintf(format, args...)})
+	}
+}
+
+// begin empties the batch for a piece.
+func (b *Batch) begin(name string, w *work, columns int) {
+	b.Seq, b.N, b.name, b.line = w.seq, 0, name, w.line
+	b.dropped, b.bads, b.bad = nil, 0, nil
+	if cap(b.Columns) < columns {
+		b.Columns = append(make([]Vector, 0, columns), b.Columns...)
+	}
+	b.Columns = b.Columns[:columns]
+}
+
+// reserve makes room for so many rows of text.
+func (b *Batch) reserve(rows int) {
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		if cap(c.Spans) < rows {
+			c.Spans = make([]Span, rows+rows/8)
+		}
+		c.Spans = c.Spans[:rows]
+	}
+	if cap(b.lines) < rows {
+		b.lines = make([]uint32, rows+rows/8)
+	}
+	b.lines = b.lines[:rows]
+}
+
+// end gives the vectors what they are of.
+func (b *Batch) end(data []byte) {
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		c.Kind, c.Data, c.Spans = Text, data, c.Spans[:b.N]
+	}
+	b.lines = b.lines[:b.N]
 }
 
 // Dropped says for each row whether Drop took it; nil where none was.
@@ -147,5 +196,3 @@ func (v *Vector) AppendText(dst []byte, i int, t *value.Type) []byte {
 	}
 	return appendInt(dst, v.Ints[i], t)
 }
-
-func appendInt(dst []byte, n int64, t *value.Type) []byte { return strconv.AppendInt(dst, n, 10) }

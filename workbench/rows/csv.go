@@ -1,134 +1,412 @@
 package rows
 
 import (
-	"encoding/csv"
-	"errors"
+	"bytes"
+	"encoding/binary"
 	"fmt"
-	"io"
-	"strings"
+	"math/bits"
 	"unicode/utf8"
 )
 
-// csvRows reads CSV.
-type csvRows struct {
-	s      *Source
-	r      *csv.Reader
-	limit  *recordLimit
-	header []string
-	first  int   // the header's line
-	pick   []int // which fields
-	values []string
-	at     int // where the last record began
-	end    int // and ended
-	failed error
+// dialect is how CSV is written.
+type dialect struct {
+	comma  byte
+	escape byte // within fields, as cqlsh writes it: \" for "; 0: quotes are doubled
 }
 
-func newCSV(s *Source, in io.Reader, comma rune) (*csvRows, error) {
-	c := &csvRows{s: s, limit: &recordLimit{r: in, left: MaxRecord}}
-	c.r = csv.NewReader(c.limit)
-	c.r.Comma = comma
-	c.r.FieldsPerRecord = -1 // counted here
-	c.r.ReuseRecord = true
-	if comma == '"' || comma == '\r' || comma == '\n' || !utf8.ValidRune(comma) || comma == utf8.RuneError {
-		return nil, &Unreadable{Name: s.name, Err: fmt.Errorf("%q cannot part fields", comma), hint: "--delimiter ';' or tab"}
+// csvFormat is CSV.
+type csvFormat struct {
+	s *Source
+	dialect
+	names   []Column
+	header  int // bytes of the header record, 0 where there is none
+	lines   int // of the header record
+	guessed string
+}
+
+func (c *csvFormat) columns() ([]Column, int) { return c.names, 1 }
+
+func (c *csvFormat) describe() string {
+	comma := fmt.Sprintf("%q", rune(c.comma))
+	switch c.comma {
+	case ',':
+		comma = "commas"
+	case '\t':
+		comma = "tabs"
 	}
-	header, err := c.r.Read()
+	text := "CSV, fields parted by " + comma
+	if c.header > 0 {
+		text += ", a header"
+	} else {
+		text += ", no header"
+	}
+	if c.escape != 0 {
+		text += ", quotes escaped by a backslash"
+	}
+	return text + c.guessed
+}
+
+func (c *csvFormat) scan(columns []string) (feed, error) {
+	st, err := c.s.stream()
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &Unreadable{Name: s.name, Err: errors.New("is empty"), hint: "CSV begins with a line that names the columns"}
-		}
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
-			return nil, &Unreadable{Name: s.name, Line: bad.Line, Err: fmt.Errorf("the header: %w", bad.Err), hint: "a field with a quote in it is written in quotes, the quote doubled"}
-		}
+		return nil, err
+	}
+	if _, err := st.r.Discard(c.header); err != nil {
+		st.close()
 		return nil, c.s.readError(err, 1)
 	}
-	c.first, _ = c.r.FieldPos(0)
-	c.ended(header)
-	seen := make(map[string]int, len(header))
-	for i, name := range header {
-		if !utf8.ValidString(name) {
-			return nil, &Unreadable{Name: s.name, Line: c.first, Err: fmt.Errorf("name %d of the header is not UTF-8", i+1), hint: "iconv -f ISO-8859-1 -t UTF-8, if that is what it is"}
-		}
-		if j, twice := seen[name]; twice && name != "" {
-			return nil, &Unreadable{Name: s.name, Line: c.first, Err: fmt.Errorf("the header names column %q twice, as field %d and %d", name, j, i+1), hint: "rename one of them"}
-		}
-		seen[name] = i + 1
-		c.header = append(c.header, strings.Clone(name))
-	}
-	return c, nil
-}
-
-func (c *csvRows) columns() ([]string, int, error) { return c.header, c.first, nil }
-func (c *csvRows) line() int                       { return c.at }
-
-func (c *csvRows) choose(names []string) error {
-	c.pick = c.pick[:0]
-	for _, n := range names {
-		for i, h := range c.header {
-			if h == n {
-				c.pick = append(c.pick, i)
-				break
+	f := &csvFeed{format: c, textFeed: textFeed{st: st, line: 1 + c.lines, cut: c.cut}}
+	f.pick = make([]int, len(c.names))
+	for i, n := range c.names {
+		f.pick[i] = i
+		if columns != nil {
+			f.pick[i] = -1
+			for at, want := range columns {
+				if want == n.Name {
+					f.pick[i] = at
+				}
 			}
 		}
 	}
-	c.values = make([]string, len(c.pick))
-	return nil
+	f.picked = len(columns)
+	if columns == nil {
+		f.picked = len(c.names)
+	}
+	return f, nil
 }
 
-func (c *csvRows) next() ([]string, error) {
-	if c.failed != nil {
-		return nil, c.failed
-	}
-	c.limit.left = MaxRecord
-	record, err := c.r.Read()
-	if err != nil {
-		return nil, c.fail(err)
-	}
-	c.at, _ = c.r.FieldPos(0)
-	c.ended(record)
-	if len(record) != len(c.header) {
-		return nil, c.s.bad(c.at, "%s where the header has %d", plural(len(record), "field"), len(c.header))
-	}
-	for i, field := range c.pick {
-		v := record[field]
-		if !utf8.ValidString(v) {
-			return nil, c.s.bad(c.at, "column %q is not UTF-8", c.header[field])
+// csvFeed is one pass over CSV.
+type csvFeed struct {
+	textFeed
+	format *csvFormat
+	pick   []int // where in the batch a field goes; -1: nowhere
+	picked int
+}
+
+// cut is behind the last record in data that is whole; 0 where there is none. It
+// takes records as parse does, to the byte: what follows a faulty one begins a new
+// line.
+func (d dialect) cut(data []byte) int {
+	last := 0 // behind the last whole record
+	for pos := 0; ; {
+		q := bytes.IndexByte(data[pos:], '"')
+		if q < 0 {
+			q = len(data) - pos
 		}
-		c.values[i] = v
-	}
-	return c.values, nil
-}
-
-// ended notes the line in which a record ends.
-func (c *csvRows) ended(record []string) {
-	last := len(record) - 1
-	c.end, _ = c.r.FieldPos(last)
-	c.end += strings.Count(record[last], "\n")
-}
-
-// fail says what an error means: a record that is no CSV is a bad row, all else
-// the end.
-func (c *csvRows) fail(err error) error {
-	var bad *csv.ParseError
-	switch {
-	case errors.Is(err, io.EOF):
-		c.failed = io.EOF
-	case errors.As(err, &bad):
-		c.at, c.end = bad.StartLine, bad.Line
-		switch {
-		case errors.Is(bad.Err, csv.ErrBareQuote):
-			return c.s.bad(bad.Line, "a quote at column %d, in a field that does not begin with one", bad.Column)
-		case errors.Is(bad.Err, csv.ErrQuote) && bad.StartLine != bad.Line:
-			return c.s.bad(bad.StartLine, "a field in quotes ends wrongly, or never (noticed in line %d, column %d)", bad.Line, bad.Column)
-		case errors.Is(bad.Err, csv.ErrQuote):
-			return c.s.bad(bad.Line, "a field in quotes ends wrongly, or never, at column %d", bad.Column)
+		q += pos
+		if n := bytes.LastIndexByte(data[pos:q], '\n'); n >= 0 {
+			last = pos + n + 1
 		}
-		return c.s.bad(bad.Line, "%v", bad.Err)
-	default:
-		c.failed = c.s.readError(err, c.end+1)
+		if q == len(data) {
+			return last
+		}
+		if d.escaped(data[last:q]) {
+			pos = q + 1
+			continue
+		}
+		end := q // from where a faulty record's line end is looked for
+		if q == last || data[q-1] == d.comma && !d.escaped(data[last:q-1]) {
+			whole := false
+			if end, whole = d.quoted(data, q); !whole {
+				return last
+			}
+			switch next := data[end:]; {
+			case next[0] == d.comma, next[0] == '\n':
+				pos = end
+				continue
+			case next[0] == '\r' && len(next) == 1:
+				return last // what follows decides
+			case next[0] == '\r' && next[1] == '\n':
+				pos = end
+				continue
+			}
+		}
+		n := bytes.IndexByte(data[end:], '\n')
+		if n < 0 {
+			return last
+		}
+		pos = end + n + 1
+		last = pos
 	}
-	return c.failed
+}
+
+// escaped says whether what follows text is escaped by a backslash at its end.
+func (d dialect) escaped(text []byte) bool {
+	if d.escape == 0 {
+		return false
+	}
+	n := 0
+	for len(text) > n && text[len(text)-1-n] == d.escape {
+		n++
+	}
+	return n%2 == 1
+}
+
+// quoted is behind the closing quote of the field that begins at q; whole says that
+// there is one, for certain.
+func (d dialect) quoted(data []byte, q int) (end int, whole bool) {
+	for p := q + 1; p < len(data); {
+		n := bytes.IndexByte(data[p:], '"')
+		if d.escape != 0 {
+			if e := bytes.IndexByte(data[p:], d.escape); e >= 0 && (n < 0 || e < n) {
+				p += e + 2
+				continue
+			}
+		}
+		if n < 0 {
+			return 0, false
+		}
+		p += n + 1
+		if p < len(data) && data[p] == '"' {
+			p++
+			continue
+		}
+		return p, p < len(data)
+	}
+	return 0, false
+}
+
+func (f *csvFeed) parse(w *work, each func(*Batch) error) error {
+	b := &w.batch
+	b.begin(f.format.s.name, w, f.picked)
+	data := w.padded()
+	p := csvParser{dialect: f.format.dialect, feed: f, b: b, data: data, valid: utf8.Valid(data)}
+	b.reserve(w.lines)
+	if bytes.IndexByte(data, '"') < 0 && (p.escape == 0 || bytes.IndexByte(data, p.escape) < 0) {
+		p.plain()
+	} else {
+		p.careful()
+	}
+	b.end(data)
+	return each(b)
+}
+
+// csvParser makes a batch of a piece.
+type csvParser struct {
+	dialect
+	feed  *csvFeed
+	b     *Batch
+	data  []byte
+	valid bool // data is UTF-8
+	line  int  // where the record begins, from the piece's first
+
+	all *[]Span // where not nil, takes all fields; there are no columns then
+
+	inner int // line ends in the record so far
+	begin int // of its current line, in data
+}
+
+// plain is for data without quotes and escapes: it looks for commas and line ends,
+// eight bytes at a time.
+func (p *csvParser) plain() {
+	data, pick, b := p.data, p.feed.pick, p.b
+	columns := b.Columns
+	commas, newlines := uint64(p.comma)*ones, uint64('\n')*ones
+	row, start, field := 0, 0, 0
+	words := data[:len(data)+padding]
+	for i := 0; i < len(data); i += 8 {
+		v := binary.LittleEndian.Uint64(words[i:])
+		for m := zeros(v^commas) | zeros(v^newlines); m != 0; m &= m - 1 {
+			at := i + bits.TrailingZeros64(m)>>3
+			length := at - start
+			if data[at] != '\n' {
+				if field < len(pick) {
+					if c := pick[field]; c >= 0 {
+						columns[c].Spans[b.N] = span(start, length)
+					}
+				}
+				field++
+				start = at + 1
+				continue
+			}
+			if length > 0 && data[at-1] == '\r' {
+				length--
+			}
+			if length > 0 || field > 0 { // not a blank line
+				if field < len(pick) {
+					if c := pick[field]; c >= 0 {
+						columns[c].Spans[b.N] = span(start, length)
+					}
+				}
+				p.row(field+1, row, at)
+			}
+			p.line++
+			row, start, field = at+1, at+1, 0
+		}
+	}
+}
+
+// row takes the row that begins at start, unless something is wrong with it.
+func (p *csvParser) row(fields, start, end int) {
+	b := p.b
+	if p.all != nil {
+		return
+	}
+	if fields != len(p.feed.pick) {
+		p.wrong(p.line, "%s where the %s has %d", plural(fields, "field"), p.feed.format.head(), len(p.feed.pick))
+		return
+	}
+	if !p.valid && !utf8.Valid(p.data[start:end]) {
+		for i, c := range p.feed.pick {
+			if c < 0 {
+				continue
+			}
+			if s := b.Columns[c].Spans[b.N]; !utf8.Valid(p.data[s.At : int(s.At)+s.Len()]) {
+				p.wrong(p.line, "column %q is not UTF-8", p.feed.format.names[i].Name)
+				return
+			}
+		}
+	}
+	b.lines[b.N] = uint32(p.line)
+	b.N++
+}
+
+func (c *csvFormat) head() string {
+	if c.header > 0 {
+		return "header"
+	}
+	return "first row"
+}
+
+func (p *csvParser) wrong(line int, format string, args ...any) {
+	p.b.wrong(p.b.line+line, format, args...)
+}
+
+// span is a field that is not in quotes: nothing is null.
+func span(start, length int) Span {
+	s := Span{At: uint32(start), len: uint32(length)}
+	if length == 0 {
+		s.len = markNull | markEmpty
+	}
+	return s
+}
+
+// careful is for data with quotes or escapes.
+func (p *csvParser) careful() {
+	data, pick, b := p.data, p.feed.pick, p.b
+	for pos := 0; pos < len(data); p.line++ {
+		if data[pos] == '\n' {
+			pos++ // a blank line
+			continue
+		}
+		if data[pos] == '\r' && data[pos+1] == '\n' {
+			pos += 2
+			continue
+		}
+		start := pos
+		p.inner, p.begin = 0, pos
+		for field := 0; ; field++ {
+			var s Span
+			var ok bool
+			if data[pos] == '"' {
+				s, pos, ok = p.quotedField(pos)
+			} else {
+				s, pos, ok = p.bareField(pos)
+			}
+			if !ok {
+				break
+			}
+			if p.all != nil {
+				*p.all = append(*p.all, s)
+			}
+			if field < len(pick) {
+				if c := pick[field]; c >= 0 {
+					b.Columns[c].Spans[b.N] = s
+				}
+			}
+			if data[pos] == '\r' {
+				pos++
+			}
+			pos++
+			if data[pos-1] == '\n' {
+				p.row(field+1, start, pos)
+				break
+			}
+		}
+		p.line += p.inner
+	}
+}
+
+// bareField reads a field that does not begin with a quote; end is at the comma or
+// line end behind it. Where it is no field, end is behind its line.
+func (p *csvParser) bareField(at int) (s Span, end int, ok bool) {
+	data := p.data
+	to := at // where the next byte goes
+	for i := at; ; i++ {
+		switch c := data[i]; {
+		case c == '\n':
+			if i > at && data[i-1] == '\r' {
+				return span(at, to-at-1), i - 1, true
+			}
+			return span(at, to-at), i, true
+		case c == p.comma:
+			return span(at, to-at), i, true
+		case c == '"':
+			return p.fault(i, "a quote at column %d, in a field that does not begin with one")
+		case c == p.escape && c != 0 && data[i+1] != '\n' && data[i+1] != '\r':
+			i++
+			c = data[i]
+			fallthrough
+		default:
+			data[to] = c
+			to++
+		}
+	}
+}
+
+// quotedField reads a field that begins with a quote, likewise. What is escaped is
+// unescaped in place.
+func (p *csvParser) quotedField(at int) (s Span, end int, ok bool) {
+	data, from := p.data, at+1
+	to := from
+	for i := from; ; {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			p.wrong(p.line+p.inner, "the quote at column %d is never closed", at-p.begin+1)
+			return Span{}, len(data), false
+		}
+		escaped := false
+		if p.escape != 0 {
+			if e := bytes.IndexByte(data[i:i+n], p.escape); e >= 0 {
+				n, escaped = e, true
+			}
+		}
+		if nl := bytes.LastIndexByte(data[i:i+n], '\n'); nl >= 0 {
+			p.inner += bytes.Count(data[i:i+n], newline)
+			p.begin = i + nl + 1
+		}
+		if to != i {
+			copy(data[to:], data[i:i+n])
+		}
+		to += n
+		i += n
+		if escaped || data[i+1] == '"' {
+			if data[i+1] == '\n' {
+				p.inner++
+				p.begin = i + 2
+			}
+			data[to] = data[i+1]
+			to++
+			i += 2
+			continue
+		}
+		end = i + 1
+		next := data[end]
+		if next == p.comma || next == '\n' || next == '\r' && data[end+1] == '\n' {
+			return Span{At: uint32(from), len: uint32(to - from)}, end, true
+		}
+		return p.fault(i, "a field in quotes ends wrongly at column %d")
+	}
+}
+
+var newline = []byte{'\n'}
+
+// fault is a record that is none, as seen at data[at]: what follows begins in the
+// next line.
+func (p *csvParser) fault(at int, format string) (Span, int, bool) {
+	p.wrong(p.line+p.inner, format, at-p.begin+1)
+	n := bytes.IndexByte(p.data[at:], '\n')
+	return Span{}, at + n + 1, false
 }
 
 func plural(n int, what string) string {
@@ -136,20 +414,4 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// recordLimit reads until more was read than a record may have since left was last
-// set.
-type recordLimit struct {
-	r    io.Reader
-	left int
-}
-
-func (l *recordLimit) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := l.r.Read(p)
-	l.left -= n
-	return n, err
 }

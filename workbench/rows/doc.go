@@ -19,5 +19,5 @@
 //     is its digits as they are written, true and false are themselves; null,
 //     objects and arrays are no values.
 //
-// It is the workbench's rim: it reads files. It imports nothing of this module.
+// It is the workbench's rim: it reads files. It imports cql/value, for the types of columns.
 package rows

@@ -1,150 +1,286 @@
 package rows
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
-// jsonRows reads JSON Lines.
-type jsonRows struct {
-	s      *Source
-	r      *bufio.Reader
-	buf    []byte // the current line
-	again  bool   // the current line is to be read once more
-	at     int
-	names  []string
-	values []string
-	object map[string]json.RawMessage
-	failed error
+// maxFields is how many different fields the objects of a file may have: with more,
+// names are values.
+const maxFields = 4096
+
+// jsonFormat is JSON Lines.
+type jsonFormat struct {
+	s    *Source
+	line int // of the first object
+
+	mu    sync.RWMutex
+	names []Column
+	index map[string]int
 }
 
-func newJSONLines(s *Source, r *bufio.Reader) *jsonRows {
-	return &jsonRows{s: s, r: r, object: make(map[string]json.RawMessage)}
-}
-
-func (j *jsonRows) line() int { return j.at }
-
-// columns are the names of the first object.
-func (j *jsonRows) columns() ([]string, int, error) {
-	if !j.again {
-		if err := j.readLine(); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = &Unreadable{Name: j.s.name, Err: errors.New("has no rows"), hint: "JSON Lines has an object a line"}
-			}
-			return nil, 0, err
-		}
-	}
-	if err := j.parse(); err != nil {
-		return nil, 0, err
-	}
-	j.again = true
-	return slices.Sorted(maps.Keys(j.object)), j.at, nil
-}
-
-func (j *jsonRows) choose(names []string) error {
-	j.names = names
-	j.values = make([]string, len(names))
-	return nil
-}
-
-func (j *jsonRows) next() ([]string, error) {
-	if j.failed != nil {
-		return nil, j.failed
-	}
-	if !j.again {
-		if err := j.readLine(); err != nil {
-			return nil, err
-		}
-	}
-	j.again = false
-	if err := j.parse(); err != nil {
+// newJSONLines takes the columns from the objects of the head.
+func newJSONLines(s *Source, st *stream) (*jsonFormat, error) {
+	j := &jsonFormat{s: s, index: make(map[string]int)}
+	head, all, err := st.head()
+	if err != nil {
 		return nil, err
 	}
-	for i, name := range j.names {
-		raw, has := j.object[name]
-		if !has {
-			return nil, j.s.bad(j.at, "there is no field %q", name)
-		}
-		v, err := scalar(raw)
-		if err != nil {
-			return nil, j.s.bad(j.at, "field %q %v", name, err)
-		}
-		j.values[i] = v
+	if end := bytes.LastIndexByte(head, '\n') + 1; !all && end > 0 {
+		head = head[:end]
+	} else if !all {
+		return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("the first line has more than %d KB", headSize>>10), hint: "JSON Lines has an object a line: jq -c . makes it of JSON that is laid out otherwise"}
 	}
-	return j.values, nil
+	piece := append(bytes.Clone(head), '\n')
+	w := &work{data: piece, line: 1, lines: bytes.Count(piece, newline)}
+	f := &jsonFeed{format: j}
+	_ = f.parse(w, func(b *Batch) error {
+		switch {
+		case b.N > 0:
+			j.line = b.Line(0)
+		case len(b.bad) > 0:
+			err = &Unreadable{Name: s.name, Line: b.bad[0].Line, Err: errors.New(b.bad[0].Reason), hint: "JSON Lines has an object a line; --format csv, if it is that"}
+		}
+		return nil
+	})
+	if err == nil && len(j.names) == 0 {
+		err = &Unreadable{Name: s.name, Line: j.line, Err: errors.New("the objects have no fields"), hint: "JSON Lines has an object a line, its fields the columns"}
+	}
+	return j, err
 }
 
-// scalar is the text of a JSON string, number or truth value.
-func scalar(raw json.RawMessage) (string, error) {
-	switch raw[0] {
-	case '"':
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return "", err
-		}
-		return s, nil
-	case '{':
-		return "", errors.New("is an object, which is no value of a key")
-	case '[':
-		return "", errors.New("is an array, which is no value of a key")
-	case 'n':
-		return "", errors.New("is null")
-	}
-	return string(raw), nil
+func (j *jsonFormat) columns() ([]Column, int) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return slices.Clip(j.names), j.line
 }
 
-func (j *jsonRows) parse() error {
-	switch {
-	case !utf8.Valid(j.buf):
-		return j.s.bad(j.at, "is not UTF-8")
-	case bytes.TrimLeft(j.buf, " \t\r")[0] != '{':
-		return j.s.bad(j.at, "is no JSON object")
+func (j *jsonFormat) describe() string { return "JSON Lines" }
+
+// column is the place of a field, new where there was none; -1 where there are too
+// many.
+func (j *jsonFormat) column(name []byte) int {
+	j.mu.RLock()
+	i, ok := j.index[string(name)]
+	j.mu.RUnlock()
+	if ok {
+		return i
 	}
-	clear(j.object)
-	if err := json.Unmarshal(j.buf, &j.object); err != nil {
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) {
-			return j.s.bad(j.at, "is no JSON object")
-		}
-		return j.s.bad(j.at, "%s", strings.TrimPrefix(err.Error(), "json: "))
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if i, ok := j.index[string(name)]; ok {
+		return i
 	}
-	return nil
+	if len(j.names) >= maxFields {
+		return -1
+	}
+	i = len(j.names)
+	j.names = append(j.names, Column{Name: string(name)})
+	j.index[string(name)] = i
+	return i
 }
 
-// readLine reads the next line that is not blank into buf.
-func (j *jsonRows) readLine() error {
-	for {
-		j.buf = j.buf[:0]
-		j.at++
-		for {
-			part, err := j.r.ReadSlice('\n')
-			if len(j.buf)+len(part) > MaxRecord {
-				j.failed = j.s.readError(fmt.Errorf("%w", errTooLong), j.at)
-				return j.failed
-			}
-			j.buf = append(j.buf, part...)
-			if errors.Is(err, bufio.ErrBufferFull) {
-				continue
-			}
-			if err != nil && (!errors.Is(err, io.EOF) || len(j.buf) == 0) {
-				j.failed = err
-				if !errors.Is(err, io.EOF) {
-					j.failed = j.s.readError(err, j.at)
-				}
-				return j.failed
-			}
-			break
-		}
-		if len(bytes.TrimSpace(j.buf)) > 0 {
-			return nil
+func (j *jsonFormat) scan(columns []string) (feed, error) {
+	st, err := j.s.stream()
+	if err != nil {
+		return nil, err
+	}
+	f := &jsonFeed{format: j, textFeed: textFeed{st: st, line: 1, cut: func(data []byte) int { return bytes.LastIndexByte(data, '\n') + 1 }}}
+	if columns != nil {
+		f.pick = make(map[string]int, len(columns))
+		for i, c := range columns {
+			f.pick[c] = i
 		}
 	}
+	return f, nil
+}
+
+// jsonFeed is one pass over JSON Lines.
+type jsonFeed struct {
+	textFeed
+	format *jsonFormat
+	pick   map[string]int // where in the batch a field goes; nil: where it is in the columns
+}
+
+// place is where in the batch a field goes, -1 for nowhere.
+func (f *jsonFeed) place(name []byte) int {
+	if f.pick == nil {
+		return f.format.column(name)
+	}
+	if i, ok := f.pick[string(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+// expected is a field where it was in the last object.
+type expected struct {
+	name []byte // as it is written
+	at   int
+}
+
+type jsonParser struct {
+	jsonScanner
+	feed   *jsonFeed
+	b      *Batch
+	expect []expected
+	blank  []Span // of a row without fields
+}
+
+func (f *jsonFeed) parse(w *work, each func(*Batch) error) error {
+	p, _ := w.parser.(*jsonParser)
+	if p == nil {
+		p = &jsonParser{feed: f}
+		w.parser = p
+	}
+	b := &w.batch
+	columns := len(f.pick)
+	if f.pick == nil {
+		known, _ := f.format.columns()
+		columns = len(known)
+	}
+	b.begin(f.format.s.name, w, columns)
+	b.reserve(w.lines)
+	p.b, p.data = b, w.padded()
+	valid := utf8.Valid(p.data)
+	line := 0
+	for pos := 0; pos < len(p.data); line++ {
+		end := pos + bytes.IndexByte(p.data[pos:], '\n')
+		if text := p.data[pos:end]; len(bytes.TrimSpace(text)) > 0 {
+			switch {
+			case !valid && !utf8.Valid(text):
+				b.wrong(b.line+line, "is not UTF-8")
+			default:
+				p.row(pos, end, line)
+			}
+		}
+		pos = end + 1
+	}
+	b.end(p.data)
+	return each(b)
+}
+
+// row takes the object in data[pos:end].
+func (p *jsonParser) row(pos, end, line int) {
+	b := p.b
+	for i := range b.Columns {
+		b.Columns[i].Spans[b.N] = Span{len: markNull}
+	}
+	// Strings are unescaped in place; the line as it was is for the message.
+	p.at, p.end = pos, end
+	p.spoiled = false
+	if ok := p.object(); ok {
+		b.lines[b.N] = uint32(line)
+		b.N++
+		return
+	}
+	b.wrong(b.line+line, "%s", p.reason(pos, end))
+}
+
+// object reads the object, and puts its values in the batch.
+func (p *jsonParser) object() bool {
+	p.space()
+	if p.next() != '{' {
+		return false
+	}
+	p.at++
+	p.space()
+	if p.next() == '}' {
+		p.at++
+		p.space()
+		return p.at == p.end
+	}
+	for field := 0; ; field++ {
+		p.space()
+		if p.next() != '"' {
+			return false
+		}
+		at, ok := p.key(field)
+		if !ok {
+			return false
+		}
+		p.space()
+		if p.next() != ':' {
+			return false
+		}
+		p.at++
+		p.space()
+		s, ok := p.value()
+		if !ok {
+			return false
+		}
+		if at >= 0 {
+			p.put(at, s)
+		}
+		p.space()
+		switch p.next() {
+		case ',':
+			p.at++
+		case '}':
+			p.at++
+			p.space()
+			return p.at == p.end
+		default:
+			return false
+		}
+	}
+}
+
+// key reads a field's name, and says where its value goes.
+func (p *jsonParser) key(field int) (int, bool) {
+	if field < len(p.expect) {
+		e := &p.expect[field]
+		if n := len(e.name); p.end-p.at > n && string(p.data[p.at:p.at+n]) == string(e.name) {
+			p.at += n
+			return e.at, true
+		}
+	}
+	from := p.at
+	s, ok := p.value()
+	if !ok {
+		return 0, false
+	}
+	name := p.data[s.At : int(s.At)+s.Len()]
+	at := p.feed.place(name)
+	if plain := p.at-from == s.Len()+2; plain && field < 256 { // what has escapes is not expected: it has been changed
+		for len(p.expect) <= field {
+			p.expect = append(p.expect, expected{name: []byte{0}})
+		}
+		p.expect[field] = expected{name: bytes.Clone(p.data[from:p.at]), at: at}
+	}
+	return at, true
+}
+
+// put gives the row a value; a new column's earlier rows have none.
+func (p *jsonParser) put(at int, s Span) {
+	b := p.b
+	for len(b.Columns) <= at {
+		spans := make([]Span, len(b.lines))
+		for i := range b.N + 1 {
+			spans[i] = Span{len: markNull}
+		}
+		b.Columns = append(b.Columns, Vector{Spans: spans})
+	}
+	b.Columns[at].Spans[b.N] = s
+}
+
+// reason says what is wrong with the line data[pos:end].
+func (p *jsonParser) reason(pos, end int) string {
+	text := p.data[pos:end]
+	if bytes.TrimLeft(text, " \t\r")[0] != '{' {
+		return "is no JSON object"
+	}
+	if !p.spoiled {
+		var v map[string]json.RawMessage
+		if err := json.Unmarshal(text, &v); err != nil {
+			return strings.TrimPrefix(err.Error(), "json: ")
+		}
+	}
+	return fmt.Sprintf("is no JSON: at character %d", utf8.RuneCount(p.data[pos:min(p.at, end)])+1)
 }

@@ -3,8 +3,6 @@ package rows
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +10,8 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -30,26 +28,34 @@ func all(t testing.TB, name, text string, o Options, columns ...string) (got [][
 		return nil, nil, err
 	}
 	defer src.Close()
-	if err := src.Select(columns); err != nil {
-		return nil, nil, err
+	scanned, err := src.Scan(t.Context(), ScanOptions{Workers: 1, Columns: columns, MaxBadRows: 1000}, func(_ int, b *Batch) error {
+		got = append(got, texts(b)...)
+		return nil
+	})
+	for _, b := range scanned.First {
+		bad = append(bad, fmt.Sprintf("%d: %s", b.Line, b.Reason))
 	}
-	for {
-		row, err := src.Next()
-		var b *BadRow
-		switch {
-		case errors.Is(err, io.EOF):
-			if _, again := src.Next(); !errors.Is(again, io.EOF) {
-				t.Errorf("after the end: %v", again)
+	return got, bad, err
+}
+
+// texts are the rows of a batch: where each begins, and its values.
+func texts(b *Batch) (rows [][]string) {
+	for i := range b.N {
+		row := []string{fmt.Sprint(b.Line(i))}
+		for c := range b.Columns {
+			v := &b.Columns[c]
+			switch text := v.AppendText(nil, i, nil); {
+			case v.Kind == Text && v.Spans[i].Nested():
+				row = append(row, "nested "+string(text))
+			case v.Null(i) && !v.Spans[i].Empty():
+				row = append(row, "null")
+			default:
+				row = append(row, string(text))
 			}
-			return got, bad, nil
-		case errors.As(err, &b):
-			bad = append(bad, fmt.Sprintf("%d: %s", b.Line, b.Reason))
-		case err != nil:
-			return got, bad, err
-		default:
-			got = append(got, append([]string{fmt.Sprint(src.Line())}, row...))
 		}
+		rows = append(rows, row)
 	}
+	return rows
 }
 
 func pack(t testing.TB, how, text string) string {
@@ -100,7 +106,17 @@ func TestRead(t *testing.T) {
 		{"a", " \n" + lines, Options{}, [][]string{{"2", "1", "x"}, {"3", "2", "y"}}},
 		{"a.csv", lines, Options{Format: JSONLines}, jsonPlain},
 		{"a.csv", "a,b\n\"1\",\"x\"\"\n,\"\n\n2,y", Options{}, [][]string{{"2", "1", "x\"\n,"}, {"5", "2", "y"}}},
-		{"a.csv", "b,\"a\"\n,\n\" x \",1", Options{}, [][]string{{"2", "", ""}, {"3", "1", " x "}}},
+		{"a.csv", "b,\"a\"\n,\n\" x \",1\n\"\",2", Options{}, [][]string{{"2", "", ""}, {"3", "1", " x "}, {"4", "2", ""}}},
+		{"a.csv", "b;a\nx;1\ny;2", Options{}, plain},
+		{"a", "a|b\n1|x\n2|y", Options{}, plain},
+		{"a", "a\tb\n1\tx\n2\ty", Options{}, plain},
+		{"a.csv", "a;b\n1;\"x,1\"\n2;\"y,2\"\n", Options{}, [][]string{{"2", "1", "x,1"}, {"3", "2", "y,2"}}},
+		{"a.csv", "1,x\n2,y\n", Options{Names: []string{"a", "b"}}, [][]string{{"1", "1", "x"}, {"2", "2", "y"}}},
+		{"a.csv", "a,b\n1,x\n2,y\n", Options{Names: []string{"a", "b"}}, plain},
+		{"a.csv", "\r\n\na,b\r\n1,x\n2,y\n", Options{}, [][]string{{"4", "1", "x"}, {"5", "2", "y"}}},
+		// As cqlsh's COPY TO writes it.
+		{"a.csv", "a,b\n1,\"say \\\"hi\\\", he\\\\she\"\n2,\"{'k': 1, 'l': 2}\"\n3,a\\\\b\n", Options{}, [][]string{{"2", "1", `say "hi", he\she`}, {"3", "2", "{'k': 1, 'l': 2}"}, {"4", "3", `a\b`}}},
+		{"a.csv", "a,b\n1,\"C:\\\"\n2,\"D:\\\"\n", Options{}, [][]string{{"2", "1", `C:\`}, {"3", "2", `D:\`}}},
 		{"a.csv", "a,b,,\n1,é,,", Options{}, [][]string{{"2", "1", "é"}}},
 		{"a.jsonl", `{"a":1.50e3,"b":true}` + "\n\n" + `{"a":"\u00e9\n","b":false,"c":{"d":[1]}}` + "\r\n", Options{}, [][]string{{"1", "1.50e3", "true"}, {"3", "é\n", "false"}}},
 		{"a.jsonl", `{"a":12345678901234567890123,"b":""}`, Options{}, [][]string{{"1", "12345678901234567890123", ""}}},
@@ -120,15 +136,17 @@ func TestBadRows(t *testing.T) {
 		good       int
 	}{
 		{"a.csv", "a,b\n1\n1,2,3\n4,5", []string{"2: 1 field where the header has 2", "3: 3 fields where the header has 2"}, 1},
+		{"a.csv", "a,b\n\"1\"\n\"1\",2,3\n4,5", []string{"2: 1 field where the header has 2", "3: 3 fields where the header has 2"}, 1},
 		{"a.csv", "a,b\n\xff,1\n1,\xe9t\xe9\n4,5", []string{`2: column "a" is not UTF-8`, `3: column "b" is not UTF-8`}, 1},
 		{"a.csv", "a,b\n1,x\"y\n4,5", []string{"2: a quote at column 4, in a field that does not begin with one"}, 1},
-		{"a.csv", "a,b\n1,\"x\"y\n4,5", []string{"2: a field in quotes ends wrongly, or never, at column 5"}, 1},
-		{"a.csv", "a,b\n1,2\n1,\"x\n4,5\n", []string{"3: a field in quotes ends wrongly, or never (noticed in line 4, column 5)"}, 1},
-		{"a.jsonl", `{"a":1,"b":2}` + "\n[1]\n5\n{\"a\":\n{\"a\":1}\n{\"a\":null,\"b\":1}\n{\"a\":[1],\"b\":1}\n{\"a\":1,\"b\":{}}\n{\"a\":1,\"b\":\"\xff\"}\n{\"a\":1,\"b\":2} x\n{\"a\":3,\"b\":4}",
+		{"a.csv", "a,b\n1,\"x\"y\n4,5", []string{"2: a field in quotes ends wrongly at column 5"}, 1},
+		{"a.csv", "a,b\n1,\"x\n\ny\"z\n4,5", []string{"4: a field in quotes ends wrongly at column 2"}, 1},
+		{"a.csv", "a,b\n1,\"x\"\"\n\"\ny\"z\",1\n4,5\n1", []string{"4: a quote at column 2, in a field that does not begin with one", "6: 1 field where the header has 2"}, 2},
+		{"a.csv", "a,b\n1,2\n1,\"x\n4,5\n", []string{"3: the quote at column 3 is never closed"}, 1},
+		{"a.jsonl", `{"a":1,"b":2}` + "\n[1]\n5\n{\"a\":\n{\"a\":1,\"b\":\"\xff\"}\n{\"a\":1,\"b\":2} x\n{\"a\":3,\"b\":4}\n{\"a\":\"\\n\" \"b\"",
 			[]string{
-				"2: is no JSON object", "3: is no JSON object", "4: unexpected end of JSON input", `5: there is no field "b"`, `6: field "a" is null`,
-				`7: field "a" is an array, which is no value of a key`, `8: field "b" is an object, which is no value of a key`, "9: is not UTF-8",
-				"10: invalid character 'x' after top-level value",
+				"2: is no JSON object", "3: is no JSON object", "4: unexpected end of JSON input", "5: is not UTF-8",
+				"6: invalid character 'x' after top-level value", "8: is no JSON: at character 11",
 			}, 2},
 	} {
 		got, bad, err := all(t, c.name, c.text, Options{}, "a", "b")
@@ -144,8 +162,8 @@ func TestUnreadable(t *testing.T) {
 	damaged := []byte(packed)
 	damaged[len(damaged)-6] ^= 0x55
 	for _, c := range []struct{ name, text, want, hint string }{
-		{"a.csv", "", "a.csv: is empty", "names the columns"},
-		{"a.csv", " \n\n", "is empty", "names the columns"},
+		{"a.csv", "", "a.csv: is empty", "a record a line"},
+		{"a.csv", " \n\n", "is empty", "a record a line"},
 		{"a.csv", "\xef\xbb\xbf", "is empty", ""},
 		{"a.jsonl", "", "is empty", "an object a line"},
 		{"a.csv", "\xff\xfea\x00,\x00", "a.csv:1: is UTF-16", "iconv -f UTF-16"},
@@ -156,18 +174,19 @@ func TestUnreadable(t *testing.T) {
 		{"a.csv.gz", packed[:len(packed)/2], "end too early", "copy it again"},
 		{"a.csv.zst", zpacked[:len(zpacked)-8], "end too early", "copy it again"},
 		{"a.csv.gz", string(damaged), "damaged", "copy"},
-		{"a.parquet", "PAR1....", "is Parquet", "make CSV"},
+		{"a.parquet", "PAR1....", "the Parquet is damaged or cut short", "copy"},
+		{"a.parquet", "a,b\n1,2", "is no Parquet", "rename"},
+		{"a.csv", "x\n1\n", "there is no column \"a\"", "the columns are \"x\""},
+		{"a.jsonl", "{}\n{}", "the objects have no fields", "columns"},
 		{"a.json", `[{"a":1}]`, "a.json:1: is a JSON array", "jq"},
 		{"a.csv", "x,b\n1,2", `a.csv:1: there is no column "a"`, `the columns are "x", "b"`},
 		{"a.csv", "A,b\n1,2", `there is no column "a"`, `"A"`},
-		{"a.csv", "a;b\n1;2", `there is no column "a"`, "--delimiter ';'"},
-		{"a.csv", "a\tb\n1\t2", `there is no column "a"`, "--delimiter tab"},
 		{"a.jsonl", `{"b":1}`, `a.jsonl:1: there is no column "a"`, `"b"`},
 		{"a.jsonl", "a,b\n1,2", "a.jsonl:1: is no JSON object", ""},
 		{"a.csv", "a,b\n1,\"" + strings.Repeat("x", MaxRecord+1<<16), "a.csv:2: a record has more than 16 MB", "quote"},
 		{"a.csv", "a,b\n1,\"x\ny\"\n1," + strings.Repeat("x", MaxRecord+1<<16), "a.csv:4: a record has more than 16 MB", ""},
-		{"a.csv", "a,b\n" + strings.Repeat("x", MaxRecord+1<<16), "a record has more than 16 MB", "quote"},
-		{"a.jsonl", `{"a":1,"b":"` + strings.Repeat("x", MaxRecord+1<<16), "a.jsonl:1: a record has more than 16 MB", ""},
+		{"a.csv", strings.Repeat("x", MaxRecord+1<<16), "a.csv:1: the first line has more than 1024 KB", "line ends"},
+		{"a.jsonl", `{"a":1,"b":"` + strings.Repeat("x", MaxRecord+1<<16), "a.jsonl:1: the first line has more than 1024 KB", "jq"},
 	} {
 		_, _, err := all(t, c.name, c.text, Options{}, "a", "b")
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(Hint(err), c.hint) {
@@ -190,22 +209,34 @@ func TestUnreadable(t *testing.T) {
 }
 
 func TestStandardInput(t *testing.T) {
-	src, err := Open("-", Options{Stdin: strings.NewReader(pack(t, "zstd", "a\n1\n"))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	if err := src.Select([]string{"a"}); err != nil {
-		t.Fatal(err)
-	}
-	if row, err := src.Next(); err != nil || row[0] != "1" {
-		t.Errorf("%q, %v", row, err)
-	}
-	if read, size := src.Progress(); read == 0 || size != 0 {
-		t.Errorf("progress %d of %d", read, size)
-	}
-	if src.Name() != "standard input" {
-		t.Errorf("%s", src.Name())
+	for _, again := range []bool{false, true} {
+		src, err := Open("-", Options{Stdin: strings.NewReader(pack(t, "zstd", "a\nx\n")), Again: again})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		if src.Name() != "standard input" || src.Describe() != "CSV, fields parted by commas, a header, zstd" {
+			t.Errorf("%s is %s", src.Name(), src.Describe())
+		}
+		for pass := range 3 {
+			n := 0
+			_, err := src.Scan(t.Context(), ScanOptions{}, func(_ int, b *Batch) error {
+				n += b.N
+				return nil
+			})
+			if pass > 0 && !again {
+				if err == nil || !strings.Contains(err.Error(), "can be read only once") {
+					t.Errorf("a second time: %v", err)
+				}
+				continue
+			}
+			if err != nil || n != 1 {
+				t.Errorf("%d rows, %v", n, err)
+			}
+			if read, size := src.Progress(); read == 0 || size != 0 {
+				t.Errorf("progress %d of %d", read, size)
+			}
+		}
 	}
 }
 
@@ -218,25 +249,21 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	if err := src.Select([]string{"a"}); err != nil {
-		t.Fatal(err)
-	}
 	runtime.GC() // what other tests left
-	var most uint64
-	for n := 0; ; n++ {
-		if _, err := src.Next(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if n%20_000 == 0 {
+	var most atomic.Uint64
+	_, err = src.Scan(t.Context(), ScanOptions{Workers: 2}, func(_ int, b *Batch) error {
+		if b.Seq%50 == 0 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapInuse)
+			most.Store(max(most.Load(), m.HeapInuse))
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if most > 32<<20 {
-		t.Errorf("%d MB in use", most>>20)
+	if most.Load() > 32<<20 {
+		t.Errorf("%d MB in use", most.Load()>>20)
 	}
 }
 
@@ -259,104 +286,6 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{"coed": "code", "CODE": "code", "userid": "user_id", "user": "", "created_at": "created at", "zzz": "", "email": "émail"} {
 		if got := Nearest(name, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
-func fuzz(t *testing.T, data []byte, format Format) {
-	src, err := Open("-", Options{Stdin: bytes.NewReader(data), Format: format})
-	if err != nil {
-		_ = Hint(err)
-		return
-	}
-	defer src.Close()
-	names, _, err := src.rows.columns()
-	if err != nil {
-		_ = err.Error()
-		return
-	}
-	if err := src.Select(names); err != nil {
-		t.Fatalf("its own columns: %v", err)
-	}
-	for range 1000 {
-		row, err := src.Next()
-		var bad *BadRow
-		switch {
-		case errors.As(err, &bad):
-			if bad.Line < 1 {
-				t.Fatalf("a bad row in line %d", bad.Line)
-			}
-		case err != nil:
-			if _, again := src.Next(); again == nil {
-				t.Fatalf("a row after %v", err)
-			}
-			return
-		default:
-			if len(row) != len(names) {
-				t.Fatalf("%d values of %d", len(row), len(names))
-			}
-			for _, v := range row {
-				if !utf8.ValidString(v) {
-					t.Fatalf("%q is not UTF-8", v)
-				}
-			}
-		}
-	}
-}
-
-func FuzzCSV(f *testing.F) {
-	for _, s := range []string{"a,b\n1,2\n", "a\n\"x\"\"y\"\n", "\xef\xbb\xbfa;b\n1", "a,b\n1\n\"", "\x1f\x8b\x08\x00", "a\r\n\xff\r\n", "(\xb5/\xfd\x00", ",\n,\n"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) { fuzz(t, data, CSV) })
-}
-
-func FuzzJSONLines(f *testing.F) {
-	for _, s := range []string{`{"a":1}` + "\n" + `{"a":"x"}`, "{}\n{}", `{"a":{}}`, "{\"a\":\"\xff\"}", `{"":null}`, "\xef\xbb\xbf{", `{"a":"\ud800"}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) { fuzz(t, data, JSONLines) })
-}
-
-// A JSON text is what encoding/json makes of it.
-func FuzzJSONText(f *testing.F) {
-	f.Add("x")
-	f.Add("\u2028\"\\")
-	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			return
-		}
-		raw, err := json.Marshal(map[string]string{"a": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := Open("-", Options{Stdin: bytes.NewReader(raw), Format: JSONLines})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := src.Select([]string{"a"}); err != nil {
-			t.Fatal(err)
-		}
-		if row, err := src.Next(); err != nil || row[0] != text {
-			t.Fatalf("%q, %v; want %q", row, err, text)
-		}
-	})
-}
-
-func BenchmarkCSV(b *testing.B) {
-	line := "10,1010,9927a129-abed-4903-85b4-01e3129814d5\n"
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	src, err := Open("-", Options{Stdin: io.MultiReader(strings.NewReader("code,user,uuid\n"), &repeat{text: line})})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := src.Select([]string{"code", "user"}); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := src.Next(); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

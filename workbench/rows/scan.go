@@ -1,6 +1,14 @@
 package rows
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+)
 
 // ScanOptions says how to scan.
 type ScanOptions struct {
@@ -21,17 +29,161 @@ type Scanned struct {
 	Partial bool     // the context ended it
 }
 
-// Columns are the columns known so far. JSON Lines may get more as they are read,
-// behind these.
-func (s *Source) Columns() []Column { return nil }
-
 // Scan reads all rows, from the first one, and gives them to each in batches, from
 // several goroutines at once: worker, below o.Workers, says which. It returns when
 // the last call has. It can be called again: standard input is kept in a temporary
 // file for that, where Options.Again was set.
 //
-// When ctx ends, what was read is what there is: Scanned.Partial, and no error. An
-// error of each ends the scan.
+// When ctx ends, the rows up to some point are what there is: Scanned.Partial, and no
+// error. An error of each ends the scan, and is its error.
 func (s *Source) Scan(ctx context.Context, o ScanOptions, each func(worker int, b *Batch) error) (Scanned, error) {
-	return Scanned{}, nil
+	if err := s.chosen(o.Columns); err != nil {
+		return Scanned{}, err
+	}
+	f, err := s.format.scan(o.Columns)
+	if err != nil {
+		return Scanned{}, err
+	}
+	defer f.close()
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	c := scan{s: s, o: o, feed: f, ctx: ctx, waiting: make(map[int]tally)}
+	var wg sync.WaitGroup
+	for worker := range o.Workers {
+		wg.Go(func() { c.work(worker, each) })
+	}
+	wg.Wait()
+	// What is left could not be put behind what failed.
+	if c.err == nil && c.feedErr != nil {
+		c.err = c.feedErr
+	}
+	return c.total, c.err
+}
+
+// scan is a scan that is going on.
+type scan struct {
+	s    *Source
+	o    ScanOptions
+	ctx  context.Context
+	feed feed
+
+	take sync.Mutex // guards feed.next
+	mu   sync.Mutex // guards what follows
+
+	total   Scanned
+	next    int           // the batch whose tally is wanted
+	waiting map[int]tally // of batches behind it
+	err     error         // the first in the order of the data
+	feedErr error
+	stopped bool
+}
+
+// tally is what a batch counts.
+type tally struct {
+	good, bads int64
+	bad        []BadRow
+	err        error // of each
+}
+
+func (c *scan) work(worker int, each func(worker int, b *Batch) error) {
+	w := new(work)
+	for {
+		c.take.Lock()
+		if c.done() {
+			c.take.Unlock()
+			return
+		}
+		err := c.feed.next(w)
+		c.take.Unlock()
+		if err != nil {
+			c.mu.Lock()
+			c.stopped = true
+			if !errors.Is(err, io.EOF) && c.feedErr == nil {
+				c.feedErr = err
+			}
+			c.mu.Unlock()
+			return
+		}
+		err = c.feed.parse(w, func(b *Batch) error {
+			err := each(worker, b)
+			t := tally{good: int64(b.N), bads: b.bads, bad: b.bad, err: err}
+			for _, d := range b.dropped {
+				if d {
+					t.good--
+				}
+			}
+			slices.SortStableFunc(t.bad, func(a, b BadRow) int { return a.Line - b.Line })
+			if !c.count(b.Seq, t) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil {
+			if !errors.Is(err, errStopped) {
+				c.mu.Lock()
+				c.stopped = true
+				if c.feedErr == nil {
+					c.feedErr = err
+				}
+				c.mu.Unlock()
+			}
+			return
+		}
+	}
+}
+
+var errStopped = errors.New("the scan has ended")
+
+// done says that no further piece is to be taken.
+func (c *scan) done() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return true
+	}
+	if c.ctx.Err() != nil {
+		c.stopped, c.total.Partial = true, true
+	}
+	return c.stopped
+}
+
+// count adds a batch's tally in the order of the data; false ends the scan.
+func (c *scan) count(seq int, t tally) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting[seq] = t
+	for {
+		t, ok := c.waiting[c.next]
+		if !ok || c.err != nil {
+			break
+		}
+		delete(c.waiting, c.next)
+		c.next++
+		c.total.Rows += t.good
+		c.total.Bad += t.bads
+		c.total.First = append(c.total.First, t.bad[:min(len(t.bad), namedBads-len(c.total.First))]...)
+		switch {
+		case t.err != nil:
+			c.err = t.err
+		case c.total.Bad > c.o.MaxBadRows:
+			c.err = c.tooMany()
+		}
+	}
+	if c.err != nil {
+		c.stopped = true
+		return false
+	}
+	if c.o.Progress != nil {
+		c.o.Progress(c.s.read.Load(), c.total.Rows+c.total.Bad)
+	}
+	return true
+}
+
+func (c *scan) tooMany() error {
+	first := c.total.First[0]
+	if c.o.MaxBadRows <= 0 {
+		return &first
+	}
+	return fmt.Errorf("more than %s; the first: %w", plural(int(c.o.MaxBadRows), "bad row"), &first)
 }

@@ -1,8 +1,6 @@
 package rows
 
 import (
-	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // MaxRecord is the longest record, in bytes.
@@ -22,47 +18,85 @@ const MaxRecord = 16 << 20
 type Format string
 
 const (
-	Auto      Format = ""      // by the file's name; by the first character where that says nothing
-	CSV       Format = "csv"   // RFC 4180, the first line names the columns
-	JSONLines Format = "jsonl" // an object a line
+	Auto      Format = ""        // by what the file holds and its name
+	CSV       Format = "csv"     // RFC 4180, or with cqlsh's backslashes
+	JSONLines Format = "jsonl"   // an object a line
+	Parquet   Format = "parquet" // Apache Parquet; its lists and maps are left out
 )
 
-// Options says what the name of a file does not.
+// Header says whether the first record of CSV names the columns.
+type Header uint8
+
+const (
+	GuessHeader Header = iota // unless the first record has a number, a date, a UUID …
+	HasHeader
+	NoHeader // columns are c1, c2, … or Options.Names
+)
+
+// Options says what the file does not.
 type Options struct {
 	Format    Format
-	Delimiter rune      // of CSV; 0: a comma, or a tab in *.tsv
+	Delimiter rune      // of CSV: one ASCII character; 0: guessed of comma, tab, semicolon and bar
+	Header    Header    // of CSV
+	Names     []string  // of the columns of CSV, where it has no header
 	Again     bool      // Scan is called more than once: standard input is kept in a temporary file
 	Stdin     io.Reader // what "-" reads; os.Stdin where nil
 }
 
-// Source is an open file of rows. It is for one goroutine, but for Progress.
+// Source is an open file of rows. It is for one goroutine, but for Progress; one
+// scan at a time.
 type Source struct {
 	name  string // for messages
-	size  int64  // of the file, 0 where it is not known
+	path  string
+	size  int64 // of the file, 0 where it is not known
 	read  atomic.Int64
 	close []func()
-	rows  format
+
+	format  format
+	packing string  // "gzip", "zstd" or ""
+	first   *stream // opened, and not scanned yet
+	spool   *os.File
 }
 
 // format is a way of writing rows.
 type format interface {
-	// columns are the names, where the head of the data gives them, and the line
-	// that does.
-	columns() (names []string, line int, err error)
-	// choose says which columns next is to give, by name.
-	choose(names []string) error
-	next() ([]string, error)
-	line() int
+	// columns are those known so far. Safe for concurrent use.
+	columns() ([]Column, int)
+	// describe says how the rows are written, for people.
+	describe() string
+	// scan begins to read all rows; columns are the chosen ones, nil for all.
+	scan(columns []string) (feed, error)
+}
+
+// feed is one pass over the rows.
+type feed interface {
+	// next takes the next piece of the data; io.EOF at the end. Calls do not overlap.
+	next(w *work) error
+	// parse gives the rows of that piece to each. Calls may overlap, each with its own
+	// work.
+	parse(w *work, each func(*Batch) error) error
+	close()
+}
+
+// work is what a goroutine needs for a piece.
+type work struct {
+	seq    int // of the piece's first batch
+	line   int // where the piece begins
+	data   []byte
+	lines  int // in data
+	batch  Batch
+	parser any // the format's own
+	group  int // Parquet's row group
 }
 
 // Open opens a file, or standard input for "-".
 func Open(name string, o Options) (*Source, error) {
-	s := &Source{name: name}
-	in := o.Stdin
+	s := &Source{name: name, path: name}
+	var in io.Reader
 	switch {
 	case name == "-":
-		s.name = "standard input"
-		if in == nil {
+		s.name, s.path = "standard input", ""
+		if in = o.Stdin; in == nil {
 			in = os.Stdin
 		}
 	default:
@@ -70,18 +104,20 @@ func Open(name string, o Options) (*Source, error) {
 		if err != nil {
 			return nil, openError(name, err)
 		}
-		s.close = append(s.close, func() { f.Close() })
 		st, err := f.Stat()
 		if err == nil && st.IsDir() {
 			err = errors.New("is a folder")
 		}
 		if err != nil {
-			s.Close()
+			f.Close()
 			return nil, &Unreadable{Name: name, Err: err, hint: "give one file of rows"}
 		}
 		if st.Mode().IsRegular() {
 			s.size = st.Size()
+		} else {
+			s.path = ""
 		}
+		s.close = append(s.close, func() { f.Close() })
 		in = f
 	}
 	if err := s.open(in, name, o); err != nil {
@@ -114,25 +150,37 @@ func openError(name string, err error) error {
 	return &Unreadable{Name: name, Err: err, hint: hint}
 }
 
-// open unpacks, finds the format, and reads the head.
+// open finds the format, and reads the head.
 func (s *Source) open(in io.Reader, name string, o Options) error {
-	r := bufio.NewReaderSize(&counter{in, &s.read}, 64<<10)
+	if o.Again && s.path == "" {
+		f, err := os.CreateTemp("", "evenkeel-rows-*")
+		if err != nil {
+			return &Unreadable{Name: s.name, Err: fmt.Errorf("cannot be kept for a second reading: %w", err), hint: "TMPDIR names a folder with room for it"}
+		}
+		_ = os.Remove(f.Name()) // stays until it is closed, where the system is so kind
+		s.spool = f
+		s.close = append(s.close, func() { f.Close(); _ = os.Remove(f.Name()) })
+		in = io.TeeReader(in, f)
+	}
 	ext := strings.ToLower(name)
-	r, packed, err := s.unpack(r, ext)
+	st, err := s.unpack(in, &ext)
 	if err != nil {
 		return err
 	}
-	ext = strings.TrimSuffix(ext, packed)
-	if err := s.skipMark(r); err != nil {
+	if st.parquet() || o.Format == Parquet {
+		return s.openParquet(in, st)
+	}
+	if err := st.skipMark(); err != nil {
 		return err
 	}
-	first, err := firstByte(r)
+	first, err := st.firstByte()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			return &Unreadable{Name: s.name, Err: errors.New("is empty"), hint: "CSV begins with a line that names the columns; JSON Lines has an object a line"}
+			return &Unreadable{Name: s.name, Err: errors.New("is empty"), hint: "CSV has a record a line; JSON Lines has an object a line"}
 		}
 		return s.readError(err, 0)
 	}
+	s.first = st
 	format := o.Format
 	if format == Auto {
 		switch filepath.Ext(ext) {
@@ -140,6 +188,8 @@ func (s *Source) open(in io.Reader, name string, o Options) error {
 			format = CSV
 		case ".jsonl", ".ndjson", ".json":
 			format = JSONLines
+		case ".parquet", ".pq":
+			return s.notParquet()
 		default:
 			format = CSV
 			if first == '{' {
@@ -149,153 +199,63 @@ func (s *Source) open(in io.Reader, name string, o Options) error {
 	}
 	switch {
 	case format == CSV:
-		comma := o.Delimiter
-		if comma == 0 {
-			comma = ','
-			if filepath.Ext(ext) == ".tsv" {
-				comma = '\t'
-			}
-		}
-		s.rows, err = newCSV(s, r, comma)
-		return err
+		s.format, err = newCSV(s, st, o, filepath.Ext(ext) == ".tsv")
 	case first == '[':
-		return &Unreadable{Name: s.name, Line: 1, Err: errors.New("is a JSON array; an object a line is wanted (JSON Lines)"), hint: "jq -c '.[]' makes one of the other"}
+		err = &Unreadable{Name: s.name, Line: 1, Err: errors.New("is a JSON array; an object a line is wanted (JSON Lines)"), hint: "jq -c '.[]' makes one of the other"}
+	default:
+		s.format, err = newJSONLines(s, st)
 	}
-	s.rows = newJSONLines(s, r)
-	return nil
-}
-
-// unpack undoes compression; packed is the extension that said so.
-func (s *Source) unpack(r *bufio.Reader, ext string) (_ *bufio.Reader, packed string, err error) {
-	magic, _ := r.Peek(4) // what is shorter is not packed
-	isGzip := len(magic) >= 2 && magic[0] == 0x1f && magic[1] == 0x8b
-	isZstd := string(magic) == "\x28\xb5\x2f\xfd"
-	switch e := filepath.Ext(ext); e {
-	case ".gz", ".zst", ".zstd":
-		packed = e
-	}
-	switch {
-	case isGzip:
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, "", s.readError(err, 0)
-		}
-		return bufio.NewReaderSize(z, 64<<10), packed, nil
-	case isZstd:
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
-		if err != nil {
-			return nil, "", s.readError(err, 0)
-		}
-		s.close = append(s.close, z.Close)
-		return bufio.NewReaderSize(z, 64<<10), packed, nil
-	case packed != "" && len(magic) > 0:
-		return nil, "", &Unreadable{Name: s.name, Err: fmt.Errorf("is not what its name says (%s)", packed), hint: "rename it after what it holds"}
-	case string(magic) == "PAR1":
-		return nil, "", &Unreadable{Name: s.name, Err: errors.New("is Parquet, which is not read here"), hint: "make CSV of it: duckdb -c \"COPY 'file.parquet' TO 'file.csv'\""}
-	}
-	return r, packed, nil
-}
-
-// skipMark passes over the byte order mark of UTF-8 and refuses the others.
-func (s *Source) skipMark(r *bufio.Reader) error {
-	mark, _ := r.Peek(3) // what is shorter has none
-	switch {
-	case string(mark) == "\xef\xbb\xbf":
-		_, _ = r.Discard(3) // is buffered
-	case len(mark) >= 2 && (string(mark[:2]) == "\xff\xfe" || string(mark[:2]) == "\xfe\xff"):
-		return &Unreadable{Name: s.name, Line: 1, Err: errors.New("is UTF-16; UTF-8 is wanted"), hint: "iconv -f UTF-16 -t UTF-8 makes one of the other"}
-	}
-	return nil
-}
-
-// firstByte is the first that is no white space. It looks at most as far as the
-// buffer reaches.
-func firstByte(r *bufio.Reader) (byte, error) {
-	for n := 1; ; n++ {
-		b, err := r.Peek(n)
-		if len(b) < n {
-			if errors.Is(err, bufio.ErrBufferFull) {
-				return 0, nil
-			}
-			return 0, err
-		}
-		switch c := b[n-1]; c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c, nil
-		}
-	}
-}
-
-// readError explains an error of the reader below.
-func (s *Source) readError(err error, line int) error {
-	u := &Unreadable{Name: s.name, Line: line, Err: err}
-	switch {
-	case errors.Is(err, errTooLong):
-		u.hint = "is a quote not closed, or the line end missing?"
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		u.Err, u.hint = errors.New("the compressed data end too early"), "the file is cut short: copy it again"
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrCRCMismatch), errors.Is(err, zstd.ErrMagicMismatch):
-		u.Err, u.hint = fmt.Errorf("the compressed data are damaged (%w)", err), "copy the file again"
-	}
-	return u
+	return err
 }
 
 // Name is the file's name, for people.
 func (s *Source) Name() string { return s.name }
 
-// Line is where the row that Next gave last begins.
-func (s *Source) Line() int { return s.rows.line() }
+// Describe says how the rows are written, as far as it was found out: "CSV, fields
+// parted by ';', with a header, gzip".
+func (s *Source) Describe() string {
+	if s.packing == "" {
+		return s.format.describe()
+	}
+	return s.format.describe() + ", " + s.packing
+}
 
-// Progress is how many bytes of the file have been read, and how many it has, 0
-// where that is not known. It may be called from another goroutine.
+// Columns are the columns known so far. JSON Lines may get more as they are read,
+// behind these.
+func (s *Source) Columns() []Column {
+	c, _ := s.format.columns()
+	return c
+}
+
+// Progress is how many bytes of the file have been read in this scan, and how many
+// it has, 0 where that is not known. It may be called from another goroutine.
 func (s *Source) Progress() (read, size int64) { return s.read.Load(), s.size }
 
 // Close closes the file.
 func (s *Source) Close() {
+	if s.first != nil {
+		s.first.close()
+	}
 	for _, f := range s.close {
 		f()
 	}
-	s.close = nil
+	s.close, s.first = nil, nil
 }
 
-// Select says which columns Next gives, in this order.
-func (s *Source) Select(columns []string) error {
-	names, line, err := s.rows.columns()
-	if err != nil {
-		return err
-	}
-	has := make(map[string]bool, len(names))
-	for _, n := range names {
-		has[n] = true
+// chosen checks that there are such columns.
+func (s *Source) chosen(columns []string) error {
+	has, line := s.format.columns()
+	known := make(map[string]bool, len(has))
+	names := make([]string, len(has))
+	for i, c := range has {
+		known[c.Name], names[i] = true, c.Name
 	}
 	for _, c := range columns {
-		if !has[c] {
+		if !known[c] {
 			return &UnknownColumn{Name: s.name, Line: line, Column: c, Columns: names}
 		}
 	}
-	return s.rows.choose(columns)
-}
-
-// Next is the selected columns of the next row, in a slice that is good until the
-// next call; io.EOF at the end, *BadRow for a row that cannot be read.
-func (s *Source) Next() ([]string, error) { return s.rows.next() }
-
-// bad is a *BadRow of this file.
-func (s *Source) bad(line int, format string, args ...any) error {
-	return &BadRow{Name: s.name, Line: line, Reason: fmt.Sprintf(format, args...)}
-}
-
-// counter counts what is read.
-type counter struct {
-	r io.Reader
-	n *atomic.Int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n.Add(int64(n))
-	return n, err
+	return nil
 }
 
 var errTooLong = fmt.Errorf("a record has more than %d MB", MaxRecord>>20)

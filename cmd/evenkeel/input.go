@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// inputFlags say of a file of rows what it does not say itself.
+type inputFlags struct {
+	Format     string   `enum:"auto,csv,jsonl,parquet" default:"auto" help:"Of ${enum} (${default}: by what the file holds and its name)."`
+	Delimiter  string   `placeholder:"CHAR" help:"Between CSV fields: a character, or tab. By default found out, of comma, tab, semicolon and bar."`
+	Header     string   `enum:"auto,yes,no" default:"auto" help:"Of ${enum}: does the first record of CSV name the columns? (${default}: yes, unless it has a number, a date or the like.)"`
+	Columns    []string `placeholder:"A,B" help:"Names of the columns of CSV without a header, in their order; c1, c2, … by default."`
+	MaxBadRows int64    `default:"0" help:"How many bad rows to pass over before giving up (${default})."`
+}
+
+// check says what is wrong with the flags.
+func (f *inputFlags) check() error {
+	if _, err := f.comma(); err != nil {
+		return err
+	}
+	if f.MaxBadRows < 0 {
+		return fmt.Errorf("--max-bad-rows: %d is negative", f.MaxBadRows)
+	}
+	return nil
+}
+
+func (f *inputFlags) comma() (rune, error) {
+	switch d := f.Delimiter; {
+	case d == "":
+		return 0, nil
+	case d == "tab", d == `\t`:
+		return '\t', nil
+	case len(d) == 1 && d[0] < utf8.RuneSelf && d != `"` && d != "\n" && d != "\r" && d != `\`:
+		return rune(d[0]), nil
+	}
+	return 0, fmt.Errorf("--delimiter %q: one ASCII character is wanted, or tab", f.Delimiter)
+}
+
+// options are the flags as package rows takes them. again says that the rows will be
+// read more than once.
+func (f *inputFlags) options(again bool) rows.Options {
+	o := rows.Options{Format: rows.Format(f.Format), Names: f.Columns, Again: again}
+	if f.Format == "auto" {
+		o.Format = rows.Auto
+	}
+	switch f.Header {
+	case "yes":
+		o.Header = rows.HasHeader
+	case "no":
+		o.Header = rows.NoHeader
+	}
+	o.Delimiter, _ = f.comma() // was checked
+	return o
+}

@@ -1,0 +1,216 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// parquetBatch is how many rows of Parquet make a batch.
+const parquetBatch = 4096
+
+// parquetFormat is Parquet.
+type parquetFormat struct {
+	s       *Source
+	file    *parquet.File
+	leaves  []*leaf
+	names   []Column
+	left    []string // columns that are left out
+	first   []int    // of each row group, the number of its first batch
+	firstAt []int    // and of its first row, from 1
+}
+
+// openParquet opens Parquet, which is read from its end: what is no plain file is
+// copied to a temporary one.
+func (s *Source) openParquet(in io.Reader, st *stream) (err error) {
+	defer st.close()
+	if !st.parquet() {
+		return s.notParquet()
+	}
+	f, plain := in.(*os.File)
+	if !plain || s.path == "" || s.packing != "" {
+		if f, err = os.CreateTemp("", "evenkeel-rows-*"); err == nil {
+			_ = os.Remove(f.Name())
+			s.close = append(s.close, func() { f.Close(); _ = os.Remove(f.Name()) })
+			_, err = io.Copy(f, st.r)
+		}
+		if err != nil {
+			u := s.readError(err, 0).(*Unreadable)
+			if u.hint == "" {
+				u.hint = "TMPDIR names a folder with room for it: Parquet is read from its end"
+			}
+			return u
+		}
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return s.readError(err, 0)
+	}
+	if s.packing != "" || s.path == "" {
+		s.size = info.Size()
+	}
+	s.read.Store(0)
+	p, err := s.newParquet(&counterAt{f, &s.read}, info.Size())
+	if err != nil {
+		return err
+	}
+	s.format = p
+	return nil
+}
+
+func (s *Source) notParquet() error {
+	return &Unreadable{Name: s.name, Err: errors.New("is no Parquet: it does not begin with PAR1"), hint: "rename it after what it holds"}
+}
+
+// damaged is what is said of Parquet that cannot be read.
+func (s *Source) damaged(err error) error {
+	return &Unreadable{Name: s.name, Err: fmt.Errorf("the Parquet is damaged or cut short (%w)", err), hint: "copy the file again"}
+}
+
+// recovered turns a panic of the Parquet library, which takes damaged files at
+// their word, into an error.
+func (s *Source) recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = s.damaged(fmt.Errorf("%v", r))
+	}
+}
+
+func (s *Source) newParquet(r io.ReaderAt, size int64) (p *parquetFormat, err error) {
+	defer s.recovered(&err)
+	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(128<<10))
+	if err != nil {
+		return nil, s.damaged(err)
+	}
+	p = &parquetFormat{s: s, file: file}
+	p.addLeaves(file.Root())
+	if len(p.leaves) == 0 {
+		return nil, &Unreadable{Name: s.name, Err: errors.New("has no columns but lists and maps"), hint: "unnest them first"}
+	}
+	batches, at := 0, 1
+	for _, g := range file.RowGroups() {
+		n := g.NumRows()
+		if n < 0 || n > 1<<40 {
+			return nil, s.damaged(fmt.Errorf("a row group of %d rows", n))
+		}
+		p.first, p.firstAt = append(p.first, batches), append(p.firstAt, at)
+		batches += int((n + parquetBatch - 1) / parquetBatch)
+		at += int(n)
+	}
+	return p, nil
+}
+
+// addLeaves takes the columns below c, in the order of the file.
+func (p *parquetFormat) addLeaves(c *parquet.Column) {
+	for _, c := range c.Columns() {
+		name := strings.Join(c.Path(), ".")
+		switch {
+		case c.Repeated():
+			p.left = append(p.left, name)
+		case !c.Leaf():
+			p.addLeaves(c)
+		default:
+			l, ok := newLeaf(c)
+			if !ok {
+				p.left = append(p.left, name)
+				continue
+			}
+			p.leaves = append(p.leaves, l)
+			p.names = append(p.names, Column{Name: name, Type: l.typ})
+		}
+	}
+}
+
+func (p *parquetFormat) columns() ([]Column, int) { return p.names, 0 }
+
+func (p *parquetFormat) describe() string {
+	text := fmt.Sprintf("Parquet, %s in %s", plural(int(p.file.NumRows()), "row"), plural(len(p.file.RowGroups()), "row group"))
+	if p.left != nil {
+		text += ", without " + strings.Join(p.left, ", ") + " (lists, maps, or of no type that CQL has)"
+	}
+	return text
+}
+
+func (p *parquetFormat) scan(columns []string) (feed, error) {
+	p.s.read.Store(0)
+	f := &parquetFeed{format: p}
+	if columns == nil {
+		f.leaves = p.leaves
+		return f, nil
+	}
+	for _, name := range columns {
+		for i, c := range p.names {
+			if c.Name == name {
+				f.leaves = append(f.leaves, p.leaves[i])
+				break
+			}
+		}
+	}
+	return f, nil
+}
+
+// parquetFeed is one pass over Parquet; a piece is a row group.
+type parquetFeed struct {
+	format *parquetFormat
+	leaves []*leaf
+	group  int
+}
+
+func (f *parquetFeed) close() {}
+
+func (f *parquetFeed) next(w *work) error {
+	if f.group == len(f.format.first) {
+		return io.EOF
+	}
+	w.group = f.group
+	f.group++
+	return nil
+}
+
+func (f *parquetFeed) parse(w *work, each func(*Batch) error) (err error) {
+	defer f.format.s.recovered(&err)
+	group := f.format.file.RowGroups()[w.group]
+	chunks := group.ColumnChunks()
+	cursors := make([]*cursor, len(f.leaves))
+	for i, l := range f.leaves {
+		cursors[i] = &cursor{leaf: l, pages: chunks[l.index].Pages()}
+		defer cursors[i].close()
+	}
+	b := &w.batch
+	w.seq, w.line = f.format.first[w.group], f.format.firstAt[w.group]
+	for left := int(group.NumRows()); left > 0; w.seq++ {
+		n := min(left, parquetBatch)
+		b.begin(f.format.s.name, w, len(f.leaves))
+		b.N, b.lines = n, nil
+		for i, c := range cursors {
+			if err := c.fill(&b.Columns[i], n); err != nil {
+				return f.format.s.damaged(fmt.Errorf("column %q: %w", strings.Join(c.path, "."), err))
+			}
+		}
+		for i, c := range cursors {
+			c.dropBad(b, i)
+		}
+		if err := each(b); err != nil {
+			return err
+		}
+		left -= n
+		w.line += n
+	}
+	return nil
+}
+
+// counterAt counts what is read.
+type counterAt struct {
+	r io.ReaderAt
+	n *atomic.Int64
+}
+
+func (c *counterAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.r.ReadAt(p, at)
+	c.n.Add(int64(n))
+	return n, err
+}
