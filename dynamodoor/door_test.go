@@ -1,0 +1,354 @@
+package dynamodoor
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// echo is a store that answers a request's body, and fails where that says so.
+type echo struct{}
+
+func (echo) Has(operation string) bool { return operation == "Echo" }
+
+func (echo) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) {
+	switch string(body) {
+	case `"panic"`:
+		panic("as asked")
+	case `"refuse"`:
+		return dst, exception.New(exception.ConditionalCheckFailed, "no")
+	case `"fail"`:
+		return dst, errors.New("a secret of the store")
+	}
+	return append(dst, body...), nil
+}
+
+// serve serves a door in each way that clients may speak to it.
+func serve(t *testing.T) (plain, prior, secure *http.Client, base, secureBase string) {
+	t.Helper()
+	start := func(o Options) string {
+		o.Store = echo{}
+		d, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- d.Serve(ln) }()
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			if err := errors.Join(d.Shutdown(ctx), <-ended); err != nil {
+				t.Error(err)
+			}
+		})
+		return ln.Addr().String()
+	}
+	// httptest has a certificate that its client trusts.
+	lender := httptest.NewUnstartedServer(nil)
+	lender.StartTLS()
+	certificate := lender.TLS.Certificates
+	roots := lender.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	lender.Close()
+
+	base = "http://" + start(Options{})
+	secureBase = "https://" + start(Options{TLS: &tls.Config{Certificates: certificate}})
+	client := func(set func(p *http.Protocols)) *http.Client {
+		var p http.Protocols
+		set(&p)
+		tr := &http.Transport{Protocols: &p, TLSClientConfig: &tls.Config{RootCAs: roots}, DisableCompression: true}
+		t.Cleanup(tr.CloseIdleConnections)
+		return &http.Client{Transport: tr}
+	}
+	plain = client(func(p *http.Protocols) { p.SetHTTP1(true) })
+	prior = client(func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) })
+	secure = client(func(p *http.Protocols) { p.SetHTTP2(true) })
+	return plain, prior, secure, base, secureBase
+}
+
+const signed = "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+
+func request(t *testing.T, base, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequest("POST", base+"/", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Echo")
+	r.Header.Set("X-Amz-Date", "20260101T000000Z")
+	r.Header.Set("Authorization", signed)
+	return r
+}
+
+func answer(t *testing.T, c *http.Client, r *http.Request) (*http.Response, string) {
+	t.Helper()
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if crc := resp.Header.Get("x-amz-crc32"); resp.StatusCode != http.StatusRequestEntityTooLarge && len(body) > 0 &&
+		crc != strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10) {
+		t.Errorf("x-amz-crc32 %q is not that of %q", crc, body)
+	}
+	return resp, string(body)
+}
+
+func TestProtocols(t *testing.T) {
+	plain, prior, secure, base, secureBase := serve(t)
+	for _, c := range []struct {
+		name   string
+		client *http.Client
+		base   string
+		major  int
+	}{{"HTTP/1.1", plain, base, 1}, {"HTTP/2 with prior knowledge", prior, base, 2}, {"HTTP/2 over TLS", secure, secureBase, 2}, {"HTTP/1.1 over TLS", plain, secureBase, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 2 { // on one connection
+				resp, body := answer(t, c.client, request(t, c.base, `{"a": 1}`))
+				if resp.StatusCode != 200 || body != `{"a": 1}` || resp.ProtoMajor != c.major {
+					t.Errorf("%s %q by HTTP/%d", resp.Status, body, resp.ProtoMajor)
+				}
+				if id := resp.Header.Get("x-amzn-RequestId"); len(id) != 52 {
+					t.Errorf("request id %q", id)
+				}
+				if ct := resp.Header.Get("Content-Type"); ct != "application/x-amz-json-1.0" {
+					t.Errorf("content type %q", ct)
+				}
+			}
+		})
+	}
+}
+
+// The cases' answers are AWS's, as dynalite has recorded them.
+func TestRefusals(t *testing.T) {
+	plain, _, _, base, _ := serve(t)
+	const coral = `{"__type":"com.amazon.coral.service#`
+	for _, c := range []struct {
+		name   string
+		body   string
+		change func(r *http.Request)
+		status int
+		answer string
+	}{
+		{"health check", "", func(r *http.Request) { r.Method = "GET" }, 200, "healthy: dynamodb.us-east-1.amazonaws.com "},
+		{"method", "{}", func(r *http.Request) { r.Method = "PUT" }, 404, "<UnknownOperationException/>\n"},
+		{"content type", "{}", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 404, "<UnknownOperationException/>\n"},
+		{"no JSON", "{", nil, 200, "{"}, // the store's to say
+		{"no JSON, and no operation", "{", func(r *http.Request) { r.Header.Del("X-Amz-Target") }, 400, coral + `SerializationException"}`},
+		{"no body", "", nil, 400, coral + `SerializationException"}`},
+		{"no operation", "{}", func(r *http.Request) { r.Header.Del("X-Amz-Target") }, 400, coral + `UnknownOperationException"}`},
+		{"unknown operation", "{}", func(r *http.Request) { r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Ecco") }, 400, coral + `UnknownOperationException"}`},
+		{"unknown version", "{}", func(r *http.Request) { r.Header.Set("X-Amz-Target", "DynamoDB_20120811.Echo") }, 400, coral + `UnknownOperationException"}`},
+		{"no signature", "{}", func(r *http.Request) { r.Header.Del("Authorization") }, 400,
+			coral + `MissingAuthenticationTokenException","message":"Request is missing Authentication Token"}`},
+		{"another signature", "{}", func(r *http.Request) { r.Header.Set("Authorization", "Basic YTpi") }, 400,
+			coral + `MissingAuthenticationTokenException","message":"Request is missing Authentication Token"}`},
+		{"two signatures", "{}", func(r *http.Request) { r.URL.RawQuery = "X-Amz-Algorithm=x" }, 400,
+			coral + `InvalidSignatureException","message":"Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."}`},
+		{"half a signature", "{}", func(r *http.Request) {
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Signature=b")
+			r.Header.Del("X-Amz-Date")
+		}, 400,
+			coral + `IncompleteSignatureException","message":"Authorization header requires 'Credential' parameter. Authorization header requires 'SignedHeaders' parameter. ` +
+				`Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. Authorization=AWS4-HMAC-SHA256 Signature=b"}`},
+		{"half a query signature", "{}", func(r *http.Request) {
+			r.Header.Del("Authorization")
+			r.URL.RawQuery = "X-Amz-Algorithm=x&X-Amz-Date=y&X-Amz-Signature=z"
+		}, 400,
+			coral + `IncompleteSignatureException","message":"AWS query-string parameters must include 'X-Amz-Credential'. AWS query-string parameters must include 'X-Amz-SignedHeaders'. Re-examine the query-string parameters."}`},
+		{"scope", "{}", func(r *http.Request) {
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a/b/c/d, SignedHeaders=host, Signature=00")
+		}, 400, coral + `IncompleteSignatureException","message":"Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got 'a/b/c/d'"}`},
+		{"algorithm", "{}", func(r *http.Request) {
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA25 Credential=a/b/c/d/e, SignedHeaders=host, Signature=00")
+		}, 400, coral + `IncompleteSignatureException","message":"Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA25'. "}`},
+		{"a store that refuses", `"refuse"`, nil, 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`},
+		{"a store that fails", `"fail"`, nil, 500, ""},
+		{"a bug", `"panic"`, nil, 500, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := request(t, base, c.body)
+			if c.change != nil {
+				c.change(r)
+			}
+			resp, body := answer(t, plain, r)
+			if resp.StatusCode != c.status || c.answer != "" && body != c.answer {
+				t.Errorf("%s %q, not %d %q", resp.Status, body, c.status, c.answer)
+			}
+			if strings.Contains(body, "secret") || strings.Contains(body, "as asked") {
+				t.Errorf("the client is told: %s", body)
+			}
+			if resp.Header.Get("x-amzn-RequestId") == "" {
+				t.Error("no request id")
+			}
+		})
+	}
+}
+
+func TestBodyIsBounded(t *testing.T) {
+	plain, _, _, base, _ := serve(t)
+	long := `"` + strings.Repeat("x", 16<<20) + `"`
+	for _, known := range []bool{true, false} {
+		r := request(t, base, long)
+		if !known {
+			r.ContentLength = -1
+		}
+		resp, err := plain.Do(r)
+		if err != nil {
+			continue // the door has cut the connection before all was sent
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s", resp.Status)
+		}
+	}
+	just := long[:16<<20-1] + `"`
+	if resp, body := answer(t, plain, request(t, base, just)); resp.StatusCode != 200 || body != just {
+		t.Errorf("%s: %d bytes", resp.Status, len(body))
+	}
+}
+
+func TestGzip(t *testing.T) {
+	plain, _, _, base, _ := serve(t)
+	long := `"` + strings.Repeat("abc", 1000) + `"`
+	for accept, compressed := range map[string]bool{"": false, "identity": false, "gzip": true, "deflate, gzip;q=0.5": true, "gzip;q=0": false} {
+		r := request(t, base, long)
+		r.Header.Set("Accept-Encoding", accept)
+		resp, body := answer(t, plain, r)
+		if (resp.Header.Get("Content-Encoding") == "gzip") != compressed {
+			t.Errorf("Accept-Encoding %q: Content-Encoding %q", accept, resp.Header.Get("Content-Encoding"))
+			continue
+		}
+		if compressed {
+			z, err := gzip.NewReader(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = string(text)
+		}
+		if body != long {
+			t.Errorf("Accept-Encoding %q: another body", accept)
+		}
+	}
+	r := request(t, base, `{}`)
+	r.Header.Set("Accept-Encoding", "gzip")
+	if resp, _ := answer(t, plain, r); resp.Header.Get("Content-Encoding") != "" {
+		t.Error("a short body is compressed")
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	plain, _, _, base, _ := serve(t)
+	r := request(t, base, "")
+	r.Method = "OPTIONS"
+	r.Header.Set("Origin", "http://page")
+	r.Header.Set("Access-Control-Request-Headers", "x-amz-target")
+	resp, _ := answer(t, plain, r)
+	if resp.StatusCode != 200 || resp.Header.Get("Access-Control-Allow-Headers") != "x-amz-target" || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+}
+
+func TestStatsAndOptions(t *testing.T) {
+	if _, err := New(Options{MaxBody: -1, MaxInFlight: -1}); err == nil ||
+		!strings.Contains(err.Error(), "no store") || !strings.Contains(err.Error(), "body") || !strings.Contains(err.Error(), "flight") {
+		t.Errorf("got %v", err)
+	}
+	d, err := New(Options{Store: echo{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{`{}`, `"panic"`, `{`} {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Echo")
+		r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+		if body != `{` {
+			r.Header.Set("Authorization", signed)
+			r.Header.Set("Date", "now")
+		}
+		d.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if s := d.Stats(); s != (Stats{Requests: 2, Refused: 1, Panics: 1}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestShutdownWaits(t *testing.T) {
+	inside, goOn := make(chan struct{}), make(chan struct{})
+	d, err := New(Options{Store: waiting{inside, goOn}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- d.Serve(ln) }()
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	got := make(chan string, 1)
+	go func() {
+		resp, err := (&http.Client{Transport: tr}).Do(request(t, "http://"+ln.Addr().String(), "{}"))
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(resp.Body)
+		got <- b.String()
+	}()
+	<-inside
+	down := make(chan error, 1)
+	go func() { down <- d.Shutdown(context.Background()) }()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	close(goOn)
+	if body := <-got; body != "done" {
+		t.Errorf("the request in flight got %q", body)
+	}
+	if err := <-down; err != nil {
+		t.Error(err)
+	}
+}
+
+type waiting struct{ inside, goOn chan struct{} }
+
+func (waiting) Has(string) bool { return true }
+
+func (w waiting) Do(_ context.Context, _ string, _, dst []byte) ([]byte, error) {
+	close(w.inside)
+	<-w.goOn
+	return append(dst, "done"...), nil
+}
