@@ -1,0 +1,121 @@
+package sketch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Sample keeps some of the keys, chosen by hash, from their first row on. T is what
+// the caller keeps of each.
+type Sample[T any] struct {
+	size  int
+	limit uint64 // hashes above are not kept
+	level int    // limit is 2^(64-level) - 1
+	keys  []sampled[T]
+	index index
+}
+
+type sampled[T any] struct {
+	hash uint64
+	of   T
+}
+
+// NewSample keeps up to size keys, and more than half as many once there were more.
+func NewSample[T any](size int) *Sample[T] {
+	first := min(size, 256)
+	return &Sample[T]{size: size, limit: math.MaxUint64, keys: make([]sampled[T], 0, first), index: newIndex(first)}
+}
+
+// Add gives what is kept of a key, for the caller to change; nil where the key is not
+// kept. What is kept of a new key is zero. It is good until the next Add.
+func (s *Sample[T]) Add(hash uint64) *T {
+	if hash > s.limit {
+		return nil
+	}
+	return s.kept(hash)
+}
+
+func (s *Sample[T]) kept(hash uint64) *T {
+	for i := hash & s.index.mask; ; i = (i + 1) & s.index.mask {
+		slot := s.index.slots[i]
+		if slot == 0 {
+			break
+		}
+		if k := &s.keys[slot-1]; k.hash == hash {
+			return &k.of
+		}
+	}
+	if len(s.keys) == s.size {
+		s.halve()
+		if hash > s.limit {
+			return nil
+		}
+		return s.kept(hash)
+	}
+	if len(s.keys) == cap(s.keys) {
+		s.keys = slices.Grow(s.keys, min(cap(s.keys), s.size-cap(s.keys)))
+		s.reindex()
+	}
+	s.keys = append(s.keys, sampled[T]{hash: hash})
+	s.index.put(hash, int32(len(s.keys)))
+	return &s.keys[len(s.keys)-1].of
+}
+
+// halve keeps about every second key.
+func (s *Sample[T]) halve() {
+	for len(s.keys) == s.size && s.level < 63 {
+		s.level++
+		s.limit >>= 1
+		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
+	}
+	s.reindex()
+}
+
+func (s *Sample[T]) reindex() {
+	if len(s.index.slots) < 2*cap(s.keys) {
+		s.index = newIndex(cap(s.keys))
+	} else {
+		s.index.clear()
+	}
+	for i := range s.keys {
+		s.index.put(s.keys[i].hash, int32(i+1))
+	}
+}
+
+// Merge adds the keys of another sample, of other rows; join takes what it keeps of
+// a key into what is kept here, which is zero for a key that is new.
+func (s *Sample[T]) Merge(other *Sample[T], join func(into, from *T)) {
+	if s.level < other.level {
+		s.level, s.limit = other.level, other.limit
+		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
+		s.reindex()
+	}
+	for i := range other.keys {
+		if of := s.Add(other.keys[i].hash); of != nil {
+			join(of, &other.keys[i].of)
+		}
+	}
+}
+
+// Kept is a key that is kept.
+type Kept[T any] struct {
+	Hash uint64
+	Of   *T
+}
+
+// Keys are the keys that are kept, in the order of their hashes.
+func (s *Sample[T]) Keys() []Kept[T] {
+	list := make([]Kept[T], len(s.keys))
+	for i := range s.keys {
+		list[i] = Kept[T]{s.keys[i].hash, &s.keys[i].of}
+	}
+	slices.SortFunc(list, func(a, b Kept[T]) int { return cmp.Compare(a.Hash, b.Hash) })
+	return list
+}
+
+// Exact says that all keys are kept.
+func (s *Sample[T]) Exact() bool { return s.level == 0 }
+
+// Share is the chance that a key had to be kept: 1, 1/2, 1/4 …
+func (s *Sample[T]) Share() float64 { return math.Ldexp(1, -s.level) }

@@ -1,0 +1,215 @@
+package sketch
+
+import (
+	"cmp"
+	"slices"
+)
+
+// cellsPerKey is how many cells the filter has for each key that is kept. More cells
+// let fewer rare keys through.
+const cellsPerKey = 32
+
+// Top counts the most frequent keys. T is what the caller keeps of each.
+type Top[T any] struct {
+	keep    int
+	entries []entry[T] // of slot i+1
+	index   index
+	cells   []uint32 // an upper bound of the rows of every key that is not in entries
+	mask    uint64
+	floor   uint32 // a key must have more rows than that, by its cell, to come in
+	rows    int64
+}
+
+type entry[T any] struct {
+	hash  uint64
+	high  int64 // rows, at the most
+	error int64 // of these, may be another key's
+	of    T
+}
+
+// NewTop keeps that many keys.
+func NewTop[T any](keep int) *Top[T] {
+	cells := 1
+	for cells < keep*cellsPerKey {
+		cells *= 2
+	}
+	t := &Top[T]{keep: keep, cells: make([]uint32, cells), mask: uint64(cells - 1), index: newIndex(2 * keep)}
+	t.entries = make([]entry[T], 0, 2*keep)
+	return t
+}
+
+// Add counts n rows of a key, n > 0. It gives what is kept of the key, nil where
+// nothing is; fresh says that the key has just come in. What is kept may be what
+// another key left, to be overwritten; it is good until the next Add.
+func (t *Top[T]) Add(hash uint64, n int) (of *T, fresh bool) {
+	t.rows += int64(n)
+	for i := hash & t.index.mask; ; i = (i + 1) & t.index.mask {
+		s := t.index.slots[i]
+		if s == 0 {
+			break
+		}
+		if e := &t.entries[s-1]; e.hash == hash {
+			e.high += int64(n)
+			return &e.of, false
+		}
+	}
+	cell := &t.cells[hash>>32&t.mask]
+	if uint64(*cell)+uint64(n) <= uint64(t.floor) {
+		*cell += uint32(n)
+		return nil, false
+	}
+	return t.enter(hash, int64(n), int64(*cell)), true
+}
+
+func (t *Top[T]) enter(hash uint64, n, error int64) *T {
+	if len(t.entries) == cap(t.entries) {
+		t.drop()
+	}
+	t.entries = t.entries[:len(t.entries)+1]
+	e := &t.entries[len(t.entries)-1]
+	e.hash, e.high, e.error = hash, n+error, error
+	t.index.put(hash, int32(len(t.entries)))
+	return &e.of
+}
+
+// drop leaves the keys that have most rows. The others go into their cells.
+func (t *Top[T]) drop() {
+	if len(t.entries) <= t.keep {
+		return
+	}
+	t.part(0, len(t.entries))
+	for _, e := range t.entries[t.keep:] {
+		high := uint32(min(e.high, 1<<32-1))
+		cell := &t.cells[e.hash>>32&t.mask]
+		*cell = max(*cell, high)
+		t.floor = max(t.floor, high)
+	}
+	t.entries = t.entries[:t.keep]
+	t.index.clear()
+	for i := range t.entries {
+		t.index.put(t.entries[i].hash, int32(i+1))
+	}
+}
+
+// part moves the keep entries with most rows to the front, of [from, to)
+// (quickselect). What is of entries moves with them by exchange, so that no two
+// share it.
+func (t *Top[T]) part(from, to int) {
+	for to-from > 1 {
+		pivot := t.entries[from+(to-from)/2].high
+		i, j := from, to-1
+		for i <= j {
+			for t.entries[i].high > pivot {
+				i++
+			}
+			for t.entries[j].high < pivot {
+				j--
+			}
+			if i <= j {
+				t.entries[i], t.entries[j] = t.entries[j], t.entries[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case t.keep <= j:
+			to = j + 1
+		case t.keep >= i:
+			from = i
+		default:
+			return
+		}
+	}
+}
+
+// Merge adds what another has counted, in other rows; join takes what it keeps of a
+// key that both have into what is kept here. The other is not to be used afterwards.
+func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
+	t.rows += other.rows
+	merged := make([]entry[T], 0, len(t.entries)+len(other.entries))
+	for _, e := range t.entries {
+		if o := other.find(e.hash); o != nil {
+			e.high += o.high
+			e.error += o.error
+			join(&e.of, &o.of)
+		} else {
+			more := int64(other.cells[e.hash>>32&other.mask])
+			e.high += more
+			e.error += more
+		}
+		merged = append(merged, e)
+	}
+	for _, e := range other.entries {
+		if t.find(e.hash) == nil {
+			more := int64(t.cells[e.hash>>32&t.mask])
+			e.high += more
+			e.error += more
+			merged = append(merged, e)
+		}
+	}
+	for i, c := range other.cells {
+		t.cells[i] = uint32(min(uint64(t.cells[i])+uint64(c), 1<<32-1))
+	}
+	t.floor = max(t.floor, other.floor)
+	slices.SortFunc(merged, func(a, b entry[T]) int { return cmp.Or(cmp.Compare(b.high, a.high), cmp.Compare(a.hash, b.hash)) })
+	for _, e := range merged[min(t.keep, len(merged)):] {
+		high := uint32(min(e.high, 1<<32-1))
+		cell := &t.cells[e.hash>>32&t.mask]
+		*cell = max(*cell, high)
+		t.floor = max(t.floor, high)
+	}
+	t.entries = append(make([]entry[T], 0, 2*t.keep), merged[:min(t.keep, len(merged))]...)
+	t.index.clear()
+	for i := range t.entries {
+		t.index.put(t.entries[i].hash, int32(i+1))
+	}
+}
+
+func (t *Top[T]) find(hash uint64) *entry[T] {
+	for i := hash & t.index.mask; ; i = (i + 1) & t.index.mask {
+		s := t.index.slots[i]
+		if s == 0 {
+			return nil
+		}
+		if e := &t.entries[s-1]; e.hash == hash {
+			return e
+		}
+	}
+}
+
+// Frequent is a key and bounds of its rows.
+type Frequent[T any] struct {
+	Hash      uint64
+	Low, High int64
+	Of        *T
+}
+
+// List is the keys that are kept, those with most rows (by their upper bounds)
+// first, up to n.
+func (t *Top[T]) List(n int) []Frequent[T] {
+	list := make([]Frequent[T], len(t.entries))
+	for i := range t.entries {
+		e := &t.entries[i]
+		list[i] = Frequent[T]{Hash: e.hash, Low: e.high - e.error, High: e.high, Of: &e.of}
+	}
+	slices.SortFunc(list, func(a, b Frequent[T]) int {
+		return cmp.Or(cmp.Compare(b.High, a.High), cmp.Compare(b.Low, a.Low), cmp.Compare(a.Hash, b.Hash))
+	})
+	return list[:min(n, len(list))]
+}
+
+// Absent is how many rows a key has at the most that is not in List(all); 0 where
+// all keys are.
+func (t *Top[T]) Absent() int64 {
+	var most uint32
+	for _, c := range t.cells {
+		most = max(most, c)
+	}
+	return int64(most)
+}
+
+// Exact says that every key is counted by itself, and right.
+func (t *Top[T]) Exact() bool { return t.floor == 0 }
+
+// Rows is how many were added.
+func (t *Top[T]) Rows() int64 { return t.rows }
