@@ -1,8 +1,12 @@
 package api
 
 import (
+	"strings"
+
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
 // BatchGetItem gets up to 100 items.
@@ -23,8 +27,196 @@ type BatchGetTable struct {
 // Operation implements Request.
 func (*BatchGetItem) Operation() string { return "BatchGetItem" }
 
+// Limits of batches.
+const (
+	MaxBatchGet   = 100
+	MaxBatchWrite = 25
+)
+
+const batchGetParameters = pConsistentRead | pAttributesToGet | pProjectionExpression | pExpressionAttributeNames
+
 // Decode implements Request.
-func (q *BatchGetItem) Decode(d *Decoder, body []byte) error { return nil }
+func (q *BatchGetItem) Decode(d *Decoder, body []byte) error {
+	r := &d.reader
+	if !d.begin(body) {
+		return d.end()
+	}
+	var in input
+	var tables []batchGet
+	items := false
+	for r.Next() {
+		switch r.Name() {
+		case "RequestItems":
+			if items = r.Peek() != jsontext.Null; !items {
+				r.Skip()
+			} else if enterMap(r, "KeysAndAttributes") {
+				tables = d.readBatchGets()
+			}
+		case "ReturnConsumedCapacity":
+			in.capacity = readText(r)
+		default:
+			r.Skip()
+		}
+	}
+	if err := d.end(); err != nil {
+		return err
+	}
+	if err := checkBatchGets(&in, items, tables); err != nil {
+		return err
+	}
+	q.Capacity = in.returnConsumedCapacity()
+	q.Tables = make([]BatchGetTable, len(tables))
+	n := 0
+	for i := range tables {
+		t := &tables[i]
+		err := t.checkMixing([]named{{"ProjectionExpression", t.projection.given}}, []named{{"AttributesToGet", t.attributesToGet != nil}})
+		if err != nil {
+			return err
+		}
+		projection, err := t.project()
+		if err != nil {
+			return err
+		}
+		if err := t.checkKeys(); err != nil {
+			return err
+		}
+		if n += len(t.keys); n > MaxBatchGet {
+			return exception.Invalid("Too many items requested for the BatchGetItem call")
+		}
+		q.Tables[i] = BatchGetTable{Table: t.table.value, Keys: t.keys, Projection: projection, Consistent: t.consistent.value, Raw: t.raw}
+	}
+	return nil
+}
+
+// batchGet is a KeysAndAttributes as it came.
+type batchGet struct {
+	input
+	keys []attribute.Item // nil: not given
+	raw  []byte
+}
+
+func (d *Decoder) readBatchGets() []batchGet {
+	r := &d.reader
+	var tables []batchGet
+	for r.Next() {
+		t := batchGet{}
+		t.table = text{r.Name(), true}
+		r.Peek()
+		start := r.Offset()
+		if enterElement(r, "KeysAndAttributes") {
+			for r.Next() {
+				switch p := parameters[r.Name()] & batchGetParameters; {
+				case r.Peek() == jsontext.Null:
+					r.Skip()
+				case r.Name() == "Keys":
+					t.keys = d.readKeys()
+				case p != 0:
+					d.readParameter(&t.input, p)
+				default:
+					r.Skip()
+				}
+			}
+		}
+		t.raw = r.Since(start)
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+func (d *Decoder) readKeys() []attribute.Item {
+	r := &d.reader
+	if !attribute.EnterList(r) {
+		return nil
+	}
+	keys := []attribute.Item{}
+	for r.Next() {
+		keys = append(keys, d.attribute.ReadItem(r))
+	}
+	return keys
+}
+
+func checkBatchGets(in *input, items bool, tables []batchGet) error {
+	var c constraints
+	c.capacity(in)
+	c.notNull(items, "requestItems")
+	for i := range tables {
+		t := &tables[i]
+		at := "requestItems." + t.table.value + ".member."
+		c.tableKey(t.table.value, "requestItems")
+		c.notNull(t.keys != nil, at+"keys")
+		if t.keys != nil {
+			c.length(len(t.keys), 1, MaxBatchGet, func() string { return shape(len(t.keys)) }, at+"keys")
+		}
+		c.attributesToGet(t.attributesToGet, at+"attributesToGet")
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	if len(tables) == 0 {
+		return exception.Invalid("The requestItems parameter is required for BatchGetItem")
+	}
+	return nil
+}
+
+// tableKey checks a table's name that is the key of a map.
+func (c *constraints) tableKey(name, at string) {
+	if strings.HasPrefix(name, "arn:") && len(name) <= maxARN {
+		return
+	}
+	if len(name) < anyTable || len(name) > maxName || !isName(name) {
+		c.violated(quoted("{"+name+"=...}"), at, "Map keys must satisfy constraint: [Member must have length less than or equal to 255, "+
+			"Member must have length greater than or equal to 1, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]")
+	}
+}
+
+// checkKeys says whether the keys have values and no two are equal.
+func (t *batchGet) checkKeys() error {
+	for _, k := range t.keys {
+		if err := k.Validate(); err != nil {
+			return err
+		}
+	}
+	if hasDuplicate(t.keys) {
+		return exception.Invalid("Provided list of item keys contains duplicates")
+	}
+	return nil
+}
+
+// hasDuplicate compares the canonical texts of items.
+func hasDuplicate(items []attribute.Item) bool {
+	if len(items) < 2 {
+		return false
+	}
+	seen := make(map[string]bool, len(items))
+	var text []byte
+	for _, it := range items {
+		text = attribute.AppendItem(text[:0], it)
+		if seen[string(text)] {
+			return true
+		}
+		seen[string(text)] = true
+	}
+	return false
+}
 
 // AppendJSON appends the table's part of a request, with the keys that are in it.
-func (t *BatchGetTable) AppendJSON(dst []byte) []byte { return dst }
+func (t *BatchGetTable) AppendJSON(dst []byte) []byte {
+	dst = append(member(append(dst, '{'), "Keys"), '[')
+	for i, k := range t.Keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = attribute.AppendItem(dst, k)
+	}
+	dst = append(dst, ']')
+	// What else was asked for goes back as it came.
+	r := jsontext.NewReader(t.Raw)
+	for r.Object(); r.Next(); {
+		if name := r.Name(); name == "Keys" {
+			r.Skip()
+		} else {
+			dst = append(member(dst, name), r.Raw()...)
+		}
+	}
+	return append(dst, '}')
+}

@@ -7,4 +7,8 @@ type DescribeTable struct{ Table string }
 func (*DescribeTable) Operation() string { return "DescribeTable" }
 
 // Decode implements Request.
-func (q *DescribeTable) Decode(d *Decoder, body []byte) error { return nil }
+func (q *DescribeTable) Decode(d *Decoder, body []byte) error {
+	name, err := d.tableName(body)
+	q.Table = name
+	return err
+}

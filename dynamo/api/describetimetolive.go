@@ -7,4 +7,13 @@ type DescribeTimeToLive struct{ Table string }
 func (*DescribeTimeToLive) Operation() string { return "DescribeTimeToLive" }
 
 // Decode implements Request.
-func (q *DescribeTimeToLive) Decode(d *Decoder, body []byte) error { return nil }
+func (q *DescribeTimeToLive) Decode(d *Decoder, body []byte) error {
+	var in input
+	if err := d.read(body, &in, pTableName); err != nil {
+		return err
+	}
+	var c constraints
+	c.table(in.table, "tableName")
+	q.Table = in.table.value
+	return c.err()
+}

@@ -7,4 +7,7 @@ type DescribeEndpoints struct{}
 func (*DescribeEndpoints) Operation() string { return "DescribeEndpoints" }
 
 // Decode implements Request.
-func (q *DescribeEndpoints) Decode(d *Decoder, body []byte) error { return nil }
+func (q *DescribeEndpoints) Decode(d *Decoder, body []byte) error {
+	var in input
+	return d.read(body, &in, 0)
+}

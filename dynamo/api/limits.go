@@ -7,4 +7,7 @@ type DescribeLimits struct{}
 func (*DescribeLimits) Operation() string { return "DescribeLimits" }
 
 // Decode implements Request.
-func (q *DescribeLimits) Decode(d *Decoder, body []byte) error { return nil }
+func (q *DescribeLimits) Decode(d *Decoder, body []byte) error {
+	var in input
+	return d.read(body, &in, 0)
+}

@@ -9,5 +9,40 @@ type ListTables struct {
 // Operation implements Request.
 func (*ListTables) Operation() string { return "ListTables" }
 
+// MaxTables is how many names ListTables answers at most.
+const MaxTables = 100
+
 // Decode implements Request.
-func (q *ListTables) Decode(d *Decoder, body []byte) error { return nil }
+func (q *ListTables) Decode(d *Decoder, body []byte) error {
+	r := &d.reader
+	if !d.begin(body) {
+		return d.end()
+	}
+	var start text
+	var limit integer
+	for r.Next() {
+		switch r.Name() {
+		case "ExclusiveStartTableName":
+			start = readText(r)
+		case "Limit":
+			limit = readInteger(r, "Integer")
+		default:
+			r.Skip()
+		}
+	}
+	if err := d.end(); err != nil {
+		return err
+	}
+	var c constraints
+	c.atLeast(limit, 1, "limit")
+	c.atMost(limit, MaxTables, "limit")
+	c.name(start, minName, "exclusiveStartTableName")
+	if err := c.err(); err != nil {
+		return err
+	}
+	q.Start, q.Limit = start.value, MaxTables
+	if limit.given {
+		q.Limit = int(limit.value)
+	}
+	return nil
+}

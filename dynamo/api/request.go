@@ -1,6 +1,9 @@
 package api
 
-import "github.com/evenkeel/evenkeel/dynamo/attribute"
+import (
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
 
 // Request is the body of an operation.
 type Request interface {
@@ -14,6 +17,7 @@ type Request interface {
 // Decoder is the memory that requests are decoded into. Its zero value is ready;
 // Reset lets it be used again once the request is done with.
 type Decoder struct {
+	reader    jsontext.Reader
 	attribute attribute.Decoder
 }
 

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"strconv"
+
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
 // TransactGetItems gets up to 100 items as they are at one moment.
@@ -21,5 +24,113 @@ type TransactGet struct {
 // Operation implements Request.
 func (*TransactGetItems) Operation() string { return "TransactGetItems" }
 
+// MaxTransaction is how many items a transaction may have.
+const MaxTransaction = 100
+
 // Decode implements Request.
-func (q *TransactGetItems) Decode(d *Decoder, body []byte) error { return nil }
+func (q *TransactGetItems) Decode(d *Decoder, body []byte) error {
+	r := &d.reader
+	if !d.begin(body) {
+		return d.end()
+	}
+	var capacity text
+	var gets []transactGet
+	listed := false
+	for r.Next() {
+		switch {
+		case r.Peek() == jsontext.Null:
+			r.Skip()
+		case r.Name() == "TransactItems":
+			listed = true
+			gets = d.readTransactGets()
+		case r.Name() == "ReturnConsumedCapacity":
+			capacity = readText(r)
+		default:
+			r.Skip()
+		}
+	}
+	if err := d.end(); err != nil {
+		return err
+	}
+	in := input{capacity: capacity}
+	var c constraints
+	c.capacity(&in)
+	c.transactItems(listed, len(gets))
+	for i := range gets {
+		at := "transactItems." + strconv.Itoa(i+1) + ".member.get"
+		c.notNull(gets[i].given, at)
+		if gets[i].given {
+			c.table(gets[i].table, at+".tableName")
+			c.notNull(gets[i].key != nil, at+".key")
+		}
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	q.Capacity = in.returnConsumedCapacity()
+	for i := range gets {
+		g := &gets[i]
+		if err := g.checkMixing([]named{{"ProjectionExpression", g.projection.given}}, nil); err != nil {
+			return err
+		}
+		if err := g.key.Validate(); err != nil {
+			return err
+		}
+		projection, err := g.project()
+		if err != nil {
+			return err
+		}
+		q.Gets = append(q.Gets, TransactGet{Table: g.table.value, Key: g.key, Projection: projection})
+	}
+	return nil
+}
+
+// transactGet is a TransactGetItem as it came.
+type transactGet struct {
+	input
+	given bool
+}
+
+const transactGetParameters = pTableName | pKey | pProjectionExpression | pExpressionAttributeNames
+
+func (d *Decoder) readTransactGets() []transactGet {
+	r := &d.reader
+	var gets []transactGet
+	if !attribute.EnterList(r) {
+		return nil
+	}
+	for r.Next() {
+		var g transactGet
+		if enterElement(r, "TransactGetItem") {
+			for r.Next() {
+				if r.Name() != "Get" {
+					r.Skip()
+				} else if enterField(r, "Get") {
+					g.given = true
+					d.readMembers(&g.input, transactGetParameters)
+				}
+			}
+		}
+		gets = append(gets, g)
+	}
+	return gets
+}
+
+// readMembers reads the members of a structure that was entered.
+func (d *Decoder) readMembers(in *input, has parameter) {
+	r := &d.reader
+	for r.Next() {
+		if p := parameters[r.Name()] & has; p == 0 || r.Peek() == jsontext.Null {
+			r.Skip()
+		} else {
+			d.readParameter(in, p)
+		}
+	}
+}
+
+func (c *constraints) transactItems(given bool, n int) {
+	c.notNull(given, "transactItems")
+	if given {
+		c.length(n, 1, MaxTransaction, func() string { return shape(n) }, "transactItems")
+	}
+}

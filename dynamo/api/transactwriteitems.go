@@ -1,8 +1,14 @@
 package api
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
 // TransactWriteItems does up to 100 writes, all or none.
@@ -38,5 +44,163 @@ const (
 // Operation implements Request.
 func (*TransactWriteItems) Operation() string { return "TransactWriteItems" }
 
+// maxToken is how long a ClientRequestToken may be.
+const maxToken = 36
+
 // Decode implements Request.
-func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error { return nil }
+func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
+	r := &d.reader
+	if !d.begin(body) {
+		return d.end()
+	}
+	var in input
+	var token text
+	var actions []transactAction
+	listed := false
+	for r.Next() {
+		switch {
+		case r.Peek() == jsontext.Null:
+			r.Skip()
+		case r.Name() == "TransactItems":
+			listed = true
+			start := r.Offset()
+			actions = d.readTransactActions()
+			sum := sha256.Sum256(r.Since(start))
+			q.Digest = binary.BigEndian.Uint64(sum[:])
+		case r.Name() == "ClientRequestToken":
+			token = readText(r)
+		case r.Name() == "ReturnConsumedCapacity":
+			in.capacity = readText(r)
+		case r.Name() == "ReturnItemCollectionMetrics":
+			in.metrics = readText(r)
+		default:
+			r.Skip()
+		}
+	}
+	if err := d.end(); err != nil {
+		return err
+	}
+	var c constraints
+	c.capacity(&in)
+	c.metrics(&in)
+	c.transactItems(listed, len(actions))
+	if token.given {
+		c.length(len(token.value), 1, maxToken, func() string { return token.value }, "clientRequestToken")
+	}
+	for i := range actions {
+		actions[i].check(&c, "transactItems."+strconv.Itoa(i+1)+".member.")
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	q.Token, q.Capacity, q.Metrics = token.value, in.returnConsumedCapacity(), in.metrics.value == "SIZE"
+	for i := range actions {
+		a, err := actions[i].convert()
+		if err != nil {
+			return err
+		}
+		q.Actions = append(q.Actions, a)
+	}
+	return nil
+}
+
+// transactAction is a TransactWriteItem as it came.
+type transactAction struct {
+	input
+	kind  TransactKind
+	kinds int // of which it has members
+}
+
+// transactMembers are the members of the kinds of action.
+var transactMembers = [...]struct {
+	name, at string
+	has      parameter
+}{
+	TransactCheck:  {"ConditionCheck", "conditionCheck", pKey},
+	TransactPut:    {"Put", "put", pItem},
+	TransactDelete: {"Delete", "delete", pKey},
+	TransactUpdate: {"Update", "update", pKey | pUpdateExpression},
+}
+
+const transactParameters = pTableName | pConditionExpression | pExpressionAttributeNames | pExpressionAttributeValues | pReturnOnFailure
+
+func (d *Decoder) readTransactActions() []transactAction {
+	r := &d.reader
+	var actions []transactAction
+	if !attribute.EnterList(r) {
+		return nil
+	}
+	for r.Next() {
+		var a transactAction
+		if enterElement(r, "TransactWriteItem") {
+			for r.Next() {
+				d.readTransactMember(&a)
+			}
+		}
+		actions = append(actions, a)
+	}
+	return actions
+}
+
+func (d *Decoder) readTransactMember(a *transactAction) {
+	r := &d.reader
+	for k, m := range transactMembers {
+		if m.name != r.Name() {
+			continue
+		}
+		if enterField(r, m.name) {
+			a.kind = TransactKind(k)
+			a.kinds++
+			d.readMembers(&a.input, transactParameters|m.has)
+		}
+		return
+	}
+	r.Skip()
+}
+
+func (a *transactAction) check(c *constraints, at string) {
+	if a.kinds != 1 {
+		return // which is said of the whole, later
+	}
+	m := transactMembers[a.kind]
+	at += m.at + "."
+	c.table(a.table, at+"tableName")
+	if a.kind == TransactPut {
+		c.notNull(a.item != nil, at+"item")
+	} else {
+		c.notNull(a.key != nil, at+"key")
+	}
+	if a.kind == TransactCheck {
+		c.notNull(a.condition.given, at+"conditionExpression")
+	}
+	if a.kind == TransactUpdate {
+		c.notNull(a.update.given, at+"updateExpression")
+	}
+	c.returnOnFailure(a.returnOnFailure, at+"returnValuesOnConditionCheckFailure")
+}
+
+func (a *transactAction) convert() (TransactAction, error) {
+	out := TransactAction{Kind: a.kind, Table: a.table.value, Key: a.key, Item: a.item, ReturnOnFailure: a.returnOnFailure.value == "ALL_OLD"}
+	if a.kinds != 1 {
+		return out, exception.Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+	}
+	uses := []named{{"ConditionExpression", a.condition.given}}
+	if a.kind == TransactUpdate {
+		uses = append([]named{{"UpdateExpression", a.update.given}}, uses...)
+	}
+	if err := a.checkMixing(uses, nil); err != nil {
+		return out, err
+	}
+	if err := a.key.Validate(); err != nil {
+		return out, err
+	}
+	if err := a.item.Validate(); err != nil {
+		return out, err
+	}
+	if err := checkSize(a.item); err != nil {
+		return out, err
+	}
+	all, err := a.parse()
+	out.Update, out.Condition = all.update, all.condition
+	return out, err
+}

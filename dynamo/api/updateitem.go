@@ -17,5 +17,49 @@ type UpdateItem struct {
 // Operation implements Request.
 func (*UpdateItem) Operation() string { return "UpdateItem" }
 
+const updateParameters = pReturnConsumedCapacity | pTableName | pReturnItemCollectionMetrics | pReturnValues | pKey |
+	pConditionalOperator | pExpected | pAttributeUpdates | pReturnOnFailure | pConditionExpression | pUpdateExpression |
+	pExpressionAttributeValues | pExpressionAttributeNames
+
 // Decode implements Request.
-func (q *UpdateItem) Decode(d *Decoder, body []byte) error { return nil }
+func (q *UpdateItem) Decode(d *Decoder, body []byte) error {
+	var in input
+	if err := d.read(body, &in, updateParameters); err != nil {
+		return err
+	}
+	var c constraints
+	c.capacity(&in)
+	c.table(in.table, "tableName")
+	c.metrics(&in)
+	c.returnValues(&in)
+	c.notNull(in.key != nil, "key")
+	c.conditionalOperator(&in)
+	c.expected(&in)
+	c.updates(&in)
+	c.returnOnFailure(in.returnOnFailure, "returnValuesOnConditionCheckFailure")
+	if err := c.err(); err != nil {
+		return err
+	}
+	err := in.checkMixing(
+		[]named{{"UpdateExpression", in.update.given}, {"ConditionExpression", in.condition.given}},
+		[]named{{"AttributeUpdates", in.updates != nil}, {"Expected", in.expected != nil}})
+	if err != nil {
+		return err
+	}
+	if err := in.key.Validate(); err != nil {
+		return err
+	}
+	older, err := in.legacyUpdate()
+	if err != nil {
+		return err
+	}
+	all, err := in.writeCondition()
+	if err != nil {
+		return err
+	}
+	if all.update == nil {
+		all.update = older
+	}
+	*q = UpdateItem{Write: in.write(), Table: in.table.value, Key: in.key, Update: all.update, Condition: all.condition}
+	return nil
+}

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
@@ -13,5 +16,108 @@ type UpdateTable struct {
 // Operation implements Request.
 func (*UpdateTable) Operation() string { return "UpdateTable" }
 
+// maxIndexUpdates is how many indexes one request may change.
+const maxIndexUpdates = 5
+
 // Decode implements Request.
-func (q *UpdateTable) Decode(d *Decoder, body []byte) error { return nil }
+func (q *UpdateTable) Decode(d *Decoder, body []byte) error {
+	var in tableInput
+	if err := d.readTable(body, &in); err != nil {
+		return err
+	}
+	if err := checkNewName(in.name); err != nil {
+		return err
+	}
+	var c constraints
+	c.name(in.name, anyTable, "tableName")
+	c.definitions(in.definitions)
+	c.settings(&in)
+	for i := range in.updates {
+		in.updates[i].check(&c, "globalSecondaryIndexUpdates."+strconv.Itoa(i+1)+".member.")
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	if err := in.checkSupported(); err != nil {
+		return err
+	}
+	if err := in.checkChanges(); err != nil {
+		return err
+	}
+	q.Table = in.name.value
+	q.Change = schema.Change{
+		Definitions: convertDefinitions(in.definitions),
+		Billing:     schema.BillingMode(in.billing.value),
+		Provisioned: in.provisioned.convert(),
+		OnDemand:    in.onDemand.convert(),
+		Warm:        in.warm.convert(),
+		Class:       in.class.value,
+		Stream:      in.stream.convert(),
+		Encryption:  in.encryption.convert(),
+	}
+	if in.protection.given {
+		q.DeletionProtection = &in.protection.value
+	}
+	for _, u := range in.updates {
+		var change schema.IndexChange
+		switch {
+		case u.create != nil:
+			declared := u.create.convert()
+			change.Create = &declared
+		case u.update != nil:
+			declared := u.update.convert()
+			change.Update = &declared
+		default:
+			change.Delete = u.delete.name.value
+		}
+		q.Indexes = append(q.Indexes, change)
+	}
+	return nil
+}
+
+func (u *indexUpdate) check(c *constraints, at string) {
+	if u.update != nil {
+		c.notNull(u.update.name.given, at+"update.indexName")
+		c.name(u.update.name, minName, at+"update.indexName")
+		c.provisioned(u.update.provisioned, at+"update.provisionedThroughput")
+	}
+	if u.create != nil {
+		c.index(u.create, 2*schema.MaxKeyAttributes, at+"create.")
+	}
+	if u.delete != nil {
+		c.notNull(u.delete.name.given, at+"delete.indexName")
+		c.name(u.delete.name, minName, at+"delete.indexName")
+	}
+}
+
+// checkChanges says whether there is anything to change, and each index once.
+func (in *tableInput) checkChanges() error {
+	if !in.provisioned.given && !in.onDemand.given && !in.warm.given && !in.billing.given && !in.class.given && !in.protection.given &&
+		in.stream == nil && in.encryption == nil && len(in.updates) == 0 {
+		return exception.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+	}
+	if in.billing.value == string(schema.Provisioned) && !in.provisioned.given {
+		return exception.InvalidParameters("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+	}
+	seen := make(map[string]bool)
+	for _, u := range in.updates {
+		name, actions := "", 0
+		for _, a := range []*indexDeclaration{u.create, u.update, u.delete} {
+			if a != nil {
+				name = a.name.value
+				actions++
+			}
+		}
+		if actions != 1 {
+			return exception.InvalidParameters("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null")
+		}
+		if seen[name] {
+			return exception.InvalidParameters("Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
+		}
+		seen[name] = true
+	}
+	if len(in.updates) > maxIndexUpdates {
+		return exception.New(exception.LimitExceeded, "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table")
+	}
+	return nil
+}

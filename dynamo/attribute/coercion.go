@@ -95,3 +95,52 @@ func EnterList(r *jsontext.Reader) bool {
 	}
 	return false
 }
+
+// Mismatch fails because the value is not of the scalar type that messages call
+// this.
+func Mismatch(r *jsontext.Reader, as string) { convert(r, as) }
+
+// EnterMap enters a Map of what messages call this.
+func EnterMap(r *jsontext.Reader, of string) bool {
+	switch r.Peek() {
+	case jsontext.Object:
+		r.Object()
+		return r.Err() == nil
+	case jsontext.Array:
+		mismatch(r, "Unrecognized collection type java.util.Map<java.lang.String, "+of+">")
+	case jsontext.Invalid:
+		r.Skip()
+	default:
+		mismatch(r, msgField)
+	}
+	return false
+}
+
+// EnterStructure enters a structure of the class that messages call this. A null
+// is read, and is no structure. element says that it stands in a list or map.
+func EnterStructure(r *jsontext.Reader, class string, element bool) bool {
+	switch r.Peek() {
+	case jsontext.Object:
+		r.Object()
+		return r.Err() == nil
+	case jsontext.Null:
+		r.Null()
+	case jsontext.Array:
+		mismatch(r, "Unrecognized collection type class "+class)
+	case jsontext.Invalid:
+		r.Skip()
+	default:
+		if element {
+			mismatch(r, "Unexpected value type in payload")
+		} else {
+			mismatch(r, msgField)
+		}
+	}
+	return false
+}
+
+// NotParameterized fails because a list inside a map is none.
+func NotParameterized(r *jsontext.Reader) {
+	mismatch(r, "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "+
+		"(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')")
+}

@@ -115,6 +115,9 @@ func (d *Decoder) ReadItem(r *jsontext.Reader) Item {
 		d.openAttributes = append(d.openAttributes, Attribute{name, v})
 	}
 	open := d.openAttributes[start:]
+	if len(open) == 0 {
+		return Item{}
+	}
 	item := Item(append(d.attributes.take(len(open)), open...))
 	clear(open)
 	d.openAttributes = d.openAttributes[:start]
@@ -186,9 +189,7 @@ func (d *Decoder) readKind(r *jsontext.Reader, k Kind) Value {
 	case BOOL:
 		return Bool(ReadBool(r))
 	case NULL:
-		if !ReadBool(r) {
-			return invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
-		}
+		ReadBool(r) // false means the same, and is shown as true
 		return Null()
 	case M:
 		return Map(d.ReadItem(r))
@@ -308,4 +309,10 @@ func (d *Decoder) readBinary(r *jsontext.Reader) string {
 		return ""
 	}
 	return unsafe.String(unsafe.SliceData(out), len(out))
+}
+
+// ReadElement reads a value that is an element of a list where r stands; null is
+// an invalid value.
+func (d *Decoder) ReadElement(r *jsontext.Reader) Value {
+	return d.readValue(r, "Unexpected value type in payload")
 }

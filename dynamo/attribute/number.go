@@ -31,8 +31,21 @@ func Number(text string) (Value, error) {
 	return v, v.Validate()
 }
 
+// small are the texts of the first integers, which sizes and counts mostly are.
+var small = func() (t [1024]string) {
+	for i := range t {
+		t[i] = strconv.Itoa(i)
+	}
+	return t
+}()
+
 // Int returns the N of an integer.
-func Int(i int64) Value { return number(strconv.FormatInt(i, 10)) }
+func Int(i int64) Value {
+	if i >= 0 && i < int64(len(small)) {
+		return textValue(N, small[i])
+	}
+	return number(strconv.FormatInt(i, 10))
+}
 
 // number returns an N, or an invalid value.
 func number(text string) Value {

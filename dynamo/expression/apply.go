@@ -102,7 +102,7 @@ func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v a
 		return attribute.Value{}, false, nil
 	}
 	if exists && old.Kind() != a.with.Kind() {
-		return attribute.Value{}, false, errType
+		return attribute.Value{}, false, wrongType(a.mismatch)
 	}
 	if a.verb == del {
 		if !exists {
@@ -119,6 +119,13 @@ func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v a
 		return v, true, err
 	}
 	return attribute.Set(old.Kind(), unite(old, a.with)), true, nil
+}
+
+func wrongType(instead *exception.Error) error {
+	if instead != nil {
+		return instead
+	}
+	return errType
 }
 
 // unite returns the elements of a set and those of another that it has not.
@@ -187,7 +194,7 @@ func (s *source) value(item attribute.Item) (attribute.Value, error) {
 		want = attribute.L
 	}
 	if v.Kind() != want || w.Kind() != want {
-		return attribute.Value{}, errType
+		return attribute.Value{}, wrongType(s.mismatch)
 	}
 	switch s.kind {
 	case plus:

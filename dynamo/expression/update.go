@@ -2,6 +2,7 @@ package expression
 
 import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
 // Update is an UpdateExpression. A nil *Update changes nothing. All its actions
@@ -30,6 +31,8 @@ type action struct {
 	path Path
 	to   source          // set
 	with attribute.Value // add, del
+
+	mismatch *exception.Error // about wrong types, if not errType
 }
 
 // source is where a SET takes its value from.
@@ -38,6 +41,8 @@ type source struct {
 	literal attribute.Value
 	path    Path
 	args    []source // of the operators and functions
+
+	mismatch *exception.Error // about wrong types, if not errType
 }
 
 type sourceKind uint8

@@ -423,3 +423,12 @@ func (r *Reader) Raw() []byte {
 
 // Offset is how far r has read.
 func (r *Reader) Offset() int { return r.pos }
+
+// Since returns the text from an offset to where r stands, without white space
+// around it.
+func (r *Reader) Since(offset int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	return bytes.TrimSpace(r.buf[offset:r.pos:r.pos])
+}

@@ -62,12 +62,3 @@ type IndexChange struct {
 	Update *IndexDeclaration // Name and throughputs
 	Delete string
 }
-
-// Create returns the table that a declaration makes, or AWS's error. The caller
-// sets Status, ID, ARNs and times: it has the clock.
-func Create(d *Declaration) (*Table, error) { return nil, nil }
-
-// Apply returns the table as a change leaves it, or AWS's error: new indexes have
-// Status Creating, those to delete Deleting, and the table's own Status is for the
-// caller.
-func (t *Table) Apply(c *Change) (*Table, error) { return t, nil }

@@ -8,6 +8,6 @@
 //  2. A *Table is not changed by what is here: Create and Apply return another.
 //  3. Checks of items and keys do not allocate.
 //
-// It does no I/O and reads no clock; it imports dynamo/attribute and
-// dynamo/exception.
+// It does no I/O and reads no clock; it imports dynamo/attribute,
+// dynamo/exception and dynamo/expression.
 package schema

@@ -55,7 +55,7 @@ var edges = map[string][]string{
 
 	// The DynamoDB language.
 	"dynamo/api":        {"dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema"},
-	"dynamo/schema":     {"dynamo/attribute", "dynamo/exception"},
+	"dynamo/schema":     {"dynamo/attribute", "dynamo/exception", "dynamo/expression"},
 	"dynamo/expression": {"dynamo/attribute", "dynamo/exception"},
 	"dynamo/attribute":  {"dynamo/exception", "dynamo/jsontext"},
 	"dynamo/exception":  {"dynamo/jsontext"},
@@ -70,6 +70,7 @@ var edges = map[string][]string{
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/stats"},
 	"workbench/capacity":   {"shard", "workbench/stats"},
 	"workbench/keys":       {"shard"},
+	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
 	"workbench/orders":     {},
 	"workbench/queries":    {"cql/syntax"},
 	"workbench/prices":     {},

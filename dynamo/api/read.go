@@ -1,0 +1,103 @@
+package api
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
+
+// Reading of members by their types, with AWS's errors where the JSON is of
+// another.
+
+var errSerialization = &exception.Error{Kind: exception.Serialization}
+
+func readText(r *jsontext.Reader) text {
+	if r.Peek() == jsontext.Null {
+		r.Null()
+		return text{}
+	}
+	return text{attribute.ReadString(r), true}
+}
+
+func readFlag(r *jsontext.Reader) flag {
+	if r.Peek() == jsontext.Null {
+		r.Null()
+		return flag{}
+	}
+	return flag{attribute.ReadBool(r), true}
+}
+
+// readInteger reads a number; of a fraction the whole part counts. What does not
+// fit is the greatest or least that does.
+func readInteger(r *jsontext.Reader, as string) integer {
+	switch r.Peek() {
+	case jsontext.Null:
+		r.Null()
+		return integer{}
+	case jsontext.Number:
+	default:
+		attribute.Mismatch(r, as)
+		return integer{}
+	}
+	s := r.Number()
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return integer{i, true}
+	}
+	f, _ := strconv.ParseFloat(s, 64)
+	f = math.Floor(f)
+	switch {
+	case f >= math.MaxInt64:
+		return integer{math.MaxInt64, true}
+	case f <= math.MinInt64:
+		return integer{math.MinInt64, true}
+	}
+	return integer{int64(f), true}
+}
+
+// readTexts reads a list of strings, which is not nil.
+func readTexts(r *jsontext.Reader) []text {
+	if !attribute.EnterList(r) {
+		return nil
+	}
+	out := []text{}
+	for r.Next() {
+		out = append(out, readText(r))
+	}
+	return out
+}
+
+// readNames reads ExpressionAttributeNames, which are not nil.
+func readNames(r *jsontext.Reader) []expression.Name {
+	if !attribute.EnterMap(r, "java.lang.String") {
+		return nil
+	}
+	out := []expression.Name{}
+	for r.Next() {
+		name := r.Name()
+		out = append(out, expression.Name{Placeholder: name, Attribute: readText(r).value})
+	}
+	return out
+}
+
+// exceptionStruct is how messages name the structures of the API.
+const structurePrefix = "com.amazonaws.dynamodb.v20120810."
+
+// enterElement enters a structure that is an element of a list or map; null is
+// read, and false.
+func enterElement(r *jsontext.Reader, name string) bool {
+	return attribute.EnterStructure(r, structurePrefix+name, true)
+}
+
+// enterField enters a structure that is a member of one.
+func enterField(r *jsontext.Reader, name string) bool {
+	return attribute.EnterStructure(r, structurePrefix+name, false)
+}
+
+// enterMap enters a map of structures.
+func enterMap(r *jsontext.Reader, name string) bool {
+	return attribute.EnterMap(r, structurePrefix+name)
+}

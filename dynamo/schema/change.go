@@ -1,0 +1,164 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Apply returns the table as a change leaves it, or AWS's error: new indexes have
+// Status Creating, those to delete Deleting, and the table's own Status is for the
+// caller.
+func (t *Table) Apply(c *Change) (*Table, error) {
+	n := *t
+	n.Definitions = slices.Clone(t.Definitions)
+	n.Global = slices.Clone(t.Global)
+	if err := n.define(c.Definitions); err != nil {
+		return nil, err
+	}
+	if err := n.bill(t, c); err != nil {
+		return nil, err
+	}
+	for i := range c.Indexes {
+		if err := n.changeIndex(&c.Indexes[i]); err != nil {
+			return nil, err
+		}
+	}
+	if n.Billing == Provisioned && t.Billing == PayPerRequest {
+		for i := range n.Global {
+			if n.Global[i].Provisioned == (Throughput{}) && n.Global[i].Status != Deleting {
+				return nil, exception.InvalidParameters("ProvisionedThroughput must be specified for index: %s", n.Global[i].Name)
+			}
+		}
+	}
+	if len(n.Global) > MaxGlobal {
+		return nil, exception.New(exception.LimitExceeded, "GlobalSecondaryIndex count exceeds the per-table limit of %d", MaxGlobal)
+	}
+	if c.Class != "" {
+		n.Class = c.Class
+	}
+	if c.DeletionProtection != nil {
+		n.DeletionProtection = *c.DeletionProtection
+	}
+	if c.Stream != nil {
+		switch {
+		case c.Stream.Enabled && t.Stream.Enabled:
+			return nil, exception.Invalid("Table already has an enabled stream: TableName: %s", t.Name)
+		case !c.Stream.Enabled && !t.Stream.Enabled:
+			return nil, exception.Invalid("Table has no stream to disable: TableName: %s", t.Name)
+		}
+		if err := checkStream(c.Stream); err != nil {
+			return nil, err
+		}
+		n.Stream = *c.Stream
+	}
+	if c.Encryption != nil {
+		n.Encryption = *c.Encryption
+	}
+	return &n, nil
+}
+
+// define adds definitions of attributes that are not known.
+func (t *Table) define(definitions []Definition) error {
+	for _, d := range definitions {
+		switch known := t.Type(d.Name); {
+		case known == attribute.Invalid:
+			t.Definitions = append(t.Definitions, d)
+		case known != d.Type:
+			return exception.InvalidParameters("Attribute %s is defined as %s in the table and as %s in AttributeDefinitions", d.Name, known, d.Type)
+		}
+	}
+	return nil
+}
+
+// bill changes the table's billing and throughput from what they were.
+func (t *Table) bill(was *Table, c *Change) error {
+	if c.Billing != "" {
+		t.Billing = c.Billing
+	}
+	switch {
+	case t.Billing == PayPerRequest && c.Provisioned != nil:
+		return exception.InvalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	case c.Billing == Provisioned && was.Billing != Provisioned && c.Provisioned == nil:
+		return exception.InvalidParameters("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+	case t.Billing == Provisioned && c.OnDemand != nil:
+		return exception.InvalidParameters("OnDemandThroughput cannot be specified when BillingMode is PROVISIONED")
+	}
+	if err := checkUnits(c.Provisioned); err != nil {
+		return err
+	}
+	if c.Provisioned != nil {
+		if *c.Provisioned == was.Provisioned && was.Billing == Provisioned {
+			return unchanged(was.Provisioned)
+		}
+		t.Provisioned = *c.Provisioned
+	}
+	if t.Billing == PayPerRequest && was.Billing != PayPerRequest {
+		t.Provisioned = Throughput{}
+		for i := range t.Global {
+			t.Global[i].Provisioned = Throughput{}
+		}
+	}
+	if c.OnDemand != nil {
+		t.OnDemand = *c.OnDemand
+	}
+	if c.Warm != nil {
+		t.Warm = *c.Warm
+	}
+	return nil
+}
+
+func unchanged(p Throughput) error {
+	return exception.Invalid("The provisioned throughput for the table will not change. The requested value equals the current value. "+
+		"Current ReadCapacityUnits provisioned for the table: %d. Requested ReadCapacityUnits: %d. "+
+		"Current WriteCapacityUnits provisioned for the table: %d. Requested WriteCapacityUnits: %d. "+
+		"Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.", p.Read, p.Read, p.Write, p.Write)
+}
+
+func (t *Table) changeIndex(c *IndexChange) error {
+	if c.Create != nil {
+		ix, err := t.globalIndex(c.Create)
+		if err != nil {
+			if known, _ := t.Index(c.Create.Name); known != nil {
+				return exception.Invalid("Attempting to create an index which already exists")
+			}
+			return err
+		}
+		t.Global = append(t.Global, ix)
+		return nil
+	}
+	name := c.Delete
+	if c.Update != nil {
+		name = c.Update.Name
+	}
+	i := slices.IndexFunc(t.Global, func(ix Index) bool { return ix.Name == name })
+	if i < 0 {
+		return exception.New(exception.ResourceNotFound, "Requested resource not found")
+	}
+	ix := &t.Global[i]
+	if c.Update == nil {
+		ix.Status = Deleting
+		return nil
+	}
+	u := c.Update
+	switch {
+	case t.Billing == PayPerRequest && u.Provisioned != nil:
+		return exception.InvalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	case u.Provisioned != nil && *u.Provisioned == ix.Provisioned:
+		return unchanged(ix.Provisioned)
+	}
+	if u.Provisioned != nil {
+		if u.Provisioned.Read > maxUnits || u.Provisioned.Write > maxUnits {
+			return exception.Invalid("This operation cannot be performed with given input values. Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
+		}
+		ix.Provisioned = *u.Provisioned
+	}
+	if u.OnDemand != nil {
+		ix.OnDemand = *u.OnDemand
+	}
+	if u.Warm != nil {
+		ix.Warm = *u.Warm
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Limits of tables.
+const (
+	MaxLocal         = 5
+	MaxGlobal        = 20
+	MaxKeyAttributes = 4   // each of HASH and RANGE, of a global secondary index
+	MaxProjected     = 100 // NonKeyAttributes of all indexes
+	maxUnits         = 1_000_000_000_000
+)
+
+// Create returns the table that a declaration makes, or AWS's error. The caller
+// sets Status, ID, ARNs and times: it has the clock.
+func Create(d *Declaration) (*Table, error) {
+	t := &Table{
+		Name:               d.Name,
+		Definitions:        slices.Clone(d.Definitions),
+		Billing:            d.Billing,
+		Class:              d.Class,
+		DeletionProtection: d.DeletionProtection,
+	}
+	if t.Billing == "" {
+		t.Billing = Provisioned
+	}
+	if err := t.setThroughput(d); err != nil {
+		return nil, err
+	}
+	if err := t.setKey(d); err != nil {
+		return nil, err
+	}
+	if err := t.addLocal(d); err != nil {
+		return nil, err
+	}
+	if err := t.addGlobal(d); err != nil {
+		return nil, err
+	}
+	if err := t.checkDefinitions(); err != nil {
+		return nil, err
+	}
+	if d.Stream != nil {
+		if err := checkStream(d.Stream); err != nil {
+			return nil, err
+		}
+		t.Stream = *d.Stream
+	}
+	if d.Encryption != nil {
+		t.Encryption = *d.Encryption
+	}
+	for _, tag := range d.Tags {
+		t.Tags = setTag(t.Tags, tag)
+	}
+	return t, nil
+}
+
+func (t *Table) setThroughput(d *Declaration) error {
+	switch {
+	case t.Billing == PayPerRequest && d.Provisioned != nil:
+		return exception.InvalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	case t.Billing == Provisioned && d.Provisioned == nil:
+		return exception.InvalidParameters("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+	case t.Billing == Provisioned && d.OnDemand != nil:
+		return exception.InvalidParameters("OnDemandThroughput cannot be specified when BillingMode is PROVISIONED")
+	}
+	if err := checkUnits(d.Provisioned); err != nil {
+		return err
+	}
+	t.Provisioned, t.OnDemand, t.Warm = value(d.Provisioned), value(d.OnDemand), value(d.Warm)
+	return nil
+}
+
+func value(p *Throughput) Throughput {
+	if p == nil {
+		return Throughput{}
+	}
+	return *p
+}
+
+func checkUnits(p *Throughput) error {
+	switch {
+	case p == nil:
+	case p.Read > maxUnits:
+		return exception.Invalid("Given value %d for ReadCapacityUnits is out of bounds", p.Read)
+	case p.Write > maxUnits:
+		return exception.Invalid("Given value %d for WriteCapacityUnits is out of bounds", p.Write)
+	}
+	return nil
+}
+
+func (t *Table) setKey(d *Declaration) error {
+	if len(d.Key) > len(d.Definitions) {
+		return exception.Invalid("Invalid KeySchema: Some index key attribute have no definition")
+	}
+	key, err := t.key(d.Key, false)
+	t.Key = key
+	return err
+}
+
+// key checks a key schema. That of a global secondary index may have several
+// attributes of each kind.
+func (t *Table) key(elements []KeyElement, multiple bool) (Key, error) {
+	if err := t.checkDefined(elements); err != nil {
+		return Key{}, err
+	}
+	if len(elements) == 2 && elements[0].Name == elements[1].Name {
+		return Key{}, exception.Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+	}
+	if elements[0].Type != "HASH" {
+		return Key{}, exception.Invalid("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+	}
+	if !multiple && len(elements) == 2 && elements[1].Type != "RANGE" {
+		return Key{}, exception.Invalid("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+	}
+	var k Key
+	for _, e := range elements {
+		switch {
+		case k.Has(e.Name):
+			return Key{}, exception.Invalid("Invalid KeySchema: The attribute %s is in the KeySchema more than once", e.Name)
+		case e.Type == "RANGE":
+			k.Range = append(k.Range, e.Name)
+		case k.Range != nil:
+			return Key{}, exception.Invalid("Invalid KeySchema: HASH key elements must come before RANGE key elements")
+		default:
+			k.Hash = append(k.Hash, e.Name)
+		}
+	}
+	if len(k.Hash) > MaxKeyAttributes || len(k.Range) > MaxKeyAttributes {
+		return Key{}, exception.Invalid("Invalid KeySchema: An index can have at most %d HASH and %d RANGE key elements", MaxKeyAttributes, MaxKeyAttributes)
+	}
+	return k, nil
+}
+
+func (t *Table) checkDefined(elements []KeyElement) error {
+	if !slices.ContainsFunc(elements, func(e KeyElement) bool { return t.Type(e.Name) == attribute.Invalid }) {
+		return nil
+	}
+	var keys []string
+	for _, e := range elements {
+		keys = append(keys, e.Name)
+	}
+	return exception.InvalidParameters("Some index key attributes are not defined in AttributeDefinitions. Keys: %s, AttributeDefinitions: %s",
+		listing(keys), listing(t.defined()))
+}
+
+// defined are the names of the attribute definitions.
+func (t *Table) defined() []string {
+	var names []string
+	for _, d := range t.Definitions {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func listing(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
+
+func (t *Table) addLocal(d *Declaration) error {
+	if d.Local == nil {
+		return nil
+	}
+	if len(d.Local) == 0 {
+		return exception.InvalidParameters("List of LocalSecondaryIndexes is empty")
+	}
+	if len(t.Key.Range) == 0 {
+		return exception.InvalidParameters("Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex")
+	}
+	for i := range d.Local {
+		ix, err := t.index(&d.Local[i], false)
+		if err != nil {
+			return err
+		}
+		if len(ix.Key.Range) == 0 {
+			return exception.InvalidParameters("Index KeySchema does not have a range key for index: %s", ix.Name)
+		}
+		if ix.Key.Hash[0] != t.HashName() {
+			return exception.InvalidParameters("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s. index hash key: %s, table hash key: %s",
+				ix.Name, ix.Key.Hash[0], t.HashName())
+		}
+		if err := t.checkNew(&ix); err != nil {
+			return err
+		}
+		t.Local = append(t.Local, ix)
+	}
+	if len(t.Local) > MaxLocal {
+		return exception.InvalidParameters("Number of LocalSecondaryIndexes exceeds per-table limit of %d", MaxLocal)
+	}
+	return nil
+}
+
+func (t *Table) addGlobal(d *Declaration) error {
+	if d.Global == nil {
+		return nil
+	}
+	if len(d.Global) == 0 {
+		return exception.InvalidParameters("List of GlobalSecondaryIndexes is empty")
+	}
+	for i := range d.Global {
+		ix, err := t.globalIndex(&d.Global[i])
+		if err != nil {
+			return err
+		}
+		t.Global = append(t.Global, ix)
+	}
+	if len(t.Global) > MaxGlobal {
+		return exception.InvalidParameters("GlobalSecondaryIndex count exceeds the per-table limit of %d", MaxGlobal)
+	}
+	return nil
+}
+
+// globalIndex checks the declaration of a global secondary index that is new to
+// the table.
+func (t *Table) globalIndex(d *IndexDeclaration) (Index, error) {
+	ix, err := t.index(d, true)
+	if err != nil {
+		return ix, err
+	}
+	switch {
+	case t.Billing == PayPerRequest && d.Provisioned != nil:
+		return ix, exception.InvalidParameters("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", ix.Name)
+	case t.Billing == Provisioned && d.Provisioned == nil:
+		return ix, exception.InvalidParameters("ProvisionedThroughput must be specified for index: %s", ix.Name)
+	}
+	if err := checkUnits(d.Provisioned); err != nil {
+		return ix, err
+	}
+	ix.Status = Creating
+	ix.Provisioned, ix.OnDemand, ix.Warm = value(d.Provisioned), value(d.OnDemand), value(d.Warm)
+	return ix, t.checkNew(&ix)
+}
+
+// index checks what local and global secondary indexes have in common.
+func (t *Table) index(d *IndexDeclaration, global bool) (Index, error) {
+	ix := Index{Name: d.Name}
+	var err error
+	if ix.Key, err = t.key(d.Key, global); err != nil {
+		return ix, err
+	}
+	p := d.Projection
+	if p == nil || p.Type == "" {
+		return ix, exception.InvalidParameters("Unknown ProjectionType: null")
+	}
+	ix.Projection = Projection{Type: ProjectionType(p.Type), NonKey: slices.Clone(p.NonKey)}
+	switch {
+	case p.NonKey != nil && ix.Projection.Type != ProjectInclude:
+		return ix, exception.InvalidParameters("ProjectionType is %s, but NonKeyAttributes is specified", p.Type)
+	case len(p.NonKey) == 0 && ix.Projection.Type == ProjectInclude:
+		return ix, exception.InvalidParameters("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+	}
+	return ix, nil
+}
+
+// checkNew says whether an index may be added to those that are there.
+func (t *Table) checkNew(ix *Index) error {
+	if known, _ := t.Index(ix.Name); known != nil {
+		return exception.InvalidParameters("Duplicate index name: %s", ix.Name)
+	}
+	projected := len(ix.Projection.NonKey)
+	for _, indexes := range [2][]Index{t.Local, t.Global} {
+		for i := range indexes {
+			projected += len(indexes[i].Projection.NonKey)
+		}
+	}
+	if projected > MaxProjected {
+		return exception.InvalidParameters("Number of NonKeyAttributes of all indexes exceeds the per-table limit of %d", MaxProjected)
+	}
+	return nil
+}
+
+// checkDefinitions says whether every definition is used, and no attribute is
+// defined twice.
+func (t *Table) checkDefinitions() error {
+	if t.Local == nil && t.Global == nil && len(t.Definitions) != len(t.Key.Hash)+len(t.Key.Range) {
+		return exception.InvalidParameters("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+	}
+	for i, d := range t.Definitions {
+		if slices.ContainsFunc(t.Definitions[:i], func(e Definition) bool { return e.Name == d.Name }) {
+			return exception.InvalidParameters("Duplicate AttributeName in AttributeDefinitions: %s", d.Name)
+		}
+	}
+	for _, d := range t.Definitions {
+		if !t.Key.Has(d.Name) && !t.isIndexKey(d.Name) {
+			return exception.InvalidParameters("Some AttributeDefinitions are not used. AttributeDefinitions: %s, keys used: %s",
+				listing(t.defined()), listing(t.used()))
+		}
+	}
+	return nil
+}
+
+// used are the names of all key attributes, each once.
+func (t *Table) used() []string {
+	names := t.Key.Names(nil)
+	for _, indexes := range [2][]Index{t.Local, t.Global} {
+		for i := range indexes {
+			names = indexes[i].Key.Names(names)
+		}
+	}
+	var once []string
+	for _, n := range names {
+		if !slices.Contains(once, n) {
+			once = append(once, n)
+		}
+	}
+	return once
+}
+
+func checkStream(s *Stream) error {
+	switch {
+	case s.Enabled && s.View == "":
+		return exception.InvalidParameters("StreamViewType must be specified when StreamEnabled is true")
+	case !s.Enabled && s.View != "":
+		return exception.InvalidParameters("StreamViewType cannot be specified when StreamEnabled is false")
+	}
+	return nil
+}
+
+// String is the key as in messages: (a, b) of two.
+func (k Key) String() string { return fmt.Sprintf("(%s)", strings.Join(k.Names(nil), ", ")) }
