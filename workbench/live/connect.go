@@ -1,0 +1,250 @@
+package live
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// Options says how to connect and read. The zero value is open, plain and
+// unhurried.
+type Options struct {
+	Password string      // of Address.User
+	TLS      *tls.Config // nil: without
+	Timeout  time.Duration
+	Rate     float64 // rows read a second at most; 0: no limit
+}
+
+const (
+	connectTimeout = 8 * time.Second
+	readTimeout    = 12 * time.Second // above the store's own for a range, 10 s by default
+)
+
+// Table is a table of a store, open for reading. It is safe for several goroutines.
+type Table struct {
+	at       Address
+	session  *gocql.Session
+	keyspace *schema.Keyspace
+	schema   *schema.Table
+	limit    limiter
+}
+
+// Open connects and reads the table's schema.
+func Open(ctx context.Context, a Address, o Options) (*Table, error) {
+	if o.Timeout == 0 {
+		o.Timeout = readTimeout
+	}
+	c := gocql.NewCluster(a.Hosts...)
+	c.Timeout, c.ConnectTimeout = o.Timeout, connectTimeout
+	c.Consistency = gocql.LocalOne
+	c.NumConns = 1
+	c.DefaultIdempotence = true
+	c.ReconnectInterval = time.Second
+	c.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
+	c.PoolConfig.HostSelectionPolicy = gocql.RoundRobinHostPolicy()
+	c.Events.DisableSchemaEvents = true
+	c.Metadata.CacheMode = gocql.Disabled
+	c.Logger = silent{}
+	if a.User != "" {
+		c.Authenticator = gocql.PasswordAuthenticator{Username: a.User, Password: o.Password}
+	}
+	if o.TLS != nil {
+		secured := o.TLS.Clone()
+		if host, _, err := net.SplitHostPort(a.Hosts[0]); err == nil && secured.ServerName == "" {
+			secured.ServerName = host
+		}
+		c.SslOpts = &gocql.SslOptions{Config: secured, EnableHostVerification: !secured.InsecureSkipVerify}
+	}
+	session, err := connect(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, connecting(a, err, o.TLS != nil)
+	}
+	t := &Table{at: a, session: session, limit: limiter{rate: o.Rate}}
+	if err := t.describe(ctx); err != nil {
+		session.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// connect waits for a session, which the driver makes without a context.
+func connect(ctx context.Context, c *gocql.ClusterConfig) (*gocql.Session, error) {
+	type result struct {
+		session *gocql.Session
+		err     error
+	}
+	made := make(chan result, 1)
+	go func() {
+		s, err := c.CreateSession()
+		made <- result{s, err}
+	}()
+	select {
+	case r := <-made:
+		return r.session, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-made; r.err == nil {
+				r.session.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+// silent drops what the driver has to say: what matters comes as errors.
+type silent struct{}
+
+func (silent) Error(string, ...gocql.LogField)   {}
+func (silent) Warning(string, ...gocql.LogField) {}
+func (silent) Info(string, ...gocql.LogField)    {}
+func (silent) Debug(string, ...gocql.LogField)   {}
+
+// describe reads the schema.
+func (t *Table) describe(ctx context.Context) error {
+	s, err := catalog.Schema(ctx, system{t.session}, t.at.Keyspace)
+	if err != nil {
+		return t.reading(err)
+	}
+	t.keyspace = s.Keyspaces[t.at.Keyspace]
+	if t.keyspace == nil {
+		all, err := t.Query(ctx, "SELECT keyspace_name FROM system_schema.keyspaces")
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, r := range all {
+			names = append(names, string(r["keyspace_name"]))
+		}
+		return &Error{At: strings.Join(t.at.Hosts, ", "), Err: fmt.Errorf("there is no keyspace %s", Identifier(t.at.Keyspace)), hint: nearest(t.at.Keyspace, names, "keyspaces")}
+	}
+	t.schema = t.keyspace.Tables[t.at.Table]
+	if t.schema == nil {
+		var names []string
+		for n := range t.keyspace.Tables {
+			names = append(names, n)
+		}
+		return &Error{At: "keyspace " + Identifier(t.at.Keyspace), Err: fmt.Errorf("there is no table %s", Identifier(t.at.Table)), hint: nearest(t.at.Table, names, "tables")}
+	}
+	return nil
+}
+
+// nearest is a hint with the names that there are.
+func nearest(name string, names []string, what string) string {
+	own := names[:0:0]
+	for _, n := range names {
+		if !strings.HasPrefix(n, "system") || strings.HasPrefix(name, "system") {
+			own = append(own, Identifier(n))
+		}
+	}
+	if len(own) == 0 {
+		return "there are no " + what + " but the store's own"
+	}
+	hint := ""
+	if near := rows.Nearest(name, own); near != "" {
+		hint = "did you mean " + near + "? "
+	}
+	const most = 20
+	more := ""
+	if len(own) > most {
+		own, more = own[:most], fmt.Sprintf(" and %d more", len(own)-most)
+	}
+	return hint + "the " + what + " are " + strings.Join(own, ", ") + more
+}
+
+// Close ends the connections.
+func (t *Table) Close() { t.session.Close() }
+
+// Address is where the table is.
+func (t *Table) Address() Address { return t.at }
+
+// Schema is the table's columns and options. Through an evenkeel door it is the
+// logical table.
+func (t *Table) Schema() *schema.Table { return t.schema }
+
+// Keyspace is the keyspace that the table is in, with its replication.
+func (t *Table) Keyspace() *schema.Keyspace { return t.keyspace }
+
+// Sharding is write_sharding as an evenkeel door shows it, "" where the table is not
+// sharded or this is no door.
+func (t *Table) Sharding() string {
+	ext, _ := t.schema.Options["extensions"].(map[string][]byte)
+	return string(ext[catalog.Property])
+}
+
+// system reads system tables for package catalog.
+type system struct{ session *gocql.Session }
+
+// Query implements catalog.Session.
+func (s system) Query(ctx context.Context, _ wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	return s.query(ctx, "", cql, values...)
+}
+
+// query asks the node of that id, any where it is "".
+func (s system) query(ctx context.Context, hostID, cql string, values ...[]byte) ([]catalog.Row, error) {
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v
+	}
+	var out []catalog.Row
+	var state []byte
+	for {
+		q := s.session.Query(cql, args...).Consistency(gocql.One).PageSize(1000).PageState(state)
+		if hostID != "" {
+			q.SetHostID(hostID)
+		}
+		iter := q.IterContext(ctx)
+		columns := iter.Columns()
+		cells, dest := destinations(columns)
+		for iter.Scan(dest...) {
+			row := make(catalog.Row, len(columns))
+			gather(columns, cells, func(i int, v []byte) {
+				if v != nil {
+					row[columns[i].Name] = append([]byte{}, v...)
+				}
+			})
+			out = append(out, row)
+		}
+		state = append([]byte(nil), iter.PageState()...)
+		if err := iter.Close(); err != nil {
+			return nil, err
+		}
+		if len(state) == 0 {
+			return out, nil
+		}
+	}
+}
+
+// Query runs a SELECT on one of the store's own tables and returns its rows, cells
+// serialized, by column; null ones are absent.
+func (t *Table) Query(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
+	all, err := system{t.session}.Query(ctx, wire.One, cql, values...)
+	if err != nil {
+		return nil, t.reading(err)
+	}
+	return all, nil
+}
+
+// Absent says that an error is the store's for a table or column that it does not
+// have, or may not be read.
+func Absent(err error) bool {
+	var e *Error
+	if errors.As(err, &e) && errors.Is(e.Err, ErrDropped) {
+		return true
+	}
+	c := code(err)
+	return c == gocql.ErrCodeInvalid || c == gocql.ErrCodeUnauthorized || c == gocql.ErrCodeSyntax
+}

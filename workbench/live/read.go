@@ -1,0 +1,194 @@
+package live
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+)
+
+// Range is tokens from behind After to UpTo, inclusive. Whole is the whole ring.
+type Range struct {
+	After int64 `json:"after"`
+	UpTo  int64 `json:"up_to"`
+}
+
+// Whole are all tokens: Murmur3 gives no key the least one.
+var Whole = Range{-1 << 63, 1<<63 - 1}
+
+// Selection says what is read of each row.
+type Selection struct {
+	Columns []*schema.Column // nil: all
+	Times   bool             // WRITETIME and TTL of Timed columns, behind the others: two cells each
+	Page    int              // rows of a page; 0: 1000
+}
+
+// Timed are the columns whose times can be asked for: regular and static ones that
+// are not multi-cell, in the order of the schema; none in a counter table.
+func (t *Table) Timed() []*schema.Column {
+	var timed []*schema.Column
+	if t.schema.Counter {
+		return nil
+	}
+	for _, c := range t.schema.All() {
+		multicell := (c.Type.Collection() || len(c.Type.Fields) > 0) && !c.Type.Frozen
+		if (c.Kind == schema.Regular || c.Kind == schema.Static) && !multicell {
+			timed = append(timed, c)
+		}
+	}
+	return timed
+}
+
+// Row is a row that was read. Cells are views, good until the function that was
+// given it returns.
+type Row struct {
+	Token int64    // of the partition; of the physical one where a door shows a sharded table
+	Cells [][]byte // of Selection.Columns, then of Times
+}
+
+// Statement is the CQL that Read sends for a selection.
+func (t *Table) Statement(s Selection) string {
+	if s.Columns == nil {
+		s.Columns = t.schema.All()
+	}
+	key := make([]string, len(t.schema.PartitionKey))
+	for i, c := range t.schema.PartitionKey {
+		key[i] = Identifier(c.Name)
+	}
+	token := "token(" + strings.Join(key, ", ") + ")"
+	selected := []string{token}
+	for _, c := range s.Columns {
+		selected = append(selected, Identifier(c.Name))
+	}
+	if s.Times {
+		for _, c := range t.Timed() {
+			selected = append(selected, "WRITETIME("+Identifier(c.Name)+")", "TTL("+Identifier(c.Name)+")")
+		}
+	}
+	return "SELECT " + strings.Join(selected, ", ") + " FROM " + t.at.Name() + " WHERE " + token + " > ? AND " + token + " <= ?"
+}
+
+// defaultPage is the rows of a page where the caller does not say.
+const defaultPage = 1000
+
+// Read gives each row of a range of tokens to each, partition by partition in the
+// order of tokens. requests, where not nil, is told of every request.
+func (t *Table) Read(ctx context.Context, r Range, s Selection, each func(row *Row) error) error {
+	statement := t.Statement(s)
+	page := s.Page
+	if page <= 0 {
+		page = defaultPage
+	}
+	var state []byte
+	var row Row
+	for {
+		n, next, err := t.page(ctx, statement, r, page, state, &row, each)
+		if err != nil {
+			return err
+		}
+		if err := t.limit.wait(ctx, n); err != nil {
+			return err
+		}
+		if len(next) == 0 {
+			return nil
+		}
+		state = next
+	}
+}
+
+// tries is how often a page is asked for, with pauses that double in between: 12 s
+// in all and the time that the requests take, in which a node can restart.
+const (
+	tries      = 7
+	firstPause = 200 * time.Millisecond
+)
+
+// page reads one page. Rows that were given to each before a page failed are not
+// given again: the page came whole, or not at all.
+func (t *Table) page(ctx context.Context, statement string, r Range, size int, state []byte, row *Row, each func(*Row) error) (n int, next []byte, err error) {
+	pause := firstPause
+	for try := 1; ; try++ {
+		iter := t.session.Query(statement, r.After, r.UpTo).PageSize(size).PageState(state).IterContext(ctx)
+		columns := iter.Columns()
+		if len(columns) == 0 { // it failed
+			err = iter.Close()
+			if err == nil {
+				return 0, nil, nil
+			}
+			if ctx.Err() != nil {
+				return 0, nil, ctx.Err()
+			}
+			if try == tries || !passing(err) {
+				return 0, nil, t.reading(err)
+			}
+			if code(err) == gocql.ErrCodeReadTimeout {
+				size = max(1, size/2)
+			}
+			select {
+			case <-time.After(pause):
+				pause *= 2
+				continue
+			case <-ctx.Done():
+				return 0, nil, ctx.Err()
+			}
+		}
+		cells, dest := destinations(columns)
+		for iter.Scan(dest...) {
+			row.Cells = row.Cells[:0]
+			gather(columns, cells, func(i int, v []byte) {
+				if i == 0 {
+					row.Token = 0
+					for _, b := range v {
+						row.Token = row.Token<<8 | int64(b)
+					}
+					return
+				}
+				row.Cells = append(row.Cells, v)
+			})
+			n++
+			if err := each(row); err != nil {
+				iter.Close()
+				return n, nil, err
+			}
+		}
+		next = append([]byte(nil), iter.PageState()...)
+		if err := iter.Close(); err != nil {
+			return n, nil, t.reading(err)
+		}
+		return n, next, nil
+	}
+}
+
+// limiter keeps rows to a rate over all who read.
+type limiter struct {
+	rate float64
+	mu   sync.Mutex
+	free time.Time // when what was read so far is paid
+}
+
+// wait returns when n rows more may have been read.
+func (l *limiter) wait(ctx context.Context, n int) error {
+	if l.rate <= 0 || n == 0 {
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	now := time.Now()
+	if l.free.Before(now) {
+		l.free = now
+	}
+	l.free = l.free.Add(time.Duration(float64(n) / l.rate * float64(time.Second)))
+	until := l.free
+	l.mu.Unlock()
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
