@@ -12,7 +12,7 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "engine", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
-		"workbench/capacity", "workbench/keys", "workbench/report", "workbench/rows", "workbench/simulation",
+		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -66,8 +66,12 @@ var edges = map[string][]string{
 	"partitioner": {},
 
 	// The workbench: what it works out is arithmetic on what it is given.
-	"workbench/report":     {"workbench/simulation"},
+	"workbench/report":     {"workbench/advice", "workbench/simulation"},
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/stats"},
+	"workbench/advice": {
+		"cql/syntax", "cql/value", "shard",
+		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
+	},
 	"workbench/capacity":   {"shard", "workbench/stats"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},

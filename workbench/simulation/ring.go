@@ -13,6 +13,19 @@ type Ring struct {
 	Seed   uint64 `json:"seed"`   // of the tokens
 }
 
+// Deal deals the tokens: tokens, ascending, each the end of a range; for each the
+// nodes that keep that range, its owner first; and of how much of the ring each node
+// is a replica, which adds up to RF. Tokens are Murmur3's.
+func (r Ring) Deal() (tokens []int64, owners [][]int, replica []float64) {
+	g := newRing(r)
+	for i, t := range g.tokens {
+		tokens = append(tokens, int64(t^1<<63))
+		owners = append(owners, g.replicas(nil, i))
+	}
+	_, replica = g.ownership()
+	return tokens, owners, replica
+}
+
 // Bounds of a ring.
 const (
 	maxNodes  = 10_000

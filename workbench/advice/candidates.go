@@ -1,0 +1,458 @@
+package advice
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Bounds of what is tried.
+const (
+	maxNaturals = 14
+	maxDesigns  = 40
+	maxKeys     = 4 // columns of a partition key that is proposed
+)
+
+// naturals are the primary keys that the queries suggest, without buckets and
+// shards: what they bind by equality, and parts of it. Without queries they are
+// the columns that could be keys, and pairs of them.
+func (s *Study) naturals() []*Design {
+	type weighed struct {
+		parts  []profile.Part
+		weight float64
+	}
+	var all []weighed
+	add := func(parts []profile.Part, weight float64) {
+		if len(parts) == 0 || len(parts) > maxKeys {
+			return
+		}
+		for _, p := range parts {
+			if !s.keyable(p.Column) {
+				return
+			}
+		}
+		for i := range all {
+			if partitionID(all[i].parts) == partitionID(parts) {
+				all[i].weight += weight
+				return
+			}
+		}
+		all = append(all, weighed{parts, weight})
+	}
+	// A key that has a time in it is compared with the same key without; that one
+	// says how the load is spread at any moment.
+	both := func(columns []string, weight float64) {
+		add(wholes(columns), weight)
+		timeless := slices.DeleteFunc(slices.Clone(columns), s.isTime)
+		if len(timeless) < len(columns) {
+			add(wholes(timeless), weight/100)
+		}
+	}
+	if len(s.qs) == 0 {
+		s.guesses(both)
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert {
+			continue
+		}
+		weight := s.rate(q)
+		var equal []string
+		for _, e := range q.Equal {
+			if s.keyable(e.Column) && !slices.Contains(equal, e.Column) {
+				equal = append(equal, e.Column)
+			}
+		}
+		both(equal, weight)
+		for i, c := range equal {
+			both([]string{c}, weight/2)
+			if len(equal) > 2 {
+				rest := slices.Delete(slices.Clone(equal), i, i+1)
+				both(rest, weight/2)
+			}
+		}
+		if len(equal) == 0 {
+			for _, r := range q.Ranges {
+				if c := s.p.Column(r.Column); c != nil && c.Time != nil {
+					if c.Time.Granularity >= profile.Day {
+						both([]string{r.Column}, weight/2)
+					} else {
+						add([]profile.Part{{Column: r.Column, Bucket: profile.Day}}, weight/2)
+						add([]profile.Part{{Column: r.Column, Bucket: profile.Hour}}, weight/2)
+					}
+				}
+			}
+		}
+	}
+	// What some would take without asking: ids that no query may name.
+	for _, set := range s.ids {
+		if len(set) == 1 {
+			add(wholes(set), 1e-9)
+		}
+	}
+	for i := range s.p.Columns {
+		if c := &s.p.Columns[i]; c.Order.Sequential {
+			add(wholes([]string{c.Name}), 1e-9)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+	if len(all) > maxNaturals {
+		all = all[:maxNaturals]
+	}
+	var out []*Design
+	for _, w := range all {
+		d := &Design{Partition: w.parts, Shards: 1}
+		s.cluster(d)
+		out = append(out, d)
+	}
+	return out
+}
+
+// guesses are keys for data of which no query is known: each column that repeats,
+// and pairs with the time.
+func (s *Study) guesses(add func(columns []string, weight float64)) {
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		if isFloat(c) || c.Distinct.Value < 2 || c.MeanBytes > 128 || float64(c.Nulls) > 0.01*float64(s.p.Rows) {
+			continue
+		}
+		weight := 1.0
+		if c.Distinct.Value > 0.9*float64(s.p.Rows) {
+			weight = 0.5
+		}
+		add([]string{c.Name}, weight)
+	}
+}
+
+// cluster chooses the clustering columns: those that the queries bind, bound or
+// order behind the partition key, in the order that serves most of them, and no
+// column that serves none.
+func (s *Study) cluster(d *Design) {
+	var wanted []string
+	want := func(c string) {
+		if !slices.Contains(wanted, c) && s.keyable(c) && !slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole }) {
+			wanted = append(wanted, c)
+		}
+	}
+	served := func(q *queries.Query) bool {
+		return q.Verb != queries.Insert && s.serve(d, q).Kind != FullScan
+	}
+	for i := range s.qs {
+		if q := &s.qs[i]; served(q) {
+			for _, e := range q.Equal {
+				want(e.Column)
+			}
+		}
+	}
+	for i := range s.qs {
+		if q := &s.qs[i]; served(q) {
+			for _, o := range q.Order {
+				if o.Column != "" {
+					want(o.Column)
+				}
+			}
+			for _, r := range q.Ranges {
+				want(r.Column)
+			}
+		}
+	}
+	if b := d.bucket(); b != nil {
+		want(b.Column)
+	}
+	if len(s.qs) == 0 && s.time != nil {
+		want(s.time.Name)
+	}
+	if len(wanted) > 5 {
+		wanted = wanted[:5]
+	}
+	best, bestCost := []string(nil), math.Inf(1)
+	permute(wanted, func(order []string) {
+		for n := 0; n <= len(order); n++ {
+			d.Clustering = order[:n]
+			if b := d.bucket(); b != nil && !slices.Contains(d.Clustering, b.Column) {
+				continue
+			}
+			if len(s.qs) == 0 && n < len(order) {
+				continue
+			}
+			cost := float64(n) * 1e-6
+			for i := range s.qs {
+				if q := &s.qs[i]; q.Verb != queries.Insert {
+					switch s.serve(d, q).Kind {
+					case Filtered:
+						cost += s.rate(q)
+					case FullScan:
+						cost += 2 * s.rate(q)
+					}
+				}
+			}
+			if cost < bestCost-1e-12 {
+				best, bestCost = slices.Clone(d.Clustering), cost
+			}
+		}
+	})
+	d.Clustering = best
+	d.Desc = s.directions(best)
+}
+
+// directions is the order in which the queries read clustering columns: the one
+// that most of them ask for; time the newest first where none says.
+func (s *Study) directions(clustering []string) []bool {
+	out := make([]bool, len(clustering))
+	for i, c := range clustering {
+		weight := 0.0
+		for j := range s.qs {
+			for _, o := range s.qs[j].Order {
+				if o.Column == c || o.Column == "" && i == 0 {
+					if o.Desc {
+						weight += s.rate(&s.qs[j])
+					} else {
+						weight -= s.rate(&s.qs[j])
+					}
+				}
+			}
+		}
+		out[i] = weight > 0
+	}
+	return out
+}
+
+// permute visits all orders of a few names.
+func permute(names []string, visit func([]string)) {
+	var walk func(int)
+	order := slices.Clone(names)
+	walk = func(at int) {
+		if at == len(order) {
+			visit(order)
+			return
+		}
+		for i := at; i < len(order); i++ {
+			order[at], order[i] = order[i], order[at]
+			walk(at + 1)
+			order[at], order[i] = order[i], order[at]
+		}
+	}
+	walk(0)
+}
+
+// identify makes the primary key tell rows apart.
+func (s *Study) identify(d *Design) {
+	if m := s.ofPartition(d.Partition); m != nil && lost(m) == 0 && slices.Equal(m.Clustering, d.Clustering) {
+		return
+	}
+	have := func(c string) bool {
+		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
+	}
+	// Of the sets of columns that do, the one that adds the fewest.
+	var add []string
+	found := false
+	for _, set := range s.tells {
+		missing := slices.DeleteFunc(slices.Clone(set), have)
+		if !found || len(missing) < len(add) {
+			add, found = missing, true
+		}
+	}
+	d.AddID = !found
+	for _, c := range add {
+		d.Clustering = append(slices.Clip(d.Clustering), c)
+		d.Desc = append(slices.Clip(d.Desc), false)
+	}
+}
+
+// refine makes the designs of the second round: the naturals made whole, with
+// buckets of time and with shards where these may be wanted.
+func (s *Study) refine() []*Design {
+	var out []*Design
+	seen := make(map[string]bool)
+	add := func(d *Design) {
+		if len(out) < maxDesigns && !seen[d.id()] {
+			seen[d.id()] = true
+			out = append(out, d)
+		}
+	}
+	base := slices.Clone(s.natural)
+	for _, d := range s.natural {
+		base = append(base, s.bucketed(d)...)
+	}
+	// The naturals first: they are the ones to be better than.
+	for _, d := range base {
+		whole := &Design{Partition: d.Partition, Clustering: slices.Clone(d.Clustering), Desc: slices.Clone(d.Desc), Shards: 1}
+		s.identify(whole)
+		add(whole)
+	}
+	for _, d := range slices.Clone(out) {
+		for _, sharded := range s.sharded(d) {
+			add(sharded)
+		}
+	}
+	return out
+}
+
+// bucketed are the variants of a design with a time bucket, where its partitions
+// grow or are too large: the coarsest bucket that keeps them ideal, and the next
+// coarser one.
+func (s *Study) bucketed(d *Design) []*Design {
+	if slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole || s.isTime(p.Column) }) {
+		return nil
+	}
+	t := s.bucketColumn(d)
+	m := s.of(d)
+	if t == "" || m == nil {
+		return nil
+	}
+	g := s.growthOf(d)
+	if !g.Unbounded && m.ByteSizes.Max.High < IdealBytes {
+		return nil
+	}
+	rate := g.bytesPerSecond
+	if rate == 0 && s.span() > 0 {
+		rate = m.ByteSizes.Max.Value / s.span()
+	}
+	fine := s.p.Column(t).Time.Granularity
+	var out []*Design
+	for _, unit := range []profile.Granularity{profile.Year, profile.Month, profile.Day, profile.Hour} {
+		if unit < fine {
+			continue
+		}
+		size := rate * seconds(unit)
+		if size > IdealBytes && unit != profile.Hour && !(unit == profile.Day && size/MaxBytes <= 20) {
+			continue
+		}
+		part := profile.Part{Column: t, Bucket: unit}
+		if unit == fine {
+			part.Bucket = profile.Whole // the column is that period itself
+		}
+		n := &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), part)}
+		s.cluster(n)
+		out = append(out, n)
+		if len(out) == 2 || size < IdealBytes/100 {
+			break
+		}
+	}
+	if len(out) == 0 && fine >= profile.Day { // as fine as it goes
+		n := &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), profile.Part{Column: t})}
+		s.cluster(n)
+		out = append(out, n)
+	}
+	return out
+}
+
+// bucketColumn is the column to take the time of a bucket from: one that the
+// queries bound or order behind the partition key, else the event time.
+func (s *Study) bucketColumn(d *Design) string {
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert || s.serve(d, q).Kind == FullScan {
+			continue
+		}
+		for _, r := range q.Ranges {
+			if s.isTime(r.Column) && s.keyable(r.Column) {
+				return r.Column
+			}
+		}
+		for _, o := range q.Order {
+			if o.Column != "" && s.isTime(o.Column) && s.keyable(o.Column) {
+				return o.Column
+			}
+		}
+	}
+	if s.time != nil && s.keyable(s.time.Name) {
+		return s.time.Name
+	}
+	return ""
+}
+
+// sharded are the variants of a design with shards: as many as its heat wants, and
+// as many as its size does.
+func (s *Study) sharded(d *Design) []*Design {
+	if len(d.Clustering) == 0 && !d.AddID {
+		return nil // a partition is a row
+	}
+	var ns []int
+	add := func(n float64) {
+		if k := int(math.Ceil(n)); k > 1 && !slices.Contains(ns, k) {
+			ns = append(ns, min(k, shard.MaxShards))
+		}
+	}
+	hot := s.heatOf(d)
+	heat := 0.0
+	switch {
+	case s.o.Target.units() && hot.Writes > 0:
+		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: hot.Writes, ItemBytes: max(1, int(math.Ceil(s.itemBytes())))})
+		if err == nil {
+			heat = float64(plan.Recommended)
+		} else {
+			heat = shard.MaxShards
+		}
+	case s.o.Target.nodes() && hot.Writes > s.o.NodeWrites/4:
+		heat = math.Max(math.Ceil(4*hot.Writes/s.o.NodeWrites), Nodes)
+	}
+	add(heat)
+	if s.o.Target.units() && hot.ReadUnits > capacity.PartitionReadUnits {
+		add(math.Max(heat, hot.ReadUnits/(0.8*capacity.PartitionReadUnits)))
+	}
+	if s.o.Target.nodes() {
+		size := s.projected(d).bytes
+		if size > MaxBytes {
+			// A hash does not fill shards evenly: leave a third.
+			add(math.Max(heat, size/(MaxBytes*0.7)))
+		}
+		if size > IdealBytes {
+			add(math.Max(heat, size/(IdealBytes*0.8)))
+		}
+	}
+	if s.low(d) {
+		if m := s.ofPartition(d.Partition); m != nil {
+			add(math.Max(heat, 4*Nodes/math.Max(1, m.Partitions.Value)))
+		}
+	}
+	var out []*Design
+	for _, n := range ns {
+		for _, by := range s.bys(d) {
+			out = append(out, &Design{Partition: d.Partition, Clustering: d.Clustering, Desc: d.Desc, AddID: d.AddID, Shards: n, By: by})
+		}
+	}
+	return out
+}
+
+// bys are what to hash: all clustering columns, and those that the queries bind, so
+// that they find one shard.
+func (s *Study) bys(d *Design) [][]string {
+	out := [][]string{nil}
+	if len(d.Clustering) == 0 {
+		return out
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert || s.serve(d, q).Kind == FullScan {
+			continue
+		}
+		var by []string
+		for _, c := range d.Clustering {
+			if q.Bound(c) != nil {
+				by = append(by, c)
+			}
+		}
+		if len(by) == 0 || len(by) == len(d.Clustering) && !d.AddID || len(out) >= 3 {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(have []string) bool { return slices.Equal(have, by) }) && s.varied(by) {
+			out = append(out, by)
+		}
+	}
+	return out
+}
+
+// varied says whether columns have values enough to be spread over shards.
+func (s *Study) varied(columns []string) bool {
+	values := 1.0
+	for _, c := range columns {
+		values *= s.p.Column(c).Distinct.Value
+	}
+	return values >= 100
+}

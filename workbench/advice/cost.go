@@ -1,0 +1,85 @@
+package advice
+
+import (
+	"math"
+
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Cost is what a design's queries take. Rates that the queries do not say are
+// UnratedPerSecond.
+type Cost struct {
+	WriteUnits float64 `json:"write_units_per_second,omitempty"` // WCU, index writes included
+	ReadUnits  float64 `json:"read_units_per_second,omitempty"`  // RCU, eventually consistent
+	Month      float64 `json:"month,omitempty"`                  // in Currency, without what is stored
+	Storage    float64 `json:"storage_month,omitempty"`          // of the rows in the data
+	Currency   string  `json:"currency,omitempty"`
+	Date       string  `json:"prices_of,omitempty"`
+	Region     string  `json:"region,omitempty"`
+
+	CPU        float64 `json:"cpu_seconds_per_second,omitempty"` // of a node, replicas not counted
+	Partitions float64 `json:"partitions_read_per_second"`
+	Rated      bool    `json:"rated"` // the queries say rates; else the figures only compare
+}
+
+// costOf reckons a design's cost with its indexes.
+func (s *Study) costOf(d *Design, extras []Extra) Cost {
+	c := Cost{Rated: s.rated()}
+	item := s.itemBytes()
+	writeEach := math.Ceil(item / 1024)
+	hidden := 0.0
+	if d.Shards > 1 && s.o.Target == DynamoDB {
+		hidden = float64(len("evenkeel.pk")) + 6
+		for _, p := range d.Partition {
+			hidden += s.p.Column(p.Column).MeanBytes
+		}
+		writeEach = math.Ceil((item + hidden) / 1024)
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		rate := s.rate(q)
+		v := s.served(d, extras, q)
+		if q.Writes() {
+			// Each index and each further table is written, too.
+			c.WriteUnits += rate * writeEach * float64(1+len(extras))
+			c.CPU += rate * cpuWrite * float64(1+len(extras))
+			if q.Verb == queries.Insert || v.Kind == OnePartition {
+				continue
+			}
+			if q.Verb == queries.Delete && v.Kind == FanOut {
+				c.WriteUnits += rate * (v.Partitions - 1) * writeEach
+				c.CPU += rate * (v.Partitions - 1) * cpuWrite
+				continue
+			}
+		}
+		c.Partitions += rate * v.Partitions
+		c.CPU += rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)
+		units := math.Max(v.Partitions/2, math.Ceil(v.Rows*(item+hidden)/4096)/2)
+		if v.Kind == FullScan {
+			units = math.Max(0.5, math.Ceil(float64(s.p.Rows)*(item+hidden)/4096)/2)
+		}
+		c.ReadUnits += rate * units
+	}
+	if !s.o.Target.units() {
+		c.WriteUnits, c.ReadUnits = 0, 0
+		return c
+	}
+	c.CPU = 0
+	if p := s.o.Prices; p != nil {
+		c.Month = p.Month(c.WriteUnits, c.ReadUnits, 0)
+		c.Storage = p.Month(0, 0, float64(s.p.Rows)*(item+hidden)*float64(1+len(extras)))
+		c.Currency, c.Date, c.Region = p.Currency, p.Date, p.Region
+	}
+	return c
+}
+
+// figure is what designs are compared by.
+func (c *Cost) figure() float64 {
+	switch {
+	case c.Month > 0:
+		return c.Month
+	case c.WriteUnits+c.ReadUnits > 0: // the list prices' ratio
+		return 5*c.WriteUnits + c.ReadUnits
+	}
+	return c.CPU
+}

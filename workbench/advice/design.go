@@ -1,0 +1,142 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// Design is a primary key and how it is sharded.
+type Design struct {
+	Partition  []profile.Part
+	Clustering []string
+	Desc       []bool // of Clustering: the order in which it is read
+	AddID      bool   // no columns tell rows apart: a timeuuid is added behind Clustering
+	Shards     int    // 1: none
+	By         []string
+
+	bare bool // as the queries have it, whether it loses rows or not
+}
+
+// Strategy is the write_sharding strategy, "none" without.
+func (d *Design) Strategy() string {
+	switch {
+	case d.Shards <= 1:
+		return "none"
+	case len(d.Clustering) == 0 && !d.AddID:
+		return "random"
+	}
+	return "calculated"
+}
+
+// columns are the partition key's columns of the data, those of buckets left out.
+func (d *Design) columns() []string {
+	out := []string{}
+	for _, p := range d.Partition {
+		if p.Bucket == profile.Whole {
+			out = append(out, p.Column)
+		}
+	}
+	return out
+}
+
+// bucket is the time bucket of the partition key, nil where there is none.
+func (d *Design) bucket() *profile.Part {
+	for i := range d.Partition {
+		if d.Partition[i].Bucket != profile.Whole {
+			return &d.Partition[i]
+		}
+	}
+	return nil
+}
+
+// candidate is what is measured of it.
+func (d *Design) candidate(time string) profile.Candidate {
+	c := profile.Candidate{Partition: d.Partition, Clustering: d.Clustering, Time: time}
+	if d.Shards > 1 {
+		c.Shards, c.By = d.Shards, d.By
+		if d.AddID && len(d.By) == 0 {
+			c.Clustering = nil // a new id in each row deals them out evenly
+		}
+	}
+	return c
+}
+
+// partName is how a part is written: device, or day(at).
+func partName(p profile.Part) string {
+	if p.Bucket == profile.Whole {
+		return p.Column
+	}
+	return fmt.Sprintf("%s(%s)", p.Bucket, p.Column)
+}
+
+// Key is the primary key as people write it: ((device, day(at)), at DESC, id).
+func (d *Design) Key() string {
+	var parts []string
+	for _, p := range d.Partition {
+		parts = append(parts, partName(p))
+	}
+	s := strings.Join(parts, ", ")
+	if len(parts) > 1 || len(d.Clustering) > 0 || d.AddID {
+		s = "(" + s + ")"
+	}
+	for i, c := range d.Clustering {
+		s += ", " + c
+		if i < len(d.Desc) && d.Desc[i] {
+			s += " DESC"
+		}
+	}
+	if d.AddID {
+		s += ", " + idColumn
+	}
+	if len(d.Clustering) > 0 || d.AddID {
+		s = "(" + s + ")"
+	}
+	return s
+}
+
+// String is Key and the shards.
+func (d *Design) String() string {
+	s := d.Key()
+	if d.Shards > 1 {
+		s += fmt.Sprintf(" in %d shards", d.Shards)
+		if len(d.By) > 0 && !slices.Equal(d.By, d.Clustering) {
+			s += " by " + strings.Join(d.By, ", ")
+		}
+	}
+	return s
+}
+
+// partitionID tells partition keys apart.
+func partitionID(parts []profile.Part) string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, fmt.Sprintf("%q/%d", p.Column, p.Bucket))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+// id tells designs apart.
+func (d *Design) id() string {
+	return fmt.Sprintf("%s|%q|%v|%t|%d|%q", partitionID(d.Partition), d.Clustering, d.Desc, d.AddID, d.Shards, d.By)
+}
+
+// idColumn is what is added where no columns tell rows apart.
+const idColumn = "row_id"
+
+// bucketText is a bucket in CQL's form of durations.
+func bucketText(g profile.Granularity) string {
+	return map[profile.Granularity]string{
+		profile.Second: "1s", profile.Minute: "1m", profile.Hour: "1h", profile.Day: "1d", profile.Month: "1mo", profile.Year: "1y",
+	}[g]
+}
+
+// seconds is how long a period is, on average.
+func seconds(g profile.Granularity) float64 {
+	return map[profile.Granularity]float64{
+		profile.Second: 1, profile.Minute: 60, profile.Hour: 3600, profile.Day: 86400, profile.Month: 30.44 * 86400, profile.Year: 365.25 * 86400,
+	}[g]
+}

@@ -1,0 +1,306 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// Growth is how the largest partition of a design goes on.
+type Growth struct {
+	Unbounded bool   `json:"unbounded"` // nothing ends it
+	Why       string `json:"why"`
+	Source    Source `json:"source"`
+	Hits      []Hit  `json:"limits,omitempty"` // of an unbounded one
+
+	rowsPerSecond  float64 // of the largest partition
+	bytesPerSecond float64
+	low, high      float64 // of that rate, as factors
+}
+
+// Hit is when a limit is reached.
+type Hit struct {
+	Limit string `json:"limit"`
+	// Exceeded says that it is in the data already.
+	Exceeded    bool `json:"exceeded"`
+	Predictable bool `json:"predictable"`
+	// From the end of the data, in seconds; 95% of what the rate of growth has shown.
+	After     float64 `json:"after_seconds,omitempty"`
+	AfterLow  float64 `json:"after_seconds_low,omitempty"`
+	AfterHigh float64 `json:"after_seconds_high,omitempty"`
+	// The dates of these, where the data have a time.
+	Date     string `json:"date,omitempty"`
+	DateLow  string `json:"date_low,omitempty"`
+	DateHigh string `json:"date_high,omitempty"`
+}
+
+// Text is the hit for people.
+func (h *Hit) Text() string {
+	switch {
+	case h.Exceeded:
+		return h.Limit + ": exceeded already"
+	case !h.Predictable:
+		return h.Limit + ": not predictable"
+	case h.Date != "":
+		return fmt.Sprintf("%s: about %s (%s to %s)", h.Limit, h.Date, h.DateLow, h.DateHigh)
+	}
+	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, durationText(h.After), durationText(h.AfterLow), durationText(h.AfterHigh))
+}
+
+// sizeLimits says whether a partition's size has limits in the target.
+func (s *Study) sizeLimits() bool {
+	return s.o.Target.nodes() || s.o.Target == DynamoDB && s.o.LocalIndex
+}
+
+// period is the time in a partition key: nil where there is none, else the unit.
+func (s *Study) period(d *Design) (g profile.Granularity, has bool) {
+	for _, p := range d.Partition {
+		unit := p.Bucket
+		if unit == profile.Whole {
+			if !s.isTime(p.Column) {
+				continue
+			}
+			unit = s.p.Column(p.Column).Time.Granularity
+		}
+		if !has || unit < g {
+			g, has = unit, true
+		}
+	}
+	return g, has
+}
+
+// timeless is the partition key without the time in it.
+func (s *Study) timeless(d *Design) []profile.Part {
+	return slices.DeleteFunc(slices.Clone(d.Partition), func(p profile.Part) bool {
+		return p.Bucket != profile.Whole || s.isTime(p.Column)
+	})
+}
+
+// share is the part of all writes that goes to the hottest key, in any moment: keys
+// that differ only in their time do not share the load.
+func (s *Study) share(d *Design) float64 {
+	parts := s.timeless(d)
+	if len(parts) == 0 {
+		return 1
+	}
+	m := s.ofPartition(parts)
+	if m == nil || len(m.Largest) == 0 {
+		return 1
+	}
+	return m.Largest[0].Share
+}
+
+// rowBytes is a row as Cassandra serializes it.
+func (s *Study) rowBytes(d *Design) float64 {
+	for _, m := range []*profile.Measured{s.of(d), s.ofPartition(d.Partition), s.ofPartition(s.timeless(d))} {
+		if m != nil && m.RowSizes.Mean > 0 && m.ByteSizes.Mean > 0 {
+			return m.ByteSizes.Mean / m.RowSizes.Mean
+		}
+	}
+	total := 0.0
+	for i := range s.p.Columns {
+		total += s.p.Columns[i].MeanBytes + 2
+	}
+	return total
+}
+
+// windows is into how many parts of the time Partition.Over is parted, and
+// enoughRows how many rows a partition must have to say that it keeps growing.
+const (
+	windows    = 16
+	enoughRows = 100
+)
+
+// keepsComing says whether the largest partitions get rows until the end of the
+// data, and over most of it: whether they are of those that never end.
+func (s *Study) keepsComing(m *profile.Measured) bool {
+	looked, on := 0, 0
+	for i := range m.Largest {
+		p := &m.Largest[i]
+		if i == 5 || p.Rows.Value < enoughRows || len(p.Over) != windows {
+			break
+		}
+		looked++
+		busy, late := 0, false
+		for w, n := range p.Over {
+			if n > 0 {
+				busy++
+				late = late || w >= windows-2
+			}
+		}
+		if late && busy >= windows/2 {
+			on++
+		}
+	}
+	return looked > 0 && 2*on > looked
+}
+
+// growthOf says whether the partitions of a design grow for ever, and when they
+// reach which limit.
+func (s *Study) growthOf(d *Design) Growth {
+	g := Growth{Source: s.load.from}
+	if unit, has := s.period(d); has {
+		g.Why = fmt.Sprintf("a partition ends with its %s", unitName(unit))
+		return g
+	}
+	m := s.ofPartition(d.Partition)
+	if m == nil || len(m.Largest) == 0 {
+		g.Why, g.Source = "not measured", Unknown
+		return g
+	}
+	if !s.keepsComing(m) {
+		g.Why = "the largest partitions do not keep growing through the data"
+		if m.RowSizes.Max.Value < enoughRows {
+			g.Why = fmt.Sprintf("no partition has more than %s rows: too few to say that it grows for ever", number(m.RowSizes.Max.Value))
+		}
+		return g
+	}
+	top := &m.Largest[0]
+	by := "in the order of the data"
+	if s.time != nil {
+		by = "over the whole time of " + s.time.Name
+	}
+	if s.load.from == Unknown {
+		// Rows in any order look alike: without a time, and without writes in the
+		// queries, nobody says that there will be more.
+		g.Why = fmt.Sprintf("rows of its largest partitions come %s; whether more come, the data do not say", by)
+		g.Source = Unknown
+		g.Unbounded = s.time != nil
+		s.hits(&g, d, m)
+		return g
+	}
+	g.Unbounded = true
+	shards := float64(max(1, d.Shards))
+	g.rowsPerSecond = s.load.insert * top.Share / shards
+	if s.load.from == FromTime && s.span() > 0 {
+		g.rowsPerSecond = top.Rows.Value / s.span() / shards
+	}
+	g.bytesPerSecond = g.rowsPerSecond * s.rowBytes(d)
+	g.low, g.high = spread(top.Over)
+	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, number(g.rowsPerSecond))
+	if s.load.ttl > 0 {
+		g.Unbounded = false
+		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at about %s", durationText(s.load.ttl), sizeText(g.bytesPerSecond*s.load.ttl))
+		return g
+	}
+	s.hits(&g, d, m)
+	return g
+}
+
+// spread is the interval of a rate that was seen in windows: the mean's, with
+// Student's t for 95% and fifteen degrees of freedom, widened by a trend.
+func spread(over []int64) (low, high float64) {
+	n := float64(len(over))
+	if n == 0 {
+		return 0, 0
+	}
+	mean := 0.0
+	for _, c := range over {
+		mean += float64(c) / n
+	}
+	if mean == 0 {
+		return 0, 0
+	}
+	variance, late := 0.0, 0.0
+	for i, c := range over {
+		d := float64(c) - mean
+		variance += d * d / (n - 1)
+		if i >= len(over)*3/4 {
+			late += float64(c) * 4 / n
+		}
+	}
+	const t15 = 2.131
+	half := t15 * math.Sqrt(variance/n) / mean
+	trend := late/mean - 1 // the last quarter beside the whole
+	return math.Max(0, 1-half+math.Min(0, trend)), 1 + half + math.Max(0, trend)
+}
+
+// hits reckons when the limits are reached.
+func (s *Study) hits(g *Growth, d *Design, m *profile.Measured) {
+	if !g.Unbounded {
+		return
+	}
+	shards := float64(max(1, d.Shards))
+	size, rows := m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
+	cells := math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
+	add := func(name string, limit, now, rate float64) {
+		h := Hit{Limit: name, Exceeded: now > limit}
+		if !h.Exceeded && rate > 0 && g.low > 0 {
+			h.Predictable = true
+			h.After = (limit - now) / rate
+			h.AfterLow, h.AfterHigh = h.After/g.high, h.After/g.low
+			if s.time != nil {
+				h.Date, h.DateLow, h.DateHigh = s.date(h.After), s.date(h.AfterLow), s.date(h.AfterHigh)
+			}
+		}
+		g.Hits = append(g.Hits, h)
+	}
+	switch {
+	case s.o.Target.nodes():
+		add("10 MB", IdealBytes, size, g.bytesPerSecond)
+		add("100 MB", MaxBytes, size, g.bytesPerSecond)
+		add("2 billion cells", MaxCells, rows*cells, g.rowsPerSecond*cells)
+	case s.o.Target == DynamoDB && s.o.LocalIndex:
+		item := s.itemBytes()
+		add("10 GB of an item collection", capacity.CollectionBytes, rows*item, g.rowsPerSecond*item)
+	}
+}
+
+// date is so many seconds after the end of the data.
+func (s *Study) date(after float64) string {
+	const most = 1000 * 365.25 * 86400
+	if after > most {
+		return "in more than 1,000 years"
+	}
+	at := s.time.Time.Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration has 292 years
+	for range 3 {
+		at = at.Add(time.Duration(after * float64(time.Second) / 4))
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
+// size is the largest partition, as it will be.
+type size struct {
+	bytes, rows float64
+	why         string // "" where it is what was measured
+}
+
+// projected is the largest partition of a design: as measured, or, where the key
+// has a time in it and the queries say a rate, as large as a period at that rate
+// makes it.
+func (s *Study) projected(d *Design) size {
+	shards := float64(max(1, d.Shards))
+	var out size
+	if m := s.of(d); m != nil {
+		out.bytes, out.rows = m.ByteSizes.Max.Value, m.RowSizes.Max.Value
+	} else if m := s.ofPartition(d.Partition); m != nil {
+		out.bytes, out.rows = m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
+	}
+	unit, has := s.period(d)
+	row := s.rowBytes(d)
+	switch {
+	case s.load.insert == 0:
+		return out
+	case !has && s.load.ttl > 0 && s.load.from == FromQueries:
+		if rows := s.load.insert * s.share(d) * s.load.ttl / shards; rows > out.rows && s.growthOf(d).rowsPerSecond > 0 {
+			return size{rows * row, rows, fmt.Sprintf("%s writes/s that live %s", number(s.load.insert), durationText(s.load.ttl))}
+		}
+	case has && (s.load.from == FromQueries || out.rows == 0):
+		keep := seconds(unit)
+		if s.load.ttl > 0 {
+			keep = math.Min(keep, s.load.ttl)
+		}
+		rows := s.load.insert * s.share(d) * keep / shards
+		if rows > 1 && shards > 1 {
+			rows *= 1 + 3/math.Sqrt(rows) // a hash fills no shard exactly
+		}
+		if rows > out.rows {
+			return size{rows * row, rows, fmt.Sprintf("%s writes/s all the %s long", number(s.load.insert), unitName(unit))}
+		}
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// Heat is the load of a design's hottest partition, in a second.
+type Heat struct {
+	Source Source  `json:"source"`
+	Why    string  `json:"why"`
+	Share  float64 `json:"share"` // of all writes that go to the hottest key; a shard has its part of it
+	Writes float64 `json:"writes_per_second"`
+
+	WriteUnits float64 `json:"write_units,omitempty"` // a second, to the hottest partition
+	WriteLimit float64 `json:"write_limit,omitempty"`
+	// ReadUnits are a second's, if keys are read as often as they have rows: of the
+	// reads the data say nothing.
+	ReadUnits  float64 `json:"read_units,omitempty"`
+	ReadLimit  float64 `json:"read_limit,omitempty"`
+	ReadSource Source  `json:"read_source"`
+
+	// Throttled is the chance of a throttled second, in stores that throttle.
+	Throttled float64 `json:"throttled_seconds,omitempty"`
+	// Splits says whether the store would part a hot partition by itself.
+	Splits string `json:"splits,omitempty"`
+
+	// Node is the share of all writes that the hottest node takes, where nodes are the
+	// user's own: it is a replica of the hottest partition and of its part of the rest.
+	Node      float64 `json:"node_share,omitempty"`
+	NodeLimit float64 `json:"node_limit,omitempty"` // writes a second
+}
+
+// heatOf is a design's heat at the rates as they are.
+func (s *Study) heatOf(d *Design) Heat {
+	shards := float64(max(1, d.Shards))
+	h := Heat{Source: s.load.from, Why: s.load.why, Share: s.share(d), ReadSource: Unknown}
+	h.Writes = s.load.writes * h.Share / shards
+	if m := s.ofPartition(d.Partition); m != nil && m.Peak != nil && s.load.from == FromTime {
+		// What one partition got in its busiest unit of time was seen.
+		if seen := m.Peak.Rows.Low / seconds(m.Peak.Granularity) / shards; seen > h.Writes && m.Peak.Rows.Low >= 10 {
+			h.Writes = seen
+			h.Why = fmt.Sprintf("%s writes/s in the busiest %s of one partition: column %s", number(seen), m.Peak.Granularity, s.time.Name)
+		}
+	}
+	if s.o.Target.nodes() {
+		if s.load.writes > 0 {
+			hot := h.Share / shards
+			// The hottest partition's replicas take all of it, and their part of the rest,
+			// of which each node has RF/Nodes.
+			h.Node = math.Min(1, hot+(1-hot)*RF/Nodes)
+			if d.Shards > 1 {
+				h.Node = math.Min(1, h.Share*shardsOnNode(d.Shards)+(1-h.Share)*RF/Nodes)
+			}
+			h.NodeLimit = s.o.NodeWrites
+		}
+		return h
+	}
+	item := s.itemBytes()
+	if d.Shards > 1 && s.o.Target == DynamoDB {
+		item += float64(len("evenkeel.pk")) + 6
+		for _, p := range d.Partition {
+			if c := s.p.Column(p.Column); c != nil {
+				item += c.MeanBytes
+			}
+		}
+	}
+	each := math.Ceil(item / 1024)
+	h.WriteUnits, h.WriteLimit = h.Writes*each, capacity.PartitionWriteUnits
+	h.ReadUnits, h.ReadLimit = s.hotReads(d, item), capacity.PartitionReadUnits
+	if h.ReadUnits > 0 {
+		h.ReadSource = FromQueries
+	}
+	if h.Writes > 0 {
+		h.Throttled = capacity.Throttled(h.Writes, int(each), max(1, d.Shards))
+	}
+	h.Splits = s.splits(d)
+	return h
+}
+
+// shardsOnNode is the share of a key's shards of which one node is a replica, the
+// fullest of Nodes, about: the mean and two deviations.
+func shardsOnNode(n int) float64 {
+	p := float64(RF) / Nodes
+	return math.Min(1, p+2*math.Sqrt(p*(1-p)/float64(n)))
+}
+
+// hotReads are the read units of the hottest partition.
+func (s *Study) hotReads(d *Design, item float64) float64 {
+	total := 0.0
+	share := 0.0
+	if m := s.ofPartition(d.Partition); m != nil && len(m.Largest) > 0 {
+		share = m.Largest[0].Share
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Writes() || q.Rate == 0 {
+			continue
+		}
+		v := s.serve(d, q)
+		if v.Kind == FullScan {
+			continue
+		}
+		each := math.Max(0.5, math.Ceil(v.Rows/v.Partitions*item/4096)/2)
+		hit := share // the chance that a query reads the hottest partition
+		if d.Shards > 1 && boundBy(d, q) {
+			hit /= float64(d.Shards)
+		}
+		total += q.Rate * hit * each
+	}
+	return total
+}
+
+// splits says what the store does by itself for a hot partition.
+func (s *Study) splits(d *Design) string {
+	if s.o.Target == Keyspaces {
+		return "Keyspaces parts partitions for heat, but not the rows of one key below its limit"
+	}
+	if len(d.Clustering) == 0 {
+		return "DynamoDB cannot split a key of one item"
+	}
+	c := s.p.Column(d.Clustering[0])
+	switch {
+	case s.o.LocalIndex:
+		return "DynamoDB would not split it: an item collection with a local secondary index stays together"
+	case c.Time != nil || c.Order.Sequential || c.Order.Monotonic:
+		return fmt.Sprintf("a split would not help: %s ever increases, so that all writes go to the last part", c.Name)
+	}
+	return fmt.Sprintf("DynamoDB would split it by %s, some minutes after it began to throttle", c.Name)
+}
+
+// Skew is how rows lie on nodes: those of an even ring would each have the mean.
+type Skew struct {
+	Nodes       int     `json:"nodes"`
+	RF          int     `json:"rf"`
+	MaxOverMean float64 `json:"max_over_mean"`
+	Ring        float64 `json:"ring_max_over_mean"` // what the ring alone makes
+}
+
+// skewOf puts the rows of a design on the ring of package simulation.
+func (s *Study) skewOf(d *Design) *Skew {
+	m := s.of(d)
+	if m == nil || !s.o.Target.nodes() || len(m.Tokens) == 0 {
+		return nil
+	}
+	tokens, owners, owned := simulation.Ring{Nodes: Nodes, VNodes: VNodes, RF: RF, Seed: 1}.Deal()
+	rows := m.Nodes(Nodes, tokens, owners)
+	out := &Skew{Nodes: Nodes, RF: RF}
+	total, most := 0.0, 0.0
+	for i, n := range rows {
+		total += n
+		most = math.Max(most, n)
+		out.Ring = math.Max(out.Ring, owned[i]*Nodes/RF)
+	}
+	if total > 0 {
+		out.MaxOverMean = most * Nodes / total
+	}
+	return out
+}
+
+// low says whether a key has so few values that the load of many rows falls on few
+// partitions.
+func (s *Study) low(d *Design) bool {
+	if _, has := s.period(d); has {
+		return false
+	}
+	m := s.ofPartition(d.Partition)
+	if m == nil {
+		return false
+	}
+	n := m.Partitions.Value * float64(max(1, d.Shards))
+	return n < lowCardinality && float64(m.Rows)/n >= lowCardinalityRows
+}
+
+// writesRows says whether any query adds rows.
+func (s *Study) writesRows() bool {
+	for i := range s.qs {
+		if s.qs[i].Verb == queries.Insert {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+)
+
+// number prints a number for people, with as many digits as help.
+func number(x float64) string {
+	switch a := math.Abs(x); {
+	case a >= 100:
+		return capacity.Number(math.Round(x))
+	case a >= 10:
+		return capacity.Number(math.Round(x*10) / 10)
+	}
+	return capacity.Number(x)
+}
+
+// sizeText prints bytes for people.
+func sizeText(b float64) string {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if b >= u.size {
+			return number(b/u.size) + " " + u.name
+		}
+	}
+	return number(b) + " bytes"
+}
+
+func percent(x float64) string {
+	switch {
+	case x <= 0:
+		return "0%"
+	case x < 0.0005:
+		return "under 0.1%"
+	case x < 0.1:
+		return fmt.Sprintf("%.1f%%", 100*x)
+	}
+	return fmt.Sprintf("%.0f%%", 100*x)
+}
+
+// durationText is a number of seconds as a whole number of one unit.
+func durationText(s float64) string {
+	for _, u := range []struct {
+		name    string
+		seconds float64
+	}{{"years", 365.25 * 86400}, {"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
+		if s >= 2*u.seconds {
+			if s > 1000*u.seconds && u.name == "years" {
+				return "more than 1,000 years"
+			}
+			return fmt.Sprintf("%.0f %s", math.Round(s/u.seconds), u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f seconds", s)
+}

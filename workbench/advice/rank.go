@@ -1,0 +1,300 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// score is what a design is ranked by, in this order.
+type score struct {
+	lost     float64 // rows that are overwritten or refused
+	unserved float64 // share of the queries, by rate, that read the whole table
+	filtered float64 // share that filter
+	severity int     // of the worst limit
+	exceeded []Exceeded
+	cost     float64
+	headroom float64 // the least of limit over use; maxHeadroom where it is more
+}
+
+// Exceeded is a limit that a design exceeds.
+type Exceeded struct {
+	Severity int    `json:"severity"`
+	Text     string `json:"text"`
+}
+
+// Severity of a limit that is exceeded.
+const (
+	someDay    = 1 // what grows for ever passes the ideal size, or too few values take all load
+	inHorizon  = 2 // what grows for ever passes a limit within Horizon; or reads, of which the data say nothing, may
+	atThisRate = 3 // in the data, or at the present rate
+)
+
+const maxHeadroom = 10
+
+func (s *Study) scoreOf(d *Design) score {
+	c := score{headroom: maxHeadroom}
+	if m := s.of(d); m != nil {
+		if !d.AddID {
+			c.lost = lost(m)
+		}
+		c.lost += float64(m.Unkeyed)
+	}
+	total := 0.0
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert {
+			continue
+		}
+		rate := s.rate(q)
+		total += rate
+		switch s.serve(d, q).Kind {
+		case FullScan:
+			c.unserved += rate
+		case Filtered:
+			c.filtered += rate
+		}
+	}
+	if total > 0 {
+		c.unserved /= total
+		c.filtered /= total
+	}
+	s.limits(d, &c)
+	cost := s.costOf(d, s.extras(d))
+	c.cost = cost.figure()
+	return c
+}
+
+// limits looks at sizes and heat.
+func (s *Study) limits(d *Design, c *score) {
+	exceed := func(severity int, format string, args ...any) {
+		c.severity = max(c.severity, severity)
+		c.exceeded = append(c.exceeded, Exceeded{severity, fmt.Sprintf(format, args...)})
+	}
+	used := func(x float64) {
+		if x > 0 {
+			c.headroom = math.Min(c.headroom, 1/x)
+		}
+	}
+	if s.o.Target.nodes() {
+		size := s.projected(d)
+		why := ""
+		if size.why != "" {
+			why = " (" + size.why + ")"
+		}
+		cells := size.rows * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
+		used(size.bytes / MaxBytes)
+		used(cells / MaxCells)
+		if size.bytes > MaxBytes {
+			exceed(atThisRate, "the largest partition has %s%s, more than 100 MB", sizeText(size.bytes), why)
+		}
+		if cells > MaxCells {
+			exceed(atThisRate, "the largest partition has %s cells%s, more than 2 billion", number(cells), why)
+		}
+	}
+	if g := s.growthOf(d); g.Unbounded && s.sizeLimits() {
+		const horizon = HorizonYears * 365.25 * 86400
+		for i, h := range g.Hits {
+			if h.Exceeded && i > 0 || !h.Predictable || h.After > horizon {
+				continue
+			}
+			if i == 0 && s.o.Target.nodes() {
+				exceed(someDay, "the largest partition never ends; %s", h.Text())
+			} else {
+				exceed(inHorizon, "the largest partition never ends; %s", h.Text())
+			}
+			used(1 / math.Max(0.1, h.After/horizon*maxHeadroom))
+			if i > 0 {
+				break
+			}
+		}
+	}
+	h := s.heatOf(d)
+	switch {
+	case h.WriteLimit > 0 && h.Writes > 0:
+		used(h.WriteUnits / h.WriteLimit)
+		if h.WriteUnits > h.WriteLimit {
+			exceed(atThisRate, "the hottest partition gets %s write units/s, its limit is %s", number(h.WriteUnits), number(h.WriteLimit))
+		} else if h.Throttled > capacity.ThrottledSeconds {
+			exceed(atThisRate, "the hottest partition gets %s of %s write units/s on average: %s of the seconds are throttled", number(h.WriteUnits), number(h.WriteLimit), percent(h.Throttled))
+		}
+	case h.NodeLimit > 0:
+		used(h.Node * s.load.writes / h.NodeLimit)
+		even := float64(RF) / Nodes
+		if h.Node*s.load.writes > h.NodeLimit && h.Node > even*1.1 {
+			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, number(h.Node*s.load.writes), percent(h.Node), number(h.NodeLimit))
+		}
+	}
+	if h.ReadLimit > 0 && h.ReadUnits > 0 {
+		used(h.ReadUnits / h.ReadLimit)
+		if h.ReadUnits > h.ReadLimit {
+			exceed(inHorizon, "the hottest partition is asked for %s read units/s, its limit is %s, if keys are read as often as they have rows", number(h.ReadUnits), number(h.ReadLimit))
+		}
+	}
+	if s.low(d) && (s.writesRows() || s.time != nil) {
+		m := s.ofPartition(d.Partition)
+		exceed(someDay, "the key has only %s values: all load falls on %s partitions", number(m.Partitions.Value), number(m.Partitions.Value*float64(max(1, d.Shards))))
+	}
+}
+
+// step is a logarithmic step: figures within a twentieth of each other are equal,
+// but for those on a border.
+func step(x float64) int {
+	if x <= 0 {
+		return math.MinInt32
+	}
+	return int(math.Floor(math.Log(x) / math.Log(1.05)))
+}
+
+// better compares two designs; negative where a is better.
+func (s *Study) better(a, b *Design, x, y *score) int {
+	share := func(v float64) int { return int(math.Round(v * 1e6)) }
+	return cmp.Or(
+		cmp.Compare(x.lost, y.lost),
+		cmp.Compare(share(x.unserved), share(y.unserved)),
+		cmp.Compare(share(x.filtered), share(y.filtered)),
+		cmp.Compare(x.severity, y.severity),
+		cmp.Compare(step(x.cost), step(y.cost)),
+		-cmp.Compare(step(x.headroom), step(y.headroom)),
+		cmp.Compare(boolTo(s.oneAtATime(a)), boolTo(s.oneAtATime(b))),
+		cmp.Compare(boolTo(a.Shards > 1), boolTo(b.Shards > 1)),
+		cmp.Compare(boolTo(a.bucket() != nil), boolTo(b.bucket() != nil)),
+		cmp.Compare(len(a.Partition), len(b.Partition)),
+		cmp.Compare(len(a.Clustering), len(b.Clustering)),
+		cmp.Compare(a.Shards, b.Shards),
+		cmp.Compare(a.id(), b.id()),
+	)
+}
+
+// oneAtATime says whether at any moment all writes go to one partition.
+func (s *Study) oneAtATime(d *Design) bool { return d.Shards <= 1 && len(s.timeless(d)) == 0 }
+
+// ranked is a design with its score.
+type ranked struct {
+	d *Design
+	c score
+}
+
+// ranking sorts the designs, the best first.
+func (s *Study) ranking() []ranked {
+	var out []ranked
+	for _, list := range [][]*Design{s.designs, s.bare} {
+		for _, d := range list {
+			if s.of(d) != nil && !slices.ContainsFunc(out, func(r ranked) bool { return r.d.id() == d.id() }) {
+				out = append(out, ranked{d, s.scoreOf(d)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y ranked) int { return s.better(x.d, y.d, &x.c, &y.c) })
+	return out
+}
+
+// pareto says which designs no other one beats in everything.
+func pareto(list []ranked) []bool {
+	out := make([]bool, len(list))
+	vector := func(c *score) []float64 {
+		return []float64{c.lost, c.unserved, c.filtered, float64(c.severity), float64(step(c.cost)), -float64(step(c.headroom))}
+	}
+	for i := range list {
+		out[i] = true
+		v := vector(&list[i].c)
+		for j := range list {
+			w := vector(&list[j].c)
+			noWorse, better := true, false
+			for k := range v {
+				noWorse = noWorse && w[k] <= v[k]
+				better = better || w[k] < v[k]
+			}
+			if noWorse && (better || j < i && slices.Equal(v, w)) {
+				out[i] = false
+			}
+		}
+	}
+	return out
+}
+
+// whyLost says at which step a design lost against the best.
+func (s *Study) whyLost(best, r ranked) string {
+	a, b := &best.c, &r.c
+	switch {
+	case b.lost > a.lost:
+		m := s.of(r.d)
+		if m != nil && m.Unkeyed > 0 && lost(m) == 0 {
+			return fmt.Sprintf("%s rows have no value in a column of the key and would be refused", number(float64(m.Unkeyed)))
+		}
+		return fmt.Sprintf("loses %s rows: its primary key repeats", number(b.lost))
+	case b.unserved > a.unserved || b.unserved == a.unserved && b.filtered > a.filtered:
+		return s.unservedText(r.d, best.d)
+	case b.severity > a.severity:
+		return b.worst()
+	case step(b.cost) > step(a.cost):
+		if c := s.costOf(r.d, s.extras(r.d)); c.Month > 0 {
+			d := s.costOf(best.d, s.extras(best.d))
+			return fmt.Sprintf("costs more: %s a month in place of %s", money(c.Month, c.Currency), money(d.Month, d.Currency))
+		}
+		return fmt.Sprintf("costs %s times as much", number(b.cost/a.cost))
+	case step(b.headroom) < step(a.headroom):
+		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.headroom), number(a.headroom))
+	case s.oneAtATime(r.d) && !s.oneAtATime(best.d):
+		return "at any moment all writes go to one partition"
+	case r.d.Shards > 1 && best.d.Shards <= 1:
+		return "is no better, and has shards"
+	case r.d.bucket() != nil && best.d.bucket() == nil:
+		return "is no better, and has a time bucket"
+	}
+	return "is no better, and has more to it"
+}
+
+// worst is the limit that the severity is from.
+func (c *score) worst() string {
+	for _, e := range c.exceeded {
+		if e.Severity == c.severity {
+			return e.Text
+		}
+	}
+	return ""
+}
+
+// unservedText names the queries that a design does not serve and the best does.
+func (s *Study) unservedText(d, best *Design) string {
+	var full, filter []int
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert {
+			continue
+		}
+		v, w := s.serve(d, q), s.serve(best, q)
+		switch {
+		case v.Kind <= w.Kind:
+		case v.Kind == FullScan:
+			full = append(full, q.Line)
+		case v.Kind == Filtered:
+			filter = append(filter, q.Line)
+		}
+	}
+	switch {
+	case len(full) > 0:
+		return fmt.Sprintf("reads the whole table for line %s", lines(full))
+	case len(filter) > 0:
+		return fmt.Sprintf("has to filter or sort for line %s", lines(filter))
+	}
+	return "serves fewer of the queries"
+}
+
+// natural says whether a design is one that the queries have as it is: no shards,
+// no bucket.
+func (d *Design) plain() bool {
+	return d.Shards <= 1 && !slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole })
+}
+
+func money(x float64, currency string) string {
+	if currency == "USD" {
+		return "$" + number(x)
+	}
+	return number(x) + " " + currency
+}

@@ -1,0 +1,299 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Report is what `evenkeel advise --json` prints.
+type Report struct {
+	Data    string `json:"data"`
+	Rows    int64  `json:"rows"`
+	BadRows int64  `json:"bad_rows"`
+	Partial bool   `json:"partial,omitempty"` // not all rows were read
+	Target  Target `json:"target"`
+	Table   string `json:"table"`
+
+	EventTime string `json:"event_time,omitempty"` // the column
+	Heat      string `json:"heat_source"`
+
+	Verdict      *Verdict      `json:"verdict"` // null without queries
+	Antipatterns []Antipattern `json:"antipatterns"`
+	HotKeys      []HotKey      `json:"hot_keys"`
+	Columns      []Column      `json:"columns"`
+	Queries      []QueryText   `json:"queries"`
+	Candidates   []Candidate   `json:"candidates"` // the best first
+	Assumptions  []string      `json:"assumptions"`
+}
+
+// QueryText is a query as it was given.
+type QueryText struct {
+	Line int     `json:"line"`
+	Text string  `json:"text"`
+	Rate float64 `json:"rate_per_second,omitempty"`
+}
+
+// Candidate is a design and all that is known of it.
+type Candidate struct {
+	PartitionKey []string `json:"partition_key"`
+	TimeBucket   string   `json:"time_bucket,omitempty"`
+	Clustering   []string `json:"clustering"`
+	Strategy     string   `json:"strategy"`
+	Shards       int      `json:"shards"`
+	By           []string `json:"by,omitempty"`
+	Design       string   `json:"design"` // for people
+
+	Partitions float64 `json:"partitions"`
+	RowsLost   float64 `json:"rows_lost"`
+	RowsNull   int64   `json:"rows_without_key"` // refused: a column of the key is null
+	RowsP50    float64 `json:"rows_p50"`
+	RowsP99    float64 `json:"rows_p99"`
+	RowsMax    float64 `json:"rows_max"`
+	BytesP50   float64 `json:"bytes_p50"`
+	BytesP99   float64 `json:"bytes_p99"`
+	BytesMax   float64 `json:"bytes_max"`
+	CellsMax   float64 `json:"cells_max"`
+	Exact      bool    `json:"exact"` // the maximum was counted, not estimated
+
+	ProjectedBytes float64 `json:"projected_bytes_max,omitempty"` // at the queries' rates
+	ProjectedWhy   string  `json:"projected_why,omitempty"`
+
+	Queries  []Served   `json:"queries"`
+	Unserved float64    `json:"unserved_share"`
+	Filtered float64    `json:"filtered_share"`
+	Exceeded []Exceeded `json:"limits_exceeded"`
+	Headroom float64    `json:"headroom"`
+
+	Skew   *Skew  `json:"skew,omitempty"`
+	Heat   Heat   `json:"heat"`
+	Growth Growth `json:"growth"`
+	Cost   Cost   `json:"cost"`
+
+	Pareto  bool    `json:"pareto"`
+	WhyLost string  `json:"why_lost,omitempty"`
+	Extras  []Extra `json:"extras,omitempty"`
+}
+
+// Served is how a candidate serves a query.
+type Served struct {
+	Line       int     `json:"line"`
+	Service    string  `json:"service"`
+	Partitions float64 `json:"partitions"`
+	Rows       float64 `json:"rows_read"`
+	Why        string  `json:"why,omitempty"`
+}
+
+// Column is a column of the profile.
+type Column struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Given       bool     `json:"type_given"`
+	Distinct    float64  `json:"distinct"`
+	Exact       bool     `json:"distinct_exact"`
+	Nulls       int64    `json:"nulls"`
+	MeanBytes   float64  `json:"mean_bytes"`
+	Top         string   `json:"top,omitempty"`
+	TopShare    float64  `json:"top_share,omitempty"`
+	Min         string   `json:"min,omitempty"`
+	Max         string   `json:"max,omitempty"`
+	Granularity string   `json:"time_granularity,omitempty"`
+	Notes       []string `json:"notes,omitempty"`
+}
+
+// most candidates that a report shows.
+const maxCandidates = 60
+
+// Report judges. Without queries it has no verdict.
+func (s *Study) Report() *Report {
+	r := &Report{
+		Data: s.p.Data, Rows: s.p.Rows, BadRows: s.p.Bad, Partial: s.p.Partial, Target: s.o.Target, Table: s.table(),
+		EventTime: s.timeName(), Heat: s.load.why, Columns: s.columns(), Queries: []QueryText{}, Candidates: []Candidate{},
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		r.Queries = append(r.Queries, QueryText{q.Line, q.Text, q.Rate})
+	}
+	list := s.ranking()
+	var best *Design
+	if len(s.qs) > 0 && len(list) > 0 {
+		best = list[0].d
+	}
+	front := pareto(list)
+	for i := range list {
+		if i == maxCandidates {
+			break
+		}
+		c := s.candidate(&list[i])
+		c.Pareto = front[i]
+		if best != nil && i > 0 {
+			c.WhyLost = s.whyLost(list[0], list[i])
+		}
+		r.Candidates = append(r.Candidates, c)
+	}
+	r.Antipatterns, r.HotKeys = s.antipatterns(best), s.hotKeys(best)
+	if best != nil {
+		r.Verdict = s.verdict(list)
+	}
+	r.Assumptions = s.assumptions()
+	return r
+}
+
+func (s *Study) candidate(x *ranked) Candidate {
+	d, m := x.d, s.of(x.d)
+	c := Candidate{
+		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Strategy: d.Strategy(), Shards: max(1, d.Shards), By: d.By, Design: d.String(),
+		Partitions: m.Partitions.Value, RowsLost: lost(m), RowsNull: m.Unkeyed,
+		RowsP50: m.RowSizes.P50.Value, RowsP99: m.RowSizes.P99.Value, RowsMax: m.RowSizes.Max.Value,
+		BytesP50: m.ByteSizes.P50.Value, BytesP99: m.ByteSizes.P99.Value, BytesMax: m.ByteSizes.Max.Value, Exact: m.RowSizes.Max.Exact,
+		Queries: []Served{}, Unserved: x.c.unserved, Filtered: x.c.filtered, Exceeded: x.c.exceeded, Headroom: x.c.headroom,
+		Skew: s.skewOf(d), Heat: s.heatOf(d), Growth: s.growthOf(d), Extras: s.extras(d),
+	}
+	c.TimeBucket = s.bucketOf(d)
+	c.Cost = s.costOf(d, c.Extras)
+	c.CellsMax = c.RowsMax * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
+	if d.AddID {
+		c.RowsLost = 0
+	}
+	if c.Exceeded == nil {
+		c.Exceeded = []Exceeded{}
+	}
+	if p := s.projected(d); p.why != "" {
+		c.ProjectedBytes, c.ProjectedWhy = p.bytes, p.why
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		v := s.serve(d, q)
+		c.Queries = append(c.Queries, Served{q.Line, v.Kind.String(), v.Partitions, v.Rows, v.Why})
+	}
+	return c
+}
+
+// bucketOf is the time bucket of a design in CQL's form of durations: of a bucket,
+// or of a column of the partition key that is a period of time itself.
+func (s *Study) bucketOf(d *Design) string {
+	if b := d.bucket(); b != nil {
+		return bucketText(b.Bucket)
+	}
+	if g, has := s.period(d); has && g >= profile.Minute {
+		return bucketText(g)
+	}
+	return ""
+}
+
+func (d *Design) clusteringNames() []string {
+	out := append([]string{}, d.Clustering...)
+	if d.AddID {
+		out = append(out, idColumn)
+	}
+	return out
+}
+
+// columns is the profile for a report.
+func (s *Study) columns() []Column {
+	out := []Column{}
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		col := Column{
+			Name: c.Name, Type: c.Type.String(), Given: c.Given, Distinct: c.Distinct.Value, Exact: c.Distinct.Exact, Nulls: c.Nulls,
+			MeanBytes: c.MeanBytes, Min: c.Min, Max: c.Max,
+		}
+		if len(c.Top) > 0 && c.Top[0].Rows.Value > 1 {
+			col.Top, col.TopShare = c.Top[0].Text, c.Top[0].Share
+		}
+		note := func(format string, args ...any) { col.Notes = append(col.Notes, fmt.Sprintf(format, args...)) }
+		if c.Note != "" {
+			note("%s", c.Note)
+		}
+		switch {
+		case c.Order.Sequential:
+			note("sequential")
+		case c.Order.Monotonic && c.Distinct.Value > 1:
+			note("monotonic")
+		}
+		if c.Time != nil {
+			col.Granularity = unitName(c.Time.Granularity)
+			what := fmt.Sprintf("time, to the %s", col.Granularity)
+			if s.time == c {
+				what = fmt.Sprintf("taken as the time of writing, to the %s", col.Granularity)
+			}
+			note("%s", what)
+		}
+		switch n := len(c.Growth); {
+		case c.Distinct.Value >= 0.99*float64(c.Values) && c.Values > 1:
+			note("unique, or nearly")
+		case n == 10 && c.Growth[0] >= 0.99 && c.Distinct.Value > 1:
+			note("all values come in the first tenth of the rows")
+		case n == 10 && c.Growth[4] < 0.6 && c.Distinct.Value >= 20:
+			note("new values keep coming")
+		}
+		if line := s.fixed[c.Name]; line > 0 {
+			note("updated by line %d: no key column", line)
+		}
+		out = append(out, col)
+	}
+	return out
+}
+
+// table is the table's name.
+func (s *Study) table() string {
+	if s.o.Table != "" {
+		return s.o.Table
+	}
+	for i := range s.qs {
+		if s.qs[i].Table != "" {
+			return s.qs[i].Table
+		}
+	}
+	return "rows"
+}
+
+// assumptions are what was taken for want of better.
+func (s *Study) assumptions() []string {
+	out := []string{}
+	add := func(format string, args ...any) {
+		if t := fmt.Sprintf(format, args...); !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	add("heat of writes: %s", s.load.why)
+	if s.time != nil && s.o.EventTime == "" {
+		add("%s is taken as the time at which rows were written (--event-time says otherwise)", s.time.Name)
+	}
+	reads, unrated := false, false
+	for i := range s.qs {
+		reads = reads || s.qs[i].Verb == queries.Read
+		unrated = unrated || s.qs[i].Rate == 0
+	}
+	if reads {
+		add("heat of reads: unknown; where it matters, keys are taken to be read as often as they have rows")
+	}
+	if unrated {
+		add("a query without a rate counts as %d a second", UnratedPerSecond)
+	}
+	if s.load.from == FromQueries && s.load.insert > 0 {
+		add("the rates last all day: if they are peaks, partitions grow more slowly than is said here")
+	}
+	if s.o.Target.nodes() && s.load.writes > 0 {
+		add("a node bears %s writes/s (--node-writes-per-second); nodes: %d, replicas: %d", number(s.o.NodeWrites), Nodes, RF)
+	}
+	for i := range s.qs {
+		for _, b := range s.qs[i].Equal {
+			if b.Values == 0 {
+				add("IN with a marker has %d values", ListValues)
+			}
+		}
+		for _, r := range s.qs[i].Ranges {
+			if r.From == "" && r.To == "" {
+				add("a range between markers selects a tenth of a partition, and goes over %d time buckets", RangeBuckets)
+			}
+		}
+	}
+	if len(s.qs) > 0 {
+		add("keys are asked for alike: a query reads a partition of mean size")
+	}
+	return out
+}

@@ -1,0 +1,341 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Kind is how a design serves a query.
+type Kind uint8
+
+const (
+	OnePartition Kind = iota
+	FanOut            // some partitions, which the query names
+	Filtered          // the partitions are named, but more is read than is asked for, or in another order: CQL wants ALLOW FILTERING, or refuses
+	FullScan          // the whole table
+)
+
+func (k Kind) String() string {
+	return [...]string{"one partition", "fan-out", "filtered", "full scan"}[k]
+}
+
+// Service is how a design serves one query.
+type Service struct {
+	Kind       Kind
+	Partitions float64 // that are read; of a full scan all there are
+	Rows       float64 // that are read, about
+	Why        string  // where it is not one partition
+}
+
+// serve says how a design serves a query.
+func (s *Study) serve(d *Design, q *queries.Query) Service {
+	if q.Verb == queries.Insert {
+		return Service{Kind: OnePartition, Partitions: 1, Rows: 1}
+	}
+	out := Service{Partitions: 1}
+	var why []string
+	for _, p := range d.Partition {
+		n, reason, ok := s.named(d, p, q)
+		if !ok {
+			return s.scan(d, reason)
+		}
+		if n > 1 {
+			out.Partitions *= n
+			why = append(why, reason)
+		}
+	}
+	if d.Shards > 1 && !boundBy(d, q) {
+		out.Partitions *= float64(d.Shards)
+		why = append(why, fmt.Sprintf("%d shards", d.Shards))
+	}
+	if out.Partitions > 1 {
+		out.Kind = FanOut
+	}
+	refused := s.within(d, q)
+	if refused != "" {
+		out.Kind = Filtered
+		why = append(why, refused)
+	}
+	out.Rows = s.rowsRead(d, q, out)
+	out.Why = strings.Join(why, " × ")
+	if refused != "" && len(why) > 1 {
+		out.Why = strings.Join(why[:len(why)-1], " × ") + ", and " + refused
+	}
+	return out
+}
+
+// scan is the service of a design whose partition key the query does not name.
+func (s *Study) scan(d *Design, reason string) Service {
+	out := Service{Kind: FullScan, Partitions: 1, Rows: float64(s.p.Rows), Why: reason}
+	if m := s.ofPartition(d.Partition); m != nil {
+		out.Partitions = m.Partitions.Value * float64(max(1, d.Shards))
+	}
+	return out
+}
+
+// named says how many values of a part of the partition key a query names.
+func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, reason string, ok bool) {
+	if q.Tokens {
+		return 0, "it reads by ranges of tokens", false
+	}
+	if b := q.Bound(p.Column); b != nil {
+		if b.Values == 0 {
+			return ListValues, fmt.Sprintf("%s IN, taken as %d values", p.Column, ListValues), true
+		}
+		return float64(b.Values), fmt.Sprintf("%d values of %s", b.Values, p.Column), true
+	}
+	c := s.p.Column(p.Column)
+	unit := p.Bucket
+	if unit == profile.Whole {
+		if c == nil || c.Time == nil || c.Time.Granularity < profile.Hour {
+			return 0, "it does not name " + p.Column, false
+		}
+		unit = c.Time.Granularity
+	}
+	name := unit.String() + "s"
+	r := q.Range(p.Column)
+	switch {
+	case r != nil && r.Above && (r.Below || r.From != ""):
+		if span, known := literalSpan(c.Type, r); known {
+			n := math.Floor(span/seconds(unit)) + 1
+			return n, fmt.Sprintf("%s %s", number(n), name), true
+		}
+		return RangeBuckets, fmt.Sprintf("a range of %s, taken as %d %s", p.Column, RangeBuckets, name), true
+	case r != nil && r.Above:
+		return RangeBuckets, fmt.Sprintf("a range of %s, taken as %d %s", p.Column, RangeBuckets, name), true
+	case p.Bucket == profile.Whole:
+		if r == nil {
+			return 0, "it does not name " + p.Column, false
+		}
+	}
+	all := s.buckets(d, p, unit)
+	if r == nil && q.Limit > 0 && s.newestFirst(d, p, q) {
+		if m := s.ofPartition(d.Partition); m != nil && m.RowSizes.Mean > 0 {
+			// From the newest bucket on, until there are enough rows.
+			n := math.Min(all, math.Ceil(1+float64(q.Limit)/m.RowSizes.Mean))
+			return n, fmt.Sprintf("%s, from the newest on until there are %d rows", countOf(n, unit.String()), q.Limit), true
+		}
+		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, from the newest on", name), true
+	}
+	return all, fmt.Sprintf("all %s %s of a key so far", number(all), name), true
+}
+
+func countOf(n float64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(n) + " " + what + "s"
+}
+
+// newestFirst says whether a query asks for rows by time, from one end.
+func (s *Study) newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
+	for _, o := range q.Order {
+		if o.Column == p.Column || o.Column == "" {
+			return true
+		}
+		if q.Bound(o.Column) == nil {
+			return false
+		}
+	}
+	// Without ORDER BY the rows come in clustering order, which is the time's.
+	for i, c := range d.Clustering {
+		if q.Bound(c) == nil {
+			return c == p.Column && len(q.Order) == 0 && i < len(d.Desc)
+		}
+	}
+	return false
+}
+
+// buckets is how many periods a key has rows in, on average.
+func (s *Study) buckets(d *Design, p profile.Part, unit profile.Granularity) float64 {
+	var without []profile.Part
+	for _, other := range d.Partition {
+		if other != p {
+			without = append(without, other)
+		}
+	}
+	with, less := s.ofPartition(d.Partition), s.ofPartition(without)
+	switch {
+	case with != nil && len(without) == 0:
+		return math.Max(1, with.Partitions.Value)
+	case with != nil && less != nil && less.Partitions.Value > 0:
+		return math.Max(1, math.Ceil(with.Partitions.Value/less.Partitions.Value))
+	}
+	c := s.p.Column(p.Column)
+	return math.Max(1, math.Ceil(c.Time.Last.Sub(c.Time.First).Seconds()/seconds(unit)))
+}
+
+// literalSpan is how long a range of literals is, in seconds.
+func literalSpan(t *value.Type, r *queries.Range) (float64, bool) {
+	if r.From == "" || r.To == "" {
+		return 0, false
+	}
+	from, ok1 := instant(t, r.From)
+	to, ok2 := instant(t, r.To)
+	if !ok1 || !ok2 || to.Before(from) {
+		return 0, false
+	}
+	return to.Sub(from).Seconds(), true
+}
+
+// instant reads a literal of a column of time.
+func instant(t *value.Type, text string) (time.Time, bool) {
+	for _, k := range []value.Kind{t.Kind, value.Timestamp, value.Date} {
+		switch k {
+		case value.Timestamp:
+			if v, err := value.Native(k).FromString(text); err == nil && len(v) == 8 {
+				return time.UnixMilli(value.Native(k).Int64(v)).UTC(), true
+			}
+		case value.Date:
+			if v, err := value.Native(k).FromString(text); err == nil && len(v) == 4 {
+				day, err := time.Parse(time.DateOnly, strings.TrimSpace(text))
+				return day, err == nil
+			}
+		}
+	}
+	return time.Time{}, false
+}
+
+// boundBy says whether a query binds the columns that are hashed, so that it finds
+// its shard.
+func boundBy(d *Design, q *queries.Query) bool {
+	by := d.By
+	if len(by) == 0 {
+		by = d.Clustering
+		if d.AddID {
+			return false
+		}
+	}
+	if len(by) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(by, func(c string) bool { return q.Bound(c) == nil })
+}
+
+// within looks at what a query says of the rows of a partition: why the clustering
+// order does not serve it, "" where it does.
+func (s *Study) within(d *Design, q *queries.Query) (refused string) {
+	inKey := func(c string) bool {
+		return slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
+	}
+	at, ranged := 0, ""
+	for at < len(d.Clustering) {
+		c := d.Clustering[at]
+		if q.Bound(c) == nil {
+			if q.Range(c) != nil {
+				ranged = c
+			}
+			break
+		}
+		at++
+	}
+	used := func(c string) bool { return inKey(c) || c == ranged || slices.Contains(d.Clustering[:at], c) }
+	for _, e := range q.Equal {
+		if !used(e.Column) {
+			return fmt.Sprintf("%s is filtered", e.Column)
+		}
+	}
+	for _, r := range q.Ranges {
+		if !used(r.Column) {
+			return fmt.Sprintf("%s is filtered", r.Column)
+		}
+	}
+	if q.Writes() {
+		if q.Verb == queries.Update && (at < len(d.Clustering) || d.AddID) {
+			return "it names no whole primary key: it reads before it writes"
+		}
+		return ""
+	}
+	return s.ordered(d, q, at)
+}
+
+// ordered says why a query's order is not the clustering order from column at on,
+// "" where it is, forward or backward.
+func (s *Study) ordered(d *Design, q *queries.Query, at int) string {
+	backward := -1
+	for _, o := range q.Order {
+		if o.Column == "" || q.Bound(o.Column) != nil && q.Bound(o.Column).Values == 1 {
+			continue
+		}
+		if at >= len(d.Clustering) || d.Clustering[at] != o.Column {
+			return fmt.Sprintf("rows do not come in the order of %s", o.Column)
+		}
+		turned := 0
+		if at < len(d.Desc) && d.Desc[at] != o.Desc {
+			turned = 1
+		}
+		if backward >= 0 && backward != turned {
+			return fmt.Sprintf("the directions of ORDER BY at %s differ from the clustering order", o.Column)
+		}
+		backward = turned
+		at++
+	}
+	return ""
+}
+
+// rowsRead is how many rows a query reads, about. What it selects does not depend on
+// the design; what it reads does where it filters.
+func (s *Study) rowsRead(d *Design, q *queries.Query, v Service) float64 {
+	if q.Writes() && q.Verb != queries.Update {
+		return 1
+	}
+	if v.Kind == Filtered {
+		return math.Max(1, s.meanRows(d)*v.Partitions)
+	}
+	rows := s.selected(q)
+	if q.Limit > 0 && rows > float64(q.Limit) {
+		rows = float64(q.Limit)
+	}
+	if v.Partitions > 1 && rows > 1 && d.Shards > 1 { // the merge looks at a little more
+		rows += math.Min(rows, 2*v.Partitions)
+	}
+	return rows
+}
+
+// selected is how many rows a query selects, about, before its limit: keys are taken
+// to be asked for alike.
+func (s *Study) selected(q *queries.Query) float64 {
+	var equal []string
+	lists := 1.0
+	for _, e := range q.Equal {
+		if !slices.Contains(equal, e.Column) {
+			equal = append(equal, e.Column)
+		}
+		if e.Values == 0 {
+			lists *= ListValues
+		} else {
+			lists *= float64(e.Values)
+		}
+	}
+	rows := float64(s.p.Rows)
+	if m := s.ofPartition(wholes(equal)); m != nil && len(equal) > 0 {
+		rows = m.RowSizes.Mean
+	} else {
+		for _, c := range equal {
+			rows = math.Min(rows, float64(s.p.Rows)/math.Max(1, s.p.Column(c).Distinct.Value))
+		}
+	}
+	rows *= lists
+	for range q.Ranges {
+		rows *= RangeShare
+	}
+	return math.Max(1, math.Min(rows, float64(s.p.Rows)))
+}
+
+// meanRows is the rows of a partition, on average.
+func (s *Study) meanRows(d *Design) float64 {
+	if m := s.of(d); m != nil {
+		return math.Max(1, m.RowSizes.Mean)
+	}
+	if m := s.ofPartition(d.Partition); m != nil {
+		return math.Max(1, m.RowSizes.Mean/float64(max(1, d.Shards)))
+	}
+	return 1
+}

@@ -1,0 +1,353 @@
+package advice
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/prices"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Options says what the data and the queries do not.
+type Options struct {
+	Target Target // Cassandra where it is ""
+	Table  string // name or keyspace.name; "": that of the queries, else of the data
+
+	// EventTime is the column that says when a row was written; "": the most likely
+	// one, NoEventTime: none.
+	EventTime string
+
+	NodeWrites float64      // writes a second that a node bears; 0: the constant NodeWrites
+	Prices     *prices.List // nil: no money
+	LocalIndex bool         // DynamoDB: the table has a local secondary index, so that a key ends at 10 GB
+}
+
+// NoEventTime is the Options.EventTime of data without one.
+const NoEventTime = "none"
+
+// Study is one table's. It is for one goroutine.
+type Study struct {
+	o     Options
+	p     *profile.Profile
+	qs    []queries.Query
+	time  *profile.Column // of writing; nil where it is unknown
+	ids   [][]string      // sets of columns that may tell rows apart, best first
+	tells [][]string      // those that do
+	fixed map[string]int  // columns that are updated, and the line that does
+
+	round    int
+	asked    []ask
+	measured map[string]*profile.Measured // by Design.id
+	natural  []*Design                    // of the first round
+	designs  []*Design                    // that are ranked
+	bare     []*Design                    // as the queries have them, where they lose rows
+	load     load
+}
+
+// ask is a candidate that Next gave, and what for.
+type ask struct {
+	design *Design
+	ids    []string // not nil: whether these columns tell rows apart
+}
+
+// New prepares a study. The queries' columns must be those of the data
+// (queries.Resolve).
+func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
+	if o.Target == "" {
+		o.Target = Cassandra
+	}
+	if o.NodeWrites == 0 {
+		o.NodeWrites = NodeWrites
+	}
+	s := &Study{o: o, p: p, qs: qs, measured: make(map[string]*profile.Measured), fixed: make(map[string]int)}
+	if p.Rows == 0 {
+		return nil, errors.New("there are no rows to judge by")
+	}
+	if err := s.findTime(); err != nil {
+		return nil, err
+	}
+	for i := range qs {
+		if q := &qs[i]; q.Verb == queries.Update {
+			for _, c := range q.Columns {
+				if q.Bound(c) == nil && s.fixed[c] == 0 {
+					s.fixed[c] = q.Line
+				}
+			}
+		}
+	}
+	s.findLoad()
+	s.ids = s.identities()
+	return s, nil
+}
+
+// timeNames are how columns are called that say when something happened, and
+// otherNames of those that say when something else did or will.
+var (
+	timeNames  = []string{"event", "creat", "insert", "writ", "timestamp", "ts", "time", "at", "when", "logged", "recorded", "received", "occur", "date", "day", "order"}
+	otherNames = []string{"birth", "dob", "expir", "due", "valid", "until", "end", "delet", "modif", "updat", "deadline", "deliver", "hired"}
+)
+
+// findTime chooses the column that says when a row was written: one that the
+// queries order or bound, or that is called like one, as fine as there is.
+func (s *Study) findTime() error {
+	switch s.o.EventTime {
+	case NoEventTime:
+		return nil
+	case "":
+	default:
+		c := s.p.Column(s.o.EventTime)
+		switch {
+		case c == nil:
+			return &NoColumn{Column: s.o.EventTime, Columns: s.columnNames()}
+		case c.Time == nil:
+			return fmt.Errorf("column %q is no time: it is %s", c.Name, c.Type)
+		}
+		s.time = c
+		return nil
+	}
+	best := 0.0
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 {
+			continue
+		}
+		// Of two columns that say the same, the finer one tells more.
+		score := 1 + 0.5*float64(profile.Day-c.Time.Granularity)
+		lower := strings.ToLower(c.Name)
+		for _, n := range timeNames {
+			if lower == n || strings.HasPrefix(lower, n) && len(n) > 2 || strings.HasSuffix(lower, "_"+n) || strings.Contains(lower, n) && len(n) > 4 {
+				score += 2
+				break
+			}
+		}
+		for _, n := range otherNames {
+			if strings.Contains(lower, n) {
+				score -= 4
+				break
+			}
+		}
+		if c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 {
+			score += 2
+		}
+		for j := range s.qs {
+			q := &s.qs[j]
+			if q.Range(c.Name) != nil || slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Column == c.Name }) {
+				score++
+				break
+			}
+		}
+		if score > best && score > 1 {
+			best, s.time = score, c
+		}
+	}
+	return nil
+}
+
+// A NoColumn is an option's column that the data do not have.
+type NoColumn struct {
+	Column  string
+	Columns []string
+}
+
+func (e *NoColumn) Error() string { return fmt.Sprintf("the data have no column %q", e.Column) }
+
+func (s *Study) columnNames() []string {
+	var names []string
+	for i := range s.p.Columns {
+		names = append(names, s.p.Columns[i].Name)
+	}
+	return names
+}
+
+// timeName is the event-time column's, "" where there is none.
+func (s *Study) timeName() string {
+	if s.time == nil {
+		return ""
+	}
+	return s.time.Name
+}
+
+// isTime says whether a column is a point in time.
+func (s *Study) isTime(column string) bool {
+	c := s.p.Column(column)
+	return c != nil && c.Time != nil
+}
+
+// keyable says whether a column can be in a primary key: of a type that may, never
+// null but for a few rows, and not updated.
+func (s *Study) keyable(column string) bool {
+	c := s.p.Column(column)
+	return c != nil && !c.Nested && s.fixed[column] == 0
+}
+
+// identities are sets of columns that may tell rows apart, to be measured: single
+// ones first, then the columns with most values together.
+func (s *Study) identities() [][]string {
+	type scored struct {
+		name string
+		rank float64
+	}
+	rows := float64(s.p.Rows)
+	var single, rest []scored
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		if !s.keyable(c.Name) || c.Nulls > 0 || c.MeanBytes > 512 {
+			continue
+		}
+		rank := c.MeanBytes / 8
+		switch lower := strings.ToLower(c.Name); {
+		case lower == "id" || strings.HasSuffix(lower, "_id") || strings.HasSuffix(c.Name, "Id") || strings.Contains(lower, "uuid"):
+			rank -= 8
+		case c.Time != nil:
+			rank += 4
+		case isFloat(c):
+			rank += 1000 // a measured value is unique by luck
+		}
+		if c.Distinct.High >= rows {
+			single = append(single, scored{c.Name, rank})
+		}
+		rest = append(rest, scored{c.Name, -c.Distinct.Value*boolTo(!isFloat(c)) + rank/1e6})
+	}
+	by := func(a, b scored) int {
+		switch {
+		case a.rank < b.rank:
+			return -1
+		case a.rank > b.rank:
+			return 1
+		}
+		return strings.Compare(a.name, b.name)
+	}
+	slices.SortFunc(single, by)
+	slices.SortFunc(rest, by)
+	var out [][]string
+	for _, c := range single[:min(3, len(single))] {
+		out = append(out, []string{c.name})
+	}
+	for i := range min(6, len(rest)) {
+		for _, c := range rest[:i] {
+			out = append(out, []string{c.name, rest[i].name})
+		}
+	}
+	for n := 3; n <= len(rest) && n <= 12; n++ {
+		var set []string
+		for _, c := range rest[:n] {
+			set = append(set, c.name)
+		}
+		if n <= 4 || n == len(rest) || n == 12 {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+func boolTo(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Next are the candidates to measure; none when it has all that it needs.
+func (s *Study) Next() []profile.Candidate {
+	s.asked = nil
+	switch s.round {
+	case 0:
+		for _, set := range s.ids {
+			s.asked = append(s.asked, ask{design: &Design{Partition: wholes(set[:1]), Clustering: set[1:], Shards: 1}, ids: set})
+		}
+		s.natural = s.naturals()
+		for _, d := range s.natural {
+			s.asked = append(s.asked, ask{design: d})
+		}
+	case 1:
+		s.conclude()
+		s.designs = s.refine()
+		for _, d := range s.designs {
+			if s.measured[d.id()] == nil {
+				s.asked = append(s.asked, ask{design: d})
+			}
+		}
+	}
+	s.round++
+	var out []profile.Candidate
+	for _, a := range s.asked {
+		out = append(out, a.design.candidate(s.timeName()))
+	}
+	if out == nil && s.round < 2 {
+		return s.Next()
+	}
+	return out
+}
+
+// Take is told what was measured of the candidates that Next gave, in their order.
+func (s *Study) Take(measured []*profile.Measured) {
+	for i, m := range measured {
+		a := s.asked[i]
+		if a.ids != nil {
+			if lost(m) == 0 && m.Unkeyed == 0 {
+				s.tells = append(s.tells, a.ids)
+			}
+			continue
+		}
+		s.measured[a.design.id()] = m
+	}
+}
+
+// conclude ends the first round: designs as the queries have them that lose rows
+// are kept to be shown.
+func (s *Study) conclude() {
+	for _, d := range s.natural {
+		if m := s.measured[d.id()]; m != nil && lost(m) > 0 {
+			d.bare = true
+			s.bare = append(s.bare, d)
+		}
+	}
+}
+
+// lost is how many rows a primary key loses: none where it is not certain that any
+// is.
+func lost(m *profile.Measured) float64 {
+	if !m.Lost.Exact && m.Lost.Low <= 0 {
+		return 0
+	}
+	return m.Lost.Value
+}
+
+// of is what was measured of a design.
+func (s *Study) of(d *Design) *profile.Measured { return s.measured[d.id()] }
+
+// ofPartition is what was measured of some design with that partition key and no
+// shards.
+func (s *Study) ofPartition(parts []profile.Part) *profile.Measured {
+	want := partitionID(parts)
+	for _, list := range [][]*Design{s.natural, s.designs} {
+		for _, d := range list {
+			if d.Shards <= 1 && partitionID(d.Partition) == want {
+				if m := s.of(d); m != nil {
+					return m
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func wholes(columns []string) []profile.Part {
+	var out []profile.Part
+	for _, c := range columns {
+		out = append(out, profile.Part{Column: c})
+	}
+	return out
+}
+
+// span is how long the data's event time goes on, in seconds; 0 where it is unknown.
+func (s *Study) span() float64 {
+	if s.time == nil {
+		return 0
+	}
+	return math.Max(0, s.time.Time.Last.Sub(s.time.Time.First).Seconds())
+}

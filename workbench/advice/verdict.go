@@ -1,0 +1,287 @@
+package advice
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Verdict is the recommended design, and why.
+type Verdict struct {
+	// PartitionKey are columns of the data; a time bucket and the shard are beside it.
+	PartitionKey []string      `json:"partition_key"`
+	Clustering   []string      `json:"clustering"`
+	Descending   []string      `json:"descending"` // of Clustering
+	Strategy     string        `json:"strategy"`   // none, calculated or random
+	Shards       int           `json:"shards"`     // 1: none
+	By           []string      `json:"by"`
+	TimeBucket   *string       `json:"time_bucket"` // 1h, 1d, 1mo, 1y; null without
+	Bucket       *BucketColumn `json:"time_bucket_column"`
+	Added        []string      `json:"added_columns"` // that the data do not have
+	Natural      bool          `json:"natural"`       // the queries' own key, without shards or bucket
+
+	Design  string   `json:"design"`
+	Summary string   `json:"summary"`
+	Reasons []string `json:"reasons"`
+	Fact    string   `json:"fact"` // the one that would change it
+
+	DDL         []string        `json:"ddl"`
+	CreateTable json.RawMessage `json:"create_table,omitempty"` // DynamoDB
+	Extras      []Extra         `json:"extras"`
+	Exceeded    []Exceeded      `json:"limits_exceeded"`
+}
+
+// BucketColumn is a column of the partition key that the application writes: the
+// beginning of the period that Of is in, in UTC.
+type BucketColumn struct {
+	Name string `json:"name"`
+	Of   string `json:"of"`
+	Type string `json:"type"`
+	Unit string `json:"unit"`
+}
+
+func (s *Study) verdict(list []ranked) *Verdict {
+	d, c := list[0].d, &list[0].c
+	v := &Verdict{
+		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Descending: []string{}, Strategy: d.Strategy(), Shards: max(1, d.Shards), By: d.By,
+		Added: []string{}, Natural: d.plain() && !d.AddID, Design: d.String(), Exceeded: c.exceeded,
+	}
+	for i, name := range d.Clustering {
+		if i < len(d.Desc) && d.Desc[i] {
+			v.Descending = append(v.Descending, name)
+		}
+	}
+	if d.Shards > 1 && len(d.By) == 0 {
+		v.By = d.Clustering
+	}
+	if v.By == nil {
+		v.By = []string{}
+	}
+	if v.Exceeded == nil {
+		v.Exceeded = []Exceeded{}
+	}
+	if b := s.bucketOf(d); b != "" {
+		v.TimeBucket = &b
+	}
+	if b := d.bucket(); b != nil {
+		v.Bucket = s.bucketColumnOf(d)
+		v.Added = append(v.Added, v.Bucket.Name)
+	}
+	if d.AddID {
+		v.Added = append(v.Added, idColumn)
+	}
+	v.Extras = s.extras(d)
+	if v.Extras == nil {
+		v.Extras = []Extra{}
+	}
+	v.Reasons = s.reasons(list)
+	v.Summary = s.summary(d, c, v)
+	v.Fact = s.fact(list)
+	s.ddl(d, v)
+	return v
+}
+
+// summary is the verdict in a sentence.
+func (s *Study) summary(d *Design, c *score, v *Verdict) string {
+	var names []string
+	for _, p := range d.Partition {
+		names = append(names, partName(p))
+	}
+	key := strings.Join(names, ", ")
+	var t string
+	switch {
+	case d.plain() && c.severity == 0 && s.oneAtATime(d) && s.load.from == Unknown:
+		t = fmt.Sprintf("partition key (%s): at any moment all writes go to one key, and how many that are is not known", key)
+	case d.plain() && c.severity == 0 && s.oneAtATime(d):
+		t = fmt.Sprintf("partition key (%s): at any moment all writes go to one key, which bears them: no shards are needed at this rate", key)
+	case d.plain() && c.severity == 0:
+		t = fmt.Sprintf("the natural key (%s) is fine: no shards are needed", key)
+	case d.plain():
+		t = fmt.Sprintf("partition key (%s)", key)
+	case d.Shards <= 1:
+		t = fmt.Sprintf("partition key (%s): the bucket bounds its partitions; no shards are needed", key)
+	default:
+		t = fmt.Sprintf("partition key (%s) in %d shards", key, d.Shards)
+	}
+	if len(v.Extras) > 0 {
+		kinds := "tables"
+		if s.o.Target == DynamoDB {
+			kinds = "indexes"
+		}
+		if len(v.Extras) == 1 {
+			kinds = strings.TrimSuffix(strings.TrimSuffix(kinds, "es"), "s")
+			if s.o.Target == DynamoDB {
+				kinds = "index"
+			}
+		}
+		t += fmt.Sprintf(", and %d further %s", len(v.Extras), kinds)
+	}
+	if c.severity >= inHorizon {
+		t += "; but a limit is exceeded all the same: " + c.worst()
+	}
+	return t
+}
+
+// reasons say what the design is good for, by the ranks' order.
+func (s *Study) reasons(list []ranked) []string {
+	d, c := list[0].d, &list[0].c
+	m := s.of(d)
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	switch {
+	case d.AddID:
+		add("no row is lost: %s, a timeuuid that the application adds, tells rows apart, which no columns of the data do", idColumn)
+	case c.lost > 0:
+		add("%s rows are lost: they have no value in a column of the key, or repeat it", number(c.lost))
+	default:
+		add("no row is lost: the primary key is different in each of %s rows", number(float64(s.p.Rows)))
+	}
+	one, fan, bad := []int{}, []int{}, []int{}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert {
+			continue
+		}
+		switch v := s.serve(d, q); v.Kind {
+		case OnePartition:
+			one = append(one, q.Line)
+		case FanOut:
+			fan = append(fan, q.Line)
+			add("line %d reads %s partitions: %s", q.Line, number(v.Partitions), v.Why)
+		default:
+			bad = append(bad, q.Line)
+			add("line %d is not served by this key (%s: %s)", q.Line, v.Kind, v.Why)
+		}
+	}
+	if len(one) > 0 {
+		add("line %s: one partition", lines(one))
+	}
+	size := s.projected(d)
+	why := ""
+	if size.why != "" {
+		why = ", at " + size.why
+	}
+	if s.o.Target.nodes() {
+		add("partitions have %s rows at most, %s serialized; the largest %s%s", number(m.RowSizes.Max.Value), sizeText(m.ByteSizes.Max.Value), sizeText(size.bytes), why)
+	} else {
+		add("partitions have %s rows at most", number(m.RowSizes.Max.Value))
+	}
+	h := s.heatOf(d)
+	switch {
+	case h.Source == Unknown:
+		add("heat: %s", h.Why)
+	case h.WriteLimit > 0:
+		add("the hottest partition gets %s write units/s, its limit is %s (%s)", number(h.WriteUnits), number(h.WriteLimit), h.Why)
+	case h.NodeLimit > 0:
+		add("the hottest of %d nodes takes %s of the writes, %s a second (%s)", Nodes, percent(h.Node), number(h.Node*s.load.writes), h.Why)
+	}
+	return out
+}
+
+// fact finds the one that would change the verdict: a rate at which a limit of it
+// is reached, a query without which another design is better, or what is not known.
+func (s *Study) fact(list []ranked) string {
+	d := list[0].d
+	if s.load.from == Unknown {
+		if rate, what := s.bearable(d); rate > 0 {
+			return fmt.Sprintf("the rate of writes, which is not known: from about %s a second on, %s", number(rate), what)
+		}
+	}
+	if factor, text := s.breaking(d); factor > 1 && factor < 1000 && s.load.from != Unknown {
+		return fmt.Sprintf("writes at %s a second, %s times as many as now: %s", number(s.load.writes*factor), number(factor), text)
+	}
+	if t := s.withoutQuery(list); t != "" {
+		return t
+	}
+	if factor, text := s.breaking(d); factor > 1 && s.load.from != Unknown && !math.IsInf(factor, 1) {
+		return fmt.Sprintf("writes at %s a second, %s times as many as now: %s", number(s.load.writes*factor), number(factor), text)
+	}
+	return "none that was tried: neither other rates nor fewer queries"
+}
+
+// bearable is the rate of writes that a design bears where none is known.
+func (s *Study) bearable(d *Design) (float64, string) {
+	t := *s
+	t.load = load{writes: 1, insert: 1, from: FromQueries, ttl: s.load.ttl}
+	factor, text := t.breaking(d)
+	if math.IsInf(factor, 1) {
+		return 0, ""
+	}
+	return factor, text
+}
+
+// breaking is the factor of the writes' rate from which on a design exceeds a limit
+// that it does not exceed now, and that limit.
+func (s *Study) breaking(d *Design) (float64, string) {
+	at := func(factor float64) score {
+		t := *s
+		t.load.writes *= factor
+		t.load.insert *= factor
+		c := score{headroom: maxHeadroom}
+		t.limits(d, &c)
+		return c
+	}
+	now := at(1)
+	high := 2.0
+	for ; high < 1e7; high *= 2 {
+		if c := at(high); c.severity > now.severity {
+			break
+		}
+	}
+	if high >= 1e7 {
+		return math.Inf(1), ""
+	}
+	low := high / 2
+	for range 30 {
+		if mid := math.Sqrt(low * high); at(mid).severity > now.severity {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	c := at(high)
+	return high, c.worst()
+}
+
+// withoutQuery names a query without which another design would be the best.
+func (s *Study) withoutQuery(list []ranked) string {
+	read := 0
+	for i := range s.qs {
+		if s.qs[i].Verb != queries.Insert {
+			read++
+		}
+	}
+	if read < 2 {
+		return ""
+	}
+	for i := range s.qs {
+		if s.qs[i].Verb == queries.Insert {
+			continue
+		}
+		t := *s
+		t.qs = slices.Delete(slices.Clone(s.qs), i, i+1)
+		if again := t.ranking(); len(again) > 0 && partitionID(again[0].d.Partition) != partitionID(list[0].d.Partition) {
+			return fmt.Sprintf("line %d: were it not asked, %s would be better", s.qs[i].Line, again[0].d)
+		}
+	}
+	return ""
+}
+
+// bucketColumnOf is the column that a bucket adds to the table.
+func (s *Study) bucketColumnOf(d *Design) *BucketColumn {
+	b := d.bucket()
+	name := strings.ToLower(b.Column) + "_" + b.Bucket.String()
+	for s.p.Column(name) != nil {
+		name += "_bucket"
+	}
+	typ := "date"
+	if b.Bucket < profile.Day {
+		typ = "timestamp"
+	}
+	return &BucketColumn{Name: name, Of: b.Column, Type: typ, Unit: b.Bucket.String()}
+}
