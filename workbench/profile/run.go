@@ -2,13 +2,172 @@ package profile
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"math/bits"
+	"runtime"
+
+	"github.com/evenkeel/evenkeel/workbench/rows"
+	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
+
+func (o Options) withDefaults() Options {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Top <= 0 {
+		o.Top = 20
+	}
+	return o
+}
+
+func (o Options) scan(columns []string) rows.ScanOptions {
+	return rows.ScanOptions{Workers: o.Workers, Columns: columns, MaxBadRows: o.MaxBadRows, Progress: o.Progress}
+}
+
+// repeatedSample is how many rows Of keeps to see which come again.
+const repeatedSample = 1 << 16
+
+// profiler is what one goroutine knows.
+type profiler struct {
+	columns []*state
+	hashes  []uint64
+	rows    []uint64 // of each, over all columns
+	edges   []edge
+	whole   *sketch.Sample[uint32]
+	count   int64
+	batches int
+}
 
 // Of reads the rows once and says what they are like. When ctx ends, what was read
 // until then is the result, with Partial set.
 func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
-	return nil, errors.New("profile: not there yet")
+	o = o.withDefaults()
+	if err := o.checkTypes(in); err != nil {
+		return nil, err
+	}
+	workers := make([]*profiler, o.Workers)
+	for i := range workers {
+		workers[i] = &profiler{whole: sketch.NewSample[uint32](repeatedSample)}
+	}
+	known := in.Columns()
+	var joints seams
+	scanned, err := in.Scan(ctx, o.scan(nil), func(worker int, b *rows.Batch) error {
+		p := workers[worker]
+		if len(b.Columns) > len(known) && len(b.Columns) > len(p.columns) {
+			// JSON Lines have got another column.
+			p.meet(in.Columns(), o)
+		} else {
+			p.meet(known, o)
+		}
+		p.add(b)
+		joints.put(b.Seq, p.edges)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.profile(in, workers, &joints, scanned), nil
+}
+
+// checkTypes says which types were given of columns that do not exist.
+func (o Options) checkTypes(in Input) error {
+	if len(o.Types) == 0 {
+		return nil
+	}
+	var names []string
+	has := make(map[string]bool)
+	for _, c := range in.Columns() {
+		names = append(names, c.Name)
+		has[c.Name] = true
+	}
+	for name := range o.Types {
+		if !has[name] {
+			return fmt.Errorf("type of %q: %w", name, &rows.UnknownColumn{Name: in.Name(), Column: name, Columns: names})
+		}
+	}
+	return nil
+}
+
+// meet makes states for the columns that are known.
+func (p *profiler) meet(columns []rows.Column, o Options) {
+	for _, c := range columns[min(len(p.columns), len(columns)):] {
+		s := newState()
+		s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
+		p.columns = append(p.columns, s)
+	}
+}
+
+func (p *profiler) add(b *rows.Batch) {
+	for i := range b.Columns {
+		if p.columns[i].given != nil {
+			p.columns[i].check(b, &b.Columns[i], p.columns[i].name)
+		}
+	}
+	skip := b.Dropped()
+	if cap(p.hashes) < b.N {
+		p.hashes, p.rows = make([]uint64, b.N+b.N/8), make([]uint64, b.N+b.N/8)
+	}
+	p.hashes, p.rows = p.hashes[:b.N], p.rows[:b.N]
+	clear(p.rows)
+	p.edges = p.edges[:0]
+	for i := range b.Columns {
+		p.edges = append(p.edges, p.columns[i].add(b, &b.Columns[i], skip, p.hashes))
+		seed := mixed(uint64(i) + 1)
+		for r, h := range p.hashes {
+			if h != nullHash {
+				p.rows[r] += fold(h, seed)
+			}
+		}
+	}
+	for r, h := range p.rows {
+		if skip != nil && skip[r] {
+			continue
+		}
+		p.count++
+		if n := p.whole.Add(mixed(h)); n != nil {
+			*n++
+		}
+	}
+	p.batches = max(p.batches, b.Seq+1)
+}
+
+// fold makes one hash of two.
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd6e8feb86659fd93)
+	return hi ^ lo
+}
+
+// profile is the result of all goroutines.
+func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned rows.Scanned) *Profile {
+	all := workers[0]
+	for _, w := range workers[1:] {
+		for len(all.columns) < len(w.columns) {
+			s := newState()
+			s.given, s.declared = w.columns[len(all.columns)].given, w.columns[len(all.columns)].declared
+			all.columns = append(all.columns, s)
+		}
+		for i, s := range w.columns {
+			all.columns[i].merge(s)
+		}
+		all.whole.Merge(w.whole, func(into, from *uint32) { *into += *from })
+		all.count += w.count
+		all.batches = max(all.batches, w.batches)
+	}
+	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial}
+	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
+	for i, c := range in.Columns() {
+		if i == len(all.columns) {
+			s := newState()
+			s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
+			all.columns = append(all.columns, s)
+		}
+		var seam order
+		if i < len(joints.orders) {
+			seam = joints.orders[i]
+		}
+		p.Columns = append(p.Columns, all.columns[i].column(c.Name, p.Rows, all.batches, seam, o.Top))
+	}
+	return p
 }
 
 // Measure reads the rows once more and says what each candidate would do. p is what
@@ -16,7 +175,7 @@ func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 // together, some tens of them in about the time that it takes to read the rows. When
 // ctx ends, what was read until then is the result, and partial is true.
 func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, o Options) (measured []*Measured, partial bool, err error) {
-	return nil, false, errors.New("profile: not there yet")
+	return nil, false, fmt.Errorf("profile: not there yet")
 }
 
 // Nodes spreads the rows over a ring of tokens: owner is the nodes of each token's

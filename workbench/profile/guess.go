@@ -1,0 +1,109 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+var classNames = [classes]string{
+	isText: "text", isInt: "integers", isVarint: "large integers", isDecimal: "decimals", isDouble: "floating-point numbers", isBool: "true or false",
+	isDate: "dates", isTimestamp: "timestamps", isPeriod: "times", isTime: "times of day", isUUID: "UUIDs", isTimeuuid: "time UUIDs", isInet: "IP addresses",
+	isBlob: "blobs", isNested: "JSON objects and arrays",
+}
+
+// guess is the type of a column, and what is odd about it.
+func (s *state) guess() (t *value.Type, note string) {
+	switch {
+	case s.given != nil:
+		return s.given, ""
+	case s.declared != nil:
+		if s.declared.Kind == value.UUID && s.values > 0 && s.count[isTimeuuid] == s.values {
+			return value.Native(value.Timeuuid), ""
+		}
+		return s.declared, ""
+	case s.values == s.empty:
+		return value.Native(value.Text), "no values"
+	}
+	only := func(cs ...class) bool {
+		n := s.empty
+		for _, c := range cs {
+			n += s.count[c]
+		}
+		return n == s.values
+	}
+	native := func(k value.Kind) (*value.Type, string) {
+		if s.empty > 0 && k != value.Text {
+			note = fmt.Sprintf("%d empty texts, taken for null", s.empty)
+		}
+		return value.Native(k), note
+	}
+	switch {
+	case only(isInt):
+		if s.minInt >= math.MinInt32 && s.maxInt <= math.MaxInt32 {
+			return native(value.Int)
+		}
+		return native(value.Bigint)
+	case only(isInt, isVarint):
+		return native(value.Varint)
+	case only(isInt, isDecimal):
+		return native(value.Decimal)
+	case only(isInt, isDecimal, isDouble):
+		return native(value.Double)
+	case only(isBool):
+		return native(value.Boolean)
+	case only(isDate):
+		return native(value.Date)
+	case only(isDate, isTimestamp):
+		return native(value.Timestamp)
+	case only(isTime):
+		return native(value.Time)
+	case only(isTimeuuid):
+		return native(value.Timeuuid)
+	case only(isUUID, isTimeuuid):
+		return native(value.UUID)
+	case only(isInet):
+		return native(value.Inet)
+	case only(isBlob):
+		return native(value.Blob)
+	}
+	return value.Native(value.Text), s.mixed()
+}
+
+// mixed says which values keep a column from having another type than text.
+func (s *state) mixed() string {
+	if n := s.count[isNested]; n > 0 {
+		return fmt.Sprintf("%s in %d of %d values: no column of a key", classNames[isNested], n, s.values)
+	}
+	most, other := isText, isText
+	for c := range classes {
+		if s.count[c] > s.count[most] {
+			most = c
+		}
+	}
+	if most == isText || float64(s.count[most]) < 0.5*float64(s.values) {
+		// Still, numbers whose leading zeros make them text are worth a word.
+		return ""
+	}
+	for c := range classes {
+		if c != most && s.count[c] > 0 && (other == most || s.example[other].seq == 0 || s.example[c].seq > 0 && s.example[c].seq < s.example[other].seq) {
+			other = c
+		}
+	}
+	e := s.example[other]
+	zeros := ""
+	if most == isInt && len(e.text) > 1 && e.text[0] == '0' && allDigits(e.text) {
+		zeros = ", whose leading zero a number would lose"
+	}
+	return fmt.Sprintf("text, though %d of %d values are %s: line %d has %.60q%s", s.count[most], s.values, classNames[most], e.line, e.text, zeros)
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if s[i]-'0' > 9 {
+			return false
+		}
+	}
+	return true
+}
