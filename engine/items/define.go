@@ -18,7 +18,7 @@ import (
 func (s *Store) redefine(t *table, r *record, more func(b *pebble.Batch) error) error {
 	b := s.space.Pebble.NewBatch()
 	defer b.Close()
-	v, err := r.encode()
+	v, r, err := r.encode()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Store) redefine(t *table, r *record, more func(b *pebble.Batch) error) 
 func (s *Store) define(r *record) error {
 	b := s.space.Pebble.NewBatch()
 	defer b.Close()
-	v, err := r.encode()
+	v, r, err := r.encode()
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 
 func respond(v any) api.Response { return v.(api.Response) }
 
-func checkUpdateExpression(t *schema.Table, u *expression.Update) error { return nil }
-
 func checkQuery(t *schema.Table, q *api.Query) (k expression.KeyRange, err error) {
 	key := t.Key
 	if q.Index != "" {

@@ -22,12 +22,15 @@ type record struct {
 	ExpiryFilling bool
 }
 
-func (r *record) encode() ([]byte, error) {
+// encode returns what is written, and the record as it will be read: with memory of
+// its own, which a request's is not.
+func (r *record) encode() ([]byte, *record, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", r.Table.Name, err)
+		return nil, nil, fmt.Errorf("table %s: %w", r.Table.Name, err)
 	}
-	return b, nil
+	own, err := decodeRecord(b)
+	return b, own, err
 }
 
 func decodeRecord(b []byte) (*record, error) {

@@ -1,17 +1,12 @@
 package items
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
-
-// maxTags is how many tags a table may have.
-const maxTags = 50
 
 // resource returns the table with an ARN.
 func (s *Store) resource(arn string) (*table, error) {
@@ -24,7 +19,7 @@ func (s *Store) resource(arn string) (*table, error) {
 }
 
 // retag gives a table other tags.
-func (s *Store) retag(arn string, change func(tags []schema.Tag) []schema.Tag) (api.Response, error) {
+func (s *Store) retag(arn string, change func(t *schema.Table) (*schema.Table, error)) (api.Response, error) {
 	s.defining.Lock()
 	defer s.defining.Unlock()
 	t, err := s.resource(arn)
@@ -32,28 +27,18 @@ func (s *Store) retag(arn string, change func(tags []schema.Tag) []schema.Tag) (
 		return nil, err
 	}
 	r := t.shape.Load().record.clone()
-	r.Table.Tags = change(slices.Clone(r.Table.Tags))
-	if len(r.Table.Tags) > maxTags {
-		return nil, exception.Invalid("One or more parameter values were invalid: Too many tags: a table can have %d", maxTags)
+	if r.Table, err = change(r.Table); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(r.Table.Tags, func(a, b schema.Tag) int { return cmp.Compare(a.Key, b.Key) })
 	return api.Empty{}, s.redefine(t, r, nil)
 }
 
 func (s *Store) tagResource(q *api.TagResource) (api.Response, error) {
-	return s.retag(q.ARN, func(tags []schema.Tag) []schema.Tag {
-		for _, tag := range q.Tags {
-			tags = slices.DeleteFunc(tags, func(t schema.Tag) bool { return t.Key == tag.Key })
-			tags = append(tags, tag)
-		}
-		return tags
-	})
+	return s.retag(q.ARN, func(t *schema.Table) (*schema.Table, error) { return t.WithTags(q.Tags) })
 }
 
 func (s *Store) untagResource(q *api.UntagResource) (api.Response, error) {
-	return s.retag(q.ARN, func(tags []schema.Tag) []schema.Tag {
-		return slices.DeleteFunc(tags, func(t schema.Tag) bool { return slices.Contains(q.Keys, t.Key) })
-	})
+	return s.retag(q.ARN, func(t *schema.Table) (*schema.Table, error) { return t.WithoutTags(q.Keys), nil })
 }
 
 func (s *Store) listTags(q *api.ListTagsOfResource) (api.Response, error) {

@@ -22,7 +22,7 @@ func checkUpdate(sh *shape, key attribute.Item, u *expression.Update) error {
 	if err := sh.Table.CheckKey(key); err != nil {
 		return err
 	}
-	return checkUpdateExpression(sh.Table, u)
+	return sh.Table.CheckUpdate(u)
 }
 
 // update returns the item as an update leaves it; one that did not exist begins as

@@ -1,0 +1,45 @@
+package dynamodiff
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/dynalite"
+)
+
+// engineDoor serves an engine in memory, for the life of the test.
+func engineDoor(t testing.TB) Target {
+	t.Helper()
+	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := items.Open(db, items.Options{SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := dynamodoor.New(dynamodoor.Options{Store: dynamodoor.Unsharded(s)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(door)
+	t.Cleanup(func() {
+		server.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return Target{Name: "engine", URL: server.URL}
+}
+
+func judge(t testing.TB) Target {
+	return Target{Name: "dynalite", URL: dynalite.Start(t)}
+}

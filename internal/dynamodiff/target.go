@@ -1,0 +1,134 @@
+package dynamodiff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Target is a door to compare.
+type Target struct {
+	Name string
+	URL  string
+}
+
+// Answer is what a door answers.
+type Answer struct {
+	Status int
+	Body   any // as JSON; text where it is none
+}
+
+// authorization is of the form that doors ask for; nobody checks it.
+const authorization = "AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00"
+
+// Do sends a request.
+func (t Target) Do(operation, body string) (Answer, error) {
+	req, err := http.NewRequest(http.MethodPost, t.URL+"/", strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	req.Header.Set("X-Amz-Date", "20260101T000000Z")
+	req.Header.Set("Authorization", authorization)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%s: %s: %w", t.Name, operation, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%s: %s: %w", t.Name, operation, err)
+	}
+	a := Answer{Status: resp.StatusCode}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&a.Body) != nil {
+		a.Body = string(text)
+	}
+	return a, nil
+}
+
+// volatile are members that differ from one door, or run, to the next.
+var volatile = map[string]bool{
+	"TableId": true, "CreationDateTime": true, "LastIncreaseDateTime": true, "LastDecreaseDateTime": true,
+	"LastUpdateToPayPerRequestDateTime": true, "LatestStreamLabel": true, "LatestStreamArn": true,
+	// Newer than dynalite, or shown by it alone.
+	"DeletionProtectionEnabled": true, "TableThroughputModeSummary": true,
+}
+
+// General is the answer in the form in which doors are compared.
+func (a Answer) General() Answer {
+	a.Body = general(a.Body)
+	return a
+}
+
+// general removes what is volatile, makes numbers comparable (0.5, 1 and 1.0), and
+// puts in order what has none: sets, and the lists of descriptions.
+func general(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			if volatile[name] {
+				continue
+			}
+			if name == "message" {
+				name = "Message" // some of AWS's errors have it this way, some that
+			}
+			e = general(e)
+			switch name {
+			case "SS", "NS", "BS", "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "NonKeyAttributes":
+				if list, ok := e.([]any); ok {
+					e = sorted(list)
+				}
+			}
+			out[name] = e
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = general(e)
+		}
+		return out
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return v.String()
+		}
+		return f
+	}
+	return v
+}
+
+func sorted(list []any) []any {
+	keyed := make(map[string]any, len(list))
+	keys := make([]string, 0, len(list))
+	for _, e := range list {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return list // it came from JSON, and goes back
+		}
+		keys = append(keys, string(text))
+		keyed[string(text)] = e
+	}
+	out := make([]any, 0, len(list))
+	for _, k := range slices.Sorted(slices.Values(keys)) {
+		out = append(out, keyed[k])
+	}
+	return out
+}
+
+// String is the answer for people.
+func (a Answer) String() string {
+	text, err := json.MarshalIndent(a.Body, "  ", " ")
+	if err != nil {
+		return fmt.Sprintf("%d %v", a.Status, a.Body)
+	}
+	return fmt.Sprintf("%d %s", a.Status, text)
+}
