@@ -1,9 +1,11 @@
 package scatter
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Options say what is read. All fields without a default must be set.
@@ -24,6 +26,12 @@ type Options[R any] struct {
 
 	// Group is how many shards one fetch may name. Default 1.
 	Group int
+
+	// Upto, when set, is the last row that is wanted, as somebody found who looked
+	// before; Expect is then how many rows each shard had up to it. Where that still
+	// holds, each shard is asked once and brings no row too many.
+	Upto   *R
+	Expect []int
 
 	// Seed draws the shards that are sampled.
 	Seed uint64
@@ -96,6 +104,9 @@ func (r *Reader[R]) Next() (Fetch[R], bool) {
 // limit shares what is left of the row budget among the fetches to come: each
 // row that a fetch was allowed and did not bring is allowed to later ones.
 func (r *Reader[R]) limit(n, want int) int {
+	if r.o.Upto != nil {
+		return want
+	}
 	budget := r.o.Page + 2*len(r.shards)
 	free := budget - r.fetched - r.reserved
 	// Fetches are issued a window at a time, so that a generous limit for this
@@ -154,7 +165,7 @@ func (r *Reader[R]) feed(s *shard[R], f Fetch[R], rows []R) error {
 	switch {
 	case s.cut:
 		s.upto = last
-	case f.Upto == nil:
+	case f.Upto == r.o.Upto:
 		s.exhausted = true
 	default:
 		s.upto = f.Upto
@@ -221,6 +232,16 @@ func (r *Reader[R]) frontier() (key *R, bounded bool) {
 // so long that what cut-short shards lack would take a fetch for most of them.
 func (r *Reader[R]) begin() {
 	n := len(r.shards)
+	if r.o.Upto != nil {
+		order := make([]int, n)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.o.Expect[b], r.o.Expect[a]) })
+		// One more than expected, so that its absence proves that there is none.
+		r.enqueue(order, r.o.Upto, func(i int) int { return r.o.Expect[i] + 1 })
+		return
+	}
 	expected := float64(r.o.Page) / float64(n)
 	order := rand.New(rand.NewPCG(r.o.Seed, 0)).Perm(n)
 	switch sample := max(r.o.Group, n/sampled); {

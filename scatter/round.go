@@ -9,15 +9,18 @@ import (
 // and what to ask for otherwise.
 func (r *Reader[R]) next() {
 	frontier, bounded := r.frontier()
-	if !bounded || frontier != nil && r.count(frontier) >= r.o.Page {
+	if !bounded || frontier != nil && (r.last(frontier) || r.count(frontier) >= r.o.Page) {
 		r.done = true
 		return
 	}
 	upto, known := r.bound()
+	if upto == nil || r.last(upto) {
+		upto = r.o.Upto
+	}
 	members := r.short(upto)
 	if len(members) == 0 {
 		// Rows that Combine makes one counted for several.
-		upto, members = nil, r.short(nil)
+		upto, members = r.o.Upto, r.short(r.o.Upto)
 	}
 	// Shards that are known to the same key stand together, so that they can be
 	// asked together.
@@ -40,6 +43,9 @@ func (r *Reader[R]) next() {
 	beyond := max(0, float64(r.o.Page)-known.rank) / float64(len(members))
 	r.enqueue(members, nil, func(i int) int { return blind(beyond + known.total - known.at[i]) })
 }
+
+// last says that no row after key is wanted.
+func (r *Reader[R]) last(key *R) bool { return r.o.Upto != nil && r.o.Compare(key, r.o.Upto) >= 0 }
 
 // short are the shards that are not known up to key, or to their end when it is nil.
 func (r *Reader[R]) short(key *R) []int {

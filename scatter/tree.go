@@ -1,68 +1,88 @@
 package scatter
 
-// tree is a tournament over the shards' runs: next gives known rows in order,
-// equal ones in the order of the shards.
+// tree is a tournament of the shards' runs (a tree of losers): next gives known
+// rows in order, equal ones in the order of the shards, with one comparison for
+// each level.
 type tree[R any] struct {
 	compare func(a, b *R) int
-	runs    [][]R // what is left of each
-	heap    []int // indexes of runs that are not empty, least head first
-	source  int   // the run that the last row came from
+	runs    []run[R]
+	losers  []int32 // of the match at each node; the winner of all at 0
+}
+
+// run is what is left of a shard's rows.
+type run[R any] struct {
+	head *R // nil when there is none
+	rest []R
+}
+
+func (u *run[R]) advance() {
+	if len(u.rest) == 0 {
+		u.head = nil
+		return
+	}
+	u.head, u.rest = &u.rest[0], u.rest[1:]
 }
 
 // tree is one over the known rows after a key; nil: over all.
 func (r *Reader[R]) tree(after *R) *tree[R] {
-	t := &tree[R]{compare: r.o.Compare, runs: make([][]R, len(r.shards)), heap: make([]int, 0, len(r.shards))}
+	t := &tree[R]{compare: r.o.Compare, runs: make([]run[R], 0, len(r.shards))}
 	for i := range r.shards {
 		rows := r.shards[i].rows
 		if after != nil {
 			rows = rows[r.upto(i, after):]
 		}
 		if len(rows) > 0 {
-			t.runs[i] = rows
-			t.heap = append(t.heap, i)
+			t.runs = append(t.runs, run[R]{&rows[0], rows[1:]})
 		}
 	}
-	for i := len(t.heap)/2 - 1; i >= 0; i-- {
-		t.down(i)
+	n := len(t.runs)
+	if n == 0 {
+		return t
 	}
+	nodes := make([]int32, 3*n)
+	winners := nodes[n:]
+	t.losers = nodes[:n:n]
+	for i := range n {
+		winners[n+i] = int32(i)
+	}
+	for node := n - 1; node > 0; node-- {
+		a, b := winners[2*node], winners[2*node+1]
+		if t.less(b, a) {
+			a, b = b, a
+		}
+		winners[node], t.losers[node] = a, b
+	}
+	t.losers[0] = winners[1]
 	return t
 }
 
 // next is the next row, nil when there is none. It points into its run.
 func (t *tree[R]) next() *R {
-	if len(t.heap) == 0 {
+	if len(t.runs) == 0 {
 		return nil
 	}
-	i := t.heap[0]
-	t.source = i
-	row := &t.runs[i][0]
-	if t.runs[i] = t.runs[i][1:]; len(t.runs[i]) == 0 {
-		last := len(t.heap) - 1
-		t.heap[0] = t.heap[last]
-		t.heap = t.heap[:last]
+	winner := t.losers[0]
+	u := &t.runs[winner]
+	row := u.head
+	if row == nil {
+		return nil
 	}
-	t.down(0)
+	u.advance()
+	for node := (int(winner) + len(t.runs)) / 2; node > 0; node /= 2 {
+		if t.less(t.losers[node], winner) {
+			t.losers[node], winner = winner, t.losers[node]
+		}
+	}
+	t.losers[0] = winner
 	return row
 }
 
-func (t *tree[R]) less(a, b int) bool {
-	c := t.compare(&t.runs[a][0], &t.runs[b][0])
-	return c < 0 || c == 0 && a < b
-}
-
-func (t *tree[R]) down(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(t.heap) {
-			return
-		}
-		if right := child + 1; right < len(t.heap) && t.less(t.heap[right], t.heap[child]) {
-			child = right
-		}
-		if !t.less(t.heap[child], t.heap[i]) {
-			return
-		}
-		t.heap[i], t.heap[child] = t.heap[child], t.heap[i]
-		i = child
+// less says whether run a's head comes before b's: a run that has ended is last.
+func (t *tree[R]) less(a, b int32) bool {
+	x, y := t.runs[a].head, t.runs[b].head
+	if x == nil || y == nil {
+		return y == nil && x != nil
 	}
+	c := t.compare(x, y)
+	return c < 0 || c == 0 && a < b
 }
