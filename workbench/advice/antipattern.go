@@ -208,7 +208,8 @@ func (s *Study) collision(best *Design, add func(string, []string, string, ...an
 		return
 	}
 	for _, d := range s.bare {
-		if partitionID(d.Partition) == partitionID(best.Partition) {
+		// That a key of one column needs another behind it surprises nobody.
+		if partitionID(d.Partition) == partitionID(best.Partition) && len(d.Partition)+len(d.Clustering) > 1 {
 			add("collision", append(d.columns(), d.Clustering...), "PRIMARY KEY %s, which is all that the queries name, would overwrite %s of %s rows without a word",
 				d.Key(), number(lost(s.of(d))), number(float64(s.p.Rows)))
 		}

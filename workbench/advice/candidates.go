@@ -242,11 +242,21 @@ func permute(names []string, visit func([]string)) {
 
 // identify makes the primary key tell rows apart.
 func (s *Study) identify(d *Design) {
-	if m := s.ofPartition(d.Partition); m != nil && lost(m) == 0 && slices.Equal(m.Clustering, d.Clustering) {
-		return
-	}
 	have := func(c string) bool {
 		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
+	}
+	if m := s.ofPartition(d.Partition); m != nil && lost(m) == 0 && slices.Equal(m.Clustering, d.Clustering) {
+		// That times differ may be luck: where rows have an id, it belongs behind them.
+		if s.byTime(d) {
+			for _, set := range s.tells {
+				if len(set) == 1 && s.idLike(set[0]) && !have(set[0]) {
+					d.Clustering = append(slices.Clip(d.Clustering), set[0])
+					d.Desc = append(slices.Clip(d.Desc), false)
+					return
+				}
+			}
+		}
+		return
 	}
 	// Of the sets of columns that do, the one that adds the fewest.
 	var add []string

@@ -45,7 +45,7 @@ func (h *Hit) Text() string {
 		return h.Limit + ": exceeded already"
 	case !h.Predictable:
 		return h.Limit + ": not predictable"
-	case h.Date != "":
+	case h.Date != "" && h.AfterLow > 30*86400:
 		return fmt.Sprintf("%s: about %s (%s to %s)", h.Limit, h.Date, h.DateLow, h.DateHigh)
 	}
 	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, durationText(h.After), durationText(h.AfterLow), durationText(h.AfterHigh))

@@ -151,8 +151,8 @@ func step(x float64) int {
 	return int(math.Floor(math.Log(x) / math.Log(1.05)))
 }
 
-// better compares two designs; negative where a is better.
-func (s *Study) better(a, b *Design, x, y *score) int {
+// judge compares two scores; negative where x is better.
+func judge(x, y *score) int {
 	share := func(v float64) int { return int(math.Round(v * 1e6)) }
 	return cmp.Or(
 		cmp.Compare(x.lost, y.lost),
@@ -161,6 +161,14 @@ func (s *Study) better(a, b *Design, x, y *score) int {
 		cmp.Compare(x.severity, y.severity),
 		cmp.Compare(step(x.cost), step(y.cost)),
 		-cmp.Compare(step(x.headroom), step(y.headroom)),
+	)
+}
+
+// better compares two designs; negative where a is better. Of equals the simpler
+// one is.
+func (s *Study) better(a, b *Design, x, y *score) int {
+	return cmp.Or(
+		judge(x, y),
 		cmp.Compare(boolTo(s.oneAtATime(a)), boolTo(s.oneAtATime(b))),
 		cmp.Compare(boolTo(a.Shards > 1), boolTo(b.Shards > 1)),
 		cmp.Compare(boolTo(a.bucket() != nil), boolTo(b.bucket() != nil)),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -199,8 +200,8 @@ func (s *Study) identities() [][]string {
 			continue
 		}
 		rank := c.MeanBytes / 8
-		switch lower := strings.ToLower(c.Name); {
-		case lower == "id" || strings.HasSuffix(lower, "_id") || strings.HasSuffix(c.Name, "Id") || strings.Contains(lower, "uuid"):
+		switch {
+		case s.idLike(c.Name):
 			rank -= 8
 		case c.Time != nil:
 			rank += 4
@@ -242,6 +243,25 @@ func (s *Study) identities() [][]string {
 		}
 	}
 	return out
+}
+
+// idLike says whether a column is made to tell rows apart, by its type, its name or
+// its values.
+func (s *Study) idLike(column string) bool {
+	c := s.p.Column(column)
+	if c == nil || c.Time != nil {
+		return false
+	}
+	if c.Type.Kind == value.UUID || c.Type.Kind == value.Timeuuid || c.Order.Sequential {
+		return true
+	}
+	lower := strings.ToLower(column)
+	for _, end := range []string{"_id", "_no", "_nr", "_key", "_ref", "_uuid", "_guid", "number"} {
+		if strings.HasSuffix(lower, end) {
+			return true
+		}
+	}
+	return lower == "id" || lower == "key" || strings.HasSuffix(column, "Id") || strings.HasSuffix(column, "ID") || strings.Contains(lower, "uuid") || strings.Contains(lower, "guid")
 }
 
 func boolTo(b bool) float64 {

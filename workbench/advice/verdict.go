@@ -140,6 +140,9 @@ func (s *Study) reasons(list []ranked) []string {
 		add("%s rows are lost: they have no value in a column of the key, or repeat it", number(c.lost))
 	default:
 		add("no row is lost: the primary key is different in each of %s rows", number(float64(s.p.Rows)))
+		if s.byTime(d) {
+			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
+		}
 	}
 	one, fan, bad := []int{}, []int{}, []int{}
 	for i := range s.qs {
@@ -265,7 +268,9 @@ func (s *Study) withoutQuery(list []ranked) string {
 		}
 		t := *s
 		t.qs = slices.Delete(slices.Clone(s.qs), i, i+1)
-		if again := t.ranking(); len(again) > 0 && partitionID(again[0].d.Partition) != partitionID(list[0].d.Partition) {
+		again := t.ranking()
+		now := t.scoreOf(list[0].d)
+		if len(again) > 0 && judge(&again[0].c, &now) < 0 && partitionID(again[0].d.Partition) != partitionID(list[0].d.Partition) {
 			return fmt.Sprintf("line %d: were it not asked, %s would be better", s.qs[i].Line, again[0].d)
 		}
 	}
@@ -284,4 +289,33 @@ func (s *Study) bucketColumnOf(d *Design) *BucketColumn {
 		typ = "timestamp"
 	}
 	return &BucketColumn{Name: name, Of: b.Column, Type: typ, Unit: b.Bucket.String()}
+}
+
+// byTime says whether rows are told apart by nothing but a time and what comes
+// often.
+func (s *Study) byTime(d *Design) bool {
+	if d.AddID || s.timeIn(d) == "" || len(notTime(s, d)) == 0 {
+		return false
+	}
+	for _, c := range notTime(s, d) {
+		if s.p.Column(c).Distinct.High >= float64(s.p.Rows) {
+			return false
+		}
+	}
+	return true
+}
+
+// timeIn is a column of time in the primary key as it is, "" where there is none.
+func (s *Study) timeIn(d *Design) string {
+	for _, c := range append(d.columns(), d.Clustering...) {
+		if s.isTime(c) {
+			return c
+		}
+	}
+	return ""
+}
+
+// notTime are the other columns of the primary key.
+func notTime(s *Study, d *Design) []string {
+	return slices.DeleteFunc(append(d.columns(), d.Clustering...), s.isTime)
 }

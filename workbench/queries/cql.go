@@ -91,16 +91,16 @@ func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
 	case *syntax.Select:
 		return ofSelect(s)
 	case *syntax.Insert:
-		q := Query{Verb: Insert, Table: s.Into.Name, Columns: s.Columns, TTL: whole(s.Using.TTL), Conditional: s.IfNotExists}
+		q := Query{Verb: Insert, Table: qualified(s.Into), Columns: s.Columns, TTL: whole(s.Using.TTL), Conditional: s.IfNotExists}
 		return q, nil
 	case *syntax.Update:
-		q := Query{Verb: Update, Table: s.Table.Name, TTL: whole(s.Using.TTL), Conditional: s.IfExists || len(s.If) > 0}
+		q := Query{Verb: Update, Table: qualified(s.Table), TTL: whole(s.Using.TTL), Conditional: s.IfExists || len(s.If) > 0}
 		for _, a := range s.Set {
 			q.Columns = append(q.Columns, a.Column)
 		}
 		return q, q.where(s.Where)
 	case *syntax.Delete:
-		q := Query{Verb: Delete, Table: s.From.Name, Conditional: s.IfExists || len(s.If) > 0}
+		q := Query{Verb: Delete, Table: qualified(s.From), Conditional: s.IfExists || len(s.If) > 0}
 		for _, i := range s.Items {
 			q.Columns = append(q.Columns, i.Column)
 		}
@@ -109,8 +109,16 @@ func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
 	return Query{}, &SyntaxError{At: 1, Reason: "is no SELECT, INSERT, UPDATE, DELETE or batch of these", Hint: "leave it out: only what reads and writes rows says which key is right"}
 }
 
+// qualified is a table's name, with its keyspace where that is said.
+func qualified(n syntax.Name) string {
+	if n.Keyspace != "" {
+		return n.Keyspace + "." + n.Name
+	}
+	return n.Name
+}
+
 func ofSelect(s *syntax.Select) (Query, *SyntaxError) {
-	q := Query{Verb: Read, Table: s.From.Name, Limit: whole(s.Limit)}
+	q := Query{Verb: Read, Table: qualified(s.From), Limit: whole(s.Limit)}
 	if err := q.where(s.Where); err != nil {
 		return q, err
 	}

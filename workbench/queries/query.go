@@ -22,7 +22,7 @@ type Query struct {
 	Line  int    // in the file, from 1
 	Text  string // as it is written, without the rate
 	Verb  Verb
-	Table string  // "" where it is not said
+	Table string  // keyspace.name, or name; "" where it is not said
 	Rate  float64 // a second; 0 where it is not said
 
 	Equal  []Bound // columns that are bound to one value, or to some of a list
