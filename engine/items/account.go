@@ -4,9 +4,9 @@ import "github.com/evenkeel/evenkeel/dynamo/api"
 
 // describeLimits tells AWS's default limits; the engine has none.
 func describeLimits() (api.Response, error) {
-	return respond(&api.LimitsResponse{AccountRead: 80_000, AccountWrite: 80_000, TableRead: 40_000, TableWrite: 40_000}), nil
+	return &api.LimitsResponse{AccountRead: 80_000, AccountWrite: 80_000, TableRead: 40_000, TableWrite: 40_000}, nil
 }
 
 func (s *Store) describeEndpoints() (api.Response, error) {
-	return respond(&api.EndpointsResponse{Address: "dynamodb." + s.options.Region + ".amazonaws.com"}), nil
+	return &api.EndpointsResponse{Address: "dynamodb." + s.options.Region + ".amazonaws.com"}, nil
 }

@@ -133,7 +133,10 @@ func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 		for _, w := range bt.Writes {
 			p := put{sh: sh, item: w.Item, at: w.Item}
 			if w.Item != nil {
-				err = sh.Table.CheckItem(w.Item)
+				// What is wrong with a key is told as of a key.
+				if err = sh.Table.CheckKey(w.Item.Only(sh.Table.Key.Names(nil)...)); err == nil {
+					err = sh.Table.CheckItem(w.Item)
+				}
 			} else {
 				p.at = w.Key
 				err = sh.Table.CheckKey(w.Key)

@@ -43,7 +43,7 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	for i := range shown.Global {
 		shown.Global[i].Status = schema.Creating
 	}
-	return respond(&api.TableResponse{Table: &shown, Size: emptySize(&shown)}), nil
+	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
 }
 
 // emptySize is the size of a table without items.

@@ -22,5 +22,5 @@ func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 		return nil, err
 	}
 	shown.Status = schema.Deleting
-	return respond(&api.TableResponse{Table: &shown, Size: emptySize(&shown)}), nil
+	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
 }

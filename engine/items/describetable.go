@@ -19,7 +19,7 @@ func (s *Store) describeTable(q *api.DescribeTable) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return respond(&api.TableResponse{Table: t.shape.Load().Table, Size: size, Describe: true}), nil
+	return &api.TableResponse{Table: t.shape.Load().Table, Size: size, Describe: true}, nil
 }
 
 const (

@@ -18,5 +18,5 @@ func (s *Store) listTables(q *api.ListTables) (api.Response, error) {
 		r.Names = r.Names[:q.Limit]
 		r.Last = r.Names[q.Limit-1]
 	}
-	return respond(r), nil
+	return r, nil
 }

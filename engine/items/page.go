@@ -28,17 +28,13 @@ type reading struct {
 	backward bool
 }
 
-// begin resolves what a Query or Scan reads.
+// begin resolves the table that a Query or Scan reads.
 func (s *Store) begin(q *api.Read) (*reading, error) {
 	t, err := s.table(q.Table)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{Read: q, sh: t.shape.Load()}
-	if q.Index != "" {
-		r.ix = r.sh.index(q.Index)
-	}
-	return r, nil
+	return &reading{Read: q, sh: t.shape.Load()}, nil
 }
 
 // index is the id of what is read.

@@ -14,7 +14,7 @@ func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response,
 	if err != nil {
 		return nil, err
 	}
-	k, err := checkQuery(r.sh.Table, q)
+	k, err := r.checkQuery(q)
 	if err != nil {
 		return nil, err
 	}

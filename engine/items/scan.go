@@ -14,7 +14,7 @@ func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := checkScan(r.sh.Table, q); err != nil {
+	if err := r.checkScan(); err != nil {
 		return nil, err
 	}
 	prefix := s.prefix(nil, r.sh, r.index())

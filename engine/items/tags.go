@@ -46,5 +46,5 @@ func (s *Store) listTags(q *api.ListTagsOfResource) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return respond(&api.TagsResponse{Tags: t.shape.Load().Table.Tags}), nil
+	return &api.TagsResponse{Tags: t.shape.Load().Table.Tags}, nil
 }

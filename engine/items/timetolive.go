@@ -34,7 +34,7 @@ func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) 
 	if q.Enabled {
 		s.running.Go(func() { s.fill(t) })
 	}
-	return respond(&api.TimeToLiveResponse{Updated: true, TimeToLive: q.TimeToLive}), nil
+	return &api.TimeToLiveResponse{Updated: true, TimeToLive: q.TimeToLive}, nil
 }
 
 func (s *Store) describeTimeToLive(q *api.DescribeTimeToLive) (api.Response, error) {
@@ -42,5 +42,5 @@ func (s *Store) describeTimeToLive(q *api.DescribeTimeToLive) (api.Response, err
 	if err != nil {
 		return nil, err
 	}
-	return respond(&api.TimeToLiveResponse{TimeToLive: t.shape.Load().Table.TimeToLive}), nil
+	return &api.TimeToLiveResponse{TimeToLive: t.shape.Load().Table.TimeToLive}, nil
 }

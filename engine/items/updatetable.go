@@ -86,7 +86,7 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return respond(&api.TableResponse{Table: &shown, Size: size}), nil
+	return &api.TableResponse{Table: &shown, Size: size}, nil
 }
 
 // usedDefinitions are the definitions of attributes that are part of a key, in
