@@ -4,16 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // configFile is what --config may hold: serve's flags by their names. What the
 // command line says goes before it.
 type configFile struct {
 	ListenCQL              string   `yaml:"listen-cql"`
+	ListenDynamoDB         string   `yaml:"listen-dynamodb"`
 	ListenHTTP             string   `yaml:"listen-http"`
 	Advertise              string   `yaml:"advertise"`
 	Data                   string   `yaml:"data"`
@@ -33,8 +37,8 @@ type configFile struct {
 	LogLevel               string   `yaml:"log-level"`
 }
 
-// loadConfig reads a configuration file for kong. Unknown keys and wrong types
-// are errors with line and column.
+// loadConfig reads a configuration file for kong. Unknown keys and wrong values are
+// errors with line and column.
 func loadConfig(r io.Reader) (kong.Resolver, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -48,18 +52,55 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 	if err := yaml.Unmarshal(text, &values); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("configuration file: %w", err)
 	}
+	places := positions(text)
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		v, ok := values[flag.Name]
 		if !ok || v == nil {
 			return nil, nil
 		}
+		s := fmt.Sprint(v)
 		if list, ok := v.([]any); ok {
 			parts := make([]string, len(list))
 			for i, e := range list {
 				parts[i] = fmt.Sprint(e)
 			}
-			return strings.Join(parts, ","), nil
+			s = strings.Join(parts, ",")
 		}
-		return fmt.Sprint(v), nil
+		if err := check(flag, s); err != nil {
+			return nil, fmt.Errorf("configuration file: %s %s: %w", places[flag.Name], flag.Name, err)
+		}
+		return s, nil
 	}), nil
+}
+
+// positions are where the values of a file's keys are, as [line:column].
+func positions(text []byte) map[string]string {
+	at := make(map[string]string)
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return at // it has been read, so there is none
+	}
+	for _, doc := range file.Docs {
+		entries, ok := doc.Body.(ast.MapNode)
+		if !ok {
+			continue
+		}
+		for it := entries.MapRange(); it.Next(); {
+			p := it.Value().GetToken().Position
+			at[it.Key().String()] = fmt.Sprintf("[%d:%d]", p.Line, p.Column)
+		}
+	}
+	return at
+}
+
+// check says what is wrong with a flag's value, as kong would without a position.
+func check(flag *kong.Flag, value string) error {
+	scan := kong.Scan().PushTyped(value, kong.FlagValueToken)
+	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: scan}, reflect.New(flag.Target.Type()).Elem()); err != nil {
+		return err
+	}
+	if flag.Enum != "" && !flag.EnumMap()[value] {
+		return fmt.Errorf("must be one of %s, not %q", strings.Join(flag.EnumSlice(), ", "), value)
+	}
+	return nil
 }
