@@ -42,6 +42,8 @@ type Profile struct {
 
 	// Repeated is how many rows are the same as another in every column.
 	Repeated Estimate
+
+	batches int
 }
 
 // Column returns the column of that name, nil where there is none.

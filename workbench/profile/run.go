@@ -153,7 +153,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		all.count += w.count
 		all.batches = max(all.batches, w.batches)
 	}
-	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial}
+	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial, batches: all.batches}
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
 	for i, c := range in.Columns() {
 		if i == len(all.columns) {
@@ -175,12 +175,28 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 // together, some tens of them in about the time that it takes to read the rows. When
 // ctx ends, what was read until then is the result, and partial is true.
 func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, o Options) (measured []*Measured, partial bool, err error) {
-	return nil, false, fmt.Errorf("profile: not there yet")
-}
-
-// Nodes spreads the rows over a ring of tokens: owner is the nodes of each token's
-// range (up to and including the token; the first also takes what is above the last),
-// and the result is each node's rows.
-func (m *Measured) Nodes(nodes int, tokens []int64, owners [][]int) []float64 {
-	return make([]float64, nodes)
+	o = o.withDefaults()
+	l, err := newLayout(p, in, candidates)
+	if err != nil {
+		return nil, false, err
+	}
+	workers := make([]*measurer, o.Workers)
+	for i := range workers {
+		workers[i] = newMeasurer(l, o)
+	}
+	scanned, err := in.Scan(ctx, o.scan(l.columns), func(worker int, b *rows.Batch) error {
+		workers[worker].add(b)
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	all := workers[0]
+	for _, w := range workers[1:] {
+		all.merge(w)
+	}
+	for i := range l.candidates {
+		measured = append(measured, all.measured(i, o.Top))
+	}
+	return measured, scanned.Partial, nil
 }

@@ -1,0 +1,692 @@
+package profile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+	"github.com/evenkeel/evenkeel/workbench/sketch"
+)
+
+// Sizes of what is kept of a candidate by each goroutine.
+const (
+	keyTop    = 512
+	keySample = 4096
+	peakTop   = 128
+	overParts = 16
+
+	// lostBytes is what all samples of whole primary keys may take together.
+	lostBytes    = 48 << 20
+	lostKeyBytes = 32
+	mostLost     = 1 << 19
+)
+
+// layout is what candidates share, and what all goroutines know.
+type layout struct {
+	profile    *Profile
+	columns    []string // that are read
+	types      []rows.Column
+	needs      []needs
+	candidates []*design
+	buckets    []bucketed
+	keys       [][]int    // partition keys: of their parts, the columns, or ^bucket
+	primary    [][]int    // sets of components of primary keys, sorted, likewise
+	by         [][]int    // of columns that are hashed for a shard
+	time       []int      // columns that say when
+	spans      [][2]int64 // of time: from, and the length of a sixteenth
+}
+
+type bucketed struct {
+	column int
+	unit   Granularity
+}
+
+// design is a candidate, resolved.
+type design struct {
+	Candidate
+	key        int   // in keys
+	primary    int   // in primary
+	whole      []int // columns of the partition key that are no buckets
+	buckets    []int
+	clustering []int
+	by         int // in by; -1: dealt out
+	time       int // column; -1: unknown
+	times      int // in layout.time
+	unit       Granularity
+}
+
+func (d *design) shards() int { return max(d.Shards, 1) }
+
+// A BadCandidate is one that cannot be measured.
+type BadCandidate struct {
+	Candidate Candidate
+	Reason    string
+}
+
+func (e *BadCandidate) Error() string { return e.Reason }
+
+// newLayout resolves candidates.
+func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
+	l := &layout{profile: p}
+	types := make(map[string]rows.Column)
+	for _, c := range in.Columns() {
+		types[c.Name] = c
+	}
+	column := func(c Candidate, name string) (int, error) {
+		if i := slices.Index(l.columns, name); i >= 0 {
+			return i, nil
+		}
+		col := p.Column(name)
+		if col == nil {
+			var names []string
+			for _, c := range p.Columns {
+				names = append(names, c.Name)
+			}
+			return 0, &rows.UnknownColumn{Name: p.Data, Column: name, Columns: names}
+		}
+		l.columns, l.types, l.needs = append(l.columns, name), append(l.types, types[name]), append(l.needs, needs{})
+		return len(l.columns) - 1, nil
+	}
+	for _, c := range candidates {
+		d := &design{Candidate: c, by: -1, time: -1}
+		var key []int
+		for _, part := range c.Partition {
+			i, err := column(c, part.Column)
+			if err != nil {
+				return nil, err
+			}
+			if part.Bucket == Whole {
+				l.needs[i].hash = true
+				key, d.whole = append(key, i), append(d.whole, i)
+				continue
+			}
+			if p.Column(part.Column).Time == nil {
+				return nil, &BadCandidate{c, fmt.Sprintf("column %q has no times to make %ss of", part.Column, part.Bucket)}
+			}
+			l.needs[i].time = true
+			b := indexOf(&l.buckets, bucketed{i, part.Bucket})
+			key, d.buckets = append(key, ^b), append(d.buckets, b)
+		}
+		if len(key) == 0 {
+			return nil, &BadCandidate{c, "a partition key has at least one column"}
+		}
+		primary := slices.Clone(key)
+		for _, name := range c.Clustering {
+			i, err := column(c, name)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(d.whole, i) || slices.Contains(d.clustering, i) {
+				return nil, &BadCandidate{c, fmt.Sprintf("column %q is in the primary key twice", name)}
+			}
+			l.needs[i].hash = true
+			primary, d.clustering = append(primary, i), append(d.clustering, i)
+		}
+		slices.Sort(primary)
+		d.key, d.primary = indexOfList(&l.keys, key), indexOfList(&l.primary, slices.Compact(primary))
+		if d.shards() > 1 {
+			names := c.By
+			if len(names) == 0 {
+				names = c.Clustering
+			}
+			var by []int
+			for _, name := range names {
+				i, err := column(c, name)
+				if err != nil {
+					return nil, err
+				}
+				l.needs[i].hash = true
+				by = append(by, i)
+			}
+			if len(by) > 0 {
+				d.by = indexOfList(&l.by, by)
+			}
+		}
+		if c.Time != "" {
+			i, err := column(c, c.Time)
+			if err != nil {
+				return nil, err
+			}
+			t := p.Column(c.Time).Time
+			if t == nil {
+				return nil, &BadCandidate{c, fmt.Sprintf("column %q has no times", c.Time)}
+			}
+			l.needs[i].time = true
+			d.time, d.unit = i, max(Second, t.Granularity)
+			d.times = indexOf(&l.time, i)
+			if d.times == len(l.spans) {
+				first, last := t.First.UnixMilli(), t.Last.UnixMilli()
+				l.spans = append(l.spans, [2]int64{first, (last-first)/overParts + 1})
+			}
+		}
+		l.candidates = append(l.candidates, d)
+	}
+	// Cells' lengths matter of the columns in which they differ.
+	for _, c := range p.Columns {
+		if fixedLen(c.Type) > 0 && c.Nulls == 0 && c.Empty == 0 {
+			continue
+		}
+		if _, err := column(Candidate{}, c.Name); err != nil {
+			return nil, err
+		}
+	}
+	for i := range l.needs {
+		l.needs[i].size = true
+	}
+	return l, nil
+}
+
+// indexOf finds v, or adds it.
+func indexOf[T comparable](list *[]T, v T) int {
+	if i := slices.Index(*list, v); i >= 0 {
+		return i
+	}
+	*list = append(*list, v)
+	return len(*list) - 1
+}
+
+func indexOfList(list *[][]int, v []int) int {
+	if i := slices.IndexFunc(*list, func(w []int) bool { return slices.Equal(v, w) }); i >= 0 {
+		return i
+	}
+	*list = append(*list, v)
+	return len(*list) - 1
+}
+
+// measurer is what one goroutine counts.
+type measurer struct {
+	*layout
+	lanes  []*lane
+	checks []*state // of columns whose type was given
+	other  int      // stored length of the columns that are not read, in each row
+
+	bucket  [][]uint64 // hashes, per bucket
+	key     [][]uint64
+	pk      [][]uint64
+	pkNull  []bool
+	shardOf [][]uint64 // the hash that a shard is computed of, per by
+	cells   []int32    // stored length of all cells of a row
+	some    []bool     // of a row's columns, some are null
+	hashes  []uint64   // of a sharded candidate
+
+	whole   []*sketch.Sample[uint32]
+	tallies []*tally
+	rows    int64
+	batches int
+	dealt   uint64
+	buf     []byte // the next few are scratch
+	serial  []byte
+	ends    []int
+	values  [][]byte
+	joined  []byte
+}
+
+// tally is what is counted of a candidate.
+type tally struct {
+	rows, unkeyed int64
+	sample        *sketch.Sample[partitionSeen]
+	top           *sketch.Top[partitionTop]
+	peak          *sketch.Top[partitionPeak]
+}
+
+// partitionSeen is a partition of the sample.
+type partitionSeen struct {
+	rows, bytes int64
+	token       int64
+	first       uint32 // batch
+}
+
+// partitionTop is a partition of the frequent ones, since it came in.
+type partitionTop struct {
+	id          identity
+	rows, bytes int64
+	over        [overParts]int64
+}
+
+// partitionPeak is a partition and a unit of time.
+type partitionPeak struct {
+	id    identity
+	start int64
+}
+
+// identity is which partition it is.
+type identity struct {
+	text  []byte // the values, one behind the other, each with two bytes of length before it
+	shard int
+	token int64
+}
+
+func newMeasurer(l *layout, o Options) *measurer {
+	m := &measurer{layout: l}
+	for i, name := range l.columns {
+		c := l.profile.Column(name)
+		lane := newLane(c, l.types[i].Type)
+		lane.needs = l.needs[i]
+		m.lanes = append(m.lanes, lane)
+		m.checks = append(m.checks, &state{name: name, given: o.Types[name]})
+	}
+	for _, c := range l.profile.Columns {
+		if !slices.Contains(l.columns, c.Name) {
+			m.other += cellFlags + stored(c.Type, fixedLen(c.Type))
+		}
+	}
+	m.bucket = make([][]uint64, len(l.buckets))
+	m.key = make([][]uint64, len(l.keys))
+	m.pk, m.pkNull = make([][]uint64, len(l.primary)), make([]bool, len(l.primary))
+	m.shardOf = make([][]uint64, len(l.by))
+	size := min(mostLost, lostBytes/lostKeyBytes/max(1, o.Workers*len(l.primary)))
+	for range l.primary {
+		m.whole = append(m.whole, sketch.NewSample[uint32](size))
+	}
+	for _, d := range l.candidates {
+		t := &tally{sample: sketch.NewSample[partitionSeen](keySample), top: sketch.NewTop[partitionTop](keyTop)}
+		if d.time >= 0 {
+			t.peak = sketch.NewTop[partitionPeak](peakTop)
+		}
+		m.tallies = append(m.tallies, t)
+	}
+	return m
+}
+
+// add takes a batch.
+func (m *measurer) add(b *rows.Batch) {
+	for i := range b.Columns {
+		m.checks[i].check(b, &b.Columns[i], m.columns[i])
+	}
+	skip, n := b.Dropped(), b.N
+	for i, l := range m.lanes {
+		if i < len(b.Columns) {
+			l.read(&b.Columns[i], n, skip)
+		} else {
+			l.read(nil, n, skip)
+		}
+	}
+	m.batches = max(m.batches, b.Seq+1)
+	m.sizes(n)
+	for i, bu := range m.buckets {
+		m.bucket[i] = sized(m.bucket[i], n)
+		m.bucketHashes(m.bucket[i], m.lanes[bu.column].time, bu.unit)
+	}
+	for i, key := range m.keys {
+		m.key[i] = sized(m.key[i], n)
+		m.combine(m.key[i], key)
+	}
+	for i, by := range m.by {
+		m.shardOf[i] = sized(m.shardOf[i], n)
+		m.shardHashes(m.shardOf[i], by)
+	}
+	for i, pk := range m.primary {
+		m.pk[i] = sized(m.pk[i], n)
+		m.combine(m.pk[i], pk)
+		m.pkNull[i] = countWhole(m.whole[i], m.pk[i], skip)
+	}
+	for r := range n {
+		if skip == nil || !skip[r] {
+			m.rows++
+		}
+	}
+	for i, d := range m.candidates {
+		m.count(b, d, m.tallies[i], skip)
+	}
+}
+
+// countWhole counts whole primary keys, and says whether some are null.
+func countWhole(s *sketch.Sample[uint32], hashes []uint64, skip []bool) (nulls bool) {
+	for i, h := range hashes {
+		if h == nullHash {
+			nulls = true
+			continue
+		}
+		if skip != nil && skip[i] {
+			continue
+		}
+		if n := s.Add(h); n != nil {
+			*n++
+		}
+	}
+	return nulls
+}
+
+// sizes adds up the cells of each row.
+func (m *measurer) sizes(n int) {
+	m.cells, m.some = sized(m.cells, n), sized(m.some, n)
+	fixed := int32(m.other)
+	for _, l := range m.lanes {
+		fixed += int32(l.fixed)
+	}
+	for r := range m.cells {
+		m.cells[r], m.some[r] = fixed, false
+	}
+	for _, l := range m.lanes {
+		if l.fixed > 0 {
+			continue
+		}
+		for r, s := range l.size {
+			m.cells[r] += int32(s)
+			if s == 0 {
+				m.some[r] = true
+			}
+		}
+	}
+}
+
+func (m *measurer) bucketHashes(dst []uint64, times []int64, unit Granularity) {
+	last, hash := int64(noTime), uint64(nullHash)
+	for i, ms := range times {
+		if ms == noTime {
+			dst[i] = nullHash
+			continue
+		}
+		start := unit.Start(ms)
+		if start != last {
+			last, hash = start, fold(mixed(uint64(start)), uint64(unit)+1)
+		}
+		dst[i] = hash
+	}
+}
+
+// combine makes hashes of several components: columns, or ^bucket.
+func (m *measurer) combine(dst []uint64, parts []int) {
+	for k, part := range parts {
+		var from []uint64
+		if part >= 0 {
+			from = m.lanes[part].hash
+		} else {
+			from = m.bucket[^part]
+		}
+		if k == 0 {
+			for i, h := range from {
+				if h != nullHash {
+					h = fold(h, 0x9ddfea08eb382d69)
+				}
+				dst[i] = h
+			}
+			continue
+		}
+		for i, h := range from {
+			if h == nullHash || dst[i] == nullHash {
+				dst[i] = nullHash
+			} else {
+				dst[i] = fold(dst[i]+uint64(k)*0x9e3779b97f4a7c15, h)
+			}
+		}
+	}
+}
+
+// shardHashes are what write_sharding computes shards of: the token of the canonical
+// values.
+func (m *measurer) shardHashes(dst []uint64, by []int) {
+	for r := range dst {
+		m.serial, m.ends = m.serial[:0], m.ends[:0]
+		for _, c := range by {
+			l := m.lanes[c]
+			from := len(m.serial)
+			m.serial = l.serialized(m.serial, r)
+			if !l.typ.CanonicalIsSame() {
+				m.serial = append(m.serial[:from], l.typ.Canonical(nil, m.serial[from:])...)
+			}
+			m.ends = append(m.ends, len(m.serial))
+		}
+		dst[r] = uint64(partitioner.Murmur3(m.composite()))
+	}
+}
+
+// count takes a batch for a candidate.
+func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
+	hashes, pk, pkNull := m.key[d.key], m.pk[d.primary], m.pkNull[d.primary]
+	if d.shards() > 1 {
+		hashes = m.sharded(d, hashes)
+	}
+	for i := 0; i < len(hashes); {
+		h, from := hashes[i], i
+		if skip != nil && skip[i] {
+			i++
+			continue
+		}
+		if h == nullHash || pkNull && pk[i] == nullHash {
+			t.unkeyed++
+			i++
+			continue
+		}
+		for i++; i < len(hashes) && hashes[i] == h && skip == nil && !pkNull; i++ {
+		}
+		t.rows += int64(i - from)
+		if s := t.sample.Add(h); s != nil {
+			if s.rows == 0 {
+				id := m.identity(identity{text: m.buf[:0]}, d, from)
+				m.buf = id.text[:0]
+				s.token, s.first, s.bytes = id.token, uint32(b.Seq+1), int64(m.partitionLen(d, from))
+			}
+			s.rows += int64(i - from)
+			for r := from; r < i; r++ {
+				s.bytes += int64(m.rowLen(d, r))
+			}
+		}
+		if top, fresh := t.top.Add(h, i-from); top != nil {
+			if fresh {
+				*top = partitionTop{id: m.identity(top.id, d, from)}
+			}
+			top.rows += int64(i - from)
+			for r := from; r < i; r++ {
+				top.bytes += int64(m.rowLen(d, r))
+				top.over[m.part(b, d, r)]++
+			}
+		}
+	}
+	if t.peak != nil {
+		m.peaks(d, t, hashes, skip)
+	}
+}
+
+// part is which sixteenth of the time a row falls in.
+func (m *measurer) part(b *rows.Batch, d *design, r int) int {
+	if d.time < 0 {
+		return min(b.Seq*overParts/max(m.profile.batches, 1), overParts-1)
+	}
+	ms := m.lanes[d.time].time[r]
+	if ms == noTime {
+		return 0
+	}
+	span := m.spans[d.times]
+	return int(min(max((ms-span[0])/span[1], 0), overParts-1))
+}
+
+// peaks counts partitions by units of time.
+func (m *measurer) peaks(d *design, t *tally, hashes []uint64, skip []bool) {
+	times := m.lanes[d.time].time
+	lastMs, start := int64(noTime), int64(0)
+	lastHash, n, at := uint64(nullHash), 0, 0
+	flush := func() {
+		if n == 0 {
+			return
+		}
+		if p, fresh := t.peak.Add(lastHash, n); fresh {
+			*p = partitionPeak{id: m.identity(p.id, d, at), start: d.unit.Start(times[at])}
+		}
+		n = 0
+	}
+	for i, h := range hashes {
+		ms := times[i]
+		if h == nullHash || ms == noTime || skip != nil && skip[i] {
+			continue
+		}
+		if ms != lastMs {
+			lastMs, start = ms, d.unit.Start(ms)
+		}
+		if h = fold(h, mixed(uint64(start))); h == lastHash {
+			n++
+			continue
+		}
+		flush()
+		lastHash, n, at = h, 1, i
+	}
+	flush()
+}
+
+// sharded makes hashes of a sharded candidate's physical keys.
+func (m *measurer) sharded(d *design, keys []uint64) []uint64 {
+	m.hashes = sized(m.hashes, len(keys))
+	for i, h := range keys {
+		if h != nullHash {
+			h = fold(h, uint64(m.shard(d, i))*0x9e3779b97f4a7c15+1)
+		}
+		m.hashes[i] = h
+	}
+	return m.hashes
+}
+
+// shard is row i's, from 1.
+func (m *measurer) shard(d *design, i int) int {
+	if d.by >= 0 {
+		return shard.Jump(m.shardOf[d.by][i], d.shards()) + 1
+	}
+	// Dealt out: a number of the row that has nothing to do with its values.
+	return int(mixed(uint64(m.rows)<<20+uint64(i))%uint64(d.shards())) + 1
+}
+
+// rowLen is the stored length of row i.
+func (m *measurer) rowLen(d *design, i int) int {
+	cells, clustering := int(m.cells[i]), 0
+	for _, c := range d.whole {
+		cells -= m.lanes[c].stored(i)
+	}
+	for _, c := range d.clustering {
+		n := m.lanes[c].stored(i)
+		cells -= n
+		clustering += n - cellFlags
+	}
+	return rowLen(clustering, cells, m.some[i])
+}
+
+// partitionLen is what is stored of a partition beside its rows.
+func (m *measurer) partitionLen(d *design, i int) int {
+	n := partitionBytes
+	parts := len(d.Partition)
+	for _, c := range d.whole {
+		n += m.lanes[c].stored(i) - cellFlags
+	}
+	for _, b := range d.buckets {
+		n += len(m.bucketValue(nil, b, i))
+	}
+	if d.shards() > 1 {
+		n += shardBytes
+		parts++
+	}
+	if parts > 1 {
+		n += parts * componentBytes
+	}
+	return n
+}
+
+// bucketType is the CQL type of a bucket: days and longer are dates.
+func bucketType(g Granularity) *value.Type {
+	if g >= Day {
+		return value.Native(value.Date)
+	}
+	return value.Native(value.Timestamp)
+}
+
+func (m *measurer) bucketValue(dst []byte, b, i int) []byte {
+	bu := m.buckets[b]
+	start := bu.unit.Start(m.lanes[bu.column].time[i])
+	if bucketType(bu.unit).Kind == value.Date {
+		return binary.BigEndian.AppendUint32(dst, uint32((start-floorMod(start, day))/day+1<<31))
+	}
+	return binary.BigEndian.AppendUint64(dst, uint64(start))
+}
+
+func bucketText(dst []byte, g Granularity, start int64) []byte {
+	at := time.UnixMilli(start).UTC()
+	if g >= Day {
+		return at.AppendFormat(dst, time.DateOnly)
+	}
+	return at.AppendFormat(dst, "2006-01-02T15:04:05Z")
+}
+
+// identity says which partition row i is in. The text goes into id's.
+func (m *measurer) identity(id identity, d *design, i int) identity {
+	id.text, id.shard = id.text[:0], 0
+	m.serial, m.ends = m.serial[:0], m.ends[:0]
+	for _, part := range m.keys[d.key] {
+		at := len(id.text)
+		id.text = append(id.text, 0, 0)
+		if part >= 0 {
+			id.text = m.lanes[part].text(id.text, i)
+			m.serial = m.lanes[part].serialized(m.serial, i)
+		} else {
+			bu := m.buckets[^part]
+			id.text = bucketText(id.text, bu.unit, bu.unit.Start(m.lanes[bu.column].time[i]))
+			m.serial = m.bucketValue(m.serial, ^part, i)
+		}
+		binary.BigEndian.PutUint16(id.text[at:], uint16(len(id.text)-at-2))
+		m.ends = append(m.ends, len(m.serial))
+	}
+	if d.shards() > 1 {
+		id.shard = m.shard(d, i)
+		m.serial = binary.BigEndian.AppendUint32(m.serial, uint32(id.shard))
+		m.ends = append(m.ends, len(m.serial))
+	}
+	id.token = partitioner.Murmur3(m.composite())
+	return id
+}
+
+// composite is the partition key of the values that end at m.ends in m.serial.
+func (m *measurer) composite() []byte {
+	m.values = m.values[:0]
+	from := 0
+	for _, end := range m.ends {
+		m.values = append(m.values, m.serial[from:end])
+		from = end
+	}
+	m.joined = partitioner.AppendComposite(m.joined[:0], m.values...)
+	return m.joined
+}
+
+// values are the texts of an identity.
+func (id *identity) values() (list []string) {
+	for b := id.text; len(b) >= 2; {
+		n := int(binary.BigEndian.Uint16(b))
+		list = append(list, strings.Clone(string(b[2:2+n])))
+		b = b[2+n:]
+	}
+	return list
+}
+
+// merge adds what another goroutine has counted.
+func (m *measurer) merge(o *measurer) {
+	m.rows += o.rows
+	m.batches = max(m.batches, o.batches)
+	for i := range m.whole {
+		m.whole[i].Merge(o.whole[i], func(into, from *uint32) { *into += *from })
+	}
+	for i, t := range m.tallies {
+		u := o.tallies[i]
+		t.rows += u.rows
+		t.unkeyed += u.unkeyed
+		t.sample.Merge(u.sample, func(into, from *partitionSeen) {
+			if into.rows == 0 {
+				*into = *from
+				return
+			}
+			into.rows += from.rows
+			into.bytes += from.bytes
+			into.first = min(into.first, from.first)
+		})
+		t.top.Merge(u.top, func(into, from *partitionTop) {
+			into.rows += from.rows
+			into.bytes += from.bytes
+			for k := range into.over {
+				into.over[k] += from.over[k]
+			}
+		})
+		if t.peak != nil {
+			t.peak.Merge(u.peak, func(into, from *partitionPeak) {})
+		}
+	}
+}

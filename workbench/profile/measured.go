@@ -1,0 +1,155 @@
+package profile
+
+import (
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/sketch"
+)
+
+// measured is the result of a candidate.
+func (m *measurer) measured(i, top int) *Measured {
+	d, t := m.candidates[i], m.tallies[i]
+	out := &Measured{Candidate: d.Candidate, Rows: t.rows, Unkeyed: t.unkeyed}
+	total := float64(t.rows)
+	out.Partitions = estimate(t.sample.Distinct()).capped(total)
+	out.Lost = estimate(m.whole[d.primary].Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(total)
+
+	list := t.top.List(1 << 30)
+	absent := float64(t.top.Absent())
+	size := func(s *partitionSeen) float64 { return float64(s.rows) }
+	bytes := func(s *partitionSeen) float64 { return float64(s.bytes) }
+	out.RowSizes.quantiles(t.sample.Quantiles(size, 0.5, 0.9, 0.99))
+	out.ByteSizes.quantiles(t.sample.Quantiles(bytes, 0.5, 0.9, 0.99))
+	out.RowSizes.Mean = ratio(total, out.Partitions.Value)
+
+	var most, mostBytes, sumBytes, sumRows float64 // of the sample
+	for _, k := range t.sample.Keys() {
+		most, mostBytes = max(most, size(k.Of)), max(mostBytes, bytes(k.Of))
+		sumBytes += bytes(k.Of)
+		sumRows += size(k.Of)
+	}
+	perRow := ratio(sumBytes, sumRows)
+	out.ByteSizes.Mean = out.RowSizes.Mean * perRow
+
+	// The largest partition: the sample has exact counts, the frequent ones bounds.
+	largest := Estimate{Value: most, Low: most, High: most}
+	maxBytes := Estimate{Value: mostBytes, Low: mostBytes, High: mostBytes}
+	if !t.sample.Exact() {
+		largest.High, maxBytes.High = max(most, absent), max(mostBytes, absent*perRow)
+		for _, f := range list {
+			r := between(f.Low, f.High)
+			largest.Low, largest.High, largest.Value = max(largest.Low, r.Low), max(largest.High, r.High), max(largest.Value, r.Value)
+			each := ratio(float64(f.Of.bytes), float64(f.Of.rows))
+			b := r.times(each)
+			maxBytes.Low, maxBytes.High, maxBytes.Value = max(maxBytes.Low, b.Low), max(maxBytes.High, b.High), max(maxBytes.Value, b.Value)
+		}
+	}
+	largest.Exact, maxBytes.Exact = largest.Low == largest.High, maxBytes.Low == maxBytes.High
+	out.RowSizes.Max, out.ByteSizes.Max = largest, maxBytes
+	out.RowSizes.cap(largest.High)
+	out.ByteSizes.cap(maxBytes.High)
+
+	for _, f := range list[:min(top, len(list))] {
+		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: slices.Clone(f.Of.over[:])}
+		p.Share = ratio(p.Rows.Value, total)
+		p.Bytes = p.Rows.times(ratio(float64(f.Of.bytes), float64(f.Of.rows)))
+		out.Largest = append(out.Largest, p)
+	}
+	out.Growth = growth(t.sample, m.batches, func(s *partitionSeen) uint32 { return s.first })
+	out.Peak = m.peak(d, t)
+	out.tokens(t, total)
+	return out
+}
+
+func (m *measurer) peak(d *design, t *tally) *Peak {
+	if t.peak == nil {
+		return nil
+	}
+	list := t.peak.List(1 << 30)
+	if len(list) == 0 {
+		return nil
+	}
+	best := list[0]
+	for _, f := range list {
+		if f.Low > best.Low {
+			best = f
+		}
+	}
+	p := &Peak{Granularity: d.unit, Rows: between(best.Low, max(best.High, list[0].High)), Values: best.Of.id.values(), Shard: best.Of.id.shard, Start: time.UnixMilli(best.Of.start).UTC()}
+	for _, h := range m.profile.Column(d.Time).Time.Hot {
+		if h.Granularity == d.unit {
+			p.Total = h.Rows
+		}
+	}
+	return p
+}
+
+func (s *Sizes) quantiles(q []sketch.Interval) {
+	s.P50, s.P90, s.P99 = estimate(q[0]), estimate(q[1]), estimate(q[2])
+}
+
+func (s *Sizes) cap(most float64) {
+	s.P50, s.P90, s.P99 = s.P50.capped(most), s.P90.capped(most), s.P99.capped(most)
+}
+
+// tokenRanges is how many equal ranges Measured.Tokens has.
+const tokenRanges = 4096
+
+// tokens finds where the rows are on the ring. All partitions are known, or those
+// that are large enough to matter: with more than a share of the rows that many small
+// ones would even out.
+func (m *Measured) tokens(t *tally, total float64) {
+	known := 0.0
+	if t.sample.Exact() {
+		for _, k := range t.sample.Keys() {
+			m.known = append(m.known, tokenRows{k.Of.token, float64(k.Of.rows)})
+			known += float64(k.Of.rows)
+		}
+	} else {
+		for _, f := range t.top.List(1 << 30) {
+			r := between(f.Low, f.High)
+			m.known = append(m.known, tokenRows{f.Of.id.token, r.Value})
+			known += r.Value
+		}
+	}
+	m.rest = max(0, total-known)
+	m.Tokens = make([]float64, tokenRanges)
+	for i := range m.Tokens {
+		m.Tokens[i] = m.rest / tokenRanges
+	}
+	for _, k := range m.known {
+		m.Tokens[(uint64(k.token)^1<<63)>>52] += k.rows
+	}
+	slices.SortFunc(m.known, func(a, b tokenRows) int {
+		if a.token < b.token {
+			return -1
+		}
+		return 1
+	})
+}
+
+// Nodes spreads the rows over a ring: tokens are those of the nodes, ascending; owners
+// are the nodes, by number, that keep the range which ends at each token (the first
+// also what is above the last). The result is the rows of each of so many nodes.
+func (m *Measured) Nodes(nodes int, tokens []int64, owners [][]int) []float64 {
+	load := make([]float64, nodes)
+	put := func(at int, rows float64) {
+		for _, n := range owners[at] {
+			load[n] += rows
+		}
+	}
+	for i, t := range tokens {
+		before := tokens[(i+len(tokens)-1)%len(tokens)]
+		width := float64(uint64(t)-uint64(before)) / (1 << 64) // right over the ring's start, too
+		if len(tokens) == 1 {
+			width = 1
+		}
+		put(i, m.rest*width)
+	}
+	for _, k := range m.known {
+		at, _ := slices.BinarySearch(tokens, k.token)
+		put(at%len(tokens), k.rows)
+	}
+	return load
+}
