@@ -76,7 +76,10 @@ func (s *state) mixed() string {
 	if n := s.count[isNested]; n > 0 {
 		return fmt.Sprintf("%s in %d of %d values: no column of a key", classNames[isNested], n, s.values)
 	}
-	most, other := isText, isText
+	if s.count[isPeriod] == s.values-s.empty {
+		return "" // times that CQL has no type for
+	}
+	most, other := isText, classes
 	for c := range classes {
 		if s.count[c] > s.count[most] {
 			most = c
@@ -87,9 +90,13 @@ func (s *state) mixed() string {
 		return ""
 	}
 	for c := range classes {
-		if c != most && s.count[c] > 0 && (other == most || s.example[other].seq == 0 || s.example[c].seq > 0 && s.example[c].seq < s.example[other].seq) {
+		e := s.example[c]
+		if c != most && e.seq > 0 && (other == classes || e.seq < s.example[other].seq || e.seq == s.example[other].seq && e.line < s.example[other].line) {
 			other = c
 		}
+	}
+	if other == classes {
+		return "" // all that is not of one class is empty
 	}
 	e := s.example[other]
 	zeros := ""
