@@ -24,13 +24,13 @@ type health struct{ ready atomic.Bool }
 func newHealth() *health { return &health{} }
 
 // serve answers on ln until stop is called.
-func (h *health) serve(ln net.Listener, door *cqldoor.Door, failed chan<- error) (stop func()) {
+func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed chan<- error) (stop func()) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		doorCollector{door},
 	)
+	reg.MustRegister(doors...)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /live", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "live\n") })

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -31,13 +32,14 @@ import (
 
 // serveCmd is `evenkeel serve`.
 type serveCmd struct {
-	ListenCQL  string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door (${default})."`
-	ListenHTTP string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of /metrics, /ready and /live; 'off' for none (${default})."`
-	Advertise  string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
-	Data       string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
-	Config     kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags go before it."`
-	Drain      time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
-	LogLevel   string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
+	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door (${default})."`
+	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine; 'off' for none (127.0.0.1:8000; off with --cassandra)."`
+	ListenHTTP     string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of /metrics, /ready and /live; 'off' for none (${default})."`
+	Advertise      string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
+	Data           string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
+	Config         kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags go before it."`
+	Drain          time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
+	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
 
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
@@ -71,6 +73,13 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	defer ln.Close()
+	dynamoLn, err := s.listenDynamoDB()
+	if err != nil {
+		return err
+	}
+	if dynamoLn != nil {
+		defer dynamoLn.Close()
+	}
 	health := newHealth()
 	var web net.Listener
 	if s.ListenHTTP != "off" && s.ListenHTTP != "" {
@@ -110,7 +119,15 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 
-	failed := make(chan error, 3)
+	var dynamo *dynamoDB
+	if dynamoLn != nil {
+		if dynamo, err = s.openDynamoDB(backend, log); err != nil {
+			return err
+		}
+		defer dynamo.close()
+	}
+
+	failed := make(chan error, 4)
 	go func() {
 		if err := door.Run(); ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 			failed <- fmt.Errorf("events of the backend: %w", err)
@@ -121,12 +138,24 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 			failed <- err
 		}
 	}()
+	collectors := []prometheus.Collector{doorCollector{door}}
+	if dynamo != nil {
+		collectors = append(collectors, dynamoCollector{dynamo.door})
+		go func() {
+			if err := dynamo.door.Serve(dynamoLn); err != nil {
+				failed <- err
+			}
+		}()
+	}
 	if web != nil {
-		stop := health.serve(web, door, failed)
+		stop := health.serve(web, collectors, failed)
 		defer stop()
 	}
 	health.ready.Store(true)
 	fmt.Fprintf(std.err, "evenkeel: CQL on %s, %s\n", ln.Addr(), what)
+	if dynamo != nil {
+		fmt.Fprintf(std.err, "evenkeel: DynamoDB on %s, on the embedded engine, data in %s\n", dynamoLn.Addr(), s.Data)
+	}
 	if web != nil {
 		fmt.Fprintf(std.err, "evenkeel: metrics and health on http://%s/metrics, /ready, /live\n", web.Addr())
 	}
@@ -149,7 +178,15 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		case <-drain.Done():
 		}
 	}()
-	if err := door.Shutdown(drain); err != nil {
+	ended := make(chan error, 1)
+	go func() {
+		if dynamo == nil {
+			ended <- nil
+			return
+		}
+		ended <- dynamo.door.Shutdown(drain)
+	}()
+	if err := errors.Join(door.Shutdown(drain), <-ended); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
 	return nil
@@ -265,6 +302,9 @@ func listen(addr, flag string, port int) (net.Listener, error) {
 	}
 	err = fmt.Errorf("%s is in use", addr)
 	_, p, _ := net.SplitHostPort(addr)
+	if p == "8000" {
+		return nil, withHint(err, "a DynamoDB Local on this machine usually holds 8000; choose another port with %s 127.0.0.1:8001, or go without: %s off", flag, flag)
+	}
 	if p == "9042" {
 		return nil, withHint(err, "a Cassandra on this machine usually holds 9042; choose another port with %s 127.0.0.1:9043, or serve that Cassandra with --cassandra 127.0.0.1:9042 as well", flag)
 	}

@@ -26,7 +26,7 @@ func start(t *testing.T) (addr string, signals chan<- os.Signal, ended <-chan er
 		defer ln.Close()
 		return ln.Addr().String()
 	}
-	s := &serveCmd{ListenCQL: free(), ListenHTTP: free(), Data: t.TempDir(), Drain: 20 * time.Second, LogLevel: "error"}
+	s := &serveCmd{ListenCQL: free(), ListenHTTP: free(), ListenDynamoDB: "off", Data: t.TempDir(), Drain: 20 * time.Second, LogLevel: "error"}
 	to, end := make(chan os.Signal, 2), make(chan error, 1)
 	go func() { end <- s.serve(t.Context(), &stdio{io.Discard, io.Discard}, to) }()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {

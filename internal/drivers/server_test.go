@@ -105,7 +105,7 @@ func startDoor(t testing.TB, name string, args ...string) server {
 	}
 	addr := ln.Addr().String()
 	ln.Close()
-	d := &door{path: evenkeel(t), args: append([]string{"serve", "--listen-cql", addr, "--listen-http", "off"}, args...)}
+	d := &door{path: evenkeel(t), args: append([]string{"serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off"}, args...)}
 	if d.watchdog, err = watchdog.Start(""); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.door, err = launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--cassandra", b.cassandra); err != nil {
+	if b.door, err = launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
 		return err
 	}
 	if b.options.proxy != "" {
@@ -51,7 +51,7 @@ func (b *bench) start(ctx context.Context) error {
 	if addr, err = freeAddr(); err != nil {
 		return err
 	}
-	if b.embedded, err = launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--data", dir); err != nil {
+	if b.embedded, err = launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
 		return err
 	}
 	b.embedded.dir = dir

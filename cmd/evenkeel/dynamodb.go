@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// dynamoDB is the DynamoDB side of serve.
+type dynamoDB struct {
+	door  *dynamodoor.Door
+	items *items.Store
+	own   *storage.DB // where the CQL side has no engine to share one with
+}
+
+// listenDynamoDB listens for the DynamoDB door; nil where there is none.
+func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
+	addr := s.ListenDynamoDB
+	switch {
+	case addr == "off", addr == "" && len(s.Cassandra) > 0:
+		return nil, nil
+	case addr == "":
+		addr = "127.0.0.1:8000"
+	}
+	ln, err := listen(addr, "--listen-dynamodb", 8000)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := ln.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+		return nil, errors.Join(withHint(fmt.Errorf("--listen-dynamodb %s: the engine takes any signature for right, and so the door can be reached from this machine only", addr),
+			"listen on 127.0.0.1 or [::1]"), ln.Close())
+	}
+	return ln, nil
+}
+
+// openDynamoDB opens the door on the embedded engine, in the data directory of the
+// CQL side where that has one.
+func (s *serveCmd) openDynamoDB(backend store.Store, log *slog.Logger) (*dynamoDB, error) {
+	d := new(dynamoDB)
+	db := (*storage.DB)(nil)
+	if e, ok := backend.(*engine.Engine); ok {
+		db = e.Storage()
+	} else {
+		var err error
+		if d.own, err = storage.Open(s.Data, storage.Options{}); err != nil {
+			return nil, withHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
+		}
+		db = d.own
+	}
+	var err error
+	if d.items, err = items.Open(db, items.Options{Logger: log}); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	tls, err := s.serverTLS()
+	if err == nil {
+		d.door, err = dynamodoor.New(dynamodoor.Options{Store: dynamodoor.Unsharded(d.items), TLS: tls, Log: log})
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// close cuts off what is in flight, if Shutdown has not ended it, and closes what
+// was opened.
+func (d *dynamoDB) close() error {
+	if d == nil {
+		return nil
+	}
+	var errs []error
+	if d.door != nil {
+		now, cancel := context.WithDeadline(context.Background(), time.Now())
+		defer cancel()
+		_ = d.door.Shutdown(now) // what is cut off here has been told about, or nobody waits for
+	}
+	if d.items != nil {
+		errs = append(errs, d.items.Close())
+	}
+	if d.own != nil {
+		errs = append(errs, d.own.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// dynamoCollector makes metrics of the door's counts when they are asked for.
+type dynamoCollector struct{ door *dynamodoor.Door }
+
+var dynamoMetrics = []struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(s *dynamodoor.Stats) float64
+}{
+	{dynamoDesc("requests_total", "Requests carried out."), prometheus.CounterValue, func(s *dynamodoor.Stats) float64 { return float64(s.Requests) }},
+	{dynamoDesc("requests_refused_total", "Requests refused for their form."), prometheus.CounterValue, func(s *dynamodoor.Stats) float64 { return float64(s.Refused) }},
+	{dynamoDesc("requests_in_flight", "Requests without an answer yet."), prometheus.GaugeValue, func(s *dynamodoor.Stats) float64 { return float64(s.InFlight) }},
+	{dynamoDesc("panics_total", "Requests that failed for a bug."), prometheus.CounterValue, func(s *dynamodoor.Stats) float64 { return float64(s.Panics) }},
+}
+
+func dynamoDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("evenkeel_dynamodb_"+name, help, nil, nil)
+}
+
+func (dynamoCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range dynamoMetrics {
+		ch <- m.desc
+	}
+}
+
+func (c dynamoCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.door.Stats()
+	for _, m := range dynamoMetrics {
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
+	}
+}
