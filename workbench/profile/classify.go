@@ -174,7 +174,7 @@ func inet6(b []byte) bool {
 		case c == ':':
 			if digits > 0 {
 				groups++
-			} else if i == 0 && (len(b) < 2 || b[1] != ':') {
+			} else if i > 0 || len(b) < 2 || b[1] != ':' {
 				return false
 			}
 			if i+1 < len(b) && b[i+1] == ':' {
