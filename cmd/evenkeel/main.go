@@ -2,7 +2,8 @@
 //
 // Rules for what it prints: data go to stdout, all else to stderr. Errors are
 // lower case, name what was being done, and end in a hint where there is a way
-// out. Exit codes: 0 done, 1 failed, 2 wrong usage.
+// out. Exit codes: 0 done, 1 failed, 2 wrong usage, 4 no
+// verdict (advise without queries).
 package main
 
 import (
@@ -24,6 +25,7 @@ type cli struct {
 	Explain explainCmd `cmd:"" help:"Show what a statement on a write-sharded table becomes, without executing it."`
 
 	Shards   shardsCmd   `cmd:"" help:"Say how many shards a hot partition key needs."`
+	Advise   adviseCmd   `cmd:"" help:"Recommend a primary key, from rows of your own and the queries that they serve."`
 	Simulate simulateCmd `cmd:"" help:"Try partition keys on rows of your own: sizes of partitions and nodes."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
@@ -70,10 +72,22 @@ func run(args []string, out, errs io.Writer) (code int) {
 	if err := ctx.Run(&stdio{out, errs}); err != nil {
 		fmt.Fprintf(errs, "evenkeel: %v\n", err)
 		printHint(errs, err)
+		var c *coded
+		if errors.As(err, &c) {
+			return c.code
+		}
 		return 1
 	}
 	return 0
 }
+
+// coded is an error with an exit code of its own.
+type coded struct {
+	error
+	code int
+}
+
+func (c *coded) Unwrap() error { return c.error }
 
 // printHint prints the way out where the error has one.
 func printHint(errs io.Writer, err error) {

@@ -6,22 +6,26 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
 // progress tells on stderr how far the reading of a file is, once it has taken two
 // seconds: a bar on a terminal, one line elsewhere.
 type progress struct {
 	out      io.Writer
-	src      *rows.Source
+	src      source
 	terminal bool
 	began    time.Time
 	last     time.Time
 	shown    bool
 }
 
-func newProgress(out io.Writer, src *rows.Source) *progress {
+// source is what is read: a file, or a table of a store.
+type source interface {
+	Name() string
+	Progress() (read, size int64) // bytes; size is 0 where it is not known
+}
+
+func newProgress(out io.Writer, src source) *progress {
 	p := &progress{out: out, src: src, began: time.Now()}
 	if f, ok := out.(*os.File); ok {
 		st, err := f.Stat()

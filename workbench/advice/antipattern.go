@@ -106,7 +106,7 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 			if len(s.qs) == 0 {
 				why = "as partition key it serves only queries that know it"
 			}
-			add("sequence ids", []string{c.Name}, "%s to %s, one after the other; %s", c.Min, c.Max, why)
+			add("sequence ids", []string{c.Name}, "integers that go up one after the other; %s", why)
 		}
 	}
 	if best != nil {

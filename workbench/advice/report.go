@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -62,6 +63,7 @@ type Candidate struct {
 	ProjectedBytes float64 `json:"projected_bytes_max,omitempty"` // at the queries' rates
 	ProjectedWhy   string  `json:"projected_why,omitempty"`
 
+	Serves   string     `json:"serves"` // queries that it could serve, as a WHERE clause
 	Queries  []Served   `json:"queries"`
 	Unserved float64    `json:"unserved_share"`
 	Filtered float64    `json:"filtered_share"`
@@ -152,7 +154,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 		Queries: []Served{}, Unserved: x.c.unserved, Filtered: x.c.filtered, Exceeded: x.c.exceeded, Headroom: x.c.headroom,
 		Skew: s.skewOf(d), Heat: s.heatOf(d), Growth: s.growthOf(d), Extras: s.extras(d),
 	}
-	c.TimeBucket = s.bucketOf(d)
+	c.TimeBucket, c.Serves = s.bucketOf(d), serves(d)
 	c.Cost = s.costOf(d, c.Extras)
 	c.CellsMax = c.RowsMax * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
 	if d.AddID {
@@ -170,6 +172,19 @@ func (s *Study) candidate(x *ranked) Candidate {
 		c.Queries = append(c.Queries, Served{q.Line, v.Kind.String(), v.Partitions, v.Rows, v.Why})
 	}
 	return c
+}
+
+// serves is the WHERE clause of the queries that a design answers.
+func serves(d *Design) string {
+	var where []string
+	for _, p := range d.Partition {
+		where = append(where, partName(p)+" = ?")
+	}
+	t := strings.Join(where, " AND ")
+	if len(d.Clustering) > 0 {
+		t += fmt.Sprintf(" [AND %s = ? or a range of it]", d.Clustering[0])
+	}
+	return t
 }
 
 // bucketOf is the time bucket of a design in CQL's form of durations: of a bucket,

@@ -87,3 +87,6 @@ const (
 	hotTimes = 5
 	skewed   = 10
 )
+
+// Sizes says whether partitions have limits of size in the store.
+func (t Target) Sizes() bool { return t.nodes() }

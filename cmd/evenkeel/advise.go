@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/prices"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/report"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// adviseCmd is `evenkeel advise`.
+type adviseCmd struct {
+	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table is a live table."`
+
+	Queries             string            `placeholder:"FILE" help:"The statements that the table has to serve, one a line, CQL or DynamoDB expressions, the rate behind them: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
+	Target              string            `enum:"cassandra,keyspaces,scylla,dynamodb" default:"cassandra" help:"Whose limits, prices and statements: ${enum} (${default})."`
+	Table               string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
+	Type                map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
+	EventTime           string            `placeholder:"COL" help:"The column that says when a row was written, or none; the most likely one by default."`
+	NodeWritesPerSecond float64           `placeholder:"RATE" help:"Writes that a node bears, for cassandra and scylla (10,000); measure yours."`
+	LocalIndex          bool              `help:"The DynamoDB table has a local secondary index: a key then ends at 10 GB."`
+	Prices              string            `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
+	Region              string            `default:"us-east-1" help:"Whose prices (${default})."`
+	JSON                bool              `name:"json" help:"Print the report as JSON: verdict, antipatterns, hot_keys, candidates, …"`
+	HTML                string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too; values of keys are redacted in it."`
+	ShowKeys            bool              `help:"Show values of keys in the HTML file."`
+
+	Sample       float64 `placeholder:"PART" help:"Of a live table read that part only, such as 0.01, in pieces all over its tokens."`
+	PasswordFile string  `placeholder:"FILE" help:"File with the password of the user in cql://user@host/keyspace.table."`
+
+	inputFlags
+	types map[string]*value.Type
+}
+
+// noVerdict is the exit code of advice without queries.
+const noVerdict = 4
+
+// Validate reads what can be judged without the data.
+func (a *adviseCmd) Validate() error {
+	a.types = make(map[string]*value.Type)
+	for column, name := range a.Type {
+		t := value.Named(strings.ToLower(name))
+		if t == nil || t.Kind == value.Counter {
+			return withHint(fmt.Errorf("--type %s=%s: there is no such type of a column", column, name), "the simple CQL types: text, int, bigint, uuid, timeuuid, timestamp, date, …")
+		}
+		a.types[column] = t
+	}
+	switch n := a.NodeWritesPerSecond; {
+	case n < 0 || n > 1e9 || n != n:
+		return fmt.Errorf("--node-writes-per-second: %v is no rate of a node", n)
+	case n > 0 && a.Target != "cassandra" && a.Target != "scylla":
+		return withHint(fmt.Errorf("--node-writes-per-second: %s has no nodes of yours", a.Target), "its limits are those of a partition, 1,000 write units a second")
+	case a.LocalIndex && a.Target != "dynamodb":
+		return fmt.Errorf("--local-index is for --target dynamodb")
+	}
+	if a.Sample < 0 || a.Sample > 1 || a.Sample != a.Sample {
+		return fmt.Errorf("--sample: %v is no part of the whole, above 0 and up to 1", a.Sample)
+	}
+	if !live.Is(a.Data) && (a.Sample > 0 || a.PasswordFile != "") {
+		return fmt.Errorf("--sample and --password-file are for live tables, cql://host/keyspace.table")
+	}
+	return a.check()
+}
+
+// Run reads the rows twice or three times, and reports.
+func (a *adviseCmd) Run(std *stdio) error {
+	r, err := a.advise(std)
+	if err != nil {
+		err = fmt.Errorf("advise: %w", err)
+		if hint := adviseHint(err); hint != "" {
+			return withHint(err, "%s", hint)
+		}
+		return err
+	}
+	if a.HTML != "" {
+		salt := make([]byte, 16)
+		rand.Read(salt) // never fails
+		if err := writeFile(a.HTML, func(w io.Writer) error { return report.AdviceHTML(w, r, a.ShowKeys, salt) }); err != nil {
+			return fmt.Errorf("advise: --html: %w", err)
+		}
+	}
+	if a.JSON {
+		enc := json.NewEncoder(std.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	} else {
+		err = report.Advice(std.out, r)
+	}
+	if err == nil && r.Verdict == nil {
+		err = &coded{withHint(errors.New("advise: no verdict without queries"), "--queries FILE: a statement a line, its rate behind it: SELECT * FROM %s WHERE … -- 500/s", r.Table), noVerdict}
+	}
+	return err
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// adviseHint is the way out of an error.
+func adviseHint(err error) string {
+	var (
+		syntax  *queries.SyntaxError
+		unknown *queries.UnknownColumn
+		column  *advice.NoColumn
+		hinted  *hinted
+	)
+	switch {
+	case errors.As(err, &hinted):
+		return "" // it has one
+	case errors.As(err, &syntax):
+		return syntax.Hint
+	case errors.As(err, &unknown):
+		return columnHint(unknown.Column, unknown.Columns)
+	case errors.As(err, &column):
+		return columnHint(column.Column, column.Columns)
+	}
+	if hint := live.Hint(err); hint != "" {
+		return hint
+	}
+	return rows.Hint(err)
+}
+
+func columnHint(column string, columns []string) string {
+	list := columns
+	more := ""
+	if len(list) > 20 {
+		list, more = list[:20], fmt.Sprintf(" and %d more", len(columns)-20)
+	}
+	hint := fmt.Sprintf("the columns are %s%s", strings.Join(list, ", "), more)
+	if near := rows.Nearest(column, columns); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return hint
+}
+
+func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
+	qs, err := a.readQueries()
+	if err != nil {
+		return nil, err
+	}
+	o := advice.Options{
+		Target: advice.Target(a.Target), Table: a.tableName(qs), EventTime: a.EventTime, NodeWrites: a.NodeWritesPerSecond, LocalIndex: a.LocalIndex,
+	}
+	if a.Target == "dynamodb" || a.Target == "keyspaces" {
+		if o.Prices, err = a.prices(); err != nil {
+			return nil, err
+		}
+	}
+	ctx := context.Background()
+	src, done, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p := newProgress(std.err, src)
+	defer p.end()
+	po := profile.Options{Types: a.types, MaxBadRows: a.MaxBadRows, Progress: p.rows}
+	prof, err := profile.Of(ctx, src, po)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.resolve(prof, qs); err != nil {
+		return nil, err
+	}
+	study, err := advice.New(prof, qs, o)
+	if err != nil {
+		var column *advice.NoColumn
+		if errors.As(err, &column) || a.EventTime != "" {
+			err = fmt.Errorf("--event-time: %w", err)
+		}
+		return nil, err
+	}
+	for cs := study.Next(); len(cs) > 0; cs = study.Next() {
+		measured, _, err := profile.Measure(ctx, src, prof, cs, po)
+		if err != nil {
+			return nil, err
+		}
+		study.Take(measured)
+	}
+	return study.Report(), nil
+}
+
+// input is data that are read several times.
+type input interface {
+	profile.Input
+	source
+}
+
+// open opens the data.
+func (a *adviseCmd) open(ctx context.Context) (in input, done func(), err error) {
+	if !live.Is(a.Data) {
+		src, err := rows.Open(a.Data, a.inputFlags.options(true))
+		if err != nil {
+			return nil, nil, err
+		}
+		return src, src.Close, nil
+	}
+	at, err := live.Parse(a.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	password := []byte(nil)
+	if a.PasswordFile != "" {
+		if password, err = os.ReadFile(a.PasswordFile); err != nil {
+			return nil, nil, fmt.Errorf("--password-file: %w", err)
+		}
+	}
+	t, err := live.Open(ctx, at, live.Options{Password: strings.TrimRight(string(password), "\r\n")})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := t.Rows(live.RowsOptions{Fraction: a.Sample, Seed: 1})
+	return table{r}, func() {
+		r.Close()
+		t.Close()
+	}, nil
+}
+
+// table is a live one, of which nobody knows how large it is.
+type table struct{ *live.Rows }
+
+func (table) Progress() (read, size int64) { return 0, 0 }
+
+// resolve gives types and queries the data's names of columns.
+func (a *adviseCmd) resolve(p *profile.Profile, qs []queries.Query) error {
+	var names []string
+	for i := range p.Columns {
+		names = append(names, p.Columns[i].Name)
+	}
+	for column := range a.types {
+		if p.Column(column) == nil {
+			return fmt.Errorf("--type: %w", &advice.NoColumn{Column: column, Columns: names})
+		}
+	}
+	for i := range qs {
+		if err := qs[i].Resolve(names); err != nil {
+			var unknown *queries.UnknownColumn
+			if errors.As(err, &unknown) {
+				unknown.File = a.Queries
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *adviseCmd) readQueries() ([]queries.Query, error) {
+	if a.Queries == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(a.Queries)
+	if err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, fmt.Errorf("--queries %s: %w", a.Queries, err)
+	}
+	qs, err := queries.Parse(string(text))
+	var bad *queries.SyntaxError
+	if errors.As(err, &bad) {
+		bad.File = a.Queries
+	}
+	return qs, err
+}
+
+func (a *adviseCmd) prices() (*prices.List, error) {
+	f := prices.Builtin()
+	if a.Prices != "" {
+		text, err := os.ReadFile(a.Prices)
+		if err != nil {
+			return nil, fmt.Errorf("--prices: %w", err)
+		}
+		if f, err = prices.Read(text); err != nil {
+			return nil, fmt.Errorf("--prices %s: %w", a.Prices, err)
+		}
+	}
+	list, err := f.Of(a.Target, a.Region)
+	if err != nil {
+		return nil, withHint(fmt.Errorf("--region: %w", err), "--prices FILE brings others, in the form of workbench/prices/prices.yaml")
+	}
+	return list, nil
+}
+
+// tableName is the table's name where neither the user nor the queries say one: the
+// file's.
+func (a *adviseCmd) tableName(qs []queries.Query) string {
+	if a.Table != "" {
+		return a.Table
+	}
+	for i := range qs {
+		if qs[i].Table != "" {
+			return ""
+		}
+	}
+	name, _, _ := strings.Cut(filepath.Base(a.Data), ".")
+	if at, err := live.Parse(a.Data); err == nil {
+		return at.Keyspace + "." + at.Table
+	}
+	var b strings.Builder
+	for _, c := range strings.ToLower(name) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
+			b.WriteRune(c)
+		} else if b.Len() > 0 {
+			b.WriteByte('_')
+		}
+	}
+	if t := strings.Trim(b.String(), "_"); t != "" && (t[0] < '0' || t[0] > '9') {
+		return t
+	}
+	return ""
+}

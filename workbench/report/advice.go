@@ -1,0 +1,299 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+)
+
+// advised is how many designs the text shows.
+const advised = 10
+
+// Advice writes advice for a terminal.
+func Advice(out io.Writer, r *advice.Report) error {
+	w := &paper{w: bufio.NewWriter(out)}
+	w.line("%s: %s rows, for %s", r.Data, count(r.Rows), r.Target.Name())
+	if r.BadRows > 0 {
+		w.line("%s bad rows were passed over", count(r.BadRows))
+	}
+	if r.Partial {
+		w.line("not all rows were read: all that follows is about those that were")
+	}
+	if r.Verdict != nil {
+		w.verdict(r)
+	} else {
+		w.head("no verdict")
+		w.text(2, "Rows say how data lie, not what is asked of them: without --queries any key that is unique would look good. Here are the profile, the risks, and what each design could serve.")
+	}
+	w.profile(r)
+	w.risks(r)
+	w.designs(r)
+	w.head("taken for granted")
+	for _, a := range r.Assumptions {
+		w.item(a)
+	}
+	return w.w.Flush()
+}
+
+// paper writes lines of some hundred characters.
+type paper struct{ w *bufio.Writer }
+
+const paperWidth = 100
+
+func (w *paper) line(format string, args ...any) { fmt.Fprintf(w.w, format+"\n", args...) }
+
+func (w *paper) head(text string) { w.line("\n%s", strings.ToUpper(text)) }
+
+// text breaks words into lines that are so far in.
+func (w *paper) text(indent int, text string) {
+	w.hang(strings.Repeat(" ", indent), indent, text)
+}
+
+func (w *paper) item(text string) { w.hang("  · ", 4, text) }
+
+func (w *paper) hang(lead string, indent int, text string) {
+	w.w.WriteString(lead)
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case column+1+n > paperWidth:
+			fmt.Fprintf(w.w, "\n%*s", indent, "")
+			column = indent
+		default:
+			w.w.WriteByte(' ')
+			column++
+		}
+		w.w.WriteString(word)
+		column += n
+	}
+	w.w.WriteByte('\n')
+}
+
+func (w *paper) verdict(r *advice.Report) {
+	v := r.Verdict
+	w.head("verdict")
+	w.line("  %s", v.Design)
+	w.text(2, sentence(v.Summary))
+	for _, reason := range v.Reasons {
+		w.item(reason)
+	}
+	for _, e := range v.Extras {
+		w.item(fmt.Sprintf("further %s %s, %s: %s", e.Kind, e.Key, shardsText(e.Shards), e.Why))
+	}
+	if b := v.Bucket; b != nil {
+		w.item(fmt.Sprintf("%s %s is the beginning of the %s that %s is in, in UTC: the application writes it, and names it in queries", b.Name, b.Type, b.Unit, b.Of))
+	}
+	w.hang("  The fact that would change it: ", 4, v.Fact+".")
+	w.head("tables")
+	for _, d := range v.DDL {
+		w.line("  %s", strings.ReplaceAll(d, "\n", "\n  "))
+	}
+}
+
+func shardsText(n int) string {
+	if n <= 1 {
+		return "without shards"
+	}
+	return fmt.Sprintf("%d shards", n)
+}
+
+func (w *paper) profile(r *advice.Report) {
+	w.head("columns")
+	rows := [][]string{{"column", "type", "distinct", "null", "most frequent", ""}}
+	for _, c := range r.Columns {
+		distinct := count(int64(c.Distinct + 0.5))
+		if !c.Exact {
+			distinct = "about " + distinct
+		}
+		top := ""
+		if c.Top != "" || c.TopShare > 0 {
+			top = fmt.Sprintf("%s %s", shorten(c.Top, 18), share(c.TopShare))
+		}
+		typ := c.Type
+		if c.Given {
+			typ += " (given)"
+		}
+		nulls := ""
+		if c.Nulls > 0 {
+			nulls = count(c.Nulls)
+		}
+		rows = append(rows, []string{shorten(c.Name, 24), shorten(typ, 20), distinct, nulls, top, strings.Join(c.Notes, "; ")})
+	}
+	w.table(rows, "llrrll")
+}
+
+func (w *paper) risks(r *advice.Report) {
+	w.head("antipatterns")
+	if len(r.Antipatterns) == 0 {
+		w.line("  none that the data and the queries show")
+	}
+	for _, a := range r.Antipatterns {
+		on := ""
+		if len(a.Columns) > 0 {
+			on = " (" + strings.Join(a.Columns, ", ") + ")"
+		}
+		w.item(fmt.Sprintf("%s%s: %s", a.Name, on, a.Evidence))
+	}
+	if len(r.HotKeys) > 0 {
+		w.head("hot keys")
+	}
+	for _, h := range r.HotKeys {
+		w.item(fmt.Sprintf("%s = %s: %s of the rows", strings.Join(h.Columns, ", "), shorten(h.Value, 60), share(h.Share)))
+	}
+}
+
+func (w *paper) designs(r *advice.Report) {
+	w.head("designs")
+	if r.Verdict == nil {
+		rows := [][]string{{"design", "partitions", "rows p50 / p99 / max", "largest", "could serve"}}
+		for i, c := range r.Candidates {
+			if i == 2*advised {
+				break
+			}
+			rows = append(rows, []string{shorten(c.Design, 44), count(int64(c.Partitions + 0.5)), sizesText(&c), bytesText(c.BytesMax), shorten("WHERE "+c.Serves, 70)})
+		}
+		w.table(rows, "lrrrl")
+		return
+	}
+	rows := [][]string{{"", "design", "rows lost", "unserved", "limits", "cost", "headroom", "partitions", "rows p50 / p99 / max"}}
+	shown := []int{}
+	for i := range r.Candidates {
+		if i < advised || r.Candidates[i].Pareto && len(shown) < advised+5 {
+			shown = append(shown, i)
+		}
+	}
+	for _, i := range shown {
+		c := &r.Candidates[i]
+		mark := fmt.Sprint(i + 1)
+		if c.Pareto {
+			mark += "*"
+		}
+		limits := "kept"
+		if len(c.Exceeded) > 0 {
+			limits = "exceeded"
+		}
+		rows = append(rows, []string{mark, shorten(c.Design, 50), count(int64(c.RowsLost) + c.RowsNull), share(c.Unserved + c.Filtered), limits, costText(&c.Cost), headroomText(c.Headroom), count(int64(c.Partitions + 0.5)), sizesText(c)})
+	}
+	w.table(rows, "rlrrlrrrr")
+	w.line("  * no other is better in one thing and as good in the others")
+	w.line("\n  Why the others lost:")
+	for _, i := range shown {
+		if c := &r.Candidates[i]; i > 0 {
+			w.hang(fmt.Sprintf("  %3d  ", i+1), 7, c.Design+" "+c.WhyLost)
+		}
+	}
+	w.line("\n  How the best serves each query:")
+	for _, q := range r.Candidates[0].Queries {
+		for _, given := range r.Queries {
+			if given.Line == q.Line {
+				why := ""
+				if q.Why != "" {
+					why = ": " + q.Why
+				}
+				w.hang(fmt.Sprintf("  line %d  ", q.Line), 9, given.Text)
+				w.text(9, fmt.Sprintf("→ %s%s; about %s rows", q.Service, why, ratio(q.Rows)))
+				break
+			}
+		}
+	}
+	if g := r.Candidates[0].Growth; g.Why != "" {
+		w.line("\n  Growth of its partitions:")
+		w.text(4, sentence(g.Why))
+		for _, h := range g.Hits {
+			w.item(h.Text())
+		}
+	}
+	if s := r.Candidates[0].Skew; s != nil {
+		w.line("\n  On %d nodes with %d replicas the fullest node has %s times the mean; the ring alone makes %s.", s.Nodes, s.RF, ratio(s.MaxOverMean), ratio(s.Ring))
+	}
+	if c := r.Candidates[0].Cost; c.Currency != "" {
+		w.line("\n  Cost: %s; list prices of %s, %s, on demand.", costDetail(&c), c.Date, c.Region)
+	}
+}
+
+func sizesText(c *advice.Candidate) string {
+	return fmt.Sprintf("%s / %s / %s", count(int64(c.RowsP50)), count(int64(c.RowsP99)), count(int64(c.RowsMax)))
+}
+
+func headroomText(x float64) string {
+	if x >= 10 {
+		return "10× or more"
+	}
+	return fmt.Sprintf("%.1f×", x)
+}
+
+// costText is a cost in a word: money where there is any.
+func costText(c *advice.Cost) string {
+	switch {
+	case c.Currency != "" && !c.Rated:
+		return fmt.Sprintf("(%s)", ratio(c.WriteUnits+c.ReadUnits))
+	case c.Currency != "":
+		return fmt.Sprintf("%s %s/month", ratio(c.Month), c.Currency)
+	case !c.Rated:
+		return fmt.Sprintf("(%s)", ratio(c.CPU*1e6))
+	}
+	return fmt.Sprintf("%s cores", ratio(c.CPU))
+}
+
+func costDetail(c *advice.Cost) string {
+	t := fmt.Sprintf("%s WCU and %s RCU a second, %s %s a month, and %s for what the rows take now", ratio(c.WriteUnits), ratio(c.ReadUnits), ratio(c.Month), c.Currency, ratio(c.Storage))
+	if !c.Rated {
+		t += " (the queries say no rates: each counts as one a second)"
+	}
+	return t
+}
+
+// table aligns columns: l and r say how.
+func (w *paper) table(rows [][]string, align string) {
+	widths := make([]int, len(align))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
+			if align[i] == 'r' {
+				cell = pad + cell
+			} else {
+				cell += pad
+			}
+			b.WriteString("  " + cell)
+		}
+		w.line("%s", strings.TrimRight(b.String(), " "))
+	}
+}
+
+// shorten cuts a text to so many characters, and shows what would move the cursor.
+func shorten(s string, most int) string {
+	r := []rune(strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return '·'
+		}
+		return c
+	}, s))
+	if len(r) <= most {
+		return string(r)
+	}
+	return string(r[:most-1]) + "…"
+}
+
+// bytesText prints a size.
+func bytesText(b float64) string {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if b >= u.size {
+			return fmt.Sprintf("%.1f %s", b/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f bytes", b)
+}
