@@ -1,9 +1,13 @@
 package advice
 
 import (
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +15,53 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// advise runs a study over rows in memory.
+// advise runs a study over rows in memory, counted.
 func advise(t testing.TB, tb *table, text string, o Options) *Report {
+	t.Helper()
+	p := tb.profile(nil)
+	return study(t, p, text, o, func(cs []profile.Candidate) []*profile.Measured {
+		var out []*profile.Measured
+		for _, c := range cs {
+			out = append(out, tb.measure(p, c))
+		}
+		return out
+	})
+}
+
+// adviseFile runs a study over the same rows in a file, read by package profile.
+func adviseFile(t testing.TB, tb *table, text string, o Options) *Report {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "data.csv")
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	if err := errors.Join(w.Write(tb.names), w.WriteAll(tb.rows)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := rows.Open(name, rows.Options{Again: true, Header: rows.HasHeader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	p, err := profile.Of(t.Context(), src, profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return study(t, p, text, o, func(cs []profile.Candidate) []*profile.Measured {
+		m, _, err := profile.Measure(t.Context(), src, p, cs, profile.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	})
+}
+
+func study(t testing.TB, p *profile.Profile, text string, o Options, measure func([]profile.Candidate) []*profile.Measured) *Report {
 	t.Helper()
 	var qs []queries.Query
 	if text != "" {
@@ -23,7 +70,11 @@ func advise(t testing.TB, tb *table, text string, o Options) *Report {
 			t.Fatal(err)
 		}
 		for i := range qs {
-			if err := qs[i].Resolve(tb.names); err != nil {
+			var names []string
+			for j := range p.Columns {
+				names = append(names, p.Columns[j].Name)
+			}
+			if err := qs[i].Resolve(names); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -31,17 +82,12 @@ func advise(t testing.TB, tb *table, text string, o Options) *Report {
 	if o.Target.units() {
 		o.Prices, _ = prices.Builtin().Of(string(o.Target), "us-east-1")
 	}
-	p := tb.profile(nil)
 	s, err := New(p, qs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cs := s.Next(); len(cs) > 0; cs = s.Next() {
-		measured := make([]*profile.Measured, 0, len(cs))
-		for _, c := range cs {
-			measured = append(measured, tb.measure(p, c))
-		}
-		s.Take(measured)
+		s.Take(measure(cs))
 	}
 	r := s.Report()
 	if _, err := json.Marshal(r); err != nil {

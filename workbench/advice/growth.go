@@ -152,7 +152,10 @@ func (s *Study) growthOf(d *Design) Growth {
 		g.Why, g.Source = "not measured", Unknown
 		return g
 	}
-	if !s.keepsComing(m) {
+	// Rows in the order of a file say little of what comes next; that few values get
+	// many rows each says that they will get more.
+	fixed := s.time == nil && s.load.insert > 0 && s.low(d)
+	if !fixed && !s.keepsComing(m) {
 		g.Why = "the largest partitions do not keep growing through the data"
 		if m.RowSizes.Max.Value < enoughRows {
 			g.Why = fmt.Sprintf("no partition has more than %s rows: too few to say that it grows for ever", number(m.RowSizes.Max.Value))
@@ -181,6 +184,10 @@ func (s *Study) growthOf(d *Design) Growth {
 	}
 	g.bytesPerSecond = g.rowsPerSecond * s.rowBytes(d)
 	g.low, g.high = spread(top.Over)
+	if fixed {
+		by = fmt.Sprintf("to the %s values there are", number(m.Partitions.Value))
+		g.low, g.high = 0.5, 2
+	}
 	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, number(g.rowsPerSecond))
 	if s.load.ttl > 0 {
 		g.Unbounded = false

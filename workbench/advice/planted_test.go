@@ -182,45 +182,52 @@ var planted = []struct {
 	},
 }
 
+// Verdicts are what an expert would say, on exact counts and on what package profile
+// makes of the same rows in a file.
 func TestPlanted(t *testing.T) {
 	for _, c := range planted {
-		t.Run(c.name, func(t *testing.T) {
-			r := advise(t, c.rows(), strings.TrimSpace(c.queries), Options{Target: c.target})
-			v := r.Verdict
-			fail := func(format string, args ...any) { t.Errorf(format+"\n%s", append(args, show(r))...) }
-			key := slices.Clone(v.PartitionKey)
-			want := strings.Split(c.key, ",")
-			slices.Sort(key)
-			slices.Sort(want)
-			switch {
-			case !slices.Equal(key, want):
-				fail("key %v, want %v", key, want)
-			case c.clustering != "" && (len(v.Clustering) == 0 || v.Clustering[0] != c.clustering):
-				fail("clustering %v, want %s first", v.Clustering, c.clustering)
-			case (v.Shards > 1) != c.sharded:
-				fail("%d shards", v.Shards)
-			case (v.TimeBucket != nil) != c.bucket:
-				fail("bucket %v", v.TimeBucket)
-			case len(v.Extras) != c.extras:
-				fail("%d further tables", len(v.Extras))
-			case r.Candidates[0].RowsLost > 0:
-				fail("the verdict loses rows")
-			}
-			for _, b := range c.bad {
-				if !slices.ContainsFunc(r.Antipatterns, func(a Antipattern) bool {
-					return a.Name+" "+strings.Join(a.Columns, ",") == b && a.Evidence != ""
-				}) {
-					fail("no antipattern %q", b)
+		for _, way := range []struct {
+			name   string
+			advise func(testing.TB, *table, string, Options) *Report
+		}{{"counted", advise}, {"profiled", adviseFile}} {
+			t.Run(c.name+"/"+way.name, func(t *testing.T) {
+				r := way.advise(t, c.rows(), strings.TrimSpace(c.queries), Options{Target: c.target})
+				v := r.Verdict
+				fail := func(format string, args ...any) { t.Errorf(format+"\n%s", append(args, show(r))...) }
+				key := slices.Clone(v.PartitionKey)
+				want := strings.Split(c.key, ",")
+				slices.Sort(key)
+				slices.Sort(want)
+				switch {
+				case !slices.Equal(key, want):
+					fail("key %v, want %v", key, want)
+				case c.clustering != "" && (len(v.Clustering) == 0 || v.Clustering[0] != c.clustering):
+					fail("clustering %v, want %s first", v.Clustering, c.clustering)
+				case (v.Shards > 1) != c.sharded:
+					fail("%d shards", v.Shards)
+				case (v.TimeBucket != nil) != c.bucket:
+					fail("bucket %v", v.TimeBucket)
+				case len(v.Extras) != c.extras:
+					fail("%d further tables", len(v.Extras))
+				case r.Candidates[0].RowsLost > 0:
+					fail("the verdict loses rows")
 				}
-			}
-			for _, n := range c.not {
-				if slices.ContainsFunc(r.Antipatterns, func(a Antipattern) bool { return a.Name == n }) {
-					fail("antipattern %s, which it is not", n)
+				for _, b := range c.bad {
+					if !slices.ContainsFunc(r.Antipatterns, func(a Antipattern) bool {
+						return a.Name+" "+strings.Join(a.Columns, ",") == b && a.Evidence != ""
+					}) {
+						fail("no antipattern %q", b)
+					}
 				}
-			}
-			if c.hot != "" && !slices.ContainsFunc(r.HotKeys, func(h HotKey) bool { return h.Value == c.hot }) {
-				fail("no hot key %s", c.hot)
-			}
-		})
+				for _, n := range c.not {
+					if slices.ContainsFunc(r.Antipatterns, func(a Antipattern) bool { return a.Name == n }) {
+						fail("antipattern %s, which it is not", n)
+					}
+				}
+				if c.hot != "" && !slices.ContainsFunc(r.HotKeys, func(h HotKey) bool { return h.Value == c.hot }) {
+					fail("no hot key %s", c.hot)
+				}
+			})
+		}
 	}
 }

@@ -123,6 +123,9 @@ func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	}
 	if c.severity >= inHorizon {
 		t += "; but a limit is exceeded all the same: " + c.worst()
+		if s.growthOf(d).Unbounded && s.bucketColumn(d) == "" {
+			t += "; the data have no column of time to bound it with: let the application write one, such as the day, and put it into the partition key"
+		}
 	}
 	return t
 }
