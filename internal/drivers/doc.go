@@ -1,9 +1,12 @@
-// Package drivers holds tests that drive the evenkeel binary with real clients:
-// cqlsh, and the Python, Go, Java and Node drivers. Each client's session runs
-// first on Cassandra itself and then on the door; what it prints must be equal.
+// Package drivers holds tests that drive the evenkeel binary with real clients.
 //
-// A session also lives through a restart of the door: it prints RESTART, the test
+// CQL: cqlsh, and the Python, Go, Java and Node drivers. Each client's session runs
+// first on Cassandra itself and then on the door; what it prints must be equal. A
+// session also lives through a restart of the door: it prints RESTART, the test
 // restarts the door on the same port, and the session goes on.
+//
+// DynamoDB: boto3, whose session must print what boto3/expected.txt says, and
+// aws-sdk-go-v2.
 //
 // The clients are brought by `make deps`; a test whose client is missing fails.
 package drivers

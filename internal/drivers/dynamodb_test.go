@@ -1,0 +1,152 @@
+package drivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+)
+
+// dynamoDoor starts the evenkeel binary with a DynamoDB door, and returns its URL.
+func dynamoDoor(t *testing.T) (url string, restart func(testing.TB)) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	s := startDoor(t, "engine", "--data", t.TempDir(), "--listen-dynamodb", addr)
+	return "http://" + addr, s.restart
+}
+
+// What boto3 sees is what it sees of DynamoDB: expected.txt has been read line by
+// line.
+func TestBoto3(t *testing.T) {
+	python := need(t, "boto3/bin/python")
+	want, err := os.ReadFile("boto3/expected.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tags := range map[string]string{"plain": "[]"} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := dynamoDoor(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, python, "boto3/session.py", url, tags)
+			cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Errorf("%v\n%s", err, &stderr)
+			}
+			if diff := cmp.Diff(string(want), string(out)); diff != "" {
+				t.Errorf("what the session prints differs (- expected, + %s):\n%s", name, diff)
+			}
+		})
+	}
+}
+
+// TestGoSDK drives the door with aws-sdk-go-v2, through a restart.
+func TestGoSDK(t *testing.T) {
+	url, restart := dynamoDoor(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	client := dynamodb.New(dynamodb.Options{
+		BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
+		EnableAcceptEncodingGzip: true,
+	})
+	table := aws.String("Blogs")
+	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: table, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("day"), AttributeType: "S"}, {AttributeName: aws.String("n"), AttributeType: "N"}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("day"), KeyType: "HASH"}, {AttributeName: aws.String("n"), KeyType: "RANGE"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: table}, 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	type blog struct {
+		Day   string   `dynamodbav:"day"`
+		N     int      `dynamodbav:"n"`
+		Title string   `dynamodbav:"title"`
+		Tags  []string `dynamodbav:"tags,stringset"`
+	}
+	const items = 120
+	for from := 0; from < items; from += 20 {
+		var writes []types.WriteRequest
+		for n := from; n < from+20; n++ {
+			item, err := attributevalue.MarshalMap(blog{Day: "2020-07-09", N: n, Title: strings.Repeat(fmt.Sprint(n, " "), 50), Tags: []string{"a", fmt.Sprint(n)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		}
+		out, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"Blogs": writes}})
+		if err != nil || len(out.UnprocessedItems) > 0 {
+			t.Fatal(err, out)
+		}
+	}
+	read := func() (all []blog) {
+		pages := dynamodb.NewQueryPaginator(client, &dynamodb.QueryInput{
+			TableName: table, Limit: aws.Int32(17), KeyConditionExpression: aws.String("#d = :d"), ExpressionAttributeNames: map[string]string{"#d": "day"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: "2020-07-09"}},
+		})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var some []blog
+			if err := attributevalue.UnmarshalListOfMaps(page.Items, &some); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, some...)
+		}
+		return all
+	}
+	check := func() {
+		t.Helper()
+		all := read()
+		if len(all) != items {
+			t.Fatalf("%d items of %d", len(all), items)
+		}
+		for n, b := range all {
+			if b.N != n || b.Title != strings.Repeat(fmt.Sprint(n, " "), 50) || len(b.Tags) != 2 {
+				t.Fatalf("item %d is %+v", n, b)
+			}
+		}
+	}
+	check()
+	restart(t)
+	check()
+
+	_, err = client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: table, Item: map[string]types.AttributeValue{"day": &types.AttributeValueMemberS{Value: "2020-07-09"}, "n": &types.AttributeValueMemberN{Value: "1"}},
+		ConditionExpression: aws.String("attribute_not_exists(n)"), ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+	})
+	var failed *types.ConditionalCheckFailedException
+	if !errors.As(err, &failed) || len(failed.Item) != 4 {
+		t.Errorf("a condition that is not met: %v", err)
+	}
+	_, err = client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("Nothing"), Key: map[string]types.AttributeValue{"k": &types.AttributeValueMemberS{Value: "a"}}})
+	var missing *types.ResourceNotFoundException
+	if !errors.As(err, &missing) {
+		t.Errorf("a table that is not there: %v", err)
+	}
+}
