@@ -49,10 +49,10 @@ func AllocsPerForward(t *testing.T, v wire.Version, op wire.Op, body []byte) flo
 
 type claimsNothing struct{}
 
-func (claimsNothing) Claims(h syntax.Head, _ string) bool      { return h.Name.Name == "nothing" }
-func (claimsNothing) ClaimsID(id []byte) bool                  { return bytes.HasPrefix(id, []byte("x")) }
-func (claimsNothing) Serve(context.Context, *Request)          {}
-func (claimsNothing) Event(body []byte, out [][]byte) [][]byte { return out }
+func (claimsNothing) Claims(h syntax.Head, _ string) bool { return h.Name.Name == "nothing" }
+func (claimsNothing) ClaimsID(id []byte) bool             { return bytes.HasPrefix(id, []byte("x")) }
+func (claimsNothing) Serve(context.Context, *Request)     {}
+func (claimsNothing) Events(_, out [][]byte) [][]byte     { return out }
 
 type noStore struct{ store.Store }
 

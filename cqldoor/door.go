@@ -201,7 +201,22 @@ func (d *Door) options(ctx context.Context) map[string][]string {
 
 // Run passes the store's events on, until the door is closed.
 func (d *Door) Run() error {
-	return d.opts.Store.Events(d.ctx, d.event)
+	q := newEventQueue()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			bodies, ok := q.take()
+			if !ok {
+				return
+			}
+			d.events(bodies)
+		}
+	}()
+	err := d.opts.Store.Events(d.ctx, q.put)
+	q.close()
+	<-done
+	return err
 }
 
 // Serve accepts clients until the listener is closed, by Shutdown for instance,

@@ -1,6 +1,8 @@
 package cqldoor
 
 import (
+	"sync"
+
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -33,23 +35,86 @@ next:
 	c.reply(h.Stream, wire.OpReady, nil)
 }
 
-// event shows an event of the store to the clients that registered for it.
+// eventQueue holds events until the router has time for them, so that the store
+// never waits: its one connection for events is also how it finds its hosts.
+type eventQueue struct {
+	mu     sync.Mutex
+	bodies [][]byte
+	closed bool
+	wake   chan struct{}
+}
+
+// maxEvents is how many may wait. Where there are more, what they say is looked up
+// instead.
+const maxEvents = 1024
+
+func newEventQueue() *eventQueue { return &eventQueue{wake: make(chan struct{}, 1)} }
+
+// put takes an event, or nil for some that were missed.
+func (q *eventQueue) put(body []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	if len(q.bodies) == maxEvents {
+		q.bodies = append(q.bodies[:0], nil)
+	}
+	if body != nil {
+		body = append([]byte{}, body...)
+	}
+	q.bodies = append(q.bodies, body)
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take waits for events and takes all; false when the queue is closed.
+func (q *eventQueue) take() ([][]byte, bool) {
+	for range q.wake {
+		q.mu.Lock()
+		bodies, closed := q.bodies, q.closed
+		q.bodies = nil
+		q.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		if len(bodies) > 0 {
+			return bodies, true
+		}
+	}
+	return nil, false
+}
+
+func (q *eventQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	close(q.wake)
+}
+
+// events shows events of the store to the clients that registered for them.
 //
 // Only changes of the schema are: the nodes that come and go are the backend's,
 // and a driver that heard of them would connect to them, round the door.
-func (d *Door) event(body []byte) {
-	var shown [][]byte
-	if body != nil {
-		if e, err := wire.ParseEvent(body); err != nil || e.Type != wire.EventSchema {
-			return
+func (d *Door) events(bodies [][]byte) {
+	shown := bodies[:0]
+	for _, body := range bodies {
+		if body != nil {
+			if e, err := wire.ParseEvent(body); err != nil || e.Type != wire.EventSchema {
+				continue
+			}
 		}
 		shown = append(shown, body)
 	}
-	if d.opts.Router != nil {
-		shown = d.opts.Router.Event(body, nil)
+	if d.opts.Router != nil && len(shown) > 0 {
+		shown = d.opts.Router.Events(shown, nil)
 	}
-	for _, b := range shown {
-		d.Announce(b)
+	for _, body := range shown {
+		if body != nil {
+			d.Announce(body)
+		}
 	}
 }
 

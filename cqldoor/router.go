@@ -42,11 +42,12 @@ type Router interface {
 	// Go's function is answered by a server error.
 	Serve(ctx context.Context, r *Request)
 
-	// Event translates the body of a SCHEMA_CHANGE event of the backend into those
-	// that registered clients are shown, appended to out: usually itself, none for
-	// a table of the router's own. Calls do not overlap. A nil body says that events
-	// may have been missed, and that the schema should be looked at anew.
-	Event(body []byte, out [][]byte) [][]byte
+	// Events translates the bodies of SCHEMA_CHANGE events of the backend, all that
+	// have come since the call before, into those that registered clients are shown,
+	// appended to out: usually itself, none for a table of the router's own. Calls do
+	// not overlap. A nil body says that events may have been missed, and that the
+	// schema should be looked at anew.
+	Events(bodies, out [][]byte) [][]byte
 }
 
 // Request is one request of a client that the router claimed. It belongs to its

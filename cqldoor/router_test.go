@@ -35,11 +35,13 @@ func (p *picky) ClaimsID(id []byte) bool { return bytes.HasPrefix(id, []byte("mi
 
 func (p *picky) Serve(ctx context.Context, r *cqldoor.Request) { p.serve(ctx, r) }
 
-func (p *picky) Event(body []byte, out [][]byte) [][]byte {
-	if body == nil {
-		return out
+func (p *picky) Events(bodies, out [][]byte) [][]byte {
+	for _, body := range bodies {
+		if body != nil {
+			out = append(out, body, body)
+		}
 	}
-	return append(out, body, body)
+	return out
 }
 
 func batch(v wire.Version, statements ...wire.BatchStatement) []byte {

@@ -61,13 +61,11 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
 		r.page = int(c.params.PageSize)
 	}
+	if err := b.CheckPaging(r.page); err != nil {
+		return err
+	}
 	if p.Selection.Aggregated && !p.Grouped {
 		r.page, r.left = 0, unbound
-	}
-	if len(p.Sort) > 0 && r.page > 0 {
-		if r.left == unbound || r.left > r.page {
-			return errSortedPage
-		}
 	}
 	if r.page > 0 && r.left != unbound && r.left <= r.page && !c.params.Has(wire.QueryPagingState) {
 		r.page = 0
@@ -86,9 +84,6 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	r.group.begin(p)
 	return nil
 }
-
-var errSortedPage = wire.Invalidf("Cannot page queries with both ORDER BY and a IN restriction on the partition key; " +
-	"you must either remove the ORDER BY or the IN and sort client side, or disable paging for this query")
 
 // wholePartition says whether slices are all of a partition.
 func wholePartition(s []analysis.Slice) bool {

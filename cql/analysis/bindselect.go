@@ -84,10 +84,10 @@ func limit(e eval.Expr, env *eval.Env) (int, error) {
 	return int(n), nil
 }
 
-// CheckPaging refuses pages of a statement whose rows are sorted after they
-// are read.
-func (s *Select) CheckPaging(pageSize int) error {
-	if pageSize > 0 && len(s.Sort) > 0 {
+// CheckPaging refuses pages of a statement whose rows are sorted after they are
+// read, as Cassandra does: not where nothing is read at all, unless it aggregates.
+func (b *BoundSelect) CheckPaging(pageSize int) error {
+	if pageSize > 0 && len(b.Sort) > 0 && (!b.Empty() || b.Selection.Aggregated || b.Grouped) {
 		return invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key;" +
 			" you must either remove the ORDER BY or the IN and sort client side, or disable paging for this query")
 	}

@@ -21,6 +21,7 @@ type gathering struct {
 	stamped     *plan.Write // one that the door stamps where nobody else did
 	split       bool        // a logical partition is written in several shards
 	hidden      string      // the hidden column of a table that conditions are on
+	idle        bool        // some statement reaches no shard: nobody judges whether the client may
 }
 
 func (r *Router) newGathering() *gathering {
@@ -33,6 +34,7 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	if err != nil {
 		return err
 	}
+	g.idle = g.idle || len(ms) == 0
 	if w.Logical.Conditional() {
 		g.conditional, g.hidden = true, w.Table.Layout.Column
 	}
@@ -69,6 +71,14 @@ func (g *gathering) check() error {
 		return wire.Invalidf("Batch with conditions cannot span multiple partitions")
 	case g.split:
 		return wire.Invalidf("Batch with conditions cannot span multiple partitions: the rows of a write-sharded partition are in several shards; write them by statements of their own, or shard by columns that these rows share ('by')")
+	}
+	return nil
+}
+
+// ask asks for the client's rights where the batch itself does not show them all.
+func (g *gathering) ask(ctx context.Context, req *cqldoor.Request) error {
+	if e, ok := req.Link.(*errand); ok && g.idle {
+		return e.ask(ctx, req.Version, true)
 	}
 	return nil
 }
@@ -110,6 +120,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		if s.write == nil {
 			return wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
 		}
+		for _, n := range writeNeeds(s.write) {
+			needed(req, n)
+		}
 		b, err := s.write.Logical.Bind(&env)
 		if err != nil {
 			return err
@@ -122,6 +135,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	out.Type = g.kind(in.Type)
+	if err := g.ask(ctx, req); err != nil {
+		return err
+	}
 	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
 		return err
 	}
@@ -151,6 +167,9 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	}
 	b := wire.Batch{Type: g.kind(wire.BatchType(s.batch.logical.Kind))}
 	if err := g.check(); err != nil {
+		return err
+	}
+	if err := g.ask(ctx, req); err != nil {
 		return err
 	}
 	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {

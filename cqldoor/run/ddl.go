@@ -204,6 +204,9 @@ func (c *change) other(ctx context.Context) error {
 
 // createTable makes a sharded table.
 func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
+	if err := c.mayCreate(ctx, stmt.Name.Name); err != nil {
+		return err
+	}
 	declared, err := shardingOf(stmt.With)
 	if err != nil {
 		return err
@@ -327,6 +330,9 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
 	if t == nil {
 		return c.other(ctx)
+	}
+	if err := c.mayAlter(ctx, t); err != nil {
+		return err
 	}
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}

@@ -7,26 +7,31 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Event implements cqldoor.Router. The state is brought up to date before the
-// event is shown, so that a driver that reads the schema because of it sees the
-// new one.
-func (r *Router) Event(body []byte, out [][]byte) [][]byte {
+// Events implements cqldoor.Router. The state is brought up to date, once for all
+// of them, before they are shown, so that a driver that reads the schema because of
+// them sees the new one.
+func (r *Router) Events(bodies, out [][]byte) [][]byte {
 	x := r.schema
-	if body == nil {
+	refresh := false
+	for _, body := range bodies {
+		if body == nil {
+			refresh = true
+			continue
+		}
+		e, err := wire.ParseEvent(body)
+		if err != nil || e.Type != wire.EventSchema {
+			out = append(out, body)
+			continue
+		}
+		own := e.Schema.Keyspace == catalog.Keyspace
+		// Before there is a catalogue there is nothing to find.
+		refresh = refresh || own || x.view.Load().present
+		if !own {
+			out = append(out, body)
+		}
+	}
+	if refresh {
 		x.refreshOrReport(context.Background())
-		return out
 	}
-	e, err := wire.ParseEvent(body)
-	if err != nil || e.Type != wire.EventSchema {
-		return append(out, body)
-	}
-	own := e.Schema.Keyspace == catalog.Keyspace
-	// Before there is a catalogue there is nothing to find.
-	if own || x.view.Load().present {
-		x.refreshOrReport(context.Background())
-	}
-	if own {
-		return out
-	}
-	return append(out, body)
+	return out
 }

@@ -42,7 +42,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 			}
 		}
 	}
-	req.Go(func() { r.finish(req, r.executeSlowly(ctx, req, s)) })
+	req.Go(func() { r.carry(ctx, req, func() error { return r.executeSlowly(ctx, req, s) }) })
 	return nil
 }
 
@@ -157,6 +157,9 @@ func (s *statement) rewriteDirect(dst []byte, v wire.Version, w *workspace, e *w
 
 // answer executes any statement, and waits for what that takes.
 func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, metadataID []byte) error {
+	for _, n := range s.needs() {
+		needed(req, n)
+	}
 	var env eval.Env
 	if err := r.fill(&env, s, &params.Values, nil); err != nil {
 		return err
@@ -199,8 +202,7 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 	if err != nil {
 		return err
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
-	return nil
+	return respond(ctx, req, nil, body)
 }
 
 // withoutColumn leaves a column out of the RESULT of a conditional write, which

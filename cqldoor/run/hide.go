@@ -120,7 +120,7 @@ func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *sc
 	page, skip := 0, 0
 	if params.Has(wire.QueryPageSize) && params.PageSize > 0 {
 		page = int(params.PageSize)
-		if err := s.CheckPaging(page); err != nil {
+		if err := b.CheckPaging(page); err != nil {
 			return err
 		}
 		if params.Has(wire.QueryPagingState) && len(params.PagingState) > 0 {

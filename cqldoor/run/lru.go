@@ -63,6 +63,15 @@ func (c *lru[K, V]) getOr(k K, make func() V) V {
 	return v
 }
 
+// each visits the values, in no order.
+func (c *lru[K, V]) each(f func(V)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.items {
+		f(e.Value.(*item[K, V]).value)
+	}
+}
+
 func (c *lru[K, V]) store(k K, v V) {
 	if e, ok := c.items[k]; ok {
 		e.Value.(*item[K, V]).value = v

@@ -53,8 +53,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	if err != nil {
 		return err
 	}
-	a := answer{warnings: aggregateWarnings(b)}
-	return a.reply(req, out.w.Finish())
+	return respond(ctx, req, aggregateWarnings(b), out.w.Finish())
 }
 
 // aggregateWarnings are Cassandra's for aggregates over several partitions.

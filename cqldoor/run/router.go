@@ -71,7 +71,7 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 			err = r.execute(ctx, req)
 		}
 	case wire.OpBatch:
-		req.Go(func() { r.finish(req, r.batch(ctx, req)) })
+		req.Go(func() { r.carry(ctx, req, func() error { return r.batch(ctx, req) }) })
 	default:
 		err = r.text(ctx, req)
 	}
@@ -133,18 +133,22 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if whole := s.whole(); whole != nil && !s.conditional() {
 		return r.queryOne(req, s, &q)
 	}
-	req.Go(func() {
-		// The body was retained: the views into it must be taken anew.
-		body, err := bodyOf(req.Message)
-		if err == nil {
-			q, err = wire.ParseQuery(req.Version, body)
-		}
-		if err == nil {
-			err = r.answer(ctx, req, s, &q.Params, nil)
-		}
-		r.finish(req, err)
-	})
+	req.Go(func() { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })
 	return nil
+}
+
+// querySlowly serves a QUERY that takes more than one request. Its body was
+// retained: the views into it are taken anew.
+func (r *Router) querySlowly(ctx context.Context, req *cqldoor.Request, s *statement) error {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	q, err := wire.ParseQuery(req.Version, body)
+	if err != nil {
+		return err
+	}
+	return r.answer(ctx, req, s, &q.Params, nil)
 }
 
 // statement plans a text, or finds it planned.
@@ -202,6 +206,12 @@ func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement
 		}
 		// The backend answers, so it is the backend that compares metadata.
 		p.MetadataID = ids.metadata
+	} else if s.write != nil && s.write.AnyShard() != nil {
+		// The store may have given it up, which the client has been told.
+		text := s.write.AnyShard().Text
+		if _, err := r.registry.physical(text).renew(ctx, req.Link, req.Version, text); err != nil {
+			return err
+		}
 	}
 	binds := make([]wire.Column, len(s.head.Binds))
 	for i, b := range s.head.Binds {

@@ -32,7 +32,7 @@ func (f fixed) Claims(h syntax.Head, keyspace string) bool {
 	}
 	return f.state.Load().Table(keyspace, h.Name.Name) != nil
 }
-func (f fixed) Event(body []byte, out [][]byte) [][]byte { return append(out, body) }
+func (f fixed) Events(bodies, out [][]byte) [][]byte { return append(out, bodies...) }
 
 // blogs is tracker.blogs in a keyspace of the test's own, over n shards.
 type blogs struct {

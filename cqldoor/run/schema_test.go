@@ -441,19 +441,19 @@ func TestEvents(t *testing.T) {
 		return wire.AppendEvent(nil, &wire.Event{Type: wire.EventSchema, Schema: wire.SchemaChange{
 			Change: wire.ChangeCreated, Target: wire.TargetTable, Keyspace: keyspace, Name: "layouts"}})
 	}
-	if out := s.router.Event(event("evenkeel"), nil); len(out) != 0 {
+	if out := s.router.Events([][]byte{event("evenkeel")}, nil); len(out) != 0 {
 		t.Errorf("an event of the catalogue is shown: %q", out)
 	}
-	if out := s.router.Event(event("other"), nil); len(out) != 1 || string(out[0]) != string(event("other")) {
+	if out := s.router.Events([][]byte{event("other")}, nil); len(out) != 1 || string(out[0]) != string(event("other")) {
 		t.Errorf("another event: %q", out)
 	}
-	if out := s.router.Event(nil, nil); len(out) != 0 {
+	if out := s.router.Events([][]byte{nil}, nil); len(out) != 0 {
 		t.Errorf("missed events: %q", out)
 	}
 	// The state is up to date when an event is shown, whoever made the change.
 	other := startRouter(t, s.store)
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '5'}")
-	other.Event(event("evenkeel"), nil)
+	other.Events([][]byte{event("evenkeel")}, nil)
 	if other.state.Load().Table(s.keyspace, "t") == nil {
 		t.Error("an event does not bring the state up to date")
 	}

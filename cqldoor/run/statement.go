@@ -131,6 +131,28 @@ func (s *statement) newDirect() *plan.Direct {
 // conditional says that the answer may show the row as it is, with all columns.
 func (s *statement) conditional() bool { return s.write != nil && s.write.Logical.Conditional() }
 
+// needs are the permissions that the store wants for the statement.
+func (s *statement) needs() []need {
+	switch {
+	case s.sel != nil:
+		return []need{{s.sel.Table, false}}
+	case s.write != nil:
+		return writeNeeds(s.write)
+	}
+	var all []need
+	for _, w := range s.batch.writes {
+		all = append(all, writeNeeds(w)...)
+	}
+	return all
+}
+
+func writeNeeds(w *plan.Write) []need {
+	if w.Logical.Conditional() {
+		return []need{{w.Table, false}, {w.Table, true}}
+	}
+	return []need{{w.Table, true}}
+}
+
 func encodeColumns(v wire.Version, t *schema.Table, columns []analysis.ResultColumn) wire.Metadata {
 	cols := make([]wire.Column, len(columns))
 	for i, c := range columns {

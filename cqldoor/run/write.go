@@ -59,8 +59,7 @@ func (r *Router) conditional(ctx context.Context, req *cqldoor.Request, w *plan.
 			return err
 		}
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
-	return nil
+	return respond(ctx, req, nil, body)
 }
 
 // withNulls adds the columns of the conditions, null, to an answer that has none:
@@ -106,8 +105,7 @@ func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mut
 		return r.mutateEach(ctx, req, ms, params)
 	}
 	if len(ms) == 0 {
-		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
-		return nil
+		return respond(ctx, req, nil, wire.AppendVoid(nil))
 	}
 	b := wire.Batch{Type: wire.BatchLogged}
 	if counter {
@@ -159,8 +157,7 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms []plan
 	if first != nil {
 		return first
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
-	return nil
+	return respond(ctx, req, nil, wire.AppendVoid(nil))
 }
 
 // appendMutations adds physical writes to a batch.
@@ -201,6 +198,5 @@ func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Ba
 			return err
 		}
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
-	return nil
+	return respond(ctx, req, nil, body)
 }

@@ -1,0 +1,264 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// errand is a request that takes requests of the door's own. It is the link that
+// they go over: the client's, with an ear for what the store says beside its
+// answers, and for whether it was asked anything at all.
+type errand struct {
+	store.Forwarder
+	r        *Router
+	username string
+	traced   bool
+
+	mu       sync.Mutex
+	asked    bool     // a statement was sent: the store has judged the client's rights
+	needs    []need   // what the client must be allowed to
+	hidden   []string // the hidden columns, which no warning may name
+	warnings []string
+	dropped  int    // warnings that were too many
+	tracing  []byte // of the first answer that has one
+}
+
+// need is the permission to read or write a sharded table.
+type need struct {
+	table  *plan.Table
+	writes bool
+}
+
+// maxWarnings bounds what a client is told beside one answer.
+const maxWarnings = 16
+
+// carry carries out a request that was claimed and that is not passed on, and
+// answers where f fails. Where the store has given up a physical statement
+// meanwhile, which is no concern of the client's, f is called again.
+func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func() error) {
+	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0}
+	req.Link = e
+	const attempts = 4
+	var err error
+	for range attempts {
+		if err = f(); err == nil {
+			return // answered
+		}
+		if !r.registry.gaveUp(err) {
+			break
+		}
+		err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
+	}
+	if refused := e.ask(ctx, req.Version, false); refused != nil {
+		err = refused
+	}
+	p := e.prefix(nil)
+	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
+}
+
+// forwarder is the client's link as a Forwarder, which a door's is.
+func forwarder(l store.Link) store.Forwarder {
+	if f, ok := l.(store.Forwarder); ok {
+		return f
+	}
+	return sender{l}
+}
+
+// sender makes a Forwarder of a link that is none.
+type sender struct{ store.Link }
+
+func (s sender) Forward(req wire.Message, to store.Receiver, tag uint32) {
+	s.Send(req, func(resp wire.Message) {
+		to.Receive(tag, resp)
+		to.Flush()
+	})
+}
+
+func (sender) Flush() {}
+
+// needed says what the client must be allowed to. It is called before anything is
+// sent for that.
+func needed(req *cqldoor.Request, n need) {
+	if e, ok := req.Link.(*errand); ok {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if !slices.Contains(e.needs, n) {
+			e.needs = append(e.needs, n)
+			e.hidden = append(e.hidden, n.table.Layout.Column)
+		}
+	}
+}
+
+// respond answers with a RESULT and with what the store said beside. Where the
+// store was not asked anything, it is asked for the client's rights first.
+func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body []byte) error {
+	var p wire.Prefix
+	if e, ok := req.Link.(*errand); ok {
+		if err := e.ask(ctx, req.Version, false); err != nil {
+			return err
+		}
+		p = e.prefix(warnings)
+	} else if len(warnings) > 0 {
+		p.Warnings = wire.AppendStringList(nil, warnings)
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Flags: p.Flags(), Body: append(p.Append(nil), body...)})
+	return nil
+}
+
+// ask asks the store whether the client may do what it wants, where it does not
+// hear of it otherwise: statements that reach no shard. Each need is put as a
+// statement on no partition, which the store judges and does not execute.
+func (e *errand) ask(ctx context.Context, v wire.Version, always bool) error {
+	e.mu.Lock()
+	needs := slices.Clone(e.needs)
+	done := e.asked && !always
+	e.mu.Unlock()
+	if done || e.username == "" { // without accounts there are no rights
+		return nil
+	}
+	for _, n := range needs {
+		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
+		if _, err := call(ctx, e.Forwarder, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
+			return err
+		}
+	}
+	e.mu.Lock()
+	e.asked = true
+	e.mu.Unlock()
+	return nil
+}
+
+// text is a statement that needs the permission and reaches no partition.
+func (n need) text() string {
+	t := n.table
+	name := syntax.Name{Keyspace: t.Keyspace, Name: t.Name}
+	var where []syntax.Relation
+	for _, c := range t.PartitionKey {
+		where = append(where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpIn, Values: []syntax.Expr{}})
+	}
+	where = append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Values: []syntax.Expr{}})
+	if n.writes {
+		return syntax.Print(&syntax.Delete{From: name, Where: where})
+	}
+	return syntax.Print(&syntax.Select{Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: t.PartitionKey[0].Name}}}, From: name, Where: where})
+}
+
+// Send implements store.Link.
+func (e *errand) Send(req wire.Message, reply func(resp wire.Message)) {
+	e.Forwarder.Send(e.outgoing(req), func(resp wire.Message) { reply(e.hear(resp)) })
+}
+
+// Forward implements store.Forwarder.
+func (e *errand) Forward(req wire.Message, to store.Receiver, tag uint32) {
+	e.Forwarder.Forward(e.outgoing(req), &listener{e, to}, tag)
+}
+
+// listener is a receiver whose answers the errand hears first.
+type listener struct {
+	errand *errand
+	to     store.Receiver
+}
+
+func (l *listener) Receive(tag uint32, resp wire.Message) { l.to.Receive(tag, l.errand.hear(resp)) }
+func (l *listener) Flush()                                { l.to.Flush() }
+
+// outgoing is a request as it is sent.
+func (e *errand) outgoing(req wire.Message) wire.Message {
+	if req.Op == wire.OpPrepare {
+		return req
+	}
+	e.mu.Lock()
+	e.asked = true
+	e.mu.Unlock()
+	if e.traced {
+		req.Flags |= wire.FlagTracing
+	}
+	return req
+}
+
+// hear keeps what a response says beside its answer, and leaves it out.
+func (e *errand) hear(resp wire.Message) wire.Message {
+	if resp.Flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
+		return resp
+	}
+	p, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+	if err != nil {
+		return resp // who reads it finds the same
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.tracing == nil && p.TracingID != nil {
+		e.tracing = slices.Clone(p.TracingID)
+	}
+	for _, w := range p.WarningList() {
+		if strings.HasPrefix(w, ofAggregates) {
+			continue // of a statement that is on one partition for the client
+		}
+		for _, hidden := range e.hidden {
+			w = hideName(w, hidden)
+		}
+		e.warn(w)
+	}
+	return wire.Message{Op: resp.Op, Body: body}
+}
+
+// warn adds a warning once. The caller holds mu.
+func (e *errand) warn(w string) {
+	switch {
+	case slices.Contains(e.warnings, w):
+	case len(e.warnings) == maxWarnings:
+		e.dropped++
+	default:
+		e.warnings = append(e.warnings, w)
+	}
+}
+
+// prefix is what is said beside the answer: the warnings given, and what was heard.
+func (e *errand) prefix(first []string) (p wire.Prefix) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := slices.Clone(first)
+	for _, w := range e.warnings {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	if e.dropped > 0 {
+		all = append(all, fmt.Sprintf("evenkeel: %d further warnings of other shards are left out", e.dropped))
+	}
+	if len(all) > 0 {
+		p.Warnings = wire.AppendStringList(nil, all)
+	}
+	p.TracingID = e.tracing
+	return p
+}
+
+// ofAggregates begins Cassandra's warnings of aggregates over several partitions.
+const ofAggregates = "Aggregation query used "
+
+// gaveUp says whether an error is the store's UNPREPARED of a physical statement,
+// which is then prepared anew when it is next needed.
+func (r *registry) gaveUp(err error) bool {
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Code != wire.CodeUnprepared {
+		return false
+	}
+	found := false
+	r.physicals.each(func(p *physical) {
+		if n := p.named.Load(); n != nil && string(n.statement) == string(e.ID) {
+			p.named.CompareAndSwap(n, nil)
+			found = true
+		}
+	})
+	return found
+}

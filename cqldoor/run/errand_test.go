@@ -1,0 +1,101 @@
+package run
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// TestStatementsGivenUp runs prepared statements of every way to the shards on a
+// store that keeps hardly any: each is carried out, perhaps after an UNPREPARED that
+// names the client's id, as drivers expect of a store.
+func TestStatementsGivenUp(t *testing.T) {
+	e, err := engine.Open(t.TempDir(), engine.Options{Prepared: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	s := newScene(t, e)
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v int, l list<int>, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '16'}")
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".n (p int PRIMARY KEY, n counter) WITH write_sharding = {'shards': '16', 'strategy': 'random'}")
+	for c := range 40 {
+		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (1, %d, %d)", s.keyspace, c, c))
+	}
+	texts := []string{
+		"SELECT v FROM TABLE WHERE p = 1 AND c = 7",
+		"SELECT c FROM TABLE WHERE p = 1",
+		"SELECT c FROM TABLE WHERE p = 1 AND c > 20 ORDER BY c DESC",
+		"SELECT count(*), sum(v) FROM TABLE WHERE p = 1",
+		"SELECT v FROM TABLE",
+		"SELECT DISTINCT p FROM TABLE",
+		"INSERT INTO TABLE (p, c, v) VALUES (2, 1, 1)",
+		"INSERT INTO TABLE (p, c, v) VALUES (3, 1, 1) IF NOT EXISTS",
+		"UPDATE TABLE SET v = 1 WHERE p = 2 AND c IN (5, 6, 7, 8)",
+		"DELETE FROM TABLE WHERE p = 2",
+		"BEGIN BATCH INSERT INTO TABLE (p, c, v) VALUES (4, 1, 1); INSERT INTO TABLE (p, c, v) VALUES (4, 2, 1); APPLY BATCH",
+		"UPDATE COUNTERS SET n = n + 1 WHERE p = 1",
+		"SELECT n FROM COUNTERS WHERE p = 1",
+	}
+	for i, c := range []*difftest.Conn{s.v4, s.v5} {
+		known := map[string]*difftest.Answer{}
+		prepare := func(text string) {
+			a, err := c.Prepare(strings.NewReplacer("TABLE", s.keyspace+".t", "COUNTERS", s.keyspace+".n").Replace(text))
+			if err != nil || a.Kind != difftest.Prepared {
+				t.Fatalf("%s: %v %+v", text, err, a)
+			}
+			known[text] = a
+		}
+		for _, text := range texts {
+			prepare(text)
+		}
+		told := 0
+		for round := range 300 {
+			text := texts[rand.IntN(len(texts))]
+			for attempt := 0; ; attempt++ {
+				p := known[text]
+				a, err := c.Execute(p, difftest.Request{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Kind != difftest.Error {
+					break
+				}
+				if a.Code != primitive.ErrorCodeUnprepared || !strings.Contains(a.Text, fmt.Sprintf("%x", p.ID)) || attempt == 3 {
+					t.Fatalf("round %d, attempt %d: %s (%x): %v %s", round, attempt, text, p.ID, a.Code, a.Text)
+				}
+				told++
+				prepare(text)
+			}
+		}
+		if told == 0 {
+			t.Errorf("connection %d was never told that a statement is gone: nothing was tested", i)
+		}
+		// A BATCH of prepared statements is the door's to mend.
+		for range 20 {
+			p := known["INSERT INTO TABLE (p, c, v) VALUES (2, 1, 1)"]
+			q := known["UPDATE TABLE SET v = 1 WHERE p = 2 AND c IN (5, 6, 7, 8)"]
+			prepare(texts[rand.IntN(6)])
+			prepare(texts[rand.IntN(6)])
+			a, err := c.Batch(&message.Batch{Children: []*message.BatchChild{{Id: p.ID}, {Id: q.ID}}})
+			if err != nil || a.Kind != difftest.Void {
+				t.Fatalf("batch: %v %+v", err, a)
+			}
+		}
+	}
+	for _, text := range []string{"SELECT c FROM TABLE WHERE p = 1", "SELECT c FROM TABLE WHERE p = 3"} {
+		want := 40
+		if strings.HasSuffix(text, "3") {
+			want = 1
+		}
+		if a := s.must(s.v5, strings.ReplaceAll(text, "TABLE", s.keyspace+".t")); len(a.Rows) != want {
+			t.Errorf("%s: %d rows", text, len(a.Rows))
+		}
+	}
+}
