@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -94,29 +92,6 @@ func study(t testing.TB, p *profile.Profile, text string, o Options, measure fun
 		t.Fatal(err)
 	}
 	return r
-}
-
-// generate makes rows of a function of their number.
-func generate(seed uint64, n int, names string, row func(r *rand.Rand, i int) string) *table {
-	r := rand.New(rand.NewPCG(seed, 7))
-	tb := &table{names: strings.Split(names, ",")}
-	for i := range n {
-		tb.rows = append(tb.rows, strings.Split(row(r, i), ","))
-	}
-	return tb
-}
-
-var start = time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
-
-func at(seconds float64) string {
-	return start.Add(time.Duration(seconds * float64(time.Second))).Format(time.RFC3339)
-}
-
-func day(n int) string { return start.AddDate(0, 0, n).Format(time.DateOnly) }
-
-// zipf draws 0..n-1, small ones far more often.
-func zipf(r *rand.Rand, s float64, n int) int {
-	return int(rand.NewZipf(r, s, 1, uint64(n-1)).Uint64())
 }
 
 func show(r *Report) string {
