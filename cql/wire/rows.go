@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Rows is the body of a RESULT Rows, as a view.
@@ -103,6 +104,35 @@ func (it *RowsIter) Err() error {
 	return nil
 }
 
+// Bounds finds the cells of the row that begins at Raw[off:]: cell i, its length
+// first, begins at bounds[i], of which there are as many as columns. The row ends
+// at next, where the one after it begins; false where it is cut short.
+func (r *Rows) Bounds(off int, bounds []int) (next int, ok bool) {
+	for i := range bounds {
+		if len(r.Raw)-off < 4 {
+			return 0, false
+		}
+		bounds[i] = off
+		n := int(int32(binary.BigEndian.Uint32(r.Raw[off:])))
+		off += 4
+		if n > len(r.Raw)-off {
+			return 0, false
+		}
+		off += max(n, 0)
+	}
+	return off, true
+}
+
+// CellAt is the cell that begins at raw[off:], as Bounds has found it: nil for null.
+func CellAt(raw []byte, off int) []byte {
+	n := int(int32(binary.BigEndian.Uint32(raw[off:])))
+	if n < 0 {
+		return nil
+	}
+	off += 4
+	return raw[off : off+n : off+n]
+}
+
 // headRoom is what RowsWriter keeps free for a paging state.
 const headRoom = 256
 
@@ -144,6 +174,9 @@ func (w *RowsWriter) Rows(n int, raw []byte) {
 	w.buf = append(w.buf, raw...)
 	w.rows += n
 }
+
+// Grow makes room for n bytes of rows.
+func (w *RowsWriter) Grow(n int) { w.buf = slices.Grow(w.buf, n) }
 
 // Count is how many rows are complete.
 func (w *RowsWriter) Count() int { return w.rows }

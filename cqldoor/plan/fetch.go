@@ -86,6 +86,7 @@ type fetchShape struct {
 	shape
 	many    bool // several shards
 	limited bool
+	keys    bool // clustering keys alone
 }
 
 // Fetches are the reads, to be done one after the other, that give the first
@@ -93,13 +94,23 @@ type fetchShape struct {
 // key and up to another. The later ones are needed only for shards of which the
 // ones before did not give limit rows.
 func (p *Select) Fetches(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int) ([]Fetch, error) {
+	return p.fetch(b, s, shards, after, upto, limit, false)
+}
+
+// KeyFetches are Fetches of clustering keys alone: a row is its clustering columns,
+// in their order, and the shard.
+func (p *Select) KeyFetches(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int) ([]Fetch, error) {
+	return p.fetch(b, s, shards, after, upto, limit, true)
+}
+
+func (p *Select) fetch(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int, keys bool) ([]Fetch, error) {
 	pieces := p.Table.pieces(Within(s.Slice, after, upto, p.Logical.Reversed))
 	if p.Logical.Reversed {
 		slices.Reverse(pieces)
 	}
 	out := make([]Fetch, len(pieces))
 	for i, piece := range pieces {
-		fs := fetchShape{p.Table.shapeOf(piece), len(shards) > 1, limit > 0}
+		fs := fetchShape{p.Table.shapeOf(piece), len(shards) > 1, limit > 0, keys}
 		st, err := p.statement(fs)
 		if err != nil {
 			return nil, err
@@ -133,6 +144,13 @@ func (p *Select) statement(fs fetchShape) (*Statement, error) {
 	}
 	f := p.base
 	f.Where = slices.Clone(f.Where)
+	if fs.keys {
+		f.Selectors = nil
+		for _, c := range p.Table.Clustering {
+			f.Selectors = append(f.Selectors, column(c.Name))
+		}
+		f.Selectors = append(f.Selectors, column(p.Table.Layout.Column))
+	}
 	if fs.many {
 		f.Where = append(f.Where, syntax.Relation{Columns: []string{p.Table.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
 	} else {

@@ -76,6 +76,7 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 		}
 	}
 	p.base = f
+	p.Selection = syntax.Print(&syntax.Select{Selectors: f.Selectors, From: f.From})
 	return nil
 }
 

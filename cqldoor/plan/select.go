@@ -58,6 +58,7 @@ type Select struct {
 	Clustering []int        // where the clustering columns are among the selected
 	ShardCell  int          // where the shard is
 	Combine    []Combinator // of Combined, one for each visible column
+	Selection  string       // what a fetch selects, whatever it restricts
 
 	// Of Evaluated: where the cells of Logical.Fetch come from, and what becomes of
 	// a row that several shards have (see Merge).

@@ -69,7 +69,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	}
 	for _, s := range x.plan.PartitionSegments(x.bound, at.KeyIndex, key, after) {
 		for {
-			page, more, err := x.page(s, after, min(want, window))
+			page, err := x.page(s, after, min(want, window))
 			if err != nil {
 				return false, err
 			}
@@ -79,21 +79,24 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 				}
 				wait = nil
 			}
-			rows += len(page)
-			for i := range page {
-				r.Clustering, r.Cells = page[i].key, page[i].cells
-				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, After: page[i].key}
-				if len(page[i].key) == 0 {
+			rows += len(page.rows)
+			k := len(page.clustering)
+			keys := make([][]byte, 0, k*len(page.rows))
+			for i := range page.rows {
+				keys = page.appendKey(keys, &page.rows[i])
+				r.Clustering, r.Cells = keys[i*k:(i+1)*k:(i+1)*k], page.visibleCells(&page.rows[i])
+				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, After: r.Clustering}
+				if k == 0 {
 					next.Done = true // there is one row
 				}
 				if on, err := f(step{&r, next}); err != nil || !on {
 					return false, err
 				}
 			}
-			if !more || len(page) == 0 {
+			if !page.more || len(page.rows) == 0 {
 				break
 			}
-			after = page[len(page)-1].key
+			after = keys[len(keys)-k:]
 			want *= 2
 		}
 		after = nil

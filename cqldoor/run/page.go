@@ -1,20 +1,12 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/scatter"
 )
-
-// flight is a scatter fetch on its way: the pieces that are left of it and the
-// rows that came.
-type flight struct {
-	fetch  scatter.Fetch[row]
-	pieces []plan.Fetch
-	rows   [][]row
-}
 
 // shardGroup is how many shards one request reads: enough that a request costs
 // little beside the reads, few enough that no coordinator reads for long.
@@ -29,150 +21,162 @@ func (x *reader) group(most int) int {
 	return most
 }
 
-// page reads the first want rows of a segment after a clustering key.
-func (x *reader) page(s plan.Segment, after [][]byte, want int) (rows []row, more bool, err error) {
-	o := scatter.Options[row]{
-		Shards: s.Shards, Page: want, Group: x.group(shardGroup),
-		Compare: func(a, b *row) int { return x.plan.Compare(a.key, b.key) },
-		Seed:    uint64(x.r.opts.IntN(1 << 30)),
+// page reads the first want rows of a segment after a clustering key: fewer, with
+// more to come, where they are large.
+func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+	if x.width == nil {
+		x.width = x.r.registry.width(x.plan.Selection)
+	}
+	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
+		e := extent{Segment: s, after: after, want: want, limit: maxHeld, group: x.grouped(want/len(s.Shards) + 2)}
+		if len(x.plan.Clustering) == 0 {
+			e.limit = 0 // there is one row
+		}
+		rows, err := x.merge(e)
+		if !errors.Is(err, errWide) {
+			return rows, err
+		}
+	}
+	return x.narrow(s, after, want)
+}
+
+// extent is what is to be merged: rows of a segment after a clustering key, so many.
+type extent struct {
+	plan.Segment
+	after [][]byte
+	want  int
+	keys  bool // clustering keys alone
+	limit int  // the bytes that may come, 0: any number
+	group int  // how many shards a request reads
+
+	// Where it is known what there is: the last key, and how many rows each shard
+	// has up to it.
+	upto   [][]byte
+	expect []int
+}
+
+// flight is a scatter fetch on its way: the pieces that are left of it and the
+// rows that came.
+type flight struct {
+	fetch  scatter.Fetch[row]
+	pieces []plan.Fetch
+	rows   [][]row
+}
+
+// merge reads an extent from its shards. Where that is more bytes than it may be,
+// the error is errWide.
+func (x *reader) merge(e extent) (*rowset, error) {
+	out := &rowset{plan: x.plan, layout: layoutOf(x.plan, e.keys)}
+	o := scatter.Options[row]{Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.r.opts.IntN(1 << 30))}
+	if e.upto != nil {
+		o.Upto, o.Expect = out.stranger(e.upto), e.expect
 	}
 	if x.plan.Merges() {
 		o.Combine = func(a, b row) row {
-			x.plan.Merge(a.cells, b.cells)
+			if out.split {
+				x.plan.Merge(out.visibleCells(&a), out.visibleCells(&b))
+			}
 			return a
 		}
 	}
-	merge := scatter.NewReader(o)
-	// No shard has more than one row of such a segment.
-	single := s.Slice.Row(x.plan.Table.Table)
-	window := x.r.opts.FanOut
-	answers := make(chan response, window)
-	flights := map[int]*flight{}
-	tag := 0
+	var (
+		merge   = scatter.NewReader(o)
+		single  = e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
+		in      = newInbox(x.version, e.limit)
+		flights = map[int]*flight{}
+		tag     int
+		took    []response
+		arrived int // bytes
+	)
 	for !merge.Done() {
-		for len(flights) < window {
+		for len(flights) < x.window(arrived) {
 			f, ok := merge.Next()
 			if !ok {
 				break
 			}
-			from := after
 			if f.After != nil && single {
 				if err := merge.Feed(f, make([][]row, len(f.Shards))); err != nil {
-					return nil, false, err
+					return nil, err
 				}
 				continue
 			}
-			if f.After != nil {
-				from = f.After.key
-			}
-			var upto [][]byte
-			if f.Upto != nil {
-				upto = f.Upto.key
-			}
 			fl := &flight{fetch: f, rows: make([][]row, len(f.Shards))}
-			if fl.pieces, err = x.plan.Fetches(x.bound, s, f.Shards, from, upto, f.Limit); err != nil {
-				return nil, false, err
+			var err error
+			if fl.pieces, err = x.pieces(&e, out, f); err != nil {
+				return nil, err
 			}
 			tag++
 			flights[tag] = fl
-			if err := x.send(&fl.pieces[0], tag, answers); err != nil {
-				return nil, false, err
+			if err := x.send(&fl.pieces[0], in, tag); err != nil {
+				return nil, err
 			}
 		}
+		x.link.Flush()
 		if merge.Done() {
 			break
 		}
 		if len(flights) == 0 {
-			return nil, false, fmt.Errorf("run: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)
+			return nil, fmt.Errorf("run: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
-		var a response
-		select {
-		case a = <-answers:
-		case <-x.ctx.Done():
-			return nil, false, x.ctx.Err()
+		var err error
+		if took, err = in.next(x.ctx, took[:0]); err != nil {
+			return nil, err
 		}
-		if a.err != nil {
-			return nil, false, a.err
-		}
-		fl := flights[a.tag]
-		short, err := x.collect(fl, a.body)
-		if err != nil {
-			return nil, false, err
-		}
-		if fl.pieces = fl.pieces[1:]; short && len(fl.pieces) > 0 {
-			if err := x.send(&fl.pieces[0], a.tag, answers); err != nil {
-				return nil, false, err
+		for _, a := range took {
+			switch {
+			case a.err != nil:
+				return nil, a.err
+			case a.refused > 0:
+				if !e.keys {
+					x.learn(a.refused)
+				}
+				return nil, errWide
 			}
-			continue
-		}
-		delete(flights, a.tag)
-		if err := merge.Feed(fl.fetch, fl.rows); err != nil {
-			return nil, false, err
+			fl := flights[a.tag]
+			if err := out.add(a.body, fl.fetch.Shards, fl.rows, fl.fetch.Limit); err != nil {
+				return nil, err
+			}
+			arrived += len(a.body)
+			if fl.pieces = fl.pieces[1:]; fl.short() && len(fl.pieces) > 0 {
+				if err := x.send(&fl.pieces[0], in, a.tag); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			delete(flights, a.tag)
+			if err := merge.Feed(fl.fetch, fl.rows); err != nil {
+				return nil, err
+			}
 		}
 	}
-	rows, more = merge.Page()
-	return rows, more, nil
+	if rows := merge.Stats().Rows; rows > 0 && !e.keys {
+		x.learn(arrived / rows)
+	}
+	out.rows, out.more = merge.Page()
+	return out, nil
 }
 
-// collect adds the rows of one answer to their shards', up to the fetch's limit,
-// and says whether some shard has less than that.
-func (x *reader) collect(fl *flight, body []byte) (short bool, err error) {
-	rows, err := wire.ParseRows(body)
-	if err != nil {
-		return false, err
+// pieces are the reads of one fetch.
+func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]plan.Fetch, error) {
+	after, upto := e.after, [][]byte(nil)
+	if f.After != nil {
+		after = rows.key(f.After)
 	}
-	p := x.plan
-	width, k := rows.Metadata.Count, len(p.Clustering)
-	if width <= p.ShardCell {
-		return false, fmt.Errorf("run: a fetch brought %d columns", width)
+	if f.Upto != nil {
+		upto = rows.key(f.Upto)
 	}
-	// One array for the cells of all rows, visible ones and those of the key.
-	cells := make([][]byte, 0, rows.Count*(p.Visible+k))
-	it := rows.Iter(make([][]byte, width))
-	for it.Next() {
-		if k > 0 && it.Cells[p.Clustering[0]] == nil {
-			continue // the static columns of a partition without rows
-		}
-		n := len(cells)
-		cells = append(cells, it.Cells[:p.Visible]...)
-		for _, at := range p.Clustering {
-			cells = append(cells, it.Cells[at])
-		}
-		size := 0
-		for _, c := range it.Cells[:p.Visible] {
-			size += 4 + len(c)
-		}
-		shard, ok := shardValue(it.Cells[p.ShardCell])
-		at := indexOf(fl.fetch.Shards, shard)
-		if !ok || at < 0 {
-			return false, fmt.Errorf("run: a fetch brought a row of a shard that was not asked")
-		}
-		if len(fl.rows[at]) < fl.fetch.Limit {
-			end := n + p.Visible
-			fl.rows[at] = append(fl.rows[at], row{raw: rows.Raw[it.Start : it.Start+size], cells: cells[n:end:end], key: cells[end : end+k : end+k]})
-		}
+	if e.keys {
+		return x.plan.KeyFetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
 	}
-	if err := it.Err(); err != nil {
-		return false, err
-	}
-	for _, rs := range fl.rows {
-		short = short || len(rs) < fl.fetch.Limit
-	}
-	return short, nil
+	return x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
 }
 
-func shardValue(b []byte) (int, bool) {
-	if len(b) != 4 {
-		return 0, false
-	}
-	return int(int32(uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]))), true
-}
-
-func indexOf(ns []int, n int) int {
-	for i, m := range ns {
-		if m == n {
-			return i
+// short says whether some shard has less than was asked for.
+func (f *flight) short() bool {
+	for _, rs := range f.rows {
+		if len(rs) < f.fetch.Limit {
+			return true
 		}
 	}
-	return -1
+	return false
 }

@@ -79,16 +79,23 @@ func result(v wire.Version, resp wire.Message) ([]byte, error) {
 // registry holds what is planned and prepared, each kind bounded; the least lately
 // used go first.
 type registry struct {
-	statements *lru[[16]byte, *statement] // that clients prepared, by id
-	texts      *lru[[16]byte, *statement] // that clients sent as text, likewise
-	physicals  *lru[string, *physical]    // by text
+	statements *lru[[16]byte, *statement]  // that clients prepared, by id
+	texts      *lru[[16]byte, *statement]  // that clients sent as text, likewise
+	physicals  *lru[string, *physical]     // by text
+	widths     *lru[string, *atomic.Int64] // what rows take, by what is selected of them; 0: not known
 }
 
 func newRegistry() *registry {
-	return &registry{newLRU[[16]byte, *statement](10_000), newLRU[[16]byte, *statement](1_000), newLRU[string, *physical](10_000)}
+	return &registry{newLRU[[16]byte, *statement](10_000), newLRU[[16]byte, *statement](1_000), newLRU[string, *physical](10_000),
+		newLRU[string, *atomic.Int64](10_000)}
 }
 
 // physical is the entry of a physical statement.
 func (r *registry) physical(text string) *physical {
 	return r.physicals.getOr(text, func() *physical { return &physical{} })
+}
+
+// width is what a row takes of what is selected of it.
+func (r *registry) width(selection string) *atomic.Int64 {
+	return r.widths.getOr(selection, func() *atomic.Int64 { return new(atomic.Int64) })
 }

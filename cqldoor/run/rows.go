@@ -1,16 +1,31 @@
 package run
 
-import "github.com/evenkeel/evenkeel/cqldoor/plan"
+import (
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// maxResult is how many bytes of rows a result has at most: drivers refuse a frame
+// of more than 256 MiB.
+const maxResult = 255 << 20
+
+// errLong is for what may not be read in pages, or is not.
+var errLong = wire.Errorf(wire.CodeServer, "evenkeel: the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
+
+// full says that so many bytes of rows more are too many.
+func (o *output) full(size int) bool { return o.w.Count() > 0 && o.w.Size()+size > maxResult }
 
 // rows writes a page of rows as the shards select them; page 0 is all.
 func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page int) error {
-	left := page // of the page
+	left := page      // of the page
+	var last [][]byte // the clustering key of the last row of this partition
 	perKey := x.bound.PerPartitionLimit
 	after := c.After
 	for i := 0; i < len(segments); i++ {
 		s := segments[i]
 		if s.KeyIndex != c.KeyIndex {
 			c.KeyIndex, c.PerKey = s.KeyIndex, perKey
+			last = nil
 		}
 		if perKey > 0 && c.PerKey == 0 {
 			after = nil
@@ -23,17 +38,29 @@ func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page 
 					want = min(want, limit)
 				}
 			}
-			rows, more, err := x.page(s, after, want)
+			rows, err := x.page(s, after, want)
 			if err != nil {
 				return err
 			}
-			for _, r := range rows {
-				out.w.Row(r.raw)
+			size := rows.bytes()
+			if out.full(size) {
+				if page == 0 {
+					return errLong
+				}
+				c.After = last
+				out.next(c)
+				return nil
 			}
-			n := len(rows)
+			out.w.Grow(size)
+			for i := range rows.rows {
+				out.w.Row(rows.raw(&rows.rows[i]))
+			}
+			n, more := len(rows.rows), rows.more
 			if n > 0 {
-				after = rows[n-1].key
+				after = rows.ownKey(&rows.rows[n-1])
+				last = after
 			}
+			rows.release()
 			if c.Limit > 0 {
 				if c.Limit -= n; c.Limit == 0 {
 					return nil

@@ -1,0 +1,228 @@
+package run
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// row is one fetched row, of which a rowset has the bytes. It holds no pointers,
+// so that a page of thousands is nothing to the garbage collector.
+type row struct {
+	prefix     uint64 // see plan.Select.Prefix
+	body       int32  // the response that it is in
+	start, end int32  // its visible cells there
+	key        int32  // of its clustering key, in keys
+	cells      int32  // of its cells, in cells
+	shard      int32
+}
+
+// rowset is rows of one page and what they are views into.
+type rowset struct {
+	rows []row
+	more bool // there may be more rows after them
+
+	plan   *plan.Select
+	layout          // of the rows of its responses
+	bodies [][]byte // the rows as they came
+	keys   []int32  // where in its body each cell of a clustering key begins, key by key
+	cells  [][]byte // the visible cells, row by row, where they are looked at
+	owned  [][]byte // the buffers
+}
+
+// layout is where the cells of fetched rows are.
+type layout struct {
+	visible    int
+	clustering []int
+	shard      int
+	split      bool // the visible cells are looked at one by one
+}
+
+// layoutOf is that of a fetch, or of one of clustering keys alone.
+func layoutOf(p *plan.Select, keys bool) layout {
+	if !keys {
+		return layout{p.Visible, p.Clustering, p.ShardCell, p.Output != plan.AsRows}
+	}
+	l := layout{shard: len(p.Clustering)}
+	for i := range p.Clustering {
+		l.clustering = append(l.clustering, i)
+	}
+	return l
+}
+
+// add takes the rows of one response, those of each shard into its place of into,
+// in order, up to limit of each.
+func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
+	s.owned = append(s.owned, body)
+	rows, err := wire.ParseRows(body)
+	if err != nil {
+		return err
+	}
+	width := rows.Metadata.Count
+	if width <= s.layout.shard {
+		return fmt.Errorf("run: a fetch brought %d columns", width)
+	}
+	if len(rows.Raw) > math.MaxInt32 {
+		return fmt.Errorf("run: a fetch brought %d bytes", len(rows.Raw))
+	}
+	s.bodies = append(s.bodies, rows.Raw)
+	var (
+		scratch [32]int
+		bounds  = slices.Grow(scratch[:0], width)[:width]
+		all     = make([]row, 0, rows.Count)
+		at      = -1 // of the shard of the row before, among shards
+		before  []byte
+		first   int // of its rows, in all
+	)
+	done := func() {
+		if at >= 0 && len(into[at]) == 0 {
+			into[at] = all[first:len(all):len(all)]
+		} else if at >= 0 {
+			into[at] = append(into[at], all[first:]...)
+		}
+		first = len(all)
+	}
+	s.keys = slices.Grow(s.keys, rows.Count*len(s.clustering))
+	off := 0
+	for range rows.Count {
+		next, ok := rows.Bounds(off, bounds)
+		if !ok {
+			return fmt.Errorf("run: a fetch brought a row that is cut short")
+		}
+		r := row{body: int32(len(s.bodies) - 1), start: int32(off), end: int32(next), key: int32(len(s.keys)), cells: int32(len(s.cells))}
+		off = next
+		if s.visible < width {
+			r.end = int32(bounds[s.visible])
+		}
+		if len(s.clustering) > 0 {
+			lead := wire.CellAt(rows.Raw, bounds[s.clustering[0]])
+			if lead == nil {
+				continue // the static columns of a partition without rows
+			}
+			r.prefix = s.plan.Prefix(lead)
+		}
+		shard := wire.CellAt(rows.Raw, bounds[s.layout.shard])
+		if at < 0 || !bytes.Equal(shard, before) {
+			done()
+			n, ok := shardValue(shard)
+			if at, before = slices.Index(shards, n), shard; !ok || at < 0 {
+				return fmt.Errorf("run: a fetch brought a row of a shard that was not asked")
+			}
+		}
+		if len(into[at])+len(all)-first == limit {
+			continue
+		}
+		r.shard = int32(shards[at])
+		for _, c := range s.clustering {
+			s.keys = append(s.keys, int32(bounds[c]))
+		}
+		if s.split {
+			for _, b := range bounds[:s.visible] {
+				s.cells = append(s.cells, wire.CellAt(rows.Raw, b))
+			}
+		}
+		all = append(all, r)
+	}
+	done()
+	return nil
+}
+
+// compare orders rows as the statement reads them.
+func (s *rowset) compare(a, b *row) int {
+	if a.prefix != b.prefix {
+		if a.prefix < b.prefix {
+			return -1
+		}
+		return 1
+	}
+	for i, c := range s.plan.Table.Clustering {
+		x, y := s.keyCell(a, i), s.keyCell(b, i)
+		d := c.Type.Compare(x, y)
+		if d == 0 {
+			continue
+		}
+		if c.Desc != s.plan.Logical.Reversed {
+			return -d
+		}
+		return d
+	}
+	return 0
+}
+
+func (s *rowset) keyCell(r *row, i int) []byte {
+	return wire.CellAt(s.bodies[r.body], int(s.keys[int(r.key)+i]))
+}
+
+// key is a row's clustering key.
+func (s *rowset) key(r *row) [][]byte {
+	return s.appendKey(make([][]byte, 0, len(s.clustering)), r)
+}
+
+func (s *rowset) appendKey(dst [][]byte, r *row) [][]byte {
+	for i := range s.clustering {
+		dst = append(dst, s.keyCell(r, i))
+	}
+	return dst
+}
+
+// ownKey is a row's clustering key in bytes of its own.
+func (s *rowset) ownKey(r *row) [][]byte {
+	key := s.key(r)
+	for i := range key {
+		key[i] = bytes.Clone(key[i])
+	}
+	return key
+}
+
+// stranger is a row that was not fetched: a clustering key alone.
+func (s *rowset) stranger(key [][]byte) *row {
+	r := &row{body: int32(len(s.bodies)), key: int32(len(s.keys))}
+	var body []byte
+	for i, cell := range key {
+		if i == 0 {
+			r.prefix = s.plan.Prefix(cell)
+		}
+		s.keys = append(s.keys, int32(len(body)))
+		body = wire.AppendBytes(body, cell)
+	}
+	s.bodies = append(s.bodies, body)
+	return r
+}
+
+// raw is what is shown of a row, still encoded.
+func (s *rowset) raw(r *row) []byte { return s.bodies[r.body][r.start:r.end] }
+
+// visibleCells are a row's cells, of a rowset that splits them.
+func (s *rowset) visibleCells(r *row) [][]byte {
+	end := int(r.cells) + s.visible
+	return s.cells[r.cells:end:end]
+}
+
+// bytes is how many the rows take that are shown.
+func (s *rowset) bytes() int {
+	n := 0
+	for i := range s.rows {
+		n += int(s.rows[i].end - s.rows[i].start)
+	}
+	return n
+}
+
+// release gives the responses up. Nobody may look at a row any more.
+func (s *rowset) release() {
+	for _, b := range s.owned {
+		giveBuffer(b)
+	}
+	*s = rowset{}
+}
+
+func shardValue(b []byte) (int, bool) {
+	if len(b) != 4 {
+		return 0, false
+	}
+	return int(int32(binary.BigEndian.Uint32(b))), true
+}
