@@ -187,7 +187,7 @@ func (v *Vector) AppendText(dst []byte, i int, t *value.Type) []byte {
 	case Text:
 		return append(dst, v.Bytes(i)...)
 	case Binary:
-		if text, ok := t.Text(v.Bytes(i)); ok {
+		if text, ok := t.Text(v.Bytes(i)); ok && t.Kind != value.Blob {
 			return append(dst, text...)
 		}
 		return t.Format(dst, v.Bytes(i))

@@ -171,28 +171,24 @@ func (f *parquetFeed) next(w *work) error {
 	return nil
 }
 
-func (f *parquetFeed) parse(w *work, each func(*Batch) error) (err error) {
-	defer f.format.s.recovered(&err)
-	group := f.format.file.RowGroups()[w.group]
-	chunks := group.ColumnChunks()
-	cursors := make([]*cursor, len(f.leaves))
-	for i, l := range f.leaves {
-		cursors[i] = &cursor{leaf: l, pages: chunks[l.index].Pages()}
-		defer cursors[i].close()
+func (f *parquetFeed) parse(w *work, each func(*Batch) error) error {
+	cursors, left, err := f.open(w.group)
+	if err != nil {
+		return err
 	}
+	defer func() {
+		for _, c := range cursors {
+			c.close()
+		}
+	}()
 	b := &w.batch
 	w.seq, w.line = f.format.first[w.group], f.format.firstAt[w.group]
-	for left := int(group.NumRows()); left > 0; w.seq++ {
+	for ; left > 0; w.seq++ {
 		n := min(left, parquetBatch)
 		b.begin(f.format.s.name, w, len(f.leaves))
 		b.N, b.lines = n, nil
-		for i, c := range cursors {
-			if err := c.fill(&b.Columns[i], n); err != nil {
-				return f.format.s.damaged(fmt.Errorf("column %q: %w", strings.Join(c.path, "."), err))
-			}
-		}
-		for i, c := range cursors {
-			c.dropBad(b, i)
+		if err := f.fill(b, cursors); err != nil {
+			return err
 		}
 		if err := each(b); err != nil {
 			return err
@@ -201,6 +197,42 @@ func (f *parquetFeed) parse(w *work, each func(*Batch) error) (err error) {
 		w.line += n
 	}
 	return nil
+}
+
+// open begins to read a row group of so many rows.
+func (f *parquetFeed) open(group int) (cursors []*cursor, n int, err error) {
+	defer f.format.s.recovered(&err)
+	g := f.format.file.RowGroups()[group]
+	chunks := g.ColumnChunks()
+	for _, l := range f.leaves {
+		cursors = append(cursors, &cursor{leaf: l, pages: chunks[l.index].Pages()})
+	}
+	return cursors, int(g.NumRows()), nil
+}
+
+// fill gives a batch its next rows.
+func (f *parquetFeed) fill(b *Batch, cursors []*cursor) (err error) {
+	defer f.format.s.recovered(&err)
+	for i, c := range cursors {
+		if err := c.fill(&b.Columns[i], b.N); err != nil {
+			return f.format.unreadable(c.leaf, err)
+		}
+	}
+	for i, c := range cursors {
+		c.dropBad(b, i)
+	}
+	return nil
+}
+
+// unreadable says what is wrong with a column's pages.
+func (p *parquetFormat) unreadable(l *leaf, err error) error {
+	err = fmt.Errorf("column %q: %w", strings.Join(l.path, "."), err)
+	for _, g := range p.file.Metadata().RowGroups {
+		if l.index < len(g.Columns) && strings.HasPrefix(g.Columns[l.index].MetaData.Codec.String(), "LZ4") {
+			return &Unreadable{Name: p.s.name, Err: fmt.Errorf("pages packed by LZ4 as this writer does cannot be read (%w)", err), hint: "write it again, packed by zstd or snappy"}
+		}
+	}
+	return p.s.damaged(err)
 }
 
 // counterAt counts what is read.

@@ -47,7 +47,7 @@ func texts(b *Batch) (rows [][]string) {
 			switch text := v.AppendText(nil, i, nil); {
 			case v.Kind == Text && v.Spans[i].Nested():
 				row = append(row, "nested "+string(text))
-			case v.Null(i) && !v.Spans[i].Empty():
+			case v.Null(i) && !(v.Kind == Text && v.Spans[i].Empty()):
 				row = append(row, "null")
 			default:
 				row = append(row, string(text))
