@@ -12,7 +12,7 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "engine", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
-		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation",
+		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/nodetool",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -73,8 +73,10 @@ var edges = map[string][]string{
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
 	},
 	"workbench/capacity":   {"shard", "workbench/stats"},
+	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "partitioner", "workbench/prices"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
+	"workbench/nodetool":   {},
 	"workbench/orders":     {},
 	"workbench/queries":    {"cql/syntax"},
 	"workbench/prices":     {},

@@ -212,7 +212,7 @@ func (t *Table) Views(ctx context.Context, c *Cluster) ([]View, error) {
 						continue
 					}
 					number := float64(integer(v))
-					if column != "mebibytes" && column != "count" && column != "max" {
+					if column != "mebibytes" && column != "count" {
 						number = math.Float64frombits(uint64(integer(v)))
 					}
 					out = append(out, View{Node: n.Address, Table: name, Column: column, Value: number})

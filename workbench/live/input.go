@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
@@ -30,6 +31,8 @@ type Rows struct {
 	columns []rows.Column
 	spool   *os.File // what the first scan read; nil before
 	partial bool     // which the context ended
+	read    atomic.Int64
+	size    atomic.Int64
 }
 
 // Rows is the table as rows. Nothing is read yet.
@@ -50,6 +53,10 @@ func (r *Rows) Name() string {
 
 // Columns are the table's columns, in the order of SELECT *.
 func (r *Rows) Columns() []rows.Column { return r.columns }
+
+// Progress is how many bytes of values this scan has gone over, and how many there
+// are, 0 in the first scan. It may be called from another goroutine.
+func (r *Rows) Progress() (read, size int64) { return r.read.Load(), r.size.Load() }
 
 // Close removes what was kept.
 func (r *Rows) Close() error {
@@ -251,7 +258,7 @@ func (r *Rows) first(ctx context.Context, s *scan) (err error) {
 	_ = os.Remove(f.Name())
 	out := bufio.NewWriterSize(f, 1<<20)
 	var record []byte
-	var kept int64
+	r.read.Store(0)
 	for _, piece := range Pieces(rowPieces, r.o.Fraction, r.o.Seed) {
 		err = r.t.Read(ctx, piece, Selection{Page: r.o.Page}, func(row *Row) error {
 			record = record[:0]
@@ -262,10 +269,10 @@ func (r *Rows) first(ctx context.Context, s *scan) (err error) {
 			if _, err := out.Write(record); err != nil {
 				return fmt.Errorf("keep the rows of %s: %w", r.t.at.Name(), err)
 			}
-			kept += int64(len(record))
+			r.read.Add(int64(len(record)))
 			s.row(row.Cells)
 			if s.o.Progress != nil && s.done.Rows%1024 == 0 {
-				s.o.Progress(kept, s.done.Rows)
+				s.o.Progress(r.read.Load(), s.done.Rows)
 			}
 			return ctx.Err()
 		})
@@ -283,6 +290,7 @@ func (r *Rows) first(ctx context.Context, s *scan) (err error) {
 		return fmt.Errorf("keep the rows of %s: %w", r.t.at.Name(), flushed)
 	}
 	r.spool = f
+	r.size.Store(r.read.Load())
 	s.flush()
 	return nil
 }
@@ -303,7 +311,7 @@ func (r *Rows) again(ctx context.Context, s *scan) error {
 	cells := make([][]byte, len(r.columns))
 	buf := make([]byte, 0, 4096) // never nil: an empty value is not null
 	var offsets []int
-	var read int64
+	r.read.Store(0)
 	for ctx.Err() == nil {
 		buf, offsets = buf[:0], offsets[:0]
 		for i := range cells {
@@ -320,6 +328,7 @@ func (r *Rows) again(ctx context.Context, s *scan) error {
 				return fmt.Errorf("read the rows of %s again: %w", r.t.at.Name(), err)
 			}
 			offsets = append(offsets, int(n))
+			r.read.Add(max(n, 0) + 1)
 		}
 		at := 0
 		for i, n := range offsets {
@@ -329,10 +338,9 @@ func (r *Rows) again(ctx context.Context, s *scan) error {
 				at += n
 			}
 		}
-		read += int64(len(buf))
 		s.row(cells)
 		if s.o.Progress != nil && s.done.Rows%65536 == 0 {
-			s.o.Progress(read, s.done.Rows)
+			s.o.Progress(r.read.Load(), s.done.Rows)
 		}
 	}
 	s.flush()

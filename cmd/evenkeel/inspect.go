@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/inspection"
+	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/nodetool"
+	"github.com/evenkeel/evenkeel/workbench/prices"
+)
+
+// inspectCmd is `evenkeel inspect`.
+type inspectCmd struct {
+	Table string `arg:"" help:"cql://[user@]host[:port]/keyspace.table: of Cassandra, what is like it, or an evenkeel door."`
+
+	Sample   string   `placeholder:"FRACTION" help:"Read that part of the ring: 0.01, or 1%. By default all of a small table, and of a large one as much as needs no --yes."`
+	Whole    bool     `help:"Read all of it."`
+	Yes      bool     `help:"Read also more than a million rows, a gigabyte, or a dollar's worth."`
+	State    string   `placeholder:"FILE" help:"Where an unfinished inspection, and what the last one found, are kept; 'none' for nowhere. By default a file of the table in ~/.local/state/evenkeel/inspect."`
+	Restart  bool     `help:"Begin anew where an inspection was not finished."`
+	Nodetool []string `name:"nodetool" placeholder:"FILE" help:"Output of nodetool toppartitions, nodetool tablehistograms or sstablepartitions; - is standard input. Again for more."`
+	Top      int      `default:"10" help:"How many of the largest partitions to name (${default})."`
+	Target   string   `enum:"auto,cassandra,keyspaces" default:"auto" help:"What bills its reads: ${enum} (${default}: found out)."`
+	Prices   string   `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
+	Region   string   `default:"us-east-1" help:"Whose prices (${default})."`
+	JSON     bool     `name:"json" help:"Print the report as JSON: sizes, largest, nodes, growth, key, unknown, …; values of keys are redacted in it."`
+	ShowKeys bool     `help:"Show values of keys in JSON."`
+
+	liveFlags
+	at       live.Address
+	fraction float64 // 0: by the table's size
+}
+
+// partialResult is the exit code of a report on less than was planned.
+const partialResult = 3
+
+// Validate reads what can be judged without the store.
+func (c *inspectCmd) Validate() error {
+	if c.Table == "" {
+		return nil // kong says that it is missing
+	}
+	var err error
+	if c.at, err = live.Parse(c.Table); err != nil {
+		return liveHint(err)
+	}
+	switch {
+	case c.Sample != "" && c.Whole:
+		return errors.New("--sample and --whole exclude each other")
+	case c.Whole:
+		c.fraction = 1
+	case c.Sample != "":
+		if c.fraction, err = fractionOf(c.Sample); err != nil {
+			return err
+		}
+	}
+	if c.Top < 0 || c.Top > inspection.Kept {
+		return fmt.Errorf("--top: %d is not from 0 to %d", c.Top, inspection.Kept)
+	}
+	stdin := 0
+	for _, f := range c.Nodetool {
+		if f == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return errors.New("--nodetool: standard input can be read once")
+	}
+	return c.check()
+}
+
+// fractionOf reads 0.01 or 1%.
+func fractionOf(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		f /= 100
+	}
+	if err != nil || !(f > 0 && f <= 1) {
+		return 0, withHint(fmt.Errorf("--sample %s: is no part of a table", text), "from above 0 to 1, or with %%: 0.01 and 1%% are a hundredth")
+	}
+	return f, nil
+}
+
+// Run inspects, and reports.
+func (c *inspectCmd) Run(std *stdio) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := c.inspect(ctx, std); err != nil {
+		return liveHint(fmt.Errorf("inspect: %w", err))
+	}
+	return nil
+}
+
+func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
+	outside, err := c.outside()
+	if err != nil {
+		return err
+	}
+	file, err := c.stateFile()
+	if err != nil {
+		return err
+	}
+	o, err := c.options(c.at)
+	if err != nil {
+		return err
+	}
+	t, err := live.Open(ctx, c.at, o)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	s := &survey{cmd: c, t: t, std: std, file: file}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	why := s.read(ctx)
+	if errors.Is(why, live.ErrDropped) {
+		s.forget()
+		return why
+	}
+	if why != nil && len(s.run.Done) == 0 {
+		if ctx.Err() != nil {
+			return withHint(errors.New("stopped before the first range of tokens was read"), "the same command begins again")
+		}
+		return why
+	}
+	// What is still to be asked is little: it is asked also after an interruption.
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	report, err := s.report(finish, ctx, why, outside)
+	if err != nil {
+		return err
+	}
+	if err := s.keep(report); err != nil {
+		return err
+	}
+	if err := c.print(std, report); err != nil {
+		return err
+	}
+	if report.Coverage.Partial {
+		err := fmt.Errorf("the result is partial, of %s of what was planned: %s", percentText(report.Coverage.Read/report.Coverage.Planned), report.Coverage.Why)
+		if file == "" {
+			return &coded{withHint(err, "with --state FILE the same command goes on where this one stopped"), partialResult}
+		}
+		return &coded{withHint(err, "the same command goes on where this one stopped (%s)", file), partialResult}
+	}
+	return nil
+}
+
+// print prints the report.
+func (c *inspectCmd) print(std *stdio, r *inspection.Report) error {
+	if !c.JSON {
+		return inspectText(std.out, r)
+	}
+	if !c.ShowKeys {
+		redactKeys(r)
+	}
+	enc := json.NewEncoder(std.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// priceList is the prices of a store that bills reads, nil for others.
+func (c *inspectCmd) priceList(keyspaces bool) (*prices.List, error) {
+	if c.Target == "cassandra" || c.Target == "auto" && !keyspaces {
+		return nil, nil
+	}
+	f := prices.Builtin()
+	if c.Prices != "" {
+		text, err := os.ReadFile(c.Prices)
+		if err != nil {
+			return nil, fmt.Errorf("--prices: %w", err)
+		}
+		if f, err = prices.Read(text); err != nil {
+			return nil, fmt.Errorf("--prices %s: %w", c.Prices, err)
+		}
+	}
+	list, err := f.Of("keyspaces", c.Region)
+	if err != nil {
+		return nil, withHint(fmt.Errorf("--region %s: %w", c.Region, err), "--prices FILE has others; the form is that of workbench/prices/prices.yaml")
+	}
+	return list, nil
+}
+
+// outside reads the files of --nodetool.
+func (c *inspectCmd) outside() ([]*nodetool.Output, error) {
+	var all []*nodetool.Output
+	for _, name := range c.Nodetool {
+		var text []byte
+		var err error
+		if name == "-" {
+			text, err = io.ReadAll(os.Stdin)
+		} else {
+			text, err = os.ReadFile(name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--nodetool: %w", err)
+		}
+		o, err := nodetool.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--nodetool %s: %w", name, err)
+		}
+		table := c.at.Keyspace + "." + c.at.Table
+		own := o.Of(table)
+		if len(own.Tables()) == 0 && len(o.Tables()) > 0 {
+			return nil, withHint(fmt.Errorf("--nodetool %s: has nothing of %s", name, table), "it is about %s", strings.Join(o.Tables(), ", "))
+		}
+		all = append(all, own)
+	}
+	return all, nil
+}
+
+// stateFile is where the state is kept, "" for nowhere.
+func (c *inspectCmd) stateFile() (string, error) {
+	switch c.State {
+	case "none":
+		return "", nil
+	case "":
+	default:
+		return c.State, nil
+	}
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", withHint(fmt.Errorf("where to keep the state: %w", err), "--state FILE, or --state none")
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	name := strings.NewReplacer(":", "_", "/", "_", `"`, "", "[", "", "]", "").Replace(c.at.Hosts[0] + "_" + c.at.Keyspace + "." + c.at.Table)
+	return filepath.Join(dir, "evenkeel", "inspect", name+".json"), nil
+}
+
+// redactKeys puts a digest and the shape in the place of each value of a key.
+func redactKeys(r *inspection.Report) {
+	redact := newRedaction()
+	hide := func(large []inspection.Large) {
+		for i := range large {
+			for j := range large[i].Key {
+				large[i].Key[j].Value = redact.value(large[i].Key[j].Value)
+			}
+		}
+	}
+	hide(r.Largest)
+	hide(r.Longest)
+	if r.Logical != nil {
+		hide(r.Logical.Largest)
+	}
+	if r.Growth != nil {
+		for i := range r.Growth.Largest {
+			r.Growth.Largest[i].Name = redact.value(r.Growth.Largest[i].Name)
+		}
+	}
+	for i := range r.Outside {
+		for j := range r.Outside[i].Partitions {
+			r.Outside[i].Partitions[j].Key = redact.value(r.Outside[i].Partitions[j].Key)
+		}
+	}
+}
+
+func hexOf(b []byte) string { return hex.EncodeToString(b) }

@@ -1,0 +1,441 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/workbench/inspection"
+	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/nodetool"
+)
+
+// survey is an inspection under way.
+type survey struct {
+	cmd  *inspectCmd
+	t    *live.Table
+	std  *stdio
+	file string // of the state, "" for none
+
+	cluster  *live.Cluster
+	nodes    []inspection.Node
+	sizer    *inspection.Sizer
+	group    *inspection.Grouping
+	physical *live.Physical
+	size     inspection.Size
+	page     int
+	state    *inspection.State
+	run      *inspection.Run
+	predict  inspection.Prediction
+
+	mu    sync.Mutex // of run, while several read
+	saved time.Time
+}
+
+const (
+	inspectWorkers = 4               // who read at the same time
+	saveEvery      = 2 * time.Second // how often the state is written
+	staleAfter     = 24 * time.Hour  // an unfinished inspection that is older begins anew
+)
+
+// errEnough ends the reading of a range whose beginning was wanted.
+var errEnough = errors.New("enough was read")
+
+// prepare finds out what is to be read, says what that takes, and asks for a yes
+// where it is much.
+func (s *survey) prepare(ctx context.Context) error {
+	var err error
+	if s.cluster, err = s.t.Cluster(ctx); err != nil {
+		return err
+	}
+	if p := s.cluster.Partitioner; p != "Murmur3Partitioner" && p != "DefaultPartitioner" {
+		return withHint(fmt.Errorf("the cluster %q has %s", s.cluster.Name, p), "only tables with Murmur3Partitioner's tokens are read by ranges")
+	}
+	for _, n := range s.cluster.Nodes {
+		s.nodes = append(s.nodes, inspection.Node{Address: n.Address, DataCenter: n.DataCenter, Rack: n.Rack, Tokens: n.Tokens})
+	}
+	s.physical = s.t.Physical(ctx)
+	s.group = s.grouping()
+	if err := s.probe(ctx); err != nil {
+		return err
+	}
+	list, err := s.cmd.priceList(s.cluster.Keyspaces)
+	if err != nil {
+		return err
+	}
+	if err := s.load(); err != nil {
+		return err
+	}
+	fraction := s.cmd.fraction
+	if fraction == 0 {
+		fraction = inspection.Fraction(s.size, list)
+		if s.run != nil {
+			fraction = s.run.Plan.Fraction
+		}
+	}
+	if s.run != nil && !s.run.Goes(s.nodes, fraction) {
+		fmt.Fprintln(s.std.err, "evenkeel: the inspection that was not finished is of other nodes or another fraction; this one begins anew")
+		s.run = nil
+	}
+	s.page = inspection.Page(s.size.RowBytes)
+	if s.run == nil {
+		plan := inspection.NewPlan(s.nodes, inspection.PlanOptions{
+			Fraction: fraction, Pieces: inspection.Pieces(s.size.Rows, s.size.Partitions, fraction), Seed: rand.Uint64(),
+		})
+		s.run = &inspection.Run{Plan: plan, Began: time.Now()}
+	} else {
+		fmt.Fprintf(s.std.err, "evenkeel: going on with the inspection of %s, %s of it done (--restart begins anew)\n",
+			s.run.Began.Format("2006-01-02 15:04"), percentText(float64(len(s.run.Done))/float64(len(s.run.Plan.Ranges))))
+	}
+	left := s.run.Left()
+	share := fraction * float64(len(left)) / float64(max(1, len(s.run.Plan.Ranges)))
+	s.predict = inspection.Predict(s.size, share, len(left), s.page, s.cmd.Rate, list)
+	fmt.Fprintln(s.std.err, "evenkeel: "+predictText(s.predict, fraction, s.cmd.fraction == 0))
+	if above := s.predict.Above(); above != "" && !s.cmd.Yes {
+		return withHint(fmt.Errorf("that is much: %s", above), "--yes reads it; --sample %.2g reads less", inspection.Fraction(s.size, list))
+	}
+	return nil
+}
+
+// grouping says how rows of a logical partition are told, nil where a partition is
+// one.
+func (s *survey) grouping() *inspection.Grouping {
+	table := s.t.Schema()
+	all := make([]int, len(table.PartitionKey))
+	for i := range all {
+		all[i] = i
+	}
+	if s.t.Sharding() != "" {
+		return &inspection.Grouping{Logical: all, Shard: -1}
+	}
+	at := inspection.ShardColumn(table)
+	if s.physical != nil {
+		at = slices.IndexFunc(table.PartitionKey, func(c *schema.Column) bool { return c.Name == s.physical.Column })
+	}
+	if at < 0 {
+		return nil
+	}
+	return &inspection.Grouping{Logical: slices.Delete(all, at, at+1), Shard: at}
+}
+
+// Probes: the beginnings of so many parts of the ring are read first.
+const (
+	probes    = 16
+	probeRows = 64
+)
+
+// probe reads a little of the table for its size and its times.
+func (s *survey) probe(ctx context.Context) error {
+	timed := s.t.Timed()
+	columns := s.t.Schema().All()
+	var places []int
+	for _, c := range timed {
+		places = append(places, slices.Index(columns, c))
+	}
+	times := inspection.NewTimes(s.t.Schema(), places)
+	estimate := inspection.NewProbe(len(s.t.Schema().PartitionKey), len(columns))
+	for _, r := range live.Pieces(probes, 1, 0) {
+		estimate.Begin(inspection.Range(r))
+		n := 0
+		err := s.t.Read(ctx, r, live.Selection{Times: len(timed) > 0, Page: probeRows}, func(row *live.Row) error {
+			times.Add(row.Cells)
+			estimate.Row(row.Token, row.Cells)
+			if n++; n == probeRows {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+		estimate.End(err == nil)
+	}
+	s.sizer = inspection.NewSizer(s.t.Schema(), times)
+	s.size = estimate.Size()
+	known, ok, err := s.t.Estimate(ctx, s.cluster)
+	if err != nil {
+		return err
+	}
+	if ok {
+		s.size = s.size.With(known.Partitions, known.MeanBytes)
+	}
+	return nil
+}
+
+// load reads the state.
+func (s *survey) load() error {
+	id := hexOf(func() []byte { id := s.t.Schema().ID; return id[:] }())
+	name := s.t.Address().Name()
+	s.state = inspection.NewState(name, id)
+	if s.file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(s.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return withHint(fmt.Errorf("the state of the last inspection: %w", err), "--state FILE keeps it elsewhere, --state none nowhere")
+	}
+	state, err := inspection.ReadState(text)
+	if err != nil {
+		return withHint(fmt.Errorf("%s: %w", s.file, err), "remove it, or name another with --state")
+	}
+	if state.Table != name {
+		return withHint(fmt.Errorf("%s: is the state of %s", s.file, state.Table), "a table has a state of its own: --state FILE")
+	}
+	if state.ID != id {
+		fmt.Fprintf(s.std.err, "evenkeel: the table was created anew since the last inspection; nothing is compared with that\n")
+		return nil
+	}
+	s.state = state
+	if state.Run != nil && !s.cmd.Restart {
+		if time.Since(state.Run.Began) > staleAfter {
+			fmt.Fprintln(s.std.err, "evenkeel: the inspection that was not finished is older than a day; this one begins anew")
+		} else {
+			s.run = state.Run
+		}
+	}
+	state.Run = nil
+	return nil
+}
+
+// save writes the state; the caller holds mu.
+func (s *survey) save() error {
+	if s.file == "" {
+		return nil
+	}
+	s.saved = time.Now()
+	text, err := json.Marshal(s.state)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(s.file), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(s.file+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(s.file+".new", s.file)
+	}
+	if err != nil {
+		return withHint(fmt.Errorf("keep the state: %w", err), "--state FILE keeps it elsewhere, --state none nowhere")
+	}
+	return nil
+}
+
+// forget removes the state of a table that is gone.
+func (s *survey) forget() {
+	if s.file != "" {
+		_ = os.Remove(s.file) // there may be none
+	}
+}
+
+// read reads what is left of the plan. What ended it before is the result.
+func (s *survey) read(ctx context.Context) error {
+	s.state.Run = s.run
+	if err := func() error { s.mu.Lock(); defer s.mu.Unlock(); return s.save() }(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	left := make(chan int)
+	bar := newInspectProgress(s.std.err, s.predict)
+	defer bar.end()
+	todo := s.run.Left()
+	var wg sync.WaitGroup
+	for range inspectWorkers {
+		wg.Go(func() {
+			for i := range left {
+				if err := s.readRange(ctx, i, bar); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+feed:
+	for n, i := range todo {
+		select {
+		case left <- i:
+			bar.ranges(float64(n) / float64(len(todo)))
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(left)
+	wg.Wait()
+	if s.run.Complete() {
+		return s.t.Same(context.WithoutCancel(ctx))
+	}
+	return context.Cause(ctx)
+}
+
+// readRange counts a range, and adds it when it has come whole.
+func (s *survey) readRange(ctx context.Context, i int, bar *inspectProgress) error {
+	c := inspection.NewCounter(s.t.Schema(), s.sizer, s.group)
+	n := int64(0)
+	err := s.t.Read(ctx, live.Range(s.run.Plan.Ranges[i]), live.Selection{Page: s.page}, func(row *live.Row) error {
+		c.Row(row.Token, row.Cells)
+		if n++; n%1024 == 0 {
+			bar.rows(1024)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.End()
+	bar.rows(n % 1024)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run.Add(i, &c.Tally)
+	s.run.Requests += 1 + n/int64(s.page)
+	if time.Since(s.saved) > saveEvery {
+		return s.save()
+	}
+	return nil
+}
+
+// report asks what is still to be known, and makes the report.
+func (s *survey) report(ctx, asked context.Context, why error, outside []*nodetool.Output) (*inspection.Report, error) {
+	reason := ""
+	switch {
+	case asked.Err() != nil:
+		reason = "interrupted"
+	case why != nil:
+		reason = why.Error()
+	}
+	s.name(ctx)
+	sharding := s.t.Sharding()
+	if s.physical != nil {
+		sharding = fmt.Sprintf("this is the physical table of %s, its shard is %s, its layout %s", s.physical.Logical, s.physical.Column, s.physical.Layout)
+	}
+	r := inspection.Summarize(s.run, inspection.Summary{
+		Schema: s.t.Schema(), Replication: s.t.Keyspace().Replication, At: time.Now().UTC(), Last: s.state.Last,
+		Sharding: sharding, Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
+	})
+	r.Coverage.State = s.file
+	r.Prediction = &s.predict
+	r.Store = fmt.Sprintf("%s %s, %d nodes", s.cluster.Name, s.cluster.Release, len(s.cluster.Nodes))
+	if s.cluster.Door {
+		r.Store = fmt.Sprintf("an evenkeel door, in front of %s %s", s.cluster.Name, s.cluster.Release)
+		if s.cluster.Name == "evenkeel" {
+			r.Store = "an evenkeel door, on the embedded engine"
+		}
+	}
+	if why == nil || asked.Err() != nil {
+		views, err := s.t.Views(ctx, s.cluster)
+		if err == nil {
+			for _, v := range views {
+				r.Views = append(r.Views, inspection.View(v))
+			}
+		}
+	}
+	s.outside(r, outside)
+	return r, nil
+}
+
+// name finds the keys of the largest partitions whose tokens alone are known, since
+// they were read by an earlier call.
+func (s *survey) name(ctx context.Context) {
+	for _, list := range [][]inspection.Partition{s.run.Total.Largest, s.run.Total.Longest} {
+		for i := range list[:min(len(list), s.cmd.Top)] {
+			p := &list[i]
+			if p.Key != nil {
+				continue
+			}
+			r := live.Range{After: p.Token - 1, UpTo: p.Token}
+			err := s.t.Read(ctx, r, live.Selection{Columns: s.t.Schema().PartitionKey, Page: 1}, func(row *live.Row) error {
+				for _, v := range row.Cells {
+					p.Key = append(p.Key, append([]byte{}, v...))
+				}
+				return errEnough
+			})
+			if err != nil && !errors.Is(err, errEnough) {
+				return // it stays a token
+			}
+		}
+	}
+}
+
+// outside adds what other tools told, and says what they could tell.
+func (s *survey) outside(r *inspection.Report, outputs []*nodetool.Output) {
+	hot, dead, sizes := false, false, false
+	for _, o := range outputs {
+		for _, rank := range o.Rankings {
+			out := inspection.Outside{What: rank.Title, From: "nodetool toppartitions"}
+			for _, row := range rank.Rows {
+				out.Partitions = append(out.Partitions, inspection.Counted{Key: row.Key, Count: row.Count, Unit: strings.ToLower(rank.Unit), Error: row.Error})
+			}
+			if len(rank.Rows) == 0 {
+				out.Text = "nothing was recorded while it sampled"
+			}
+			hot = hot || strings.HasPrefix(rank.Title, "Frequency")
+			r.Outside = append(r.Outside, out)
+		}
+		for _, h := range o.Histograms {
+			sizes = true
+			var parts []string
+			for _, p := range h.Percentiles {
+				parts = append(parts, fmt.Sprintf("%s %.0f bytes, %.0f cells", p.Name, p.Bytes, p.Cells))
+			}
+			r.Outside = append(r.Outside, inspection.Outside{What: "Partitions of one node, tombstones and all", From: "nodetool tablehistograms", Text: strings.Join(parts, "; ")})
+		}
+		if len(o.Partitions) == 0 {
+			continue
+		}
+		all := nodetool.Sum(o.Partitions)
+		sizes = true
+		large := inspection.Outside{What: "Largest partitions in SSTables", From: "sstablepartitions"}
+		for _, p := range all[:min(len(all), s.cmd.Top)] {
+			large.Partitions = append(large.Partitions, inspection.Counted{Key: p.Key, Count: float64(p.Bytes), Unit: "bytes"})
+		}
+		r.Outside = append(r.Outside, large)
+		all = slices.DeleteFunc(all, func(p nodetool.Partition) bool { return !p.Detailed || p.Tombstones == 0 })
+		slices.SortStableFunc(all, func(a, b nodetool.Partition) int { return int(min(max(b.Tombstones-a.Tombstones, -1), 1)) })
+		if dead = dead || slices.ContainsFunc(o.Partitions, func(p nodetool.Partition) bool { return p.Detailed }); dead {
+			heavy := inspection.Outside{What: "Partitions with most tombstones", From: "sstablepartitions"}
+			for _, p := range all[:min(len(all), s.cmd.Top)] {
+				heavy.Partitions = append(heavy.Partitions, inspection.Counted{Key: p.Key, Count: float64(p.Tombstones), Unit: "tombstones"})
+			}
+			if len(all) == 0 {
+				heavy.Text = "none"
+			}
+			r.Outside = append(r.Outside, heavy)
+		}
+	}
+	ks, table := s.t.Address().Keyspace, s.t.Address().Table
+	command := func(known bool, what, command string) {
+		switch {
+		case known:
+		case s.cluster.Name == "evenkeel" && s.cluster.Door:
+			r.Hidden = append(r.Hidden, inspection.HiddenAnswer{What: what, Command: "the embedded engine does not count that"})
+		case s.cluster.Keyspaces:
+			r.Hidden = append(r.Hidden, inspection.HiddenAnswer{What: what, Command: "Amazon Keyspaces does not tell; its CloudWatch metrics say when partitions throttle (PerPartition… exceeded)"})
+		default:
+			r.Hidden = append(r.Hidden, inspection.HiddenAnswer{What: what, Command: command})
+		}
+	}
+	again := fmt.Sprintf("evenkeel inspect %s --nodetool ", s.cmd.Table)
+	command(hot, "hottest partitions", fmt.Sprintf("on a node, while it is busy: nodetool toppartitions %s %s 10000 > top.txt; then %stop.txt", ks, table, again))
+	command(dead, "partitions with most tombstones", fmt.Sprintf("on a node: sstablepartitions -m $(ls …/data/%s/%s-*/*-Data.db) > sizes.csv; then %ssizes.csv", ks, table, again))
+	command(sizes, "sizes with tombstones and overwritten values", fmt.Sprintf("on a node: nodetool tablehistograms %s %s > histograms.txt; then %shistograms.txt", ks, table, again))
+}
+
+// keep writes what the next call needs.
+func (s *survey) keep(r *inspection.Report) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run.Complete() {
+		s.state.Run, s.state.Last = nil, s.run.Last(r.At)
+	}
+	return s.save()
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/inspection"
+)
+
+// inspectText prints a report for people.
+func inspectText(w io.Writer, r *inspection.Report) error {
+	b := bufio.NewWriter(w)
+	std := &stdio{out: b}
+	out := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
+
+	out("%s, %s\n", r.Table, r.Store)
+	out("%s\n\n", coverageText(r.Coverage))
+
+	out("  %-13s%s\n", "partitions", intervalText(r.Partitions, countText))
+	out("  %-13s%s\n", "rows", intervalText(r.Rows, countText))
+	out("  %-13s%s\n", "bytes", intervalText(r.Bytes, bytesText))
+	if r.Partitions.Value > 0 {
+		out("\n  partition size   rows%-25s bytes\n", "")
+		for _, q := range []struct {
+			name        string
+			rows, bytes inspection.Interval
+		}{
+			{"p50", r.Sizes.Rows.P50, r.Sizes.Bytes.P50}, {"p90", r.Sizes.Rows.P90, r.Sizes.Bytes.P90},
+			{"p99", r.Sizes.Rows.P99, r.Sizes.Bytes.P99}, {"p99.9", r.Sizes.Rows.P999, r.Sizes.Bytes.P999},
+		} {
+			out("  %14s   %-28s  %s\n", q.name, intervalText(q.rows, countText), intervalText(q.bytes, bytesText))
+		}
+		most := "max"
+		if r.Coverage.Read < 1 {
+			most = "max of those read"
+		}
+		out("  %14s   %-28s  %s\n", most, countText(r.Sizes.Rows.Max), bytesText(r.Sizes.Bytes.Max))
+		out("  %14s   %-28s  %s\n\n", "mean", countText(r.Sizes.Rows.Mean), bytesText(r.Sizes.Bytes.Mean))
+		entry(std, "bytes are", r.Sizes.How+".")
+		entry(std, "above 10 MB", fmt.Sprintf("%s partitions; above 100 MB %s.", intervalText(r.Above.Good, countText), intervalText(r.Above.Most, countText)))
+	}
+	largeText(b, "largest partitions", r.Largest, r.Coverage)
+	logicalText(b, std, r)
+	nodesText(b, std, r)
+	growthText(b, std, r)
+
+	out("\n%s: %s\n", r.Key.Shape, r.Key.CQL)
+	entry(std, "means", r.Key.Means)
+	for _, f := range r.Key.Findings {
+		label := "note"
+		if f.Warning {
+			label = "warning"
+		}
+		entry(std, label, f.Name+": "+strings.TrimSpace(f.Evidence+" "+f.Advice))
+	}
+
+	if len(r.Views) > 0 {
+		out("\nwhat the nodes show in system_views\n")
+		for _, v := range r.Views {
+			out("  %-16s %-22s %-10s %s\n", v.Node, v.Table, v.Column, countText(v.Value))
+		}
+	}
+	for _, o := range r.Outside {
+		out("\n%s (%s)\n", o.What, o.From)
+		for _, p := range o.Partitions {
+			plus := ""
+			if p.Error > 0 {
+				plus = fmt.Sprintf(" (up to %s too high)", countText(p.Error))
+			}
+			out("  %12s %-12s %s%s\n", countText(p.Count), p.Unit, p.Key, plus)
+		}
+		if o.Text != "" {
+			entry(std, "", o.Text)
+		}
+	}
+	if len(r.Hidden) > 0 {
+		out("\nunknown from here\n")
+		for _, h := range r.Hidden {
+			out("  %s\n      %s\n", h.What, h.Command)
+		}
+	}
+	return b.Flush()
+}
+
+func coverageText(c inspection.Coverage) string {
+	of := "the whole table"
+	if c.Mode == "sample" {
+		of = fmt.Sprintf("a sample, %s of the ring; intervals hold with 99%% confidence", percentText(c.Read))
+	}
+	text := fmt.Sprintf("%s: %s rows in %s requests", of, countText(float64(c.Rows)), countText(float64(c.Requests)))
+	if c.Partial {
+		text = fmt.Sprintf("PARTIAL (%s): %d of %d ranges of tokens, %s of the ring, were read: %s rows; intervals hold with 99%% confidence for the whole",
+			c.Why, c.Done, c.Ranges, percentText(c.Read), countText(float64(c.Rows)))
+	}
+	if c.State != "" {
+		text += "\nstate in " + c.State
+	}
+	return text
+}
+
+func largeText(b *bufio.Writer, title string, large []inspection.Large, c inspection.Coverage) {
+	if len(large) == 0 {
+		return
+	}
+	if c.Read < 1 {
+		title += " of those that were read (larger ones may not be among them)"
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, l := range large {
+		fmt.Fprintf(b, "  %10s %12s rows %6s  %s\n", bytesText(float64(l.Bytes)), countText(float64(l.Rows)), percentText(l.Share), shortened(inspection.Text(l.Key, l.Token)))
+	}
+}
+
+// shortened cuts keys that are too long for a line, and what would disturb a terminal.
+func shortened(text string) string {
+	var s strings.Builder
+	for i, c := range []rune(text) {
+		if i == 120 {
+			s.WriteString("…")
+			break
+		}
+		if c < ' ' || c >= 0x7f && c < 0xa0 {
+			c = '.'
+		}
+		s.WriteRune(c)
+	}
+	return s.String()
+}
+
+func logicalText(b *bufio.Writer, std *stdio, r *inspection.Report) {
+	l := r.Logical
+	if l == nil {
+		return
+	}
+	fmt.Fprintf(b, "\nlogical partitions, over all their shards\n")
+	if l.Partitions.Value == 0 {
+		entry(std, "", l.Note)
+		return
+	}
+	note := ""
+	if l.Note != "" {
+		note = " (" + l.Note + ")"
+	}
+	entry(std, "number", fmt.Sprintf("%s%s; each has %.3g physical ones on average, %.0f at the most.", intervalText(l.Partitions, countText), note, l.PhysicalMean, l.PhysicalMax))
+	entry(std, "rows", fmt.Sprintf("p50 %s, p99 %s, max %s", intervalText(l.Rows.P50, countText), intervalText(l.Rows.P99, countText), countText(l.Rows.Max)))
+	entry(std, "bytes", fmt.Sprintf("p50 %s, p99 %s, max %s", intervalText(l.Bytes.P50, bytesText), intervalText(l.Bytes.P99, bytesText), bytesText(l.Bytes.Max)))
+	entry(std, "evenness", fmt.Sprintf("in the largest, the fullest physical partition has %.3g × the mean of its physical ones.", l.Evenness))
+	largeText(b, "largest logical partitions", l.Largest, inspection.Coverage{Read: 1})
+}
+
+func nodesText(b *bufio.Writer, std *stdio, r *inspection.Report) {
+	fmt.Fprintf(b, "\nnodes\n")
+	if len(r.Nodes) > 1 {
+		fmt.Fprintf(b, "  %-16s %-14s %-10s %8s %12s %14s %10s %12s\n", "", "data centre", "rack", "ring", "bytes", "rows", "over mean", "ring alone")
+		for _, n := range r.Nodes {
+			fmt.Fprintf(b, "  %-16s %-14s %-10s %8s %12s %14s %9.2f× %11.2f×\n", n.Address, n.DataCenter, n.Rack, percentText(n.Ring), bytesText(n.Bytes), countText(n.Rows), n.OverMean, n.RingOver)
+		}
+	}
+	if r.NodesNote != "" {
+		entry(std, "", r.NodesNote+".")
+	}
+}
+
+func growthText(b *bufio.Writer, std *stdio, r *inspection.Report) {
+	fmt.Fprintf(b, "\ngrowth\n")
+	g := r.Growth
+	if g == nil {
+		entry(std, "", r.GrowthNote+".")
+		return
+	}
+	entry(std, "since", fmt.Sprintf("%s, %s", g.Since.Local().Format("2006-01-02 15:04:05"), gapText(g.Days)))
+	entry(std, "a day", fmt.Sprintf("%s rows, %s, %s partitions", intervalText(g.RowsPerDay, countText), intervalText(g.BytesPerDay, bytesText), intervalText(g.PartitionsPerDay, countText)))
+	for _, p := range g.Largest {
+		when := ""
+		for _, at := range []struct {
+			limit string
+			time  *time.Time
+		}{{"10 MB", p.Good}, {"100 MB", p.Most}} {
+			if at.time != nil {
+				when += fmt.Sprintf(", %s about %s", at.limit, at.time.Format("2006-01-02"))
+			}
+		}
+		fmt.Fprintf(b, "  %10s → %10s  %12s a day%s  %s\n", bytesText(float64(p.BytesBefore)), bytesText(float64(p.Bytes)), bytesText(p.BytesPerDay), when, shortened(p.Name))
+	}
+}
+
+func gapText(days float64) string {
+	if days >= 2 {
+		return fmt.Sprintf("%.1f days ago", days)
+	}
+	return time.Duration(days*24*float64(time.Hour)).Round(time.Second).String() + " ago"
+}
+
+func predictText(p inspection.Prediction, fraction float64, chosen bool) string {
+	of := "the whole table"
+	if fraction < 1 {
+		of = fmt.Sprintf("a sample, %s of the ring", percentText(fraction))
+		if chosen {
+			of += " (the whole is much: --whole --yes reads it)"
+		}
+	}
+	text := fmt.Sprintf("%s will take about %s requests, %s rows, %s", of, countText(p.Requests), countText(p.Rows), bytesText(p.Bytes))
+	if p.Seconds >= 1 {
+		text += fmt.Sprintf(", %s at the rate set", time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))
+	}
+	if p.Currency != "" {
+		text += fmt.Sprintf("; %s read units, %.4f %s (prices of %s)", countText(p.ReadUnits), p.Money, p.Currency, p.Prices)
+	}
+	return text + "; known from " + p.From
+}
+
+func intervalText(i inspection.Interval, text func(float64) string) string {
+	if i.Low == i.High {
+		return text(i.Value)
+	}
+	if math.IsInf(i.High, 1) {
+		return fmt.Sprintf("%s (%s or more)", text(i.Value), text(i.Low))
+	}
+	return fmt.Sprintf("%s (%s to %s)", text(i.Value), text(i.Low), text(i.High))
+}
+
+func countText(v float64) string {
+	if math.Abs(v) < 100 && v != math.Trunc(v) {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return capacity.Number(math.Round(v))
+}
+
+// bytesText is a size in decimal units, as limits are given in.
+func bytesText(v float64) string {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if math.Abs(v) >= u.size {
+			return fmt.Sprintf("%.3g %s", v/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f B", v)
+}
+
+func percentText(x float64) string {
+	switch p := 100 * x; {
+	case p == 0:
+		return "0%"
+	case p < 0.1:
+		return fmt.Sprintf("%.2g%%", p)
+	case p > 99.9 && p < 100:
+		return "99.9%"
+	}
+	return fmt.Sprintf("%.3g%%", 100*x)
+}

@@ -1,0 +1,216 @@
+package inspection
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Limits of a partition: what it should stay under, and what it must.
+const (
+	GoodBytes = 10e6
+	MostBytes = 100e6
+)
+
+// findings judges a key by what was counted.
+func findings(t *schema.Table, r *Run, ri *Report) []Finding {
+	out := []Finding{}
+	add := func(f *Finding) {
+		if f != nil {
+			out = append(out, *f)
+		}
+	}
+	add(identity(t, &r.Total))
+	add(unbounded(t, &r.Total, ri.Growth))
+	add(buckets(t, &r.Total))
+	add(spread(t, r, ri))
+	add(large(ri))
+	add(skew(ri))
+	return out
+}
+
+// column is what was seen of a column of the primary key.
+func (t *Tally) column(i int) *KeyColumn {
+	if i < len(t.Keys) {
+		return &t.Keys[i]
+	}
+	return &KeyColumn{}
+}
+
+// identity finds keys that no column of makes a row one of its own: a period, and
+// columns of few values.
+func identity(t *schema.Table, seen *Tally) *Finding {
+	if seen.Partitions < 3 {
+		return nil
+	}
+	period := ""
+	columns := append(slices.Clone(t.PartitionKey), t.Clustering...)
+	var names []string
+	for i, c := range columns {
+		k := seen.column(i)
+		if b := bucket(c, k); b != "" {
+			period = b
+		} else if c.Type.Kind == value.UUID || isTime(c.Type) || k.Distinct.Many {
+			return nil
+		}
+		names = append(names, c.Name)
+	}
+	if period == "" {
+		return nil
+	}
+	f := &Finding{Name: "no column identifies a row", Columns: names, Warning: true}
+	if len(t.Clustering) == 0 {
+		f.Evidence = fmt.Sprintf("%s hold one row for each %s: every key column is a period or has few values.", all(names), oneOf(t, period))
+	} else {
+		n := seen.Tuples.N()
+		if seen.Tuples.Many || n < 2 || float64(seen.MaxRows) < 0.9*float64(n) {
+			return nil
+		}
+		f.Evidence = fmt.Sprintf("%s have only %d different values, and partitions have up to %d rows: they are full.", all(names[len(t.PartitionKey):]), n, seen.MaxRows)
+	}
+	f.Advice = "If rows are events (lines of a log, orders), each one overwrites the one before it with the same key, without a word: add a column that is the event's own, a timeuuid or an id, to the clustering columns. If there is one record of that kind in a " + period + ", all is well."
+	return f
+}
+
+func oneOf(t *schema.Table, period string) string {
+	if len(t.PartitionKey) == 1 {
+		return period
+	}
+	return "combination in a " + period
+}
+
+// unbounded finds partitions that grow for ever.
+func unbounded(t *schema.Table, seen *Tally, g *Growth) *Finding {
+	if len(t.Clustering) == 0 {
+		return nil
+	}
+	for i, c := range t.PartitionKey {
+		if bucket(c, seen.column(i)) != "" {
+			return nil
+		}
+	}
+	var times []string
+	for i, c := range t.Clustering {
+		if isTime(c.Type) || bucket(c, seen.column(len(t.PartitionKey)+i)) != "" {
+			times = append(times, c.Name)
+		}
+	}
+	ttl, _ := t.Options["default_time_to_live"].(int)
+	if len(times) == 0 {
+		return nil
+	}
+	f := &Finding{Name: "unbounded partition", Columns: times, Warning: ttl <= 0}
+	f.Evidence = fmt.Sprintf("rows are sorted by time (%s), and the partition key has no period: a partition takes new rows as long as its key is in use.", all(times))
+	if ttl > 0 {
+		f.Evidence += fmt.Sprintf(" Its rows end after default_time_to_live, %d s: that bounds it.", ttl)
+		return f
+	}
+	if g != nil && len(g.Largest) > 0 && g.Largest[0].BytesPerDay > 0 {
+		f.Evidence += fmt.Sprintf(" One grew by %.0f bytes a day since the last inspection.", g.Largest[0].BytesPerDay)
+	}
+	f.Advice = "Bound it by a period in the partition key (a day, an hour), so long that a partition stays under 10 MB; or let rows expire."
+	return f
+}
+
+// buckets names the periods of a partition key.
+func buckets(t *schema.Table, seen *Tally) *Finding {
+	var names []string
+	period := ""
+	for i, c := range t.PartitionKey {
+		if b := bucket(c, seen.column(i)); b != "" {
+			names, period = append(names, c.Name), b
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	f := &Finding{Name: "time bucket", Columns: names, Evidence: fmt.Sprintf("%s is a period (%s): partitions end with it.", all(names), period)}
+	if len(t.PartitionKey) == len(names) {
+		f.Warning = true
+		f.Evidence += " There is nothing beside it in the partition key: all that is written at one time goes to one partition."
+		f.Advice = "If many rows come at one time, spread each " + period + " over shards: WITH write_sharding, or one more column of the key."
+	}
+	return f
+}
+
+// spread finds columns that spread a key over several partitions, and says of what
+// kind they are.
+func spread(t *schema.Table, r *Run, ri *Report) *Finding {
+	if ri.Sharding != "" {
+		f := &Finding{Name: "write_sharding", Evidence: "the table is write-sharded by evenkeel: " + ri.Sharding + "."}
+		if l := ri.Logical; l != nil {
+			f.Evidence += fmt.Sprintf(" A logical partition has %.4g physical ones on average, %.0f at the most.", l.PhysicalMean, l.PhysicalMax)
+		}
+		return f
+	}
+	at := ShardColumn(t)
+	shards := slices.Clone(r.Total.Shards)
+	if at < 0 || len(shards) == 0 || len(shards) >= shardsMost {
+		return nil
+	}
+	c := t.PartitionKey[at]
+	slices.SortFunc(shards, func(a, b ShardTally) int { return c.Type.Compare(a.Value, b.Value) })
+	f := &Finding{Columns: []string{c.Name}}
+	least, most, total := shards[0].Partitions, shards[0].Partitions, int64(0)
+	falling := true
+	for i, s := range shards {
+		least, most = min(least, s.Partitions), max(most, s.Partitions)
+		total += s.Partitions
+		falling = falling && (i == 0 || s.Partitions <= shards[i-1].Partitions)
+	}
+	ends := fmt.Sprintf("%s to %s", c.Type.Format(nil, shards[0].Value), c.Type.Format(nil, shards[len(shards)-1].Value))
+	switch {
+	case len(shards) == 1:
+		f.Name = "shard column"
+		f.Evidence = fmt.Sprintf("%s has one value, %s: it spreads nothing.", c.Name, c.Type.Format(nil, shards[0].Value))
+	case falling && most >= 2*least:
+		f.Name = "dummy column (rollover)"
+		f.Evidence = fmt.Sprintf("%s counts from %s, and the higher, the fewer keys have it (%d partitions with the first value, %d with the last): the next value is taken when a partition is full enough.", c.Name, ends, shards[0].Partitions, shards[len(shards)-1].Partitions)
+		f.Advice = "New rows of a key go to its highest value, one partition: that bounds size, not heat. Whoever reads a key has to read all its values."
+	default:
+		f.Name = "shard column"
+		mean := float64(total) / float64(len(shards))
+		rows, fullest := int64(0), int64(0)
+		for _, s := range shards {
+			rows, fullest = rows+s.Rows, max(fullest, s.Rows)
+		}
+		over := float64(fullest) * float64(len(shards)) / math.Max(1, float64(rows))
+		f.Evidence = fmt.Sprintf("%s has %d values (%s), each in about %.0f partitions: a key is spread by hand. The fullest value has %.3g × the mean of rows.", c.Name, len(shards), ends, mean, over)
+		f.Warning = over > 2 && r.Total.Rows > 1000
+		if f.Warning {
+			f.Advice = "The calculation behind it is skewed: most rows are in few shards. A hash (murmur3, jump) spreads evenly; a product of code points does not."
+		} else {
+			f.Advice = "evenkeel can do that by itself: WITH write_sharding = {'shards': '" + fmt.Sprint(len(shards)) + "'}."
+		}
+	}
+	return f
+}
+
+// large says how many partitions are above the limits.
+func large(ri *Report) *Finding {
+	if ri.Above.Good.Value == 0 {
+		return nil
+	}
+	f := &Finding{Name: "large partition", Warning: true}
+	f.Evidence = fmt.Sprintf("%.0f partitions are above 10 MB, %.0f of them above 100 MB; the largest that was read has %.3g MB.", ri.Above.Good.Value, ri.Above.Most.Value, ri.Sizes.Bytes.Max/1e6)
+	f.Advice = "Large partitions cost reads, heap, compaction and repair. A period or shards in the partition key part them; evenkeel advise says which."
+	return f
+}
+
+// skew says that few partitions have most rows.
+func skew(ri *Report) *Finding {
+	s := ri.Sizes.Rows
+	if len(ri.Largest) == 0 || ri.Partitions.Value < 20 || ri.Rows.Value < 1000 {
+		return nil
+	}
+	share := ri.Largest[0].Share
+	if share < 0.05 || s.Max < 20*math.Max(1, s.Mean) {
+		return nil
+	}
+	return &Finding{Name: "partition skew", Warning: true,
+		Evidence: fmt.Sprintf("the largest partition has %.1f%% of all bytes, %.3g × the mean of rows.", 100*share, s.Max/math.Max(1e-9, s.Mean)),
+		Advice:   "Its node does more than the others, whatever the ring. Spread that key: write_sharding, or one more column of the key."}
+}

@@ -1,0 +1,97 @@
+package inspection
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Range is tokens from behind After to UpTo, inclusive.
+type Range struct {
+	After int64 `json:"after"`
+	UpTo  int64 `json:"up_to"`
+}
+
+// share is how much of the ring a range is.
+func (r Range) share() float64 {
+	return float64(uint64(r.UpTo)-uint64(r.After)) / (1 << 64)
+}
+
+// Node is a node of the ring.
+type Node struct {
+	Address    string  `json:"address"`
+	DataCenter string  `json:"data_center"`
+	Rack       string  `json:"rack"`
+	Tokens     []int64 `json:"tokens"`
+}
+
+// PlanOptions say what is to be read.
+type PlanOptions struct {
+	Fraction float64 `json:"fraction"` // of the ring; 1: all
+	Pieces   int     `json:"pieces"`   // at least so many, as far as the ring goes
+	Seed     uint64  `json:"seed"`
+}
+
+// Plan is what is read: ranges that each belong to one node.
+type Plan struct {
+	PlanOptions
+	Nodes  []Node  `json:"nodes"`
+	Ranges []Range `json:"-"` // in the order in which they are read
+}
+
+// NewPlan makes the plan; the same arguments give the same one.
+func NewPlan(nodes []Node, o PlanOptions) *Plan {
+	if o.Fraction <= 0 || o.Fraction > 1 {
+		o.Fraction = 1
+	}
+	p := &Plan{PlanOptions: o, Nodes: nodes}
+	rnd := rand.New(rand.NewPCG(o.Seed, 1))
+	ends := []int64{math.MaxInt64}
+	for _, n := range nodes {
+		ends = append(ends, n.Tokens...)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	begin := int64(math.MinInt64)
+	for _, end := range ends {
+		if end == begin {
+			continue
+		}
+		whole := Range{begin, end}
+		n := max(1, int(math.Round(whole.share()*float64(o.Pieces))))
+		width := uint64(end) - uint64(begin)
+		for i := range uint64(n) {
+			lo, hi := begin+int64(width/uint64(n)*i), begin+int64(width/uint64(n)*(i+1))
+			if i == uint64(n)-1 {
+				hi = end
+			}
+			p.cut(Range{lo, hi}, rnd)
+		}
+		begin = end
+	}
+	rnd.Shuffle(len(p.Ranges), func(i, j int) { p.Ranges[i], p.Ranges[j] = p.Ranges[j], p.Ranges[i] })
+	return p
+}
+
+// cut adds a piece, or an interval of it that is the wanted fraction.
+func (p *Plan) cut(r Range, rnd *rand.Rand) {
+	if p.Fraction < 1 {
+		width := uint64(r.UpTo) - uint64(r.After)
+		part := uint64(float64(width) * p.Fraction)
+		if part == 0 {
+			return
+		}
+		r.After += int64(rnd.Uint64N(width - part + 1))
+		r.UpTo = r.After + int64(part)
+	}
+	p.Ranges = append(p.Ranges, r)
+}
+
+// Pieces is into how many pieces a ring is cut well for so many rows and partitions,
+// of which a fraction is read.
+func Pieces(rows, partitions, fraction float64) int {
+	if fraction < 1 {
+		return int(math.Min(4096, math.Max(64, partitions*fraction/32)))
+	}
+	return int(math.Min(16384, math.Max(32, rows/10_000)))
+}

@@ -1,0 +1,98 @@
+package inspection
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/prices"
+)
+
+// Size is what is known of a table before it is read.
+type Size struct {
+	Partitions float64 `json:"partitions"`
+	Rows       float64 `json:"rows"`
+	RowBytes   float64 `json:"row_bytes"` // of values, as they come over the network
+	From       string  `json:"from"`      // where that is known from
+}
+
+// Prediction is what an inspection will ask of the store.
+type Prediction struct {
+	Requests  float64 `json:"requests"`
+	Rows      float64 `json:"rows"`
+	Bytes     float64 `json:"bytes"`
+	Seconds   float64 `json:"seconds"`              // at the rate that is set; 0 where none is
+	ReadUnits float64 `json:"read_units,omitempty"` // of 4 KB at LOCAL_ONE, where the store bills them
+	Money     float64 `json:"money,omitempty"`
+	Currency  string  `json:"currency,omitempty"`
+	Prices    string  `json:"prices,omitempty"` // date and region
+	From      string  `json:"from"`
+}
+
+// Thresholds: above them an inspection wants a yes.
+const (
+	ManyRows  = 1_000_000
+	ManyBytes = 1e9
+	MuchMoney = 1.0
+)
+
+// Page is how many rows make a page of about a megabyte.
+func Page(rowBytes float64) int {
+	if rowBytes <= 0 {
+		return 1000
+	}
+	return int(math.Min(5000, math.Max(10, 1e6/rowBytes)))
+}
+
+// Predict says what reading a fraction of a table in so many ranges and pages of that
+// size takes. list is nil where reading costs nothing by the request.
+func Predict(s Size, fraction float64, ranges, page int, rate float64, list *prices.List) Prediction {
+	p := Prediction{Rows: s.Rows * fraction, From: s.From}
+	p.Bytes = p.Rows * s.RowBytes
+	p.Requests = float64(ranges) + math.Floor(p.Rows/float64(page))
+	if rate > 0 {
+		p.Seconds = p.Rows / rate
+	}
+	if list != nil {
+		// Half a unit for 4 KB at LOCAL_ONE, rounded up for each page.
+		p.ReadUnits = math.Ceil(p.Bytes/4096)/2 + p.Requests/2
+		p.Money = p.ReadUnits * list.MillionReadUnits / 1e6
+		p.Currency, p.Prices = list.Currency, list.Date+", "+list.Region
+	}
+	return p
+}
+
+// Above says which thresholds a prediction is above, "" where none.
+func (p Prediction) Above() string {
+	var all []string
+	if p.Rows > ManyRows {
+		all = append(all, fmt.Sprintf("%.0f rows are more than %d", p.Rows, ManyRows))
+	}
+	if p.Bytes > ManyBytes {
+		all = append(all, fmt.Sprintf("%.1f GB are more than %.0f GB", p.Bytes/1e9, ManyBytes/1e9))
+	}
+	if p.Money > MuchMoney {
+		all = append(all, fmt.Sprintf("%.2f %s are more than %.2f", p.Money, p.Currency, MuchMoney))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Fraction is the greatest fraction of a table that stays below the thresholds, 1
+// where that is all of it.
+func Fraction(s Size, list *prices.List) float64 {
+	f := 1.0
+	if s.Rows > 0 {
+		f = math.Min(f, 0.8*ManyRows/s.Rows)
+		f = math.Min(f, 0.8*ManyBytes/math.Max(1, s.Rows*s.RowBytes))
+		if list != nil {
+			if whole := Predict(s, 1, 1, Page(s.RowBytes), 0, list).Money; whole > 0 {
+				f = math.Min(f, 0.8*MuchMoney/whole)
+			}
+		}
+	}
+	if f < 1 { // two digits, so that the same command means the same fraction tomorrow
+		digits := math.Pow(10, math.Floor(math.Log10(f))-0)
+		f = math.Floor(f/digits) * digits
+	}
+	return f
+}

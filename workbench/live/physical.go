@@ -1,0 +1,32 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+)
+
+// Physical says that a table is the physical one of a table that evenkeel shards,
+// seen without a door.
+type Physical struct {
+	Logical string // keyspace.table, as a door shows it
+	Column  string // its shard
+	Layout  string // the property write_sharding
+}
+
+// Physical looks into evenkeel's catalogue in the store; nil where there is none, or
+// nothing of this table.
+func (t *Table) Physical(ctx context.Context) *Physical {
+	c := catalog.New(catalog.Options{Session: system{t.session}, Now: time.Now, UUID: func() [16]byte { return [16]byte{} }})
+	entries, present, err := c.Load(ctx)
+	if err != nil || !present {
+		return nil // whoever may not read it sees a table like others
+	}
+	for _, e := range entries {
+		if e.Keyspace == t.at.Keyspace && e.Physical == t.at.Table && e.ID == t.schema.ID && e.State == catalog.Active {
+			return &Physical{Logical: Identifier(e.Keyspace) + "." + Identifier(e.Table), Column: e.Layout.Column, Layout: e.Layout.String()}
+		}
+	}
+	return nil
+}
