@@ -86,11 +86,15 @@ func (r *Reader[R]) count(key *R) int {
 // upto is the number of a shard's known rows up to key.
 func (r *Reader[R]) upto(shard int, key *R) int {
 	rows := r.shards[shard].rows
-	at, found := slices.BinarySearchFunc(rows, key, func(row R, key *R) int { return r.o.Compare(&row, key) })
-	if found {
-		at++
+	low, high := 0, len(rows)
+	for low < high {
+		if middle := (low + high) / 2; r.o.Compare(&rows[middle], key) <= 0 {
+			low = middle + 1
+		} else {
+			high = middle
+		}
 	}
-	return at
+	return low
 }
 
 // hazard is the expected number of rows of a shard up to some key, and up to

@@ -49,6 +49,19 @@ func (e *Encoder) Frame(h Header, body ...[]byte) {
 	}
 }
 
+// Grow makes room for a body of n bytes, in spare where that has more of it than
+// the present buffer, whose contents it then takes over.
+func (e *Encoder) Grow(n int, spare []byte) {
+	n += n>>8 + 1<<10 // heads of segments
+	if cap(e.buf)-len(e.buf) >= n {
+		return
+	}
+	if n += len(e.buf); cap(spare) < n {
+		spare = make([]byte, 0, n)
+	}
+	e.buf = append(spare[:0], e.buf...)
+}
+
 // Len is about how many bytes wait to be taken.
 func (e *Encoder) Len() int { return len(e.buf) + len(e.pack) }
 

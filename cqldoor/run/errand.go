@@ -111,7 +111,10 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 	} else if len(warnings) > 0 {
 		p.Warnings = wire.AppendStringList(nil, warnings)
 	}
-	req.Reply(wire.Message{Op: wire.OpResult, Flags: p.Flags(), Body: append(p.Append(nil), body...)})
+	if p.Flags() != 0 {
+		body = append(p.Append(nil), body...)
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Flags: p.Flags(), Body: body})
 	return nil
 }
 

@@ -105,6 +105,7 @@ func newBuffer(n int) []byte {
 // giveBuffer lets a buffer be used again, which nobody sees any more.
 func giveBuffer(b []byte) {
 	if cap(b) > 0 && cap(b) <= keptBuffer {
-		buffers.Put(&b)
+		lent := b
+		buffers.Put(&lent)
 	}
 }

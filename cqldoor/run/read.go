@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -53,6 +54,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	if err != nil {
 		return err
 	}
+	defer out.release()
 	return respond(ctx, req, aggregateWarnings(b), out.w.Finish())
 }
 
@@ -85,7 +87,17 @@ func (o *output) begin(v wire.Version, params *wire.Params, metadataID []byte) {
 		m.Flags |= wire.MetadataNewID
 		m.NewID = o.s.metadataID[:]
 	}
-	o.w.Begin(nil, m)
+	o.w.Begin(*outputs.Get().(*[]byte), m)
+}
+
+// outputs are buffers of results, to be used again.
+var outputs = sync.Pool{New: func() any { return new([]byte) }}
+
+// release gives the buffer up, once the result is sent.
+func (o *output) release() {
+	if b := o.w.Buffer(); cap(b) <= keptBuffer {
+		outputs.Put(&b)
+	}
 }
 
 func (o *output) cells(cells [][]byte) {

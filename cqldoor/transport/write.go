@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -11,8 +12,14 @@ import (
 // ErrSlow ends a connection whose peer leaves too many bytes unread.
 var ErrSlow = errors.New("the peer does not read what it is sent")
 
-// keptBuffer is the largest output buffer that is kept for the next flush.
+// keptBuffer is the largest output buffer that a connection keeps for the next
+// flush. Larger ones, for long pages, are lent to the connections that need them.
 const keptBuffer = 256 << 10
+
+// largeBuffer is the largest that is lent.
+const largeBuffer = 8 << 20
+
+var large = sync.Pool{New: func() any { return new([]byte) }}
 
 // Append queues one frame; Flush sends it. The body is copied, and the header's
 // length is the body's. On a connection that has ended it does nothing: the
@@ -22,6 +29,9 @@ func (c *Conn) Append(h wire.Header, body []byte) int {
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return 0
+	}
+	if len(body) > keptBuffer {
+		c.enc.Grow(len(body), *large.Get().(*[]byte))
 	}
 	c.enc.Frame(h, body)
 	n := c.enc.Len() + c.taken
@@ -142,8 +152,12 @@ func (c *Conn) give(b []byte) {
 	if c.err != nil {
 		return
 	}
-	if cap(b) <= keptBuffer {
+	switch {
+	case cap(b) <= keptBuffer:
 		c.spare = b[:0]
+	case cap(b) <= largeBuffer:
+		lent := b // b itself stays off the heap
+		large.Put(&lent)
 	}
 	c.drained.Broadcast()
 }

@@ -21,7 +21,7 @@ type operation struct {
 	values func(dst []byte, i int) (raw []byte, count int)
 }
 
-var date = []byte{0x80, 0x00, 0x48, 0x16} // 2020-07-09
+var date = []byte{0x80, 0x00, 0x48, 0x14} // 2020-07-09
 
 var operations = []operation{
 	{"read", "SELECT description FROM %s WHERE publish_date = ? AND title = ?", func(dst []byte, i int) ([]byte, int) {
