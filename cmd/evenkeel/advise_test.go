@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/internal/testkit/planted"
+	"github.com/evenkeel/evenkeel/workbench/advice"
+)
+
+// advised runs advise on planted data.
+func advised(t *testing.T, s *planted.Set, target string) (*advice.Report, *planted.Table) {
+	t.Helper()
+	dir := t.TempDir()
+	data := s.Rows()
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(data.Names)
+	w.WriteAll(data.Rows)
+	file, queries := filepath.Join(dir, "data.csv"), filepath.Join(dir, "queries.txt")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(queries, []byte(s.Queries), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"advise", file, "--queries", queries, "--target", target, "--json"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d: %s", code, &errs)
+	}
+	r := &advice.Report{}
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		t.Fatal(err)
+	}
+	return r, data
+}
+
+// What is advised for Cassandra is accepted by serve, and the data are then loaded
+// without losing a row.
+func TestAdvisedTablesKeepEveryRow(t *testing.T) {
+	addr, _, _ := start(t)
+	host, port, _ := net.SplitHostPort(addr)
+	c := gocql.NewCluster(host)
+	c.Port, _ = strconv.Atoi(port)
+	c.Timeout, c.ConnectTimeout = 30*time.Second, 30*time.Second
+	c.Logger = gocql.NewLogger(gocql.LogLevelNone)
+	session, err := c.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	ctx := context.Background()
+	for i := range planted.Sets {
+		set := &planted.Sets[i]
+		target := set.Target
+		if target == "" || target == "dynamodb" {
+			target = "cassandra"
+		}
+		t.Run(set.Name, func(t *testing.T) {
+			r, data := advised(t, set, target)
+			keyspace := fmt.Sprintf("planted%d", i)
+			must := func(q string) {
+				t.Helper()
+				if err := session.Query(q).ExecContext(ctx); err != nil {
+					t.Fatalf("%v\n%s", err, q)
+				}
+			}
+			must("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+			for _, ddl := range r.Verdict.DDL {
+				text := strings.TrimSuffix(ddl, ";")
+				parsed, err := syntax.Parse(text)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+				create := parsed.(*syntax.CreateTable)
+				create.Name.Keyspace = keyspace
+				must(syntax.Print(create))
+				load(t, session, r, data, create)
+				var rows int64
+				if err := session.Query("SELECT count(*) FROM "+keyspace+"."+create.Name.Name).ScanContext(ctx, &rows); err != nil {
+					t.Fatal(err)
+				}
+				if rows != int64(len(data.Rows)) {
+					t.Errorf("%d rows of %d\n%s", rows, len(data.Rows), ddl)
+				}
+			}
+		})
+	}
+}
+
+// load inserts the rows, and what the verdict adds to them.
+func load(t *testing.T, session *gocql.Session, r *advice.Report, data *planted.Table, create *syntax.CreateTable) {
+	t.Helper()
+	var names, marks []string
+	types := make([]*value.Type, len(create.Columns))
+	for i, c := range create.Columns {
+		names, marks = append(names, string(syntax.AppendIdent(nil, c.Name))), append(marks, "?")
+		types[i] = value.Named(c.Type.Name.Name)
+	}
+	insert := fmt.Sprintf("INSERT INTO %s.%s (%s) VALUES (%s)", create.Name.Keyspace, create.Name.Name, strings.Join(names, ", "), strings.Join(marks, ", "))
+	var g errgroup.Group
+	g.SetLimit(16)
+	for _, row := range data.Rows {
+		values := make([]any, len(names))
+		for i, c := range create.Columns {
+			switch at := slices.Index(data.Names, c.Name); {
+			case at >= 0:
+				v, err := types[i].FromString(row[at])
+				if err != nil {
+					t.Fatalf("%s %q: %v", c.Name, row[at], err)
+				}
+				values[i] = cell(v)
+			case types[i].Kind == value.Timeuuid:
+				id := gocql.TimeUUID()
+				values[i] = cell(id[:])
+			default: // a time bucket
+				b := r.Verdict.Bucket
+				when, err := time.Parse(time.RFC3339, row[slices.Index(data.Names, b.Of)])
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := types[i].FromString(bucketStart(when, b.Unit))
+				if err != nil {
+					t.Fatal(err)
+				}
+				values[i] = cell(v)
+			}
+		}
+		g.Go(func() error { return session.Query(insert, values...).Exec() })
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bucketStart is the beginning of a period as CQL reads it.
+func bucketStart(when time.Time, unit string) string {
+	switch when = when.UTC(); unit {
+	case "hour":
+		return when.Truncate(time.Hour).Format(time.RFC3339)
+	case "month":
+		return when.Format("2006-01") + "-01"
+	case "year":
+		return when.Format("2006") + "-01-01"
+	}
+	return when.Format(time.DateOnly)
+}
+
+// cell is a serialized value.
+type cell []byte
+
+func (c cell) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return c, nil }
+
+// What is advised for DynamoDB is accepted by serve's other door.
+func TestAdvisedCreateTable(t *testing.T) {
+	addr := startDynamoDB(t)
+	for i := range planted.Sets {
+		set := &planted.Sets[i]
+		t.Run(set.Name, func(t *testing.T) {
+			r, _ := advised(t, set, "dynamodb")
+			var body map[string]any
+			if err := json.Unmarshal(r.Verdict.CreateTable, &body); err != nil {
+				t.Fatal(err)
+			}
+			body["TableName"] = fmt.Sprintf("planted%d", i)
+			status, answer := createTable(t, addr, body)
+			if strings.Contains(answer, "declares write sharding, which this version does not do") {
+				delete(body, "Tags") // all but the sharding is to be right
+				status, answer = createTable(t, addr, body)
+			}
+			if status != http.StatusOK {
+				t.Errorf("%d: %s\n%s", status, answer, r.Verdict.CreateTable)
+			}
+		})
+	}
+}
+
+func createTable(t *testing.T, addr string, body map[string]any) (status int, answer string) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Target", "DynamoDB_20120810.CreateTable")
+	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a/20240101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=b")
+	req.Header.Set("X-Amz-Date", time.Now().UTC().Format("20060102T150405Z"))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(got)
+}
+
+// startDynamoDB runs serve and returns the address of its DynamoDB door.
+func startDynamoDB(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	s := &serveCmd{ListenCQL: "127.0.0.1:0", ListenHTTP: "off", ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error"}
+	signals := make(chan os.Signal)
+	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, signals)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if nc, err := net.Dial("tcp", addr); err == nil {
+			nc.Close()
+			return addr
+		}
+	}
+	t.Fatal("it does not listen")
+	return ""
+}
