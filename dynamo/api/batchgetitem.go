@@ -130,7 +130,12 @@ func (d *Decoder) readKeys() []attribute.Item {
 	}
 	keys := []attribute.Item{}
 	for r.Next() {
-		keys = append(keys, d.attribute.ReadItem(r))
+		switch r.Peek() {
+		case jsontext.Object, jsontext.Array, jsontext.Null, jsontext.Invalid:
+			keys = append(keys, d.attribute.ReadItem(r))
+		default:
+			attribute.NotParameterized(r)
+		}
 	}
 	return keys
 }

@@ -107,7 +107,12 @@ type batchWrite struct {
 func (d *Decoder) readBatchWrites() []batchWrite {
 	r := &d.reader
 	var writes []batchWrite
-	if r.Peek() != jsontext.Array && r.Peek() != jsontext.Object && r.Peek() != jsontext.Invalid {
+	switch r.Peek() {
+	case jsontext.Array, jsontext.Object, jsontext.Invalid:
+	case jsontext.Null:
+		r.Null()
+		return nil
+	default:
 		attribute.NotParameterized(r)
 		return nil
 	}

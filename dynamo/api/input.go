@@ -114,7 +114,7 @@ type input struct {
 func (d *Decoder) read(body []byte, in *input, has parameter) error {
 	r := &d.reader
 	if !d.begin(body) {
-		return r.Err()
+		return d.end()
 	}
 	for r.Next() {
 		if p := parameters[r.Name()] & has; p == 0 || r.Peek() == jsontext.Null {

@@ -144,7 +144,7 @@ func cutNumberKey(src []byte) (Value, []byte, error) {
 		c := src[i] ^ flip
 		if c == 0 {
 			d.digits = strings.TrimRight(string(digits), "0")
-			if d.digits == "" || d.digits[0] == '0' || len(d.digits) > MaxDigits {
+			if d.digits == "" || d.digits[0] == '0' || len(d.digits) > MaxDigits || len(digits)-len(d.digits) > 1 {
 				return Value{}, nil, errKey
 			}
 			return textValue(N, d.plain()), src[i+1:], nil

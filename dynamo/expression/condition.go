@@ -250,6 +250,9 @@ func (q *parser) function(function string) term {
 		t = term{size: true}
 		if len(args) > 0 {
 			t.operand = operand{kind: sizeOperand, path: args[0].path}
+			if args[0].kind == literalOperand {
+				t.operand = operand{kind: sizeOfLiteral, literal: args[0].literal}
+			}
 		}
 	}
 	return t
@@ -281,9 +284,6 @@ func (q *parser) call(function string, args []operand) node {
 	switch k := args[0].constant(); k {
 	case attribute.N, attribute.BOOL, attribute.NULL:
 		q.wrongType(function, k)
-	case attribute.Invalid:
-	default:
-		q.needPath(function, &args[0])
 	}
 	return nil
 }

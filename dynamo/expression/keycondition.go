@@ -124,7 +124,7 @@ func (k *KeyCondition) add(operator string, op RangeOp, operands ...operand) err
 	const invalid = "Invalid condition in KeyConditionExpression: "
 	paths := 0
 	for _, o := range operands {
-		if o.kind == sizeOperand {
+		if o.kind == sizeOperand || o.kind == sizeOfLiteral {
 			return exception.Invalid("KeyConditionExpressions cannot contain nested operations")
 		}
 	}

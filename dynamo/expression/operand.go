@@ -12,7 +12,8 @@ type operandKind uint8
 const (
 	pathOperand operandKind = iota
 	literalOperand
-	sizeOperand // size(path)
+	sizeOperand   // size(path)
+	sizeOfLiteral // size(:v)
 )
 
 // operand of a comparison or function: a path, a value, or the size of what a path
@@ -34,9 +35,14 @@ func (o *operand) resolve(item attribute.Item) (attribute.Value, bool) {
 			return attribute.Value{}, false
 		}
 		return size(v)
+	case sizeOfLiteral:
+		return size(o.literal)
 	}
 	return o.path.Get(item)
 }
+
+// hasPath says whether the operand looks at the item.
+func (o *operand) hasPath() bool { return o.kind == pathOperand || o.kind == sizeOperand }
 
 // size is the function: bytes of an S or B, elements of a set, L or M.
 func size(v attribute.Value) (attribute.Value, bool) {
@@ -54,7 +60,7 @@ func (o *operand) constant() attribute.Kind {
 	switch o.kind {
 	case literalOperand:
 		return o.literal.Kind()
-	case sizeOperand:
+	case sizeOperand, sizeOfLiteral:
 		return attribute.N
 	}
 	return attribute.Invalid

@@ -122,6 +122,8 @@ func (p *Printer) operand(o *operand) string {
 		return p.value(o.literal)
 	case sizeOperand:
 		return "size(" + p.path(o.path) + ")"
+	case sizeOfLiteral:
+		return "size(" + p.value(o.literal) + ")"
 	}
 	return p.path(o.path)
 }

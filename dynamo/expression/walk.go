@@ -15,7 +15,7 @@ func (c *Condition) Paths() iter.Seq[Path] {
 func walk(n node, yield func(Path) bool) bool {
 	operands := func(os ...operand) bool {
 		for _, o := range os {
-			if o.kind != literalOperand && !yield(o.path) {
+			if o.hasPath() && !yield(o.path) {
 				return false
 			}
 		}

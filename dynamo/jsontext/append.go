@@ -17,11 +17,10 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		c := s[i]
-		if plain[c] {
-			i++
-			continue
+		if i += plainLen(s[i:]); i == len(s) {
+			break
 		}
+		c := s[i]
 		if c < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
 			switch c {
@@ -56,6 +55,31 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// Masks of eight bytes at a time.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// plainLen is how many bytes at the beginning stand for themselves in a JSON
+// string: ASCII but control characters, quotes and backslashes.
+func plainLen[T string | []byte](s T) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// A byte's high bit is set by subtraction where it was smaller; zeros in
+		// the exclusive ors are the quotes and backslashes.
+		quote, backslash := w^(ones*'"'), w^(ones*'\\')
+		if (w|(w-ones*0x20)|(quote-ones)|(backslash-ones))&highs != 0 {
+			break
+		}
+	}
+	for ; i < len(s) && plain[s[i]]; i++ {
+	}
+	return i
 }
 
 // runeLen is the length of the valid UTF-8 sequence at s[i], or 0.

@@ -196,10 +196,10 @@ func (r *Reader) Text() string {
 	}
 	start := r.pos + 1
 	for i := start; i < len(r.buf); i++ {
-		c := r.buf[i]
-		if plain[c] {
-			continue
+		if i += plainLen(r.buf[i:]); i == len(r.buf) {
+			break
 		}
+		c := r.buf[i]
 		switch {
 		case c == '"':
 			r.pos = i + 1
