@@ -17,7 +17,6 @@ type Declaration struct {
 	Stream             *Stream
 	Encryption         *Encryption
 	Tags               []Tag
-	ResourcePolicy     string
 }
 
 // KeyElement is one element of a KeySchema.
