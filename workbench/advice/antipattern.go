@@ -60,6 +60,13 @@ func isHot(share, partitions float64) bool {
 	return share >= hotShare && times >= hotTimes || share >= 3*hotShare && times >= hotTimes/2.0
 }
 
+// isSkewed says whether the largest partition has far more rows than most, and
+// enough of all that it matters.
+func isSkewed(m *profile.Measured) bool {
+	times := m.RowSizes.Max.Value / math.Max(1, m.RowSizes.P50.Value)
+	return times >= skewed && m.Largest[0].Share >= 0.05 || times >= 10*skewed && m.RowSizes.Max.Value >= 1000
+}
+
 // antipatterns looks at the keys that the queries ask for, before they are mended.
 func (s *Study) antipatterns(best *Design) []Antipattern {
 	out := []Antipattern{}
@@ -84,7 +91,7 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 			if isHot(top.Share, n) {
 				add("hot", columns, "%s has %s of the rows, %s times what each of %s keys would have", valueText(top.Values), percent(top.Share), number(top.Share*n), number(n))
 			}
-			if p50 := math.Max(1, m.RowSizes.P50.Value); n >= 3 && m.RowSizes.Max.Value >= skewed*p50 && top.Share >= 0.01 {
+			if p50 := math.Max(1, m.RowSizes.P50.Value); n >= 3 && isSkewed(m) {
 				add("skew", columns, "the largest partition has %s rows, half of the partitions %s or fewer", number(m.RowSizes.Max.Value), number(p50))
 			}
 		}
@@ -236,7 +243,7 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 		n := m.Partitions.Value
 		for i := range m.Largest {
 			p := &m.Largest[i]
-			if i == 5 || !isHot(p.Share, n) && !(p.Share >= 0.02 && p.Rows.Value >= skewed*math.Max(1, m.RowSizes.P50.Value) && n >= 3) {
+			if i == 5 || !isHot(p.Share, n) && !(p.Share >= 0.05 && isSkewed(m) && n >= 3) {
 				break
 			}
 			out = append(out, HotKey{Columns: d.columns(), Value: strings.Join(p.Values, ", "), Values: p.Values, Share: p.Share})

@@ -2,11 +2,8 @@ package advice
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/evenkeel/evenkeel/shard"
-	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -26,49 +23,85 @@ type Extra struct {
 }
 
 // extras are what a design needs beside it, for queries that it answers only by
-// reading the whole table or by filtering.
+// reading the whole table or by filtering: for those that bind the same columns, the
+// design that is best for them alone.
 func (s *Study) extras(d *Design) []Extra {
+	if s.alone {
+		return nil
+	}
 	var out []Extra
+	groups := make(map[string][]int) // by partition key, indexes of queries
+	var order []string
 	for i := range s.qs {
 		q := &s.qs[i]
-		if q.Writes() {
+		if q.Writes() || s.serve(d, q).Kind < Filtered {
 			continue
 		}
-		v := s.serve(d, q)
-		if v.Kind < Filtered {
-			continue
-		}
-		parts := s.extraKey(q)
-		if len(parts) == 0 || partitionID(parts) == partitionID(d.Partition) {
-			continue
-		}
-		at := slices.IndexFunc(out, func(e Extra) bool { return partitionID(e.design.Partition) == partitionID(parts) })
-		if at < 0 {
-			at = len(out)
-			e := &Design{Partition: parts, Shards: 1}
-			s.cluster(e)
-			s.identify(e)
-			out = append(out, Extra{Kind: "table", design: e})
-			if s.o.Target == DynamoDB {
-				out[at].Kind = "global secondary index"
+		if parts := s.extraKey(q); len(parts) > 0 {
+			id := partitionID(parts)
+			if groups[id] == nil {
+				order = append(order, id)
 			}
-		}
-		if s.serve(out[at].design, q).Kind < v.Kind {
-			out[at].Lines = append(out[at].Lines, q.Line)
+			groups[id] = append(groups[id], i)
 		}
 	}
-	out = slices.DeleteFunc(out, func(e Extra) bool { return len(e.Lines) == 0 })
+	for _, id := range order {
+		best := s.bestFor(groups[id])
+		if best == nil {
+			continue
+		}
+		e := Extra{Kind: "table", design: best, Key: best.Key(), Shards: max(1, best.Shards)}
+		if s.o.Target == DynamoDB {
+			e.Kind = "global secondary index"
+		}
+		for _, i := range groups[id] {
+			if s.serve(best, &s.qs[i]).Kind < s.serve(d, &s.qs[i]).Kind && !slices.Contains(e.Lines, s.qs[i].Line) {
+				e.Lines = append(e.Lines, s.qs[i].Line)
+			}
+		}
+		if len(e.Lines) == 0 {
+			continue
+		}
+		if at := slices.IndexFunc(out, func(x Extra) bool { return x.design.id() == best.id() }); at >= 0 {
+			out[at].Lines = append(out[at].Lines, e.Lines...)
+			continue
+		}
+		out = append(out, e)
+	}
 	for i := range out {
 		e := &out[i]
-		e.design.Shards = s.extraShards(e.design)
-		e.Shards = e.design.Shards
-		e.Key = e.design.Key()
 		e.Why = fmt.Sprintf("serves line %s, which the table's key does not", lines(e.Lines))
 		if e.Shards > 1 {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))
 		}
 	}
 	return out
+}
+
+// bestFor is the design that is best if nothing but some queries is asked, and rows
+// are written as they are.
+func (s *Study) bestFor(asked []int) *Design {
+	key := fmt.Sprint(asked)
+	if d, known := s.best[key]; known {
+		return d
+	}
+	t := *s
+	t.alone, t.qs = true, nil
+	for i := range s.qs {
+		if s.qs[i].Verb == queries.Insert || slices.Contains(asked, i) {
+			t.qs = append(t.qs, s.qs[i])
+		}
+	}
+	var best *Design
+	for _, r := range t.ranking() {
+		if r.d.bare || s.o.Target == DynamoDB && r.d.bucket() != nil { // an index's key is an attribute that items have
+			continue
+		}
+		best = r.d
+		break
+	}
+	s.best[key] = best
+	return best
 }
 
 // extraKey is the partition key that a query asks for.
@@ -91,29 +124,6 @@ func (s *Study) extraKey(q *queries.Query) []profile.Part {
 		}
 	}
 	return nil
-}
-
-// extraShards is how many shards an index's hottest key wants.
-func (s *Study) extraShards(d *Design) int {
-	hot := s.load.writes * s.share(d)
-	switch {
-	case hot == 0:
-		return 1
-	case s.o.Target.units():
-		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: hot, ItemBytes: max(1, int(math.Ceil(s.itemBytes())))})
-		if err != nil {
-			return shard.MaxShards
-		}
-		return plan.Recommended
-	}
-	n := 1.0
-	if size := s.projected(d).bytes; size > MaxBytes {
-		n = math.Ceil(size / (MaxBytes * 0.7))
-	}
-	if hot > s.o.NodeWrites/4 {
-		n = math.Max(n, math.Max(math.Ceil(4*hot/s.o.NodeWrites), Nodes))
-	}
-	return int(math.Min(n, shard.MaxShards))
 }
 
 // served is how a design and its extras serve a query.

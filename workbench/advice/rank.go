@@ -170,6 +170,7 @@ func (s *Study) better(a, b *Design, x, y *score) int {
 	return cmp.Or(
 		judge(x, y),
 		cmp.Compare(boolTo(s.oneAtATime(a)), boolTo(s.oneAtATime(b))),
+		-cmp.Compare(step(s.meant(a)), step(s.meant(b))),
 		cmp.Compare(boolTo(a.Shards > 1), boolTo(b.Shards > 1)),
 		cmp.Compare(boolTo(a.bucket() != nil), boolTo(b.bucket() != nil)),
 		cmp.Compare(len(a.Partition), len(b.Partition)),
@@ -181,6 +182,23 @@ func (s *Study) better(a, b *Design, x, y *score) int {
 
 // oneAtATime says whether at any moment all writes go to one partition.
 func (s *Study) oneAtATime(d *Design) bool { return d.Shards <= 1 && len(s.timeless(d)) == 0 }
+
+// meant is the rate of the queries that bind just the partition key's columns: it is
+// the key that they mean.
+func (s *Study) meant(d *Design) float64 {
+	want := partitionID(wholes(d.columns()))
+	rate := 0.0
+	for i := range s.qs {
+		var equal []string
+		for _, e := range s.qs[i].Equal {
+			equal = append(equal, e.Column)
+		}
+		if s.qs[i].Verb != queries.Insert && partitionID(wholes(equal)) == want {
+			rate += s.rate(&s.qs[i])
+		}
+	}
+	return rate
+}
 
 // ranked is a design with its score.
 type ranked struct {
@@ -250,6 +268,8 @@ func (s *Study) whyLost(best, r ranked) string {
 		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.headroom), number(a.headroom))
 	case s.oneAtATime(r.d) && !s.oneAtATime(best.d):
 		return "at any moment all writes go to one partition"
+	case step(s.meant(r.d)) < step(s.meant(best.d)):
+		return "is no better, and is not the key that the queries name"
 	case r.d.Shards > 1 && best.d.Shards <= 1:
 		return "is no better, and has shards"
 	case r.d.bucket() != nil && best.d.bucket() == nil:

@@ -87,6 +87,7 @@ type Served struct {
 	Partitions float64 `json:"partitions"`
 	Rows       float64 `json:"rows_read"`
 	Why        string  `json:"why,omitempty"`
+	By         string  `json:"by,omitempty"` // the key of the further table or index that serves it in place of the table
 }
 
 // Column is a column of the profile.
@@ -105,6 +106,9 @@ type Column struct {
 	Granularity string   `json:"time_granularity,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
 }
+
+// enoughForGrowth is how many rows it takes to say how values come.
+const enoughForGrowth = 20_000
 
 // most candidates that a report shows.
 const maxCandidates = 60
@@ -169,7 +173,13 @@ func (s *Study) candidate(x *ranked) Candidate {
 	for i := range s.qs {
 		q := &s.qs[i]
 		v := s.serve(d, q)
-		c.Queries = append(c.Queries, Served{q.Line, v.Kind.String(), v.Partitions, v.Rows, v.Why})
+		served := Served{Line: q.Line, Service: v.Kind.String(), Partitions: v.Partitions, Rows: v.Rows, Why: v.Why}
+		for j := range c.Extras {
+			if slices.Contains(c.Extras[j].Lines, q.Line) {
+				served.By = c.Extras[j].Key
+			}
+		}
+		c.Queries = append(c.Queries, served)
 	}
 	return c
 }
@@ -237,7 +247,11 @@ func (s *Study) columns() []Column {
 			}
 			note("%s", what)
 		}
-		switch n := len(c.Growth); {
+		n := len(c.Growth)
+		if s.p.Rows < enoughForGrowth {
+			n = 0
+		}
+		switch {
 		case c.Distinct.Value >= 0.99*float64(c.Values) && c.Values > 1:
 			note("unique, or nearly")
 		case n == 10 && c.Growth[0] >= 0.99 && c.Distinct.Value > 1:

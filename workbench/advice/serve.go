@@ -128,7 +128,7 @@ func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, r
 }
 
 func countOf(n float64, what string) string {
-	if n == 1 {
+	if number(n) == "1" {
 		return "1 " + what
 	}
 	return number(n) + " " + what + "s"

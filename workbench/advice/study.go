@@ -47,6 +47,9 @@ type Study struct {
 	designs  []*Design                    // that are ranked
 	bare     []*Design                    // as the queries have them, where they lose rows
 	load     load
+
+	alone bool               // only some of the queries are looked at: no further tables
+	best  map[string]*Design // for some of the queries
 }
 
 // ask is a candidate that Next gave, and what for.
@@ -64,7 +67,7 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	if o.NodeWrites == 0 {
 		o.NodeWrites = NodeWrites
 	}
-	s := &Study{o: o, p: p, qs: qs, measured: make(map[string]*profile.Measured), fixed: make(map[string]int)}
+	s := &Study{o: o, p: p, qs: qs, measured: make(map[string]*profile.Measured), fixed: make(map[string]int), best: make(map[string]*Design)}
 	if p.Rows == 0 {
 		return nil, errors.New("there are no rows to judge by")
 	}

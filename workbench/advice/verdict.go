@@ -108,18 +108,15 @@ func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	default:
 		t = fmt.Sprintf("partition key (%s) in %d shards", key, d.Shards)
 	}
-	if len(v.Extras) > 0 {
-		kinds := "tables"
+	if n := len(v.Extras); n > 0 {
+		one, many := "table serves", "tables serve"
 		if s.o.Target == DynamoDB {
-			kinds = "indexes"
+			one, many = "index serves", "indexes serve"
 		}
-		if len(v.Extras) == 1 {
-			kinds = strings.TrimSuffix(strings.TrimSuffix(kinds, "es"), "s")
-			if s.o.Target == DynamoDB {
-				kinds = "index"
-			}
+		if n > 1 {
+			one = many
 		}
-		t += fmt.Sprintf(", and %d further %s", len(v.Extras), kinds)
+		t += fmt.Sprintf("; %d further %s what it does not", n, one)
 	}
 	if c.severity >= inHorizon {
 		t += "; but a limit is exceeded all the same: " + c.worst()
@@ -147,7 +144,7 @@ func (s *Study) reasons(list []ranked) []string {
 			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
 		}
 	}
-	one, fan, bad := []int{}, []int{}, []int{}
+	one := []int{}
 	for i := range s.qs {
 		q := &s.qs[i]
 		if q.Verb == queries.Insert {
@@ -157,10 +154,8 @@ func (s *Study) reasons(list []ranked) []string {
 		case OnePartition:
 			one = append(one, q.Line)
 		case FanOut:
-			fan = append(fan, q.Line)
 			add("line %d reads %s partitions: %s", q.Line, number(v.Partitions), v.Why)
 		default:
-			bad = append(bad, q.Line)
 			add("line %d is not served by this key (%s: %s)", q.Line, v.Kind, v.Why)
 		}
 	}
@@ -168,14 +163,13 @@ func (s *Study) reasons(list []ranked) []string {
 		add("line %s: one partition", lines(one))
 	}
 	size := s.projected(d)
-	why := ""
-	if size.why != "" {
-		why = ", at " + size.why
-	}
 	if s.o.Target.nodes() {
-		add("partitions have %s rows at most, %s serialized; the largest %s%s", number(m.RowSizes.Max.Value), sizeText(m.ByteSizes.Max.Value), sizeText(size.bytes), why)
+		add("in the data a partition has at most %s, %s serialized", countOf(m.RowSizes.Max.Value, "row"), sizeText(m.ByteSizes.Max.Value))
+		if size.why != "" {
+			add("with %s the largest gets %s", size.why, sizeText(size.bytes))
+		}
 	} else {
-		add("partitions have %s rows at most", number(m.RowSizes.Max.Value))
+		add("in the data a partition has at most %s", countOf(m.RowSizes.Max.Value, "row"))
 	}
 	h := s.heatOf(d)
 	switch {
@@ -210,9 +204,16 @@ func (s *Study) fact(list []ranked) string {
 	return "none that was tried: neither other rates nor fewer queries"
 }
 
+// fork is a study of which something is changed to see what follows.
+func (s *Study) fork() *Study {
+	t := *s
+	t.best = make(map[string]*Design)
+	return &t
+}
+
 // bearable is the rate of writes that a design bears where none is known.
 func (s *Study) bearable(d *Design) (float64, string) {
-	t := *s
+	t := s.fork()
 	t.load = load{writes: 1, insert: 1, from: FromQueries, ttl: s.load.ttl}
 	factor, text := t.breaking(d)
 	if math.IsInf(factor, 1) {
@@ -225,7 +226,7 @@ func (s *Study) bearable(d *Design) (float64, string) {
 // that it does not exceed now, and that limit.
 func (s *Study) breaking(d *Design) (float64, string) {
 	at := func(factor float64) score {
-		t := *s
+		t := s.fork()
 		t.load.writes *= factor
 		t.load.insert *= factor
 		c := score{headroom: maxHeadroom}
@@ -269,7 +270,7 @@ func (s *Study) withoutQuery(list []ranked) string {
 		if s.qs[i].Verb == queries.Insert {
 			continue
 		}
-		t := *s
+		t := s.fork()
 		t.qs = slices.Delete(slices.Clone(s.qs), i, i+1)
 		again := t.ranking()
 		now := t.scoreOf(list[0].d)

@@ -196,7 +196,11 @@ func (w *paper) designs(r *advice.Report) {
 					why = ": " + q.Why
 				}
 				w.hang(fmt.Sprintf("  line %d  ", q.Line), 9, given.Text)
-				w.text(9, fmt.Sprintf("→ %s%s; about %s rows", q.Service, why, ratio(q.Rows)))
+				if q.By != "" {
+					w.text(9, fmt.Sprintf("→ by the further %s; by this key: %s%s", q.By, q.Service, why))
+				} else {
+					w.text(9, fmt.Sprintf("→ %s%s; about %s", q.Service, why, rowsText(q.Rows)))
+				}
 				break
 			}
 		}
@@ -214,6 +218,17 @@ func (w *paper) designs(r *advice.Report) {
 	if c := r.Candidates[0].Cost; c.Currency != "" {
 		w.line("\n  Cost: %s; list prices of %s, %s, on demand.", costDetail(&c), c.Date, c.Region)
 	}
+}
+
+// rowsText is an estimate of rows.
+func rowsText(x float64) string {
+	switch {
+	case x < 1.05:
+		return "1 row"
+	case x < 10:
+		return fmt.Sprintf("%.1f rows", x)
+	}
+	return count(int64(x+0.5)) + " rows"
 }
 
 func sizesText(c *advice.Candidate) string {
