@@ -14,8 +14,12 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Sizes of what is kept of a column by each goroutine.
+// Sizes of what is kept of a column by each goroutine, unless there are so many of
+// both that memory would be short.
 const (
+	stateBytes  = 160 << 10 // of one, in these sizes
+	statesBytes = 64 << 20  // of all
+
 	columnTop    = 256
 	columnSample = 4096
 	periodTop    = 128
@@ -58,8 +62,20 @@ type firstSeen struct{ batch uint32 }
 
 type shown struct{ text []byte }
 
-func newState() *state {
-	return &state{sample: sketch.NewSample[firstSeen](columnSample), top: sketch.NewTop[shown](columnTop), finest: Year}
+// newState is one of so many, over all goroutines.
+func newState(of int) *state {
+	part := func(size int) int { return share(size, statesBytes, stateBytes, of) }
+	return &state{sample: sketch.NewSample[firstSeen](part(columnSample)), top: sketch.NewTop[shown](part(columnTop)), finest: Year}
+}
+
+// share is a size of something of which there are so many, that take each bytes in
+// that size: less where they would take more than all bytes, but not less than an
+// eighth.
+func share(size, all, each, many int) int {
+	if many*each <= all {
+		return size
+	}
+	return max(size/8, size*(all/many)/each)
 }
 
 // nullHash stands for null among the hashes of a batch.

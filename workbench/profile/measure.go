@@ -14,12 +14,16 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Sizes of what is kept of a candidate by each goroutine.
+// Sizes of what is kept of a candidate by each goroutine, unless there are so many of
+// both that memory would be short.
 const (
 	keyTop    = 512
 	keySample = 4096
 	peakTop   = 128
 	overParts = 16
+
+	tallyBytes   = 600 << 10 // of one, in these sizes
+	talliesBytes = 96 << 20  // of all
 
 	// lostBytes is what all samples of whole primary keys may take together.
 	lostBytes    = 48 << 20
@@ -284,10 +288,11 @@ func newMeasurer(l *layout, o Options) *measurer {
 	for range l.primary {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
+	part := func(size int) int { return share(size, talliesBytes, tallyBytes, o.Workers*len(l.candidates)) }
 	for _, d := range l.candidates {
-		t := &tally{sample: sketch.NewSample[partitionSeen](keySample), top: sketch.NewTop[partitionTop](keyTop)}
+		t := &tally{sample: sketch.NewSample[partitionSeen](part(keySample)), top: sketch.NewTop[partitionTop](part(keyTop))}
 		if d.time >= 0 {
-			t.peak = sketch.NewTop[partitionPeak](peakTop)
+			t.peak = sketch.NewTop[partitionPeak](part(peakTop))
 		}
 		m.tallies = append(m.tallies, t)
 	}

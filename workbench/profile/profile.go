@@ -23,7 +23,7 @@ type Input interface {
 // Options says how to profile and measure.
 type Options struct {
 	Types      map[string]*value.Type // what columns are, whatever they look like; a row that is not so is a bad row
-	Workers    int                    // goroutines; 0: as many as there are processors
+	Workers    int                    // goroutines; 0: as many as there are processors, up to 8
 	MaxBadRows int64
 	Top        int // values and keys to name; 0: 20
 

@@ -264,7 +264,9 @@ func TestMeasureHolds(t *testing.T) {
 			sizes[keys[i]]++
 			pks[[2]int{keys[i], second[i]}]++
 		}
-		src := open(t, lines("k,c,text", n, func(i int) string { return fmt.Sprintf("user-%d,%d,%s", keys[i], second[i], strings.Repeat("x", keys[i]%30+1)) }))
+		src := open(t, lines("k,c,text", n, func(i int) string {
+			return fmt.Sprintf("user-%d,%d,%s", keys[i], second[i], strings.Repeat("x", keys[i]%30+1))
+		}))
 		p, err := Of(t.Context(), src, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -10,9 +10,13 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
+// mostWorkers is where more goroutines would bring less, for what each of them keeps
+// has less room.
+const mostWorkers = 8
+
 func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+		o.Workers = min(runtime.GOMAXPROCS(0), mostWorkers)
 	}
 	if o.Top <= 0 {
 		o.Top = 20
@@ -91,7 +95,7 @@ func (o Options) checkTypes(in Input) error {
 // meet makes states for the columns that are known.
 func (p *profiler) meet(columns []rows.Column, o Options) {
 	for _, c := range columns[min(len(p.columns), len(columns)):] {
-		s := newState()
+		s := newState(o.Workers * len(columns))
 		s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
 		p.columns = append(p.columns, s)
 	}
@@ -141,12 +145,11 @@ func fold(a, b uint64) uint64 {
 func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned rows.Scanned) *Profile {
 	all := workers[0]
 	for _, w := range workers[1:] {
-		for len(all.columns) < len(w.columns) {
-			s := newState()
-			s.given, s.declared = w.columns[len(all.columns)].given, w.columns[len(all.columns)].declared
-			all.columns = append(all.columns, s)
-		}
 		for i, s := range w.columns {
+			if i == len(all.columns) {
+				all.columns = append(all.columns, s)
+				continue
+			}
 			all.columns[i].merge(s)
 		}
 		all.whole.Merge(w.whole, func(into, from *uint32) { *into += *from })
@@ -157,7 +160,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
 	for i, c := range in.Columns() {
 		if i == len(all.columns) {
-			s := newState()
+			s := newState(len(in.Columns()))
 			s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
 			all.columns = append(all.columns, s)
 		}

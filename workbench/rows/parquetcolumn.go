@@ -281,8 +281,9 @@ type cursor struct {
 	*leaf
 	pages  parquet.Pages
 	page   parquet.Page
-	levels []byte  // of the page's rows; nil where none can be null
-	index  []int32 // into dict; nil where the page has the values
+	spent  []parquet.Page // that the current batch may still refer to
+	levels []byte         // of the page's rows; nil where none can be null
+	index  []int32        // into dict; nil where the page has the values
 	plain  values
 	dict   values
 	known  parquet.Dictionary // that dict was taken from
@@ -296,7 +297,21 @@ type cursor struct {
 	invalid bool // text of this batch may not be UTF-8
 }
 
-func (c *cursor) close() { _ = c.pages.Close() }
+func (c *cursor) close() {
+	c.release()
+	if c.page != nil {
+		parquet.Release(c.page)
+	}
+	_ = c.pages.Close()
+}
+
+// release gives back the memory of pages that no batch refers to any longer.
+func (c *cursor) release() {
+	for _, p := range c.spent {
+		parquet.Release(p)
+	}
+	c.spent = c.spent[:0]
+}
 
 // turn goes to the next page that has rows.
 func (c *cursor) turn() error {
@@ -307,6 +322,9 @@ func (c *cursor) turn() error {
 		}
 		if err != nil {
 			return err
+		}
+		if c.page != nil {
+			c.spent = append(c.spent, c.page)
 		}
 		c.page, c.levels, c.index = p, nil, nil
 		c.rows, c.row, c.value = int(p.NumRows()), 0, 0
@@ -374,6 +392,7 @@ func (v *values) len(l *leaf) int {
 
 // fill gives a vector the next n rows.
 func (c *cursor) fill(v *Vector, n int) error {
+	c.release()
 	v.Kind = c.kind
 	v.Spans, v.Ints, v.Floats, v.Nulls = v.Spans[:0], v.Ints[:0], v.Floats[:0], v.Nulls[:0]
 	v.Data, c.own, c.copying, c.invalid = nil, c.own[:0], false, false

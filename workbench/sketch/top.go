@@ -125,6 +125,8 @@ func (t *Top[T]) part(from, to int) {
 // Merge adds what another has counted, in other rows; join takes what it keeps of a
 // key that both have into what is kept here. The other is not to be used afterwards.
 func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
+	t.shrink(len(other.cells))
+	other.shrink(len(t.cells))
 	t.rows += other.rows
 	merged := make([]entry[T], 0, len(t.entries)+len(other.entries))
 	for _, e := range t.entries {
@@ -163,6 +165,20 @@ func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
 	for i := range t.entries {
 		t.index.put(t.entries[i].hash, int32(i+1))
 	}
+}
+
+// shrink leaves no more than so many cells. The largest bound of those that become
+// one is that of all their keys.
+func (t *Top[T]) shrink(cells int) {
+	if len(t.cells) <= cells {
+		return
+	}
+	t.mask = uint64(cells - 1)
+	for i, c := range t.cells[cells:] {
+		into := &t.cells[uint64(i)&t.mask]
+		*into = max(*into, c)
+	}
+	t.cells = t.cells[:cells]
 }
 
 func (t *Top[T]) find(hash uint64) *entry[T] {
