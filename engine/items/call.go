@@ -77,6 +77,18 @@ func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	return answer.AppendJSON(dst), nil
 }
 
+// Answer carries out a decoded request and gives the answer to use, which must not
+// keep it.
+func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	c := NewCall()
+	defer c.Release()
+	r, err := s.Execute(ctx, c, q)
+	if err != nil {
+		return err
+	}
+	return use(r)
+}
+
 // Execute carries out a decoded request. The answer shares the memory of c and of
 // the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {

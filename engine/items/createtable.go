@@ -18,11 +18,11 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	if (*s.tables.Load())[table.Name] != nil {
 		return nil, exception.New(exception.ResourceInUse, "Table already exists: %s", table.Name)
 	}
+	if table.Stream.Enabled {
+		return nil, noStreams()
+	}
 	now := s.options.Clock()
 	table.ID, table.ARN, table.Created, table.Status = newUUID(), s.arn(table.Name), now, schema.Active
-	if table.Stream.Enabled {
-		table.StreamLabel = now.UTC().Format("2006-01-02T15:04:05.000")
-	}
 	for i := range table.Local {
 		table.Local[i].ARN = table.ARN + "/index/" + table.Local[i].Name
 	}
@@ -44,6 +44,10 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 		shown.Global[i].Status = schema.Creating
 	}
 	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
+}
+
+func noStreams() error {
+	return exception.Invalid("DynamoDB Streams are not supported by this engine; leave StreamSpecification out, or have StreamEnabled false")
 }
 
 // emptySize is the size of a table without items.

@@ -158,6 +158,22 @@ func TestDeletionProtection(t *testing.T) {
 	s.must(t, "DeleteTable", `{"TableName":"Tab"}`)
 }
 
+func TestWhatIsNotSupportedIsRefused(t *testing.T) {
+	s := start(t)
+	stream := `"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},`
+	if e := s.fails(t, exception.Validation, "CreateTable", strings.Replace(hashTable, `"BillingMode"`, stream+`"BillingMode"`, 1)); !strings.Contains(e.Message, "Streams") {
+		t.Error(e)
+	}
+	s.must(t, "CreateTable", hashTable)
+	if e := s.fails(t, exception.Validation, "UpdateTable", `{`+stream+`"TableName":"Tab"}`); !strings.Contains(e.Message, "Streams") {
+		t.Error(e)
+	}
+	s.fails(t, exception.UnknownOperation, "ExecuteStatement", `{"Statement":"SELECT * FROM Tab"}`)
+	if s.Has("ExecuteStatement") {
+		t.Error("PartiQL is said to be there")
+	}
+}
+
 // What an older version wrote is read; what a newer one wrote is not.
 func TestFormat(t *testing.T) {
 	text, err := os.ReadFile("testdata/record.1.json")

@@ -24,6 +24,9 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if changed.Stream.Enabled {
+		return nil, noStreams()
+	}
 	now := s.options.Clock()
 	r := old.record.clone()
 	r.Table = changed
@@ -41,9 +44,6 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 			changed.ProvisionedLowered = now
 			changed.Decreases++
 		}
-	}
-	if changed.Stream.Enabled && !old.Table.Stream.Enabled {
-		changed.StreamLabel = now.UTC().Format("2006-01-02T15:04:05.000")
 	}
 	var gone []uint16
 	changed.Global = slices.DeleteFunc(changed.Global, func(ix schema.Index) bool {
