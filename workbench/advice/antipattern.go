@@ -26,9 +26,9 @@ type HotKey struct {
 }
 
 // asksFor says whether a query binds just the columns of a partition key, or just
-// these and a time; or whether the best design has them. Without queries all are
+// these and, with timeless, a time; or whether the best design has them. Without queries all are
 // asked for.
-func (s *Study) asksFor(parts []profile.Part, best *Design) bool {
+func (s *Study) asksFor(parts []profile.Part, best *Design, timeless bool) bool {
 	if len(s.qs) == 0 {
 		return true
 	}
@@ -43,11 +43,11 @@ func (s *Study) asksFor(parts []profile.Part, best *Design) bool {
 		if s.qs[i].Verb == queries.Insert || len(equal) == 0 {
 			continue
 		}
-		if partitionID(wholes(equal)) == want || partitionID(wholes(slices.DeleteFunc(equal, s.isTime))) == want {
+		if partitionID(wholes(equal)) == want || timeless && partitionID(wholes(slices.DeleteFunc(equal, s.isTime))) == want {
 			return true
 		}
 	}
-	return best != nil && partitionID(s.timeless(best)) == want
+	return best != nil && partitionID(wholes(best.columns())) == want
 }
 
 // bound says whether any query binds a column by equality.
@@ -77,7 +77,7 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 	}
 	for _, d := range s.natural {
 		m := s.of(d)
-		if m == nil || !s.asksFor(d.Partition, best) || m.Partitions.Value < 1 {
+		if m == nil || !s.asksFor(d.Partition, best, true) || m.Partitions.Value < 1 {
 			continue
 		}
 		columns := d.columns()
@@ -95,7 +95,7 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 				add("skew", columns, "the largest partition has %s rows, half of the partitions %s or fewer", number(m.RowSizes.Max.Value), number(p50))
 			}
 		}
-		if g := s.growthOf(d); g.Unbounded && !timed && s.worthNaming(d, &g) {
+		if g := s.growthOf(d); g.Unbounded && !timed && s.asksFor(d.Partition, best, false) && s.worthNaming(d, &g) {
 			when := ""
 			for _, h := range g.Hits {
 				when += "; " + h.Text()
@@ -237,7 +237,7 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 	out := []HotKey{}
 	for _, d := range s.natural {
 		m := s.of(d)
-		if _, timed := s.period(d); timed || m == nil || !s.asksFor(d.Partition, best) || s.implied(d) {
+		if _, timed := s.period(d); timed || m == nil || !s.asksFor(d.Partition, best, true) || s.implied(d) {
 			continue
 		}
 		n := m.Partitions.Value

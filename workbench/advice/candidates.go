@@ -399,8 +399,8 @@ func (s *Study) sharded(d *Design) []*Design {
 		} else {
 			heat = shard.MaxShards
 		}
-	case s.o.Target.nodes() && hot.Writes > s.o.NodeWrites/4:
-		heat = math.Max(math.Ceil(4*hot.Writes/s.o.NodeWrites), Nodes)
+	case s.o.Target.nodes() && s.hotPartition(&hot, d):
+		heat = math.Max(math.Ceil(hot.Share/shardShare), math.Ceil(hot.Writes/(s.o.NodeWrites*partitionPart)))
 	}
 	add(heat)
 	if s.o.Target.units() && hot.ReadUnits > capacity.PartitionReadUnits {

@@ -129,6 +129,9 @@ func (s *Study) limits(d *Design, c *score) {
 		if h.Node*s.load.writes > h.NodeLimit && h.Node > even*1.1 {
 			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, number(h.Node*s.load.writes), percent(h.Node), number(h.NodeLimit))
 		}
+		if s.hotPartition(&h, d) {
+			exceed(someDay, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), number(h.Writes))
+		}
 	}
 	if h.ReadLimit > 0 && h.ReadUnits > 0 {
 		used(h.ReadUnits / h.ReadLimit)
@@ -140,6 +143,12 @@ func (s *Study) limits(d *Design, c *score) {
 		m := s.ofPartition(d.Partition)
 		exceed(someDay, "the key has only %s values: all load falls on %s partitions", number(m.Partitions.Value), number(m.Partitions.Value*float64(max(1, d.Shards))))
 	}
+}
+
+// hotPartition says whether one partition takes so much of the writes that nodes of
+// one's own are loaded unevenly, and so many that it matters.
+func (s *Study) hotPartition(h *Heat, d *Design) bool {
+	return h.Share/float64(max(1, d.Shards)) >= hotShare && h.Writes >= s.o.NodeWrites*partitionPart
 }
 
 // step is a logarithmic step: figures within a twentieth of each other are equal,
@@ -156,11 +165,11 @@ func judge(x, y *score) int {
 	share := func(v float64) int { return int(math.Round(v * 1e6)) }
 	return cmp.Or(
 		cmp.Compare(x.lost, y.lost),
-		cmp.Compare(share(x.unserved), share(y.unserved)),
-		cmp.Compare(share(x.filtered), share(y.filtered)),
+		cmp.Compare(share(x.unserved+x.filtered), share(y.unserved+y.filtered)),
 		cmp.Compare(x.severity, y.severity),
 		cmp.Compare(step(x.cost), step(y.cost)),
 		-cmp.Compare(step(x.headroom), step(y.headroom)),
+		cmp.Compare(share(x.unserved), share(y.unserved)),
 	)
 }
 
@@ -224,7 +233,7 @@ func (s *Study) ranking() []ranked {
 func pareto(list []ranked) []bool {
 	out := make([]bool, len(list))
 	vector := func(c *score) []float64 {
-		return []float64{c.lost, c.unserved, c.filtered, float64(c.severity), float64(step(c.cost)), -float64(step(c.headroom))}
+		return []float64{c.lost, c.unserved + c.filtered, float64(c.severity), float64(step(c.cost)), -float64(step(c.headroom))}
 	}
 	for i := range list {
 		out[i] = true
@@ -254,7 +263,7 @@ func (s *Study) whyLost(best, r ranked) string {
 			return fmt.Sprintf("%s rows have no value in a column of the key and would be refused", number(float64(m.Unkeyed)))
 		}
 		return fmt.Sprintf("loses %s rows: its primary key repeats", number(b.lost))
-	case b.unserved > a.unserved || b.unserved == a.unserved && b.filtered > a.filtered:
+	case b.unserved+b.filtered > a.unserved+a.filtered:
 		return s.unservedText(r.d, best.d)
 	case b.severity > a.severity:
 		return b.worst()
@@ -270,6 +279,8 @@ func (s *Study) whyLost(best, r ranked) string {
 		return "at any moment all writes go to one partition"
 	case step(s.meant(r.d)) < step(s.meant(best.d)):
 		return "is no better, and is not the key that the queries name"
+	case b.unserved > a.unserved:
+		return s.unservedText(r.d, best.d)
 	case r.d.Shards > 1 && best.d.Shards <= 1:
 		return "is no better, and has shards"
 	case r.d.bucket() != nil && best.d.bucket() == nil:

@@ -56,7 +56,7 @@ func (s *Study) serve(d *Design, q *queries.Query) Service {
 		why = append(why, fmt.Sprintf("%d shards", d.Shards))
 	}
 	if out.Partitions > 1 {
-		out.Kind = FanOut
+		out.Kind = FanOut // also of shards
 	}
 	refused := s.within(d, q)
 	if refused != "" {
@@ -124,7 +124,8 @@ func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, r
 		}
 		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, from the newest on", name), true
 	}
-	return all, fmt.Sprintf("all %s %s of a key so far", number(all), name), true
+	// There will be more of them.
+	return math.Max(all, 2), fmt.Sprintf("all %s of a key, %s so far", name, number(all)), true
 }
 
 func countOf(n float64, what string) string {

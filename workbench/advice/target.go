@@ -79,6 +79,13 @@ const (
 	lowCardinalityRows = 100
 )
 
+// A partition on nodes of one's own is too hot where it takes hotShare of all writes,
+// and this part of what a node bears; shards bring it down to shardShare each.
+const (
+	partitionPart = 0.05
+	shardShare    = 0.05
+)
+
 // A key is hot where it has this share of the rows, and this many times what it
 // would have if all keys were alike; skewed where the largest partition has this
 // many times the rows of the median.

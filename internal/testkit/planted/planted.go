@@ -135,7 +135,7 @@ var Sets = []Set{
 		Queries: `
 			SELECT * FROM samples WHERE ts = ? -- 5/s
 			INSERT INTO samples (ts, sensor, value) VALUES (?, ?, ?) -- 3000/s`,
-		Key: "ts", Clustering: "sensor", Bucket: true, Bad: []string{"unpredictable ts", "too granular ts"},
+		Key: "ts", Clustering: "sensor", Bucket: true, Sharded: true, Bad: []string{"unpredictable ts", "too granular ts"},
 	},
 	{
 		Name: "low cardinality",
