@@ -40,7 +40,8 @@ var edges = map[string][]string{
 	"engine/storage": {"cql/value"},
 
 	// The DynamoDB door.
-	"dynamodoor": {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/schema"},
+	"dynamodoor/catalog": {"dynamo/exception", "shard"},
+	"dynamodoor":         {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/schema"},
 
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},

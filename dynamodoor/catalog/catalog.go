@@ -1,0 +1,259 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// Table is the catalogue's own table, which clients do not see.
+const Table = "evenkeel"
+
+// Store is what the catalogue is kept in.
+type Store interface {
+	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
+}
+
+// State is how far an operation on a table has come.
+type State string
+
+// The states.
+const (
+	Creating State = "creating"
+	Active   State = "active"
+	Dropping State = "dropping"
+)
+
+// Entry is what the catalogue says of one table. It is not changed once made.
+type Entry struct {
+	Table    string // the logical table's name
+	Physical string // the physical table's
+	ID       string // TableId of the physical table; empty while Creating
+	State    State
+	Layout   *shard.Layout
+	Hash     string // the logical partition key, which the physical table does not name
+	HashType string // S, N or B
+	Started  time.Time
+}
+
+// Catalog reads and writes entries. It keeps nothing itself.
+type Catalog struct {
+	store Store
+	now   func() time.Time
+}
+
+// New returns the catalogue that is kept in a store.
+func New(store Store, now func() time.Time) *Catalog { return &Catalog{store: store, now: now} }
+
+// item is an entry as it is kept.
+type item struct {
+	Table    text `json:"table"`
+	Physical text `json:"physical"`
+	ID       text `json:"id"`
+	State    text `json:"state"`
+	Strategy text `json:"strategy"`
+	Shards   num  `json:"shards"`
+	Gen      num  `json:"generation"`
+	Hash     text `json:"hash"`
+	HashType text `json:"hash_type"`
+	Started  num  `json:"started"`
+}
+
+type text struct{ S string }
+type num struct{ N string }
+
+func number(n int64) num { return num{strconv.FormatInt(n, 10)} }
+
+func (e *Entry) item() item {
+	return item{
+		Table: text{e.Table}, Physical: text{e.Physical}, ID: text{e.ID}, State: text{string(e.State)},
+		Strategy: text{e.Layout.Strategy.String()}, Shards: number(int64(e.Layout.N)), Gen: number(e.Layout.Generation),
+		Hash: text{e.Hash}, HashType: text{e.HashType}, Started: number(e.Started.UnixMilli()),
+	}
+}
+
+func (i *item) entry() (*Entry, error) {
+	l, err := shard.Parse(map[string]string{"strategy": i.Strategy.S, "shards": i.Shards.N})
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
+	}
+	generation, err := strconv.ParseInt(i.Gen.N, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: generation %q", i.Table.S, i.Gen.N)
+	}
+	started, err := strconv.ParseInt(i.Started.N, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: time %q", i.Table.S, i.Started.N)
+	}
+	l.Generation = generation
+	return &Entry{
+		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l,
+		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
+	}, nil
+}
+
+// call carries out an operation.
+func (c *Catalog) call(ctx context.Context, operation string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("catalogue: %w", err)
+	}
+	out, err := c.store.Do(ctx, operation, body, nil)
+	if err != nil {
+		return fmt.Errorf("catalogue: %s: %w", operation, err)
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(out, answer); err != nil {
+		return fmt.Errorf("catalogue: %s: %w", operation, err)
+	}
+	return nil
+}
+
+func is(err error, k exception.Kind) bool {
+	var e *exception.Error
+	return errors.As(err, &e) && e.Kind == k
+}
+
+// All returns all entries; none where there is no catalogue yet.
+func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
+	var all []*Entry
+	request := map[string]any{"TableName": Table, "ConsistentRead": true}
+	for {
+		var page struct {
+			Items            []item
+			LastEvaluatedKey json.RawMessage
+		}
+		if err := c.call(ctx, "Scan", request, &page); err != nil {
+			if is(err, exception.ResourceNotFound) {
+				return nil, nil
+			}
+			return nil, err
+		}
+		for i := range page.Items {
+			e, err := page.Items[i].entry()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, e)
+		}
+		if page.LastEvaluatedKey == nil {
+			return all, nil
+		}
+		request["ExclusiveStartKey"] = page.LastEvaluatedKey
+	}
+}
+
+// ErrExists says that there is an entry already.
+var ErrExists = errors.New("the table is in the catalogue already")
+
+// Begin notes that a table is about to be created. The error is ErrExists where it
+// is noted already.
+func (c *Catalog) Begin(ctx context.Context, e Entry) (*Entry, error) {
+	e.State, e.Started, e.ID = Creating, c.now(), ""
+	for attempt := 0; ; attempt++ {
+		err := c.put(ctx, &e, "attribute_not_exists(#t)", map[string]string{"#t": "table"}, nil)
+		switch {
+		case err == nil:
+			return &e, nil
+		case is(err, exception.ConditionalCheckFailed):
+			return nil, ErrExists
+		case !is(err, exception.ResourceNotFound) || attempt > 0:
+			return nil, err
+		}
+		if err := c.create(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// create makes the catalogue's table, and waits until it can be used.
+func (c *Catalog) create(ctx context.Context) error {
+	err := c.call(ctx, "CreateTable", map[string]any{
+		"TableName": Table, "BillingMode": "PAY_PER_REQUEST",
+		"AttributeDefinitions": []any{map[string]string{"AttributeName": "table", "AttributeType": "S"}},
+		"KeySchema":            []any{map[string]string{"AttributeName": "table", "KeyType": "HASH"}},
+	}, nil)
+	if err != nil && !is(err, exception.ResourceInUse) {
+		return err
+	}
+	for {
+		var d struct{ Table struct{ TableStatus string } }
+		if err := c.call(ctx, "DescribeTable", map[string]any{"TableName": Table}, &d); err == nil && d.Table.TableStatus == "ACTIVE" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("catalogue: wait for its table: %w", ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (c *Catalog) put(ctx context.Context, e *Entry, condition string, names map[string]string, values map[string]any) error {
+	request := map[string]any{"TableName": Table, "Item": e.item(), "ConditionExpression": condition, "ExpressionAttributeNames": names}
+	if values != nil {
+		request["ExpressionAttributeValues"] = values
+	}
+	return c.call(ctx, "PutItem", request, nil)
+}
+
+// move writes the entry in the place of one in a certain state.
+func (c *Catalog) move(ctx context.Context, e *Entry, from State) error {
+	return c.put(ctx, e, "#s = :s", map[string]string{"#s": "state"}, map[string]any{":s": text{string(from)}})
+}
+
+// Activate notes that the physical table is there.
+func (c *Catalog) Activate(ctx context.Context, e *Entry, id string) (*Entry, error) {
+	a := *e
+	a.ID, a.State = id, Active
+	return &a, c.move(ctx, &a, e.State)
+}
+
+// Drop notes that the table is about to be deleted.
+func (c *Catalog) Drop(ctx context.Context, e *Entry) (*Entry, error) {
+	d := *e
+	d.State, d.Started = Dropping, c.now()
+	return &d, c.move(ctx, &d, e.State)
+}
+
+// Remove removes the entry, if it is still in its state.
+func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
+	err := c.call(ctx, "DeleteItem", map[string]any{
+		"TableName": Table, "Key": map[string]any{"table": text{e.Table}}, "ConditionExpression": "#s = :s",
+		"ExpressionAttributeNames": map[string]string{"#s": "state"}, "ExpressionAttributeValues": map[string]any{":s": text{string(e.State)}},
+	}, nil)
+	if is(err, exception.ConditionalCheckFailed) || is(err, exception.ResourceNotFound) {
+		return nil // somebody else was here
+	}
+	return err
+}
+
+// Physical is what a store tells of a table.
+type Physical struct {
+	ID      string // TableId
+	Sharded bool   // it has the hidden partition key
+}
+
+// Settle brings an entry that was left half-way in line with its physical table,
+// nil where there is none: it returns the entry as it is then, nil where it is gone.
+func (c *Catalog) Settle(ctx context.Context, e *Entry, p *Physical) (*Entry, error) {
+	switch {
+	case e.State == Creating && p != nil && p.Sharded:
+		return c.Activate(ctx, e, p.ID)
+	case e.State == Creating, e.State == Dropping && (p == nil || p.ID != e.ID):
+		return nil, c.Remove(ctx, e)
+	case e.State == Dropping:
+		a := *e
+		a.State = Active // the physical table was not deleted, and nobody was told that it was
+		return &a, c.move(ctx, &a, Dropping)
+	}
+	return e, nil
+}
