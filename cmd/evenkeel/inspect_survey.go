@@ -115,6 +115,9 @@ func (s *survey) grouping() *inspection.Grouping {
 		all[i] = i
 	}
 	if s.t.Sharding() != "" {
+		if s.wholeLogical() != "" {
+			return nil
+		}
 		return &inspection.Grouping{Logical: all, Shard: -1}
 	}
 	at := inspection.ShardColumn(table)
@@ -125,6 +128,22 @@ func (s *survey) grouping() *inspection.Grouping {
 		return nil
 	}
 	return &inspection.Grouping{Logical: slices.Delete(all, at, at+1), Shard: at}
+}
+
+// wholeLogical says why a door gives the logical partitions of a sharded table whole,
+// "" where physical ones come one by one.
+func (s *survey) wholeLogical() string {
+	sharding := s.t.Sharding()
+	const but = ": an evenkeel door gives each logical partition whole; the physical ones are seen in the store behind it"
+	switch {
+	case sharding == "":
+		return ""
+	case strings.Contains(sharding, "'random'"):
+		return "partitions are logical ones, since the strategy is random" + but
+	case len(s.t.Schema().Statics) > 0:
+		return "partitions are logical ones, since the table has static columns" + but
+	}
+	return ""
 }
 
 // Probes: the beginnings of so many parts of the ring are read first.
@@ -314,13 +333,16 @@ func (s *survey) report(ctx, asked context.Context, why error, outside []*nodeto
 		reason = why.Error()
 	}
 	s.name(ctx)
-	sharding := s.t.Sharding()
+	sharding := ""
+	if of := s.t.Sharding(); of != "" {
+		sharding = "evenkeel shards this table: " + of
+	}
 	if s.physical != nil {
-		sharding = fmt.Sprintf("this is the physical table of %s, its shard is %s, its layout %s", s.physical.Logical, s.physical.Column, s.physical.Layout)
+		sharding = fmt.Sprintf("this is the physical table of %s, which evenkeel shards; its shard is %s, its layout %s", s.physical.Logical, s.physical.Column, s.physical.Layout)
 	}
 	r := inspection.Summarize(s.run, inspection.Summary{
 		Schema: s.t.Schema(), Replication: s.t.Keyspace().Replication, At: time.Now().UTC(), Last: s.state.Last,
-		Sharding: sharding, Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
+		Sharding: sharding, Whole: s.wholeLogical(), Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
 	})
 	r.Coverage.State = s.file
 	r.Prediction = &s.predict
@@ -426,7 +448,7 @@ func (s *survey) outside(r *inspection.Report, outputs []*nodetool.Output) {
 	}
 	again := fmt.Sprintf("evenkeel inspect %s --nodetool ", s.cmd.Table)
 	command(hot, "hottest partitions", fmt.Sprintf("on a node, while it is busy: nodetool toppartitions %s %s 10000 > top.txt; then %stop.txt", ks, table, again))
-	command(dead, "partitions with most tombstones", fmt.Sprintf("on a node: sstablepartitions -m $(ls …/data/%s/%s-*/*-Data.db) > sizes.csv; then %ssizes.csv", ks, table, again))
+	command(dead, "partitions with most tombstones", fmt.Sprintf("on a node: sstablepartitions -m -o 100 $(ls …/data/%s/%s-*/*-Data.db) > sizes.csv; then %ssizes.csv", ks, table, again))
 	command(sizes, "sizes with tombstones and overwritten values", fmt.Sprintf("on a node: nodetool tablehistograms %s %s > histograms.txt; then %shistograms.txt", ks, table, again))
 }
 

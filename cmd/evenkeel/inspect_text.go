@@ -42,6 +42,9 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 		out("  %14s   %-28s  %s\n", most, countText(r.Sizes.Rows.Max), bytesText(r.Sizes.Bytes.Max))
 		out("  %14s   %-28s  %s\n\n", "mean", countText(r.Sizes.Rows.Mean), bytesText(r.Sizes.Bytes.Mean))
 		entry(std, "bytes are", r.Sizes.How+".")
+		if r.Whole != "" {
+			entry(std, "note", r.Whole+".")
+		}
 		entry(std, "above 10 MB", fmt.Sprintf("%s partitions; above 100 MB %s.", intervalText(r.Above.Good, countText), intervalText(r.Above.Most, countText)))
 	}
 	largeText(b, "largest partitions", r.Largest, r.Coverage)

@@ -25,7 +25,7 @@ func findings(t *schema.Table, r *Run, ri *Report) []Finding {
 	}
 	add(identity(t, &r.Total))
 	add(unbounded(t, &r.Total, ri.Growth))
-	add(buckets(t, &r.Total))
+	add(buckets(t, &r.Total, ri.Sharding != ""))
 	add(spread(t, r, ri))
 	add(large(ri))
 	add(skew(ri))
@@ -116,7 +116,7 @@ func unbounded(t *schema.Table, seen *Tally, g *Growth) *Finding {
 }
 
 // buckets names the periods of a partition key.
-func buckets(t *schema.Table, seen *Tally) *Finding {
+func buckets(t *schema.Table, seen *Tally, sharded bool) *Finding {
 	var names []string
 	period := ""
 	for i, c := range t.PartitionKey {
@@ -128,7 +128,7 @@ func buckets(t *schema.Table, seen *Tally) *Finding {
 		return nil
 	}
 	f := &Finding{Name: "time bucket", Columns: names, Evidence: fmt.Sprintf("%s is a period (%s): partitions end with it.", all(names), period)}
-	if len(t.PartitionKey) == len(names) {
+	if len(t.PartitionKey) == len(names) && !sharded {
 		f.Warning = true
 		f.Evidence += " There is nothing beside it in the partition key: all that is written at one time goes to one partition."
 		f.Advice = "If many rows come at one time, spread each " + period + " over shards: WITH write_sharding, or one more column of the key."
@@ -140,7 +140,7 @@ func buckets(t *schema.Table, seen *Tally) *Finding {
 // kind they are.
 func spread(t *schema.Table, r *Run, ri *Report) *Finding {
 	if ri.Sharding != "" {
-		f := &Finding{Name: "write_sharding", Evidence: "the table is write-sharded by evenkeel: " + ri.Sharding + "."}
+		f := &Finding{Name: "write_sharding", Evidence: ri.Sharding + "."}
 		if l := ri.Logical; l != nil {
 			f.Evidence += fmt.Sprintf(" A logical partition has %.4g physical ones on average, %.0f at the most.", l.PhysicalMean, l.PhysicalMax)
 		}

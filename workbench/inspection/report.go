@@ -17,6 +17,7 @@ type Report struct {
 	Store      string      `json:"store"` // what answered
 	Door       bool        `json:"door"`  // an evenkeel door
 	Sharding   string      `json:"write_sharding,omitempty"`
+	Whole      string      `json:"partitions_are,omitempty"` // where partitions are logical ones, why
 	Coverage   Coverage    `json:"coverage"`
 	Prediction *Prediction `json:"prediction,omitempty"`
 
@@ -146,7 +147,8 @@ type Summary struct {
 	Replication map[string]string
 	At          time.Time
 	Last        *Last // the inspection before
-	Sharding    string
+	Sharding    string // what evenkeel does with the table, in a sentence
+	Whole       string // why partitions come as logical ones, where a door gives them so
 	Door        bool
 	Top         int    // partitions that are named
 	Why         string // why it is partial
@@ -156,7 +158,7 @@ type Summary struct {
 func Summarize(r *Run, s Summary) *Report {
 	f := r.Covered()
 	ri := &Report{
-		Table: ident(s.Schema.Keyspace) + "." + ident(s.Schema.Name), At: s.At, Door: s.Door, Sharding: s.Sharding,
+		Table: ident(s.Schema.Keyspace) + "." + ident(s.Schema.Name), At: s.At, Door: s.Door, Sharding: s.Sharding, Whole: s.Whole,
 		Totals: r.Totals(), Key: KeyOf(s.Schema),
 		Coverage: Coverage{
 			Mode: "sample", Planned: r.Plan.Fraction, Read: f, Partial: !r.Complete(), Ranges: len(r.Plan.Ranges), Done: len(r.Done),

@@ -135,7 +135,8 @@ type Counter struct {
 	open    bool
 	now     Partition
 	key     []byte // of now: the values, one behind the other
-	scratch []byte
+	scratch []byte // the key of the row at hand
+	logical []byte
 	before  int64 // bytes of what was written last
 	shards  map[string]*ShardTally
 }
@@ -241,11 +242,11 @@ func (c *Counter) close() {
 	if c.group == nil {
 		return
 	}
-	c.scratch = c.scratch[:0]
+	c.logical = c.logical[:0]
 	for _, i := range c.group.Logical {
-		c.scratch = partitioner.AppendComposite(c.scratch, p.Key[i], nil)
+		c.logical = partitioner.AppendComposite(c.logical, p.Key[i], nil)
 	}
-	c.Logical.add(partitioner.Hash(c.scratch), p)
+	c.Logical.add(partitioner.Hash(c.logical), p)
 	if at := c.group.Shard; at >= 0 {
 		s := c.shards[string(p.Key[at])]
 		if s == nil && len(c.shards) < shardsMost {

@@ -59,7 +59,7 @@ type Partition struct {
 }
 
 // Commands are what prints the forms that Parse reads.
-const Commands = "nodetool toppartitions KEYSPACE TABLE 10000; nodetool tablehistograms KEYSPACE TABLE; sstablepartitions -m DATA_DIRECTORY/KEYSPACE/TABLE-*"
+const Commands = "nodetool toppartitions KEYSPACE TABLE 10000; nodetool tablehistograms KEYSPACE TABLE; sstablepartitions -m -t 1MiB DATA_DIRECTORY/KEYSPACE/TABLE-*"
 
 // Parse reads the output of any of the tools.
 func Parse(text []byte) (*Output, error) {
