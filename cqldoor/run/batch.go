@@ -97,6 +97,15 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if in.Params.Keyspace != nil {
 		keyspace = string(in.Params.Keyspace)
 	}
+	var unknown []syntax.Name
+	for it := in.Iter(); it.Next(); {
+		if !it.Prepared {
+			unknown = append(unknown, r.schema.doubtful(keyspace, string(it.Text))...)
+		}
+	}
+	if _, err := r.schema.look(ctx, unknown); err != nil {
+		return err
+	}
 	out := wire.Batch{}
 	g := r.newGathering()
 	for it := in.Iter(); it.Next(); {
@@ -130,6 +139,10 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		if err := g.add(s.write, b); err != nil {
 			return err
 		}
+	}
+	if out.Count == in.Count {
+		req.Reply(relay(req)) // nothing of it is on a sharded table
+		return nil
 	}
 	if err := g.check(); err != nil {
 		return err

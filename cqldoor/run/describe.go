@@ -19,6 +19,9 @@ func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, stmt *s
 	if at := described(stmt, keyspace); at == catalog.Keyspace {
 		return wire.Invalidf("'%s' not found in keyspaces", at)
 	}
+	if err := x.fresh(ctx); err != nil {
+		return err
+	}
 	p := *params
 	p.SetValues(wire.Values{})
 	p.SetSkipMetadata(false)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
@@ -96,6 +99,73 @@ func TestStatementsGivenUp(t *testing.T) {
 		}
 		if a := s.must(s.v5, strings.ReplaceAll(text, "TABLE", s.keyspace+".t")); len(a.Rows) != want {
 			t.Errorf("%s: %d rows", text, len(a.Rows))
+		}
+	}
+}
+
+// chatty is a store that says something beside each answer.
+type chatty struct{ store.Store }
+
+func (c chatty) MaxVersion(ctx context.Context) (wire.Version, error) {
+	return c.Store.(store.Versioned).MaxVersion(ctx)
+}
+
+func (c chatty) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := c.Store.Open(ctx, o)
+	if err != nil || o.Own {
+		return l, err
+	}
+	return chattyLink{l}, nil
+}
+
+type chattyLink struct{ store.Link }
+
+func (l chattyLink) Send(req wire.Message, reply func(wire.Message)) {
+	l.Link.Send(req, func(resp wire.Message) {
+		if req.Op != wire.OpPrepare {
+			p, body, _ := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+			p.Warnings = wire.AppendStringList(nil, []string{"too much in k = 1 AND shard = some", "Aggregation query used on multiple partition keys (IN restriction)"})
+			if req.Flags&wire.FlagTracing != 0 {
+				p.TracingID = []byte("the id of a trace")[:16]
+			}
+			resp.Flags, resp.Body = p.Flags(), append(p.Append(nil), body...)
+		}
+		reply(resp)
+	})
+}
+
+// traces is told of the id of a trace.
+type traces struct{ ids []string }
+
+func (t *traces) Trace(id []byte) { t.ids = append(t.ids, string(id)) }
+
+// TestWarningsAndTracing says that what the store says beside the answers of a
+// fan-out reaches the client: warnings once, and without the hidden column; the id of
+// a trace where one was asked for.
+func TestWarningsAndTracing(t *testing.T) {
+	st := chatty{embedded(t)}
+	at := serveDoor(t, st, startRouter(t, st))
+	for _, version := range []int{4, 5} {
+		c := session(t, at, version)
+		ks := fmt.Sprint("w", version)
+		exec(t, c, "CREATE KEYSPACE "+ks+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+		exec(t, c, "CREATE TABLE "+ks+".t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '16'}")
+		for _, text := range []string{
+			"SELECT c FROM T WHERE k = 1", "SELECT sum(v) FROM T WHERE k = 1", "SELECT DISTINCT k FROM T", "DELETE FROM T WHERE k = 1",
+			"UPDATE T SET v = 1 WHERE k = 1 AND c IN (1, 2, 3, 4)", "INSERT INTO T (k, c) VALUES (2, 2) IF NOT EXISTS",
+		} {
+			var seen traces
+			it := c.Query(strings.NewReplacer("FROM T", "FROM "+ks+".t", "UPDATE T", "UPDATE "+ks+".t", "INTO T", "INTO "+ks+".t").Replace(text)).Trace(&seen).Iter()
+			warnings := it.Warnings()
+			if err := it.Close(); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			if fmt.Sprint(warnings) != "[too much in k = 1 AND write_sharding = some]" {
+				t.Errorf("v%d %s: warnings %q", version, text, warnings)
+			}
+			if fmt.Sprint(seen.ids) != "[the id of a trac]" {
+				t.Errorf("v%d %s: traces %q", version, text, seen.ids)
+			}
 		}
 	}
 }

@@ -109,6 +109,9 @@ func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keys
 // selectRows carries out a SELECT and answers. metadataID is what an EXECUTE of v5
 // says it knows; nil for a QUERY.
 func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
+	if err := x.fresh(ctx); err != nil {
+		return err
+	}
 	var env eval.Env
 	if err := x.r.fill(&env, &statement{head: &s.Header}, &params.Values, nil); err != nil {
 		return err

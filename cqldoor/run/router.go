@@ -41,6 +41,8 @@ type Router struct {
 	drawers  drawers
 	clock    clock
 	schema   *schemaSide
+	held     int // see maxHeld
+	longest  int // see maxResult
 }
 
 // New makes a router; it serves once Start has read the catalogue.
@@ -51,7 +53,7 @@ func New(o Options) *Router {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Router{opts: o, registry: newRegistry(), drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}}
+	r := &Router{opts: o, registry: newRegistry(), drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, held: maxHeld, longest: maxResult}
 	r.state.Store(&State{})
 	r.schema = newSchemaSide(r)
 	return r
@@ -115,25 +117,38 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 			keyspace = string(q.Params.Keyspace)
 		}
 	}
+	if unknown := r.schema.doubtful(keyspace, text); len(unknown) > 0 {
+		req.Go(func() { r.finish(req, r.settle(ctx, req, keyspace, text, unknown)) })
+		return nil
+	}
 	if r.schema.serve(ctx, req, keyspace, text) {
 		return nil
 	}
 	s, err := r.statement(keyspace, text)
 	if err != nil {
-		return err
+		req.Go(func() { r.finish(req, r.reconsider(ctx, req, keyspace, text, err)) })
+		return nil
 	}
 	if req.Op == wire.OpPrepare {
 		r.registry.statements.put(s.id, s)
 		req.Go(func() { r.finish(req, r.prepare(ctx, req, s)) })
 		return nil
 	}
-	if q.Params.Values.Count != len(s.head.Binds) && !q.Params.Values.Named {
-		return wire.Invalidf("Invalid amount of bind variables")
+	if err := s.checkAmount(&q); err != nil {
+		return err
 	}
 	if whole := s.whole(); whole != nil && !s.conditional() {
 		return r.queryOne(req, s, &q)
 	}
 	req.Go(func() { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })
+	return nil
+}
+
+// checkAmount refuses a QUERY with another number of values than there are markers.
+func (s *statement) checkAmount(q *wire.Query) error {
+	if q.Params.Values.Count != len(s.head.Binds) && !q.Params.Values.Named {
+		return wire.Invalidf("Invalid amount of bind variables")
+	}
 	return nil
 }
 
@@ -146,6 +161,9 @@ func (r *Router) querySlowly(ctx context.Context, req *cqldoor.Request, s *state
 	}
 	q, err := wire.ParseQuery(req.Version, body)
 	if err != nil {
+		return err
+	}
+	if err := s.checkAmount(&q); err != nil {
 		return err
 	}
 	return r.answer(ctx, req, s, &q.Params, nil)

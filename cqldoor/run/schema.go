@@ -47,6 +47,8 @@ type view struct {
 	tables   map[string]map[string]*sharded
 	pending  map[syntax.Name]bool // sharded tables that are being made: not shown yet
 	physical *schema.Schema
+	names    catalog.Names // of all tables of the store
+	version  [16]byte      // of the store's schema
 }
 
 // sharded is one sharded table.
@@ -76,26 +78,28 @@ func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 		if at == "system_schema" {
 			return hides(h.Name.Name)
 		}
-		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
+		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace || v.doubts(at, h.Name.Name)
 	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch, syntax.StatementTruncate:
-		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace
+		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace || v.doubts(at, h.Name.Name)
 	case syntax.StatementCreateTable:
 		return true // whether it says write_sharding is seen later
 	case syntax.StatementCreateKeyspace, syntax.StatementAlterKeyspace, syntax.StatementDropKeyspace, syntax.StatementUse:
 		return h.Name.Name == catalog.Keyspace || h.Kind == syntax.StatementDropKeyspace && v.tables[h.Name.Name] != nil
-	case syntax.StatementAlterTable, syntax.StatementDropTable,
-		syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
+	case syntax.StatementAlterTable, syntax.StatementDropTable:
+		return v.tables[at] != nil || at == catalog.Keyspace || v.doubts(at, h.Name.Name)
+	case syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
 		return v.tables[at] != nil || at == catalog.Keyspace
 	case syntax.StatementCreateIndex, syntax.StatementCreateView:
 		on := keyspace
 		if h.On.Keyspace != "" {
 			on = h.On.Keyspace
 		}
-		return v.tables[on][h.On.Name] != nil || on == catalog.Keyspace || h.Kind == syntax.StatementCreateView && at == catalog.Keyspace
+		return v.tables[on][h.On.Name] != nil || on == catalog.Keyspace || h.Kind == syntax.StatementCreateView && at == catalog.Keyspace ||
+			v.doubts(on, h.On.Name)
 	case syntax.StatementDropIndex, syntax.StatementDropView:
 		return at == catalog.Keyspace
 	case syntax.StatementDescribe:
-		return v.present
+		return true
 	}
 	return false
 }
@@ -125,6 +129,15 @@ func (x *schemaSide) refresh(ctx context.Context) error {
 }
 
 func (x *schemaSide) load(ctx context.Context) error {
+	// First what says how old the rest is.
+	version, err := x.catalog.Version(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := x.catalog.Names(ctx)
+	if err != nil {
+		return err
+	}
 	entries, present, err := x.catalog.Load(ctx)
 	if err != nil {
 		return err
@@ -139,7 +152,8 @@ func (x *schemaSide) load(ctx context.Context) error {
 	}
 	applied, stale := x.catalog.Settle(ctx, entries, physical)
 	x.reportStale(stale)
-	v := &view{present: present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{}, physical: physical}
+	v := &view{present: present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{}, physical: physical,
+		names: known, version: version}
 	for _, e := range entries {
 		if e.State == catalog.Creating {
 			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
@@ -278,6 +292,10 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 		return
 	}
 	tree, err := syntax.Parse(text)
+	if err != nil && h.Kind == syntax.StatementDescribe && !x.view.Load().present {
+		req.Pass(req.Message)
+		return
+	}
 	if err != nil {
 		req.Error(syntaxError(err))
 		return

@@ -186,6 +186,9 @@ func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Ba
 	if params.Has(wire.QueryDefaultTimestamp) {
 		b.Params.SetDefaultTimestamp(params.DefaultTimestamp)
 	}
+	if params.Has(wire.QueryKeyspace) { // of statements that are passed on as they came
+		b.Params.SetKeyspace(params.Keyspace)
+	}
 	if params.Has(wire.QueryNowInSeconds) {
 		b.Params.SetNowInSeconds(params.NowInSeconds)
 	}

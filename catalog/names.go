@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// Names are those of all tables and views of the backend, by keyspace.
+type Names map[string]map[string]bool
+
+// Has says whether there is such a table or view.
+func (n Names) Has(keyspace, name string) bool { return n[keyspace][name] }
+
+// Names reads them.
+func (c *Catalog) Names(ctx context.Context) (Names, error) {
+	n := Names{}
+	for column, cql := range map[string]string{
+		"table_name": "SELECT keyspace_name, table_name FROM system_schema.tables",
+		"view_name":  "SELECT keyspace_name, view_name FROM system_schema.views",
+	} {
+		rows, err := c.opts.Session.Query(ctx, wire.One, cql)
+		if err != nil {
+			return nil, wrap("read the names of the tables", err)
+		}
+		for _, r := range rows {
+			keyspace := string(r["keyspace_name"])
+			if n[keyspace] == nil {
+				n[keyspace] = map[string]bool{}
+			}
+			n[keyspace][string(r[column])] = true
+		}
+	}
+	return n, nil
+}
+
+// Exists says whether the backend has such a table or view now.
+func (c *Catalog) Exists(ctx context.Context, keyspace, name string) (bool, error) {
+	for _, cql := range []string{
+		"SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?",
+		"SELECT view_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?",
+	} {
+		rows, err := c.opts.Session.Query(ctx, wire.One, cql, []byte(keyspace), []byte(name))
+		if err != nil || len(rows) > 0 {
+			return len(rows) > 0, wrap("look for the table "+keyspace+"."+name, err)
+		}
+	}
+	return false, nil
+}
+
+// Version is the backend's version of its schema: another one after each change.
+func (c *Catalog) Version(ctx context.Context) ([16]byte, error) {
+	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT schema_version FROM system.local")
+	if err != nil || len(rows) == 0 || len(rows[0]["schema_version"]) != 16 {
+		return [16]byte{}, wrap("read the version of the schema", err)
+	}
+	return [16]byte(rows[0]["schema_version"]), nil
+}
