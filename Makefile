@@ -6,10 +6,10 @@ FUZZTIME ?= 20s
 # One package at a time: they share one Cassandra, its schema, and the machine's cores.
 PARALLEL ?= 1
 
-.PHONY: help build test bench-cql deps lint fuzz clean
+.PHONY: help build test bench-cql bench-workbench deps lint fuzz clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 build: ## bin/evenkeel
 	$(GO) build -o bin/evenkeel ./cmd/evenkeel
@@ -21,6 +21,16 @@ bench-cql: deps build ## the CQL door and the engine against their peers: ratios
 	cd internal/bench/cqlproxy && $(GO) build -o ../../../bin/cql-proxy github.com/datastax/cql-proxy
 	$(GO) build -o bin/bench-cql ./internal/bench/cql
 	$(GO) run ./internal/testkit/cmd/with-cassandra bin/bench-cql -evenkeel bin/evenkeel -cql-proxy bin/cql-proxy $(BENCHFLAGS)
+
+bench-workbench: .deps/duckdb.stamp ## the workbench's reading against DuckDB: ratios
+	$(GO) build -o bin/bench-workbench ./internal/bench/workbench
+	bin/bench-workbench -python .deps/duckdb/bin/python $(BENCHFLAGS)
+
+.deps/duckdb.stamp: internal/bench/workbench/requirements.txt
+	rm -rf .deps/duckdb
+	python3 -m venv .deps/duckdb
+	.deps/duckdb/bin/pip install --quiet -r $<
+	touch $@
 
 deps: ## what the tests need beside Go, into .deps/
 	@internal/testkit/deps/fetch.sh
