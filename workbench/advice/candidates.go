@@ -245,17 +245,19 @@ func (s *Study) identify(d *Design) {
 	have := func(c string) bool {
 		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
 	}
-	if m := s.ofPartition(d.Partition); m != nil && lost(m) == 0 && slices.Equal(m.Clustering, d.Clustering) {
-		// That times differ may be luck: where rows have an id, it belongs behind them.
-		if s.byTime(d) {
-			for _, set := range s.tells {
-				if len(set) == 1 && s.idLike(set[0]) && !have(set[0]) {
-					d.Clustering = append(slices.Clip(d.Clustering), set[0])
-					d.Desc = append(slices.Clip(d.Desc), false)
-					return
-				}
-			}
+	// That times differ may be luck: where rows have an id, it tells them apart.
+	timed := func(set []string) bool { return slices.ContainsFunc(set, s.isTime) }
+	made := slices.IndexFunc(s.tells, func(set []string) bool { return len(set) == 1 && s.idLike(set[0]) })
+	whole := s.exactly(d)
+	told := whole != nil && lost(whole) == 0 // by its columns as they are
+	sound := false                           // without a time
+	for _, set := range s.tells {
+		if !slices.ContainsFunc(set, func(c string) bool { return !have(c) }) {
+			told = true
+			sound = sound || !timed(set)
 		}
+	}
+	if told && (sound || made < 0 || s.timeIn(d) == "") {
 		return
 	}
 	// Of the sets of columns that do, the one that adds the fewest.
@@ -263,6 +265,9 @@ func (s *Study) identify(d *Design) {
 	found := false
 	for _, set := range s.tells {
 		missing := slices.DeleteFunc(slices.Clone(set), have)
+		if made >= 0 && timed(set) {
+			continue
+		}
 		if !found || len(missing) < len(add) {
 			add, found = missing, true
 		}

@@ -14,9 +14,9 @@
 // rows that are lost (the primary key repeats, or is null) → queries that are not
 // served (the whole table is read, or a partition filtered), by their rate → limits
 // that are exceeded, now or within Horizon → cost → headroom. Costs within a
-// twentieth of each other are equal, and so is headroom beyond ten times what is
-// needed; then the simpler design is better: without shards, without a bucket,
-// with fewer columns.
+// twentieth of each other are equal, and so is headroom beyond three times what is
+// needed; then the simpler design is better: the key that the queries name, without
+// shards, without a bucket, with fewer columns.
 //
 // Rows are state, not traffic. Every figure of heat names where it comes from: the
 // rate of a statement in the queries, a column of time, or nowhere (unknown).

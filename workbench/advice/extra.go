@@ -92,6 +92,25 @@ func (s *Study) bestFor(asked []int) *Design {
 			t.qs = append(t.qs, s.qs[i])
 		}
 	}
+	// The same partition keys, with clustering columns for these queries.
+	seen := make(map[string]bool)
+	t.designs, t.bare = nil, nil
+	for _, d := range s.designs {
+		e := &Design{Partition: d.Partition, Shards: d.Shards}
+		t.cluster(e)
+		s.identify(e)
+		if e.Shards > 1 {
+			e.By = slices.DeleteFunc(slices.Clone(d.By), func(c string) bool { return !slices.Contains(e.Clustering, c) })
+			if len(e.By) != len(d.By) || len(e.Clustering) == 0 && !e.AddID {
+				continue
+			}
+		}
+		if !seen[e.id()] {
+			seen[e.id()] = true
+			t.designs = append(t.designs, e)
+		}
+	}
+	t.designs = append(t.designs, s.designs...) // what was measured is looked up there
 	var best *Design
 	for _, r := range t.ranking() {
 		if r.d.bare || s.o.Target == DynamoDB && r.d.bucket() != nil { // an index's key is an attribute that items have

@@ -35,12 +35,16 @@ const (
 	atThisRate = 3 // in the data, or at the present rate
 )
 
-const maxHeadroom = 10
+// Headroom is shown up to maxHeadroom; more than enoughHeadroom is not better.
+const (
+	maxHeadroom    = 10
+	enoughHeadroom = 3
+)
 
 func (s *Study) scoreOf(d *Design) score {
 	c := score{headroom: maxHeadroom}
 	if m := s.of(d); m != nil {
-		if !d.AddID {
+		if !d.AddID && m == s.exactly(d) { // what is not measured itself was made to lose none
 			c.lost = lost(m)
 		}
 		c.lost += float64(m.Unkeyed)
@@ -168,7 +172,7 @@ func judge(x, y *score) int {
 		cmp.Compare(share(x.unserved+x.filtered), share(y.unserved+y.filtered)),
 		cmp.Compare(x.severity, y.severity),
 		cmp.Compare(step(x.cost), step(y.cost)),
-		-cmp.Compare(step(x.headroom), step(y.headroom)),
+		-cmp.Compare(step(math.Min(x.headroom, enoughHeadroom)), step(math.Min(y.headroom, enoughHeadroom))),
 		cmp.Compare(share(x.unserved), share(y.unserved)),
 	)
 }
@@ -273,7 +277,7 @@ func (s *Study) whyLost(best, r ranked) string {
 			return fmt.Sprintf("costs more: %s a month in place of %s", money(c.Month, c.Currency), money(d.Month, d.Currency))
 		}
 		return fmt.Sprintf("costs %s times as much", number(b.cost/a.cost))
-	case step(b.headroom) < step(a.headroom):
+	case step(math.Min(b.headroom, enoughHeadroom)) < step(math.Min(a.headroom, enoughHeadroom)):
 		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.headroom), number(a.headroom))
 	case s.oneAtATime(r.d) && !s.oneAtATime(best.d):
 		return "at any moment all writes go to one partition"

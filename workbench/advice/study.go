@@ -340,8 +340,25 @@ func lost(m *profile.Measured) float64 {
 	return m.Lost.Value
 }
 
-// of is what was measured of a design.
-func (s *Study) of(d *Design) *profile.Measured { return s.measured[d.id()] }
+// exactly is what was measured of a design.
+func (s *Study) exactly(d *Design) *profile.Measured { return s.measured[d.id()] }
+
+// of is what was measured of a design, or of one that differs from it in the
+// clustering columns alone: its partitions are the same.
+func (s *Study) of(d *Design) *profile.Measured {
+	if m := s.exactly(d); m != nil {
+		return m
+	}
+	want := partitionID(d.Partition)
+	for _, other := range s.designs {
+		if other.Shards == d.Shards && partitionID(other.Partition) == want && (d.Shards <= 1 || slices.Equal(other.By, d.By)) {
+			if m := s.exactly(other); m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
 
 // ofPartition is what was measured of some design with that partition key and no
 // shards.
@@ -350,7 +367,7 @@ func (s *Study) ofPartition(parts []profile.Part) *profile.Measured {
 	for _, list := range [][]*Design{s.natural, s.designs} {
 		for _, d := range list {
 			if d.Shards <= 1 && partitionID(d.Partition) == want {
-				if m := s.of(d); m != nil {
+				if m := s.exactly(d); m != nil {
 					return m
 				}
 			}
