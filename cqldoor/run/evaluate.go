@@ -56,7 +56,7 @@ func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 	var scratch [][]byte
 	return x.each(c, l.hint(), func(s step) (bool, error) {
 		// The cursor is still that of the row before.
-		full := page > 0 && out.w.Count() == page
+		full := page > 0 && (out.w.Count() == page || out.w.Size() > x.r.longest/2)
 		before := l.left
 		if !l.of(s.at) {
 			return true, nil
@@ -70,6 +70,9 @@ func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 			return false, err
 		}
 		out.cells(scratch)
+		if out.w.Size() > x.r.longest {
+			return false, errLong
+		}
 		l.left.After, l.left.Done = s.at.After, s.at.Done
 		return l.spend(), nil
 	})
@@ -78,10 +81,17 @@ func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 // sorted writes the rows of several partitions in the order of ORDER BY.
 func (x *reader) sorted(out *output, c plan.Cursor) error {
 	var all []plan.Row
+	size := 0
 	l := limits{0, x.bound.PerPartitionLimit, c}
 	err := x.each(c, 0, func(s step) (bool, error) {
 		if l.of(s.at) {
 			all = append(all, *s.row)
+			for _, cell := range s.row.Cells {
+				size += len(cell)
+			}
+			if size > x.r.longest {
+				return false, errLong
+			}
 			if l.perKey > 0 {
 				l.left.PerKey--
 			}

@@ -28,7 +28,7 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 		x.width = x.r.registry.width(x.plan.Selection)
 	}
 	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
-		e := extent{Segment: s, after: after, want: want, limit: maxHeld, group: x.grouped(want/len(s.Shards) + 2)}
+		e := extent{Segment: s, after: after, want: want, limit: x.r.held, group: x.grouped(want/len(s.Shards) + 2)}
 		if len(x.plan.Clustering) == 0 {
 			e.limit = 0 // there is one row
 		}
@@ -135,6 +135,11 @@ func (x *reader) merge(e extent) (*rowset, error) {
 			fl := flights[a.tag]
 			if err := out.add(a.body, fl.fetch.Shards, fl.rows, fl.fetch.Limit); err != nil {
 				return nil, err
+			}
+			if arrived == 0 && e.limit > 0 && e.upto == nil && !e.keys {
+				if x.firstLook(a.body) && x.wide(e.want, len(e.Shards)) {
+					return nil, errWide
+				}
 			}
 			arrived += len(a.body)
 			if fl.pieces = fl.pieces[1:]; fl.short() && len(fl.pieces) > 0 {

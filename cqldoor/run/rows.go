@@ -12,9 +12,6 @@ const maxResult = 255 << 20
 // errLong is for what may not be read in pages, or is not.
 var errLong = wire.Errorf(wire.CodeServer, "evenkeel: the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
-// full says that so many bytes of rows more are too many.
-func (o *output) full(size int) bool { return o.w.Count() > 0 && o.w.Size()+size > maxResult }
-
 // rows writes a page of rows as the shards select them; page 0 is all.
 func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page int) error {
 	left := page      // of the page
@@ -42,25 +39,17 @@ func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page 
 			if err != nil {
 				return err
 			}
-			size := rows.bytes()
-			if out.full(size) {
-				if page == 0 {
-					return errLong
-				}
-				c.After = last
-				out.next(c)
-				return nil
-			}
-			out.w.Grow(size)
-			for i := range rows.rows {
-				out.w.Row(rows.raw(&rows.rows[i]))
-			}
-			n, more := len(rows.rows), rows.more
+			n := out.rows(rows, x.r.longest)
+			long := n < len(rows.rows)
+			more := rows.more
 			if n > 0 {
 				after = rows.ownKey(&rows.rows[n-1])
 				last = after
 			}
 			rows.release()
+			if long && page == 0 {
+				return errLong
+			}
 			if c.Limit > 0 {
 				if c.Limit -= n; c.Limit == 0 {
 					return nil
@@ -70,6 +59,11 @@ func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page 
 				if c.PerKey -= n; c.PerKey == 0 {
 					more = false
 				}
+			}
+			if long {
+				c.After = last
+				out.next(c)
+				return nil
 			}
 			if page > 0 {
 				if left -= n; left == 0 {
@@ -105,4 +99,18 @@ func (x *reader) nextKey(out *output, rest []plan.Segment, done int, c plan.Curs
 		}
 	}
 	return nil
+}
+
+// rows writes rows as long as the result is no longer than it may be, and says how
+// many.
+func (o *output) rows(rows *rowset, longest int) int {
+	o.w.Grow(min(rows.bytes(), longest))
+	for i := range rows.rows {
+		raw := rows.raw(&rows.rows[i])
+		if o.w.Count() > 0 && o.w.Size()+len(raw) > longest {
+			return i
+		}
+		o.w.Row(raw)
+	}
+	return len(rows.rows)
 }

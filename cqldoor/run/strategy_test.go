@@ -228,9 +228,14 @@ func drawn(t *testing.T, n int) {
 // both strategies, and compares what they answer.
 func TestHistories(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		for _, statics := range []bool{false, true} {
-			t.Run(fmt.Sprintf("statics %v", statics), func(t *testing.T) {
+		for _, c := range []struct {
+			statics bool
+			held    int
+		}{{false, maxHeld}, {true, maxHeld}, {true, 300}} {
+			statics := c.statics
+			t.Run(fmt.Sprintf("statics %v, %d bytes held", statics, c.held), func(t *testing.T) {
 				w := &twins{scene: newScene(t, st), layouts: layouts}
+				w.router.held = c.held
 				column := ""
 				if statics {
 					column = "s text static, "

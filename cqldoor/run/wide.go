@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -13,11 +14,9 @@ import (
 // too many and each once.
 
 // maxHeld is how many bytes of fetched rows the door holds for one page, beside
-// the page itself as far as it is written.
+// the page itself as far as it is written. A step takes half of it, one request an
+// eighth, so that a row may be larger than those before it.
 const maxHeld = 32 << 20
-
-// maxAnswer is how many bytes of rows one request should bring.
-const maxAnswer = maxHeld / 8
 
 // errWide says that rows were larger than was thought.
 var errWide = errors.New("run: rows are too large for a page to be read at once")
@@ -29,9 +28,19 @@ func (x *reader) learn(width int) {
 	x.width.Store(max(int64(width), known-known/4, 1))
 }
 
+// firstLook learns from the first answer what a row takes, where that was not known.
+func (x *reader) firstLook(body []byte) bool {
+	rows, err := wire.ParseRows(body)
+	if err != nil || rows.Count == 0 || x.width.Load() != 0 {
+		return false
+	}
+	x.learn(len(body) / rows.Count)
+	return true
+}
+
 // wide says whether a page of so many rows is likely to be too large.
 func (x *reader) wide(want, shards int) bool {
-	return len(x.plan.Clustering) > 0 && x.width.Load()*int64(want+2*shards) > maxHeld
+	return len(x.plan.Clustering) > 0 && x.width.Load()*int64(want+2*shards) > int64(x.r.held)
 }
 
 // grouped is how many shards one request reads, of each so many rows: one while
@@ -41,7 +50,7 @@ func (x *reader) grouped(rows int) int {
 	if width == 0 {
 		return 1
 	}
-	return max(1, min(x.group(shardGroup), maxAnswer/(width*rows)))
+	return max(1, min(x.group(shardGroup), x.r.held/8/(width*rows)))
 }
 
 // window is how many requests may be in flight when so many bytes have come: a
@@ -91,7 +100,7 @@ func (x *reader) narrow(s plan.Segment, after [][]byte, want int) (*rowset, erro
 // keys reads the clustering keys of a page, or of a shorter one.
 func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
-		e := extent{Segment: s, after: after, want: want, keys: true, limit: maxHeld, group: x.group(shardGroup)}
+		e := extent{Segment: s, after: after, want: want, keys: true, limit: x.r.held, group: x.group(shardGroup)}
 		if want == 1 {
 			e.limit = 0
 		}
@@ -107,8 +116,8 @@ func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 func (x *reader) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {
-		n = max(1, min(n, maxHeld/2/int(max(x.width.Load(), 1))))
-		e := extent{Segment: s, after: after, want: n, limit: maxHeld, upto: a.key(&known[n-1])}
+		n = max(1, min(n, x.r.held/2/int(max(x.width.Load(), 1))))
+		e := extent{Segment: s, after: after, want: n, limit: x.r.held, upto: a.key(&known[n-1])}
 		e.Shards, e.expect = nil, nil
 		if x.plan.Merges() {
 			e.Shards = s.Shards
