@@ -464,9 +464,7 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 		t.rows += int64(i - from)
 		if s := t.sample.Add(h); s != nil {
 			if s.rows == 0 {
-				id := m.identity(identity{text: m.buf[:0]}, d, from)
-				m.buf = id.text[:0]
-				s.token, s.first, s.bytes = id.token, uint32(b.Seq+1), int64(m.partitionLen(d, from))
+				s.token, s.first, s.bytes = m.token(d, from), uint32(b.Seq+1), int64(m.partitionLen(d, from))
 			}
 			s.rows += int64(i - from)
 			for r := from; r < i; r++ {
@@ -475,7 +473,8 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 		}
 		if top, fresh := t.top.Add(h, i-from); top != nil {
 			if fresh {
-				*top = partitionTop{id: m.identity(top.id, d, from)}
+				*top = partitionTop{id: m.named(top.id, d, from)}
+				top.id.token = m.token(d, from)
 			}
 			top.rows += int64(i - from)
 			for r := from; r < i; r++ {
@@ -512,7 +511,7 @@ func (m *measurer) peaks(d *design, t *tally, hashes []uint64, skip []bool) {
 			return
 		}
 		if p, fresh := t.peak.Add(lastHash, n); fresh {
-			*p = partitionPeak{id: m.identity(p.id, d, at), start: d.unit.Start(times[at])}
+			*p = partitionPeak{id: m.named(p.id, d, at), start: d.unit.Start(times[at])}
 		}
 		n = 0
 	}
@@ -614,31 +613,42 @@ func bucketText(dst []byte, g Granularity, start int64) []byte {
 	return at.AppendFormat(dst, "2006-01-02T15:04:05Z")
 }
 
-// identity says which partition row i is in. The text goes into id's.
-func (m *measurer) identity(id identity, d *design, i int) identity {
-	id.text, id.shard = id.text[:0], 0
-	m.serial, m.ends = m.serial[:0], m.ends[:0]
+// named says in words which partition row i is in. The text goes into id's.
+func (m *measurer) named(id identity, d *design, i int) identity {
+	id.text, id.shard, id.token = id.text[:0], 0, 0
 	for _, part := range m.keys[d.key] {
 		at := len(id.text)
 		id.text = append(id.text, 0, 0)
 		if part >= 0 {
 			id.text = m.lanes[part].text(id.text, i)
-			m.serial = m.lanes[part].serialized(m.serial, i)
 		} else {
 			bu := m.buckets[^part]
 			id.text = bucketText(id.text, bu.unit, bu.unit.Start(m.lanes[bu.column].time[i]))
-			m.serial = m.bucketValue(m.serial, ^part, i)
 		}
 		binary.BigEndian.PutUint16(id.text[at:], uint16(len(id.text)-at-2))
-		m.ends = append(m.ends, len(m.serial))
 	}
 	if d.shards() > 1 {
 		id.shard = m.shard(d, i)
-		m.serial = binary.BigEndian.AppendUint32(m.serial, uint32(id.shard))
+	}
+	return id
+}
+
+// token is that of row i's partition.
+func (m *measurer) token(d *design, i int) int64 {
+	m.serial, m.ends = m.serial[:0], m.ends[:0]
+	for _, part := range m.keys[d.key] {
+		if part >= 0 {
+			m.serial = m.lanes[part].serialized(m.serial, i)
+		} else {
+			m.serial = m.bucketValue(m.serial, ^part, i)
+		}
 		m.ends = append(m.ends, len(m.serial))
 	}
-	id.token = partitioner.Murmur3(m.composite())
-	return id
+	if d.shards() > 1 {
+		m.serial = binary.BigEndian.AppendUint32(m.serial, uint32(m.shard(d, i)))
+		m.ends = append(m.ends, len(m.serial))
+	}
+	return partitioner.Murmur3(m.composite())
 }
 
 // composite is the partition key of the values that end at m.ends in m.serial.

@@ -9,6 +9,10 @@ import (
 // let fewer rare keys through.
 const cellsPerKey = 32
 
+// slack is by what part of itself the floor is raised above what was dropped. Without
+// it, keys of which none is frequent would come and go all the time.
+const slack = 16
+
 // Top counts the most frequent keys. T is what the caller keeps of each.
 type Top[T any] struct {
 	keep    int
@@ -79,10 +83,10 @@ func (t *Top[T]) drop() {
 	}
 	t.part(0, len(t.entries))
 	for _, e := range t.entries[t.keep:] {
-		high := uint32(min(e.high, 1<<32-1))
+		high := uint32(min(e.high, 1<<31))
 		cell := &t.cells[e.hash>>32&t.mask]
 		*cell = max(*cell, high)
-		t.floor = max(t.floor, high)
+		t.floor = max(t.floor, high+high/slack)
 	}
 	t.entries = t.entries[:t.keep]
 	t.index.clear()
@@ -155,7 +159,7 @@ func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
 	t.floor = max(t.floor, other.floor)
 	slices.SortFunc(merged, func(a, b entry[T]) int { return cmp.Or(cmp.Compare(b.high, a.high), cmp.Compare(a.hash, b.hash)) })
 	for _, e := range merged[min(t.keep, len(merged)):] {
-		high := uint32(min(e.high, 1<<32-1))
+		high := uint32(min(e.high, 1<<31))
 		cell := &t.cells[e.hash>>32&t.mask]
 		*cell = max(*cell, high)
 		t.floor = max(t.floor, high)
