@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
 // pageSize is how many bytes of items a page reads: it ends with the item that
@@ -35,6 +36,13 @@ func (s *Store) begin(q *api.Read) (*reading, error) {
 		return nil, err
 	}
 	return &reading{Read: q, sh: t.shape.Load()}, nil
+}
+
+// from has an index read, if one is given.
+func (r *reading) from(ix *schema.Index) {
+	if ix != nil {
+		r.ix = r.sh.index(ix.Name)
+	}
 }
 
 // index is the id of what is read.

@@ -14,10 +14,11 @@ func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response,
 	if err != nil {
 		return nil, err
 	}
-	k, err := r.checkQuery(q)
+	ix, k, err := q.Check(r.sh.Table)
 	if err != nil {
 		return nil, err
 	}
+	r.from(ix)
 	r.backward = q.Backward
 	r.lower, r.upper = bounds(s.prefix(nil, r.sh, r.index()), &k)
 	return s.page(ctx, c, r)

@@ -14,9 +14,11 @@ func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkScan(); err != nil {
+	ix, err := q.Check(r.sh.Table)
+	if err != nil {
 		return nil, err
 	}
+	r.from(ix)
 	prefix := s.prefix(nil, r.sh, r.index())
 	r.lower, r.upper = prefix, appendAfter(nil, prefix)
 	if q.Segments > 1 {

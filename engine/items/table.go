@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
@@ -50,7 +51,7 @@ func newShape(r *record) *shape {
 	sh := &shape{record: r}
 	add := func(def *schema.Index, local bool) {
 		ix := index{Index: def, id: r.Indexes[def.Name], local: local}
-		ix.hash, ix.sort = keyAttributes(r.Table, def.Key)
+		ix.hash, ix.sort = api.KeyAttributes(r.Table, def.Key)
 		if def.Projection.Type != schema.ProjectAll {
 			names := def.Key.Names(nil)
 			names = r.Table.Key.Names(names)
@@ -70,17 +71,6 @@ func newShape(r *record) *shape {
 		sh.expiry = r.Table.TimeToLive.Attribute
 	}
 	return sh
-}
-
-// keyAttributes are a key's attributes with their types.
-func keyAttributes(t *schema.Table, k schema.Key) (hash, sort []expression.KeyAttribute) {
-	for _, name := range k.Hash {
-		hash = append(hash, expression.KeyAttribute{Name: name, Type: t.Type(name)})
-	}
-	for _, name := range k.Range {
-		sort = append(sort, expression.KeyAttribute{Name: name, Type: t.Type(name)})
-	}
-	return hash, sort
 }
 
 // index returns an index that can be read, by name.
