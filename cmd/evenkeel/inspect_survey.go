@@ -99,7 +99,7 @@ func (s *survey) prepare(ctx context.Context) error {
 	left := s.run.Left()
 	share := fraction * float64(len(left)) / float64(max(1, len(s.run.Plan.Ranges)))
 	s.predict = inspection.Predict(s.size, share, len(left), s.page, s.cmd.Rate, list)
-	fmt.Fprintln(s.std.err, "evenkeel: "+predictText(s.predict, fraction, s.cmd.fraction == 0))
+	fmt.Fprintln(s.std.err, "evenkeel: "+predictText(s.predict, fraction, s.cmd.fraction == 0, len(s.run.Done) > 0))
 	if above := s.predict.Above(); above != "" && !s.cmd.Yes {
 		return withHint(fmt.Errorf("that is much: %s", above), "--yes reads it; --sample %.2g reads less", inspection.Fraction(s.size, list))
 	}
@@ -346,7 +346,11 @@ func (s *survey) report(ctx, asked context.Context, why error, outside []*nodeto
 	})
 	r.Coverage.State = s.file
 	r.Prediction = &s.predict
-	r.Store = fmt.Sprintf("%s %s, %d nodes", s.cluster.Name, s.cluster.Release, len(s.cluster.Nodes))
+	nodes := "one node"
+	if n := len(s.cluster.Nodes); n > 1 {
+		nodes = fmt.Sprintf("%d nodes", n)
+	}
+	r.Store = fmt.Sprintf("%s %s, %s", s.cluster.Name, s.cluster.Release, nodes)
 	if s.cluster.Door {
 		r.Store = fmt.Sprintf("an evenkeel door, in front of %s %s", s.cluster.Name, s.cluster.Release)
 		if s.cluster.Name == "evenkeel" {

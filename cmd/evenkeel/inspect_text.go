@@ -21,8 +21,8 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 	out("%s, %s\n", r.Table, r.Store)
 	out("%s\n\n", coverageText(r.Coverage))
 
-	out("  %-13s%s\n", "partitions", intervalText(r.Partitions, countText))
-	out("  %-13s%s\n", "rows", intervalText(r.Rows, countText))
+	out("  %-13s%s\n", "partitions", intervalText(r.Partitions, wholeText))
+	out("  %-13s%s\n", "rows", intervalText(r.Rows, wholeText))
 	out("  %-13s%s\n", "bytes", intervalText(r.Bytes, bytesText))
 	if r.Partitions.Value > 0 {
 		out("\n  partition size   rows%-25s bytes\n", "")
@@ -45,7 +45,7 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 		if r.Whole != "" {
 			entry(std, "note", r.Whole+".")
 		}
-		entry(std, "above 10 MB", fmt.Sprintf("%s partitions; above 100 MB %s.", intervalText(r.Above.Good, countText), intervalText(r.Above.Most, countText)))
+		entry(std, "above 10 MB", fmt.Sprintf("%s partitions; above 100 MB %s.", intervalText(r.Above.Good, wholeText), intervalText(r.Above.Most, wholeText)))
 	}
 	largeText(b, "largest partitions", r.Largest, r.Coverage)
 	logicalText(b, std, r)
@@ -199,13 +199,16 @@ func gapText(days float64) string {
 	return time.Duration(days*24*float64(time.Hour)).Round(time.Second).String() + " ago"
 }
 
-func predictText(p inspection.Prediction, fraction float64, chosen bool) string {
+func predictText(p inspection.Prediction, fraction float64, chosen, rest bool) string {
 	of := "the whole table"
 	if fraction < 1 {
 		of = fmt.Sprintf("a sample, %s of the ring", percentText(fraction))
 		if chosen {
 			of += " (the whole is much: --whole --yes reads it)"
 		}
+	}
+	if rest {
+		of = "what is left of " + of
 	}
 	text := fmt.Sprintf("%s will take about %s requests, %s rows, %s", of, countText(p.Requests), countText(p.Rows), bytesText(p.Bytes))
 	if p.Seconds >= 1 {
@@ -233,6 +236,9 @@ func countText(v float64) string {
 	}
 	return capacity.Number(math.Round(v))
 }
+
+// wholeText is a number of things, which are not parted.
+func wholeText(v float64) string { return countText(math.Round(v)) }
 
 // bytesText is a size in decimal units, as limits are given in.
 func bytesText(v float64) string {

@@ -146,7 +146,7 @@ type Summary struct {
 	Schema      *schema.Table
 	Replication map[string]string
 	At          time.Time
-	Last        *Last // the inspection before
+	Last        *Last  // the inspection before
 	Sharding    string // what evenkeel does with the table, in a sentence
 	Whole       string // why partitions come as logical ones, where a door gives them so
 	Door        bool

@@ -72,7 +72,7 @@ func connecting(a Address, err error, secured bool) error {
 		e.Err, e.hint = fmt.Errorf("user %s is not let in: name or password is wrong", a.User), "the password is the first line of --password-file FILE; the user is in the address, cql://user@host/…"
 	case strings.Contains(text, "authentication required"):
 		e.Err, e.hint = errors.New("asks for a user and a password"), "cql://user@host/keyspace.table --password-file FILE"
-	case errors.As(err, &dns) || strings.Contains(text, "no such host"):
+	case errors.As(err, &dns) || strings.Contains(text, "no such host") || strings.Contains(text, "failed to resolve"):
 		e.Err, e.hint = errors.New("no machine has that name"), "check the host in the address"
 	case strings.Contains(text, "connection refused"):
 		e.Err, e.hint = errors.New("nothing listens there"), "is the store running, and is this its native_transport_port (9042 mostly)?"
