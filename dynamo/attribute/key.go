@@ -166,3 +166,20 @@ func KeyText(v Value) string {
 	}
 	return v.Text()
 }
+
+// ParseKeyText returns the value of kind k, S, N or B, that has a KeyText.
+func ParseKeyText(text string, k Kind) (Value, error) {
+	switch k {
+	case S:
+		return String(text), nil
+	case N:
+		return Number(text)
+	case B:
+		b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+		if err != nil {
+			return Value{}, fmt.Errorf("%w: %q is no base64url", errKey, text)
+		}
+		return Binary(string(b)), nil
+	}
+	return Value{}, fmt.Errorf("%w: a key is no %s", errKey, k)
+}

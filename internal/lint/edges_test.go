@@ -41,6 +41,7 @@ var edges = map[string][]string{
 
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
+	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	"dynamodoor":         {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/schema"},
 
 	// The language.

@@ -1,0 +1,38 @@
+// Package plan turns a request on a write-sharded table into the requests that are
+// sent to the store, and their answers into the one that the client gets.
+//
+// # The physical table
+//
+// Its partition key is a string attribute of its own, evenkeel.pk: the logical
+// partition key's value, a hyphen and the shard, such as 121212-1. A number is
+// written as DynamoDB shows it, binary in base64url without padding. Its sort key
+// is the logical one, and the logical partition key stays beside it, typed and
+// unchanged: conditions, filters and indexes see it. The shard of an item is that
+// of its sort key's value in the table's layout (package shard); what is hashed is
+// the value's UTF-8, its bytes, or the number as DynamoDB shows it.
+//
+// # Plans
+//
+// A plan is a value; it prints, and is the same on every door:
+//
+//   - Direct: one physical request, whose answer is made logical. All operations
+//     on single items, batches and transactions, scans, queries of an index, and
+//     queries that bind the sort key.
+//   - Fanout: a Query of a logical partition: its shards are read in the order of
+//     the sort key (package scatter), and filter, projection and count are worked
+//     out here, after the merge, since a shard would not tell the keys of what its
+//     filter drops.
+//
+// It promises:
+//
+//  1. Every plan asks the layout how many shards a key has.
+//  2. An item is found by one request: it is where its sort key says.
+//  3. Limit counts items before the filter, in the order of the whole;
+//     LastEvaluatedKey is there exactly where an unsharded table has it.
+//  4. No answer and no error shows a hidden attribute; no request may name one.
+//  5. What cannot be kept is refused, with the reason and the way out.
+//
+// It does no I/O, starts no goroutine and reads no clock. It imports dynamo/api,
+// dynamo/attribute, dynamo/exception, dynamo/expression, dynamo/jsontext,
+// dynamo/schema and shard.
+package plan

@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
+
+// Strip returns an item without its hidden attributes; item itself where it has
+// none. What it cannot read it returns as it is.
+func Strip(item attribute.Encoded) attribute.Encoded { return strip(item, "") }
+
+var hiddenName = []byte(`"` + HiddenPrefix)
+
+// strip is Strip, leaving out one more attribute unless it is "".
+func strip(item attribute.Encoded, also string) attribute.Encoded {
+	if also == "" && !bytes.Contains(item, hiddenName) {
+		return item
+	}
+	var r jsontext.Reader
+	r.Reset(item)
+	out := append(make(attribute.Encoded, 0, len(item)), '{')
+	for r.Object(); r.Next(); {
+		name := r.Name()
+		if strings.HasPrefix(name, HiddenPrefix) || also != "" && name == also {
+			r.Skip()
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(jsontext.AppendString(out, name), ':')
+		out = append(out, r.Raw()...)
+	}
+	if r.End() != nil {
+		return item
+	}
+	return append(out, '}')
+}
+
+func reserved(name string) error {
+	return exception.InvalidParameters("Attribute %s: names that begin with %s are reserved in write-sharded tables; choose another name", name, HiddenPrefix)
+}
+
+// checkItem refuses hidden attributes in an item.
+func checkItem(item attribute.Item) error {
+	for i := range item {
+		if strings.HasPrefix(item[i].Name, HiddenPrefix) {
+			return reserved(item[i].Name)
+		}
+	}
+	return nil
+}
+
+// checkPaths refuses hidden attributes in expressions.
+func checkPaths(paths iter.Seq[expression.Path]) error {
+	for p := range paths {
+		if strings.HasPrefix(p.Name, HiddenPrefix) {
+			return reserved(p.Name)
+		}
+	}
+	return nil
+}

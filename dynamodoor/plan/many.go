@@ -1,0 +1,283 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Batches and transactions: the parts that are about sharded tables are rewritten,
+// the others stay as they are. DynamoDB has the same limits for the physical
+// request as for the logical one, and it has as many parts.
+
+// physicalTables are the sharded tables of a request by their physical names.
+type physicalTables map[string]*Table
+
+// add returns the table's sharded form, nil if it is a plain one.
+func (m physicalTables) add(tables Tables, name string) *Table {
+	t := tables(name)
+	if t != nil {
+		m[t.Physical] = t
+	}
+	return t
+}
+
+// visible makes figures of tables the client's.
+func (m physicalTables) visible(capacity []api.ConsumedCapacity, metrics []api.TableMetrics) error {
+	for i := range capacity {
+		if t := m[capacity[i].Table]; t != nil {
+			t.visibleCapacity(&capacity[i])
+		}
+	}
+	for i := range metrics {
+		t := m[metrics[i].Table]
+		if t == nil {
+			continue
+		}
+		metrics[i].Table = t.Logical.Name
+		for j := range metrics[i].Collections {
+			key, err := t.logicalKey(metrics[i].Collections[j].Key)
+			if err != nil {
+				return err
+			}
+			metrics[i].Collections[j].Key = key
+		}
+	}
+	return nil
+}
+
+func unexpected(r api.Response) error {
+	return exception.New(exception.InternalServerError, "an answer of type %T, which its request does not have", r)
+}
+
+func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
+	sharded := physicalTables{}
+	p := *q
+	p.Tables = slices.Clone(q.Tables)
+	for i := range p.Tables {
+		bt := &p.Tables[i]
+		t := sharded.add(tables, bt.Table)
+		if t == nil {
+			continue
+		}
+		if err := checkPaths(slices.Values(bt.Projection.Paths())); err != nil {
+			return nil, err
+		}
+		bt.Table = t.Physical
+		bt.Keys = make([]attribute.Item, len(q.Tables[i].Keys))
+		for j, k := range q.Tables[i].Keys {
+			key, err := t.checkKey(k)
+			if err != nil {
+				return nil, err
+			}
+			bt.Keys[j] = key
+		}
+	}
+	if len(sharded) == 0 {
+		return nil, nil
+	}
+	return &Direct{Request: &p, answer: func(r api.Response) error {
+		out, ok := r.(*api.BatchGetResponse)
+		if !ok {
+			return unexpected(r)
+		}
+		for i := range out.Tables {
+			t := sharded[out.Tables[i].Table]
+			if t == nil {
+				continue
+			}
+			out.Tables[i].Table = t.Logical.Name
+			for j := range out.Tables[i].Items {
+				out.Tables[i].Items[j] = Strip(out.Tables[i].Items[j])
+			}
+		}
+		for i := range out.Unprocessed {
+			u := &out.Unprocessed[i]
+			t := sharded[u.Table]
+			if t == nil {
+				continue
+			}
+			u.Table = t.Logical.Name
+			for j := range u.Keys {
+				key, err := t.logicalKey(u.Keys[j])
+				if err != nil {
+					return err
+				}
+				u.Keys[j] = key
+			}
+		}
+		return sharded.visible(out.Capacity, nil)
+	}}, nil
+}
+
+func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
+	sharded := physicalTables{}
+	p := *q
+	p.Tables = slices.Clone(q.Tables)
+	for i := range p.Tables {
+		bt := &p.Tables[i]
+		t := sharded.add(tables, bt.Table)
+		if t == nil {
+			continue
+		}
+		bt.Table = t.Physical
+		bt.Writes = make([]api.BatchWrite, len(q.Tables[i].Writes))
+		for j, w := range q.Tables[i].Writes {
+			var err error
+			if w.Key != nil {
+				w.Key, err = t.checkKey(w.Key)
+			} else {
+				w.Item, err = t.checkBatchPut(w.Item)
+			}
+			if err != nil {
+				return nil, err
+			}
+			bt.Writes[j] = w
+		}
+	}
+	if len(sharded) == 0 {
+		return nil, nil
+	}
+	return &Direct{Request: &p, answer: func(r api.Response) error {
+		out, ok := r.(*api.BatchWriteResponse)
+		if !ok {
+			return unexpected(r)
+		}
+		for i := range out.Unprocessed {
+			u := &out.Unprocessed[i]
+			t := sharded[u.Table]
+			if t == nil {
+				continue
+			}
+			u.Table = t.Logical.Name
+			for j := range u.Writes {
+				w := &u.Writes[j]
+				if w.Key == nil {
+					w.Item = w.Item.Without(PartitionKey)
+					continue
+				}
+				key, err := t.logicalKey(w.Key)
+				if err != nil {
+					return err
+				}
+				w.Key = key
+			}
+		}
+		return sharded.visible(out.Capacity, out.Metrics)
+	}}, nil
+}
+
+// checkBatchPut is checkPut, of which a batch tells one thing in other words.
+func (t *Table) checkBatchPut(item attribute.Item) (attribute.Item, error) {
+	for _, name := range t.Logical.Key.Names(nil) {
+		if v, ok := item.Get(name); !ok || v.Kind() != t.Logical.Type(name) {
+			return nil, exception.Invalid("The provided key element does not match the schema")
+		}
+	}
+	return t.checkPut(item, nil)
+}
+
+// reasons are what is wrong with the parts of a transaction, which AWS tells as the
+// reasons for its cancellation.
+type reasons []exception.CancellationReason
+
+// add notes what is wrong with part i of n, if anything is.
+func (r *reasons) add(i, n int, err error) {
+	if err == nil {
+		return
+	}
+	if *r == nil {
+		*r = make(reasons, n)
+		for k := range *r {
+			(*r)[k].Code = "None"
+		}
+	}
+	(*r)[i] = exception.CancellationReason{Code: "ValidationError", Message: exception.Of(err).Message}
+}
+
+func (r reasons) err() error {
+	if r == nil {
+		return nil
+	}
+	codes := make([]string, len(r))
+	for i := range r {
+		codes[i] = r[i].Code
+	}
+	e := exception.New(exception.TransactionCanceled,
+		"Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
+	e.Reasons = r
+	return e
+}
+
+func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
+	sharded := physicalTables{}
+	var wrong reasons
+	p := *q
+	p.Gets = slices.Clone(q.Gets)
+	for i := range p.Gets {
+		g := &p.Gets[i]
+		t := sharded.add(tables, g.Table)
+		if t == nil {
+			continue
+		}
+		if err := checkPaths(slices.Values(g.Projection.Paths())); err != nil {
+			return nil, err
+		}
+		key, err := t.checkKey(g.Key)
+		wrong.add(i, len(p.Gets), err)
+		g.Table, g.Key = t.Physical, key
+	}
+	if err := wrong.err(); err != nil || len(sharded) == 0 {
+		return nil, err
+	}
+	return &Direct{Request: &p, answer: func(r api.Response) error {
+		out, ok := r.(*api.TransactGetResponse)
+		if !ok {
+			return unexpected(r)
+		}
+		for i := range out.Items {
+			out.Items[i] = stripIf(out.Items[i])
+		}
+		return sharded.visible(out.Capacity, nil)
+	}}, nil
+}
+
+func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
+	sharded := physicalTables{}
+	var wrong reasons
+	p := *q
+	p.Actions = slices.Clone(q.Actions)
+	for i := range p.Actions {
+		a := &p.Actions[i]
+		t := sharded.add(tables, a.Table)
+		if t == nil {
+			continue
+		}
+		var err error
+		a.Table = t.Physical
+		switch a.Kind {
+		case api.TransactPut:
+			a.Item, err = t.checkPut(a.Item, a.Condition)
+		case api.TransactUpdate:
+			a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition)
+		default:
+			if err = checkPaths(a.Condition.Paths()); err == nil {
+				a.Key, err = t.checkKey(a.Key)
+			}
+		}
+		wrong.add(i, len(p.Actions), err)
+	}
+	if err := wrong.err(); err != nil || len(sharded) == 0 {
+		return nil, err
+	}
+	return &Direct{Request: &p, answer: func(r api.Response) error {
+		out, ok := r.(*api.TransactWriteResponse)
+		if !ok {
+			return unexpected(r)
+		}
+		return sharded.visible(out.Capacity, out.Metrics)
+	}}, nil
+}

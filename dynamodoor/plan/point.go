@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+// The operations on single items: each goes to the one shard that the key says.
+
+func (t *Table) getItem(q *api.GetItem) (Plan, error) {
+	key, err := t.checkKey(q.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPaths(slices.Values(q.Projection.Paths())); err != nil {
+		return nil, err
+	}
+	if err := t.Logical.CheckPaths(slices.Values(q.Projection.Paths())); err != nil {
+		return nil, err
+	}
+	p := *q
+	p.Table, p.Key = t.Physical, key
+	return t.direct(&p), nil
+}
+
+func (t *Table) putItem(q *api.PutItem) (Plan, error) {
+	item, err := t.checkPut(q.Item, q.Condition)
+	if err != nil {
+		return nil, err
+	}
+	p := *q
+	p.Table, p.Item = t.Physical, item
+	return t.direct(&p), nil
+}
+
+func (t *Table) deleteItem(q *api.DeleteItem) (Plan, error) {
+	key, err := t.checkKey(q.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPaths(q.Condition.Paths()); err != nil {
+		return nil, err
+	}
+	p := *q
+	p.Table, p.Key = t.Physical, key
+	return t.direct(&p), nil
+}
+
+func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
+	key, update, err := t.checkUpdate(q.Key, q.Update, q.Condition)
+	if err != nil {
+		return nil, err
+	}
+	p := *q
+	p.Table, p.Key, p.Update = t.Physical, key, update
+	d := t.direct(&p)
+	if q.Return != api.ReturnUpdatedOld && q.Return != api.ReturnUpdatedNew {
+		return d, nil
+	}
+	// The update sets the logical partition key, too, which the client did not name.
+	answer := d.answer
+	d.answer = func(r api.Response) error {
+		if err := answer(r); err != nil {
+			return err
+		}
+		out := r.(*api.ItemResponse)
+		if out.Attributes = strip(out.Attributes, t.hash.Name); string(out.Attributes) == "{}" {
+			out.Attributes = nil
+		}
+		return nil
+	}
+	return d, nil
+}
+
+// checkKey returns the physical key of a logical one.
+func (t *Table) checkKey(key attribute.Item) (attribute.Item, error) {
+	if err := t.Logical.CheckKey(key); err != nil {
+		return nil, err
+	}
+	return t.physicalKey(key), nil
+}
+
+// checkPut returns an item as it is stored.
+func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (attribute.Item, error) {
+	if err := t.Logical.CheckItem(item); err != nil {
+		return nil, err
+	}
+	if err := checkItem(item); err != nil {
+		return nil, err
+	}
+	if err := checkPaths(condition.Paths()); err != nil {
+		return nil, err
+	}
+	physical := t.physicalItem(item)
+	if physical.Size() > attribute.MaxItemSize {
+		return nil, tooLarge("Item size has exceeded the maximum allowed size")
+	}
+	return physical, nil
+}
+
+// tooLarge is AWS's error about an item that is too large only with the hidden
+// attribute.
+func tooLarge(message string) error {
+	return exception.Invalid("%s: in a write-sharded table it includes the hidden attribute %s", message, PartitionKey)
+}
+
+// checkUpdate returns the physical key and update of logical ones. An item that the
+// update makes must have its logical partition key, which is no part of the
+// physical one.
+func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition *expression.Condition) (attribute.Item, *expression.Update, error) {
+	physical, err := t.checkKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.Logical.CheckUpdate(u); err != nil {
+		return nil, nil, err
+	}
+	if err := checkPaths(slices.Values(u.Changes().Paths())); err != nil {
+		return nil, nil, err
+	}
+	if err := checkPaths(condition.Paths()); err != nil {
+		return nil, nil, err
+	}
+	hash, _ := key.Get(t.hash.Name)
+	return physical, expression.SetAttributes(attribute.Item{{Name: t.hash.Name, Value: hash}}, u), nil
+}
+
+// direct is the plan of a physical request that only this table is in.
+func (t *Table) direct(q api.Request) *Direct {
+	return &Direct{Request: q, answer: func(r api.Response) error { return t.visible(r) }}
+}
+
+// visible makes an answer about items of the table the client's.
+func (t *Table) visible(r api.Response) error {
+	out, ok := r.(*api.ItemResponse)
+	if !ok {
+		return exception.New(exception.InternalServerError, "an answer of type %T to an operation on an item", r)
+	}
+	out.Item, out.Attributes = stripIf(out.Item), stripIf(out.Attributes)
+	t.visibleCapacity(out.Capacity)
+	if m := out.Metrics; m != nil {
+		key, err := t.logicalKey(m.Key)
+		if err != nil {
+			return err
+		}
+		m.Key = key
+	}
+	return nil
+}
+
+// stripIf strips what is there.
+func stripIf(item attribute.Encoded) attribute.Encoded {
+	if item == nil {
+		return nil
+	}
+	return Strip(item)
+}
+
+func (t *Table) visibleCapacity(c *api.ConsumedCapacity) {
+	if c != nil {
+		c.Table = t.Logical.Name
+	}
+}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+// A Scan, and a Query of an index, read physical items as they come: each is there
+// once, whatever shard it is in. Only keys change.
+
+func (t *Table) scan(q *api.Scan) (Plan, error) {
+	ix, err := q.Check(t.Logical)
+	if err != nil {
+		return nil, err
+	}
+	p := *q
+	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
+		return nil, err
+	}
+	return t.reading(&p, q.Read.Start), nil
+}
+
+// queryIndex is the plan of a Query of a global index that is not sharded.
+func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
+	p := *q
+	var err error
+	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
+		return nil, err
+	}
+	return t.reading(&p, q.Read.Start), nil
+}
+
+// physicalRead is what is read, of the physical table.
+func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
+	p := *r
+	p.Table = t.Physical
+	if err := checkPaths(slices.Values(r.Projection.Paths())); err != nil {
+		return p, err
+	}
+	if err := checkPaths(r.Filter.Paths()); err != nil {
+		return p, err
+	}
+	if r.Start == nil {
+		return p, nil
+	}
+	p.Start = t.physicalStart(r.Start, ix)
+	return p, nil
+}
+
+// physicalStart is an ExclusiveStartKey of the physical table or its index, in
+// which the logical partition key stays only if it is a key of the index.
+func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
+	p := start.With(PartitionKey, t.partitionOf(start))
+	if ix != nil && ix.Key.Has(t.hash.Name) {
+		return p
+	}
+	return p.Without(t.hash.Name)
+}
+
+// reading is the plan of a physical Query or Scan.
+func (t *Table) reading(q api.Request, start attribute.Item) *Direct {
+	return &Direct{Request: q, answer: func(r api.Response) error {
+		out, ok := r.(*api.ItemsResponse)
+		if !ok {
+			return exception.New(exception.InternalServerError, "an answer of type %T to a read", r)
+		}
+		for i := range out.Items {
+			out.Items[i] = Strip(out.Items[i])
+		}
+		t.visibleCapacity(out.Capacity)
+		if out.LastKey == nil {
+			return nil
+		}
+		var err error
+		out.LastKey, err = t.logicalKey(out.LastKey)
+		return err
+	}}
+}
