@@ -23,6 +23,9 @@ type Candidate struct {
 	// Time is the column that says when a row was written; "": unknown. With it,
 	// Measured.Peak is measured, and growth is by time.
 	Time string
+
+	// Detail asks for Measured.Detail.
+	Detail bool
 }
 
 // Measured is what a candidate would do with the data.
@@ -46,6 +49,8 @@ type Measured struct {
 	// the least up: partitions that are known with their own weight, the others spread
 	// evenly.
 	Tokens []float64
+
+	Detail *Detail // nil unless it was asked for
 	known  []tokenRows
 	rest   float64
 }

@@ -237,6 +237,7 @@ type tally struct {
 	sample        *sketch.Sample[partitionSeen]
 	top           *sketch.Top[partitionTop]
 	peak          *sketch.Top[partitionPeak]
+	heat          *heat // nil where none is asked for
 }
 
 // partitionSeen is a partition of the sample.
@@ -293,6 +294,9 @@ func newMeasurer(l *layout, o Options) *measurer {
 		t := &tally{sample: sketch.NewSample[partitionSeen](part(keySample)), top: sketch.NewTop[partitionTop](part(keyTop))}
 		if d.time >= 0 {
 			t.peak = sketch.NewTop[partitionPeak](part(peakTop))
+			if d.Detail {
+				t.heat = newHeat()
+			}
 		}
 		m.tallies = append(m.tallies, t)
 	}
@@ -338,6 +342,9 @@ func (m *measurer) add(b *rows.Batch) {
 	}
 	for i, d := range m.candidates {
 		m.count(b, d, m.tallies[i], skip)
+		if h := m.tallies[i].heat; h != nil {
+			m.heated(b, d, h, skip)
+		}
 	}
 }
 
@@ -702,6 +709,9 @@ func (m *measurer) merge(o *measurer) {
 		})
 		if t.peak != nil {
 			t.peak.Merge(u.peak, func(into, from *partitionPeak) {})
+		}
+		if t.heat != nil {
+			t.heat.merge(u.heat)
 		}
 	}
 }

@@ -59,6 +59,9 @@ func (m *measurer) measured(i, top int) *Measured {
 	out.Growth = growth(t.sample, m.batches, func(s *partitionSeen) uint32 { return s.first })
 	out.Peak = m.peak(d, t)
 	out.tokens(t, total)
+	if d.Detail {
+		out.Detail = t.detail()
+	}
 	return out
 }
 

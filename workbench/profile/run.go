@@ -86,7 +86,7 @@ func (o Options) checkTypes(in Input) error {
 	}
 	for name := range o.Types {
 		if !has[name] {
-			return fmt.Errorf("type of %q: %w", name, &rows.UnknownColumn{Name: in.Name(), Column: name, Columns: names})
+			return fmt.Errorf("the type of %q: %w", name, &rows.UnknownColumn{Name: in.Name(), Column: name, Columns: names})
 		}
 	}
 	return nil

@@ -36,12 +36,15 @@ func (e *Unreadable) Unwrap() error { return e.Err }
 // An UnknownColumn is a column that the data do not have.
 type UnknownColumn struct {
 	Name    string // of the file
-	Line    int    // where the columns are named
+	Line    int    // where the columns are named; 0 where that is no line
 	Column  string
 	Columns []string // what there is
 }
 
 func (e *UnknownColumn) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: there is no column %q", e.Name, e.Column)
+	}
 	return fmt.Sprintf("%s:%d: there is no column %q", e.Name, e.Line, e.Column)
 }
 

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,9 @@ func (s *Source) openParquet(in io.Reader, st *stream) (err error) {
 	if !st.parquet() {
 		return s.notParquet()
 	}
+	if s.data != nil {
+		return s.openParquetBytes(st)
+	}
 	f, plain := in.(*os.File)
 	if !plain || s.path == "" || s.packing != "" {
 		if f, err = os.CreateTemp("", "evenkeel-rows-*"); err == nil {
@@ -56,6 +60,30 @@ func (s *Source) openParquet(in io.Reader, st *stream) (err error) {
 	}
 	s.read.Store(0)
 	p, err := s.newParquet(&counterAt{f, &s.read}, info.Size())
+	if err != nil {
+		return err
+	}
+	s.format = p
+	return nil
+}
+
+// maxUnpacked is how much Parquet is unpacked to in memory.
+const maxUnpacked = 1 << 30
+
+// openParquetBytes opens Parquet that is in memory; what is packed is unpacked there.
+func (s *Source) openParquetBytes(st *stream) error {
+	if s.packing != "" {
+		unpacked, err := io.ReadAll(io.LimitReader(st.r, maxUnpacked+1))
+		if err != nil {
+			return s.readError(err, 0)
+		}
+		if len(unpacked) > maxUnpacked {
+			return &Unreadable{Name: s.name, Err: fmt.Errorf("has more than %d MB, unpacked", maxUnpacked>>20), hint: "Parquet packs by itself: give it without " + s.packing}
+		}
+		s.data, s.size = unpacked, int64(len(unpacked))
+	}
+	s.read.Store(0)
+	p, err := s.newParquet(&counterAt{bytes.NewReader(s.data), &s.read}, s.size)
 	if err != nil {
 		return err
 	}

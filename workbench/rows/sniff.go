@@ -61,7 +61,7 @@ func newCSV(s *Source, st *stream, o Options, tabs bool) (*csvFormat, error) {
 			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("name %d of the header is not UTF-8", i+1), hint: "iconv -f ISO-8859-1 -t UTF-8, if that is what it is"}
 		}
 		if j, twice := seen[name]; twice && name != "" {
-			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("the header names column %q twice, as field %d and %d", name, j, i+1), hint: "rename one of them; or is it no header (--no-header)?"}
+			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("the header names column %q twice, as field %d and %d", name, j, i+1), hint: "rename one of them; or is it no header (--header no)?"}
 		}
 		seen[name] = i + 1
 		c.names = append(c.names, Column{Name: name})

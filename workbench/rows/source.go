@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,8 @@ type Options struct {
 type Source struct {
 	name  string // for messages
 	path  string
-	size  int64 // of the file, 0 where it is not known
+	data  []byte // all of it, where it is in memory
+	size  int64  // of the file, 0 where it is not known
 	read  atomic.Int64
 	close []func()
 
@@ -121,6 +123,18 @@ func Open(name string, o Options) (*Source, error) {
 		in = f
 	}
 	if err := s.open(in, name, o); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenBytes opens rows that are in memory, and writes nothing to a disk. name is for
+// messages, and its extension says what they are. data must not change until Close.
+func OpenBytes(name string, data []byte, o Options) (*Source, error) {
+	s := &Source{name: name, data: data, size: int64(len(data))}
+	o.Again = false // they are there
+	if err := s.open(bytes.NewReader(data), name, o); err != nil {
 		s.Close()
 		return nil, err
 	}

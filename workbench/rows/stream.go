@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -86,6 +87,8 @@ func (s *Source) stream() (*stream, error) {
 			return nil, openError(s.path, err)
 		}
 		in, done = f, []func(){func() { f.Close() }}
+	case s.data != nil:
+		in = bytes.NewReader(s.data)
 	case s.spool != nil:
 		if _, err := s.spool.Seek(0, io.SeekStart); err != nil {
 			return nil, s.readError(err, 0)

@@ -1,0 +1,143 @@
+package profile
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// Slices of time and ranges of tokens of Detail.Heat.
+const (
+	HeatTimes  = 3 * overParts
+	HeatRanges = 32
+)
+
+// Detail is what plots show of a candidate.
+type Detail struct {
+	// Sizes are partitions by size, the smallest first: each stands for Count of them.
+	// There are some hundred at the most; where the partitions were sampled, so are
+	// these, but for the largest.
+	Sizes []Bulk
+
+	// Heat is how many rows fell in each slice of time, from the first to the last value
+	// of Candidate.Time, and in each of HeatRanges equal ranges of tokens: Heat[time][range].
+	// It is nil without a time.
+	Heat [][]int64
+}
+
+// Bulk is a number of partitions that are about alike.
+type Bulk struct {
+	Count       float64
+	Rows, Bytes float64 // of one
+}
+
+// bulks is how many Bulks a Detail has, about.
+const bulks = 400
+
+// heat is the tally of Detail.Heat.
+type heat struct {
+	cells  [HeatTimes][HeatRanges]int64
+	recent []placed // tokens of partitions, by hash: rows of one come close to each other
+}
+
+type placed struct {
+	hash  uint64
+	token int64
+}
+
+const recentTokens = 1 << 12
+
+func newHeat() *heat { return &heat{recent: make([]placed, recentTokens)} }
+
+// heated counts a batch's rows by their time and token.
+func (m *measurer) heated(b *rows.Batch, d *design, h *heat, skip []bool) {
+	hashes := m.key[d.key]
+	if d.shards() > 1 {
+		hashes = m.sharded(d, hashes)
+	}
+	times, span := m.lanes[d.time].time, m.spans[d.times]
+	for i, hash := range hashes {
+		ms := times[i]
+		if hash == nullHash || ms == noTime || skip != nil && skip[i] {
+			continue
+		}
+		p := &h.recent[hash%recentTokens]
+		if p.hash != hash {
+			*p = placed{hash, m.token(d, i)}
+		}
+		at := min(max((ms-span[0])*(HeatTimes/overParts)/span[1], 0), HeatTimes-1)
+		h.cells[at][(uint64(p.token)^1<<63)/(math.MaxUint64/HeatRanges+1)]++
+	}
+}
+
+func (h *heat) merge(o *heat) {
+	for i := range h.cells {
+		for j, n := range o.cells[i] {
+			h.cells[i][j] += n
+		}
+	}
+}
+
+// detail is the result of a candidate.
+func (t *tally) detail() *Detail {
+	d := &Detail{Sizes: t.bulks()}
+	if t.heat != nil {
+		for i := range t.heat.cells {
+			d.Heat = append(d.Heat, slices.Clone(t.heat.cells[i][:]))
+		}
+	}
+	return d
+}
+
+// bulks are the sample's partitions, each standing for as many as were not taken,
+// and the largest, which are known one by one.
+func (t *tally) bulks() []Bulk {
+	var list []Bulk
+	weight := 1 / t.sample.Share()
+	known := make(map[uint64]bool)
+	if !t.sample.Exact() {
+		absent := t.top.Absent()
+		for _, f := range t.top.List(1 << 30) {
+			if f.Low > absent { // surely among the largest
+				known[f.Hash] = true
+				r := between(f.Low, f.High).Value
+				list = append(list, Bulk{1, r, r * ratio(float64(f.Of.bytes), float64(f.Of.rows))})
+			}
+		}
+	}
+	for _, k := range t.sample.Keys() {
+		if !known[k.Hash] {
+			list = append(list, Bulk{weight, float64(k.Of.rows), float64(k.Of.bytes)})
+		}
+	}
+	slices.SortFunc(list, func(a, b Bulk) int { return cmp.Or(cmp.Compare(a.Rows, b.Rows), cmp.Compare(a.Bytes, b.Bytes)) })
+	return thinned(list)
+}
+
+// thinned joins neighbours, the fewer the larger they are: the largest partition
+// stays by itself.
+func thinned(list []Bulk) []Bulk {
+	if len(list) <= bulks {
+		return list
+	}
+	whole := 0.0
+	for _, b := range list {
+		whole += b.Count
+	}
+	var out []Bulk
+	var at Bulk
+	left := whole
+	for i, b := range list {
+		at.Rows = (at.Rows*at.Count + b.Rows*b.Count) / (at.Count + b.Count)
+		at.Bytes = (at.Bytes*at.Count + b.Bytes*b.Count) / (at.Count + b.Count)
+		at.Count += b.Count
+		left -= b.Count
+		if at.Count >= math.Max(left, 0)/bulks*4 || i == len(list)-1 {
+			out = append(out, at)
+			at = Bulk{}
+		}
+	}
+	return out
+}
