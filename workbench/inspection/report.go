@@ -336,4 +336,4 @@ func logicalOf(t *schema.Table, l *Logical, f float64, top int, total float64, d
 	return s
 }
 
-func total1(n, f float64) Interval { return total(n, n, n, f) }
+func total1(n, f float64) Interval { return total(n, n, 1, f) }
