@@ -177,29 +177,21 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 	p := newProgress(std.err, src)
 	defer p.end()
 	po := profile.Options{Types: a.types, MaxBadRows: a.MaxBadRows, Progress: p.rows}
-	prof, err := profile.Of(ctx, src, po)
+	study, r, err := advice.Run(ctx, src, qs, o, po, nil)
 	if err != nil {
-		return nil, err
-	}
-	if err := a.resolve(prof, qs); err != nil {
-		return nil, err
-	}
-	study, err := advice.New(prof, qs, o)
-	if err != nil {
-		var column *advice.NoColumn
-		if errors.As(err, &column) || a.EventTime != "" {
-			err = fmt.Errorf("--event-time: %w", err)
+		var unknown *queries.UnknownColumn
+		if errors.As(err, &unknown) {
+			unknown.File = a.Queries
 		}
 		return nil, err
 	}
-	for cs := study.Next(); len(cs) > 0; cs = study.Next() {
-		measured, _, err := profile.Measure(ctx, src, prof, cs, po)
-		if err != nil {
+	if a.HTML != "" {
+		r.Details = study.Details()
+		if err := study.Detailed(ctx, src, po, r.Details); err != nil {
 			return nil, err
 		}
-		study.Take(measured)
 	}
-	return study.Report(), nil
+	return r, nil
 }
 
 // input is data that are read several times.
@@ -242,29 +234,6 @@ func (a *adviseCmd) open(ctx context.Context) (in input, done func(), err error)
 type table struct{ *live.Rows }
 
 func (table) Progress() (read, size int64) { return 0, 0 }
-
-// resolve gives types and queries the data's names of columns.
-func (a *adviseCmd) resolve(p *profile.Profile, qs []queries.Query) error {
-	var names []string
-	for i := range p.Columns {
-		names = append(names, p.Columns[i].Name)
-	}
-	for column := range a.types {
-		if p.Column(column) == nil {
-			return fmt.Errorf("--type: %w", &advice.NoColumn{Column: column, Columns: names})
-		}
-	}
-	for i := range qs {
-		if err := qs[i].Resolve(names); err != nil {
-			var unknown *queries.UnknownColumn
-			if errors.As(err, &unknown) {
-				unknown.File = a.Queries
-			}
-			return err
-		}
-	}
-	return nil
-}
 
 func (a *adviseCmd) readQueries() ([]queries.Query, error) {
 	if a.Queries == "" {

@@ -29,6 +29,8 @@ type Report struct {
 	Queries      []QueryText   `json:"queries"`
 	Candidates   []Candidate   `json:"candidates"` // the best first
 	Assumptions  []string      `json:"assumptions"`
+
+	Details []*Detail `json:"-"` // what plots are drawn of, where it was measured
 }
 
 // QueryText is a query as it was given.
@@ -129,10 +131,12 @@ func (s *Study) Report() *Report {
 		best = list[0].d
 	}
 	front := pareto(list)
+	s.listed = nil
 	for i := range list {
 		if i == maxCandidates {
 			break
 		}
+		s.listed = append(s.listed, list[i].d)
 		c := s.candidate(&list[i])
 		c.Pareto = front[i]
 		if best != nil && i > 0 {

@@ -45,6 +45,7 @@ type Study struct {
 	measured map[string]*profile.Measured // by Design.id
 	natural  []*Design                    // of the first round
 	designs  []*Design                    // that are ranked
+	listed   []*Design                    // of the last report, in its order
 	bare     []*Design                    // as the queries have them, where they lose rows
 	load     load
 

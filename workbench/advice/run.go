@@ -1,0 +1,79 @@
+package advice
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Run reads the rows as often as it takes and judges. phase, where not nil, is told
+// what each reading is for.
+func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, po profile.Options, phase func(string)) (*Study, *Report, error) {
+	if phase == nil {
+		phase = func(string) {}
+	}
+	phase("columns")
+	p, err := profile.Of(ctx, in, po)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := resolve(p, qs, po); err != nil {
+		return nil, nil, err
+	}
+	s, err := New(p, qs, o)
+	if err != nil {
+		if o.EventTime != "" {
+			err = fmt.Errorf("--event-time: %w", err)
+		}
+		return nil, nil, err
+	}
+	for cs := s.Next(); len(cs) > 0; cs = s.Next() {
+		phase("candidates")
+		measured, _, err := profile.Measure(ctx, in, p, cs, po)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Take(measured)
+	}
+	return s, s.Report(), nil
+}
+
+// Detailed measures what plots are drawn of, in one reading.
+func (s *Study) Detailed(ctx context.Context, in profile.Input, po profile.Options, details []*Detail) error {
+	var cs []profile.Candidate
+	for _, t := range details {
+		cs = append(cs, t.Wants(s.timeName()))
+	}
+	if len(cs) == 0 {
+		return nil
+	}
+	measured, _, err := profile.Measure(ctx, in, s.p, cs, po)
+	if err != nil {
+		return err
+	}
+	s.TakeDetails(details, measured)
+	return nil
+}
+
+// resolve gives types and queries the data's names of columns.
+func resolve(p *profile.Profile, qs []queries.Query, po profile.Options) error {
+	var names []string
+	for i := range p.Columns {
+		names = append(names, p.Columns[i].Name)
+	}
+	for _, column := range slices.Sorted(maps.Keys(po.Types)) {
+		if p.Column(column) == nil {
+			return fmt.Errorf("--type: %w", &NoColumn{Column: column, Columns: names})
+		}
+	}
+	for i := range qs {
+		if err := qs[i].Resolve(names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
