@@ -20,6 +20,7 @@ type score struct {
 	exceeded []Exceeded
 	cost     float64
 	headroom float64 // the least of limit over use; maxHeadroom where it is more
+	reads    float64 // partitions read in a second
 }
 
 // Exceeded is a limit that a design exceeds.
@@ -70,7 +71,7 @@ func (s *Study) scoreOf(d *Design) score {
 	}
 	s.limits(d, &c)
 	cost := s.costOf(d, s.extras(d))
-	c.cost = cost.figure()
+	c.cost, c.reads = cost.figure(), cost.Partitions
 	return c
 }
 
@@ -164,6 +165,11 @@ func step(x float64) int {
 	return int(math.Floor(math.Log(x) / math.Log(1.05)))
 }
 
+// tight is the step of a headroom, in quarters: what is predicted is no finer.
+func tight(c *score) int {
+	return int(math.Floor(math.Log(math.Max(1e-9, math.Min(c.headroom, enoughHeadroom))) / math.Log(1.25)))
+}
+
 // judge compares two scores; negative where x is better.
 func judge(x, y *score) int {
 	share := func(v float64) int { return int(math.Round(v * 1e6)) }
@@ -172,7 +178,7 @@ func judge(x, y *score) int {
 		cmp.Compare(share(x.unserved+x.filtered), share(y.unserved+y.filtered)),
 		cmp.Compare(x.severity, y.severity),
 		cmp.Compare(step(x.cost), step(y.cost)),
-		-cmp.Compare(step(math.Min(x.headroom, enoughHeadroom)), step(math.Min(y.headroom, enoughHeadroom))),
+		-cmp.Compare(tight(x), tight(y)),
 		cmp.Compare(share(x.unserved), share(y.unserved)),
 	)
 }
@@ -183,6 +189,7 @@ func (s *Study) better(a, b *Design, x, y *score) int {
 	return cmp.Or(
 		judge(x, y),
 		cmp.Compare(boolTo(s.oneAtATime(a)), boolTo(s.oneAtATime(b))),
+		cmp.Compare(step(x.reads), step(y.reads)),
 		-cmp.Compare(step(s.meant(a)), step(s.meant(b))),
 		cmp.Compare(boolTo(a.Shards > 1), boolTo(b.Shards > 1)),
 		cmp.Compare(boolTo(a.bucket() != nil), boolTo(b.bucket() != nil)),
@@ -277,10 +284,12 @@ func (s *Study) whyLost(best, r ranked) string {
 			return fmt.Sprintf("costs more: %s a month in place of %s", money(c.Month, c.Currency), money(d.Month, d.Currency))
 		}
 		return fmt.Sprintf("costs %s times as much", number(b.cost/a.cost))
-	case step(math.Min(b.headroom, enoughHeadroom)) < step(math.Min(a.headroom, enoughHeadroom)):
+	case tight(b) < tight(a):
 		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.headroom), number(a.headroom))
 	case s.oneAtATime(r.d) && !s.oneAtATime(best.d):
 		return "at any moment all writes go to one partition"
+	case step(b.reads) > step(a.reads):
+		return "reads more partitions, at the same cost"
 	case step(s.meant(r.d)) < step(s.meant(best.d)):
 		return "is no better, and is not the key that the queries name"
 	case b.unserved > a.unserved:
