@@ -20,15 +20,17 @@ import (
 // Options says how to connect and read. The zero value is open, plain and
 // unhurried.
 type Options struct {
-	Password string      // of Address.User
-	TLS      *tls.Config // nil: without
-	Timeout  time.Duration
-	Rate     float64 // rows read a second at most; 0: no limit
+	Password string        // of Address.User
+	TLS      *tls.Config   // nil: without
+	Timeout  time.Duration // of a request; 0: 12 s, above the store's own
+	Patience time.Duration // how long a page is asked for again that fails; 0: 15 s, in which a node restarts
+	Rate     float64       // rows read a second at most; 0: no limit
 }
 
 const (
 	connectTimeout = 8 * time.Second
 	readTimeout    = 12 * time.Second // above the store's own for a range, 10 s by default
+	patience       = 15 * time.Second
 )
 
 // Table is a table of a store, open for reading. It is safe for several goroutines.
@@ -38,12 +40,16 @@ type Table struct {
 	keyspace *schema.Keyspace
 	schema   *schema.Table
 	limit    limiter
+	patience time.Duration
 }
 
 // Open connects and reads the table's schema.
 func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 	if o.Timeout == 0 {
 		o.Timeout = readTimeout
+	}
+	if o.Patience == 0 {
+		o.Patience = patience
 	}
 	c := gocql.NewCluster(a.Hosts...)
 	c.Timeout, c.ConnectTimeout = o.Timeout, connectTimeout
@@ -73,7 +79,7 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 		}
 		return nil, connecting(a, err, o.TLS != nil)
 	}
-	t := &Table{at: a, session: session, limit: limiter{rate: o.Rate}}
+	t := &Table{at: a, session: session, limit: limiter{rate: o.Rate}, patience: o.Patience}
 	if err := t.describe(ctx); err != nil {
 		session.Close()
 		return nil, err

@@ -116,7 +116,11 @@ func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(worker in
 	}
 	s := &scan{name: r.t.at.Name(), o: o, at: at, each: each, full: make(chan *rows.Batch), empty: make(chan *rows.Batch, workers+1)}
 	for range workers + 1 {
-		s.empty <- &rows.Batch{Columns: make([]rows.Vector, len(at))}
+		columns := make([]rows.Vector, len(at))
+		for i := range columns {
+			columns[i].Data = make([]byte, 0, 1024) // never nil: an empty value is not null
+		}
+		s.empty <- &rows.Batch{Columns: columns}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

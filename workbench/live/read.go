@@ -76,7 +76,7 @@ func (t *Table) Statement(s Selection) string {
 const defaultPage = 1000
 
 // Read gives each row of a range of tokens to each, partition by partition in the
-// order of tokens. requests, where not nil, is told of every request.
+// order of tokens.
 func (t *Table) Read(ctx context.Context, r Range, s Selection, each func(row *Row) error) error {
 	statement := t.Statement(s)
 	page := s.Page
@@ -100,18 +100,15 @@ func (t *Table) Read(ctx context.Context, r Range, s Selection, each func(row *R
 	}
 }
 
-// tries is how often a page is asked for, with pauses that double in between: 12 s
-// in all and the time that the requests take, in which a node can restart.
-const (
-	tries      = 7
-	firstPause = 200 * time.Millisecond
-)
+// firstPause is between a page that failed and the next try; it doubles.
+const firstPause = 200 * time.Millisecond
 
 // page reads one page. Rows that were given to each before a page failed are not
 // given again: the page came whole, or not at all.
 func (t *Table) page(ctx context.Context, statement string, r Range, size int, state []byte, row *Row, each func(*Row) error) (n int, next []byte, err error) {
 	pause := firstPause
-	for try := 1; ; try++ {
+	var giveUp time.Time
+	for {
 		iter := t.session.Query(statement, r.After, r.UpTo).PageSize(size).PageState(state).IterContext(ctx)
 		columns := iter.Columns()
 		if len(columns) == 0 { // it failed
@@ -122,7 +119,10 @@ func (t *Table) page(ctx context.Context, statement string, r Range, size int, s
 			if ctx.Err() != nil {
 				return 0, nil, ctx.Err()
 			}
-			if try == tries || !passing(err) {
+			if giveUp.IsZero() {
+				giveUp = time.Now().Add(t.patience)
+			}
+			if !passing(err) || time.Now().Add(pause).After(giveUp) {
 				return 0, nil, t.reading(err)
 			}
 			if code(err) == gocql.ErrCodeReadTimeout {
