@@ -18,6 +18,7 @@ type layout struct {
 	keys       [][]int    // partition keys: of their parts, the columns, or ^bucket
 	primary    [][]int    // sets of components of primary keys, sorted, likewise
 	by         [][]int    // of columns that are hashed for a shard
+	unique     []bool     // of primary: has a column of which each value occurs once
 	time       []int      // columns that say when
 	spans      [][2]int64 // of time: from, and the length of a sixteenth
 }
@@ -146,6 +147,16 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 			}
 		}
 		l.candidates = append(l.candidates, d)
+	}
+	for _, primary := range l.primary {
+		unique := false
+		for _, i := range primary {
+			if i >= 0 {
+				c := p.Column(l.columns[i])
+				unique = unique || c.Distinct.Exact && c.Distinct.Value == float64(c.Values)
+			}
+		}
+		l.unique = append(l.unique, unique)
 	}
 	// Cells' lengths matter of the columns in which they differ.
 	for _, c := range p.Columns {

@@ -101,7 +101,13 @@ func newMeasurer(l *layout, o Options) *measurer {
 	m.key = make([][]uint64, len(l.keys))
 	m.pk, m.pkNull = make([][]uint64, len(l.primary)), make([]bool, len(l.primary))
 	m.shardOf = make([][]uint64, len(l.by))
-	size := min(mostLost, lostBytes/lostKeyBytes/max(1, o.Workers*len(l.primary)))
+	counted := 0
+	for _, unique := range l.unique {
+		if !unique {
+			counted++
+		}
+	}
+	size := min(mostLost, lostBytes/lostKeyBytes/max(1, o.Workers*counted))
 	for range l.primary {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
@@ -149,6 +155,10 @@ func (m *measurer) add(b *rows.Batch) {
 	for i, pk := range m.primary {
 		m.pk[i] = sized(m.pk[i], n)
 		m.combine(m.pk[i], pk)
+		if m.unique[i] {
+			m.pkNull[i] = slices.Contains(m.pk[i], nullHash)
+			continue
+		}
 		m.pkNull[i] = countWhole(m.whole[i], m.pk[i], skip)
 	}
 	for r := range n {

@@ -13,7 +13,7 @@ func (m *measurer) measured(i, top int) *Measured {
 	out := &Measured{Candidate: d.Candidate, Rows: t.rows, Unkeyed: t.unkeyed}
 	total := float64(t.rows)
 	out.Partitions = estimate(t.sample.Distinct()).capped(total)
-	out.Lost = estimate(m.whole[d.primary].Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(total)
+	out.Lost = m.lost(d.primary).capped(total)
 
 	list := t.top.List(1 << 30)
 	absent := float64(t.top.Absent())
@@ -63,6 +63,44 @@ func (m *measurer) measured(i, top int) *Measured {
 		out.Detail = t.detail()
 	}
 	return out
+}
+
+// lost is how many rows repeat a primary key.
+func (m *measurer) lost(primary int) Estimate {
+	for i, set := range m.primary {
+		// What tells all rows apart does so with more columns.
+		if within(set, m.primary[primary]) && (m.unique[i] || m.whole[i].Exact() && m.repeats(i).Value == 0) && m.complete(set) {
+			return exactly(0)
+		}
+	}
+	return m.repeats(primary)
+}
+
+func (m *measurer) repeats(primary int) Estimate {
+	return estimate(m.whole[primary].Sum(func(n *uint32) float64 { return float64(*n - 1) }))
+}
+
+// within says whether all of a are in b.
+func within(a, b []int) bool {
+	for _, v := range a {
+		if !slices.Contains(b, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// complete says that no component is null, so that a set has counted all rows.
+func (m *measurer) complete(set []int) bool {
+	for _, i := range set {
+		if i < 0 {
+			i = m.buckets[^i].column
+		}
+		if c := m.profile.Column(m.columns[i]); c.Nulls > 0 || c.Empty > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *measurer) peak(d *design, t *tally) *Peak {

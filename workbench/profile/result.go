@@ -29,6 +29,9 @@ func (s *state) column(name string, rows int64, batches int, seam order, top int
 	c.Min, c.Max = s.extremes(c.Type)
 	s.lengths(&c)
 	s.order.merge(&seam)
+	if s.unique() {
+		c.Distinct = exactly(float64(s.values))
+	}
 	c.Order = s.ordering(c)
 	c.Time = s.timing(name, c.Type)
 	c.Growth = growth(s.sample, batches, func(f *firstSeen) uint32 { return f.batch })
@@ -114,6 +117,13 @@ func (s *state) ordering(c Column) Order {
 	unique := c.Distinct.High >= float64(c.Values) && c.Values > 1
 	o.Sequential = unique && (o.Gaps < 0.5 || float64(s.order.one) > 0.8*n)
 	return o
+}
+
+// unique says that each value is above the one before it, or each below: what is
+// known of all of them, without having kept any.
+func (s *state) unique() bool {
+	steps := s.order.up + s.order.down
+	return s.values > 0 && s.order.same == 0 && (s.order.up == 0 || s.order.down == 0) && steps == s.values-1
 }
 
 // epochNames are parts of names of columns whose integers may be times.

@@ -42,6 +42,10 @@ type profiler struct {
 	batches int
 }
 
+func newProfiler() *profiler {
+	return &profiler{whole: sketch.NewSample[uint32](repeatedSample)}
+}
+
 // Of reads the rows once and says what they are like. When ctx ends, what was read
 // until then is the result, with Partial set.
 func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
@@ -51,7 +55,7 @@ func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 	}
 	workers := make([]*profiler, o.Workers)
 	for i := range workers {
-		workers[i] = &profiler{whole: sketch.NewSample[uint32](repeatedSample)}
+		workers[i] = newProfiler()
 	}
 	known := in.Columns()
 	var joints seams
