@@ -87,6 +87,9 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 		}
 		options[k] = v
 	}
+	if options["shards"] == "" {
+		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
+	}
 	layout, err := shard.Parse(options)
 	if err != nil {
 		return nil, refuse(table, "%s", strings.TrimPrefix(err.Error(), "write_sharding: "))

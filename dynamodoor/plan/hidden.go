@@ -22,23 +22,29 @@ func strip(item attribute.Encoded, also string) attribute.Encoded {
 	if also == "" && !bytes.Contains(item, hiddenName) {
 		return item
 	}
+	return appendStripped(make(attribute.Encoded, 0, len(item)), item, also)
+}
+
+// appendStripped appends an item without its hidden attributes, and one more.
+func appendStripped(dst, item attribute.Encoded, also string) attribute.Encoded {
 	var r jsontext.Reader
 	r.Reset(item)
-	out := append(make(attribute.Encoded, 0, len(item)), '{')
+	start := len(dst)
+	out := append(dst, '{')
 	for r.Object(); r.Next(); {
 		name := r.Name()
 		if strings.HasPrefix(name, HiddenPrefix) || also != "" && name == also {
 			r.Skip()
 			continue
 		}
-		if len(out) > 1 {
+		if len(out) > start+1 {
 			out = append(out, ',')
 		}
 		out = append(jsontext.AppendString(out, name), ':')
 		out = append(out, r.Raw()...)
 	}
 	if r.End() != nil {
-		return item
+		return append(out[:start], item...)
 	}
 	return append(out, '}')
 }

@@ -68,6 +68,9 @@ func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
 			return err
 		}
 		out := r.(*api.ItemResponse)
+		if out.Attributes == nil {
+			return nil
+		}
 		if out.Attributes = strip(out.Attributes, t.hash.Name); string(out.Attributes) == "{}" {
 			out.Attributes = nil
 		}
@@ -81,7 +84,22 @@ func (t *Table) checkKey(key attribute.Item) (attribute.Item, error) {
 	if err := t.Logical.CheckKey(key); err != nil {
 		return nil, err
 	}
+	hash, _ := key.Get(t.hash.Name)
+	if err := t.checkLength(hash); err != nil {
+		return nil, err
+	}
 	return t.physicalKey(key), nil
+}
+
+// checkLength says whether a partition key leaves room for the shard.
+func (t *Table) checkLength(hash attribute.Value) error {
+	physical := t.partition(hash, t.shards(hash))
+	if n := len(physical.Text()); n > attribute.MaxHashSize {
+		return exception.InvalidParameters("Size of hashkey %s has exceeded the maximum size limit of %d bytes by %d bytes: "+
+			"in a write-sharded table it includes a hyphen and the shard, and binary is in base64url; use a shorter value",
+			t.hash.Name, attribute.MaxHashSize, n-attribute.MaxHashSize)
+	}
+	return nil
 }
 
 // checkPut returns an item as it is stored.
@@ -90,6 +108,10 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 		return nil, err
 	}
 	if err := checkItem(item); err != nil {
+		return nil, err
+	}
+	hash, _ := item.Get(t.hash.Name)
+	if err := t.checkLength(hash); err != nil {
 		return nil, err
 	}
 	if err := checkPaths(condition.Paths()); err != nil {

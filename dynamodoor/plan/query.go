@@ -30,6 +30,9 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	if err := checkPaths(q.Filter.Paths()); err != nil {
 		return nil, err
 	}
+	if err := t.checkLength(k.Hash[0]); err != nil {
+		return nil, err
+	}
 	n := t.shards(k.Hash[0])
 	if k.Op == expression.Equal {
 		return t.queryShard(q, k, t.shardOf(k.Hash[0], k.Low)), nil
@@ -211,12 +214,19 @@ func last(prefix attribute.Value) attribute.Value {
 // Rows returns the rows that an answer to a Fetch has within the bounds, and, where
 // it has fewer than were asked for and there may be more (it was cut off, or began
 // with rows outside the bounds), the request for what follows; else nil. d decodes
-// the items, which share the answer's memory and d's.
+// the items: rows share its memory, and none of the answer's.
 func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
 	rows = make([]Row, 0, len(r.Items))
 	beyond := false
+	size := 0
 	for _, text := range r.Items {
-		text = Strip(text)
+		size += len(text)
+	}
+	arena := make(attribute.Encoded, 0, size)
+	for _, text := range r.Items {
+		start := len(arena)
+		arena = appendStripped(arena, text, "")
+		text = arena[start:len(arena):len(arena)]
 		item, err := d.Item(text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %s has an item that is none: %w", f.table.Physical, err)
@@ -236,11 +246,21 @@ func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, 
 		return rows, nil, nil
 	}
 	next := *q
-	next.Start = r.LastKey
+	next.Start = keep(r.LastKey)
 	if next.Limit > 0 {
 		next.Limit -= len(rows)
 	}
 	return rows, &next, nil
+}
+
+// keep copies a key out of an answer's memory.
+func keep(key attribute.Item) attribute.Item {
+	var d attribute.Decoder
+	out, err := d.Item(key.Encode())
+	if err != nil {
+		return key
+	}
+	return out
 }
 
 func (f *Fanout) within(row, after, upto *Row) bool {

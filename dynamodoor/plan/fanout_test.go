@@ -1,0 +1,406 @@
+package plan_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/scatter"
+)
+
+// store is an engine with tables, some of them sharded.
+type store struct {
+	*items.Store
+	tables map[string]*plan.Table
+	reads  int // rows that were read by fan-outs
+}
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := items.Open(db, items.Options{SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &store{Store: s, tables: map[string]*plan.Table{}}
+}
+
+// create makes a table (pk S, sk of a type) of n shards; 0 is a plain one.
+func (s *store) create(t *testing.T, name string, sort attribute.Kind, n int) {
+	t.Helper()
+	d := &schema.Declaration{
+		Name: name, Billing: schema.PayPerRequest,
+		Definitions: []schema.Definition{{Name: "pk", Type: attribute.S}, {Name: "sk", Type: sort}},
+		Key:         []schema.KeyElement{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
+	}
+	if n > 0 {
+		d.Tags = []schema.Tag{{Key: plan.Tag, Value: fmt.Sprintf("shards=%d", n)}}
+	}
+	declared, err := plan.Sharded(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if declared != nil {
+		d = declared.Physical
+	}
+	err = s.Answer(context.Background(), &api.CreateTable{Declaration: *d}, func(r api.Response) error {
+		if declared == nil {
+			return nil
+		}
+		table, err := plan.NewTable(name, r.(*api.TableResponse).Table, declared.Hash, declared.Layout)
+		s.tables[name] = table
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// do carries out a request, by its plan if it has one, and returns the answer.
+func (s *store) do(op, body string) (string, error) {
+	q, _ := api.New(op)
+	if err := q.Decode(new(api.Decoder), []byte(body)); err != nil {
+		return "", err
+	}
+	p, err := plan.Make(q, func(name string) *plan.Table { return s.tables[name] })
+	if err != nil {
+		return "", err
+	}
+	var out string
+	show := func(r api.Response) error {
+		out = string(r.AppendJSON(nil))
+		return nil
+	}
+	switch p := p.(type) {
+	case nil:
+		err = s.Answer(context.Background(), q, show)
+	case *plan.Direct:
+		err = s.Answer(context.Background(), p.Request, func(r api.Response) error {
+			if r, err = p.Answer(r); err != nil {
+				return err
+			}
+			return show(r)
+		})
+		err = visible(p, err)
+	case *plan.Fanout:
+		var r *plan.Result
+		if r, err = s.fanout(p); err == nil {
+			err = show(r.Answer())
+		}
+	}
+	return out, err
+}
+
+func visible(p plan.Plan, err error) error {
+	if err == nil {
+		return nil
+	}
+	return p.Err(err)
+}
+
+// fanout reads a page as a door does, one request at a time.
+func (s *store) fanout(f *plan.Fanout) (*plan.Result, error) {
+	result := f.Result()
+	var d attribute.Decoder
+	start := f.Start
+	for {
+		n, bytes := result.Scanned()
+		r := scatter.NewReader(scatter.Options[plan.Row]{Shards: f.Shards, Page: f.Page(n, bytes), Compare: f.Compare})
+		for !r.Done() {
+			fetch, ok := r.Next()
+			if !ok {
+				return nil, errors.New("the reader wants nothing and is not done")
+			}
+			after := fetch.After
+			if after == nil {
+				after = start
+			}
+			rows, err := s.fetch(f, &d, result, fetch, after)
+			if err != nil {
+				return nil, err
+			}
+			if err := r.Feed(fetch, [][]plan.Row{rows}); err != nil {
+				return nil, err
+			}
+		}
+		rows, more := r.Page()
+		if result.Add(rows) || !more {
+			return result, nil
+		}
+		start = result.Last()
+	}
+}
+
+func (s *store) fetch(f *plan.Fanout, d *attribute.Decoder, result *plan.Result, fetch scatter.Fetch[plan.Row], after *plan.Row) (rows []plan.Row, err error) {
+	for q := f.Fetch(fetch.Shards[0], after, fetch.Upto, fetch.Limit); q != nil; {
+		var rest *api.Query
+		err := s.Answer(context.Background(), q, func(r api.Response) error {
+			out := r.(*api.ItemsResponse)
+			s.reads += out.ScannedCount
+			result.Consumed(out.Capacity)
+			var more []plan.Row
+			var err error
+			more, rest, err = f.Rows(d, q, out, after, fetch.Upto)
+			rows = append(rows, more...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		q = rest
+	}
+	return rows, nil
+}
+
+// Whatever is asked of a sharded table, the answer is that of a plain one.
+func TestQueriesAnswerAsUnsharded(t *testing.T) {
+	for _, sort := range []attribute.Kind{attribute.S, attribute.N, attribute.B} {
+		t.Run(sort.String(), func(t *testing.T) {
+			s := newStore(t)
+			names := []string{"plain"}
+			s.create(t, "plain", sort, 0)
+			for _, n := range []int{1, 3, 16} {
+				name := fmt.Sprintf("shards%d", n)
+				s.create(t, name, sort, n)
+				names = append(names, name)
+			}
+			s.fill(t, names, sort)
+			rapid.Check(t, func(t *rapid.T) {
+				body := drawQuery(t, sort)
+				start := ""
+				for page := 0; page < 40; page++ {
+					var want string
+					var wantErr error
+					for i, name := range names {
+						got, err := s.do("Query", fmt.Sprintf(`{"TableName":"%s",%s%s}`, name, body, start))
+						got = strings.ReplaceAll(got, `"TableName":"`+name+`"`, `"TableName":"plain"`)
+						if i == 0 {
+							want, wantErr = got, err
+							continue
+						}
+						if got != want || message(err) != message(wantErr) {
+							t.Fatalf("%s {%s%s}:\n got %.1000s %v\nwant %.1000s %v", name, body, start, got, err, want, wantErr)
+						}
+					}
+					_, last, more := strings.Cut(want, `"LastEvaluatedKey":`)
+					if !more {
+						return
+					}
+					start = `,"ExclusiveStartKey":` + strings.TrimSuffix(last, "}")
+				}
+			})
+		})
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return exception.Of(err).Error()
+}
+
+// fill puts 300 items of one partition key into the tables, some of them large, and
+// a few of another.
+func (s *store) fill(t *testing.T, names []string, sort attribute.Kind) {
+	t.Helper()
+	for i := range 300 {
+		size := i % 50
+		if i%10 == 3 {
+			size = 20_000 + i*100
+		}
+		for _, name := range names {
+			for _, pk := range []string{"a", "b"}[:1+(i%100)/99] {
+				body := fmt.Sprintf(`{"TableName":"%s","Item":{"pk":{"S":"%s"},"sk":%s,"n":{"N":"%d"},"parity":{"S":"%d"},"data":{"S":"%s"}}}`,
+					name, pk, sortKey(sort, i), i, i%2, strings.Repeat("x", size))
+				if _, err := s.do("PutItem", body); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// sortKey is one of many, not in the order of i; some begin with others.
+func sortKey(kind attribute.Kind, i int) string {
+	switch kind {
+	case attribute.N:
+		return fmt.Sprintf(`{"N":"%d.%d"}`, i*7%101-50, i)
+	case attribute.B:
+		return attribute.Binary(strings.Repeat(string([]byte{byte(i*31%7) * 42}), 1+i%3) + string([]byte{byte(i >> 1), byte(i)})).String()
+	}
+	return fmt.Sprintf(`{"S":"Client%d_%d"}`, i%13, i)
+}
+
+func drawQuery(t *rapid.T, sort attribute.Kind) string {
+	key := func() string { return sortKey(sort, rapid.IntRange(0, 320).Draw(t, "key")) }
+	condition, values := "pk = :p", `":p":{"S":"`+rapid.SampledFrom([]string{"a", "a", "a", "b", "none"}).Draw(t, "pk")+`"}`
+	switch op := rapid.SampledFrom([]string{"", "=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"}).Draw(t, "op"); op {
+	case "":
+	case "BETWEEN":
+		a, b := key(), key()
+		condition, values = condition+" AND sk BETWEEN :a AND :b", values+`,":a":`+a+`,":b":`+b
+	case "begins_with":
+		prefix := map[attribute.Kind]string{
+			attribute.S: `{"S":"Client` + rapid.SampledFrom([]string{"", "1", "12_", "9"}).Draw(t, "prefix") + `"}`,
+			attribute.N: `{"N":"5"}`, attribute.B: `{"B":"` + rapid.SampledFrom([]string{"AAA=", "KioqAA==", "/Pw="}).Draw(t, "prefix") + `"}`,
+		}[sort]
+		condition, values = condition+" AND begins_with(sk, :a)", values+`,":a":`+prefix
+	default:
+		condition, values = condition+" AND sk "+op+" :a", values+`,":a":`+key()
+	}
+	body := fmt.Sprintf(`"KeyConditionExpression":"%s"`, condition)
+	if rapid.Bool().Draw(t, "backward") {
+		body += `,"ScanIndexForward":false`
+	}
+	if limit := rapid.SampledFrom([]int{0, 0, 7, 20, 100, 300}).Draw(t, "limit"); limit > 0 {
+		body += fmt.Sprintf(`,"Limit":%d`, limit)
+	}
+	if rapid.Bool().Draw(t, "filter") {
+		body += `,"FilterExpression":"parity = :q AND n < :n"`
+		values += `,":q":{"S":"1"},":n":{"N":"200"}`
+	}
+	switch rapid.SampledFrom([]string{"", "count", "projection"}).Draw(t, "select") {
+	case "count":
+		body += `,"Select":"COUNT"`
+	case "projection":
+		body += `,"ProjectionExpression":"n, parity"`
+	}
+	return body + `,"ExpressionAttributeValues":{` + values + `}`
+}
+
+// A page of P over N shards reads at most P + 2N rows, whatever the partition holds.
+func TestPagesAreBounded(t *testing.T) {
+	s := newStore(t)
+	s.create(t, "t", attribute.S, 20)
+	for i := range 3000 {
+		if _, err := s.do("PutItem", fmt.Sprintf(`{"TableName":"t","Item":{"pk":{"S":"a"},"sk":{"S":"%05d"}}}`, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, page := range []int{1, 10, 50, 100} {
+		s.reads = 0
+		got, err := s.do("Query", fmt.Sprintf(`{"TableName":"t","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"a"}},"Limit":%d}`, page))
+		if err != nil || strings.Count(got, `"pk"`) != page+1 {
+			t.Fatalf("%.300s %v", got, err)
+		}
+		if most := page + 2*20; s.reads > most {
+			t.Errorf("a page of %d read %d rows, more than %d", page, s.reads, most)
+		}
+	}
+}
+
+// Single items, batches and transactions of a sharded table and a plain one are
+// alike, and so is the content afterwards.
+func TestHistoriesAnswerAsUnsharded(t *testing.T) {
+	s := newStore(t)
+	run := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		run++
+		names := []string{fmt.Sprintf("plain-%d", run)}
+		s.create(t, names[0], attribute.S, 0)
+		for _, n := range []int{1, 3} {
+			name := fmt.Sprintf("shards%d-%d", n, run)
+			s.create(t, name, attribute.S, n)
+			names = append(names, name)
+		}
+		for range rapid.IntRange(1, 12).Draw(rt, "length") {
+			op, body := drawWrite(rt)
+			var want string
+			for i, name := range names {
+				got, err := s.do(op, strings.ReplaceAll(body, "TABLE", name))
+				got = strings.ReplaceAll(got+message(err), name, "TABLE")
+				if e := exception.Of(err); err != nil {
+					for _, r := range e.Reasons {
+						got += string(r.Item) + r.Message
+					}
+					got += string(e.Item)
+				}
+				if i == 0 {
+					want = got
+				} else if got != want {
+					rt.Fatalf("%s %s of %s:\n got %s\nwant %s", op, body, name, got, want)
+				}
+			}
+		}
+		var want []string
+		for i, name := range names {
+			got, err := s.do("Scan", fmt.Sprintf(`{"TableName":"%s"}`, name))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			items := strings.Split(got, `},{"`)
+			for j := range items {
+				items[j] = strings.Trim(strings.TrimPrefix(items[j], `{"Items":[{"`), `}]`)
+			}
+			last := items[len(items)-1]
+			items[len(items)-1], _, _ = strings.Cut(last, `}],"Count"`)
+			slices.Sort(items)
+			if i == 0 {
+				want = items
+			} else if !slices.Equal(trimmed(items), trimmed(want)) {
+				rt.Fatalf("%s holds %q, want %q", name, items, want)
+			}
+		}
+	})
+}
+
+func trimmed(items []string) []string {
+	out := make([]string, len(items))
+	for i, it := range items {
+		out[i] = strings.Trim(it, "{}[]")
+	}
+	return out
+}
+
+func drawWrite(t *rapid.T) (op, body string) {
+	key := func() string {
+		return fmt.Sprintf(`{"pk":{"S":"%s"},"sk":{"S":"%d"}}`, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "pk"), rapid.IntRange(0, 4).Draw(t, "sk"))
+	}
+	put := func() string {
+		k := key()
+		return k[:len(k)-1] + fmt.Sprintf(`,"n":{"N":"%d"}}`, rapid.IntRange(0, 3).Draw(t, "n"))
+	}
+	condition := rapid.SampledFrom([]string{"", `,"ConditionExpression":"attribute_not_exists(pk)"`, `,"ConditionExpression":"n < :n","ExpressionAttributeValues":{":n":{"N":"2"}}`}).Draw(t, "condition")
+	returning := rapid.SampledFrom([]string{"", `,"ReturnValues":"ALL_OLD"`}).Draw(t, "return") + `,"ReturnValuesOnConditionCheckFailure":"ALL_OLD"`
+	const update = `,"UpdateExpression":"SET m = if_not_exists(m, :z) ADD n :o","ExpressionAttributeValues":{":z":{"S":"z"},":o":{"N":"1"}}`
+	switch rapid.IntRange(0, 7).Draw(t, "operation") {
+	case 0:
+		return "PutItem", `{"TableName":"TABLE","Item":` + put() + condition + returning + `}`
+	case 1:
+		return "DeleteItem", `{"TableName":"TABLE","Key":` + key() + condition + returning + `}`
+	case 2:
+		values := rapid.SampledFrom([]string{"NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"}).Draw(t, "values")
+		return "UpdateItem", `{"TableName":"TABLE","Key":` + key() + update + `,"ReturnValues":"` + values + `"}`
+	case 3:
+		return "GetItem", `{"TableName":"TABLE","Key":` + key() + `}`
+	case 4:
+		return "BatchWriteItem", `{"RequestItems":{"TABLE":[{"PutRequest":{"Item":` + put() + `}},{"DeleteRequest":{"Key":` + key() + `}}]}}`
+	case 5:
+		return "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"TABLE","Item":` + put() + condition + `,"ReturnValuesOnConditionCheckFailure":"ALL_OLD"}},{"Update":{"TableName":"TABLE","Key":` + key() + update + `}}]}`
+	case 6:
+		return "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"TABLE","Key":` + key() + `}},{"Get":{"TableName":"TABLE","Key":` + key() + `,"ProjectionExpression":"n"}}]}`
+	}
+	return "UpdateItem", `{"TableName":"TABLE","Key":` + key() + `,"AttributeUpdates":{"x":{"Value":{"S":"y"}}},"ReturnValues":"ALL_NEW"}`
+}
