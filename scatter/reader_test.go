@@ -206,3 +206,36 @@ func BenchmarkPage(b *testing.B) {
 		w.run(b, Options[int]{Shards: ids(200), Page: 100, Group: 10, Seed: 1}, 8, rnd)
 	}
 }
+
+// TestLastPage holds the reader to its figures where a page takes all that is left.
+func TestLastPage(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		p, n     int
+		requests float64 // of N, median
+		rounds   int     // median
+	}{
+		{100, 200, 1.15, 3},
+		{5000, 200, 1.8, 5},
+		{5000, 50, 2.5, 5},
+		{100_000, 200, 2.6, 5},
+	} {
+		const pages = 9
+		var requests, rounds []int
+		for range pages {
+			w := even(rnd, c.n, c.p)
+			r, page, _ := w.run(t, Options[int]{Shards: ids(c.n), Page: c.p, Seed: rnd.Uint64()}, 32, rnd)
+			if len(page) != c.p {
+				t.Fatalf("P=%d N=%d: %d rows", c.p, c.n, len(page))
+			}
+			requests, rounds = append(requests, r.Stats().Requests), append(rounds, r.Stats().Rounds)
+		}
+		slices.Sort(requests)
+		slices.Sort(rounds)
+		median := float64(requests[pages/2]) / float64(c.n)
+		t.Logf("P=%-6d N=%-4d requests %.2f N  rounds %d", c.p, c.n, median, rounds[pages/2])
+		if median > c.requests || rounds[pages/2] > c.rounds {
+			t.Errorf("P=%d N=%d: requests %.2f N, %d rounds", c.p, c.n, median, rounds[pages/2])
+		}
+	}
+}

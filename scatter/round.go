@@ -41,8 +41,18 @@ func (r *Reader[R]) next() {
 		return
 	}
 	beyond := max(0, float64(r.o.Page)-known.rank) / float64(len(members))
-	r.enqueue(members, nil, func(i int) int { return blind(beyond + known.total - known.at[i]) })
+	share := 0
+	if len(r.shards) > manyShards {
+		// What the budget has left is better asked for now than by more fetches, and a
+		// shard that has less is known to its end.
+		share = (r.o.Page + 2*len(r.shards) - r.fetched) / len(members)
+	}
+	r.enqueue(members, nil, func(i int) int { return max(share, blind(beyond+known.total-known.at[i])) })
 }
+
+// manyShards is from how many on their deviations from what is expected of them
+// make up for each other.
+const manyShards = 20
 
 // last says that no row after key is wanted.
 func (r *Reader[R]) last(key *R) bool { return r.o.Upto != nil && r.o.Compare(key, r.o.Upto) >= 0 }

@@ -20,8 +20,10 @@ type reader struct {
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
 
-	width *atomic.Int64 // what a row takes, see wide.go
+	width *atomic.Int64 // see rowWidth
 	ahead *ahead        // what is known of the rows to come
+	total int           // how many rows are likely to be wanted of all partitions; 0: all
+	among int           // how many readers share the request's fetches; 0: it is the only one
 }
 
 func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
@@ -36,6 +38,9 @@ func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, pa
 	x.params.SetSkipMetadata(true)
 	return x
 }
+
+// fanOut is how many fetches may be in flight.
+func (x *reader) fanOut() int { return max(1, x.r.opts.FanOut/max(1, x.among)) }
 
 // send queues one physical read, whose answer comes into an inbox under a tag.
 func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
@@ -65,7 +70,7 @@ func (x *reader) drain(fetches []plan.Fetch, f func(cells [][]byte) error) error
 	in := newInbox(x.version, 0)
 	var took []response
 	for sent, done := 0, 0; done < len(fetches); {
-		for ; sent < len(fetches) && sent-done < x.r.opts.FanOut; sent++ {
+		for ; sent < len(fetches) && sent-done < x.fanOut(); sent++ {
 			if err := x.send(&fetches[sent], in, sent); err != nil {
 				return err
 			}

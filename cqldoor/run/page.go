@@ -24,9 +24,6 @@ func (x *reader) group(most int) int {
 // page reads the first want rows of a segment after a clustering key: fewer, with
 // more to come, where they are large.
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
-	if x.width == nil {
-		x.width = x.r.registry.width(x.plan.Selection)
-	}
 	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
 		e := extent{Segment: s, after: after, want: want, limit: x.r.held, group: x.grouped(want/len(s.Shards) + 2)}
 		if len(x.plan.Clustering) == 0 {

@@ -29,7 +29,7 @@ func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page 
 			continue
 		}
 		for {
-			want := window
+			want := x.span()
 			for _, limit := range []int{left, c.Limit, c.PerKey} {
 				if limit > 0 {
 					want = min(want, limit)

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -24,14 +25,14 @@ var errWide = errors.New("run: rows are too large for a page to be read at once"
 // learn notes what a row takes: at once where it is more than was known, slowly
 // where it is less.
 func (x *reader) learn(width int) {
-	known := x.width.Load()
-	x.width.Store(max(int64(width), known-known/4, 1))
+	known := x.rowWidth().Load()
+	x.rowWidth().Store(max(int64(width), known-known/4, 1))
 }
 
 // firstLook learns from the first answer what a row takes, where that was not known.
 func (x *reader) firstLook(body []byte) bool {
 	rows, err := wire.ParseRows(body)
-	if err != nil || rows.Count == 0 || x.width.Load() != 0 {
+	if err != nil || rows.Count == 0 || x.rowWidth().Load() != 0 {
 		return false
 	}
 	x.learn(len(body) / rows.Count)
@@ -40,13 +41,34 @@ func (x *reader) firstLook(body []byte) bool {
 
 // wide says whether a page of so many rows is likely to be too large.
 func (x *reader) wide(want, shards int) bool {
-	return len(x.plan.Clustering) > 0 && x.width.Load()*int64(want+2*shards) > int64(x.r.held)
+	return len(x.plan.Clustering) > 0 && x.rowWidth().Load()*int64(want+2*shards) > int64(x.r.held)
+}
+
+// span is how many rows are merged at once of a long page: the more, the less often
+// each shard is asked.
+func (x *reader) span() int {
+	width := int(x.rowWidth().Load())
+	if width == 0 {
+		return window
+	}
+	return max(window, min(x.r.held/2/width, longSpan))
+}
+
+// longSpan is the most.
+const longSpan = 100_000
+
+// rowWidth is what a row takes, as far as is known; 0: nothing is.
+func (x *reader) rowWidth() *atomic.Int64 {
+	if x.width == nil {
+		x.width = x.r.registry.width(x.plan.Selection)
+	}
+	return x.width
 }
 
 // grouped is how many shards one request reads, of each so many rows: one while
 // it is not known what that makes.
 func (x *reader) grouped(rows int) int {
-	width := int(x.width.Load())
+	width := int(x.rowWidth().Load())
 	if width == 0 {
 		return 1
 	}
@@ -56,10 +78,10 @@ func (x *reader) grouped(rows int) int {
 // window is how many requests may be in flight when so many bytes have come: a
 // few until it is known what an answer takes.
 func (x *reader) window(arrived int) int {
-	if x.width.Load() == 0 && arrived == 0 {
+	if x.rowWidth().Load() == 0 && arrived == 0 {
 		return 2
 	}
-	return x.r.opts.FanOut
+	return x.fanOut()
 }
 
 // ahead is the keys of rows that are to be read, after a clustering key.
@@ -116,7 +138,7 @@ func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 func (x *reader) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {
-		n = max(1, min(n, x.r.held/2/int(max(x.width.Load(), 1))))
+		n = max(1, min(n, x.r.held/2/int(max(x.rowWidth().Load(), 1))))
 		e := extent{Segment: s, after: after, want: n, limit: x.r.held, upto: a.key(&known[n-1])}
 		e.Shards, e.expect = nil, nil
 		if x.plan.Merges() {
