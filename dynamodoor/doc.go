@@ -18,5 +18,6 @@
 // The way of a request: ServeHTTP (request.go) → signature.go → Store.Do →
 // answer.go.
 //
-// It imports dynamo/exception and dynamo/jsontext.
+// It imports dynamo/exception and dynamo/jsontext; what shards tables is a Store on
+// top of another (dynamodoor/run).
 package dynamodoor

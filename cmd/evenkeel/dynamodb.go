@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
@@ -46,7 +47,7 @@ func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
 
 // openDynamoDB opens the door on the embedded engine, in the data directory of the
 // CQL side where that has one.
-func (s *serveCmd) openDynamoDB(backend store.Store, log *slog.Logger) (*dynamoDB, error) {
+func (s *serveCmd) openDynamoDB(ctx context.Context, backend store.Store, log *slog.Logger) (*dynamoDB, error) {
 	d := new(dynamoDB)
 	db := (*storage.DB)(nil)
 	if e, ok := backend.(*engine.Engine); ok {
@@ -62,9 +63,14 @@ func (s *serveCmd) openDynamoDB(backend store.Store, log *slog.Logger) (*dynamoD
 	if d.items, err = items.Open(db, items.Options{Logger: log}); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
+	// The engine is in this process: requests beside each other gain nothing.
+	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1})
+	if err := router.Start(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
 	tls, err := s.serverTLS()
 	if err == nil {
-		d.door, err = dynamodoor.New(dynamodoor.Options{Store: dynamodoor.Unsharded(d.items), TLS: tls, Log: log})
+		d.door, err = dynamodoor.New(dynamodoor.Options{Store: router, TLS: tls, Log: log})
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())

@@ -121,7 +121,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 
 	var dynamo *dynamoDB
 	if dynamoLn != nil {
-		if dynamo, err = s.openDynamoDB(backend, log); err != nil {
+		if dynamo, err = s.openDynamoDB(starting, backend, log); err != nil {
 			return err
 		}
 		defer dynamo.close()

@@ -40,7 +40,9 @@ func TestBoto3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, tags := range map[string]string{"plain": "[]"} {
+	for name, tags := range map[string]string{
+		"plain": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			url, _ := dynamoDoor(t)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

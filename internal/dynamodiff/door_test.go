@@ -7,13 +7,15 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/internal/testkit/dynalite"
 )
 
-// engineDoor serves an engine in memory, for the life of the test.
-func engineDoor(t testing.TB) Target {
+// engineDoor serves an engine in memory, for the life of the test, with so many
+// requests of a fan-out at a time.
+func engineDoor(t testing.TB, fanout int) Target {
 	t.Helper()
 	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
 	if err != nil {
@@ -23,7 +25,11 @@ func engineDoor(t testing.TB) Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := dynamodoor.New(dynamodoor.Options{Store: dynamodoor.Unsharded(s)})
+	router := run.New(run.Options{Backend: s, Fanout: fanout})
+	if err := router.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	door, err := dynamodoor.New(dynamodoor.Options{Store: router})
 	if err != nil {
 		t.Fatal(err)
 	}

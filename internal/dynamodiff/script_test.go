@@ -24,7 +24,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, got := judge(t), engineDoor(t)
+			want, got := judge(t), engineDoor(t, 1)
 			for _, s := range steps {
 				w, err := want.Do(s.Operation, s.Body)
 				if err != nil {

@@ -1,0 +1,189 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/scatter"
+)
+
+// merge answers a Query over several shards.
+func (r *Router) merge(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
+	result := f.Result()
+	after := f.Start
+	for {
+		want := f.Page(result.Scanned())
+		m := &merger{router: r, fanout: f, result: result, after: after, want: want}
+		rows, more, err := m.read(ctx)
+		if err != nil {
+			return err
+		}
+		if result.Add(rows) || !more || len(rows) == 0 {
+			return use(result.Answer())
+		}
+		after = result.Last()
+	}
+}
+
+// merger reads so many rows of all shards, in their order.
+type merger struct {
+	router *Router
+	fanout *plan.Fanout
+	after  *plan.Row
+	want   int
+
+	mu     sync.Mutex // guards what follows, between fetches that are under way
+	result *plan.Result
+	fewer  int // rows that a page has at most, as a cut-off answer tells; 0: not known
+}
+
+// fetched is what became of a fetch.
+type fetched struct {
+	fetch scatter.Fetch[plan.Row]
+	rows  []plan.Row
+	err   error
+}
+
+// read reads the rows. Where items turn out to be so large that a megabyte has
+// fewer of them than were thought, it begins again with fewer: what is read at a
+// time stays bounded.
+func (m *merger) read(ctx context.Context) ([]plan.Row, bool, error) {
+	for {
+		rows, more, err := m.attempt(ctx)
+		if !errors.Is(err, errFewer) {
+			return rows, more, err
+		}
+		m.want, m.fewer = m.fewer, 0
+	}
+}
+
+var errFewer = errors.New("a page has fewer rows than were asked for")
+
+func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reader := scatter.NewReader(scatter.Options[plan.Row]{Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare})
+	most := m.router.fanout
+	done := make(chan fetched, most)
+	flying := 0
+	var failed error
+	for !reader.Done() && failed == nil || flying > 0 {
+		for failed == nil && flying < most {
+			f, ok := reader.Next()
+			if !ok {
+				break
+			}
+			if most == 1 {
+				rows, err := m.fetch(ctx, f)
+				if err == nil {
+					err = reader.Feed(f, [][]plan.Row{rows})
+				}
+				failed = err
+				continue
+			}
+			flying++
+			go func() {
+				rows, err := m.fetch(ctx, f)
+				done <- fetched{f, rows, err}
+			}()
+		}
+		if flying == 0 {
+			if failed == nil && !reader.Done() {
+				return nil, false, fmt.Errorf("a page of %d rows cannot go on", m.want)
+			}
+			continue
+		}
+		got := <-done
+		flying--
+		if got.err == nil && failed == nil {
+			got.err = reader.Feed(got.fetch, [][]plan.Row{got.rows})
+		}
+		if got.err != nil && failed == nil {
+			failed = got.err
+			cancel()
+		}
+	}
+	if failed != nil {
+		return nil, false, failed
+	}
+	rows, more := reader.Page()
+	return rows, more, nil
+}
+
+// fetch reads the rows of one shard.
+func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.Row, error) {
+	after := f.After
+	if after == nil {
+		after = m.after
+	}
+	var rows []plan.Row
+	var d attribute.Decoder
+	for q := m.fanout.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {
+		var rest *api.Query
+		err := m.router.backend.Answer(ctx, q, func(a api.Response) error {
+			r, err := own(a.(*api.ItemsResponse))
+			if err != nil {
+				return err
+			}
+			some, more, err := m.fanout.Rows(&d, q, r, after, f.Upto)
+			if err != nil {
+				return err
+			}
+			rows, rest = append(rows, some...), more
+			return m.note(r.Capacity, some, more != nil)
+		})
+		if err != nil {
+			return nil, err
+		}
+		q = rest
+	}
+	return rows[:min(len(rows), f.Limit)], nil
+}
+
+// note counts what an answer took, and looks at how large its items are.
+func (m *merger) note(took *api.ConsumedCapacity, rows []plan.Row, cut bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.result.Consumed(took)
+	if !cut || len(rows) == 0 {
+		return nil
+	}
+	size := 0
+	for i := range rows {
+		size += rows[i].Size
+	}
+	_, bytes := m.result.Scanned()
+	if n := max(1, (plan.PageSize-bytes)*len(rows)/max(1, size)+1); n < m.want {
+		m.fewer = n
+		return errFewer
+	}
+	return nil
+}
+
+// own returns the answer with its items in memory of their own: the store's ends
+// with its answer.
+func own(r *api.ItemsResponse) (*api.ItemsResponse, error) {
+	n := 0
+	for _, text := range r.Items {
+		n += len(text)
+	}
+	room := make([]byte, 0, n)
+	out := *r
+	out.Items = make([]attribute.Encoded, len(r.Items))
+	for i, text := range r.Items {
+		room = append(room, text...)
+		out.Items[i] = room[len(room)-len(text) : len(room) : len(room)]
+	}
+	if r.LastKey != nil {
+		var err error
+		if out.LastKey, err = new(attribute.Decoder).Item(r.LastKey.Encode()); err != nil {
+			return nil, fmt.Errorf("a LastEvaluatedKey that is none: %w", err)
+		}
+	}
+	return &out, nil
+}

@@ -1,0 +1,182 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+)
+
+// Backend is a store of plain tables.
+type Backend interface {
+	// Has says whether there is such an operation.
+	Has(operation string) bool
+	// Do carries out an operation, whose request has this body, and appends the
+	// answer's body to dst.
+	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
+	// Answer carries out a decoded request and gives the answer to use, which must
+	// not keep it.
+	Answer(ctx context.Context, q api.Request, use func(api.Response) error) error
+}
+
+// Options are what a Router is made of.
+type Options struct {
+	Backend Backend          // needed
+	Now     func() time.Time // default time.Now
+	Log     *slog.Logger     // default none
+	// Fanout bounds the requests of one client's request that are under way at a
+	// time; default 16.
+	Fanout int
+}
+
+// Router is a store with sharded tables. It is safe for concurrent use.
+type Router struct {
+	backend Backend
+	catalog *catalog.Catalog
+	log     *slog.Logger
+	fanout  int
+
+	tables   atomic.Pointer[map[string]*entry] // the sharded ones by name; replaced, never changed
+	defining sync.Mutex                        // held by one change of tables at a time
+	decoders sync.Pool
+}
+
+// entry is a sharded table in use, or what is wrong with it.
+type entry struct {
+	*catalog.Entry
+	table *plan.Table
+	wrong error
+}
+
+// New returns a Router. Start must be called before it is used.
+func New(o Options) *Router {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Fanout <= 0 {
+		o.Fanout = 16
+	}
+	r := &Router{backend: o.Backend, catalog: catalog.New(o.Backend, o.Now), log: o.Log, fanout: o.Fanout}
+	r.decoders.New = func() any { return new(api.Decoder) }
+	r.tables.Store(&map[string]*entry{})
+	return r
+}
+
+// Has says whether there is such an operation.
+func (r *Router) Has(operation string) bool { return r.backend.Has(operation) }
+
+// Do carries out one operation, whose request has this body, and appends the
+// answer's body to dst.
+func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	q, ok := api.New(operation)
+	if !ok {
+		return dst, exception.New(exception.UnknownOperation, "")
+	}
+	if len(*r.tables.Load()) == 0 && !defines(q) {
+		return r.backend.Do(ctx, operation, body, dst)
+	}
+	d := r.decoders.Get().(*api.Decoder)
+	defer func() {
+		d.Reset()
+		r.decoders.Put(d)
+	}()
+	if err := q.Decode(d, body); err != nil {
+		return dst, err
+	}
+	err := r.answer(ctx, q, func(a api.Response) error {
+		dst = a.AppendJSON(dst)
+		return nil
+	})
+	return dst, err
+}
+
+// defines tells whether a request is about tables rather than items.
+func defines(q api.Request) bool {
+	switch q.(type) {
+	case *api.CreateTable, *api.UpdateTable, *api.DeleteTable, *api.DescribeTable, *api.ListTables,
+		*api.TagResource, *api.UntagResource, *api.ListTagsOfResource, *api.UpdateTimeToLive, *api.DescribeTimeToLive:
+		return true
+	}
+	return false
+}
+
+// answer carries out a decoded request.
+func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	switch q := q.(type) {
+	case *api.CreateTable:
+		return r.createTable(ctx, q, use)
+	case *api.UpdateTable:
+		return r.updateTable(ctx, q, use)
+	case *api.DeleteTable:
+		return r.deleteTable(ctx, q, use)
+	case *api.DescribeTable:
+		return r.describeTable(ctx, q, use)
+	case *api.ListTables:
+		return r.listTables(ctx, q, use)
+	case *api.TagResource:
+		keys := make([]string, len(q.Tags))
+		for i := range q.Tags {
+			keys[i] = q.Tags[i].Key
+		}
+		return r.retag(ctx, q.ARN, keys, q, use)
+	case *api.UntagResource:
+		return r.retag(ctx, q.ARN, q.Keys, q, use)
+	case *api.UpdateTimeToLive:
+		return r.about(ctx, q.Table, q, use)
+	case *api.DescribeTimeToLive:
+		return r.about(ctx, q.Table, q, use)
+	case *api.ListTagsOfResource:
+		return r.about(ctx, q.ARN, q, use)
+	}
+	return r.execute(ctx, q, use)
+}
+
+// about passes on a request about a table that is the same for plain and sharded
+// ones.
+func (r *Router) about(ctx context.Context, table string, q api.Request, use func(api.Response) error) error {
+	if _, err := r.sharded(table); err != nil {
+		return err
+	}
+	return r.backend.Answer(ctx, q, use)
+}
+
+// simpleName is a table's name without what an ARN has before it.
+func simpleName(name string) string {
+	if strings.HasPrefix(name, "arn:") {
+		return name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return name
+}
+
+// Start reads the catalogue, and settles what is half-way.
+func (r *Router) Start(ctx context.Context) error {
+	r.defining.Lock()
+	defer r.defining.Unlock()
+	entries, err := r.catalog.All(ctx)
+	if err != nil {
+		return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
+	}
+	tables := make(map[string]*entry, len(entries))
+	for _, e := range entries {
+		in, err := r.use(ctx, e)
+		if err != nil {
+			return fmt.Errorf("sharded DynamoDB table %s: %w", e.Table, err)
+		}
+		if in != nil {
+			tables[e.Table] = in
+		}
+	}
+	r.tables.Store(&tables)
+	return nil
+}
