@@ -69,7 +69,7 @@ var edges = map[string][]string{
 	"partitioner": {},
 
 	// The workbench: what it works out is arithmetic on what it is given.
-	"workbench/report":     {"workbench/advice", "workbench/simulation"},
+	"workbench/report":     {"workbench/advice", "workbench/capacity", "workbench/profile", "workbench/simulation"},
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/stats"},
 	"workbench/advice": {
 		"cql/syntax", "cql/value", "shard",

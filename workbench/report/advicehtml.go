@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"math"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -28,7 +28,7 @@ func AdviceHTML(out io.Writer, r *advice.Report, show bool, salt []byte) error {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>`, "A primary key for "+r.Data, `</title>
 <style>`)
-	p.raw(style + adviceStyle)
+	p.raw(Style)
 	p.raw(`</style>
 </head>
 <body>
@@ -36,28 +36,52 @@ func AdviceHTML(out io.Writer, r *advice.Report, show bool, salt []byte) error {
 <header>
 `)
 	p.put(`<h1>A primary key for `, r.Data, "</h1>\n")
-	p.put("<p>", fmt.Sprintf("%s rows, for %s.", count(r.Rows), r.Target.Name()), "")
-	if r.BadRows > 0 {
-		p.put(" ", count(r.BadRows)+" bad rows were passed over.", "")
-	}
-	if r.Partial {
-		p.put(" ", "Not all rows were read.", "")
-	}
+	p.put("<p>", gist(r), "")
 	p.raw("</p>\n</header>\n<main>\n")
-	p.adviceVerdict(r)
-	p.adviceRisks(r, hide)
-	p.adviceDesigns(r)
-	p.adviceColumns(r, hide)
-	p.raw("<section aria-labelledby=\"granted\"><h2 id=\"granted\">Taken for granted</h2>\n")
-	p.list(r.Assumptions)
-	if !show {
-		p.raw("<p class=\"words\">Values of keys are shown as a digest, which is this report's own, and their shape: A for a capital letter, a for a small one, 9 for a digit.</p>\n")
-	}
-	p.raw("</section>\n</main>\n</body>\n</html>\n")
+	p.adviceBody(r, hide)
+	p.raw("</main>\n</body>\n</html>\n")
 	if p.err != nil {
 		return p.err
 	}
 	return p.w.Flush()
+}
+
+// AdviceFragment writes what AdviceHTML has between its heading and its end: what a
+// page shows that has a heading of its own.
+func AdviceFragment(out io.Writer, r *advice.Report, show bool, salt []byte) error {
+	p := &page{w: bufio.NewWriter(out)}
+	p.put("<p>", gist(r), "</p>\n")
+	p.adviceBody(r, redactor{show: show, salt: salt, r: r})
+	if p.err != nil {
+		return p.err
+	}
+	return p.w.Flush()
+}
+
+func gist(r *advice.Report) string {
+	t := fmt.Sprintf("%s rows, for %s.", count(r.Rows), r.Target.Name())
+	if r.BadRows > 0 {
+		t += fmt.Sprintf(" %s bad rows were passed over.", count(r.BadRows))
+	}
+	if r.Partial {
+		t += " Not all rows were read."
+	}
+	return t
+}
+
+// adviceBody is the verdict first, what it rests on behind it.
+func (p *page) adviceBody(r *advice.Report, hide redactor) {
+	p.adviceVerdict(r, hide)
+	p.advicePlots(r, hide)
+	p.adviceDesigns(r, hide)
+	p.adviceRisks(r, hide)
+	p.adviceColumns(r, hide)
+	p.raw("<section aria-labelledby=\"granted\"><h2 id=\"granted\">Taken for granted</h2>\n")
+	p.list(r.Assumptions)
+	if !hide.show {
+		p.raw("<p class=\"words\">Values of keys are shown as a digest, which is this report's own, and their shape: A for a capital letter, a for a small one, 9 for a digit.</p>\n")
+	}
+	p.raw("</section>\n")
 }
 
 // redactor hides values of keys.
@@ -73,6 +97,24 @@ func (h redactor) value(v string) string {
 	}
 	sum := sha256.Sum256(append(append([]byte{}, h.salt...), v...))
 	return hex.EncodeToString(sum[:4]) + " (" + shape(v) + ")"
+}
+
+// literals are the values in a statement: texts, UUIDs, and numbers where a value
+// stands.
+var literals = regexp.MustCompile(`'(?:[^']|'')*'|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|([=<>(,]\s*)(-?[0-9][\w.:+-]*)`)
+
+// statement hides the values in one.
+func (h redactor) statement(t string) string {
+	if h.show {
+		return t
+	}
+	return literals.ReplaceAllStringFunc(t, func(found string) string {
+		m := literals.FindStringSubmatch(found)
+		if m[2] != "" {
+			return m[1] + h.value(m[2])
+		}
+		return h.value(strings.Trim(found, "'"))
+	})
 }
 
 // text hides the values of keys that a sentence names.
@@ -120,15 +162,20 @@ func (p *page) list(items []string) {
 	p.raw("</ul>\n")
 }
 
-func (p *page) adviceVerdict(r *advice.Report) {
+func (p *page) adviceVerdict(r *advice.Report, hide redactor) {
 	v := r.Verdict
 	p.raw("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>\n")
 	if v == nil {
-		p.raw("<p class=\"verdict\">No verdict: rows say how data lie, not what is asked of them.</p>\n</section>\n")
+		p.raw("<p class=\"verdict\">No verdict: rows say how data lie, not what is asked of them.</p>\n")
+		p.raw("<p>Without queries any key that is unique would look good. With the statements that the table has to serve there is one; until then, here are the profile, the risks, and what each design could serve.</p>\n</section>\n")
 		return
 	}
 	p.put(`<p class="key"><code>`, v.Design, "</code></p>\n<p class=\"verdict\">", sentence(v.Summary), "</p>\n")
-	p.list(v.Reasons)
+	p.raw("<ul>\n")
+	for _, t := range v.Reasons {
+		p.put("<li>", sentence(hide.text(t)), "</li>\n")
+	}
+	p.raw("</ul>\n")
 	for _, e := range v.Extras {
 		p.put("<p>Further "+html.EscapeString(e.Kind)+" <code>", e.Key, "</code>, ", shardsText(e.Shards)+": "+e.Why, ".</p>\n")
 	}
@@ -159,13 +206,58 @@ func (p *page) adviceRisks(r *advice.Report, hide redactor) {
 	p.raw("</section>\n")
 }
 
-// adviceDesigns is the table of designs, and the sizes of their partitions beside
-// the limits.
-func (p *page) adviceDesigns(r *advice.Report) {
+// advicePlots draws what was measured in detail; without it, the largest partitions.
+func (p *page) advicePlots(r *advice.Report, hide redactor) {
+	var designs, salts []*advice.Detail
+	for _, d := range r.Details {
+		if len(d.Measured.Detail.Sizes) == 0 {
+			continue
+		}
+		if !d.Variant {
+			designs = append(designs, d)
+		}
+		if d.Number == 0 {
+			salts = append(salts, d)
+		}
+	}
+	if len(designs) == 0 {
+		return
+	}
+	p.raw("<section aria-labelledby=\"plots\"><h2 id=\"plots\">What the keys do to the data</h2>\n")
+	p.comparison("plot", r, designs, hide)
+	if len(salts) > 1 {
+		p.salts("plot-salts", r.Target, salts)
+	}
+	for i := range r.Columns {
+		if r.Columns[i].Name == r.EventTime {
+			p.heat("plot-heat", &r.Columns[i], designs[:min(2, len(designs))])
+		}
+	}
+	p.raw("</section>\n")
+}
+
+// comparison draws designs in each other's light.
+func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail, hide redactor) {
+	p.raw("<div class=\"pair\">\n")
+	p.cumulative(id+"-sizes", r.Target, designs)
+	p.lorenz(id+"-lorenz", designs)
+	p.raw("</div>\n")
+	if r.Target.Sizes() {
+		p.nodes(id+"-nodes", designs)
+	} else {
+		p.hottest(id+"-hottest", designs, hide)
+	}
+}
+
+// adviceDesigns is the table of designs.
+func (p *page) adviceDesigns(r *advice.Report, hide redactor) {
 	p.raw("<section aria-labelledby=\"designs\"><h2 id=\"designs\" tabindex=\"-1\">Designs</h2>\n")
-	p.partitionPlot(r)
+	if r.Verdict == nil {
+		p.couldServe(r)
+		return
+	}
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">The best first; a star: no other is better in one thing and as good in the others.</caption>
-<thead><tr><th scope="col">Design</th><th scope="col">Rows lost</th><th scope="col">Queries unserved</th><th scope="col">Limits</th><th scope="col">Cost</th><th scope="col">Headroom</th><th scope="col">Partitions</th><th scope="col">Rows p50 / p99 / max</th><th scope="col">Why it lost</th></tr></thead><tbody>
+<thead><tr><th scope="col">Design</th><th scope="col" class="n">Rows lost</th><th scope="col" class="n">Unserved</th><th scope="col" class="n">Cost</th><th scope="col" class="n">Headroom</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th><th scope="col">Limits</th><th scope="col">Why it lost</th></tr></thead><tbody>
 `)
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
@@ -181,9 +273,12 @@ func (p *page) adviceDesigns(r *advice.Report) {
 			}
 			limits = strings.Join(t, "; ")
 		}
-		p.put(`<tr><th scope="row"><code>`, c.Design, "</code>", star, `</th><td class="n">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
-			"</td><td>", limits, `</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)),
-			`</td><td class="n">`, sizesText(c), "</td><td>", c.WhyLost, "</td></tr>\n")
+		p.put(`<tr><th scope="row" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
+			`</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)))
+		for _, n := range []float64{c.RowsP50, c.RowsP99, c.RowsMax} {
+			p.put(`</td><td class="n">`, count(int64(n)), "")
+		}
+		p.put("</td><td>", limits, `</td><td class="why">`, hide.text(c.WhyLost), "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div>\n")
 	if len(r.Candidates) > 0 && len(r.Queries) > 0 {
@@ -191,7 +286,11 @@ func (p *page) adviceDesigns(r *advice.Report) {
 		for _, q := range r.Candidates[0].Queries {
 			for _, given := range r.Queries {
 				if given.Line == q.Line {
-					p.put("<li><code>", given.Text, "</code>: ", strings.TrimSuffix(q.Service+": "+q.Why, ": "), "</li>\n")
+					by := ""
+					if q.By != "" {
+						by = fmt.Sprintf("by the further %s; by this key: ", q.By)
+					}
+					p.put("<li><code>", hide.statement(given.Text), "</code>: ", by+strings.TrimSuffix(q.Service+": "+hide.text(q.Why), ": "), "</li>\n")
 					break
 				}
 			}
@@ -201,45 +300,25 @@ func (p *page) adviceDesigns(r *advice.Report) {
 	p.raw("</section>\n")
 }
 
-// partitionPlot draws the largest partition of each design, in a logarithmic scale,
-// with Cassandra's limits as lines.
-func (p *page) partitionPlot(r *advice.Report) {
-	if !r.Target.Sizes() || len(r.Candidates) == 0 {
-		return
-	}
-	const label, width, row = 300, 860, 24
-	n := min(len(r.Candidates), 12)
-	largest := func(c *advice.Candidate) float64 { return math.Max(1, math.Max(c.BytesMax, c.ProjectedBytes)) }
-	most := float64(advice.MaxBytes) * 10
-	for i := range n {
-		most = math.Max(most, largest(&r.Candidates[i]))
-	}
-	scale := func(b float64) float64 {
-		return float64(width-label-80) * math.Log10(math.Max(1, b)) / math.Log10(most)
-	}
-	words := fmt.Sprintf("The best design's largest partition has %s; lines at 10 MB, which is ideal, and 100 MB, which is the most.", bytesText(largest(&r.Candidates[0])))
-	p.raw("<figure>\n<figcaption>The largest partition of each design, at the rates of the queries; a step is ten times as much.</figcaption>\n")
-	p.open("partitions", width, row*n+20, words)
-	for i := range n {
+// couldServe is the table of designs of which no query is known.
+func (p *page) couldServe(r *advice.Report) {
+	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">What each design could serve.</caption>
+<thead><tr><th scope="col">Design</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th><th scope="col" class="n">Largest</th><th scope="col">Could serve</th></tr></thead><tbody>
+`)
+	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		y := i * row
-		p.put(fmt.Sprintf(`<text x="%d" y="%d" text-anchor="end">`, label-8, y+16), shorten(c.Design, 42), "</text>")
-		p.put(fmt.Sprintf(`<rect class="bar" x="%d" y="%d" width="%.1f" height="%d" rx="2"/>`, label, y+3, scale(largest(c)), row-6))
-		p.put(fmt.Sprintf(`<text x="%.1f" y="%d">`, label+scale(largest(c))+6, y+16), bytesText(largest(c)), "</text>\n")
+		p.put(`<tr><th scope="row" class="design"><code>`, c.Design, `</code></th><td class="n">`, count(int64(c.Partitions+0.5)), "")
+		for _, n := range []float64{c.RowsP50, c.RowsP99, c.RowsMax} {
+			p.put(`</td><td class="n">`, count(int64(n)), "")
+		}
+		p.put(`</td><td class="n">`, bytesText(c.BytesMax), `</td><td><code>`, "WHERE "+c.Serves, "</code></td></tr>\n")
 	}
-	for _, l := range []struct {
-		at   float64
-		name string
-	}{{advice.IdealBytes, "10 MB"}, {advice.MaxBytes, "100 MB"}} {
-		x := label + scale(l.at)
-		p.put(fmt.Sprintf(`<line class="mark" x1="%.1f" x2="%.1f" y1="0" y2="%d"/><text x="%.1f" y="%d" text-anchor="middle">`, x, x, row*n, x, row*n+15), l.name, "</text>\n")
-	}
-	p.put("</svg>\n<p class=\"words\">", words, "</p>\n</figure>\n")
+	p.raw("</tbody></table></div>\n</section>\n")
 }
 
 func (p *page) adviceColumns(r *advice.Report, hide redactor) {
 	p.raw(`<section aria-labelledby="columns"><h2 id="columns">Columns</h2>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="columns"><table><thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col">Distinct</th><th scope="col">Null</th><th scope="col">Most frequent</th><th scope="col">Share</th><th scope="col">Notes</th></tr></thead><tbody>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="columns"><table><thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col" class="n">Distinct</th><th scope="col" class="n">Null</th><th scope="col">Most frequent</th><th scope="col" class="n">Share</th><th scope="col">Notes</th></tr></thead><tbody>
 `)
 	for _, c := range r.Columns {
 		distinct := count(int64(c.Distinct + 0.5))
@@ -251,8 +330,3 @@ func (p *page) adviceColumns(r *advice.Report, hide redactor) {
 	}
 	p.raw("</tbody></table></div></section>\n")
 }
-
-const adviceStyle = `
-body { max-width: 62rem; } h3 { font-size: 1rem; } .key { font-size: 1.15rem; overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: .8rem; border: 1px solid var(--line); border-radius: .3rem; } code { font-family: ui-monospace, monospace; }
-`

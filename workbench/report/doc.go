@@ -8,5 +8,6 @@
 //  2. Names and texts that come from the data are escaped; values do not appear.
 //  3. The length of both is bounded, however many partitions there are.
 //
-// It does no I/O but to the writer it is given; it imports workbench/simulation.
+// It does no I/O but to the writer it is given; it imports workbench/advice,
+// workbench/capacity, workbench/profile and workbench/simulation.
 package report

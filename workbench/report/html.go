@@ -28,7 +28,7 @@ func HTML(out io.Writer, r *simulation.Report) error {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>`, "Partition keys on "+r.Data, `</title>
 <style>`)
-	p.raw(style)
+	p.raw(Style)
 	p.raw(`</style>
 </head>
 <body>
@@ -167,10 +167,6 @@ func (p *page) plot(id, caption string, bs []bar, words string) {
 	p.put(`<p class="words">`, words, "</p>\n</figure>\n")
 }
 
-func (p *page) open(id string, width, height int, words string) {
-	p.put(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-labelledby="%s"><title id="%s">`, width, height, id, id), words, "</title>\n")
-}
-
 func (p *page) lying(id string, bs []bar, words string) {
 	const label, width, row = 110, 640, 24
 	most := longest(bs)
@@ -232,19 +228,3 @@ func sentence(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
-
-const style = `
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #4a525c; --paper: #ffffff; --line: #d0d5db; --bar: #2a6fb0; --mark: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --soft: #b3bac2; --paper: #15181c; --line: #3a4048; --bar: #6aa9e0; --mark: #ff8a80; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 46rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; line-height: 1.2; overflow-wrap: anywhere; } h2 { font-size: 1.2rem; margin-top: 2.5rem; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
-a { color: var(--bar); } .skip { position: absolute; left: -999rem; } .skip:focus { left: 1rem; top: .5rem; }
-:focus-visible { outline: 3px solid var(--bar); outline-offset: 2px; }
-.verdict { font-weight: 600; } .words, figcaption, caption { color: var(--soft); font-size: .9rem; } caption { text-align: left; padding-bottom: .3rem; }
-figure { margin: 1rem 0; } svg { width: 100%; height: auto; display: block; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
-.bar { fill: var(--bar); } .mark { stroke: var(--mark); stroke-width: 2; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; } th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; } .n { text-align: right; font-variant-numeric: tabular-nums; }
-summary { cursor: pointer; color: var(--bar); }
-@media print { body { max-width: none; } details { display: none; } .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; } section { break-inside: avoid; } }
-`

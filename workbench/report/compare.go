@@ -1,0 +1,92 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+)
+
+// CompareFragment writes designs side by side, as a page shows them that lets its
+// reader choose: their figures in columns, and the plots.
+func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) error {
+	p := &page{w: bufio.NewWriter(out)}
+	p.sideBySide(r, details)
+	drawn := slices.DeleteFunc(slices.Clone(details), func(d *advice.Detail) bool { return len(d.Measured.Detail.Sizes) == 0 })
+	if len(drawn) > 0 {
+		p.comparison("compare", r, drawn, redactor{show: true})
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return p.w.Flush()
+}
+
+// sideBySide has a column for each design.
+func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
+	p.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Designs side by side"><table class="sides"><thead><tr><td></td>`)
+	for i, d := range details {
+		p.put(fmt.Sprintf(`<th scope="col" class="n"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg><code>`, i), d.Name, "</code></th>")
+	}
+	p.raw("</tr></thead><tbody>\n")
+	row := func(label string, of func(c *advice.Detail) string) {
+		p.put(`<tr><th scope="row">`, label, "</th>")
+		for _, d := range details {
+			p.put(`<td class="n">`, of(d), "</td>")
+		}
+		p.raw("</tr>\n")
+	}
+	row("Partitions", func(d *advice.Detail) string { return count(int64(d.Partitions + 0.5)) })
+	row("Rows of one, median", func(d *advice.Detail) string { return count(int64(d.RowsP50)) })
+	row("Rows of the largest", func(d *advice.Detail) string { return count(int64(d.RowsMax)) })
+	row("Bytes of the largest", func(d *advice.Detail) string { return bytesText(d.BytesMax) })
+	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.ProjectedBytes > 0 }) {
+		row("Largest, at the queries' rates", func(d *advice.Detail) string {
+			if d.ProjectedBytes == 0 {
+				return "as it is"
+			}
+			return bytesText(d.ProjectedBytes)
+		})
+	}
+	row("Share of the rows in it", func(d *advice.Detail) string {
+		return part(d.Measured.RowSizes.Max.Value / max(1, float64(d.Measured.Rows)))
+	})
+	row("Writes a second to the hottest partition", func(d *advice.Detail) string {
+		if d.Heat.Writes == 0 {
+			return "unknown"
+		}
+		return ratio(d.Heat.Writes)
+	})
+	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.Heat.WriteLimit > 0 }) {
+		row("of the write units it has", func(d *advice.Detail) string {
+			if d.Heat.WriteUnits == 0 {
+				return "unknown"
+			}
+			return part(d.Heat.WriteUnits / d.Heat.WriteLimit)
+		})
+	}
+	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.Skew != nil }) {
+		row("Fullest node over the mean", func(d *advice.Detail) string {
+			if d.Skew == nil {
+				return ""
+			}
+			return ratio(d.Skew.MaxOverMean)
+		})
+	}
+	row("Requests to read a whole key", func(d *advice.Detail) string { return count(int64(d.Shards)) })
+	if r.Verdict != nil {
+		row("Queries unserved", func(d *advice.Detail) string { return share(d.Unserved + d.Filtered) })
+		row("Rows lost", func(d *advice.Detail) string { return count(int64(d.RowsLost) + d.RowsNull) })
+		row("Cost", func(d *advice.Detail) string { return costText(&d.Cost) })
+		row("Headroom", func(d *advice.Detail) string { return headroomText(d.Headroom) })
+		row("Limits exceeded", func(d *advice.Detail) string { return fmt.Sprint(len(d.Exceeded)) })
+	}
+	p.raw("</tbody></table></div>\n")
+	for i, d := range details {
+		for _, e := range d.Exceeded {
+			p.put(fmt.Sprintf(`<p class="exceeded"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg>`, i), sentence(d.Name+": "+e.Text), "</p>\n")
+		}
+	}
+}

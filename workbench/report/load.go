@@ -1,0 +1,218 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// nodes plots what each node of a cluster would keep, design beside design.
+func (p *page) nodes(id string, details []*advice.Detail) {
+	ring := simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: 1}
+	tokens, owners, owned := ring.Deal()
+	loads := make([][]float64, len(details)) // of each node, over the mean
+	most := 1.5
+	fullest := make([]float64, len(details))
+	for i, d := range details {
+		loads[i] = d.Measured.Nodes(ring.Nodes, tokens, owners)
+		for j := range loads[i] {
+			loads[i][j] *= float64(ring.Nodes) / math.Max(1, float64(d.Measured.Rows)*float64(ring.RF))
+			fullest[i] = math.Max(fullest[i], loads[i][j])
+		}
+		most = math.Max(most, fullest[i])
+	}
+	ideal := 0.0
+	for _, o := range owned {
+		ideal = math.Max(ideal, o*float64(ring.Nodes)/float64(ring.RF))
+	}
+	words := fmt.Sprintf("With %s the fullest of %d nodes keeps %s times the mean; the ring alone would make it %s (the marks).", details[0].Name, ring.Nodes, ratio(fullest[0]), ratio(ideal))
+	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, float64(ring.Nodes)), y: linear(0, most*1.05)}
+	p.figure(id, fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF), words, names(details), func() {
+		p.open(id, 880, 158, words)
+		ticks := []tick{{0, "0"}, {1, "1×"}}
+		for v := 2.0; v <= most; v += math.Max(1, math.Round(most/4)) {
+			ticks = append(ticks, tick{v, fmt.Sprintf("%g×", v)})
+		}
+		p.ticksY(a, ticks)
+		slot := a.width / float64(ring.Nodes)
+		each := math.Min(34, (slot-24)/float64(len(details)))
+		for n := range ring.Nodes {
+			left := a.left + slot*(float64(n)+0.5) - each*float64(len(details))/2
+			for i := range details {
+				_, y := a.at(0, loads[i][n])
+				p.put(fmt.Sprintf(`<rect class="fill s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>`, i, left+each*float64(i)+1, y, each-2, a.top+a.height-y),
+					fmt.Sprintf("node %d, %s: %s times the mean", n+1, details[i].Name, ratio(loads[i][n])), "</title></rect>\n")
+			}
+			_, y := a.at(0, owned[n]*float64(ring.Nodes)/float64(ring.RF))
+			p.raw(fmt.Sprintf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, left-5, left+each*float64(len(details))+5, y, y))
+			p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">node %d</text>`+"\n", a.left+slot*(float64(n)+0.5), a.top+a.height+17, n+1))
+		}
+		p.raw("</svg>\n")
+	}, func() {
+		head, rows := []string{"Design"}, [][]string{}
+		for n := range ring.Nodes {
+			head = append(head, fmt.Sprintf("Node %d", n+1))
+		}
+		for i, d := range details {
+			row := []string{d.Name}
+			for _, l := range loads[i] {
+				row = append(row, ratio(l))
+			}
+			rows = append(rows, row)
+		}
+		row := []string{"The ring alone"}
+		for _, o := range owned {
+			row = append(row, ratio(o*float64(ring.Nodes)/float64(ring.RF)))
+		}
+		p.numbers("Rows of each node over the mean", head, append(rows, row))
+	})
+}
+
+// hottest plots the share of the rows that the fullest partitions have, for stores
+// whose nodes nobody sees.
+func (p *page) hottest(id string, details []*advice.Detail, hide redactor) {
+	const shown = 12
+	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, shown)}
+	most := 0.0
+	for _, d := range details {
+		for _, l := range d.Measured.Largest {
+			most = math.Max(most, l.Share)
+		}
+	}
+	a.y = linear(0, math.Max(most*1.05, 1e-6))
+	best := details[0]
+	words := "There are no partitions."
+	if l := best.Measured.Largest; len(l) > 0 {
+		words = fmt.Sprintf("The fullest partition of %s has %s of the rows", best.Name, part(l[0].Share))
+		if h := best.Heat; h.Writes > 0 && h.WriteLimit > 0 {
+			words += fmt.Sprintf("; it would take %s of the %s write units a second that a partition has", ratio(h.WriteUnits), count(int64(h.WriteLimit)))
+		}
+		words += "."
+	}
+	p.figure(id, fmt.Sprintf("The %d fullest partitions of each design: their share of the rows", shown), words, names(details), func() {
+		p.open(id, 880, 158, words)
+		p.ticksY(a, []tick{{0, "0"}, {most / 2, part(most / 2)}, {most, part(most)}})
+		slot := a.width / shown
+		each := math.Min(26, (slot-14)/float64(len(details)))
+		for n := range shown {
+			left := a.left + slot*(float64(n)+0.5) - each*float64(len(details))/2
+			for i, d := range details {
+				if n >= len(d.Measured.Largest) {
+					continue
+				}
+				l := &d.Measured.Largest[n]
+				_, y := a.at(0, l.Share)
+				p.put(fmt.Sprintf(`<rect class="fill s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>`, i, left+each*float64(i)+1, y, each-2, a.top+a.height-y),
+					d.Name+": "+partitionText(l, hide)+", "+part(l.Share), "</title></rect>\n")
+			}
+			p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", a.left+slot*(float64(n)+0.5), a.top+a.height+17, n+1))
+		}
+		p.raw("</svg>\n")
+	}, func() {
+		var rows [][]string
+		for _, d := range details {
+			for n := range min(shown, len(d.Measured.Largest)) {
+				l := &d.Measured.Largest[n]
+				rows = append(rows, []string{d.Name + ": " + partitionText(l, hide), count(int64(l.Rows.Value + 0.5)), part(l.Share)})
+			}
+		}
+		p.numbers("The fullest partitions", []string{"Partition", "Rows", "Share"}, rows)
+	})
+}
+
+func partitionText(l *profile.Partition, hide redactor) string {
+	var t []string
+	for _, v := range l.Values {
+		t = append(t, hide.value(shorten(v, 40)))
+	}
+	if l.Shard > 0 {
+		t = append(t, fmt.Sprintf("shard %d", l.Shard))
+	}
+	return strings.Join(t, ", ")
+}
+
+// heat plots rows by the time at which they were written and the range of tokens
+// that they go to.
+func (p *page) heat(id string, column *advice.Column, details []*advice.Detail) {
+	const left, top, width, height = 64, 8, 800, 160
+	for i, d := range details {
+		h := d.Measured.Detail.Heat
+		if h == nil {
+			continue
+		}
+		most, total, worst := int64(1), int64(0), 0.0
+		busiest, at := int64(-1), 0
+		for t := range h {
+			sum, top := int64(0), int64(0)
+			for _, n := range h[t] {
+				sum, top = sum+n, max(top, n)
+			}
+			most, total = max(most, top), total+sum
+			worst += float64(top)
+			if sum > busiest {
+				busiest, at = sum, t
+			}
+		}
+		worst /= math.Max(1, float64(total))
+		words := fmt.Sprintf("With %s the fullest of %d ranges of tokens takes %s of the writes at any time, on average; evenly spread it would be %s.", d.Name, profile.HeatRanges, part(worst), part(1./profile.HeatRanges))
+		id := fmt.Sprintf("%s-%d", id, i)
+		p.figure(id, fmt.Sprintf("Writes over time and tokens: %s", d.Name), words, nil, func() {
+			p.open(id, 880, 194, words)
+			p.raw(fmt.Sprintf(`<rect class="field" x="%d" y="%d" width="%d" height="%d"/>`+"\n", left, top, width, height))
+			for level, path := range levels(h, most, left, top, width, height) {
+				if path != "" {
+					p.raw(fmt.Sprintf(`<path class="heat" fill-opacity="%.2f" d="%s"/>`+"\n", float64(level+1)/heatLevels, path))
+				}
+			}
+			p.raw(fmt.Sprintf(`<text class="tick" x="%d" y="%d" text-anchor="end">tokens −2⁶³</text><text class="tick" x="%d" y="%d" text-anchor="end">2⁶³</text>`+"\n", left-6, top+12, left-6, top+height))
+			p.put(fmt.Sprintf(`<text class="tick" x="%d" y="%d">`, left, top+height+17), column.Min, fmt.Sprintf(`</text><text class="tick" x="%d" y="%d" text-anchor="end">`, left+width, top+height+17), column.Max, "</text>\n")
+			p.raw("</svg>\n")
+		}, func() {
+			var rows [][]string
+			const parts = 8
+			for s := range parts {
+				var sum, top int64
+				used := 0
+				var ranges [profile.HeatRanges]int64
+				for t := s * len(h) / parts; t < (s+1)*len(h)/parts; t++ {
+					for r, n := range h[t] {
+						ranges[r] += n
+					}
+				}
+				for _, n := range ranges {
+					sum, top = sum+n, max(top, n)
+					if n > 0 {
+						used++
+					}
+				}
+				rows = append(rows, []string{fmt.Sprintf("Eighth %d of the time", s+1), count(sum), fmt.Sprintf("%d of %d", used, profile.HeatRanges), part(float64(top) / math.Max(1, float64(sum)))})
+			}
+			rows = append(rows, []string{fmt.Sprintf("The busiest of %d slices, number %d", len(h), at+1), count(busiest), "", ""})
+			p.numbers("Writes over time", []string{"Time", "Rows", "Ranges written to", "Share of the fullest range"}, rows)
+		})
+	}
+}
+
+const heatLevels = 8
+
+// levels are the cells of a heat, as one path for each shade.
+func levels(h [][]int64, most int64, left, top, width, height float64) (paths [heatLevels]string) {
+	var b [heatLevels]strings.Builder
+	w, rows := width/float64(len(h)), float64(profile.HeatRanges)
+	for t := range h {
+		for r, n := range h[t] {
+			if n > 0 {
+				level := min(heatLevels-1, int(math.Sqrt(float64(n)/float64(most))*heatLevels))
+				fmt.Fprintf(&b[level], "M%.1f %.1fh%.1fv%.1fh-%.1fz", left+w*float64(t), top+height/rows*float64(r), w, height/rows, w)
+			}
+		}
+	}
+	for i := range b {
+		paths[i] = b[i].String()
+	}
+	return paths
+}
