@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/internal/testkit/planted"
 	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/orders"
 )
 
 // advised runs advise on planted data.
@@ -53,10 +54,9 @@ func advised(t *testing.T, s *planted.Set, target string) (*advice.Report, *plan
 	return r, data
 }
 
-// What is advised for Cassandra is accepted by serve, and the data are then loaded
-// without losing a row.
-func TestAdvisedTablesKeepEveryRow(t *testing.T) {
-	addr, _, _ := start(t)
+// connect is a session of a driver with a door.
+func connect(t *testing.T, addr string) *gocql.Session {
+	t.Helper()
 	host, port, _ := net.SplitHostPort(addr)
 	c := gocql.NewCluster(host)
 	c.Port, _ = strconv.Atoi(port)
@@ -66,10 +66,23 @@ func TestAdvisedTablesKeepEveryRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	t.Cleanup(session.Close)
+	return session
+}
+
+// What is advised for Cassandra is accepted by serve, and the data are then loaded
+// without losing a row.
+func TestAdvisedTablesKeepEveryRow(t *testing.T) {
+	addr, _, _ := start(t)
+	session := connect(t, addr)
 	ctx := context.Background()
+	// One of each kind of design: with an id added, a bucket, shards, further tables.
+	kinds := []string{"collision", "unbounded", "low cardinality", "date key", "invoices by country"}
 	for i := range planted.Sets {
 		set := &planted.Sets[i]
+		if !slices.Contains(kinds, set.Name) {
+			continue
+		}
 		target := set.Target
 		if target == "" || target == "dynamodb" {
 			target = "cassandra"
@@ -217,6 +230,104 @@ func createTable(t *testing.T, addr string, body map[string]any) (status int, an
 		t.Fatal(err)
 	}
 	return resp.StatusCode, string(got)
+}
+
+// The example of docs/workbench.md is what advise prints.
+func TestAdviseExample(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/workbench.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(doc), "<!-- the example: a test runs it -->\n```\n")
+	queries, rest, ok2 := strings.Cut(rest, "```")
+	_, rest, ok3 := strings.Cut(rest, "\n```\n")
+	want, _, ok4 := strings.Cut(rest, "```")
+	if !ok || !ok2 || !ok3 || !ok4 {
+		t.Fatal("the example is not where it was")
+	}
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "orders.csv"), filepath.Join(dir, "queries.txt")
+	if err := os.WriteFile(file, []byte(queries), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(f, "code,user,uuid")
+	for o := range orders.Orders(1) {
+		fmt.Fprintf(f, "%d,%d,%s\n", o.Code, o.User, o.UUID)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"advise", data, "--queries", file, "--target", "keyspaces"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d: %s", code, &errs)
+	}
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("the example says\n%s\nadvise says\n%s", want, &out)
+	}
+}
+
+// A live table is read by its schema, whole or a part of it.
+func TestAdviseLiveTable(t *testing.T) {
+	addr, _, _ := start(t)
+	session := connect(t, addr)
+	must := func(q string, values ...any) {
+		t.Helper()
+		if err := session.Query(q, values...).Exec(); err != nil {
+			t.Fatalf("%v\n%s", err, q)
+		}
+	}
+	must("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	must("CREATE TABLE shop.visits (customer text, at timestamp, pages list<text>, n varint, PRIMARY KEY (customer, at))")
+	const rows = 3000
+	var g errgroup.Group
+	g.SetLimit(16)
+	for i := range rows {
+		g.Go(func() error {
+			return session.Query("INSERT INTO shop.visits (customer, at, pages, n) VALUES (?, ?, ['a'], 7)",
+				fmt.Sprintf("c%d", i%300), time.Date(2024, 5, 1, 0, i, 0, 0, time.UTC)).Exec()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "queries.txt")
+	if err := os.WriteFile(file, []byte("SELECT * FROM shop.visits WHERE customer = ? -- 10/s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(more ...string) *advice.Report {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"advise", "cql://" + addr + "/shop.visits", "--queries", file, "--json"}, more...), &out, &errs); code != 0 {
+			t.Fatalf("exit %d: %s", code, &errs)
+		}
+		r := &advice.Report{}
+		if err := json.Unmarshal(out.Bytes(), r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := read()
+	if r.Rows != rows || !slices.Equal(r.Verdict.PartitionKey, []string{"customer"}) || !slices.Equal(r.Verdict.Clustering, []string{"at"}) {
+		t.Errorf("%d rows, key %v, %v", r.Rows, r.Verdict.PartitionKey, r.Verdict.Clustering)
+	}
+	types := make(map[string]string)
+	for _, c := range r.Columns {
+		types[c.Name] = c.Type
+	}
+	if types["n"] != "varint" || types["at"] != "timestamp" || types["pages"] != "list<text>" {
+		t.Errorf("types %v", types)
+	}
+	if part := read("--sample", "0.3"); part.Rows < rows/10 || part.Rows > rows*6/10 {
+		t.Errorf("a sample of 0.3 has %d of %d rows", part.Rows, rows)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"advise", "cql://" + addr + "/shop.visit", "--queries", file}, &out, &errs); code != 1 || !strings.Contains(errs.String(), "hint: did you mean visits?") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
 }
 
 // startDynamoDB runs serve and returns the address of its DynamoDB door.

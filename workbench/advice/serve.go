@@ -119,13 +119,23 @@ func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, r
 	if r == nil && q.Limit > 0 && s.newestFirst(d, p, q) {
 		if m := s.ofPartition(d.Partition); m != nil && m.RowSizes.Mean > 0 {
 			// From the newest bucket on, until there are enough rows.
-			n := math.Min(all, math.Ceil(1+float64(q.Limit)/m.RowSizes.Mean))
-			return n, fmt.Sprintf("%s, from the newest on until there are %d rows", countOf(n, unit.String()), q.Limit), true
+			n := math.Min(math.Max(all, 2), math.Ceil(1+float64(q.Limit)/s.bucketRows(d, m, unit)))
+			return n, fmt.Sprintf("%s, from the newest on, for %s", countOf(n, unit.String()), countOf(float64(q.Limit), "row")), true
 		}
 		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, from the newest on", name), true
 	}
 	// There will be more of them.
 	return math.Max(all, 2), fmt.Sprintf("all %s of a key, %s so far", name, number(all)), true
+}
+
+// bucketRows is the rows of a bucket on average: as they are in the data, or, where
+// the queries say a rate, as many as come in its period.
+func (s *Study) bucketRows(d *Design, m *profile.Measured, unit profile.Granularity) float64 {
+	rows := m.RowSizes.Mean
+	if less := s.ofPartition(s.timeless(d)); s.load.from == FromQueries && less != nil {
+		rows = math.Max(rows, s.load.insert*seconds(unit)/math.Max(1, less.Partitions.Value))
+	}
+	return rows
 }
 
 func countOf(n float64, what string) string {

@@ -56,7 +56,7 @@ func (w *paper) item(text string) { w.hang("  · ", 4, text) }
 
 func (w *paper) hang(lead string, indent int, text string) {
 	w.w.WriteString(lead)
-	column := indent
+	column := len([]rune(lead))
 	for i, word := range strings.Fields(text) {
 		n := len([]rune(word))
 		switch {

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+)
+
+// adviceOf is a report whose every text wants escaping.
+func adviceOf() *advice.Report {
+	const evil = `<script>alert("&")</script>`
+	return &advice.Report{
+		Data: evil, Rows: 12345, BadRows: 2, Partial: true, Target: advice.Cassandra, Table: evil,
+		Verdict: &advice.Verdict{
+			PartitionKey: []string{evil}, Design: "((" + evil + "))", Summary: evil, Reasons: []string{evil}, Fact: evil, DDL: []string{"CREATE TABLE " + evil},
+			Extras: []advice.Extra{{Kind: "table", Key: evil, Shards: 3, Why: evil}}, Bucket: &advice.BucketColumn{Name: evil, Of: evil, Type: "date", Unit: "day"},
+		},
+		Antipatterns: []advice.Antipattern{{Name: "hot", Columns: []string{evil}, Evidence: `"Whale-7" has 90% of the rows`}},
+		HotKeys:      []advice.HotKey{{Columns: []string{evil}, Value: "Whale-7", Values: []string{"Whale-7"}, Share: 0.9}},
+		Columns:      []advice.Column{{Name: evil, Type: "text", Distinct: 7, Top: "Whale-7", TopShare: 0.9, Notes: []string{evil}}},
+		Queries:      []advice.QueryText{{Line: 1, Text: evil}},
+		Candidates: []advice.Candidate{
+			{Design: evil, RowsMax: 3, BytesMax: 5e6, Pareto: true, Headroom: 2.5, Queries: []advice.Served{{Line: 1, Service: "fan-out", Partitions: 3, Rows: 2.5, Why: evil}}},
+			{Design: "second", BytesMax: 5e9, WhyLost: evil, Exceeded: []advice.Exceeded{{Severity: 3, Text: evil}}, Headroom: 10},
+		},
+		Assumptions: []string{evil},
+	}
+}
+
+func TestAdviceHTML(t *testing.T) {
+	var b bytes.Buffer
+	if err := AdviceHTML(&b, adviceOf(), false, []byte("salt")); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;") {
+		t.Error("not escaped")
+	}
+	for _, from := range []string{"src=", "href=\"http", "url(", "@import"} {
+		if strings.Contains(page, from) {
+			t.Errorf("it loads something: %s", from)
+		}
+	}
+	if strings.Contains(page, "Whale") || !strings.Contains(page, "(Aaaaa-9)") {
+		t.Error("a key's value is in it")
+	}
+	// The digest is the report's own.
+	var other bytes.Buffer
+	if err := AdviceHTML(&other, adviceOf(), false, []byte("pepper")); err != nil {
+		t.Fatal(err)
+	}
+	if other.String() == page {
+		t.Error("two reports have the same digests")
+	}
+	b.Reset()
+	if err := AdviceHTML(&b, adviceOf(), true, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "Whale-7") {
+		t.Error("values are not shown")
+	}
+	parse(t, b.String()) // is well formed
+}
+
+func TestAdviceText(t *testing.T) {
+	var b bytes.Buffer
+	if err := Advice(&b, adviceOf()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"VERDICT", "The fact that would change it: ", "2 bad rows", "not all rows were read", "Whale-7: 90.0% of the rows", "exceeded", "2.5×"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+	// Control characters of data do not reach the terminal.
+	r := adviceOf()
+	r.HotKeys[0].Value = "a\x1b[31mb\nc"
+	r.Columns[0].Top = "\x1b]0;x\x07"
+	b.Reset()
+	if err := Advice(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Errorf("%q", b.String())
+	}
+	r.Verdict = nil
+	b.Reset()
+	if err := Advice(&b, r); err != nil || !strings.Contains(b.String(), "NO VERDICT") {
+		t.Error(err, b.String())
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+}
