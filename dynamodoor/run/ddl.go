@@ -102,7 +102,7 @@ func (r *Router) describeTable(ctx context.Context, q *api.DescribeTable, use fu
 		return err
 	}
 	if e == nil {
-		return r.backend.Answer(ctx, q, func(a api.Response) error { return r.plain(a, use) })
+		return r.backend.Answer(ctx, q, use)
 	}
 	if e.wrong != nil {
 		return e.wrong
@@ -110,16 +110,6 @@ func (r *Router) describeTable(ctx context.Context, q *api.DescribeTable, use fu
 	return r.backend.Answer(ctx, &api.DescribeTable{Table: e.Physical}, func(a api.Response) error {
 		return r.show(e.table, a.(*api.TableResponse), use)
 	})
-}
-
-// plain passes a description on, unless it is of a physical table whose entry is
-// lost: served as a plain table, it would take items that no sharded one finds.
-func (r *Router) plain(a api.Response, use func(api.Response) error) error {
-	t, ok := a.(*api.TableResponse)
-	if ok && slices.Contains(t.Table.Key.Hash, plan.PartitionKey) {
-		return exception.Invalid("table %s is the physical table of a sharded one, and has no entry in table %s; restore the entry", t.Table.Name, catalog.Table)
-	}
-	return use(a)
 }
 
 func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(api.Response) error) error {
@@ -171,7 +161,7 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 	switch {
 	case err != nil:
 		return err
-	case t != nil && t.ID != e.ID:
+	case t != nil && (t.ID != e.ID || e.Layout == nil):
 		return e.wrong
 	case t != nil && t.DeletionProtection:
 		// Told by the backend, before anything is noted.

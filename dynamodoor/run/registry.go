@@ -66,7 +66,7 @@ func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
 	}
 	var p *catalog.Physical
 	if t != nil {
-		p = &catalog.Physical{ID: t.ID, Sharded: len(t.Key.Hash) == 1 && t.Key.Hash[0] == plan.PartitionKey}
+		p = &catalog.Physical{ID: t.ID, Sharded: isPhysical(t)}
 	}
 	if e.State != catalog.Active {
 		was := e.State

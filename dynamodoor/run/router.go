@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
@@ -177,6 +178,53 @@ func (r *Router) Start(ctx context.Context) error {
 			tables[e.Table] = in
 		}
 	}
+	if err := r.orphans(ctx, tables); err != nil {
+		return fmt.Errorf("look for physical tables without an entry: %w", err)
+	}
 	r.tables.Store(&tables)
 	return nil
+}
+
+// orphans adds the physical tables that have lost their entry: served as plain
+// tables, they would take items that no sharded one finds.
+func (r *Router) orphans(ctx context.Context, tables map[string]*entry) error {
+	for q := (&api.ListTables{Limit: 100}); q != nil; {
+		var names []string
+		var last string
+		err := r.backend.Answer(ctx, q, func(a api.Response) error {
+			l := a.(*api.TablesResponse)
+			names, last = l.Names, l.Last
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if tables[name] != nil {
+				continue
+			}
+			t, err := r.physical(ctx, name)
+			if err != nil {
+				return err
+			}
+			if t != nil && isPhysical(t) {
+				e := &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}
+				tables[name] = &entry{Entry: e, wrong: orphan(name)}
+				r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", tables[name].wrong)
+			}
+		}
+		if q = nil; last != "" {
+			q = &api.ListTables{Limit: 100, Start: last}
+		}
+	}
+	return nil
+}
+
+// isPhysical tells whether a table is the physical table of a sharded one.
+func isPhysical(t *schema.Table) bool {
+	return len(t.Key.Hash) == 1 && t.Key.Hash[0] == plan.PartitionKey
+}
+
+func orphan(name string) error {
+	return exception.Invalid("table %s is the physical table of a sharded one, and has lost its entry in table %s; restore the entry", name, catalog.Table)
 }
