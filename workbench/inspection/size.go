@@ -61,6 +61,9 @@ func (z *Sizer) Row(cells [][]byte, previous int64) int64 {
 		}
 	}
 	body := z.timestamp + z.expiry
+	if z.table.Counter {
+		body = 0 // an UPDATE leaves no mark of the row; each counter has its own timestamp
+	}
 	at := z.keys + z.clustering + z.statics
 	return int64(size) + z.body(body, cells, at, z.table.Regulars, z.wanted, previous)
 }
@@ -91,10 +94,10 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 		if z.statics > 0 && at < z.keys+z.clustering+z.statics && z.own[at+i] == 0 {
 			body += z.timestamp // no row's timestamp to share
 		}
-		if z.table.Counter {
-			v = make([]byte, 2+2+32) // a context of one shard
-		}
-		if len(v) > 0 {
+		switch {
+		case z.table.Counter:
+			body += z.timestamp + counterContext + vint(counterContext)
+		case len(v) > 0:
 			body += written(c.Type, v)
 		}
 	}
@@ -115,6 +118,10 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 	behind := vint(uint64(previous))
 	return int64(vint(uint64(body+behind)) + behind + body)
 }
+
+// counterContext is the bytes of a counter that one node has counted: a header, its
+// id, its clock and its count.
+const counterContext = 2 + 2 + 32
 
 // collection is the bytes of a collection or user-defined type whose parts are cells
 // of their own.

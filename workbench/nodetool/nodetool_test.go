@@ -64,6 +64,24 @@ func TestKeysWithSpaces(t *testing.T) {
 	}
 }
 
+// TestQuotes reads keys as sstablepartitions -m writes them.
+func TestQuotes(t *testing.T) {
+	text := "key,keyBinary,live,offset,size,rowCount,cellCount,tombstoneCount,directory,keyspace,table\n" +
+		`"plain",00,true,0,10,1,2,3,/data/a,b/x-Data.db,ks,t` + "\n" +
+		`""page 4"",00,true,0,11,,,,/data/x-Data.db,ks,t` + "\n" +
+		`""say ""hi"", now"",00,false,0,12,1,1,1,/data/x-Data.db,ks,t` + "\n" +
+		`"a,"b",c",00,true,0,13,1,1,1,/data/x-Data.db,ks,t` + "\n"
+	o, err := nodetool.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range []string{"plain", "page 4", `say "hi", now`, `a,"b",c`} {
+		if p := o.Partitions[i]; p.Key != key || p.Bytes != int64(10+i) || p.Table != "ks.t" || p.Detailed != (i != 1) {
+			t.Errorf("%+v, want key %s", p, key)
+		}
+	}
+}
+
 func TestTableHistograms(t *testing.T) {
 	h := read(t, "tablehistograms.txt").Histograms
 	if len(h) != 1 || h[0].Table != "insp.logs" || len(h[0].Percentiles) != 7 {
@@ -117,8 +135,10 @@ func TestRefused(t *testing.T) {
 		{"Frequency of reads by partition:\n", "line 2: a table is missing"},
 		{"Frequency of reads by partition:\n   Table Partition Count +/-\n   a.b key many 0\n", "line 3: is no row"},
 		{"a/b histograms\nPercentile x\n50% 1 2 3 4 many\n", `line 3: "many" is no number`},
-		{"key,keyBinary,live\n", "line 1: has no columns"},
-		{"key,keyBinary,size,keyspace,table\nk,00,x,a,b\n", `line 2: "x" is no size`},
+		{"key,keyBinary,live\n", "line 1: does not begin with key"},
+		{"key,keyBinary,live,offset,size,rows\n", "line 1: has no columns"},
+		{"key,keyBinary,live,offset,size,directory,keyspace,table\n\"k\",00,true,x,1,d,a,b\n", "line 2: is no partition"},
+		{"key,keyBinary,live,offset,size,directory,keyspace,table\n\"k\",00,true,0,1,d,a\n", "line 2: has 7 fields, and not 8"},
 		{"Processing of nothing\n", "line 1: names no table"},
 	} {
 		_, err := nodetool.Parse([]byte(c.text))

@@ -2,10 +2,7 @@ package nodetool
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -272,56 +269,64 @@ func bytesOf(text string) (int64, error) {
 	return int64(math.Round(v)), nil
 }
 
+// record is a line of sstablepartitions -m. It is not quite CSV: the key is between
+// quotes as it is, but that one with spaces is put between quotes once more, those in
+// it doubled.
+var record = regexp.MustCompile(`^"(.*)",[0-9a-f]*,(?:true|false),\d+,(\d+),(.*)$`)
+
+// beforeRest are the columns that record takes: the others follow.
+var beforeRest = []string{"key", "keyBinary", "live", "offset", "size"}
+
 // csv reads what sstablepartitions -m prints.
 func (p *parser) csv() error {
-	from := p.at
-	r := csv.NewReader(strings.NewReader(strings.Join(p.lines[from:], "\n")))
-	r.FieldsPerRecord = -1
-	r.LazyQuotes = true
-	head, err := r.Read()
-	if err != nil {
-		return p.wrong(from, "%v", err)
-	}
+	line, _ := p.next()
+	head := strings.Split(line, ",")
 	p.known = true
-	place := func(name string) int { return slices.Index(head, name) }
-	key, size, keyspace, table := place("key"), place("size"), place("keyspace"), place("table")
-	rows, cells, tombstones := place("rowCount"), place("cellCount"), place("tombstoneCount")
-	if min(key, size, keyspace, table) < 0 {
-		return p.wrong(from, "has no columns key, size, keyspace and table")
+	if len(head) <= len(beforeRest) || !slices.Equal(head[:len(beforeRest)], beforeRest) {
+		return p.wrong(p.at-1, "does not begin with %s", all(beforeRest))
 	}
-	for {
-		record, err := r.Read()
-		line, _ := 0, 0
-		if err == nil {
-			line, _ = r.FieldPos(0)
+	head = head[len(beforeRest):]
+	place := func(name string) int { return slices.Index(head, name) }
+	directory, keyspace, table := place("directory"), place("keyspace"), place("table")
+	rows, cells, tombstones := place("rowCount"), place("cellCount"), place("tombstoneCount")
+	if min(keyspace, table) < 0 || directory > min(keyspace, table) {
+		return p.wrong(p.at-1, "has no columns keyspace and table")
+	}
+	for p.at < len(p.lines) && strings.HasPrefix(p.lines[p.at], `"`) {
+		m := record.FindStringSubmatch(p.lines[p.at])
+		if m == nil {
+			return p.wrong(p.at, "is no partition: %.80q", p.lines[p.at])
 		}
-		if errors.Is(err, io.EOF) {
-			break
+		rest := strings.Split(m[3], ",")
+		more := len(rest) - len(head) // commas of the directory
+		if more < 0 {
+			return p.wrong(p.at, "has %d fields, and not %d", len(rest)+len(beforeRest), len(head)+len(beforeRest))
 		}
-		if err != nil || len(record) != len(head) {
-			return p.wrong(from+max(line, 1)-1, "is no record of %d fields: %v", len(head), err)
+		one := Partition{Table: rest[keyspace+more] + "." + rest[table+more], Key: m[1]}
+		if k := one.Key; len(k) > 2 && k[0] == '"' && k[len(k)-1] == '"' && strings.Contains(k, " ") {
+			one.Key = strings.ReplaceAll(k[1:len(k)-1], `""`, `"`)
 		}
-		one := Partition{Table: record[keyspace] + "." + record[table], Key: record[key]}
-		if one.Bytes, err = strconv.ParseInt(record[size], 10, 64); err != nil {
-			return p.wrong(from+line-1, "%.40q is no size", record[size])
+		var err error
+		if one.Bytes, err = strconv.ParseInt(m[2], 10, 64); err != nil {
+			return p.wrong(p.at, "%.40q is no size", m[2])
 		}
-		if tombstones >= 0 && record[tombstones] != "" {
+		if tombstones >= 0 && tombstones < directory && rest[tombstones] != "" {
 			one.Detailed = true
 			for _, f := range []struct {
 				at int
 				to *int64
 			}{{rows, &one.Rows}, {cells, &one.Cells}, {tombstones, &one.Tombstones}} {
-				if f.at < 0 {
+				if f.at < 0 || f.at > directory {
 					continue
 				}
-				if *f.to, err = strconv.ParseInt(record[f.at], 10, 64); err != nil {
-					return p.wrong(from+line-1, "%.40q is no number", record[f.at])
+				if *f.to, err = strconv.ParseInt(rest[f.at], 10, 64); err != nil {
+					return p.wrong(p.at, "%.40q is no number", rest[f.at])
 				}
 			}
 		}
 		p.out.Partitions = append(p.out.Partitions, one)
+		p.at++
 	}
-	p.at = len(p.lines)
 	return nil
 }
 
