@@ -35,31 +35,38 @@ func (l *limits) spend() bool {
 	return true
 }
 
-// hint is how many rows are likely to be wanted: one more than the page says
-// whether another follows.
-func (l *limits) hint() int {
-	n := 0
-	for i, limit := range []int{l.page, l.left.Limit, l.perKey} {
-		if i == 0 && limit > 0 {
-			limit++
-		}
-		if limit > 0 && (n == 0 || limit < n) {
-			n = limit
-		}
+// hint is how many rows of one partition are likely to be wanted.
+func (l *limits) hint() int { return least(l.total(), l.perKey) }
+
+// total is how many rows are, 0 for all: one more than the page says whether
+// another follows.
+func (l *limits) total() int {
+	page := l.page
+	if page > 0 {
+		page++
 	}
-	return n
+	return least(page, l.left.Limit)
+}
+
+// least is the lesser of two limits, 0 being none.
+func least(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // evaluated writes rows whose selection is evaluated here.
 func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 	l := limits{page, x.bound.PerPartitionLimit, c}
 	var scratch [][]byte
+	x.total = l.total()
 	return x.each(c, l.hint(), func(s step) (bool, error) {
 		// The cursor is still that of the row before.
 		full := page > 0 && (out.w.Count() == page || out.w.Size() > x.r.longest/2)
 		before := l.left
 		if !l.of(s.at) {
-			return true, nil
+			return true, errEnough
 		}
 		if full {
 			out.next(before)
@@ -74,7 +81,10 @@ func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 			return false, errLong
 		}
 		l.left.After, l.left.Done = s.at.After, s.at.Done
-		return l.spend(), nil
+		if on := l.spend(); !on || l.perKey == 0 || l.left.PerKey > 0 {
+			return on, nil
+		}
+		return true, errEnough
 	})
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -13,9 +14,11 @@ type step struct {
 	at  plan.Cursor // KeyIndex, Scan, After and Done
 }
 
-// visit is told of each row in turn; false ends the reading. The row may be reused
-// when it returns, but not its cells.
+// visit is told of each row in turn; false ends the reading, errEnough that of the
+// row's partition. The row may be reused when it returns, but not its cells.
 type visit func(s step) (bool, error)
+
+var errEnough = errors.New("run: no more rows of the partition are wanted")
 
 // each visits the merged rows after a cursor, in order and filtered where that is
 // ours to do. hint is how many rows are likely to be wanted, 0 for all.
@@ -58,7 +61,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 		if r.Statics, err = wait(); err != nil || !present() {
 			return err == nil, err
 		}
-		return f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}})
+		return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}}))
 	}
 	first := at.After == nil
 	rows := 0
@@ -89,7 +92,9 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 				if k == 0 {
 					next.Done = true // there is one row
 				}
-				if on, err := f(step{&r, next}); err != nil || !on {
+				if on, err := f(step{&r, next}); err == errEnough {
+					return true, nil
+				} else if err != nil || !on {
 					return false, err
 				}
 			}
@@ -113,7 +118,15 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 		return true, nil
 	}
 	r.Clustering, r.Cells = nil, nil
-	return f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}})
+	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}}))
+}
+
+// alone is what a visit of a partition's only row comes to.
+func alone(on bool, err error) (bool, error) {
+	if err == errEnough {
+		return true, nil
+	}
+	return on, err
 }
 
 // presence begins to read what a partition has beside its rows. wait gives its

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
@@ -16,7 +18,14 @@ const walkChunk = 1000
 // forgotten is asked again.
 const ownersKept = 100_000
 
-// owners visits the rows of logical partitions in the order of their owners: the
+// A scan reads partitions ahead of the one that it shows: at most aheadPartitions,
+// of each at most aheadRows, and no more of them than the page is likely to take.
+const (
+	aheadPartitions = 16
+	aheadRows       = 256
+)
+
+// ownersScan is a scan of logical partitions in the order of their owners: the
 // shards of lowest token that have anything. It walks over physical partitions; one
 // that is not its partition's owner is passed over.
 //
@@ -24,9 +33,33 @@ const ownersKept = 100_000
 // becomes the owner behind the scan's back, and the partition is missed; one that
 // is emptied makes it come twice. Cassandra's own scans promise no more of
 // partitions that come and go.
+type ownersScan struct {
+	*reader
+	hint  int
+	visit visit
+
+	known map[string]*ownership // by logical key; those of partitions that were met first are asked first
+	tasks sync.WaitGroup
+
+	rows, partitions int // shown so far
+}
+
+// ownership is where a logical partition is shown.
+type ownership struct {
+	ready chan struct{} // closed when the rest is set
+	owner plan.Position
+	err   error
+}
+
+// owners visits the rows of a scan after a cursor.
 func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
+	ctx, cancel := context.WithCancel(x.ctx)
+	own := *x
+	own.ctx = ctx
+	s := &ownersScan{reader: &own, hint: hint, visit: f, known: map[string]*ownership{}}
+	defer s.tasks.Wait()
+	defer cancel()
 	t := x.plan.Table
-	known := map[string]plan.Position{}
 	var last *plan.Position
 	if c.Scan != nil {
 		at, key, _, err := t.At(c.Scan)
@@ -34,8 +67,8 @@ func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
 			return err
 		}
 		last = &at
-		known[string(plan.AppendKey(nil, key))] = at
-		if on, err := x.owned(at, key, c, hint, f); err != nil || !on {
+		s.known[string(plan.AppendKey(nil, key))] = &ownership{ready: closed, owner: at}
+		if on, err := s.show(at, key, c, hint); err != nil || !on {
 			return err
 		}
 	}
@@ -46,23 +79,35 @@ func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
 			}
 			r.Start = max(r.Start, last.Token)
 		}
-		if on, err := x.walk(r, last, known, hint, f); err != nil || !on {
+		if on, err := s.walk(r, &last); err != nil || !on {
 			return err
 		}
 	}
 	return nil
 }
 
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// candidate is a physical partition that the scan meets.
+type candidate struct {
+	at  plan.Position
+	key [][]byte
+}
+
 // walk visits what the physical partitions of a range of tokens own, after last.
-func (x *reader) walk(r analysis.TokenRange, last *plan.Position, known map[string]plan.Position, hint int, f visit) (bool, error) {
-	t := x.plan.Table
+func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, error) {
+	t := s.plan.Table
 	limit := walkChunk
 	for {
-		rows, err := x.all([]plan.Fetch{x.plan.Walk(r, limit)})
+		rows, err := s.all([]plan.Fetch{s.plan.Walk(r, limit)})
 		if err != nil {
 			return false, err
 		}
-		moved := false
+		var met []candidate
 		for _, row := range rows {
 			n := len(t.PartitionKey)
 			shard, ok := 0, len(row) == n+1
@@ -74,76 +119,193 @@ func (x *reader) walk(r analysis.TokenRange, last *plan.Position, known map[stri
 			}
 			key := row[:n:n]
 			at := t.Position(key, shard)
-			if last != nil && at.Compare(*last) <= 0 {
+			if *last != nil && at.Compare(**last) <= 0 {
 				continue
 			}
-			last, moved = &at, true
-			owns, err := x.owns(at, key, known)
-			if err != nil {
-				return false, err
-			}
-			if !owns {
-				continue
-			}
-			if on, err := x.owned(at, key, plan.Cursor{Scan: at.Key}, hint, f); err != nil || !on {
-				return false, err
-			}
+			*last = &at
+			met = append(met, candidate{at, key})
+		}
+		if on, err := s.inOrder(met); err != nil || !on {
+			return false, err
 		}
 		if len(rows) < limit {
 			return true, nil
 		}
-		if !moved {
+		if len(met) == 0 {
 			if limit > math.MaxInt32/2 {
 				return false, fmt.Errorf("run: a scan of %s.%s does not get on", t.Keyspace, t.Name)
 			}
 			limit *= 2 // more partitions than that have one token
 		}
-		r.Start = last.Token
+		r.Start = (*last).Token
 	}
 }
 
-// owned visits the rows of the partition that a position owns.
-func (x *reader) owned(at plan.Position, key [][]byte, c plan.Cursor, hint int, f visit) (bool, error) {
-	token := at.Token
-	x.bound.Env.Token = func([][]byte) []byte { return be64Bytes(uint64(token)) }
-	c.KeyIndex = 0
-	return x.partition(key, c, hint, f)
-}
-
-// owns says whether no shard of lower token has anything of a logical partition.
-func (x *reader) owns(at plan.Position, key [][]byte, known map[string]plan.Position) (bool, error) {
-	name := string(plan.AppendKey(nil, key))
-	if owner, ok := known[name]; ok && rule.On(rule.OwnersOnce) {
-		return owner.Compare(at) == 0, nil
-	}
-	owner := at
-	lower := x.plan.Table.Before(key, at)
-	if len(lower) > 0 {
-		var fetches []plan.Fetch
-		for len(lower) > 0 {
-			n := min(presenceGroup, len(lower))
-			fetches = append(fetches, x.plan.Probe(x.bound, key, lower[:n]))
-			lower = lower[n:]
+// inOrder shows what partitions own, one after the other, and reads some ahead.
+func (s *ownersScan) inOrder(met []candidate) (bool, error) {
+	var queue []*partitionTask
+	for len(met) > 0 || len(queue) > 0 {
+		for n := s.ahead(); len(met) > 0 && len(queue) < n; met = met[1:] {
+			queue = append(queue, s.start(met[0]))
 		}
-		err := x.drain(fetches, func(cells [][]byte) error {
-			shard, ok := shardValue(cells[len(cells)-1])
-			if !ok {
-				return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)
-			}
-			if q := x.plan.Table.Position(key, shard); q.Compare(owner) < 0 {
-				owner = q
-			}
-			return nil
-		})
-		if err != nil {
+		t := queue[0]
+		queue = queue[1:]
+		<-t.done
+		if t.err != nil {
+			return false, t.err
+		}
+		if !t.owns {
+			continue
+		}
+		s.partitions++
+		if on, err := s.showRead(t); err != nil || !on {
 			return false, err
 		}
 	}
-	if len(known) >= ownersKept {
-		clear(known)
+	return true, nil
+}
+
+// ahead is how many partitions may be read at once, that which is shown next among
+// them: as many as the page is likely to take, once it is known what one has.
+func (s *ownersScan) ahead() int {
+	if s.partitions == 0 {
+		return 1
 	}
-	known[name] = owner
-	return owner.Compare(at) == 0 || !rule.On(rule.OwnersOnce), nil
+	n := aheadPartitions
+	each := max(1, s.rows/s.partitions)
+	if s.total > 0 {
+		n = min(n, 1+max(0, s.total-s.rows)/each)
+	}
+	if width := int(s.rowWidth().Load()); width > 0 {
+		n = min(n, s.r.held/(width*min(aheadRows, 2*each)))
+	}
+	return max(1, n)
+}
+
+// partitionTask reads the beginning of a partition, if it is shown where it was met.
+type partitionTask struct {
+	candidate
+	done chan struct{} // closed when the rest is set
+	owns bool
+	read []step
+	more bool // there may be more than was read
+	err  error
+}
+
+// start begins a task. What is not known of its owner is asked by the first task
+// that needs it: the one whose position is the lowest.
+func (s *ownersScan) start(c candidate) *partitionTask {
+	t := &partitionTask{candidate: c, done: make(chan struct{})}
+	name := string(plan.AppendKey(nil, c.key))
+	o, asked := s.known[name]
+	if !asked || !rule.On(rule.OwnersOnce) {
+		if len(s.known) >= ownersKept {
+			clear(s.known)
+		}
+		o = &ownership{ready: make(chan struct{})}
+		s.known[name] = o
+		asked = false
+	}
+	x := *s.reader
+	x.ahead, x.among = nil, aheadPartitions
+	s.tasks.Go(func() {
+		defer close(t.done)
+		defer func() {
+			if p := recover(); p != nil {
+				t.err = fmt.Errorf("run: read a partition ahead: %v", p)
+			}
+		}()
+		if !asked {
+			o.owner, o.err = x.owner(c.at, c.key)
+			close(o.ready)
+		}
+		select {
+		case <-o.ready:
+		case <-x.ctx.Done():
+			t.err = x.ctx.Err()
+			return
+		}
+		if t.err = o.err; t.err != nil {
+			return
+		}
+		if t.owns = o.owner.Compare(c.at) == 0 || !rule.On(rule.OwnersOnce); !t.owns {
+			return
+		}
+		want := aheadRows
+		if s.hint > 0 {
+			want = min(want, s.hint)
+		}
+		_, t.err = x.partition(c.key, plan.Cursor{Scan: c.at.Key}, want, func(st step) (bool, error) {
+			row := *st.row
+			t.read = append(t.read, step{&row, st.at})
+			t.more = len(t.read) >= want
+			return !t.more, nil
+		})
+	})
+	return t
+}
+
+// showRead shows what a task has read, and the rest of the partition.
+func (s *ownersScan) showRead(t *partitionTask) (bool, error) {
+	s.owned(t.at)
+	s.rows += len(t.read)
+	for _, st := range t.read {
+		if on, err := s.visit(st); err == errEnough {
+			return true, nil
+		} else if err != nil || !on {
+			return false, err
+		}
+	}
+	if !t.more {
+		return true, nil
+	}
+	hint := s.hint
+	if hint > 0 {
+		hint = max(1, hint-len(t.read))
+	}
+	return s.show(t.at, t.key, t.read[len(t.read)-1].at, hint)
+}
+
+// show shows the rows of a partition after a cursor in it.
+func (s *ownersScan) show(at plan.Position, key [][]byte, c plan.Cursor, hint int) (bool, error) {
+	s.owned(at)
+	c.KeyIndex = 0
+	return s.partition(key, c, hint, func(st step) (bool, error) {
+		s.rows++
+		return s.visit(st)
+	})
+}
+
+// owned makes a position's token that of the rows that are shown.
+func (s *ownersScan) owned(at plan.Position) {
+	s.bound.Env.Token = func([][]byte) []byte { return be64Bytes(uint64(at.Token)) }
+}
+
+// owner is the shard of lowest token that has anything of a logical partition, of
+// which the one that was met does.
+func (x *reader) owner(at plan.Position, key [][]byte) (plan.Position, error) {
+	owner := at
+	lower := x.plan.Table.Before(key, at)
+	if len(lower) == 0 {
+		return owner, nil
+	}
+	var fetches []plan.Fetch
+	for len(lower) > 0 {
+		n := min(presenceGroup, len(lower))
+		fetches = append(fetches, x.plan.Probe(x.bound, key, lower[:n]))
+		lower = lower[n:]
+	}
+	err := x.drain(fetches, func(cells [][]byte) error {
+		shard, ok := shardValue(cells[len(cells)-1])
+		if !ok {
+			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)
+		}
+		if q := x.plan.Table.Position(key, shard); q.Compare(owner) < 0 {
+			owner = q
+		}
+		return nil
+	})
+	return owner, err
 }
 
 func be64Bytes(n uint64) []byte {

@@ -1,0 +1,111 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// slow is a store that takes a while for what clients execute, and counts.
+type slow struct {
+	store.Store
+
+	mu         sync.Mutex
+	now        int // executions in flight
+	most, sent int
+}
+
+func (s *slow) MaxVersion(ctx context.Context) (wire.Version, error) {
+	return s.Store.(store.Versioned).MaxVersion(ctx)
+}
+
+func (s *slow) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := s.Store.Open(ctx, o)
+	if err != nil || o.Own {
+		return l, err
+	}
+	return slowLink{l, s}, nil
+}
+
+func (s *slow) reset() { s.count(-s.now); s.most, s.sent = 0, 0 }
+
+func (s *slow) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now += n
+	s.sent += max(n, 0)
+	s.most = max(s.most, s.now)
+}
+
+type slowLink struct {
+	store.Link
+	s *slow
+}
+
+func (l slowLink) Send(req wire.Message, reply func(wire.Message)) {
+	if req.Op != wire.OpExecute {
+		l.Link.Send(req, reply)
+		return
+	}
+	l.s.count(1)
+	l.Link.Send(req, func(resp wire.Message) {
+		resp.Body = append([]byte{}, resp.Body...)
+		time.AfterFunc(2*time.Millisecond, func() {
+			l.s.count(-1)
+			reply(resp)
+		})
+	})
+}
+
+// TestScansReadAhead says that a scan of owners reads several partitions at once,
+// in order nevertheless, and not many more than a page takes.
+func TestScansReadAhead(t *testing.T) {
+	st := &slow{Store: embedded(t)}
+	s := &scene{t: t}
+	c := dial(t, serveDoor(t, st, startRouter(t, st)), primitive.ProtocolVersion5)
+	s.must(c, "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	s.must(c, "CREATE TABLE ks.t (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	const partitions = 100
+	for p := range partitions {
+		for i := range 8 {
+			s.must(c, fmt.Sprintf("INSERT INTO ks.t (p, c, v) VALUES (%d, %d, 1)", p, i))
+		}
+	}
+	for _, test := range []struct {
+		text        string
+		page        int32
+		rows        int // of the first page
+		most, least int // requests of the first page
+	}{
+		{"SELECT DISTINCT p FROM ks.t", 0, partitions, 1000, 0},
+		{"SELECT p, count(*) FROM ks.t GROUP BY p", 0, partitions, 1000, 0},
+		{"SELECT p, c FROM ks.t PER PARTITION LIMIT 2", 0, 2 * partitions, 1000, 0},
+		{"SELECT DISTINCT p FROM ks.t", 5, 5, 60, 5},
+		{"SELECT p, c FROM ks.t PER PARTITION LIMIT 2", 10, 10, 80, 5},
+	} {
+		s.must(c, test.text) // what a row takes is known afterwards
+		st.reset()
+		a, err := c.Query(difftest.Request{Query: test.text, PageSize: test.page})
+		if err != nil || len(a.Rows) != test.rows {
+			t.Fatalf("%s: %d rows, %v", test.text, len(a.Rows), err)
+		}
+		if st.most < 3 || st.most > 32 {
+			t.Errorf("%s: up to %d requests were in flight", test.text, st.most)
+		}
+		if st.sent > test.most || st.sent < test.least {
+			t.Errorf("%s in pages of %d: %d requests", test.text, test.page, st.sent)
+		}
+		whole, paged := s.must(c, test.text), s.paged(c, test.text, 7)
+		if fmt.Sprint(whole.Rows) != fmt.Sprint(paged.Rows) {
+			t.Errorf("%s: the pages are not the whole", test.text)
+		}
+	}
+}
