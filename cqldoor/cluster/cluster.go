@@ -26,6 +26,7 @@ type Cluster struct {
 	version       wire.Version
 	authenticator string
 	refresh       chan struct{} // the hosts may have changed
+	reached       chan struct{} // a host has just been connected to
 
 	mu     sync.Mutex
 	pools  map[store.LinkOptions]*pool
@@ -61,6 +62,7 @@ func Connect(ctx context.Context, o Options) (*Cluster, error) {
 		opts:     o,
 		prepared: newPrepared(o.PreparedBytes),
 		refresh:  make(chan struct{}, 1),
+		reached:  make(chan struct{}, 1),
 		pools:    make(map[store.LinkOptions]*pool),
 		subs:     make(map[*func([]byte)]struct{}),
 	}

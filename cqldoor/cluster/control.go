@@ -133,6 +133,10 @@ func (cl *Cluster) runControl(c *conn) {
 
 // reconnectControl goes on until it has a connection, nil when the cluster closes.
 func (cl *Cluster) reconnectControl() *conn {
+	select {
+	case <-cl.reached: // long ago
+	default:
+	}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
 		c, err := cl.connectControl(cl.ctx)
 		if err == nil {
@@ -144,7 +148,16 @@ func (cl *Cluster) reconnectControl() *conn {
 		case <-cl.ctx.Done():
 			return nil
 		case <-time.After(pause/2 + rand.N(pause)):
+		case <-cl.reached: // somebody else has found a host
 		}
+	}
+}
+
+// reach tells a control connection that is being made that there is a host.
+func (cl *Cluster) reach() {
+	select {
+	case cl.reached <- struct{}{}:
+	default:
 	}
 }
 

@@ -174,6 +174,7 @@ func (p *pool) setHosts(hosts []*host) {
 func (p *pool) keep(ctx context.Context, k *keeper) {
 	const firstPause, longestPause = 100 * time.Millisecond, 10 * time.Second
 	pause := firstPause
+	var reported time.Time // of the host's absence; zero while it is there
 	for {
 		p.mu.Lock()
 		missing := p.cluster.opts.ConnsPerHost - p.count(k.host)
@@ -190,13 +191,18 @@ func (p *pool) keep(ctx context.Context, k *keeper) {
 		d, err := p.cluster.dial(ctx, k.host.addr, p.options)
 		if err == nil {
 			p.add(d, k.host)
-			pause = firstPause
+			p.cluster.reach()
+			pause, reported = firstPause, time.Time{}
 			continue
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		p.cluster.opts.Log.Warn("cannot connect to a host of the cluster", "error", err, "again in", pause)
+		// Requests that wait for the host have it tried often, which is no news.
+		if now := time.Now(); now.Sub(reported) >= longestPause {
+			reported = now
+			p.cluster.opts.Log.Warn("cannot connect to a host of the cluster; it is tried again and again", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
