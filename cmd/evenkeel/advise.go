@@ -284,20 +284,8 @@ func (a *adviseCmd) tableName(qs []queries.Query) string {
 			return ""
 		}
 	}
-	name, _, _ := strings.Cut(filepath.Base(a.Data), ".")
 	if at, err := live.Parse(a.Data); err == nil {
 		return at.Keyspace + "." + at.Table
 	}
-	var b strings.Builder
-	for _, c := range strings.ToLower(name) {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
-			b.WriteRune(c)
-		} else if b.Len() > 0 {
-			b.WriteByte('_')
-		}
-	}
-	if t := strings.Trim(b.String(), "_"); t != "" && (t[0] < '0' || t[0] > '9') {
-		return t
-	}
-	return ""
+	return advice.TableName(filepath.ToSlash(a.Data))
 }

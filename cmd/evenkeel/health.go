@@ -15,13 +15,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/workbench/page"
 )
 
 // health is the HTTP side of serve: /metrics, /ready (may clients be sent here)
-// and /live (does the process answer).
-type health struct{ ready atomic.Bool }
+// and /live (does the process answer), and the workbench's page.
+type health struct {
+	ready atomic.Bool
+	page  *page.Page
+}
 
-func newHealth() *health { return &health{} }
+func newHealth() *health { return &health{page: page.New(page.Options{Hint: adviseHint})} }
 
 // serve answers on ln until stop is called.
 func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed chan<- error) (stop func()) {
@@ -41,6 +45,9 @@ func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed cha
 		}
 		_, _ = io.WriteString(w, "ready\n")
 	})
+	mux.Handle("/", h.page)
+	ctx, left := context.WithCancel(context.Background())
+	go h.page.Expire(ctx)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	go func() {
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -48,6 +55,7 @@ func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed cha
 		}
 	}()
 	return func() {
+		left()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = srv.Shutdown(ctx) // what does not end in a second is cut off

@@ -34,7 +34,7 @@ import (
 type serveCmd struct {
 	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door (${default})."`
 	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine; 'off' for none (127.0.0.1:8000; off with --cassandra)."`
-	ListenHTTP     string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of /metrics, /ready and /live; 'off' for none (${default})."`
+	ListenHTTP     string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of the workbench's page, /metrics, /ready and /live; 'off' for none (${default})."`
 	Advertise      string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
 	Data           string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
 	Config         kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags go before it."`
@@ -157,6 +157,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		fmt.Fprintf(std.err, "evenkeel: DynamoDB on %s, on the embedded engine, data in %s\n", dynamoLn.Addr(), s.Data)
 	}
 	if web != nil {
+		fmt.Fprintf(std.err, "evenkeel: the workbench on http://%s/#token=%s (the token is for live tables)\n", web.Addr(), health.page.Token())
 		fmt.Fprintf(std.err, "evenkeel: metrics and health on http://%s/metrics, /ready, /live\n", web.Addr())
 	}
 

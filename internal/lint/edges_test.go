@@ -12,7 +12,7 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/run", "engine", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
-		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/nodetool",
+		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -80,6 +80,7 @@ var edges = map[string][]string{
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
 	"workbench/nodetool":   {},
+	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},
 	"workbench/queries":    {"cql/syntax"},
 	"workbench/prices":     {},

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -51,7 +53,10 @@ func (s *Study) Detailed(ctx context.Context, in profile.Input, po profile.Optio
 	if len(cs) == 0 {
 		return nil
 	}
-	measured, _, err := profile.Measure(ctx, in, s.p, cs, po)
+	measured, partial, err := profile.Measure(ctx, in, s.p, cs, po)
+	if err == nil && partial {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -76,4 +81,22 @@ func resolve(p *profile.Profile, qs []queries.Query, po profile.Options) error {
 		}
 	}
 	return nil
+}
+
+// TableName is a name for the table of the rows in a file of that name, "" where
+// none can be made of it.
+func TableName(file string) string {
+	name, _, _ := strings.Cut(path.Base(file), ".")
+	var b strings.Builder
+	for _, c := range strings.ToLower(name) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
+			b.WriteRune(c)
+		} else if b.Len() > 0 {
+			b.WriteByte('_')
+		}
+	}
+	if t := strings.Trim(b.String(), "_"); t != "" && (t[0] < '0' || t[0] > '9') {
+		return t
+	}
+	return ""
 }

@@ -1,0 +1,146 @@
+package page
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/report"
+)
+
+// Bounds of what the page holds.
+const (
+	MaxUpload = 256 << 20 // bytes of a file, as it is sent
+	MaxHeld   = 768 << 20 // of all files
+	IdleLimit = 30 * time.Minute
+
+	maxQueries = 1 << 20 // bytes of a request that is no file
+	maxJobs    = 2       // readings at once; more wait
+	maxData    = 32      // files and tables that are held
+)
+
+// Options are what the page is not to know by itself.
+type Options struct {
+	// Hint is the way out of an error, "" where there is none: that of the command
+	// line, so that both say the same.
+	Hint func(error) string
+}
+
+// Page is the page's handler.
+type Page struct {
+	o     Options
+	token string
+	mux   *http.ServeMux
+	jobs  chan struct{}
+
+	mu   sync.Mutex
+	data map[string]*data // by id
+	held int64            // bytes of files, those included that are being sent
+}
+
+//go:embed index.html page.css page.js icon.svg
+var assets embed.FS
+
+// New makes a page, and a token.
+func New(o Options) *Page {
+	if o.Hint == nil {
+		o.Hint = func(error) string { return "" }
+	}
+	p := &Page{o: o, token: rand.Text(), mux: http.NewServeMux(), jobs: make(chan struct{}, maxJobs), data: make(map[string]*data)}
+	p.mux.HandleFunc("GET /{$}", p.asset("index.html", "text/html; charset=utf-8"))
+	p.mux.HandleFunc("GET /workbench/page.js", p.asset("page.js", "text/javascript; charset=utf-8"))
+	p.mux.HandleFunc("GET /workbench/icon.svg", p.asset("icon.svg", "image/svg+xml"))
+	p.mux.HandleFunc("GET /workbench/page.css", func(w http.ResponseWriter, _ *http.Request) {
+		own, _ := assets.ReadFile("page.css") // is embedded
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		_, _ = w.Write(append([]byte(report.Style), own...))
+	})
+	p.mux.HandleFunc("GET /workbench/report", p.report)
+	p.mux.HandleFunc("POST /workbench/data", p.upload)
+	p.mux.HandleFunc("POST /workbench/live", p.live)
+	p.mux.HandleFunc("POST /workbench/forget", p.forget)
+	p.mux.HandleFunc("POST /workbench/advise", p.advise)
+	p.mux.HandleFunc("POST /workbench/compare", p.compare)
+	return p
+}
+
+// Token is what a reader of live tables has to know.
+func (p *Page) Token() string { return p.token }
+
+func (p *Page) knows(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) == 1
+}
+
+// ServeHTTP answers those who may ask.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if err := admit(r); err != nil {
+		p.fail(w, http.StatusForbidden, err)
+		return
+	}
+	p.mux.ServeHTTP(w, r)
+}
+
+func (p *Page) asset(name, kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		b, _ := assets.ReadFile(name) // is embedded
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(b)
+	}
+}
+
+// A failure is an error as the page is told of it.
+type failure struct {
+	Error string `json:"error"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+func (p *Page) failure(err error) failure {
+	f := failure{Error: err.Error()}
+	var h *hinted
+	if errors.As(err, &h) {
+		f.Hint = h.hint
+	} else {
+		f.Hint = p.o.Hint(err)
+	}
+	return f
+}
+
+func (p *Page) fail(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(p.failure(err)) // whoever is gone does not read it
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // whoever is gone does not read it
+}
+
+// hinted is an error with its way out.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+// ask reads a request that is no file.
+func ask[T any](w http.ResponseWriter, r *http.Request) (T, error) {
+	var v T
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQueries))
+	d.DisallowUnknownFields()
+	err := d.Decode(&v)
+	return v, err
+}
