@@ -19,10 +19,51 @@ var hiddenName = []byte(`"` + HiddenPrefix)
 
 // strip is Strip, leaving out one more attribute unless it is "".
 func strip(item attribute.Encoded, also string) attribute.Encoded {
-	if also == "" && !bytes.Contains(item, hiddenName) {
+	if len(item) == 0 || also == "" && !bytes.Contains(item, hiddenName) {
 		return item
 	}
+	if also == "" {
+		if out, ok := cut(item); ok {
+			return out
+		}
+	}
 	return appendStripped(make(attribute.Encoded, 0, len(item)), item, also)
+}
+
+// cut cuts the hidden attributes out of an item in canonical form, where they are
+// beside each other; ok is false where it is not that.
+func cut(item attribute.Encoded) (out attribute.Encoded, ok bool) {
+	var r jsontext.Reader
+	r.Reset(item)
+	before, from, to := 1, 0, 0
+	for r.Object(); r.Next(); {
+		hidden := strings.HasPrefix(r.Name(), HiddenPrefix)
+		if !hidden && from > 0 {
+			break
+		}
+		r.Skip()
+		if r.Err() != nil {
+			return nil, false
+		}
+		if !hidden {
+			before = r.Offset()
+			continue
+		}
+		if from == 0 {
+			from = before
+		}
+		to = r.Offset()
+	}
+	switch {
+	case r.Err() != nil || item[0] != '{':
+		return nil, false
+	case from == 0:
+		return item, true // the name is that of something deeper
+	case from == 1 && item[to] == ',':
+		to++
+	}
+	out = make(attribute.Encoded, 0, len(item)-(to-from))
+	return append(append(out, item[:from]...), item[to:]...), true
 }
 
 // appendStripped appends an item without its hidden attributes, and one more.

@@ -1,0 +1,30 @@
+package plan
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// Cutting the hidden attributes out of an item gives what writing it without them
+// gives.
+func TestCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var item, visible attribute.Item
+		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "evenkeel", "evenkeel.pk", "evenkeel.s.x", "evenkeel0", "f", "z", "\"q\""}), func(s string) string { return s }).Draw(t, "names") {
+			value := rapid.SampledFrom([]attribute.Value{
+				attribute.String("x"), attribute.String(`"evenkeel.pk":`), attribute.Bool(true), attribute.List(nil),
+				attribute.Map(attribute.NewItem(attribute.Attribute{Name: "evenkeel.pk", Value: attribute.String("deep")})),
+			}).Draw(t, "value")
+			item = item.With(name, value)
+			if name != "evenkeel.pk" && name != "evenkeel.s.x" {
+				visible = visible.With(name, value)
+			}
+		}
+		if got, want := string(Strip(item.Encode())), string(visible.Encode()); got != want {
+			t.Fatalf("%s becomes %s, not %s", item, got, want)
+		}
+	})
+}
