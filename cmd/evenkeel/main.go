@@ -20,7 +20,7 @@ import (
 const version = "0.1.0"
 
 type cli struct {
-	Serve serveCmd `cmd:"" help:"Serve CQL: in front of a Cassandra cluster, or on the embedded engine."`
+	Serve serveCmd `cmd:"" help:"Serve CQL, in front of a Cassandra cluster or on the embedded engine, and DynamoDB."`
 
 	Explain explainCmd `cmd:"" help:"Show what a statement on a write-sharded table becomes, without executing it."`
 
