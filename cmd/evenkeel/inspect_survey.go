@@ -149,7 +149,7 @@ func (s *survey) wholeLogical() string {
 // Probes: the beginnings of so many parts of the ring are read first.
 const (
 	probes    = 16
-	probeRows = 64
+	probeRows = 256
 )
 
 // probe reads a little of the table for its size and its times.
