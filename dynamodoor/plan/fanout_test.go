@@ -185,11 +185,11 @@ func TestQueriesAnswerAsUnsharded(t *testing.T) {
 				s.create(t, name, sort, n)
 				names = append(names, name)
 			}
-			s.fill(t, names, sort)
+			s.fill(t, names, sort, 12_000)
 			rapid.Check(t, func(t *rapid.T) {
 				body := drawQuery(t, sort)
 				start := ""
-				for page := 0; page < 40; page++ {
+				for page := 0; page < 10; page++ {
 					var want string
 					var wantErr error
 					for i, name := range names {
@@ -221,14 +221,14 @@ func message(err error) string {
 	return exception.Of(err).Error()
 }
 
-// fill puts 300 items of one partition key into the tables, some of them large, and
-// a few of another.
-func (s *store) fill(t *testing.T, names []string, sort attribute.Kind) {
+// fill puts 300 items of one partition key into the tables, a tenth of them large
+// or up to 2.5 times as large, and a few of another.
+func (s *store) fill(t *testing.T, names []string, sort attribute.Kind, large int) {
 	t.Helper()
 	for i := range 300 {
 		size := i % 50
 		if i%10 == 3 {
-			size = 20_000 + i*100
+			size = large + i*large/200
 		}
 		for _, name := range names {
 			for _, pk := range []string{"a", "b"}[:1+(i%100)/99] {
@@ -248,9 +248,13 @@ func sortKey(kind attribute.Kind, i int) string {
 	case attribute.N:
 		return fmt.Sprintf(`{"N":"%d.%d"}`, i*7%101-50, i)
 	case attribute.B:
-		return attribute.Binary(strings.Repeat(string([]byte{byte(i*31%7) * 42}), 1+i%3) + string([]byte{byte(i >> 1), byte(i)})).String()
+		return attribute.Binary(strings.Repeat(string([]byte{byte(i*31%7) * 42}), 1+i%3) + strings.Repeat("\xff", i%29/27*20) + string([]byte{byte(i >> 1), byte(i)})).String()
 	}
-	return fmt.Sprintf(`{"S":"Client%d_%d"}`, i%13, i)
+	last := ""
+	if i%29 == 5 {
+		last = strings.Repeat("\U0010ffff", 3) // the last of those that begin alike
+	}
+	return fmt.Sprintf(`{"S":"Client%d_%s%d"}`, i%13, last, i)
 }
 
 func drawQuery(t *rapid.T, sort attribute.Kind) string {
@@ -403,4 +407,74 @@ func drawWrite(t *rapid.T) (op, body string) {
 		return "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"TABLE","Key":` + key() + `}},{"Get":{"TableName":"TABLE","Key":` + key() + `,"ProjectionExpression":"n"}}]}`
 	}
 	return "UpdateItem", `{"TableName":"TABLE","Key":` + key() + `,"AttributeUpdates":{"x":{"Value":{"S":"y"}}},"ReturnValues":"ALL_NEW"}`
+}
+
+// A fetch brings the first rows of its shard that are after one row and not after
+// another, in the range of the query, whatever the store lets in beyond that.
+func TestFetchesKeepTheirBounds(t *testing.T) {
+	for _, sort := range []attribute.Kind{attribute.S, attribute.N, attribute.B} {
+		t.Run(sort.String(), func(t *testing.T) {
+			s := newStore(t)
+			s.create(t, "t", sort, 3)
+			s.fill(t, []string{"t"}, sort, 90_000)
+			rapid.Check(t, func(t *rapid.T) {
+				q := new(api.Query)
+				body := `{"TableName":"t",` + drawQuery(t, sort) + `}`
+				if err := q.Decode(new(api.Decoder), []byte(body)); err != nil {
+					if exception.Of(err).Kind == exception.Validation {
+						return
+					}
+					t.Fatal(err)
+				}
+				p, err := plan.Make(q, func(name string) *plan.Table { return s.tables[name] })
+				f, ok := p.(*plan.Fanout)
+				if err != nil || !ok {
+					return
+				}
+				var d attribute.Decoder
+				all, err := s.fetch(f, &d, f.Result(), scatter.Fetch[plan.Row]{Shards: []int{2}, Limit: 1000}, nil)
+				if err != nil || len(all) == 0 {
+					return
+				}
+				// Bounds are rows of the query's range, of this shard or another.
+				every := slices.Clone(all)
+				for _, other := range []int{1, 3} {
+					more, err := s.fetch(f, &d, f.Result(), scatter.Fetch[plan.Row]{Shards: []int{other}, Limit: 1000}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					every = append(every, more...)
+				}
+				slices.SortFunc(every, func(a, b plan.Row) int { return f.Compare(&a, &b) })
+				bound := func(name string) *plan.Row {
+					if i := rapid.IntRange(-2, len(every)-1).Draw(t, name); i >= 0 {
+						return &every[i]
+					}
+					return nil
+				}
+				after, upto := bound("after"), bound("upto")
+				if after != nil && upto != nil && f.Compare(after, upto) >= 0 {
+					after = nil
+				}
+				limit := rapid.IntRange(1, 100).Draw(t, "limit of rows")
+				var want []string
+				for i := range all {
+					if (after == nil || f.Compare(&all[i], after) > 0) && (upto == nil || f.Compare(&all[i], upto) <= 0) && len(want) < limit {
+						want = append(want, all[i].Sort.String())
+					}
+				}
+				rows, err := s.fetch(f, &d, f.Result(), scatter.Fetch[plan.Row]{Shards: []int{2}, Limit: limit, Upto: upto}, after)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for i := range rows {
+					got = append(got, rows[i].Sort.String())
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s after %v up to %v, %d:\n got %v\nwant %v", body, after, upto, limit, got, want)
+				}
+			})
+		})
+	}
 }
