@@ -255,7 +255,7 @@ func (r *Reader[R]) begin() {
 			each = max(2, each)
 		}
 		r.enqueue(order, nil, func(int) int { return each })
-	case n >= sampled*2 && expected < float64(sample):
+	case n >= sampled*2 && expected < sampleUpto*float64(sample):
 		each := int(expected) + 2
 		r.enqueue(order[:sample], nil, func(int) int { return each })
 	default:
@@ -266,6 +266,11 @@ func (r *Reader[R]) begin() {
 
 // sampled is the part of the shards, one of so many, that a sample asks.
 const sampled = 4
+
+// sampleUpto is the share of a page, in rows for each shard of the sample, up to
+// which a sample says exactly enough where the page ends: beyond that, what it may
+// be wrong by is more than may be fetched too much.
+const sampleUpto = 3
 
 // denseFrom is the share of a page up to which one more row of each shard is
 // not too much: what the other shards then lack, 0.4 √share on average, is less

@@ -104,6 +104,8 @@ func TestGoals(t *testing.T) {
 		{5000, 200, 1.2, 3, 4},
 		{5000, 50, 2.1, 3, 4},
 		{5000, 10, 3.1, 4, 4},
+		{20_000, 200, 1.7, 4, 6},
+		{5000, 100, 1.6, 4, 5},
 	} {
 		const pages = 200
 		var requests, rounds, rows []int
