@@ -58,7 +58,7 @@ func newConn(d *Door, nc net.Conn) *conn {
 			MaxFrame: d.opts.MaxFrameUnauthenticated,
 			// What a client does not read stops its requests at MaxUnread; those in
 			// flight may still be answered.
-			MaxPending: 64*d.opts.MaxUnread + d.opts.MaxFrame,
+			MaxPending: 16*d.opts.MaxUnread + d.opts.MaxFrame,
 		}),
 	}
 }
@@ -87,7 +87,9 @@ func (c *conn) serve() {
 			c.t.Flush()
 			return
 		}
-		if c.t.Buffered() {
+		// A store may have answered already: requests that came together are not all
+		// answered before the client has read any.
+		if c.t.Buffered() && c.t.Pending() <= c.d.opts.MaxUnread {
 			continue
 		}
 		if c.fwd != nil {
