@@ -101,7 +101,7 @@ func (a *adviseCmd) Run(std *stdio) error {
 		err = report.Advice(std.out, r)
 	}
 	if err == nil && r.Verdict == nil {
-		err = &coded{withHint(errors.New("advise: no verdict without queries"), "--queries FILE: a statement a line, its rate behind it: SELECT * FROM %s WHERE … -- 500/s", r.Table), noVerdict}
+		err = &coded{withHint(fmt.Errorf("advise: no verdict: %s", r.NoVerdict), "--queries FILE: a statement a line, its rate behind it: SELECT * FROM %s WHERE … -- 500/s", r.Table), noVerdict}
 	}
 	return err
 }

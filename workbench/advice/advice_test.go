@@ -19,6 +19,10 @@ import (
 // advise runs a study over rows in memory, counted.
 func advise(t testing.TB, tb *table, text string, o Options) *Report {
 	t.Helper()
+	return adviseCounted(t, tb, text, o)
+}
+
+func adviseCounted(t failer, tb *table, text string, o Options) *Report {
 	p := tb.profile(nil)
 	return study(t, p, text, o, func(cs []profile.Candidate) []*profile.Measured {
 		var out []*profile.Measured
@@ -59,7 +63,13 @@ func adviseFile(t testing.TB, tb *table, text string, o Options) *Report {
 	})
 }
 
-func study(t testing.TB, p *profile.Profile, text string, o Options, measure func([]profile.Candidate) []*profile.Measured) *Report {
+// failer is a test or a property.
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
+func study(t failer, p *profile.Profile, text string, o Options, measure func([]profile.Candidate) []*profile.Measured) *Report {
 	t.Helper()
 	var qs []queries.Query
 	if text != "" {

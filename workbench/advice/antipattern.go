@@ -29,7 +29,7 @@ type HotKey struct {
 // these and, with timeless, a time; or whether the best design has them. Without queries all are
 // asked for.
 func (s *Study) asksFor(parts []profile.Part, best *Design, timeless bool) bool {
-	if len(s.qs) == 0 {
+	if !s.reads() {
 		return true
 	}
 	want := partitionID(parts)
@@ -110,7 +110,7 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 	for i := range s.p.Columns {
 		if c := &s.p.Columns[i]; c.Order.Sequential && !s.bound(c.Name) && c.Distinct.High >= 0.99*float64(s.p.Rows) {
 			why := "no query names it: as partition key it would serve none"
-			if len(s.qs) == 0 {
+			if !s.reads() {
 				why = "as partition key it serves only queries that know it"
 			}
 			add("sequence ids", []string{c.Name}, "integers that go up one after the other; %s", why)
@@ -125,7 +125,7 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 // implied says whether a key is part of one that the queries always bind whole: its
 // faults are not the queries' key's.
 func (s *Study) implied(d *Design) bool {
-	if len(s.qs) == 0 {
+	if !s.reads() {
 		return len(d.Partition) > 1
 	}
 	return false
@@ -152,8 +152,8 @@ func (s *Study) timedKey(d *Design, m *profile.Measured, add func(string, []stri
 		}
 	}
 	unit, _ := s.period(d)
-	add("unpredictable", columns, "at any moment all writes go to one key, the present %s; the largest has %s rows, half of them %s or fewer",
-		unitName(unit), number(m.RowSizes.Max.Value), number(m.RowSizes.P50.Value))
+	add("unpredictable", columns, "at any moment all writes go to one key, the present %s; the largest has %s, half of them %s or fewer",
+		unitName(unit), countOf(m.RowSizes.Max.Value, "row"), number(m.RowSizes.P50.Value))
 	if unit <= profile.Minute {
 		s.burst(columns[0], add)
 	}

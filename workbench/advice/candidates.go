@@ -53,7 +53,7 @@ func (s *Study) naturals() []*Design {
 			add(wholes(timeless), weight/100)
 		}
 	}
-	if len(s.qs) == 0 {
+	if !s.reads() {
 		s.guesses(both)
 	}
 	for i := range s.qs {
@@ -113,6 +113,11 @@ func (s *Study) naturals() []*Design {
 	return out
 }
 
+// reads says whether any query looks rows up, or names those that it changes.
+func (s *Study) reads() bool {
+	return slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Verb != queries.Insert })
+}
+
 // guesses are keys for data of which no query is known: each column that repeats,
 // and pairs with the time.
 func (s *Study) guesses(add func(columns []string, weight float64)) {
@@ -164,7 +169,7 @@ func (s *Study) cluster(d *Design) {
 	if b := d.bucket(); b != nil {
 		want(b.Column)
 	}
-	if len(s.qs) == 0 && s.time != nil {
+	if !s.reads() && s.time != nil {
 		want(s.time.Name)
 	}
 	if len(wanted) > 5 {
@@ -177,7 +182,7 @@ func (s *Study) cluster(d *Design) {
 			if b := d.bucket(); b != nil && !slices.Contains(d.Clustering, b.Column) {
 				continue
 			}
-			if len(s.qs) == 0 && n < len(order) {
+			if !s.reads() && n < len(order) {
 				continue
 			}
 			cost := float64(n) * 1e-6

@@ -25,11 +25,21 @@ func (s *Study) ddl(d *Design, v *Verdict) {
 		e := &v.Extras[i]
 		var names []string
 		for _, p := range e.design.Partition {
-			names = append(names, strings.ToLower(p.Column))
+			names = append(names, plainName(p.Column))
 		}
 		e.DDL = s.createCQL(e.design, s.table()+"_by_"+strings.Join(names, "_"))
 		v.DDL = append(v.DDL, e.DDL)
 	}
+}
+
+// plainName is a name of lower case letters, digits and underscores.
+func plainName(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '_'
+	}, strings.ToLower(name))
 }
 
 // ident writes a name as CQL has it.
@@ -188,7 +198,7 @@ func (s *Study) createTable(d *Design, v *Verdict) json.RawMessage {
 	}
 	for i := range v.Extras {
 		e := &v.Extras[i]
-		name := "by_" + strings.Join(partNames(s, e.design), "_")
+		name := "by_" + plainName(strings.Join(partNames(s, e.design), "_"))
 		request.GlobalSecondaryIndexes = append(request.GlobalSecondaryIndexes, index{name, schema(e.design, false), map[string]string{"ProjectionType": "ALL"}})
 		if e.Shards > 1 {
 			request.Tags = append(request.Tags, tag{"write-sharding.index." + name, fmt.Sprintf("shards=%d", e.Shards)})

@@ -38,6 +38,9 @@ type Hit struct {
 	DateHigh string `json:"date_high,omitempty"`
 }
 
+// centuries is as far as dates go: a thousand years, in seconds.
+const centuries = 1000 * 365.25 * 86400
+
 // Text is the hit for people.
 func (h *Hit) Text() string {
 	switch {
@@ -45,6 +48,8 @@ func (h *Hit) Text() string {
 		return h.Limit + ": exceeded already"
 	case !h.Predictable:
 		return h.Limit + ": not predictable"
+	case h.After > centuries:
+		return h.Limit + ": not within 1,000 years"
 	case h.Date != "" && h.AfterLow > 30*86400:
 		return fmt.Sprintf("%s: about %s (%s to %s)", h.Limit, h.Date, h.DateLow, h.DateHigh)
 	}
@@ -158,7 +163,7 @@ func (s *Study) growthOf(d *Design) Growth {
 	if !fixed && !s.keepsComing(m) {
 		g.Why = "the largest partitions do not keep growing through the data"
 		if m.RowSizes.Max.Value < enoughRows {
-			g.Why = fmt.Sprintf("no partition has more than %s rows: too few to say that it grows for ever", number(m.RowSizes.Max.Value))
+			g.Why = fmt.Sprintf("no partition has more than %s: too few to say that it grows for ever", countOf(m.RowSizes.Max.Value, "row"))
 		}
 		return g
 	}
@@ -259,10 +264,7 @@ func (s *Study) hits(g *Growth, d *Design, m *profile.Measured) {
 
 // date is so many seconds after the end of the data.
 func (s *Study) date(after float64) string {
-	const most = 1000 * 365.25 * 86400
-	if after > most {
-		return "in more than 1,000 years"
-	}
+	after = math.Min(after, centuries)
 	at := s.time.Time.Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration has 292 years
 	for range 3 {
 		at = at.Add(time.Duration(after * float64(time.Second) / 4))

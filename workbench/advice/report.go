@@ -22,7 +22,8 @@ type Report struct {
 	EventTime string `json:"event_time,omitempty"` // the column
 	Heat      string `json:"heat_source"`
 
-	Verdict      *Verdict      `json:"verdict"` // null without queries
+	Verdict      *Verdict      `json:"verdict"`              // null without queries
+	NoVerdict    string        `json:"no_verdict,omitempty"` // why there is none
 	Antipatterns []Antipattern `json:"antipatterns"`
 	HotKeys      []HotKey      `json:"hot_keys"`
 	Columns      []Column      `json:"columns"`
@@ -127,7 +128,14 @@ func (s *Study) Report() *Report {
 	}
 	list := s.ranking()
 	var best *Design
-	if len(s.qs) > 0 && len(list) > 0 {
+	switch {
+	case len(s.qs) == 0:
+		r.NoVerdict = "rows say how data lie, not what is asked of them: without queries any key that is unique would look good"
+	case !s.reads():
+		r.NoVerdict = "the queries only insert: nothing says how rows are looked up"
+	case len(list) == 0:
+		r.NoVerdict = "no column that the queries bind can be in a key"
+	default:
 		best = list[0].d
 	}
 	front := pareto(list)

@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -70,7 +69,7 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	}
 	s := &Study{o: o, p: p, qs: qs, measured: make(map[string]*profile.Measured), fixed: make(map[string]int), best: make(map[string]*Design)}
 	if p.Rows == 0 {
-		return nil, errors.New("there are no rows to judge by")
+		return nil, fmt.Errorf("%s: has no rows to judge by", p.Data)
 	}
 	if err := s.findTime(); err != nil {
 		return nil, err
@@ -182,11 +181,11 @@ func (s *Study) isTime(column string) bool {
 	return c != nil && c.Time != nil
 }
 
-// keyable says whether a column can be in a primary key: of a type that may, never
-// null but for a few rows, and not updated.
+// keyable says whether a column can be in a primary key: of a type that may, with
+// values, and not updated.
 func (s *Study) keyable(column string) bool {
 	c := s.p.Column(column)
-	return c != nil && !c.Nested && s.fixed[column] == 0
+	return c != nil && !c.Nested && c.Values > 0 && s.fixed[column] == 0
 }
 
 // identities are sets of columns that may tell rows apart, to be measured: single

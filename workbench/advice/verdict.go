@@ -139,7 +139,7 @@ func (s *Study) reasons(list []ranked) []string {
 	case c.lost > 0:
 		add("%s rows are lost: they have no value in a column of the key, or repeat it", number(c.lost))
 	default:
-		add("no row is lost: the primary key is different in each of %s rows", number(float64(s.p.Rows)))
+		add("no row is lost: the primary key is different in each of %s", countOf(float64(s.p.Rows), "row"))
 		if s.byTime(d) {
 			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
 		}

@@ -15,7 +15,7 @@ const advised = 10
 // Advice writes advice for a terminal.
 func Advice(out io.Writer, r *advice.Report) error {
 	w := &paper{w: bufio.NewWriter(out)}
-	w.line("%s: %s rows, for %s", r.Data, count(r.Rows), r.Target.Name())
+	w.line("%s: %s, for %s", r.Data, rowsText(float64(r.Rows)), r.Target.Name())
 	if r.BadRows > 0 {
 		w.line("%s bad rows were passed over", count(r.BadRows))
 	}
@@ -26,7 +26,7 @@ func Advice(out io.Writer, r *advice.Report) error {
 		w.verdict(r)
 	} else {
 		w.head("no verdict")
-		w.text(2, "Rows say how data lie, not what is asked of them: without --queries any key that is unique would look good. Here are the profile, the risks, and what each design could serve.")
+		w.text(2, sentence(r.NoVerdict)+" Here are the profile, the risks, and what each design could serve.")
 	}
 	w.profile(r)
 	w.risks(r)
@@ -155,7 +155,7 @@ func (w *paper) designs(r *advice.Report) {
 			if i == 2*advised {
 				break
 			}
-			rows = append(rows, []string{shorten(c.Design, 44), count(int64(c.Partitions + 0.5)), sizesText(&c), bytesText(c.BytesMax), shorten("WHERE "+c.Serves, 70)})
+			rows = append(rows, []string{designText(c.Design, 44), count(int64(c.Partitions + 0.5)), sizesText(&c), bytesText(c.BytesMax), shorten("WHERE "+c.Serves, 70)})
 		}
 		w.table(rows, "lrrrl")
 		return
@@ -177,7 +177,7 @@ func (w *paper) designs(r *advice.Report) {
 		if len(c.Exceeded) > 0 {
 			limits = "exceeded"
 		}
-		rows = append(rows, []string{mark, shorten(c.Design, 50), count(int64(c.RowsLost) + c.RowsNull), share(c.Unserved + c.Filtered), limits, costText(&c.Cost), headroomText(c.Headroom), count(int64(c.Partitions + 0.5)), sizesText(c)})
+		rows = append(rows, []string{mark, designText(c.Design, 56), count(int64(c.RowsLost) + c.RowsNull), share(c.Unserved + c.Filtered), limits, costText(&c.Cost), headroomText(c.Headroom), count(int64(c.Partitions + 0.5)), sizesText(c)})
 	}
 	w.table(rows, "rlrrlrrrr")
 	w.line("  * no other is better in one thing and as good in the others")
@@ -205,6 +205,16 @@ func (w *paper) designs(r *advice.Report) {
 			}
 		}
 	}
+	best := &r.Candidates[0]
+	w.line("\n  Its partitions, p50 / p99 / max (of these data):")
+	w.item(fmt.Sprintf("rows %s", sizesText(best)))
+	w.item(fmt.Sprintf("serialized %s / %s / %s, the largest %s cells; ideal 10 MB, at most 100 MB and 2 billion cells in Cassandra", bytesText(best.BytesP50), bytesText(best.BytesP99), bytesText(best.BytesMax), count(int64(best.CellsMax))))
+	if best.ProjectedWhy != "" {
+		w.item(fmt.Sprintf("with %s the largest gets %s", best.ProjectedWhy, bytesText(best.ProjectedBytes)))
+	}
+	if best.Heat.Splits != "" {
+		w.item("were it too hot: " + best.Heat.Splits)
+	}
 	if g := r.Candidates[0].Growth; g.Why != "" {
 		w.line("\n  Growth of its partitions:")
 		w.text(4, sentence(g.Why))
@@ -218,6 +228,16 @@ func (w *paper) designs(r *advice.Report) {
 	if c := r.Candidates[0].Cost; c.Currency != "" {
 		w.line("\n  Cost: %s; list prices of %s, %s, on demand.", costDetail(&c), c.Date, c.Region)
 	}
+}
+
+// designText cuts the key of a design and keeps its shards.
+func designText(design string, most int) string {
+	at := strings.LastIndex(design, " in ")
+	if at < 0 || len([]rune(design)) <= most {
+		return shorten(design, most)
+	}
+	shards := shorten(design[at:], most/2)
+	return shorten(design[:at], most-len([]rune(shards))) + shards
 }
 
 // rowsText is an estimate of rows.
