@@ -7,7 +7,8 @@
 //
 // How a page is read:
 //
-//  1. Every shard is asked for about its share of the page, P/N rows.
+//  1. Every shard is asked for about its share of the page, P/N rows: of long pages
+//     a quarter of the shards, as a sample.
 //  2. From what came the reader estimates u, the key that the page ends at, and
 //     asks the shards that are not known so far for their rows up to u. An empty
 //     answer proves that a shard has no row before u: its head need not be known.
