@@ -35,10 +35,11 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 	}
 	for cs := s.Next(); len(cs) > 0; cs = s.Next() {
 		phase("candidates")
-		measured, _, err := profile.Measure(ctx, in, p, cs, po)
+		measured, partial, err := profile.Measure(ctx, in, p, cs, po)
 		if err != nil {
 			return nil, nil, err
 		}
+		p.Partial = p.Partial || partial
 		s.Take(measured)
 	}
 	return s, s.Report(), nil

@@ -358,6 +358,15 @@ func TestPartial(t *testing.T) {
 	if err != nil || !p.Partial || p.Rows == 0 || p.Rows == 500_000 {
 		t.Fatalf("%+v, %v", p, err)
 	}
+	// Candidates are measured on the same rows, though the context has ended.
+	m, partial, err := Measure(ctx, src, p, []Candidate{{Partition: []Part{{Column: "a"}}}}, Options{Workers: 2})
+	if err != nil || partial || m[0].Rows != p.Rows {
+		t.Errorf("%d rows measured of %d, partial %v, %v", m[0].Rows, p.Rows, partial, err)
+	}
+	p.Partial = false
+	if m, partial, err = Measure(ctx, src, p, []Candidate{{Partition: []Part{{Column: "a"}}}}, Options{}); err != nil || !partial || m[0].Rows != 0 {
+		t.Errorf("%d rows measured after the end, partial %v, %v", m[0].Rows, partial, err)
+	}
 	if c := p.Column("a"); c.Min != "0" || c.Max != fmt.Sprint(p.Rows-1) {
 		t.Errorf("%s to %s of %d", c.Min, c.Max, p.Rows)
 	}

@@ -180,7 +180,8 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 // Measure reads the rows once more and says what each candidate would do. p is what
 // Of said of the same rows: types are taken from it. Candidates are measured
 // together, some tens of them in about the time that it takes to read the rows. When
-// ctx ends, what was read until then is the result, and partial is true.
+// ctx ends, what was read until then is the result, and partial is true; but where p
+// is Partial, the rows that p is of are read whatever ctx says.
 func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, o Options) (measured []*Measured, partial bool, err error) {
 	o = o.withDefaults()
 	l, err := newLayout(p, in, candidates)
@@ -191,7 +192,16 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	for i := range workers {
 		workers[i] = newMeasurer(l, o)
 	}
+	stop := func() {}
+	if p.Partial { // the rows that p is of, however ctx ended
+		ctx, stop = context.WithCancel(context.WithoutCancel(ctx))
+		defer stop()
+	}
 	scanned, err := in.Scan(ctx, o.scan(l.columns), func(worker int, b *rows.Batch) error {
+		if p.Partial && b.Seq >= p.batches {
+			stop()
+			return nil
+		}
 		workers[worker].add(b)
 		return nil
 	})
@@ -205,5 +215,5 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	for i := range l.candidates {
 		measured = append(measured, all.measured(i, o.Top))
 	}
-	return measured, scanned.Partial, nil
+	return measured, scanned.Partial && !p.Partial, nil
 }
