@@ -4,7 +4,7 @@
 # the Python driver and boto3 (pip, in venvs), the Node driver and dynalite (npm).
 # A part that is there already, as its manifest says, is not fetched again.
 #
-# The tools themselves (a JDK 17, Maven, Python 3, Node) are installed by apt-get
+# The tools themselves (a JDK 17, Maven, Python 3, Node, Chromium) are installed by apt-get
 # where the user is root on a Debian; elsewhere the script says what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -32,6 +32,7 @@ java17() {
 }
 venv() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; }
 has() { command -v "$1" >/dev/null; }
+browser() { [ -n "${CHROMIUM:-}" ] || has chromium || has chromium-browser || has chromium-headless-shell || has google-chrome || has google-chrome-stable || [ -d '/Applications/Google Chrome.app' ] || [ -d /Applications/Chromium.app ]; }
 node18() { has npm && has node && node -e 'process.exit(process.versions.node.split(".")[0] < 18 ? 1 : 0)'; }
 
 missing=() packages=()
@@ -39,6 +40,7 @@ java17 || { missing+=('Java 17 (a JRE; set JAVA_HOME where it is not the default
 has mvn || { missing+=('Maven (the mvn command)'); packages+=(maven); }
 venv || { missing+=('Python 3.9 or later with venv'); packages+=(python3 python3-venv); }
 node18 || { missing+=('Node 18 or later with npm'); packages+=(nodejs npm); }
+browser || { missing+=('Chromium (set CHROMIUM where it has another name)'); packages+=(chromium); }
 
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && has apt-get; then

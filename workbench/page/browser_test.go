@@ -1,0 +1,280 @@
+package page_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/chromium"
+	"github.com/evenkeel/evenkeel/workbench/page"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// readings are rows of sensors, one of which writes half of them.
+func readings(t testing.TB, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("sensor,at,reading_id,value\n")
+	for i := range n {
+		sensor := fmt.Sprintf("s%03d", i*7919%50)
+		if i%2 == 0 {
+			sensor = "hot-sensor"
+		}
+		fmt.Fprintf(&b, "%s,2024-03-%02dT%02d:%02d:%02dZ,r%08d,%d\n", sensor, 1+i*28/n, i/3600%24, i/60%60, i%60, i, i*31%1000)
+	}
+	return write(t, "readings.csv", b.Bytes())
+}
+
+func write(t testing.TB, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const asked = "SELECT * FROM readings WHERE sensor = ? AND at > ? -- 50/s\nINSERT INTO readings (sensor, at, reading_id, value) VALUES (?, ?, ?, ?) -- 8000/s\n"
+
+func serve(t testing.TB) (*page.Page, string) {
+	t.Helper()
+	p := page.New(page.Options{Hint: rows.Hint})
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	return p, s.URL + "/"
+}
+
+const done = `/^(Judged|Profiled)/.test(document.querySelector("#status").textContent)`
+const failed = `!document.querySelector("#failure").hidden`
+const compared = `document.querySelector("#sides table") && !document.querySelector("#sides").hasAttribute("aria-busy")`
+
+// The browser is started once: it takes longer than all else.
+func TestPage(t *testing.T) {
+	b := chromium.Start(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	file := readings(t, 4000)
+
+	t.Run("drop, judge, compare", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		tab.Drop(file)
+		tab.Until(done)
+		if text := tab.Text("#report"); !strings.Contains(text, "No verdict") || !strings.Contains(text, "Could serve") {
+			t.Errorf("without queries: %.400s", text)
+		}
+		tab.Do(chromedp.SendKeys("#queries", strings.TrimSuffix(asked, "\n")), chromedp.Click("#judge"))
+		tab.Until(`document.querySelector("#status").textContent === "Judged."`)
+		text := tab.Text("#result")
+		for _, want := range []string{"A primary key for readings.csv", "Verdict", "CREATE TABLE readings", "hot-sensor", "Partitions by size", "Rows by partition", "Rows of each node", "Writes over time and tokens", "several numbers of shards", "Compare designs"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not on the page", want)
+			}
+		}
+		tab.Until(compared)
+		before := tab.Text("#sides")
+		requests := len(tab.Requests())
+		tab.Do(chromedp.Focus("#shards"))
+		tab.Keys(kb.ArrowRight + kb.ArrowRight + kb.ArrowRight + kb.ArrowRight)
+		tab.Until(`document.querySelector("#compare-status").textContent.endsWith("N = 4.")`)
+		tab.Until(compared)
+		if after := tab.Text("#sides"); after == before || !strings.Contains(after, "in 4 shards") {
+			t.Errorf("N = 4 changed nothing: %s", after)
+		}
+		for _, r := range tab.Requests()[requests:] {
+			if !strings.HasPrefix(r, "POST ") {
+				t.Errorf("the page was loaded again: %s", r)
+			}
+		}
+		columns := chromium.Value[int](tab, `document.querySelectorAll("#sides thead th").length`)
+		tab.Do(chromedp.Click("#choices input:checked"))
+		tab.Until(fmt.Sprintf(`document.querySelectorAll("#sides thead th").length === %d`, columns-1))
+		if n := chromium.Value[int](tab, `document.querySelectorAll("svg[role=img]:not([aria-labelledby])").length`); n != 0 {
+			t.Errorf("%d drawings without words", n)
+		}
+		if ids := chromium.Value[[]string](tab, `(() => { const seen = {}; return [...document.querySelectorAll("[id]")].map(e => e.id).filter(id => seen[id]++ === 0 || (seen[id] = seen[id] || 1, false)) })()`); len(ids) > 0 {
+			t.Errorf("ids that are there twice: %v", ids)
+		}
+		if loose := chromium.Value[[]string](tab, `[...document.querySelectorAll("[aria-labelledby],[aria-describedby]")].flatMap(e => ((e.getAttribute("aria-labelledby")||"")+" "+(e.getAttribute("aria-describedby")||"")).trim().split(/\s+/)).filter(id => !document.getElementById(id))`); len(loose) > 0 {
+			t.Errorf("names of nothing: %v", loose)
+		}
+	})
+
+	t.Run("keyboard alone", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		tab.Do(chromedp.SetUploadFiles("#file", []string{file})) // the system's dialog is no part of the page
+		tab.Until(done)
+		reach(t, tab, "queries")
+		for _, line := range strings.SplitAfter(strings.TrimSuffix(asked, "\n"), "\n") {
+			tab.Keys(strings.ReplaceAll(line, "\n", "\r"))
+		}
+		reach(t, tab, "judge")
+		tab.Keys("\r")
+		tab.Until(`document.querySelector("#status").textContent === "Judged."`)
+		tab.Until(`document.activeElement.id === "result"`)
+		reach(t, tab, "save")
+		tab.Until(compared)
+		reach(t, tab, "shards")
+		tab.Keys(kb.ArrowRight)
+		tab.Until(`document.querySelector("#n").value === "N = 1"`)
+		if style := chromium.Value[string](tab, `getComputedStyle(document.activeElement).outlineStyle`); style == "none" {
+			t.Error("what has the focus does not show it")
+		}
+	})
+
+	t.Run("dark, light and print", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		tab.Drop(file)
+		tab.Until(done)
+		tab.Until(compared)
+		colours := map[string]string{}
+		for _, c := range []string{"light", "dark"} {
+			tab.Media("", c)
+			colours[c] = chromium.Value[string](tab, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.body).color`)
+			if low := chromium.Value[[]string](tab, contrast); len(low) > 0 {
+				t.Errorf("%s: too little contrast: %v", c, low)
+			}
+		}
+		if colours["light"] == colours["dark"] {
+			t.Errorf("dark is light: %v", colours)
+		}
+		tab.Media("print", "dark")
+		if seen := chromium.Value[bool](tab, `["#question","#compare",".save"].some(s => document.querySelector(s).offsetParent !== null)`); seen {
+			t.Error("what is no report is printed")
+		}
+		if paper := chromium.Value[string](tab, `getComputedStyle(document.body).backgroundColor`); paper != "rgb(255, 255, 255)" {
+			t.Errorf("printed on %s", paper)
+		}
+		tab.Media("", "")
+		pdf := chromium.Get(tab, chromedp.PrintToPDF())
+		if !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
+			t.Errorf("a PDF of %d bytes", len(pdf))
+		}
+		for _, width := range []int64{1100, 390} {
+			tab.Do(chromedp.EmulateViewport(width, 800))
+			if wide := chromium.Value[int64](tab, `document.documentElement.scrollWidth`); wide > width {
+				t.Errorf("on a screen of %d, the page is %d wide", width, wide)
+			}
+		}
+	})
+
+	t.Run("bad files", func(t *testing.T) {
+		_, url := serve(t)
+		for name, c := range map[string]struct{ data, queries, want, hint string }{
+			"empty.csv":    {"", "", "advise: empty.csv: is empty", "CSV has a record a line"},
+			"ragged.csv":   {"a,b\n1,2\n3\n", "", "advise: ragged.csv:3: ", "--max-bad-rows N"},
+			"no.parquet":   {"PAR1 and nothing else", "", "advise: no.parquet: the Parquet is damaged", "copy the file again"},
+			"array.json":   {"[{\"a\":1}]", "", "advise: array.json:1: is a JSON array", "jq -c"},
+			"queries.csv":  {"a,b\n1,2\n", "SELECT * FROM t WHERE aa = ?", `advise: queries:1:`, ""},
+			"<b>x</b>.csv": {"a,b\n1,2\n3,\"x\n", "", "advise: <b>x</b>.csv:", ""},
+		} {
+			tab := b.Open(t, url)
+			if c.queries != "" {
+				tab.Do(chromedp.SendKeys("#queries", c.queries))
+			}
+			path := write(t, strings.NewReplacer("<", "", ">", "", "/", "").Replace(name), []byte(c.data))
+			if strings.Contains(name, "<") {
+				tab.Until(fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([%q], %q)); dispatchEvent(new DragEvent("drop", { dataTransfer: d, cancelable: true })); return true })()`, c.data, name))
+			} else {
+				tab.Drop(path)
+			}
+			tab.Until(failed)
+			text := tab.Text("#failure")
+			first := strings.ReplaceAll(c.want, "<b>x</b>", "b>") // a slash ends a folder's name
+			if !strings.HasPrefix(text, c.want) && !strings.HasPrefix(text, first) || !strings.Contains(text, c.hint) {
+				t.Errorf("%s: %s", name, text)
+			}
+			for _, bad := range tab.Forgive() { // the browser logs what is refused
+				if !strings.Contains(bad, "422") {
+					t.Errorf("%s: %s", name, bad)
+				}
+			}
+		}
+	})
+
+	t.Run("the report as a file", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		tab.Drop(file)
+		tab.Until(done)
+		for link, shown := range map[string]bool{"save": false, "save-keys": true} {
+			html := chromium.Get(tab, chromedp.Evaluate[string](fmt.Sprintf(`fetch(document.getElementById(%q).href).then(r => r.text())`, link), chromedp.EvalAwaitPromise))
+			if strings.Contains(html, "hot-sensor") != shown {
+				t.Errorf("%s: values of keys shown: %t", link, !shown)
+			}
+			saved := b.Open(t, "file://"+write(t, link+".html", []byte(html)))
+			if text := saved.Text("body"); !strings.Contains(text, "Partitions by size") || !strings.Contains(text, "A primary key for readings.csv") {
+				t.Errorf("%s: %.300s", link, text)
+			}
+			if r := saved.Requests(); len(r) != 1 {
+				t.Errorf("%s: the file loads %v", link, r)
+			}
+		}
+	})
+
+	t.Run("two at once, and 50 MB", func(t *testing.T) {
+		_, url := serve(t)
+		large := readings(t, 1_150_000)
+		if st, err := os.Stat(large); err != nil || st.Size() < 50<<20 {
+			t.Fatal(err, st.Size())
+		}
+		one, two := b.Open(t, url), b.Open(t, url)
+		one.Drop(large)
+		two.Drop(file)
+		two.Until(done)
+		one.Until(done)
+		if text := one.Text("#report"); !strings.Contains(text, "1,150,000 rows") {
+			t.Errorf("%.200s", text)
+		}
+		if text := two.Text("#report"); !strings.Contains(text, "4,000 rows") {
+			t.Errorf("%.200s", text)
+		}
+	})
+
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range left {
+		if strings.Contains(f.Name(), "evenkeel") || strings.Contains(f.Name(), "multipart") {
+			t.Errorf("a file was written: %s", f.Name())
+		}
+	}
+}
+
+// reach presses Tab until an element has the focus.
+func reach(t *testing.T, tab *chromium.Tab, id string) {
+	t.Helper()
+	for range 80 {
+		if chromium.Value[string](tab, "document.activeElement.id") == id {
+			return
+		}
+		tab.Keys("\t")
+	}
+	t.Fatalf("Tab does not reach %s", id)
+}
+
+// contrast lists texts whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
+const contrast = `(() => {
+  const channel = v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = c => .2126 * channel(c[0]) + .7152 * channel(c[1]) + .0722 * channel(c[2]);
+  const parse = s => (s.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const paper = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+  const out = new Set();
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.closest("[hidden],:disabled,noscript") || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.getClientRects().length === 0) continue;
+    const style = getComputedStyle(e), ink = parse(e instanceof SVGElement ? style.fill : style.color);
+    const a = light(ink), b = light(paper(e));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5 && !(e instanceof SVGTitleElement)) out.add(e.tagName + "." + e.getAttribute("class") + " " + ratio.toFixed(2));
+  }
+  return [...out];
+})()`
