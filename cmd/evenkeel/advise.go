@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 
@@ -168,7 +169,11 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 			return nil, err
 		}
 	}
-	ctx := context.Background()
+	// The first Ctrl-C leaves what was read by then, the second one ends it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	boundMemory()
 	src, done, err := a.open(ctx)
 	if err != nil {
 		return nil, err
@@ -185,6 +190,8 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 		}
 		return nil, err
 	}
+	p.end()
+	passedOver(std.err, r.BadFirst, r.BadRows)
 	if a.HTML != "" {
 		r.Details = study.Details()
 		if err := study.Detailed(ctx, src, po, r.Details); err != nil {

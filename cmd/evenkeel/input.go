@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
 	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/workbench/rows"
@@ -14,6 +17,29 @@ type inputFlags struct {
 	Header     string   `enum:"auto,yes,no" default:"auto" help:"Of ${enum}: does the first record of CSV name the columns? (${default}: yes, unless it has a number, a date or the like.)"`
 	Columns    []string `placeholder:"A,B" help:"Names of the columns of CSV without a header, in their order; c1, c2, … by default."`
 	MaxBadRows int64    `default:"0" help:"How many bad rows to pass over before giving up (${default})."`
+}
+
+// readingMemory is what the garbage collector keeps to where it can: what reading
+// needs is less, and the whole stays below 300 MB.
+const readingMemory = 224 << 20
+
+// boundMemory keeps memory from growing to twice what is in use, unless the
+// environment says how far it may.
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(readingMemory)
+	}
+}
+
+// passedOver shows the first few of the bad rows.
+func passedOver(out io.Writer, first []string, all int64) {
+	const most = 3
+	for _, b := range first[:min(most, len(first))] {
+		fmt.Fprintf(out, "evenkeel: passed over %s\n", b)
+	}
+	if all > most {
+		fmt.Fprintf(out, "evenkeel: and %d more\n", all-most)
+	}
 }
 
 // check says what is wrong with the flags.

@@ -123,6 +123,8 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	case scanned.Rows == 0:
 		return nil, fmt.Errorf("%s: has no rows", src.Name())
 	}
+	p.end()
+	passedOver(std.err, scanned.Shown(), scanned.Bad)
 	r := sim.Report()
 	r.Data, r.BadRows = src.Name(), scanned.Bad
 	return r, nil

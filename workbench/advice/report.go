@@ -15,9 +15,11 @@ type Report struct {
 	Data    string `json:"data"`
 	Rows    int64  `json:"rows"`
 	BadRows int64  `json:"bad_rows"`
-	Partial bool   `json:"partial,omitempty"` // not all rows were read
-	Target  Target `json:"target"`
-	Table   string `json:"table"`
+	// BadFirst are the first few of them: file, line and reason.
+	BadFirst []string `json:"bad_rows_first,omitempty"`
+	Partial  bool     `json:"partial,omitempty"` // not all rows were read
+	Target   Target   `json:"target"`
+	Table    string   `json:"table"`
 
 	EventTime string `json:"event_time,omitempty"` // the column
 	Heat      string `json:"heat_source"`
@@ -121,6 +123,9 @@ func (s *Study) Report() *Report {
 	r := &Report{
 		Data: s.p.Data, Rows: s.p.Rows, BadRows: s.p.Bad, Partial: s.p.Partial, Target: s.o.Target, Table: s.table(),
 		EventTime: s.timeName(), Heat: s.load.why, Columns: s.columns(), Queries: []QueryText{}, Candidates: []Candidate{},
+	}
+	for i := range s.p.Bads {
+		r.BadFirst = append(r.BadFirst, s.p.Bads[i].Error())
 	}
 	for i := range s.qs {
 		q := &s.qs[i]

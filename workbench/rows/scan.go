@@ -29,6 +29,14 @@ type Scanned struct {
 	Partial bool     // the context ended it
 }
 
+// Shown is the first few bad rows as their messages.
+func (s *Scanned) Shown() (list []string) {
+	for i := range s.First {
+		list = append(list, s.First[i].Error())
+	}
+	return list
+}
+
 // Scan reads all rows, from the first one, and gives them to each in batches, from
 // several goroutines at once: worker, below o.Workers, says which. It returns when
 // the last call has. It can be called again: standard input is kept in a temporary
