@@ -97,6 +97,7 @@ func fractionOf(text string) (float64, error) {
 func (c *inspectCmd) Run(std *stdio) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends at once
 	if err := c.inspect(ctx, std); err != nil {
 		return liveHint(fmt.Errorf("inspect: %w", err))
 	}
