@@ -21,6 +21,6 @@ func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	if err := s.drop(t); err != nil {
 		return nil, err
 	}
-	shown.Status = schema.Deleting
+	shown.Status, shown.Global = schema.Deleting, nil // as AWS shows it
 	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
 }
