@@ -36,6 +36,8 @@ type conn struct {
 	draining   atomic.Bool
 	registered atomic.Uint32 // event types, bits of eventTypes
 
+	running chan struct{} // a place for each of the router's goroutines that is at work
+
 	mu   sync.Mutex
 	reqs []*Request // all that were made, by tag
 	free *Request
@@ -50,9 +52,13 @@ const (
 	stateReady
 )
 
+// maxRunning is how many of the router's goroutines are at work for one connection.
+const maxRunning = 64
+
 func newConn(d *Door, nc net.Conn) *conn {
 	return &conn{
-		d: d,
+		d:       d,
+		running: make(chan struct{}, maxRunning),
 		t: transport.New(nc, transport.Options{
 			Server:   true,
 			MaxFrame: d.opts.MaxFrameUnauthenticated,

@@ -114,7 +114,8 @@ func (r *Request) Pass(req wire.Message) {
 // has not, it ends the request with Overloaded. Only within Serve, as the last
 // thing there. f ends the request; Body is retained for it.
 func (r *Request) Go(f func()) {
-	d := r.c.d
+	c := r.c
+	d := c.d
 	select {
 	case d.tasks <- struct{}{}:
 	default:
@@ -134,6 +135,13 @@ func (r *Request) Go(f func()) {
 			<-d.tasks
 			d.wg.Done()
 		}()
+		// Each may hold a long result. Those of a client that does not read what it
+		// has got wait, and hold nothing but the request.
+		c.running <- struct{}{}
+		defer func() { <-c.running }()
+		if c.t.Pending() > d.opts.MaxUnread {
+			c.t.WaitPending(d.opts.MaxUnread / 2)
+		}
 		f()
 	}()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,6 +78,7 @@ type Engine struct {
 	closing sync.RWMutex // guards closed against new work
 	closed  bool
 	work    sync.WaitGroup // goroutines of requests
+	long    chan struct{}  // a place for each request that may take long
 }
 
 var _ store.Store = (*Engine)(nil)
@@ -92,6 +94,10 @@ const (
 	metaPageKey  = "engine/page-key"
 )
 
+// longAtOnce is how many requests that may take long are carried out at once, on
+// machines with few cores; more would not end sooner.
+const longAtOnce = 16
+
 // Open opens the engine whose data are in dir, creating it where there is none.
 func Open(dir string, o Options) (*Engine, error) {
 	o.withDefaults()
@@ -101,6 +107,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e := &Engine{options: o, db: db, clock: newClock(o.Clock), started: o.Clock()}
 	e.timeuuid = e.clock.timeuuid
+	e.long = make(chan struct{}, max(longAtOnce, 2*runtime.GOMAXPROCS(0)))
 	e.plans = newPlanCache(o.Prepared)
 	if err := e.load(); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -81,6 +81,9 @@ func (l *link) serve(req wire.Message, to store.Receiver, tag uint32) bool {
 	c.read.reset()
 	go func() {
 		defer l.engine.work.Done()
+		// Each may hold a long result: those that wait hold nothing but the request.
+		l.engine.long <- struct{}{}
+		defer func() { <-l.engine.long }()
 		c.detached = true
 		if c.run(req) == answered {
 			to.Flush()
