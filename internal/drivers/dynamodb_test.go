@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,5 +151,94 @@ func TestGoSDK(t *testing.T) {
 	var missing *types.ResourceNotFoundException
 	if !errors.As(err, &missing) {
 		t.Errorf("a table that is not there: %v", err)
+	}
+}
+
+// What was acknowledged is there after the process is killed, on plain and sharded
+// tables.
+func TestKilledDynamoDoor(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	url, dir := "http://"+addr, t.TempDir()
+	serve := func() *exec.Cmd {
+		cmd := exec.Command(evenkeel(t), "serve", "--listen-cql", "127.0.0.1:0", "--listen-http", "off", "--listen-dynamodb", addr, "--data", dir)
+		serving := make(chan struct{})
+		log := &lines{until: "DynamoDB on ", seen: serving}
+		cmd.Stderr = log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-serving:
+		case <-time.After(time.Minute):
+			_ = cmd.Process.Kill()
+			t.Fatalf("the door does not serve after a minute; it printed:\n%s", log)
+		}
+		return cmd
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	client := dynamodb.New(dynamodb.Options{
+		BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), RetryMaxAttempts: 1,
+	})
+	door := serve()
+	tables := []string{"Plain", "Sharded"}
+	for _, name := range tables {
+		in := &dynamodb.CreateTableInput{
+			TableName: &name, BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("h"), AttributeType: "S"}, {AttributeName: aws.String("r"), AttributeType: "S"}},
+			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("h"), KeyType: "HASH"}, {AttributeName: aws.String("r"), KeyType: "RANGE"}},
+		}
+		if name == "Sharded" {
+			in.Tags = []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("strategy=calculated shards=5")}}
+		}
+		if _, err := client.CreateTable(ctx, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := func(w, n int) map[string]types.AttributeValue {
+		return map[string]types.AttributeValue{"h": &types.AttributeValueMemberS{Value: fmt.Sprint(w)}, "r": &types.AttributeValueMemberS{Value: fmt.Sprint(n)}}
+	}
+	const writers = 6
+	var acknowledged [writers]int
+	var running sync.WaitGroup
+	for w := range writers {
+		running.Go(func() {
+			for n := 0; ; n++ {
+				if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &tables[n%2], Item: key(w, n)}); err != nil {
+					return // it has been killed
+				}
+				acknowledged[w] = n + 1
+			}
+		})
+	}
+	time.Sleep(700 * time.Millisecond)
+	if err := door.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = door.Wait() // it was killed
+	running.Wait()
+	door = serve()
+	defer func() {
+		_ = door.Process.Kill()
+		_ = door.Wait()
+	}()
+	for w, count := range acknowledged {
+		if count == 0 {
+			t.Errorf("writer %d has written nothing", w)
+		}
+		for n := range count {
+			out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &tables[n%2], Key: key(w, n)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Item == nil {
+				t.Errorf("item %d of writer %d in table %s was acknowledged and is gone", n, w, tables[n%2])
+			}
+		}
 	}
 }
