@@ -119,12 +119,12 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 	}
 	t, err := live.Open(ctx, c.at, o)
 	if err != nil {
-		return err
+		return early(ctx, err)
 	}
 	defer t.Close()
 	s := &survey{cmd: c, t: t, std: std, file: file}
 	if err := s.prepare(ctx); err != nil {
-		return err
+		return early(ctx, err)
 	}
 	why := s.read(ctx)
 	if errors.Is(why, live.ErrDropped) {
@@ -132,10 +132,7 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 		return why
 	}
 	if why != nil && len(s.run.Done) == 0 {
-		if ctx.Err() != nil {
-			return withHint(errors.New("stopped before the first range of tokens was read"), "the same command begins again")
-		}
-		return why
+		return early(ctx, why)
 	}
 	// What is still to be asked is little: it is asked also after an interruption.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
@@ -158,6 +155,14 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 		return &coded{withHint(err, "the same command goes on where this one stopped (%s)", file), partialResult}
 	}
 	return nil
+}
+
+// early is what to say of an end before anything was counted.
+func early(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return withHint(errors.New("stopped before the first range of tokens was read"), "the same command begins again")
 }
 
 // print prints the report.

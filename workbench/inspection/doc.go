@@ -29,8 +29,9 @@
 // It promises:
 //
 //  1. Of a whole reading, counts are exact and percentiles within 1%; of a sample,
-//     intervals hold with 99% confidence. A report says which it is, and how much of
-//     the ring it is of.
+//     intervals hold with 99% confidence, those of sums unless a few partitions that
+//     were not read have a large part of the table. A report says which it is, and how
+//     much of the ring it is of.
 //  2. Memory is bounded, whatever the table holds.
 //  3. A Run that is written and read back goes on as if it had not been.
 //  4. What is kept (Run) has tokens in place of keys.
