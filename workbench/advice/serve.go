@@ -124,8 +124,16 @@ func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, r
 		}
 		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, from the newest on", name), true
 	}
-	// There will be more of them.
-	return math.Max(all, 2), fmt.Sprintf("all %s of a key, %s so far", name, number(all)), true
+	// There will be more of them: a year's, or those in which a row lives.
+	year := seconds(profile.Year)
+	if s.load.ttl > 0 {
+		year = math.Min(year, s.load.ttl)
+	}
+	more := math.Max(math.Ceil(year/seconds(unit)), 2)
+	if more <= all {
+		return math.Max(all, 2), fmt.Sprintf("all %s of a key, %s so far", name, number(all)), true
+	}
+	return more, fmt.Sprintf("all %s of a key, %s so far, %s in a year", name, number(all), number(more)), true
 }
 
 // bucketRows is the rows of a bucket on average: as they are in the data, or, where
