@@ -36,9 +36,10 @@ type Entry struct {
 	Physical string // the physical table's
 	ID       string // TableId of the physical table; empty while Creating
 	State    State
-	Layout   *shard.Layout
-	Hash     string // the logical partition key, which the physical table does not name
-	HashType string // S, N or B
+	Layout   *shard.Layout            // nil: only indexes are sharded
+	Indexes  map[string]*shard.Layout // of sharded global indexes, by name
+	Hash     string                   // the logical partition key, which the physical table does not name
+	HashType string                   // S, N or B
 	Started  time.Time
 }
 
@@ -63,25 +64,55 @@ type item struct {
 	Hash     text `json:"hash"`
 	HashType text `json:"hash_type"`
 	Started  num  `json:"started"`
+	Indexes  nums `json:"indexes"`
 }
 
 type text struct{ S string }
 type num struct{ N string }
+type nums struct{ M map[string]num }
 
 func number(n int64) num { return num{strconv.FormatInt(n, 10)} }
 
 func (e *Entry) item() item {
-	return item{
+	i := item{
 		Table: text{e.Table}, Physical: text{e.Physical}, ID: text{e.ID}, State: text{string(e.State)},
-		Strategy: text{e.Layout.Strategy.String()}, Shards: number(int64(e.Layout.N)), Gen: number(e.Layout.Generation),
+		Shards: number(0), Gen: number(0), Indexes: nums{make(map[string]num)},
 		Hash: text{e.Hash}, HashType: text{e.HashType}, Started: number(e.Started.UnixMilli()),
 	}
+	if e.Layout != nil {
+		i.Strategy, i.Shards, i.Gen = text{e.Layout.Strategy.String()}, number(int64(e.Layout.N)), number(e.Layout.Generation)
+	}
+	for name, l := range e.Indexes {
+		i.Indexes.M[name] = number(int64(l.N))
+	}
+	return i
+}
+
+// layout returns the layout of so many shards; nil of none.
+func (i *item) layout(strategy, shards string) (*shard.Layout, error) {
+	if shards == "0" {
+		return nil, nil
+	}
+	l, err := shard.Parse(map[string]string{"strategy": strategy, "shards": shards})
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
+	}
+	return l, nil
 }
 
 func (i *item) entry() (*Entry, error) {
-	l, err := shard.Parse(map[string]string{"strategy": i.Strategy.S, "shards": i.Shards.N})
+	l, err := i.layout(i.Strategy.S, i.Shards.N)
 	if err != nil {
-		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
+		return nil, err
+	}
+	var indexes map[string]*shard.Layout
+	for name, n := range i.Indexes.M {
+		if indexes == nil {
+			indexes = make(map[string]*shard.Layout)
+		}
+		if indexes[name], err = i.layout(shard.Calculated.String(), n.N); err != nil {
+			return nil, err
+		}
 	}
 	generation, err := strconv.ParseInt(i.Gen.N, 10, 64)
 	if err != nil {
@@ -91,9 +122,11 @@ func (i *item) entry() (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the catalogue's entry of %s: time %q", i.Table.S, i.Started.N)
 	}
-	l.Generation = generation
+	if l != nil {
+		l.Generation = generation
+	}
 	return &Entry{
-		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l,
+		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Indexes: indexes,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
 	}, nil
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,41 +19,89 @@ const (
 
 // Declaration is a CreateTable that declares a write-sharded table.
 type Declaration struct {
-	Layout   *shard.Layout
-	Hash     schema.Definition   // the logical partition key
-	Physical *schema.Declaration // of the physical table, which bears the client's tags
+	Layout   *shard.Layout            // nil: the table itself is plain
+	Indexes  map[string]*shard.Layout // of the sharded global indexes
+	Hash     schema.Definition        // the logical partition key
+	Physical *schema.Declaration      // of the physical table, which bears the client's tags
 }
 
-// Sharded returns what a CreateTable declares, nil if the table is to be a plain
-// one. Errors are about the logical table.
+// Sharded returns what a CreateTable declares, nil if the table and its indexes are
+// to be plain ones. Errors are about the logical table.
 func Sharded(d *schema.Declaration) (*Declaration, error) {
 	value, declared := "", false
+	indexes := make(map[string]string)
 	for _, tag := range d.Tags {
+		name, ofIndex := strings.CutPrefix(tag.Key, IndexTagPrefix)
 		switch {
 		case tag.Key == Tag:
 			value, declared = tag.Value, true
+		case ofIndex:
+			indexes[name] = tag.Value
 		case strings.HasPrefix(tag.Key, Tag):
-			return nil, refuse(d.Name, "the tag %s is not known; %s = 'strategy=calculated shards=N' shards the table", tag.Key, Tag)
+			return nil, refuse(d.Name, "the tag %s is not known; %s = 'strategy=calculated shards=N' shards the table, %s<IndexName> = 'shards=N' a global secondary index",
+				tag.Key, Tag, IndexTagPrefix)
 		}
 	}
 	if name := reservedName(d); name != "" {
 		return nil, refuse(d.Name, "attribute %s: names that begin with %s are reserved; choose another name", name, HiddenPrefix)
 	}
-	if !declared {
+	if !declared && len(indexes) == 0 {
 		return nil, nil
 	}
 	logical, err := schema.Create(d)
 	if err != nil {
 		return nil, err
 	}
-	layout, err := parseLayout(d.Name, value)
-	if err != nil {
+	out := &Declaration{Indexes: make(map[string]*shard.Layout), Hash: definition(d, logical.HashName())}
+	if declared {
+		if out.Layout, err = parseLayout(d.Name, value); err != nil {
+			return nil, err
+		}
+		if err := checkShardable(logical, out.Layout); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(indexes)) {
+		if out.Indexes[name], err = parseLayout(d.Name, indexes[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.checkIndexes(logical); err != nil {
 		return nil, err
 	}
-	if err := checkShardable(logical, layout); err != nil {
-		return nil, err
+	out.Physical = out.physical(d, logical)
+	return out, nil
+}
+
+// checkIndexes says whether the indexes that are to be sharded can be. One that has
+// the partition key of a sharded table inherits its shards: it would throttle the
+// table's writes where the table itself would not.
+func (out *Declaration) checkIndexes(t *schema.Table) error {
+	for i := range t.Global {
+		ix := &t.Global[i]
+		if out.Layout != nil && out.Indexes[ix.Name] == nil && len(ix.Key.Hash) == 1 && ix.Key.Hash[0] == t.HashName() {
+			out.Indexes[ix.Name] = out.Layout
+		}
 	}
-	return &Declaration{Layout: layout, Hash: definition(d, logical.HashName()), Physical: physicalDeclaration(d, logical)}, nil
+	for _, name := range slices.Sorted(maps.Keys(out.Indexes)) {
+		ix, local := t.Index(name)
+		layout := out.Indexes[name]
+		switch {
+		case ix == nil:
+			return refuse(t.Name, "the tag %s%s is about an index that the table does not have; leave it out", IndexTagPrefix, name)
+		case local:
+			return refuse(t.Name, "local secondary index %s is spread with the table; leave the tag %s%s out", name, IndexTagPrefix, name)
+		case layout.Strategy != shard.Calculated:
+			return refuse(t.Name, "index %s: strategy 'random' would move an entry at each put; use 'calculated'", name)
+		case len(ix.Key.Hash) == schema.MaxKeyAttributes:
+			return refuse(t.Name, "index %s has %d partition key attributes, and no room for the shard; leave one out", name, len(ix.Key.Hash))
+		case len(ix.Key.Range) > 1:
+			return refuse(t.Name, "index %s has %d sort key attributes, which this version does not merge; use one", name, len(ix.Key.Range))
+		case len(indexPrefix)+len(name) > 255:
+			return refuse(t.Name, "index %s: the name leaves no room for that of the hidden attribute %s<IndexName>; use a shorter one", name, indexPrefix)
+		}
+	}
+	return nil
 }
 
 func refuse(table, format string, args ...any) error {
@@ -110,14 +159,6 @@ func checkShardable(t *schema.Table, layout *shard.Layout) error {
 	case layout.Strategy == shard.Random:
 		return refuse(t.Name, "strategy 'random' would make two items of one that is put twice; "+
 			"use 'calculated', which spreads as evenly, since sort keys differ, and finds an item in one read")
-	case len(t.Local) > 0:
-		return refuse(t.Name, "local secondary index %s: its entries would be spread over the shards, which this version does not merge; "+
-			"use a global secondary index", t.Local[0].Name)
-	}
-	for i := range t.Global {
-		if err := checkIndex(t, &t.Global[i]); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -136,22 +177,41 @@ func definition(d *schema.Declaration, name string) schema.Definition {
 	return d.Definitions[i]
 }
 
-// physicalDeclaration is the declaration with the hidden partition key.
-func physicalDeclaration(d *schema.Declaration, logical *schema.Table) *schema.Declaration {
+// physical is the declaration with the hidden attributes.
+func (out *Declaration) physical(d *schema.Declaration, logical *schema.Table) *schema.Declaration {
 	p := *d
 	hash := logical.HashName()
-	p.Key = slices.Clone(d.Key)
-	p.Key[0].Name = PartitionKey
-	p.Definitions = []schema.Definition{{Name: PartitionKey, Type: attribute.S}}
+	p.Definitions = nil
+	if out.Layout != nil {
+		p.Key = slices.Clone(d.Key)
+		p.Key[0].Name = PartitionKey
+		p.Definitions = []schema.Definition{{Name: PartitionKey, Type: attribute.S}}
+	}
 	inIndex := slices.ContainsFunc(logical.Global, func(ix schema.Index) bool { return ix.Key.Has(hash) })
 	for _, def := range d.Definitions {
-		if def.Name != hash || inIndex {
+		if def.Name != hash || inIndex || out.Layout == nil {
 			p.Definitions = append(p.Definitions, def)
+		}
+	}
+	p.Local = slices.Clone(d.Local)
+	for i := range p.Local {
+		if out.Layout != nil {
+			p.Local[i].Key = slices.Clone(p.Local[i].Key)
+			p.Local[i].Key[0].Name = PartitionKey
+			p.Local[i] = physicalIndex(p.Local[i], schema.Key{}, hash)
 		}
 	}
 	p.Global = slices.Clone(d.Global)
 	for i := range p.Global {
-		p.Global[i] = physicalIndex(p.Global[i], logical.Global[i].Key, hash)
+		ix := &p.Global[i]
+		if out.Layout != nil {
+			*ix = physicalIndex(*ix, logical.Global[i].Key, hash)
+		}
+		if layout := out.Indexes[ix.Name]; layout != nil {
+			in := index{ix.Name, layout}
+			ix.Key = append([]schema.KeyElement{{Name: in.attribute(), Type: "HASH"}}, ix.Key...)
+			p.Definitions = append(p.Definitions, schema.Definition{Name: in.attribute(), Type: attribute.N})
+		}
 	}
 	return &p
 }
@@ -177,6 +237,9 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 			continue
 		}
 		ix, _ := changed.Index(create.Name)
+		if t.Layout == nil {
+			continue
+		}
 		if err := checkIndex(t.Logical, ix); err != nil {
 			return nil, err
 		}

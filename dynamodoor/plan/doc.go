@@ -11,17 +11,24 @@
 // of its sort key's value in the table's layout (package shard); what is hashed is
 // the value's UTF-8, its bytes, or the number as DynamoDB shows it.
 //
+// A sharded global index has one more partition key attribute, first: the number
+// evenkeel.s.<index>, the shard of the item's primary key (both attributes, as in
+// package shard) in the index's layout. It depends on nothing that an update can
+// change, and every put and update sets it. An item without the index's own key
+// attributes is in no index, as ever.
+//
 // # Plans
 //
 // A plan is a value; it prints, and is the same on every door:
 //
 //   - Direct: one physical request, whose answer is made logical. All operations
-//     on single items, batches and transactions, scans, queries of an index, and
-//     queries that bind the sort key.
-//   - Fanout: a Query of a logical partition: its shards are read in the order of
-//     the sort key (package scatter), and filter, projection and count are worked
-//     out here, after the merge, since a shard would not tell the keys of what its
-//     filter drops.
+//     on single items, batches and transactions, scans, queries of an unsharded
+//     index, and queries that bind the table's sort key.
+//   - Fanout: a Query of a logical partition, of the table or an index: its shards
+//     are read in the order of the sort key (package scatter), and filter,
+//     projection and count are worked out here, after the merge, since a shard would
+//     not tell the keys of what its filter drops. Entries of an index that have one
+//     sort key are in the order of their shards.
 //
 // It promises:
 //

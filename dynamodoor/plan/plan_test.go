@@ -38,7 +38,7 @@ func declare(t *testing.T, body string) (*plan.Table, *plan.Declaration, error) 
 	if err != nil {
 		t.Fatalf("the physical table of %s: %v", body, err)
 	}
-	table, err := plan.NewTable(q.Name, physical, d.Hash, d.Layout)
+	table, err := plan.Open(plan.Spec{Name: q.Name, Physical: physical, Hash: d.Hash, Layout: d.Layout, Indexes: d.Indexes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,11 @@ func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
 		if out.Attributes == nil {
 			return nil
 		}
-		if out.Attributes = strip(out.Attributes, t.hash.Name); string(out.Attributes) == "{}" {
+		also := ""
+		if t.Layout != nil {
+			also = t.hash.Name
+		}
+		if out.Attributes = strip(out.Attributes, also); string(out.Attributes) == "{}" {
 			out.Attributes = nil
 		}
 		return nil
@@ -93,6 +97,9 @@ func (t *Table) checkKey(key attribute.Item) (attribute.Item, error) {
 
 // checkLength says whether a partition key leaves room for the shard.
 func (t *Table) checkLength(hash attribute.Value) error {
+	if t.Layout == nil {
+		return nil
+	}
 	physical := t.partition(hash, t.shards(hash))
 	if n := len(physical.Text()); n > attribute.MaxHashSize {
 		return exception.InvalidParameters("Size of hashkey %s has exceeded the maximum size limit of %d bytes by %d bytes: "+
@@ -127,12 +134,12 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 // tooLarge is AWS's error about an item that is too large only with the hidden
 // attribute.
 func tooLarge(message string) error {
-	return exception.Invalid("%s: in a write-sharded table it includes the hidden attribute %s", message, PartitionKey)
+	return exception.Invalid("%s: in a write-sharded table it includes the hidden attributes %s…", message, HiddenPrefix)
 }
 
 // checkUpdate returns the physical key and update of logical ones. An item that the
 // update makes must have its logical partition key, which is no part of the
-// physical one.
+// physical one, and its shards in indexes.
 func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition *expression.Condition) (attribute.Item, *expression.Update, error) {
 	physical, err := t.checkKey(key)
 	if err != nil {
@@ -147,8 +154,12 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	if err := checkPaths(condition.Paths()); err != nil {
 		return nil, nil, err
 	}
-	hash, _ := key.Get(t.hash.Name)
-	return physical, expression.SetAttributes(attribute.Item{{Name: t.hash.Name, Value: hash}}, u), nil
+	set := t.withShards(nil, key)
+	if t.Layout != nil {
+		hash, _ := key.Get(t.hash.Name)
+		set = set.With(t.hash.Name, hash)
+	}
+	return physical, expression.SetAttributes(set, u), nil
 }
 
 // direct is the plan of a physical request that only this table is in.

@@ -1,14 +1,16 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
 // PageSize is how many bytes of items a page reads: it ends with the item that
@@ -21,51 +23,85 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ix != nil {
-		return t.queryIndex(q, ix)
-	}
 	if err := checkPaths(slices.Values(q.Projection.Paths())); err != nil {
 		return nil, err
 	}
 	if err := checkPaths(q.Filter.Paths()); err != nil {
 		return nil, err
 	}
-	if err := t.checkLength(k.Hash[0]); err != nil {
-		return nil, err
+	f := &Fanout{table: t, query: q, keys: k, index: ix}
+	n := 1
+	switch _, local := t.index(ix); {
+	case ix != nil && !local:
+		in := t.sharded(ix.Name)
+		if in == nil {
+			return t.queryIndex(q, ix)
+		}
+		n = in.layout.Shards(nil)
+		f.shardOf = func(key attribute.Item) int { return t.shardIn(in, key) }
+		f.partition = func(shard int) (names []string, values []attribute.Value) {
+			return append([]string{in.attribute()}, ix.Key.Hash...), append([]attribute.Value{attribute.Int(int64(shard))}, k.Hash...)
+		}
+	case t.Layout == nil:
+		return t.forward(q), nil
+	default:
+		if err := t.checkLength(k.Hash[0]); err != nil {
+			return nil, err
+		}
+		n = t.shards(k.Hash[0])
+		f.shardOf = func(key attribute.Item) int {
+			sort, _ := key.Get(t.sort.Name)
+			return t.shardOf(k.Hash[0], sort)
+		}
+		f.partition = func(shard int) ([]string, []attribute.Value) {
+			return []string{PartitionKey}, []attribute.Value{t.partition(k.Hash[0], shard)}
+		}
 	}
-	n := t.shards(k.Hash[0])
-	if k.Op == expression.Equal {
-		return t.queryShard(q, k, t.shardOf(k.Hash[0], k.Low)), nil
+	f.sort = t.sort.Name
+	if ix != nil {
+		f.sort = ""
+		if len(ix.Key.Range) == 1 {
+			f.sort = ix.Key.Range[0]
+		}
+	}
+	if ix == nil && k.Op == expression.Equal {
+		return f.one(f.shardOf(attribute.Item{{Name: t.sort.Name, Value: k.Low}})), nil
 	}
 	if n == 1 {
-		return t.queryShard(q, k, 1), nil
+		return f.one(1), nil
 	}
-	f := &Fanout{table: t, query: q, keys: k}
 	for s := range n {
 		f.Shards = append(f.Shards, s+1)
 	}
 	if q.Start != nil {
-		start, _ := q.Start.Get(t.sort.Name)
-		f.Start = &Row{Sort: start}
+		f.Start = f.row(q.Start)
 	}
 	return f, nil
 }
 
-// physicalRange is a range of one shard as a physical key condition.
-func (t *Table) physicalRange(k expression.KeyRange, shard int) *expression.KeyCondition {
-	k.Hash = []attribute.Value{t.partition(k.Hash[0], shard)}
-	return k.Condition([]string{PartitionKey}, []string{t.sort.Name})
-}
-
-// queryShard is the plan of a Query that one shard answers.
-func (t *Table) queryShard(q *api.Query, k expression.KeyRange, shard int) Plan {
+// forward is the plan of a Query of a plain table that has sharded indexes.
+func (t *Table) forward(q *api.Query) Plan {
 	p := *q
 	p.Table = t.Physical
-	p.KeyCondition = t.physicalRange(k, shard)
-	if q.Start != nil {
-		p.Start = t.physicalStart(q.Start, nil)
+	return t.reading(&p)
+}
+
+// one is the plan of the Query if one shard answers it.
+func (f *Fanout) one(shard int) Plan {
+	p := *f.query
+	p.Table = f.table.Physical
+	p.KeyCondition = f.condition(f.keys, shard)
+	if f.query.Start != nil {
+		p.Start = f.table.physicalStart(f.query.Start, f.index)
 	}
-	return t.reading(&p, q.Start)
+	return f.table.reading(&p)
+}
+
+// condition is a range of one shard as a physical key condition.
+func (f *Fanout) condition(k expression.KeyRange, shard int) *expression.KeyCondition {
+	names, values := f.partition(shard)
+	k.Hash = values
+	return k.Condition(names, []string{f.sort})
 }
 
 // Fanout is the plan of a Query that reads several shards. Who carries it out reads
@@ -77,22 +113,46 @@ type Fanout struct {
 
 	table *Table
 	query *api.Query
+	index *schema.Index // nil: of the table itself
 	keys  expression.KeyRange
+	sort  string // the sort key that is read by; empty: an index has none
+
+	shardOf   func(key attribute.Item) int
+	partition func(shard int) (names []string, values []attribute.Value)
+	seq       atomic.Int64 // of the last row
 }
 
 // Row is an item that was read.
 type Row struct {
-	Sort attribute.Value   // of the sort key: no two rows of a partition have the same
+	Sort attribute.Value   // of the sort key; rows of an index may have the same
 	Item attribute.Item    // without what is hidden
 	Text attribute.Encoded // likewise
 	Size int               // as an unsharded table has it
+
+	key   attribute.Item // the keys of the table and the index
+	shard int
+	seq   int64 // orders what came from one shard
 }
 
-// Compare orders rows as the answer has them.
+// row is a position after the item with these keys.
+func (f *Fanout) row(key attribute.Item) *Row {
+	r := &Row{key: key, shard: f.shardOf(key)}
+	r.Sort, _ = key.Get(f.sort)
+	return r
+}
+
+// Compare orders rows as the answer has them: by the sort key, and rows of an index
+// with one sort key by their shards, as the store has them there.
 func (f *Fanout) Compare(a, b *Row) int {
 	c, _ := attribute.Compare(a.Sort, b.Sort)
+	if c == 0 && f.index != nil {
+		c = cmp.Compare(a.shard, b.shard)
+	}
 	if f.query.Backward {
-		return -c
+		c = -c
+	}
+	if c == 0 && f.index != nil {
+		c = cmp.Compare(a.seq, b.seq)
 	}
 	return c
 }
@@ -104,7 +164,7 @@ func (f *Fanout) Err(err error) error { return visibleError(err) }
 func (f *Fanout) String() string {
 	first := f.Fetch(f.Shards[0], f.Start, nil, 0)
 	first.Limit = 0
-	s := fmt.Sprintf("%d shards of %s, merged by %s\n  %s", len(f.Shards), f.table.Logical.Name, f.table.sort.Name, describe(first))
+	s := fmt.Sprintf("%d shards of %s, merged by %s\n  %s", len(f.Shards), f.name(), f.sort, describe(first))
 	if f.query.Filter != nil {
 		s += fmt.Sprintf("\n  then filter %s", f.query.Filter)
 	}
@@ -139,76 +199,101 @@ func (f *Fanout) Page(rows, bytes int) int {
 	return max(1, n)
 }
 
+// name is what is read.
+func (f *Fanout) name() string {
+	if f.index != nil {
+		return f.table.Logical.Name + "/" + f.index.Name
+	}
+	return f.table.Logical.Name
+}
+
 // Fetch is the request for rows of one shard: the first limit ones after a row and
 // up to another, in the order of the answer; nil is no bound. What comes may have
-// rows beyond the bounds: Rows leaves them out.
+// rows beyond the bounds: Rows leaves them out. It is nil if there can be none.
 func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
-	t := f.table
 	q := &api.Query{
 		Read: api.Read{
-			Table: t.Physical, Limit: limit, Consistent: f.query.Consistent, Capacity: f.query.Capacity,
+			Table: f.table.Physical, Limit: limit, Consistent: f.query.Consistent, Capacity: f.query.Capacity, Select: f.selects(),
 		},
 		Backward: f.query.Backward,
 	}
 	k := f.keys
-	if upto != nil {
-		k = f.upto(k, upto.Sort)
+	if f.index != nil {
+		q.Index = f.index.Name
 	}
-	q.KeyCondition = t.physicalRange(k, shard)
-	if after != nil {
-		q.Start = attribute.NewItem(
-			attribute.Attribute{Name: PartitionKey, Value: t.partition(f.keys.Hash[0], shard)},
-			attribute.Attribute{Name: t.sort.Name, Value: after.Sort})
+	if after != nil || upto != nil {
+		i := intervalOf(&k)
+		if upto != nil && !f.narrow(&i, upto, shard, true) {
+			return nil
+		}
+		switch {
+		case after == nil:
+		case f.index == nil:
+			// Sort keys are unique: what comes after one is told by any shard.
+			key := attribute.NewItem(attribute.Attribute{Name: f.sort, Value: after.Sort})
+			names, values := f.partition(shard)
+			q.Start = key.With(names[0], values[0])
+		case after.shard == shard:
+			q.Start = f.table.physicalStart(after.key, f.index)
+		case !f.narrow(&i, after, shard, false):
+			return nil
+		}
+		if i.empty() {
+			return nil
+		}
+		if f.sort != "" && (upto != nil || q.Start == nil) {
+			k = i.keyRange(k)
+		}
 	}
+	q.KeyCondition = f.condition(k, shard)
 	return q
 }
 
-// upto narrows a range to what comes up to a value of it: DynamoDB takes one
-// condition on the sort key, so that a bound that is excluded may be let in.
-func (f *Fanout) upto(k expression.KeyRange, v attribute.Value) expression.KeyRange {
-	between := func(low, high attribute.Value) expression.KeyRange {
-		if c, _ := attribute.Compare(low, high); c > 0 {
-			low, high = high, low
+// narrow narrows an interval of a shard to what comes up to a row, or after one, of
+// any shard; false is nothing.
+func (f *Fanout) narrow(i *interval, row *Row, shard int, upto bool) bool {
+	// Whether rows of the shard with the row's sort key are on this side of it.
+	ties := f.index == nil
+	if f.index != nil {
+		c := cmp.Compare(shard, row.shard)
+		if f.query.Backward {
+			c = -c
 		}
-		k.Op, k.Low, k.High = expression.Between, low, high
-		return k
+		ties = upto && c <= 0 || !upto && c > 0
 	}
-	if f.query.Backward {
-		switch k.Op {
-		case expression.Less, expression.LessOrEqual:
-			return between(v, k.Low)
-		case expression.BeginsWith:
-			return between(v, last(k.Low))
-		case expression.Between:
-			return between(v, k.High)
-		}
-		k.Op, k.Low = expression.GreaterOrEqual, v
-		return k
+	if f.sort == "" {
+		return ties
 	}
-	switch k.Op {
-	case expression.Greater, expression.GreaterOrEqual, expression.BeginsWith, expression.Between:
-		return between(k.Low, v)
+	v := row.Sort
+	switch {
+	case upto != f.query.Backward && ties:
+		*i = i.to(v)
+	case upto != f.query.Backward:
+		*i = i.to(before(v))
+	case ties:
+		*i = i.from(v)
+	default:
+		*i = i.from(after(v))
 	}
-	k.Op, k.Low = expression.LessOrEqual, v
-	return k
+	return true
 }
 
-// last is the last sort key that begins with a prefix.
-func last(prefix attribute.Value) attribute.Value {
-	text := prefix.Text()
-	left := attribute.MaxRangeSize - len(text)
-	if prefix.Kind() == attribute.B {
-		return attribute.Binary(text + strings.Repeat("\xff", max(0, left)))
+// selects is what to select: from a local index, all attributes if more are asked
+// for than it has.
+func (f *Fanout) selects() api.Select {
+	if _, local := f.table.index(f.index); !local || f.index.Projection.Type == schema.ProjectAll {
+		return api.SelectDefault
 	}
-	var b strings.Builder
-	b.WriteString(text)
-	// The last characters of four, three, two and one bytes, as many as fit.
-	for _, c := range []string{"\U0010ffff", "\uffff", "\u07ff", "\x7f"} {
-		for ; left >= len(c); left -= len(c) {
-			b.WriteString(c)
+	if f.query.Select == api.SelectAll {
+		return api.SelectAll
+	}
+	has := append(api.StartNames(f.table.Logical, f.index), f.index.Projection.NonKey...)
+	for _, p := range f.query.Projection.Paths() {
+		if !slices.Contains(has, p.Name) {
+			return api.SelectAll
 		}
 	}
-	return attribute.String(b.String())
+	return api.SelectDefault
 }
 
 // Rows returns the rows that an answer to a Fetch has within the bounds, and, where
@@ -231,11 +316,17 @@ func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, 
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %s has an item that is none: %w", f.table.Physical, err)
 		}
-		sort, ok := item.Get(f.table.sort.Name)
-		if !ok {
-			return nil, nil, exception.New(exception.InternalServerError, "table %s has an item without its sort key", f.table.Physical)
+		row := Row{Item: item, Text: text, Size: item.Size()}
+		if f.sort != "" {
+			var ok bool
+			if row.Sort, ok = item.Get(f.sort); !ok {
+				return nil, nil, exception.New(exception.InternalServerError, "table %s has an item without its sort key", f.table.Physical)
+			}
 		}
-		row := Row{Sort: sort, Item: item, Text: text, Size: item.Size()}
+		if f.index != nil {
+			row.key = item.Only(api.StartNames(f.table.Logical, f.index)...)
+			row.shard, row.seq = f.shardOf(row.key), f.seq.Add(1)
+		}
 		if f.within(&row, after, upto) {
 			rows = append(rows, row)
 		} else if beyond = len(rows) > 0 || upto != nil && f.Compare(&row, upto) > 0; beyond {
@@ -265,7 +356,7 @@ func keep(key attribute.Item) attribute.Item {
 
 func (f *Fanout) within(row, after, upto *Row) bool {
 	return (after == nil || f.Compare(row, after) > 0) && (upto == nil || f.Compare(row, upto) <= 0) &&
-		f.keys.Match([]attribute.Value{row.Sort})
+		(f.keys.Op == expression.NoRange || f.keys.Match([]attribute.Value{row.Sort}))
 }
 
 // Result collects the page.
@@ -334,10 +425,12 @@ func (r *Result) Consumed(c *api.ConsumedCapacity) {
 // Answer is the answer to the client. A page that is not full is the last.
 func (r *Result) Answer() *api.ItemsResponse {
 	if r.full {
-		t := r.fanout.table
-		r.out.LastKey = attribute.NewItem(
-			attribute.Attribute{Name: t.hash.Name, Value: r.fanout.keys.Hash[0]},
-			attribute.Attribute{Name: t.sort.Name, Value: r.last.Sort})
+		f := r.fanout
+		if r.out.LastKey = r.last.key; f.index == nil {
+			r.out.LastKey = attribute.NewItem(
+				attribute.Attribute{Name: f.table.hash.Name, Value: f.keys.Hash[0]},
+				attribute.Attribute{Name: f.sort, Value: r.last.Sort})
+		}
 	}
 	return &r.out
 }

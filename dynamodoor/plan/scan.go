@@ -21,7 +21,7 @@ func (t *Table) scan(q *api.Scan) (Plan, error) {
 	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
 		return nil, err
 	}
-	return t.reading(&p, q.Read.Start), nil
+	return t.reading(&p), nil
 }
 
 // queryIndex is the plan of a Query of a global index that is not sharded.
@@ -31,7 +31,7 @@ func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
 	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
 		return nil, err
 	}
-	return t.reading(&p, q.Read.Start), nil
+	return t.reading(&p), nil
 }
 
 // physicalRead is what is read, of the physical table.
@@ -52,17 +52,34 @@ func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
 }
 
 // physicalStart is an ExclusiveStartKey of the physical table or its index, in
-// which the logical partition key stays only if it is a key of the index.
+// which the logical partition key stays only if it is a key there.
 func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
-	p := start.With(PartitionKey, t.partitionOf(start))
-	if ix != nil && ix.Key.Has(t.hash.Name) {
+	p := start
+	if ix != nil {
+		if in := t.sharded(ix.Name); in != nil {
+			p = p.With(in.attribute(), attribute.Int(int64(t.shardIn(in, start))))
+		}
+	}
+	if t.Layout == nil {
+		return p
+	}
+	p = p.With(PartitionKey, t.partitionOf(start))
+	if _, local := t.index(ix); ix != nil && !local && ix.Key.Has(t.hash.Name) {
 		return p
 	}
 	return p.Without(t.hash.Name)
 }
 
+// index says whether an index is local.
+func (t *Table) index(ix *schema.Index) (*schema.Index, bool) {
+	if ix == nil {
+		return nil, false
+	}
+	return t.Logical.Index(ix.Name)
+}
+
 // reading is the plan of a physical Query or Scan.
-func (t *Table) reading(q api.Request, start attribute.Item) *Direct {
+func (t *Table) reading(q api.Request) *Direct {
 	return &Direct{Request: q, answer: func(r api.Response) error {
 		out, ok := r.(*api.ItemsResponse)
 		if !ok {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,32 +20,80 @@ const (
 
 	// PartitionKey is the physical tables' partition key.
 	PartitionKey = HiddenPrefix + "pk"
+
+	// indexPrefix begins the names of the attributes that are the shards of items in
+	// sharded indexes.
+	indexPrefix = HiddenPrefix + "s."
 )
 
-// Table is a write-sharded table. It does not change.
+// Table is a write-sharded table, or a plain one with sharded indexes. It does not
+// change.
 type Table struct {
 	Logical  *schema.Table // as the client knows it
 	Physical string        // the physical table's name
-	Layout   *shard.Layout
+	Layout   *shard.Layout // nil: the table itself is plain
 
-	hash, sort schema.Definition
+	hash, sort schema.Definition // sort may be none, of a plain table
+	indexes    []index           // sharded global indexes, by name
+}
+
+// index is the layout of a sharded global index.
+type index struct {
+	name   string
+	layout *shard.Layout
+}
+
+// attribute is the name of the index's hidden partition key attribute, a number.
+func (ix *index) attribute() string { return indexPrefix + ix.name }
+
+// Spec is what makes a Table.
+type Spec struct {
+	Name     string
+	Physical *schema.Table
+	Hash     schema.Definition // the logical partition key, which the physical table may not define
+	Layout   *shard.Layout     // nil: the table itself is plain
+	Indexes  map[string]*shard.Layout
 }
 
 // NewTable returns the table that a physical one holds, in a layout. hash is the
 // logical partition key, which the physical table does not define.
 func NewTable(name string, physical *schema.Table, hash schema.Definition, layout *shard.Layout) (*Table, error) {
-	if len(physical.Key.Hash) != 1 || physical.Key.Hash[0] != PartitionKey || len(physical.Key.Range) != 1 {
+	return Open(Spec{Name: name, Physical: physical, Hash: hash, Layout: layout})
+}
+
+// Open returns the table that a physical one holds.
+func Open(s Spec) (*Table, error) {
+	t := &Table{Physical: s.Physical.Name, Layout: s.Layout, hash: s.Hash}
+	key := s.Physical.Key
+	if s.Layout != nil && (len(key.Hash) != 1 || key.Hash[0] != PartitionKey || len(key.Range) != 1) {
 		return nil, exception.Invalid("table %s is not one that evenkeel has made: its key is %s, not (%s, a sort key); "+
-			"restore the physical table, or delete its entry in the catalogue", physical.Name, physical.Key, PartitionKey)
+			"restore the physical table, or delete its entry in the catalogue", s.Physical.Name, key, PartitionKey)
 	}
-	t := &Table{Logical: logicalSchema(name, physical, hash), Physical: physical.Name, Layout: layout, hash: hash}
+	for _, name := range slices.Sorted(maps.Keys(s.Indexes)) {
+		t.indexes = append(t.indexes, index{name, s.Indexes[name]})
+	}
+	t.Logical = t.logicalSchema(s.Name, s.Physical)
 	t.sort = schema.Definition{Name: t.Logical.RangeName(), Type: t.Logical.Type(t.Logical.RangeName())}
 	return t, nil
 }
 
 // WithSchema returns the table as it is after a change of the physical one.
 func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
-	return NewTable(t.Logical.Name, physical, t.hash, t.Layout)
+	indexes := make(map[string]*shard.Layout, len(t.indexes))
+	for _, ix := range t.indexes {
+		indexes[ix.name] = ix.layout
+	}
+	return Open(Spec{Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout, Indexes: indexes})
+}
+
+// sharded returns the layout of a sharded index; nil for others.
+func (t *Table) sharded(name string) *index {
+	for i := range t.indexes {
+		if t.indexes[i].name == name {
+			return &t.indexes[i]
+		}
+	}
+	return nil
 }
 
 // Hash is the definition of the logical partition key.
@@ -69,6 +118,17 @@ func (t *Table) partition(hash attribute.Value, shard int) attribute.Value {
 	return attribute.String(attribute.KeyText(hash) + "-" + strconv.Itoa(shard))
 }
 
+// shardIn is the shard of an item in a sharded index, by its key: it depends on
+// nothing that an update can change.
+func (t *Table) shardIn(ix *index, key attribute.Item) int {
+	hash, _ := key.Get(t.hash.Name)
+	if t.sort.Name == "" {
+		return ix.layout.ShardOf(valueBytes(hash), valueBytes(hash))
+	}
+	sort, _ := key.Get(t.sort.Name)
+	return ix.layout.ShardOf(valueBytes(hash), valueBytes(hash), valueBytes(sort))
+}
+
 // partitionOf is the physical partition key of an item, by its key.
 func (t *Table) partitionOf(key attribute.Item) attribute.Value {
 	hash, _ := key.Get(t.hash.Name)
@@ -76,20 +136,40 @@ func (t *Table) partitionOf(key attribute.Item) attribute.Value {
 	return t.partition(hash, t.shardOf(hash, sort))
 }
 
-// physicalKey is the physical key of an item, by its logical key or by itself; what
-// else is in key stays, but for the logical partition key.
+// physicalKey is the physical key of an item, by its logical key; what else is in
+// key stays, but for the logical partition key.
 func (t *Table) physicalKey(key attribute.Item) attribute.Item {
+	if t.Layout == nil {
+		return key
+	}
 	return key.Without(t.hash.Name).With(PartitionKey, t.partitionOf(key))
 }
 
 // physicalItem is the item as it is stored.
 func (t *Table) physicalItem(item attribute.Item) attribute.Item {
-	return item.With(PartitionKey, t.partitionOf(item))
+	out := t.withShards(item, item)
+	if t.Layout != nil {
+		out = out.With(PartitionKey, t.partitionOf(item))
+	}
+	return out
 }
 
-// logicalKey is the logical key of a physical one; what else is in key stays.
+// withShards adds the shards in indexes that an item with a key has.
+func (t *Table) withShards(item, key attribute.Item) attribute.Item {
+	for i := range t.indexes {
+		item = item.With(t.indexes[i].attribute(), attribute.Int(int64(t.shardIn(&t.indexes[i], key))))
+	}
+	return item
+}
+
+// logicalKey is the logical key of a physical one; what else is in key stays, but
+// for what is hidden.
 func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
 	v, ok := key.Get(PartitionKey)
+	key = slices.DeleteFunc(slices.Clone(key), func(a attribute.Attribute) bool { return strings.HasPrefix(a.Name, HiddenPrefix) })
+	if t.Layout == nil {
+		return key, nil
+	}
 	if !ok {
 		return nil, exception.New(exception.InternalServerError, "a key of table %s without its partition", t.Logical.Name)
 	}
@@ -97,7 +177,7 @@ func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return key.Without(PartitionKey).With(t.hash.Name, hash), nil
+	return key.With(t.hash.Name, hash), nil
 }
 
 // logicalHash is the logical partition key of a physical one.
@@ -111,28 +191,43 @@ func (t *Table) logicalHash(v attribute.Value) (attribute.Value, error) {
 }
 
 // logicalSchema is a physical table's schema as the client knows it.
-func logicalSchema(name string, physical *schema.Table, hash schema.Definition) *schema.Table {
-	t := *physical
-	t.Name = name
-	t.Key = schema.Key{Hash: []string{hash.Name}, Range: physical.Key.Range}
-	t.Definitions = nil
+func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table {
+	out := *physical
+	out.Name = name
+	if t.Layout != nil {
+		out.Key = schema.Key{Hash: []string{t.hash.Name}, Range: physical.Key.Range}
+	}
+	out.Definitions = nil
 	for _, d := range physical.Definitions {
-		switch d.Name {
-		case PartitionKey:
-			t.Definitions = append(t.Definitions, hash)
-		case hash.Name:
+		switch {
+		case d.Name == PartitionKey:
+			out.Definitions = append(out.Definitions, t.hash)
+		case strings.HasPrefix(d.Name, HiddenPrefix), t.Layout != nil && d.Name == t.hash.Name:
 		default:
-			t.Definitions = append(t.Definitions, d)
+			out.Definitions = append(out.Definitions, d)
 		}
 	}
-	t.Global = slices.Clone(physical.Global)
-	for i := range t.Global {
-		t.Global[i].Projection = logicalProjection(t.Global[i].Projection, hash.Name)
+	out.Local = slices.Clone(physical.Local)
+	for i := range out.Local {
+		if t.Layout != nil {
+			out.Local[i].Key.Hash = out.Key.Hash
+			out.Local[i].Projection = logicalProjection(out.Local[i].Projection, t.hash.Name)
+		}
 	}
-	return &t
+	out.Global = slices.Clone(physical.Global)
+	for i := range out.Global {
+		ix := &out.Global[i]
+		if t.sharded(ix.Name) != nil && len(ix.Key.Hash) > 1 {
+			ix.Key.Hash = ix.Key.Hash[1:]
+		}
+		if t.Layout != nil {
+			ix.Projection = logicalProjection(ix.Projection, t.hash.Name)
+		}
+	}
+	return &out
 }
 
-// physicalProjection is a global index's projection with the logical partition
+// physicalProjection is an index's projection with the logical partition
 // key, which is no key of the physical table.
 func physicalProjection(p schema.Projection, key schema.Key, hash string) schema.Projection {
 	if p.Type == schema.ProjectAll || key.Has(hash) {

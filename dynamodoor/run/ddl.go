@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 func exists(name string) error {
@@ -41,8 +42,12 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 		return err
 	}
 	// Names are the request's memory, which ends with it.
+	indexes := make(map[string]*shard.Layout, len(d.Indexes))
+	for name, layout := range d.Indexes {
+		indexes[string([]byte(name))] = layout
+	}
 	e, err := r.catalog.Begin(ctx, catalog.Entry{
-		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(),
+		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(),
 	})
 	if errors.Is(err, catalog.ErrExists) {
 		return exists(q.Name)
@@ -161,7 +166,7 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 	switch {
 	case err != nil:
 		return err
-	case t != nil && (t.ID != e.ID || e.Layout == nil):
+	case t != nil && (t.ID != e.ID || e.table == nil):
 		return e.wrong
 	case t != nil && t.DeletionProtection:
 		// Told by the backend, before anything is noted.

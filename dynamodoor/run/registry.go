@@ -84,7 +84,9 @@ func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
 			"restore that one, or delete the item of table %s in table %s if it is to be a plain table", e.Table, p.ID, e.ID, e.Table, catalog.Table)
 	default:
 		kind, _ := attribute.KindOf(e.HashType)
-		in.table, in.wrong = plan.NewTable(e.Table, t, schema.Definition{Name: e.Hash, Type: kind}, e.Layout)
+		in.table, in.wrong = plan.Open(plan.Spec{
+			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Indexes: e.Indexes,
+		})
 	}
 	if in.wrong != nil {
 		r.log.Error("dynamodb: a sharded table cannot be served", "table", e.Table, "error", in.wrong)

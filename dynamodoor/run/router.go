@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -220,9 +221,11 @@ func (r *Router) orphans(ctx context.Context, tables map[string]*entry) error {
 	return nil
 }
 
-// isPhysical tells whether a table is the physical table of a sharded one.
+// isPhysical tells whether a table is the physical table of a sharded one, or of
+// one with sharded indexes.
 func isPhysical(t *schema.Table) bool {
-	return len(t.Key.Hash) == 1 && t.Key.Hash[0] == plan.PartitionKey
+	hidden := func(ix schema.Index) bool { return strings.HasPrefix(ix.Key.Hash[0], plan.HiddenPrefix) }
+	return t.Key.Hash[0] == plan.PartitionKey || slices.ContainsFunc(t.Global, hidden)
 }
 
 func orphan(name string) error {

@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+func layout(t *testing.T) *shard.Layout {
+	t.Helper()
+	l, err := shard.Parse(map[string]string{"strategy": "calculated", "shards": "5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Generation = 3
+	return l
+}
+
+func TestEntryIsKeptWhole(t *testing.T) {
+	e := &Entry{
+		Table: "Tab", Physical: "Tab", ID: "id", State: Active, Layout: layout(t), Hash: "h", HashType: "N", Started: time.UnixMilli(1_800_000_000_123),
+	}
+	kept := e.item()
+	got, err := kept.entry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(e, got); diff != "" {
+		t.Errorf("(- written, + read)\n%s", diff)
+	}
+}
+
+func TestMalformedEntriesAreNamed(t *testing.T) {
+	for what, spoil := range map[string]func(i *item){
+		"shards": func(i *item) { i.Shards.N = "many" }, "generation": func(i *item) { i.Gen.N = "x" }, "time": func(i *item) { i.Started.N = "" },
+	} {
+		e := &Entry{Table: "Tab", Layout: layout(t)}
+		kept := e.item()
+		spoil(&kept)
+		if _, err := kept.entry(); err == nil || !strings.Contains(err.Error(), "Tab") || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// failing is a store that fails.
+type failing struct{ err error }
+
+func (f failing) Do(context.Context, string, []byte, []byte) ([]byte, error) { return nil, f.err }
+
+// A store without a catalogue has no sharded tables; one that fails is not taken
+// for that.
+func TestNoCatalogueIsNoFailure(t *testing.T) {
+	none := New(failing{exception.New(exception.ResourceNotFound, "")}, time.Now)
+	if all, err := none.All(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%v %v", all, err)
+	}
+	broken := errors.New("broken")
+	if _, err := New(failing{broken}, time.Now).All(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
