@@ -158,6 +158,46 @@ func (h *history) write() (string, string) {
 		h.returns("ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"), h.withCondition(strings.Join(values, ",")))
 }
 
+// many is a batch or a transaction, of which dynalite knows batches only.
+func (h *history) many() (string, string) {
+	var parts []string
+	list := func(part func() string) string {
+		for range rapid.IntRange(1, 4).Draw(h.t, "parts") {
+			parts = append(parts, part())
+		}
+		return strings.Join(parts, ",")
+	}
+	switch rapid.IntRange(0, 3).Draw(h.t, "many") {
+	case 0:
+		return "BatchGetItem", fmt.Sprintf(`{"RequestItems":{"%s":{"Keys":[%s]}}}`, h.table, list(func() string { return "{" + h.key() + "}" }))
+	case 1:
+		return "BatchWriteItem", fmt.Sprintf(`{"RequestItems":{"%s":[%s]}}`, h.table, list(func() string {
+			if h.chance("delete") {
+				return `{"DeleteRequest":{"Key":{` + h.key() + `}}}`
+			}
+			return `{"PutRequest":{"Item":{` + h.key() + h.attributes() + `}}}`
+		}))
+	case 2:
+		return "TransactGetItems", fmt.Sprintf(`{"TransactItems":[%s]}`, list(func() string { return fmt.Sprintf(`{"Get":{"TableName":"%s","Key":{%s}}}`, h.table, h.key()) }))
+	}
+	return "TransactWriteItems", fmt.Sprintf(`{"TransactItems":[%s]}`, list(func() string {
+		onFailure := `,"ReturnValuesOnConditionCheckFailure":"ALL_OLD"`
+		switch rapid.IntRange(0, 3).Draw(h.t, "action") {
+		case 0:
+			return fmt.Sprintf(`{"Delete":{"TableName":"%s","Key":{%s}%s%s}}`, h.table, h.key(), h.withCondition(""), onFailure)
+		case 1:
+			return fmt.Sprintf(`{"Update":{"TableName":"%s","Key":{%s},"UpdateExpression":"ADD n :v","ExpressionAttributeValues":{":v":{"N":"3"}}}}`, h.table, h.key())
+		case 2:
+			text, values := h.condition()
+			if values != "" {
+				values = `,"ExpressionAttributeValues":{` + values + `}`
+			}
+			return fmt.Sprintf(`{"ConditionCheck":{"TableName":"%s","Key":{%s},"ConditionExpression":"%s"%s%s}}`, h.table, h.key(), text, values, onFailure)
+		}
+		return fmt.Sprintf(`{"Put":{"TableName":"%s","Item":{%s%s}%s%s}}`, h.table, h.key(), h.attributes(), h.withCondition(""), onFailure)
+	}))
+}
+
 // page are the parts of a Query or Scan about its page and what it shows.
 func (h *history) page(of string, values []string) string {
 	out := ""
@@ -276,7 +316,13 @@ func draw(t *rapid.T, allowLocal bool, both func(h *history, operation, body str
 	}()
 	both(h, "CreateTable", h.create())
 	for range rapid.IntRange(1, 30).Draw(t, "requests") {
-		if rapid.IntRange(0, 2).Draw(t, "kind") > 0 {
+		kind := rapid.IntRange(0, 3).Draw(t, "kind")
+		if kind == 3 && !allowLocal { // the law's histories, which dynalite has no part in
+			operation, body := h.many()
+			both(h, operation, body)
+			continue
+		}
+		if kind > 0 {
 			operation, body := h.write()
 			both(h, operation, body)
 			continue
