@@ -272,7 +272,10 @@ addEventListener("drop", e => {
   e.preventDefault();
   const dropped = e.dataTransfer.files;
   if (dropped.length > 1) return fail({ error: dropped.length + " files were dropped", hint: "one at a time: they are rows of one table" });
-  if (dropped.length) { $("file").value = ""; upload(dropped[0]); }
+  if (dropped.length) {
+    $("file").files = dropped; // so that it says the name
+    upload(dropped[0]);
+  }
 });
 
 // The token may come with the address that evenkeel serve printed.

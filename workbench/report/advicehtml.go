@@ -224,7 +224,9 @@ func (p *page) advicePlots(r *advice.Report, hide redactor) {
 		return
 	}
 	p.raw("<section aria-labelledby=\"plots\"><h2 id=\"plots\">What the keys do to the data</h2>\n")
+	p.raw("<div class=\"still\">\n") // a page that has a comparison shows these there
 	p.comparison("plot", r, designs, hide)
+	p.raw("</div>\n")
 	if len(salts) > 1 {
 		p.salts("plot-salts", r.Target, salts)
 	}
@@ -257,7 +259,7 @@ func (p *page) adviceDesigns(r *advice.Report, hide redactor) {
 		return
 	}
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">The best first; a star: no other is better in one thing and as good in the others.</caption>
-<thead><tr><th scope="col">Design</th><th scope="col" class="n">Rows lost</th><th scope="col" class="n">Unserved</th><th scope="col" class="n">Cost</th><th scope="col" class="n">Headroom</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th><th scope="col">Limits</th><th scope="col">Why it lost</th></tr></thead><tbody>
+<thead><tr><th scope="col">Design</th><th scope="col" class="n">Rows lost</th><th scope="col" class="n">Unserved</th><th scope="col" class="n">Limits</th><th scope="col" class="n">Cost</th><th scope="col" class="n">Headroom</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th></tr></thead>
 `)
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
@@ -267,20 +269,29 @@ func (p *page) adviceDesigns(r *advice.Report, hide redactor) {
 		}
 		limits := "kept"
 		if len(c.Exceeded) > 0 {
-			var t []string
-			for _, e := range c.Exceeded {
-				t = append(t, e.Text)
-			}
-			limits = strings.Join(t, "; ")
+			limits = fmt.Sprintf("%d exceeded", len(c.Exceeded))
 		}
-		p.put(`<tr><th scope="row" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
-			`</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)))
+		p.put(`<tbody><tr><th scope="rowgroup" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
+			`</td><td class="n">`, limits, `</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)))
 		for _, n := range []float64{c.RowsP50, c.RowsP99, c.RowsMax} {
 			p.put(`</td><td class="n">`, count(int64(n)), "")
 		}
-		p.put("</td><td>", limits, `</td><td class="why">`, hide.text(c.WhyLost), "</td></tr>\n")
+		p.raw("</td></tr>\n")
+		var notes []string
+		if c.WhyLost != "" {
+			notes = append(notes, "Lost: "+hide.text(c.WhyLost)+".")
+		}
+		for _, e := range c.Exceeded {
+			if e.Text != c.WhyLost {
+				notes = append(notes, sentence(e.Text))
+			}
+		}
+		if len(notes) > 0 {
+			p.put(`<tr class="note"><td colspan="10">`, strings.Join(notes, " "), "</td></tr>\n")
+		}
+		p.raw("</tbody>\n")
 	}
-	p.raw("</tbody></table></div>\n")
+	p.raw("</table></div>\n")
 	if len(r.Candidates) > 0 && len(r.Queries) > 0 {
 		p.raw("<h3>How the best serves each query</h3>\n<ul>\n")
 		for _, q := range r.Candidates[0].Queries {

@@ -41,13 +41,13 @@ func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
 	row("Partitions", func(d *advice.Detail) string { return count(int64(d.Partitions + 0.5)) })
 	row("Rows of one, median", func(d *advice.Detail) string { return count(int64(d.RowsP50)) })
 	row("Rows of the largest", func(d *advice.Detail) string { return count(int64(d.RowsMax)) })
-	row("Bytes of the largest", func(d *advice.Detail) string { return bytesText(d.BytesMax) })
+	row("Bytes of the largest", func(d *advice.Detail) string { return sizeText(d.BytesMax) })
 	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.ProjectedBytes > 0 }) {
 		row("Largest, at the queries' rates", func(d *advice.Detail) string {
 			if d.ProjectedBytes == 0 {
 				return "as it is"
 			}
-			return bytesText(d.ProjectedBytes)
+			return sizeText(d.ProjectedBytes)
 		})
 	}
 	row("Share of the rows in it", func(d *advice.Detail) string {

@@ -23,8 +23,8 @@ func (p *page) salts(id string, target advice.Target, details []*advice.Detail) 
 	a := &axes{left: 64, top: 24, width: 420, height: float64(row * len(list)), x: logarithmic(from, to), y: linear(0, 1)}
 	first, last := list[0], list[len(list)-1]
 	words := fmt.Sprintf("From %s to %d shards the largest partition goes from %s to %s, and to read a whole key takes %d requests in place of %d.",
-		plainNumber(first.Shards), last.Shards, bytesText(first.BytesMax), bytesText(last.BytesMax), last.Shards, first.Shards)
-	p.figure(id, "The same key with several numbers of shards: partition sizes, median to largest", words, nil, func() {
+		plainNumber(first.Shards), last.Shards, sizeText(first.BytesMax), sizeText(last.BytesMax), last.Shards, first.Shards)
+	p.figure(id, "The same key with several numbers of shards: partition sizes, from the median to the largest; "+limitsText(target), words, nil, func() {
 		p.open(id, 880, row*len(list)+48, words)
 		p.ticksX(a, spaced(byteTicks(from, to), a))
 		for _, l := range limits {
@@ -49,7 +49,7 @@ func (p *page) salts(id string, target advice.Target, details []*advice.Detail) 
 				p.raw(fmt.Sprintf(`<line class="stroke %s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, class, x, x, y-6, y+6))
 			}
 			p.raw(fmt.Sprintf(`<circle class="fill %s" cx="%.1f" cy="%.1f" r="4.5"/>`, class, xMax, y))
-			for j, t := range []string{bytesText(d.BytesMax), part(d.Measured.RowSizes.Max.Value / math.Max(1, float64(d.Measured.Rows))), count(int64(d.Shards))} {
+			for j, t := range []string{sizeText(d.BytesMax), part(d.Measured.RowSizes.Max.Value / math.Max(1, float64(d.Measured.Rows))), count(int64(d.Shards))} {
 				p.put(fmt.Sprintf(`<text class="tick%s" x="%d" y="%.1f" text-anchor="end">`, weight, 610+130*j, y+4), t, "</text>")
 			}
 			p.raw("\n")
@@ -58,7 +58,7 @@ func (p *page) salts(id string, target advice.Target, details []*advice.Detail) 
 	}, func() {
 		var rows [][]string
 		for _, d := range list {
-			rows = append(rows, []string{d.Name, count(int64(d.Partitions + 0.5)), bytesText(d.BytesP50), bytesText(d.BytesP99), bytesText(d.BytesMax), count(int64(d.RowsMax)), part(d.Measured.RowSizes.Max.Value / math.Max(1, float64(d.Measured.Rows))), count(int64(d.Shards))})
+			rows = append(rows, []string{d.Name, count(int64(d.Partitions + 0.5)), sizeText(d.BytesP50), sizeText(d.BytesP99), sizeText(d.BytesMax), count(int64(d.RowsMax)), part(d.Measured.RowSizes.Max.Value / math.Max(1, float64(d.Measured.Rows))), count(int64(d.Shards))})
 		}
 		p.numbers("Numbers of shards", []string{"Design", "Partitions", "Bytes p50", "p99", "Largest", "Rows of the largest", "Its share of the rows", "Requests a key"}, rows)
 	})

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
@@ -12,9 +15,17 @@ import (
 // sizeLimits are the sizes of partitions that matter in a store.
 func sizeLimits(t advice.Target) []tick {
 	if t.Sizes() {
-		return []tick{{advice.IdealBytes, "10 MB, ideal"}, {advice.MaxBytes, "100 MB, the most"}}
+		return []tick{{advice.IdealBytes, "10 MB"}, {advice.MaxBytes, "100 MB"}}
 	}
-	return []tick{{capacity.CollectionBytes, "10 GB, parted"}}
+	return []tick{{capacity.CollectionBytes, "10 GB"}}
+}
+
+// limitsText says what the lines of sizeLimits mean.
+func limitsText(t advice.Target) string {
+	if t.Sizes() {
+		return "the lines: 10 MB is ideal, 100 MB the most"
+	}
+	return "the line: at 10 GB the store parts what has a sort key"
 }
 
 // cumulative plots which share of the partitions is how large.
@@ -22,7 +33,7 @@ func (p *page) cumulative(id string, target advice.Target, details []*advice.Det
 	limits := sizeLimits(target)
 	from, to := math.Inf(1), limits[len(limits)-1].at*3
 	for _, d := range details {
-		s := d.Measured.Detail.Sizes
+		s := byBytes(d.Measured.Detail.Sizes)
 		from, to = math.Min(from, s[0].Bytes), math.Max(to, 2*s[len(s)-1].Bytes)
 	}
 	from = math.Max(1, from/2)
@@ -31,11 +42,11 @@ func (p *page) cumulative(id string, target advice.Target, details []*advice.Det
 	m := best.Measured
 	most := limits[len(limits)-1]
 	words := fmt.Sprintf("Half of the partitions of %s have up to %s, 99 of 100 up to %s, and the largest has %s: %s of the limit of %s.",
-		best.Name, bytesText(m.ByteSizes.P50.Value), bytesText(m.ByteSizes.P99.Value), bytesText(m.ByteSizes.Max.Value), part(m.ByteSizes.Max.Value/most.at), bytesText(most.at))
+		best.Name, sizeText(m.ByteSizes.P50.Value), sizeText(m.ByteSizes.P99.Value), sizeText(m.ByteSizes.Max.Value), part(m.ByteSizes.Max.Value/most.at), sizeText(most.at))
 	if m.Partitions.Value < 1.5 {
-		words = fmt.Sprintf("%s has one partition, of %s: %s of the limit of %s.", best.Name, bytesText(m.ByteSizes.Max.Value), part(m.ByteSizes.Max.Value/most.at), bytesText(most.at))
+		words = fmt.Sprintf("%s has one partition, of %s: %s of the limit of %s.", best.Name, sizeText(m.ByteSizes.Max.Value), part(m.ByteSizes.Max.Value/most.at), sizeText(most.at))
 	}
-	p.figure(id, "Partitions by size: the share that has up to so many bytes, as in the data", words, names(details), func() {
+	p.figure(id, "Partitions by size: the share that has up to so many bytes; "+limitsText(target), words, names(details), func() {
 		p.open(id, 580, 258, words)
 		p.ticksY(a, percents)
 		p.ticksX(a, spaced(byteTicks(from, to), a))
@@ -54,15 +65,18 @@ func (p *page) cumulative(id string, target advice.Target, details []*advice.Det
 			for _, l := range limits {
 				over = append(over, part(above(m.Detail.Sizes, l.at)))
 			}
-			rows = append(rows, append([]string{d.Name, count(int64(m.Partitions.Value + 0.5)), bytesText(m.ByteSizes.P50.Value), bytesText(m.ByteSizes.P90.Value), bytesText(m.ByteSizes.P99.Value), bytesText(m.ByteSizes.Max.Value)}, over...))
+			rows = append(rows, append([]string{d.Name, count(int64(m.Partitions.Value + 0.5)), sizeText(m.ByteSizes.P50.Value), sizeText(m.ByteSizes.P90.Value), sizeText(m.ByteSizes.P99.Value), sizeText(m.ByteSizes.Max.Value)}, over...))
 		}
 		head := []string{"Design", "Partitions", "p50", "p90", "p99", "Largest"}
 		for _, l := range limits {
-			head = append(head, "Above "+bytesText(l.at))
+			head = append(head, "Above "+sizeText(l.at))
 		}
 		p.numbers("Partitions by size", head, rows)
 	})
 }
+
+// sizeText prints a size, without a decimal that says nothing.
+func sizeText(b float64) string { return strings.Replace(bytesText(b), ".0 ", " ", 1) }
 
 // spaced leaves out ticks that would stand too close.
 func spaced(ticks []tick, a *axes) (list []tick) {
@@ -82,12 +96,17 @@ func steps(sizes []profile.Bulk, to float64) []point {
 		total += s.Count
 	}
 	out := []point{{0, 0}}
-	for _, s := range sizes {
+	for _, s := range byBytes(sizes) {
 		out = append(out, point{s.Bytes, sum / total})
 		sum += s.Count
 		out = append(out, point{s.Bytes, sum / total})
 	}
 	return append(out, point{to, 1})
+}
+
+// byBytes sorts partitions by their bytes: they come by their rows.
+func byBytes(sizes []profile.Bulk) []profile.Bulk {
+	return slices.SortedFunc(slices.Values(sizes), func(a, b profile.Bulk) int { return cmp.Compare(a.Bytes, b.Bytes) })
 }
 
 // above is the share of the partitions that is larger.
