@@ -42,7 +42,7 @@ var edges = map[string][]string{
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter"},
+	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter", "shard"},
 	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext"},
 
 	// The language.
