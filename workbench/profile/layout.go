@@ -143,7 +143,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 			d.times = indexOf(&l.time, i)
 			if d.times == len(l.spans) {
 				first, last := t.First.UnixMilli(), t.Last.UnixMilli()
-				l.spans = append(l.spans, [2]int64{first, (last-first)/overParts + 1})
+				l.spans = append(l.spans, [2]int64{first, int64(uint64(last-first)/overParts) + 1}) // times may be as far apart as they like
 			}
 		}
 		l.candidates = append(l.candidates, d)

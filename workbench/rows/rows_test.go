@@ -118,6 +118,7 @@ func TestRead(t *testing.T) {
 		{"a.csv", "a,b\n1,\"say \\\"hi\\\", he\\\\she\"\n2,\"{'k': 1, 'l': 2}\"\n3,a\\\\b\n", Options{}, [][]string{{"2", "1", `say "hi", he\she`}, {"3", "2", "{'k': 1, 'l': 2}"}, {"4", "3", `a\b`}}},
 		{"a.csv", "a,b\n1,\"C:\\\"\n2,\"D:\\\"\n", Options{}, [][]string{{"2", "1", `C:\`}, {"3", "2", `D:\`}}},
 		{"a.csv", "a,b,,\n1,é,,", Options{}, [][]string{{"2", "1", "é"}}},
+		{"a.csv", "c3,a,,,b\nx,1,y,z,é", Options{}, [][]string{{"2", "1", "é"}}},
 		{"a.jsonl", `{"a":1.50e3,"b":true}` + "\n\n" + `{"a":"\u00e9\n","b":false,"c":{"d":[1]}}` + "\r\n", Options{}, [][]string{{"1", "1.50e3", "true"}, {"3", "é\n", "false"}}},
 		{"a.jsonl", `{"a":12345678901234567890123,"b":""}`, Options{}, [][]string{{"1", "12345678901234567890123", ""}}},
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,7 +61,13 @@ func newCSV(s *Source, st *stream, o Options, tabs bool) (*csvFormat, error) {
 		if !utf8.ValidString(name) {
 			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("name %d of the header is not UTF-8", i+1), hint: "iconv -f ISO-8859-1 -t UTF-8, if that is what it is"}
 		}
-		if j, twice := seen[name]; twice && name != "" {
+		if name == "" { // called by its place
+			name = fmt.Sprintf("c%d", i+1)
+			for slices.Contains(first, name) {
+				name += "_"
+			}
+		}
+		if j, twice := seen[name]; twice {
 			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("the header names column %q twice, as field %d and %d", name, j, i+1), hint: "rename one of them; or is it no header (--header no)?"}
 		}
 		seen[name] = i + 1
