@@ -151,3 +151,58 @@ func sorted(all []string) []string {
 	}
 	return out
 }
+
+// Entries of an index that have one sort key are read in pages, each once, in both
+// directions.
+func TestPagesThroughTies(t *testing.T) {
+	s := newStore(t)
+	s.createIndexed(t, "ties", attribute.S, `{"Key":"write-sharding.index.by_g","Value":"shards=5"}`)
+	const entries = 1000
+	for i := range entries {
+		body := fmt.Sprintf(`{"TableName":"ties","Item":{"pk":{"S":"%d"},"sk":{"S":"x"},"g":{"S":"g"},"o":{"S":"same"},"n":{"N":"%d"}}}`, i, i)
+		if _, err := s.do("PutItem", body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, forward := range []bool{true, false} {
+		for _, condition := range []string{"g = :g", "g = :g AND begins_with(o, :o)", "g = :g AND o BETWEEN :o AND :z", "g = :g AND o = :same"} {
+			values := `":g":{"S":"g"}`
+			for name, v := range map[string]string{":o": "s", ":z": "z", ":same": "same"} {
+				if strings.Contains(condition, name+" ") || strings.HasSuffix(strings.TrimSuffix(condition, ")"), name) {
+					values += fmt.Sprintf(`,"%s":{"S":"%s"}`, name, v)
+				}
+			}
+			seen := map[string]bool{}
+			start, pages := "", 0
+			s.reads = 0
+			for ; pages <= entries; pages++ {
+				text, err := s.do("Query", fmt.Sprintf(`{"TableName":"ties","IndexName":"by_g","KeyConditionExpression":"%s","ExpressionAttributeValues":{%s},"ScanIndexForward":%v,"Limit":7%s}`,
+					condition, values, forward, start))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(text, plan.HiddenPrefix) {
+					t.Fatalf("a hidden attribute is shown: %s", text)
+				}
+				list, last, more := strings.Cut(text, `"LastEvaluatedKey":`)
+				for _, part := range strings.Split(list, `"pk":{"S":"`)[1:] {
+					pk := part[:strings.IndexByte(part, '"')]
+					if seen[pk] {
+						t.Fatalf("%s comes twice", pk)
+					}
+					seen[pk] = true
+				}
+				if !more {
+					break
+				}
+				start = `,"ExclusiveStartKey":` + strings.TrimSuffix(last, "}")
+			}
+			if len(seen) != entries || pages != entries/7 {
+				t.Errorf("%s, forward %v: %d entries in %d pages", condition, forward, len(seen), pages+1)
+			}
+			if most := entries + 2*5*(pages+1); s.reads > most {
+				t.Errorf("%s, forward %v: %d entries were read for %d, more than %d", condition, forward, s.reads, entries, most)
+			}
+		}
+	}
+}
