@@ -50,10 +50,13 @@ func (s *Study) extras(d *Design) []Extra {
 		if best == nil {
 			continue
 		}
-		e := Extra{Kind: "table", design: best, Key: best.Key(), Shards: max(1, best.Shards)}
+		e := Extra{Kind: "table"}
 		if s.o.Target == DynamoDB {
-			e.Kind = "global secondary index"
+			e.Kind = "global secondary index" // whose keys need not tell items apart
+		} else {
+			best = besides(best, d)
 		}
+		e.design, e.Key, e.Shards = best, best.Key(), max(1, best.Shards)
 		for _, i := range groups[id] {
 			if s.serve(best, &s.qs[i]).Kind < s.serve(d, &s.qs[i]).Kind && !slices.Contains(e.Lines, s.qs[i].Line) {
 				e.Lines = append(e.Lines, s.qs[i].Line)
@@ -76,6 +79,21 @@ func (s *Study) extras(d *Design) []Extra {
 		}
 	}
 	return out
+}
+
+// besides is a further table's design with the primary key of the table in its own, as
+// a materialized view must have it: what tells rows apart there does so here.
+func besides(further, table *Design) *Design {
+	out := *further
+	out.AddID = further.AddID || table.AddID
+	for _, c := range append(table.columns(), table.Clustering...) {
+		in := slices.Contains(out.Clustering, c) || slices.ContainsFunc(out.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
+		if !in {
+			out.Clustering = append(slices.Clone(out.Clustering), c)
+			out.Desc = append(slices.Clone(out.Desc), false)
+		}
+	}
+	return &out
 }
 
 // bestFor is the design that is best if nothing but some queries is asked, and rows
