@@ -274,3 +274,19 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+// Throttled is what a plan says of the same load.
+func TestThrottled(t *testing.T) {
+	p, err := For(Request{Store: DynamoDB, WritesPerSecond: 5000, ItemBytes: 1024})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range p.Options {
+		if got := Throttled(5000/float64(o.Shards), 1, o.Shards); math.Abs(got-o.ThrottledSecond) > 1e-12 {
+			t.Errorf("%d shards: %v, the plan says %v", o.Shards, got, o.ThrottledSecond)
+		}
+	}
+	if Throttled(1, PartitionWriteUnits+1, 1) != 1 {
+		t.Error("a write that no partition takes is not throttled")
+	}
+}

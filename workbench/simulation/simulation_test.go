@@ -395,3 +395,28 @@ func BenchmarkAdd(b *testing.B) {
 		_ = s.Add(row)
 	}
 }
+
+// The dealt tokens are the ring's: ascending, each range with RF nodes, and the parts
+// of the ring add up to RF.
+func TestDeal(t *testing.T) {
+	tokens, owners, replica := Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}.Deal()
+	if len(tokens) != 96 || len(owners) != 96 || !slices.IsSorted(tokens) {
+		t.Fatalf("%d tokens, %d owners", len(tokens), len(owners))
+	}
+	total := 0.0
+	for _, part := range replica {
+		total += part
+	}
+	if math.Abs(total-3) > 1e-9 {
+		t.Errorf("the parts add up to %v", total)
+	}
+	for i, nodes := range owners {
+		if len(nodes) != 3 || nodes[0] == nodes[1] || nodes[1] == nodes[2] || nodes[0] == nodes[2] {
+			t.Fatalf("range %d: nodes %v", i, nodes)
+		}
+	}
+	again, _, _ := Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}.Deal()
+	if !slices.Equal(tokens, again) {
+		t.Error("another ring of the same seed")
+	}
+}
