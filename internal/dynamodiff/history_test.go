@@ -291,16 +291,17 @@ func (h *history) read() (operation, body, of string) {
 
 var tables atomic.Int64
 
-// draw draws a table and requests on it, and gives both to both, which returns the
+// draw draws a table and requests on it, such as dynalite knows or any, and gives both to both, which returns the
 // answer of one and ends the history where answers differ.
-func draw(t *rapid.T, allowLocal bool, both func(h *history, operation, body string) Answer) {
+func draw(t *rapid.T, forJudge bool, both func(h *history, operation, body string) Answer) {
 	h := &history{t: t, table: fmt.Sprintf("Table%d", tables.Add(1))}
 	h.hash = rapid.SampledFrom([]string{"S", "N", "B"}).Draw(t, "hash")
-	if allowLocal {
+	if forJudge {
 		h.sort = rapid.SampledFrom([]string{"S", "N", "B", ""}).Draw(t, "sort")
 		h.local = h.sort != "" && rapid.Bool().Draw(t, "local")
 	} else {
 		h.sort = rapid.SampledFrom([]string{"S", "N", "B"}).Draw(t, "sort")
+		h.local = rapid.Bool().Draw(t, "local")
 	}
 	h.glob = rapid.Bool().Draw(t, "global")
 	var said []string
@@ -317,7 +318,7 @@ func draw(t *rapid.T, allowLocal bool, both func(h *history, operation, body str
 	both(h, "CreateTable", h.create())
 	for range rapid.IntRange(1, 30).Draw(t, "requests") {
 		kind := rapid.IntRange(0, 3).Draw(t, "kind")
-		if kind == 3 && !allowLocal { // the law's histories, which dynalite has no part in
+		if kind == 3 && !forJudge { // the law's histories, which dynalite has no part in
 			operation, body := h.many()
 			both(h, operation, body)
 			continue

@@ -22,7 +22,8 @@ func TestLaw(t *testing.T) {
 		t.Run(fmt.Sprintf("shards=%d,fanout=%d", c.shards, c.fanout), func(t *testing.T) {
 			plain, sharded := engineDoor(t, 1), engineDoor(t, c.fanout)
 			plain.Name, sharded.Name = "plain", "sharded"
-			tag := fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=%d"}]}`, c.shards)
+			tag := fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=%d"}`, c.shards)
+			indexTag := fmt.Sprintf(`,{"Key":"write-sharding.index.global","Value":"shards=%d"}`, c.shards+1)
 			rapid.Check(t, func(t *rapid.T) {
 				draw(t, false, func(h *history, operation, body string) Answer {
 					w, err := plain.Do(operation, body)
@@ -31,6 +32,10 @@ func TestLaw(t *testing.T) {
 					}
 					if operation == "CreateTable" {
 						body = strings.TrimSuffix(body, "}") + tag
+						if h.glob && rapid.Bool().Draw(t, "sharded index") {
+							body += indexTag
+						}
+						body += "]}"
 					}
 					g, err := sharded.Do(operation, body)
 					if err != nil {
