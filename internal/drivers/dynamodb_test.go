@@ -43,6 +43,7 @@ func TestBoto3(t *testing.T) {
 	}
 	for name, tags := range map[string]string{
 		"plain": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
+		"sharded with its index": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, _ := dynamoDoor(t)
