@@ -31,8 +31,8 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	}
 	f := &Fanout{table: t, query: q, keys: k, index: ix}
 	n := 1
-	switch _, local := t.index(ix); {
-	case ix != nil && !local:
+	switch {
+	case ix != nil && !t.local(ix):
 		in := t.sharded(ix.Name)
 		if in == nil {
 			return t.queryIndex(q, ix)
@@ -281,7 +281,7 @@ func (f *Fanout) narrow(i *interval, row *Row, shard int, upto bool) bool {
 // selects is what to select: from a local index, all attributes if more are asked
 // for than it has.
 func (f *Fanout) selects() api.Select {
-	if _, local := f.table.index(f.index); !local || f.index.Projection.Type == schema.ProjectAll {
+	if !f.table.local(f.index) || f.index.Projection.Type == schema.ProjectAll {
 		return api.SelectDefault
 	}
 	if f.query.Select == api.SelectAll {

@@ -64,18 +64,19 @@ func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.
 		return p
 	}
 	p = p.With(PartitionKey, t.partitionOf(start))
-	if _, local := t.index(ix); ix != nil && !local && ix.Key.Has(t.hash.Name) {
+	if ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
 		return p
 	}
 	return p.Without(t.hash.Name)
 }
 
-// index says whether an index is local.
-func (t *Table) index(ix *schema.Index) (*schema.Index, bool) {
+// local says whether an index is a local one; nil, the table itself, is none.
+func (t *Table) local(ix *schema.Index) bool {
 	if ix == nil {
-		return nil, false
+		return false
 	}
-	return t.Logical.Index(ix.Name)
+	_, local := t.Logical.Index(ix.Name)
+	return local
 }
 
 // reading is the plan of a physical Query or Scan.
