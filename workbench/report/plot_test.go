@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// plotted is a report with its details, of rows that are made here.
+func plotted(t *testing.T, target advice.Target, data, asked string) *advice.Report {
+	t.Helper()
+	in, err := rows.OpenBytes("data.csv", []byte(data), rows.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var qs []queries.Query
+	if asked != "" {
+		if qs, err = queries.Parse(asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var po profile.Options
+	s, r, err := advice.Run(t.Context(), in, qs, advice.Options{Target: target}, po, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Details = s.Details()
+	if err := s.Detailed(t.Context(), in, po, r.Details); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func manyRows(n int) string {
+	var b strings.Builder
+	b.WriteString("<who>,at,id\n")
+	for i := range n {
+		who := fmt.Sprintf("secret-%d", i%40)
+		if i%3 == 0 {
+			who = "Very-Secret"
+		}
+		fmt.Fprintf(&b, "%s,2024-01-%02dT%02d:00:00Z,i%d\n", who, 1+i*27/n, i%24, i)
+	}
+	return b.String()
+}
+
+const secretQueries = `SELECT * FROM t WHERE "<who>" = 'Very-Secret' AND at > '2024-01-05' -- 10/s
+INSERT INTO t ("<who>", at, id) VALUES (?, ?, ?) -- 3000/s
+`
+
+var numbersOfNothing = regexp.MustCompile(`NaN|[+-]Inf\b|(?:width|height|x|y)="-[0-9.]+"`)
+
+// Whatever the rows are like, each plot has words, its numbers as a table, and no
+// number that is none.
+func TestPlots(t *testing.T) {
+	for name, c := range map[string]struct{ data, asked string }{
+		"many":          {manyRows(5000), secretQueries},
+		"no queries":    {manyRows(300), ""},
+		"one row":       {"a,b\nx,1\n", "SELECT * FROM t WHERE a = ? -- 1/s\n"},
+		"one partition": {"a,b\nx,1\nx,2\nx,3\n", "SELECT * FROM t WHERE a = ? -- 1/s\n"},
+		"nulls":         {"a,b\n,1\n,2\nx,3\n", "SELECT * FROM t WHERE a = ? -- 1/s\n"},
+		"one moment":    {"a,at\nx,2024-01-01T00:00:00Z\ny,2024-01-01T00:00:00Z\n", "SELECT * FROM t WHERE a = ? -- 1/s\n"},
+	} {
+		for _, target := range []advice.Target{advice.Cassandra, advice.DynamoDB, advice.Keyspaces} {
+			r := plotted(t, target, c.data, c.asked)
+			var b, side bytes.Buffer
+			if err := AdviceHTML(&b, r, false, []byte("salt")); err != nil {
+				t.Fatal(err)
+			}
+			if err := CompareFragment(&side, r, r.Details[:1]); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{b.String(), "<html>" + side.String() + "</html>"} {
+				elements, _ := parse(t, text)
+				count := make(map[string]int)
+				for _, e := range elements {
+					count[e.name]++
+					if id := e.attr["id"]; id != "" {
+						if count["#"+id]++; count["#"+id] > 1 {
+							t.Errorf("%s, %s: id %s is there twice", name, target, id)
+						}
+					}
+				}
+				if count["figure"] < 2 || count["figcaption"] != count["figure"] || count["details"] != count["figure"] {
+					t.Errorf("%s, %s: %d figures, %d captions, %d tables", name, target, count["figure"], count["figcaption"], count["details"])
+				}
+				if bad := numbersOfNothing.FindString(text); bad != "" {
+					t.Errorf("%s, %s: %s", name, target, bad)
+				}
+			}
+		}
+	}
+}
+
+// A file has no value of a key in it, unless that is asked for.
+func TestValuesAreHidden(t *testing.T) {
+	for _, target := range []advice.Target{advice.Cassandra, advice.DynamoDB} {
+		r := plotted(t, target, manyRows(5000), secretQueries)
+		for _, show := range []bool{false, true} {
+			var b bytes.Buffer
+			if err := AdviceHTML(&b, r, show, []byte("salt")); err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(strings.ToLower(b.String()), "secret"); has != show {
+				at := strings.Index(strings.ToLower(b.String()), "secret")
+				t.Errorf("%s: values are shown: %t: …%s", target, has, b.String()[max(0, at-100):min(b.Len(), at+50)])
+			}
+		}
+	}
+	h := redactor{salt: []byte("s")}
+	for _, s := range []string{
+		"SELECT * FROM t WHERE a = 'it''s' AND n = 4711 AND u IN (123e4567-e89b-12d3-a456-426614174000, 4712) LIMIT 20",
+	} {
+		if got := h.statement(s); regexp.MustCompile(`it|471|426614`).MatchString(strings.ReplaceAll(got, "LIMIT", "")) || !strings.Contains(got, "LIMIT 20") || !strings.Contains(got, "WHERE a = ") {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
+// Of a skewed and an even spread, what is known by arithmetic.
+func TestConcentration(t *testing.T) {
+	even := []profile.Bulk{{Count: 100, Rows: 7, Bytes: 70}}
+	if g, f := gini(even), fullest(even, 0.1); g > 1e-9 || f < 0.0999 || f > 0.1001 {
+		t.Errorf("even: gini %g, fullest tenth %g", g, f)
+	}
+	skew := []profile.Bulk{{Count: 99, Rows: 1}, {Count: 1, Rows: 99}}
+	if g, f := gini(skew), fullest(skew, 0.01); g < 0.489 || g > 0.491 || f < 0.499 || f > 0.501 {
+		t.Errorf("skewed: gini %g, fullest hundredth %g", g, f)
+	}
+	if a := above([]profile.Bulk{{3, 1, 10}, {1, 1, 20}}, 10); a != 0.25 {
+		t.Errorf("above: %g", a)
+	}
+}
