@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -88,6 +89,11 @@ func appendStripped(dst, item attribute.Encoded, also string) attribute.Encoded 
 		return append(out[:start], item...)
 	}
 	return append(out, '}')
+}
+
+// visibleItem is an item without its hidden attributes.
+func visibleItem(item attribute.Item) attribute.Item {
+	return slices.DeleteFunc(slices.Clone(item), func(a attribute.Attribute) bool { return strings.HasPrefix(a.Name, HiddenPrefix) })
 }
 
 func reserved(name string) error {

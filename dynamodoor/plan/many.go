@@ -156,7 +156,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 			for j := range u.Writes {
 				w := &u.Writes[j]
 				if w.Key == nil {
-					w.Item = w.Item.Without(PartitionKey)
+					w.Item = visibleItem(w.Item)
 					continue
 				}
 				key, err := t.logicalKey(w.Key)

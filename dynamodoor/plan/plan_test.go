@@ -154,7 +154,7 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 				Unprocessed: []api.BatchGetTable{{Table: "inv", Keys: []attribute.Item{physicalKey}, Raw: []byte(`{"Keys":[],"ConsistentRead":true}`)}}},
 			`{"Responses":{"inv":[{"pk":{"N":"5"},"sk":{"S":"x"}}],"plain":[{"a":{"S":"b"}}]},"UnprocessedKeys":{"inv":{"Keys":[{"pk":{"N":"5"},"sk":{"S":"x"}}],"ConsistentRead":true}}}`},
 		{"BatchWriteItem", `{"RequestItems":{"inv":[{"PutRequest":{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`,
-			&api.BatchWriteResponse{Unprocessed: []api.BatchWriteTable{{Table: "inv", Writes: []api.BatchWrite{{Key: physicalKey}, {Item: physicalKey.With("pk", attribute.Int(5))}}}}},
+			&api.BatchWriteResponse{Unprocessed: []api.BatchWriteTable{{Table: "inv", Writes: []api.BatchWrite{{Key: physicalKey}, {Item: physicalKey.With("pk", attribute.Int(5)).With("evenkeel.s.i", attribute.Int(2))}}}}},
 			`{"UnprocessedItems":{"inv":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"PutRequest":{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`},
 		{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"Get":{"TableName":"inv","Key":{"pk":{"N":"6"},"sk":{"S":"x"}}}}]}`,
 			&api.TransactGetResponse{Items: []attribute.Encoded{stored, nil}}, `{"Responses":[{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}},{}]}`},

@@ -166,7 +166,7 @@ func (t *Table) withShards(item, key attribute.Item) attribute.Item {
 // for what is hidden.
 func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
 	v, ok := key.Get(PartitionKey)
-	key = slices.DeleteFunc(slices.Clone(key), func(a attribute.Attribute) bool { return strings.HasPrefix(a.Name, HiddenPrefix) })
+	key = visibleItem(key)
 	if t.Layout == nil {
 		return key, nil
 	}
