@@ -55,7 +55,7 @@ const secretQueries = `SELECT * FROM t WHERE "<who>" = 'Very-Secret' AND at > '2
 INSERT INTO t ("<who>", at, id) VALUES (?, ?, ?) -- 3000/s
 `
 
-var numbersOfNothing = regexp.MustCompile(`NaN|[+-]Inf\b|(?:width|height|x|y)="-[0-9.]+"`)
+var numbersOfNothing = regexp.MustCompile(`NaN|[+-]Inf\b| (?:width|height|x|y)="-[0-9.]+"`)
 
 // Whatever the rows are like, each plot has words, its numbers as a table, and no
 // number that is none.
