@@ -30,6 +30,3 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
-
-// allocationBudget leaves room for the storage's background work.
-const allocationBudget = 1

@@ -1,0 +1,6 @@
+//go:build race
+
+package engine
+
+// allocationBudget: under the race detector sync.Pool drops things at random.
+const allocationBudget = 20
