@@ -35,8 +35,7 @@ type inspectCmd struct {
 	Target   string   `enum:"auto,cassandra,keyspaces" default:"auto" help:"What bills its reads: ${enum} (${default}: found out)."`
 	Prices   string   `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region   string   `default:"us-east-1" help:"Whose prices (${default})."`
-	JSON     bool     `name:"json" help:"Print the report as JSON: sizes, largest, nodes, growth, key, unknown, …; values of keys are redacted in it."`
-	ShowKeys bool     `help:"Show values of keys in JSON."`
+	JSON     bool     `name:"json" help:"Print the report as JSON: sizes, largest, nodes, growth, key, unknown, …"`
 
 	liveFlags
 	at       live.Address
@@ -170,9 +169,6 @@ func (c *inspectCmd) print(std *stdio, r *inspection.Report) error {
 	if !c.JSON {
 		return inspectText(std.out, r)
 	}
-	if !c.ShowKeys {
-		redactKeys(r)
-	}
 	enc := json.NewEncoder(std.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -248,33 +244,6 @@ func (c *inspectCmd) stateFile() (string, error) {
 	}
 	name := strings.NewReplacer(":", "_", "/", "_", `"`, "", "[", "", "]", "").Replace(c.at.Hosts[0] + "_" + c.at.Keyspace + "." + c.at.Table)
 	return filepath.Join(dir, "evenkeel", "inspect", name+".json"), nil
-}
-
-// redactKeys puts a digest and the shape in the place of each value of a key.
-func redactKeys(r *inspection.Report) {
-	redact := newRedaction()
-	hide := func(large []inspection.Large) {
-		for i := range large {
-			for j := range large[i].Key {
-				large[i].Key[j].Value = redact.value(large[i].Key[j].Value)
-			}
-		}
-	}
-	hide(r.Largest)
-	hide(r.Longest)
-	if r.Logical != nil {
-		hide(r.Logical.Largest)
-	}
-	if r.Growth != nil {
-		for i := range r.Growth.Largest {
-			r.Growth.Largest[i].Name = redact.value(r.Growth.Largest[i].Name)
-		}
-	}
-	for i := range r.Outside {
-		for j := range r.Outside[i].Partitions {
-			r.Outside[i].Partitions[j].Key = redact.value(r.Outside[i].Partitions[j].Key)
-		}
-	}
 }
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }

@@ -155,7 +155,7 @@ func TestInspectedBytesAreSSTables(t *testing.T) {
 	tables := []string{"logs", "types", "counts", "expiring"}
 	reports := map[string]*inspection.Report{}
 	for _, table := range tables {
-		reports[table], _ = inspected(t, 0, address+table, "--password-file", password, "--state", "none", "--show-keys", "--top", "50", "--whole")
+		reports[table], _ = inspected(t, 0, address+table, "--password-file", password, "--state", "none", "--top", "50", "--whole")
 	}
 	for _, l := range reports["logs"].Largest {
 		if server := l.Key[0].Value; l.Rows != rows[server] {
@@ -246,7 +246,7 @@ func TestInspectGoesOn(t *testing.T) {
 					t.Errorf("a key's value is in the JSON: %+v", l.Key)
 				}
 			}
-			whole, errs := inspected(t, 0, address, "--state", state, "--rate", "0", "--show-keys")
+			whole, errs := inspected(t, 0, address, "--state", state, "--rate", "0")
 			if !strings.Contains(errs, "going on with the inspection") {
 				t.Errorf("it began anew: %s", errs)
 			}
@@ -262,7 +262,7 @@ func TestInspectGoesOn(t *testing.T) {
 
 			p.fill(insert, 400, func(i int) []any { return []any{-1, 1000 + i, "v"} })
 			time.Sleep(1100 * time.Millisecond)
-			grown, _ := inspected(t, 0, address, "--state", state, "--rate", "0", "--show-keys")
+			grown, _ := inspected(t, 0, address, "--state", state, "--rate", "0")
 			if g := grown.Growth; g == nil || math.Abs(g.RowsPerDay.Value*g.Days-400) > 1e-6 || len(g.Largest) != 1 || g.Largest[0].Name != "k=-1" {
 				t.Errorf("growth %+v", g)
 			}
@@ -292,7 +292,7 @@ func TestInspectSharded(t *testing.T) {
 		p.fill("INSERT INTO KS."+table+" (day, title) VALUES (?, ?)", 1400, func(i int) []any { return []any{fmt.Sprint("day ", max(0, i-1000)/100), fmt.Sprint("title ", i)} })
 	}
 	address := "cql://" + engine + "/" + p.keyspace + "."
-	r, _ := inspected(t, 0, address+"blogs", "--state", "none", "--show-keys")
+	r, _ := inspected(t, 0, address+"blogs", "--state", "none")
 	if !r.Door || r.Rows.Value != 1400 || r.Partitions.Value < 70 || r.Partitions.Value > 80 || r.Whole != "" || r.NodesNote == "" {
 		t.Errorf("%+v", r)
 	}
@@ -307,7 +307,7 @@ func TestInspectSharded(t *testing.T) {
 		t.Errorf("findings %s", found)
 	}
 	for table, why := range map[string]string{"random": "the strategy is random", "static": "static columns"} {
-		r, _ := inspected(t, 0, address+table, "--state", "none", "--show-keys")
+		r, _ := inspected(t, 0, address+table, "--state", "none")
 		if r.Rows.Value != 1400 || r.Partitions.Value != 4 || !strings.Contains(r.Whole, why) || r.Logical != nil {
 			t.Errorf("%s: %+v", table, r)
 		}
@@ -347,7 +347,7 @@ func TestInspectAsks(t *testing.T) {
 	if err := os.WriteFile(top, []byte("Frequency of reads by partition:\n   Table Partition Count +/-\n   "+p.keyspace+".t 17 4711 3\n\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _ := inspected(t, 0, address, "--state", "none", "--nodetool", top, "--show-keys")
+	r, _ := inspected(t, 0, address, "--state", "none", "--nodetool", top)
 	if len(r.Outside) != 1 || r.Outside[0].Partitions[0] != (inspection.Counted{Key: "17", Count: 4711, Unit: "count", Error: 3}) || len(r.Hidden) != 2 {
 		t.Errorf("%+v %+v", r.Outside, r.Hidden)
 	}

@@ -139,7 +139,11 @@ func (s *Study) reasons(list []ranked) []string {
 	case c.lost > 0:
 		add("%s rows are lost: they have no value in a column of the key, or repeat it", number(c.lost))
 	default:
-		add("no row is lost: the primary key is different in each of %s", countOf(float64(s.p.Rows), "row"))
+		if m := s.exactly(d); m != nil && !m.Lost.Exact && m.Lost.High >= 1 {
+			add("no row is known to be lost, of %s; the count is an estimate, and at most %s are", countOf(float64(s.p.Rows), "row"), number(m.Lost.High))
+		} else {
+			add("no row is lost: the primary key is different in each of %s", countOf(float64(s.p.Rows), "row"))
+		}
 		if s.byTime(d) {
 			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
 		}
