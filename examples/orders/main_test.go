@@ -2,12 +2,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/keys"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 	"github.com/evenkeel/evenkeel/workbench/simulation"
@@ -31,24 +30,30 @@ func TestTheExperiment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := src.Select(o.Columns()); err != nil {
-		t.Fatal(err)
-	}
+	defer src.Close()
 	s, err := simulation.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		row, err := src.Next()
-		if errors.Is(err, io.EOF) {
-			break
+	types := map[string]*value.Type{}
+	for _, c := range src.Columns() {
+		types[c.Name] = c.Type
+	}
+	columns := o.Columns()
+	_, err = src.Scan(t.Context(), rows.ScanOptions{Workers: 1, Columns: columns}, func(_ int, b *rows.Batch) error {
+		for i := range b.N {
+			row := make([]string, len(columns))
+			for c, name := range columns {
+				row[c] = string(b.Columns[c].AppendText(nil, i, types[name]))
+			}
+			if err := s.Add(row); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = s.Add(row)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i, want := range [][]int64{{2240, 1320, 920, 1130}, {1411, 1427, 1420, 1352}, {1384, 1325, 1397, 1504}} {
 		if k := s.Report().Keys[i]; !slices.Equal(k.Sizes, want) {

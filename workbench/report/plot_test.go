@@ -134,7 +134,7 @@ func TestConcentration(t *testing.T) {
 	if g, f := gini(skew), fullest(skew, 0.01); g < 0.489 || g > 0.491 || f < 0.499 || f > 0.501 {
 		t.Errorf("skewed: gini %g, fullest hundredth %g", g, f)
 	}
-	if a := above([]profile.Bulk{{3, 1, 10}, {1, 1, 20}}, 10); a != 0.25 {
+	if a := above([]profile.Bulk{{Count: 3, Rows: 1, Bytes: 10}, {Count: 1, Rows: 1, Bytes: 20}}, 10); a != 0.25 {
 		t.Errorf("above: %g", a)
 	}
 }
