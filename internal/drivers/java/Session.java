@@ -135,6 +135,9 @@ public final class Session {
       }
     }
     say("after restart", read(session, whole));
+    while (!session.checkSchemaAgreement() && System.currentTimeMillis() < deadline) {
+      Thread.sleep(300); // it has no control connection yet
+    }
     session.setSchemaMetadataEnabled(true);
     session.execute("DROP KEYSPACE " + keyspace);
   }
