@@ -10,6 +10,8 @@ import (
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/internal/bench/server"
 )
 
 // bench is the servers under measurement, and what was measured.
@@ -17,7 +19,7 @@ type bench struct {
 	options
 	report *report
 
-	direct, proxy, door, embedded *process
+	direct, proxy, door, embedded *server.Process
 	sessions                      []*gocql.Session
 }
 
@@ -27,20 +29,20 @@ var layouts = []int{0, 1, 10, 50, 200}
 const keyspace = "evenkeel_bench"
 
 func (b *bench) start(ctx context.Context) error {
-	b.direct = &process{name: "Cassandra", addr: b.cassandra, pid: b.pid}
-	addr, err := freeAddr()
+	b.direct = &server.Process{Name: "Cassandra", Addr: b.cassandra, PID: b.pid}
+	addr, err := server.FreeAddr()
 	if err != nil {
 		return err
 	}
-	if b.door, err = launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
+	if b.door, err = server.Launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
 		return err
 	}
 	if b.options.proxy != "" {
-		if addr, err = freeAddr(); err != nil {
+		if addr, err = server.FreeAddr(); err != nil {
 			return err
 		}
 		host, port, _ := strings.Cut(b.cassandra, ":")
-		if b.proxy, err = launch(ctx, "cql-proxy", addr, b.options.proxy, "--contact-points", host, "--port", port, "--bind", addr, "--protocol-version", "v4"); err != nil {
+		if b.proxy, err = server.Launch(ctx, "cql-proxy", addr, b.options.proxy, "--contact-points", host, "--port", port, "--bind", addr, "--protocol-version", "v4"); err != nil {
 			return err
 		}
 	}
@@ -48,13 +50,13 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if addr, err = freeAddr(); err != nil {
+	if addr, err = server.FreeAddr(); err != nil {
 		return err
 	}
-	if b.embedded, err = launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
+	if b.embedded, err = server.Launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
 		return err
 	}
-	b.embedded.dir = dir
+	b.embedded.Dir = dir
 	progress("loading %d rows into each of %d tables", b.rows, len(layouts))
 	return b.load(ctx)
 }
@@ -64,14 +66,14 @@ func (b *bench) close() {
 		s.Close()
 	}
 	if b.direct != nil {
-		if s, err := connect(b.direct.addr); err == nil {
+		if s, err := connect(b.direct.Addr); err == nil {
 			s.Query("DROP KEYSPACE IF EXISTS " + keyspace).Exec()
 			s.Close()
 		}
 	}
-	for _, p := range []*process{b.door, b.proxy, b.embedded} {
+	for _, p := range []*server.Process{b.door, b.proxy, b.embedded} {
 		if p != nil {
-			p.stop()
+			p.Stop()
 		}
 	}
 }
@@ -88,8 +90,8 @@ func connect(addr string) (*gocql.Session, error) {
 	return c.CreateSession()
 }
 
-func (b *bench) session(p *process) (*gocql.Session, error) {
-	s, err := connect(p.addr)
+func (b *bench) session(p *server.Process) (*gocql.Session, error) {
+	s, err := connect(p.Addr)
 	if err == nil {
 		b.sessions = append(b.sessions, s)
 	}
@@ -113,10 +115,10 @@ var description = strings.Repeat("A description of what is told. ", 3)
 
 // load creates the tables through the doors and fills them.
 func (b *bench) load(ctx context.Context) error {
-	for _, p := range []*process{b.door, b.embedded} {
+	for _, p := range []*server.Process{b.door, b.embedded} {
 		s, err := b.session(p)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 		if err := s.Query("CREATE KEYSPACE IF NOT EXISTS " + keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec(); err != nil {
 			return err

@@ -16,6 +16,8 @@ import (
 	"os/signal"
 	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/internal/bench/server"
 )
 
 type options struct {
@@ -56,7 +58,7 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.pid == 0 {
 		var err error
-		if o.pid, err = listener(o.cassandra); err != nil {
+		if o.pid, err = server.Listener(o.cassandra); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/internal/bench/server"
 )
 
 var errOrder = errors.New("rows are not in title order")
@@ -112,7 +114,7 @@ func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows 
 
 // usage is the CPU time of Cassandra, the door, and this process.
 func (b *bench) usage() [3]time.Duration {
-	return [3]time.Duration{cpu(b.direct.pid), cpu(b.door.pid), cpu(os.Getpid())}
+	return [3]time.Duration{server.CPU(b.direct.PID), server.CPU(b.door.PID), server.CPU(os.Getpid())}
 }
 
 // readPage reads one page as an application does.

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/bench/server"
 )
 
 // arm is one server and table of a comparison.
 type arm struct {
 	name   string
-	server *process
+	server *server.Process
 	table  string
 }
 
@@ -86,7 +87,7 @@ func (b *bench) compare(ctx context.Context, what string, arms []arm) error {
 }
 
 func (b *bench) once(a arm, op operation, inFlight int) (sample, error) {
-	c, err := dial(a.server.addr)
+	c, err := dial(a.server.Addr)
 	if err != nil {
 		return sample{}, err
 	}
@@ -96,7 +97,7 @@ func (b *bench) once(a arm, op operation, inFlight int) (sample, error) {
 		return sample{}, err
 	}
 	var raw []byte
-	own, backend := cpu(a.server.pid), cpu(b.direct.pid)
+	own, backend := server.CPU(a.server.PID), server.CPU(b.direct.PID)
 	s, err := c.drive(inFlight, b.length, func(dst []byte, i int) []byte {
 		var n int
 		raw, n = op.values(raw[:0], i*7919%b.rows)
@@ -105,6 +106,6 @@ func (b *bench) once(a arm, op operation, inFlight int) (sample, error) {
 		p.SetSkipMetadata(true)
 		return wire.AppendExecute(dst, wire.V4, &wire.Execute{ID: id, Params: p})
 	})
-	s.cpu, s.backend = cpu(a.server.pid)-own, cpu(b.direct.pid)-backend
+	s.cpu, s.backend = server.CPU(a.server.PID)-own, server.CPU(b.direct.PID)-backend
 	return s, err
 }

@@ -1,4 +1,8 @@
-package main
+// Package server starts the servers that benchmarks measure, and tells what the
+// operating system charged to them.
+//
+// It imports nothing of this module.
+package server
 
 import (
 	"bufio"
@@ -14,17 +18,18 @@ import (
 	"time"
 )
 
-// process is a server under measurement.
-type process struct {
-	name string
-	addr string
-	pid  int
-	cmd  *exec.Cmd // nil for one that was not started here
-	dir  string
+// Process is a server under measurement.
+type Process struct {
+	Name string
+	Addr string // host:port
+	PID  int
+	Dir  string // of its data, removed by Stop; empty: none
+
+	cmd *exec.Cmd // nil for one that was not started here
 }
 
-// launch starts a server and waits until it listens.
-func launch(ctx context.Context, name, addr, binary string, args ...string) (*process, error) {
+// Launch starts a server and waits until it listens on addr.
+func Launch(ctx context.Context, name, addr, binary string, args ...string) (*Process, error) {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log strings.Builder
@@ -32,7 +37,7 @@ func launch(ctx context.Context, name, addr, binary string, args ...string) (*pr
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{name: name, addr: addr, pid: cmd.Process.Pid, cmd: cmd}
+	p := &Process{Name: name, Addr: addr, PID: cmd.Process.Pid, cmd: cmd}
 	for range 200 {
 		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
@@ -45,25 +50,26 @@ func launch(ctx context.Context, name, addr, binary string, args ...string) (*pr
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	p.stop()
+	p.Stop()
 	return nil, fmt.Errorf("%s does not listen on %s: %s", name, addr, log.String())
 }
 
-func (p *process) stop() {
+// Stop ends a server that was started here; of others it does nothing.
+func (p *Process) Stop() {
 	if p.cmd != nil {
 		p.cmd.Process.Signal(syscall.SIGTERM)
 		p.cmd.Wait()
 	}
-	if p.dir != "" {
-		os.RemoveAll(p.dir)
+	if p.Dir != "" {
+		os.RemoveAll(p.Dir)
 	}
 }
 
 // ticks of /proc are 10 ms (USER_HZ).
 const tick = 10 * time.Millisecond
 
-// cpu is the processor time that a process has used.
-func cpu(pid int) time.Duration {
+// CPU is the processor time that a process has used, in ticks of 10 ms.
+func CPU(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
@@ -74,8 +80,8 @@ func cpu(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// listener finds the process that listens on a port of this machine.
-func listener(addr string) (int, error) {
+// Listener finds the process that listens on a port of this machine.
+func Listener(addr string) (int, error) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return 0, err
@@ -107,7 +113,8 @@ func listener(addr string) (int, error) {
 	return 0, fmt.Errorf("no process of this machine listens on %s", addr)
 }
 
-func freeAddr() (string, error) {
+// FreeAddr is an address of this machine that nothing listens on.
+func FreeAddr() (string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
