@@ -43,7 +43,9 @@ var edges = map[string][]string{
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter", "shard"},
-	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext"},
+	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/principal"},
+
+	"dynamodoor/principal": {},
 
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
