@@ -11,7 +11,7 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/evenkeel/evenkeel/internal/bench/server"
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 // bench is the servers under measurement, and what was measured.
@@ -19,7 +19,7 @@ type bench struct {
 	options
 	report *report
 
-	direct, proxy, door, embedded *server.Process
+	direct, proxy, door, embedded *measure.Process
 	sessions                      []*gocql.Session
 }
 
@@ -29,20 +29,20 @@ var layouts = []int{0, 1, 10, 50, 200}
 const keyspace = "evenkeel_bench"
 
 func (b *bench) start(ctx context.Context) error {
-	b.direct = &server.Process{Name: "Cassandra", Addr: b.cassandra, PID: b.pid}
-	addr, err := server.FreeAddr()
+	b.direct = &measure.Process{Name: "Cassandra", Addr: b.cassandra, PID: b.pid}
+	addr, err := measure.FreeAddr()
 	if err != nil {
 		return err
 	}
-	if b.door, err = server.Launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
+	if b.door, err = measure.Launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
 		return err
 	}
 	if b.options.proxy != "" {
-		if addr, err = server.FreeAddr(); err != nil {
+		if addr, err = measure.FreeAddr(); err != nil {
 			return err
 		}
 		host, port, _ := strings.Cut(b.cassandra, ":")
-		if b.proxy, err = server.Launch(ctx, "cql-proxy", addr, b.options.proxy, "--contact-points", host, "--port", port, "--bind", addr, "--protocol-version", "v4"); err != nil {
+		if b.proxy, err = measure.Launch(ctx, "cql-proxy", addr, b.options.proxy, "--contact-points", host, "--port", port, "--bind", addr, "--protocol-version", "v4"); err != nil {
 			return err
 		}
 	}
@@ -50,10 +50,10 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if addr, err = server.FreeAddr(); err != nil {
+	if addr, err = measure.FreeAddr(); err != nil {
 		return err
 	}
-	if b.embedded, err = server.Launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
+	if b.embedded, err = measure.Launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
 		return err
 	}
 	b.embedded.Dir = dir
@@ -71,7 +71,7 @@ func (b *bench) close() {
 			s.Close()
 		}
 	}
-	for _, p := range []*server.Process{b.door, b.proxy, b.embedded} {
+	for _, p := range []*measure.Process{b.door, b.proxy, b.embedded} {
 		if p != nil {
 			p.Stop()
 		}
@@ -90,7 +90,7 @@ func connect(addr string) (*gocql.Session, error) {
 	return c.CreateSession()
 }
 
-func (b *bench) session(p *server.Process) (*gocql.Session, error) {
+func (b *bench) session(p *measure.Process) (*gocql.Session, error) {
 	s, err := connect(p.Addr)
 	if err == nil {
 		b.sessions = append(b.sessions, s)
@@ -115,7 +115,7 @@ var description = strings.Repeat("A description of what is told. ", 3)
 
 // load creates the tables through the doors and fills them.
 func (b *bench) load(ctx context.Context) error {
-	for _, p := range []*server.Process{b.door, b.embedded} {
+	for _, p := range []*measure.Process{b.door, b.embedded} {
 		s, err := b.session(p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)

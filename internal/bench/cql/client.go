@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 // client is a connection that keeps a number of requests in flight and costs as
@@ -77,21 +78,11 @@ func (c *client) prepare(text string) ([]byte, error) {
 	return slices.Clone(p.ID), err
 }
 
-// sample is one round of one arm.
-type sample struct {
-	requests  int
-	wall      time.Duration
-	cpu       time.Duration // of the server under measurement
-	backend   time.Duration // of Cassandra behind it
-	client    time.Duration // of this process
-	latencies []time.Duration
-}
-
 // drive sends requests for a while, with so many in flight. request appends the
 // i-th request's EXECUTE body.
-func (c *client) drive(inFlight int, length time.Duration, request func(dst []byte, i int) []byte) (sample, error) {
+func (c *client) drive(inFlight int, length time.Duration, request func(dst []byte, i int) []byte) (measure.Sample, error) {
 	var (
-		s     sample
+		s     measure.Sample
 		body  []byte
 		began = make([]time.Time, inFlight)
 		start = time.Now()
@@ -118,8 +109,8 @@ func (c *client) drive(inFlight int, length time.Duration, request func(dst []by
 				return s, err
 			}
 			now := time.Now()
-			s.latencies = append(s.latencies, now.Sub(began[stream]))
-			s.requests++
+			s.Latencies = append(s.Latencies, now.Sub(began[stream]))
+			s.Requests++
 			open--
 			if now.Sub(start) < length {
 				put(int(stream))
@@ -129,6 +120,6 @@ func (c *client) drive(inFlight int, length time.Duration, request func(dst []by
 			}
 		}
 	}
-	s.wall = time.Since(start)
+	s.Wall = time.Since(start)
 	return s, nil
 }

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel/evenkeel/internal/bench/server"
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 type options struct {
@@ -58,7 +58,7 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.pid == 0 {
 		var err error
-		if o.pid, err = server.Listener(o.cassandra); err != nil {
+		if o.pid, err = measure.Listener(o.cassandra); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/evenkeel/evenkeel/internal/bench/server"
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 var errOrder = errors.New("rows are not in title order")
@@ -75,11 +75,11 @@ const (
 // ways measures each way in interleaved rounds of repeat runs.
 func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows int) error {
 	progress("%s", what)
-	samples := make([][]sample, len(ways))
+	samples := make([][]measure.Sample, len(ways))
 	fetched := make([]int, len(ways))
 	for round := -1; round < b.rounds; round++ {
 		for i, w := range ways {
-			var s sample
+			var s measure.Sample
 			before := b.usage()
 			start := time.Now()
 			for range repeat {
@@ -92,12 +92,12 @@ func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows 
 					return fmt.Errorf("%s: %d rows came, not %d", w.name, n, rows)
 				}
 				fetched[i] = f
-				s.requests++
-				s.latencies = append(s.latencies, time.Since(began))
+				s.Requests++
+				s.Latencies = append(s.Latencies, time.Since(began))
 			}
-			s.wall = time.Since(start)
+			s.Wall = time.Since(start)
 			after := b.usage()
-			s.backend, s.cpu, s.client = after[0]-before[0], after[1]-before[1], after[2]-before[2]
+			s.Backend, s.CPU, s.Client = after[0]-before[0], after[1]-before[1], after[2]-before[2]
 			if round >= 0 {
 				samples[i] = append(samples[i], s)
 			}
@@ -114,7 +114,7 @@ func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows 
 
 // usage is the CPU time of Cassandra, the door, and this process.
 func (b *bench) usage() [3]time.Duration {
-	return [3]time.Duration{server.CPU(b.direct.PID), server.CPU(b.door.PID), server.CPU(os.Getpid())}
+	return [3]time.Duration{measure.CPU(b.direct.PID), measure.CPU(b.door.PID), measure.CPU(os.Getpid())}
 }
 
 // readPage reads one page as an application does.

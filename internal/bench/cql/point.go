@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/internal/bench/server"
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 // arm is one server and table of a comparison.
 type arm struct {
 	name   string
-	server *server.Process
+	server *measure.Process
 	table  string
 }
 
@@ -59,7 +59,7 @@ func (b *bench) compare(ctx context.Context, what string, arms []arm) error {
 	for _, op := range operations {
 		for _, inFlight := range []int{1, 48} {
 			progress("%s %s, %d in flight", what, op.name, inFlight)
-			samples := make([][]sample, len(arms))
+			samples := make([][]measure.Sample, len(arms))
 			for round := -1; round < b.rounds; round++ {
 				for i := range arms {
 					// Every other round backwards, so that none always follows the same.
@@ -86,18 +86,18 @@ func (b *bench) compare(ctx context.Context, what string, arms []arm) error {
 	return nil
 }
 
-func (b *bench) once(a arm, op operation, inFlight int) (sample, error) {
+func (b *bench) once(a arm, op operation, inFlight int) (measure.Sample, error) {
 	c, err := dial(a.server.Addr)
 	if err != nil {
-		return sample{}, err
+		return measure.Sample{}, err
 	}
 	defer c.close()
 	id, err := c.prepare(fmt.Sprintf(op.text, a.table))
 	if err != nil {
-		return sample{}, err
+		return measure.Sample{}, err
 	}
 	var raw []byte
-	own, backend := server.CPU(a.server.PID), server.CPU(b.direct.PID)
+	own, backend := measure.CPU(a.server.PID), measure.CPU(b.direct.PID)
 	s, err := c.drive(inFlight, b.length, func(dst []byte, i int) []byte {
 		var n int
 		raw, n = op.values(raw[:0], i*7919%b.rows)
@@ -106,6 +106,6 @@ func (b *bench) once(a arm, op operation, inFlight int) (sample, error) {
 		p.SetSkipMetadata(true)
 		return wire.AppendExecute(dst, wire.V4, &wire.Execute{ID: id, Params: p})
 	})
-	s.cpu, s.backend = server.CPU(a.server.PID)-own, server.CPU(b.direct.PID)-backend
+	s.CPU, s.Backend = measure.CPU(a.server.PID)-own, measure.CPU(b.direct.PID)-backend
 	return s, err
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 	"time"
+
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 // report is what was measured. Ratios are to the first row of each table.
@@ -28,46 +29,27 @@ type row struct {
 	Fetched    int     `json:"rows_fetched,omitempty"`
 }
 
-func median(samples []sample, f func(sample) float64) float64 {
-	var v []float64
-	for _, s := range samples {
-		v = append(v, f(s))
-	}
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-func latency(samples []sample, q float64) float64 {
-	var all []time.Duration
-	for _, s := range samples {
-		all = append(all, s.latencies...)
-	}
-	slices.Sort(all)
-	return float64(all[int(float64(len(all)-1)*q)].Microseconds()) / 1000
-}
-
-func (r *report) addPoint(what string, inFlight int, name string, samples []sample) {
-	each := func(d time.Duration, s sample) float64 { return d.Seconds() / float64(s.requests) * 100_000 }
+func (r *report) addPoint(what string, inFlight int, name string, samples []measure.Sample) {
+	each := func(d time.Duration, s measure.Sample) float64 { return d.Seconds() / float64(s.Requests) * 100_000 }
 	r.Rows = append(r.Rows, row{
 		What: what, InFlight: inFlight, Name: name,
-		PerSecond:  median(samples, func(s sample) float64 { return float64(s.requests) / s.wall.Seconds() }),
-		P50:        latency(samples, 0.5),
-		P99:        latency(samples, 0.99),
-		CPU:        median(samples, func(s sample) float64 { return each(s.cpu, s) }),
-		BackendCPU: median(samples, func(s sample) float64 { return each(s.backend, s) }),
+		PerSecond:  measure.Median(samples, measure.Sample.PerSecond),
+		P50:        measure.Latency(samples, 0.5),
+		P99:        measure.Latency(samples, 0.99),
+		CPU:        measure.Median(samples, func(s measure.Sample) float64 { return each(s.CPU, s) }),
+		BackendCPU: measure.Median(samples, func(s measure.Sample) float64 { return each(s.Backend, s) }),
 	})
 }
 
-func (r *report) addWay(what, name string, samples []sample, fetched int) {
-	each := func(d time.Duration, s sample) float64 { return float64(d.Microseconds()) / 1000 / float64(s.requests) }
+func (r *report) addWay(what, name string, samples []measure.Sample, fetched int) {
 	r.Rows = append(r.Rows, row{
 		What: what, Name: name,
-		PerSecond: median(samples, func(s sample) float64 { return float64(s.requests) / s.wall.Seconds() }),
-		P50:       latency(samples, 0.5),
-		P99:       latency(samples, 0.99),
-		TotalCPU:  median(samples, func(s sample) float64 { return each(s.cpu+s.backend+s.client, s) }),
-		DoorCPU:   median(samples, func(s sample) float64 { return each(s.cpu, s) }),
-		StoreCPU:  median(samples, func(s sample) float64 { return each(s.backend, s) }),
+		PerSecond: measure.Median(samples, measure.Sample.PerSecond),
+		P50:       measure.Latency(samples, 0.5),
+		P99:       measure.Latency(samples, 0.99),
+		TotalCPU:  measure.Median(samples, func(s measure.Sample) float64 { return s.Each(s.CPU + s.Backend + s.Client) }),
+		DoorCPU:   measure.Median(samples, func(s measure.Sample) float64 { return s.Each(s.CPU) }),
+		StoreCPU:  measure.Median(samples, func(s measure.Sample) float64 { return s.Each(s.Backend) }),
 		Fetched:   fetched,
 	})
 }

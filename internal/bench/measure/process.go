@@ -1,8 +1,4 @@
-// Package server starts the servers that benchmarks measure, and tells what the
-// operating system charged to them.
-//
-// It imports nothing of this module.
-package server
+package measure
 
 import (
 	"bufio"
