@@ -13,8 +13,24 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// apiPrefix begins X-Amz-Target, before the operation.
-const apiPrefix = "DynamoDB_20120810."
+// Prefixes of X-Amz-Target, before the operation: DynamoDB's, and that of DynamoDB
+// Streams, which is an API of its own on the same door.
+const (
+	apiPrefix     = "DynamoDB_20120810."
+	streamsPrefix = "DynamoDBStreams_20120810."
+)
+
+// streamsOperations are those of DynamoDB Streams.
+var streamsOperations = map[string]bool{"DescribeStream": true, "GetRecords": true, "GetShardIterator": true, "ListStreams": true}
+
+// operationOf returns the operation that X-Amz-Target names.
+func operationOf(target string) (operation string, ok bool) {
+	if operation, ok = strings.CutPrefix(target, apiPrefix); ok {
+		return operation, !streamsOperations[operation]
+	}
+	operation, ok = strings.CutPrefix(target, streamsPrefix)
+	return operation, ok && streamsOperations[operation]
+}
 
 // exchange is the memory of one request and its answer.
 type exchange struct {
@@ -136,7 +152,7 @@ func origin(header http.Header, r *http.Request) (done bool) {
 // check returns the operation, or what is wrong with the request, in AWS's order:
 // the JSON, the operation, the authorization, the presence of a body.
 func (d *Door) check(r *http.Request, body []byte) (string, error) {
-	operation, known := strings.CutPrefix(r.Header.Get("X-Amz-Target"), apiPrefix)
+	operation, known := operationOf(r.Header.Get("X-Amz-Target"))
 	known = known && d.options.Store.Has(operation)
 	var err error
 	if !known {
