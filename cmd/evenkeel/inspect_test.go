@@ -93,7 +93,7 @@ func inspected(t *testing.T, want int, args ...string) (*inspection.Report, stri
 // sstables are the bytes of each partition in a flushed table's files.
 func sstables(t *testing.T, i *cassandra.Instance, keyspace, table string) map[string]float64 {
 	t.Helper()
-	text, err := i.SSTablePartitions(keyspace, table)
+	text, err := i.Tools().SSTablePartitions(keyspace, table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 //	addr := cassandra.Shared(t)                               // one for all, open to everyone
 //	c := cassandra.Start(t, cassandra.Options{Auth: true})    // the test's own, with users
 //	c.Kill(); c.Restart()                                     // what a backend may do to a door
+//	out, err := cassandra.SharedTools(t).Nodetool("flush")     // and sstablepartitions
 //
 // It promises:
 //

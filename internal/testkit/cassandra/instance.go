@@ -75,16 +75,16 @@ func launch(ctx context.Context, java, lib string, o Options) (*Instance, error)
 	if err != nil {
 		return nil, fmt.Errorf("Cassandra's directory: %w", err)
 	}
-	ports, err := freePorts(2)
+	ports, err := freePorts(3)
 	if err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
 	i := &Instance{java: java, layout: layout{
-		Options: o, Dir: dir, Native: ports[0], Storage: ports[1], Lib: lib,
+		Options: o, Dir: dir, Native: ports[0], Storage: ports[1], JMX: ports[2], Lib: lib,
 		DataDir: filepath.Join(dir, "data"), ConfigDir: filepath.Join(dir, "conf"),
 	}}
-	if err := i.configure(); err != nil {
+	if err := errors.Join(i.configure(), i.writeTools()); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}

@@ -40,6 +40,7 @@ type layout struct {
 	Options
 	Dir                string // everything the instance writes
 	Native, Storage    int    // ports
+	JMX                int    // port of nodetool
 	Lib                string // the jars
 	DataDir, ConfigDir string
 }
@@ -145,6 +146,7 @@ func (l layout) arguments() []string {
 		"-Dcassandra.logdir="+l.Dir,
 		"-Dcassandra.triggers_dir="+l.ConfigDir+"/triggers",
 		"-Dcassandra-foreground=yes",
+		fmt.Sprintf("-Dcassandra.jmx.local.port=%d", l.JMX),
 		// Start and DDL in a second instead of thirty: alone, nothing is to settle.
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0",
 		"-Dcassandra.ring_delay_ms=100",
