@@ -10,7 +10,7 @@ import (
 // package stands above all that it imports.
 var edges = map[string][]string{
 	"cmd/evenkeel": {
-		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/run", "engine", "engine/items", "engine/storage",
+		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
 		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/nodetool", "workbench/page",
 	},
@@ -32,12 +32,13 @@ var edges = map[string][]string{
 
 	// The engine: a store, which knows no door.
 	"engine": {
-		"engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
+		"engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
 		"cql/store", "cql/syntax", "cql/value", "cql/wire", "partitioner",
 	},
-	"engine/system":  {"cql/ddl", "cql/schema", "cql/value"},
-	"engine/items":   {"engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
-	"engine/storage": {"cql/value"},
+	"engine/system":   {"cql/ddl", "cql/schema", "cql/value"},
+	"engine/items":    {"engine/capacity", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
+	"engine/capacity": {},
+	"engine/storage":  {"cql/value"},
 
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
@@ -72,7 +73,7 @@ var edges = map[string][]string{
 
 	// The workbench: what it works out is arithmetic on what it is given.
 	"workbench/report":     {"workbench/advice", "workbench/capacity", "workbench/profile", "workbench/simulation"},
-	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/stats"},
+	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
 		"cql/syntax", "cql/value", "shard",
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",

@@ -1,0 +1,47 @@
+package capacity
+
+// nano is a time, in nanoseconds since 1970.
+type nano = int64
+
+const second nano = 1e9
+
+// bucket fills with so many units a second, up to its size. What is taken may be
+// more than there is: the rest is debt.
+type bucket struct {
+	tokens float64
+	rate   float64
+	size   float64
+	at     nano // when tokens was right
+}
+
+// newBucket is full of one second's units, or of its size if that is less.
+func newBucket(rate, size float64, now nano) bucket {
+	return bucket{tokens: min(rate, size), rate: rate, size: size, at: now}
+}
+
+func (b *bucket) fill(now nano) {
+	if now <= b.at {
+		return
+	}
+	b.tokens = min(b.size, b.tokens+b.rate*float64(now-b.at)/float64(second))
+	b.at = now
+}
+
+// empty tells whether a request has to wait.
+func (b *bucket) empty(now nano) bool {
+	b.fill(now)
+	return b.tokens <= 0
+}
+
+func (b *bucket) take(units float64, now nano) {
+	b.fill(now)
+	b.tokens -= units
+}
+
+// set gives the bucket another rate and size; what is in it stays, as far as it
+// fits.
+func (b *bucket) set(rate, size float64, now nano) {
+	b.fill(now)
+	b.rate, b.size = rate, size
+	b.tokens = min(b.tokens, size)
+}

@@ -1,0 +1,113 @@
+package capacity
+
+import (
+	"math"
+	"time"
+)
+
+// Throughput is units a second. 0 is none, or no limit.
+type Throughput struct {
+	Read, Write float64
+}
+
+// Limits are what all tables of a store have in common. The zero value is AWS's.
+type Limits struct {
+	// Partition is what one partition takes; default 3,000 read and 1,000 write
+	// units. Source: DynamoDB Developer Guide, "Best practices for designing and
+	// using partition keys"; Amazon Keyspaces has the same.
+	Partition Throughput
+
+	// Fresh is what a new on-demand table can take at once; default 12,000 read and
+	// 4,000 write units. Source: "Understanding DynamoDB warm throughput".
+	Fresh Throughput
+
+	// Account is the quota of an on-demand table or index; default 40,000 read and
+	// 40,000 write units. Negative: none. Source: "Quotas in Amazon DynamoDB".
+	Account Throughput
+
+	// Burst is how many seconds' unused provisioned throughput can be taken later;
+	// default 300. Negative: none. Source: "Burst and adaptive capacity".
+	Burst time.Duration
+
+	// SplitAfter is how long a partition is too hot before it is split; default 10
+	// minutes. Negative: never. AWS gives no figure.
+	SplitAfter time.Duration
+
+	// PartitionBytes is when a partition is split for its size; default 10 GB.
+	PartitionBytes int64
+
+	// CollectionBytes is how large an item collection (all items of a partition key,
+	// with local indexes) of a table with local secondary indexes may be; default 10
+	// GB. The store enforces it. Source: "Local secondary indexes".
+	CollectionBytes int64
+}
+
+// Defaults of Limits.
+const (
+	DefaultSplitAfter = 10 * time.Minute
+	defaultBytes      = 10 << 30
+)
+
+// MaxPartitions is how many partitions a Model has at most.
+const MaxPartitions = 4096
+
+// WithDefaults returns the limits with all values set.
+func (l Limits) WithDefaults() Limits {
+	throughput := func(t *Throughput, read, write float64) {
+		if t.Read == 0 {
+			t.Read = read
+		}
+		if t.Write == 0 {
+			t.Write = write
+		}
+	}
+	throughput(&l.Partition, 3000, 1000)
+	throughput(&l.Fresh, 12_000, 4_000)
+	throughput(&l.Account, 40_000, 40_000)
+	if l.Burst == 0 {
+		l.Burst = 300 * time.Second
+	}
+	if l.SplitAfter == 0 {
+		l.SplitAfter = DefaultSplitAfter
+	}
+	if l.PartitionBytes == 0 {
+		l.PartitionBytes = defaultBytes
+	}
+	if l.CollectionBytes == 0 {
+		l.CollectionBytes = defaultBytes
+	}
+	return l
+}
+
+// Settings are what one table or index is declared to be.
+type Settings struct {
+	// OnDemand: PAY_PER_REQUEST; else Provisioned counts.
+	OnDemand    bool
+	Provisioned Throughput
+
+	// Maximum is the most that an on-demand table is to take; 0 or less: no limit.
+	Maximum Throughput
+
+	// Warm is the warm throughput that was asked for; 0 or less: none.
+	Warm Throughput
+
+	// Whole: no partition key is divided between partitions, as in tables with a
+	// local secondary index.
+	Whole bool
+}
+
+// Partitions is how many partitions a table with these settings begins with.
+func (l Limits) Partitions(s Settings) int {
+	l = l.WithDefaults()
+	at := s.Provisioned
+	if s.OnDemand {
+		at = l.Fresh
+	}
+	return l.needed(Throughput{Read: max(at.Read, s.Warm.Read), Write: max(at.Write, s.Warm.Write)})
+}
+
+// needed is how many partitions bear a throughput that is spread evenly.
+func (l Limits) needed(t Throughput) int {
+	n := math.Ceil(max(t.Read/l.Partition.Read, t.Write/l.Partition.Write, 1))
+	return int(min(n, MaxPartitions))
+}

@@ -1,0 +1,106 @@
+package capacity
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// Partition is one partition as it is at a moment.
+type Partition struct {
+	// From is its first position, nil in the first partition; To is the first
+	// position after it, nil in the last.
+	From, To []byte
+	// Share is its part of all hashes: of keys that are spread evenly it has so
+	// much. 0 where it is a part of one partition key.
+	Share float64
+	Bytes int64 // as far as the model was told
+	Born  time.Time
+
+	Read, Write Usage
+
+	// Keys are the partition keys that were asked for most in the last ten to
+	// twenty seconds, hottest first.
+	Keys []KeyUsage
+}
+
+// Usage is what was taken of a partition.
+type Usage struct {
+	Units   float64 // in the last whole second
+	Refused float64 // requests, in the last whole second
+
+	UnitsTotal   float64 // since the model, or the partition, is there
+	RefusedTotal int64
+}
+
+// KeyUsage is what was asked of one partition key.
+type KeyUsage struct {
+	Key     []byte  // what its positions begin with
+	Units   float64 // that it took, about
+	Refused int64   // requests
+}
+
+// Map returns the partitions, in their order.
+func (m *Model) Map(now time.Time) []Partition {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := now.UnixNano()
+	all := make([]Partition, len(m.partitions))
+	for i, p := range m.partitions {
+		from, to := m.hashes(i)
+		all[i] = Partition{
+			From: bytes.Clone(p.from), Share: float64(to-from) / (1 << 32), Bytes: p.bytes, Born: time.Unix(0, p.born),
+			Read: p.use[Read].usage(at), Write: p.use[Write].usage(at), Keys: p.keys.usage(at),
+		}
+		if i+1 < len(m.partitions) {
+			all[i].To = bytes.Clone(m.partitions[i+1].from)
+		}
+	}
+	return all
+}
+
+// Partitions is how many there are.
+func (m *Model) Partitions() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.partitions)
+}
+
+// PartitionOf is the number of the partition, from 0, that has a position.
+func (m *Model) PartitionOf(position []byte) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.find(position)
+}
+
+func (u *use) usage(now nano) Usage {
+	u.units.roll(now)
+	u.refused.roll(now)
+	return Usage{Units: u.units.last, Refused: u.refused.last, UnitsTotal: u.unitsTotal, RefusedTotal: u.refusedTotal}
+}
+
+func (s *keys) usage(now nano) []KeyUsage {
+	s.roll(now)
+	var all []KeyUsage
+	for _, half := range [][]counter{s.last, s.current} {
+		for i := range half {
+			c := &half[i]
+			k := slices.IndexFunc(all, func(u KeyUsage) bool { return bytes.Equal(u.Key, c.key) })
+			if k < 0 {
+				k, all = len(all), append(all, KeyUsage{Key: bytes.Clone(c.key)})
+			}
+			all[k].Units += c.units - c.inherit
+			all[k].Refused += c.refused
+		}
+	}
+	slices.SortStableFunc(all, func(a, b KeyUsage) int {
+		switch x, y := a.Units+float64(a.Refused), b.Units+float64(b.Refused); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return bytes.Compare(a.Key, b.Key)
+	})
+	return all
+}

@@ -1,0 +1,221 @@
+package capacity
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"time"
+)
+
+// cooled is how long a partition must not have refused anything for its heat to
+// be over.
+func (l *Limits) cooled() nano {
+	return max(5*second, l.SplitAfter.Nanoseconds()/10)
+}
+
+// heat notes that partition i refuses a request, and splits it when it has been
+// doing so for long enough.
+func (m *Model) heat(i int, now nano) {
+	p := m.partitions[i]
+	if p.hotSince == 0 || now-p.hotLast > m.limits.cooled() {
+		p.hotSince = now
+	}
+	p.hotLast = now
+	if m.limits.SplitAfter < 0 || now-p.hotSince < m.limits.SplitAfter.Nanoseconds() {
+		return
+	}
+	p.hotSince = 0
+	if at := m.heatPoint(i); at != nil {
+		m.split(i, at, now)
+	}
+}
+
+const (
+	// leastSamples is how many requests must be known of to judge a split.
+	leastSamples = 32
+	// mostOneSided is the part of the requests that the busier half of a split
+	// partition may have: above it the split helps nobody.
+	mostOneSided = 0.9
+)
+
+// heatPoint is where to split a hot partition: where what was asked for earlier
+// is divided best, provided that it divides what was asked for later too. With
+// sort keys that only increase, that is all on one side. Nil: a split would not
+// help.
+func (m *Model) heatPoint(i int) []byte {
+	older, newer := m.partitions[i].asked.halves()
+	if len(older)+len(newer) < leastSamples {
+		return nil
+	}
+	at := m.middle(i, older)
+	if at == nil || oneSided(newer, at) > mostOneSided {
+		return nil
+	}
+	return at
+}
+
+// middle is the boundary in partition i that divides keys best, nil where none does
+// at all.
+func (m *Model) middle(i int, keys []Key) []byte {
+	from, to := m.partitions[i].from, []byte(nil)
+	if i+1 < len(m.partitions) {
+		to = m.partitions[i+1].from
+	}
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, func(a, b Key) int { return bytes.Compare(a.Position, b.Position) })
+	var best []byte
+	least := 1.0
+	try := func(at []byte) {
+		if bytes.Compare(at, from) <= 0 || to != nil && bytes.Compare(at, to) >= 0 {
+			return
+		}
+		before := sort.Search(len(sorted), func(i int) bool { return bytes.Compare(sorted[i].Position, at) >= 0 })
+		if s := side(before, len(sorted)); s < least {
+			best, least = at, s
+		}
+	}
+	for _, k := range sorted {
+		if m.settings.Whole {
+			try(k.collection())
+			try(after(k.collection()))
+			continue
+		}
+		try(k.Position)
+		try(append(slices.Clip(k.Position), 0))
+	}
+	return bytes.Clone(best)
+}
+
+// side is the part that the larger side has.
+func side(before, all int) float64 { return float64(max(before, all-before)) / float64(all) }
+
+func oneSided(keys []Key, at []byte) float64 {
+	before := 0
+	for _, k := range keys {
+		if bytes.Compare(k.Position, at) < 0 {
+			before++
+		}
+	}
+	return side(before, len(keys))
+}
+
+// after is what follows all that begin with p.
+func after(p []byte) []byte {
+	p = bytes.Clone(p)
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i]++; p[i] != 0 {
+			return p[:i+1]
+		}
+	}
+	return nil // all were ff
+}
+
+// splitForSize splits a partition that is full where its bytes are halved.
+func (m *Model) splitForSize(i int, now nano) {
+	if at := m.middle(i, m.partitions[i].placed.keys); at != nil {
+		m.split(i, at, now)
+	}
+}
+
+// split divides a partition: both halves have the limits of a whole one from now
+// on.
+func (m *Model) split(i int, at []byte, now nano) {
+	if len(m.partitions) >= MaxPartitions {
+		return
+	}
+	p, q := m.partitions[i], m.newPartition(now)
+	q.from = at
+	right := 0
+	rest := p.placed.keys[:0:0]
+	for _, k := range p.placed.keys {
+		if bytes.Compare(k.Position, at) >= 0 {
+			q.placed.keys = append(q.placed.keys, k)
+			right++
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	if all := len(p.placed.keys); all > 0 {
+		q.bytes = p.bytes * int64(right) / int64(all)
+		q.places = p.places * uint64(right) / uint64(all)
+	}
+	p.bytes -= q.bytes
+	p.places -= q.places
+	p.placed = ring{keys: rest}
+	p.asked = ring{}
+	p.keys = keys{}
+	p.born, p.hotSince = now, 0
+	for op := range ops {
+		b := &p.use[op].bucket
+		b.fill(now)
+		q.use[op].bucket.tokens = b.tokens // debt too: a split is no gift
+	}
+	m.partitions = slices.Insert(m.partitions, i+1, q)
+}
+
+// grow splits the widest partitions, by hash, until there are n.
+func (m *Model) grow(n int, now nano) {
+	for len(m.partitions) < min(n, MaxPartitions) {
+		widest, width := -1, uint64(1)
+		for i := range m.partitions {
+			if from, to := m.hashes(i); to > from && to-from > width {
+				widest, width = i, to-from
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		from, _ := m.hashes(widest)
+		m.split(widest, boundary(from+width/2), now)
+	}
+}
+
+// peakWindow is over how long a table's throughput is averaged.
+const peakWindow = 10 * second
+
+// growth follows the peak of an on-demand table.
+type growth struct {
+	since nano // of the window
+	units [ops]float64
+	peak  Throughput
+	at    nano // when the table grows; 0: it is large enough
+}
+
+// peak counts what a table takes. One on demand has room for twice its peak.
+func (m *Model) peak(op Op, units float64, now nano) {
+	if !m.settings.OnDemand {
+		return
+	}
+	g := &m.growth
+	if g.since == 0 || now-g.since >= 2*peakWindow {
+		*g = growth{since: now, peak: g.peak, at: g.at}
+	} else if now-g.since >= peakWindow {
+		seconds := float64(now-g.since) / float64(second)
+		g.peak.Read = max(g.peak.Read, g.units[Read]/seconds)
+		g.peak.Write = max(g.peak.Write, g.units[Write]/seconds)
+		g.since, g.units = now, [ops]float64{}
+		enough := len(m.partitions) >= m.limits.needed(g.twice())
+		switch {
+		case enough || m.limits.SplitAfter < 0:
+			g.at = 0
+		case g.at == 0:
+			g.at = now + m.limits.SplitAfter.Nanoseconds()
+		case now >= g.at:
+			g.at = 0
+			m.grow(m.limits.needed(g.twice()), now)
+		}
+	}
+	g.units[op] += units
+}
+
+func (g *growth) twice() Throughput {
+	return Throughput{Read: 2 * g.peak.Read, Write: 2 * g.peak.Write}
+}
+
+// Peak is the greatest throughput so far of an on-demand table, averaged over ten
+// seconds.
+func (m *Model) Peak(time.Time) Throughput {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.growth.peak
+}
