@@ -40,15 +40,7 @@ func (r *TableResponse) appendTable(dst []byte) []byte {
 	if !t.Created.IsZero() {
 		dst = appendTime(member(dst, "CreationDateTime"), t.Created)
 	}
-	dst = append(member(dst, "AttributeDefinitions"), '[')
-	for i, d := range t.Definitions {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendStringMember(append(dst, '{'), "AttributeName", d.Name)
-		dst = append(appendStringMember(dst, "AttributeType", d.Type.String()), '}')
-	}
-	dst = append(dst, ']')
+	dst = appendDefinitions(dst, t.Definitions)
 	dst = appendKey(dst, t.Key)
 	dst = r.appendThroughput(dst)
 	dst = appendIntMember(dst, "TableSizeBytes", r.Size.Bytes)
@@ -219,14 +211,7 @@ type TagsResponse struct {
 
 // AppendJSON implements Response.
 func (r *TagsResponse) AppendJSON(dst []byte) []byte {
-	dst = append(member(append(dst, '{'), "Tags"), '[')
-	for i, t := range r.Tags {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendStringMember(appendStringMember(append(dst, '{'), "Key", t.Key), "Value", t.Value), '}')
-	}
-	dst = append(dst, ']')
+	dst = appendTags(append(dst, '{'), r.Tags)
 	if r.Next != "" {
 		dst = appendStringMember(dst, "NextToken", r.Next)
 	}

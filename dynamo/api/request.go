@@ -12,6 +12,19 @@ type Request interface {
 	// Decode reads and checks a body into the request, which must be new.
 	// Errors are *exception.Error.
 	Decode(d *Decoder, body []byte) error
+	// AppendJSON appends the request's body, for a store that is not in this
+	// process. Decoded, it is an equal request.
+	AppendJSON(dst []byte) []byte
+}
+
+// Answered is a request whose answers can be read, as of a store that is not in
+// this process.
+type Answered interface {
+	Request
+	// DecodeResponse reads the body of an answer to the request. The response
+	// shares the memory of body and d, as a request does; an error says that the
+	// body is no answer.
+	DecodeResponse(d *Decoder, body []byte) (Response, error)
 }
 
 // Decoder is the memory that requests are decoded into. Its zero value is ready;
