@@ -105,15 +105,24 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 		return nil, err
 	}
 	defer src.Close()
+	s.options.Detail = s.HTML != ""
 	sim, err := simulation.New(s.options)
 	if err != nil {
 		return nil, err
 	}
 	columns := s.options.Columns()
+	wanted := columns
+	if s.options.Detail { // partitions have sizes in bytes, for which all columns count
+		for _, c := range src.Columns() {
+			if !slices.Contains(wanted, c.Name) {
+				wanted = append(wanted, c.Name)
+			}
+		}
+	}
 	p := newProgress(std.err, src)
 	defer p.end()
 	// The simulation is for one goroutine.
-	scanned, err := src.Scan(context.Background(), rows.ScanOptions{Workers: 1, Columns: columns, MaxBadRows: s.MaxBadRows, Progress: p.rows},
+	scanned, err := src.Scan(context.Background(), rows.ScanOptions{Workers: 1, Columns: wanted, MaxBadRows: s.MaxBadRows, Progress: p.rows},
 		simulated(sim, src, columns))
 	switch {
 	case err != nil:
@@ -157,7 +166,7 @@ func simulated(sim *simulation.Simulation, src *rows.Source, columns []string) f
 				values[c] = string(text)
 			}
 			var bad *simulation.BadValue
-			if err := sim.Add(values); errors.As(err, &bad) {
+			if err := sim.AddSized(values, rowBytes(b, i)); errors.As(err, &bad) {
 				b.Drop(i, bad.Error())
 			} else if err != nil {
 				return err
@@ -165,6 +174,23 @@ func simulated(sim *simulation.Simulation, src *rows.Source, columns []string) f
 		}
 		return nil
 	}
+}
+
+// rowBytes is about what Cassandra stores of a row whose values are texts.
+func rowBytes(b *rows.Batch, i int) (n int64) {
+	const row, cell = 10, 2 // flags, timestamp and lengths of a row; flags and length of a cell
+	n = row
+	for c := range b.Columns {
+		v := &b.Columns[c]
+		switch {
+		case v.Null(i):
+		case v.Kind <= rows.Binary:
+			n += cell + int64(v.Spans[i].Len())
+		default:
+			n += cell + 8
+		}
+	}
+	return n
 }
 
 func writeHTML(name string, r *simulation.Report) error {

@@ -1,11 +1,11 @@
 package profile
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/workbench/rows"
+	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
 // Slices of time and ranges of tokens of Detail.Heat.
@@ -28,10 +28,7 @@ type Detail struct {
 }
 
 // Bulk is a number of partitions that are about alike.
-type Bulk struct {
-	Count       float64
-	Rows, Bytes float64 // of one
-}
+type Bulk = sketch.Bulk
 
 // bulks is how many Bulks a Detail has, about.
 const bulks = 400
@@ -91,53 +88,9 @@ func (t *tally) detail() *Detail {
 	return d
 }
 
-// bulks are the sample's partitions, each standing for as many as were not taken,
-// and the largest, which are known one by one.
+// bulks are the partitions by size.
 func (t *tally) bulks() []Bulk {
-	var list []Bulk
-	weight := 1 / t.sample.Share()
-	known := make(map[uint64]bool)
-	if !t.sample.Exact() {
-		absent := t.top.Absent()
-		for _, f := range t.top.List(1 << 30) {
-			if f.Low > absent { // surely among the largest
-				known[f.Hash] = true
-				r := between(f.Low, f.High).Value
-				list = append(list, Bulk{1, r, r * ratio(float64(f.Of.bytes), float64(f.Of.rows))})
-			}
-		}
-	}
-	for _, k := range t.sample.Keys() {
-		if !known[k.Hash] {
-			list = append(list, Bulk{weight, float64(k.Of.rows), float64(k.Of.bytes)})
-		}
-	}
-	slices.SortFunc(list, func(a, b Bulk) int { return cmp.Or(cmp.Compare(a.Rows, b.Rows), cmp.Compare(a.Bytes, b.Bytes)) })
-	return thinned(list)
-}
-
-// thinned joins neighbours, the fewer the larger they are: the largest partition
-// stays by itself.
-func thinned(list []Bulk) []Bulk {
-	if len(list) <= bulks {
-		return list
-	}
-	whole := 0.0
-	for _, b := range list {
-		whole += b.Count
-	}
-	var out []Bulk
-	var at Bulk
-	left := whole
-	for i, b := range list {
-		at.Rows = (at.Rows*at.Count + b.Rows*b.Count) / (at.Count + b.Count)
-		at.Bytes = (at.Bytes*at.Count + b.Bytes*b.Count) / (at.Count + b.Count)
-		at.Count += b.Count
-		left -= b.Count
-		if at.Count >= math.Max(left, 0)/bulks*4 || i == len(list)-1 {
-			out = append(out, at)
-			at = Bulk{}
-		}
-	}
-	return out
+	return sketch.Bulks(t.sample, t.top,
+		func(s *partitionSeen) (rows, bytes float64) { return float64(s.rows), float64(s.bytes) },
+		func(s *partitionTop) (rows, bytes float64) { return float64(s.rows), float64(s.bytes) }, bulks)
 }

@@ -11,17 +11,7 @@ func exactly(v float64) Estimate { return Estimate{v, v, v, true} }
 
 // between is a number of which the bounds are certain.
 func between(low, high int64) Estimate {
-	return Estimate{likely(low, high), float64(low), float64(high), low == high}
-}
-
-// likely is a number between certain bounds. What the upper one is more by comes from
-// a cell that many keys share: nearly all of it, where it is large; and where it is
-// small the middle is never far off.
-func likely(low, high int64) float64 {
-	if high-low > low {
-		return float64(low)
-	}
-	return (float64(low) + float64(high)) / 2
+	return Estimate{sketch.Likely(low, high), float64(low), float64(high), low == high}
 }
 
 func estimate(i sketch.Interval) Estimate {

@@ -78,7 +78,7 @@ func (h *hot) periods(finest Granularity) (list []Period) {
 			Granularity: g,
 			Start:       time.UnixMilli(*top[0].Of).UTC(),
 			Rows:        between(top[0].Low, top[0].High),
-			Share:       ratio(likely(top[0].Low, top[0].High), float64(h.rows)),
+			Share:       ratio(sketch.Likely(top[0].Low, top[0].High), float64(h.rows)),
 			Busy:        int64(u.all.Distinct().Value),
 		})
 	}

@@ -228,7 +228,7 @@ func (p *page) advicePlots(r *advice.Report, hide redactor) {
 	p.comparison("plot", r, designs, hide)
 	p.raw("</div>\n")
 	if len(salts) > 1 {
-		p.salts("plot-salts", r.Target, salts)
+		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest; "+limitsText(r.Target), sizeLimits(r.Target), saltsOf(salts))
 	}
 	for i := range r.Columns {
 		if r.Columns[i].Name == r.EventTime {
@@ -241,8 +241,9 @@ func (p *page) advicePlots(r *advice.Report, hide redactor) {
 // comparison draws designs in each other's light.
 func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail, hide redactor) {
 	p.raw("<div class=\"pair\">\n")
-	p.cumulative(id+"-sizes", r.Target, designs)
-	p.lorenz(id+"-lorenz", designs)
+	list := seriesOf(designs)
+	p.cumulative(id+"-sizes", "Partitions by size: the share that has up to so many bytes; "+limitsText(r.Target), sizeLimits(r.Target), list)
+	p.lorenz(id+"-lorenz", list)
 	p.raw("</div>\n")
 	if r.Target.Sizes() {
 		p.nodes(id+"-nodes", designs)

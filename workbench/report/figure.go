@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
 // figure writes a plot: what it is, the drawing, one sentence that says what it
@@ -139,13 +137,4 @@ func byteTicks(from, to float64) (list []tick) {
 		}
 	}
 	return list
-}
-
-// names are the legends of details.
-func names(details []*advice.Detail) []string {
-	var out []string
-	for _, d := range details {
-		out = append(out, d.Name)
-	}
-	return out
 }

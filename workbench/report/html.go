@@ -42,6 +42,7 @@ func HTML(out io.Writer, r *simulation.Report) error {
 	}
 	p.raw("</p>\n</header>\n<main>\n")
 	p.summary(r)
+	p.sideBySideKeys(r)
 	p.raw("<div id=\"keys\" tabindex=\"-1\">\n")
 	for i := range r.Keys {
 		p.key(r, &r.Keys[i], i)

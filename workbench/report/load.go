@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/advice"
@@ -15,59 +16,79 @@ import (
 func (p *page) nodes(id string, details []*advice.Detail) {
 	ring := simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: 1}
 	tokens, owners, owned := ring.Deal()
-	loads := make([][]float64, len(details)) // of each node, over the mean
-	most := 1.5
-	fullest := make([]float64, len(details))
-	for i, d := range details {
-		loads[i] = d.Measured.Nodes(ring.Nodes, tokens, owners)
-		for j := range loads[i] {
-			loads[i][j] *= float64(ring.Nodes) / math.Max(1, float64(d.Measured.Rows)*float64(ring.RF))
-			fullest[i] = math.Max(fullest[i], loads[i][j])
+	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}
+	for n, o := range owned {
+		c.nodes = append(c.nodes, fmt.Sprintf("node %d", n+1))
+		c.ring = append(c.ring, o*float64(ring.Nodes)/float64(ring.RF))
+	}
+	for _, d := range details {
+		load := d.Measured.Nodes(ring.Nodes, tokens, owners)
+		for j := range load {
+			load[j] *= float64(ring.Nodes) / math.Max(1, float64(d.Measured.Rows)*float64(ring.RF))
 		}
-		most = math.Max(most, fullest[i])
+		c.designs, c.loads = append(c.designs, d.Name), append(c.loads, load)
 	}
-	ideal := 0.0
-	for _, o := range owned {
-		ideal = math.Max(ideal, o*float64(ring.Nodes)/float64(ring.RF))
+	p.cluster(id, &c)
+}
+
+// cluster is what the nodes of one keep, over the mean.
+type cluster struct {
+	what    string
+	nodes   []string
+	ring    []float64 // of each node, what the ring alone would make
+	designs []string
+	loads   [][]float64 // of each design, by node
+}
+
+// mostNodes is how many nodes a plot has room for.
+const mostNodes = 16
+
+// cluster plots what the nodes keep.
+func (p *page) cluster(id string, c *cluster) {
+	most := 1.5
+	for _, load := range c.loads {
+		most = math.Max(most, slices.Max(load))
 	}
-	words := fmt.Sprintf("With %s the fullest of %d nodes keeps %s times the mean; the ring alone would make it %s (the marks).", details[0].Name, ring.Nodes, ratio(fullest[0]), ratio(ideal))
-	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, float64(ring.Nodes)), y: linear(0, most*1.05)}
-	p.figure(id, fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF), words, names(details), func() {
+	n := float64(len(c.nodes))
+	words := fmt.Sprintf("With %s the fullest of %d nodes keeps %s times the mean; the ring alone would make it %s (the marks).", c.designs[0], len(c.nodes), ratio(slices.Max(c.loads[0])), ratio(slices.Max(c.ring)))
+	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, n), y: linear(0, most*1.05)}
+	p.figure(id, c.what, words, c.designs, func() {
 		p.open(id, 880, 158, words)
 		ticks := []tick{{0, "0"}, {1, "1×"}}
 		for v := 2.0; v <= most; v += math.Max(1, math.Round(most/4)) {
 			ticks = append(ticks, tick{v, fmt.Sprintf("%g×", v)})
 		}
 		p.ticksY(a, ticks)
-		slot := a.width / float64(ring.Nodes)
-		each := math.Min(34, (slot-24)/float64(len(details)))
-		for n := range ring.Nodes {
-			left := a.left + slot*(float64(n)+0.5) - each*float64(len(details))/2
-			for i := range details {
-				_, y := a.at(0, loads[i][n])
+		slot := a.width / n
+		wide := float64(len(c.designs))
+		each := math.Min(34, math.Max(3, (slot-24)/wide))
+		for n, name := range c.nodes {
+			left := a.left + slot*(float64(n)+0.5) - each*wide/2
+			for i, design := range c.designs {
+				_, y := a.at(0, c.loads[i][n])
 				p.put(fmt.Sprintf(`<rect class="fill s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>`, i, left+each*float64(i)+1, y, each-2, a.top+a.height-y),
-					fmt.Sprintf("node %d, %s: %s times the mean", n+1, details[i].Name, ratio(loads[i][n])), "</title></rect>\n")
+					fmt.Sprintf("%s, %s: %s times the mean", name, design, ratio(c.loads[i][n])), "</title></rect>\n")
 			}
-			_, y := a.at(0, owned[n]*float64(ring.Nodes)/float64(ring.RF))
-			p.raw(fmt.Sprintf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, left-5, left+each*float64(len(details))+5, y, y))
-			p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">node %d</text>`+"\n", a.left+slot*(float64(n)+0.5), a.top+a.height+17, n+1))
+			_, y := a.at(0, c.ring[n])
+			p.raw(fmt.Sprintf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, left-5, left+each*wide+5, y, y))
+			p.put(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">`, a.left+slot*(float64(n)+0.5), a.top+a.height+17), shorten(name, int(slot/6.2)), "</text>\n")
 		}
 		p.raw("</svg>\n")
 	}, func() {
-		head, rows := []string{"Design"}, [][]string{}
-		for n := range ring.Nodes {
-			head = append(head, fmt.Sprintf("Node %d", n+1))
+		head, rows := []string{""}, [][]string{}
+		for _, name := range c.nodes {
+			head = append(head, strings.ToUpper(name[:1])+name[1:])
 		}
-		for i, d := range details {
-			row := []string{d.Name}
-			for _, l := range loads[i] {
+		for i, design := range c.designs {
+			row := []string{design}
+			for _, l := range c.loads[i] {
 				row = append(row, ratio(l))
 			}
 			rows = append(rows, row)
 		}
 		row := []string{"The ring alone"}
-		for _, o := range owned {
-			row = append(row, ratio(o*float64(ring.Nodes)/float64(ring.RF)))
+		for _, o := range c.ring {
+			row = append(row, ratio(o))
 		}
 		p.numbers("Rows of each node over the mean", head, append(rows, row))
 	})
@@ -94,7 +115,7 @@ func (p *page) hottest(id string, details []*advice.Detail, hide redactor) {
 		}
 		words += "."
 	}
-	p.figure(id, fmt.Sprintf("The %d fullest partitions of each design: their share of the rows", shown), words, names(details), func() {
+	p.figure(id, fmt.Sprintf("The %d fullest partitions of each design: their share of the rows", shown), words, names(seriesOf(details)), func() {
 		p.open(id, 880, 158, words)
 		p.ticksY(a, []tick{{0, "0"}, {most / 2, part(most / 2)}, {most, part(most)}})
 		slot := a.width / shown

@@ -19,7 +19,7 @@ func sample(t testing.TB, partitions int) *simulation.Report {
 	t.Helper()
 	o := simulation.Options{
 		Partitioner: simulation.Murmur3, Partitions: partitions, Within: 150, CompareSalts: []int{200, 300},
-		Ring: &simulation.Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1},
+		Ring: &simulation.Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}, Detail: true,
 	}
 	for _, text := range []string{`"<b>""&'"`, `"<b>""&'",code_points(uuid,200)`} {
 		e, err := keys.Parse(text)
@@ -33,7 +33,7 @@ func sample(t testing.TB, partitions int) *simulation.Report {
 		t.Fatal(err)
 	}
 	for r := range orders.Orders(1) {
-		if err := s.Add([]string{string(rune('a' + r.Code)), r.UUID}); err != nil {
+		if err := s.AddSized([]string{string(rune('a' + r.Code)), r.UUID}, 80); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,6 +104,9 @@ func TestPageStandsAlone(t *testing.T) {
 			case "script", "link", "img", "iframe", "object", "form", "b":
 				t.Errorf("%d partitions: there is a <%s>", partitions, e.name)
 			case "svg":
+				if e.attr["aria-hidden"] == "true" {
+					continue
+				}
 				svgs++
 				if e.attr["role"] != "img" || e.attr["aria-labelledby"] == "" {
 					t.Errorf("an svg without words: %v", e.attr)
@@ -141,13 +144,18 @@ func TestPageStandsAlone(t *testing.T) {
 				t.Errorf("nothing has the id %s", r)
 			}
 		}
-		if svgs != 4 || tables < 5 {
+		// Of each key partitions and nodes; beside each other sizes, concentration and
+		// nodes; the salts of one.
+		if svgs != 4+3+1 || tables < 9 {
 			t.Errorf("%d plots, %d tables", svgs, tables)
+		}
+		if bad := numbersOfNothing.FindString(text); bad != "" {
+			t.Error(bad)
 		}
 		if regexp.MustCompile(`https?:|url\(|@import`).MatchString(text) {
 			t.Error("something is loaded")
 		}
-		for _, want := range []string{"<script>alert(1)</script>.csv", `"<b>""&'"`, "Rows that change place", "code_points(uuid,211)", "3 bad rows"} {
+		for _, want := range []string{"<script>alert(1)</script>.csv", `"<b>""&'"`, "Rows that change place", "code_points(uuid,211)", "3 bad rows", "What the keys do to the data", "10 MB", "Values of the key by size", "Rows by partition", "with several numbers of salts"} {
 			if !strings.Contains(words, want) {
 				t.Errorf("%d partitions: %q is missing", partitions, want)
 			}

@@ -29,45 +29,47 @@ func limitsText(t advice.Target) string {
 }
 
 // cumulative plots which share of the partitions is how large.
-func (p *page) cumulative(id string, target advice.Target, details []*advice.Detail) {
-	limits := sizeLimits(target)
+func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 	from, to := math.Inf(1), limits[len(limits)-1].at*3
-	for _, d := range details {
-		s := byBytes(d.Measured.Detail.Sizes)
+	for i := range list {
+		s := byBytes(list[i].sizes)
 		from, to = math.Min(from, s[0].Bytes), math.Max(to, 2*s[len(s)-1].Bytes)
 	}
 	from = math.Max(1, from/2)
 	a := &axes{left: 44, top: 22, width: 520, height: 210, x: logarithmic(from, to), y: linear(0, 1)}
-	best := details[0]
-	m := best.Measured
+	best := &list[0]
 	most := limits[len(limits)-1]
 	words := fmt.Sprintf("Half of the partitions of %s have up to %s, 99 of 100 up to %s, and the largest has %s: %s of the limit of %s.",
-		best.Name, sizeText(m.ByteSizes.P50.Value), sizeText(m.ByteSizes.P99.Value), sizeText(m.ByteSizes.Max.Value), part(m.ByteSizes.Max.Value/most.at), sizeText(most.at))
-	if m.Partitions.Value < 1.5 {
-		words = fmt.Sprintf("%s has one partition, of %s: %s of the limit of %s.", best.Name, sizeText(m.ByteSizes.Max.Value), part(m.ByteSizes.Max.Value/most.at), sizeText(most.at))
+		best.name, sizeText(best.p50), sizeText(best.p99), sizeText(best.most), part(best.most/most.at), sizeText(most.at))
+	if best.partitions < 1.5 {
+		words = fmt.Sprintf("%s has one partition, of %s: %s of the limit of %s.", best.name, sizeText(best.most), part(best.most/most.at), sizeText(most.at))
 	}
-	p.figure(id, "Partitions by size: the share that has up to so many bytes; "+limitsText(target), words, names(details), func() {
+	if best.bounds != nil {
+		words += " The field around the line is where it is with 99% confidence: the partitions that were read are a sample."
+	}
+	p.figure(id, caption, words, names(list), func() {
 		p.open(id, 580, 258, words)
 		p.ticksY(a, percents)
 		p.ticksX(a, spaced(byteTicks(from, to), a))
 		for _, l := range limits {
 			p.limit(a, l.at, l.label)
 		}
-		for i := len(details) - 1; i >= 0; i-- {
-			p.line(a, i, steps(details[i].Measured.Detail.Sizes, to))
+		for i := len(list) - 1; i >= 0; i-- {
+			p.band(a, i, list[i].bounds, to)
+			p.line(a, i, steps(list[i].sizes, to))
 		}
 		p.raw("</svg>\n")
 	}, func() {
 		var rows [][]string
-		for _, d := range details {
-			m := d.Measured
+		for i := range list {
+			s := &list[i]
 			over := []string{}
 			for _, l := range limits {
-				over = append(over, part(above(m.Detail.Sizes, l.at)))
+				over = append(over, part(above(s.sizes, l.at)))
 			}
-			rows = append(rows, append([]string{d.Name, count(int64(m.Partitions.Value + 0.5)), sizeText(m.ByteSizes.P50.Value), sizeText(m.ByteSizes.P90.Value), sizeText(m.ByteSizes.P99.Value), sizeText(m.ByteSizes.Max.Value)}, over...))
+			rows = append(rows, append([]string{s.name, count(int64(s.partitions + 0.5)), sizeText(s.p50), sizeText(s.p90), sizeText(s.p99), sizeText(s.most)}, over...))
 		}
-		head := []string{"Design", "Partitions", "p50", "p90", "p99", "Largest"}
+		head := []string{"", "Partitions", "p50", "p90", "p99", "Largest"}
 		for _, l := range limits {
 			head = append(head, "Above "+sizeText(l.at))
 		}
@@ -122,58 +124,61 @@ func above(sizes []profile.Bulk, bytes float64) float64 {
 }
 
 // lorenz plots which share of the rows the smaller partitions have.
-func (p *page) lorenz(id string, details []*advice.Detail) {
+func (p *page) lorenz(id string, list []series) {
 	a := &axes{left: 44, top: 12, width: 240, height: 220, x: linear(0, 1), y: linear(0, 1)}
-	words := concentration(details[0]) + " The straight line is a perfectly even spread."
-	p.figure(id, "Rows by partition: what share of them the smaller partitions have", words, names(details), func() {
+	words := concentration(&list[0]) + " The straight line is a perfectly even spread."
+	caption := "Rows by partition"
+	if list[0].inBytes {
+		caption = "Bytes by partition"
+	}
+	p.figure(id, caption+": what share of them the smaller partitions have", words, names(list), func() {
 		p.open(id, 300, 258, words)
 		p.ticksY(a, percents)
 		p.ticksX(a, percents)
 		x0, y0 := a.at(0, 0)
 		x1, y1 := a.at(1, 1)
 		p.raw(fmt.Sprintf(`<line class="even" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`+"\n", x0, y0, x1, y1))
-		for i := len(details) - 1; i >= 0; i-- {
-			p.line(a, i, curve(details[i].Measured.Detail.Sizes))
+		for i := len(list) - 1; i >= 0; i-- {
+			p.line(a, i, list[i].curve())
 		}
 		p.raw("</svg>\n")
 	}, func() {
 		var rows [][]string
-		for _, d := range details {
-			s := d.Measured.Detail.Sizes
-			rows = append(rows, []string{d.Name, part(fullest(s, 0.01)), part(fullest(s, 0.1)), part(fullest(s, 0.5)), ratio(gini(s))})
+		for i := range list {
+			c := list[i].curve()
+			rows = append(rows, []string{list[i].name, part(fullest(c, 0.01)), part(fullest(c, 0.1)), part(fullest(c, 0.5)), ratio(gini(c))})
 		}
-		p.numbers("Rows by partition", []string{"Design", "Rows of the fullest 1%", "10%", "Half", "Gini"}, rows)
+		p.numbers(caption, []string{"", strings.TrimSuffix(sentence(list[0].what()+" of the fullest 1%"), "."), "10%", "Half", "Gini"}, rows)
 	})
 }
 
-func curve(sizes []profile.Bulk) []point {
+// curve is which share of the rows so many of the partitions have, the smallest first.
+func (s *series) curve() []point {
 	n, rows := 0.0, 0.0
-	for _, s := range sizes {
-		n += s.Count
-		rows += s.Count * s.Rows
+	for _, b := range s.sizes {
+		n += b.Count
+		rows += b.Count * s.weight(b)
 	}
 	out := []point{{0, 0}}
 	x, y := 0.0, 0.0
-	for _, s := range sizes {
-		x += s.Count
-		y += s.Count * s.Rows
-		out = append(out, point{x / n, y / rows})
+	for _, b := range s.sizes {
+		x += b.Count
+		y += b.Count * s.weight(b)
+		out = append(out, point{x / n, y / math.Max(1e-300, rows)})
 	}
 	return out
 }
 
-// concentration says of a design how much is in its fullest partitions.
-func concentration(d *advice.Detail) string {
-	m := d.Measured
-	if n := m.Partitions.Value; n < 200 {
-		return fmt.Sprintf("The fullest of the %s partitions of %s has %s of the rows; evenly it would be %s.", count(int64(n+0.5)), d.Name, part(m.RowSizes.Max.Value/math.Max(1, float64(m.Rows))), part(1/math.Max(1, n)))
+// concentration says how much is in the fullest partitions.
+func concentration(s *series) string {
+	if n := s.partitions; n < 200 {
+		return fmt.Sprintf("The fullest of the %s partitions of %s has %s of the %s; evenly it would be %s.", count(int64(n+0.5)), s.name, part(s.share()), s.what(), part(1/math.Max(1, n)))
 	}
-	return fmt.Sprintf("The fullest hundredth of the partitions of %s has %s of the rows.", d.Name, part(fullest(m.Detail.Sizes, 0.01)))
+	return fmt.Sprintf("The fullest hundredth of the partitions of %s has %s of the %s.", s.name, part(fullest(s.curve(), 0.01)), s.what())
 }
 
 // fullest is the share of the rows in that share of the partitions, the fullest.
-func fullest(sizes []profile.Bulk, of float64) float64 {
-	c := curve(sizes)
+func fullest(c []point, of float64) float64 {
 	for i := len(c) - 1; i > 0; i-- {
 		if c[i-1].x <= 1-of {
 			t := (1 - of - c[i-1].x) / math.Max(1e-12, c[i].x-c[i-1].x)
@@ -184,9 +189,8 @@ func fullest(sizes []profile.Bulk, of float64) float64 {
 }
 
 // gini is twice the area between the curve and an even spread.
-func gini(sizes []profile.Bulk) float64 {
+func gini(c []point) float64 {
 	area := 0.0
-	c := curve(sizes)
 	for i := 1; i < len(c); i++ {
 		area += (c[i].x - c[i-1].x) * (c[i].y + c[i-1].y) / 2
 	}
@@ -204,4 +208,21 @@ func part(x float64) string {
 		return fmt.Sprintf("%.1f times", x)
 	}
 	return share(x)
+}
+
+// band draws where a line may be.
+func (p *page) band(a *axes, series int, bounds []bound, to float64) {
+	if len(bounds) == 0 {
+		return
+	}
+	var d strings.Builder
+	for i, b := range bounds {
+		x, y := a.at(math.Min(b.low, to), b.share)
+		fmt.Fprintf(&d, "%c%.1f %.1f", "ML"[min(i, 1)], x, y)
+	}
+	for _, b := range slices.Backward(bounds) {
+		x, y := a.at(math.Min(b.high, to), b.share)
+		fmt.Fprintf(&d, "L%.1f %.1f", x, y)
+	}
+	p.raw(fmt.Sprintf(`<path class="band s%d" d="%sZ"/>`+"\n", series, d.String()))
 }

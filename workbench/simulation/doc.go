@@ -25,6 +25,6 @@
 //  2. Memory is bounded by partitions, vnodes and keys.
 //  3. The same rows and options give the same report.
 //
-// It does no I/O; it imports cql/value, partitioner, shard, workbench/keys and
-// workbench/stats.
+// It does no I/O; it imports cql/value, partitioner, shard, workbench/keys,
+// workbench/sketch and workbench/stats.
 package simulation

@@ -26,6 +26,7 @@ type Options struct {
 	Ring         *Ring                  // nodes, under Murmur3 and Random; nil for none
 	CompareSalts []int                  // numbers of salts to compare, each with the one behind it
 	Within       int64                  // a bound of the difference between two partitions to judge; negative for none
+	Detail       bool                   // count each key's values, too, for plots (KeyReport.Detail)
 }
 
 // MaxPartitions bounds Options.Partitions.

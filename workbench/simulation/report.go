@@ -33,6 +33,9 @@ type KeyReport struct {
 	Within   *Within          `json:"within,omitempty"`
 	Nodes    *NodesReport     `json:"nodes,omitempty"`
 	Computed []ComputedReport `json:"computed,omitempty"`
+
+	Detail *Detail      `json:"-"` // nil unless it was asked for
+	Salts  []SaltDetail `json:"-"` // with several numbers of salts, where the key has any
 }
 
 // Within judges a bound of the difference between the fullest and the emptiest
@@ -106,6 +109,9 @@ func (s *Simulation) Report() *Report {
 			if p.computed != nil {
 				out.Computed = append(out.Computed, p.computed.report(s.rows))
 			}
+		}
+		if k.values != nil {
+			out.Detail, out.Salts = k.details()
 		}
 		r.Keys = append(r.Keys, out)
 	}

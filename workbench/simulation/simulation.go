@@ -40,6 +40,7 @@ type key struct {
 	token     int // index in the ring
 	sizes     []int64
 	perToken  []int64
+	values    []*values // the key as it is, then with other numbers of salts; nil without Detail
 }
 
 // slot is a component of a key: a column, or what is computed.
@@ -92,6 +93,12 @@ func (s *Simulation) newKey(k Key) *key {
 	if s.ring != nil {
 		out.perToken = make([]int64, len(s.ring.tokens))
 	}
+	if s.o.Detail {
+		out.values = append(out.values, newValues(0))
+		for _, n := range variants(k.Expr) {
+			out.values = append(out.values, newValues(n))
+		}
+	}
 	for _, p := range k.Expr.Parts {
 		if p.Function == keys.Column {
 			out.parts = append(out.parts, slot{column: s.column(p.Columns[0])})
@@ -110,7 +117,10 @@ func (s *Simulation) newKey(k Key) *key {
 
 // Add counts a row; row is the values of Options.Columns. The error is a *BadValue,
 // and then the row is not counted.
-func (s *Simulation) Add(row []string) error {
+func (s *Simulation) Add(row []string) error { return s.AddSized(row, 0) }
+
+// AddSized is Add of a row that takes so many bytes, for Options.Detail.
+func (s *Simulation) AddSized(row []string, bytes int64) error {
 	for i := range s.columns {
 		if err := s.columns[i].set(row[i]); err != nil {
 			return err
@@ -132,6 +142,12 @@ func (s *Simulation) Add(row []string) error {
 		k.sizes[k.partition]++
 		if s.ring != nil {
 			k.perToken[k.token]++
+		}
+		if k.values != nil {
+			s.hashValues(k)
+			for _, v := range k.values {
+				v.add(bytes)
+			}
 		}
 	}
 	return nil

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// most keys in one plot: as many as there are kinds of lines.
+const keysInPlot = 4
+
+// sideBySideKeys draws the keys that were simulated in each other's light.
+func (p *page) sideBySideKeys(r *simulation.Report) {
+	var drawn []*simulation.KeyReport
+	for i := range r.Keys {
+		if d := r.Keys[i].Detail; d != nil && len(d.Sizes) > 0 {
+			drawn = append(drawn, &r.Keys[i])
+		}
+	}
+	if len(drawn) == 0 {
+		return
+	}
+	limits := sizeLimits(advice.Cassandra)
+	p.raw("<section aria-labelledby=\"plots\"><h2 id=\"plots\">What the keys do to the data</h2>\n")
+	p.raw("<p>To Cassandra and DynamoDB each value of a key is a partition of its own. Its bytes are those of the rows as text, and what Cassandra adds to each.</p>\n")
+	for from := 0; from < len(drawn); from += keysInPlot {
+		some := drawn[from:min(from+keysInPlot, len(drawn))]
+		id := fmt.Sprintf("plots%d", from)
+		var list []series
+		for _, k := range some {
+			list = append(list, seriesOfKey(r, k.Key, k.Detail))
+		}
+		p.raw("<div class=\"pair\">\n")
+		p.cumulative(id+"-sizes", "Values of the key by size: the share that has up to so many bytes; "+limitsText(advice.Cassandra), limits, list)
+		p.lorenz(id+"-lorenz", list)
+		p.raw("</div>\n")
+		if r.Ring != nil && r.Ring.Nodes <= mostNodes {
+			p.simulatedNodes(id+"-nodes", r, some)
+		}
+	}
+	for i, k := range drawn {
+		if len(k.Salts) == 0 {
+			continue
+		}
+		var list []salted
+		for j := range k.Salts {
+			s := &k.Salts[j]
+			list = append(list, salted{seriesOfKey(r, fmt.Sprintf("N = %d", s.N), &s.Detail), s.N, s.Own})
+		}
+		p.salts(fmt.Sprintf("plots-salts%d", i), k.Key+" with several numbers of salts: sizes of its values, from the median to the largest; "+limitsText(advice.Cassandra), limits, list)
+	}
+	p.raw("</section>\n")
+}
+
+func seriesOfKey(r *simulation.Report, name string, d *simulation.Detail) series {
+	return series{name: name, partitions: d.Values.Value, rows: float64(r.Rows), p50: d.P50, p90: d.P90, p99: d.P99, most: d.Most, fullest: d.Fullest, sizes: d.Sizes}
+}
+
+// simulatedNodes plots what each node would keep, key beside key.
+func (p *page) simulatedNodes(id string, r *simulation.Report, keys []*simulation.KeyReport) {
+	ring := r.Ring
+	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}
+	for n, o := range keys[0].Nodes.Ownership {
+		c.nodes = append(c.nodes, fmt.Sprintf("node %d", n))
+		c.ring = append(c.ring, o*float64(ring.Nodes)/float64(ring.RF))
+	}
+	for _, k := range keys {
+		var load []float64
+		for _, rows := range k.Nodes.Sizes {
+			load = append(load, float64(rows)/max(1, k.Nodes.Mean))
+		}
+		c.designs, c.loads = append(c.designs, k.Key), append(c.loads, load)
+	}
+	p.cluster(id, &c)
+}

@@ -1,0 +1,77 @@
+package sketch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Bulk is a number of partitions that are about alike.
+type Bulk struct {
+	Count       float64
+	Rows, Bytes float64 // of one
+}
+
+// Bulks are all partitions by size, the smallest first, some most of them at the
+// most: those of a sample, each standing for as many as were not taken, and the
+// largest, which are known one by one. The functions say what was counted of one.
+func Bulks[S, T any](sample *Sample[S], top *Top[T], sampled func(*S) (rows, bytes float64), large func(*T) (rows, bytes float64), most float64) []Bulk {
+	var list []Bulk
+	weight := 1 / sample.Share()
+	known := make(map[uint64]bool)
+	if !sample.Exact() {
+		absent := top.Absent()
+		for _, f := range top.List(1 << 30) {
+			if f.Low > absent { // surely among the largest
+				known[f.Hash] = true
+				n, bytes := large(f.Of)
+				rows := Likely(f.Low, f.High)
+				list = append(list, Bulk{1, rows, rows * bytes / math.Max(1, n)})
+			}
+		}
+	}
+	for _, k := range sample.Keys() {
+		if !known[k.Hash] {
+			n, bytes := sampled(k.Of)
+			list = append(list, Bulk{weight, n, bytes})
+		}
+	}
+	slices.SortFunc(list, func(a, b Bulk) int { return cmp.Or(cmp.Compare(a.Rows, b.Rows), cmp.Compare(a.Bytes, b.Bytes)) })
+	return thinned(list, most)
+}
+
+// thinned joins neighbours, the fewer the larger they are: the largest partition
+// stays by itself.
+func thinned(list []Bulk, most float64) []Bulk {
+	if float64(len(list)) <= most {
+		return list
+	}
+	whole := 0.0
+	for _, b := range list {
+		whole += b.Count
+	}
+	var out []Bulk
+	var at Bulk
+	left := whole
+	for i, b := range list {
+		at.Rows = (at.Rows*at.Count + b.Rows*b.Count) / (at.Count + b.Count)
+		at.Bytes = (at.Bytes*at.Count + b.Bytes*b.Count) / (at.Count + b.Count)
+		at.Count += b.Count
+		left -= b.Count
+		if at.Count >= math.Max(left, 0)/most*4 || i == len(list)-1 {
+			out = append(out, at)
+			at = Bulk{}
+		}
+	}
+	return out
+}
+
+// Likely is a number between certain bounds of Top. What the upper one is more by
+// comes from a cell that many keys share: nearly all of it, where it is large; and
+// where it is small the middle is never far off.
+func Likely(low, high int64) float64 {
+	if high-low > low {
+		return float64(low)
+	}
+	return (float64(low) + float64(high)) / 2
+}
