@@ -23,10 +23,16 @@ const (
 // streamsOperations are those of DynamoDB Streams.
 var streamsOperations = map[string]bool{"DescribeStream": true, "GetRecords": true, "GetShardIterator": true, "ListStreams": true}
 
+// ownPrefix begins the targets of operations that DynamoDB does not have.
+const ownPrefix = "Evenkeel_20260101."
+
 // operationOf returns the operation that X-Amz-Target names.
 func operationOf(target string) (operation string, ok bool) {
+	if operation, ok = strings.CutPrefix(target, ownPrefix); ok {
+		return operation, operation == "DescribePartitions"
+	}
 	if operation, ok = strings.CutPrefix(target, apiPrefix); ok {
-		return operation, !streamsOperations[operation]
+		return operation, !streamsOperations[operation] && operation != "DescribePartitions"
 	}
 	operation, ok = strings.CutPrefix(target, streamsPrefix)
 	return operation, ok && streamsOperations[operation]

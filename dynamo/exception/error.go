@@ -116,7 +116,11 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 		dst = append(dst, ']')
 	}
 	if len(e.Throttling) > 0 {
-		dst = append(dst, `,"ThrottlingReasons":[`...)
+		name := `,"ThrottlingReasons":[`
+		if e.Kind == Throttling {
+			name = `,"throttlingReasons":[` // as the service's model has it
+		}
+		dst = append(dst, name...)
 		for i, r := range e.Throttling {
 			if i > 0 {
 				dst = append(dst, ',')

@@ -24,6 +24,8 @@ func TestBodies(t *testing.T) {
 			`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"The conditional request failed","Item":{"a":{"S":"b"}}}`},
 		{&exception.Error{Kind: exception.TransactionCanceled, Message: "m", Reasons: []exception.CancellationReason{{Code: "None"}, {Code: "ConditionalCheckFailed", Message: "f", Item: []byte(`{}`)}}},
 			`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"m","CancellationReasons":[{"Code":"None"},{"Code":"ConditionalCheckFailed","Message":"f","Item":{}}]}`},
+		{&exception.Error{Kind: exception.Throttling, Message: "m", Throttling: []exception.ThrottlingReason{{Reason: "IndexWriteKeyRangeThroughputExceeded", Resource: "arn:t"}}},
+			`{"__type":"com.amazon.coral.availability#ThrottlingException","message":"m","throttlingReasons":[{"reason":"IndexWriteKeyRangeThroughputExceeded","resource":"arn:t"}]}`},
 		{&exception.Error{Kind: exception.ProvisionedThroughputExceeded, Message: "m", Throttling: []exception.ThrottlingReason{{Reason: "TableWriteKeyRangeThroughputExceeded", Resource: "arn:t"}}},
 			`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"m","ThrottlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded","resource":"arn:t"}]}`},
 	} {
