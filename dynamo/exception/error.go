@@ -22,6 +22,12 @@ type Error struct {
 
 	// Throttling says what was too hot. The throttling kinds only.
 	Throttling []ThrottlingReason
+
+	// Raw is the body of another store's answer that the error was read from, whose
+	// status RawStatus is: what goes out is it, unless it is nil. Who changes the
+	// error sets Raw to nil.
+	Raw       []byte
+	RawStatus int
 }
 
 // CancellationReason is what became of one action of a cancelled transaction.
@@ -74,10 +80,18 @@ func (e *Error) Error() string {
 }
 
 // Status is the HTTP status of the answer.
-func (e *Error) Status() int { return e.Kind.Status() }
+func (e *Error) Status() int {
+	if e.Raw != nil {
+		return e.RawStatus
+	}
+	return e.Kind.Status()
+}
 
 // AppendJSON appends the body of the answer.
 func (e *Error) AppendJSON(dst []byte) []byte {
+	if e.Raw != nil {
+		return append(dst, e.Raw...)
+	}
 	dst = append(dst, `{"__type":"`...)
 	dst = append(dst, e.Kind.Type()...)
 	dst = append(dst, '"')

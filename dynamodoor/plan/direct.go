@@ -40,6 +40,7 @@ func visibleError(err error) error {
 		return err
 	}
 	visible := *e
+	visible.Raw = nil
 	visible.Item = Strip(e.Item)
 	visible.Reasons = append([]exception.CancellationReason(nil), e.Reasons...)
 	for i := range visible.Reasons {

@@ -24,8 +24,8 @@ func strip(item attribute.Encoded, also string) attribute.Encoded {
 		return item
 	}
 	if also == "" {
-		if out, ok := cut(item); ok {
-			return out
+		if out, ok := cut(item); ok && !bytes.Contains(out, hiddenName) {
+			return out // a store that keeps attributes in another order may have parted them
 		}
 	}
 	return appendStripped(make(attribute.Encoded, 0, len(item)), item, also)

@@ -28,3 +28,15 @@ func TestCut(t *testing.T) {
 		}
 	})
 }
+
+// A store may give attributes in any order.
+func TestHiddenAttributesNeedNotBeBesideEachOther(t *testing.T) {
+	for item, want := range map[string]string{
+		`{"evenkeel.pk":{"S":"a-1"},"a":{"S":"x"},"evenkeel.s.i":{"N":"1"}}`:                `{"a":{"S":"x"}}`,
+		`{"a":{"S":"x"}, "evenkeel.pk":{"S":"a-1"},"b":{"N":"1"},"evenkeel.s.i":{"N":"1"}}`: `{"a":{"S":"x"},"b":{"N":"1"}}`,
+	} {
+		if got := string(Strip(attribute.Encoded(item))); got != want {
+			t.Errorf("%s becomes %s", item, got)
+		}
+	}
+}
