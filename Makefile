@@ -6,7 +6,7 @@ FUZZTIME ?= 20s
 # One package at a time: they share one Cassandra, its schema, and the machine's cores.
 PARALLEL ?= 1
 
-.PHONY: help build test bench-cql bench-workbench deps lint fuzz clean
+.PHONY: help build test bench-cql bench-dynamodb bench-workbench deps lint fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -21,6 +21,10 @@ bench-cql: deps build ## the CQL door and the engine against their peers: ratios
 	cd internal/bench/cqlproxy && $(GO) build -o ../../../bin/cql-proxy github.com/datastax/cql-proxy
 	$(GO) build -o bin/bench-cql ./internal/bench/cql
 	$(GO) run ./internal/testkit/cmd/with-cassandra bin/bench-cql -evenkeel bin/evenkeel -cql-proxy bin/cql-proxy $(BENCHFLAGS)
+
+bench-dynamodb: deps build ## the DynamoDB door and the engine against their peers: ratios
+	$(GO) build -o bin/bench-dynamodb ./internal/bench/dynamodb
+	bin/bench-dynamodb -evenkeel bin/evenkeel -dynalite .deps/dynalite/node_modules/dynalite/cli.js $(BENCHFLAGS)
 
 bench-workbench: .deps/duckdb.stamp ## the workbench's reading against DuckDB: ratios
 	$(GO) build -o bin/bench-workbench ./internal/bench/workbench
