@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/live"
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
 	"github.com/evenkeel/evenkeel/workbench/prices"
+	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
 // inspectCmd is `evenkeel inspect`.
@@ -36,6 +38,8 @@ type inspectCmd struct {
 	Prices   string   `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region   string   `default:"us-east-1" help:"Whose prices (${default})."`
 	JSON     bool     `name:"json" help:"Print the report as JSON: sizes, largest, nodes, growth, key, unknown, …"`
+	HTML     string   `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too; values of keys are redacted in it."`
+	ShowKeys bool     `help:"Show values of keys in the HTML file."`
 
 	liveFlags
 	at       live.Address
@@ -166,6 +170,13 @@ func early(ctx context.Context, err error) error {
 
 // print prints the report.
 func (c *inspectCmd) print(std *stdio, r *inspection.Report) error {
+	if c.HTML != "" {
+		salt := make([]byte, 16)
+		rand.Read(salt) // never fails
+		if err := writeFile(c.HTML, func(w io.Writer) error { return report.InspectionHTML(w, r, c.ShowKeys, salt) }); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
 	if !c.JSON {
 		return inspectText(std.out, r)
 	}

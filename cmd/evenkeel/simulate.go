@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -87,7 +87,7 @@ func (s *simulateCmd) Run(std *stdio) error {
 		return err
 	}
 	if s.HTML != "" {
-		if err := writeHTML(s.HTML, r); err != nil {
+		if err := writeFile(s.HTML, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 			return fmt.Errorf("simulate: --html: %w", err)
 		}
 	}
@@ -191,16 +191,4 @@ func rowBytes(b *rows.Batch, i int) (n int64) {
 		}
 	}
 	return n
-}
-
-func writeHTML(name string, r *simulation.Report) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := report.HTML(f, r); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

@@ -72,14 +72,14 @@ var edges = map[string][]string{
 	"partitioner": {},
 
 	// The workbench: what it works out is arithmetic on what it is given.
-	"workbench/report":     {"workbench/advice", "workbench/capacity", "workbench/profile", "workbench/simulation"},
+	"workbench/report":     {"workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
 		"cql/syntax", "cql/value", "shard",
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
 	},
 	"workbench/capacity":   {"shard", "workbench/stats"},
-	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "partitioner", "workbench/prices"},
+	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "partitioner", "workbench/capacity", "workbench/prices"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
 	"workbench/nodetool":   {},

@@ -36,5 +36,6 @@
 //  3. A Run that is written and read back goes on as if it had not been.
 //  4. What is kept (Run) has tokens in place of keys.
 //
-// It does no I/O; it imports cql/schema, cql/value, partitioner and workbench/prices.
+// It does no I/O; it imports cql/schema, cql/value, partitioner,
+// workbench/capacity and workbench/prices.
 package inspection

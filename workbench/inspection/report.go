@@ -32,6 +32,8 @@ type Report struct {
 	Nodes     []NodeLoad `json:"nodes"`
 	NodesNote string     `json:"nodes_note,omitempty"`
 
+	DynamoDB *DynamoTable `json:"dynamodb,omitempty"` // of a table of DynamoDB
+
 	Growth     *Growth `json:"growth,omitempty"`
 	GrowthNote string  `json:"growth_note,omitempty"`
 
@@ -39,6 +41,8 @@ type Report struct {
 	Views   []View         `json:"views,omitempty"`
 	Outside []Outside      `json:"outside"` // what CQL does not tell
 	Hidden  []HiddenAnswer `json:"unknown"`
+
+	Curve *Curve `json:"-"` // of bytes; nil where no partition was read
 }
 
 // Coverage says how much of a table a report is of.
@@ -152,6 +156,7 @@ type Summary struct {
 	Door        bool
 	Top         int    // partitions that are named
 	Why         string // why it is partial
+	Guess       string // what is taken for granted of sizes (Sizer.Guess)
 }
 
 // Summarize makes the report of a run.
@@ -174,7 +179,11 @@ func Summarize(r *Run, s Summary) *Report {
 	}
 	t := &r.Total
 	ri.Sizes = SizeSummary{Rows: sizes(&t.RowSizes, t.Rows, t.MaxRows, t.Partitions, f), Bytes: sizes(&t.ByteSizes, t.Bytes, t.MaxBytes, t.Partitions, f), How: How}
+	if s.Guess != "" {
+		ri.Sizes.How += "; " + s.Guess
+	}
 	ri.Above = AboveCounts{Good: above(&t.ByteSizes, GoodBytes, f), Most: above(&t.ByteSizes, MostBytes, f)}
+	ri.Curve = t.ByteSizes.curve(f, t.MaxBytes)
 	for i, p := range t.Largest {
 		if i < s.Top {
 			ri.Largest = append(ri.Largest, large1(s.Schema, p, ri.Bytes.Value))

@@ -1,7 +1,12 @@
 package inspection
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -12,12 +17,16 @@ import (
 // (org.apache.cassandra.db.rows.UnfilteredSerializer, Cell.Serializer). Cells come
 // in the order of schema.Table.All.
 type Sizer struct {
-	table                 *schema.Table
-	keys, clustering      int
-	statics               int
-	timestamp, expiry     int         // bytes of a row's timestamp, and of its expiry where rows have one
-	own                   map[int]int // bytes of a cell's own timestamp, on average, by place
-	wanted, wantedStatics int         // columns that rows have at all; SSTables name no others
+	table             *schema.Table
+	keys, clustering  int
+	statics           int
+	timestamp, expiry int         // bytes of a row's timestamp, and of its expiry where rows have one
+	own               map[int]int // bytes of a cell's own timestamp, on average, by place
+	order             []int       // places of the regular columns that rows have, as SSTables order them; statics likewise
+	staticOrder       []int
+	hidden            int  // bytes of a shard in the partition key that a door does not show
+	read              bool // timestamps are known from rows
+	least, most       int  // what a row's timestamp may take where none was read
 }
 
 // NewSizer makes a Sizer; sample is rows of the table with their times, nil where
@@ -25,16 +34,75 @@ type Sizer struct {
 func NewSizer(t *schema.Table, sample *Times) *Sizer {
 	z := &Sizer{
 		table: t, keys: len(t.PartitionKey), clustering: len(t.Clustering), statics: len(t.Statics),
-		timestamp: 5, // of hours
-		wanted:    len(t.Regulars), wantedStatics: len(t.Statics),
+		timestamp: assumedTimestamp, least: 1, most: 9,
 	}
 	if ttl, ok := t.Options["default_time_to_live"].(int); ok && ttl > 0 {
 		z.expiry = 5
 	}
+	every := func(int) bool { return true }
+	z.columns(every)
 	if sample != nil {
 		sample.into(z)
 	}
 	return z
+}
+
+// assumedTimestamp is the bytes of a timestamp that nothing is known of: written within
+// hours of the first of its file.
+const assumedTimestamp = 5
+
+// columns takes the columns that rows have.
+func (z *Sizer) columns(some func(place int) bool) {
+	at := z.keys + z.clustering
+	z.staticOrder, z.order = nil, nil
+	for i := range z.table.Statics {
+		if some(at + i) {
+			z.staticOrder = append(z.staticOrder, i)
+		}
+	}
+	for i := range z.table.Regulars {
+		if some(at + z.statics + i) {
+			z.order = append(z.order, i)
+		}
+	}
+	sorted := func(order []int, columns []*schema.Column) {
+		slices.SortStableFunc(order, func(a, b int) int {
+			x, y := columns[a], columns[b]
+			if multicell(x.Type) != multicell(y.Type) {
+				return 2*count(multicell(x.Type)) - 1
+			}
+			return strings.Compare(x.Name, y.Name)
+		})
+	}
+	sorted(z.staticOrder, z.table.Statics)
+	sorted(z.order, z.table.Regulars)
+}
+
+// HiddenShard says that a door hides a column of four bytes in the partition key.
+func (z *Sizer) HiddenShard() { z.hidden = 4 }
+
+// Age says how long a table's columns have been there, where no row's time can be read:
+// rows are taken to have been written evenly since.
+func (z *Sizer) Age(age time.Duration) {
+	if z.read || age <= 0 {
+		return
+	}
+	micros := float64(age.Microseconds())
+	mean, from := 0.0, 0.0
+	for n := 1; from < micros; n++ {
+		to := math.Min(micros, math.Pow(2, float64(7*n)))
+		mean += float64(n) * (to - from) / micros
+		z.most, from = n, to
+	}
+	z.timestamp = int(math.Round(mean))
+}
+
+// Guess says what is taken for granted of sizes, "" where nothing is.
+func (z *Sizer) Guess() string {
+	if z.read || z.table.Counter {
+		return ""
+	}
+	return fmt.Sprintf("no column has a time that can be read: a row's timestamp is taken to have %d bytes, and may have %d to %d", z.timestamp, z.least, z.most)
 }
 
 // Partition is the bytes of a partition without its rows: key, deletion time, end.
@@ -43,7 +111,10 @@ func (z *Sizer) Partition(cells [][]byte) int64 {
 	for _, c := range cells[:z.keys] {
 		n += len(c)
 	}
-	if z.keys > 1 {
+	switch {
+	case z.hidden > 0:
+		n += z.hidden + 3*(z.keys+1)
+	case z.keys > 1:
 		n += 3 * z.keys
 	}
 	return int64(2 + n + 12 + 1)
@@ -65,7 +136,7 @@ func (z *Sizer) Row(cells [][]byte, previous int64) int64 {
 		body = 0 // an UPDATE leaves no mark of the row; each counter has its own timestamp
 	}
 	at := z.keys + z.clustering + z.statics
-	return int64(size) + z.body(body, cells, at, z.table.Regulars, z.wanted, previous)
+	return int64(size) + z.body(body, cells, at, z.table.Regulars, z.order, previous)
 }
 
 // Static is the bytes of the static row, which every partition has where the table
@@ -74,17 +145,16 @@ func (z *Sizer) Static(cells [][]byte) int64 {
 	if z.statics == 0 {
 		return 0
 	}
-	return 2 + z.body(0, cells, z.keys+z.clustering, z.table.Statics, z.wantedStatics, 0)
+	return 2 + z.body(0, cells, z.keys+z.clustering, z.table.Statics, z.staticOrder, 0)
 }
 
-func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column, wanted int, previous int64) int64 {
-	present, complex := 0, false
+func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column, order []int, previous int64) int64 {
+	complex := false
 	for i, c := range columns {
 		v := cells[at+i]
 		if v == nil {
 			continue
 		}
-		present++
 		if multicell(c.Type) {
 			complex = true
 			body += z.collection(c.Type, v)
@@ -101,12 +171,7 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 			body += written(c.Type, v)
 		}
 	}
-	if present < wanted {
-		body++ // which columns there are
-		if wanted > 7 {
-			body += (wanted - 1) / 8
-		}
-	}
+	body += subset(cells, at, order)
 	if complex {
 		// INSERT of a collection writes a deletion before it, in each of them.
 		for i, c := range columns {
@@ -117,6 +182,34 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 	}
 	behind := vint(uint64(previous))
 	return int64(vint(uint64(body+behind)) + behind + body)
+}
+
+// subset is the bytes that say which columns a row has, where it has not all: a bit for
+// each, or, of many, the places of those that are there or are not, whichever are fewer
+// (Columns.Serializer.serializeSubset).
+func subset(cells [][]byte, at int, order []int) int {
+	present, last := 0, 0
+	for i, c := range order {
+		if cells[at+c] != nil {
+			present++
+		} else {
+			last = i + 1
+		}
+	}
+	switch {
+	case present >= len(order):
+		return 0
+	case len(order) < 64:
+		return (last + 6) / 7
+	}
+	n := vint(uint64(len(order) - present))
+	there := present < len(order)/2
+	for i, c := range order {
+		if (cells[at+c] != nil) == there {
+			n += vint(uint64(i))
+		}
+	}
+	return n
 }
 
 // counterContext is the bytes of a counter that one node has counted: a header, its
@@ -252,19 +345,13 @@ func number(v []byte) (n int64) {
 
 // into gives a Sizer what the sample tells.
 func (s *Times) into(z *Sizer) {
-	at := z.keys + z.clustering
 	if len(s.some) > 0 {
-		z.wanted, z.wantedStatics = 0, 0
-		for i := range z.table.Statics {
-			z.wantedStatics += count(s.some[at+i])
-		}
-		for i := range z.table.Regulars {
-			z.wanted += count(s.some[at+z.statics+i])
-		}
+		z.columns(func(place int) bool { return s.some[place] })
 	}
 	if len(s.rows) == 0 {
 		return
 	}
+	z.read = true
 	least := s.rows[0].row
 	for _, r := range s.rows {
 		for _, c := range r.cells {

@@ -140,7 +140,7 @@ func TestPage(t *testing.T) {
 		for _, c := range []string{"light", "dark"} {
 			tab.Media("", c)
 			colours[c] = chromium.Value[string](tab, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.body).color`)
-			if low := chromium.Value[[]string](tab, contrast); len(low) > 0 {
+			if low := tab.LowContrast(); len(low) > 0 {
 				t.Errorf("%s: too little contrast: %v", c, low)
 			}
 		}
@@ -227,6 +227,16 @@ func TestPage(t *testing.T) {
 		}
 		one, two := b.Open(t, url), b.Open(t, url)
 		one.Drop(large)
+
+		// Stop ends the reading at once; what was dropped in stays, and Judge reads it.
+		one.Until(`document.querySelector("#status").textContent.startsWith("Reading")`)
+		one.Do(chromedp.Click("#stop"))
+		one.Until(`document.querySelector("#status").textContent === "Stopped."`)
+		if shown := chromium.Value[bool](one, `["#stop", "#bar", "#failure", "#result"].some(s => !document.querySelector(s).hidden)`); shown {
+			t.Error("stopped, it looks as if it went on, or had failed")
+		}
+		reach(t, one, "judge")
+		one.Keys("\r")
 		two.Drop(file)
 		two.Until(done)
 		one.Until(done)
@@ -260,20 +270,3 @@ func reach(t *testing.T, tab *chromium.Tab, id string) {
 	}
 	t.Fatalf("Tab does not reach %s", id)
 }
-
-// contrast lists texts whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
-const contrast = `(() => {
-  const channel = v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-  const light = c => .2126 * channel(c[0]) + .7152 * channel(c[1]) + .0722 * channel(c[2]);
-  const parse = s => (s.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
-  const paper = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-  const out = new Set();
-  for (const e of document.querySelectorAll("body *")) {
-    if (e.closest("[hidden],:disabled,noscript") || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.getClientRects().length === 0) continue;
-    const style = getComputedStyle(e), ink = parse(e instanceof SVGElement ? style.fill : style.color);
-    const a = light(ink), b = light(paper(e));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5 && !(e instanceof SVGTitleElement)) out.add(e.tagName + "." + e.getAttribute("class") + " " + ratio.toFixed(2));
-  }
-  return [...out];
-})()`

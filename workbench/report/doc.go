@@ -1,13 +1,14 @@
-// Package report writes what a simulation found: as text for a terminal, and as
-// one HTML file that needs nothing else.
+// Package report writes what advice, a simulation or an inspection found: as text
+// for a terminal, and as one HTML file that needs nothing else.
 //
 // It promises:
 //
 //  1. The HTML loads nothing, runs no script, follows the reader's choice of light
 //     or dark, prints, and says in words and tables what its plots show.
-//  2. Names and texts that come from the data are escaped; values do not appear.
+//  2. Names and texts that come from the data are escaped; values of keys appear as
+//     a digest and their shape, unless they are asked for.
 //  3. The length of both is bounded, however many partitions there are.
 //
 // It does no I/O but to the writer it is given; it imports workbench/advice,
-// workbench/capacity, workbench/profile and workbench/simulation.
+// workbench/capacity, workbench/inspection, workbench/profile and workbench/simulation.
 package report

@@ -1,0 +1,42 @@
+package chromium
+
+// LowContrast lists texts of the page whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
+func (tab *Tab) LowContrast() []string {
+	tab.t.Helper()
+	return Value[[]string](tab, contrast)
+}
+
+// Unnamed lists what a screen reader would find no words for: drawings without a name,
+// names that are of nothing, ids that are there twice.
+func (tab *Tab) Unnamed() []string {
+	tab.t.Helper()
+	return Value[[]string](tab, unnamed)
+}
+
+const unnamed = `(() => {
+  const seen = {}, out = [];
+  for (const e of document.querySelectorAll("[id]")) if (seen[e.id]++ === 0) out.push("id twice: " + e.id); else seen[e.id] = seen[e.id] || 0;
+  for (const e of document.querySelectorAll("svg:not([aria-hidden])")) if (e.getAttribute("role") !== "img" || !e.getAttribute("aria-labelledby")) out.push("a drawing without words");
+  for (const e of document.querySelectorAll("[aria-labelledby],[aria-describedby]"))
+    for (const id of ((e.getAttribute("aria-labelledby") || "") + " " + (e.getAttribute("aria-describedby") || "")).trim().split(/\s+/)) if (!document.getElementById(id)) out.push("names nothing: " + id);
+  for (const e of document.querySelectorAll("button,input,select,textarea,a[href]"))
+    if (!(e.innerText || e.value || e.getAttribute("aria-label") || (e.labels && e.labels.length))) out.push("no name: " + e.outerHTML.slice(0, 80));
+  return out;
+})()`
+
+// contrast lists texts whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
+const contrast = `(() => {
+  const channel = v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = c => .2126 * channel(c[0]) + .7152 * channel(c[1]) + .0722 * channel(c[2]);
+  const parse = s => (s.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const paper = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+  const out = new Set();
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.closest("[hidden],:disabled,noscript") || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.getClientRects().length === 0) continue;
+    const style = getComputedStyle(e), ink = parse(e instanceof SVGElement ? style.fill : style.color);
+    const a = light(ink), b = light(paper(e));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5 && !(e instanceof SVGTitleElement)) out.add(e.tagName + "." + e.getAttribute("class") + " " + ratio.toFixed(2));
+  }
+  return [...out];
+})()`

@@ -1,0 +1,338 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/inspection"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// InspectionHTML writes what an inspection found as one file: no script, nothing
+// loaded. Values of keys are replaced by a digest and their shape, unless show is set;
+// salt makes the digests this report's own.
+func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte) error {
+	p := &page{w: bufio.NewWriter(out)}
+	hide := redactor{show: show, salt: salt}
+	p.put(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>`, "Partitions of "+r.Table, `</title>
+<style>`)
+	p.raw(Style)
+	p.raw(`</style>
+</head>
+<body>
+<a class="skip" href="#sizes">Skip to the sizes</a>
+<header>
+`)
+	p.put(`<h1>Partitions of `, r.Table, "</h1>\n")
+	p.put("<p>", fmt.Sprintf("%s; %s.", r.Store, r.At.UTC().Format("2006-01-02 15:04 UTC")), "</p>\n</header>\n<main>\n")
+	p.inspectionVerdict(r)
+	p.inspectionSizes(r)
+	p.inspectionNodes(r)
+	p.inspectionGrowth(r, hide)
+	p.inspectionLargest(r, hide)
+	p.inspectionKey(r)
+	p.inspectionHidden(r, hide)
+	p.raw("</main>\n</body>\n</html>\n")
+	if p.err != nil {
+		return p.err
+	}
+	return p.w.Flush()
+}
+
+// inspectionVerdict says first what is wrong, and what the rest is of.
+func (p *page) inspectionVerdict(r *inspection.Report) {
+	var bad []inspection.Finding
+	for _, f := range r.Key.Findings {
+		if f.Warning {
+			bad = append(bad, f)
+		}
+	}
+	p.raw("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>\n")
+	switch len(bad) {
+	case 0:
+		p.raw("<p class=\"verdict\">Nothing that was read speaks against this key.</p>\n")
+	case 1:
+	default:
+		var names []string
+		for _, f := range bad {
+			names = append(names, f.Name)
+		}
+		p.put("<p class=\"verdict\">", sentence(fmt.Sprintf("%d warnings: %s", len(bad), strings.Join(names, "; "))), "</p>\n")
+	}
+	for _, f := range bad {
+		p.finding(&f)
+	}
+	c := r.Coverage
+	text := fmt.Sprintf("The whole table was read: %s rows in %s requests.", count(c.Rows), count(c.Requests))
+	switch {
+	case c.Partial:
+		text = fmt.Sprintf("This is partial (%s): %s of the table was read, %s rows. Intervals hold with 99%% confidence for the whole.", c.Why, part(c.Read), count(c.Rows))
+	case c.Read < 1:
+		text = fmt.Sprintf("A sample was read, %s of the table: %s rows in %s requests. Intervals hold with 99%% confidence.", part(c.Read), count(c.Rows), count(c.Requests))
+	}
+	p.put("<p>", text, "</p>\n</section>\n")
+}
+
+func (p *page) finding(f *inspection.Finding) {
+	p.put("<p><strong>", sentence(f.Name), "</strong> ", strings.TrimSuffix(sentence(f.Evidence), "."), " ", f.Advice, "</p>\n")
+}
+
+// inspectionLimits are the sizes that matter in the store.
+func inspectionLimits(r *inspection.Report) advice.Target {
+	if r.DynamoDB != nil {
+		return advice.DynamoDB
+	}
+	return advice.Cassandra
+}
+
+func (p *page) inspectionSizes(r *inspection.Report) {
+	p.raw("<section aria-labelledby=\"sizes\"><h2 id=\"sizes\" tabindex=\"-1\">Sizes</h2>\n")
+	if r.Curve == nil {
+		p.raw("<p>No partition was read.</p>\n</section>\n")
+		return
+	}
+	target := inspectionLimits(r)
+	b := r.Sizes.Bytes
+	s := series{
+		name: r.Table, partitions: r.Partitions.Value, rows: r.Bytes.Value, fullest: b.Max, inBytes: true,
+		p50: b.P50.Value, p90: b.P90.Value, p99: b.P99.Value, most: b.Max,
+	}
+	for _, c := range r.Curve.Sizes {
+		s.sizes = append(s.sizes, profile.Bulk{Count: c.Count, Bytes: c.Bytes})
+	}
+	for _, c := range r.Curve.Bounds {
+		s.bounds = append(s.bounds, bound{c.Share, c.Low, c.High})
+	}
+	list := []series{s}
+	p.raw("<div class=\"pair\">\n")
+	p.cumulative("sizes-cdf", "Partitions by size: the share that has up to so many bytes; "+limitsText(target), sizeLimits(target), list)
+	p.lorenz("sizes-lorenz", list)
+	p.raw("</div>\n")
+	var rows [][]string
+	for _, q := range []struct {
+		name        string
+		rows, bytes inspection.Interval
+	}{
+		{"p50", r.Sizes.Rows.P50, b.P50}, {"p90", r.Sizes.Rows.P90, b.P90}, {"p99", r.Sizes.Rows.P99, b.P99}, {"p99.9", r.Sizes.Rows.P999, b.P999},
+	} {
+		rows = append(rows, []string{q.name, intervalText(q.rows, numberText), intervalText(q.bytes, sizeText)})
+	}
+	rows = append(rows, []string{"Largest that was read", numberText(r.Sizes.Rows.Max), sizeText(b.Max)}, []string{"Mean", numberText(r.Sizes.Rows.Mean), sizeText(b.Mean)},
+		[]string{"All " + intervalText(r.Partitions, numberText) + " partitions", intervalText(r.Rows, numberText), intervalText(r.Bytes, sizeText)})
+	p.numbers("Sizes of partitions", []string{"Partition", "Rows", "Bytes"}, rows)
+	p.put("<p class=\"words\">Bytes are ", r.Sizes.How, ".</p>\n")
+	if r.Whole != "" {
+		p.put("<p class=\"words\">", sentence(r.Whole), "</p>\n")
+	}
+	if l := r.Logical; l != nil {
+		p.raw("<h3>Logical partitions, over all their shards</h3>\n")
+		if l.Partitions.Value == 0 {
+			p.put("<p>", sentence(l.Note), "</p>\n")
+		} else {
+			p.put("<p>", fmt.Sprintf("%s of them, of %s physical ones each on average, %s at the most. Half have up to %s, 99 of 100 up to %s, the largest has %s; in it the fullest physical partition has %s times the mean of them.",
+				intervalText(l.Partitions, numberText), ratio(l.PhysicalMean), numberText(l.PhysicalMax), sizeText(l.Bytes.P50.Value), sizeText(l.Bytes.P99.Value), sizeText(l.Bytes.Max), ratio(l.Evenness)), "</p>\n")
+		}
+	}
+	p.raw("</section>\n")
+}
+
+func (p *page) inspectionNodes(r *inspection.Report) {
+	if len(r.Nodes) == 0 && r.NodesNote == "" {
+		return
+	}
+	p.raw("<section aria-labelledby=\"nodes\"><h2 id=\"nodes\">Nodes</h2>\n")
+	if len(r.Nodes) > 1 {
+		c := cluster{what: "Bytes of each node over the mean of its data centre", designs: []string{r.Table}, loads: [][]float64{nil}}
+		for _, n := range r.Nodes {
+			c.nodes, c.ring, c.loads[0] = append(c.nodes, n.Address), append(c.ring, n.RingOver), append(c.loads[0], n.OverMean)
+		}
+		if len(r.Nodes) <= mostNodes {
+			p.cluster("nodes-load", &c)
+		}
+		var rows [][]string
+		for _, n := range r.Nodes {
+			rows = append(rows, []string{n.Address, n.DataCenter, n.Rack, part(n.Ring), numberText(n.Rows), sizeText(n.Bytes), ratio(n.OverMean), ratio(n.RingOver)})
+		}
+		p.numbers("Nodes", []string{"Node", "Data centre", "Rack", "Of the ring", "Rows", "Bytes", "Over the mean", "The ring alone"}, rows)
+	}
+	if r.NodesNote != "" {
+		p.put("<p>", sentence(r.NodesNote), "</p>\n")
+	}
+	p.raw("</section>\n")
+}
+
+func (p *page) inspectionGrowth(r *inspection.Report, hide redactor) {
+	p.raw("<section aria-labelledby=\"growth\"><h2 id=\"growth\">Growth since the last inspection</h2>\n")
+	g := r.Growth
+	if g == nil {
+		p.put("<p>", sentence(r.GrowthNote), "</p>\n</section>\n")
+		return
+	}
+	p.put("<p>", fmt.Sprintf("Since %s, in %s, a day: %s rows, %s, %s partitions.", g.Since.UTC().Format("2006-01-02 15:04 UTC"), gapText(g.Days),
+		intervalText(g.RowsPerDay, numberText), intervalText(g.BytesPerDay, signedSize), intervalText(g.PartitionsPerDay, numberText)), "</p>\n")
+	var rows [][]string
+	for i := range g.Largest {
+		f := &g.Largest[i]
+		rows = append(rows, []string{keyText(r, f.Token, f.Name, hide), sizeText(float64(f.BytesBefore)), sizeText(float64(f.Bytes)), sizeText(f.BytesPerDay), dateText(f.Good), dateText(f.Most)})
+	}
+	if len(rows) > 0 {
+		p.numbers("Partitions that grew most", []string{"Partition", "Before", "Now", "A day", "10 MB", "100 MB"}, rows)
+	}
+	p.raw("</section>\n")
+}
+
+func dateText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format("2006-01-02")
+}
+
+// keyText is a partition's key, its values hidden; only the token, where that is what
+// its name is.
+func keyText(r *inspection.Report, token int64, name string, hide redactor) string {
+	for _, list := range [][]inspection.Large{r.Largest, r.Longest} {
+		for i := range list {
+			if list[i].Token == token {
+				return largeText(&list[i], hide)
+			}
+		}
+	}
+	if strings.HasPrefix(name, "token ") {
+		return name
+	}
+	return hide.value(shorten(name, 80))
+}
+
+func largeText(l *inspection.Large, hide redactor) string {
+	if l.Key == nil {
+		return fmt.Sprintf("token %d", l.Token)
+	}
+	var list []string
+	for _, k := range l.Key {
+		list = append(list, k.Column+" = "+hide.value(shorten(k.Value, 60)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// inspectionLargest draws the largest partitions as bars.
+func (p *page) inspectionLargest(r *inspection.Report, hide redactor) {
+	if len(r.Largest) == 0 {
+		return
+	}
+	p.raw("<section aria-labelledby=\"largest\"><h2 id=\"largest\">Largest partitions</h2>\n")
+	of := ""
+	if r.Coverage.Read < 1 {
+		of = " of those that were read (larger ones may not be among them)"
+	}
+	shown := r.Largest[:min(12, len(r.Largest))]
+	words := fmt.Sprintf("The largest has %s of all bytes; evenly each would have %s.", part(shown[0].Share), part(1/math.Max(1, r.Partitions.Value)))
+	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, float64(len(shown))), y: linear(0, math.Max(shown[0].Share*1.05, 1e-6))}
+	p.figure("largest-bars", "The largest partitions"+of+": their share of all bytes", words, nil, func() {
+		p.open("largest-bars", 880, 158, words)
+		p.ticksY(a, []tick{{0, "0"}, {shown[0].Share / 2, part(shown[0].Share / 2)}, {shown[0].Share, part(shown[0].Share)}})
+		slot := a.width / float64(len(shown))
+		each := math.Min(48, slot-8)
+		for i := range shown {
+			_, y := a.at(0, shown[i].Share)
+			p.put(fmt.Sprintf(`<rect class="fill s0" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>`, a.left+slot*(float64(i)+0.5)-each/2, y, each, a.top+a.height-y),
+				largeText(&shown[i], hide)+", "+part(shown[i].Share), "</title></rect>\n")
+			p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", a.left+slot*(float64(i)+0.5), a.top+a.height+17, i+1))
+		}
+		p.raw("</svg>\n")
+	}, nil)
+	var rows [][]string
+	for i := range r.Largest {
+		l := &r.Largest[i]
+		rows = append(rows, []string{fmt.Sprintf("%d. %s", i+1, largeText(l, hide)), count(l.Rows), sizeText(float64(l.Bytes)), part(l.Share)})
+	}
+	p.numbers("The largest partitions", []string{"Partition", "Rows", "Bytes", "Share"}, rows)
+	if !hide.show {
+		p.raw("<p class=\"words\">Values of keys are shown as a digest, which is this report's own, and their shape: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
+	}
+	p.raw("</section>\n")
+}
+
+func (p *page) inspectionKey(r *inspection.Report) {
+	p.raw("<section aria-labelledby=\"key\"><h2 id=\"key\">The key</h2>\n")
+	p.put(`<p class="key"><code>`, r.Key.CQL, "</code></p>\n<p>", sentence(string(r.Key.Shape)), " ", r.Key.Means, "</p>\n")
+	for i := range r.Key.Findings {
+		if !r.Key.Findings[i].Warning {
+			p.finding(&r.Key.Findings[i])
+		}
+	}
+	p.raw("</section>\n")
+}
+
+func (p *page) inspectionHidden(r *inspection.Report, hide redactor) {
+	for i, o := range r.Outside {
+		id := fmt.Sprintf("outside%d", i)
+		p.put(`<section aria-labelledby="`+id+`"><h2 id="`+id+`">`, o.What+" ("+o.From+")", "</h2>\n")
+		var rows [][]string
+		for _, c := range o.Partitions {
+			rows = append(rows, []string{hide.value(shorten(c.Key, 60)), numberText(c.Count), c.Unit})
+		}
+		if len(rows) > 0 {
+			p.numbers(o.What, []string{"Partition", "Count", "Unit"}, rows)
+		}
+		if o.Text != "" {
+			p.put("<p>", o.Text, "</p>\n")
+		}
+		p.raw("</section>\n")
+	}
+	if len(r.Hidden) == 0 {
+		return
+	}
+	p.raw("<section aria-labelledby=\"hidden\"><h2 id=\"hidden\">Unknown from here</h2>\n<ul>\n")
+	for _, h := range r.Hidden {
+		p.put("<li>", sentence(h.What), " <code>", h.Command, "</code></li>\n")
+	}
+	p.raw("</ul>\n</section>\n")
+}
+
+// intervalText is a number and where it is with 99% confidence.
+func intervalText(i inspection.Interval, text func(float64) string) string {
+	switch {
+	case i.Low == i.High:
+		return text(i.Value)
+	case math.IsInf(i.High, 1):
+		return fmt.Sprintf("%s (%s or more)", text(i.Value), text(i.Low))
+	}
+	return fmt.Sprintf("%s (%s to %s)", text(i.Value), text(i.Low), text(i.High))
+}
+
+func numberText(v float64) string {
+	switch {
+	case math.Abs(v) < 100 && v != math.Trunc(v):
+		return fmt.Sprintf("%.3g", v)
+	case v < 0:
+		return "−" + numberText(-v)
+	}
+	return count(int64(math.Round(v)))
+}
+
+// signedSize is a size that may be less than nothing.
+func signedSize(v float64) string {
+	if v < 0 {
+		return "−" + sizeText(-v)
+	}
+	return sizeText(v)
+}
+
+func gapText(days float64) string {
+	if days >= 2 {
+		return fmt.Sprintf("%.1f days", days)
+	}
+	return time.Duration(days * 24 * float64(time.Hour)).Round(time.Second).String()
+}
