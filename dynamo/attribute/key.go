@@ -121,6 +121,35 @@ func CutKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	return Value{}, nil, errKey
 }
 
+// KeyLen is how long the form of a value of kind k is that src begins with; all of
+// src where it has no such form.
+func KeyLen(src []byte, k Kind) int {
+	if k == N {
+		if len(src) == 0 || src[0] == zero {
+			return min(1, len(src))
+		}
+		end := byte(0)
+		if src[0] == negative {
+			end = 0xff
+		}
+		for i := 2; i < len(src); i++ {
+			if src[i] == end {
+				return i + 1
+			}
+		}
+		return len(src)
+	}
+	for i := 0; i+1 < len(src); i++ {
+		if src[i] != 0 {
+			continue
+		}
+		if i++; src[i] == 0x01 {
+			return i + 1
+		}
+	}
+	return len(src)
+}
+
 func cutNumberKey(src []byte) (Value, []byte, error) {
 	if len(src) == 0 {
 		return Value{}, nil, errKey

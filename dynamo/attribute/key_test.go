@@ -47,6 +47,9 @@ func TestKeysComeBack(t *testing.T) {
 				if err != nil || string(rest) != "rest" || !back.Equal(v) {
 					t.Fatalf("%s: key %x comes back as %s, rest %q, %v", v, key, back, rest, err)
 				}
+				if n := attribute.KeyLen(append(bytes.Clone(key), "rest"...), k); n != len(key) {
+					t.Fatalf("%s: key %x is said to have %d bytes", v, key, n)
+				}
 			})
 		})
 	}

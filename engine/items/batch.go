@@ -3,9 +3,12 @@ package items
 import (
 	"fmt"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 // maxAnswer is how many bytes of items a BatchGetItem reads at most; what is left
@@ -35,23 +38,38 @@ func (s *Store) batchGetItem(c *Call, q *api.BatchGetItem) (api.Response, error)
 	}
 	r := &api.BatchGetResponse{}
 	size := 0
+	var refused error // of the last key that was throttled
+	done := 0
 	for i := range q.Tables {
 		g := &q.Tables[i]
 		found := api.BatchGetItems{Table: g.Table}
 		var units api.Units
+		left := *g
+		left.Keys = nil
 		for k, key := range g.Keys {
 			if size >= maxAnswer {
-				left := *g
-				left.Keys = g.Keys[k:]
-				r.Unprocessed = append(r.Unprocessed, left)
+				left.Keys = append(left.Keys, g.Keys[k:]...)
 				break
 			}
-			st, err := s.find(c, now{s.space.Pebble}, shapes[i], key)
+			c.key = s.appendItemKey(c.key[:0], shapes[i], key)
+			if shapes[i].model != nil {
+				if err := s.admit(shapes[i], capacity.Read, c.key); err != nil {
+					refused = err
+					left.Keys = append(left.Keys, key)
+					continue
+				}
+			}
+			st, err := c.read(now{s.space.Pebble}, c.key)
 			if err != nil {
 				return nil, err
 			}
+			done++
 			size += st.size
-			units += api.ReadUnits(st.size, g.Consistent)
+			took := api.ReadUnits(st.size, g.Consistent)
+			units += took
+			if shapes[i].model != nil {
+				s.spend(shapes[i], capacity.Read, c.key, took)
+			}
 			text, err := c.project(&st, g.Projection)
 			if err != nil {
 				return nil, err
@@ -60,10 +78,16 @@ func (s *Store) batchGetItem(c *Call, q *api.BatchGetItem) (api.Response, error)
 				found.Items = append(found.Items, text)
 			}
 		}
+		if left.Keys != nil {
+			r.Unprocessed = append(r.Unprocessed, left)
+		}
 		r.Tables = append(r.Tables, found)
 		if q.Capacity != api.CapacityNone {
 			r.Capacity = append(r.Capacity, *readCapacity(g.Table, q.Capacity, units))
 		}
+	}
+	if done == 0 && refused != nil {
+		return nil, refused
 	}
 	return r, nil
 }
@@ -74,6 +98,9 @@ type put struct {
 	key  []byte
 	item attribute.Item // nil: delete
 	at   attribute.Item // has the table's key at least
+
+	table    string // as the request names it
+	throttle error  // why it is left unprocessed
 }
 
 // batchWriteItem writes all at once: that it is also all or nothing is more than
@@ -94,20 +121,28 @@ func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, er
 	b := s.space.Pebble.NewBatch()
 	defer b.Close()
 	spents := make([]spent, len(puts))
+	left := 0
 	for i := range puts {
 		p := &puts[i]
-		var old stored
-		if p.item == nil || p.sh.needsOld() || q.Capacity != api.CapacityNone {
-			old, err = c.read(now{s.space.Pebble}, p.key)
+		if p.sh.model != nil {
+			spents[i], err = s.writeLimited(c, b, p)
+		} else {
+			spents[i], err = s.writeBatched(c, b, p, q.Capacity != api.CapacityNone)
 		}
-		if err == nil {
-			spents[i], err = s.write(c, b, p.sh, p.key, &old, p.item)
+		if err != nil && isThrottled(err) {
+			p.throttle, err = err, nil
+			left++
 		}
 		if err != nil {
 			h.unlock()
 			in.leave()
 			return nil, fmt.Errorf("write an item: %w", err)
 		}
+	}
+	if left == len(puts) {
+		h.unlock()
+		in.leave()
+		return nil, puts[0].throttle
 	}
 	if b.Empty() {
 		err = s.refuse(h, in.leave)
@@ -118,6 +153,36 @@ func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, er
 		return nil, err
 	}
 	return s.answerBatch(q, puts, spents)
+}
+
+// writeBatched adds one write to the batch.
+func (s *Store) writeBatched(c *Call, b *pebble.Batch, p *put, needsOld bool) (spent, error) {
+	var old stored
+	if p.item == nil || p.sh.needsOld() || needsOld {
+		var err error
+		if old, err = c.read(now{s.space.Pebble}, p.key); err != nil {
+			return spent{}, err
+		}
+	}
+	return s.write(c, b, p.sh, p.key, &old, p.item)
+}
+
+// writeLimited adds one write to the batch, if the limits let it.
+func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
+	if err := s.admit(p.sh, capacity.Write, p.key); err != nil {
+		return spent{}, err
+	}
+	own := s.space.Pebble.NewBatch()
+	defer own.Close()
+	from := len(c.charges)
+	sp, err := s.writeBatched(c, own, p, true)
+	if err == nil {
+		err = s.afford(c.charges[from:])
+	}
+	if err != nil {
+		return spent{}, err
+	}
+	return sp, b.Apply(own, nil)
 }
 
 // preparePuts checks a batch before anything is read.
@@ -131,7 +196,7 @@ func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 			return nil, err
 		}
 		for _, w := range bt.Writes {
-			p := put{sh: sh, item: w.Item, at: w.Item}
+			p := put{sh: sh, item: w.Item, at: w.Item, table: bt.Table}
 			if w.Item != nil {
 				// What is wrong with a key is told as of a key.
 				if err = sh.Table.CheckKey(w.Item.Only(sh.Table.Key.Names(nil)...)); err == nil {
@@ -155,9 +220,28 @@ func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 	return puts, nil
 }
 
+// addUnprocessed adds a write that was not done to those of its table.
+func addUnprocessed(all []api.BatchWriteTable, p *put) []api.BatchWriteTable {
+	w := api.BatchWrite{Item: p.item}
+	if p.item == nil {
+		w.Key = p.at
+	}
+	for i := range all {
+		if all[i].Table == p.table {
+			all[i].Writes = append(all[i].Writes, w)
+			return all
+		}
+	}
+	return append(all, api.BatchWriteTable{Table: p.table, Writes: []api.BatchWrite{w}})
+}
+
 func (s *Store) answerBatch(q *api.BatchWriteItem, puts []put, spents []spent) (api.Response, error) {
 	r := &api.BatchWriteResponse{}
 	for i := range puts {
+		if puts[i].throttle != nil {
+			r.Unprocessed = addUnprocessed(r.Unprocessed, &puts[i])
+			continue
+		}
 		name := puts[i].sh.Table.Name
 		if q.Capacity != api.CapacityNone {
 			r.Capacity = addCapacity(r.Capacity, spents[i].consumed(puts[i].sh, q.Capacity, name))

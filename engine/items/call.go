@@ -21,6 +21,8 @@ type Call struct {
 	value  []byte
 	held   held
 	item   api.ItemResponse
+
+	charges []charge // what writes take, where there are limits
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
@@ -41,6 +43,8 @@ func (c *Call) Release() {
 	c.stored.Reset()
 	c.arena = c.arena[:0]
 	c.item = api.ItemResponse{}
+	clear(c.charges)
+	c.charges = c.charges[:0]
 	calls.Put(c)
 }
 
@@ -121,6 +125,8 @@ func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 		return s.deleteTable(q)
 	case *api.DescribeTable:
 		return s.describeTable(q)
+	case *api.DescribePartitions:
+		return s.describePartitions(q)
 	case *api.ListTables:
 		return s.listTables(q)
 	case *api.TagResource:

@@ -32,7 +32,7 @@ func (s *Store) redefine(t *table, r *record, more func(b *pebble.Batch) error) 
 	}
 	t.mu.Lock()
 	if err = s.space.Apply(b); err == nil {
-		t.shape.Store(newShape(r))
+		t.shape.Store(s.newShape(r, t.shape.Load()))
 	}
 	t.mu.Unlock()
 	if err == nil {
@@ -66,7 +66,7 @@ func (s *Store) define(r *record) error {
 		return fmt.Errorf("make table %s: %w", r.Table.Name, err)
 	}
 	s.lastTable = r.ID
-	s.publish(func(tables map[string]*table) { tables[r.Table.Name] = newTable(r) })
+	s.publish(func(tables map[string]*table) { tables[r.Table.Name] = s.newTable(r) })
 	return nil
 }
 

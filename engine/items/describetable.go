@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
@@ -73,10 +71,18 @@ func (s *Store) size(t *table) (api.TableSize, error) {
 // end.
 func (s *Store) count(sh *shape, index uint16) (size api.TableSize, exact bool, err error) {
 	lower := s.prefix(nil, sh, index)
-	upper := appendAfter(nil, lower)
-	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	size, exact, err = s.countRange(lower, appendAfter(nil, lower))
 	if err != nil {
-		return size, false, fmt.Errorf("size of table %s: %w", sh.Table.Name, err)
+		err = fmt.Errorf("size of table %s: %w", sh.Table.Name, err)
+	}
+	return size, exact, err
+}
+
+// countRange counts the entries of a range.
+func (s *Store) countRange(lower, upper []byte) (size api.TableSize, exact bool, err error) {
+	it, err := s.space.Pebble.NewIter(bounded(lower, upper))
+	if err != nil {
+		return size, false, err
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {

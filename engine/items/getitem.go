@@ -4,6 +4,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
@@ -15,9 +16,18 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 	if err := sh.Table.CheckKey(q.Key); err != nil {
 		return nil, err
 	}
-	st, err := s.find(c, now{s.space.Pebble}, sh, q.Key)
+	c.key = s.appendItemKey(c.key[:0], sh, q.Key)
+	if sh.model != nil {
+		if err := s.admit(sh, capacity.Read, c.key); err != nil {
+			return nil, err
+		}
+	}
+	st, err := c.read(now{s.space.Pebble}, c.key)
 	if err != nil {
 		return nil, err
+	}
+	if sh.model != nil {
+		s.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
 	}
 	r := &c.item
 	if r.Item, err = c.project(&st, q.Projection); err != nil {

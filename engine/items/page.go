@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 // pageSize is how many bytes of items a page reads: it ends with the item that
@@ -97,6 +98,8 @@ type pager struct {
 	out     *api.ItemsResponse
 	size    int
 	fetched api.Units
+	first   []byte // the first entry that was read, where there are limits
+	last    []byte
 }
 
 // page reads a page and answers it.
@@ -110,6 +113,10 @@ func (s *Store) page(ctx context.Context, c *Call, r *reading) (api.Response, er
 		if err := s.readPage(ctx, p); err != nil {
 			return nil, fmt.Errorf("read table %s: %w", r.Table, err)
 		}
+	}
+	if model := r.sh.modelOf(r.ix); model != nil && p.first != nil {
+		units := (api.ReadUnits(p.size, r.Consistent) + p.fetched).Float()
+		model.SpendRange(capacity.Read, r.sh.place(r.ix, p.first), r.sh.place(r.ix, p.last), units, s.options.Clock())
 	}
 	if r.Capacity != api.CapacityNone {
 		p.out.Capacity = p.consumed()
@@ -139,6 +146,17 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 	} else {
 		ok = it.First()
 	}
+	model := p.sh.modelOf(p.ix)
+	if model != nil {
+		p.first = bytes.Clone(p.lower)
+		if ok {
+			p.first = bytes.Clone(it.Key())
+		}
+		p.last = bytes.Clone(p.first)
+		if r := model.Admit(capacity.Read, p.sh.place(p.ix, p.first), s.options.Clock()); r != 0 {
+			return throttled(p.sh, p.ix, capacity.Read, r)
+		}
+	}
 	for ; ok; ok = advance() {
 		value, err := it.ValueAndErr()
 		if err != nil {
@@ -150,6 +168,9 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 		}
 		p.size += size
 		p.out.ScannedCount++
+		if model != nil {
+			p.last = append(p.last[:0], it.Key()...)
+		}
 		if err := s.take(p, text); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 
 	// Clock tells the time; default time.Now.
 	Clock func() time.Time
+
+	// Capacity has tables and indexes keep DynamoDB's limits; default none.
+	Capacity *capacity.Limits
 
 	// Logger gets what an operator wants to know; default none.
 	Logger *slog.Logger
@@ -63,6 +67,8 @@ type Store struct {
 	tables    atomic.Pointer[map[string]*table]
 	defining  sync.Mutex // held by one change of tables at a time
 	lastTable uint32     // the last id that was given; guarded by defining
+
+	collections collections
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -147,7 +153,7 @@ func (s *Store) load() error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("table %q: %w", it.Key()[len(lower):], err), it.Close())
 		}
-		tables[r.Table.Name] = newTable(r)
+		tables[r.Table.Name] = s.newTable(r)
 	}
 	if err := errors.Join(it.Error(), it.Close()); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 // table is a table in use.
@@ -27,8 +28,9 @@ type table struct {
 // shape is what there is to know of a table at one moment. It does not change.
 type shape struct {
 	*record
-	indexes []index // local ones, then global ones
-	expiry  string  // the attribute of expiry times, "" for none
+	indexes []index         // local ones, then global ones
+	expiry  string          // the attribute of expiry times, "" for none
+	model   *capacity.Model // of the table's limits; nil: it has none
 	dropped bool
 }
 
@@ -38,12 +40,13 @@ type index struct {
 	id         uint16
 	local      bool
 	hash, sort []expression.KeyAttribute
-	projected  []string // nil for all attributes; else keys and others, sorted
+	projected  []string        // nil for all attributes; else keys and others, sorted
+	model      *capacity.Model // of a global index's limits
 }
 
-func newTable(r *record) *table {
+func (s *Store) newTable(r *record) *table {
 	t := new(table)
-	t.shape.Store(newShape(r))
+	t.shape.Store(s.newShape(r, nil))
 	return t
 }
 

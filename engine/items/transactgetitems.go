@@ -3,6 +3,7 @@ package items
 import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 // transactGetItems reads all items at one moment: a transaction's writes become
@@ -27,6 +28,20 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 	if err := wrong.cancelled(); err != nil {
 		return nil, err
 	}
+	for i := range q.Gets {
+		if shapes[i].model == nil {
+			continue
+		}
+		c.key = s.appendItemKey(c.key[:0], shapes[i], q.Gets[i].Key)
+		if err := s.admit(shapes[i], capacity.Read, c.key); err != nil {
+			if err := wrong.add(len(q.Gets), i, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := wrong.cancelled(); err != nil {
+		return nil, err
+	}
 	snapshot := s.space.Pebble.NewSnapshot()
 	defer snapshot.Close()
 	r := &api.TransactGetResponse{Items: make([]attribute.Encoded, len(q.Gets))}
@@ -42,8 +57,12 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 		if r.Items[i], err = c.project(&st, g.Projection); err != nil {
 			return nil, err
 		}
+		units := api.ReadUnits(st.size, true).Transactional()
+		if shapes[i].model != nil {
+			s.spend(shapes[i], capacity.Read, c.key, units)
+		}
 		if q.Capacity != api.CapacityNone {
-			cc := readCapacity(g.Table, q.Capacity, api.ReadUnits(st.size, true).Transactional())
+			cc := readCapacity(g.Table, q.Capacity, units)
 			cc.Display = api.DisplayRead
 			r.Capacity = addCapacity(r.Capacity, cc)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 // entered are tables that a request has entered, each once: to enter one twice
@@ -59,6 +60,9 @@ type action struct {
 func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Response, error) {
 	var in entered
 	actions, err := s.prepare(&in, q)
+	if err == nil {
+		err = s.admitAll(actions)
+	}
 	if err != nil {
 		in.leave()
 		return nil, err
@@ -140,6 +144,58 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 	return actions, wrong.cancelled()
 }
 
+// admitAll is whether the tables' limits let a transaction go on.
+func (s *Store) admitAll(actions []action) error {
+	var wrong reasons
+	for i := range actions {
+		a := &actions[i]
+		if a.sh.model == nil {
+			continue
+		}
+		if err := s.admit(a.sh, capacity.Write, a.key); err != nil {
+			if err := wrong.add(len(actions), i, err); err != nil {
+				return err
+			}
+		}
+	}
+	return wrong.cancelled()
+}
+
+// settle is afford for a transaction, whose units count twice.
+func (s *Store) settle(c *Call, actions []action) error {
+	var wrong reasons
+	for i := range c.charges {
+		ch := &c.charges[i]
+		ch.units = ch.units.Transactional()
+		if err := s.allow(ch); err != nil {
+			if err := wrong.add(len(actions), ch.action, err); err != nil {
+				return err
+			}
+		}
+	}
+	if err := wrong.cancelled(); err != nil {
+		return err
+	}
+	s.pay(c.charges)
+	return nil
+}
+
+// payCancelled takes what the conditions of a cancelled transaction cost, or one
+// that was done before.
+func (s *Store) payCancelled(actions []action, op capacity.Op) {
+	for i := range actions {
+		a := &actions[i]
+		if a.sh.model == nil {
+			continue
+		}
+		units := api.WriteUnits(a.old.size, 0)
+		if op == capacity.Read {
+			units = api.ReadUnits(a.old.size, true)
+		}
+		s.spend(a.sh, op, a.key, units.Transactional())
+	}
+}
+
 // reasons collect why a transaction is cancelled.
 type reasons []exception.CancellationReason
 
@@ -156,6 +212,12 @@ func (r *reasons) add(n, i int, err error) error {
 		reason.Code = "ConditionalCheckFailed"
 	case exception.Validation:
 		reason.Code = "ValidationError"
+	case exception.ProvisionedThroughputExceeded:
+		reason.Code = "ProvisionedThroughputExceeded"
+	case exception.Throttling, exception.RequestLimitExceeded:
+		reason.Code = "ThrottlingError"
+	case exception.ItemCollectionSizeLimitExceeded:
+		reason.Code = "ItemCollectionSizeLimitExceeded"
 	default:
 		return err
 	}
@@ -216,10 +278,12 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 		}
 	}
 	if err := wrong.cancelled(); err != nil {
+		s.payCancelled(actions, capacity.Write)
 		return nil, err
 	}
 	r := &api.TransactWriteResponse{}
 	if done {
+		s.payCancelled(actions, capacity.Read)
 		return r, s.answerTransact(r, q, actions, nil)
 	}
 	spents := make([]spent, len(actions))
@@ -227,12 +291,23 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 		a := &actions[i]
 		if a.Kind == api.TransactCheck {
 			spents[i] = spent{base: api.WriteUnits(a.old.size, 0)}
+			if a.sh.model != nil {
+				c.owe(a.sh, nil, a.key, spents[i].base, 0)
+				c.charges[len(c.charges)-1].action = i
+			}
 			continue
 		}
 		var err error
+		from := len(c.charges)
 		if spents[i], err = s.write(c, b, a.sh, a.key, &a.old, a.new); err != nil {
 			return nil, fmt.Errorf("write an item: %w", err)
 		}
+		for k := from; k < len(c.charges); k++ {
+			c.charges[k].action = i
+		}
+	}
+	if err := s.settle(c, actions); err != nil {
+		return nil, err
 	}
 	if token != nil {
 		if err := b.Set(token, appendTokenValue(nil, s.options.Clock(), q.Digest), nil); err != nil {

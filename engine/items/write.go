@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
 // spent is the capacity units that a write took: of the table and, in the order of
@@ -39,6 +40,9 @@ func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stor
 		}
 	}
 	sp := spent{base: api.WriteUnits(old.size, size)}
+	if sh.model != nil {
+		c.owe(sh, nil, key, sp.base, size-old.size)
+	}
 	if !sh.needsOld() {
 		return sp, nil
 	}
@@ -92,22 +96,30 @@ func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, befor
 			return 0, err
 		}
 		units += api.WriteUnits(wasSize, 0)
+		if sh.model != nil {
+			c.owe(sh, ix, was.key, units, -wasSize)
+		}
 	}
 	if !is.in {
 		return units, nil
 	}
 	isSize = is.item.Size()
+	var more api.Units
 	if was.in && !moved {
 		// The bytes, not the values: 1 and 1.0 are one text already.
 		if bytes.Equal(attribute.AppendItem(nil, was.item), attribute.AppendItem(nil, is.item)) {
 			return units, nil
 		}
-		units += api.WriteUnits(wasSize, isSize)
+		more = api.WriteUnits(wasSize, isSize)
 	} else {
-		units += api.WriteUnits(0, isSize)
+		more = api.WriteUnits(0, isSize)
+		wasSize = 0
+	}
+	if sh.model != nil {
+		c.owe(sh, ix, is.key, more, isSize-wasSize)
 	}
 	c.value = appendValue(c.value[:0], is.item, isSize)
-	return units, b.Set(is.key, c.value, nil)
+	return units + more, b.Set(is.key, c.value, nil)
 }
 
 // commit makes the batch visible, gives the locks back, and waits until it is
@@ -169,10 +181,16 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 		return nil, err
 	}
 	c.key = s.appendItemKey(c.key[:0], sh, w.key)
+	if sh.model != nil {
+		if err := s.admit(sh, capacity.Write, c.key); err != nil {
+			t.leave()
+			return nil, err
+		}
+	}
 	h := &c.held
 	h.lock(&s.locks, c.key)
 	var old stored
-	if !w.blind || w.condition != nil || sh.needsOld() || w.Return != api.ReturnNone || w.Capacity != api.CapacityNone {
+	if !w.blind || w.condition != nil || sh.needsOld() || w.Return != api.ReturnNone || w.Capacity != api.CapacityNone || sh.model != nil {
 		if old, err = c.read(now{s.space.Pebble}, c.key); err != nil {
 			h.unlock()
 			t.leave()
@@ -181,6 +199,9 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 	}
 	item, err := s.decide(c, sh, w, &old)
 	if err != nil {
+		if sh.model != nil && exception.Of(err).Kind == exception.ConditionalCheckFailed {
+			s.spend(sh, capacity.Write, c.key, api.WriteUnits(old.size, 0))
+		}
 		if settled := s.refuse(h, t.leave); settled != nil {
 			return nil, settled
 		}
@@ -190,9 +211,14 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 	defer b.Close()
 	sp, err := s.write(c, b, sh, c.key, &old, item)
 	if err != nil {
+		err = fmt.Errorf("write an item: %w", err)
+	} else if sh.model != nil {
+		err = s.afford(c.charges)
+	}
+	if err != nil {
 		h.unlock()
 		t.leave()
-		return nil, fmt.Errorf("write an item: %w", err)
+		return nil, err
 	}
 	if b.Empty() { // a deletion of what was not there
 		err = s.refuse(h, t.leave)

@@ -1,0 +1,210 @@
+package items
+
+import (
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/engine/capacity"
+)
+
+// With Options.Capacity, tables and global indexes have DynamoDB's limits: each has
+// a model (engine/capacity), which admits a request before anything is read, and is
+// told what it took. A write to an index that is too hot is refused before the base
+// table is written, with the index's reason. Without the option models are nil, and
+// that is all that is looked at.
+
+// newShape is what there is to know of a table, with the models of the shape before
+// it.
+func (s *Store) newShape(r *record, old *shape) *shape {
+	sh := newShape(r)
+	if s.options.Capacity == nil {
+		return sh
+	}
+	t := r.Table
+	settings := capacity.Settings{OnDemand: t.Billing == schema.PayPerRequest, Whole: len(t.Local) > 0}
+	model := func(was *capacity.Model, provisioned, onDemand, warm schema.Throughput) *capacity.Model {
+		now := settings
+		now.Provisioned, now.Maximum, now.Warm = throughput(provisioned), throughput(onDemand), throughput(warm)
+		if was == nil {
+			return capacity.New(*s.options.Capacity, now, s.options.Clock())
+		}
+		if was.Settings() != now {
+			was.Configure(now, s.options.Clock())
+		}
+		return was
+	}
+	var was *capacity.Model
+	if old != nil {
+		was = old.model
+	}
+	sh.model = model(was, t.Provisioned, t.OnDemand, t.Warm)
+	settings.Whole = false // a global index is split anywhere
+	for i := range sh.indexes {
+		ix := &sh.indexes[i]
+		if ix.local {
+			continue
+		}
+		was = nil
+		if old != nil {
+			if o := old.index(ix.Name); o != nil && o.id == ix.id {
+				was = o.model
+			}
+		}
+		ix.model = model(was, ix.Provisioned, ix.OnDemand, ix.Warm)
+	}
+	return sh
+}
+
+func throughput(t schema.Throughput) capacity.Throughput {
+	return capacity.Throughput{Read: float64(t.Read), Write: float64(t.Write)}
+}
+
+// place is where an entry of the table, or of an index of it, is for its model. key
+// is the whole key of the store.
+func (sh *shape) place(ix *index, key []byte) capacity.Key {
+	position := key[prefixLen:]
+	n := min(hashLen, len(position))
+	if ix == nil || ix.local {
+		n += attribute.KeyLen(position[n:], sh.Table.Type(sh.Table.HashName()))
+	} else {
+		for _, k := range ix.hash {
+			n += attribute.KeyLen(position[n:], k.Type)
+		}
+	}
+	return capacity.Key{Position: position, Collection: n}
+}
+
+// modelOf is the model that limits reads of an index, or of the table itself; nil
+// where there are no limits. Local indexes are in the table's partitions.
+func (sh *shape) modelOf(ix *index) *capacity.Model {
+	if ix == nil || ix.local {
+		return sh.model
+	}
+	return ix.model
+}
+
+// admit is whether a request to the item at key may go on.
+func (s *Store) admit(sh *shape, op capacity.Op, key []byte) error {
+	if r := sh.model.Admit(op, sh.place(nil, key), s.options.Clock()); r != 0 {
+		return throttled(sh, nil, op, r)
+	}
+	return nil
+}
+
+// spend takes units of the table's model for the item at key.
+func (s *Store) spend(sh *shape, op capacity.Op, key []byte, units api.Units) {
+	sh.model.Spend(op, sh.place(nil, key), units.Float(), s.options.Clock())
+}
+
+// charge is what a write takes of one model, once it is known that it happens.
+type charge struct {
+	sh     *shape
+	index  *index // nil: of the table
+	key    []byte // the whole key
+	units  api.Units
+	bytes  int64 // that the entry grows by
+	action int   // of a transaction
+}
+
+func (ch *charge) model() *capacity.Model { return ch.sh.modelOf(ch.index) }
+
+// owe notes what writing an entry takes. Local indexes are the table's to pay, and
+// in the partition of the item.
+func (c *Call) owe(sh *shape, ix *index, key []byte, units api.Units, bytes int) {
+	if ix != nil && ix.local {
+		// The item's own charge was noted before those of its indexes.
+		last := &c.charges[len(c.charges)-1]
+		last.units += units
+		last.bytes += int64(bytes)
+		return
+	}
+	c.charges = append(c.charges, charge{sh: sh, index: ix, key: c.keep(key), units: units, bytes: int64(bytes)})
+}
+
+// afford tells whether the indexes and item collections that charges are about let
+// the writes happen; if so, it takes what they cost. The table itself has admitted
+// them before.
+func (s *Store) afford(charges []charge) error {
+	for i := range charges {
+		if err := s.allow(&charges[i]); err != nil {
+			return err
+		}
+	}
+	s.pay(charges)
+	return nil
+}
+
+// allow is whether one charge may be.
+func (s *Store) allow(ch *charge) error {
+	if ch.index == nil {
+		return s.checkCollection(ch)
+	}
+	if r := ch.model().Admit(capacity.Write, ch.sh.place(ch.index, ch.key), s.options.Clock()); r != 0 {
+		return throttled(ch.sh, ch.index, capacity.Write, r)
+	}
+	return nil
+}
+
+// pay takes what charges cost.
+func (s *Store) pay(charges []charge) {
+	now := s.options.Clock()
+	for i := range charges {
+		ch := &charges[i]
+		k := ch.sh.place(ch.index, ch.key)
+		ch.model().Spend(capacity.Write, k, ch.units.Float(), now)
+		if ch.bytes != 0 {
+			ch.model().Place(k, ch.bytes, now)
+			if ch.index == nil {
+				s.growCollection(ch)
+			}
+		}
+	}
+}
+
+// Texts of throttled requests, as AWS documents them.
+const (
+	textProvisioned      = "The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API."
+	textProvisionedIndex = "The level of configured provisioned throughput for one or more global secondary indexes of the table was exceeded. " +
+		"Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API"
+	textOnDemand = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. " +
+		"If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
+	textOnDemandIndex = "Throughput exceeds the current capacity for one or more global secondary indexes. DynamoDB is automatically scaling your index so please try again shortly."
+	textAccount       = "Throughput exceeds the current throughput limit for your account. To request a limit increase, contact AWS Support at https://aws.amazon.com/support"
+	textCollection    = "Collection size exceeded."
+)
+
+// throttled is the error of a request that met limits of the table, or of an index.
+func throttled(sh *shape, ix *index, op capacity.Op, r capacity.Refusal) *exception.Error {
+	resource, arn := "Table", sh.Table.ARN
+	provisioned, onDemand := textProvisioned, textOnDemand
+	if ix != nil && !ix.local {
+		resource, arn = "Index", ix.ARN
+		if op == capacity.Write {
+			provisioned, onDemand = textProvisionedIndex, textOnDemandIndex
+		}
+	}
+	var e *exception.Error
+	switch {
+	case sh.Table.Billing != schema.PayPerRequest:
+		e = exception.New(exception.ProvisionedThroughputExceeded, "%s", provisioned)
+	case r == capacity.AccountLimit:
+		e = exception.New(exception.RequestLimitExceeded, "%s", textAccount)
+	default:
+		e = exception.New(exception.Throttling, "%s", onDemand)
+	}
+	for _, reason := range r.Reasons(resource, op) {
+		e.Throttling = append(e.Throttling, exception.ThrottlingReason{Reason: reason, Resource: arn})
+	}
+	return e
+}
+
+// isThrottled tells whether an error is that of a limit, which a batch leaves
+// unprocessed.
+func isThrottled(err error) bool {
+	switch exception.Of(err).Kind {
+	case exception.ProvisionedThroughputExceeded, exception.Throttling, exception.RequestLimitExceeded:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package items
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Item collections: all items of a partition key with their entries in local
+// indexes. Where a table has these, DynamoDB keeps a collection in one partition,
+// and so bounds it.
+
+// collections are the sizes of those that were written to, by what their keys begin
+// with: counted once, then kept up to date.
+type collections struct {
+	mu    sync.Mutex
+	sizes map[string]int64
+}
+
+// knownCollections is how many sizes are kept; others are counted again.
+const knownCollections = 1 << 16
+
+// checkCollection refuses a write that makes a collection too large. Smaller it may
+// become at any time.
+func (s *Store) checkCollection(ch *charge) error {
+	if len(ch.sh.Table.Local) == 0 || ch.bytes <= 0 {
+		return nil
+	}
+	name := ch.key[:prefixLen+ch.sh.place(nil, ch.key).Collection]
+	n := &s.collections
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	size, ok := n.sizes[string(name)]
+	if !ok {
+		var err error
+		if size, err = s.countCollection(ch.sh, name); err != nil {
+			return fmt.Errorf("size of an item collection: %w", err)
+		}
+		if n.sizes == nil || len(n.sizes) >= knownCollections {
+			n.sizes = map[string]int64{}
+		}
+		n.sizes[string(name)] = size
+	}
+	if size+ch.bytes > s.options.Capacity.WithDefaults().CollectionBytes {
+		return exception.New(exception.ItemCollectionSizeLimitExceeded, textCollection)
+	}
+	return nil
+}
+
+// growCollection notes what a write has made of a collection, if its size is kept.
+func (s *Store) growCollection(ch *charge) {
+	if len(ch.sh.Table.Local) == 0 {
+		return
+	}
+	name := ch.key[:prefixLen+ch.sh.place(nil, ch.key).Collection]
+	n := &s.collections
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if size, ok := n.sizes[string(name)]; ok {
+		n.sizes[string(name)] = size + ch.bytes
+	}
+}
+
+// countCollection counts the bytes of a collection: one by one, and for large ones
+// by an estimate.
+func (s *Store) countCollection(sh *shape, name []byte) (int64, error) {
+	size, _, err := s.countRange(name, appendAfter(nil, name))
+	for i := 0; i < len(sh.indexes) && err == nil; i++ {
+		if !sh.indexes[i].local {
+			continue
+		}
+		lower := append(s.prefix(nil, sh, sh.indexes[i].id), name[prefixLen:]...)
+		more, _, wrong := s.countRange(lower, appendAfter(nil, lower))
+		size.Bytes += more.Bytes
+		err = wrong
+	}
+	return size.Bytes, err
+}
+
+// bounded are the options of an iterator over a range.
+func bounded(lower, upper []byte) *pebble.IterOptions {
+	return &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
+}
