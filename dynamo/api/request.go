@@ -37,9 +37,22 @@ type Decoder struct {
 // Reset lets the decoder use the memory of its last request again.
 func (d *Decoder) Reset() { d.attribute.Reset() }
 
+// Target is the X-Amz-Target of an operation.
+func Target(operation string) string {
+	switch operation {
+	case "DescribeStream", "GetRecords", "GetShardIterator", "ListStreams":
+		return "DynamoDBStreams_20120810." + operation
+	case "DescribePartitions":
+		return PartitionsTarget
+	}
+	return "DynamoDB_20120810." + operation
+}
+
 // New returns an empty request for an operation, or false if it is not known.
 func New(operation string) (Request, bool) {
 	switch operation {
+	case "BatchExecuteStatement":
+		return new(BatchExecuteStatement), true
 	case "BatchGetItem":
 		return new(BatchGetItem), true
 	case "BatchWriteItem":
@@ -54,12 +67,26 @@ func New(operation string) (Request, bool) {
 		return new(DescribeEndpoints), true
 	case "DescribeLimits":
 		return new(DescribeLimits), true
+	case "DescribePartitions":
+		return new(DescribePartitions), true
+	case "DescribeStream":
+		return new(DescribeStream), true
 	case "DescribeTable":
 		return new(DescribeTable), true
 	case "DescribeTimeToLive":
 		return new(DescribeTimeToLive), true
+	case "ExecuteStatement":
+		return new(ExecuteStatement), true
+	case "ExecuteTransaction":
+		return new(ExecuteTransaction), true
 	case "GetItem":
 		return new(GetItem), true
+	case "GetRecords":
+		return new(GetRecords), true
+	case "GetShardIterator":
+		return new(GetShardIterator), true
+	case "ListStreams":
+		return new(ListStreams), true
 	case "ListTables":
 		return new(ListTables), true
 	case "ListTagsOfResource":

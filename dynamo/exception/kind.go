@@ -27,6 +27,8 @@ const (
 	TransactionInProgress
 	IdempotentParameterMismatch
 	DuplicateItem
+	ExpiredIterator   // of a stream
+	TrimmedDataAccess // of a stream
 	ServiceUnavailable
 	kinds
 )
@@ -65,6 +67,8 @@ var table = [kinds]struct {
 	TransactionInProgress:           {dynamodb, "TransactionInProgressException", 400},
 	IdempotentParameterMismatch:     {dynamodb, "IdempotentParameterMismatchException", 400},
 	DuplicateItem:                   {dynamodb, "DuplicateItemException", 400},
+	ExpiredIterator:                 {dynamodb, "ExpiredIteratorException", 400},
+	TrimmedDataAccess:               {dynamodb, "TrimmedDataAccessException", 400},
 	ServiceUnavailable:              {coral, "ServiceUnavailableException", 503},
 }
 

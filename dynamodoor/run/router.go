@@ -34,6 +34,10 @@ type Options struct {
 	Backend Backend          // needed
 	Now     func() time.Time // default time.Now
 	Log     *slog.Logger     // default none
+	// RetryFor is how long the parts of one request on several shards are tried again
+	// when the backend throttles them; default 5 seconds. Requests that go to one
+	// shard are the client's to try again.
+	RetryFor time.Duration
 	// Fanout bounds the requests of one client's request that are under way at a
 	// time; default 16.
 	Fanout int
@@ -45,10 +49,12 @@ type Router struct {
 	catalog *catalog.Catalog
 	log     *slog.Logger
 	fanout  int
+	retry   time.Duration
 
 	tables   atomic.Pointer[map[string]*entry] // the sharded ones by name; replaced, never changed
 	defining sync.Mutex                        // held by one change of tables at a time
 	decoders sync.Pool
+	schemas  sync.Map // of plain tables, known by name; for statements
 }
 
 // entry is a sharded table in use, or what is wrong with it.
@@ -69,14 +75,19 @@ func New(o Options) *Router {
 	if o.Fanout <= 0 {
 		o.Fanout = 16
 	}
-	r := &Router{backend: o.Backend, catalog: catalog.New(o.Backend, o.Now), log: o.Log, fanout: o.Fanout}
+	if o.RetryFor <= 0 {
+		o.RetryFor = 5 * time.Second
+	}
+	r := &Router{retry: o.RetryFor, backend: o.Backend, catalog: catalog.New(o.Backend, o.Now), log: o.Log, fanout: o.Fanout}
 	r.decoders.New = func() any { return new(api.Decoder) }
 	r.tables.Store(&map[string]*entry{})
 	return r
 }
 
 // Has says whether there is such an operation.
-func (r *Router) Has(operation string) bool { return r.backend.Has(operation) }
+func (r *Router) Has(operation string) bool {
+	return isPartiQL(operation) || r.backend.Has(operation)
+}
 
 // Do carries out one operation, whose request has this body, and appends the
 // answer's body to dst.
@@ -85,7 +96,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if !ok {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
-	if len(*r.tables.Load()) == 0 && !defines(q) {
+	if len(*r.tables.Load()) == 0 && !defines(q) && !isPartiQL(operation) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	d := r.decoders.Get().(*api.Decoder)
@@ -95,6 +106,9 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	}()
 	if err := q.Decode(d, body); err != nil {
 		return dst, err
+	}
+	if isPartiQL(operation) && r.forwards(q) {
+		return r.backend.Do(ctx, operation, body, dst)
 	}
 	err := r.answer(ctx, q, func(a api.Response) error {
 		dst = a.AppendJSON(dst)
@@ -117,13 +131,20 @@ func defines(q api.Request) bool {
 func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	switch q := q.(type) {
 	case *api.CreateTable:
+		defer r.forget(q.Name)
 		return r.createTable(ctx, q, use)
 	case *api.UpdateTable:
+		defer r.forget(q.Table)
 		return r.updateTable(ctx, q, use)
 	case *api.DeleteTable:
+		defer r.forget(q.Table)
 		return r.deleteTable(ctx, q, use)
+	case *api.ExecuteStatement, *api.BatchExecuteStatement, *api.ExecuteTransaction:
+		return r.statements(ctx, q, use)
 	case *api.DescribeTable:
 		return r.describeTable(ctx, q, use)
+	case *api.DescribePartitions:
+		return r.describePartitions(ctx, q, use)
 	case *api.ListTables:
 		return r.listTables(ctx, q, use)
 	case *api.TagResource:

@@ -56,8 +56,13 @@ func (c *Call) keep(p []byte) []byte {
 	return c.arena[n:len(c.arena):len(c.arena)]
 }
 
-// Has says whether there is such an operation.
+// Has says whether there is such an operation. PartiQL is for who is before the
+// store: its statements are made of the other operations.
 func (s *Store) Has(operation string) bool {
+	switch operation {
+	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
+		return false
+	}
 	_, ok := api.New(operation)
 	return ok
 }

@@ -43,7 +43,7 @@ var edges = map[string][]string{
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter", "shard"},
+	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter", "shard"},
 	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/principal"},
 
 	"dynamodoor/principal": {},
@@ -61,6 +61,7 @@ var edges = map[string][]string{
 
 	// The DynamoDB language.
 	"dynamo/api":        {"dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema"},
+	"dynamo/partiql":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"dynamo/schema":     {"dynamo/attribute", "dynamo/exception", "dynamo/expression"},
 	"dynamo/expression": {"dynamo/attribute", "dynamo/exception"},
 	"dynamo/attribute":  {"dynamo/exception", "dynamo/jsontext"},

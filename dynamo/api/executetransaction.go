@@ -1,0 +1,61 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// ExecuteTransaction carries out up to 100 PartiQL statements, all reads or all
+// writes, all or none.
+type ExecuteTransaction struct {
+	Statements []Statement
+	Token      string // ClientRequestToken; empty where there is none
+	Digest     uint64 // of the statements: one token stands for one digest
+	Capacity   ReturnConsumedCapacity
+}
+
+// Operation implements Request.
+func (*ExecuteTransaction) Operation() string { return "ExecuteTransaction" }
+
+// Decode implements Request.
+func (q *ExecuteTransaction) Decode(d *Decoder, body []byte) error {
+	in, err := d.readStatements(body, "TransactStatements", "ParameterizedStatement")
+	if err != nil {
+		return err
+	}
+	var c constraints
+	in.check(&c, "transactStatements", MaxTransaction)
+	c.capacity(&in.input)
+	if in.token.given {
+		c.length(len(in.token.value), 1, maxToken, func() string { return in.token.value }, "clientRequestToken")
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(in.raw)
+	q.Token, q.Digest, q.Capacity = in.token.value, binary.BigEndian.Uint64(sum[:]), in.returnConsumedCapacity()
+	for i := range in.list {
+		s := in.list[i].convert()
+		if err := s.CheckParameters(); err != nil {
+			return err
+		}
+		q.Statements = append(q.Statements, s)
+	}
+	return nil
+}
+
+// AppendJSON implements Request.
+func (q *ExecuteTransaction) AppendJSON(dst []byte) []byte {
+	dst = append(member(append(dst, '{'), "TransactStatements"), '[')
+	for i := range q.Statements {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(q.Statements[i].appendMembers(append(dst, '{')), '}')
+	}
+	dst = append(dst, ']')
+	if q.Token != "" {
+		dst = appendStringMember(dst, "ClientRequestToken", q.Token)
+	}
+	return append(q.Capacity.append(dst), '}')
+}

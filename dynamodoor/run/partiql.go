@@ -1,0 +1,486 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/partiql"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+)
+
+// PartiQL statements become the requests of the rest of the API, which are planned
+// and carried out as if a client had sent them: what they mean is the same for
+// plain tables and sharded ones. Where the backend knows PartiQL itself, statements
+// on plain tables are forwarded as they are.
+
+// isPartiQL tells whether an operation is one of PartiQL's.
+func isPartiQL(operation string) bool {
+	switch operation {
+	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
+		return true
+	}
+	return false
+}
+
+// forwards tells whether a request of statements is the backend's own matter: it
+// knows PartiQL, and no statement is about a table that is not plain.
+func (r *Router) forwards(q api.Request) bool {
+	if !r.backend.Has(q.Operation()) {
+		return false
+	}
+	var all []api.Statement
+	switch q := q.(type) {
+	case *api.ExecuteStatement:
+		all = append(all, q.Statement)
+	case *api.BatchExecuteStatement:
+		for i := range q.Statements {
+			all = append(all, q.Statements[i].Statement)
+		}
+	case *api.ExecuteTransaction:
+		all = q.Statements
+	}
+	tables := *r.tables.Load()
+	for _, s := range all {
+		parsed, err := partiql.Parse(s.Text, s.Parameters)
+		if err != nil {
+			return len(tables) == 0 // nobody can tell which table it is about
+		}
+		if name := simpleName(parsed.Table()); name == catalog.Table || tables[name] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// schemaLife is for how long a plain table's schema is believed. Changes through
+// this door are known at once.
+const schemaLife = 10 * time.Second
+
+// known is a plain table's schema, as it was told then.
+type known struct {
+	table *schema.Table
+	at    time.Time
+}
+
+var errNoTable = exception.New(exception.ResourceNotFound, "Requested resource not found")
+
+// schemaOf is the schema of a table as clients know it.
+func (r *Router) schemaOf(ctx context.Context, name string) (*schema.Table, error) {
+	name = simpleName(name)
+	if name == catalog.Table {
+		return nil, errNoTable
+	}
+	if e := (*r.tables.Load())[name]; e != nil {
+		if e.wrong != nil {
+			return nil, e.wrong
+		}
+		return e.table.Logical, nil
+	}
+	now := time.Now()
+	if k, ok := r.schemas.Load(name); ok && now.Sub(k.(known).at) < schemaLife {
+		return k.(known).table, nil
+	}
+	t, err := r.physical(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, errNoTable
+	}
+	r.schemas.Store(strings.Clone(name), known{t, now})
+	return t, nil
+}
+
+// forget has a table's schema told anew.
+func (r *Router) forget(name string) { r.schemas.Delete(simpleName(name)) }
+
+// statements carries out a request of statements.
+func (r *Router) statements(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	switch q := q.(type) {
+	case *api.ExecuteStatement:
+		return r.executeStatement(ctx, q, use)
+	case *api.BatchExecuteStatement:
+		return r.executeBatch(ctx, q, use)
+	case *api.ExecuteTransaction:
+		return r.executeTransaction(ctx, q, use)
+	}
+	return fmt.Errorf("operation %s is none of PartiQL's", q.Operation())
+}
+
+func (r *Router) executeStatement(ctx context.Context, q *api.ExecuteStatement, use func(api.Response) error) error {
+	s, err := partiql.Parse(q.Text, q.Parameters)
+	if err != nil {
+		return err
+	}
+	if s.Kind() == partiql.Exists {
+		return errExists
+	}
+	t, err := r.schemaOf(ctx, s.Table())
+	if err != nil {
+		return err
+	}
+	answer := &api.StatementResponse{Items: []attribute.Encoded{}}
+	if s.Kind() == partiql.Select {
+		err = r.selectItems(ctx, q, s, t, answer)
+	} else {
+		var item attribute.Encoded
+		item, answer.Capacity, err = r.write(ctx, s, t, api.Write{ReturnOnFailure: q.ReturnOnFailure, Capacity: q.Capacity})
+		if item != nil {
+			answer.Items = append(answer.Items, item)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return use(answer)
+}
+
+var errExists = exception.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
+
+// selectItems answers a page of a SELECT.
+func (r *Router) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
+	selection, err := s.Select(t, q.Consistent)
+	if err != nil {
+		return err
+	}
+	at, err := partiql.ParseToken(q, selection.Len())
+	if err != nil {
+		return err
+	}
+	scanned, size := 0, 0
+	for ; at.Read < selection.Len(); at = (partiql.Position{Read: at.Read + 1}) {
+		limit := 0
+		if q.Limit > 0 {
+			limit = q.Limit - scanned
+		}
+		if q.Limit > 0 && limit <= 0 || size >= plan.PageSize {
+			answer.NextToken = at.Token(q)
+			return nil
+		}
+		var last attribute.Item
+		err := r.execute(ctx, selection.Request(at.Read, at.After, limit, q.Capacity), func(a api.Response) error {
+			page, err := own(a.(*api.ItemsResponse))
+			if err != nil {
+				return err
+			}
+			scanned += page.ScannedCount
+			last = page.LastKey
+			if page.Capacity != nil {
+				addConsumed(&answer.Capacity, page.Capacity)
+			}
+			for _, text := range page.Items {
+				size += len(text)
+				shown, ok, err := selection.Show(at.Read, text)
+				if err != nil {
+					return err
+				}
+				if ok {
+					answer.Items = append(answer.Items, shown)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			at.After = last
+			answer.NextToken, answer.LastKey = at.Token(q), last
+			return nil
+		}
+	}
+	return nil
+}
+
+// addConsumed adds what a request took, whose memory ends with its answer.
+func addConsumed(to **api.ConsumedCapacity, took *api.ConsumedCapacity) {
+	if *to == nil {
+		*to = &api.ConsumedCapacity{Table: strings.Clone(took.Table), Detail: took.Detail, Display: took.Display}
+	}
+	(*to).Add(took)
+}
+
+// write carries out an INSERT, UPDATE or DELETE, and returns what it is to return.
+func (r *Router) write(ctx context.Context, s *partiql.Statement, t *schema.Table, w api.Write) (item attribute.Encoded, took *api.ConsumedCapacity, err error) {
+	q, err := s.Write(t, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = r.execute(ctx, q, func(a api.Response) error {
+		answer := a.(*api.ItemResponse)
+		if answer.Attributes != nil {
+			item = append(attribute.Encoded{}, answer.Attributes...)
+		}
+		if answer.Capacity != nil {
+			addConsumed(&took, answer.Capacity)
+		}
+		return nil
+	})
+	if s.Kind() == partiql.Insert && is(err, exception.ConditionalCheckFailed) {
+		err = partiql.ErrDuplicate
+	}
+	return item, took, err
+}
+
+func is(err error, k exception.Kind) bool {
+	var e *exception.Error
+	return errors.As(err, &e) && e.Kind == k
+}
+
+// executeBatch carries out statements each for itself, several at a time.
+func (r *Router) executeBatch(ctx context.Context, q *api.BatchExecuteStatement, use func(api.Response) error) error {
+	parsed := make([]*partiql.Statement, len(q.Statements))
+	wrong := make([]error, len(q.Statements))
+	reads, writes := false, false
+	for i := range q.Statements {
+		if wrong[i] = q.Statements[i].CheckParameters(); wrong[i] != nil {
+			continue
+		}
+		if parsed[i], wrong[i] = partiql.Parse(q.Statements[i].Text, q.Statements[i].Parameters); wrong[i] != nil {
+			continue
+		}
+		if parsed[i].Kind() == partiql.Select {
+			reads = true
+		} else {
+			writes = true
+		}
+	}
+	if reads && writes {
+		return exception.Invalid("BatchExecuteStatement API does not support both read and write operations in the same request.")
+	}
+	answer := &api.BatchStatementResponse{Results: make([]api.StatementResult, len(parsed))}
+	took := make([]*api.ConsumedCapacity, len(parsed))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, r.fanout)
+	for i, s := range parsed {
+		if wrong[i] != nil {
+			answer.Results[i].Error = statementError(wrong[i])
+			continue
+		}
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			result := &answer.Results[i]
+			if took[i], wrong[i] = r.one(ctx, q, i, s, result); wrong[i] != nil {
+				result.Error = statementError(wrong[i])
+			}
+		})
+	}
+	all.Wait()
+	if q.Capacity != api.CapacityNone {
+		answer.Capacity = []api.ConsumedCapacity{}
+	}
+	for i := range took {
+		if wrong[i] != nil && exception.Of(wrong[i]).Kind == exception.InternalServerError {
+			r.log.Error("dynamodb: a statement of a batch", "error", wrong[i])
+		}
+		if took[i] != nil {
+			answer.Capacity = append(answer.Capacity, *took[i])
+		}
+	}
+	return use(answer)
+}
+
+// one carries out a statement of a batch.
+func (r *Router) one(ctx context.Context, q *api.BatchExecuteStatement, i int, s *partiql.Statement, result *api.StatementResult) (took *api.ConsumedCapacity, err error) {
+	if s.Kind() == partiql.Exists {
+		return nil, errExists
+	}
+	t, err := r.schemaOf(ctx, s.Table())
+	if err != nil {
+		return nil, err
+	}
+	if s.Kind() != partiql.Select {
+		result.Table = t.Name
+		result.Item, took, err = r.write(ctx, s, t, api.Write{ReturnOnFailure: q.Statements[i].ReturnOnFailure, Capacity: q.Capacity})
+		return took, err
+	}
+	get, selection, err := s.Get(t, q.Operation(), q.Statements[i].Consistent)
+	if err != nil {
+		return nil, err
+	}
+	result.Table = t.Name
+	get.Capacity = q.Capacity
+	err = r.execute(ctx, get, func(a api.Response) error {
+		answer := a.(*api.ItemResponse)
+		if answer.Capacity != nil {
+			addConsumed(&took, answer.Capacity)
+		}
+		if answer.Item == nil {
+			return nil
+		}
+		shown, _, err := selection.Show(0, answer.Item)
+		result.Item = append(attribute.Encoded{}, shown...)
+		return err
+	})
+	return took, err
+}
+
+// statementError is an error as that of one statement of a batch.
+func statementError(err error) *api.StatementError {
+	e := exception.Of(err)
+	code := strings.TrimSuffix(e.Kind.Name(), "Exception")
+	switch e.Kind {
+	case exception.Validation:
+		code = "ValidationError"
+	case exception.Throttling:
+		code = "ThrottlingError"
+	}
+	return &api.StatementError{Code: code, Message: e.Message, Item: e.Item}
+}
+
+// transactionOf prefixes the error of a statement of a transaction.
+func transactionOf(i int, err error) error {
+	var e *exception.Error
+	if !errors.As(err, &e) || e.Kind != exception.Validation {
+		return err
+	}
+	return exception.Invalid("Validation failed in TransactStatements[%d]: %s", i, e.Message)
+}
+
+func (r *Router) executeTransaction(ctx context.Context, q *api.ExecuteTransaction, use func(api.Response) error) error {
+	parsed := make([]*partiql.Statement, len(q.Statements))
+	reads := 0
+	for i, s := range q.Statements {
+		var err error
+		if parsed[i], err = partiql.Parse(s.Text, s.Parameters); err != nil {
+			return transactionOf(i, err)
+		}
+		if parsed[i].Kind() == partiql.Select {
+			reads++
+		}
+	}
+	if reads > 0 && reads < len(parsed) {
+		return exception.Invalid("ExecuteTransaction API does not support both read and write operations in the same request.")
+	}
+	if reads > 0 {
+		return r.transactReads(ctx, q, parsed, use)
+	}
+	return r.transactWrites(ctx, q, parsed, use)
+}
+
+// tablesOf returns the tables of a transaction's statements, checking each statement
+// whose table there is; the error is the transaction's where one is not there.
+func (r *Router) tablesOf(ctx context.Context, parsed []*partiql.Statement, check func(i int, t *schema.Table) error) error {
+	var missing []exception.CancellationReason
+	for i, s := range parsed {
+		t, err := r.schemaOf(ctx, s.Table())
+		if is(err, exception.ResourceNotFound) {
+			if missing == nil {
+				missing = make([]exception.CancellationReason, len(parsed))
+				for k := range missing {
+					missing[k].Code = "None"
+				}
+			}
+			missing[i] = exception.CancellationReason{Code: "ResourceNotFound", Message: exception.Of(err).Message}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err = s.CheckTransaction(); err == nil {
+			err = check(i, t)
+		}
+		if err != nil {
+			return transactionOf(i, err)
+		}
+	}
+	if missing != nil {
+		return cancelled(missing)
+	}
+	return nil
+}
+
+// cancelled is the error of a transaction that is not carried out for some reasons.
+func cancelled(reasons []exception.CancellationReason) error {
+	codes := make([]string, len(reasons))
+	for i := range reasons {
+		codes[i] = reasons[i].Code
+	}
+	e := exception.New(exception.TransactionCanceled,
+		"Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
+	e.Reasons = reasons
+	return e
+}
+
+func (r *Router) transactReads(ctx context.Context, q *api.ExecuteTransaction, parsed []*partiql.Statement, use func(api.Response) error) error {
+	gets := &api.TransactGetItems{Capacity: q.Capacity}
+	selections := make([]*partiql.Selection, len(parsed))
+	seen := make(map[string]bool, len(parsed))
+	twice, right := false, true
+	err := r.tablesOf(ctx, parsed, func(i int, t *schema.Table) error {
+		get, selection, err := parsed[i].Get(t, q.Operation(), false)
+		if err != nil {
+			return err
+		}
+		id := t.Name + string(get.Key.Encode())
+		twice, seen[id] = twice || seen[id], true
+		right = right && t.CheckKey(get.Key) == nil
+		selections[i] = selection
+		gets.Gets = append(gets.Gets, api.TransactGet{Table: get.Table, Key: get.Key, Projection: get.Projection})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if twice && right {
+		return exception.Invalid("Transaction request cannot include multiple operations on one item")
+	}
+	return r.execute(ctx, gets, func(a api.Response) error {
+		answer := *a.(*api.TransactGetResponse)
+		items := make([]attribute.Encoded, len(answer.Items))
+		for i, text := range answer.Items {
+			if text == nil {
+				continue
+			}
+			var err error
+			if items[i], _, err = selections[i].Show(0, text); err != nil {
+				return err
+			}
+		}
+		answer.Items = items
+		return use(&answer)
+	})
+}
+
+func (r *Router) transactWrites(ctx context.Context, q *api.ExecuteTransaction, parsed []*partiql.Statement, use func(api.Response) error) error {
+	writes := &api.TransactWriteItems{Actions: make([]api.TransactAction, len(parsed)), Token: q.Token, Digest: q.Digest, Capacity: q.Capacity}
+	err := r.tablesOf(ctx, parsed, func(i int, t *schema.Table) error {
+		var err error
+		writes.Actions[i], err = parsed[i].Action(t, q.Statements[i].ReturnOnFailure)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = r.execute(ctx, writes, func(a api.Response) error {
+		answer := a.(*api.TransactWriteResponse)
+		return use(&api.TransactGetResponse{Items: make([]attribute.Encoded, len(parsed)), Capacity: answer.Capacity})
+	})
+	return duplicates(err, parsed)
+}
+
+// duplicates is a transaction's error where an INSERT of what there is already has
+// the reason that PartiQL gives it.
+func duplicates(err error, parsed []*partiql.Statement) error {
+	var e *exception.Error
+	if !errors.As(err, &e) || e.Kind != exception.TransactionCanceled || len(e.Reasons) != len(parsed) {
+		return err
+	}
+	reasons := append([]exception.CancellationReason(nil), e.Reasons...)
+	for i, s := range parsed {
+		if s.Kind() == partiql.Insert && reasons[i].Code == "ConditionalCheckFailed" {
+			reasons[i] = exception.CancellationReason{Code: "DuplicateItem", Message: partiql.ErrDuplicate.Message}
+		}
+	}
+	return cancelled(reasons)
+}
