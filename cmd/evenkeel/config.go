@@ -33,6 +33,9 @@ type configFile struct {
 	CassandraTLSKey        string   `yaml:"cassandra-tls-key"`
 	CassandraTLSServerName string   `yaml:"cassandra-tls-server-name"`
 	CassandraTLSInsecure   bool     `yaml:"cassandra-tls-insecure"`
+	Capacity               []string `yaml:"capacity"`
+	CapacitySplitAfter     string   `yaml:"capacity-split-after"`
+	IndexLag               string   `yaml:"index-lag"`
 	Drain                  string   `yaml:"drain"`
 	LogLevel               string   `yaml:"log-level"`
 }

@@ -41,6 +41,8 @@ type serveCmd struct {
 	Drain          time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
 	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
 
+	capacityFlags
+
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
 
@@ -67,6 +69,9 @@ func (s *serveCmd) Run(std *stdio) error {
 }
 
 func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Signal) error {
+	if err := s.checkCapacity(); err != nil {
+		return err
+	}
 	log := s.logger(std.err)
 	ln, err := listen(s.ListenCQL, "--listen-cql", 9042)
 	if err != nil {
@@ -156,6 +161,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	if dynamo != nil {
 		fmt.Fprintf(std.err, "evenkeel: DynamoDB on %s, on the embedded engine, data in %s\n", dynamoLn.Addr(), s.Data)
 	}
+	s.sayCapacity(std.err)
 	if web != nil {
 		fmt.Fprintf(std.err, "evenkeel: the workbench on http://%s/#token=%s (the token is for live tables)\n", web.Addr(), health.page.Token())
 		fmt.Fprintf(std.err, "evenkeel: metrics and health on http://%s/metrics, /ready, /live\n", web.Addr())

@@ -82,8 +82,9 @@ type Partition struct {
 
 // PartitionEdge is where a partition begins.
 type PartitionEdge struct {
-	Hash string          // 8 hexadecimal digits
-	Key  json.RawMessage `json:",omitempty"` // within that hash, where it is in the midst of a partition key: as far as that goes
+	Hash  string          // 8 hexadecimal digits
+	Shard int             `json:",omitempty"` // of the key, in a sharded table or index
+	Key   json.RawMessage `json:",omitempty"` // within that hash, where it is in the midst of a partition key: as far as that goes
 }
 
 // PartitionUse is what was taken of a partition.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -15,10 +16,11 @@ import (
 // merge answers a Query over several shards.
 func (r *Router) merge(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
 	result := f.Result()
+	patience := time.Now().Add(r.retry)
 	after := f.Start
 	for {
 		want := f.Page(result.Scanned())
-		m := &merger{router: r, fanout: f, result: result, after: after, want: want}
+		m := &merger{router: r, fanout: f, result: result, after: after, want: want, patience: patience}
 		rows, more, err := m.read(ctx)
 		if err != nil {
 			return err
@@ -36,6 +38,8 @@ type merger struct {
 	fanout *plan.Fanout
 	after  *plan.Row
 	want   int
+	// patience is until when throttled fetches are tried again.
+	patience time.Time
 
 	mu     sync.Mutex // guards what follows, between fetches that are under way
 	result *plan.Result
@@ -125,7 +129,7 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 	var d attribute.Decoder
 	for q := m.fanout.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {
 		var rest *api.Query
-		err := m.router.backend.Answer(ctx, q, func(a api.Response) error {
+		read := func(a api.Response) error {
 			r, err := own(a.(*api.ItemsResponse))
 			if err != nil {
 				return err
@@ -136,8 +140,8 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 			}
 			rows, rest = append(rows, some...), more
 			return m.note(r.Capacity, some, more != nil)
-		})
-		if err != nil {
+		}
+		if err := m.retried(ctx, func() error { return m.router.backend.Answer(ctx, q, read) }); err != nil {
 			return nil, err
 		}
 		q = rest

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/engine/capacity"
+)
+
+// capacityFlags are serve's flags about what the embedded engine is to have of a
+// real store: its limits, and its delays.
+type capacityFlags struct {
+	Capacity           []string      `placeholder:"STORE,…" help:"Keep a store's limits, so that a hot key is met on this machine: dynamodb, keyspaces, or both with a comma between them. The embedded engine only."`
+	CapacitySplitAfter time.Duration `placeholder:"TIME" default:"10m" help:"How long a partition is too hot before it is split; 0 for never (${default})."`
+	IndexLag           time.Duration `placeholder:"TIME" default:"0s" help:"How old global indexes of the DynamoDB door are when they are read (${default})."`
+}
+
+// Stores whose limits can be kept.
+const (
+	likeDynamoDB  = "dynamodb"
+	likeKeyspaces = "keyspaces"
+)
+
+// checkCapacity says what is wrong with the flags about limits.
+func (s *serveCmd) checkCapacity() error {
+	for _, store := range s.Capacity {
+		if store != likeDynamoDB && store != likeKeyspaces {
+			return withHint(fmt.Errorf("--capacity %s: is no store whose limits are known", store), "dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces")
+		}
+	}
+	off := s.ListenDynamoDB == "off" || s.ListenDynamoDB == "" && len(s.Cassandra) > 0
+	switch {
+	case slices.Contains(s.Capacity, likeKeyspaces) && len(s.Cassandra) > 0:
+		return withHint(fmt.Errorf("--capacity keyspaces: limits are kept by the embedded engine, and this door is in front of %s", strings.Join(s.Cassandra, ", ")), "go without --cassandra")
+	case slices.Contains(s.Capacity, likeDynamoDB) && off:
+		return withHint(errors.New("--capacity dynamodb: there is no DynamoDB door"), "--listen-dynamodb 127.0.0.1:8000 opens one")
+	case s.IndexLag > 0 && off:
+		return withHint(errors.New("--index-lag: there is no DynamoDB door"), "--listen-dynamodb 127.0.0.1:8000 opens one")
+	case s.CapacitySplitAfter < 0:
+		return withHint(fmt.Errorf("--capacity-split-after %s: is negative", s.CapacitySplitAfter), "0 is never")
+	case s.IndexLag < 0 || s.IndexLag > time.Minute:
+		return fmt.Errorf("--index-lag %s: is not from 0 to a minute", s.IndexLag)
+	}
+	return nil
+}
+
+// limits are those of a store, nil where they are not to be kept.
+func (s *serveCmd) limits(store string) *capacity.Limits {
+	if !slices.Contains(s.Capacity, store) {
+		return nil
+	}
+	l := capacity.Limits{SplitAfter: s.CapacitySplitAfter}
+	if l.SplitAfter == 0 {
+		l.SplitAfter = -1
+	}
+	l = l.WithDefaults()
+	return &l
+}
+
+// sayCapacity tells which limits are kept.
+func (s *serveCmd) sayCapacity(out io.Writer) {
+	for _, store := range []struct{ flag, name string }{{likeDynamoDB, "DynamoDB"}, {likeKeyspaces, "Amazon Keyspaces"}} {
+		l := s.limits(store.flag)
+		if l == nil {
+			continue
+		}
+		split := "never split for heat"
+		if l.SplitAfter > 0 {
+			split = fmt.Sprintf("split after %s of heat", l.SplitAfter)
+		}
+		fmt.Fprintf(out, "evenkeel: with the limits of %s: %.0f write and %.0f read units a second and partition, %s\n", store.name, l.Partition.Write, l.Partition.Read, split)
+	}
+	if s.IndexLag > 0 {
+		fmt.Fprintf(out, "evenkeel: global indexes are read as they were %s ago\n", s.IndexLag)
+	}
+}

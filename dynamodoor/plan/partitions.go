@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// Partitions makes a physical table's partitions, or those of an index, the
+// client's: keys are logical ones, with their shards.
+func (t *Table) Partitions(r *api.PartitionsResponse) error {
+	r.TableName = t.Logical.Name
+	r.Sharded = t.Layout != nil && r.IndexName == "" || t.sharded(r.IndexName) != nil
+	for i := range r.Partitions {
+		p := &r.Partitions[i]
+		for j := range p.Keys {
+			var err error
+			if p.Keys[j].Key, p.Keys[j].Shard, err = t.unshard(p.Keys[j].Key); err != nil {
+				return err
+			}
+		}
+		if p.From != nil && p.From.Key != nil {
+			edge := *p.From
+			var err error
+			if edge.Key, edge.Shard, err = t.unshard(edge.Key); err != nil {
+				return err
+			}
+			p.From = &edge
+		}
+	}
+	return nil
+}
+
+// unshard is the logical form of a physical key of the table or of an index, as far
+// as that goes, and the shard that it names; 0 where it names none.
+func (t *Table) unshard(physical json.RawMessage) (json.RawMessage, int, error) {
+	item, err := new(attribute.Decoder).Item(attribute.Encoded(physical))
+	if err != nil {
+		return nil, 0, err
+	}
+	shard := 0
+	for _, a := range item {
+		switch {
+		case a.Name == PartitionKey:
+			text := a.Value.Text()
+			shard, _ = strconv.Atoi(text[strings.LastIndexByte(text, '-')+1:])
+		case strings.HasPrefix(a.Name, indexPrefix):
+			shard, _ = strconv.Atoi(a.Value.Text())
+		}
+	}
+	key := visibleItem(item)
+	if v, ok := item.Get(PartitionKey); ok {
+		hash, err := t.logicalHash(v)
+		if err != nil {
+			return nil, 0, err
+		}
+		key = key.With(t.hash.Name, hash)
+	}
+	return json.RawMessage(attribute.AppendItem(nil, key)), shard, nil
+}

@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// limited is a router on an engine that keeps limits: so many read units a second
+// and partition, and plenty of writes.
+func limited(t *testing.T, reads float64, o Options) (*Router, *recorder) {
+	t.Helper()
+	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := items.Open(db, items.Options{SweepInterval: -1, Capacity: &capacity.Limits{Partition: capacity.Throughput{Read: reads, Write: 1e6}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	store := &recorder{Store: s, requests: map[string]int{}}
+	o.Backend = store
+	r := New(o)
+	if err := r.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return r, store
+}
+
+const queryAll = `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}}`
+
+// A query over all shards waits for those that are throttled; a request to one
+// shard is refused, as it is of a plain table.
+func TestThrottledShardsAreTriedAgain(t *testing.T) {
+	for _, fanout := range []int{1, 8} {
+		r, store := limited(t, 100, Options{Fanout: fanout, RetryFor: 20 * time.Second})
+		must(t, r, "CreateTable", create(5))
+		fill(t, r, 30, strings.Repeat("x", 1000))
+		store.took()
+		queries, asked := 0, 0
+		for asked == 5*queries && queries < 500 { // until one was refused and tried again
+			m := must(t, r, "Query", strings.Replace(queryAll, `{"T`, `{"ConsistentRead":true,"T`, 1))
+			if got := len(sorts(m)); got != 30 {
+				t.Errorf("%d items", got)
+			}
+			requests, _ := store.took()
+			asked += requests["Query"]
+			queries++
+		}
+		if asked == 5*queries {
+			t.Errorf("fan-out %d: %d requests, none of them refused", fanout, asked)
+		}
+		for range 1000 {
+			_, err := do(r, "GetItem", `{"TableName":"Tab","ConsistentRead":true,"Key":{"h":{"S":"121212"},"r":{"S":"Client0001"}}}`)
+			if err == nil {
+				continue
+			}
+			if !throttled(err) {
+				t.Fatal(err)
+			}
+			if body := string(exception.Of(err).AppendJSON(nil)); strings.Contains(body, "evenkeel.") || !strings.Contains(body, ":table/Tab") || !strings.Contains(body, "TableReadKeyRangeThroughputExceeded") {
+				t.Errorf("%s", body)
+			}
+			return
+		}
+		t.Error("a single request is never refused")
+	}
+}
+
+// After its time a query is refused, and a client that is gone does not wait.
+func TestPatienceEnds(t *testing.T) {
+	r, _ := limited(t, 0.01, Options{RetryFor: 50 * time.Millisecond})
+	must(t, r, "CreateTable", create(5))
+	fill(t, r, 10, "x")
+	var err error
+	for range 20 {
+		if _, err = do(r, "Query", queryAll); err != nil {
+			break
+		}
+	}
+	var e *exception.Error
+	if !errors.As(err, &e) || e.Kind != exception.Throttling || len(e.Throttling) != 1 {
+		t.Fatalf("%v", err)
+	}
+	slow, _ := limited(t, 0.01, Options{RetryFor: time.Hour})
+	must(t, slow, "CreateTable", create(5))
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	for err = nil; err == nil; {
+		_, err = slow.Do(ctx, "Query", []byte(queryAll), nil)
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The partitions of a sharded table, and of a sharded index, are shown by logical
+// keys and shards.
+func TestLogicalPartitions(t *testing.T) {
+	r, _ := limited(t, 3000, Options{})
+	must(t, r, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"},{"AttributeName":"x","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],
+		"GlobalSecondaryIndexes":[{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
+		"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-x","Value":"shards=3"}]}`)
+	fill(t, r, 100, "same")
+	for index, want := range map[string]struct {
+		key    string
+		shards int
+	}{"": {`{"h":{"S":"121212"}}`, 5}, "by-x": {`{"x":{"S":"same"}}`, 3}} {
+		text, err := r.Do(context.Background(), "DescribePartitions", (&api.DescribePartitions{Table: "Tab", Index: index}).AppendJSON(nil), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := new(api.PartitionsResponse)
+		if err := json.Unmarshal(text, p); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int]bool{}
+		for _, p := range p.Partitions {
+			for _, k := range p.Keys {
+				if string(k.Key) != want.key || seen[k.Shard] || k.Units == 0 {
+					t.Errorf("%q: key %s, shard %d, %v units", index, k.Key, k.Shard, k.Units)
+				}
+				seen[k.Shard] = true
+			}
+		}
+		if len(seen) != want.shards || seen[0] || !p.Sharded || strings.Contains(string(text), "evenkeel.") {
+			t.Errorf("%q: shards %v of %s", index, seen, text)
+		}
+	}
+}
