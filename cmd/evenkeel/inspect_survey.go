@@ -179,6 +179,12 @@ func (s *survey) probe(ctx context.Context) error {
 		estimate.End(err == nil)
 	}
 	s.sizer = inspection.NewSizer(s.t.Schema(), times)
+	if s.t.Sharding() != "" && s.wholeLogical() == "" {
+		s.sizer.HiddenShard()
+	}
+	if s.sizer.Guess() != "" && s.cluster.Name != "evenkeel" { // whose schema has no times
+		s.sizer.Age(s.t.Age(ctx))
+	}
 	s.size = estimate.Size()
 	known, ok, err := s.t.Estimate(ctx, s.cluster)
 	if err != nil {
@@ -343,6 +349,7 @@ func (s *survey) report(ctx, asked context.Context, why error, outside []*nodeto
 	r := inspection.Summarize(s.run, inspection.Summary{
 		Schema: s.t.Schema(), Replication: s.t.Keyspace().Replication, At: time.Now().UTC(), Last: s.state.Last,
 		Sharding: sharding, Whole: s.wholeLogical(), Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
+		Guess: s.sizer.Guess(),
 	})
 	r.Coverage.State = s.file
 	r.Prediction = &s.predict

@@ -55,6 +55,9 @@ func (d *Design) bucket() *profile.Part {
 // candidate is what is measured of it.
 func (d *Design) candidate(time string) profile.Candidate {
 	c := profile.Candidate{Partition: d.Partition, Clustering: d.Clustering, Time: time}
+	if d.AddID {
+		c.Added = 16
+	}
 	if d.Shards > 1 {
 		c.Shards, c.By = d.Shards, d.By
 		if d.AddID && len(d.By) == 0 {

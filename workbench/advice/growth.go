@@ -93,8 +93,11 @@ func (s *Study) share(d *Design) float64 {
 		return 1
 	}
 	m := s.ofPartition(parts)
-	if m == nil || len(m.Largest) == 0 {
+	switch {
+	case m == nil || len(m.Largest) == 0:
 		return 1
+	case m.RowSizes.Max.Exact:
+		return m.RowSizes.Max.Value / math.Max(1, float64(m.Rows))
 	}
 	return m.Largest[0].Share
 }

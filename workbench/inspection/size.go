@@ -34,7 +34,7 @@ type Sizer struct {
 func NewSizer(t *schema.Table, sample *Times) *Sizer {
 	z := &Sizer{
 		table: t, keys: len(t.PartitionKey), clustering: len(t.Clustering), statics: len(t.Statics),
-		timestamp: assumedTimestamp, least: 1, most: 9,
+		timestamp: 16 * assumedTimestamp, least: 1, most: 9,
 	}
 	if ttl, ok := t.Options["default_time_to_live"].(int); ok && ttl > 0 {
 		z.expiry = 5
@@ -94,7 +94,7 @@ func (z *Sizer) Age(age time.Duration) {
 		mean += float64(n) * (to - from) / micros
 		z.most, from = n, to
 	}
-	z.timestamp = int(math.Round(mean))
+	z.timestamp = int(math.Round(16 * mean))
 }
 
 // Guess says what is taken for granted of sizes, "" where nothing is.
@@ -102,7 +102,7 @@ func (z *Sizer) Guess() string {
 	if z.read || z.table.Counter {
 		return ""
 	}
-	return fmt.Sprintf("no column has a time that can be read: a row's timestamp is taken to have %d bytes, and may have %d to %d", z.timestamp, z.least, z.most)
+	return fmt.Sprintf("no column has a time that can be read: a row's timestamp is taken to have %.3g bytes, and may have %d to %d", float64(z.timestamp)/16, z.least, z.most)
 }
 
 // Partition is the bytes of a partition without its rows: key, deletion time, end.
@@ -120,9 +120,9 @@ func (z *Sizer) Partition(cells [][]byte) int64 {
 	return int64(2 + n + 12 + 1)
 }
 
-// Row is the bytes of a row; previous is what the one before it took, or the
-// partition's beginning.
-func (z *Sizer) Row(cells [][]byte, previous int64) int64 {
+// Row is the bytes of row n of a partition, from 0; previous is what the one before it
+// took, or the partition's beginning.
+func (z *Sizer) Row(cells [][]byte, n, previous int64) int64 {
 	size := 1
 	blocks := (z.clustering + 31) / 32
 	size += blocks
@@ -131,12 +131,18 @@ func (z *Sizer) Row(cells [][]byte, previous int64) int64 {
 			size += written(c.Type, v)
 		}
 	}
-	body := z.timestamp + z.expiry
+	body := z.stamp(n) + z.expiry
 	if z.table.Counter {
 		body = 0 // an UPDATE leaves no mark of the row; each counter has its own timestamp
 	}
 	at := z.keys + z.clustering + z.statics
 	return int64(size) + z.body(body, cells, at, z.table.Regulars, z.order, previous)
+}
+
+// stamp is the bytes of row n's timestamp, so that those of many have the mean.
+func (z *Sizer) stamp(n int64) int {
+	t := int64(z.timestamp)
+	return int((n*t+t+8)/16 - (n*t+8)/16)
 }
 
 // Static is the bytes of the static row, which every partition has where the table
@@ -162,11 +168,11 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 		}
 		body += 1 + z.own[at+i]
 		if z.statics > 0 && at < z.keys+z.clustering+z.statics && z.own[at+i] == 0 {
-			body += z.timestamp // no row's timestamp to share
+			body += z.stamp(0) // no row's timestamp to share
 		}
 		switch {
 		case z.table.Counter:
-			body += z.timestamp + counterContext + vint(counterContext)
+			body += z.stamp(0) + counterContext + vint(counterContext)
 		case len(v) > 0:
 			body += written(c.Type, v)
 		}
@@ -176,7 +182,7 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 		// INSERT of a collection writes a deletion before it, in each of them.
 		for i, c := range columns {
 			if cells[at+i] != nil && multicell(c.Type) {
-				body += z.timestamp + 1
+				body += z.stamp(0) + 1
 			}
 		}
 	}
@@ -377,7 +383,7 @@ func (s *Times) into(z *Sizer) {
 			}
 		}
 	}
-	z.timestamp = (total + len(s.rows)/2) / len(s.rows)
+	z.timestamp = (16*total + len(s.rows)/2) / len(s.rows)
 	z.own = make(map[int]int)
 	for place, bytes := range own {
 		z.own[place] = (bytes + seen[place]/2) / seen[place]
@@ -385,7 +391,7 @@ func (s *Times) into(z *Sizer) {
 	z.expiry = 0
 	if expiring > len(s.rows)/2 {
 		// Time to live, and when it ends, in seconds from the earliest.
-		z.expiry = 1 + max(1, z.timestamp-2)
+		z.expiry = 1 + max(1, z.stamp(0)-2)
 	}
 }
 

@@ -168,8 +168,8 @@ func (c *Counter) Row(token int64, cells [][]byte) {
 	if len(c.table.Clustering) > 0 && cells[keys] == nil {
 		return // a partition that has nothing but static columns
 	}
+	size := c.sizer.Row(cells, c.now.Rows, c.before)
 	c.now.Rows++
-	size := c.sizer.Row(cells, c.before)
 	c.before = size
 	c.now.Bytes += size
 	tuple := partitioner.Hash(nil)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
@@ -115,6 +116,22 @@ type pinned struct {
 
 func (p pinned) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
 	return system{p.session}.query(ctx, p.hostID, cql, values...)
+}
+
+// Age is for how long the table has had its columns, 0 where the store does not tell.
+func (t *Table) Age(ctx context.Context) time.Duration {
+	iter := t.session.Query("SELECT WRITETIME(kind) FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?", t.at.Keyspace, t.at.Table).IterContext(ctx)
+	var micros int64
+	oldest := time.Now()
+	for iter.Scan(&micros) {
+		if at := time.UnixMicro(micros); micros > 0 && at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if iter.Close() != nil {
+		return 0
+	}
+	return time.Since(oldest)
 }
 
 // Estimate is what system.size_estimates holds: each node's own ranges as its last

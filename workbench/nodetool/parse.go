@@ -66,6 +66,8 @@ func Parse(text []byte) (*Output, error) {
 		switch {
 		case strings.TrimSpace(line) == "":
 			p.at++
+		case strings.Contains(line, "unable to calculate"): // of a table without files; what it has is NaN
+			p.at++
 		case strings.HasPrefix(line, "key,keyBinary,"):
 			if err := p.csv(); err != nil {
 				return nil, err

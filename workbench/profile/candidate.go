@@ -12,6 +12,7 @@ type Part struct {
 type Candidate struct {
 	Partition  []Part
 	Clustering []string // columns
+	Added      int      // bytes of a clustering column, behind these, that the data do not have; 0: there is none
 
 	// Shards is the number of shards of write_sharding; 0 and 1: none. By are the
 	// columns that are hashed; none: all of Clustering, as in write_sharding; where

@@ -193,7 +193,7 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 		}
 		size := length
 		if size == 0 {
-			size = serializedLen(l.typ, len(text))
+			size = textLen(l.typ, text)
 		}
 		hash := uint64(0)
 		switch {
@@ -231,6 +231,20 @@ func (l *lane) stored(i int) int {
 		return l.fixed
 	}
 	return int(l.size[i])
+}
+
+// length is that of value i as CQL serializes it.
+func (l *lane) length(i int) int {
+	n := l.stored(i) - cellFlags
+	if _, ok := l.typ.FixedLen(); ok || n <= 0 {
+		return max(n, 0)
+	}
+	for size := 1; size < 9; size++ {
+		if vint(n-size) == size {
+			return n - size
+		}
+	}
+	return n
 }
 
 // serialized appends value i as CQL serializes it.

@@ -39,7 +39,8 @@ type measurer struct {
 	pkNull  []bool
 	shardOf [][]uint64 // the hash that a shard is computed of, per by
 	cells   []int32    // stored length of all cells of a row
-	some    []bool     // of a row's columns, some are null
+	absent  []uint16   // of a row's columns that are null, the last one's place; 0: none is
+	places  []int      // of lanes
 	hashes  []uint64   // of a sharded candidate
 
 	whole   []*sketch.Sample[uint32]
@@ -68,12 +69,16 @@ type partitionSeen struct {
 	rows, bytes int64
 	token       int64
 	first       uint32 // batch
+	before      uint32 // length of the last row
+	head        uint32 // bytes of the partition itself
 }
 
 // partitionTop is a partition of the frequent ones, since it came in.
 type partitionTop struct {
 	id          identity
 	rows, bytes int64
+	before      uint32 // length of the last row
+	head        uint32 // bytes of the partition itself
 	over        [overParts]int64
 }
 
@@ -84,7 +89,7 @@ type partitionPeak struct {
 }
 
 func newMeasurer(l *layout, o Options) *measurer {
-	m := &measurer{layout: l}
+	m := &measurer{layout: l, places: places(l.profile, l.columns)}
 	for i, name := range l.columns {
 		c := l.profile.Column(name)
 		lane := newLane(c, l.types[i].Type)
@@ -193,22 +198,23 @@ func countWhole(s *sketch.Sample[uint32], hashes []uint64, skip []bool) (nulls b
 
 // sizes adds up the cells of each row.
 func (m *measurer) sizes(n int) {
-	m.cells, m.some = sized(m.cells, n), sized(m.some, n)
+	m.cells, m.absent = sized(m.cells, n), sized(m.absent, n)
 	fixed := int32(m.other)
 	for _, l := range m.lanes {
 		fixed += int32(l.fixed)
 	}
 	for r := range m.cells {
-		m.cells[r], m.some[r] = fixed, false
+		m.cells[r], m.absent[r] = fixed, 0
 	}
-	for _, l := range m.lanes {
+	for i, l := range m.lanes {
 		if l.fixed > 0 {
 			continue
 		}
+		place := uint16(m.places[i])
 		for r, s := range l.size {
 			m.cells[r] += int32(s)
 			if s == 0 {
-				m.some[r] = true
+				m.absent[r] = max(m.absent[r], place)
 			}
 		}
 	}
@@ -298,20 +304,26 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 		if s := t.sample.Add(h); s != nil {
 			if s.rows == 0 {
 				s.token, s.first, s.bytes = m.token(d, from), uint32(b.Seq+1), int64(m.partitionLen(d, from))
+				s.head = uint32(s.bytes)
+				s.before = s.head - partitionEnd
 			}
 			s.rows += int64(i - from)
 			for r := from; r < i; r++ {
-				s.bytes += int64(m.rowLen(d, r))
+				n := m.rowLen(d, b.Seq, r, int(s.before))
+				s.bytes, s.before = s.bytes+int64(n), uint32(n)
 			}
 		}
 		if top, fresh := t.top.Add(h, i-from); top != nil {
 			if fresh {
 				*top = partitionTop{id: m.named(top.id, d, from)}
 				top.id.token = m.token(d, from)
+				top.head = uint32(m.partitionLen(d, from))
+				top.bytes, top.before = int64(top.head), top.head-partitionEnd
 			}
 			top.rows += int64(i - from)
 			for r := from; r < i; r++ {
-				top.bytes += int64(m.rowLen(d, r))
+				n := m.rowLen(d, b.Seq, r, int(top.before))
+				top.bytes, top.before = top.bytes+int64(n), uint32(n)
 				top.over[m.part(b, d, r)]++
 			}
 		}
@@ -404,12 +416,16 @@ func (m *measurer) merge(o *measurer) {
 				return
 			}
 			into.rows += from.rows
-			into.bytes += from.bytes
+			into.bytes += from.bytes - int64(from.head)
 			into.first = min(into.first, from.first)
 		})
 		t.top.Merge(u.top, func(into, from *partitionTop) {
+			if into.rows > 0 {
+				into.bytes -= int64(from.head)
+			}
 			into.rows += from.rows
 			into.bytes += from.bytes
+			into.head = from.head
 			for k := range into.over {
 				into.over[k] += from.over[k]
 			}

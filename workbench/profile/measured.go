@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -40,20 +41,39 @@ func (m *measurer) measured(i, top int) *Measured {
 		for _, f := range list {
 			r := between(f.Low, f.High)
 			largest.Low, largest.High, largest.Value = max(largest.Low, r.Low), max(largest.High, r.High), max(largest.Value, r.Value)
-			each := ratio(float64(f.Of.bytes), float64(f.Of.rows))
-			b := r.times(each)
+			b := f.Of.size(r)
 			maxBytes.Low, maxBytes.High, maxBytes.Value = max(maxBytes.Low, b.Low), max(maxBytes.High, b.High), max(maxBytes.Value, b.Value)
 		}
+	}
+	if m.single(d) {
+		out.Partitions, out.RowSizes.Mean = exactly(total), 1
+		for _, e := range []*Estimate{&out.RowSizes.P50, &out.RowSizes.P90, &out.RowSizes.P99, &largest} {
+			*e = exactly(1)
+		}
+		maxBytes.Value = maxBytes.Low
 	}
 	largest.Exact, maxBytes.Exact = largest.Low == largest.High, maxBytes.Low == maxBytes.High
 	out.RowSizes.Max, out.ByteSizes.Max = largest, maxBytes
 	out.RowSizes.cap(largest.High)
 	out.ByteSizes.cap(maxBytes.High)
 
+	known := make(map[uint64]*partitionSeen)
+	for _, k := range t.sample.Keys() {
+		known[k.Hash] = k.Of
+	}
+	for i := range list { // what is in the sample, too, was counted from its first row on
+		if s := known[list[i].Hash]; s != nil {
+			list[i].Low, list[i].High = s.rows, s.rows
+		}
+	}
+	slices.SortStableFunc(list, func(a, b sketch.Frequent[partitionTop]) int { return cmp.Compare(b.High, a.High) })
 	for _, f := range list[:min(top, len(list))] {
 		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: slices.Clone(f.Of.over[:])}
 		p.Share = ratio(p.Rows.Value, total)
-		p.Bytes = p.Rows.times(ratio(float64(f.Of.bytes), float64(f.Of.rows)))
+		p.Bytes = f.Of.size(p.Rows)
+		if s := known[f.Hash]; s != nil {
+			p.Bytes = exactly(float64(s.bytes))
+		}
 		out.Largest = append(out.Largest, p)
 	}
 	out.Growth = growth(t.sample, m.batches, func(s *partitionSeen) uint32 { return s.first })
@@ -63,6 +83,25 @@ func (m *measurer) measured(i, top int) *Measured {
 		out.Detail = t.detail()
 	}
 	return out
+}
+
+// size is the bytes of a partition of so many rows, of which those were counted that
+// came since it was one of the frequent ones.
+func (p *partitionTop) size(rows Estimate) Estimate {
+	head := float64(p.head)
+	b := rows.times(ratio(float64(p.bytes)-head, float64(p.rows)))
+	return Estimate{b.Value + head, b.Low + head, b.High + head, b.Exact}
+}
+
+// single says that each partition has one row: what tells all rows apart is in the
+// partition key.
+func (m *measurer) single(d *design) bool {
+	for i, set := range m.primary {
+		if within(set, m.keys[d.key]) && (m.unique[i] || m.whole[i].Exact() && m.repeats(i).Value == 0) && m.complete(set) {
+			return true
+		}
+	}
+	return false
 }
 
 // lost is how many rows repeat a primary key.

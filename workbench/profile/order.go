@@ -124,12 +124,17 @@ type seams struct {
 	waiting map[int][]edge
 	last    []edge
 	orders  []order
+	rows    []uint32 // of the batches
 }
 
-// put takes the edges of a batch, one a column.
-func (s *seams) put(seq int, edges []edge) {
+// put takes a batch's rows, and its edges, one a column.
+func (s *seams) put(seq, rows int, edges []edge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for len(s.rows) <= seq {
+		s.rows = append(s.rows, 0)
+	}
+	s.rows[seq] = uint32(rows)
 	if s.waiting == nil {
 		s.waiting = make(map[int][]edge)
 	}
@@ -156,4 +161,13 @@ func (s *seams) put(seq int, edges []edge) {
 			s.last[i] = e
 		}
 	}
+}
+
+// starts are the rows before each batch, and all of them.
+func (s *seams) starts() []int64 {
+	out := make([]int64, len(s.rows)+1)
+	for i, n := range s.rows {
+		out[i+1] = out[i] + int64(n)
+	}
+	return out
 }

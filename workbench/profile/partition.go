@@ -16,18 +16,22 @@ type identity struct {
 	token int64
 }
 
-// rowLen is the stored length of row i.
-func (m *measurer) rowLen(d *design, i int) int {
-	cells, clustering := int(m.cells[i]), 0
+// rowLen is the stored length of row i of a batch, where what is written before it in
+// its partition is as long as said.
+func (m *measurer) rowLen(d *design, seq, i, before int) int {
+	row := rowShape{
+		clustered: len(d.clustering) > 0 || d.Added > 0, clustering: d.Added, timestamp: m.stamp(seq, i),
+		cells: int(m.cells[i]), absent: int(m.absent[i]), before: before,
+	}
 	for _, c := range d.whole {
-		cells -= m.lanes[c].stored(i)
+		row.cells -= m.lanes[c].stored(i)
 	}
 	for _, c := range d.clustering {
 		n := m.lanes[c].stored(i)
-		cells -= n
-		clustering += n - cellFlags
+		row.cells -= n
+		row.clustering += max(0, n-cellFlags)
 	}
-	return rowLen(clustering, cells, m.some[i])
+	return row.length()
 }
 
 // partitionLen is what is stored of a partition beside its rows.
@@ -35,10 +39,10 @@ func (m *measurer) partitionLen(d *design, i int) int {
 	n := partitionBytes
 	parts := len(d.Partition)
 	for _, c := range d.whole {
-		n += m.lanes[c].stored(i) - cellFlags
+		n += m.lanes[c].length(i)
 	}
 	for _, b := range d.buckets {
-		n += len(m.bucketValue(nil, b, i))
+		n += fixedLen(bucketType(m.buckets[b].unit))
 	}
 	if d.shards() > 1 {
 		n += shardBytes

@@ -44,6 +44,7 @@ type Profile struct {
 	Repeated Estimate
 
 	batches int
+	starts  []int64 // rows before each batch
 }
 
 // Column returns the column of that name, nil where there is none.

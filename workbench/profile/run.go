@@ -68,7 +68,7 @@ func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 			p.meet(known, o)
 		}
 		p.add(b)
-		joints.put(b.Seq, p.edges)
+		joints.put(b.Seq, b.N, p.edges)
 		return nil
 	})
 	if err != nil {
@@ -160,7 +160,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		all.count += w.count
 		all.batches = max(all.batches, w.batches)
 	}
-	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial, batches: all.batches}
+	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial, batches: all.batches, starts: joints.starts()}
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
 	for i, c := range in.Columns() {
 		if i == len(all.columns) {

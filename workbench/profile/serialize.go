@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/rows"
@@ -105,6 +106,44 @@ func fixedLen(t *value.Type) int {
 		return n
 	}
 	return 0
+}
+
+// textLen is how long a text is, serialized as a type that has no one length.
+func textLen(t *value.Type, text []byte) int {
+	switch t.Kind {
+	case value.Varint, value.Decimal:
+		if n, ok := numberLen(text); ok {
+			if t.Kind == value.Decimal {
+				n += 4
+			}
+			return n
+		}
+	}
+	return serializedLen(t, len(text))
+}
+
+// numberLen is the bytes of the digits of a number as a two's complement integer,
+// where they are few and written without an exponent.
+func numberLen(text []byte) (int, bool) {
+	n, digits, negative := uint64(0), 0, false
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			n, digits = n*10+uint64(c-'0'), digits+1
+		case c == '-' && i == 0:
+			negative = true
+		case c == '+' && i == 0, c == '.':
+		default:
+			return 0, false
+		}
+	}
+	if digits == 0 || digits > 18 {
+		return 0, false
+	}
+	if negative && n > 0 {
+		n--
+	}
+	return bits.Len64(n)/8 + 1, true
 }
 
 // serializedLen is about how long a text of so many bytes is, serialized as a type
