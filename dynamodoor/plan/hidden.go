@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -16,55 +15,61 @@ import (
 // none. What it cannot read it returns as it is.
 func Strip(item attribute.Encoded) attribute.Encoded { return strip(item, "") }
 
-var hiddenName = []byte(`"` + HiddenPrefix)
-
 // strip is Strip, leaving out one more attribute unless it is "".
 func strip(item attribute.Encoded, also string) attribute.Encoded {
-	if len(item) == 0 || also == "" && !bytes.Contains(item, hiddenName) {
+	if len(item) == 0 {
 		return item
 	}
 	if also == "" {
-		if out, ok := cut(item); ok && !bytes.Contains(out, hiddenName) {
-			return out // a store that keeps attributes in another order may have parted them
+		if from, to, ok := hidden(item); ok && from == to {
+			return item
 		}
 	}
 	return appendStripped(make(attribute.Encoded, 0, len(item)), item, also)
 }
 
-// cut cuts the hidden attributes out of an item in canonical form, where they are
-// beside each other; ok is false where it is not that.
-func cut(item attribute.Encoded) (out attribute.Encoded, ok bool) {
+// stripInPlace is Strip in the item's own memory.
+func stripInPlace(item attribute.Encoded) attribute.Encoded {
+	if len(item) == 0 {
+		return item
+	}
+	from, to, ok := hidden(item)
+	if !ok {
+		return Strip(item)
+	}
+	return append(item[:from], item[to:]...)
+}
+
+// hidden finds what to cut out of an item in canonical form, so that it is without
+// its hidden attributes: the same place twice where it has none. ok is false where
+// the item is not in that form, or they are not beside each other.
+func hidden(item attribute.Encoded) (from, to int, ok bool) {
 	var r jsontext.Reader
 	r.Reset(item)
-	before, from, to := 1, 0, 0
+	before := 1
 	for r.Object(); r.Next(); {
-		hidden := strings.HasPrefix(r.Name(), HiddenPrefix)
-		if !hidden && from > 0 {
-			break
-		}
+		hides := strings.HasPrefix(r.Name(), HiddenPrefix)
 		r.Skip()
-		if r.Err() != nil {
-			return nil, false
+		switch {
+		case hides && from == 0:
+			from, to = before, r.Offset()
+		case hides && before == to:
+			to = r.Offset()
+		case hides:
+			return 0, 0, false
 		}
-		if !hidden {
-			before = r.Offset()
-			continue
-		}
-		if from == 0 {
-			from = before
-		}
-		to = r.Offset()
+		before = r.Offset()
 	}
-	switch {
-	case r.Err() != nil || item[0] != '{':
-		return nil, false
-	case from == 0:
-		return item, true // the name is that of something deeper
-	case from == 1 && item[to] == ',':
+	if r.Err() != nil || len(item) == 0 || item[0] != '{' {
+		return 0, 0, false
+	}
+	if from == 1 && item[to] != '}' {
+		if item[to] != ',' {
+			return 0, 0, false
+		}
 		to++
 	}
-	out = make(attribute.Encoded, 0, len(item)-(to-from))
-	return append(append(out, item[:from]...), item[to:]...), true
+	return from, to, true
 }
 
 // appendStripped appends an item without its hidden attributes, and one more.
@@ -72,6 +77,9 @@ func appendStripped(dst, item attribute.Encoded, also string) attribute.Encoded 
 	var r jsontext.Reader
 	r.Reset(item)
 	start := len(dst)
+	if from, to, ok := hidden(item); ok && also == "" {
+		return append(append(dst, item[:from]...), item[to:]...)
+	}
 	out := append(dst, '{')
 	for r.Object(); r.Next(); {
 		name := r.Name()

@@ -26,6 +26,9 @@ func TestCut(t *testing.T) {
 		if got, want := string(Strip(item.Encode())), string(visible.Encode()); got != want {
 			t.Fatalf("%s becomes %s, not %s", item, got, want)
 		}
+		if got, want := string(stripInPlace(item.Encode())), string(visible.Encode()); got != want {
+			t.Fatalf("%s becomes %s in its place, not %s", item, got, want)
+		}
 	})
 }
 
@@ -33,10 +36,14 @@ func TestCut(t *testing.T) {
 func TestHiddenAttributesNeedNotBeBesideEachOther(t *testing.T) {
 	for item, want := range map[string]string{
 		`{"evenkeel.pk":{"S":"a-1"},"a":{"S":"x"},"evenkeel.s.i":{"N":"1"}}`:                `{"a":{"S":"x"}}`,
+		`{"evenkeel.pk":{"S":"a-1"} ,"a":{"S":"x"}}`:                                        `{"a":{"S":"x"}}`,
 		`{"a":{"S":"x"}, "evenkeel.pk":{"S":"a-1"},"b":{"N":"1"},"evenkeel.s.i":{"N":"1"}}`: `{"a":{"S":"x"},"b":{"N":"1"}}`,
 	} {
 		if got := string(Strip(attribute.Encoded(item))); got != want {
 			t.Errorf("%s becomes %s", item, got)
+		}
+		if got := string(stripInPlace(attribute.Encoded(item))); got != want {
+			t.Errorf("%s becomes %s in its place", item, got)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 			}
 			out.Tables[i].Table = t.Logical.Name
 			for j := range out.Tables[i].Items {
-				out.Tables[i].Items[j] = Strip(out.Tables[i].Items[j])
+				out.Tables[i].Items[j] = stripInPlace(out.Tables[i].Items[j])
 			}
 		}
 		for i := range out.Unprocessed {
@@ -239,7 +239,7 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 			return unexpected(r)
 		}
 		for i := range out.Items {
-			out.Items[i] = stripIf(out.Items[i])
+			out.Items[i] = stripInPlace(out.Items[i])
 		}
 		return sharded.visible(out.Capacity, nil)
 	}}, nil

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,23 +142,23 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 		r        api.Response
 		want     string
 	}{
-		{"GetItem", `{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}`, &api.ItemResponse{Item: stored, Capacity: &api.ConsumedCapacity{Table: "inv", Units: 1}},
+		{"GetItem", `{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}`, &api.ItemResponse{Item: slices.Clone(stored), Capacity: &api.ConsumedCapacity{Table: "inv", Units: 1}},
 			`{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}},"ConsumedCapacity":{"TableName":"inv","CapacityUnits":0.5}}`},
 		{"GetItem", `{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}`, &api.ItemResponse{}, `{}`},
-		{"PutItem", `{"TableName":"inv","Item":{"pk":{"N":"5"},"sk":{"S":"x"}},"ReturnValues":"ALL_OLD"}`, &api.ItemResponse{Attributes: stored}, `{"Attributes":{"pk":{"N":"5"},"sk":{"S":"x"}}}`},
+		{"PutItem", `{"TableName":"inv","Item":{"pk":{"N":"5"},"sk":{"S":"x"}},"ReturnValues":"ALL_OLD"}`, &api.ItemResponse{Attributes: slices.Clone(stored)}, `{"Attributes":{"pk":{"N":"5"},"sk":{"S":"x"}}}`},
 		{"UpdateItem", `{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}},"ReturnValues":"UPDATED_NEW"}`, &api.ItemResponse{Attributes: attribute.Encoded(`{"pk":{"N":"5"}}`)}, `{}`},
-		{"UpdateItem", `{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, &api.ItemResponse{Attributes: stored}, `{"Attributes":{"pk":{"N":"5"},"sk":{"S":"x"}}}`},
-		{"Scan", `{"TableName":"inv"}`, &api.ItemsResponse{Items: []attribute.Encoded{stored}, Count: 1, ScannedCount: 1, LastKey: physicalKey},
+		{"UpdateItem", `{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, &api.ItemResponse{Attributes: slices.Clone(stored)}, `{"Attributes":{"pk":{"N":"5"},"sk":{"S":"x"}}}`},
+		{"Scan", `{"TableName":"inv"}`, &api.ItemsResponse{Items: []attribute.Encoded{slices.Clone(stored)}, Count: 1, ScannedCount: 1, LastKey: physicalKey},
 			`{"Items":[{"pk":{"N":"5"},"sk":{"S":"x"}}],"Count":1,"ScannedCount":1,"LastEvaluatedKey":{"pk":{"N":"5"},"sk":{"S":"x"}}}`},
 		{"BatchGetItem", `{"RequestItems":{"inv":{"Keys":[{"pk":{"N":"5"},"sk":{"S":"x"}}]},"plain":{"Keys":[{"a":{"S":"b"}}]}}}`,
-			&api.BatchGetResponse{Tables: []api.BatchGetItems{{Table: "inv", Items: []attribute.Encoded{stored}}, {Table: "plain", Items: []attribute.Encoded{attribute.Encoded(`{"a":{"S":"b"}}`)}}},
+			&api.BatchGetResponse{Tables: []api.BatchGetItems{{Table: "inv", Items: []attribute.Encoded{slices.Clone(stored)}}, {Table: "plain", Items: []attribute.Encoded{attribute.Encoded(`{"a":{"S":"b"}}`)}}},
 				Unprocessed: []api.BatchGetTable{{Table: "inv", Keys: []attribute.Item{physicalKey}, Raw: []byte(`{"Keys":[],"ConsistentRead":true}`)}}},
 			`{"Responses":{"inv":[{"pk":{"N":"5"},"sk":{"S":"x"}}],"plain":[{"a":{"S":"b"}}]},"UnprocessedKeys":{"inv":{"Keys":[{"pk":{"N":"5"},"sk":{"S":"x"}}],"ConsistentRead":true}}}`},
 		{"BatchWriteItem", `{"RequestItems":{"inv":[{"PutRequest":{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`,
 			&api.BatchWriteResponse{Unprocessed: []api.BatchWriteTable{{Table: "inv", Writes: []api.BatchWrite{{Key: physicalKey}, {Item: physicalKey.With("pk", attribute.Int(5)).With("evenkeel.s.i", attribute.Int(2))}}}}},
 			`{"UnprocessedItems":{"inv":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"PutRequest":{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`},
 		{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"Get":{"TableName":"inv","Key":{"pk":{"N":"6"},"sk":{"S":"x"}}}}]}`,
-			&api.TransactGetResponse{Items: []attribute.Encoded{stored, nil}}, `{"Responses":[{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}},{}]}`},
+			&api.TransactGetResponse{Items: []attribute.Encoded{slices.Clone(stored), nil}}, `{"Responses":[{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}},{}]}`},
 	} {
 		q, _ := api.New(c.op)
 		if err := q.Decode(new(api.Decoder), []byte(c.body)); err != nil {

@@ -173,7 +173,7 @@ func (t *Table) visible(r api.Response) error {
 	if !ok {
 		return exception.New(exception.InternalServerError, "an answer of type %T to an operation on an item", r)
 	}
-	out.Item, out.Attributes = stripIf(out.Item), stripIf(out.Attributes)
+	out.Item, out.Attributes = stripInPlace(out.Item), stripInPlace(out.Attributes)
 	t.visibleCapacity(out.Capacity)
 	if m := out.Metrics; m != nil {
 		key, err := t.logicalKey(m.Key)
@@ -183,14 +183,6 @@ func (t *Table) visible(r api.Response) error {
 		m.Key = key
 	}
 	return nil
-}
-
-// stripIf strips what is there.
-func stripIf(item attribute.Encoded) attribute.Encoded {
-	if item == nil {
-		return nil
-	}
-	return Strip(item)
 }
 
 func (t *Table) visibleCapacity(c *api.ConsumedCapacity) {

@@ -87,7 +87,7 @@ func (t *Table) reading(q api.Request) *Direct {
 			return exception.New(exception.InternalServerError, "an answer of type %T to a read", r)
 		}
 		for i := range out.Items {
-			out.Items[i] = Strip(out.Items[i])
+			out.Items[i] = stripInPlace(out.Items[i])
 		}
 		t.visibleCapacity(out.Capacity)
 		if out.LastKey == nil {

@@ -130,10 +130,7 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 	for q := m.fanout.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {
 		var rest *api.Query
 		read := func(a api.Response) error {
-			r, err := own(a.(*api.ItemsResponse))
-			if err != nil {
-				return err
-			}
+			r := a.(*api.ItemsResponse)
 			some, more, err := m.fanout.Rows(&d, q, r, after, f.Upto)
 			if err != nil {
 				return err
