@@ -1,0 +1,402 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+// part is one key of a BatchGetItem.
+type part struct {
+	asked asked // empty where the item is not to be kept, nor taken from what is
+	began view
+	text  []byte // the item; nil: there is none
+	known bool   // text is what is kept
+	left  bool   // the store has not read it
+}
+
+// maxBatch is how many bytes of items are answered from the cache at most: about
+// what a store answers.
+const maxBatch = 16 << 20
+
+// batchGetItem asks the store for those items alone that are not kept.
+func (c *Cache) batchGetItem(ctx context.Context, body, dst []byte) ([]byte, error) {
+	r := c.reader()
+	defer c.release(r)
+	var q api.BatchGetItem
+	if q.Decode(&r.decoder, body) != nil {
+		return c.store.Do(ctx, "BatchGetItem", body, dst)
+	}
+	parts, found, shareable := c.findParts(r, &q, principal.Of(ctx).ID)
+	if found == len(parts) {
+		return appendBatch(dst, &q, parts, nil, true), nil
+	}
+	forward := body
+	if found > 0 {
+		r.text = appendRest(r.text[:0], &q, parts)
+		forward = r.text
+	}
+	var answer []byte
+	var err error
+	joined := false
+	defined := c.definitions(&q)
+	if shareable {
+		answer, joined, err = c.shareBatch(ctx, r, &q, forward)
+	} else {
+		answer, err = c.store.Do(ctx, "BatchGetItem", forward, nil)
+	}
+	if err != nil {
+		return dst, err
+	}
+	a, ok := r.batchAnswer(answer, &q, parts)
+	switch {
+	case found == 0 && (!joined || q.Capacity == api.CapacityNone):
+		dst = append(dst, answer...)
+	case ok:
+		dst = appendBatch(dst, &q, parts, a, joined)
+	default: // an answer of a form that is not known
+		return c.store.Do(ctx, "BatchGetItem", body, dst)
+	}
+	if ok && !joined {
+		c.keepParts(ctx, &q, parts, defined)
+	}
+	return dst, nil
+}
+
+// findParts looks for all items. shareable says that the request may be shared:
+// that all of it is eventually consistent.
+func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []part, found int, shareable bool) {
+	parts, shareable = r.parts[:0], true
+	size := 0
+	for i := range q.Tables {
+		t := &q.Tables[i]
+		shareable = shareable && !t.Consistent
+		for _, key := range t.Keys {
+			parts = nextPart(parts)
+			p := &parts[len(parts)-1]
+			// An item is known by the key that is in it.
+			if !t.Consistent && !slices.ContainsFunc(key, func(a attribute.Attribute) bool { return !t.Projection.Has(a.Name) }) {
+				p.asked.item(c.fence, who, t.Table, key, t.Projection)
+				if p.text, p.known = c.find(&p.asked); p.known && size > maxBatch {
+					p.text, p.known = nil, false
+				}
+				if size += len(p.text); p.known {
+					found++
+				} else {
+					g := c.fence.group(p.asked.hash)
+					g.mu.Lock()
+					p.began = c.view(&p.asked)
+					g.mu.Unlock()
+				}
+			}
+		}
+	}
+	r.parts = parts
+	c.hits.Add(int64(found))
+	for i := range parts {
+		if p := &parts[i]; !p.known && p.asked.table != nil {
+			c.misses.Add(1)
+		}
+	}
+	return parts, found, shareable
+}
+
+// nextPart appends an empty part, which has the memory of one that is done with.
+func nextPart(parts []part) []part {
+	if len(parts) == cap(parts) {
+		return append(parts, part{})
+	}
+	parts = parts[:len(parts)+1]
+	p := &parts[len(parts)-1]
+	*p = part{asked: asked{key: p.asked.key, variant: p.asked.variant}}
+	return parts
+}
+
+// appendRest appends the request for what is not known.
+func appendRest(dst []byte, q *api.BatchGetItem, parts []part) []byte {
+	dst = append(dst, `{"RequestItems":{`...)
+	n, first := 0, true
+	for i := range q.Tables {
+		rest := q.Tables[i]
+		rest.Keys = nil
+		for _, key := range q.Tables[i].Keys {
+			if !parts[n].known {
+				rest.Keys = append(rest.Keys, key)
+			}
+			n++
+		}
+		if rest.Keys == nil {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(jsontext.AppendString(dst, rest.Table), ':')
+		dst = rest.AppendJSON(dst)
+	}
+	dst = append(dst, '}')
+	switch q.Capacity {
+	case api.CapacityTotal:
+		dst = append(dst, `,"ReturnConsumedCapacity":"TOTAL"`...)
+	case api.CapacityIndexes:
+		dst = append(dst, `,"ReturnConsumedCapacity":"INDEXES"`...)
+	}
+	return append(dst, '}')
+}
+
+// definitions is the views of the tables' definitions.
+func (c *Cache) definitions(q *api.BatchGetItem) []view {
+	views := make([]view, len(q.Tables))
+	for i := range q.Tables {
+		views[i] = c.fence.definition(c.fence.table(simpleName(q.Tables[i].Table)))
+	}
+	return views
+}
+
+func (c *Cache) shareBatch(ctx context.Context, r *reader, q *api.BatchGetItem, body []byte) (answer []byte, joined bool, err error) {
+	a := &r.asked
+	if !a.request(c.fence, &r.sorter, kindBatch, principal.Of(ctx).ID, "BatchGetItem", body) {
+		answer, err = c.store.Do(ctx, "BatchGetItem", body, nil)
+		return answer, false, err
+	}
+	answer, _, joined, err = c.share(ctx, "BatchGetItem", body, a.hash, nil, a.key, func() view {
+		v := view{quiet: true}
+		for i := range q.Tables {
+			t := c.fence.touched(c.fence.table(simpleName(q.Tables[i].Table)))
+			v.count += t.count
+			v.quiet = v.quiet && t.quiet
+		}
+		return v
+	})
+	return answer, joined, err
+}
+
+// batchAnswer is the store's answer to a BatchGetItem.
+type batchAnswer struct {
+	items       [][][]byte // by the request's tables, as they came
+	unprocessed []byte
+	capacity    []tableCapacity
+}
+
+// tableCapacity is an element of ConsumedCapacity.
+type tableCapacity struct {
+	table string
+	text  []byte
+}
+
+// batchAnswer reads the answer, and gives the parts that were not known their
+// items; false where it has something else in it.
+func (r *reader) batchAnswer(answer []byte, q *api.BatchGetItem, parts []part) (*batchAnswer, bool) {
+	a := &batchAnswer{items: make([][][]byte, len(q.Tables)), unprocessed: []byte("{}")}
+	var in jsontext.Reader
+	in.Reset(answer)
+	for in.Object(); in.Next(); {
+		switch {
+		case in.Name() == "Responses" && in.Peek() == jsontext.Object:
+			for in.Object(); in.Next(); {
+				i := slices.IndexFunc(q.Tables, func(t api.BatchGetTable) bool { return t.Table == in.Name() })
+				if i < 0 || in.Peek() != jsontext.Array {
+					return nil, false
+				}
+				a.items[i] = [][]byte{}
+				for in.Array(); in.Next(); {
+					a.items[i] = append(a.items[i], in.Raw())
+				}
+			}
+		case in.Name() == "UnprocessedKeys" && in.Peek() == jsontext.Object:
+			a.unprocessed = in.Raw()
+		case in.Name() == "ConsumedCapacity" && in.Peek() == jsontext.Array:
+			for in.Array(); in.Next(); {
+				text := in.Raw()
+				a.capacity = append(a.capacity, tableCapacity{tableOf(text), text})
+			}
+		default:
+			return nil, false
+		}
+	}
+	if in.End() != nil || !r.markLeft(a.unprocessed, q, parts) {
+		return nil, false
+	}
+	n := 0
+	for i := range q.Tables {
+		of := parts[n : n+len(q.Tables[i].Keys)]
+		n += len(of)
+		asks := slices.ContainsFunc(of, func(p part) bool { return !p.known && !p.left })
+		if asks && a.items[i] == nil || !r.place(a.items[i], &q.Tables[i], of) {
+			return nil, false
+		}
+	}
+	return a, true
+}
+
+// markLeft notes the keys that the store has not read.
+func (r *reader) markLeft(unprocessed []byte, q *api.BatchGetItem, parts []part) bool {
+	if string(unprocessed) == "{}" {
+		return true
+	}
+	var left api.BatchGetItem
+	request := append(append([]byte(`{"RequestItems":`), unprocessed...), '}')
+	if left.Decode(new(api.Decoder), request) != nil {
+		return false
+	}
+	n := 0
+	for i := range q.Tables {
+		at := slices.IndexFunc(left.Tables, func(t api.BatchGetTable) bool { return t.Table == q.Tables[i].Table })
+		for _, key := range q.Tables[i].Keys {
+			parts[n].left = at >= 0 && slices.ContainsFunc(left.Tables[at].Keys, key.Equal)
+			n++
+		}
+	}
+	return true
+}
+
+// place gives each item to the part that has asked for its key. Of tables whose
+// items are not known by their keys there is none.
+func (r *reader) place(items [][]byte, t *api.BatchGetTable, parts []part) bool {
+	next := 0 // stores may answer in the order of the request
+	var key []byte
+	for _, text := range items {
+		if parts[0].asked.table == nil {
+			return true
+		}
+		item, ok := r.keyIn(text, t.Keys[0])
+		if !ok {
+			return false
+		}
+		key = appendItemKey(key[:0], simpleName(t.Table), item)
+		placed := false
+		for range parts {
+			p := &parts[next]
+			if next = (next + 1) % len(parts); !p.known && bytes.Equal(p.asked.key, key) {
+				p.text, placed = text, true
+				break
+			}
+		}
+		if !placed {
+			return false
+		}
+	}
+	return true
+}
+
+// keyIn returns the key in an item; like has its attributes.
+func (r *reader) keyIn(text []byte, like attribute.Item) (attribute.Item, bool) {
+	only := []byte{'{'}
+	var in jsontext.Reader
+	in.Reset(text)
+	for in.Object(); in.Next(); {
+		name := in.Name()
+		raw := in.Raw()
+		if !like.Has(name) {
+			continue
+		}
+		if len(only) > 1 {
+			only = append(only, ',')
+		}
+		only = append(append(jsontext.AppendString(only, name), ':'), raw...)
+	}
+	item, err := r.keys.Item(append(only, '}'))
+	return item, err == nil && in.End() == nil && len(item) == len(like)
+}
+
+// appendBatch composes the answer: a is the store's, nil where it was not asked,
+// and its capacity was another request's where that was joined.
+func appendBatch(dst []byte, q *api.BatchGetItem, parts []part, a *batchAnswer, joined bool) []byte {
+	comma := func() {
+		if c := dst[len(dst)-1]; c != '{' && c != '[' {
+			dst = append(dst, ',')
+		}
+	}
+	dst = append(dst, `{"Responses":{`...)
+	n := 0
+	for i := range q.Tables {
+		comma()
+		dst = append(append(jsontext.AppendString(dst, q.Tables[i].Table), ':'), '[')
+		of := parts[n : n+len(q.Tables[i].Keys)]
+		n += len(of)
+		if of[0].asked.table == nil {
+			for _, text := range a.items[i] {
+				comma()
+				dst = append(dst, text...)
+			}
+		}
+		for k := range of {
+			if of[k].text != nil {
+				comma()
+				dst = append(dst, of[k].text...)
+			}
+		}
+		dst = append(dst, ']')
+	}
+	dst = append(dst, `},"UnprocessedKeys":`...)
+	if a != nil {
+		dst = append(dst, a.unprocessed...)
+	} else {
+		dst = append(dst, '{', '}')
+	}
+	if q.Capacity != api.CapacityNone {
+		dst = append(dst, `,"ConsumedCapacity":[`...)
+		for i := range q.Tables {
+			comma()
+			name := q.Tables[i].Table
+			at := -1
+			if a != nil && !joined {
+				at = slices.IndexFunc(a.capacity, func(t tableCapacity) bool { return t.table == name })
+			}
+			if at >= 0 {
+				dst = append(dst, a.capacity[at].text...)
+			} else {
+				dst = appendFreeCapacity(dst, name, q.Capacity)
+			}
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// tableOf returns the TableName of a request or of a ConsumedCapacity, "" where it
+// has none.
+func tableOf(text []byte) (name string) {
+	var r jsontext.Reader
+	r.Reset(text)
+	if r.Peek() != jsontext.Object {
+		return ""
+	}
+	for r.Object(); r.Next(); {
+		if r.Name() == "TableName" && r.Peek() == jsontext.String {
+			name = r.Text()
+		} else {
+			r.Skip()
+		}
+	}
+	if r.End() != nil {
+		return ""
+	}
+	return name
+}
+
+// keepParts keeps what the store has answered.
+func (c *Cache) keepParts(ctx context.Context, q *api.BatchGetItem, parts []part, defined []view) {
+	n := 0
+	life := c.life(c.options.TTL)
+	for i := range q.Tables {
+		bt := &q.Tables[i]
+		of := parts[n : n+len(bt.Keys)]
+		n += len(of)
+		if of[0].asked.table == nil || !slices.ContainsFunc(of, func(p part) bool { return !p.known && !p.left }) {
+			continue
+		}
+		t := c.learn(ctx, bt.Table, bt.Keys[0], defined[i])
+		for k := range of {
+			if p := &of[k]; !p.known && !p.left {
+				c.keep(&p.asked, p.began, p.text, t.expires(p.text, bt.Projection, life, c.options.Now()))
+			}
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// Store is what the cache stands in front of.
+type Store interface {
+	// Do carries out one operation, whose request has this body, and appends the
+	// answer's body to dst.
+	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
+	// Has says whether there is such an operation.
+	Has(operation string) bool
+}
+
+// Options are what a Cache is made of.
+type Options struct {
+	Store Store // needed
+
+	// Size is how many bytes of memory the cache may take, MinSize at least.
+	Size int64
+
+	// TTL is how long an item, or that there is none, is kept; default 5 minutes.
+	TTL time.Duration
+
+	// QueryTTL is how long answers to Query and Scan are kept, whatever is written
+	// in the meantime. 0: they are not.
+	QueryTTL time.Duration
+
+	// Settle is how long after a write an eventually consistent read of the store may
+	// not have it yet: for so long its item is not kept. 0: the store's reads have
+	// all writes.
+	Settle time.Duration
+
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+
+	// Log gets what an operator wants to know; default none.
+	Log *slog.Logger
+}
+
+// MinSize is the least Size: 1 MiB, of which the fence takes 64 KiB.
+const MinSize = 1 << 20
+
+func (o Options) withDefaults() Options {
+	if o.TTL == 0 {
+		o.TTL = 5 * time.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Validate says all that is wrong with the options.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Store == nil {
+		errs = append(errs, errors.New("no store is given"))
+	}
+	if o.Size < MinSize {
+		errs = append(errs, fmt.Errorf("a cache of %d bytes: it takes %d at least", o.Size, MinSize))
+	}
+	if o.TTL < 0 || o.QueryTTL < 0 || o.Settle < 0 {
+		errs = append(errs, errors.New("times must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+// Cache is a store with a cache. It is safe for concurrent use.
+type Cache struct {
+	store   Store
+	options Options
+	fence   *fence
+	entries *otter.Cache[uint64, *entry]
+	tables  tables
+	readers sync.Pool // of *reader
+	writers sync.Pool // of *writer
+
+	hits, misses, queryHits, queryMisses, coalesced, invalidated atomic.Int64
+	evicted                                                      evictions
+}
+
+// New makes a cache.
+func New(o Options) (*Cache, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("the cache's options: %w", err)
+	}
+	o = o.withDefaults()
+	c := &Cache{store: o.Store, options: o, fence: newFence(o.Size)}
+	c.readers.New = func() any { return new(reader) }
+	c.writers.New = func() any { return new(writer) }
+	var err error
+	c.entries, err = otter.New(&otter.Options[uint64, *entry]{
+		MaximumWeight: uint64(o.Size) - uint64(c.fence.bytes()),
+		Weigher:       func(_ uint64, e *entry) uint32 { return e.weight() },
+		StatsRecorder: &c.evicted,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the cache's options: %w", err)
+	}
+	return c, nil
+}
+
+// Has says whether there is such an operation.
+func (c *Cache) Has(operation string) bool { return c.store.Has(operation) }
+
+// Do carries out one operation, whose request has this body, and appends the
+// answer's body to dst.
+func (c *Cache) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	switch operation {
+	case "GetItem":
+		return c.getItem(ctx, body, dst)
+	case "BatchGetItem":
+		return c.batchGetItem(ctx, body, dst)
+	case "Query", "Scan":
+		return c.query(ctx, operation, body, dst)
+	case "TransactGetItems", "TagResource", "UntagResource":
+		return c.store.Do(ctx, operation, body, dst)
+	}
+	for _, verb := range []string{"Describe", "List", "Get"} {
+		if strings.HasPrefix(operation, verb) {
+			return c.store.Do(ctx, operation, body, dst)
+		}
+	}
+	return c.write(ctx, operation, body, dst)
+}
+
+// Stats are counts since the cache was made.
+type Stats struct {
+	Hits, Misses           int64 // items that eventually consistent reads asked for
+	QueryHits, QueryMisses int64 // queries and scans, where these are kept
+	Coalesced              int64 // requests that were answered with that of another
+	Evicted                int64 // entries that made room for others
+	Invalidated            int64 // entries that a write removed
+	Entries                int64 // there now
+	Bytes                  int64 // of memory, now
+}
+
+// HitRatio is the share of items, queries and scans that the store was not asked for.
+func (s Stats) HitRatio() float64 {
+	all := s.Hits + s.Misses + s.QueryHits + s.QueryMisses
+	if all == 0 {
+		return 0
+	}
+	return float64(s.Hits+s.QueryHits) / float64(all)
+}
+
+// Stats returns the counts.
+func (c *Cache) Stats() Stats {
+	return Stats{
+		Hits: c.hits.Load(), Misses: c.misses.Load(), QueryHits: c.queryHits.Load(), QueryMisses: c.queryMisses.Load(),
+		Coalesced: c.coalesced.Load(), Evicted: c.evicted.entries.Load(), Invalidated: c.invalidated.Load(),
+		Entries: int64(c.entries.EstimatedSize()), Bytes: int64(c.entries.WeightedSize()) + c.fence.bytes(),
+	}
+}
+
+// reader is the memory of one read.
+type reader struct {
+	decoder api.Decoder
+	get     api.GetItem
+	keys    attribute.Decoder // of keys in answers
+	asked   asked
+	text    []byte
+	sorter  sorter
+	parts   []part
+}
+
+// keptBytes is how much memory a reader or writer may keep for the next request.
+const keptBytes = 64 << 10
+
+func (c *Cache) reader() *reader { return c.readers.Get().(*reader) }
+
+func (c *Cache) release(r *reader) {
+	if cap(r.text)+cap(r.asked.key)+cap(r.asked.variant)+r.sorter.cap() > keptBytes {
+		return
+	}
+	r.decoder.Reset()
+	r.keys.Reset()
+	r.get = api.GetItem{}
+	for i := range r.parts {
+		r.parts[i].text = nil // it may be that of an entry which is gone
+	}
+	c.readers.Put(r)
+}
+
+// simpleName is a table's name without what an ARN has before it: by whichever it
+// is named, it is one table.
+func simpleName(name string) string {
+	if strings.HasPrefix(name, "arn:") {
+		return name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return name
+}
+
+// evictions counts what the cache gives up for want of room.
+type evictions struct{ entries atomic.Int64 }
+
+func (e *evictions) RecordHits(int)                  {}
+func (e *evictions) RecordMisses(int)                {}
+func (e *evictions) RecordEviction(uint32)           { e.entries.Add(1) }
+func (e *evictions) RecordLoadSuccess(time.Duration) {}
+func (e *evictions) RecordLoadFailure(time.Duration) {}

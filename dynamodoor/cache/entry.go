@@ -1,0 +1,181 @@
+package cache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+// entry is what is kept under a hash: an item, in each form in which it was asked
+// for, or the answer to a query. It is never changed, but replaced.
+type entry struct {
+	key      []byte // item: the table and the key; query: all of what was asked
+	at       uint64 // the counts of writes to the table that it holds under
+	variants []variant
+}
+
+// variant is an item as one principal, with one projection, gets it.
+type variant struct {
+	who     []byte // the principal, the table's name as it was given, the projection
+	text    []byte // the item, or the answer to a query; nil: there is none
+	expires int64  // Unix nanoseconds
+}
+
+// maxVariants is how many forms of one item are kept: a hit looks through them.
+const maxVariants = 64
+
+// What an entry and a variant take beside their texts: themselves, the node of the
+// cache and its place in the hash table, and what the allocator rounds up.
+const (
+	entryBytes   = 160
+	variantBytes = 96
+
+	page = 8 << 10 // large texts take whole pages, others an eighth more at most
+)
+
+func (e *entry) weight() uint32 {
+	n := entryBytes + len(e.key) + variantBytes*len(e.variants)
+	for i := range e.variants {
+		text := len(e.variants[i].who) + len(e.variants[i].text)
+		if text += text / 8; text > 4*page {
+			text = (text/page + 1) * page
+		}
+		n += text
+	}
+	return uint32(n)
+}
+
+// with returns the entry with a variant more, or in the place of an older one.
+func (e *entry) with(v variant, now int64) *entry {
+	out := &entry{key: e.key, at: e.at, variants: make([]variant, 0, len(e.variants)+1)}
+	for _, old := range e.variants {
+		if now < old.expires && !bytes.Equal(old.who, v.who) {
+			out.variants = append(out.variants, old)
+		}
+	}
+	if len(out.variants) == maxVariants {
+		out.variants = append(out.variants[:0], out.variants[1:]...)
+	}
+	out.variants = append(out.variants, v)
+	return out
+}
+
+// Kinds of entries, part of what is hashed.
+const (
+	kindItem  = 'i'
+	kindQuery = 'q'
+	kindBatch = 'b'
+)
+
+// asked is what a read asks for: an item, or a query.
+type asked struct {
+	hash    uint64
+	key     []byte
+	variant []byte // empty for queries
+	table   *tableEpoch
+}
+
+// item sets what is asked for to an item of a table, as who sees it.
+func (a *asked) item(f *fence, who, table string, key attribute.Item, p *expression.Projection) {
+	name := simpleName(table)
+	a.key = appendItemKey(a.key[:0], name, key)
+	a.hash = f.hash(kindItem, a.key)
+	a.table = f.table(name)
+	a.variant = appendVariant(a.variant[:0], who, table, p)
+}
+
+// flight is the hash of the read among those that are under way: that of the item
+// as the principal gets it, in the item's group.
+func (a *asked) flight(f *fence) uint64 {
+	return (f.hash(kindItem, a.variant)^a.hash)&^(groups-1) | a.hash%groups
+}
+
+// appendItemKey appends the canonical text of a key of a table: equal keys have
+// equal texts.
+func appendItemKey(dst []byte, table string, key attribute.Item) []byte {
+	return attribute.AppendItem(appendText(dst, table), key)
+}
+
+func appendVariant(dst []byte, who, table string, p *expression.Projection) []byte {
+	dst = appendText(appendText(dst, who), table)
+	if p == nil {
+		return dst
+	}
+	for _, path := range p.Paths() {
+		dst = append(appendText(dst, path.Name), byte(len(path.Steps)))
+		for _, s := range path.Steps {
+			dst = binary.AppendVarint(dst, int64(s.Index))
+			dst = appendText(dst, s.Field)
+		}
+	}
+	return dst
+}
+
+// appendText appends a text so that where it ends is known.
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// find returns what is kept for a read of an item; false where nothing is.
+func (c *Cache) find(a *asked) (text []byte, ok bool) {
+	e, ok := c.entries.GetIfPresent(a.hash)
+	if !ok || !bytes.Equal(e.key, a.key) || e.at != c.fence.wide(a.table).count {
+		return nil, false
+	}
+	for i := range e.variants {
+		v := &e.variants[i]
+		if bytes.Equal(v.who, a.variant) {
+			return v.text, c.options.Now().UnixNano() < v.expires
+		}
+	}
+	return nil, false
+}
+
+// view is the view of an item now. The caller holds its group's mu.
+func (c *Cache) view(a *asked) view {
+	v := c.fence.item(a.table, a.hash)
+	v.fresh = v.settled == 0 || v.settled <= c.options.Now().UnixNano()
+	return v
+}
+
+// keep keeps what the store has answered to a read that began at then: an item, or
+// that there is none. The texts are copied.
+func (c *Cache) keep(a *asked, then view, text []byte, expires int64) {
+	now := c.options.Now().UnixNano()
+	if !then.mayKeep() || now >= expires {
+		return
+	}
+	e := &entry{}
+	room := make([]byte, 0, len(a.key)+len(a.variant)+len(text))
+	v := variant{expires: expires}
+	room, e.key = piece(room, a.key)
+	room, v.who = piece(room, a.variant)
+	if text != nil {
+		_, v.text = piece(room, text)
+	}
+
+	g := c.fence.group(a.hash)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !then.holds(c.fence.item(a.table, a.hash)) {
+		return
+	}
+	e.at = then.count - uint64(c.fence.slot(a.hash).count)
+	if old, ok := c.entries.GetEntryQuietly(a.hash); ok && old.Value.at == e.at && bytes.Equal(old.Value.key, e.key) {
+		e.key, e.variants = old.Value.key, old.Value.variants
+	}
+	c.entries.Set(a.hash, e.with(v, now))
+}
+
+// piece appends p to room and returns that and the piece.
+func piece(room, p []byte) ([]byte, []byte) {
+	n := len(room)
+	room = append(room, p...)
+	return room, room[n:len(room):len(room)]
+}
+
+// life is when what is kept now expires.
+func (c *Cache) life(ttl time.Duration) int64 { return c.options.Now().Add(ttl).UnixNano() }

@@ -1,0 +1,293 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+// outcome is what became of a request.
+type outcome struct {
+	answer string
+	err    error
+	panic  any
+}
+
+// begin sends a request, whose outcome is to be had later.
+func (x *tested) begin(ctx context.Context, operation, body string) chan outcome {
+	c := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			o.panic = recover()
+			c <- o
+		}()
+		answer, err := x.Do(ctx, operation, []byte(body), nil)
+		o.answer, o.err = string(answer), err
+	}()
+	synctest.Wait()
+	return c
+}
+
+// hold makes the store wait, once it has read, until it is let go.
+func (x *tested) hold(operation string) (release func()) {
+	proceed := make(chan bool)
+	x.store.hook(nil, func(ctx context.Context, op, _ string) error {
+		if op != operation {
+			return nil
+		}
+		select {
+		case <-proceed:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	return func() {
+		close(proceed)
+		synctest.Wait()
+		x.store.hook(nil, nil)
+	}
+}
+
+func as(who string) context.Context {
+	return principal.With(context.Background(), principal.Principal{ID: who})
+}
+
+// reads are reads of item (a, 1) that are one though their texts differ, with what
+// they answer.
+var reads = []struct{ operation, body, same, answer string }{
+	{"GetItem", getBody(), `{"Key":{"n":{"N":"1.0"},"k":{"S":"a"}},"TableName":"Tab"}`, itemAnswer("1")},
+	{"BatchGetItem", batchBody("", 1), `{ "RequestItems" : {"Tab":{"Keys":[{"n":{"N":"1"},"k":{"S":"a"}}]}}}`, `{"Responses":{"Tab":[` + itemOfA1 + `]},"UnprocessedKeys":{}}`},
+	{"Query", queryBody + "}", `{"ExpressionAttributeValues":{":k":{"S":"a"}},"KeyConditionExpression":"k = :k","TableName":"Tab"}`, queryAnswer("1")},
+	{"Scan", `{"TableName":"Tab"}`, `{"TableName" : "Tab"}`, queryAnswer("1")},
+}
+
+const itemOfA1 = `{"k":{"S":"a"},"n":{"N":"1"},"v":{"S":"1"}}`
+
+func TestIdenticalReadsShareARequest(t *testing.T) {
+	for _, r := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.do("PutItem", putBody("1"))
+			x.store.took(r.operation)
+			release := x.hold(r.operation)
+			var all []chan outcome
+			for _, body := range []string{r.body, r.same, r.body} {
+				all = append(all, x.begin(as("a"), r.operation, body))
+			}
+			other := x.begin(as("b"), r.operation, r.body)
+			release()
+			for i, c := range append(all, other) {
+				if o := <-c; o.answer != r.answer || o.err != nil {
+					t.Errorf("%s %d: %s %v", r.operation, i, o.answer, o.err)
+				}
+			}
+			if n := x.store.took(r.operation); n != 2 {
+				t.Errorf("%s: %d requests of two principals", r.operation, n)
+			}
+			if n := x.Stats().Coalesced; n != 2 {
+				t.Errorf("%s: %d coalesced of 2", r.operation, n)
+			}
+		})
+	}
+}
+
+// Strongly consistent reads see what was before they began, and so share nothing.
+func TestConsistentReadsShareNoRequest(t *testing.T) {
+	for _, r := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			body := strings.Replace(r.body, `"TableName":"Tab"`, `"TableName":"Tab","ConsistentRead":true`, 1)
+			body = strings.Replace(body, `"Keys"`, `"ConsistentRead":true,"Keys"`, 1)
+			release := x.hold(r.operation)
+			a, b := x.begin(as("a"), r.operation, body), x.begin(as("a"), r.operation, body)
+			release()
+			<-a
+			<-b
+			if n := x.store.took(r.operation); n != 2 {
+				t.Errorf("%s: %d requests", r.operation, n)
+			}
+		})
+	}
+}
+
+// A read that began before a write is not for one that begins after it, nor for one
+// that begins while it is under way.
+func TestReadsAreNotSharedAcrossWrites(t *testing.T) {
+	const after = `"v":{"S":"2"}`
+	for _, write := range []struct{ name, operation, body string }{
+		{"a put whose key is known", "PutItem", putBody("2")},
+		{"an update", "UpdateItem", `{"TableName":"Tab","Key":` + keyOf(1) + `,"UpdateExpression":"SET v = :v","ExpressionAttributeValues":{":v":{"S":"2"}}}`},
+		{"PartiQL", "ExecuteStatement", `{"Statement":"UPDATE"}`},
+		{"a change of the table", "UpdateTable", `{"TableName":"Tab","BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}`},
+	} {
+		for _, r := range reads {
+			synctest.Test(t, func(t *testing.T) {
+				x := start(t)
+				x.get()
+				x.do("PutItem", putBody("1"))
+				x.store.override = func(operation, _ string) (string, bool) { return "{}", operation == "ExecuteStatement" }
+				release := x.hold(r.operation)
+				first := x.begin(as("a"), r.operation, r.body)
+
+				begun, proceed := make(chan bool), make(chan bool)
+				x.store.mu.Lock()
+				x.store.before = func(_ context.Context, op, _ string) error {
+					if op == write.operation {
+						close(begun)
+						<-proceed
+					}
+					return nil
+				}
+				x.store.mu.Unlock()
+				written := x.begin(as("a"), write.operation, write.body)
+				<-begun
+				during := x.begin(as("a"), r.operation, r.body)
+				if n := x.store.took(r.operation); n < 2 {
+					t.Errorf("%s, %s: a read that began during the write shares one that began before", write.name, r.operation)
+				}
+				close(proceed)
+				if o := <-written; o.err != nil {
+					t.Fatal(o.err)
+				}
+				last := x.begin(as("a"), r.operation, r.body)
+				if n := x.store.took(r.operation); n != 1 {
+					t.Errorf("%s, %s: a read that began after the write shares one that began before", write.name, r.operation)
+				}
+				release()
+				for name, c := range map[string]chan outcome{"before": first, "during": during, "after": last} {
+					o := <-c
+					if o.err != nil {
+						t.Error(o.err)
+					}
+					if name == "after" && strings.HasSuffix(write.body, `{"S":"2"}}}`) && !strings.Contains(o.answer, after) {
+						t.Errorf("%s, %s: %s", write.name, r.operation, o.answer)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestOneWhoGivesUpFailsNoOther(t *testing.T) {
+	for _, r := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.do("PutItem", putBody("1"))
+			release := x.hold(r.operation)
+			ctx, cancel := context.WithCancel(as("a"))
+			first := x.begin(ctx, r.operation, r.body)
+			second := x.begin(as("a"), r.operation, r.body)
+			cancel()
+			if o := <-first; !errors.Is(o.err, context.Canceled) {
+				t.Errorf("%s, who gave up: %+v", r.operation, o)
+			}
+			release()
+			if o := <-second; o.answer != r.answer || o.err != nil {
+				t.Errorf("%s, who stayed: %+v", r.operation, o)
+			}
+		})
+	}
+}
+
+// When all have given up the store's request ends, and nobody joins it.
+func TestAllGiveUp(t *testing.T) {
+	for _, r := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.do("PutItem", putBody("1"))
+			ended := make(chan bool, 1)
+			x.store.hook(func(ctx context.Context, op, _ string) error {
+				if op != r.operation {
+					return nil
+				}
+				<-ctx.Done()
+				time.Sleep(time.Second) // it takes a while to end
+				ended <- true
+				return ctx.Err()
+			}, nil)
+			ctx, cancel := context.WithCancel(as("a"))
+			first := x.begin(ctx, r.operation, r.body)
+			second := x.begin(ctx, r.operation, r.body)
+			cancel()
+			<-first
+			<-second
+			x.store.hook(nil, nil)
+			if o := <-x.begin(as("a"), r.operation, r.body); o.answer != r.answer || o.err != nil {
+				t.Errorf("%s, who came after: %+v", r.operation, o)
+			}
+			<-ended
+		})
+	}
+}
+
+// Errors are shared as answers are; a panic is that of who met it.
+func TestFailures(t *testing.T) {
+	for _, r := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.do("PutItem", putBody("1"))
+			proceed := make(chan bool)
+			x.store.hook(func(_ context.Context, op, _ string) error {
+				if op != r.operation {
+					return nil
+				}
+				<-proceed
+				return exception.New(exception.ProvisionedThroughputExceeded, "slow")
+			}, nil)
+			a, b := x.begin(as("a"), r.operation, r.body), x.begin(as("a"), r.operation, r.body)
+			close(proceed)
+			for _, c := range []chan outcome{a, b} {
+				if o := <-c; exception.Of(o.err).Kind != exception.ProvisionedThroughputExceeded {
+					t.Errorf("%s: %+v", r.operation, o)
+				}
+			}
+			if n := x.store.took(r.operation); n != 1 {
+				t.Errorf("%s: %d requests", r.operation, n)
+			}
+
+			proceed = make(chan bool)
+			x.store.hook(func(_ context.Context, op, _ string) error {
+				if op != r.operation {
+					return nil
+				}
+				<-proceed
+				x.store.hook(nil, nil)
+				panic("as asked")
+			}, nil)
+			a, b = x.begin(as("a"), r.operation, r.body), x.begin(as("a"), r.operation, r.body)
+			close(proceed)
+			if o := <-a; o.panic == nil || !strings.Contains(o.panic.(string), "as asked") || !strings.Contains(o.panic.(string), "flight_test.go") {
+				t.Errorf("%s, who met it: %+v", r.operation, o)
+			}
+			if o := <-b; o.answer != r.answer || o.err != nil || o.panic != nil {
+				t.Errorf("%s, who waited: %+v", r.operation, o)
+			}
+		})
+	}
+}
+
+// The store is asked once, and so its capacity is told once.
+func TestSharedRequestsTakeCapacityOnce(t *testing.T) {
+	for _, r := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.do("PutItem", putBody("1"))
+			body := strings.TrimSuffix(r.body, "}") + `,"ReturnConsumedCapacity":"TOTAL"}`
+			release := x.hold(r.operation)
+			a, b := x.begin(as("a"), r.operation, body), x.begin(as("a"), r.operation, body)
+			release()
+			first, second := <-a, <-b
+			if !strings.Contains(first.answer, `"CapacityUnits":0.5`) || second.answer != strings.Replace(first.answer, `"CapacityUnits":0.5`, `"CapacityUnits":0.0`, 1) {
+				t.Errorf("%s: %s and %s", r.operation, first.answer, second.answer)
+			}
+		})
+	}
+}

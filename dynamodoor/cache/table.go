@@ -1,0 +1,190 @@
+package cache
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+// tables is what is known of tables, by name: of those only that the store has
+// answered a read of.
+type tables struct {
+	known sync.Map   // of string to *table
+	mu    sync.Mutex // held to learn
+}
+
+// table is what is known of a table. It is never changed, but replaced.
+type table struct {
+	key     []string // the attributes of the primary key, in the order of names
+	defined uint64   // the count of changes of the table that this holds under
+
+	expiry    string    // the attribute of Time to Live; empty: none
+	asked     time.Time // when the store was asked for it; zero: it has not been
+	unsettled bool      // it could not tell
+}
+
+// keyOf returns the attributes of a table's primary key, nil where they are not
+// known.
+func (c *Cache) keyOf(name string) []string {
+	name = simpleName(name)
+	v, ok := c.tables.known.Load(name)
+	if !ok {
+		return nil
+	}
+	t := v.(*table)
+	if v := c.fence.definition(c.fence.table(name)); !v.quiet || v.count != t.defined {
+		return nil
+	}
+	return t.key
+}
+
+// expiryAgain is how soon the store is asked again for what it could not tell.
+const expiryAgain = time.Minute
+
+// learn notes a table that the store has answered a read of an item of: the
+// attributes of the item's key are those of the table's. defined is from before
+// the read.
+func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined view) *table {
+	name = simpleName(name)
+	if v, ok := c.tables.known.Load(name); ok {
+		if t := v.(*table); t.defined == defined.count && t.is(key) && t.fresh(c.options.Now(), c.options.TTL) {
+			return t
+		}
+	}
+	// The store may take its time to tell: who comes meanwhile keeps nothing.
+	if !c.tables.mu.TryLock() {
+		return nil
+	}
+	defer c.tables.mu.Unlock()
+	name = strings.Clone(name)
+	t := &table{defined: defined.count}
+	for i := range key {
+		t.key = append(t.key, strings.Clone(key[i].Name))
+	}
+	now := c.options.Now()
+	if v, ok := c.tables.known.Load(name); ok {
+		old := v.(*table)
+		if old.defined == t.defined && !slices.Equal(old.key, t.key) {
+			// The table is another, made elsewhere under this name: puts have been
+			// counted as writes to wrong keys.
+			e := c.fence.table(name)
+			e.items.begin()
+			e.items.end(0)
+		}
+		if old.defined == t.defined && old.fresh(now, c.options.TTL) {
+			t.expiry, t.asked, t.unsettled = old.expiry, old.asked, old.unsettled
+		}
+	}
+	if t.asked.IsZero() {
+		t.asked = now
+		t.askExpiry(principal.With(context.WithoutCancel(ctx), principal.Principal{}), c, name)
+	}
+	if defined.holds(c.fence.definition(c.fence.table(name))) {
+		c.tables.known.Store(name, t)
+	}
+	return t
+}
+
+// is tells whether the attributes of a key are those of the table's.
+func (t *table) is(key attribute.Item) bool {
+	return slices.EqualFunc(t.key, key, func(name string, a attribute.Attribute) bool { return name == a.Name })
+}
+
+// fresh tells whether what is known of the table's Time to Live may be used.
+func (t *table) fresh(now time.Time, ttl time.Duration) bool {
+	if t.unsettled {
+		ttl = min(ttl, expiryAgain)
+	}
+	return !t.asked.IsZero() && now.Sub(t.asked) < ttl
+}
+
+// askExpiry asks the store, as the door itself, for the attribute of Time to Live.
+func (t *table) askExpiry(ctx context.Context, c *Cache, name string) {
+	answer, err := c.store.Do(ctx, "DescribeTimeToLive", append(jsontext.AppendString([]byte(`{"TableName":`), name), '}'), nil)
+	if err != nil {
+		t.unsettled = true
+		c.options.Log.Warn("dynamodb: the cache does not know the table's Time to Live: expired items may be shown for as long as an item is kept; "+
+			"let the door's own credentials describe it (dynamodb:DescribeTimeToLive)", "table", name, "error", err)
+		return
+	}
+	enabled, attributeName := false, ""
+	var r jsontext.Reader
+	r.Reset(answer)
+	for r.Object(); r.Next(); {
+		if r.Name() != "TimeToLiveDescription" || r.Peek() != jsontext.Object {
+			r.Skip()
+			continue
+		}
+		for r.Object(); r.Next(); {
+			switch {
+			case r.Name() == "TimeToLiveStatus" && r.Peek() == jsontext.String:
+				enabled = strings.HasPrefix(r.Text(), "ENABL") // or ENABLING
+			case r.Name() == "AttributeName" && r.Peek() == jsontext.String:
+				attributeName = strings.Clone(r.Text())
+			default:
+				r.Skip()
+			}
+		}
+	}
+	if enabled {
+		t.expiry = attributeName
+	}
+}
+
+// oldest is how long ago an item may have expired at most to be removed, as with
+// AWS.
+const oldest = 5 * 365 * 24 * time.Hour
+
+// expires is when an item that was read may no longer be kept: at life's end, or
+// when the item itself expires, from when on the store may remove it at any time.
+// An item whose expiry is not in what was read is not kept.
+func (t *table) expires(text []byte, p *expression.Projection, life int64, now time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	if t.expiry == "" || text == nil {
+		return life
+	}
+	if !p.Has(t.expiry) {
+		return 0
+	}
+	at, ok := secondsOf(text, t.expiry)
+	if !ok || now.Sub(time.Unix(at, 0)) > oldest {
+		return life
+	}
+	if at > life/int64(time.Second) {
+		return life
+	}
+	return at * int64(time.Second)
+}
+
+// secondsOf returns the whole part of the number that an item has in an attribute.
+func secondsOf(item []byte, name string) (n int64, ok bool) {
+	var r jsontext.Reader
+	r.Reset(item)
+	for r.Object(); r.Next(); {
+		if r.Name() != name || r.Peek() != jsontext.Object {
+			r.Skip()
+			continue
+		}
+		for r.Object(); r.Next(); {
+			if r.Name() != "N" || r.Peek() != jsontext.String {
+				r.Skip()
+				continue
+			}
+			whole, _, _ := strings.Cut(r.Text(), ".")
+			var err error
+			n, err = strconv.ParseInt(whole, 10, 64)
+			ok = err == nil && n > 0
+		}
+	}
+	return n, ok && r.Err() == nil
+}

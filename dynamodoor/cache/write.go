@@ -1,0 +1,246 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+)
+
+// late is how long a write may still be carried out by the store after its outcome
+// could not be learnt.
+const late = 30 * time.Second
+
+// writer is the memory of one write: what it may be to.
+type writer struct {
+	decoder api.Decoder
+	keys    []uint64      // hashes of items
+	tables  []*tableEpoch // whose items are touched
+	whole   []*tableEpoch // any of whose items may be
+	defined []*tableEpoch // that are changed themselves
+	all     bool          // anything
+	text    []byte
+}
+
+// write passes on a write. It counts before the store sees it, so that nothing is
+// found that it makes old, and after, so that nothing is kept that was read in
+// between.
+func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	w := c.writers.Get().(*writer)
+	if !c.aim(w, operation, body) {
+		c.discard(w)
+		return c.store.Do(ctx, operation, body, dst)
+	}
+	c.begin(w)
+	certain := false
+	defer func() {
+		settled := int64(0)
+		switch {
+		case !certain:
+			settled = c.options.Now().Add(max(late, c.options.Settle)).UnixNano()
+		case c.options.Settle > 0:
+			settled = c.options.Now().Add(c.options.Settle).UnixNano()
+		}
+		c.end(w, settled)
+		c.discard(w)
+	}()
+	dst, err := c.store.Do(ctx, operation, body, dst)
+	certain = err == nil || refused(err)
+	return dst, err
+}
+
+// refused tells whether an error says that nothing was written, and nothing will
+// be.
+func refused(err error) bool {
+	var e *exception.Error
+	return errors.As(err, &e) && e.Status() == http.StatusBadRequest && e.Kind != exception.TransactionInProgress
+}
+
+func (c *Cache) discard(w *writer) {
+	if cap(w.text) > keptBytes {
+		return
+	}
+	w.decoder.Reset()
+	w.keys, w.tables, w.whole, w.defined, w.all = w.keys[:0], w.tables[:0], w.whole[:0], w.defined[:0], false
+	c.writers.Put(w)
+}
+
+// aim finds what a request may write to; false where it writes nothing.
+func (c *Cache) aim(w *writer, operation string, body []byte) bool {
+	switch operation {
+	case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems":
+		q, _ := api.New(operation)
+		if err := q.Decode(&w.decoder, body); err != nil {
+			// The store may understand what this package does not.
+			w.table(c, tableOf(body))
+			return true
+		}
+		c.aimItems(w, q)
+	case "CreateTable", "DeleteTable", "UpdateTable", "UpdateTimeToLive":
+		name := tableOf(body)
+		w.table(c, name)
+		if name != "" {
+			w.defined = append(w.defined, c.fence.table(simpleName(name)))
+		}
+	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
+		w.all = !onlySelects(body)
+		return w.all
+	default:
+		w.all = true
+		for i := range c.fence.tables {
+			w.defined = append(w.defined, &c.fence.tables[i])
+		}
+	}
+	return true
+}
+
+func (c *Cache) aimItems(w *writer, q api.Request) {
+	switch q := q.(type) {
+	case *api.PutItem:
+		w.put(c, q.Table, q.Item)
+	case *api.UpdateItem:
+		w.key(c, q.Table, q.Key)
+	case *api.DeleteItem:
+		w.key(c, q.Table, q.Key)
+	case *api.BatchWriteItem:
+		for i := range q.Tables {
+			t := &q.Tables[i]
+			for _, bw := range t.Writes {
+				if bw.Item != nil {
+					w.put(c, t.Table, bw.Item)
+				} else {
+					w.key(c, t.Table, bw.Key)
+				}
+			}
+		}
+	case *api.TransactWriteItems:
+		for i := range q.Actions {
+			switch a := &q.Actions[i]; a.Kind {
+			case api.TransactCheck: // writes nothing
+			case api.TransactPut:
+				w.put(c, a.Table, a.Item)
+			default:
+				w.key(c, a.Table, a.Key)
+			}
+		}
+	}
+}
+
+// key adds a write to the item with a key.
+func (w *writer) key(c *Cache, table string, key attribute.Item) {
+	name := simpleName(table)
+	w.text = appendItemKey(w.text[:0], name, key)
+	w.keys = append(w.keys, c.fence.hash(kindItem, w.text))
+	w.tables = append(w.tables, c.fence.table(name))
+}
+
+// put adds a put of an item.
+func (w *writer) put(c *Cache, table string, item attribute.Item) {
+	names := c.keyOf(table)
+	key := item.Only(names...)
+	if names == nil || len(key) < len(names) {
+		w.table(c, table)
+		return
+	}
+	w.key(c, table, key)
+}
+
+// table adds a write to any item of a table, of any where its name is "".
+func (w *writer) table(c *Cache, table string) {
+	if table == "" {
+		w.all = true
+		return
+	}
+	w.whole = append(w.whole, c.fence.table(simpleName(table)))
+}
+
+func (c *Cache) begin(w *writer) {
+	if w.all {
+		c.fence.all.begin()
+	}
+	for _, t := range w.defined {
+		t.defined.begin()
+		t.touched.begin()
+	}
+	for _, t := range w.whole {
+		t.items.begin()
+		t.touched.begin()
+	}
+	for _, t := range w.tables {
+		t.touched.begin()
+	}
+	for _, hash := range w.keys {
+		g := c.fence.group(hash)
+		g.mu.Lock()
+		c.fence.slot(hash).begin()
+		_, was := c.entries.Invalidate(hash)
+		g.mu.Unlock()
+		if was {
+			c.invalidated.Add(1)
+		}
+	}
+}
+
+func (c *Cache) end(w *writer, settled int64) {
+	for _, hash := range w.keys {
+		g := c.fence.group(hash)
+		g.mu.Lock()
+		c.fence.slot(hash).end(settled)
+		g.mu.Unlock()
+	}
+	for _, t := range w.tables {
+		t.touched.end(settled)
+	}
+	for _, t := range w.whole {
+		t.touched.end(settled)
+		t.items.end(settled)
+	}
+	for _, t := range w.defined {
+		t.touched.end(settled)
+		t.defined.end(settled)
+	}
+	if w.all {
+		c.fence.all.end(settled)
+	}
+}
+
+// onlySelects tells whether all statements of a PartiQL request are SELECT.
+func onlySelects(body []byte) bool {
+	statements := 0
+	var r jsontext.Reader
+	r.Reset(body)
+	only := selects(&r, &statements)
+	return only && statements > 0 && r.End() == nil
+}
+
+// selects reads a value, and tells whether all Statements in it are SELECT.
+func selects(r *jsontext.Reader, statements *int) bool {
+	only := true
+	switch r.Peek() {
+	case jsontext.Object:
+		for r.Object(); r.Next(); {
+			if r.Name() == "Statement" && r.Peek() == jsontext.String {
+				*statements++
+				verb := strings.TrimSpace(r.Text())
+				only = only && len(verb) > 6 && strings.EqualFold(verb[:6], "SELECT")
+			} else if r.Name() == "Parameters" {
+				r.Skip()
+			} else {
+				only = selects(r, statements) && only
+			}
+		}
+	case jsontext.Array:
+		for r.Array(); r.Next(); {
+			only = selects(r, statements) && only
+		}
+	default:
+		r.Skip()
+	}
+	return only
+}
