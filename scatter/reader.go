@@ -257,7 +257,7 @@ func (r *Reader[R]) begin() {
 		r.enqueue(order, nil, func(int) int { return each })
 	case n >= sampled*2 && expected < sampleUpto*float64(sample):
 		each := int(expected) + 2
-		r.enqueue(order[:sample], nil, func(int) int { return each })
+		r.enqueue(order[:min(sample, n)], nil, func(int) int { return each })
 	default:
 		each := blind(expected)
 		r.enqueue(order, nil, func(int) int { return each })
