@@ -48,8 +48,8 @@
 //     calls give the same answers.
 //  2. Memory is bounded: partitions by MaxPartitions, what is known of keys by
 //     partition.
-//  3. Admit and Spend allocate nothing but when a partition is split, or a key is
-//     new to it.
+//  3. Admit and Spend allocate nothing, but for what is kept of a key that is new to
+//     a partition, or of a partition that is hot.
 //
 // A Model is safe for concurrent use. The package imports nothing of this module.
 package capacity

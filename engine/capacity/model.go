@@ -186,7 +186,7 @@ func (m *Model) Take(op Op, k Key, units float64, now time.Time) Refusal {
 func (m *Model) admit(op Op, k Key, now nano) Refusal {
 	i := m.find(k.Position)
 	p := m.partitions[i]
-	p.sample(k, m.draw())
+	m.sample(p, k, now)
 	c := &m.table[op]
 	var r Refusal
 	if c.limited&ProvisionedThroughput != 0 && c.provisioned.empty(now) {

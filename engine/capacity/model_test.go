@@ -139,6 +139,7 @@ func TestSplitForHeat(t *testing.T) {
 	scattered := func(int) Key { return key("121212", fmt.Sprintf("%08x", draw.Uint32())) }
 	increasing := func(i int) Key { return key("121212", fmt.Sprintf("%08d", i)) }
 	decreasing := func(i int) Key { return key("121212", fmt.Sprintf("%08d", 1e7-i)) }
+	around := func(i int) Key { return key("121212", fmt.Sprintf("%08d", i*7919%20_000_003)) } // again every second or so
 	onItem := func(int) Key { return key("121212", "one") }
 	for _, c := range []struct {
 		name  string
@@ -147,6 +148,7 @@ func TestSplitForHeat(t *testing.T) {
 		want  float64
 	}{
 		{"scattered sort keys", false, scattered, 2000},
+		{"sort keys that increase and begin again", false, around, 2000},
 		{"increasing sort keys", false, increasing, 1000},
 		{"decreasing sort keys", false, decreasing, 1000},
 		{"one item", false, onItem, 1000},
@@ -342,7 +344,7 @@ func TestSpendRange(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	got := fmt.Sprint((KeyRange | ProvisionedThroughput).Reasons("Table", Write), AccountLimit.Reasons("Index", Read), MaxOnDemand.Reasons("Table", Read), Refusal(0).Reasons("Table", Read))
+	got := fmt.Sprint((KeyRange|ProvisionedThroughput).Reasons("Table", Write), AccountLimit.Reasons("Index", Read), MaxOnDemand.Reasons("Table", Read), Refusal(0).Reasons("Table", Read))
 	if want := "[TableWriteKeyRangeThroughputExceeded TableWriteProvisionedThroughputExceeded] [IndexReadAccountLimitExceeded] [TableReadMaxOnDemandThroughputExceeded] []"; got != want {
 		t.Error(got)
 	}

@@ -14,11 +14,13 @@ type partition struct {
 	use   [ops]use
 	keys  keys
 
-	asked    ring // of positions that requests went to lately
-	placed   ring // of positions that grew, all equally likely
-	places   uint64
-	hotSince nano // since when it refuses; 0: it does not
-	hotLast  nano // when it refused last
+	placed samples // of positions that grew
+
+	// While it is hot: where requests go, in the first half of the time that it takes
+	// to a split, and in the second.
+	early, late samples
+	hotSince    nano // since when it refuses; 0: it does not
+	hotLast     nano // when it refused last
 }
 
 // use is what an operation takes of a partition.
@@ -98,55 +100,31 @@ func (m *Model) hashes(i int) (from, to uint64) {
 	return hashOf(m.partitions[i].from), to
 }
 
-// ring holds sampled positions, in the order in which they came.
-type ring struct {
+// samples are positions drawn of all that were offered, each equally likely.
+type samples struct {
 	keys []Key
-	next int
+	seen uint64
 }
 
-const ringSize = 256
+// samplesKept is how many positions are drawn.
+const samplesKept = 256
 
-// add copies a key over the oldest.
-func (r *ring) add(k Key) {
-	if len(r.keys) < ringSize {
-		r.keys = append(r.keys, Key{Position: bytes.Clone(k.Position), Collection: k.Collection})
+func (s *samples) offer(k Key, draw uint64) {
+	s.seen++
+	if len(s.keys) < samplesKept {
+		s.keys = append(s.keys, Key{Position: bytes.Clone(k.Position), Collection: k.Collection})
 		return
 	}
-	r.set(r.next, k)
-	r.next = (r.next + 1) % ringSize
-}
-
-func (r *ring) set(i int, k Key) {
-	was := &r.keys[i]
-	was.Position, was.Collection = append(was.Position[:0], k.Position...), k.Collection
-}
-
-// halves are the older and the newer keys.
-func (r *ring) halves() (older, newer []Key) {
-	all := make([]Key, 0, len(r.keys))
-	all = append(append(all, r.keys[r.next:]...), r.keys[:r.next]...)
-	return all[:len(all)/2], all[len(all)/2:]
-}
-
-// sampled is one in how many requests is remembered.
-const sampled = 8
-
-func (p *partition) sample(k Key, draw uint64) {
-	if draw%sampled == 0 {
-		p.asked.add(k)
+	if i := draw % s.seen; i < samplesKept {
+		was := &s.keys[i]
+		was.Position, was.Collection = append(was.Position[:0], k.Position...), k.Collection
 	}
 }
 
 // place notes where the partition's bytes are.
 func (p *partition) place(k Key, n int64, draw uint64) {
 	p.bytes = max(0, p.bytes+n)
-	if n <= 0 {
-		return
-	}
-	p.places++
-	if len(p.placed.keys) < ringSize {
-		p.placed.add(k)
-	} else if i := draw % p.places; i < ringSize {
-		p.placed.set(int(i), k)
+	if n > 0 {
+		p.placed.offer(k, draw)
 	}
 }

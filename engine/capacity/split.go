@@ -13,12 +13,25 @@ func (l *Limits) cooled() nano {
 	return max(5*second, l.SplitAfter.Nanoseconds()/10)
 }
 
+// sample notes where a request to a hot partition goes.
+func (m *Model) sample(p *partition, k Key, now nano) {
+	if p.hotSince == 0 || m.limits.SplitAfter < 0 {
+		return
+	}
+	half := &p.early
+	if now-p.hotSince > m.limits.SplitAfter.Nanoseconds()/2 {
+		half = &p.late
+	}
+	half.offer(k, m.draw())
+}
+
 // heat notes that partition i refuses a request, and splits it when it has been
 // doing so for long enough.
 func (m *Model) heat(i int, now nano) {
 	p := m.partitions[i]
 	if p.hotSince == 0 || now-p.hotLast > m.limits.cooled() {
 		p.hotSince = now
+		p.early, p.late = samples{keys: p.early.keys[:0]}, samples{keys: p.late.keys[:0]}
 	}
 	p.hotLast = now
 	if m.limits.SplitAfter < 0 || now-p.hotSince < m.limits.SplitAfter.Nanoseconds() {
@@ -31,24 +44,24 @@ func (m *Model) heat(i int, now nano) {
 }
 
 const (
-	// leastSamples is how many requests must be known of to judge a split.
-	leastSamples = 32
+	// leastSamples is how many requests must be known of, early and late, to judge a
+	// split.
+	leastSamples = 16
 	// mostOneSided is the part of the requests that the busier half of a split
 	// partition may have: above it the split helps nobody.
 	mostOneSided = 0.9
 )
 
-// heatPoint is where to split a hot partition: where what was asked for earlier
-// is divided best, provided that it divides what was asked for later too. With
-// sort keys that only increase, that is all on one side. Nil: a split would not
-// help.
+// heatPoint is where to split a hot partition: where what was asked for early is
+// divided best, provided that it divides what was asked for later too. With sort
+// keys that only increase, that is all on one side. Nil: a split would not help.
 func (m *Model) heatPoint(i int) []byte {
-	older, newer := m.partitions[i].asked.halves()
-	if len(older)+len(newer) < leastSamples {
+	p := m.partitions[i]
+	if len(p.early.keys) < leastSamples || len(p.late.keys) < leastSamples {
 		return nil
 	}
-	at := m.middle(i, older)
-	if at == nil || oneSided(newer, at) > mostOneSided {
+	at := m.middle(i, p.early.keys)
+	if at == nil || oneSided(p.late.keys, at) > mostOneSided {
 		return nil
 	}
 	return at
@@ -125,24 +138,22 @@ func (m *Model) split(i int, at []byte, now nano) {
 	}
 	p, q := m.partitions[i], m.newPartition(now)
 	q.from = at
-	right := 0
-	rest := p.placed.keys[:0:0]
+	rest := samples{}
 	for _, k := range p.placed.keys {
 		if bytes.Compare(k.Position, at) >= 0 {
 			q.placed.keys = append(q.placed.keys, k)
-			right++
 		} else {
-			rest = append(rest, k)
+			rest.keys = append(rest.keys, k)
 		}
 	}
 	if all := len(p.placed.keys); all > 0 {
+		right := len(q.placed.keys)
 		q.bytes = p.bytes * int64(right) / int64(all)
-		q.places = p.places * uint64(right) / uint64(all)
+		q.placed.seen = p.placed.seen * uint64(right) / uint64(all)
+		rest.seen = p.placed.seen - q.placed.seen
 	}
 	p.bytes -= q.bytes
-	p.places -= q.places
-	p.placed = ring{keys: rest}
-	p.asked = ring{}
+	p.placed, p.early, p.late = rest, samples{}, samples{}
 	p.keys = keys{}
 	p.born, p.hotSince = now, 0
 	for op := range ops {
