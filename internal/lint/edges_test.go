@@ -10,9 +10,9 @@ import (
 // package stands above all that it imports.
 var edges = map[string][]string{
 	"cmd/evenkeel": {
-		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
+		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/cache", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
-		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/nodetool", "workbench/page",
+		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -46,7 +46,9 @@ var edges = map[string][]string{
 	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter", "shard"},
 	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/principal"},
 
+	"dynamodoor/cache":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamodoor/principal"},
 	"dynamodoor/principal": {},
+	"dynamodoor/remote":    {"dynamo/api", "dynamo/exception", "dynamodoor/principal"},
 
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
@@ -83,6 +85,7 @@ var edges = map[string][]string{
 	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "partitioner", "workbench/capacity", "workbench/prices"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
+	"workbench/livedynamo": {"dynamo/attribute", "shard", "workbench/rows"},
 	"workbench/nodetool":   {},
 	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},

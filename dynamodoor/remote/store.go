@@ -1,0 +1,167 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+// MaxAnswer is how long an answer may be, in bytes: 16 MB of items, and what JSON
+// and base64 make of it.
+const MaxAnswer = 64 << 20
+
+// Options say where the store is and who asks it. Endpoint and Credentials are
+// needed; for the rest the zero value works.
+type Options struct {
+	Endpoint Endpoint
+
+	// Region is what requests are signed for; default the endpoint's, or us-east-1.
+	Region string
+
+	// Credentials are the door's own.
+	Credentials aws.CredentialsProvider
+
+	// Of gives the credentials of a client's requests, nil if the principal has
+	// none. Nil means that every client's requests are made with the door's.
+	Of func(principal.Principal) aws.CredentialsProvider
+
+	// Transport sends requests; default one with a pool of its own.
+	Transport http.RoundTripper
+
+	// Timeout bounds one request; default 30 s.
+	Timeout time.Duration
+
+	// Now tells the time that requests are signed with; default time.Now.
+	Now func() time.Time
+}
+
+// Store is a DynamoDB behind HTTP. It is safe for concurrent use.
+type Store struct {
+	options Options
+	client  http.RoundTripper
+	own     *http.Transport // to close; nil where it is the caller's
+	signer  *v4.Signer
+
+	decoders sync.Pool // of *api.Decoder
+	buffers  sync.Pool // of *[]byte
+}
+
+// New returns the store. Nothing is sent before it is asked.
+func New(o Options) (*Store, error) {
+	if o.Endpoint.URL == nil {
+		return nil, errors.New("a DynamoDB endpoint: no URL is given")
+	}
+	if o.Credentials == nil {
+		return nil, fmt.Errorf("DynamoDB endpoint %s: no credentials are given", o.Endpoint)
+	}
+	if o.Region == "" {
+		o.Region = o.Endpoint.Region
+	}
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Store{options: o, client: o.Transport, signer: v4.NewSigner()}
+	if s.client == nil {
+		s.own = newTransport()
+		s.client = s.own
+	}
+	s.decoders.New = func() any { return new(api.Decoder) }
+	s.buffers.New = func() any { return new([]byte) }
+	return s, nil
+}
+
+// newTransport is a pool of connections. Of what is idle as much is kept as a busy
+// door has in flight: a connection costs a handshake, and with TLS several.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		MaxIdleConns:          1024,
+		MaxIdleConnsPerHost:   1024,
+		IdleConnTimeout:       50 * time.Second, // AWS closes what is idle for a minute
+		TLSHandshakeTimeout:   5 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		DisableCompression:    true,
+		WriteBufferSize:       16 << 10,
+		ReadBufferSize:        16 << 10,
+	}
+}
+
+// Close closes the connections that are idle.
+func (s *Store) Close() {
+	if s.own != nil {
+		s.own.CloseIdleConnections()
+	}
+}
+
+// Endpoint is where the store is.
+func (s *Store) Endpoint() Endpoint { return s.options.Endpoint }
+
+// Has says whether there may be such an operation: the endpoint knows.
+func (*Store) Has(operation string) bool {
+	for i := range len(operation) {
+		c := operation[i] | 0x20
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return operation != "" && len(operation) <= 64
+}
+
+// Do sends a request as it is and appends the answer's body to dst.
+func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	return s.send(ctx, operation, body, dst)
+}
+
+// Answer sends a decoded request and gives the answer to use, which must not keep
+// it.
+func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	answered, ok := q.(api.Answered)
+	if !ok {
+		return fmt.Errorf("%s: its answers are not decoded", q.Operation())
+	}
+	request, answer := s.buffers.Get().(*[]byte), s.buffers.Get().(*[]byte)
+	d := s.decoders.Get().(*api.Decoder)
+	defer func() {
+		d.Reset()
+		s.decoders.Put(d)
+		s.release(request)
+		s.release(answer)
+	}()
+	*request = q.AppendJSON((*request)[:0])
+	var err error
+	if *answer, err = s.send(ctx, q.Operation(), *request, (*answer)[:0]); err != nil {
+		return err
+	}
+	r, err := answered.DecodeResponse(d, *answer)
+	if err != nil {
+		return fmt.Errorf("endpoint %s: %w", s.options.Endpoint, err)
+	}
+	return use(r)
+}
+
+// keptBytes is how much memory a buffer may keep for the next request.
+const keptBytes = 256 << 10
+
+func (s *Store) release(b *[]byte) {
+	if cap(*b) <= keptBytes {
+		s.buffers.Put(b)
+	}
+}

@@ -1,0 +1,258 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"go.uber.org/goleak"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// endpoint serves h and returns a store of it.
+func endpoint(t *testing.T, h http.HandlerFunc, change func(o *Options)) *Store {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return storeOf(t, server.URL, change)
+}
+
+func storeOf(t *testing.T, url string, change func(o *Options)) *Store {
+	t.Helper()
+	at, err := ParseEndpoint(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Endpoint: at, Credentials: credentials.NewStaticCredentialsProvider("AKIDDOOR", "s", "token"),
+		Now: func() time.Time { return time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC) },
+	}
+	if change != nil {
+		change(&o)
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestABodyIsSentAndAnsweredAsItIs(t *testing.T) {
+	const body, want = `{ "TableName" : "t","Key":{"a":{"S":"\u00fc"}} }`, `{ "Item": {"a":{"S":"ü"}} }`
+	s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		got, _ := io.ReadAll(r.Body)
+		if string(got) != body || r.Method != "POST" || r.URL.Path != "/" {
+			t.Errorf("%s %s %q", r.Method, r.URL, got)
+		}
+		for name, want := range map[string]string{
+			"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810.GetItem", "X-Amz-Date": "20261121T123000Z", "X-Amz-Security-Token": "token",
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+		if a := r.Header.Get("Authorization"); !strings.HasPrefix(a, "AWS4-HMAC-SHA256 Credential=AKIDDOOR/20261121/us-east-1/dynamodb/aws4_request, SignedHeaders=") {
+			t.Errorf("Authorization: %s", a)
+		}
+		w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(want))), 10))
+		fmt.Fprint(w, want)
+	}, nil)
+	got, err := s.Do(t.Context(), "GetItem", []byte(body), []byte("before "))
+	if err != nil || string(got) != "before "+want {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
+func TestDecodedRequests(t *testing.T) {
+	s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		got, _ := io.ReadAll(r.Body)
+		if string(got) != `{"TableName":"t","Key":{"a":{"S":"x"}},"ConsistentRead":true}` {
+			t.Errorf("%s", got)
+		}
+		fmt.Fprint(w, `{"Item":{"a":{"S":"x"}}}`)
+	}, nil)
+	q := &api.GetItem{Table: "t", Key: attribute.NewItem(attribute.Attribute{Name: "a", Value: attribute.String("x")}), Consistent: true}
+	for range 3 { // with memory used again
+		err := s.Answer(t.Context(), q, func(r api.Response) error {
+			if got := string(r.AppendJSON(nil)); got != `{"Item":{"a":{"S":"x"}}}` {
+				t.Error(got)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestErrorsGoOutAsTheyCame(t *testing.T) {
+	const body = `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{"a":{"S":"x"}},"new":1}`
+	s := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(400)
+		fmt.Fprint(w, body)
+	}, nil)
+	dst, err := s.Do(t.Context(), "PutItem", nil, []byte("x"))
+	e := exception.Of(err)
+	if e.Kind != exception.ConditionalCheckFailed || string(e.AppendJSON(nil)) != body || e.Status() != 400 || string(dst) != "x" {
+		t.Errorf("%q %v %s", dst, err, e.AppendJSON(nil))
+	}
+}
+
+// What is none of the API's answers is an error that SDKs try again after.
+func TestAnswersThatAreNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		h    http.HandlerFunc
+		kind exception.Kind
+		says string
+	}{
+		"a proxy":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>bad gateway", 502) }, exception.ServiceUnavailable, "bad gateway"},
+		"another crc": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Amz-Crc32", "1"); fmt.Fprint(w, "{}") }, exception.InternalServerError, "x-amz-crc32"},
+		"a cut answer": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "{}")
+		}, exception.InternalServerError, "lost"},
+		"a hang-up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, exception.InternalServerError, "not known"},
+		"too long": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", strconv.Itoa(MaxAnswer+1))
+			w.WriteHeader(200)
+		}, exception.InternalServerError, "longer than 64 MB"},
+		"silence": {func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.ReadAll(r.Body) // else the server does not notice that the client has gone
+			<-r.Context().Done()
+		}, exception.InternalServerError, "did not answer within"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n atomic.Int32
+			s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+				n.Add(1)
+				c.h(w, r)
+			}, func(o *Options) {
+				if name == "silence" {
+					o.Timeout = 50 * time.Millisecond
+				}
+			})
+			_, err := s.Do(t.Context(), "PutItem", []byte(`{}`), nil)
+			var e *exception.Error
+			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Message, c.says) {
+				t.Errorf("%v", err)
+			}
+			if got := n.Load(); got != 1 {
+				t.Errorf("a write was sent %d times", got)
+			}
+		})
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := ln.Addr().String()
+	ln.Close()
+	s := storeOf(t, "http://"+address, nil)
+	_, err = s.Do(t.Context(), "PutItem", []byte(`{}`), nil)
+	if e := exception.Of(err); e.Kind != exception.ServiceUnavailable || e.Status() != 503 || !strings.Contains(e.Message, address) || !strings.Contains(e.Message, "refused") {
+		t.Errorf("%v", err)
+	}
+	// It comes back while the request waits.
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Do(context.Background(), "PutItem", []byte(`{"back":1}`), nil)
+		done <- err
+	}()
+	if ln, err = net.Listen("tcp", address); err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b, _ := io.ReadAll(r.Body); string(b) != `{"back":1}` {
+			t.Errorf("%s", b)
+		}
+		fmt.Fprint(w, "{}")
+	})}
+	go server.Serve(ln)
+	defer server.Close()
+	if err := <-done; err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// Each principal's requests bear its own signature, the door's the door's.
+func TestCredentialsAreThePrincipals(t *testing.T) {
+	var last atomic.Value
+	s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		_, after, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+		id, _, _ := strings.Cut(after, "/")
+		last.Store(id)
+		fmt.Fprint(w, "{}")
+	}, func(o *Options) {
+		o.Of = func(p principal.Principal) aws.CredentialsProvider {
+			if p.ID == "unknown" {
+				return nil
+			}
+			return credentials.NewStaticCredentialsProvider("AKIDOF"+p.ID, "s", "")
+		}
+	})
+	for id, want := range map[string]string{"": "AKIDDOOR", "a": "AKIDOFa", "b": "AKIDOFb"} {
+		if _, err := s.Do(principal.With(t.Context(), principal.Principal{ID: id}), "GetItem", nil, nil); err != nil || last.Load() != want {
+			t.Errorf("%q signs as %v, %v", id, last.Load(), err)
+		}
+	}
+	_, err := s.Do(principal.With(t.Context(), principal.Principal{ID: "unknown"}), "GetItem", nil, nil)
+	if e := exception.Of(err); e.Kind != exception.UnrecognizedClient {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEndpoints(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://dynamodb.eu-west-1.amazonaws.com":             "https://dynamodb.eu-west-1.amazonaws.com eu-west-1 streams.dynamodb.eu-west-1.amazonaws.com",
+		"https://dynamodb.cn-north-1.amazonaws.com.cn/":        "https://dynamodb.cn-north-1.amazonaws.com.cn cn-north-1 streams.dynamodb.cn-north-1.amazonaws.com.cn",
+		"https://123.ddb.us-west-2.amazonaws.com":              "https://123.ddb.us-west-2.amazonaws.com us-west-2 123.ddb.us-west-2.amazonaws.com",
+		"https://vpce-1.dynamodb.us-east-2.vpce.amazonaws.com": "https://vpce-1.dynamodb.us-east-2.vpce.amazonaws.com us-east-2 vpce-1.dynamodb.us-east-2.vpce.amazonaws.com",
+		"http://localhost:8000":                                "http://localhost:8000  localhost:8000",
+	} {
+		e, err := ParseEndpoint(text)
+		if got := fmt.Sprint(e, " ", e.Region, " ", e.Streams.Host); err != nil || got != want {
+			t.Errorf("%s is %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "localhost:8000", "ftp://x", "http://", "http://a/path", "http://a?b=c", "http://u:secret@a", "http://a b"} {
+		if e, err := ParseEndpoint(text); err == nil || !strings.Contains(err.Error(), "wanted") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q is %v, %v", text, e, err)
+		}
+	}
+	for text, want := range map[string]bool{"http://localhost:1": true, "http://127.0.0.2:1": true, "http://[::1]:1": true, "http://10.0.0.1": false, "http://a.localhost.example": false} {
+		if e, err := ParseEndpoint(text); err != nil || e.OnThisMachine() != want {
+			t.Errorf("%s: %v %v", text, e.OnThisMachine(), err)
+		}
+	}
+}
+
+func TestOperations(t *testing.T) {
+	s := new(Store)
+	for op, want := range map[string]bool{"PutItem": true, "CreateBackup": true, "": false, "a/b": false, "x\r\ny": false, strings.Repeat("x", 65): false} {
+		if s.Has(op) != want {
+			t.Errorf("%q", op)
+		}
+	}
+}
