@@ -3,7 +3,6 @@ package exception
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
@@ -91,7 +90,7 @@ func decodeThrottling(r *jsontext.Reader) (t ThrottlingReason) {
 // the API's, such as a proxy's.
 func Unforeseen(status int, body []byte) *Error {
 	k := InternalServerError
-	if status == http.StatusServiceUnavailable || status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+	if status == 503 || status == 502 || status == 504 {
 		k = ServiceUnavailable
 	}
 	const shown = 200
