@@ -36,6 +36,9 @@ type configFile struct {
 	Capacity               []string `yaml:"capacity"`
 	CapacitySplitAfter     string   `yaml:"capacity-split-after"`
 	IndexLag               string   `yaml:"index-lag"`
+	Cache                  string   `yaml:"cache"`
+	CacheTTL               string   `yaml:"cache-ttl"`
+	QueryCacheTTL          string   `yaml:"query-cache-ttl"`
 	Drain                  string   `yaml:"drain"`
 	LogLevel               string   `yaml:"log-level"`
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/cache"
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/engine/items"
@@ -21,6 +22,7 @@ import (
 // dynamoDB is the DynamoDB side of serve.
 type dynamoDB struct {
 	door  *dynamodoor.Door
+	cache *cache.Cache // nil where there is none
 	items *items.Store
 	own   *storage.DB // where the CQL side has no engine to share one with
 }
@@ -68,9 +70,14 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, backend store.Store, log *s
 	if err := router.Start(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
+	front, cached, err := s.withCache(router, 0, log)
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	d.cache = cached
 	tls, err := s.serverTLS()
 	if err == nil {
-		d.door, err = dynamodoor.New(dynamodoor.Options{Store: router, TLS: tls, Log: log})
+		d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, TLS: tls, Log: log})
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())

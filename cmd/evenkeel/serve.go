@@ -42,6 +42,7 @@ type serveCmd struct {
 	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
 
 	capacityFlags
+	cacheFlags
 
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
@@ -70,6 +71,9 @@ func (s *serveCmd) Run(std *stdio) error {
 
 func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Signal) error {
 	if err := s.checkCapacity(); err != nil {
+		return err
+	}
+	if err := s.checkCache(); err != nil {
 		return err
 	}
 	log := s.logger(std.err)
@@ -146,6 +150,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	collectors := []prometheus.Collector{doorCollector{door}}
 	if dynamo != nil {
 		collectors = append(collectors, dynamoCollector{dynamo.door})
+		if dynamo.cache != nil {
+			collectors = append(collectors, cacheCollector{dynamo.cache})
+		}
 		go func() {
 			if err := dynamo.door.Serve(dynamoLn); err != nil {
 				failed <- err
