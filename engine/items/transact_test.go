@@ -53,6 +53,10 @@ func TestTransactionOnOneItemTwice(t *testing.T) {
 	if e.Message != "Transaction request cannot include multiple operations on one item" {
 		t.Errorf("message %q", e.Message)
 	}
+	const get = `{"Get":{"TableName":"Tab","Key":{"k":{"S":"a"}}}}`
+	if e := s.fails(t, exception.Validation, "TransactGetItems", `{"TransactItems":[`+get+`,`+get+`]}`); e.Message != "Transaction request cannot include multiple operations on one item" {
+		t.Errorf("message %q", e.Message)
+	}
 	s.fails(t, exception.ResourceNotFound, "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"Nothing","Key":{"k":{"S":"a"}}}}]}`)
 	s.fails(t, exception.TransactionCanceled, "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"Tab","Key":{"k":{"N":"1"}}}}]}`)
 }

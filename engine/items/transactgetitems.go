@@ -18,12 +18,19 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 		shapes[i] = t.shape.Load()
 	}
 	var wrong reasons
+	seen := make(map[string]bool, len(q.Gets))
 	for i := range q.Gets {
 		if err := shapes[i].Table.CheckKey(q.Gets[i].Key); err != nil {
 			if err := wrong.add(len(q.Gets), i, err); err != nil {
 				return nil, err
 			}
+			continue
 		}
+		c.key = s.appendItemKey(c.key[:0], shapes[i], q.Gets[i].Key)
+		if seen[string(c.key)] {
+			return nil, errTwice
+		}
+		seen[string(c.key)] = true
 	}
 	if err := wrong.cancelled(); err != nil {
 		return nil, err

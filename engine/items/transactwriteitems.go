@@ -137,12 +137,16 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 		}
 		a.key = s.appendItemKey(nil, a.sh, a.at)
 		if seen[string(a.key)] {
-			return nil, exception.Invalid("Transaction request cannot include multiple operations on one item")
+			return nil, errTwice
 		}
 		seen[string(a.key)] = true
 	}
 	return actions, wrong.cancelled()
 }
+
+// errTwice is what AWS says of two parts of a transaction, of reads as of writes,
+// that are about one item.
+var errTwice = exception.Invalid("Transaction request cannot include multiple operations on one item")
 
 // admitAll is whether the tables' limits let a transaction go on.
 func (s *Store) admitAll(actions []action) error {
