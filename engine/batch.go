@@ -86,6 +86,17 @@ func batchKind(t wire.BatchType) syntax.BatchKind {
 	return syntax.BatchLogged
 }
 
+// batchType is how errors of a batch call it.
+func batchType(k syntax.BatchKind) string {
+	switch k {
+	case syntax.BatchUnlogged:
+		return wire.WriteUnloggedBatch
+	case syntax.BatchCounter:
+		return wire.WriteCounter
+	}
+	return wire.WriteBatch
+}
+
 func (c *call) batchStatement(s *state, st *wire.BatchStatement) (*plan, error) {
 	if !st.Prepared {
 		return newPlan(s, string(st.Text), c.keyspace())
@@ -125,6 +136,9 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 		if !c.detached {
 			return refused, nil
 		}
+		if err := w.afford(wire.WriteCAS); err != nil {
+			return answered, err
+		}
 		return answered, c.casBatch(&w)
 	}
 	for _, wp := range p.writes {
@@ -142,7 +156,13 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 			c.warnings = nil
 			return refused, nil
 		}
+		if err := w.afford(batchType(p.Kind)); err != nil {
+			return answered, err
+		}
 		return answered, w.commit()
+	}
+	if err := w.afford(batchType(p.Kind)); err != nil {
+		return answered, err
 	}
 	c.engine.commits.add(c.to, c.tag, &w)
 	return queued, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/engine/system"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// Prepared is how many prepared statements are kept; default 10,000. A
 	// statement that was given up is UNPREPARED, which drivers handle.
 	Prepared int
+
+	// Capacity has the tables keep the limits of Amazon Keyspaces; default none.
+	Capacity *capacity.Limits
 
 	// Clock tells the time; default time.Now.
 	Clock func() time.Time
@@ -69,6 +73,7 @@ type Engine struct {
 	changing sync.Mutex // held by one schema change at a time
 	plans    *planCache
 	commits  *committer
+	limits   *limiter // nil: there are none
 	events   events
 	hostID   [16]byte
 	pageKey  []byte // authenticates paging states
@@ -107,6 +112,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e := &Engine{options: o, db: db, clock: newClock(o.Clock), started: o.Clock()}
 	e.timeuuid = e.clock.timeuuid
+	e.limits = newLimiter(o.Capacity, o.Clock)
 	e.long = make(chan struct{}, max(longAtOnce, 2*runtime.GOMAXPROCS(0)))
 	e.plans = newPlanCache(o.Prepared)
 	if err := e.load(); err != nil {
@@ -208,6 +214,7 @@ func (e *Engine) dropData(id [16]byte) error {
 	if err := e.db.DropTable(id); err != nil {
 		return err
 	}
+	e.limits.forget(id)
 	b := e.db.NewBatch()
 	defer b.Release()
 	b.SetMeta(metaDrop+string(id[:]), nil)

@@ -78,6 +78,11 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 	if err := p.plan.checkExpiry(c.seconds, nil); err != nil {
 		return false, err
 	}
+	if c.engine.limits != nil {
+		if err := c.affordRow(p); err != nil {
+			return false, err
+		}
+	}
 	c.rowPlan = p
 	c.engine.commits.add(c.to, c.tag, c)
 	return true, nil

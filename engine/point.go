@@ -5,6 +5,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
@@ -89,10 +90,25 @@ func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 	if len(r.raw) > maxKey {
 		return false, nil
 	}
+	token := partitioner.Murmur3(r.raw)
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns}
-	found, err := p.table.store.Get(partitioner.Murmur3(r.raw), r.raw, r.clustering, &r.query, &r.row)
+	var at capacity.Key
+	if c.engine.limits != nil {
+		if at, err = c.admitRead(p.table, token, r.raw, r.clustering); err != nil {
+			return true, err
+		}
+		r.query.All = true
+	}
+	found, err := p.table.store.Get(token, r.raw, r.clustering, &r.query, &r.row)
 	if err != nil {
 		return true, storageError(err)
+	}
+	if c.engine.limits != nil {
+		n := 0
+		if found {
+			n = rowMetadata + sizeOfKey(r.key, r.clustering) + sizeOfCells(r.row.Cells)
+		}
+		c.spendRead(p.table, at, readUnits(n, c.params.Consistency))
 	}
 	c.writer.Begin(c.buffer, c.resultMetadata(p, k))
 	if found {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
@@ -31,6 +32,9 @@ type read struct {
 	left   int // rows or groups of LIMIT that are left; -1 is no bound
 	inside int // of PER PARTITION LIMIT, in this partition; -1 is no bound
 	sets   int // rows of the page
+
+	at    capacity.Key // where the partition is, where there are limits
+	bytes int          // that were read of it, as Keyspaces counts them
 
 	group  grouping
 	out    [][]byte // the values of a row
@@ -74,6 +78,7 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 		c.warnings = append(c.warnings, w)
 	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
+	r.query.All = r.limited() // whole rows count, whatever is asked of them
 	if !b.Empty() && !wholePartition(b.Slices) {
 		r.query.Slices = make([]storage.Slice, len(b.Slices))
 		for i, s := range b.Slices {
@@ -84,6 +89,9 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	r.group.begin(p)
 	return nil
 }
+
+// limited says whether what is read counts against limits.
+func (r *read) limited() bool { return r.c.engine.limits != nil && r.plan.table.store != nil }
 
 // wholePartition says whether slices are all of a partition.
 func wholePartition(s []analysis.Slice) bool {
@@ -144,8 +152,18 @@ func (r *read) partitions(at *position) (bool, error) {
 		if first != nil {
 			r.query.After = first.after
 		}
+		if r.limited() {
+			var err error
+			if r.at, err = r.c.admitRead(r.plan.table, r.token, r.raw, nil); err != nil {
+				return false, err
+			}
+			r.bytes = 0
+		}
 		r.source = r.open()
 		full, err := r.each(first)
+		if r.limited() {
+			r.c.spendRead(r.plan.table, r.at, readUnits(r.bytes, r.c.params.Consistency))
+		}
 		if full || err != nil {
 			return full, err
 		}
@@ -247,7 +265,18 @@ func (r *read) each(at *position) (full bool, err error) {
 		if goesOn && r.inside != unbound {
 			r.inside = at.inPartition
 		}
+		if r.limited() && r.b.Scan {
+			if r.at, err = r.c.admitRead(r.plan.table, token, r.raw, nil); err != nil {
+				return false, err
+			}
+			r.bytes = 0
+		}
 		full, err := r.partition(goesOn)
+		if r.limited() && r.b.Scan {
+			// Rounded for each partition, a scan of small ones would cost many times what
+			// it reads.
+			r.c.spendRead(r.plan.table, r.at, float64(r.bytes)/4096*readFactor(r.c.params.Consistency))
+		}
 		if full || err != nil {
 			return full, err
 		}
@@ -265,6 +294,9 @@ func (r *read) partition(goesOn bool) (bool, error) {
 	}
 	static := r.source.Static()
 	r.view.partition(r.key, static)
+	if r.limited() && static != nil {
+		r.bytes += staticMetadata + sizeOfKey(r.key, nil) + sizeOfCells(static.Cells)
+	}
 	if r.plan.StaticsOnly {
 		return r.partitionOnly()
 	}
@@ -279,6 +311,9 @@ func (r *read) partition(goesOn bool) (bool, error) {
 		found = true
 		row := r.source.Row()
 		r.view.row(row)
+		if r.limited() {
+			r.bytes += rowMetadata + sizeOfKey(r.key, row.Clustering) + sizeOfCells(row.Cells)
+		}
 		if !r.b.Matches(&r.view) {
 			continue
 		}

@@ -58,17 +58,32 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 	if err := w.prepare(nil); err != nil {
 		return answered, err
 	}
+	slow := p.Counter || w.reads
+	if slow && !p.Conditional() && !c.detached {
+		return refused, nil
+	}
+	if err := w.afford(writeType(p)); err != nil {
+		return answered, err
+	}
 	switch {
 	case p.Conditional():
 		return answered, c.casRow(&w)
-	case p.Counter || w.reads:
-		if !c.detached {
-			return refused, nil
-		}
+	case slow:
 		return answered, w.commit()
 	}
 	c.engine.commits.add(c.to, c.tag, &w)
 	return queued, nil
+}
+
+// writeType is how errors of a single write call it.
+func writeType(p *writePlan) string {
+	switch {
+	case p.Conditional():
+		return wire.WriteCAS
+	case p.Counter:
+		return wire.WriteCounter
+	}
+	return wire.WriteSimple
 }
 
 func (c *call) checkWriteLevel(p *writePlan) error {
