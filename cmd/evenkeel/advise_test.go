@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,27 +29,7 @@ import (
 // advised runs advise on planted data.
 func advised(t *testing.T, s *planted.Set, target string) (*advice.Report, *planted.Table) {
 	t.Helper()
-	dir := t.TempDir()
-	data := s.Rows()
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Write(data.Names)
-	w.WriteAll(data.Rows)
-	file, queries := filepath.Join(dir, "data.csv"), filepath.Join(dir, "queries.txt")
-	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(queries, []byte(s.Queries), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	if code := run([]string{"advise", file, "--queries", queries, "--target", target, "--json"}, &out, &errs); code != 0 {
-		t.Fatalf("exit %d: %s", code, &errs)
-	}
-	r := &advice.Report{}
-	if err := json.Unmarshal(out.Bytes(), r); err != nil {
-		t.Fatal(err)
-	}
+	r, data, _ := advisedFile(t, s, target)
 	return r, data
 }
 
