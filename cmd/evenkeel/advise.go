@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -24,10 +26,10 @@ import (
 
 // adviseCmd is `evenkeel advise`.
 type adviseCmd struct {
-	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table is a live table."`
+	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table and dynamodb://us-east-1/table (or dynamodb://host:port/table) are live tables."`
 
 	Queries             string            `placeholder:"FILE" help:"The statements that the table has to serve, one a line, CQL or DynamoDB expressions, the rate behind them: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
-	Target              string            `enum:"cassandra,keyspaces,scylla,dynamodb" default:"cassandra" help:"Whose limits, prices and statements: ${enum} (${default})."`
+	Target              string            `enum:",cassandra,keyspaces,scylla,dynamodb" default:"" placeholder:"STORE" help:"Whose limits, prices and statements: cassandra, keyspaces, scylla or dynamodb (cassandra; of a table of DynamoDB, dynamodb)."`
 	Table               string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
 	Type                map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
 	EventTime           string            `placeholder:"COL" help:"The column that says when a row was written, or none; the most likely one by default."`
@@ -39,8 +41,8 @@ type adviseCmd struct {
 	HTML                string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too; values of keys are redacted in it."`
 	ShowKeys            bool              `help:"Show values of keys in the HTML file."`
 
-	Sample       float64 `placeholder:"PART" help:"Of a live table read that part only, such as 0.01, in pieces all over its tokens."`
-	PasswordFile string  `placeholder:"FILE" help:"File with the password of the user in cql://user@host/keyspace.table."`
+	tableFlags
+	PasswordFile string `placeholder:"FILE" help:"File with the password of the user in cql://user@host/keyspace.table."`
 
 	inputFlags
 	types map[string]*value.Type
@@ -51,6 +53,12 @@ const noVerdict = 4
 
 // Validate reads what can be judged without the data.
 func (a *adviseCmd) Validate() error {
+	if a.Target == "" {
+		a.Target = "cassandra"
+		if livedynamo.Is(a.Data) {
+			a.Target = "dynamodb"
+		}
+	}
 	a.types = make(map[string]*value.Type)
 	for column, name := range a.Type {
 		t := value.Named(strings.ToLower(name))
@@ -67,13 +75,13 @@ func (a *adviseCmd) Validate() error {
 	case a.LocalIndex && a.Target != "dynamodb":
 		return fmt.Errorf("--local-index is for --target dynamodb")
 	}
-	if a.Sample < 0 || a.Sample > 1 || a.Sample != a.Sample {
-		return fmt.Errorf("--sample: %v is no part of the whole, above 0 and up to 1", a.Sample)
+	if err := a.tableFlags.check(live.Is(a.Data) || livedynamo.Is(a.Data)); err != nil {
+		return err
 	}
-	if !live.Is(a.Data) && (a.Sample > 0 || a.PasswordFile != "") {
-		return fmt.Errorf("--sample and --password-file are for live tables, cql://host/keyspace.table")
+	if !live.Is(a.Data) && a.PasswordFile != "" {
+		return fmt.Errorf("--password-file is for live tables, cql://host/keyspace.table")
 	}
-	return a.check()
+	return a.inputFlags.check()
 }
 
 // Run reads the rows twice or three times, and reports.
@@ -137,7 +145,7 @@ func adviseHint(err error) string {
 	case errors.As(err, &column):
 		return columnHint(column.Column, column.Columns)
 	}
-	if hint := live.Hint(err); hint != "" {
+	if hint := cmp.Or(live.Hint(err), livedynamo.Hint(err)); hint != "" {
 		return hint
 	}
 	return rows.Hint(err)
@@ -174,7 +182,7 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	boundMemory()
-	src, done, err := a.open(ctx)
+	src, done, err := a.open(ctx, std, o.Prices)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +216,10 @@ type input interface {
 }
 
 // open opens the data.
-func (a *adviseCmd) open(ctx context.Context) (in input, done func(), err error) {
+func (a *adviseCmd) open(ctx context.Context, std *stdio, list *prices.List) (in input, done func(), err error) {
+	if livedynamo.Is(a.Data) {
+		return a.openDynamoDB(ctx, std.err, a.Data, list)
+	}
 	if !live.Is(a.Data) {
 		src, err := rows.Open(a.Data, a.inputFlags.options(true))
 		if err != nil {
@@ -293,6 +304,9 @@ func (a *adviseCmd) tableName(qs []queries.Query) string {
 	}
 	if at, err := live.Parse(a.Data); err == nil {
 		return at.Keyspace + "." + at.Table
+	}
+	if at, err := livedynamo.Parse(a.Data); err == nil {
+		return at.Table
 	}
 	return advice.TableName(filepath.ToSlash(a.Data))
 }

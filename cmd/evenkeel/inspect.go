@@ -18,6 +18,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/report"
@@ -25,7 +26,7 @@ import (
 
 // inspectCmd is `evenkeel inspect`.
 type inspectCmd struct {
-	Table string `arg:"" help:"cql://[user@]host[:port]/keyspace.table: of Cassandra, what is like it, or an evenkeel door."`
+	Table string `arg:"" help:"cql://[user@]host[:port]/keyspace.table: of Cassandra, what is like it, or an evenkeel door. Of DynamoDB: dynamodb://us-east-1/table, or dynamodb://host:port/table."`
 
 	Sample   string   `placeholder:"FRACTION" help:"Read that part of the ring: 0.01, or 1%. By default all of a small table, and of a large one as much as needs no --yes."`
 	Whole    bool     `help:"Read all of it."`
@@ -34,7 +35,7 @@ type inspectCmd struct {
 	Restart  bool     `help:"Begin anew where an inspection was not finished."`
 	Nodetool []string `name:"nodetool" placeholder:"FILE" help:"Output of nodetool toppartitions, nodetool tablehistograms or sstablepartitions; - is standard input. Again for more."`
 	Top      int      `default:"10" help:"How many of the largest partitions to name (${default})."`
-	Target   string   `enum:"auto,cassandra,keyspaces" default:"auto" help:"What bills its reads: ${enum} (${default}: found out)."`
+	Target   string   `enum:"auto,cassandra,keyspaces,dynamodb" default:"auto" help:"What bills its reads: ${enum} (${default}: found out)."`
 	Prices   string   `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region   string   `default:"us-east-1" help:"Whose prices (${default})."`
 	JSON     bool     `name:"json" help:"Print the report as JSON: sizes, largest, nodes, growth, key, unknown, …"`
@@ -43,7 +44,8 @@ type inspectCmd struct {
 
 	liveFlags
 	at       live.Address
-	fraction float64 // 0: by the table's size
+	dynamo   *livedynamo.Address // of DynamoDB
+	fraction float64             // 0: by the table's size
 }
 
 // partialResult is the exit code of a report on less than was planned.
@@ -55,7 +57,16 @@ func (c *inspectCmd) Validate() error {
 		return nil // kong says that it is missing
 	}
 	var err error
-	if c.at, err = live.Parse(c.Table); err != nil {
+	if livedynamo.Is(c.Table) {
+		at, err := livedynamo.Parse(c.Table)
+		if err != nil {
+			return liveHint(err)
+		}
+		c.dynamo = &at
+		if err := c.checkDynamoDB(); err != nil {
+			return err
+		}
+	} else if c.at, err = live.Parse(c.Table); err != nil {
 		return liveHint(err)
 	}
 	switch {
@@ -108,6 +119,9 @@ func (c *inspectCmd) Run(std *stdio) error {
 }
 
 func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
+	if c.dynamo != nil {
+		return c.inspectDynamoDB(ctx, std)
+	}
 	outside, err := c.outside()
 	if err != nil {
 		return err
@@ -129,8 +143,15 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 	if err := s.prepare(ctx); err != nil {
 		return early(ctx, err)
 	}
+	return s.carryOut(ctx, func(finish context.Context, why error) (*inspection.Report, error) {
+		return s.report(finish, ctx, why, outside)
+	})
+}
+
+// carryOut reads what was planned, and reports on what was read.
+func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Context, why error) (*inspection.Report, error)) error {
 	why := s.read(ctx)
-	if errors.Is(why, live.ErrDropped) {
+	if errors.Is(why, live.ErrDropped) || errors.Is(why, livedynamo.ErrDropped) {
 		s.forget()
 		return why
 	}
@@ -140,22 +161,22 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 	// What is still to be asked is little: it is asked also after an interruption.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	report, err := s.report(finish, ctx, why, outside)
+	report, err := makeReport(finish, why)
 	if err != nil {
 		return err
 	}
 	if err := s.keep(report); err != nil {
 		return err
 	}
-	if err := c.print(std, report); err != nil {
+	if err := s.cmd.print(s.std, report); err != nil {
 		return err
 	}
 	if report.Coverage.Partial {
 		err := fmt.Errorf("the result is partial, of %s of what was planned: %s", percentText(report.Coverage.Read/report.Coverage.Planned), report.Coverage.Why)
-		if file == "" {
+		if s.file == "" {
 			return &coded{withHint(err, "with --state FILE the same command goes on where this one stopped"), partialResult}
 		}
-		return &coded{withHint(err, "the same command goes on where this one stopped (%s)", file), partialResult}
+		return &coded{withHint(err, "the same command goes on where this one stopped (%s)", s.file), partialResult}
 	}
 	return nil
 }
@@ -191,6 +212,11 @@ func (c *inspectCmd) priceList(keyspaces bool) (*prices.List, error) {
 	if c.Target == "cassandra" || c.Target == "auto" && !keyspaces {
 		return nil, nil
 	}
+	return c.pricesOf("keyspaces", c.Region)
+}
+
+// pricesOf is the prices of a store in a region.
+func (c *inspectCmd) pricesOf(store, region string) (*prices.List, error) {
 	f := prices.Builtin()
 	if c.Prices != "" {
 		text, err := os.ReadFile(c.Prices)
@@ -201,9 +227,9 @@ func (c *inspectCmd) priceList(keyspaces bool) (*prices.List, error) {
 			return nil, fmt.Errorf("--prices %s: %w", c.Prices, err)
 		}
 	}
-	list, err := f.Of("keyspaces", c.Region)
+	list, err := f.Of(store, region)
 	if err != nil {
-		return nil, withHint(fmt.Errorf("--region %s: %w", c.Region, err), "--prices FILE has others; the form is that of workbench/prices/prices.yaml")
+		return nil, withHint(fmt.Errorf("--region %s: %w", region, err), "--prices FILE has others; the form is that of workbench/prices/prices.yaml")
 	}
 	return list, nil
 }
@@ -253,7 +279,13 @@ func (c *inspectCmd) stateFile() (string, error) {
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}
-	name := strings.NewReplacer(":", "_", "/", "_", `"`, "", "[", "", "]", "").Replace(c.at.Hosts[0] + "_" + c.at.Keyspace + "." + c.at.Table)
+	table := ""
+	if c.dynamo != nil {
+		table = "dynamodb_" + c.dynamo.Host() + "_" + c.dynamo.Table
+	} else {
+		table = c.at.Hosts[0] + "_" + c.at.Keyspace + "." + c.at.Table
+	}
+	name := strings.NewReplacer(":", "_", "/", "_", `"`, "", "[", "", "]", "").Replace(table)
 	return filepath.Join(dir, "evenkeel", "inspect", name+".json"), nil
 }
 

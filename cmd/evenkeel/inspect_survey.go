@@ -16,7 +16,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
+	"github.com/evenkeel/evenkeel/workbench/prices"
 )
 
 // survey is an inspection under way.
@@ -36,6 +38,13 @@ type survey struct {
 	state    *inspection.State
 	run      *inspection.Run
 	predict  inspection.Prediction
+
+	// What differs with the store: reading a range of the plan, and whether the table is
+	// still the same.
+	segments  bool    // ranges are segments of a Scan
+	units     float64 // read units a second, at the most; 0: no limit
+	readRange func(ctx context.Context, i int, bar *inspectProgress) error
+	same      func(ctx context.Context) error
 
 	mu    sync.Mutex // of run, while several read
 	saved time.Time
@@ -72,9 +81,16 @@ func (s *survey) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.load(); err != nil {
+	s.readRange, s.same = s.readTokens, s.t.Same
+	if err := s.load(s.t.Address().Name(), hexOf(func() []byte { id := s.t.Schema().ID; return id[:] }())); err != nil {
 		return err
 	}
+	return s.plan(list)
+}
+
+// plan says what is to be read and what that takes, and asks for a yes where it is
+// much.
+func (s *survey) plan(list *prices.List) error {
 	fraction := s.cmd.fraction
 	if fraction == 0 {
 		fraction = inspection.Fraction(s.size, list)
@@ -88,10 +104,11 @@ func (s *survey) prepare(ctx context.Context) error {
 	}
 	s.page = inspection.Page(s.size.RowBytes)
 	if s.run == nil {
-		plan := inspection.NewPlan(s.nodes, inspection.PlanOptions{
-			Fraction: fraction, Pieces: inspection.Pieces(s.size.Rows, s.size.Partitions, fraction), Seed: rand.Uint64(),
-		})
-		s.run = &inspection.Run{Plan: plan, Began: time.Now()}
+		o := inspection.PlanOptions{Fraction: fraction, Pieces: inspection.Pieces(s.size.Rows, s.size.Partitions, fraction), Seed: rand.Uint64()}
+		if s.segments {
+			o.Segments = min(livedynamo.MaxSegments, int(float64(o.Pieces)/fraction))
+		}
+		s.run = &inspection.Run{Plan: inspection.NewPlan(s.nodes, o), Began: time.Now()}
 	} else {
 		fmt.Fprintf(s.std.err, "evenkeel: going on with the inspection of %s, %s of it done (--restart begins anew)\n",
 			s.run.Began.Format("2006-01-02 15:04"), percentText(float64(len(s.run.Done))/float64(len(s.run.Plan.Ranges))))
@@ -99,6 +116,9 @@ func (s *survey) prepare(ctx context.Context) error {
 	left := s.run.Left()
 	share := fraction * float64(len(left)) / float64(max(1, len(s.run.Plan.Ranges)))
 	s.predict = inspection.Predict(s.size, share, len(left), s.page, s.cmd.Rate, list)
+	if s.segments {
+		s.predict.Scan(s.units)
+	}
 	fmt.Fprintln(s.std.err, "evenkeel: "+predictText(s.predict, fraction, s.cmd.fraction == 0, len(s.run.Done) > 0))
 	if above := s.predict.Above(); above != "" && !s.cmd.Yes {
 		return withHint(fmt.Errorf("that is much: %s", above), "--yes reads it; --sample %.2g reads less", inspection.Fraction(s.size, list))
@@ -196,10 +216,8 @@ func (s *survey) probe(ctx context.Context) error {
 	return nil
 }
 
-// load reads the state.
-func (s *survey) load() error {
-	id := hexOf(func() []byte { id := s.t.Schema().ID; return id[:] }())
-	name := s.t.Address().Name()
+// load reads the state of the table of that name and id.
+func (s *survey) load(name, id string) error {
 	s.state = inspection.NewState(name, id)
 	if s.file == "" {
 		return nil
@@ -298,13 +316,13 @@ feed:
 	close(left)
 	wg.Wait()
 	if s.run.Complete() {
-		return s.t.Same(context.WithoutCancel(ctx))
+		return s.same(context.WithoutCancel(ctx))
 	}
 	return context.Cause(ctx)
 }
 
-// readRange counts a range, and adds it when it has come whole.
-func (s *survey) readRange(ctx context.Context, i int, bar *inspectProgress) error {
+// readTokens counts a range, and adds it when it has come whole.
+func (s *survey) readTokens(ctx context.Context, i int, bar *inspectProgress) error {
 	c := inspection.NewCounter(s.t.Schema(), s.sizer, s.group)
 	n := int64(0)
 	err := s.t.Read(ctx, live.Range(s.run.Plan.Ranges[i]), live.Selection{Page: s.page}, func(row *live.Row) error {

@@ -45,11 +45,17 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 		if r.Whole != "" {
 			entry(std, "note", r.Whole+".")
 		}
-		entry(std, "above 10 MB", fmt.Sprintf("%s partitions; above 100 MB %s.", intervalText(r.Above.Good, wholeText), intervalText(r.Above.Most, wholeText)))
+		if r.DynamoDB == nil {
+			entry(std, "above 10 MB", fmt.Sprintf("%s partitions; above 100 MB %s.", intervalText(r.Above.Good, wholeText), intervalText(r.Above.Most, wholeText)))
+		}
 	}
 	largeText(b, "largest partitions", r.Largest, r.Coverage)
 	logicalText(b, std, r)
-	nodesText(b, std, r)
+	if r.DynamoDB != nil {
+		dynamoText(b, std, r)
+	} else {
+		nodesText(b, std, r)
+	}
 	growthText(b, std, r)
 
 	out("\n%s: %s\n", r.Key.Shape, r.Key.CQL)
@@ -156,6 +162,39 @@ func logicalText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 	largeText(b, "largest logical partitions", l.Largest, inspection.Coverage{Read: 1})
 }
 
+// dynamoText is what DynamoDB says of a table, and what its indexes are like.
+func dynamoText(b *bufio.Writer, std *stdio, r *inspection.Report) {
+	d := r.DynamoDB
+	fmt.Fprintf(b, "\ntable\n")
+	mode := "on demand"
+	if d.Billing == "PROVISIONED" {
+		mode = fmt.Sprintf("provisioned, %s read and %s write units", countText(float64(d.ReadUnits)), countText(float64(d.WriteUnits)))
+	}
+	if d.WarmWrites > 0 {
+		mode += fmt.Sprintf("; warm throughput %s read and %s write units", countText(float64(d.WarmReads)), countText(float64(d.WarmWrites)))
+	}
+	entry(std, "throughput", mode+".")
+	entry(std, "says itself", fmt.Sprintf("%s items, %s (AWS counts every six hours).", countText(float64(d.Items)), bytesText(float64(d.Bytes))))
+	for i := range d.Indexes {
+		ix := &d.Indexes[i]
+		fmt.Fprintf(b, "\nindex %s, %s: HASH %s", ix.Name, ix.Kind, strings.Join(ix.Key[:ix.Partition], ", "))
+		if len(ix.Key) > ix.Partition {
+			fmt.Fprintf(b, ", RANGE %s", strings.Join(ix.Key[ix.Partition:], ", "))
+		}
+		fmt.Fprintf(b, "; %s\n", ix.Projection)
+		if ix.Sharding != "" {
+			entry(std, "sharded", ix.Sharding+".")
+		}
+		entry(std, "entries", fmt.Sprintf("%s in %s partition keys.", intervalText(ix.Entries, wholeText), intervalText(ix.Partitions, wholeText)))
+		for j, l := range ix.Largest {
+			if j == 3 {
+				break
+			}
+			fmt.Fprintf(b, "  %10s %12s items %6s  %s\n", "", countText(float64(l.Rows)), percentText(l.Share), shortened(inspection.Text(l.Key, l.Token)))
+		}
+	}
+}
+
 func nodesText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 	fmt.Fprintf(b, "\nnodes\n")
 	if len(r.Nodes) > 1 {
@@ -214,8 +253,11 @@ func predictText(p inspection.Prediction, fraction float64, chosen, rest bool) s
 	if p.Seconds >= 1 {
 		text += fmt.Sprintf(", %s at the rate set", time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))
 	}
-	if p.Currency != "" {
+	switch {
+	case p.Currency != "":
 		text += fmt.Sprintf("; %s read units, %.4f %s (prices of %s)", countText(p.ReadUnits), p.Money, p.Currency, p.Prices)
+	case p.ReadUnits > 0:
+		text += fmt.Sprintf("; %s read units", countText(math.Ceil(p.ReadUnits)))
 	}
 	return text + "; known from " + p.From
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 )
 
 // liveFlags say how to connect to a live table.
@@ -67,7 +69,7 @@ func (f *liveFlags) options(at live.Address) (live.Options, error) {
 // liveHint gives an error of a live table its way out.
 func liveHint(err error) error {
 	var h *hinted
-	if hint := live.Hint(err); hint != "" && !errors.As(err, &h) {
+	if hint := cmp.Or(live.Hint(err), livedynamo.Hint(err)); hint != "" && !errors.As(err, &h) {
 		return withHint(err, "%s", hint)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/keys"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/report"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 	"github.com/evenkeel/evenkeel/workbench/simulation"
@@ -18,7 +19,7 @@ import (
 
 // simulateCmd is `evenkeel simulate`.
 type simulateCmd struct {
-	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input."`
+	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; dynamodb://us-east-1/table, or dynamodb://host:port/table, is a live table."`
 
 	Key          []string          `required:"" sep:"none" placeholder:"KEY" help:"A partition key to try, again for more: 'code', 'code,user', 'code,salt(user,200)', 'day,shard(title,200)', 'day,code_points(title,200)'."`
 	Partitions   int               `default:"4" help:"How many partitions (${default})."`
@@ -33,6 +34,7 @@ type simulateCmd struct {
 	JSON         bool              `name:"json" help:"Print the report as JSON: keys, sizes, max_over_mean, …"`
 	HTML         string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too."`
 
+	tableFlags
 	inputFlags
 	options simulation.Options
 }
@@ -69,7 +71,10 @@ func (s *simulateCmd) Validate() error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := s.check(); err != nil {
+	if err := s.tableFlags.check(livedynamo.Is(s.Data)); err != nil {
+		return err
+	}
+	if err := s.inputFlags.check(); err != nil {
 		return err
 	}
 	s.options = o
@@ -81,7 +86,7 @@ func (s *simulateCmd) Run(std *stdio) error {
 	r, err := s.simulate(std)
 	if err != nil {
 		err = fmt.Errorf("simulate: %w", err)
-		if hint := rows.Hint(err); hint != "" {
+		if hint := adviseHint(err); hint != "" {
 			return withHint(err, "%s", hint)
 		}
 		return err
@@ -100,11 +105,11 @@ func (s *simulateCmd) Run(std *stdio) error {
 }
 
 func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
-	src, err := rows.Open(s.Data, s.inputFlags.options(false))
+	src, done, err := s.open(std)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
+	defer done()
 	s.options.Detail = s.HTML != ""
 	sim, err := simulation.New(s.options)
 	if err != nil {
@@ -137,6 +142,18 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	r := sim.Report()
 	r.Data, r.BadRows = src.Name(), scanned.Bad
 	return r, nil
+}
+
+// open opens the data.
+func (s *simulateCmd) open(std *stdio) (*rows.Source, func(), error) {
+	if livedynamo.Is(s.Data) {
+		return s.openDynamoDB(context.Background(), std.err, s.Data, nil)
+	}
+	src, err := rows.Open(s.Data, s.inputFlags.options(false))
+	if err != nil {
+		return nil, nil, err
+	}
+	return src, src.Close, nil
 }
 
 // simulated adds the rows of batches to a simulation.

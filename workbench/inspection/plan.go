@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 )
@@ -30,6 +31,10 @@ type PlanOptions struct {
 	Fraction float64 `json:"fraction"` // of the ring; 1: all
 	Pieces   int     `json:"pieces"`   // at least so many, as far as the ring goes
 	Seed     uint64  `json:"seed"`
+
+	// Segments, where not 0, says that the table has no ring that is known, and is read
+	// by equal parts of its hashes, so many in all.
+	Segments int `json:"segments,omitempty"`
 }
 
 // Plan is what is read: ranges that each belong to one node.
@@ -46,6 +51,13 @@ func NewPlan(nodes []Node, o PlanOptions) *Plan {
 	}
 	p := &Plan{PlanOptions: o, Nodes: nodes}
 	rnd := rand.New(rand.NewPCG(o.Seed, 1))
+	if o.Segments > 0 {
+		list := rnd.Perm(o.Segments)
+		for _, n := range list[:max(1, int(math.Round(o.Fraction*float64(o.Segments))))] {
+			p.Ranges = append(p.Ranges, Range{segmentEdge(n, o.Segments), segmentEdge(n+1, o.Segments)})
+		}
+		return p
+	}
 	ends := []int64{math.MaxInt64}
 	for _, n := range nodes {
 		ends = append(ends, n.Tokens...)
@@ -71,6 +83,24 @@ func NewPlan(nodes []Node, o PlanOptions) *Plan {
 	}
 	rnd.Shuffle(len(p.Ranges), func(i, j int) { p.Ranges[i], p.Ranges[j] = p.Ranges[j], p.Ranges[i] })
 	return p
+}
+
+// segmentEdge is where segment n of so many begins on a ring of equal ones.
+func segmentEdge(n, of int) int64 {
+	if n == of {
+		return math.MaxInt64
+	}
+	hi, _ := bits.Div64(uint64(n), 0, uint64(of))
+	return int64(hi ^ 1<<63)
+}
+
+// Segment is which segment range i is.
+func (p *Plan) Segment(i int) int {
+	hi, _ := bits.Mul64(uint64(p.Ranges[i].After)^1<<63, uint64(p.Segments))
+	if segmentEdge(int(hi), p.Segments) < p.Ranges[i].After {
+		hi++
+	}
+	return int(hi)
 }
 
 // cut adds a piece, or an interval of it that is the wanted fraction.

@@ -22,7 +22,7 @@ type Prediction struct {
 	Rows      float64 `json:"rows"`
 	Bytes     float64 `json:"bytes"`
 	Seconds   float64 `json:"seconds"`              // at the rate that is set; 0 where none is
-	ReadUnits float64 `json:"read_units,omitempty"` // of 4 KB at LOCAL_ONE, where the store bills them
+	ReadUnits float64 `json:"read_units,omitempty"` // of 4 KB read with eventual consistency (LOCAL_ONE), where the store bills them
 	Money     float64 `json:"money,omitempty"`
 	Currency  string  `json:"currency,omitempty"`
 	Prices    string  `json:"prices,omitempty"` // date and region
@@ -60,6 +60,15 @@ func Predict(s Size, fraction float64, ranges, page int, rate float64, list *pri
 		p.Currency, p.Prices = list.Currency, list.Date+", "+list.Region
 	}
 	return p
+}
+
+// Scan makes it the prediction of a Scan of DynamoDB, which takes units whether money
+// is known or not, and takes its time where units a second are bounded.
+func (p *Prediction) Scan(units float64) {
+	p.ReadUnits = math.Ceil(p.Bytes/4096)/2 + p.Requests/2
+	if units > 0 {
+		p.Seconds = math.Max(p.Seconds, p.ReadUnits/units)
+	}
 }
 
 // Above says which thresholds a prediction is above, "" where none.

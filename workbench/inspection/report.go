@@ -154,9 +154,10 @@ type Summary struct {
 	Sharding    string // what evenkeel does with the table, in a sentence
 	Whole       string // why partitions come as logical ones, where a door gives them so
 	Door        bool
-	Top         int    // partitions that are named
-	Why         string // why it is partial
-	Guess       string // what is taken for granted of sizes (Sizer.Guess)
+	Top         int          // partitions that are named
+	DynamoDB    *DynamoTable // of a table of DynamoDB; Schema has its key then, and no nodes
+	Why         string       // why it is partial
+	Guess       string       // what is taken for granted of sizes (Sizer.Guess)
 }
 
 // Summarize makes the report of a run.
@@ -217,6 +218,10 @@ func Summarize(r *Run, s Summary) *Report {
 		ri.GrowthNote = "unknown: this is the first inspection; the next one compares with it"
 	default:
 		ri.GrowthNote = "the last inspection was a moment ago: too short to tell growth"
+	}
+	if s.DynamoDB != nil {
+		ri.dynamoDB(r, &s)
+		return ri
 	}
 	ri.Key.Findings = findings(s.Schema, r, ri)
 	return ri

@@ -64,7 +64,7 @@ func (r *Run) Complete() bool { return len(r.Done) == len(r.Plan.Ranges) }
 
 // restore makes what is not written down again, and judges what was.
 func (r *Run) restore() error {
-	if r.Plan == nil || r.Plan.Pieces < 1 || !(r.Plan.Fraction > 0 && r.Plan.Fraction <= 1) || r.Plan.Pieces > 1<<20 {
+	if r.Plan == nil || r.Plan.Pieces < 1 || r.Plan.Segments < 0 || r.Plan.Segments > 1<<20 || !(r.Plan.Fraction > 0 && r.Plan.Fraction <= 1) || r.Plan.Pieces > 1<<20 {
 		return fmt.Errorf("there is no plan in it")
 	}
 	r.Plan = NewPlan(r.Plan.Nodes, r.Plan.PlanOptions)

@@ -15,6 +15,8 @@ type Partition struct {
 	Key   [][]byte `json:"-"` // serialized values of the partition key; nil where only the token is known
 	Rows  int64    `json:"rows"`
 	Bytes int64    `json:"bytes"`
+
+	Segment int `json:"segment,omitempty"` // that it was in, where the store has segments
 }
 
 // Tally is what was counted of some ranges.
@@ -37,6 +39,7 @@ type Tally struct {
 	Tuples  Distinct     `json:"tuples"` // of clustering columns
 	Shards  []ShardTally `json:"shards,omitempty"`
 	Logical *Logical     `json:"logical,omitempty"`
+	Indexes []*Logical   `json:"indexes,omitempty"` // of DynamoDB: their partitions, by the items
 }
 
 // Kept is how many of the largest partitions a Tally keeps.
@@ -362,6 +365,12 @@ func (t *Tally) Merge(o *Tally) {
 		} else if len(t.Shards) < shardsMost {
 			t.Shards = append(t.Shards, s)
 		}
+	}
+	for len(t.Indexes) < len(o.Indexes) {
+		t.Indexes = append(t.Indexes, NewLogical())
+	}
+	for i := range o.Indexes {
+		t.Indexes[i].merge(o.Indexes[i])
 	}
 	if o.Logical != nil {
 		if t.Logical == nil {

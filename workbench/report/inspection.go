@@ -38,7 +38,11 @@ func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte)
 	p.put("<p>", fmt.Sprintf("%s; %s.", r.Store, r.At.UTC().Format("2006-01-02 15:04 UTC")), "</p>\n</header>\n<main>\n")
 	p.inspectionVerdict(r)
 	p.inspectionSizes(r)
-	p.inspectionNodes(r)
+	if r.DynamoDB != nil {
+		p.inspectionIndexes(r, hide)
+	} else {
+		p.inspectionNodes(r)
+	}
 	p.inspectionGrowth(r, hide)
 	p.inspectionLargest(r, hide)
 	p.inspectionKey(r)
@@ -144,6 +148,25 @@ func (p *page) inspectionSizes(r *inspection.Report) {
 				intervalText(l.Partitions, numberText), ratio(l.PhysicalMean), numberText(l.PhysicalMax), sizeText(l.Bytes.P50.Value), sizeText(l.Bytes.P99.Value), sizeText(l.Bytes.Max), ratio(l.Evenness)), "</p>\n")
 		}
 	}
+	p.raw("</section>\n")
+}
+
+// inspectionIndexes says what the secondary indexes of a DynamoDB table are like.
+func (p *page) inspectionIndexes(r *inspection.Report, hide redactor) {
+	if len(r.DynamoDB.Indexes) == 0 {
+		return
+	}
+	p.raw("<section aria-labelledby=\"indexes\"><h2 id=\"indexes\">Secondary indexes</h2>\n")
+	var rows [][]string
+	for i := range r.DynamoDB.Indexes {
+		ix := &r.DynamoDB.Indexes[i]
+		largest, of := "", ""
+		if len(ix.Largest) > 0 {
+			largest, of = largeText(&ix.Largest[0], hide), part(ix.Largest[0].Share)
+		}
+		rows = append(rows, []string{ix.Name + " (" + ix.Kind + ")", strings.Join(ix.Key, ", "), intervalText(ix.Entries, numberText), intervalText(ix.Partitions, numberText), largest, of, ix.Sharding})
+	}
+	p.numbers("Secondary indexes", []string{"Index", "Key", "Entries", "Partition keys", "The largest", "Its share", "Sharded"}, rows)
 	p.raw("</section>\n")
 }
 

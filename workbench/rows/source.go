@@ -42,6 +42,7 @@ type Options struct {
 	Names     []string  // of the columns of CSV, where it has no header
 	Again     bool      // Scan is called more than once: standard input is kept in a temporary file
 	Stdin     io.Reader // what "-" reads; os.Stdin where nil
+	Name      string    // what "-" is called; standard input by default
 }
 
 // Source is an open file of rows. It is for one goroutine, but for Progress; one
@@ -100,6 +101,9 @@ func Open(name string, o Options) (*Source, error) {
 		s.name, s.path = "standard input", ""
 		if in = o.Stdin; in == nil {
 			in = os.Stdin
+		}
+		if o.Name != "" {
+			s.name = o.Name
 		}
 	default:
 		f, err := os.Open(name)

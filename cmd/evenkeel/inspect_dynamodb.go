@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/workbench/inspection"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
+	"github.com/evenkeel/evenkeel/workbench/prices"
+)
+
+// checkDynamoDB says which flags are not for a table of DynamoDB.
+func (c *inspectCmd) checkDynamoDB() error {
+	switch {
+	case c.PasswordFile != "" || c.TLS || c.TLSCA != "":
+		return withHint(errors.New("--password-file, --tls and --tls-ca are for cql://"), "credentials of AWS come from its own files and environment; TLS is dynamodb+https://host/table")
+	case len(c.Nodetool) > 0:
+		return errors.New("--nodetool is for Cassandra")
+	case c.Target == "cassandra" || c.Target == "keyspaces":
+		return fmt.Errorf("--target %s: the address is DynamoDB's", c.Target)
+	}
+	return nil
+}
+
+// dynamoSurvey is the inspection of a table of DynamoDB.
+type dynamoSurvey struct {
+	survey
+	t      *livedynamo.Table
+	d      livedynamo.Description
+	schema *schema.Table
+}
+
+// inspectDynamoDB inspects a table of DynamoDB.
+func (c *inspectCmd) inspectDynamoDB(ctx context.Context, std *stdio) error {
+	file, err := c.stateFile()
+	if err != nil {
+		return err
+	}
+	t, err := livedynamo.Open(ctx, *c.dynamo, livedynamo.Options{Rate: c.Rate})
+	if err != nil {
+		return early(ctx, err)
+	}
+	s := &dynamoSurvey{survey: survey{cmd: c, std: std, file: file, segments: true, units: t.Units()}, t: t, d: t.Table()}
+	if err := s.prepare(ctx); err != nil {
+		return early(ctx, err)
+	}
+	return s.carryOut(ctx, func(finish context.Context, why error) (*inspection.Report, error) { return s.report(finish, ctx, why) })
+}
+
+// prepare finds out how large the table is, and plans.
+func (s *dynamoSurvey) prepare(ctx context.Context) error {
+	s.schema = &schema.Table{Name: s.d.Name, Options: map[string]any{}, PartitionKey: []*schema.Column{keyColumn(s.d.Partition, schema.PartitionKey)}}
+	if s.d.Sort != nil {
+		s.schema.Clustering = []*schema.Column{keyColumn(*s.d.Sort, schema.Clustering)}
+	}
+	if s.d.Shards > 1 {
+		s.group = &inspection.Grouping{Logical: []int{0}, Shard: -1}
+	}
+	if err := s.probe(ctx); err != nil {
+		return err
+	}
+	list, err := s.prices()
+	if err != nil {
+		return err
+	}
+	s.readRange, s.same = s.readSegment, s.t.Same
+	if err := s.load("dynamodb "+s.d.Name, s.d.ID); err != nil {
+		return err
+	}
+	return s.plan(list)
+}
+
+// keyColumn is an attribute of a key: numbers are texts here, as DynamoDB writes them.
+func keyColumn(k livedynamo.Key, kind schema.ColumnKind) *schema.Column {
+	t := value.Native(value.Text)
+	if k.Kind == "B" {
+		t = value.Native(value.Blob)
+	}
+	return &schema.Column{Name: k.Name, Kind: kind, Type: t}
+}
+
+// prices are those of AWS; an endpoint of one's own bills nothing.
+func (s *dynamoSurvey) prices() (*prices.List, error) {
+	c := s.cmd
+	switch {
+	case c.dynamo.Region != "":
+		return c.pricesOf("dynamodb", c.dynamo.Region)
+	case c.Target == "dynamodb" || c.Prices != "":
+		return c.pricesOf("dynamodb", c.Region)
+	}
+	return nil, nil
+}
+
+// Probes: the beginnings of so many of very many segments are read first, for what
+// the table says of its size is some hours old.
+const (
+	dynamoProbes   = 8
+	dynamoSegments = 512
+)
+
+func (s *dynamoSurvey) probe(ctx context.Context) error {
+	s.size = inspection.Size{Rows: float64(s.d.Items), From: "what the table says of itself"}
+	if s.d.Items > 0 {
+		s.size.RowBytes = float64(s.d.Bytes) / float64(s.d.Items)
+	}
+	items, bytes := 0, 0
+	keys := map[string]bool{}
+	for _, seg := range livedynamo.Segments(dynamoProbes, float64(dynamoProbes)/dynamoSegments, 1) {
+		n := 0
+		_, err := s.t.Scan(ctx, seg, probeRows, func(it attribute.Item) error {
+			bytes += it.Size()
+			items++
+			v, _ := it.Get(s.d.Partition.Name)
+			keys[v.Text()] = true
+			if n++; n == probeRows {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+	}
+	if items > 0 {
+		s.size.RowBytes = float64(bytes) / float64(items)
+		s.size.Partitions = float64(len(keys)) * dynamoSegments / dynamoProbes
+	}
+	if rows := float64(items) * dynamoSegments / dynamoProbes; items >= 50 && rows > s.size.Rows {
+		s.size.Rows, s.size.From = rows, "a first sample"
+	}
+	s.size.Partitions = math.Min(math.Max(1, s.size.Partitions), math.Max(1, s.size.Rows))
+	return nil
+}
+
+// readSegment counts a segment, and adds it when it has come whole.
+func (s *dynamoSurvey) readSegment(ctx context.Context, i int, bar *inspectProgress) error {
+	plan := s.run.Plan
+	c := inspection.NewCounter(s.schema, nil, s.group)
+	item := &inspection.Item{Segment: plan.Segment(i), Indexes: make([][][]byte, len(s.d.Indexes))}
+	n, size := int64(0), int64(0)
+	var token []byte
+	_, err := s.t.Scan(ctx, livedynamo.Segment{Number: item.Segment, Of: plan.Segments}, 0, func(it attribute.Item) error {
+		hash, _ := it.Get(s.d.Partition.Name)
+		item.Key = append(item.Key[:0], []byte(hash.Text()))
+		if s.d.Sort != nil {
+			sort, _ := it.Get(s.d.Sort.Name)
+			item.Key = append(item.Key, []byte(sort.Text()))
+		}
+		token = append(append(token[:0], item.Key[0]...), 0, byte(s.t.Shard(it)), byte(s.t.Shard(it)>>8))
+		item.Token, item.Bytes = partitioner.Murmur3(token), int64(it.Size())
+		for at := range s.d.Indexes {
+			item.Indexes[at] = entryOf(it, &s.d.Indexes[at])
+		}
+		c.Item(item)
+		size += item.Bytes
+		if n++; n%1024 == 0 {
+			bar.rows(1024)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.End()
+	bar.rows(n % 1024)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run.Add(i, &c.Tally)
+	s.run.Requests += 1 + size>>20
+	if time.Since(s.saved) > saveEvery {
+		return s.save()
+	}
+	return nil
+}
+
+// entryOf is an item's partition key in an index, nil where it is not in it.
+func entryOf(it attribute.Item, ix *livedynamo.Index) [][]byte {
+	var key [][]byte
+	for i, k := range append(slices.Clip(ix.Partition), ix.Sort...) {
+		v, ok := it.Get(k.Name)
+		if !ok || v.Kind().String() != k.Kind {
+			return nil
+		}
+		if i < len(ix.Partition) {
+			key = append(key, []byte(v.Text()))
+		}
+	}
+	return key
+}
+
+// report makes the report.
+func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspection.Report, error) {
+	reason := ""
+	switch {
+	case asked.Err() != nil:
+		reason = "interrupted"
+	case why != nil:
+		reason = why.Error()
+	}
+	s.name(ctx)
+	d := &inspection.DynamoTable{
+		Name: s.d.Name, Billing: "PROVISIONED", ReadUnits: s.d.ReadUnits, WriteUnits: s.d.WriteUnits, WarmReads: s.d.WarmReads, WarmWrites: s.d.WarmWrites,
+		Items: s.d.Items, Bytes: s.d.Bytes, Indexes: []inspection.DynamoIndex{},
+	}
+	if s.d.OnDemand {
+		d.Billing = "PAY_PER_REQUEST"
+	}
+	for _, ix := range s.d.Indexes {
+		out := inspection.DynamoIndex{Name: ix.Name, Kind: "global", Partition: len(ix.Partition), Projection: ix.Projection, Items: ix.Items, Bytes: ix.Bytes, Sharding: s.d.ShardedIndexes[ix.Name], Largest: []inspection.Large{}}
+		if ix.Local {
+			out.Kind = "local"
+			d.LocalIndex = true
+		}
+		for _, k := range append(slices.Clip(ix.Partition), ix.Sort...) {
+			out.Key = append(out.Key, k.Name)
+		}
+		d.Indexes = append(d.Indexes, out)
+	}
+	sharding := ""
+	if s.d.Shards > 1 {
+		sharding = "evenkeel shards this table: " + s.d.Sharding
+	}
+	r := inspection.Summarize(s.run, inspection.Summary{
+		Schema: s.schema, At: time.Now().UTC(), Last: s.state.Last, Sharding: sharding, Top: s.cmd.Top, Why: reason, DynamoDB: d,
+	})
+	r.Coverage.State = s.file
+	r.Prediction = &s.predict
+	r.Store = "DynamoDB in " + s.cmd.dynamo.Region
+	if s.cmd.dynamo.Endpoint != "" {
+		r.Store = "DynamoDB's API at " + s.cmd.dynamo.Host()
+	}
+	insights := "aws dynamodb update-contributor-insights --table-name " + s.d.Name + " --contributor-insights-action ENABLE; CloudWatch Contributor Insights then shows them"
+	for _, h := range []inspection.HiddenAnswer{
+		{What: "hottest partition keys", Command: insights},
+		{What: "throttled partition keys", Command: insights + ", and ThrottlingReasons in the error says KeyRangeThroughputExceeded"},
+		{What: "partitions and their bounds", Command: "AWS does not tell; evenkeel serve --capacity dynamodb shows them for its own engine"},
+	} {
+		r.Hidden = append(r.Hidden, h)
+	}
+	return r, nil
+}
+
+// name finds the keys of the largest item collections of which the hash alone is
+// known, since they were read by an earlier call: their segments are read again.
+func (s *dynamoSurvey) name(ctx context.Context) {
+	wanted := map[int][]*inspection.Partition{}
+	for _, list := range [][]inspection.Partition{s.run.Total.Largest, s.run.Total.Longest} {
+		for i := range list[:min(len(list), s.cmd.Top)] {
+			if list[i].Key == nil {
+				wanted[list[i].Segment] = append(wanted[list[i].Segment], &list[i])
+			}
+		}
+	}
+	for segment, list := range wanted {
+		left := len(list)
+		_, err := s.t.Scan(ctx, livedynamo.Segment{Number: segment, Of: s.run.Plan.Segments}, 0, func(it attribute.Item) error {
+			hash, _ := it.Get(s.d.Partition.Name)
+			shard := s.t.Shard(it)
+			token := partitioner.Murmur3(append([]byte(hash.Text()), 0, byte(shard), byte(shard>>8)))
+			for _, p := range list {
+				if p.Key == nil && p.Token == token {
+					p.Key = [][]byte{[]byte(strings.Clone(hash.Text()))}
+					left--
+				}
+			}
+			if left == 0 {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return // they stay hashes
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package livedynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// Options says how to read. The zero value is unhurried, and goes as fast as it can
+// but for a provisioned table, of which it takes half of the read units.
+type Options struct {
+	Rate     float64       // items read a second at most; 0: no limit
+	Units    float64       // read units a second at most; 0: half of what is provisioned, no limit on demand
+	Timeout  time.Duration // of a request; 0: 20 s
+	Attempts int           // of a request that is throttled or lost; 0: 10
+}
+
+// Table is a table, open for reading. It is safe for several goroutines.
+type Table struct {
+	at     Address
+	client *dynamodb.Client
+	table  Description
+	items  limiter
+	units  limiter
+}
+
+// Key is an attribute of a key.
+type Key struct {
+	Name string
+	Kind string // S, N or B
+}
+
+// Index is a secondary index.
+type Index struct {
+	Name       string
+	Local      bool
+	Partition  []Key
+	Sort       []Key
+	Projection string
+	Items      int64
+	Bytes      int64
+}
+
+// Description is what the store says of a table.
+type Description struct {
+	Name           string
+	ID             string // of the table: another one of its name is another table
+	Partition      Key
+	Sort           *Key // nil: none
+	Indexes        []Index
+	OnDemand       bool
+	ReadUnits      int64 // provisioned
+	WriteUnits     int64
+	WarmReads      int64 // warm throughput, where the store says it
+	WarmWrites     int64
+	Items          int64 // as of some hours ago
+	Bytes          int64
+	Shards         int    // of write-sharding, as its tag says; 1: none
+	Sharding       string // the tag
+	ShardedIndexes map[string]string
+}
+
+// Open finds credentials, and reads what the table is.
+func Open(ctx context.Context, a Address, o Options) (*Table, error) {
+	if o.Timeout == 0 {
+		o.Timeout = 20 * time.Second
+	}
+	if o.Attempts == 0 {
+		o.Attempts = 10
+	}
+	cfg, err := load(ctx, a)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &Error{At: a.String(), Err: err, hint: "check AWS_PROFILE, AWS_CONFIG_FILE and what they name"}
+	}
+	cfg.HTTPClient = &http.Client{Timeout: o.Timeout, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true}}
+	cfg.RetryMaxAttempts = 1
+	t := &Table{at: a, items: limiter{rate: o.Rate}}
+	client := func(attempts int) *dynamodb.Client {
+		return dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
+			if a.Endpoint != "" {
+				d.BaseEndpoint = aws.String(a.Endpoint)
+			}
+			d.EnableAcceptEncodingGzip = true
+			d.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
+				r.MaxAttempts, r.MaxBackoff, r.RateLimiter = attempts, 5*time.Second, ratelimit.None
+			})
+		})
+	}
+	// Whether anybody is there is found out soon; what fails later is asked for again.
+	t.client = client(2)
+	if err := t.describe(ctx); err != nil {
+		return nil, err
+	}
+	t.client = client(o.Attempts)
+	if t.units.rate = o.Units; o.Units == 0 && !t.table.OnDemand {
+		t.units.rate = math.Max(1, float64(t.table.ReadUnits)/2)
+	}
+	return t, nil
+}
+
+// load finds region and credentials. An endpoint of one's own has no machine's role to
+// ask for, and takes any where there are none.
+func load(ctx context.Context, a Address) (aws.Config, error) {
+	var o []func(*config.LoadOptions) error
+	if a.Region != "" {
+		o = append(o, config.WithRegion(a.Region))
+	} else {
+		o = append(o, config.WithDefaultRegion("us-east-1"), config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, o...)
+	if err != nil || a.Endpoint == "" {
+		return cfg, err
+	}
+	if cfg.Credentials == nil {
+		cfg.Credentials = credentials.NewStaticCredentialsProvider("evenkeel", "evenkeel", "")
+	} else if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		cfg.Credentials = credentials.NewStaticCredentialsProvider("evenkeel", "evenkeel", "")
+	}
+	return cfg, nil
+}
+
+// describe asks what the table is.
+func (t *Table) describe(ctx context.Context) error {
+	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.at.Table})
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return &Error{At: t.at.Host(), Err: fmt.Errorf("there is no table %s", t.at.Table), hint: t.nearest(ctx)}
+	}
+	if err != nil {
+		return t.at.explain(err)
+	}
+	if out.Table == nil {
+		return &Error{At: t.at.Host(), Err: errors.New("what listens there is no DynamoDB"), hint: "is this the port of the DynamoDB API (8000 mostly)?"}
+	}
+	d, err := description(out.Table)
+	if err != nil {
+		return &Error{At: "table " + t.at.Table, Err: err}
+	}
+	d.Shards = 1
+	if out.Table.TableArn != nil {
+		// Stores that know no tags, and whoever may not read them, have no sharded tables.
+		if tags, err := t.client.ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: out.Table.TableArn}); err == nil {
+			d.tags(tags.Tags)
+		}
+	}
+	t.table = *d
+	return ctx.Err()
+}
+
+// Same says that the table is still the one that was opened.
+func (t *Table) Same(ctx context.Context) error {
+	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.at.Table})
+	if err != nil {
+		return t.at.explain(err)
+	}
+	if d, err := description(out.Table); err != nil || d.ID != t.table.ID {
+		return &Error{At: "table " + t.at.Table, Err: ErrDropped, hint: "look at it again; what was counted so far is of no use for another table"}
+	}
+	return nil
+}
+
+// nearest is a hint with the tables that there are.
+func (t *Table) nearest(ctx context.Context) string {
+	var names []string
+	pages := dynamodb.NewListTablesPaginator(t.client, &dynamodb.ListTablesInput{})
+	for pages.HasMorePages() && len(names) < 1000 {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			break // what is known has to do
+		}
+		names = append(names, page.TableNames...)
+	}
+	if len(names) == 0 {
+		return "there are no tables, or none that may be listed; is it the right region and account?"
+	}
+	hint := ""
+	if near := rows.Nearest(t.at.Table, names); near != "" {
+		hint = "did you mean " + near + "? "
+	}
+	const most = 20
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return hint + "the tables are " + strings.Join(names, ", ") + more
+}
+
+// description reads what DescribeTable answers.
+func description(d *types.TableDescription) (*Description, error) {
+	if d == nil {
+		return nil, errors.New("it is not described")
+	}
+	kinds := make(map[string]string)
+	for _, a := range d.AttributeDefinitions {
+		kinds[aws.ToString(a.AttributeName)] = string(a.AttributeType)
+	}
+	keys := func(schema []types.KeySchemaElement) (partition, sort []Key) {
+		for _, k := range schema {
+			key := Key{aws.ToString(k.AttributeName), kinds[aws.ToString(k.AttributeName)]}
+			if k.KeyType == types.KeyTypeHash {
+				partition = append(partition, key)
+			} else {
+				sort = append(sort, key)
+			}
+		}
+		return partition, sort
+	}
+	out := &Description{Name: aws.ToString(d.TableName), ID: aws.ToString(d.TableId), Items: aws.ToInt64(d.ItemCount), Bytes: aws.ToInt64(d.TableSizeBytes)}
+	if out.ID == "" && d.CreationDateTime != nil {
+		out.ID = d.CreationDateTime.UTC().Format(time.RFC3339Nano)
+	}
+	partition, sort := keys(d.KeySchema)
+	if len(partition) != 1 || len(sort) > 1 {
+		return nil, fmt.Errorf("its key has %d and %d attributes", len(partition), len(sort))
+	}
+	out.Partition = partition[0]
+	if len(sort) == 1 {
+		out.Sort = &sort[0]
+	}
+	out.OnDemand = d.BillingModeSummary != nil && d.BillingModeSummary.BillingMode == types.BillingModePayPerRequest
+	if p := d.ProvisionedThroughput; p != nil && !out.OnDemand {
+		out.ReadUnits, out.WriteUnits = aws.ToInt64(p.ReadCapacityUnits), aws.ToInt64(p.WriteCapacityUnits)
+		out.OnDemand = out.ReadUnits == 0 && out.WriteUnits == 0
+	}
+	if w := d.WarmThroughput; w != nil {
+		out.WarmReads, out.WarmWrites = aws.ToInt64(w.ReadUnitsPerSecond), aws.ToInt64(w.WriteUnitsPerSecond)
+	}
+	for _, ix := range d.GlobalSecondaryIndexes {
+		p, s := keys(ix.KeySchema)
+		out.Indexes = append(out.Indexes, Index{Name: aws.ToString(ix.IndexName), Partition: p, Sort: s, Projection: projection(ix.Projection), Items: aws.ToInt64(ix.ItemCount), Bytes: aws.ToInt64(ix.IndexSizeBytes)})
+	}
+	for _, ix := range d.LocalSecondaryIndexes {
+		p, s := keys(ix.KeySchema)
+		out.Indexes = append(out.Indexes, Index{Name: aws.ToString(ix.IndexName), Local: true, Partition: p, Sort: s, Projection: projection(ix.Projection), Items: aws.ToInt64(ix.ItemCount), Bytes: aws.ToInt64(ix.IndexSizeBytes)})
+	}
+	slices.SortFunc(out.Indexes, func(a, b Index) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func projection(p *types.Projection) string {
+	if p == nil {
+		return ""
+	}
+	text := string(p.ProjectionType)
+	if len(p.NonKeyAttributes) > 0 {
+		text += " " + strings.Join(p.NonKeyAttributes, ", ")
+	}
+	return text
+}
+
+var shards = regexp.MustCompile(`(?:^|\s)shards=([0-9]+)(?:\s|$)`)
+
+// tags reads what evenkeel's tags say.
+func (d *Description) tags(tags []types.Tag) {
+	for _, tag := range tags {
+		key, v := aws.ToString(tag.Key), aws.ToString(tag.Value)
+		if name, ok := strings.CutPrefix(key, "write-sharding.index."); ok {
+			if d.ShardedIndexes == nil {
+				d.ShardedIndexes = make(map[string]string)
+			}
+			d.ShardedIndexes[name] = v
+			continue
+		}
+		if m := shards.FindStringSubmatch(v); key == "write-sharding" && m != nil {
+			d.Sharding = v
+			d.Shards, _ = strconv.Atoi(m[1]) // is digits
+			d.Shards = max(1, d.Shards)
+		}
+	}
+}
+
+// Address is where the table is.
+func (t *Table) Address() Address { return t.at }
+
+// Table is what the store says of it.
+func (t *Table) Table() Description { return t.table }
+
+// Units is how many read units a second it takes at most, 0 where nothing bounds it.
+func (t *Table) Units() float64 { return t.units.rate }

@@ -1,0 +1,88 @@
+package livedynamo
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// ErrNoPartitions says that the store does not tell which partitions it has: AWS
+// never does, an evenkeel engine where it keeps DynamoDB's limits.
+var ErrNoPartitions = errors.New("the store does not tell its partitions")
+
+// maxMap bounds the answer, in bytes.
+const maxMap = 64 << 20
+
+// Partitions asks for the partitions of the table, or of a global index.
+func (t *Table) Partitions(ctx context.Context, index string) (*api.PartitionsResponse, error) {
+	if t.at.Endpoint == "" {
+		return nil, ErrNoPartitions
+	}
+	q := api.DescribePartitions{Table: t.at.Table, Index: index}
+	body := q.AppendJSON(nil)
+	answer, err := t.call(ctx, api.PartitionsTarget, body)
+	if err != nil {
+		return nil, err
+	}
+	r := new(api.PartitionsResponse)
+	if err := json.Unmarshal(answer, r); err != nil {
+		return nil, fmt.Errorf("partitions of %s: %w", t.at, err)
+	}
+	return r, nil
+}
+
+// call carries out an operation that the SDK does not know.
+func (t *Table) call(ctx context.Context, target string, body []byte) ([]byte, error) {
+	o := t.client.Options()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Endpoint+"/", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	req.Header.Set("X-Amz-Target", target)
+	credentials, err := o.Credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(sum[:]), "dynamodb", o.Region, time.Now()); err != nil {
+		return nil, err
+	}
+	resp, err := o.HTTPClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxMap))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	var e struct {
+		Type    string `json:"__type"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(answer, &e) != nil {
+		return nil, ErrNoPartitions // whatever that is, it is no door of ours
+	}
+	switch kind, _ := exception.ByName(e.Type); kind {
+	case exception.UnknownOperation, exception.Validation, exception.InternalServerError:
+		// Stores differ in what they say of an operation that they do not have.
+		return nil, fmt.Errorf("%w: %s", ErrNoPartitions, e.Message)
+	}
+	return nil, fmt.Errorf("%s: %s", e.Type, e.Message)
+}
