@@ -62,7 +62,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, backend store.Store, log *s
 		db = d.own
 	}
 	var err error
-	if d.items, err = items.Open(db, items.Options{Logger: log, Capacity: s.limits(likeDynamoDB)}); err != nil {
+	if d.items, err = items.Open(db, items.Options{Logger: log, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	// The engine is in this process: requests beside each other gain nothing.

@@ -2,7 +2,6 @@ package items
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -149,5 +148,6 @@ func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.DescribeEndpoints:
 		return s.describeEndpoints()
 	}
-	return nil, fmt.Errorf("operation %s is decoded and not carried out", q.Operation())
+	// PartiQL is made into these operations by who fronts the store.
+	return nil, exception.New(exception.UnknownOperation, "")
 }

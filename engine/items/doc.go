@@ -9,7 +9,8 @@
 //  2. Writes to one item are one after another: what a condition or an update
 //     reads is what it writes over. Transactions are serializable with each other
 //     and with single writes; TransactGetItems reads one moment.
-//  3. Indexes, global ones too, are up to date when a write is acknowledged.
+//  3. Indexes, global ones too, are up to date when a write is acknowledged, unless
+//     Options.IndexLag has global ones follow later.
 //  4. Memory is bounded by the request and by one page (1 MB), whatever tables
 //     hold; Close waits for all that Open started.
 //  5. Expired items are readable until they are removed, as with AWS, by a sweep

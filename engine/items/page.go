@@ -132,6 +132,10 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 		defer func() { err = errors.Join(err, snapshot.Close()) }()
 		p.from = moment{snapshot}
 		it, err = snapshot.NewIter(o)
+	} else if s.lag != nil && p.ix != nil && !p.ix.local {
+		v := s.lag.use()
+		defer s.lag.release(v)
+		it, err = v.snapshot.NewIter(o)
 	} else {
 		it, err = s.space.Pebble.NewIter(o)
 	}

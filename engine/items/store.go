@@ -33,6 +33,10 @@ type Options struct {
 	// Capacity has tables and indexes keep DynamoDB's limits; default none.
 	Capacity *capacity.Limits
 
+	// IndexLag is how old global indexes are, at least, when they are read; default 0:
+	// up to date. Less than a millisecond is 0.
+	IndexLag time.Duration
+
 	// Logger gets what an operator wants to know; default none.
 	Logger *slog.Logger
 }
@@ -69,6 +73,7 @@ type Store struct {
 	lastTable uint32     // the last id that was given; guarded by defining
 
 	collections collections
+	lag         *lag // nil: indexes are read as they are
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -89,6 +94,11 @@ func Open(db *storage.DB, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
 	}
 	s.resume()
+	if s.options.IndexLag >= time.Millisecond {
+		s.lag = &lag{by: s.options.IndexLag, clock: s.options.Clock}
+		s.lag.take(s.space.Pebble)
+		s.running.Go(s.takeViews)
+	}
 	if s.options.SweepInterval > 0 {
 		s.running.Go(s.sweepNowAndThen)
 	}
@@ -99,6 +109,9 @@ func Open(db *storage.DB, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.cancel()
 	s.running.Wait()
+	if s.lag != nil {
+		return s.lag.close()
+	}
 	return nil
 }
 

@@ -1,0 +1,101 @@
+package items
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// With Options.IndexLag global indexes are read as they were some time ago, as
+// DynamoDB may show them, so that code which relies on reading its own writes from
+// one fails here and not there. A view of the whole store is taken every half of
+// that time, and the newest that is old enough is read. Views hold back nothing but
+// the removal of what has been overwritten since.
+
+// view is the store at a moment. It is closed when it is no longer kept and nobody
+// reads it.
+type view struct {
+	at       time.Time
+	snapshot *pebble.Snapshot
+	users    int // readers, and one for being kept
+}
+
+// lag is the views of a store.
+type lag struct {
+	by    time.Duration
+	clock func() time.Time
+
+	mu    sync.Mutex
+	views []*view // oldest first; the first is old enough, or there is none that is
+	errs  []error // of closing
+}
+
+// take takes a view, and lets go of those that no read will want.
+func (l *lag) take(db *pebble.DB) {
+	v := &view{at: l.clock(), snapshot: db.NewSnapshot(), users: 1}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.views = append(l.views, v)
+	for len(l.views) > 1 && v.at.Sub(l.views[1].at) >= l.by {
+		l.drop(l.views[0])
+		l.views = l.views[1:]
+	}
+}
+
+// use returns the newest view that is old enough, or the oldest there is; it must be
+// released.
+func (l *lag) use() *view {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock()
+	v := l.views[0]
+	for _, next := range l.views[1:] {
+		if now.Sub(next.at) < l.by {
+			break
+		}
+		v = next
+	}
+	v.users++
+	return v
+}
+
+func (l *lag) release(v *view) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(v)
+}
+
+// drop is one user less. The lock is held.
+func (l *lag) drop(v *view) {
+	if v.users--; v.users == 0 {
+		if err := v.snapshot.Close(); err != nil {
+			l.errs = append(l.errs, err)
+		}
+	}
+}
+
+func (l *lag) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range l.views {
+		l.drop(v)
+	}
+	l.views = nil
+	return errors.Join(l.errs...)
+}
+
+// takeViews takes views until Close.
+func (s *Store) takeViews() {
+	tick := time.NewTicker(s.lag.by / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+			s.lag.take(s.space.Pebble)
+		}
+	}
+}
