@@ -49,6 +49,7 @@ func (c *inspectCmd) inspectDynamoDB(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return early(ctx, err)
 	}
+	defer t.Close()
 	s := &dynamoSurvey{survey: survey{cmd: c, std: std, file: file, segments: true, units: t.Units()}, t: t, d: t.Table()}
 	if err := s.prepare(ctx); err != nil {
 		return early(ctx, err)

@@ -89,6 +89,7 @@ func open(t *testing.T, url, table string, o livedynamo.Options) *livedynamo.Tab
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(tb.Close)
 	return tb
 }
 

@@ -37,6 +37,7 @@ type Options struct {
 type Table struct {
 	at     Address
 	client *dynamodb.Client
+	idle   func() // closes connections that nobody uses
 	table  Description
 	items  limiter
 	units  limiter
@@ -93,9 +94,9 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 		}
 		return nil, &Error{At: a.String(), Err: err, hint: "check AWS_PROFILE, AWS_CONFIG_FILE and what they name"}
 	}
-	cfg.HTTPClient = &http.Client{Timeout: o.Timeout, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true}}
-	cfg.RetryMaxAttempts = 1
-	t := &Table{at: a, items: limiter{rate: o.Rate}}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true}
+	cfg.HTTPClient = &http.Client{Timeout: o.Timeout, Transport: transport}
+	t := &Table{at: a, items: limiter{rate: o.Rate}, idle: transport.CloseIdleConnections}
 	client := func(attempts int) *dynamodb.Client {
 		return dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 			if a.Endpoint != "" {
@@ -289,6 +290,9 @@ func (d *Description) tags(tags []types.Tag) {
 		}
 	}
 }
+
+// Close ends the connections.
+func (t *Table) Close() { t.idle() }
 
 // Address is where the table is.
 func (t *Table) Address() Address { return t.at }

@@ -76,6 +76,7 @@ func (t *Table) Rows(ctx context.Context, o RowsOptions) (in *rows.Source, done 
 		cancel(nil)
 		pipe.CloseWithError(context.Canceled)
 		s.Close()
+		t.Close()
 	}, nil
 }
 
