@@ -357,17 +357,18 @@ func (s *survey) report(ctx, asked context.Context, why error, outside []*nodeto
 		reason = why.Error()
 	}
 	s.name(ctx)
-	sharding := ""
+	sharding, shard := "", ""
 	if of := s.t.Sharding(); of != "" {
 		sharding = "evenkeel shards this table: " + of
 	}
 	if s.physical != nil {
+		shard = s.physical.Column
 		sharding = fmt.Sprintf("this is the physical table of %s, which evenkeel shards; its shard is %s, its layout %s", s.physical.Logical, s.physical.Column, s.physical.Layout)
 	}
 	r := inspection.Summarize(s.run, inspection.Summary{
 		Schema: s.t.Schema(), Replication: s.t.Keyspace().Replication, At: time.Now().UTC(), Last: s.state.Last,
 		Sharding: sharding, Whole: s.wholeLogical(), Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
-		Guess: s.sizer.Guess(),
+		Guess: s.sizer.Guess(), Shard: shard,
 	})
 	r.Coverage.State = s.file
 	r.Prediction = &s.predict

@@ -35,13 +35,16 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 		} {
 			out("  %14s   %-28s  %s\n", q.name, intervalText(q.rows, countText), intervalText(q.bytes, bytesText))
 		}
-		most := "max"
+		atLeast := ""
 		if r.Coverage.Read < 1 {
-			most = "max of those read"
+			atLeast = "at least "
 		}
-		out("  %14s   %-28s  %s\n", most, countText(r.Sizes.Rows.Max), bytesText(r.Sizes.Bytes.Max))
+		out("  %14s   %-28s  %s\n", "max", atLeast+countText(r.Sizes.Rows.Max), atLeast+bytesText(r.Sizes.Bytes.Max))
 		out("  %14s   %-28s  %s\n\n", "mean", countText(r.Sizes.Rows.Mean), bytesText(r.Sizes.Bytes.Mean))
 		entry(std, "bytes are", r.Sizes.How+".")
+		if r.Coverage.Unseen != "" {
+			entry(std, "a sample", r.Coverage.Unseen+".")
+		}
 		if r.Whole != "" {
 			entry(std, "note", r.Whole+".")
 		}

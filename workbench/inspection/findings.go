@@ -65,11 +65,16 @@ func identity(t *schema.Table, seen *Tally) *Finding {
 	if len(t.Clustering) == 0 {
 		f.Evidence = fmt.Sprintf("%s hold one row for each %s: every key column is a period or has few values.", all(names), oneOf(t, period))
 	} else {
-		n := seen.Tuples.N()
-		if seen.Tuples.Many || n < 2 || float64(seen.MaxRows) < 0.9*float64(n) {
+		n := int64(seen.Tuples.N())
+		if seen.Tuples.Many || seen.Rows < 3*n {
 			return nil
 		}
-		f.Evidence = fmt.Sprintf("%s have only %d different values, and partitions have up to %d rows: they are full.", all(names[len(t.PartitionKey):]), n, seen.MaxRows)
+		what := all(names[len(t.PartitionKey):])
+		if n >= 2 && float64(seen.MaxRows) >= 0.9*float64(n) {
+			f.Evidence = fmt.Sprintf("%s have only %d different values, and partitions have up to %d rows: they are full.", what, n, seen.MaxRows)
+		} else {
+			f.Evidence = fmt.Sprintf("%s have %d different values in %d rows, the same ones in partition after partition, and nothing else tells the rows of a partition apart: what was overwritten is not to be seen.", what, n, seen.Rows)
+		}
 	}
 	f.Advice = "If rows are events (lines of a log, orders), each one overwrites the one before it with the same key, without a word: add a column that is the event's own, a timeuuid or an id, to the clustering columns. If there is one record of that kind in a " + period + ", all is well."
 	return f
@@ -132,59 +137,6 @@ func buckets(t *schema.Table, seen *Tally, sharded bool) *Finding {
 		f.Warning = true
 		f.Evidence += " There is nothing beside it in the partition key: all that is written at one time goes to one partition."
 		f.Advice = "If many rows come at one time, spread each " + period + " over shards: WITH write_sharding, or one more column of the key."
-	}
-	return f
-}
-
-// spread finds columns that spread a key over several partitions, and says of what
-// kind they are.
-func spread(t *schema.Table, r *Run, ri *Report) *Finding {
-	if ri.Sharding != "" {
-		f := &Finding{Name: "write_sharding", Evidence: ri.Sharding + "."}
-		if l := ri.Logical; l != nil {
-			f.Evidence += fmt.Sprintf(" A logical partition has %.4g physical ones on average, %.0f at the most.", l.PhysicalMean, l.PhysicalMax)
-		}
-		return f
-	}
-	at := ShardColumn(t)
-	shards := slices.Clone(r.Total.Shards)
-	if at < 0 || len(shards) == 0 || len(shards) >= shardsMost {
-		return nil
-	}
-	c := t.PartitionKey[at]
-	slices.SortFunc(shards, func(a, b ShardTally) int { return c.Type.Compare(a.Value, b.Value) })
-	f := &Finding{Columns: []string{c.Name}}
-	least, most, total := shards[0].Partitions, shards[0].Partitions, int64(0)
-	falling := true
-	for i, s := range shards {
-		least, most = min(least, s.Partitions), max(most, s.Partitions)
-		total += s.Partitions
-		falling = falling && (i == 0 || s.Partitions <= shards[i-1].Partitions)
-	}
-	ends := fmt.Sprintf("%s to %s", c.Type.Format(nil, shards[0].Value), c.Type.Format(nil, shards[len(shards)-1].Value))
-	switch {
-	case len(shards) == 1:
-		f.Name = "shard column"
-		f.Evidence = fmt.Sprintf("%s has one value, %s: it spreads nothing.", c.Name, c.Type.Format(nil, shards[0].Value))
-	case falling && most >= 2*least:
-		f.Name = "dummy column (rollover)"
-		f.Evidence = fmt.Sprintf("%s counts from %s, and the higher, the fewer keys have it (%d partitions with the first value, %d with the last): the next value is taken when a partition is full enough.", c.Name, ends, shards[0].Partitions, shards[len(shards)-1].Partitions)
-		f.Advice = "New rows of a key go to its highest value, one partition: that bounds size, not heat. Whoever reads a key has to read all its values."
-	default:
-		f.Name = "shard column"
-		mean := float64(total) / float64(len(shards))
-		rows, fullest := int64(0), int64(0)
-		for _, s := range shards {
-			rows, fullest = rows+s.Rows, max(fullest, s.Rows)
-		}
-		over := float64(fullest) * float64(len(shards)) / math.Max(1, float64(rows))
-		f.Evidence = fmt.Sprintf("%s has %d values (%s), each in about %.0f partitions: a key is spread by hand. The fullest value has %.3g × the mean of rows.", c.Name, len(shards), ends, mean, over)
-		f.Warning = over > 2 && r.Total.Rows > 1000
-		if f.Warning {
-			f.Advice = "The calculation behind it is skewed: most rows are in few shards. A hash (murmur3, jump) spreads evenly; a product of code points does not."
-		} else {
-			f.Advice = "evenkeel can do that by itself: WITH write_sharding = {'shards': '" + fmt.Sprint(len(shards)) + "'}."
-		}
 	}
 	return f
 }

@@ -127,16 +127,47 @@ func (h *Histogram) Quantile(q, share float64, max int64) Interval {
 	if share >= 1 {
 		return iv
 	}
-	// The rank of the quantile in a sample is binomial; of a finite number of
-	// partitions, less uncertain by what was seen.
-	wide := z99*math.Sqrt(n*q*(1-q)*(1-share)) + 1
-	iv.Low = at(math.Max(1, math.Floor(rank-wide)))
-	if rank+wide > n {
+	low, high := ranks(h.n, q, share)
+	if iv.Low = 0; low >= 1 {
+		iv.Low = at(low)
+	}
+	if high > n {
 		iv.High = math.Inf(1) // none seen is so large for certain
 	} else {
-		iv.High = at(math.Ceil(rank + wide))
+		iv.High = at(high)
 	}
 	return iv
+}
+
+// fewSizes is how many make a binomial distribution a normal one.
+const fewSizes = 2000
+
+// ranks are those of the sizes between which the q-quantile of all is with 99%
+// confidence, whatever the sizes are: how many of n that were chosen by chance are
+// below it is binomial. A rank below 1, or above n, bounds nothing.
+func ranks(n int64, q, share float64) (low, high float64) {
+	if n > fewSizes {
+		// Of a finite number of partitions it is less uncertain by what was seen.
+		rank := math.Ceil(q * float64(n))
+		wide := z99*math.Sqrt(float64(n)*q*(1-q)*(1-share)) + 1
+		return math.Floor(rank - wide), math.Ceil(rank + wide)
+	}
+	const tail = 0.005
+	lg, _ := math.Lgamma(float64(n) + 1)
+	below := 0.0 // the chance that k or fewer are below
+	high = float64(n) + 1
+	for k := range n + 1 {
+		a, _ := math.Lgamma(float64(k) + 1)
+		b, _ := math.Lgamma(float64(n-k) + 1)
+		below += math.Exp(lg - a - b + float64(k)*math.Log(q) + float64(n-k)*math.Log1p(-q))
+		if below <= tail {
+			low = float64(k) + 1
+		}
+		if below >= 1-tail {
+			return low, float64(k) + 1
+		}
+	}
+	return low, high
 }
 
 // MarshalJSON writes the buckets as pairs of bucket and count.

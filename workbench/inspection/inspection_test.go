@@ -184,10 +184,8 @@ func TestFourShapes(t *testing.T) {
 		if !strings.Contains(r.Key.Means, "log_hour") {
 			t.Errorf("%s is explained without its columns: %s", c.cql, r.Key.Means)
 		}
-		lost := strings.Contains(findings(r), "no column identifies a row")
-		// Of the fourth, a partition does not have all servers: that is not to be seen.
-		if want := c.shape != inspection.CompositeClustering; lost != want {
-			t.Errorf("%s: %s", c.cql, findings(r))
+		if !strings.Contains(findings(r), "no column identifies a row") || !strings.Contains(r.Key.Means, "overwrites it") {
+			t.Errorf("%s: %s: %s", c.cql, findings(r), r.Key.Means)
 		}
 		if r.Rows.Value != float64(c.rows) {
 			t.Errorf("%s: %v rows are left of 2400, want %d", c.cql, r.Rows.Value, c.rows)
@@ -268,9 +266,83 @@ func TestShardAndDummy(t *testing.T) {
 			t.Errorf("want %s, warning %v: %+v", c.want, c.warning, r.Key.Findings)
 		}
 		l := r.Logical
+		if l != nil && (len(l.Largest) != 3 || len(l.Largest[0].Key) != 1 || l.Largest[0].Key[0].Column != "server") {
+			t.Errorf("%s: a logical partition's key is %+v", c.want, l.Largest)
+		}
 		if l == nil || l.Partitions.Value != 30 || l.PhysicalMean != c.physical || l.Rows.Mean != float64(len(c.rows))/30 {
 			t.Errorf("%s: logical partitions %+v", c.want, l)
 		}
+	}
+}
+
+// TestNoShard takes no column for a shard that has one value, whose values tell no
+// partitions of a key apart, or are words.
+func TestNoShard(t *testing.T) {
+	for name, shard := range map[string]func(server, i int) string{
+		"one value":    func(int, int) string { return "1" },
+		"one for each": func(server, _ int) string { return fmt.Sprint(server % 5) },
+		"words":        func(_, i int) string { return []string{"left", "right"}[i/150] },
+	} {
+		table := logs([]string{"server", "shard"}, []string{"id"})
+		table.PartitionKey[1].Type = value.Native(value.Text)
+		var rows []map[string]any
+		for i := range 300 {
+			rows = append(rows, map[string]any{"server": fmt.Sprint(i % 30), "shard": shard(i%30, i), "message": "m",
+				"id": append(binary.BigEndian.AppendUint64(nil, uint64(i)), 0x80, 0, 0, 0, 0, 0, 0, 1)})
+		}
+		r := inspection.Summarize(whole(table, store(table, rows), &inspection.Grouping{Logical: []int{0}, Shard: 1}), inspection.Summary{Schema: table, Top: 3})
+		if strings.Contains(findings(r), "shard") || strings.Contains(findings(r), "dummy") || r.Logical != nil {
+			t.Errorf("%s: %s, %+v", name, findings(r), r.Logical)
+		}
+	}
+}
+
+// TestUnread plants one partition that has nearly all rows where a sample does not read:
+// the sample says that the largest may be larger, of what it cannot know, and its
+// percentiles hold all the same.
+func TestUnread(t *testing.T) {
+	table := logs([]string{"server"}, []string{"id"})
+	var rows []map[string]any
+	add := func(server string, n int) {
+		for range n {
+			rows = append(rows, map[string]any{"server": server, "message": "m", "id": append(binary.BigEndian.AppendUint64(nil, uint64(len(rows))), 0x80, 0, 0, 0, 0, 0, 0, 1)})
+		}
+	}
+	for s := range 1500 {
+		add(fmt.Sprintf("server-%d", s), 1+s%7)
+	}
+	add("huge", 60_000)
+	data := store(table, rows)
+	truth := inspection.Summarize(whole(table, data, nil), inspection.Summary{Schema: table, Top: 1})
+	if m := truth.Sizes.Rows.Most; m.Low != 60_000 || m.High != 60_000 || truth.Coverage.Unseen != "" {
+		t.Errorf("whole: %+v, %s", m, truth.Coverage.Unseen)
+	}
+	missed := 0
+	for seed := range uint64(12) {
+		run := &inspection.Run{Plan: inspection.NewPlan(nil, inspection.PlanOptions{Fraction: 0.1, Pieces: 64, Seed: seed})}
+		read(table, run, data, nil, run.Left())
+		r := inspection.Summarize(run, inspection.Summary{Schema: table, Top: 1})
+		if r.Largest[0].Rows == 60_000 {
+			continue
+		}
+		missed++
+		for name, s := range map[string][2]inspection.Sizes{"rows": {r.Sizes.Rows, truth.Sizes.Rows}, "bytes": {r.Sizes.Bytes, truth.Sizes.Bytes}} {
+			got, want := s[0], s[1]
+			if m := got.Most; m.Low != got.Max || !math.IsInf(m.High, 1) || want.Max < m.Low {
+				t.Errorf("seed %d: %s: the largest is said to have %+v", seed, name, m)
+			}
+			for q, i := range map[string][2]inspection.Interval{"p50": {got.P50, want.P50}, "p90": {got.P90, want.P90}, "p99": {got.P99, want.P99}, "p999": {got.P999, want.P999}} {
+				if i[1].Value < 0.98*i[0].Low || i[1].Value > 1.02*i[0].High {
+					t.Errorf("seed %d: %s %s: %+v does not have %v", seed, name, q, i[0], i[1].Value)
+				}
+			}
+		}
+		if u := r.Coverage.Unseen; !strings.Contains(u, "90%") || !strings.Contains(u, "sums") {
+			t.Errorf("it does not say what a sample cannot see: %q", u)
+		}
+	}
+	if missed < 6 {
+		t.Errorf("%d samples of 12 have missed it", missed)
 	}
 }
 

@@ -52,6 +52,7 @@ type Coverage struct {
 	Read     float64 `json:"read"`
 	Partial  bool    `json:"partial"` // less was read than planned
 	Why      string  `json:"why,omitempty"`
+	Unseen   string  `json:"unseen,omitempty"` // what less than the whole cannot tell
 	Ranges   int     `json:"ranges"`
 	Done     int     `json:"ranges_done"`
 	Requests int64   `json:"requests"`
@@ -76,7 +77,8 @@ type Sizes struct {
 	P95  Interval `json:"p95"`
 	P99  Interval `json:"p99"`
 	P999 Interval `json:"p999"`
-	Max  float64  `json:"max"` // of those that were read
+	Max  float64  `json:"max"`          // of those that were read
+	Most Interval `json:"max_interval"` // of all: in a sample at least Max, and no bound above
 }
 
 // AboveCounts are partitions above limits.
@@ -152,6 +154,7 @@ type Summary struct {
 	At          time.Time
 	Last        *Last  // the inspection before
 	Sharding    string // what evenkeel does with the table, in a sentence
+	Shard       string // the column that it has for that, where it is seen
 	Whole       string // why partitions come as logical ones, where a door gives them so
 	Door        bool
 	Top         int          // partitions that are named
@@ -178,6 +181,9 @@ func Summarize(r *Run, s Summary) *Report {
 	if ri.Coverage.Partial {
 		ri.Coverage.Why = s.Why
 	}
+	if f < 1 {
+		ri.Coverage.Unseen = unseen(f)
+	}
 	t := &r.Total
 	ri.Sizes = SizeSummary{Rows: sizes(&t.RowSizes, t.Rows, t.MaxRows, t.Partitions, f), Bytes: sizes(&t.ByteSizes, t.Bytes, t.MaxBytes, t.Partitions, f), How: How}
 	if s.Guess != "" {
@@ -195,7 +201,7 @@ func Summarize(r *Run, s Summary) *Report {
 			ri.Longest = append(ri.Longest, large1(s.Schema, p, ri.Bytes.Value))
 		}
 	}
-	ri.Logical = logicalOf(s.Schema, t.Logical, f, s.Top, ri.Bytes.Value, s.Sharding != "")
+	ri.logicalPartitions(r, &s)
 	if s.Door {
 		ri.NodesNote = "unknown from here: an evenkeel door shows itself as one node; inspect one of its backend's nodes for the ring"
 	} else {
@@ -237,8 +243,16 @@ func (r *Run) Last(at time.Time) *Last {
 	return l
 }
 
+// unseen is what a reading of a part of the ring cannot tell.
+func unseen(f float64) string {
+	return fmt.Sprintf("a partition that is alone of its size is missed with a chance of %.3g%%: the largest of all may be far larger than the largest that was read, the sums of rows and bytes hold only if none is, and of 1 in 1,000 partitions little is known", 100*(1-f))
+}
+
 func sizes(h *Histogram, sum, most, n int64, f float64) Sizes {
-	s := Sizes{Max: float64(most)}
+	s := Sizes{Max: float64(most), Most: exactly(float64(most))}
+	if f < 1 {
+		s.Most.High = math.Inf(1)
+	}
 	if n > 0 {
 		s.Mean = float64(sum) / float64(n)
 	}

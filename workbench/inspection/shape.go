@@ -81,7 +81,7 @@ func KeyOf(t *schema.Table) Key {
 		k.Means = fmt.Sprintf("%s together are a partition of one row; queries have to give them all. Another row with the same values overwrites it.", whole)
 	default:
 		k.Shape = CompositeClustering
-		k.Means = fmt.Sprintf("%s together are a partition, and queries have to give them all; its rows are sorted by %s. A row is told from the others of its partition by %s.", whole, inOrder(t), all(k.Clustering))
+		k.Means = fmt.Sprintf("%s together are a partition, and queries have to give them all; its rows are sorted by %s. A row is told from the others of its partition by %s: a second one with the same values overwrites it.", whole, inOrder(t), all(k.Clustering))
 	}
 	return k
 }
