@@ -189,7 +189,9 @@ func (d *Decoder) readKind(r *jsontext.Reader, k Kind) Value {
 	case BOOL:
 		return Bool(ReadBool(r))
 	case NULL:
-		ReadBool(r) // false means the same, and is shown as true
+		if !ReadBool(r) {
+			return invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
+		}
 		return Null()
 	case M:
 		return Map(d.ReadItem(r))

@@ -415,25 +415,17 @@ func cancelled(reasons []exception.CancellationReason) error {
 func (r *Router) transactReads(ctx context.Context, q *api.ExecuteTransaction, parsed []*partiql.Statement, use func(api.Response) error) error {
 	gets := &api.TransactGetItems{Capacity: q.Capacity}
 	selections := make([]*partiql.Selection, len(parsed))
-	seen := make(map[string]bool, len(parsed))
-	twice, right := false, true
 	err := r.tablesOf(ctx, parsed, func(i int, t *schema.Table) error {
 		get, selection, err := parsed[i].Get(t, q.Operation(), false)
 		if err != nil {
 			return err
 		}
-		id := t.Name + string(get.Key.Encode())
-		twice, seen[id] = twice || seen[id], true
-		right = right && t.CheckKey(get.Key) == nil
 		selections[i] = selection
 		gets.Gets = append(gets.Gets, api.TransactGet{Table: get.Table, Key: get.Key, Projection: get.Projection})
 		return nil
 	})
 	if err != nil {
 		return err
-	}
-	if twice && right {
-		return exception.Invalid("Transaction request cannot include multiple operations on one item")
 	}
 	return r.execute(ctx, gets, func(a api.Response) error {
 		answer := *a.(*api.TransactGetResponse)

@@ -18,7 +18,7 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 		shapes[i] = t.shape.Load()
 	}
 	var wrong reasons
-	seen := make(map[string]bool, len(q.Gets))
+	seen, twice := make(map[string]bool, len(q.Gets)), false
 	for i := range q.Gets {
 		if err := shapes[i].Table.CheckKey(q.Gets[i].Key); err != nil {
 			if err := wrong.add(len(q.Gets), i, err); err != nil {
@@ -27,13 +27,14 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 			continue
 		}
 		c.key = s.appendItemKey(c.key[:0], shapes[i], q.Gets[i].Key)
-		if seen[string(c.key)] {
-			return nil, errTwice
-		}
+		twice = twice || seen[string(c.key)]
 		seen[string(c.key)] = true
 	}
 	if err := wrong.cancelled(); err != nil {
 		return nil, err
+	}
+	if twice {
+		return nil, errTwice
 	}
 	for i := range q.Gets {
 		if shapes[i].model == nil {
