@@ -1,18 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/prices"
@@ -113,15 +111,14 @@ func (s *dynamoSurvey) probe(ctx context.Context) error {
 	if s.d.Items > 0 {
 		s.size.RowBytes = float64(s.d.Bytes) / float64(s.d.Items)
 	}
-	items, bytes := 0, 0
+	items, bytes := 0, int64(0)
 	keys := map[string]bool{}
 	for _, seg := range livedynamo.Segments(dynamoProbes, float64(dynamoProbes)/dynamoSegments, 1) {
 		n := 0
-		_, err := s.t.Scan(ctx, seg, probeRows, func(it attribute.Item) error {
-			bytes += it.Size()
+		err := s.t.Keys(ctx, seg, probeRows, func(k *livedynamo.Keyed) error {
+			bytes += k.Bytes
 			items++
-			v, _ := it.Get(s.d.Partition.Name)
-			keys[v.Text()] = true
+			keys[string(k.Key[0])] = true
 			if n++; n == probeRows {
 				return errEnough
 			}
@@ -146,22 +143,11 @@ func (s *dynamoSurvey) probe(ctx context.Context) error {
 func (s *dynamoSurvey) readSegment(ctx context.Context, i int, bar *inspectProgress) error {
 	plan := s.run.Plan
 	c := inspection.NewCounter(s.schema, nil, s.group)
-	item := &inspection.Item{Segment: plan.Segment(i), Indexes: make([][][]byte, len(s.d.Indexes))}
+	item := inspection.Item{Segment: plan.Segment(i)}
 	n, size := int64(0), int64(0)
-	var token []byte
-	_, err := s.t.Scan(ctx, livedynamo.Segment{Number: item.Segment, Of: plan.Segments}, 0, func(it attribute.Item) error {
-		hash, _ := it.Get(s.d.Partition.Name)
-		item.Key = append(item.Key[:0], []byte(hash.Text()))
-		if s.d.Sort != nil {
-			sort, _ := it.Get(s.d.Sort.Name)
-			item.Key = append(item.Key, []byte(sort.Text()))
-		}
-		token = append(append(token[:0], item.Key[0]...), 0, byte(s.t.Shard(it)), byte(s.t.Shard(it)>>8))
-		item.Token, item.Bytes = partitioner.Murmur3(token), int64(it.Size())
-		for at := range s.d.Indexes {
-			item.Indexes[at] = entryOf(it, &s.d.Indexes[at])
-		}
-		c.Item(item)
+	err := s.t.Keys(ctx, livedynamo.Segment{Number: item.Segment, Of: plan.Segments}, 0, func(k *livedynamo.Keyed) error {
+		item.Token, item.Key, item.Bytes, item.Indexes = k.Token, k.Key, k.Bytes, k.Entries
+		c.Item(&item)
 		size += item.Bytes
 		if n++; n%1024 == 0 {
 			bar.rows(1024)
@@ -181,21 +167,6 @@ func (s *dynamoSurvey) readSegment(ctx context.Context, i int, bar *inspectProgr
 		return s.save()
 	}
 	return nil
-}
-
-// entryOf is an item's partition key in an index, nil where it is not in it.
-func entryOf(it attribute.Item, ix *livedynamo.Index) [][]byte {
-	var key [][]byte
-	for i, k := range append(slices.Clip(ix.Partition), ix.Sort...) {
-		v, ok := it.Get(k.Name)
-		if !ok || v.Kind().String() != k.Kind {
-			return nil
-		}
-		if i < len(ix.Partition) {
-			key = append(key, []byte(v.Text()))
-		}
-	}
-	return key
 }
 
 // report makes the report.
@@ -263,13 +234,10 @@ func (s *dynamoSurvey) name(ctx context.Context) {
 	}
 	for segment, list := range wanted {
 		left := len(list)
-		_, err := s.t.Scan(ctx, livedynamo.Segment{Number: segment, Of: s.run.Plan.Segments}, 0, func(it attribute.Item) error {
-			hash, _ := it.Get(s.d.Partition.Name)
-			shard := s.t.Shard(it)
-			token := partitioner.Murmur3(append([]byte(hash.Text()), 0, byte(shard), byte(shard>>8)))
+		err := s.t.Keys(ctx, livedynamo.Segment{Number: segment, Of: s.run.Plan.Segments}, 0, func(k *livedynamo.Keyed) error {
 			for _, p := range list {
-				if p.Key == nil && p.Token == token {
-					p.Key = [][]byte{[]byte(strings.Clone(hash.Text()))}
+				if p.Key == nil && p.Token == k.Token {
+					p.Key = [][]byte{bytes.Clone(k.Key[0])}
 					left--
 				}
 			}

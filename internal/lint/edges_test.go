@@ -85,7 +85,7 @@ var edges = map[string][]string{
 	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "partitioner", "workbench/capacity", "workbench/prices"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
-	"workbench/livedynamo": {"dynamo/attribute", "shard", "workbench/rows"},
+	"workbench/livedynamo": {"dynamo/attribute", "partitioner", "shard", "workbench/rows"},
 	"workbench/nodetool":   {},
 	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},
