@@ -6,7 +6,7 @@ FUZZTIME ?= 20s
 # One package at a time: they share one Cassandra, its schema, and the machine's cores.
 PARALLEL ?= 1
 
-.PHONY: help build test bench-cql bench-dynamodb bench-workbench deps lint fuzz clean
+.PHONY: help build test diff-dynamodb-local bench-cql bench-dynamodb bench-workbench deps lint fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -16,6 +16,12 @@ build: ## bin/evenkeel
 
 test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 	$(GO) run ./internal/testkit/cmd/with-cassandra $(GO) test -p $(PARALLEL) -timeout 20m ./...
+
+diff-dynamodb-local: ## the DynamoDB engine against DynamoDB Local, for those who accept its licence
+	@[ "$(ACCEPT_LICENCE)" = yes ] || { echo 'DynamoDB Local has a licence of its own: the "Amazon DynamoDB Local License Agreement", in the documentation of DynamoDB.' >&2; \
+	  echo 'If you accept it: make diff-dynamodb-local ACCEPT_LICENCE=yes' >&2; exit 1; }
+	@[ -d .deps/dynamodb-local ] || mvn -B -q -f internal/testkit/dynamodblocal/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(CURDIR)/.deps/dynamodb-local"
+	$(GO) test -tags dynamodblocal -count 1 ./internal/dynamodiff -run OnDynamoDBLocal -rapid.checks=500
 
 bench-cql: deps build ## the CQL door and the engine against their peers: ratios
 	cd internal/bench/cqlproxy && $(GO) build -o ../../../bin/cql-proxy github.com/datastax/cql-proxy
