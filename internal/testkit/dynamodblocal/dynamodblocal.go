@@ -26,7 +26,9 @@ func Start(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return "http://" + server.Start(t, "DynamoDB Local", func(port string) *exec.Cmd {
-		return exec.Command(java, "-Xmx1g", "-XX:+UseSerialGC", "-Djava.library.path="+dir, "-cp", filepath.Join(dir, "*"),
+		cmd := exec.Command(java, "-Xmx1g", "-XX:+UseSerialGC", "-Djava.library.path="+dir, "-cp", filepath.Join(dir, "*"),
 			"com.amazonaws.services.dynamodbv2.local.main.ServerRunner", "-inMemory", "-port", port)
+		cmd.Dir = dir // it writes a file where it is started
+		return cmd
 	})
 }
