@@ -28,6 +28,7 @@ const (
 	Creating State = "creating"
 	Active   State = "active"
 	Dropping State = "dropping"
+	Dropped  State = "dropped" // other doors may not know yet
 )
 
 // Entry is what the catalogue says of one table. It is not changed once made.
@@ -184,6 +185,19 @@ func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
 	}
 }
 
+// Get returns the entry of a table, nil where there is none.
+func (c *Catalog) Get(ctx context.Context, table string) (*Entry, error) {
+	var found struct{ Item *item }
+	err := c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{table}}}, &found)
+	if is(err, exception.ResourceNotFound) {
+		return nil, nil
+	}
+	if err != nil || found.Item == nil {
+		return nil, err
+	}
+	return found.Item.entry()
+}
+
 // ErrExists says that there is an entry already.
 var ErrExists = errors.New("the table is in the catalogue already")
 
@@ -257,6 +271,20 @@ func (c *Catalog) Drop(ctx context.Context, e *Entry) (*Entry, error) {
 	return &d, c.move(ctx, &d, e.State)
 }
 
+// Keep notes that the table was not deleted after all.
+func (c *Catalog) Keep(ctx context.Context, e *Entry) error {
+	a := *e
+	a.State = Active
+	return c.move(ctx, &a, e.State)
+}
+
+// Bury notes that the physical table is deleted, and keeps the name until Remove.
+func (c *Catalog) Bury(ctx context.Context, e *Entry) error {
+	d := *e
+	d.State, d.Started = Dropped, c.now()
+	return c.move(ctx, &d, e.State)
+}
+
 // Remove removes the entry, if it is still in its state.
 func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 	err := c.call(ctx, "DeleteItem", map[string]any{
@@ -281,7 +309,7 @@ func (c *Catalog) Settle(ctx context.Context, e *Entry, p *Physical) (*Entry, er
 	switch {
 	case e.State == Creating && p != nil && p.Sharded:
 		return c.Activate(ctx, e, p.ID)
-	case e.State == Creating, e.State == Dropping && (p == nil || p.ID != e.ID):
+	case e.State == Creating, e.State == Dropped, e.State == Dropping && (p == nil || p.ID != e.ID):
 		return nil, c.Remove(ctx, e)
 	case e.State == Dropping:
 		a := *e

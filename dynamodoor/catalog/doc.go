@@ -5,7 +5,10 @@
 // through these states, by conditional writes:
 //
 //	CREATE  (none) → creating → [physical CreateTable] → active
-//	DELETE  active → dropping → [physical DeleteTable] → (none)
+//	DELETE  active → dropping → [physical DeleteTable] → (none), or → dropped → (none)
+//
+// Where there may be other doors, a table that was deleted is dropped for a while:
+// its name is not free before all of them have read that.
 //
 // It promises:
 //

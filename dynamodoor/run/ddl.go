@@ -21,7 +21,7 @@ func exists(name string) error {
 // with its entry in the catalogue before and after.
 func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(api.Response) error) error {
 	if q.Name == catalog.Table {
-		return exception.InvalidParameters("table name %s is reserved for the catalogue of sharded tables; choose another name", q.Name)
+		return reservedTable()
 	}
 	d, err := plan.Sharded(&q.Declaration)
 	if err != nil {
@@ -29,8 +29,13 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	}
 	r.defining.Lock()
 	defer r.defining.Unlock()
-	if (*r.tables.Load())[q.Name] != nil {
-		return exists(q.Name)
+	if r.lease > 0 {
+		err = r.vacate(ctx, q.Name)
+	} else if (*r.tables.Load())[q.Name] != nil {
+		err = exists(q.Name)
+	}
+	if err != nil {
+		return err
 	}
 	if d == nil {
 		return r.backend.Answer(ctx, q, use)
@@ -55,24 +60,31 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	if err != nil {
 		return err
 	}
+	if d.Layout == nil {
+		// A door that still took the name for that of a plain table could put items
+		// that are in no sharded index, and nobody would notice.
+		err = r.wait(ctx, r.grace())
+	}
 	var created *api.TableResponse
-	err = r.backend.Answer(ctx, &api.CreateTable{Declaration: *d.Physical}, func(a api.Response) error {
-		created = a.(*api.TableResponse)
-		return nil
-	})
+	if err == nil {
+		err = r.backend.Answer(ctx, &api.CreateTable{Declaration: *d.Physical}, func(a api.Response) error {
+			created = a.(*api.TableResponse)
+			return nil
+		})
+	}
 	if err != nil {
 		if gone := r.catalog.Remove(context.WithoutCancel(ctx), e); gone != nil {
 			r.log.Error("dynamodb: the entry of a table that could not be created remains, until a door starts", "table", e.Table, "error", gone)
 		}
-		return err
+		return singleKeys(d, err)
 	}
-	if e, err = r.catalog.Activate(ctx, e, created.Table.ID); err != nil {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	if e, err = r.catalog.Activate(context.WithoutCancel(ctx), e, identity(created.Table)); err != nil {
 		return fmt.Errorf("note that table %s is created: %w", q.Name, err)
 	}
-	in, err := r.use(ctx, e)
-	if err != nil {
-		return err
-	}
+	in := r.open(e, created.Table)
+	r.plain.Delete(e.Table)
 	r.publish(func(tables map[string]*entry) { tables[e.Table] = in })
 	if in.wrong != nil {
 		return in.wrong
@@ -80,13 +92,34 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	return r.show(in.table, created, use)
 }
 
+func reservedTable() error {
+	return exception.InvalidParameters("table name %s is reserved for the catalogue of sharded tables; choose another name", catalog.Table)
+}
+
+// singleKeys is the error of a CreateTable; where a store does not take what a
+// sharded index needs, with the way out.
+func singleKeys(d *plan.Declaration, err error) error {
+	e := exception.Of(err)
+	if len(d.Indexes) == 0 || e.Kind != exception.Validation {
+		return err
+	}
+	return exception.Invalid("%s (A sharded index has two partition key attributes, which not every endpoint takes: "+
+		"if this one does not, leave the tag %s<IndexName> out.)", e.Message, plan.IndexTagPrefix)
+}
+
 // show gives a physical table's description as that of the logical one.
 func (r *Router) show(t *plan.Table, p *api.TableResponse, use func(api.Response) error) error {
+	shown := *p
+	if len(p.Table.Key.Hash) == 0 { // of a table that is being deleted AWS tells little more than that
+		last := *t.Logical
+		last.Status = p.Table.Status
+		shown.Table = &last
+		return use(&shown)
+	}
 	now, err := t.WithSchema(p.Table)
 	if err != nil {
 		return err
 	}
-	shown := *p
 	shown.Table = now.Logical
 	return use(&shown)
 }
@@ -166,6 +199,8 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 	switch {
 	case err != nil:
 		return err
+	case e.State == catalog.Creating:
+		return e.wrong
 	case t != nil && (t.ID != e.ID || e.table == nil):
 		return e.wrong
 	case t != nil && t.DeletionProtection:
@@ -183,11 +218,13 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 			return nil
 		})
 		if err != nil {
+			if kept := r.catalog.Keep(context.WithoutCancel(ctx), dropping); kept != nil {
+				r.log.Error("dynamodb: the entry of a table that could not be deleted says that it is being deleted, until it is settled", "table", e.Table, "error", kept)
+			}
 			return err
 		}
 	}
-	r.publish(func(tables map[string]*entry) { delete(tables, e.Table) })
-	if err := r.catalog.Remove(ctx, dropping); err != nil {
+	if err := r.unlist(context.WithoutCancel(ctx), dropping); err != nil {
 		return err
 	}
 	if deleted == nil {
@@ -196,22 +233,41 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 	return r.show(e.table, deleted, use)
 }
 
+// unlist takes a table whose physical table is gone out of the catalogue. Where
+// there are other doors its name is kept for a while.
+func (r *Router) unlist(ctx context.Context, dropping *catalog.Entry) error {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	r.publish(func(tables map[string]*entry) { delete(tables, dropping.Table) })
+	if r.lease > 0 {
+		return r.catalog.Bury(ctx, dropping)
+	}
+	return r.catalog.Remove(ctx, dropping)
+}
+
 // listTables lists the tables without the catalogue.
 func (r *Router) listTables(ctx context.Context, q *api.ListTables, use func(api.Response) error) error {
 	more := *q
-	more.Limit = q.Limit + 1 // the catalogue may be among them
-	return r.backend.Answer(ctx, &more, func(a api.Response) error {
-		l := *a.(*api.TablesResponse)
-		l.Names = slices.DeleteFunc(slices.Clone(l.Names), func(n string) bool { return n == catalog.Table })
-		l.Last = ""
-		if len(l.Names) > q.Limit {
-			l.Names = l.Names[:q.Limit]
-			l.Last = l.Names[q.Limit-1]
-		} else if last := a.(*api.TablesResponse).Last; last != "" && len(l.Names) > 0 {
-			l.Last = l.Names[len(l.Names)-1]
+	l := new(api.TablesResponse)
+	for {
+		last := ""
+		err := r.backend.Answer(ctx, &more, func(a api.Response) error {
+			page := a.(*api.TablesResponse)
+			last = page.Last
+			l.Names = append(l.Names, slices.DeleteFunc(slices.Clone(page.Names), func(n string) bool { return n == catalog.Table })...)
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case last == "":
+			return use(l)
+		case len(l.Names) == q.Limit:
+			l.Last = last
+			return use(l)
 		}
-		return use(&l)
-	})
+		more.Start, more.Limit = last, q.Limit-len(l.Names) // the catalogue was among them
+	}
 }
 
 // retag passes on a change of tags that declare nothing.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -12,33 +13,8 @@ import (
 
 // execute carries out a request on items.
 func (r *Router) execute(ctx context.Context, q api.Request, use func(api.Response) error) error {
-	all := *r.tables.Load()
-	var wrong error
-	p, err := plan.Make(q, func(name string) *plan.Table {
-		name = simpleName(name)
-		if name == catalog.Table {
-			wrong = exception.New(exception.ResourceNotFound, "Requested resource not found")
-			return nil
-		}
-		e := all[name]
-		if e == nil {
-			return nil
-		}
-		if e.filling() {
-			if e, wrong = r.refresh(ctx, name); wrong != nil || e == nil {
-				return nil
-			}
-		}
-		if e.wrong != nil {
-			wrong = e.wrong
-			return nil
-		}
-		return e.table
-	})
-	switch {
-	case wrong != nil:
-		return wrong
-	case err != nil:
+	p, err := r.plan(ctx, q)
+	if err != nil {
 		return err
 	}
 	switch p := p.(type) {
@@ -61,4 +37,55 @@ func (r *Router) execute(ctx context.Context, q api.Request, use func(api.Respon
 		return p.Err(err)
 	}
 	return nil
+}
+
+// plan makes the plan of a request on items. Another door may have changed a table:
+// what seems wrong is looked at again with the table as it is now.
+func (r *Router) plan(ctx context.Context, q api.Request) (plan.Plan, error) {
+	for again := false; ; again = true {
+		stale := ""
+		p, err := r.planWith(ctx, q, func(e *entry) {
+			if r.lease > 0 && e.stale() {
+				stale = e.Table
+			}
+		})
+		if err == nil || again || stale == "" || exception.Of(err).Kind != exception.Validation {
+			return p, err
+		}
+		if _, err := r.refresh(ctx, stale); err != nil {
+			return nil, doorError(err)
+		}
+	}
+}
+
+// planWith makes the plan, and tells of which sharded tables it is.
+func (r *Router) planWith(ctx context.Context, q api.Request, of func(*entry)) (plan.Plan, error) {
+	all := *r.tables.Load()
+	var wrong error
+	p, err := plan.Make(q, func(name string) *plan.Table {
+		name = simpleName(name)
+		if name == catalog.Table {
+			wrong = exception.New(exception.ResourceNotFound, "Requested resource not found")
+			return nil
+		}
+		e := all[name]
+		if e == nil {
+			return nil
+		}
+		of(e)
+		if e.filling() && (r.lease == 0 || time.Since(e.described) > glance) {
+			if e, wrong = r.refresh(ctx, name); wrong != nil || e == nil {
+				return nil
+			}
+		}
+		if e.wrong != nil {
+			wrong = e.wrong
+			return nil
+		}
+		return e.table
+	})
+	if wrong != nil {
+		return nil, wrong
+	}
+	return p, err
 }

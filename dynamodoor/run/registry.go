@@ -3,8 +3,10 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -12,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
 // publish replaces the map of tables by a changed copy. The caller holds defining.
@@ -23,8 +26,10 @@ func (r *Router) publish(change func(tables map[string]*entry)) {
 
 // physical describes a physical table; nil where there is none.
 func (r *Router) physical(ctx context.Context, name string) (table *schema.Table, err error) {
+	ctx = principal.With(ctx, principal.Principal{}) // the door is to know it, whoever asks
 	err = r.backend.Answer(ctx, &api.DescribeTable{Table: name}, func(a api.Response) error {
 		t := *a.(*api.TableResponse).Table
+		t.ID = identity(&t)
 		table = &t
 		return nil
 	})
@@ -35,18 +40,38 @@ func (r *Router) physical(ctx context.Context, name string) (table *schema.Table
 	return table, err
 }
 
+// identity is what tells a table from others that had its name: its TableId, or
+// where the store has none the time that it was made.
+func identity(t *schema.Table) string {
+	if t.ID == "" && !t.Created.IsZero() {
+		return fmt.Sprintf("created-%d", t.Created.UnixMilli())
+	}
+	return t.ID
+}
+
 // filling tells whether the table has an index that is not ready to be read: the
 // store makes it so without telling.
 func (e *entry) filling() bool {
 	return e.table != nil && slices.ContainsFunc(e.table.Logical.Global, func(ix schema.Index) bool { return ix.Status != schema.Active })
 }
 
+// glance is how often a store is asked about an index that is being filled, or about
+// a table of which something was not found.
+const glance = time.Second
+
+// stale tells whether to look at the physical table anew.
+func (e *entry) stale() bool { return e.filling() || time.Since(e.described) > glance }
+
 // refresh looks at a physical table anew.
 func (r *Router) refresh(ctx context.Context, name string) (*entry, error) {
-	r.defining.Lock()
-	defer r.defining.Unlock()
+	lock := &r.defining
+	if r.lease > 0 {
+		lock = &r.renewing // a change of another table may be waiting
+	}
+	lock.Lock()
+	defer lock.Unlock()
 	e := (*r.tables.Load())[name]
-	if e == nil || !e.filling() {
+	if e == nil || !e.stale() {
 		return e, nil // somebody else was here
 	}
 	in, err := r.use(ctx, e.Entry)
@@ -68,28 +93,44 @@ func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
 	if t != nil {
 		p = &catalog.Physical{ID: t.ID, Sharded: isPhysical(t)}
 	}
-	if e.State != catalog.Active {
+	if e.State != catalog.Active && r.lease > 0 && r.now().Sub(e.Started) < settleAfter {
+		// Another door is at it.
+		if e.State == catalog.Creating || p == nil || p.ID != e.ID {
+			return &entry{Entry: e, wrong: notThere(e.Table), described: time.Now()}, nil
+		}
+	} else if e.State != catalog.Active {
 		was := e.State
 		if e, err = r.catalog.Settle(ctx, e, p); err != nil || e == nil {
 			return nil, err
 		}
 		r.log.Info("dynamodb: an operation on a sharded table was left half-way and is settled", "table", e.Table, "was", was, "is", e.State)
 	}
-	in := &entry{Entry: e}
+	in := r.open(e, t)
+	if was := (*r.tables.Load())[e.Table]; in.wrong != nil && (was == nil || was.wrong == nil || was.wrong.Error() != in.wrong.Error()) {
+		r.log.Error("dynamodb: a sharded table cannot be served", "table", e.Table, "error", in.wrong)
+	}
+	return in, nil
+}
+
+func notThere(name string) error {
+	return exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", name)
+}
+
+// open makes an entry in use of one of the catalogue and a description of its
+// physical table, nil where there is none.
+func (r *Router) open(e *catalog.Entry, t *schema.Table) *entry {
+	in := &entry{Entry: e, described: time.Now()}
 	switch {
-	case p == nil:
+	case t == nil:
 		in.wrong = exception.Invalid("table %s is in the catalogue of sharded tables and has no physical table; restore it, or delete the table to forget it", e.Table)
-	case p.ID != e.ID:
+	case identity(t) != e.ID:
 		in.wrong = exception.Invalid("the physical table of sharded table %s is another than it was made with (TableId %s, not %s); "+
-			"restore that one, or delete the item of table %s in table %s if it is to be a plain table", e.Table, p.ID, e.ID, e.Table, catalog.Table)
+			"restore that one, or delete the item of table %s in table %s if it is to be a plain table", e.Table, identity(t), e.ID, e.Table, catalog.Table)
 	default:
 		kind, _ := attribute.KindOf(e.HashType)
 		in.table, in.wrong = plan.Open(plan.Spec{
 			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Indexes: e.Indexes,
 		})
 	}
-	if in.wrong != nil {
-		r.log.Error("dynamodb: a sharded table cannot be served", "table", e.Table, "error", in.wrong)
-	}
-	return in, nil
+	return in
 }

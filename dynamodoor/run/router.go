@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
 // Backend is a store of plain tables.
@@ -38,6 +39,11 @@ type Options struct {
 	// when the backend throttles them; default 5 seconds. Requests that go to one
 	// shard are the client's to try again.
 	RetryFor time.Duration
+	// Lease is how long what is known of tables is good for, where other doors are on
+	// the same store; sharded tables are then deleted and made with as much of a
+	// pause as it takes that no door goes by what was before. 0 says that no other
+	// door is.
+	Lease time.Duration
 	// Fanout bounds the requests of one client's request that are under way at a
 	// time; default 16.
 	Fanout int
@@ -50,9 +56,18 @@ type Router struct {
 	log     *slog.Logger
 	fanout  int
 	retry   time.Duration
+	now     func() time.Time
 
 	tables   atomic.Pointer[map[string]*entry] // the sharded ones by name; replaced, never changed
 	defining sync.Mutex                        // held by one change of tables at a time
+
+	// Of a store with other doors on it:
+	lease    time.Duration // 0: there are none
+	asOf     atomic.Pointer[time.Time]
+	renewing sync.Mutex // held while the catalogue is read, or changed together with tables; after defining
+	plain    sync.Map   // names of plain tables
+	plains   atomic.Int64
+
 	decoders sync.Pool
 	schemas  sync.Map // of plain tables, known by name; for statements
 }
@@ -60,8 +75,9 @@ type Router struct {
 // entry is a sharded table in use, or what is wrong with it.
 type entry struct {
 	*catalog.Entry
-	table *plan.Table
-	wrong error
+	table     *plan.Table
+	wrong     error
+	described time.Time
 }
 
 // New returns a Router. Start must be called before it is used.
@@ -78,10 +94,21 @@ func New(o Options) *Router {
 	if o.RetryFor <= 0 {
 		o.RetryFor = 5 * time.Second
 	}
-	r := &Router{retry: o.RetryFor, backend: o.Backend, catalog: catalog.New(o.Backend, o.Now), log: o.Log, fanout: o.Fanout}
+	r := &Router{
+		retry: o.RetryFor, backend: o.Backend, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
+		now: o.Now, lease: o.Lease,
+	}
+	r.asOf.Store(new(time.Time))
 	r.decoders.New = func() any { return new(api.Decoder) }
 	r.tables.Store(&map[string]*entry{})
 	return r
+}
+
+// asDoor is a store that is asked by the door, whoever's request is carried out.
+type asDoor struct{ backend Backend }
+
+func (s asDoor) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	return s.backend.Do(principal.With(ctx, principal.Principal{}), operation, body, dst)
 }
 
 // Has says whether there is such an operation.
@@ -92,6 +119,9 @@ func (r *Router) Has(operation string) bool {
 // Do carries out one operation, whose request has this body, and appends the
 // answer's body to dst.
 func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	if r.lease > 0 {
+		return r.doShared(ctx, operation, body, dst)
+	}
 	q, ok := api.New(operation)
 	if !ok {
 		return dst, exception.New(exception.UnknownOperation, "")
@@ -186,6 +216,14 @@ func simpleName(name string) string {
 func (r *Router) Start(ctx context.Context) error {
 	r.defining.Lock()
 	defer r.defining.Unlock()
+	if r.lease > 0 {
+		r.renewing.Lock()
+		defer r.renewing.Unlock()
+		if err := r.read(ctx); err != nil {
+			return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
+		}
+		return nil // tables without an entry are found when they are asked for
+	}
 	entries, err := r.catalog.All(ctx)
 	if err != nil {
 		return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
@@ -246,7 +284,7 @@ func (r *Router) orphans(ctx context.Context, tables map[string]*entry) error {
 // one with sharded indexes.
 func isPhysical(t *schema.Table) bool {
 	hidden := func(ix schema.Index) bool { return strings.HasPrefix(ix.Key.Hash[0], plan.HiddenPrefix) }
-	return t.Key.Hash[0] == plan.PartitionKey || slices.ContainsFunc(t.Global, hidden)
+	return len(t.Key.Hash) > 0 && t.Key.Hash[0] == plan.PartitionKey || slices.ContainsFunc(t.Global, hidden)
 }
 
 func orphan(name string) error {

@@ -17,6 +17,24 @@ import (
 // requests of a fan-out at a time.
 func engineDoor(t testing.TB, fanout int) Target {
 	t.Helper()
+	return Target{Name: "engine", URL: serveEngine(t, func(s *items.Store) dynamodoor.Store {
+		router := run.New(run.Options{Backend: s, Fanout: fanout})
+		if err := router.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return router
+	})}
+}
+
+// bareDoor serves an engine that shards nothing, as any endpoint, for the life of
+// the test.
+func bareDoor(t testing.TB) Target {
+	t.Helper()
+	return Target{Name: "bare engine", URL: serveEngine(t, func(s *items.Store) dynamodoor.Store { return s })}
+}
+
+func serveEngine(t testing.TB, front func(*items.Store) dynamodoor.Store) string {
+	t.Helper()
 	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -25,11 +43,7 @@ func engineDoor(t testing.TB, fanout int) Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	router := run.New(run.Options{Backend: s, Fanout: fanout})
-	if err := router.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	door, err := dynamodoor.New(dynamodoor.Options{Store: router})
+	door, err := dynamodoor.New(dynamodoor.Options{Store: front(s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +57,7 @@ func engineDoor(t testing.TB, fanout int) Target {
 			t.Error(err)
 		}
 	})
-	return Target{Name: "engine", URL: server.URL}
+	return server.URL
 }
 
 func judge(t testing.TB) Target {

@@ -43,7 +43,7 @@ var edges = map[string][]string{
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamodoor/catalog", "dynamodoor/plan", "scatter", "shard"},
+	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "scatter", "shard"},
 	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/principal"},
 
 	"dynamodoor/cache":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamodoor/principal"},

@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+)
+
+// settleAfter is how old what was left half-way must be to be settled by another
+// door: by then who began it has ended.
+const settleAfter = time.Minute
+
+// describedFor is for how long the description of a sharded table is believed: then
+// its TableId is compared anew.
+const describedFor = time.Minute
+
+// current sees to it that what is known of the catalogue is no older than a lease.
+// Half-way through it one request renews it, while others go on.
+func (r *Router) current(ctx context.Context) error {
+	age := time.Since(*r.asOf.Load())
+	switch {
+	case age < r.lease/2:
+		return nil
+	case age >= r.lease:
+		return r.renew(ctx, r.lease)
+	case r.renewing.TryLock():
+		defer r.renewing.Unlock()
+		if err := r.read(ctx); err != nil {
+			r.log.Warn("dynamodb: the catalogue of sharded tables cannot be read, and is tried again", "error", err)
+		}
+	}
+	return nil
+}
+
+// renew reads the catalogue if what is known of it is of before a time.
+func (r *Router) renew(ctx context.Context, age time.Duration) error {
+	since := time.Now().Add(-age)
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	if r.asOf.Load().After(since) {
+		return nil // somebody else was here
+	}
+	return doorError(r.read(ctx))
+}
+
+// read reads the catalogue. The caller holds renewing.
+func (r *Router) read(ctx context.Context) error {
+	start := time.Now()
+	entries, err := r.catalog.All(ctx)
+	if err != nil {
+		return err
+	}
+	old := *r.tables.Load()
+	fresh := make(map[string]*entry, len(entries)) // without orphans, which are found again when they are asked for
+	for _, e := range entries {
+		if e.State == catalog.Dropped {
+			if r.now().Sub(e.Started) > settleAfter {
+				_ = r.catalog.Remove(ctx, e) // else another door does, or this one next time
+			}
+			continue
+		}
+		if in := old[e.Table]; in != nil && in.same(e) && time.Since(in.described) < describedFor {
+			fresh[e.Table] = in
+			continue
+		}
+		in, err := r.use(ctx, e)
+		switch {
+		case err != nil && old[e.Table] != nil && old[e.Table].same(e):
+			in = old[e.Table] // nothing else is known of it
+			r.log.Warn("dynamodb: a sharded table cannot be described, and is tried again", "table", e.Table, "error", err)
+		case err != nil:
+			in = &entry{Entry: e, wrong: doorError(err)}
+		case in == nil:
+			continue
+		}
+		fresh[e.Table] = in
+	}
+	r.tables.Store(&fresh)
+	r.asOf.Store(&start)
+	return nil
+}
+
+// same tells whether an entry is as the catalogue has it.
+func (in *entry) same(e *catalog.Entry) bool {
+	a, b := *in.Entry, *e
+	a.Started, b.Started = time.Time{}, time.Time{}
+	return in.wrong == nil && e.State == catalog.Active && in.Started.UnixMilli() == e.Started.UnixMilli() && reflect.DeepEqual(a, b)
+}
+
+// manyNames is how many names of plain tables are remembered.
+const manyNames = 10_000
+
+// lookup tells whether a table is sharded, or may not be served as a plain one. A
+// table that nobody has asked about is looked up: in the catalogue, and its
+// description, which tells a physical table that has lost its entry. That a table
+// is not there is not remembered.
+func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err error) {
+	if in := (*r.tables.Load())[name]; in != nil {
+		if in.State == catalog.Creating {
+			err = r.renew(ctx, 50*time.Millisecond) // it may be there by now
+		}
+		return true, err
+	}
+	if _, ok := r.plain.Load(name); ok {
+		return false, nil
+	}
+	e, err := r.catalog.Get(ctx, name)
+	if err != nil {
+		return false, doorError(err)
+	}
+	name = strings.Clone(name) // it is the request's
+	if e != nil && e.State != catalog.Dropped {
+		return true, r.renew(ctx, 0)
+	}
+	t, err := r.physical(ctx, name)
+	if err != nil {
+		return false, cannotTell(name, err)
+	}
+	if t == nil {
+		return false, nil
+	}
+	if isPhysical(t) {
+		wrong := &entry{Entry: &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}, wrong: orphan(name), described: time.Now()}
+		r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", wrong.wrong)
+		r.renewing.Lock()
+		defer r.renewing.Unlock()
+		r.publish(func(tables map[string]*entry) { tables[name] = wrong })
+		return true, nil
+	}
+	if r.plains.Add(1) > manyNames {
+		r.plain.Clear()
+		r.plains.Store(1)
+	}
+	r.plain.Store(name, struct{}{})
+	return false, nil
+}
+
+func cannotTell(name string, err error) error {
+	if throttled(err) || exception.Of(err).Kind == exception.ServiceUnavailable {
+		return err
+	}
+	return exception.New(exception.InternalServerError,
+		"evenkeel cannot tell whether table %s is write-sharded, and does not pass on what it cannot tell: its own credentials may not describe it (dynamodb:DescribeTable): %v", name, err)
+}

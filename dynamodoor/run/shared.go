@@ -1,0 +1,303 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/partiql"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+)
+
+// A store that other doors are on too: they make and delete tables without telling,
+// and what is known of a table is good for a lease. doc.go says what holds then.
+
+// doShared carries out an operation on such a store.
+func (r *Router) doShared(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	q, known := api.New(operation)
+	switch {
+	case !known, isStream(operation):
+		return r.passOn(ctx, operation, body, dst)
+	case operation == "DescribeEndpoints":
+		return dst, exception.New(exception.UnknownOperation, "") // it would lead clients round the door
+	case operation == "DescribeLimits":
+		return r.backend.Do(ctx, operation, body, dst)
+	case operation == "CreateTable":
+		if name, ours := declares(body); !ours {
+			return r.createPlain(ctx, name, body, dst)
+		}
+	}
+	if err := r.current(ctx); err != nil {
+		return dst, err
+	}
+	for again := false; ; again = true {
+		var few [4]string
+		names, plain, err := r.plainly(ctx, operation, q, body, few[:0])
+		if err != nil {
+			return dst, err
+		}
+		if !plain {
+			return r.planned(ctx, q, body, dst)
+		}
+		out, err := r.backend.Do(ctx, operation, body, dst)
+		if again || !r.doubtful(names, out[len(dst):], err) {
+			return out, err
+		}
+		// What came is what the physical table of a sharded one might answer.
+		if err := r.reconsider(ctx, names); err != nil {
+			return dst, err
+		}
+		if _, plain, e := r.plainly(ctx, operation, q, body, few[:0]); e != nil || plain {
+			return out, errors.Join(err, e)
+		}
+		q, _ = api.New(operation)
+	}
+}
+
+// planned carries out an operation that is about sharded tables, or cannot be read.
+func (r *Router) planned(ctx context.Context, q api.Request, body, dst []byte) ([]byte, error) {
+	d := r.decoders.Get().(*api.Decoder)
+	defer func() {
+		d.Reset()
+		r.decoders.Put(d)
+	}()
+	if err := q.Decode(d, body); err != nil {
+		return dst, err
+	}
+	err := r.answer(ctx, q, func(a api.Response) error {
+		dst = a.AppendJSON(dst)
+		return nil
+	})
+	return dst, err
+}
+
+// plainly tells whether a request is about plain tables only, and which, looking up
+// those that are not known.
+func (r *Router) plainly(ctx context.Context, operation string, q api.Request, body []byte, names []string) (_ []string, plain bool, err error) {
+	if isPartiQL(operation) {
+		return r.plainStatements(ctx, q, body, names)
+	}
+	names, plain = targets(operation, body, names)
+	for _, name := range names {
+		name = simpleName(name)
+		if name == catalog.Table {
+			plain = false // which is refused
+			continue
+		}
+		sharded, err := r.lookup(ctx, name)
+		if err != nil {
+			return names, false, err
+		}
+		plain = plain && !sharded
+	}
+	return names, plain, nil
+}
+
+func (r *Router) plainStatements(ctx context.Context, q api.Request, body []byte, names []string) ([]string, bool, error) {
+	var d api.Decoder
+	if err := q.Decode(&d, body); err != nil {
+		return names, false, err
+	}
+	var all []api.Statement
+	switch q := q.(type) {
+	case *api.ExecuteStatement:
+		all = append(all, q.Statement)
+	case *api.BatchExecuteStatement:
+		for i := range q.Statements {
+			all = append(all, q.Statements[i].Statement)
+		}
+	case *api.ExecuteTransaction:
+		all = q.Statements
+	}
+	for _, s := range all {
+		parsed, err := partiql.Parse(s.Text, s.Parameters)
+		if err != nil {
+			return names, false, err
+		}
+		name := simpleName(parsed.Table())
+		names = append(names, name)
+		if name == catalog.Table {
+			return names, false, nil
+		}
+		if sharded, err := r.lookup(ctx, name); err != nil || sharded {
+			return names, false, err
+		}
+	}
+	return names, true, nil
+}
+
+// isStream tells whether an operation is one of DynamoDB Streams, whose records of
+// sharded tables have hidden attributes.
+func isStream(operation string) bool {
+	return strings.HasPrefix(api.Target(operation), "DynamoDBStreams_")
+}
+
+// passOn passes on an operation of which it is not known where it names tables,
+// unless it mentions a sharded one.
+func (r *Router) passOn(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	if err := r.renew(ctx, time.Second); err != nil {
+		return dst, err
+	}
+	tables := *r.tables.Load()
+	name := mentions(body, func(text string) string {
+		for name := range tables {
+			if strings.Contains(text, name) && names(text, name) {
+				return name
+			}
+		}
+		if names(text, catalog.Table) {
+			return catalog.Table
+		}
+		return ""
+	})
+	if name == catalog.Table {
+		return dst, errNoTable
+	}
+	if name != "" {
+		return dst, exception.Invalid("%s is not carried out on table %s, which is write-sharded: its answer would show the physical table; "+
+			"ask the endpoint itself, about the physical table", operation, name)
+	}
+	return r.backend.Do(ctx, operation, body, dst)
+}
+
+// names tells whether a text has the name of a table in it, as a whole.
+func names(text, name string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		before, after := rest[:i], rest[i+len(name):]
+		if (before == "" || !inName(before[len(before)-1])) && (after == "" || !inName(after[0])) {
+			return true
+		}
+		rest = rest[i+1:]
+	}
+}
+
+func inName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
+}
+
+// doubtful tells whether an answer, taken for one of plain tables, may be that of a
+// physical table that was made since; and forgets tables that are gone.
+func (r *Router) doubtful(names []string, answer []byte, err error) bool {
+	if err == nil {
+		return bytes.Contains(answer, hiddenName)
+	}
+	var e *exception.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Kind {
+	case exception.ResourceNotFound:
+		for _, name := range names {
+			r.plain.Delete(simpleName(name))
+		}
+	case exception.Validation:
+		return aboutKeys(e.Message)
+	case exception.TransactionCanceled:
+		for i := range e.Reasons {
+			if e.Reasons[i].Code == "ValidationError" && aboutKeys(e.Reasons[i].Message) {
+				return true
+			}
+		}
+	}
+	return bytes.Contains(e.Item, hiddenName)
+}
+
+var hiddenName = []byte(`"` + plan.HiddenPrefix)
+
+// aboutKeys tells whether an error may be about a table's keys or indexes.
+func aboutKeys(message string) bool {
+	message = strings.ToLower(message)
+	for _, word := range []string{"key", "schema", "index"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// reconsider looks up tables anew.
+func (r *Router) reconsider(ctx context.Context, names []string) error {
+	if err := r.renew(ctx, 0); err != nil {
+		return err
+	}
+	for _, name := range names {
+		r.plain.Delete(simpleName(name))
+	}
+	return nil
+}
+
+// createPlain passes on a CreateTable of a plain table, once no door takes the name
+// for that of a sharded one.
+func (r *Router) createPlain(ctx context.Context, name string, body, dst []byte) ([]byte, error) {
+	if name == catalog.Table {
+		return dst, reservedTable()
+	}
+	r.defining.Lock()
+	defer r.defining.Unlock()
+	defer r.forget(name)
+	if err := r.vacate(ctx, name); err != nil {
+		return dst, err
+	}
+	return r.backend.Do(ctx, "CreateTable", body, dst)
+}
+
+// vacate waits until a name that a deleted table had may be used again: no door
+// knows of that table any more. The error is that there is a table.
+func (r *Router) vacate(ctx context.Context, name string) error {
+	e, err := r.catalog.Get(ctx, name)
+	switch {
+	case err != nil:
+		return doorError(err)
+	case e == nil:
+		return nil
+	case e.State != catalog.Dropped:
+		return exists(name)
+	}
+	if err := r.wait(ctx, r.grace()-r.now().Sub(e.Started)); err != nil {
+		return err
+	}
+	return doorError(r.catalog.Remove(ctx, e))
+}
+
+// grace is after how long no door goes by what it knew before: a lease, and half of
+// one for requests that are under way and clocks that differ.
+func (r *Router) grace() time.Duration { return r.lease + r.lease/2 }
+
+func (r *Router) wait(ctx context.Context, d time.Duration) error {
+	if d = min(d, r.grace()); d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for other doors: %w", ctx.Err())
+	}
+}
+
+// doorError is an error of what the door itself has asked, as a client is told it:
+// what the door may not do says nothing about the client's rights.
+func doorError(err error) error {
+	var e *exception.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case e.Kind == exception.ServiceUnavailable, throttled(err):
+		return err
+	}
+	return exception.New(exception.InternalServerError, "what evenkeel itself asks of the endpoint fails: %v; it needs dynamodb:DescribeTable on all tables, and "+
+		"CreateTable, Scan, GetItem, PutItem and DeleteItem on table %s", err, catalog.Table)
+}
