@@ -137,6 +137,13 @@ func TestInspectedBytesAreSSTables(t *testing.T) {
 	p.do("CREATE TABLE KS.expiring (u text, at timeuuid, v text, PRIMARY KEY (u, at)) WITH default_time_to_live = 864000")
 	p.fill("INSERT INTO KS.expiring (u, at, v) VALUES (?, ?, ?)", 900, func(i int) []any { return []any{fmt.Sprint("u", i/100), gocql.TimeUUID(), "some value"} })
 
+	p.do("CREATE TABLE KS.keysonly (a text, b int, c bigint, PRIMARY KEY (a, b, c))")
+	p.fill("INSERT INTO KS.keysonly (a, b, c) VALUES (?, ?, ?)", 4000, func(i int) []any { return []any{fmt.Sprint("a", i/400), i % 20, int64(i)} })
+	p.do("CREATE TABLE KS.sparse (k text, i int, a text, b text, c text, d text, e text, f text, g text, h text, j text, never text, PRIMARY KEY (k, i))")
+	for n, column := range []string{"a", "e", "j"} {
+		p.fill("INSERT INTO KS.sparse (k, i, "+column+", h) VALUES (?, ?, ?, ?)", 400, func(i int) []any { return []any{fmt.Sprint("k", i/100), 1000*n + i, "v", ""} })
+	}
+
 	password := filepath.Join(t.TempDir(), "password")
 	write := func(text string) {
 		if err := os.WriteFile(password, []byte(text), 0o600); err != nil {
@@ -152,7 +159,7 @@ func TestInspectedBytesAreSSTables(t *testing.T) {
 		t.Errorf("without a user: %s", errs)
 	}
 	write(cassandra.Password + "\n")
-	tables := []string{"logs", "types", "counts", "expiring"}
+	tables := []string{"logs", "types", "counts", "expiring", "keysonly", "sparse"}
 	reports := map[string]*inspection.Report{}
 	for _, table := range tables {
 		reports[table], _ = inspected(t, 0, address+table, "--password-file", password, "--state", "none", "--top", "50", "--whole")
@@ -185,7 +192,11 @@ func TestInspectedBytesAreSSTables(t *testing.T) {
 				key = append(key, k.Value)
 			}
 			n, ok := want[strings.Join(key, ":")]
-			if off := float64(l.Bytes)/n - 1; !ok || math.Abs(off) > 0.05 {
+			within := 0.05
+			if table == "keysonly" { // no time can be read: one partition's rows were written before another's
+				within = 0.1
+			}
+			if off := float64(l.Bytes)/n - 1; !ok || math.Abs(off) > within {
 				t.Errorf("%s: partition %v has %d bytes, in files %.0f", table, key, l.Bytes, n)
 			}
 		}
