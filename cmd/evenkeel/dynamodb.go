@@ -10,11 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/cache"
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
@@ -47,14 +45,13 @@ func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
 	return ln, nil
 }
 
-// openDynamoDB opens the door on the embedded engine, in the data directory of the
-// CQL side where that has one.
-func (s *serveCmd) openDynamoDB(ctx context.Context, backend store.Store, log *slog.Logger) (*dynamoDB, error) {
+// openDynamoDB opens the door on the embedded engine, in db, which is the CQL side's;
+// where that is nil, in the data directory.
+func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.Logger) (*dynamoDB, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	d := new(dynamoDB)
-	db := (*storage.DB)(nil)
-	if e, ok := backend.(*engine.Engine); ok {
-		db = e.Storage()
-	} else {
+	if db == nil {
 		var err error
 		if d.own, err = storage.Open(s.Data, storage.Options{}); err != nil {
 			return nil, withHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
@@ -83,6 +80,14 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, backend store.Store, log *s
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+// shutdown finishes what is in flight.
+func (d *dynamoDB) shutdown(ctx context.Context) error {
+	if d == nil {
+		return nil
+	}
+	return d.door.Shutdown(ctx)
 }
 
 // close cuts off what is in flight, if Shutdown has not ended it, and closes what

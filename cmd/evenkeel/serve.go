@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
-	"net/netip"
 	"os"
 	"os/signal"
 	"strconv"
@@ -21,18 +17,11 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/evenkeel/evenkeel/cql/store"
-	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
-	"github.com/evenkeel/evenkeel/engine"
 )
 
 // serveCmd is `evenkeel serve`.
 type serveCmd struct {
-	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door (${default})."`
+	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door; 'off' for none (${default})."`
 	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine; 'off' for none (127.0.0.1:8000; off with --cassandra)."`
 	ListenHTTP     string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of the workbench's page, /metrics, /ready and /live; 'off' for none (${default})."`
 	Advertise      string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
@@ -77,11 +66,13 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	log := s.logger(std.err)
-	ln, err := listen(s.ListenCQL, "--listen-cql", 9042)
+	cqlLn, err := s.listenCQL()
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
+	if cqlLn != nil {
+		defer cqlLn.Close()
+	}
 	dynamoLn, err := s.listenDynamoDB()
 	if err != nil {
 		return err
@@ -97,57 +88,31 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		}
 		defer web.Close()
 	}
-	serverTLS, err := s.serverTLS()
-	if err != nil {
-		return err
-	}
-	advertise, err := s.advertise(ln.Addr())
-	if err != nil {
-		return err
+	if cqlLn == nil && dynamoLn == nil && web == nil {
+		return withHint(errors.New("there is nothing to serve: --listen-cql, --listen-dynamodb and --listen-http are all off"), "leave one of them out")
 	}
 
-	backend, what, err := s.openStore(ctx, log, ln.Addr(), advertise, signals)
-	if err != nil {
-		return err
+	var cql *cqlSide
+	if cqlLn != nil {
+		if cql, err = s.openCQL(ctx, cqlLn, log, signals); err != nil {
+			return err
+		}
+		defer cql.close()
 	}
-	defer backend.Close()
-	ids := newIdentity()
-	router := sharded.New(sharded.Options{
-		Store: backend, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
-	})
-	starting, cancelStart := context.WithTimeout(ctx, startLimit)
-	defer cancelStart()
-	if err := router.Start(starting); err != nil {
-		return withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
-	}
-	defer router.Close()
-	door, err := cqldoor.New(starting, cqldoor.Options{
-		Store: backend, Router: router, TLS: serverTLS, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Log: log,
-	})
-	if err != nil {
-		return err
-	}
-
 	var dynamo *dynamoDB
 	if dynamoLn != nil {
-		if dynamo, err = s.openDynamoDB(starting, backend, log); err != nil {
+		if dynamo, err = s.openDynamoDB(ctx, cql.storage(), log); err != nil {
 			return err
 		}
 		defer dynamo.close()
 	}
 
 	failed := make(chan error, 4)
-	go func() {
-		if err := door.Run(); ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-			failed <- fmt.Errorf("events of the backend: %w", err)
-		}
-	}()
-	go func() {
-		if err := door.Serve(ln); err != nil {
-			failed <- err
-		}
-	}()
-	collectors := []prometheus.Collector{doorCollector{door}}
+	var collectors []prometheus.Collector
+	if cql != nil {
+		collectors = append(collectors, doorCollector{cql.door})
+		go cql.serve(ctx, cqlLn, failed)
+	}
 	if dynamo != nil {
 		collectors = append(collectors, dynamoCollector{dynamo.door})
 		if dynamo.cache != nil {
@@ -164,7 +129,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		defer stop()
 	}
 	health.ready.Store(true)
-	fmt.Fprintf(std.err, "evenkeel: CQL on %s, %s\n", ln.Addr(), what)
+	if cql != nil {
+		fmt.Fprintf(std.err, "evenkeel: CQL on %s, %s\n", cqlLn.Addr(), cql.what)
+	}
 	if dynamo != nil {
 		fmt.Fprintf(std.err, "evenkeel: DynamoDB on %s, on the embedded engine, data in %s\n", dynamoLn.Addr(), s.Data)
 	}
@@ -182,7 +149,6 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	case <-ctx.Done():
 	}
 	health.ready.Store(false)
-	ln.Close()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Drain)
 	defer cancel()
 	go func() {
@@ -192,15 +158,10 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		case <-drain.Done():
 		}
 	}()
-	ended := make(chan error, 1)
-	go func() {
-		if dynamo == nil {
-			ended <- nil
-			return
-		}
-		ended <- dynamo.door.Shutdown(drain)
-	}()
-	if err := errors.Join(door.Shutdown(drain), <-ended); err != nil {
+	ended := make(chan error, 2)
+	go func() { ended <- cql.shutdown(drain, cqlLn) }()
+	go func() { ended <- dynamo.shutdown(drain) }()
+	if err := errors.Join(<-ended, <-ended); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
 	return nil
@@ -209,89 +170,6 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 // startLimit bounds the way to the first client: connecting, discovering, reading
 // the schema.
 const startLimit = 30 * time.Second
-
-// openStore is what is served, and in words what it is: the cluster where one is
-// given, else the embedded engine.
-func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr, advertise netip.AddrPort, signals <-chan os.Signal) (store.Store, string, error) {
-	if len(s.Cassandra) > 0 {
-		return s.openCluster(ctx, log, signals)
-	}
-	for flag, set := range map[string]bool{
-		"--cassandra-user": s.CassandraUser != "", "--cassandra-password-file": s.CassandraPasswordFile != "", "--cassandra-tls": s.CassandraTLS,
-	} {
-		if set {
-			return nil, "", withHint(fmt.Errorf("%s is given without a cluster", flag), "--cassandra HOST[:PORT] says which")
-		}
-	}
-	if !advertise.IsValid() {
-		advertise = ln.(*net.TCPAddr).AddrPort()
-	}
-	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces)})
-	if err != nil {
-		return nil, "", withHint(err, "--data DIR chooses another directory")
-	}
-	return e, "on the embedded engine, data in " + s.Data, nil
-}
-
-func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {
-	o := cluster.Options{
-		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, Log: log,
-	}
-	if s.CassandraPasswordFile != "" {
-		b, err := os.ReadFile(s.CassandraPasswordFile)
-		if err != nil {
-			return nil, "", fmt.Errorf("--cassandra-password-file: %w", err)
-		}
-		o.Password = strings.TrimRight(string(b), "\r\n")
-	}
-	if s.CassandraUser != "" && s.CassandraPasswordFile == "" {
-		return nil, "", withHint(errors.New("--cassandra-user needs a password"), "put it in a file and name that with --cassandra-password-file")
-	}
-	var err error
-	if o.TLS, err = s.clusterTLS(); err != nil {
-		return nil, "", err
-	}
-	// A signal ends the wait for a cluster that does not answer.
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	interrupted := make(chan os.Signal, 1)
-	go func() {
-		select {
-		case sig := <-signals:
-			interrupted <- sig
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	cl, err := cluster.Connect(ctx, o)
-	select {
-	case sig := <-interrupted:
-		if err == nil {
-			cl.Close()
-		}
-		return nil, "", fmt.Errorf("%s while connecting to Cassandra", sig)
-	default:
-	}
-	if err != nil {
-		return nil, "", s.explainCluster(err)
-	}
-	hosts := cl.Hosts()
-	return cl, fmt.Sprintf("in front of Cassandra at %s", strings.Join(hosts, ", ")), nil
-}
-
-func (s *serveCmd) explainCluster(err error) error {
-	what := fmt.Errorf("cannot reach Cassandra at %s: %w", strings.Join(s.Cassandra, ", "), err)
-	var refused *wire.Error
-	switch {
-	case errors.As(err, &refused) && refused.Code == wire.CodeBadCredentials:
-		return withHint(what, "check --cassandra-user and --cassandra-password-file")
-	case strings.Contains(err.Error(), "wants credentials"):
-		return withHint(what, "the door needs an account of its own: --cassandra-user NAME --cassandra-password-file FILE")
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return withHint(what, "nothing listens there: is Cassandra running, and is %d its native_transport_port?", cluster.DefaultPort)
-	}
-	return withHint(what, "check --cassandra, and --cassandra-tls if the cluster speaks TLS")
-}
 
 func (s *serveCmd) logger(w io.Writer) *slog.Logger {
 	var level slog.Level
@@ -325,31 +203,6 @@ func listen(addr, flag string, port int) (net.Listener, error) {
 	return nil, withHint(err, "choose another address with %s ADDR", flag)
 }
 
-// advertise is the address that drivers are told, zero for the one they connect to.
-func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
-	if s.Advertise == "" {
-		return netip.AddrPort{}, nil
-	}
-	if at, err := netip.ParseAddrPort(s.Advertise); err == nil {
-		return at, nil
-	}
-	ip, err := netip.ParseAddr(s.Advertise)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("--advertise %q: an IP address, with or without a port, is wanted", s.Advertise)
-	}
-	return netip.AddrPortFrom(ip, uint16(ln.(*net.TCPAddr).Port)), nil
-}
-
-// hostID is the door's identity to drivers: the same whenever it is started here.
-func hostID(ln net.Addr, advertise netip.AddrPort) (id [16]byte) {
-	name, _ := os.Hostname() // without a name the address alone must do
-	sum := sha256.Sum256([]byte("evenkeel door " + name + " " + ln.String() + " " + advertise.String()))
-	copy(id[:], sum[:])
-	id[6] = id[6]&0x0f | 0x80 // RFC 9562, version 8
-	id[8] = id[8]&0x3f | 0x80
-	return id
-}
-
 func (s *serveCmd) serverTLS() (*tls.Config, error) {
 	if s.TLSCert == "" && s.TLSKey == "" {
 		return nil, nil
@@ -362,35 +215,4 @@ func (s *serveCmd) serverTLS() (*tls.Config, error) {
 		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
-}
-
-func (s *serveCmd) clusterTLS() (*tls.Config, error) {
-	if !s.CassandraTLS {
-		if s.CassandraTLSCA != "" || s.CassandraTLSCert != "" || s.CassandraTLSKey != "" || s.CassandraTLSServerName != "" || s.CassandraTLSInsecure {
-			return nil, withHint(errors.New("flags for TLS with the cluster are given, but not --cassandra-tls"), "add --cassandra-tls")
-		}
-		return nil, nil
-	}
-	c := &tls.Config{ServerName: s.CassandraTLSServerName, InsecureSkipVerify: s.CassandraTLSInsecure, MinVersion: tls.VersionTLS12}
-	if s.CassandraTLSCA != "" {
-		pem, err := os.ReadFile(s.CassandraTLSCA)
-		if err != nil {
-			return nil, fmt.Errorf("--cassandra-tls-ca: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--cassandra-tls-ca: no certificate in %s", s.CassandraTLSCA)
-		}
-	}
-	if (s.CassandraTLSCert == "") != (s.CassandraTLSKey == "") {
-		return nil, errors.New("--cassandra-tls-cert and --cassandra-tls-key go together")
-	}
-	if s.CassandraTLSCert != "" {
-		cert, err := tls.LoadX509KeyPair(s.CassandraTLSCert, s.CassandraTLSKey)
-		if err != nil {
-			return nil, fmt.Errorf("--cassandra-tls-cert, --cassandra-tls-key: %w", err)
-		}
-		c.Certificates = []tls.Certificate{cert}
-	}
-	return c, nil
 }

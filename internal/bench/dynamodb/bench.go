@@ -50,7 +50,7 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	b.embedded, err = b.launch(ctx, "evenkeel", b.evenkeel, func(addr string) []string {
-		return []string{"serve", "--listen-dynamodb", addr, "--listen-cql", "127.0.0.1:0", "--listen-http", "off", "--data", dir}
+		return []string{"serve", "--listen-dynamodb", addr, "--listen-cql", "off", "--listen-http", "off", "--data", dir}
 	})
 	if err != nil {
 		return err

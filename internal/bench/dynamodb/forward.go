@@ -45,7 +45,7 @@ func (b *bench) forwarding(ctx context.Context) error {
 		return err
 	}
 	door, err := b.launch(ctx, "evenkeel, forwarding", b.evenkeel, func(addr string) []string {
-		return []string{"serve", "--listen-dynamodb", addr, "--listen-cql", "127.0.0.1:0", "--listen-http", "off", "--dynamodb", to}
+		return []string{"serve", "--listen-dynamodb", addr, "--listen-cql", "off", "--listen-http", "off", "--dynamodb", to}
 	})
 	if err != nil {
 		return err

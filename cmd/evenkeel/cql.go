@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/storage"
+)
+
+// cqlSide is the CQL side of serve; nil where there is none.
+type cqlSide struct {
+	door   *cqldoor.Door
+	router *sharded.Router
+	store  store.Store
+	what   string // the store, in words
+}
+
+// listenCQL listens for the CQL door; nil where there is none.
+func (s *serveCmd) listenCQL() (net.Listener, error) {
+	if s.ListenCQL != "off" {
+		return listen(s.ListenCQL, "--listen-cql", 9042)
+	}
+	switch {
+	case len(s.Cassandra) > 0:
+		return nil, withHint(errors.New("--cassandra is given, and --listen-cql is off"), "leave one of them out")
+	case slices.Contains(s.Capacity, likeKeyspaces):
+		return nil, withHint(errors.New("--capacity keyspaces: --listen-cql is off"), "leave one of them out")
+	}
+	return nil, nil
+}
+
+// openCQL opens the door in front of the cluster, or of the embedded engine.
+func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logger, signals <-chan os.Signal) (*cqlSide, error) {
+	tls, err := s.serverTLS()
+	if err != nil {
+		return nil, err
+	}
+	advertise, err := s.advertise(ln.Addr())
+	if err != nil {
+		return nil, err
+	}
+	c := new(cqlSide)
+	if c.store, c.what, err = s.openStore(ctx, log, ln.Addr(), advertise, signals); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	ids := newIdentity()
+	c.router = sharded.New(sharded.Options{
+		Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
+	})
+	if err = c.router.Start(ctx); err != nil {
+		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
+	} else {
+		c.door, err = cqldoor.New(ctx, cqldoor.Options{
+			Store: c.store, Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Log: log,
+		})
+	}
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// serve answers until the door is shut down, and passes on why it cannot.
+func (c *cqlSide) serve(ctx context.Context, ln net.Listener, failed chan<- error) {
+	go func() {
+		if err := c.door.Run(); ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+			failed <- fmt.Errorf("events of the backend: %w", err)
+		}
+	}()
+	if err := c.door.Serve(ln); err != nil {
+		failed <- err
+	}
+}
+
+// shutdown accepts no more clients and finishes what is in flight.
+func (c *cqlSide) shutdown(ctx context.Context, ln net.Listener) error {
+	if c == nil {
+		return nil
+	}
+	ln.Close()
+	return c.door.Shutdown(ctx)
+}
+
+// storage is what the embedded engine keeps its data in; nil where there is none.
+func (c *cqlSide) storage() *storage.DB {
+	if c == nil {
+		return nil
+	}
+	if e, ok := c.store.(*engine.Engine); ok {
+		return e.Storage()
+	}
+	return nil
+}
+
+func (c *cqlSide) close() {
+	c.router.Close()
+	c.store.Close()
+}
+
+// openStore is what is served, and in words what it is: the cluster where one is
+// given, else the embedded engine.
+func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr, advertise netip.AddrPort, signals <-chan os.Signal) (store.Store, string, error) {
+	if len(s.Cassandra) > 0 {
+		return s.openCluster(ctx, log, signals)
+	}
+	for flag, set := range map[string]bool{
+		"--cassandra-user": s.CassandraUser != "", "--cassandra-password-file": s.CassandraPasswordFile != "", "--cassandra-tls": s.CassandraTLS,
+	} {
+		if set {
+			return nil, "", withHint(fmt.Errorf("%s is given without a cluster", flag), "--cassandra HOST[:PORT] says which")
+		}
+	}
+	if !advertise.IsValid() {
+		advertise = ln.(*net.TCPAddr).AddrPort()
+	}
+	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces)})
+	if err != nil {
+		return nil, "", withHint(err, "--data DIR chooses another directory")
+	}
+	return e, "on the embedded engine, data in " + s.Data, nil
+}
+
+func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {
+	o := cluster.Options{
+		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, Log: log,
+	}
+	if s.CassandraPasswordFile != "" {
+		b, err := os.ReadFile(s.CassandraPasswordFile)
+		if err != nil {
+			return nil, "", fmt.Errorf("--cassandra-password-file: %w", err)
+		}
+		o.Password = strings.TrimRight(string(b), "\r\n")
+	}
+	if s.CassandraUser != "" && s.CassandraPasswordFile == "" {
+		return nil, "", withHint(errors.New("--cassandra-user needs a password"), "put it in a file and name that with --cassandra-password-file")
+	}
+	var err error
+	if o.TLS, err = s.clusterTLS(); err != nil {
+		return nil, "", err
+	}
+	// A signal ends the wait for a cluster that does not answer.
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	interrupted := make(chan os.Signal, 1)
+	go func() {
+		select {
+		case sig := <-signals:
+			interrupted <- sig
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	cl, err := cluster.Connect(ctx, o)
+	select {
+	case sig := <-interrupted:
+		if err == nil {
+			cl.Close()
+		}
+		return nil, "", fmt.Errorf("%s while connecting to Cassandra", sig)
+	default:
+	}
+	if err != nil {
+		return nil, "", s.explainCluster(err)
+	}
+	hosts := cl.Hosts()
+	return cl, fmt.Sprintf("in front of Cassandra at %s", strings.Join(hosts, ", ")), nil
+}
+
+func (s *serveCmd) explainCluster(err error) error {
+	what := fmt.Errorf("cannot reach Cassandra at %s: %w", strings.Join(s.Cassandra, ", "), err)
+	var refused *wire.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == wire.CodeBadCredentials:
+		return withHint(what, "check --cassandra-user and --cassandra-password-file")
+	case strings.Contains(err.Error(), "wants credentials"):
+		return withHint(what, "the door needs an account of its own: --cassandra-user NAME --cassandra-password-file FILE")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return withHint(what, "nothing listens there: is Cassandra running, and is %d its native_transport_port?", cluster.DefaultPort)
+	}
+	return withHint(what, "check --cassandra, and --cassandra-tls if the cluster speaks TLS")
+}
+
+// advertise is the address that drivers are told, zero for the one they connect to.
+func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
+	if s.Advertise == "" {
+		return netip.AddrPort{}, nil
+	}
+	if at, err := netip.ParseAddrPort(s.Advertise); err == nil {
+		return at, nil
+	}
+	ip, err := netip.ParseAddr(s.Advertise)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("--advertise %q: an IP address, with or without a port, is wanted", s.Advertise)
+	}
+	return netip.AddrPortFrom(ip, uint16(ln.(*net.TCPAddr).Port)), nil
+}
+
+// hostID is the door's identity to drivers: the same whenever it is started here.
+func hostID(ln net.Addr, advertise netip.AddrPort) (id [16]byte) {
+	name, _ := os.Hostname() // without a name the address alone must do
+	sum := sha256.Sum256([]byte("evenkeel door " + name + " " + ln.String() + " " + advertise.String()))
+	copy(id[:], sum[:])
+	id[6] = id[6]&0x0f | 0x80 // RFC 9562, version 8
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+func (s *serveCmd) clusterTLS() (*tls.Config, error) {
+	if !s.CassandraTLS {
+		if s.CassandraTLSCA != "" || s.CassandraTLSCert != "" || s.CassandraTLSKey != "" || s.CassandraTLSServerName != "" || s.CassandraTLSInsecure {
+			return nil, withHint(errors.New("flags for TLS with the cluster are given, but not --cassandra-tls"), "add --cassandra-tls")
+		}
+		return nil, nil
+	}
+	c := &tls.Config{ServerName: s.CassandraTLSServerName, InsecureSkipVerify: s.CassandraTLSInsecure, MinVersion: tls.VersionTLS12}
+	if s.CassandraTLSCA != "" {
+		pem, err := os.ReadFile(s.CassandraTLSCA)
+		if err != nil {
+			return nil, fmt.Errorf("--cassandra-tls-ca: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--cassandra-tls-ca: no certificate in %s", s.CassandraTLSCA)
+		}
+	}
+	if (s.CassandraTLSCert == "") != (s.CassandraTLSKey == "") {
+		return nil, errors.New("--cassandra-tls-cert and --cassandra-tls-key go together")
+	}
+	if s.CassandraTLSCert != "" {
+		cert, err := tls.LoadX509KeyPair(s.CassandraTLSCert, s.CassandraTLSKey)
+		if err != nil {
+			return nil, fmt.Errorf("--cassandra-tls-cert, --cassandra-tls-key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{cert}
+	}
+	return c, nil
+}
