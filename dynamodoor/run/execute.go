@@ -15,7 +15,7 @@ import (
 func (r *Router) execute(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	p, err := r.plan(ctx, q)
 	if err != nil {
-		return err
+		return r.permitted(ctx, q, err)
 	}
 	switch p := p.(type) {
 	case nil:

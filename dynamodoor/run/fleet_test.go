@@ -1,0 +1,463 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+const (
+	plainTable   = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}]`
+	shardedTable = plainTable + `,"Tags":[{"Key":"write-sharding","Value":"shards=5"}]}`
+	itemOfTab    = `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"y"}}}`
+	keyOfTab     = `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`
+)
+
+// doorOn is one more door on a store, with a lease.
+func doorOn(t testing.TB, b Backend, lease time.Duration) *Router {
+	t.Helper()
+	r := New(Options{Backend: b, Lease: lease})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const (
+	short = 30 * time.Millisecond
+	ever  = time.Hour // a door that learns nothing by the lease's end
+)
+
+// A door that has not seen a table looks it up.
+func TestATableThatAnotherDoorHasMade(t *testing.T) {
+	store := start(t, 1).store
+	a, b := doorOn(t, store, short), doorOn(t, store, ever)
+	must(t, a, "CreateTable", shardedTable)
+	must(t, b, "PutItem", itemOfTab)
+	if m := must(t, a, "GetItem", keyOfTab); !strings.Contains(fmt.Sprint(m), "y") {
+		t.Errorf("%v", m)
+	}
+	if m := must(t, b, "DescribeTable", `{"TableName":"Tab"}`); strings.Contains(fmt.Sprint(m), "evenkeel.") {
+		t.Errorf("%v", m)
+	}
+}
+
+// A door that takes a table for a plain one, which was deleted and made sharded
+// meanwhile, notices at the first answer, whatever is asked first.
+func TestATableThatWasPlain(t *testing.T) {
+	for operation, body := range map[string]string{
+		"PutItem": itemOfTab, "GetItem": keyOfTab, "DeleteItem": keyOfTab,
+		"UpdateItem":         `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}},"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"z"}},"ReturnValues":"ALL_NEW"}`,
+		"Query":              `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`,
+		"Scan":               `{"TableName":"Tab"}`,
+		"BatchGetItem":       `{"RequestItems":{"Tab":{"Keys":[{"h":{"S":"a"},"r":{"S":"1"}}]}}}`,
+		"BatchWriteItem":     `{"RequestItems":{"Tab":[{"PutRequest":{"Item":{"h":{"S":"a"},"r":{"S":"1"}}}}]}}`,
+		"TransactGetItems":   `{"TransactItems":[{"Get":{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}}]}`,
+		"TransactWriteItems": `{"TransactItems":[{"Put":{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"2"}}}}]}`,
+		"DescribeTable":      `{"TableName":"Tab"}`,
+	} {
+		t.Run(operation, func(t *testing.T) {
+			store := start(t, 1).store
+			a, b := doorOn(t, store, short), doorOn(t, store, ever)
+			must(t, a, "CreateTable", plainTable+"}")
+			must(t, b, "PutItem", itemOfTab) // it is plain
+			must(t, b, "GetItem", keyOfTab)
+			must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+			must(t, a, "CreateTable", shardedTable)
+			must(t, a, "PutItem", itemOfTab)
+			m, err := do(b, operation, body)
+			if err != nil || strings.Contains(fmt.Sprint(m), "evenkeel.") {
+				t.Fatalf("%v %v", m, err)
+			}
+			want, err := do(a, operation, body)
+			if err != nil || operation != "DeleteItem" && fmt.Sprint(m) != fmt.Sprint(want) {
+				t.Errorf("%v, not %v (%v)", m, want, err)
+			}
+		})
+	}
+}
+
+// The name of a sharded table is not used again, for a plain table or another
+// sharded one, before every door has learnt that it is deleted.
+func TestANameIsUsedAgain(t *testing.T) {
+	const lease = 100 * time.Millisecond
+	for _, create := range []string{plainTable + "}", strings.Replace(shardedTable, "shards=5", "shards=7", 1)} {
+		store := start(t, 1).store
+		a, b := doorOn(t, store, lease), doorOn(t, store, lease)
+		must(t, a, "CreateTable", shardedTable)
+		must(t, b, "PutItem", itemOfTab)
+		begin := time.Now()
+		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+		if took := time.Since(begin); took > lease {
+			t.Errorf("to delete took %v", took)
+		}
+		if _, err := do(b, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
+			t.Errorf("a deleted table answers %v", err)
+		}
+		must(t, a, "CreateTable", create)
+		if took := time.Since(begin); took < lease {
+			t.Errorf("made again after %v, within the lease", took)
+		}
+		must(t, b, "PutItem", itemOfTab)
+		if m := must(t, a, "GetItem", keyOfTab); strings.Contains(fmt.Sprint(m), "evenkeel.") || m["Item"] == nil {
+			t.Errorf("%v", m)
+		}
+		if _, err := do(b, "CreateTable", create); exception.Of(err).Kind != exception.ResourceInUse {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A plain table with sharded indexes cannot be told from a plain one by its answers:
+// it is made when no door can take it for one.
+func TestSlowlyWhereOnlyAnIndexIsSharded(t *testing.T) {
+	const lease = 100 * time.Millisecond
+	store := start(t, 1).store
+	a, b := doorOn(t, store, lease), doorOn(t, store, lease)
+	must(t, a, "CreateTable", plainTable+"}")
+	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+	begin := time.Now()
+	must(t, a, "CreateTable", strings.Replace(plainTable, `"AttributeType":"S"}]`, `"AttributeType":"S"},{"AttributeName":"x","AttributeType":"S"}]`, 1)+
+		`,"GlobalSecondaryIndexes":[{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"Tags":[{"Key":"write-sharding.index.idx","Value":"shards=3"}]}`)
+	if took := time.Since(begin); took < lease {
+		t.Errorf("made after %v, within the lease", took)
+	}
+	must(t, b, "PutItem", itemOfTab)
+	m := must(t, b, "Query", `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`)
+	if fmt.Sprint(m["Count"]) != "1" {
+		t.Errorf("%v", m)
+	}
+}
+
+// An index that another door has added is found.
+func TestAnIndexThatAnotherDoorHasAdded(t *testing.T) {
+	store := start(t, 1).store
+	a, b := doorOn(t, store, short), doorOn(t, store, ever)
+	must(t, a, "CreateTable", shardedTable)
+	must(t, b, "PutItem", itemOfTab)
+	must(t, a, "UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`)
+	const query = `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		m, err := do(b, "Query", query)
+		if err == nil {
+			if fmt.Sprint(m["Count"]) != "1" {
+				t.Errorf("%v", m)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// altered is a backend some of whose operations are another's.
+type altered struct {
+	Backend
+	do     func(ctx context.Context, operation string, body, dst []byte) ([]byte, error, bool)
+	answer func(ctx context.Context, q api.Request) (error, bool)
+}
+
+func (a *altered) Has(string) bool { return true }
+
+func (a *altered) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	if a.do != nil {
+		if out, err, done := a.do(ctx, operation, body, dst); done {
+			return out, err
+		}
+	}
+	return a.Backend.Do(ctx, operation, body, dst)
+}
+
+func (a *altered) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	if a.answer != nil {
+		if err, done := a.answer(ctx, q); done {
+			return err
+		}
+	}
+	return a.Backend.Answer(ctx, q, use)
+}
+
+// What the door asks itself it asks as itself; what a client asks goes out as the
+// client's, and what is denied to one is not answered from what another has learnt.
+func TestRightsAreTheClients(t *testing.T) {
+	denied := exception.New(exception.AccessDenied, "User: bob is not authorized")
+	who := func(ctx context.Context) string { return principal.Of(ctx).ID }
+	store := &altered{Backend: start(t, 1).store}
+	store.do = func(ctx context.Context, _ string, _, dst []byte) ([]byte, error, bool) {
+		return dst, denied, who(ctx) == "bob"
+	}
+	store.answer = func(ctx context.Context, q api.Request) (error, bool) {
+		if d, ok := q.(*api.DescribeTable); ok && d.Table == "Tab" && who(ctx) != "" && who(ctx) != "alice" {
+			return denied, true
+		}
+		return denied, who(ctx) == "bob"
+	}
+	door := doorOn(t, store, short)
+	alice, bob := as(door, "alice"), as(door, "bob")
+	must(t, alice, "CreateTable", shardedTable)
+	must(t, alice, "PutItem", itemOfTab)
+	must(t, alice, "GetItem", keyOfTab)
+	for operation, body := range map[string]string{
+		"GetItem": keyOfTab, "PutItem": itemOfTab, "DeleteTable": `{"TableName":"Tab"}`, "DescribeTable": `{"TableName":"Tab"}`, "Scan": `{"TableName":"Tab"}`,
+		"Query":       `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`,
+		"ListTables":  `{}`,
+		"UpdateTable": `{"TableName":"Tab","DeletionProtectionEnabled":true}`,
+		// What is wrong with a request is the business of those who may make it.
+		"DeleteItem":       `{"TableName":"Tab","Key":{"nokey":{"S":"a"}}}`,
+		"UpdateItem":       `{"TableName":"Tab","Key":{"nokey":{"S":"a"}}}`,
+		"BatchGetItem":     `{"RequestItems":{"Tab":{"Keys":[{"nokey":{"S":"a"}}]}}}`,
+		"TransactGetItems": `{"TransactItems":[{"Get":{"TableName":"Tab","Key":{"nokey":{"S":"a"}}}}]}`,
+	} {
+		if _, err := do(bob, operation, body); exception.Of(err).Kind != exception.AccessDenied {
+			t.Errorf("%s: %v", operation, err)
+		}
+	}
+	// It was not deleted, and is none that is being deleted.
+	e, err := door.catalog.Get(t.Context(), "Tab")
+	if err != nil || e.State != catalog.Active {
+		t.Errorf("%+v %v", e, err)
+	}
+	must(t, alice, "GetItem", keyOfTab)
+	if _, err := do(alice, "DeleteItem", `{"TableName":"Tab","Key":{"nokey":{"S":"a"}}}`); exception.Of(err).Kind != exception.Validation {
+		t.Errorf("%v", err)
+	}
+}
+
+type client struct {
+	door *Router
+	id   string
+}
+
+func as(door *Router, id string) client { return client{door, id} }
+
+func (c client) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	return c.door.Do(principal.With(ctx, principal.Principal{ID: c.id}), operation, body, dst)
+}
+
+// AWS makes tables slowly, and for a while tells of none.
+func TestTablesThatBecomeActiveLater(t *testing.T) {
+	slow := &altered{Backend: start(t, 1).store}
+	var active time.Time
+	slow.answer = func(_ context.Context, q api.Request) (error, bool) {
+		switch q := q.(type) {
+		case *api.CreateTable:
+			active = time.Now().Add(150 * time.Millisecond)
+		case *api.DescribeTable:
+			return notThere(q.Table), q.Table == "Tab" && time.Now().Before(active)
+		case *api.PutItem, *api.Query:
+			return exception.New(exception.ResourceNotFound, "Requested resource not found"), time.Now().Before(active)
+		}
+		return nil, false
+	}
+	a, b := doorOn(t, slow, short), doorOn(t, slow, short)
+	must(t, a, "CreateTable", shardedTable)
+	for _, door := range []*Router{a, b} {
+		if _, err := do(door, "PutItem", itemOfTab); exception.Of(err).Kind != exception.ResourceNotFound && exception.Of(err).Kind != exception.Validation {
+			t.Errorf("before the table is active: %v", err)
+		}
+	}
+	time.Sleep(200 * time.Millisecond)
+	for _, door := range []*Router{a, b} {
+		must(t, door, "PutItem", itemOfTab)
+	}
+}
+
+// What a door has left half-way is another's to settle only once it is old.
+func TestHalfWayIsLeftAlone(t *testing.T) {
+	store := start(t, 1).store
+	a := doorOn(t, store, short)
+	must(t, a, "CreateTable", shardedTable)
+	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+	time.Sleep(a.grace())
+	if err := a.vacate(t.Context(), "Tab"); err != nil {
+		t.Fatal(err)
+	}
+	e, err := a.catalog.Begin(t.Context(), catalog.Entry{Table: "Tab", Physical: "Tab", Hash: "h", HashType: "S"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := doorOn(t, store, short)
+	if _, err := do(b, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
+		t.Errorf("%v", err)
+	}
+	if _, err := do(b, "CreateTable", plainTable+"}"); exception.Of(err).Kind != exception.ResourceInUse {
+		t.Errorf("%v", err)
+	}
+	if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
+		t.Errorf("%v %v", now, err)
+	}
+	later := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(2 * settleAfter) }})
+	if err := later.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now != nil {
+		t.Errorf("%v %v", now, err)
+	}
+}
+
+// A physical table without an entry is refused, and so is what would show one.
+func TestOrphansAndUnknownOperations(t *testing.T) {
+	store := &altered{Backend: start(t, 1).store}
+	store.do = func(_ context.Context, operation string, body, dst []byte) ([]byte, error, bool) {
+		return append(dst, body...), nil, strings.HasPrefix(operation, "Future")
+	}
+	a := doorOn(t, store, short)
+	must(t, a, "CreateTable", shardedTable)
+	for body, refused := range map[string]bool{
+		`{"TableName":"Tab"}`: true, `{"x":[{"ARN":"arn:aws:dynamodb:us-east-1:1:table/Tab/backup/1"}]}`: true, `{"Tab":1}`: true, `{"T":"evenkeel"}`: true, `not JSON about Tab`: true,
+		`{"TableName":"Table"}`: false, `{"T":"aTab"}`: false, `{}`: false, ``: false, `{"T":"x-evenkeel"}`: false,
+	} {
+		out, err := a.Do(t.Context(), "FutureOperation", []byte(body), nil)
+		if (err != nil) != refused || err == nil && string(out) != body {
+			t.Errorf("%s: %s %v", body, out, err)
+		}
+	}
+	for _, op := range []string{"ListStreams", "DescribeStream"} {
+		if _, err := a.Do(t.Context(), op, []byte(`{"TableName":"Tab"}`), nil); exception.Of(err).Kind != exception.Validation {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	if _, err := do(a, "DescribeEndpoints", `{}`); exception.Of(err).Kind != exception.UnknownOperation {
+		t.Errorf("%v", err)
+	}
+	e, err := a.catalog.Get(t.Context(), "Tab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.catalog.Remove(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(short)
+	for range 2 {
+		if _, err := do(a, "Scan", `{"TableName":"Tab"}`); err == nil || !strings.Contains(err.Error(), "lost its entry") {
+			t.Errorf("%v", err)
+		}
+		time.Sleep(short)
+	}
+}
+
+func TestListTablesAsksNoMoreThanAWSAllows(t *testing.T) {
+	store := &altered{Backend: start(t, 1).store}
+	store.answer = func(_ context.Context, q api.Request) (error, bool) {
+		l, ok := q.(*api.ListTables)
+		return exception.Invalid("too many"), ok && (l.Limit < 1 || l.Limit > api.MaxTables)
+	}
+	a := doorOn(t, store, short)
+	must(t, a, "CreateTable", shardedTable)
+	for _, name := range []string{"aaa", "fff", "zzz"} {
+		must(t, a, "CreateTable", strings.Replace(plainTable, `"Tab"`, fmt.Sprintf("%q", name), 1)+"}")
+	}
+	var all []string
+	from := ""
+	for range 10 {
+		m := must(t, a, "ListTables", `{"Limit":2`+from+`}`)
+		for _, n := range m["TableNames"].([]any) {
+			all = append(all, n.(string))
+		}
+		last, ok := m["LastEvaluatedTableName"]
+		if !ok {
+			break
+		}
+		from = fmt.Sprintf(`,"ExclusiveStartTableName":%q`, last)
+	}
+	if want := []string{"Tab", "aaa", "fff", "zzz"}; !slices.Equal(all, want) {
+		t.Errorf("%v", all)
+	}
+	must(t, a, "ListTables", `{}`)
+}
+
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		operation, body string
+		want            string
+	}{
+		{"GetItem", `{"Key":{"TableName":{"S":"x"}},"TableName":"t"}`, "[t] true"},
+		{"GetItem", `{"TableName":"t","Key":{},"TableName":"u"}`, "[t u] true"},
+		{"GetItem", `{"\u0054ableName":"\u0074"}`, "[t] true"},
+		{"GetItem", `{"TableName":5}`, "[] false"},
+		{"GetItem", `{"TableName":"t"`, "[t] false"},
+		{"GetItem", `[]`, "[] false"},
+		{"BatchGetItem", `{"RequestItems":{"a":{"Keys":[]},"b":{}}}`, "[a b] true"},
+		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"a"}},{"ConditionCheck":{"TableName":"b"},"Put":null}]}`, "[a b] true"},
+		{"ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb:r:1:table/t"}`, "[arn:aws:dynamodb:r:1:table/t] true"},
+		{"CreateBackup", `{"TableName":"t"}`, "[] false"},
+	} {
+		names, ok := targets(c.operation, []byte(c.body), nil)
+		if got := fmt.Sprint(names, ok); got != c.want {
+			t.Errorf("%s %s: %s", c.operation, c.body, got)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"TableName":"t","Tags":[{"Key":"a","Value":"write-sharding"}]}`:            "t false",
+		`{"TableName":"t","Tags":[{"Value":"x","Key":"write-sharding"}]}`:            "t true",
+		`{"TableName":"t","Tags":[{"Key":"\u0077rite-sharding.index.x"}]}`:           "t true",
+		`{"TableName":"t","AttributeDefinitions":[{"AttributeName":"evenkeel.pk"}]}`: "t true",
+		`{"TableName":"t","TableName":"u"}`:                                          "u true",
+		`{"TableName":"t","Tags":5}`:                                                 "t false",
+		`{`:                                                                          " true",
+	} {
+		name, ours := declares([]byte(body))
+		if got := fmt.Sprint(name, " ", ours); got != want {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}
+
+// What is read of a forwarded request costs no memory.
+func TestForwardingAllocatesLittle(t *testing.T) {
+	a := doorOn(t, &altered{Backend: start(t, 1).store, do: func(_ context.Context, operation string, _, dst []byte) ([]byte, error, bool) {
+		return append(dst, "{}"...), nil, operation == "GetItem"
+	}}, ever)
+	must(t, a, "CreateTable", plainTable+"}")
+	body := []byte(keyOfTab)
+	dst := make([]byte, 0, 100)
+	step := func() {
+		if _, err := a.Do(t.Context(), "GetItem", body, dst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step()
+	if n := testing.AllocsPerRun(100, step); n > 4 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzTargets(f *testing.F) {
+	f.Add("GetItem", []byte(`{"TableName":"t"}`))
+	f.Add("BatchGetItem", []byte(`{"RequestItems":{"a":{"Keys":[]},"b":{}}}`))
+	f.Add("TransactWriteItems", []byte(`{"TransactItems":[{"Put":{"TableName":"a"}}]}`))
+	f.Fuzz(func(t *testing.T, operation string, body []byte) {
+		names, ok := targets(operation, body, nil)
+		declares(body)
+		mentions(body, func(string) string { return "" })
+		// What a decoder takes for a request's table is among the names.
+		q, known := api.New(operation)
+		var d api.Decoder
+		if !ok || !known || q.Decode(&d, body) != nil {
+			return
+		}
+		_, _ = planOf(q, func(table string) {
+			if !slices.Contains(names, table) {
+				t.Errorf("%s %q is about %q, not %q", operation, body, table, names)
+			}
+		})
+	})
+}
+
+// planOf plans a request, telling which tables it names.
+func planOf(q api.Request, of func(table string)) (plan.Plan, error) {
+	return plan.Make(q, func(name string) *plan.Table {
+		of(name)
+		return nil
+	})
+}
