@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/prices"
@@ -35,6 +36,7 @@ type dynamoSurvey struct {
 	t      *livedynamo.Table
 	d      livedynamo.Description
 	schema *schema.Table
+	maps   []*api.PartitionsResponse // before anything was read; none where the store does not tell
 }
 
 // inspectDynamoDB inspects a table of DynamoDB.
@@ -49,6 +51,9 @@ func (c *inspectCmd) inspectDynamoDB(ctx context.Context, std *stdio) error {
 	}
 	defer t.Close()
 	s := &dynamoSurvey{survey: survey{cmd: c, std: std, file: file, segments: true, units: t.Units()}, t: t, d: t.Table()}
+	if s.maps, err = partitionMaps(ctx, t); err != nil {
+		return early(ctx, err)
+	}
 	if err := s.prepare(ctx); err != nil {
 		return early(ctx, err)
 	}
@@ -209,6 +214,9 @@ func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspectio
 	r.Store = "DynamoDB in " + s.cmd.dynamo.Region
 	if s.cmd.dynamo.Endpoint != "" {
 		r.Store = "DynamoDB's API at " + s.cmd.dynamo.Host()
+	}
+	if d.Maps = s.maps; len(d.Maps) > 0 {
+		return r, nil
 	}
 	insights := "aws dynamodb update-contributor-insights --table-name " + s.d.Name + " --contributor-insights-action ENABLE; CloudWatch Contributor Insights then shows them"
 	for _, h := range []inspection.HiddenAnswer{

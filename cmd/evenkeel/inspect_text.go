@@ -196,6 +196,10 @@ func dynamoText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 			fmt.Fprintf(b, "  %10s %12s items %6s  %s\n", "", countText(float64(l.Rows)), percentText(l.Share), shortened(inspection.Text(l.Key, l.Token)))
 		}
 	}
+	for _, m := range d.Maps {
+		fmt.Fprintln(b)
+		partitionsText(b, m)
+	}
 }
 
 func nodesText(b *bufio.Writer, std *stdio, r *inspection.Report) {

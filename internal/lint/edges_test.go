@@ -11,7 +11,7 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/cache", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
-		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard",
+		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "dynamo/api", "dynamo/attribute", "shard",
 		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/nodetool", "workbench/page",
 	},
 
@@ -82,10 +82,10 @@ var edges = map[string][]string{
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
 	},
 	"workbench/capacity":   {"shard", "workbench/stats"},
-	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "partitioner", "workbench/capacity", "workbench/prices"},
+	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "dynamo/api", "partitioner", "workbench/capacity", "workbench/prices"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
-	"workbench/livedynamo": {"dynamo/attribute", "partitioner", "shard", "workbench/rows"},
+	"workbench/livedynamo": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "partitioner", "shard", "workbench/rows"},
 	"workbench/nodetool":   {},
 	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},
