@@ -71,12 +71,12 @@ func identity(t *schema.Table, seen *Tally) *Finding {
 		}
 		what := all(names[len(t.PartitionKey):])
 		if n >= 2 && float64(seen.MaxRows) >= 0.9*float64(n) {
-			f.Evidence = fmt.Sprintf("%s have only %d different values, and partitions have up to %d rows: they are full.", what, n, seen.MaxRows)
+			f.Evidence = fmt.Sprintf("%s "+have(t)+" only %d different values, and partitions have up to %d rows: they are full.", what, n, seen.MaxRows)
 		} else {
-			f.Evidence = fmt.Sprintf("%s have %d different values in %d rows, the same ones in partition after partition, and nothing else tells the rows of a partition apart: what was overwritten is not to be seen.", what, n, seen.Rows)
+			f.Evidence = fmt.Sprintf("%s "+have(t)+" %d different values in %d rows, the same ones in partition after partition, and nothing else tells the rows of a partition apart: what was overwritten is not to be seen.", what, n, seen.Rows)
 		}
 	}
-	f.Advice = "If rows are events (lines of a log, orders), each one overwrites the one before it with the same key, without a word: add a column that is the event's own, a timeuuid or an id, to the clustering columns. If there is one record of that kind in a " + period + ", all is well."
+	f.Advice = "If rows are events (lines of a log, orders), each one overwrites the one before it with the same key, without a word: add a column that is the event's own, a timeuuid or an id, to the clustering columns. If there is one record of that kind in each " + period + ", all is well."
 	return f
 }
 
@@ -84,7 +84,15 @@ func oneOf(t *schema.Table, period string) string {
 	if len(t.PartitionKey) == 1 {
 		return period
 	}
-	return "combination in a " + period
+	return "combination in each " + period
+}
+
+// have is the verb of the clustering columns.
+func have(t *schema.Table) string {
+	if len(t.Clustering) == 1 {
+		return "has"
+	}
+	return "have"
 }
 
 // unbounded finds partitions that grow for ever.

@@ -16,7 +16,7 @@ var builtin []byte
 
 // File is a dated collection of price lists.
 type File struct {
-	Date     string `yaml:"date"` // 2024-11-14
+	Date     string `yaml:"date"` // 2025-11-05: of the prices, as they were seen
 	Currency string `yaml:"currency"`
 	Lists    []List `yaml:"lists"`
 }
@@ -28,6 +28,7 @@ type List struct {
 	MillionWriteUnits float64 `yaml:"million_write_units" json:"million_write_units"` // of 1 KB
 	MillionReadUnits  float64 `yaml:"million_read_units" json:"million_read_units"`   // of 4 KB, strongly consistent
 	GBMonth           float64 `yaml:"gb_month" json:"gb_month"`
+	Source            string  `yaml:"source" json:"source,omitempty"` // the page that has them
 
 	Date     string `yaml:"-" json:"date"` // of the file
 	Currency string `yaml:"-" json:"currency"`

@@ -9,8 +9,8 @@ import (
 func TestBuiltin(t *testing.T) {
 	f := Builtin()
 	for _, store := range []string{"dynamodb", "keyspaces"} {
-		if _, err := f.Of(store, "us-east-1"); err != nil {
-			t.Error(err)
+		if l, err := f.Of(store, "us-east-1"); err != nil || l.Source == "" {
+			t.Errorf("%s: %v, from nowhere", store, err)
 		}
 	}
 	_, err := f.Of("dynamodb", "moon-1")

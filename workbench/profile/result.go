@@ -85,6 +85,9 @@ func (s *state) extremes(t *value.Type) (least, greatest string) {
 	if of != nil && s.someInt {
 		return of(s.minInt), of(s.maxInt)
 	}
+	if s.minText == nil && s.someInt && s.count[isInt] > 0 { // text that is all integers
+		return strconv.FormatInt(s.minInt, 10), strconv.FormatInt(s.maxInt, 10)
+	}
 	if s.minText == nil && s.someInt { // text that is all times
 		return time.UnixMilli(s.minInt).UTC().Format(time.RFC3339), time.UnixMilli(s.maxInt).UTC().Format(time.RFC3339)
 	}
