@@ -73,7 +73,7 @@ func partitionsText(out io.Writer, r *api.PartitionsResponse) {
 		}
 	}
 	if shared > 0 {
-		fmt.Fprintf(out, "%s: keys that share a partition share its units; a split between them, more warm throughput, or other shards part them\n", sharedText(shared))
+		fmt.Fprintf(out, "%s, which share its units until a split comes between them; warm throughput gives more partitions in advance\n", sharedText(shared))
 	}
 }
 

@@ -89,9 +89,16 @@ func FuzzCutKey(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key []byte) {
 		for _, k := range keyKinds {
+			n := attribute.KeyLen(key, k)
+			if n > len(key) {
+				t.Errorf("%x begins with %d bytes", key, n)
+			}
 			v, rest, err := attribute.CutKey(key, k)
 			if err != nil {
 				continue
+			}
+			if n != len(key)-len(rest) {
+				t.Errorf("%x begins with %d bytes of %s", key, n, v)
 			}
 			if again := attribute.AppendKey(nil, v); k != attribute.S && !bytes.Equal(again, key[:len(key)-len(rest)]) {
 				t.Errorf("%x is %s, whose key is %x", key, v, again)

@@ -110,6 +110,49 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
+// What a batch left undone, and why a transaction was cancelled, are told in terms
+// of the logical table.
+func TestThrottledManyAreLogical(t *testing.T) {
+	r, _ := limited(t, 3000, Options{})
+	must(t, r, "CreateTable", create(5))
+	// A 1 MB item is not to be had: 400 KB each, until the shard's partition has none.
+	s := r.backend.(*recorder)
+	must(t, s, "UpdateTable", `{"TableName":"Tab","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}}`)
+	item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
+	var last map[string]any
+	for range 3 {
+		m, err := do(r, "BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":`+item("a")+`}},{"PutRequest":{"Item":`+item("b")+`}},{"DeleteRequest":{"Key":`+item("c")+`}}]}}`)
+		if err != nil {
+			if !throttled(err) || strings.Contains(string(exception.Of(err).AppendJSON(nil)), "evenkeel.") {
+				t.Errorf("%v", err)
+			}
+			break
+		}
+		last = m
+	}
+	text, err := json.Marshal(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := string(text); !strings.Contains(left, `"Key":`+item("c")) || strings.Contains(left, "evenkeel.") {
+		t.Errorf("left undone: %s", left)
+	}
+	_, err = do(r, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"Tab","Item":`+item("d")+`}}]}`)
+	if e := exception.Of(err); e.Kind != exception.TransactionCanceled || len(e.Reasons) != 1 || e.Reasons[0].Code != "ThrottlingError" {
+		t.Errorf("%v", err)
+	}
+	for range 5 {
+		m, err := do(r, "BatchGetItem", `{"RequestItems":{"Tab":{"Keys":[`+item("a")+`,`+item("b")+`,`+item("c")+`,`+item("d")+`]}}}`)
+		if err != nil {
+			break
+		}
+		last = m
+	}
+	if text, err = json.Marshal(last); err != nil || !strings.Contains(string(text), `"Keys":[`+item("")[:8]) || strings.Contains(string(text), "evenkeel.") {
+		t.Errorf("left unread: %s", text)
+	}
+}
+
 // The partitions of a sharded table, and of a sharded index, are shown by logical
 // keys and shards.
 func TestLogicalPartitions(t *testing.T) {
