@@ -13,11 +13,14 @@
 //     InternalServerError, is logged and counted.
 //  4. Every answer has its x-amzn-RequestId, and every body its x-amz-crc32, which
 //     is of the bytes that are sent.
-//  5. Shutdown finishes what is in flight, within a deadline.
+//  5. With access keys a request is carried out only if one of them has signed it, and
+//     as who that is (package principal).
+//  6. Shutdown finishes what is in flight, within a deadline.
 //
-// The way of a request: ServeHTTP (request.go) → signature.go → Store.Do →
+// The way of a request: ServeHTTP (request.go) → signature.go → accesskey → Store.Do →
 // answer.go.
 //
-// It imports dynamo/exception and dynamo/jsontext; what shards tables is a Store on
+// It imports dynamo/exception, dynamo/jsontext, dynamodoor/accesskey and
+// dynamodoor/principal; what shards tables is a Store on
 // top of another (dynamodoor/run).
 package dynamodoor

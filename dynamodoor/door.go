@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 )
 
 // Store is what a door fronts: a DynamoDB, or what behaves like one.
@@ -27,6 +29,13 @@ type Store interface {
 // for the rest the zero value works.
 type Options struct {
 	Store Store
+
+	// Keys are the access keys that requests must be signed with. Nil means that any
+	// signature is taken for right, and all requests are the door's own.
+	Keys *accesskey.Keys
+
+	// Now tells the time that signatures are compared with. Nil means time.Now.
+	Now func() time.Time
 
 	// TLS is what clients are spoken to with, nil for none.
 	TLS *tls.Config
@@ -54,6 +63,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 1024
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -16,9 +18,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"go.uber.org/goleak"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -351,4 +357,59 @@ func (w waiting) Do(_ context.Context, _ string, _, dst []byte) ([]byte, error) 
 	close(w.inside)
 	<-w.goOn
 	return append(dst, "done"...), nil
+}
+
+// asker is a store that answers who asks.
+type asker struct{}
+
+func (asker) Has(string) bool { return true }
+
+func (asker) Do(ctx context.Context, _ string, _, dst []byte) ([]byte, error) {
+	return append(dst, principal.Of(ctx).String()...), nil
+}
+
+func TestAccessKeys(t *testing.T) {
+	keys, err := accesskey.Parse([]byte("- access-key: AKIDA\n  secret-key: 0123456789abcdef\n"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	d, err := New(Options{Store: asker{}, Keys: keys, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(id, secret, body, sent string) string {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(sent))
+		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Echo")
+		r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+		sum := sha256.Sum256([]byte(body))
+		c := aws.Credentials{AccessKeyID: id, SecretAccessKey: secret}
+		if err := v4.NewSigner().SignHTTP(t.Context(), c, r, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", now); err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	if got := ask("AKIDA", "0123456789abcdef", "{}", "{}"); got != "AKIDA" {
+		t.Error(got)
+	}
+	for _, got := range []string{ask("AKIDA", "other", "{}", "{}"), ask("AKIDB", "0123456789abcdef", "{}", "{}"), ask("AKIDA", "0123456789abcdef", "{}", "{ }")} {
+		if !strings.Contains(got, "Exception") || strings.Contains(got, "AKIDA") {
+			t.Error(got)
+		}
+	}
+	open, err := New(Options{Store: asker{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Echo")
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("Authorization", signed)
+	r.Header.Set("Date", "now")
+	w := httptest.NewRecorder()
+	if open.ServeHTTP(w, r); w.Body.String() != "the door" {
+		t.Error(w.Body)
+	}
 }

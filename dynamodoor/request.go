@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
 // Prefixes of X-Amz-Target, before the operation: DynamoDB's, and that of DynamoDB
@@ -88,16 +89,20 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if content != contentType {
 		content = "application/json"
 	}
-	operation, err := d.check(r, x.body)
+	operation, who, err := d.check(r, x.body)
 	if err != nil {
 		d.refused.Add(1)
 	} else {
-		err = d.do(r.Context(), operation, x)
+		ctx := r.Context()
+		if who != (principal.Principal{}) {
+			ctx = principal.With(ctx, who)
+		}
+		err = d.do(ctx, operation, x)
 	}
 	status := http.StatusOK
 	if err != nil {
 		e := exception.Of(err)
-		if e.Kind == exception.InternalServerError {
+		if e.Kind == exception.InternalServerError && e.Raw == nil {
 			d.options.Log.Error("dynamodb", "operation", operation, "error", err)
 		}
 		status = e.Status()
@@ -155,9 +160,10 @@ func origin(header http.Header, r *http.Request) (done bool) {
 	return true
 }
 
-// check returns the operation, or what is wrong with the request, in AWS's order:
-// the JSON, the operation, the authorization, the presence of a body.
-func (d *Door) check(r *http.Request, body []byte) (string, error) {
+// check returns the operation and who asks for it, or what is wrong with the request,
+// in AWS's order: the JSON, the operation, the authorization, the presence of a body.
+func (d *Door) check(r *http.Request, body []byte) (string, principal.Principal, error) {
+	var who principal.Principal
 	operation, known := operationOf(r.Header.Get("X-Amz-Target"))
 	known = known && d.options.Store.Has(operation)
 	var err error
@@ -165,16 +171,19 @@ func (d *Door) check(r *http.Request, body []byte) (string, error) {
 		err = exception.New(exception.UnknownOperation, "")
 	} else {
 		err = checkAuthorization(r)
+		if err == nil && d.options.Keys != nil {
+			who, err = d.options.Keys.Verify(r, body, d.options.Now())
+		}
 	}
 	if err == nil && len(body) > 0 {
-		return operation, nil
+		return operation, who, nil
 	}
 	if len(body) > 0 || err == nil {
 		if j := checkJSON(body); j != nil {
-			return operation, j
+			return operation, who, j
 		}
 	}
-	return operation, err
+	return operation, who, err
 }
 
 // checkJSON says whether the body is JSON at all.

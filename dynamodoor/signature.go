@@ -9,8 +9,8 @@ import (
 )
 
 // checkAuthorization says what is wrong with the form of a request's signature
-// (Signature Version 4), as AWS does. Whose it is, and whether it is right, is not
-// looked at: the embedded engine takes any.
+// (Signature Version 4), as AWS does. Whose it is, and whether it is right, is told by
+// the door's access keys; without them any is taken.
 func checkAuthorization(r *http.Request) error {
 	header := r.Header.Get("Authorization")
 	inQuery := false

@@ -12,7 +12,7 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/cache", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "dynamo/api", "dynamo/attribute", "shard",
-		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/nodetool", "workbench/page",
+		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -44,9 +44,10 @@ var edges = map[string][]string{
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "scatter", "shard"},
-	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/principal"},
+	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal"},
 
 	"dynamodoor/cache":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamodoor/principal"},
+	"dynamodoor/accesskey": {"dynamo/exception", "dynamodoor/principal"},
 	"dynamodoor/principal": {},
 	"dynamodoor/remote":    {"dynamo/api", "dynamo/exception", "dynamodoor/principal"},
 
@@ -81,7 +82,11 @@ var edges = map[string][]string{
 		"cql/syntax", "cql/value", "shard",
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
 	},
-	"workbench/capacity":   {"shard", "workbench/stats"},
+	"workbench/capacity": {"shard", "workbench/stats"},
+	"workbench/demo": {
+		"dynamo/api", "dynamo/exception", "dynamodoor/run", "engine/capacity", "engine/items", "engine/storage", "shard",
+		"workbench/capacity", "workbench/page", "workbench/report",
+	},
 	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "dynamo/api", "partitioner", "workbench/capacity", "workbench/prices"},
 	"workbench/keys":       {"shard"},
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},

@@ -1,0 +1,227 @@
+package accesskey
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+const (
+	algorithm = "AWS4-HMAC-SHA256"
+	service   = "dynamodb"
+	scopeEnd  = "aws4_request"
+	timeForm  = "20060102T150405Z"
+	skew      = 15 * time.Minute
+)
+
+// signature is what a request says of its signature, in its Authorization header or
+// its query.
+type signature struct {
+	algorithm, credential, signed, signature string
+	date, token                              string
+	inQuery                                  bool
+	expires                                  time.Duration // in a query: how long it is good for
+}
+
+// Verify says who has signed a request with a body, or what is wrong with that. The
+// form of its signature must have been checked.
+func (k *Keys) Verify(r *http.Request, body []byte, now time.Time) (principal.Principal, error) {
+	s := read(r)
+	if s.algorithm != algorithm {
+		return principal.Principal{}, exception.New(exception.IncompleteSignature, "Unsupported AWS 'algorithm': '%s'. ", s.algorithm)
+	}
+	scope := strings.Split(strings.TrimRight(s.credential, "/"), "/")
+	if len(scope) != 5 {
+		return principal.Principal{}, exception.New(exception.IncompleteSignature,
+			"Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got '%s'", s.credential)
+	}
+	if err := s.checkTime(scope[1], now); err != nil {
+		return principal.Principal{}, err
+	}
+	if err := checkScope(scope); err != nil {
+		return principal.Principal{}, err
+	}
+	key := k.byID[scope[0]]
+	if key == nil || !hmac.Equal([]byte(s.token), []byte(key.SessionToken)) {
+		return principal.Principal{}, exception.New(exception.UnrecognizedClient, "The security token included in the request is invalid.")
+	}
+	signed := strings.Split(s.signed, ";")
+	for _, must := range []string{"host", "x-amz-target", "x-amz-date"} {
+		if must == "x-amz-date" && (s.inQuery || r.Header.Get("X-Amz-Date") == "") {
+			must = ""
+		}
+		if must != "" && !slices.Contains(signed, must) {
+			return principal.Principal{}, exception.New(exception.InvalidSignature, "'%s' must be a 'SignedHeader' in the AWS Authorization.", http.CanonicalHeaderKey(must))
+		}
+	}
+	mac := k.signing.of(key, scope[1], scope[2])
+	sum := hmac.New(sha256.New, mac)
+	sum.Write([]byte(stringToSign(s.date, scope, canonical(r, body, signed))))
+	want := hex.EncodeToString(sum.Sum(nil))
+	if !hmac.Equal([]byte(want), []byte(s.signature)) {
+		return principal.Principal{}, exception.New(exception.InvalidSignature, "The request signature we calculated does not match the signature you provided. "+
+			"Check your AWS Secret Access Key and signing method. Consult the service documentation for details.")
+	}
+	return principal.Principal{ID: key.ID}, nil
+}
+
+func read(r *http.Request) signature {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		q := r.URL.Query()
+		s := signature{
+			algorithm: q.Get("X-Amz-Algorithm"), credential: q.Get("X-Amz-Credential"), signed: q.Get("X-Amz-SignedHeaders"),
+			signature: q.Get("X-Amz-Signature"), date: q.Get("X-Amz-Date"), token: q.Get("X-Amz-Security-Token"), inQuery: true,
+		}
+		if seconds, err := strconv.Atoi(q.Get("X-Amz-Expires")); err == nil && seconds > 0 {
+			s.expires = min(time.Duration(seconds)*time.Second, 7*24*time.Hour)
+		}
+		return s
+	}
+	s := signature{date: r.Header.Get("X-Amz-Date"), token: r.Header.Get("X-Amz-Security-Token")}
+	if s.date == "" {
+		s.date = r.Header.Get("Date")
+	}
+	var rest string
+	s.algorithm, rest, _ = strings.Cut(header, " ")
+	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return c == ',' || c == ' ' }) {
+		switch name, value, _ := strings.Cut(part, "="); name {
+		case "Credential":
+			s.credential = value
+		case "Signature":
+			s.signature = value
+		case "SignedHeaders":
+			s.signed = value
+		}
+	}
+	return s
+}
+
+// checkTime says whether the signature is of about now, and of the day in its scope.
+func (s *signature) checkTime(day string, now time.Time) error {
+	at, err := time.Parse(timeForm, s.date)
+	if err != nil {
+		if at, err = http.ParseTime(s.date); err != nil {
+			return exception.New(exception.IncompleteSignature, "Date must be in ISO-8601 'basic format'. Got '%s'. See http://en.wikipedia.org/wiki/ISO_8601", s.date)
+		}
+		s.date = at.UTC().Format(timeForm)
+	}
+	now = now.UTC().Truncate(time.Second)
+	good := max(skew, s.expires)
+	switch {
+	case at.Before(now.Add(-good)):
+		return exception.New(exception.InvalidSignature, "Signature expired: %s is now earlier than %s (%s - %d min.)",
+			s.date, now.Add(-good).Format(timeForm), now.Format(timeForm), int(good.Minutes()))
+	case at.After(now.Add(skew)):
+		return exception.New(exception.InvalidSignature, "Signature not yet current: %s is still later than %s (%s + %d min.)",
+			s.date, now.Add(skew).Format(timeForm), now.Format(timeForm), int(skew.Minutes()))
+	case day != s.date[:8]:
+		return exception.New(exception.InvalidSignature, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '%s' != '%s', from '%s'.",
+			day, s.date[:8], s.date)
+	}
+	return nil
+}
+
+func checkScope(scope []string) error {
+	var wrong []string
+	if scope[2] == "" {
+		wrong = append(wrong, "Credential should be scoped to a valid region. ")
+	}
+	if scope[3] != service {
+		wrong = append(wrong, "Credential should be scoped to correct service: '"+service+"'. ")
+	}
+	if scope[4] != scopeEnd {
+		wrong = append(wrong, "Credential should be scoped with a valid terminator: '"+scopeEnd+"'. ")
+	}
+	if wrong == nil {
+		return nil
+	}
+	return &exception.Error{Kind: exception.InvalidSignature, Message: strings.Join(wrong, "")}
+}
+
+// canonical is the request in canonical form, whose hash is signed.
+func canonical(r *http.Request, body []byte, signed []string) string {
+	var b strings.Builder
+	path := r.URL.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	b.WriteString(r.Method + "\n" + path + "\n" + canonicalQuery(r.URL.Query()) + "\n")
+	for _, name := range signed {
+		b.WriteString(name + ":")
+		switch name {
+		case "host":
+			b.WriteString(r.Host)
+		case "content-length":
+			b.WriteString(strconv.FormatInt(r.ContentLength, 10))
+		default:
+			for i, v := range r.Header.Values(name) {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(strings.Join(strings.Fields(v), " "))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	sum := sha256.Sum256(body)
+	b.WriteString("\n" + strings.Join(signed, ";") + "\n" + hex.EncodeToString(sum[:]))
+	return b.String()
+}
+
+func canonicalQuery(q url.Values) string {
+	q.Del("X-Amz-Signature")
+	if len(q) == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(q.Encode(), "+", "%20") // Encode sorts; a space is the one that it writes in another way
+}
+
+func stringToSign(date string, scope []string, canonical string) string {
+	sum := sha256.Sum256([]byte(canonical))
+	return algorithm + "\n" + date + "\n" + strings.Join(scope[1:], "/") + "\n" + hex.EncodeToString(sum[:])
+}
+
+// signingKeys are the keys that signatures of a day and region are made with, which
+// are derived from the secret in four steps.
+type signingKeys struct {
+	known sync.Map // of []byte, by id, day and region
+	n     sync.Mutex
+	count int
+}
+
+type signingKey struct{ id, day, region string }
+
+// manySigningKeys is how many are remembered.
+const manySigningKeys = 1024
+
+func (s *signingKeys) of(key *Key, day, region string) []byte {
+	id := signingKey{key.ID, day, region}
+	if known, ok := s.known.Load(id); ok {
+		return known.([]byte)
+	}
+	mac := []byte("AWS4" + key.Secret)
+	for _, part := range []string{day, region, service, scopeEnd} {
+		h := hmac.New(sha256.New, mac)
+		h.Write([]byte(part))
+		mac = h.Sum(nil)
+	}
+	s.n.Lock()
+	defer s.n.Unlock()
+	if s.count++; s.count > manySigningKeys { // a client may name any region
+		s.known.Clear()
+		s.count = 1
+	}
+	s.known.Store(signingKey{key.ID, strings.Clone(day), strings.Clone(region)}, mac)
+	return mac
+}
