@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -459,5 +460,46 @@ func BenchmarkPut(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Many at once take what the limits let them, and no more: all units that are taken
+// are those of writes that were acknowledged.
+func TestLimitsUnderConcurrency(t *testing.T) {
+	s := start(t, Options{Capacity: &capacity.Limits{SplitAfter: 100 * time.Millisecond, Partition: capacity.Throughput{Read: 100, Write: 100}}})
+	s.must(t, "CreateTable", strings.Replace(onDemand(throttleIndex), `[{"AttributeName":"h"`, `[{"AttributeName":"c","AttributeType":"S"},{"AttributeName":"h"`, 1))
+	var taken, refused atomic.Int64
+	var running sync.WaitGroup
+	for w := range 6 {
+		running.Go(func() {
+			for i := range 700 {
+				_, err := s.do("PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"121212"},"r":{"S":"%d-%d"},"c":{"S":"%d"}}}`, w, i, i%50))
+				switch {
+				case err == nil:
+					taken.Add(1)
+				case isThrottled(err):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+				if i%100 == 0 {
+					partitions(t, s, "")
+					partitions(t, s, "by-c")
+				}
+			}
+		})
+	}
+	running.Wait()
+	for _, index := range []string{"", "by-c"} {
+		units := 0.0
+		for _, p := range partitions(t, s, index).Partitions {
+			units += p.Write.UnitsTotal
+		}
+		if int64(units) != taken.Load() {
+			t.Errorf("%q took %v units for %d writes", index, units, taken.Load())
+		}
+	}
+	if taken.Load() < 100 || refused.Load() == 0 {
+		t.Errorf("%d were taken, %d refused", taken.Load(), refused.Load())
 	}
 }
