@@ -46,8 +46,8 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			return r.planned(ctx, q, body, dst)
 		}
 		out, err := r.backend.Do(ctx, operation, body, dst)
-		if again || !r.doubtful(names, out[len(dst):], err) {
-			return out, err
+		if again || err == nil && !reads(operation) || !r.doubtful(names, out[len(dst):], err) {
+			return out, err // what was written is not written again
 		}
 		// What came is what the physical table of a sharded one might answer.
 		if err := r.reconsider(ctx, names); err != nil {
@@ -58,6 +58,15 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 		}
 		q, _ = api.New(operation)
 	}
+}
+
+// reads tells whether an operation changes nothing.
+func reads(operation string) bool {
+	switch operation {
+	case "GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "DescribeTable":
+		return true
+	}
+	return false
 }
 
 // planned carries out an operation that is about sharded tables, or cannot be read.
