@@ -50,6 +50,8 @@ func (r *TableResponse) appendTable(dst []byte) []byte {
 	if t.Stream.Enabled {
 		dst = append(member(dst, "StreamSpecification"), `{"StreamEnabled":true`...)
 		dst = append(appendStringMember(dst, "StreamViewType", t.Stream.View), '}')
+	}
+	if t.StreamLabel != "" { // which a table keeps when its stream is disabled
 		dst = appendStringMember(dst, "LatestStreamLabel", t.StreamLabel)
 		dst = appendStringMember(dst, "LatestStreamArn", t.ARN+"/stream/"+t.StreamLabel)
 	}

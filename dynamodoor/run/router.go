@@ -126,7 +126,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if !ok {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
-	if len(*r.tables.Load()) == 0 && !defines(q) && !isPartiQL(operation) {
+	if len(*r.tables.Load()) == 0 && !defines(q) && !isPartiQL(operation) && !aboutStreams(q) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	d := r.decoders.Get().(*api.Decoder)
@@ -171,6 +171,8 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 		return r.deleteTable(ctx, q, use)
 	case *api.ExecuteStatement, *api.BatchExecuteStatement, *api.ExecuteTransaction:
 		return r.statements(ctx, q, use)
+	case *api.ListStreams, *api.DescribeStream, *api.GetShardIterator, *api.GetRecords:
+		return r.streams(ctx, q, use)
 	case *api.DescribeTable:
 		return r.describeTable(ctx, q, use)
 	case *api.DescribePartitions:

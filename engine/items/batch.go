@@ -147,7 +147,7 @@ func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, er
 	if b.Empty() {
 		err = s.refuse(h, in.leave)
 	} else {
-		err = s.commit(h, b, in.leave)
+		err = s.commit(c, b, in.leave)
 	}
 	if err != nil {
 		return nil, err

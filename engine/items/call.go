@@ -21,6 +21,8 @@ type Call struct {
 	held   held
 	item   api.ItemResponse
 
+	changes []change // of items, for streams
+	service bool     // it is the service that writes, not a client
 	charges []charge // what writes take, where there are limits
 }
 
@@ -42,6 +44,8 @@ func (c *Call) Release() {
 	c.stored.Reset()
 	c.arena = c.arena[:0]
 	c.item = api.ItemResponse{}
+	clear(c.changes)
+	c.changes, c.service = c.changes[:0], false
 	clear(c.charges)
 	c.charges = c.charges[:0]
 	calls.Put(c)
@@ -143,6 +147,16 @@ func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 		return s.updateTimeToLive(q)
 	case *api.DescribeTimeToLive:
 		return s.describeTimeToLive(q)
+	case *api.ExecuteStatement, *api.BatchExecuteStatement, *api.ExecuteTransaction:
+		return nil, exception.New(exception.UnknownOperation, "")
+	case *api.ListStreams:
+		return s.listStreams(q)
+	case *api.DescribeStream:
+		return s.describeStream(q)
+	case *api.GetShardIterator:
+		return s.getShardIterator(q)
+	case *api.GetRecords:
+		return s.getRecords(q)
 	case *api.DescribeLimits:
 		return describeLimits()
 	case *api.DescribeEndpoints:

@@ -18,6 +18,7 @@ import (
 // it.
 func (s *Store) newShape(r *record, old *shape) *shape {
 	sh := newShape(r)
+	sh.stream = s.streamOf(r)
 	if s.options.Capacity == nil {
 		return sh
 	}
@@ -151,13 +152,23 @@ func (s *Store) pay(charges []charge) {
 	now := s.options.Clock()
 	for i := range charges {
 		ch := &charges[i]
-		k := ch.sh.place(ch.index, ch.key)
-		ch.model().Spend(capacity.Write, k, ch.units.Float(), now)
-		if ch.bytes != 0 {
-			ch.model().Place(k, ch.bytes, now)
-			if ch.index == nil {
-				s.growCollection(ch)
-			}
+		ch.model().Spend(capacity.Write, ch.sh.place(ch.index, ch.key), ch.units.Float(), now)
+	}
+	s.resize(charges)
+}
+
+// resize notes what charges make of sizes: all that there is to note of what the
+// store does of itself, which nobody pays for.
+func (s *Store) resize(charges []charge) {
+	now := s.options.Clock()
+	for i := range charges {
+		ch := &charges[i]
+		if ch.bytes == 0 {
+			continue
+		}
+		ch.model().Place(ch.sh.place(ch.index, ch.key), ch.bytes, now)
+		if ch.index == nil {
+			s.growCollection(ch)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package items
 
 import (
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
@@ -18,9 +20,6 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	if (*s.tables.Load())[table.Name] != nil {
 		return nil, exception.New(exception.ResourceInUse, "Table already exists: %s", table.Name)
 	}
-	if table.Stream.Enabled {
-		return nil, noStreams()
-	}
 	now := s.options.Clock()
 	table.ID, table.ARN, table.Created, table.Status = newUUID(), s.arn(table.Name), now, schema.Active
 	for i := range table.Local {
@@ -34,7 +33,13 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	if err := r.number(); err != nil {
 		return nil, err
 	}
-	if err := s.define(r); err != nil {
+	var withStream func(b *pebble.Batch) error
+	undo := func() {}
+	if table.Stream.Enabled {
+		withStream, undo = s.beginStream(table)
+	}
+	if err := s.define(r, withStream); err != nil {
+		undo()
 		return nil, err
 	}
 	shown := *table
@@ -44,10 +49,6 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 		shown.Global[i].Status = schema.Creating
 	}
 	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
-}
-
-func noStreams() error {
-	return exception.Invalid("DynamoDB Streams are not supported by this engine; leave StreamSpecification out, or have StreamEnabled false")
 }
 
 // emptySize is the size of a table without items.

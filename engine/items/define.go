@@ -44,8 +44,8 @@ func (s *Store) redefine(t *table, r *record, more func(b *pebble.Batch) error) 
 	return nil
 }
 
-// define makes a table.
-func (s *Store) define(r *record) error {
+// define makes a table. more adds to the batch.
+func (s *Store) define(r *record, more func(b *pebble.Batch) error) error {
 	b := s.space.Pebble.NewBatch()
 	defer b.Close()
 	v, r, err := r.encode()
@@ -56,6 +56,9 @@ func (s *Store) define(r *record) error {
 		b.Set(s.appendRecordKey(nil, r.Table.Name), v, nil),
 		b.Set(s.counterKey(), binary.BigEndian.AppendUint32(nil, r.ID), nil),
 	)
+	if err == nil && more != nil {
+		err = more(b)
+	}
 	if err == nil {
 		err = s.space.Apply(b)
 	}
@@ -83,8 +86,13 @@ func (s *Store) drop(t *table) error {
 	if err != nil {
 		return fmt.Errorf("remove table %s: %w", old.Table.Name, err)
 	}
+	ended, err := s.endStream(b, old.Table)
+	if err != nil {
+		return fmt.Errorf("remove table %s: %w", old.Table.Name, err)
+	}
 	t.mu.Lock()
 	if err = s.space.Apply(b); err == nil {
+		ended()
 		gone := *old
 		gone.dropped = true
 		t.shape.Store(&gone)

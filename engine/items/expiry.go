@@ -81,7 +81,7 @@ func (s *Store) sweep() error {
 			errs = append(errs, s.sweepTable(t))
 		}
 	}
-	return errors.Join(append(errs, s.sweepTokens())...)
+	return errors.Join(append(errs, s.sweepTokens(), s.trimChanges())...)
 }
 
 // sweepTable removes the table's expired items, one by one: the expiry times are
@@ -128,7 +128,7 @@ func (s *Store) expire(t *table, key []byte, now time.Time) error {
 		t.leave()
 		return err
 	}
-	return s.commit(h, b, t.leave)
+	return s.commit(c, b, t.leave)
 }
 
 func (s *Store) expireLocked(c *Call, b *pebble.Batch, sh *shape, key []byte, at time.Time) error {
@@ -143,6 +143,9 @@ func (s *Store) expireLocked(c *Call, b *pebble.Batch, sh *shape, key []byte, at
 	if expires, ok := expiryOf(sh, item); !ok || expires >= at.Unix() {
 		return nil
 	}
-	_, err = s.write(c, b, sh, key, &old, nil)
+	c.service = true
+	if _, err = s.write(c, b, sh, key, &old, nil); err == nil && sh.model != nil {
+		s.resize(c.charges)
+	}
 	return err
 }

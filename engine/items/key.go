@@ -14,6 +14,8 @@ import (
 //	01 name                                a table's record (record.go)
 //	02 table[4] index[2] entry             items, index entries, expiry times
 //	03 digest[32]                          a transaction's token (token.go)
+//	04 stream[4]                           a stream's record (stream.go)
+//	05 stream[4] number[8]                 a change in a stream (streamchange.go)
 //
 // Numbers are big-endian. A table's id is never given again, nor, in its table,
 // an index's. Entries are
@@ -31,6 +33,8 @@ const (
 	regionRecord = 0x01
 	regionEntry  = 0x02
 	regionToken  = 0x03
+	regionStream = 0x04
+	regionChange = 0x05
 
 	indexItems  = 0
 	indexExpiry = 0xffff

@@ -73,6 +73,7 @@ type Store struct {
 	lastTable uint32     // the last id that was given; guarded by defining
 
 	collections collections
+	streams     streams
 	lag         *lag // nil: indexes are read as they are
 
 	ctx     context.Context // ends with Close
@@ -82,14 +83,18 @@ type Store struct {
 
 // format is the version of what this package keeps. A change that older versions
 // would misread raises it.
-const format = 1
+const (
+	format        = 2
+	formatPlain   = 1 // without streams, of which older versions know nothing
+	formatStreams = 2
+)
 
 // Open opens the DynamoDB that is kept in db, which must stay open until after
 // Close.
 func Open(db *storage.DB, o Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), space: db.Items()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err := errors.Join(s.checkFormat(), s.load()); err != nil {
+	if err := errors.Join(s.checkFormat(), s.loadStreams(), s.load()); err != nil {
 		s.cancel()
 		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
 	}
@@ -127,7 +132,7 @@ func (s *Store) checkFormat() error {
 		return err
 	}
 	if v == nil {
-		return s.space.Pebble.Set(s.formatKey(), strconv.AppendInt(nil, format, 10), pebble.Sync)
+		return s.space.Pebble.Set(s.formatKey(), strconv.AppendInt(nil, formatPlain, 10), pebble.Sync)
 	}
 	n, err := strconv.Atoi(string(v))
 	if err != nil {

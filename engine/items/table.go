@@ -31,6 +31,7 @@ type shape struct {
 	indexes []index         // local ones, then global ones
 	expiry  string          // the attribute of expiry times, "" for none
 	model   *capacity.Model // of the table's limits; nil: it has none
+	stream  *stream         // where changes go; nil: nowhere
 	dropped bool
 }
 

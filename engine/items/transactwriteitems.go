@@ -93,7 +93,7 @@ func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Resp
 	case b.Empty():
 		err = s.refuse(h, in.leave)
 	default:
-		err = s.commit(h, b, in.leave)
+		err = s.commit(c, b, in.leave)
 	}
 	if err != nil {
 		return nil, err

@@ -24,9 +24,6 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed.Stream.Enabled {
-		return nil, noStreams()
-	}
 	now := s.options.Clock()
 	r := old.record.clone()
 	r.Table = changed
@@ -68,7 +65,21 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	if err := r.number(); err != nil {
 		return nil, err
 	}
+	begin, undo, ended := func(*pebble.Batch) error { return nil }, func() {}, func() {}
+	if changed.Stream.Enabled && !old.Table.Stream.Enabled {
+		begin, undo = s.beginStream(changed)
+		shown.StreamLabel = changed.StreamLabel
+	}
 	err = s.redefine(t, r, func(b *pebble.Batch) error {
+		if err := begin(b); err != nil {
+			return err
+		}
+		if !changed.Stream.Enabled {
+			var err error
+			if ended, err = s.endStream(b, old.Table); err != nil {
+				return err
+			}
+		}
 		for _, id := range gone {
 			if err := s.removeIndex(b, old, id); err != nil {
 				return err
@@ -77,8 +88,10 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 		return nil
 	})
 	if err != nil {
+		undo()
 		return nil, err
 	}
+	ended()
 	if created {
 		s.running.Go(func() { s.fill(t) })
 	}

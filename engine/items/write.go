@@ -22,7 +22,9 @@ type spent struct {
 
 // needsOld tells whether a write to the table must know what it replaces, to keep
 // other entries in step.
-func (sh *shape) needsOld() bool { return len(sh.indexes) > 0 || sh.expiry != "" }
+func (sh *shape) needsOld() bool {
+	return len(sh.indexes) > 0 || sh.expiry != "" || sh.stream != nil
+}
 
 // write adds to the batch what makes the item at key, which is old, into item; nil
 // deletes it. The item's lock is held.
@@ -49,6 +51,9 @@ func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stor
 	before, err := c.decode(old)
 	if err != nil {
 		return sp, err
+	}
+	if sh.stream != nil {
+		c.changed(sh, before, item, s.options.Clock())
 	}
 	if len(sh.indexes) > 0 {
 		sp.indexes = make([]api.Units, len(sh.indexes))
@@ -124,10 +129,13 @@ func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, befor
 
 // commit makes the batch visible, gives the locks back, and waits until it is
 // durable. leave lets others change the tables.
-func (s *Store) commit(h *held, b *pebble.Batch, leave func()) error {
+func (s *Store) commit(c *Call, b *pebble.Batch, leave func()) error {
+	h := &c.held
 	h.addUnsynced(1)
 	defer h.addUnsynced(-1)
-	err := s.space.Apply(b)
+	c.flow(1)
+	defer c.flow(-1)
+	err := s.apply(c, b)
 	h.unlock()
 	leave()
 	if err != nil {
@@ -223,7 +231,7 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 	if b.Empty() { // a deletion of what was not there
 		err = s.refuse(h, t.leave)
 	} else {
-		err = s.commit(h, b, t.leave)
+		err = s.commit(c, b, t.leave)
 	}
 	if err != nil {
 		return nil, err

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+// Streams hold changes of the physical tables. Clients see them as changes of the
+// logical ones.
+
+// hiddenName is in what may have a hidden attribute.
+var hiddenName = []byte(`"` + HiddenPrefix)
+
+// IsHiddenKey says whether a key schema is that of a physical table.
+func IsHiddenKey(k schema.Key) bool { return slices.Contains(k.Hash, PartitionKey) }
+
+// StreamKey is the key schema of the changes in the stream of the table.
+func (t *Table) StreamKey(k schema.Key) schema.Key {
+	if !IsHiddenKey(k) {
+		return k
+	}
+	return schema.Key{Hash: []string{t.hash.Name}, Range: k.Range}
+}
+
+// StreamRecords returns changes as the client gets them. Those that change nothing
+// but what is hidden are left out. The table may be nil, of changes of plain ones:
+// whose changes are of a sharded table that is no more, gives false.
+func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecord, ok bool, err error) {
+	out = make([]api.StreamRecord, 0, len(records))
+	var d attribute.Decoder
+	for _, r := range records {
+		if !bytes.Contains(r.Keys, hiddenName) && !bytes.Contains(r.New, hiddenName) && !bytes.Contains(r.Old, hiddenName) {
+			out = append(out, r)
+			continue
+		}
+		keys, err := d.Item(r.Keys)
+		if err != nil {
+			return nil, true, fmt.Errorf("change %s in a stream: %w", r.Sequence, err)
+		}
+		if keys.Has(PartitionKey) && (t == nil || t.Layout == nil) {
+			return nil, false, nil
+		}
+		shown, err := t.streamRecord(&d, keys, r)
+		if err != nil {
+			return nil, true, fmt.Errorf("change %s in a stream: %w", r.Sequence, err)
+		}
+		if r.Event == api.EventModify && shown.New != nil && bytes.Equal(shown.New, shown.Old) {
+			continue
+		}
+		out = append(out, shown)
+	}
+	return out, true, nil
+}
+
+// streamRecord returns one change, without what is hidden in it, and with the size
+// that it has then.
+func (t *Table) streamRecord(d *attribute.Decoder, keys attribute.Item, r api.StreamRecord) (api.StreamRecord, error) {
+	if keys.Has(PartitionKey) {
+		var err error
+		if keys, err = t.logicalKey(keys); err != nil {
+			return r, err
+		}
+		r.Keys = keys.Encode()
+	}
+	r.Size = keys.Size()
+	for _, image := range []*attribute.Encoded{&r.New, &r.Old} {
+		if *image == nil {
+			continue
+		}
+		*image = Strip(*image)
+		item, err := d.Item(*image)
+		if err != nil {
+			return r, err
+		}
+		r.Size += item.Size()
+	}
+	return r, nil
+}
