@@ -6,7 +6,9 @@
 // restarts the door on the same port, and the session goes on.
 //
 // DynamoDB: boto3, whose session must print what boto3/expected.txt says, and
-// aws-sdk-go-v2.
+// aws-sdk-go-v2. The AWS CLI, the SDKs for JavaScript and Java, PynamoDB and ElectroDB
+// do one and the same session, each in its own way: all print dynamodb/expected.txt,
+// on plain and on sharded tables, and through a cache.
 //
 // The clients are brought by `make deps`; a test whose client is missing fails.
 package drivers

@@ -21,7 +21,7 @@ import (
 )
 
 // dynamoDoor starts the evenkeel binary with a DynamoDB door, and returns its URL.
-func dynamoDoor(t *testing.T) (url string, restart func(testing.TB)) {
+func dynamoDoor(t *testing.T, flags ...string) (url string, restart func(testing.TB)) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -29,7 +29,7 @@ func dynamoDoor(t *testing.T) (url string, restart func(testing.TB)) {
 	}
 	addr := ln.Addr().String()
 	ln.Close()
-	s := startDoor(t, "engine", "--data", t.TempDir(), "--listen-dynamodb", addr)
+	s := startDoor(t, "engine", append([]string{"--data", t.TempDir(), "--listen-dynamodb", addr}, flags...)...)
 	return "http://" + addr, s.restart
 }
 
@@ -42,11 +42,16 @@ func TestBoto3(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tags := range map[string]string{
-		"plain": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
-		"sharded with its index": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
+		"plain": "[]", "plain, cached": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
+		"sharded with its index":         `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
+		"sharded with its index, cached": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, _ := dynamoDoor(t)
+			var flags []string
+			if strings.HasSuffix(name, "cached") {
+				flags = []string{"--cache", "16MB"}
+			}
+			url, _ := dynamoDoor(t, flags...)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, python, "boto3/session.py", url, tags)
@@ -66,7 +71,14 @@ func TestBoto3(t *testing.T) {
 
 // TestGoSDK drives the door with aws-sdk-go-v2, through a restart.
 func TestGoSDK(t *testing.T) {
-	url, restart := dynamoDoor(t)
+	sharded := []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("strategy=calculated shards=5")}}
+	t.Run("plain", func(t *testing.T) { goSession(t, nil) })
+	t.Run("sharded", func(t *testing.T) { goSession(t, sharded) })
+	t.Run("sharded, cached", func(t *testing.T) { goSession(t, sharded, "--cache", "16MB") })
+}
+
+func goSession(t *testing.T, tags []types.Tag, flags ...string) {
+	url, restart := dynamoDoor(t, flags...)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	client := dynamodb.New(dynamodb.Options{
@@ -75,7 +87,7 @@ func TestGoSDK(t *testing.T) {
 	})
 	table := aws.String("Blogs")
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: table, BillingMode: types.BillingModePayPerRequest,
+		TableName: table, BillingMode: types.BillingModePayPerRequest, Tags: tags,
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("day"), AttributeType: "S"}, {AttributeName: aws.String("n"), AttributeType: "N"}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("day"), KeyType: "HASH"}, {AttributeName: aws.String("n"), KeyType: "RANGE"}},
 	})

@@ -71,7 +71,16 @@ func TestNodeDriver(t *testing.T) {
 }
 
 func TestJavaDriver(t *testing.T) {
-	jars := need(t, "java")
+	run := compile(t, need(t, "java"), "java/Session.java")
+	sessions(t, func(_ testing.TB, s server, host, port, keyspace string) *exec.Cmd {
+		return run(host, port, keyspace, s.properties)
+	})
+}
+
+// compile compiles a Java program, whose class is Session, with the jars in a
+// directory, and returns what runs it.
+func compile(t *testing.T, jars, source string) func(args ...string) *exec.Cmd {
+	t.Helper()
 	java, err := deps.Java()
 	if err != nil {
 		t.Fatal(err)
@@ -86,12 +95,12 @@ func TestJavaDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := strings.Join(all, string(filepath.ListSeparator))
-	if out, err := exec.Command(java, "-jar", compilers[0], "--release", "17", "-nowarn", "-cp", path, "-d", classes, "java/Session.java").CombinedOutput(); err != nil {
-		t.Fatalf("compile java/Session.java: %v\n%s", err, out)
+	if out, err := exec.Command(java, "-jar", compilers[0], "--release", "17", "-nowarn", "-cp", path, "-d", classes, source).CombinedOutput(); err != nil {
+		t.Fatalf("compile %s: %v\n%s", source, err, out)
 	}
-	sessions(t, func(_ testing.TB, s server, host, port, keyspace string) *exec.Cmd {
-		return exec.Command(java, "-Xmx256m", "-cp", classes+string(filepath.ListSeparator)+path, "Session", host, port, keyspace, s.properties)
-	})
+	return func(args ...string) *exec.Cmd {
+		return exec.Command(java, append([]string{"-Xmx256m", "-cp", classes + string(filepath.ListSeparator) + path, "Session"}, args...)...)
+	}
 }
 
 // TestCqlsh compares cqlsh's whole output, as people see it, of a file of

@@ -1,5 +1,6 @@
 // Package deps finds the parts that tests need beside Go: a JDK 17, Cassandra's
-// jars, a Python with cqlsh and the Python driver, the Java and Node drivers.
+// jars, a Python with cqlsh and the Python driver, the Java and Node drivers, the
+// clients of DynamoDB.
 //
 // `make deps` (fetch.sh in this folder) brings them into .deps/ of the
 // repository, or into $EVENKEEL_DEPS. A test that misses one fails with what to

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Brings what the tests need beside Go into .deps/ (or $EVENKEEL_DEPS), by the
-# ordinary package clients: Cassandra's and the Java driver's jars (Maven), cqlsh,
-# the Python driver and boto3 (pip, in venvs), the Node driver and dynalite (npm).
+# ordinary package clients: Cassandra's jars, those of the Java driver and of the AWS
+# SDK for Java (Maven); cqlsh, the Python driver, boto3, PynamoDB and the AWS CLI (pip,
+# in venvs); the Node driver, the AWS SDK for JavaScript, ElectroDB and dynalite (npm).
 # A part that is there already, as its manifest says, is not fetched again.
 #
 # The tools themselves (a JDK 17, Maven, Python 3, Node, Chromium) are installed by apt-get
@@ -108,5 +109,7 @@ part cassandra "$testkit/cassandra/pom.xml" -- jars "$testkit/cassandra/pom.xml"
 part venv "$testkit/deps/requirements.txt" -- python_venv "$testkit/deps/requirements.txt" "$deps/venv"
 part boto3 "$drivers/boto3/requirements.txt" -- python_venv "$drivers/boto3/requirements.txt" "$deps/boto3"
 part java "$drivers/java/pom.xml" -- jars "$drivers/java/pom.xml" "$deps/java"
+part aws-java "$drivers/dynamodb/pom.xml" -- jars "$drivers/dynamodb/pom.xml" "$deps/aws-java"
 part node "$drivers/node/package.json" -- node_modules "$drivers/node/package.json" "$deps/node"
+part aws-js "$drivers/dynamodb/package.json" -- node_modules "$drivers/dynamodb/package.json" "$deps/aws-js"
 part dynalite "$testkit/dynalite/package.json" -- node_modules "$testkit/dynalite/package.json" "$deps/dynalite"
