@@ -222,7 +222,7 @@ func TestOnDemandGrowth(t *testing.T) {
 	if n := m.Partitions(); n < 8 {
 		t.Errorf("%d partitions", n)
 	}
-	if p := m.Peak(start); p.Write < 3900 || p.Write > 4500 {
+	if p := m.Peak(); p.Write < 3900 || p.Write > 4500 {
 		t.Errorf("peak %v", p)
 	}
 	near(t, "grown", mean(load(m, start.Add(2*time.Minute), 8, 7000, even)[2:]), 7000, 0.03)

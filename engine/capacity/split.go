@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"sort"
-	"time"
 )
 
 // cooled is how long a partition must not have refused anything for its heat to
@@ -225,7 +224,7 @@ func (g *growth) twice() Throughput {
 
 // Peak is the greatest throughput so far of an on-demand table, averaged over ten
 // seconds.
-func (m *Model) Peak(time.Time) Throughput {
+func (m *Model) Peak() Throughput {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.growth.peak

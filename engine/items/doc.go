@@ -26,5 +26,5 @@
 // Every operation has a file of its own, or its family's. A request goes operation
 // (operation.go) → the operation's file → write.go or page.go.
 //
-// It imports dynamo/… , engine/storage and Pebble.
+// It imports dynamo/… , engine/capacity, engine/storage and Pebble.
 package items

@@ -102,6 +102,7 @@ func (s *Store) fillItem(t *table, key []byte) error {
 	if b.Empty() {
 		return nil
 	}
+	s.resize(c.charges)
 	if err := s.space.Pebble.Apply(b, pebble.NoSync); err != nil {
 		return fmt.Errorf("fill an index: %w", err)
 	}
