@@ -2,7 +2,7 @@
 //
 // Rules for what it prints: data go to stdout, all else to stderr. Errors are
 // lower case, name what was being done, and end in a hint where there is a way
-// out. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a partial result (inspect), 4 no
+// out. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a partial result (inspect, demo), 4 no
 // verdict (advise without queries).
 package main
 
@@ -28,6 +28,8 @@ type cli struct {
 	Advise   adviseCmd   `cmd:"" help:"Recommend a primary key, from rows of your own and the queries that they serve."`
 	Simulate simulateCmd `cmd:"" help:"Try partition keys on rows of your own: sizes of partitions and nodes."`
 	Inspect  inspectCmd  `cmd:"" help:"Say what a live table is like: sizes of its partitions, the largest, nodes, growth."`
+
+	Demo demoCmd `cmd:"" help:"Show a hot partition key throttled, and what shards make of it: in memory, in a minute."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }

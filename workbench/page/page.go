@@ -46,6 +46,11 @@ type Page struct {
 //go:embed index.html page.css page.js icon.svg
 var assets embed.FS
 
+// Icon is the page's, an SVG.
+//
+//go:embed icon.svg
+var Icon string
+
 // New makes a page, and a token.
 func New(o Options) *Page {
 	if o.Hint == nil {
@@ -78,18 +83,36 @@ func (p *Page) knows(token string) bool {
 
 // ServeHTTP answers those who may ask.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
+	protect(w.Header())
+	if err := admit(r); err != nil {
+		p.fail(w, http.StatusForbidden, err)
+		return
+	}
+	p.mux.ServeHTTP(w, r)
+}
+
+// Guard lets those through who may ask this page, and holds the browser to what it
+// serves: for other pages of this program.
+func Guard(next http.Handler) http.Handler {
+	p := new(Page)
+	p.o.Hint = func(error) string { return "" }
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protect(w.Header())
+		if err := admit(r); err != nil {
+			p.fail(w, http.StatusForbidden, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func protect(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	if err := admit(r); err != nil {
-		p.fail(w, http.StatusForbidden, err)
-		return
-	}
-	p.mux.ServeHTTP(w, r)
 }
 
 func (p *Page) asset(name, kind string) http.HandlerFunc {

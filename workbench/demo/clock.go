@@ -1,0 +1,51 @@
+package demo
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// clock is the engine's.
+type clock struct{ at atomic.Int64 }
+
+// epoch is when the demo begins on its clock.
+var epoch = time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
+
+func newClock() *clock {
+	c := new(clock)
+	c.at.Store(epoch.UnixNano())
+	return c
+}
+
+func (c *clock) now() time.Time       { return time.Unix(0, c.at.Load()) }
+func (c *clock) set(t time.Time)      { c.at.Store(t.UnixNano()) }
+func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
+
+// pace holds a clock to the wall's. speed is its seconds in one of the wall's, 0 for
+// as many as there can be.
+type pace struct {
+	speed float64
+	begun time.Time // on the wall
+	from  time.Time // on the clock
+}
+
+// wait returns when the clock may be at t.
+func (p *pace) wait(ctx context.Context, t time.Time) error {
+	if p.speed <= 0 {
+		return ctx.Err()
+	}
+	until := p.begun.Add(time.Duration(float64(t.Sub(p.from)) / p.speed))
+	left := time.Until(until)
+	if left < time.Millisecond {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

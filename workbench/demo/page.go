@@ -1,0 +1,38 @@
+package demo
+
+import (
+	"embed"
+	"encoding/json"
+	"net/http"
+
+	"github.com/evenkeel/evenkeel/workbench/page"
+	"github.com/evenkeel/evenkeel/workbench/report"
+)
+
+//go:embed page.html page.css page.js
+var assets embed.FS
+
+// Handler is the live picture, at /demo; / leads there.
+func (d *Demo) Handler() http.Handler {
+	mux := http.NewServeMux()
+	asset := func(name, kind, before string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			b, _ := assets.ReadFile(name) // is embedded
+			w.Header().Set("Content-Type", kind+"; charset=utf-8")
+			_, _ = w.Write(append([]byte(before), b...)) // whoever is gone does not read it
+		}
+	}
+	mux.Handle("GET /{$}", http.RedirectHandler("/demo", http.StatusSeeOther))
+	mux.HandleFunc("GET /demo", asset("page.html", "text/html", ""))
+	mux.HandleFunc("GET /demo/page.css", asset("page.css", "text/css", report.Style))
+	mux.HandleFunc("GET /demo/page.js", asset("page.js", "text/javascript", ""))
+	mux.HandleFunc("GET /demo/icon.svg", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte(page.Icon)) // as above
+	})
+	mux.HandleFunc("GET /demo/state", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(d.Snapshot()) // as above
+	})
+	return page.Guard(mux)
+}
