@@ -181,6 +181,7 @@ const (
 	textOnDemand = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. " +
 		"If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
 	textOnDemandIndex = "Throughput exceeds the current capacity for one or more global secondary indexes. DynamoDB is automatically scaling your index so please try again shortly."
+	textMaximum       = "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
 	textAccount       = "Throughput exceeds the current throughput limit for your account. To request a limit increase, contact AWS Support at https://aws.amazon.com/support"
 	textCollection    = "Collection size exceeded."
 )
@@ -201,6 +202,8 @@ func throttled(sh *shape, ix *index, op capacity.Op, r capacity.Refusal) *except
 		e = exception.New(exception.ProvisionedThroughputExceeded, "%s", provisioned)
 	case r == capacity.AccountLimit:
 		e = exception.New(exception.RequestLimitExceeded, "%s", textAccount)
+	case r&capacity.MaxOnDemand != 0:
+		e = exception.New(exception.Throttling, "%s", textMaximum)
 	default:
 		e = exception.New(exception.Throttling, "%s", onDemand)
 	}

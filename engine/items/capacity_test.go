@@ -369,7 +369,7 @@ func TestProvisionedAndMaximum(t *testing.T) {
 	}{
 		{strings.Replace(onDemand(`,"ProvisionedThroughput":{"ReadCapacityUnits":10,"WriteCapacityUnits":50}`), "PAY_PER_REQUEST", "PROVISIONED", 1),
 			exception.ProvisionedThroughputExceeded, 50, "TableWriteProvisionedThroughputExceeded", textProvisioned},
-		{onDemand(`,"OnDemandThroughput":{"MaxReadRequestUnits":10,"MaxWriteRequestUnits":60}`), exception.Throttling, 60, "TableWriteMaxOnDemandThroughputExceeded", textOnDemand},
+		{onDemand(`,"OnDemandThroughput":{"MaxReadRequestUnits":10,"MaxWriteRequestUnits":60}`), exception.Throttling, 60, "TableWriteMaxOnDemandThroughputExceeded", textMaximum},
 	} {
 		s, clock := limited(t, capacity.Limits{})
 		s.must(t, "CreateTable", c.table)
