@@ -56,7 +56,7 @@ func (s *serveCmd) checkCache() error {
 		return withHint(fmt.Errorf("--cache: %d bytes are too few", s.Cache), "give it 1MiB at least; 64MB keeps some 40,000 items of 1 KB")
 	case s.Cache != 0 && (s.CacheTTL <= 0 || s.QueryCacheTTL < 0):
 		return errors.New("--cache-ttl must be more than 0, and --query-cache-ttl not less")
-	case s.Cache != 0 && (s.ListenDynamoDB == "off" || s.ListenDynamoDB == "" && len(s.Cassandra) > 0):
+	case s.Cache != 0 && s.withoutDynamoDB():
 		return withHint(errors.New("--cache is given, and there is no DynamoDB door"), "--listen-dynamodb ADDR opens one; the cache is not for CQL")
 	}
 	return nil

@@ -32,7 +32,7 @@ func (s *serveCmd) checkCapacity() error {
 			return withHint(fmt.Errorf("--capacity %s: is no store whose limits are known", store), "dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces")
 		}
 	}
-	off := s.ListenDynamoDB == "off" || s.ListenDynamoDB == "" && len(s.Cassandra) > 0
+	off := s.withoutDynamoDB()
 	switch {
 	case slices.Contains(s.Capacity, likeKeyspaces) && len(s.Cassandra) > 0:
 		return withHint(fmt.Errorf("--capacity keyspaces: limits are kept by the embedded engine, and this door is in front of %s", strings.Join(s.Cassandra, ", ")), "go without --cassandra")

@@ -33,6 +33,11 @@ type configFile struct {
 	CassandraTLSKey        string   `yaml:"cassandra-tls-key"`
 	CassandraTLSServerName string   `yaml:"cassandra-tls-server-name"`
 	CassandraTLSInsecure   bool     `yaml:"cassandra-tls-insecure"`
+	DynamoDB               string   `yaml:"dynamodb"`
+	DynamoDBRegion         string   `yaml:"dynamodb-region"`
+	DynamoDBProfile        string   `yaml:"dynamodb-profile"`
+	DynamoDBSharding       string   `yaml:"dynamodb-sharding"`
+	AccessKeys             string   `yaml:"access-keys"`
 	Capacity               []string `yaml:"capacity"`
 	CapacitySplitAfter     string   `yaml:"capacity-split-after"`
 	IndexLag               string   `yaml:"index-lag"`

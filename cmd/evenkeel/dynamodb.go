@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/dynamodoor/cache"
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine/items"
@@ -21,15 +22,17 @@ import (
 type dynamoDB struct {
 	door  *dynamodoor.Door
 	cache *cache.Cache // nil where there is none
-	items *items.Store
-	own   *storage.DB // where the CQL side has no engine to share one with
+	items *items.Store // nil in front of an endpoint
+	own   *storage.DB  // where the CQL side has no engine to share one with
+	at    *endpoint    // nil on the embedded engine
+	what  string       // for people: what is served
 }
 
 // listenDynamoDB listens for the DynamoDB door; nil where there is none.
 func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
 	addr := s.ListenDynamoDB
 	switch {
-	case addr == "off", addr == "" && len(s.Cassandra) > 0:
+	case s.withoutDynamoDB():
 		return nil, nil
 	case addr == "":
 		addr = "127.0.0.1:8000"
@@ -38,48 +41,82 @@ func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at, ok := ln.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
-		return nil, errors.Join(withHint(fmt.Errorf("--listen-dynamodb %s: the engine takes any signature for right, and so the door can be reached from this machine only", addr),
-			"listen on 127.0.0.1 or [::1]"), ln.Close())
+	if err := s.checkReach(ln.Addr()); err != nil {
+		return nil, errors.Join(err, ln.Close())
 	}
 	return ln, nil
 }
 
-// openDynamoDB opens the door on the embedded engine, in db, which is the CQL side's;
-// where that is nil, in the data directory.
+// openDynamoDB opens the door, in front of an endpoint, or on the embedded engine in
+// db, which is the CQL side's; where that is nil, in the data directory.
 func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.Logger) (*dynamoDB, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	d := new(dynamoDB)
-	if db == nil {
-		var err error
-		if d.own, err = storage.Open(s.Data, storage.Options{}); err != nil {
-			return nil, withHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
-		}
-		db = d.own
-	}
-	var err error
-	if d.items, err = items.Open(db, items.Options{Logger: log, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	// The engine is in this process: requests beside each other gain nothing.
-	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1})
-	if err := router.Start(ctx); err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	front, cached, err := s.withCache(router, 0, log)
+	keys, err := s.accessKeys()
 	if err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, err
 	}
-	d.cache = cached
-	tls, err := s.serverTLS()
+	d := new(dynamoDB)
+	front, settle, region := dynamodoor.Store(nil), time.Duration(0), ""
+	if s.DynamoDB != "" {
+		front, err = d.openEndpoint(ctx, s, keys, log)
+		settle = endpointSettles
+	} else {
+		front, err = d.openEngine(ctx, s, db, keys, log)
+	}
 	if err == nil {
-		d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, TLS: tls, Log: log})
+		front, d.cache, err = s.withCache(front, settle, log)
+	}
+	if d.at != nil {
+		region = d.at.region
+	}
+	if err == nil {
+		tls, e := s.serverTLS()
+		if err = e; err == nil {
+			d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, Keys: keys, Region: region, TLS: tls, Log: log})
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+// openEndpoint is the store in front of an endpoint.
+func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
+	if d.at, err = s.openEndpoint(ctx, keys, log); err != nil {
+		return nil, err
+	}
+	router := sharding.New(sharding.Options{Backend: d.at, Log: log, Lease: endpointLease})
+	if err := router.Start(ctx); err != nil {
+		return nil, s.explainEndpoint(err)
+	}
+	d.what = fmt.Sprintf("in front of %s, region %s; %s", d.at.Endpoint(), d.at.region, d.at.what)
+	return router, nil
+}
+
+// openEngine is the store on the embedded engine.
+func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
+	if db == nil {
+		if d.own, err = storage.Open(s.Data, storage.Options{}); err != nil {
+			return nil, withHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
+		}
+		db = d.own
+	}
+	if d.items, err = items.Open(db, items.Options{Logger: log, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
+		return nil, err
+	}
+	d.what = "on the embedded engine, data in " + s.Data
+	if keys != nil {
+		d.what += fmt.Sprintf(", for %d access keys", len(keys.All()))
+	}
+	if s.DynamoDBSharding == "off" {
+		d.what += ", without sharding"
+		return d.items, nil
+	}
+	// The engine is in this process: requests beside each other gain nothing.
+	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1})
+	return router, router.Start(ctx)
 }
 
 // shutdown finishes what is in flight.
@@ -101,6 +138,9 @@ func (d *dynamoDB) close() error {
 		now, cancel := context.WithDeadline(context.Background(), time.Now())
 		defer cancel()
 		_ = d.door.Shutdown(now) // what is cut off here has been told about, or nobody waits for
+	}
+	if d.at != nil {
+		d.at.Close()
 	}
 	if d.items != nil {
 		errs = append(errs, d.items.Close())

@@ -22,7 +22,7 @@ import (
 // serveCmd is `evenkeel serve`.
 type serveCmd struct {
 	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door; 'off' for none (${default})."`
-	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine; 'off' for none (127.0.0.1:8000; off with --cassandra)."`
+	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine unless there are --access-keys; 'off' for none (127.0.0.1:8000; off with --cassandra alone)."`
 	ListenHTTP     string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of the workbench's page, /metrics, /ready and /live; 'off' for none (${default})."`
 	Advertise      string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
 	Data           string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
@@ -30,6 +30,7 @@ type serveCmd struct {
 	Drain          time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
 	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
 
+	endpointFlags
 	capacityFlags
 	cacheFlags
 
@@ -63,6 +64,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	if err := s.checkCache(); err != nil {
+		return err
+	}
+	if err := s.checkEndpoint(); err != nil {
 		return err
 	}
 	log := s.logger(std.err)
@@ -133,7 +137,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		fmt.Fprintf(std.err, "evenkeel: CQL on %s, %s\n", cqlLn.Addr(), cql.what)
 	}
 	if dynamo != nil {
-		fmt.Fprintf(std.err, "evenkeel: DynamoDB on %s, on the embedded engine, data in %s\n", dynamoLn.Addr(), s.Data)
+		fmt.Fprintf(std.err, "evenkeel: DynamoDB on %s, %s\n", dynamoLn.Addr(), dynamo.what)
 	}
 	s.sayCapacity(std.err)
 	if web != nil {

@@ -20,7 +20,7 @@ import (
 
 // doShared carries out an operation on such a store.
 func (r *Router) doShared(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	q, known := api.New(operation)
+	_, known := api.New(operation)
 	switch {
 	case !known, isStream(operation):
 		return r.passOn(ctx, operation, body, dst)
@@ -38,14 +38,17 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	}
 	for again := false; ; again = true {
 		var few [4]string
-		names, plain, err := r.plainly(ctx, operation, q, body, few[:0])
+		names, plain, err := r.plainly(ctx, operation, body, few[:0])
 		if err != nil {
 			return dst, err
 		}
 		if !plain {
-			return r.planned(ctx, q, body, dst)
+			return r.planned(ctx, operation, body, dst)
 		}
 		out, err := r.backend.Do(ctx, operation, body, dst)
+		if isPartiQL(operation) && is(err, exception.UnknownOperation) {
+			return r.planned(ctx, operation, body, dst) // by this door, where the endpoint knows no PartiQL
+		}
 		if again || err == nil && !reads(operation) || !r.doubtful(names, out[len(dst):], err) {
 			return out, err // what was written is not written again
 		}
@@ -53,10 +56,9 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 		if err := r.reconsider(ctx, names); err != nil {
 			return dst, err
 		}
-		if _, plain, e := r.plainly(ctx, operation, q, body, few[:0]); e != nil || plain {
+		if _, plain, e := r.plainly(ctx, operation, body, few[:0]); e != nil || plain {
 			return out, errors.Join(err, e)
 		}
-		q, _ = api.New(operation)
 	}
 }
 
@@ -70,7 +72,8 @@ func reads(operation string) bool {
 }
 
 // planned carries out an operation that is about sharded tables, or cannot be read.
-func (r *Router) planned(ctx context.Context, q api.Request, body, dst []byte) ([]byte, error) {
+func (r *Router) planned(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	q, _ := api.New(operation)
 	d := r.decoders.Get().(*api.Decoder)
 	defer func() {
 		d.Reset()
@@ -88,9 +91,9 @@ func (r *Router) planned(ctx context.Context, q api.Request, body, dst []byte) (
 
 // plainly tells whether a request is about plain tables only, and which, looking up
 // those that are not known.
-func (r *Router) plainly(ctx context.Context, operation string, q api.Request, body []byte, names []string) (_ []string, plain bool, err error) {
+func (r *Router) plainly(ctx context.Context, operation string, body []byte, names []string) (_ []string, plain bool, err error) {
 	if isPartiQL(operation) {
-		return r.plainStatements(ctx, q, body, names)
+		return r.plainStatements(ctx, operation, body, names)
 	}
 	names, plain = targets(operation, body, names)
 	for _, name := range names {
@@ -108,8 +111,9 @@ func (r *Router) plainly(ctx context.Context, operation string, q api.Request, b
 	return names, plain, nil
 }
 
-func (r *Router) plainStatements(ctx context.Context, q api.Request, body []byte, names []string) ([]string, bool, error) {
+func (r *Router) plainStatements(ctx context.Context, operation string, body []byte, names []string) ([]string, bool, error) {
 	var d api.Decoder
+	q, _ := api.New(operation)
 	if err := q.Decode(&d, body); err != nil {
 		return names, false, err
 	}

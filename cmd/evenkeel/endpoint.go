@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/remote"
+)
+
+// endpointFlags are serve's flags about what is behind the DynamoDB door, and whose
+// rights its clients have there.
+type endpointFlags struct {
+	DynamoDB         string `name:"dynamodb" placeholder:"URL" help:"DynamoDB endpoint to serve, such as https://dynamodb.eu-west-1.amazonaws.com; without it it is the embedded engine."`
+	DynamoDBRegion   string `name:"dynamodb-region" placeholder:"REGION" help:"Region that requests to it are signed for; the URL's, or the AWS configuration's, by default."`
+	DynamoDBProfile  string `name:"dynamodb-profile" placeholder:"NAME" help:"Profile of the AWS configuration with the door's own credentials; AWS_PROFILE, or the default chain, by default."`
+	DynamoDBSharding string `name:"dynamodb-sharding" enum:"on,off" default:"on" help:"'off' serves the embedded engine's tables as any endpoint does, for other doors to be in front of it (${default})."`
+	AccessKeys       string `placeholder:"FILE" help:"YAML file of the access keys that clients of the DynamoDB door sign with; without it any signature will do, on this machine only."`
+}
+
+// endpointLease is for how long a door goes by what it knows of tables, which other
+// doors may have changed. All doors on an endpoint have the same.
+const endpointLease = 2 * time.Second
+
+// endpointSettles is for how long eventually consistent reads of an endpoint may lack
+// what was written.
+const endpointSettles = 3 * time.Second
+
+// withoutDynamoDB tells whether there is no DynamoDB door.
+func (s *serveCmd) withoutDynamoDB() bool {
+	return s.ListenDynamoDB == "off" || s.ListenDynamoDB == "" && len(s.Cassandra) > 0 && s.DynamoDB == ""
+}
+
+// checkEndpoint says what is wrong with the flags.
+func (s *serveCmd) checkEndpoint() error {
+	if s.DynamoDB == "" {
+		for flag, set := range map[string]bool{"--dynamodb-region": s.DynamoDBRegion != "", "--dynamodb-profile": s.DynamoDBProfile != ""} {
+			if set {
+				return withHint(fmt.Errorf("%s is given without an endpoint", flag), "--dynamodb URL says which")
+			}
+		}
+	} else if _, err := remote.ParseEndpoint(s.DynamoDB); err != nil {
+		return fmt.Errorf("--dynamodb: %w", err)
+	}
+	switch {
+	case s.withoutDynamoDB() && (s.DynamoDB != "" || s.AccessKeys != ""):
+		return withHint(errors.New("--dynamodb or --access-keys is given, and there is no DynamoDB door"), "--listen-dynamodb ADDR opens one")
+	case s.DynamoDB != "" && s.DynamoDBSharding == "off":
+		return withHint(errors.New("--dynamodb-sharding off is for the embedded engine: in front of an endpoint the door would do nothing"), "use the endpoint itself")
+	case s.DynamoDB != "" && s.limits(likeDynamoDB) != nil, s.DynamoDB != "" && s.IndexLag > 0:
+		return withHint(fmt.Errorf("--capacity dynamodb and --index-lag are of the embedded engine, and this door is in front of %s", s.DynamoDB), "go without --dynamodb")
+	}
+	return nil
+}
+
+// checkReach refuses to be reached from elsewhere by clients that nobody has told
+// apart.
+func (s *serveCmd) checkReach(at net.Addr) error {
+	tcp, ok := at.(*net.TCPAddr)
+	if ok && tcp.IP.IsLoopback() || s.AccessKeys != "" {
+		return nil
+	}
+	why := "the engine takes any signature for right"
+	if s.DynamoDB != "" {
+		why = "every client has the rights of the door's own credentials"
+	}
+	return withHint(fmt.Errorf("--listen-dynamodb %s: without access keys %s, and so the door can be reached from this machine only", at, why),
+		"listen on 127.0.0.1 or [::1], or name the keys that clients sign with: --access-keys FILE")
+}
+
+// accessKeys are those of the file, nil where there is none.
+func (s *serveCmd) accessKeys() (*accesskey.Keys, error) {
+	if s.AccessKeys == "" {
+		return nil, nil
+	}
+	keys, err := accesskey.Load(s.AccessKeys, s.DynamoDB != "")
+	if err != nil {
+		return nil, fmt.Errorf("--access-keys: %w", err)
+	}
+	return keys, nil
+}
+
+// endpoint is the store behind the door.
+type endpoint struct {
+	*remote.Store
+	region string
+	what   string // for people: whose rights clients have
+}
+
+// openEndpoint makes the store of --dynamodb. Nothing is asked of it yet.
+func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *slog.Logger) (*endpoint, error) {
+	at, err := remote.ParseEndpoint(s.DynamoDB)
+	if err != nil {
+		return nil, fmt.Errorf("--dynamodb: %w", err)
+	}
+	load := func(profile string) (aws.Config, error) {
+		var o []func(*config.LoadOptions) error
+		if profile != "" {
+			o = append(o, config.WithSharedConfigProfile(profile))
+		}
+		if at.OnThisMachine() {
+			o = append(o, config.WithEC2IMDSClientEnableState(imds.ClientDisabled)) // which would be asked for seconds
+		}
+		return config.LoadDefaultConfig(ctx, o...)
+	}
+	own, err := load(s.DynamoDBProfile)
+	if err != nil {
+		return nil, withHint(fmt.Errorf("the AWS configuration: %w", err), "check --dynamodb-profile, AWS_PROFILE and ~/.aws/config")
+	}
+	e := &endpoint{region: firstOf(s.DynamoDBRegion, at.Region, own.Region, "us-east-1")}
+	who, err := own.Credentials.Retrieve(ctx)
+	switch {
+	case err == nil:
+		e.what = fmt.Sprintf("with the rights of the door's own credentials (%s, from %s)", who.AccessKeyID, who.Source)
+	case at.OnThisMachine():
+		own.Credentials = credentials.NewStaticCredentialsProvider("evenkeel", "evenkeel", "")
+		e.what = "unauthenticated: no AWS credentials are configured, and an endpoint on this machine may take any"
+	default:
+		return nil, withHint(fmt.Errorf("the door has no credentials for %s: %w", at, err), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile: --dynamodb-profile NAME")
+	}
+	own.Region = e.region
+	o := remote.Options{Endpoint: at, Region: e.region, Credentials: own.Credentials}
+	if keys != nil {
+		providers, err := s.providers(ctx, keys, own, load)
+		if err != nil {
+			return nil, err
+		}
+		o.Of = func(p principal.Principal) aws.CredentialsProvider { return providers[p.ID] }
+		e.what = fmt.Sprintf("%d access keys, each with its own rights; the catalogue %s", len(providers), e.what)
+	} else {
+		e.what = "every client " + e.what
+	}
+	if e.Store, err = remote.New(o); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// providers are the credentials of each access key at the endpoint. Each is asked
+// for once, so that a name that is wrong is known at the start.
+func (s *serveCmd) providers(ctx context.Context, keys *accesskey.Keys, own aws.Config, load func(profile string) (aws.Config, error)) (map[string]aws.CredentialsProvider, error) {
+	all := make(map[string]aws.CredentialsProvider)
+	for _, key := range keys.All() {
+		p := own.Credentials
+		switch {
+		case key.Profile != "":
+			c, err := load(key.Profile)
+			if err != nil {
+				return nil, withHint(fmt.Errorf("--access-keys: %s: profile %s: %w", key.ID, key.Profile, err), "check ~/.aws/config and ~/.aws/credentials")
+			}
+			p = c.Credentials
+		case key.Role != "":
+			p = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(own), key.Role))
+		}
+		if _, err := p.Retrieve(ctx); err != nil {
+			return nil, withHint(fmt.Errorf("--access-keys: %s: its credentials at the endpoint: %w", key.ID, err), "check the profile or role that the key names, and that the door may assume it")
+		}
+		all[key.ID] = p
+	}
+	return all, nil
+}
+
+// explainEndpoint says why a door could not start in front of an endpoint.
+func (s *serveCmd) explainEndpoint(err error) error {
+	what := fmt.Errorf("the DynamoDB endpoint at %s: %w", s.DynamoDB, err)
+	e := exception.Of(err)
+	switch e.Kind {
+	case exception.ServiceUnavailable:
+		return withHint(what, "is it running, and is --dynamodb its URL?")
+	case exception.UnrecognizedClient, exception.InvalidSignature, exception.IncompleteSignature, exception.MissingAuthenticationToken:
+		return withHint(what, "check the door's own credentials (AWS_ACCESS_KEY_ID … or --dynamodb-profile NAME), the region (--dynamodb-region) and this machine's clock")
+	case exception.AccessDenied:
+		return withHint(what, "the door's own credentials must allow dynamodb:DescribeTable on all tables, and CreateTable, Scan, GetItem, PutItem and DeleteItem on table %s", catalog.Table)
+	case exception.InternalServerError:
+		if e.Raw == nil {
+			return withHint(what, "is --dynamodb the URL of a DynamoDB?")
+		}
+	}
+	return what
+}
