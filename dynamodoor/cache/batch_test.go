@@ -103,6 +103,36 @@ func TestBatchesWithoutKeysAreNotKept(t *testing.T) {
 	}
 }
 
+// Nor are they asked for twice, where another request has left what is like them.
+func TestBatchesWithoutKeysAreAskedForOnce(t *testing.T) {
+	x := start(t)
+	x.do("PutItem", putBody("1"))
+	x.get(`,"ProjectionExpression":"v,n"`)
+	x.do("BatchGetItem", batchBody(`,"ProjectionExpression":"v,n"`, 1, 2))
+	if n := x.store.took("BatchGetItem"); n != 1 {
+		t.Errorf("the store was asked %d times", n)
+	}
+}
+
+// An answer is no longer than the store's would be.
+func TestLargeBatches(t *testing.T) {
+	x := start(t, func(o *Options) { o.Size = 64 << 20 })
+	var numbers []int
+	for n := range 50 {
+		x.do("PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"k":{"S":"a"},"n":{"N":"%d"},"v":{"S":"%s"}}}`, n, strings.Repeat("x", 390_000)))
+		x.do("GetItem", `{"TableName":"Tab","Key":`+keyOf(n)+`}`)
+		numbers = append(numbers, n)
+	}
+	body := batchBody("", numbers...)
+	want, err := x.store.Store.Do(t.Context(), "BatchGetItem", []byte(body), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := x.do("BatchGetItem", body); got != string(want) || !strings.Contains(got, `"UnprocessedKeys":{"Tab"`) {
+		t.Errorf("%d bytes of items, the store answers %d", len(got), len(want))
+	}
+}
+
 // A key that the store has left is not one without an item.
 func TestBatchesLeaveKeys(t *testing.T) {
 	x := start(t)

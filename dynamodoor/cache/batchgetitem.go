@@ -20,8 +20,8 @@ type part struct {
 	left  bool   // the store has not read it
 }
 
-// maxBatch is how many bytes of items are answered from the cache at most: about
-// what a store answers.
+// maxBatch is how many bytes of items are answered from the cache at most: what a
+// store answers. More is the store's to cut off.
 const maxBatch = 16 << 20
 
 // batchGetItem asks the store for those items alone that are not kept.
@@ -82,9 +82,7 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 			// An item is known by the key that is in it.
 			if !t.Consistent && !slices.ContainsFunc(key, func(a attribute.Attribute) bool { return !t.Projection.Has(a.Name) }) {
 				p.asked.item(c.fence, who, t.Table, key, t.Projection)
-				if p.text, p.known = c.find(&p.asked); p.known && size > maxBatch {
-					p.text, p.known = nil, false
-				}
+				p.text, p.known = c.find(&p.asked)
 				if size += len(p.text); p.known {
 					found++
 				} else {
@@ -97,6 +95,13 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 		}
 	}
 	r.parts = parts
+	if size > maxBatch {
+		for i := range parts {
+			parts[i].text, parts[i].known = nil, false
+			parts[i].began = view{} // and so it is not kept
+		}
+		found = 0
+	}
 	c.hits.Add(int64(found))
 	for i := range parts {
 		if p := &parts[i]; !p.known && p.asked.table != nil {

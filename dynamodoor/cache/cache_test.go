@@ -244,6 +244,8 @@ func TestProjectionsAreApart(t *testing.T) {
 		`,"ProjectionExpression":"#v","ExpressionAttributeNames":{"#v":"v[0]"}`: `{"Item":{}}`,
 		`,"ProjectionExpression":"v[0]"`:                                        `{"Item":{}}`,
 		`,"ProjectionExpression":"v[1]"`:                                        `{"Item":{}}`,
+		`,"ProjectionExpression":"v.a"`:                                         `{"Item":{}}`,
+		`,"ProjectionExpression":"v.b"`:                                         `{"Item":{}}`,
 	} {
 		if got, asked := x.get(more); got != want || !asked {
 			t.Errorf("%s: %s, store asked: %v", more, got, asked)
@@ -420,5 +422,21 @@ func TestTimeToLiveThatIsNotTold(t *testing.T) {
 			t.Errorf("%d: asked for %d times, want %d", i, n, want)
 		}
 		x.clock.add(expiryAgain / 2)
+	}
+}
+
+// A table of the same name in another account is another.
+func TestAccountsAreApart(t *testing.T) {
+	x := start(t)
+	x.do("PutItem", putBody("1"))
+	x.get()
+	x.store.override = func(operation, body string) (string, bool) {
+		return itemAnswer("other"), operation == "GetItem" && strings.Contains(body, ":111111111111:")
+	}
+	for range 2 {
+		if got := x.do("GetItem", strings.Replace(getBody(), `"Tab"`, `"arn:aws:dynamodb:us-east-1:111111111111:table/Tab"`, 1)); got != itemAnswer("other") {
+			t.Error(got)
+		}
+		x.want("in this account", itemAnswer("1"), false)
 	}
 }

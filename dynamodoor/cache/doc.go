@@ -17,9 +17,9 @@
 // # How the second holds
 //
 // A read notes, before it asks the store, the counts of the writes that have begun
-// and ended (fence.go): to its key, to its table as a whole, to anything. What it
-// got is kept only if no such write was under way then and none has begun since;
-// so it has been the item's state all that time. A write, before it is passed on,
+// (fence.go): to its key, to its table as a whole, to anything. What it got is kept
+// only if no such write was under way then and none has begun since; so it has been
+// the item's state all that time. A write, before it is passed on,
 // counts and removes what is kept; so nothing that it makes old is found from then
 // on. Reads share a request by the same rule: only while no write has begun since
 // that began. The counts of several keys may be one: that a read is not kept which

@@ -163,7 +163,7 @@ func (c *Cache) keep(a *asked, then view, text []byte, expires int64) {
 	if !then.holds(c.fence.item(a.table, a.hash)) {
 		return
 	}
-	e.at = then.count - uint64(c.fence.slot(a.hash).count)
+	e.at = then.wide
 	if old, ok := c.entries.GetEntryQuietly(a.hash); ok && old.Value.at == e.at && bytes.Equal(old.Value.key, e.key) {
 		e.key, e.variants = old.Value.key, old.Value.variants
 	}

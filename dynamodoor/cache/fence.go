@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// fence counts writes that begin and end, by what they are to.
+// fence counts the writes that begin, and those that are under way, by what they are to.
 type fence struct {
 	seed   maphash.Seed
 	all    epoch // writes that may be to anything
@@ -25,16 +25,16 @@ const (
 	maxSlots    = 1 << 20
 )
 
-// epoch counts the beginnings and ends of writes.
+// epoch counts writes.
 type epoch struct {
-	count   atomic.Uint64
-	writing atomic.Int64
-	settled atomic.Int64 // when reads have them all, Unix nanoseconds
+	count   atomic.Uint64 // that have begun
+	writing atomic.Int64  // that are under way
+	settled atomic.Int64  // when reads have them all, Unix nanoseconds
 }
 
-// begin says that a write is under way before it counts it, and end counts before
-// it says that it is over: who loads the count and then sees that none is under way
-// has all that have ended, and finds a greater count once another has begun.
+// begin says that a write is under way before it counts it: who loads the count and
+// then sees that none is under way either has it in the count, and it has ended, or
+// finds a greater count afterwards.
 func (e *epoch) begin() {
 	e.writing.Add(1)
 	e.count.Add(1)
@@ -42,7 +42,6 @@ func (e *epoch) begin() {
 
 func (e *epoch) end(settled int64) {
 	raise(&e.settled, settled)
-	e.count.Add(1)
 	e.writing.Add(-1)
 }
 
@@ -108,9 +107,10 @@ func (f *fence) slot(hash uint64) *slot { return &f.slots[hash%uint64(len(f.slot
 // that their sum is the same only if all of them are.
 type view struct {
 	count   uint64
-	quiet   bool  // no write was under way
-	settled int64 // from when on the store's reads have all writes that were, Unix nanoseconds
-	fresh   bool  // it is from then on
+	wide    uint64 // of an item: what of the count is its table's
+	quiet   bool   // no write was under way
+	settled int64  // from when on the store's reads have all writes that were, Unix nanoseconds
+	fresh   bool   // it is from then on
 }
 
 func (v *view) add(e *epoch) {
@@ -143,6 +143,7 @@ func (f *fence) wide(t *tableEpoch) view {
 // item is the view of an item. The caller holds its group's mu.
 func (f *fence) item(t *tableEpoch, hash uint64) view {
 	v := f.wide(t)
+	v.wide = v.count
 	v.addSlot(f.slot(hash))
 	return v
 }
@@ -162,7 +163,7 @@ func (f *fence) definition(t *tableEpoch) view {
 	return v
 }
 
-// begin counts the beginning of a write to a key. The caller holds the group's mu.
+// begin counts a write to a key. The caller holds the group's mu.
 func (s *slot) begin() {
 	s.writing++
 	s.count++
@@ -170,6 +171,5 @@ func (s *slot) begin() {
 
 func (s *slot) end(settled int64) {
 	s.settled = max(s.settled, settled)
-	s.count++
 	s.writing--
 }

@@ -3,11 +3,13 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
@@ -75,6 +77,7 @@ func TestIdenticalReadsShareARequest(t *testing.T) {
 	for _, r := range reads {
 		synctest.Test(t, func(t *testing.T) {
 			x := start(t)
+			x.get() // the key is known from here on
 			x.do("PutItem", putBody("1"))
 			x.store.took(r.operation)
 			release := x.hold(r.operation)
@@ -97,6 +100,43 @@ func TestIdenticalReadsShareARequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Two requests with one hash are two.
+func TestHashesMayCollide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := start(t)
+		x.do("PutItem", putBody("1"))
+		quiet := func() view { return view{quiet: true} }
+		release := x.hold("GetItem")
+		answers := make(chan string)
+		for _, n := range []int{1, 2} {
+			go func() {
+				answer, _, _, err := x.share(t.Context(), "GetItem", []byte(`{"TableName":"Tab","Key":`+keyOf(n)+`}`), 42, nil, []byte(keyOf(n)), quiet)
+				answers <- fmt.Sprintf("%s %v", answer, err)
+			}()
+		}
+		synctest.Wait()
+		release()
+		if a, b := <-answers, <-answers; a == b {
+			t.Errorf("two requests have one answer: %s", a)
+		}
+
+		x.get()
+		key, err := new(attribute.Decoder).Item([]byte(keyOf(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a asked
+		a.item(x.fence, "a", "Tab", key, nil)
+		if text, ok := x.find(&a); !ok || string(text) != itemOfA1 {
+			t.Fatalf("%s %v", text, ok)
+		}
+		a.key = append(a.key, '!')
+		if text, ok := x.find(&a); ok {
+			t.Errorf("another key finds %s", text)
+		}
+	})
 }
 
 // Strongly consistent reads see what was before they began, and so share nothing.

@@ -51,15 +51,25 @@ func TestWritesRemoveItems(t *testing.T) {
 	}
 }
 
+// other is the name of a table whose changes are counted apart from Tab's.
+func (x *tested) other() string {
+	for i := 0; ; i++ {
+		if name := fmt.Sprintf("Other%d", i); x.fence.table(name) != x.fence.table("Tab") {
+			return name
+		}
+	}
+}
+
 // What a write does not touch stays.
 func TestWritesLeaveOthers(t *testing.T) {
 	x := start(t)
-	x.do("CreateTable", strings.Replace(createT, `"Tab"`, `"Uab"`, 1))
+	other := `"` + x.other() + `"`
+	x.do("CreateTable", strings.Replace(createT, `"Tab"`, other, 1))
 	x.keepItem("1")
 	for _, c := range []struct{ operation, body string }{
 		{"PutItem", strings.Replace(putBody("2"), `"1"}`, `"2"}`, 1)},
-		{"DeleteItem", `{"TableName":"Uab","Key":` + keyOf(1) + `}`},
-		{"PutItem", strings.Replace(putBody("2"), `"Tab"`, `"Uab"`, 1)},
+		{"DeleteItem", `{"TableName":` + other + `,"Key":` + keyOf(1) + `}`},
+		{"PutItem", strings.Replace(putBody("2"), `"Tab"`, other, 1)},
 		{"TransactWriteItems", `{"TransactItems":[{"ConditionCheck":{"TableName":"Tab","Key":` + keyOf(1) + `,"ConditionExpression":"attribute_exists(k)"}},
 			{"Delete":{"TableName":"Tab","Key":` + keyOf(2) + `}}]}`},
 		{"TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/Tab","Tags":[{"Key":"a","Value":"b"}]}`},
@@ -314,6 +324,36 @@ func TestTablesMadeElsewhere(t *testing.T) {
 	}
 }
 
+// A put that comes while the first item of such a table is read, which tells the key.
+func TestPutsBeforeTheNewKeyIsKnown(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.keepItem("0")
+			for _, c := range [][2]string{
+				{"DeleteTable", `{"TableName":"Tab"}`},
+				{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"n","AttributeType":"N"}],"KeySchema":[{"AttributeName":"n","KeyType":"HASH"}]}`},
+				{"PutItem", putBody("1")},
+			} {
+				store := Store(x.Cache)
+				if elsewhere {
+					store = x.store.Store
+				}
+				if _, err := store.Do(as("a"), c[0], []byte(c[1]), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			body := `{"TableName":"Tab","Key":{"n":{"N":"1"}}}`
+			if got := x.during("GetItem", body, func() { x.do("PutItem", putBody("2")) }); got != itemAnswer("1") {
+				t.Fatal(got)
+			}
+			if got := x.do("GetItem", body); got != itemAnswer("2") {
+				t.Errorf("made elsewhere: %v: %s", elsewhere, got)
+			}
+		})
+	}
+}
+
 // PartiQL writes may be to anything, and so may operations that are not known.
 func TestWritesToAnything(t *testing.T) {
 	for _, c := range []struct {
@@ -330,14 +370,14 @@ func TestWritesToAnything(t *testing.T) {
 		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"SELECT * FROM t"}]`, false}, // cut off
 		{"RestoreTableToPointInTime", `{}`, false},
 		{"PutItem", `{"TableName":"Tab","Item":{},"Expected":17}`, false},
-		{"PutItem", `{"TableName":"Oth","Item":{},"Expected":17}`, true},
+		{"PutItem", `{"TableName":"OTHER","Item":{},"Expected":17}`, true},
 		{"BatchWriteItem", `{"RequestItems":17}`, false},
 		{"DeleteTable", `nothing`, false},
 	} {
 		x := start(t)
 		x.keepItem("1")
 		x.store.override = func(operation, _ string) (string, bool) { return `{}`, operation == c.operation }
-		x.do(c.operation, c.body)
+		x.do(c.operation, strings.Replace(c.body, "OTHER", x.other(), 1))
 		x.store.override = nil
 		x.want("after "+c.operation+" "+c.body, itemAnswer("1"), !c.kept)
 	}
