@@ -151,7 +151,7 @@ func (s *dynamoSurvey) readSegment(ctx context.Context, i int, bar *inspectProgr
 	item := inspection.Item{Segment: plan.Segment(i)}
 	n, size := int64(0), int64(0)
 	err := s.t.Keys(ctx, livedynamo.Segment{Number: item.Segment, Of: plan.Segments}, 0, func(k *livedynamo.Keyed) error {
-		item.Token, item.Key, item.Bytes, item.Indexes = k.Token, k.Key, k.Bytes, k.Entries
+		item.Token, item.Shard, item.Key, item.Bytes, item.Indexes = k.Token, k.Shard, k.Key, k.Bytes, k.Entries
 		c.Item(&item)
 		size += item.Bytes
 		if n++; n%1024 == 0 {
@@ -245,7 +245,7 @@ func (s *dynamoSurvey) name(ctx context.Context) {
 		err := s.t.Keys(ctx, livedynamo.Segment{Number: segment, Of: s.run.Plan.Segments}, 0, func(k *livedynamo.Keyed) error {
 			for _, p := range list {
 				if p.Key == nil && p.Token == k.Token {
-					p.Key = [][]byte{bytes.Clone(k.Key[0])}
+					p.Key, p.Shard = [][]byte{bytes.Clone(k.Key[0])}, k.Shard
 					left--
 				}
 			}

@@ -21,11 +21,15 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 	out("%s, %s\n", r.Table, r.Store)
 	out("%s\n\n", coverageText(r.Coverage))
 
-	out("  %-13s%s\n", "partitions", intervalText(r.Partitions, wholeText))
-	out("  %-13s%s\n", "rows", intervalText(r.Rows, wholeText))
+	rows, partitions, size := "rows", "partitions", "partition size"
+	if r.DynamoDB != nil {
+		rows, partitions, size = "items", "collections", "item collection"
+	}
+	out("  %-13s%s\n", partitions, intervalText(r.Partitions, wholeText))
+	out("  %-13s%s\n", rows, intervalText(r.Rows, wholeText))
 	out("  %-13s%s\n", "bytes", intervalText(r.Bytes, bytesText))
 	if r.Partitions.Value > 0 {
-		out("\n  partition size   rows%-25s bytes\n", "")
+		out("\n  %-15s  %-29s bytes\n", size, rows)
 		for _, q := range []struct {
 			name        string
 			rows, bytes inspection.Interval
@@ -177,7 +181,7 @@ func dynamoText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 		mode += fmt.Sprintf("; warm throughput %s read and %s write units", countText(float64(d.WarmReads)), countText(float64(d.WarmWrites)))
 	}
 	entry(std, "throughput", mode+".")
-	entry(std, "says itself", fmt.Sprintf("%s items, %s (AWS counts every six hours).", countText(float64(d.Items)), bytesText(float64(d.Bytes))))
+	entry(std, "says itself", fmt.Sprintf("%s items, %s (AWS counts anew every six hours).", countText(float64(d.Items)), bytesText(float64(d.Bytes))))
 	for i := range d.Indexes {
 		ix := &d.Indexes[i]
 		fmt.Fprintf(b, "\nindex %s, %s: HASH %s", ix.Name, ix.Kind, strings.Join(ix.Key[:ix.Partition], ", "))

@@ -88,7 +88,7 @@ func dynamoKey(s *Summary) Key {
 	sort := s.Schema.Clustering[0].Name
 	k.Clustering = []string{sort}
 	k.Shape, k.CQL = "partition key and sort key", fmt.Sprintf("HASH %s, RANGE %s", hash, sort)
-	k.Means = fmt.Sprintf("All items of a %s are one item collection, sorted by %s; a Query reads one collection. Writes to one %s share the %d write units a second of a partition.", hash, sort, hash, WriteUnits)
+	k.Means = fmt.Sprintf("All items with one %s are an item collection, sorted by %s; a Query reads one collection. Writes to one %s share the 1,000 write units a second of a partition.", hash, sort, hash)
 	return k
 }
 
@@ -128,7 +128,7 @@ func (ix *DynamoIndex) count(l *Logical, f float64, top int) {
 		return
 	}
 	ix.Finding = &Finding{Name: "write-hot index", Columns: ix.Key[:ix.Partition], Warning: true,
-		Evidence: fmt.Sprintf("of the entries of index %s, %.1f%% have one value of %s: a partition of the index is full at %.0f writes a second to the table, and then the table is throttled.", ix.Name, 100*share, all(ix.Key[:ix.Partition]), rate),
+		Evidence: fmt.Sprintf("of the entries of index %s, %.1f%% have one value of %s: a partition of the index is full at %s writes a second to the table, and then the table is throttled.", ix.Name, 100*share, all(ix.Key[:ix.Partition]), capacity.Number(math.Round(rate))),
 		Advice:   "Spread the index: a tag write-sharding.index." + ix.Name + " with shards=N on an evenkeel door, or an attribute of 1 to N in front of its key.",
 	}
 }
@@ -148,12 +148,16 @@ func dynamoFindings(r *Run, ri *Report) []Finding {
 	few := r.Total.Partitions < 20 && r.Complete() && r.Plan.Fraction == 1 && r.Total.Rows >= 1000
 	if few && ri.Sharding == "" {
 		out = append(out, Finding{Name: "low cardinality", Columns: key, Warning: true,
-			Evidence: fmt.Sprintf("%s has %d different values for %d items: writes of the whole table end at %d units a second and value.", key[0], r.Total.Partitions, r.Total.Rows, WriteUnits),
+			Evidence: fmt.Sprintf("%s has %d different values for %d items, and each takes 1,000 write units a second at the most.", key[0], r.Total.Partitions, r.Total.Rows),
 			Advice:   "A key with more values, one more attribute in it, or shards: evenkeel shards says how many.",
 		})
 	}
 	if f := skew(ri); f != nil && !few {
-		f.Advice = fmt.Sprintf("If it is written as it is filled, it takes %d write units a second at the most, whatever is provisioned. Spread it: the tag write-sharding, with as many shards as evenkeel shards says.", WriteUnits)
+		f.Advice = "If it is written as it is filled, it takes 1,000 write units a second at the most, whatever is provisioned. Spread it: the tag write-sharding, with as many shards as evenkeel shards says."
+		if ri.Sharding != "" {
+			f.Advice = "It is spread, and its shards are among the largest partition keys: each takes 1,000 write units a second. evenkeel shards says whether these are enough."
+			f.Warning = false
+		}
 		out = append(out, *f)
 	}
 	switch most := ri.Sizes.Bytes.Max; {

@@ -12,6 +12,7 @@ import (
 type Item struct {
 	Token   int64 // of its physical partition
 	Segment int   // that it was read in
+	Shard   int   // of a table that an evenkeel door shards; 0: none
 	Key     [][]byte
 	Bytes   int64
 	Indexes [][][]byte
@@ -25,7 +26,7 @@ func (c *Counter) Item(it *Item) {
 		c.close()
 		c.open = true
 		c.key = append(c.key[:0], c.scratch...)
-		c.now = Partition{Token: it.Token, Segment: it.Segment, Key: append(c.now.Key[:0], c.key)} // one column: the key as it is
+		c.now = Partition{Token: it.Token, Segment: it.Segment, Shard: it.Shard, Key: append(c.now.Key[:0], c.key)} // one column: the key as it is
 		c.column(0, partition[0], partitioner.Hash(partition[0]))
 	}
 	c.Read += it.Bytes

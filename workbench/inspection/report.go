@@ -3,6 +3,7 @@ package inspection
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -285,6 +286,9 @@ func above(h *Histogram, limit, f float64) Interval {
 
 func large1(t *schema.Table, p Partition, total float64) Large {
 	l := Large{Token: p.Token, Rows: p.Rows, Bytes: p.Bytes, Key: KeyValues(t, p.Key)}
+	if l.Key != nil && p.Shard > 0 {
+		l.Key = append(l.Key, KeyValue{"shard", strconv.Itoa(p.Shard)})
+	}
 	if total > 0 {
 		l.Share = float64(p.Bytes) / total
 	}

@@ -17,6 +17,7 @@ type Partition struct {
 	Bytes int64    `json:"bytes"`
 
 	Segment int `json:"segment,omitempty"` // that it was in, where the store has segments
+	Shard   int `json:"shard,omitempty"`   // of a hidden one that the caller knows
 }
 
 // Tally is what was counted of some ranges.

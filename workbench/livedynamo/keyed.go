@@ -12,6 +12,7 @@ import (
 // was given it returns.
 type Keyed struct {
 	Key     [][]byte   // the partition key's value, the sort key's if there is one: text, bytes, or the number as DynamoDB writes it
+	Shard   int        // of a table that an evenkeel door shards; 0: none
 	Token   int64      // tells physical partition keys apart: those of a sharded table, too
 	Bytes   int64      // as AWS bills it
 	Entries [][][]byte // of each index, the values of its partition key; nil where the item is not in it
@@ -28,8 +29,8 @@ func (t *Table) Keys(ctx context.Context, s Segment, limit int, each func(*Keyed
 			sort, _ := it.Get(t.table.Sort.Name)
 			k.Key = append(k.Key, []byte(sort.Text()))
 		}
-		shard := t.Shard(it)
-		token = append(append(token[:0], k.Key[0]...), 0, byte(shard), byte(shard>>8))
+		k.Shard = t.Shard(it)
+		token = append(append(token[:0], k.Key[0]...), 0, byte(k.Shard), byte(k.Shard>>8))
 		k.Token, k.Bytes = partitioner.Murmur3(token), int64(it.Size())
 		for i := range t.table.Indexes {
 			k.Entries[i] = entry(it, &t.table.Indexes[i])
