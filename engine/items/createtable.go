@@ -42,9 +42,10 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 		undo()
 		return nil, err
 	}
-	shown := *table
+	// The answer may be kept: it is not of the request's memory, but of the table's.
+	shown := *(*s.tables.Load())[table.Name].shape.Load().Table
 	shown.Status = schema.Creating
-	shown.Global = append([]schema.Index(nil), table.Global...)
+	shown.Global = append([]schema.Index(nil), shown.Global...)
 	for i := range shown.Global {
 		shown.Global[i].Status = schema.Creating
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
 // Target is a door to compare.
@@ -68,7 +70,7 @@ func (t Target) send(operation, body string) (Answer, error) {
 		return Answer{}, err
 	}
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	req.Header.Set("X-Amz-Target", api.Target(operation))
 	req.Header.Set("X-Amz-Date", "20260101T000000Z")
 	req.Header.Set("Authorization", authorization)
 	resp, err := http.DefaultClient.Do(req)

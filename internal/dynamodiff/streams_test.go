@@ -1,0 +1,92 @@
+package dynamodiff
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestStreamsLaw is the law of streams: after one history of writes, the stream of
+// a sharded table tells what that of a plain one does: the same changes in the same
+// order, with the same keys, images and sizes.
+func TestStreamsLaw(t *testing.T) {
+	for _, shards := range []int{1, 3, 16} {
+		t.Run(fmt.Sprintf("shards=%d", shards), func(t *testing.T) {
+			plain, sharded := engineDoor(t, 1), engineDoor(t, 1)
+			tags := fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=%d"}`, shards)
+			rapid.Check(t, func(t *rapid.T) {
+				view := rapid.SampledFrom([]string{"KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"}).Draw(t, "view")
+				draw(t, false, func(h *history, operation, body string) Answer {
+					other := body
+					switch operation {
+					case "CreateTable":
+						body = strings.TrimSuffix(body, "}") + `,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"` + view + `"}`
+						other = body + tags
+						if h.glob {
+							other += fmt.Sprintf(`,{"Key":"write-sharding.index.global","Value":"shards=%d"}`, shards)
+						}
+						body, other = body+"}", other+"]}"
+					case "DeleteTable":
+						if diff := cmp.Diff(stream(t, plain, h.table), stream(t, sharded, h.table)); diff != "" {
+							t.Fatalf("the stream of %s\n(- plain, + %d shards)\n%s", h.table, shards, diff)
+						}
+					}
+					a, err := plain.Do(operation, body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := sharded.Do(operation, other); err != nil {
+						t.Fatal(err)
+					}
+					return a
+				})
+			})
+		})
+	}
+}
+
+// stream reads all records of a table's stream, and how it is described.
+func stream(t *rapid.T, from Target, table string) (all []any) {
+	ask := func(operation string, request any) map[string]any {
+		body, err := json.Marshal(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := from.Do(operation, string(body))
+		if err != nil || a.Status != 200 {
+			t.Fatalf("%s %s: %v %v", operation, body, a, err)
+		}
+		if text := fmt.Sprint(a.Body); strings.Contains(text, "evenkeel.") {
+			t.Fatalf("%s shows what is hidden: %s", operation, text)
+		}
+		return a.Body.(map[string]any)
+	}
+	listed := ask("ListStreams", map[string]any{"TableName": table})["Streams"].([]any)
+	if len(listed) != 1 {
+		t.Fatalf("streams of %s: %v", table, listed)
+	}
+	arn := listed[0].(map[string]any)["StreamArn"]
+	d := ask("DescribeStream", map[string]any{"StreamArn": arn})["StreamDescription"].(map[string]any)
+	all = append(all, d["KeySchema"], d["StreamViewType"], d["TableName"])
+	shard := d["Shards"].([]any)[0].(map[string]any)["ShardId"]
+	at := ask("GetShardIterator", map[string]any{"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"})["ShardIterator"]
+	for {
+		m := ask("GetRecords", map[string]any{"ShardIterator": at, "Limit": 5})
+		some := m["Records"].([]any)
+		for _, r := range some {
+			record := r.(map[string]any)
+			delete(record, "eventID")
+			change := record["dynamodb"].(map[string]any)
+			delete(change, "SequenceNumber")
+			delete(change, "ApproximateCreationDateTime")
+			all = append(all, record)
+		}
+		if at = m["NextShardIterator"]; len(some) == 0 {
+			return all
+		}
+	}
+}
