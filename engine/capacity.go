@@ -175,7 +175,26 @@ func (w *writing) afford(writeType string) error {
 			}
 		}
 	}
+	w.levies = levies
 	return w.c.take(levies, writeType)
+}
+
+// notApplied has a conditional write that was not applied cost what the row takes
+// that is there, in place of what was to be written.
+func (w *writing) notApplied(key [][]byte, cur *current) {
+	if len(w.levies) == 0 {
+		return
+	}
+	n := 0
+	if cur.live {
+		n = rowMetadata + sizeOfKey(key, cur.row.Clustering) + sizeOfCells(cur.row.Cells)
+	}
+	more := writeUnits(n)
+	for i := range w.levies {
+		more -= w.levies[i].units
+	}
+	v := &w.levies[0]
+	v.model.Spend(capacity.Write, v.at, more, w.c.engine.limits.clock())
 }
 
 // demand tells of each row of a partition that is written how many units that takes.

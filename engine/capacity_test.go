@@ -209,7 +209,10 @@ func TestUnits(t *testing.T) {
 		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'b', 'x')", wire.LocalQuorum, 0, 1},
 		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'c', '" + kb(3) + "')", wire.LocalQuorum, 0, 4},
 		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'c', '" + kb(3) + "') IF NOT EXISTS", wire.LocalQuorum, 0, 4}, // not applied, and paid for
-		{"INSERT INTO k.blogs (day, title, d, s) VALUES ('a', 'b', 'x', 'y')", wire.LocalQuorum, 0, 4},                  // static and not: 2 + 2
+		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'b', '" + kb(5) + "') IF NOT EXISTS", wire.LocalQuorum, 0, 1}, // the row that is there is small
+		{"UPDATE k.blogs SET e = 'x' WHERE day = 'a' AND title = 'c' IF e = 'y'", wire.LocalQuorum, 0, 4},                // and this one is not
+		{"UPDATE k.blogs SET e = 'x' WHERE day = 'a' AND title = 'none' IF e = 'y'", wire.LocalQuorum, 0, 1},
+		{"INSERT INTO k.blogs (day, title, d, s) VALUES ('a', 'b', 'x', 'y')", wire.LocalQuorum, 0, 4}, // static and not: 2 + 2
 		{"UPDATE k.blogs SET s = 'z' WHERE day = 'a'", wire.LocalQuorum, 0, 1},
 		{"UPDATE k.blogs SET e = 'z' WHERE day IN ('a', 'y') AND title IN ('b', 'd')", wire.LocalQuorum, 0, 4},
 		{"DELETE e FROM k.blogs WHERE day = 'a' AND title = 'b'", wire.LocalQuorum, 0, 1},

@@ -28,14 +28,15 @@ type current struct {
 func (cur *current) load(w *writing, t *table, plan *fetchPlan, fetched []analysis.Fetched, key [][]byte, clustering [][]byte, onlyStatic bool) error {
 	raw := partitioner.AppendComposite(nil, key...)
 	token := partitioner.Murmur3(raw)
-	q := storage.Query{Now: w.seconds, Columns: plan.columns}
+	limited := w.c.engine.limits != nil
+	q := storage.Query{Now: w.seconds, Columns: plan.columns, All: limited}
 	var err error
 	if w.looksAtStatics() {
 		q.All = true // any static column makes the row
 		if cur.statics, err = t.store.GetStatic(token, raw, &q, &cur.static); err != nil {
 			return storageError(err)
 		}
-		q.All = false
+		q.All = limited
 	}
 	row := &cur.row
 	if onlyStatic {
@@ -195,6 +196,7 @@ func (c *call) casRow(w *writing) error {
 			c.answerApplied(b.Table)
 			return nil
 		}
+		w.notApplied(b.Keys[0], &cur)
 		if err := w.guard.Settle(); err != nil {
 			return storageError(err)
 		}

@@ -131,6 +131,7 @@ type writing struct {
 	counters  bool
 	guard     *storage.Guard
 	err       error
+	levies    []levy // what was taken, where there are limits
 }
 
 // prepare sees what the writes need.
