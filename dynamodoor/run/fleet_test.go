@@ -322,11 +322,6 @@ func TestOrphansAndUnknownOperations(t *testing.T) {
 			t.Errorf("%s: %s %v", body, out, err)
 		}
 	}
-	for _, op := range []string{"ListStreams", "DescribeStream"} {
-		if _, err := a.Do(t.Context(), op, []byte(`{"TableName":"Tab"}`), nil); exception.Of(err).Kind != exception.Validation {
-			t.Errorf("%s: %v", op, err)
-		}
-	}
 	if _, err := do(a, "DescribeEndpoints", `{}`); exception.Of(err).Kind != exception.UnknownOperation {
 		t.Errorf("%v", err)
 	}

@@ -20,10 +20,12 @@ import (
 
 // doShared carries out an operation on such a store.
 func (r *Router) doShared(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	_, known := api.New(operation)
+	q, known := api.New(operation)
 	switch {
-	case !known, isStream(operation):
+	case !known:
 		return r.passOn(ctx, operation, body, dst)
+	case aboutStreams(q):
+		return r.sharedStreams(ctx, q, body, dst)
 	case operation == "DescribeEndpoints":
 		return dst, exception.New(exception.UnknownOperation, "") // it would lead clients round the door
 	case operation == "DescribeLimits":
@@ -143,12 +145,6 @@ func (r *Router) plainStatements(ctx context.Context, operation string, body []b
 		}
 	}
 	return names, true, nil
-}
-
-// isStream tells whether an operation is one of DynamoDB Streams, whose records of
-// sharded tables have hidden attributes.
-func isStream(operation string) bool {
-	return strings.HasPrefix(api.Target(operation), "DynamoDBStreams_")
 }
 
 // passOn passes on an operation of which it is not known where it names tables,

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -42,6 +43,47 @@ func (r *Router) streamed(arn string) (*plan.Table, error) {
 		return nil, e.wrong
 	}
 	return e.table, nil
+}
+
+// hiddenKey is the partition key of physical tables, as answers have it.
+var hiddenKey = []byte(`"` + plan.PartitionKey + `"`)
+
+// sharedStreams carries out such a request on a store that other doors are on.
+func (r *Router) sharedStreams(ctx context.Context, q api.Request, body, dst []byte) ([]byte, error) {
+	if err := r.current(ctx); err != nil {
+		return dst, err
+	}
+	var d api.Decoder
+	if err := q.Decode(&d, body); err != nil {
+		return dst, err
+	}
+	name := ""
+	switch q := q.(type) {
+	case *api.DescribeStream:
+		name = api.StreamTable(q.ARN)
+	case *api.GetShardIterator:
+		name = api.StreamTable(q.ARN)
+	case *api.GetRecords:
+		name = api.StreamTable(q.Iterator)
+	}
+	if name != "" && name != catalog.Table {
+		sharded, err := r.lookup(ctx, name)
+		if err != nil {
+			return dst, err
+		}
+		if !sharded {
+			out, err := r.backend.Do(ctx, q.Operation(), body, dst)
+			if err == nil && bytes.Contains(out[len(dst):], hiddenKey) {
+				return dst, noStream(name) // of a sharded table that is no more
+			}
+			return out, err
+		}
+	}
+	err := r.streams(ctx, q, func(a api.Response) error {
+		dst = a.AppendJSON(dst)
+		return nil
+	})
+	return dst, err
 }
 
 // streams carries out a request of DynamoDB Streams.
