@@ -46,10 +46,11 @@ var edges = map[string][]string{
 	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "scatter", "shard"},
 	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal"},
 
-	"dynamodoor/cache":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamodoor/principal"},
-	"dynamodoor/accesskey": {"dynamo/exception", "dynamodoor/principal"},
-	"dynamodoor/principal": {},
-	"dynamodoor/remote":    {"dynamo/api", "dynamo/exception", "dynamodoor/principal"},
+	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamodoor/principal"},
+	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},
+	"dynamodoor/principal":    {},
+	"dynamodoor/remote":       {"dynamo/api", "dynamo/exception", "dynamodoor/principal"},
+	"dynamodoor/roundtripper": {"dynamodoor", "dynamodoor/remote", "dynamodoor/run"},
 
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
