@@ -67,9 +67,9 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	}
 	var created *api.TableResponse
 	if err == nil {
-		err = r.backend.Answer(ctx, &api.CreateTable{Declaration: *d.Physical}, func(a api.Response) error {
-			created = a.(*api.TableResponse)
-			return nil
+		err = r.backend.Answer(ctx, &api.CreateTable{Declaration: *d.Physical}, func(a api.Response) (err error) {
+			created, err = kept(a)
+			return err
 		})
 	}
 	if err != nil {
@@ -201,6 +201,10 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 		return err
 	case e.State == catalog.Creating:
 		return e.wrong
+	case e.State == catalog.Dropped: // which the backend tells, as it has it
+		return r.backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
+			return r.show(e.table, a.(*api.TableResponse), use)
+		})
 	case t != nil && (t.ID != e.ID || e.table == nil):
 		return e.wrong
 	case t != nil && t.DeletionProtection:

@@ -456,3 +456,73 @@ func planOf(q api.Request, of func(table string)) (plan.Plan, error) {
 		return nil
 	})
 }
+
+// A table that a store takes its time to delete is one that is being deleted, to all
+// doors, and its name is not free.
+func TestTablesThatAreDeletedLater(t *testing.T) {
+	slow := &altered{Backend: start(t, 1).store}
+	var gone time.Time
+	slow.answer = func(ctx context.Context, q api.Request) (error, bool) {
+		switch q := q.(type) {
+		case *api.DeleteTable:
+			if q.Table == "Tab" && gone.IsZero() {
+				gone = time.Now().Add(300 * time.Millisecond)
+				time.AfterFunc(300*time.Millisecond, func() {
+					_ = slow.Backend.Answer(context.Background(), q, func(api.Response) error { return nil })
+				})
+			}
+		case *api.GetItem:
+			return errNoTable, !gone.IsZero() && time.Now().Before(gone)
+		}
+		return nil, false
+	}
+	deleting := &deletes{slow, &gone}
+	a, b := doorOn(t, deleting, short), doorOn(t, deleting, short)
+	must(t, a, "CreateTable", shardedTable)
+	must(t, b, "PutItem", itemOfTab)
+	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+	for time.Now().Before(gone.Add(-50 * time.Millisecond)) {
+		for _, door := range []*Router{a, b} {
+			m, err := do(door, "DescribeTable", `{"TableName":"Tab"}`)
+			if err != nil || strings.Contains(fmt.Sprint(m), "evenkeel.") {
+				t.Fatalf("%v %v", m, err)
+			}
+			if _, err := do(door, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
+				t.Fatalf("%v", err)
+			}
+			if _, err := do(door, "CreateTable", shardedTable); exception.Of(err).Kind != exception.ResourceInUse {
+				t.Fatalf("%v", err)
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(150 * time.Millisecond)
+	for _, door := range []*Router{a, b} {
+		if _, err := do(door, "DescribeTable", `{"TableName":"Tab"}`); exception.Of(err).Kind != exception.ResourceNotFound {
+			t.Errorf("%v", err)
+		}
+	}
+	must(t, b, "CreateTable", shardedTable)
+	must(t, a, "PutItem", itemOfTab)
+}
+
+// deletes is a store that only says that it deletes table Tab.
+type deletes struct {
+	*altered
+	gone *time.Time
+}
+
+func (d *deletes) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	del, ok := q.(*api.DeleteTable)
+	if !ok || del.Table != "Tab" || !d.gone.IsZero() {
+		return d.altered.Answer(ctx, q, use)
+	}
+	if err, done := d.answer(ctx, q); done {
+		return err
+	}
+	return d.Backend.Answer(ctx, &api.DescribeTable{Table: "Tab"}, func(a api.Response) error {
+		r := *a.(*api.TableResponse)
+		r.Describe = false
+		return use(&r)
+	})
+}

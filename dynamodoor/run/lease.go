@@ -57,12 +57,6 @@ func (r *Router) read(ctx context.Context) error {
 	old := *r.tables.Load()
 	fresh := make(map[string]*entry, len(entries)) // without orphans, which are found again when they are asked for
 	for _, e := range entries {
-		if e.State == catalog.Dropped {
-			if r.now().Sub(e.Started) > settleAfter {
-				_ = r.catalog.Remove(ctx, e) // else another door does, or this one next time
-			}
-			continue
-		}
 		if in := old[e.Table]; in != nil && in.same(e) && time.Since(in.described) < describedFor {
 			fresh[e.Table] = in
 			continue
@@ -113,8 +107,13 @@ func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err err
 		return false, doorError(err)
 	}
 	name = strings.Clone(name) // it is the request's
-	if e != nil && e.State != catalog.Dropped {
-		return true, r.renew(ctx, 0)
+	if e != nil {
+		if err := r.renew(ctx, 0); err != nil {
+			return false, err
+		}
+		if (*r.tables.Load())[name] != nil {
+			return true, nil
+		}
 	}
 	t, err := r.physical(ctx, name)
 	if err != nil {

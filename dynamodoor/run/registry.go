@@ -28,9 +28,12 @@ func (r *Router) publish(change func(tables map[string]*entry)) {
 func (r *Router) physical(ctx context.Context, name string) (table *schema.Table, err error) {
 	ctx = principal.With(ctx, principal.Principal{}) // the door is to know it, whoever asks
 	err = r.backend.Answer(ctx, &api.DescribeTable{Table: name}, func(a api.Response) error {
-		t := *a.(*api.TableResponse).Table
-		t.ID = identity(&t)
-		table = &t
+		described, err := kept(a)
+		if err != nil {
+			return err
+		}
+		table = described.Table
+		table.ID = identity(table)
 		return nil
 	})
 	var e *exception.Error
@@ -38,6 +41,18 @@ func (r *Router) physical(ctx context.Context, name string) (table *schema.Table
 		return nil, nil
 	}
 	return table, err
+}
+
+// kept is the description of a table in memory of its own: an answer's is the
+// request's, or the store's, and ends with it.
+func kept(a api.Response) (*api.TableResponse, error) {
+	own, err := new(api.CreateTable).DecodeResponse(new(api.Decoder), a.AppendJSON(nil))
+	if err != nil {
+		return nil, fmt.Errorf("read the description of a table: %w", err)
+	}
+	t := own.(*api.TableResponse)
+	t.Describe = a.(*api.TableResponse).Describe
+	return t, nil
 }
 
 // identity is what tells a table from others that had its name: its TableId, or
@@ -92,6 +107,15 @@ func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
 	var p *catalog.Physical
 	if t != nil {
 		p = &catalog.Physical{ID: t.ID, Sharded: isPhysical(t)}
+	}
+	if e.State == catalog.Dropped {
+		switch {
+		case p != nil && p.ID == e.ID:
+			return r.open(e, t), nil // a store takes its time
+		case r.now().Sub(e.Started) > settleAfter:
+			return nil, r.catalog.Remove(ctx, e)
+		}
+		return nil, nil
 	}
 	if e.State != catalog.Active && r.lease > 0 && r.now().Sub(e.Started) < settleAfter {
 		// Another door is at it.

@@ -272,6 +272,13 @@ func (r *Router) vacate(ctx context.Context, name string) error {
 	case e.State != catalog.Dropped:
 		return exists(name)
 	}
+	t, err := r.physical(ctx, name)
+	if err != nil {
+		return doorError(err)
+	}
+	if t != nil && identity(t) == e.ID {
+		return exists(name) // it is still being deleted
+	}
 	if err := r.wait(ctx, r.grace()-r.now().Sub(e.Started)); err != nil {
 		return err
 	}
