@@ -392,6 +392,28 @@ func TestWhatDoesNotBelongTogetherIsRefused(t *testing.T) {
 	fails(t, next, exception.Validation, "another than it was made with", "DeleteTable", `{"TableName":"Tab"}`)
 }
 
+// A request's memory is used again by the next one: nothing is kept of it.
+func TestNothingIsKeptOfARequest(t *testing.T) {
+	s := start(t, 1)
+	body := []byte(create(5))
+	answer, err := s.Do(context.Background(), "CreateTable", body, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range [][]byte{body, answer} {
+		for i := range memory {
+			memory[i] = 'x'
+		}
+	}
+	fill(t, s, 20, "payload")
+	if m := must(t, s, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}}`); len(sorts(m)) != 20 {
+		t.Errorf("%v", m)
+	}
+	if m := must(t, s, "DescribeTable", `{"TableName":"Tab"}`); strings.Contains(fmt.Sprint(m), "xxx") {
+		t.Errorf("%v", m)
+	}
+}
+
 // Of many that create a table one does.
 func TestOneCreates(t *testing.T) {
 	s := start(t, 1)
