@@ -107,6 +107,7 @@ func TestBatchesWithoutKeysAreNotKept(t *testing.T) {
 func TestBatchesWithoutKeysAreAskedForOnce(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))
+	x.do("PutItem", `{"TableName":"Tab","Item":`+keyOf(2)+`}`)
 	x.get(`,"ProjectionExpression":"v,n"`)
 	x.do("BatchGetItem", batchBody(`,"ProjectionExpression":"v,n"`, 1, 2))
 	if n := x.store.took("BatchGetItem"); n != 1 {

@@ -65,8 +65,12 @@ func TestLinearizable(t *testing.T) {
 	}
 	x.store.hook(pause, pause)
 
-	ctx, stop := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
+	enough := func() bool {
+		s := x.Stats()
+		return s.Hits >= 300 && s.Coalesced >= 20 && s.Invalidated >= 200
+	}
 	var running sync.WaitGroup
 	// send gives a client who loses patience at times.
 	send := func(operation, body string) (answer []byte, err error) {
@@ -99,10 +103,12 @@ func TestLinearizable(t *testing.T) {
 					operation, add = "TransactWriteItems", `{"TransactItems":[{"Update":`+add+`}]}`
 				}
 				all[n].begun.Add(1)
+				began := time.Now()
 				if _, err := send(operation, add); err == nil {
 					all[n].acknowledged.Add(1)
 				}
-				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+				// On a slow machine, too, there are times when nobody writes.
+				time.Sleep(time.Duration(rand.IntN(20))*time.Millisecond + 10*time.Since(began))
 			}
 		})
 	}
@@ -137,11 +143,13 @@ func TestLinearizable(t *testing.T) {
 			}
 		})
 	}
+	for begun := time.Now(); ctx.Err() == nil && (!enough() || time.Since(begun) < time.Second); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
 	running.Wait()
-	if s := x.Stats(); s.Hits < 1000 || s.Coalesced < 10 || s.Invalidated < 100 {
-		t.Errorf("a test of little: %+v", s)
-	} else {
-		t.Logf("%+v", s)
+	if t.Logf("%+v", x.Stats()); !enough() {
+		t.Error("a test of little")
 	}
 	x.store.hook(nil, nil)
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package cache
+
+// raceDetector: under it sync.Pool drops things at random.
+const raceDetector = true
