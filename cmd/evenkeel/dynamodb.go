@@ -108,7 +108,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 	}
 	d.what = "on the embedded engine, data in " + s.Data
 	if keys != nil {
-		d.what += fmt.Sprintf(", for %d access keys", len(keys.All()))
+		d.what += ", for " + countKeys(keys)
 	}
 	if s.DynamoDBSharding == "off" {
 		d.what += ", without sharding"

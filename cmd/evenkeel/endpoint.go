@@ -125,10 +125,10 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 	who, err := own.Credentials.Retrieve(ctx)
 	switch {
 	case err == nil:
-		e.what = fmt.Sprintf("with the rights of the door's own credentials (%s, from %s)", who.AccessKeyID, who.Source)
+		e.what = fmt.Sprintf("the door's own credentials (%s, from %s)", who.AccessKeyID, who.Source)
 	case at.OnThisMachine():
 		own.Credentials = credentials.NewStaticCredentialsProvider("evenkeel", "evenkeel", "")
-		e.what = "unauthenticated: no AWS credentials are configured, and an endpoint on this machine may take any"
+		e.what = "credentials that are made up: none are configured, and an endpoint on this machine may take any"
 	default:
 		return nil, withHint(fmt.Errorf("the door has no credentials for %s: %w", at, err), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile: --dynamodb-profile NAME")
 	}
@@ -140,14 +140,21 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 			return nil, err
 		}
 		o.Of = func(p principal.Principal) aws.CredentialsProvider { return providers[p.ID] }
-		e.what = fmt.Sprintf("%d access keys, each with its own rights; the catalogue %s", len(providers), e.what)
+		e.what = fmt.Sprintf("%s, each with its own rights; the catalogue is read with %s", countKeys(keys), e.what)
 	} else {
-		e.what = "every client " + e.what
+		e.what = "every client has the rights of " + e.what
 	}
 	if e.Store, err = remote.New(o); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+func countKeys(keys *accesskey.Keys) string {
+	if n := len(keys.All()); n != 1 {
+		return fmt.Sprintf("%d access keys", n)
+	}
+	return "1 access key"
 }
 
 func firstOf(texts ...string) string {

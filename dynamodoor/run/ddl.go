@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -54,11 +55,14 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	e, err := r.catalog.Begin(ctx, catalog.Entry{
 		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(),
 	})
-	if errors.Is(err, catalog.ErrExists) {
+	switch {
+	case errors.Is(err, catalog.ErrExists):
 		return exists(q.Name)
-	}
-	if err != nil {
-		return err
+	case is(err, exception.Validation) && strings.Contains(err.Error(), "reserved for the catalogue"):
+		return exception.Invalid("table %s cannot be write-sharded here: the endpoint is an evenkeel that shards tables itself; "+
+			"use it directly, or start it with --dynamodb-sharding off", q.Name)
+	case err != nil:
+		return doorError(err)
 	}
 	if d.Layout == nil {
 		// A door that still took the name for that of a plain table could put items

@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
@@ -35,6 +36,12 @@ func bareDoor(t testing.TB) Target {
 
 func serveEngine(t testing.TB, front func(*items.Store) dynamodoor.Store) string {
 	t.Helper()
+	return serveEngineFor(t, nil, front)
+}
+
+// serveEngineFor serves an engine to those who sign with one of the keys.
+func serveEngineFor(t testing.TB, keys *accesskey.Keys, front func(*items.Store) dynamodoor.Store) string {
+	t.Helper()
 	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +50,7 @@ func serveEngine(t testing.TB, front func(*items.Store) dynamodoor.Store) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := dynamodoor.New(dynamodoor.Options{Store: front(s)})
+	door, err := dynamodoor.New(dynamodoor.Options{Store: front(s), Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}

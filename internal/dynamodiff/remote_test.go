@@ -1,7 +1,11 @@
 package dynamodiff
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -9,13 +13,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
+	"github.com/evenkeel/evenkeel/dynamodoor/cache"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/remote"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/engine/items"
 )
 
 // frontOf serves a door in front of another, for the life of the test.
@@ -43,6 +53,127 @@ func frontOf(t testing.TB, behind Target, fanout int) Target {
 		store.Close()
 	})
 	return Target{Name: "front of " + behind.Name, URL: server.URL}
+}
+
+// TestInFrontOfADoorThatShards: two doors do not shard one after the other, and the
+// way out is told.
+func TestInFrontOfADoorThatShards(t *testing.T) {
+	front := frontOf(t, engineDoor(t, 1), 1)
+	const table = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}]`
+	for body, want := range map[string]int{table + `}`: 200, strings.Replace(table, `"Tab"`, `"Tab2"`, 1) + `,"Tags":[{"Key":"write-sharding","Value":"shards=3"}]}`: 400} {
+		a, err := front.Do("CreateTable", body)
+		if err != nil || a.Status != want || want == 400 && !strings.Contains(a.String(), "--dynamodb-sharding off") {
+			t.Errorf("%s %v", a, err)
+		}
+	}
+}
+
+// client asks a door, signing with an access key.
+type client struct {
+	url, id, secret string
+}
+
+func (c client) do(t *testing.T, operation, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, c.url+"/", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	sum := sha256.Sum256([]byte(body))
+	by := aws.Credentials{AccessKeyID: c.id, SecretAccessKey: c.secret}
+	if err := v4.NewSigner().SignHTTP(t.Context(), by, r, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// TestNoRightsByPooling: who has no rights at the endpoint has none through the door,
+// whatever the door knows from others: the catalogue, connections, cached items. The
+// endpoint is an evenkeel that knows one access key of the two that the door's clients
+// stand for.
+func TestNoRightsByPooling(t *testing.T) {
+	parse := func(text string, behind bool) *accesskey.Keys {
+		keys, err := accesskey.Parse([]byte(text), behind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	known := parse("- access-key: AKIDDOOR\n  secret-key: secret-of-the-door\n- access-key: AKIDALICE\n  secret-key: secret-of-alice-behind\n", false)
+	behind := serveEngineFor(t, known, func(s *items.Store) dynamodoor.Store { return s })
+	at, err := remote.ParseEndpoint(behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at2 := map[string]aws.CredentialsProvider{
+		"ALICE": credentials.NewStaticCredentialsProvider("AKIDALICE", "secret-of-alice-behind", ""),
+		"BOB":   credentials.NewStaticCredentialsProvider("AKIDBOB", "secret-of-bob-behind", ""),
+	}
+	store, err := remote.New(remote.Options{
+		Endpoint: at, Credentials: credentials.NewStaticCredentialsProvider("AKIDDOOR", "secret-of-the-door", ""),
+		Of: func(p principal.Principal) aws.CredentialsProvider { return at2[p.ID] },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := run.New(run.Options{Backend: store, Lease: time.Hour})
+	if err := router.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cached, err := cache.New(cache.Options{Store: router, Size: 1 << 20, QueryTTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := parse("- access-key: ALICE\n  secret-key: secret-of-alice-front\n  profile: a\n- access-key: BOB\n  secret-key: secret-of-bob-front\n  profile: b\n", true)
+	door, err := dynamodoor.New(dynamodoor.Options{Store: cached, Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(door)
+	t.Cleanup(func() {
+		server.Close()
+		store.Close()
+	})
+	alice, bob := client{server.URL, "ALICE", "secret-of-alice-front"}, client{server.URL, "BOB", "secret-of-bob-front"}
+	forged := client{server.URL, "ALICE", "secret-of-bob-front"}
+	requests := [][2]string{
+		{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Tags":[{"Key":"write-sharding","Value":"shards=3"}]}`},
+		{"PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"secret"}}}`},
+		{"GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`},
+		{"GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`}, // of the cache
+		{"Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`},
+		{"Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`},
+		{"Scan", `{"TableName":"Tab"}`},
+		{"DescribeTable", `{"TableName":"Tab"}`},
+		{"ListTables", `{}`},
+		{"UpdateItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}},"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`},
+		{"DeleteTable", `{"TableName":"Tab"}`},
+	}
+	for i, q := range requests {
+		if i > 0 { // after alice has made the table, and the door has learnt of it
+			status, text := bob.do(t, q[0], q[1])
+			if status != 400 || !strings.Contains(text, "UnrecognizedClientException") || strings.Contains(text, "secret") {
+				t.Errorf("bob may %s: %d %s", q[0], status, text)
+			}
+			if status, text := forged.do(t, q[0], q[1]); status != 400 || !strings.Contains(text, "InvalidSignatureException") {
+				t.Errorf("whoever says to be alice may %s: %d %s", q[0], status, text)
+			}
+		}
+		if status, text := alice.do(t, q[0], q[1]); status != 200 {
+			t.Fatalf("alice may not %s: %d %s", q[0], status, text)
+		}
+	}
 }
 
 // TestForwarding: on plain tables a door in front of another answers what that
