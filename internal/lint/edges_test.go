@@ -46,7 +46,7 @@ var edges = map[string][]string{
 	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "scatter", "shard"},
 	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal"},
 
-	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamodoor/principal"},
+	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},
 	"dynamodoor/principal":    {},
 	"dynamodoor/remote":       {"dynamo/api", "dynamo/exception", "dynamodoor/principal"},
@@ -93,7 +93,7 @@ var edges = map[string][]string{
 	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
 	"workbench/livedynamo": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "partitioner", "shard", "workbench/rows"},
 	"workbench/nodetool":   {},
-	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
+	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/livedynamo", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},
 	"workbench/queries":    {"cql/syntax"},
 	"workbench/prices":     {},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/advice"
-	"github.com/evenkeel/evenkeel/workbench/live"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -171,15 +170,14 @@ func (d *data) advise(ctx context.Context, q *question, t *talk) (*advised, erro
 	}
 	if !named(qs) {
 		if o.Table = advice.TableName(d.name); d.table != nil {
-			at := d.table.Address()
-			o.Table = at.Keyspace + "." + at.Table
+			o.Table = d.table.name()
 		}
 	}
 	types, err := typesOf(q.Types)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.open(q); err != nil {
+	if err := d.open(ctx, q); err != nil {
 		return nil, err
 	}
 	phase, size := "", int64(0)
@@ -240,15 +238,15 @@ func named(qs []queries.Query) bool {
 }
 
 // open opens the data anew, as the question says that they are written.
-func (d *data) open(q *question) error {
+func (d *data) open(ctx context.Context, q *question) error {
 	if d.done != nil {
 		d.done()
 		d.done, d.in = nil, nil
 	}
 	if d.table != nil {
-		t := d.table.Rows(live.RowsOptions{Fraction: d.sample, Seed: 1})
-		d.in, d.done = t, func() { _ = t.Close() } // is only read
-		return nil
+		var err error
+		d.in, d.done, err = d.table.rows(ctx, d.sample)
+		return err
 	}
 	o := rows.Options{Format: rows.Format(q.Format)}
 	switch q.Delimiter {

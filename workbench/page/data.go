@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/workbench/advice"
-	"github.com/evenkeel/evenkeel/workbench/live"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
@@ -22,8 +20,8 @@ import (
 // data is a file that was dropped in, or a table, and what was found out of it.
 type data struct {
 	id, name string
-	bytes    []byte      // of a file
-	table    *live.Table // of a table
+	bytes    []byte // of a file
+	table    table  // a live one
 	sample   float64
 	size     int64 // that Page.held counts
 	used     time.Time
@@ -86,7 +84,7 @@ func (d *data) close() {
 		d.done()
 	}
 	if d.table != nil {
-		d.table.Close()
+		d.table.close()
 	}
 	d.bytes, d.in, d.done, d.table, d.study, d.report, d.details = nil, nil, nil, nil, nil, nil, nil
 }
@@ -221,23 +219,14 @@ func (p *Page) live(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, http.StatusBadRequest, fmt.Errorf("--sample: %v is no part of the whole, above 0 and up to 1", at.Sample))
 		return
 	}
-	address, err := live.Parse(strings.TrimSpace(at.Address))
-	if err != nil {
-		p.fail(w, http.StatusUnprocessableEntity, fmt.Errorf("advise: %w", err))
-		return
-	}
-	o := live.Options{Password: at.Password}
-	if at.TLS {
-		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	t, err := live.Open(r.Context(), address, o)
+	t, err := openTable(r.Context(), at)
 	if err != nil {
 		p.fail(w, http.StatusUnprocessableEntity, fmt.Errorf("advise: %w", err))
 		return
 	}
 	d := &data{name: strings.TrimSpace(at.Address), table: t, sample: at.Sample}
 	if err := p.take(d); err != nil {
-		t.Close()
+		t.close()
 		p.fail(w, http.StatusServiceUnavailable, err)
 		return
 	}

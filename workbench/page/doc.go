@@ -13,11 +13,11 @@
 //  2. It answers its own pages only. The Host must be an address, or localhost, which
 //     no other site's name can be made to mean (DNS rebinding); an Origin must be the
 //     page's own.
-//  3. Live tables (cql://…) are read for those only who have the token.
+//  3. Live tables (cql://…, dynamodb://…) are read for those only who have the token.
 //  4. The page loads nothing from elsewhere: a Content-Security-Policy holds the
 //     browser to it. It works by keyboard alone.
 //  5. Errors are those of `evenkeel advise`, with file, line and hint.
 //
-// It imports of the workbench advice, live, prices, profile, queries, report and
+// It imports of the workbench advice, live, livedynamo, prices, profile, queries, report and
 // rows, and cql/value and shard.
 package page
