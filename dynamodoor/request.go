@@ -65,8 +65,10 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.release()
 	if err := x.read(r, d.options.MaxBody); err != nil {
 		d.refused.Add(1)
-		w.Header()["Connection"] = []string{"close"} // what is left of the body is not read
+		w.Header()["Connection"] = []string{"close"} // what is left of the body is not its request
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		// Who is still sending does not see the answer of a connection that is cut off.
+		_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
 		return
 	}
 	header := w.Header()

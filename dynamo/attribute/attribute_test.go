@@ -105,7 +105,7 @@ func drawValue(t *rapid.T, depth int) attribute.Value {
 func drawItem(t *rapid.T, depth int) attribute.Item {
 	var attributes []attribute.Attribute
 	for range rapid.IntRange(0, 4).Draw(t, "attributes") {
-		attributes = append(attributes, attribute.Attribute{Name: rapid.String().Draw(t, "name"), Value: drawValue(t, depth)})
+		attributes = append(attributes, attribute.Attribute{Name: rapid.StringN(1, -1, -1).Draw(t, "name"), Value: drawValue(t, depth)})
 	}
 	return attribute.NewItem(attributes...)
 }

@@ -11,7 +11,7 @@ func (v Value) Validate() error {
 		}
 		return exception.Invalid("%s", v.Text())
 	case M:
-		return v.Fields().Validate()
+		return v.Fields().validateValues()
 	case L:
 		for _, e := range v.Elems() {
 			if err := e.Validate(); err != nil {
@@ -22,9 +22,20 @@ func (v Value) Validate() error {
 	return nil
 }
 
-// Validate returns AWS's ValidationException for the first invalid value in the item.
+// Validate returns AWS's ValidationException for the first invalid name or value in
+// the item.
 func (it Item) Validate() error {
+	if len(it) > 0 && it[0].Name == "" { // the first in their order
+		return exception.Invalid("Empty attribute name")
+	}
+	return it.validateValues()
+}
+
+func (it Item) validateValues() error {
 	for i := range it {
+		if len(it[i].Name) > MaxNameSize {
+			return exception.Invalid("Attribute name is too large, must be less than %d bytes", MaxNameSize+1)
+		}
 		if err := it[i].Value.Validate(); err != nil {
 			return err
 		}
