@@ -32,7 +32,8 @@
 //
 // PutItem has no Key: which attributes of the item are the key is known from the
 // reads of the table that the store has answered. While it is not, a put counts as
-// a write to the whole table. So do requests that this package cannot read.
+// a write to the whole table. So does one in PartiQL; and a request that this package
+// cannot read, as one to anything.
 //
 // The cache of queries is another thing: it has a time to live, and no write
 // removes anything from it. It is off unless it is asked for.
@@ -41,5 +42,5 @@
 // entry.go, else flight.go → Store.Do; of a write: write.go → fence.go.
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression,
-// dynamo/jsontext and dynamodoor/principal.
+// dynamo/jsontext, dynamo/partiql and dynamodoor/principal.
 package cache

@@ -1,16 +1,16 @@
 package cache
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/dynamo/partiql"
 )
 
 // late is how long a write may still be carried out by the store after its outcome
@@ -51,7 +51,7 @@ func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) (
 		c.discard(w)
 	}()
 	dst, err := c.store.Do(ctx, operation, body, dst)
-	certain = err == nil || refused(err)
+	certain = err == nil && !partly(operation, dst) || err != nil && refused(err)
 	return dst, err
 }
 
@@ -60,6 +60,12 @@ func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) (
 func refused(err error) bool {
 	var e *exception.Error
 	return errors.As(err, &e) && e.Status() == http.StatusBadRequest && e.Kind != exception.TransactionInProgress
+}
+
+// partly tells whether an answer may say that a part of the request has an unknown
+// outcome.
+func partly(operation string, answer []byte) bool {
+	return operation == "BatchExecuteStatement" && bytes.Contains(answer, []byte(exception.InternalServerError.Name()))
 }
 
 func (c *Cache) discard(w *writer) {
@@ -89,8 +95,7 @@ func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 			w.defined = append(w.defined, c.fence.table(simpleName(name)))
 		}
 	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
-		w.all = !onlySelects(body)
-		return w.all
+		return c.aimStatements(w, operation, body)
 	default:
 		w.all = true
 		for i := range c.fence.tables {
@@ -98,6 +103,36 @@ func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 		}
 	}
 	return true
+}
+
+// aimStatements finds what PartiQL statements may write to: any item of their tables.
+func (c *Cache) aimStatements(w *writer, operation string, body []byte) bool {
+	q, _ := api.New(operation)
+	if q.Decode(&w.decoder, body) != nil {
+		w.all = true
+		return true
+	}
+	aim := func(s *api.Statement) {
+		switch p, err := partiql.Parse(s.Text, s.Parameters); {
+		case err != nil: // of a kind that the store may know
+			w.all = true
+		case p.Kind() != partiql.Select && p.Kind() != partiql.Exists:
+			w.table(c, p.Table())
+		}
+	}
+	switch q := q.(type) {
+	case *api.ExecuteStatement:
+		aim(&q.Statement)
+	case *api.BatchExecuteStatement:
+		for i := range q.Statements {
+			aim(&q.Statements[i].Statement)
+		}
+	case *api.ExecuteTransaction:
+		for i := range q.Statements {
+			aim(&q.Statements[i])
+		}
+	}
+	return w.all || len(w.whole) > 0
 }
 
 func (c *Cache) aimItems(w *writer, q api.Request) {
@@ -208,39 +243,4 @@ func (c *Cache) end(w *writer, settled int64) {
 	if w.all {
 		c.fence.all.end(settled)
 	}
-}
-
-// onlySelects tells whether all statements of a PartiQL request are SELECT.
-func onlySelects(body []byte) bool {
-	statements := 0
-	var r jsontext.Reader
-	r.Reset(body)
-	only := selects(&r, &statements)
-	return only && statements > 0 && r.End() == nil
-}
-
-// selects reads a value, and tells whether all Statements in it are SELECT.
-func selects(r *jsontext.Reader, statements *int) bool {
-	only := true
-	switch r.Peek() {
-	case jsontext.Object:
-		for r.Object(); r.Next(); {
-			if r.Name() == "Statement" && r.Peek() == jsontext.String {
-				*statements++
-				verb := strings.TrimSpace(r.Text())
-				only = only && len(verb) > 6 && strings.EqualFold(verb[:6], "SELECT")
-			} else if r.Name() == "Parameters" {
-				r.Skip()
-			} else {
-				only = selects(r, statements) && only
-			}
-		}
-	case jsontext.Array:
-		for r.Array(); r.Next(); {
-			only = selects(r, statements) && only
-		}
-	default:
-		r.Skip()
-	}
-	return only
 }

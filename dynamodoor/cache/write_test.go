@@ -256,6 +256,22 @@ func TestSettling(t *testing.T) {
 	x.want("again", itemAnswer("1"), false)
 }
 
+// A batch of statements succeeds even if nobody knows of one of them what it has done.
+func TestStatementsOfUnknownOutcome(t *testing.T) {
+	x := start(t)
+	x.keepItem("1")
+	x.store.override = func(operation, _ string) (string, bool) {
+		return `{"Responses":[{"TableName":"Tab","Error":{"Code":"InternalServerError"}}]}`, operation == "BatchExecuteStatement"
+	}
+	x.do("BatchExecuteStatement", `{"Statements":[{"Statement":"DELETE FROM Tab WHERE k='a' AND n=1"}]}`)
+	x.store.override = nil
+	x.want("after it", itemAnswer("1"), true)
+	x.want("again", itemAnswer("1"), true)
+	x.clock.add(late)
+	x.want("when it is settled", itemAnswer("1"), true)
+	x.want("and again", itemAnswer("1"), false)
+}
+
 func TestChangesOfTables(t *testing.T) {
 	update := `{"TableName":"Tab","BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}`
 	for _, c := range []struct{ operation, body string }{
@@ -361,13 +377,15 @@ func TestWritesToAnything(t *testing.T) {
 		kept            bool
 	}{
 		{"ExecuteStatement", `{"Statement":"UPDATE \"Tab\" SET v='2' WHERE k='a' AND n=1"}`, false},
+		{"ExecuteStatement", `{"Statement":"INSERT INTO \"OTHER\" VALUE {'k':'a','n':1}"}`, true},
 		{"ExecuteStatement", `{"Statement":"  select * from \"Tab\""}`, true},
-		{"ExecuteStatement", `{"Statement":"SELECTED"}`, true}, // no statement at all: the store refuses it
+		{"ExecuteStatement", `{"Statement":"MERGE INTO Tab"}`, false}, // what is not known
 		{"ExecuteStatement", `{}`, false},
-		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM t"},{"Statement":"DELETE FROM t"}]}`, false},
-		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM t WHERE a=?","Parameters":[{"M":{"Statement":{"S":"DELETE"}}}]}]}`, true},
-		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"DELETE FROM t"}]}`, false},
-		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"SELECT * FROM t"}]`, false}, // cut off
+		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM Tab WHERE k='a' AND n=1"},{"Statement":"DELETE FROM Tab WHERE k='a' AND n=1"}]}`, false},
+		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM Tab WHERE k=? AND n=1","Parameters":[{"S":"DELETE"}]}]}`, true},
+		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"DELETE FROM Tab WHERE k='a' AND n=1"}]}`, false},
+		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"DELETE FROM \"OTHER\" WHERE k='a' AND n=1"}]}`, true},
+		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"SELECT * FROM Tab"}]`, false}, // cut off
 		{"RestoreTableToPointInTime", `{}`, false},
 		{"PutItem", `{"TableName":"Tab","Item":{},"Expected":17}`, false},
 		{"PutItem", `{"TableName":"OTHER","Item":{},"Expected":17}`, true},
