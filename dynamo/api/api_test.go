@@ -75,6 +75,7 @@ var operations = []string{
 	"BatchGetItem", "BatchWriteItem", "CreateTable", "DeleteItem", "DeleteTable", "DescribeEndpoints", "DescribeLimits", "DescribeTable",
 	"DescribeTimeToLive", "GetItem", "ListTables", "ListTagsOfResource", "PutItem", "Query", "Scan", "TagResource", "TransactGetItems",
 	"TransactWriteItems", "UntagResource", "UpdateItem", "UpdateTable", "UpdateTimeToLive",
+	"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction", "ListStreams", "DescribeStream", "GetShardIterator", "GetRecords",
 }
 
 func FuzzDecode(f *testing.F) {
@@ -84,6 +85,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(i, []byte(`{"RequestItems":{"abc":[{"PutRequest":{"Item":{"a":{"S":"x"}}}}],"abd":{"Keys":[{}]}}}`))
 		f.Add(i, []byte(`{"TableName":"abc","AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}],"KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}`))
 		f.Add(i, []byte(`{"TableName":"abc","KeyConditions":{"a":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"x"}]}},"QueryFilter":{"b":{"ComparisonOperator":"BETWEEN","AttributeValueList":[{"N":"1"},{"N":"2"}]}}}`))
+		f.Add(i, []byte(`{"Statement":"x","Parameters":[{"S":"a"}],"Statements":[{"Statement":"y"}],"TransactStatements":[{"Statement":"z"}],"StreamArn":"s","ShardIterator":"i"}`))
 		f.Add(i, []byte(`{"ResourceArn":"arn:aws:dynamodb:x:1:table/abc","Tags":[{"Key":"a","Value":"b"}],"TagKeys":["a"]}`))
 	}
 	f.Fuzz(func(t *testing.T, i int, body []byte) {

@@ -53,6 +53,9 @@ func compared(q api.Request) string {
 	if w, ok := q.(*api.TransactWriteItems); ok {
 		w.Digest = 0
 	}
+	if e, ok := q.(*api.ExecuteTransaction); ok {
+		e.Digest = 0
+	}
 	s := strings.ReplaceAll(show(q), "FilterName:QueryFilter", "FilterName:Filter Expression")
 	return strings.ReplaceAll(s, "FilterName:ScanFilter", "FilterName:Filter Expression")
 }
