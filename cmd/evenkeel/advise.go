@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/advice"
@@ -109,6 +110,9 @@ func (a *adviseCmd) Run(std *stdio) error {
 	} else {
 		err = report.Advice(std.out, r)
 	}
+	if err == nil && r.Partial {
+		return interrupted("advise", r.Rows)
+	}
 	if err == nil && r.Verdict == nil {
 		err = &coded{withHint(fmt.Errorf("advise: no verdict: %s", r.NoVerdict), "--queries FILE: a statement a line, its rate behind it: SELECT * FROM %s WHERE … -- 500/s", r.Table), noVerdict}
 	}
@@ -178,7 +182,7 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 		}
 	}
 	// The first Ctrl-C leaves what was read by then, the second one ends it.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	boundMemory()
@@ -190,7 +194,7 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 	p := newProgress(std.err, src)
 	defer p.end()
 	po := profile.Options{Types: a.types, MaxBadRows: a.MaxBadRows, Progress: p.rows}
-	study, r, err := advice.Run(ctx, src, qs, o, po, nil)
+	study, r, err := advice.Run(ctx, src, qs, o, po, p.phase)
 	if err != nil {
 		var unknown *queries.UnknownColumn
 		if errors.As(err, &unknown) {
@@ -202,7 +206,11 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 	passedOver(std.err, r.BadFirst, r.BadRows)
 	if a.HTML != "" {
 		r.Details = study.Details()
-		if err := study.Detailed(ctx, src, po, r.Details); err != nil {
+		switch err := study.Detailed(ctx, src, po, r.Details); {
+		case ctx.Err() != nil && errors.Is(err, context.Canceled):
+			r.Details = nil
+			fmt.Fprintln(std.err, "evenkeel: interrupted: the file has no plots")
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -221,7 +229,7 @@ func (a *adviseCmd) open(ctx context.Context, std *stdio, list *prices.List) (in
 		return a.openDynamoDB(ctx, std.err, a.Data, list)
 	}
 	if !live.Is(a.Data) {
-		src, err := rows.Open(a.Data, a.inputFlags.options(true))
+		src, err := rows.Open(a.Data, a.inputFlags.options(ctx, true))
 		if err != nil {
 			return nil, nil, err
 		}

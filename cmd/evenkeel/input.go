@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -66,9 +67,9 @@ func (f *inputFlags) comma() (rune, error) {
 }
 
 // options are the flags as package rows takes them. again says that the rows will be
-// read more than once.
-func (f *inputFlags) options(again bool) rows.Options {
-	o := rows.Options{Format: rows.Format(f.Format), Names: f.Columns, Again: again}
+// read more than once; ctx ends the waiting for standard input.
+func (f *inputFlags) options(ctx context.Context, again bool) rows.Options {
+	o := rows.Options{Format: rows.Format(f.Format), Names: f.Columns, Again: again, Interrupt: ctx.Done()}
 	if f.Format == "auto" {
 		o.Format = rows.Auto
 	}

@@ -69,6 +69,16 @@ func (p *progress) rows(_, n int64) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s%s %3.0f%%  %.0f rows/s  %s left", strings.Repeat("█", full), strings.Repeat("░", 30-full), 100*done, rate, left)
 }
 
+// phase begins a reading, of several: where the one before took long, it says what this
+// one is for.
+func (p *progress) phase(of string) {
+	if p.shown {
+		p.end()
+		fmt.Fprintf(p.out, "evenkeel: reading %s again, for %s\n", p.src.Name(), of)
+	}
+	p.began = time.Now()
+}
+
 // end wipes the bar.
 func (p *progress) end() {
 	if p.shown && p.terminal {

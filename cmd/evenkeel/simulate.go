@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/keys"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/report"
@@ -99,13 +103,27 @@ func (s *simulateCmd) Run(std *stdio) error {
 	if s.JSON {
 		enc := json.NewEncoder(std.out)
 		enc.SetEscapeHTML(false)
-		return enc.Encode(r)
+		err = enc.Encode(r)
+	} else {
+		err = report.Text(std.out, r)
 	}
-	return report.Text(std.out, r)
+	if err == nil && r.Partial {
+		err = interrupted("simulate", r.Rows)
+	}
+	return err
+}
+
+// interrupted is the end of a command that Ctrl-C has ended, and that printed what it had.
+func interrupted(command string, rows int64) error {
+	return &coded{fmt.Errorf("%s: the result is partial: interrupted after %s rows", command, capacity.Number(float64(rows))), partialResult}
 }
 
 func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
-	src, done, err := s.open(std)
+	// The first Ctrl-C leaves what was read by then, the second one ends it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	src, done, err := s.open(ctx, std)
 	if err != nil {
 		return nil, err
 	}
@@ -127,29 +145,31 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	p := newProgress(std.err, src)
 	defer p.end()
 	// The simulation is for one goroutine.
-	scanned, err := src.Scan(context.Background(), rows.ScanOptions{Workers: 1, Columns: wanted, MaxBadRows: s.MaxBadRows, Progress: p.rows},
+	scanned, err := src.Scan(ctx, rows.ScanOptions{Workers: 1, Columns: wanted, MaxBadRows: s.MaxBadRows, Progress: p.rows},
 		simulated(sim, src, columns))
 	switch {
 	case err != nil:
 		return nil, err
 	case scanned.Rows == 0 && scanned.Bad > 0:
 		return nil, fmt.Errorf("%s: all %d rows are bad", src.Name(), scanned.Bad)
+	case scanned.Rows == 0 && scanned.Partial:
+		return nil, fmt.Errorf("%s: interrupted before the first row was read", src.Name())
 	case scanned.Rows == 0:
 		return nil, fmt.Errorf("%s: has no rows", src.Name())
 	}
 	p.end()
 	passedOver(std.err, scanned.Shown(), scanned.Bad)
 	r := sim.Report()
-	r.Data, r.BadRows = src.Name(), scanned.Bad
+	r.Data, r.BadRows, r.Partial = src.Name(), scanned.Bad, scanned.Partial
 	return r, nil
 }
 
 // open opens the data.
-func (s *simulateCmd) open(std *stdio) (*rows.Source, func(), error) {
+func (s *simulateCmd) open(ctx context.Context, std *stdio) (*rows.Source, func(), error) {
 	if livedynamo.Is(s.Data) {
-		return s.openDynamoDB(context.Background(), std.err, s.Data, nil)
+		return s.openDynamoDB(ctx, std.err, s.Data, nil)
 	}
-	src, err := rows.Open(s.Data, s.inputFlags.options(false))
+	src, err := rows.Open(s.Data, s.inputFlags.options(ctx, false))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -114,12 +115,19 @@ func (d *Design) String() string {
 
 // partitionID tells partition keys apart.
 func partitionID(parts []profile.Part) string {
-	var names []string
-	for _, p := range parts {
-		names = append(names, fmt.Sprintf("%q/%d", p.Column, p.Bucket))
+	if len(parts) == 1 {
+		return partOf(parts[0])
+	}
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = partOf(p)
 	}
 	slices.Sort(names)
 	return strings.Join(names, ",")
+}
+
+func partOf(p profile.Part) string {
+	return string(strconv.AppendUint(append(strconv.AppendQuote(nil, p.Column), '/'), uint64(p.Bucket), 10))
 }
 
 // id tells designs apart.

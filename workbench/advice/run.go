@@ -34,12 +34,11 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 		return nil, nil, err
 	}
 	for cs := s.Next(); len(cs) > 0; cs = s.Next() {
-		phase("candidates")
-		measured, partial, err := profile.Measure(ctx, in, p, cs, po)
+		phase(fmt.Sprintf("%d keys", len(cs)))
+		measured, _, err := profile.Measure(ctx, in, p, cs, po)
 		if err != nil {
 			return nil, nil, err
 		}
-		p.Partial = p.Partial || partial
 		s.Take(measured)
 	}
 	return s, s.Report(), nil

@@ -298,7 +298,10 @@ func (s *Study) Next() []profile.Candidate {
 	s.round++
 	var out []profile.Candidate
 	for _, a := range s.asked {
-		out = append(out, a.design.candidate(s.timeName()))
+		c := a.design.candidate(s.timeName())
+		c.LossAlone = a.ids != nil
+		c.NoPeak = c.Shards > 1 || s.load.from != FromTime // heat is read off those without shards
+		out = append(out, c)
 	}
 	if out == nil && s.round < 2 {
 		return s.Next()

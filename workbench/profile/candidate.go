@@ -27,6 +27,9 @@ type Candidate struct {
 
 	// Detail asks for Measured.Detail.
 	Detail bool
+	// NoPeak leaves Measured.Peak out, and LossAlone all but Lost, Rows and Unkeyed:
+	// these take a fraction of the time.
+	NoPeak, LossAlone bool
 }
 
 // Measured is what a candidate would do with the data.

@@ -47,7 +47,7 @@ type measurer struct {
 	tallies []*tally
 	rows    int64
 	batches int
-	dealt   uint64
+	seen    []int  // batches
 	buf     []byte // the next few are scratch
 	serial  []byte
 	ends    []int
@@ -116,14 +116,19 @@ func newMeasurer(l *layout, o Options) *measurer {
 	for range l.primary {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
-	part := func(size int) int { return share(size, talliesBytes, tallyBytes, o.Workers*len(l.candidates)) }
+	tallied := len(slices.DeleteFunc(slices.Clone(l.candidates), func(d *design) bool { return d.LossAlone }))
+	part := func(size int) int { return share(size, talliesBytes, tallyBytes, o.Workers*max(1, tallied)) }
 	for _, d := range l.candidates {
+		if d.LossAlone {
+			m.tallies = append(m.tallies, &tally{})
+			continue
+		}
 		t := &tally{sample: sketch.NewSample[partitionSeen](part(keySample)), top: sketch.NewTop[partitionTop](part(keyTop))}
-		if d.time >= 0 {
+		if d.time >= 0 && !d.NoPeak {
 			t.peak = sketch.NewTop[partitionPeak](part(peakTop))
-			if d.Detail {
-				t.heat = newHeat()
-			}
+		}
+		if d.time >= 0 && d.Detail {
+			t.heat = newHeat()
 		}
 		m.tallies = append(m.tallies, t)
 	}
@@ -144,6 +149,7 @@ func (m *measurer) add(b *rows.Batch) {
 		}
 	}
 	m.batches = max(m.batches, b.Seq+1)
+	m.seen = append(m.seen, b.Seq)
 	m.sizes(n)
 	for i, bu := range m.buckets {
 		m.bucket[i] = sized(m.bucket[i], n)
@@ -172,6 +178,10 @@ func (m *measurer) add(b *rows.Batch) {
 		}
 	}
 	for i, d := range m.candidates {
+		if d.LossAlone {
+			m.keyed(d, m.tallies[i], skip)
+			continue
+		}
 		m.count(b, d, m.tallies[i], skip)
 		if h := m.tallies[i].heat; h != nil {
 			m.heated(b, d, h, skip)
@@ -278,6 +288,25 @@ func (m *measurer) shardHashes(dst []uint64, by []int) {
 			m.ends = append(m.ends, len(m.serial))
 		}
 		dst[r] = uint64(partitioner.Murmur3(m.composite()))
+	}
+}
+
+// keyed counts the rows of a batch that have a candidate's whole primary key, and those
+// that have not.
+func (m *measurer) keyed(d *design, t *tally, skip []bool) {
+	pk, pkNull := m.pk[d.primary], m.pkNull[d.primary]
+	if skip == nil && !pkNull {
+		t.rows += int64(len(pk))
+		return
+	}
+	for i, h := range pk {
+		switch {
+		case skip != nil && skip[i]:
+		case h == nullHash:
+			t.unkeyed++
+		default:
+			t.rows++
+		}
 	}
 }
 
@@ -410,6 +439,9 @@ func (m *measurer) merge(o *measurer) {
 		u := o.tallies[i]
 		t.rows += u.rows
 		t.unkeyed += u.unkeyed
+		if t.sample == nil {
+			continue
+		}
 		t.sample.Merge(u.sample, func(into, from *partitionSeen) {
 			if into.rows == 0 {
 				*into = *from

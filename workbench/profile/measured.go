@@ -13,6 +13,10 @@ func (m *measurer) measured(i, top int) *Measured {
 	d, t := m.candidates[i], m.tallies[i]
 	out := &Measured{Candidate: d.Candidate, Rows: t.rows, Unkeyed: t.unkeyed}
 	total := float64(t.rows)
+	if d.LossAlone {
+		out.Lost = m.lost(d.primary).capped(total)
+		return out
+	}
 	out.Partitions = estimate(t.sample.Distinct()).capped(total)
 	out.Lost = m.lost(d.primary).capped(total)
 

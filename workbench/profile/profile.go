@@ -45,6 +45,7 @@ type Profile struct {
 
 	batches int
 	starts  []int64 // rows before each batch
+	only    []bool  // the batches that were read, where Partial
 }
 
 // Column returns the column of that name, nil where there is none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/workbench/rows"
 	"github.com/evenkeel/evenkeel/workbench/sketch"
@@ -161,6 +162,12 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		all.batches = max(all.batches, w.batches)
 	}
 	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial, batches: all.batches, starts: joints.starts()}
+	if p.Partial {
+		p.only = make([]bool, len(joints.rows))
+		for seq, n := range joints.rows {
+			p.only[seq] = n > 0
+		}
+	}
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
 	for i, c := range in.Columns() {
 		if i == len(all.columns) {
@@ -180,8 +187,8 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 // Measure reads the rows once more and says what each candidate would do. p is what
 // Of said of the same rows: types are taken from it. Candidates are measured
 // together, some tens of them in about the time that it takes to read the rows. When
-// ctx ends, what was read until then is the result, and partial is true; but where p
-// is Partial, the rows that p is of are read whatever ctx says.
+// ctx ends, what was read until then is the result, partial is true, and p is Partial
+// from then on; but where p is Partial, the rows that p is of are read whatever ctx says.
 func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, o Options) (measured []*Measured, partial bool, err error) {
 	o = o.withDefaults()
 	l, err := newLayout(p, in, candidates)
@@ -193,20 +200,37 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 		workers[i] = newMeasurer(l, o)
 	}
 	stop := func() {}
+	var left atomic.Int64
 	if p.Partial { // the rows that p is of, however ctx ended
 		ctx, stop = context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
+		for _, read := range p.only {
+			if read {
+				left.Add(1)
+			}
+		}
 	}
 	scanned, err := in.Scan(ctx, o.scan(l.columns), func(worker int, b *rows.Batch) error {
-		if p.Partial && b.Seq >= p.batches {
-			stop()
+		if p.Partial && (b.Seq >= len(p.only) || !p.only[b.Seq]) {
 			return nil
 		}
 		workers[worker].add(b)
+		if p.Partial && left.Add(-1) == 0 {
+			stop()
+		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !(p.Partial && left.Load() <= 0) { // of what is behind these rows nothing matters
 		return nil, false, err
+	}
+	partial = scanned.Partial && !p.Partial
+	if partial { // who measures more reads no more than that
+		p.Partial, p.only = true, make([]bool, p.batches)
+		for _, w := range workers {
+			for _, seq := range w.seen {
+				p.only[seq] = true
+			}
+		}
 	}
 	all := workers[0]
 	for _, w := range workers[1:] {
@@ -215,5 +239,5 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	for i := range l.candidates {
 		measured = append(measured, all.measured(i, o.Top))
 	}
-	return measured, scanned.Partial && !p.Partial, nil
+	return measured, partial, nil
 }

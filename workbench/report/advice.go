@@ -20,7 +20,7 @@ func Advice(out io.Writer, r *advice.Report) error {
 		w.line("%s bad rows were passed over", count(r.BadRows))
 	}
 	if r.Partial {
-		w.line("not all rows were read: all that follows is about those that were")
+		w.line("PARTIAL: not all rows were read; all that follows is about those that were")
 	}
 	if r.Verdict != nil {
 		w.verdict(r)

@@ -64,7 +64,7 @@ func gist(r *advice.Report) string {
 		t += fmt.Sprintf(" %s bad rows were passed over.", count(r.BadRows))
 	}
 	if r.Partial {
-		t += " Not all rows were read."
+		t += " PARTIAL: not all rows were read."
 	}
 	return t
 }

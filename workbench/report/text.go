@@ -21,6 +21,9 @@ func Text(out io.Writer, r *simulation.Report) error {
 	if r.BadRows > 0 {
 		fmt.Fprintf(w, "%s bad rows passed over\n", count(r.BadRows))
 	}
+	if r.Partial {
+		fmt.Fprintln(w, "PARTIAL: not all rows were read; all that follows is about those that were")
+	}
 	for i := range r.Keys {
 		k := &r.Keys[i]
 		fmt.Fprintf(w, "\n%s: %s\n", k.Key, k.Reading())

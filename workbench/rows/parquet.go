@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -17,14 +18,28 @@ const parquetBatch = 4096
 
 // parquetFormat is Parquet.
 type parquetFormat struct {
-	s       *Source
-	file    *parquet.File
-	leaves  []*leaf
-	names   []Column
-	left    []string // columns that are left out
-	first   []int    // of each row group, the number of its first batch
-	firstAt []int    // and of its first row, from 1
+	s      *Source
+	file   *parquet.File
+	leaves []*leaf
+	names  []Column
+	left   []string // columns that are left out
+	parts  []part
 }
+
+// part is some rows of a row group, which one goroutine reads.
+type part struct {
+	group       int
+	start, rows int // in the group
+	batch, at   int // the number of its first batch, and of its first row, from 1
+}
+
+// Large row groups are read in parts where there are few of them. The parts begin at
+// batches; what is before one has to be unpacked where the file does not tell where
+// its pages are, so that they are no more than goroutines are likely.
+const (
+	fewGroups = 8
+	largePart = 1 << 17
+)
 
 // openParquet opens Parquet, which is read from its end: what is no plain file is
 // copied to a temporary one.
@@ -120,14 +135,21 @@ func (s *Source) newParquet(r io.ReaderAt, size int64) (p *parquetFormat, err er
 		return nil, &Unreadable{Name: s.name, Err: errors.New("has no columns but lists and maps"), hint: "unnest them first"}
 	}
 	batches, at := 0, 1
-	for _, g := range file.RowGroups() {
+	for i, g := range file.RowGroups() {
 		n := g.NumRows()
 		if n < 0 || n > 1<<40 {
 			return nil, s.damaged(fmt.Errorf("a row group of %d rows", n))
 		}
-		p.first, p.firstAt = append(p.first, batches), append(p.firstAt, at)
-		batches += int((n + parquetBatch - 1) / parquetBatch)
-		at += int(n)
+		each := int(n)
+		if len(file.RowGroups()) < fewGroups {
+			each = max(largePart, int(n)/max(1, runtime.GOMAXPROCS(0))/parquetBatch*parquetBatch+parquetBatch)
+		}
+		for start := 0; start < int(n); start += each {
+			rows := min(each, int(n)-start)
+			p.parts = append(p.parts, part{i, start, rows, batches, at})
+			batches += (rows + parquetBatch - 1) / parquetBatch
+			at += rows
+		}
 	}
 	return p, nil
 }
@@ -181,37 +203,38 @@ func (p *parquetFormat) scan(columns []string) (feed, error) {
 	return f, nil
 }
 
-// parquetFeed is one pass over Parquet; a piece is a row group.
+// parquetFeed is one pass over Parquet.
 type parquetFeed struct {
 	format *parquetFormat
 	leaves []*leaf
-	group  int
+	part   int // next
 }
 
 func (f *parquetFeed) close() {}
 
 func (f *parquetFeed) next(w *work) error {
-	if f.group == len(f.format.first) {
+	if f.part == len(f.format.parts) {
 		return io.EOF
 	}
-	w.group = f.group
-	f.group++
+	w.part = f.part
+	f.part++
 	return nil
 }
 
 func (f *parquetFeed) parse(w *work, each func(*Batch) error) error {
-	cursors, left, err := f.open(w.group)
-	if err != nil {
-		return err
-	}
+	p := &f.format.parts[w.part]
+	cursors, err := f.open(p)
 	defer func() {
 		for _, c := range cursors {
 			c.close()
 		}
 	}()
+	if err != nil {
+		return err
+	}
 	b := &w.batch
-	w.seq, w.line = f.format.first[w.group], f.format.firstAt[w.group]
-	for ; left > 0; w.seq++ {
+	w.seq, w.line = p.batch, p.at
+	for left := p.rows; left > 0; w.seq++ {
 		n := min(left, parquetBatch)
 		b.begin(f.format.s.name, w, len(f.leaves))
 		b.N, b.lines = n, nil
@@ -227,15 +250,27 @@ func (f *parquetFeed) parse(w *work, each func(*Batch) error) error {
 	return nil
 }
 
-// open begins to read a row group of so many rows.
-func (f *parquetFeed) open(group int) (cursors []*cursor, n int, err error) {
+// open begins to read a part.
+func (f *parquetFeed) open(p *part) (cursors []*cursor, err error) {
 	defer f.format.s.recovered(&err)
-	g := f.format.file.RowGroups()[group]
-	chunks := g.ColumnChunks()
+	chunks := f.format.file.RowGroups()[p.group].ColumnChunks()
 	for _, l := range f.leaves {
-		cursors = append(cursors, &cursor{leaf: l, pages: chunks[l.index].Pages()})
+		c := &cursor{leaf: l}
+		skip := p.start
+		if skip == 0 {
+			c.pages = chunks[l.index].Pages()
+		} else {
+			skip, err = c.seek(chunks[l.index], skip)
+		}
+		cursors = append(cursors, c)
+		if err == nil {
+			err = c.skip(skip)
+		}
+		if err != nil {
+			return cursors, f.format.unreadable(l, err)
+		}
 	}
-	return cursors, int(g.NumRows()), nil
+	return cursors, nil
 }
 
 // fill gives a batch its next rows.

@@ -216,3 +216,133 @@ func FuzzParquet(f *testing.F) {
 		}
 	})
 }
+
+// A large row group is read in parts by several goroutines: each row once, numbered in
+// its order; with an index of the pages, and without one.
+func TestParquetParts(t *testing.T) {
+	type record struct {
+		ID   int64   `parquet:"id"`
+		Name string  `parquet:"name,dict"`
+		Text *string `parquet:"text,optional"`
+		N    *int64  `parquet:"n,optional"`
+	}
+	const all = 3*largePart + 777
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[record](&out, parquet.PageBufferSize(50_000))
+	var list []record
+	for i := range all {
+		r := record{ID: int64(i), Name: fmt.Sprint("name ", i%100)}
+		if i%3 > 0 {
+			text := fmt.Sprint("text ", i)
+			r.Text = &text
+		}
+		if i%7 > 0 {
+			n := int64(2 * i)
+			r.N = &n
+		}
+		if list = append(list, r); len(list) == 1000 || i == all-1 {
+			if _, err := w.Write(list); err != nil {
+				t.Fatal(err)
+			}
+			list = list[:0]
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	src, err := OpenBytes("t.parquet", out.Bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	f := src.format.(*parquetFormat)
+	if len(f.file.RowGroups()) != 1 {
+		t.Fatalf("%d row groups", len(f.file.RowGroups()))
+	}
+	f.parts = nil // as if there were four processors
+	for start := 0; start < all; start += largePart {
+		f.parts = append(f.parts, part{0, start, min(largePart, all-start), start / parquetBatch, start + 1})
+	}
+	var mu sync.Mutex
+	seen := make([]int, all)
+	scanned, err := src.Scan(t.Context(), ScanOptions{Workers: 4}, func(_ int, b *Batch) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range b.N {
+			id := int(b.Columns[0].Ints[i])
+			seen[id]++
+			if b.Seq*parquetBatch+i != id {
+				t.Fatalf("row %d is row %d of batch %d", id, i, b.Seq)
+			}
+			text, n := "null", int64(-1)
+			if !b.Columns[2].Null(i) {
+				text = string(b.Columns[2].Bytes(i))
+			}
+			if !b.Columns[3].Null(i) {
+				n = b.Columns[3].Ints[i]
+			}
+			wantText, wantN := fmt.Sprint("text ", id), int64(2*id)
+			if id%3 == 0 {
+				wantText = "null"
+			}
+			if id%7 == 0 {
+				wantN = -1
+			}
+			if string(b.Columns[1].Bytes(i)) != fmt.Sprint("name ", id%100) || text != wantText || n != wantN {
+				t.Fatalf("row %d: %s, %s, %d", id, b.Columns[1].Bytes(i), text, n)
+			}
+		}
+		return nil
+	})
+	if err != nil || scanned.Rows != all {
+		t.Fatalf("%d rows, %v", scanned.Rows, err)
+	}
+	for i, n := range seen {
+		if n != 1 {
+			t.Fatalf("row %d came %d times", i, n)
+		}
+	}
+	// Passing over rows from the beginning comes to the same row as seeking does.
+	for _, l := range f.leaves {
+		c := &cursor{leaf: l, pages: f.file.RowGroups()[0].ColumnChunks()[l.index].Pages()}
+		d := &cursor{leaf: l}
+		left, err := d.seek(f.file.RowGroups()[0].ColumnChunks()[l.index], 2*largePart)
+		if err != nil || left >= largePart {
+			t.Fatalf("%v: %d rows are left, %v", l.path, left, err)
+		}
+		if err := c.skip(2 * largePart); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.skip(left); err != nil {
+			t.Fatal(err)
+		}
+		var a, b Vector
+		if err := c.fill(&a, 50); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.fill(&b, 50); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 50 {
+			if x, y := string(a.AppendText(nil, i, l.typ)), string(b.AppendText(nil, i, l.typ)); a.Null(i) != b.Null(i) || !a.Null(i) && x != y {
+				t.Fatalf("%v: row %d is %s and %s", l.path, i, x, y)
+			}
+		}
+		c.close()
+		d.close()
+	}
+}
+
+// Waiting for standard input ends when it is told to.
+func TestInterrupt(t *testing.T) {
+	stop := make(chan struct{})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	time.AfterFunc(30*time.Millisecond, func() { close(stop) })
+	if _, err := Open("-", Options{Stdin: r, Interrupt: stop}); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v", err)
+	}
+}

@@ -313,6 +313,45 @@ func (c *cursor) release() {
 	c.spent = c.spent[:0]
 }
 
+// seek begins at the page that has a row, where the file has an index of its pages;
+// what is left is to be passed over.
+func (c *cursor) seek(chunk parquet.ColumnChunk, row int) (left int, err error) {
+	index, err := chunk.OffsetIndex()
+	c.pages = chunk.Pages()
+	if err != nil || index == nil || index.NumPages() == 0 {
+		return row, nil // there is none
+	}
+	page := index.NumPages() - 1
+	for page > 0 && index.FirstRowIndex(page) > int64(row) {
+		page--
+	}
+	first := index.FirstRowIndex(page)
+	if first < 0 || first > int64(row) {
+		return row, nil
+	}
+	return row - int(first), c.pages.SeekToRow(first)
+}
+
+// skip passes over rows.
+func (c *cursor) skip(n int) error {
+	for n > 0 {
+		if c.row == c.rows {
+			if err := c.turn(); err != nil {
+				return err
+			}
+			c.release()
+		}
+		m := min(n, c.rows-c.row)
+		for i := range m {
+			if c.levels == nil || c.levels[c.row+i] == c.max {
+				c.value++
+			}
+		}
+		c.row, n = c.row+m, n-m
+	}
+	return nil
+}
+
 // turn goes to the next page that has rows.
 func (c *cursor) turn() error {
 	for {

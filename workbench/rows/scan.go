@@ -107,13 +107,22 @@ func (c *scan) work(worker int, each func(worker int, b *Batch) error) {
 		if err != nil {
 			c.mu.Lock()
 			c.stopped = true
-			if !errors.Is(err, io.EOF) && c.feedErr == nil {
+			switch {
+			case errors.Is(err, errInterrupted):
+				c.total.Partial = true
+			case !errors.Is(err, io.EOF) && c.feedErr == nil:
 				c.feedErr = err
 			}
 			c.mu.Unlock()
 			return
 		}
 		err = c.feed.parse(w, func(b *Batch) error {
+			if c.ctx.Err() != nil {
+				c.mu.Lock()
+				c.stopped, c.total.Partial = true, true
+				c.mu.Unlock()
+				return errStopped
+			}
 			err := each(worker, b)
 			t := tally{good: int64(b.N), bads: b.bads, bad: b.bad, err: err}
 			for _, d := range b.dropped {

@@ -43,6 +43,10 @@ type Options struct {
 	Again     bool      // Scan is called more than once: standard input is kept in a temporary file
 	Stdin     io.Reader // what "-" reads; os.Stdin where nil
 	Name      string    // what "-" is called; standard input by default
+
+	// Interrupt, where not nil, ends the waiting for standard input, or what else is no
+	// plain file, when it is closed: Open fails, a scan is Partial.
+	Interrupt <-chan struct{}
 }
 
 // Source is an open file of rows. It is for one goroutine, but for Progress; one
@@ -89,7 +93,7 @@ type work struct {
 	lines  int // in data
 	batch  Batch
 	parser any // the format's own
-	group  int // Parquet's row group
+	part   int // of Parquet
 }
 
 // Open opens a file, or standard input for "-".
@@ -125,6 +129,9 @@ func Open(name string, o Options) (*Source, error) {
 		}
 		s.close = append(s.close, func() { f.Close() })
 		in = f
+	}
+	if s.path == "" && o.Interrupt != nil {
+		in = newInterruptible(in, o.Interrupt)
 	}
 	if err := s.open(in, name, o); err != nil {
 		s.Close()

@@ -11,7 +11,8 @@ import (
 type Report struct {
 	Data        string       `json:"data"`
 	Rows        int64        `json:"rows"`
-	BadRows     int64        `json:"bad_rows"` // passed over
+	BadRows     int64        `json:"bad_rows"`          // passed over
+	Partial     bool         `json:"partial,omitempty"` // not all rows were read
 	Partitioner Partitioner  `json:"partitioner"`
 	Partitions  int          `json:"partitions"`
 	Ring        *RingReport  `json:"ring,omitempty"`
