@@ -77,7 +77,7 @@ var edges = map[string][]string{
 	"partitioner": {},
 
 	// The workbench: what it works out is arithmetic on what it is given.
-	"workbench/report":     {"workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
+	"workbench/report":     {"dynamo/api", "workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
 		"cql/syntax", "cql/value", "shard",

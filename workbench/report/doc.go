@@ -9,6 +9,6 @@
 //     a digest and their shape, unless they are asked for.
 //  3. The length of both is bounded, however many partitions there are.
 //
-// It does no I/O but to the writer it is given; it imports workbench/advice,
+// It does no I/O but to the writer it is given; it imports dynamo/api, workbench/advice,
 // workbench/capacity, workbench/inspection, workbench/profile and workbench/simulation.
 package report

@@ -40,6 +40,7 @@ func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte)
 	p.inspectionSizes(r)
 	if r.DynamoDB != nil {
 		p.inspectionIndexes(r, hide)
+		p.inspectionMaps(r, hide)
 	} else {
 		p.inspectionNodes(r)
 	}

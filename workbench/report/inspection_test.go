@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
@@ -68,6 +69,35 @@ func inspected(t testing.TB, fraction float64, again bool) *inspection.Report {
 	r.Hidden = []inspection.HiddenAnswer{{What: "the hottest partitions", Command: "nodetool toppartitions"}}
 	r.Outside = []inspection.Outside{{What: "reads", From: "a tool", Partitions: []inspection.Counted{{Key: "Very-Secret", Count: 3, Unit: "count"}}}}
 	return r
+}
+
+// A DynamoDB table has its indexes and, where the store tells them, its partitions:
+// keys are hidden there, too.
+func TestInspectionOfDynamoDB(t *testing.T) {
+	r := inspected(t, 1, false)
+	r.DynamoDB = &inspection.DynamoTable{
+		Name:    "Invoices",
+		Indexes: []inspection.DynamoIndex{{Name: "by-<country>", Kind: "global", Key: []string{"country"}, Partition: 1, Largest: []inspection.Large{{Key: []inspection.KeyValue{{Column: "country", Value: "Secret-land"}}, Share: 0.8}}}},
+		Maps: []*api.PartitionsResponse{{TableName: "Invoices", PartitionWriteUnits: 1000, PartitionReadUnits: 3000, Partitions: []api.Partition{
+			{Number: 1, Share: 0.5, KeyCount: 9, Keys: []api.PartitionKeyUse{{Key: []byte(`{"InvoiceNumber":{"S":"Secret-1"}}`), Shard: 2}, {Key: []byte(`{"InvoiceNumber":{"S":"Secret-2"}}`)}}, Write: api.PartitionUse{Units: 1000, Throttled: 12, ThrottledTotal: 12}},
+			{Number: 2, Share: 0.5},
+		}}, {TableName: "Invoices", IndexName: "by-<country>", Partitions: []api.Partition{{Number: 1, Share: 1}}}},
+	}
+	for _, show := range []bool{false, true} {
+		var b bytes.Buffer
+		if err := InspectionHTML(&b, r, show, []byte("salt")); err != nil {
+			t.Fatal(err)
+		}
+		_, words := parse(t, b.String())
+		if strings.Contains(words, "Secret") != show || strings.Contains(words, "Nodes") {
+			t.Errorf("keys are shown: %v", !show)
+		}
+		for _, want := range []string{"10 GB", "by-<country> (global)", "There are 2, of which 1 have keys", "Throttled with several keys in one: 1.", ", shard 2", "7 more", "Partitions of index by-<country>"} {
+			if !strings.Contains(words, want) {
+				t.Errorf("no %q", want)
+			}
+		}
+	}
 }
 
 func TestInspectionHTML(t *testing.T) {

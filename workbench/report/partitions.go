@@ -1,0 +1,81 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/workbench/inspection"
+)
+
+// inspectionMaps are the partitions of a DynamoDB table and its indexes, where the
+// store tells them, and which keys share one.
+func (p *page) inspectionMaps(r *inspection.Report, hide redactor) {
+	for i, m := range r.DynamoDB.Maps {
+		name := "Partitions"
+		if m.IndexName != "" {
+			name += " of index " + m.IndexName
+		}
+		id := fmt.Sprintf("map%d", i)
+		p.put(`<section aria-labelledby="`+id+`"><h2 id="`+id+`">`, name, "</h2>\n<p>", mapWords(m), "</p>\n")
+		var rows [][]string
+		for j := range m.Partitions {
+			one := &m.Partitions[j]
+			rows = append(rows, []string{fmt.Sprint(one.Number), part(one.Share), numberText(one.Write.Units), numberText(one.Write.Throttled), numberText(one.Read.Units), numberText(one.Read.Throttled), mapKeys(one, hide)})
+		}
+		p.numbers(name, []string{"Partition", "Of the hashes", "Write units/s", "Throttled/s", "Read units/s", "Throttled/s", "Partition keys, hottest first"}, rows)
+		p.raw("</section>\n")
+	}
+}
+
+func mapWords(m *api.PartitionsResponse) string {
+	used, shared := 0, 0
+	for i := range m.Partitions {
+		one := &m.Partitions[i]
+		if one.KeyCount > 0 || len(one.Keys) > 0 {
+			used++
+		}
+		if len(one.Keys) > 1 && one.Write.ThrottledTotal+one.Read.ThrottledTotal > 0 {
+			shared++
+		}
+	}
+	words := fmt.Sprintf("There are %d, of which %d have keys; each takes %s write and %s read units a second.", len(m.Partitions), used, numberText(m.PartitionWriteUnits), numberText(m.PartitionReadUnits))
+	if shared > 0 {
+		words += fmt.Sprintf(" Throttled with several keys in one: %d.", shared)
+	}
+	return words
+}
+
+// mapKeys are a few of the keys of a partition.
+func mapKeys(one *api.Partition, hide redactor) string {
+	const shown = 6
+	var list []string
+	for i, k := range one.Keys {
+		if i == shown {
+			break
+		}
+		var key map[string]map[string]any
+		text := string(k.Key)
+		if json.Unmarshal(k.Key, &key) == nil {
+			var values []string
+			for _, name := range slices.Sorted(maps.Keys(key)) {
+				for _, v := range key[name] {
+					values = append(values, fmt.Sprint(v))
+				}
+			}
+			text = strings.Join(values, "#")
+		}
+		text = hide.value(shorten(text, 40))
+		if k.Shard > 0 {
+			text += fmt.Sprintf(", shard %d", k.Shard)
+		}
+		list = append(list, text)
+	}
+	if more := max(one.KeyCount, len(one.Keys)) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%s more", count(int64(more))))
+	}
+	return strings.Join(list, "; ")
+}
