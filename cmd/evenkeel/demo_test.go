@@ -121,3 +121,16 @@ func TestDemoInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestDemoClock: whoever cannot keep the pace, or was asked for another, says so.
+func TestDemoClock(t *testing.T) {
+	for _, c := range []struct {
+		asked, speed float64
+		want         string
+	}{{1, 1.01, ""}, {1, 0.6, "cannot offer that many at that speed: the engine's clock went at 0.60"}, {10, 4, "cannot offer"}, {10, 9.9, "Time is scaled"}, {0, 1.9, "Time is scaled"}, {0, 0.5, "Time is scaled"}} {
+		got := demoClock(&demo.Result{Asked: c.asked, Speed: c.speed})
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
