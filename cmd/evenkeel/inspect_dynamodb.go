@@ -97,7 +97,12 @@ func (s *dynamoSurvey) prices() (*prices.List, error) {
 	c := s.cmd
 	switch {
 	case c.dynamo.Region != "":
-		return c.pricesOf("dynamodb", c.dynamo.Region)
+		list, err := c.pricesOf("dynamodb", c.dynamo.Region)
+		if err != nil && c.Prices == "" {
+			fmt.Fprintf(s.std.err, "evenkeel: no prices of %s are known, so only units are said; --prices FILE has others\n", c.dynamo.Region)
+			return nil, nil
+		}
+		return list, err
 	case c.Target == "dynamodb" || c.Prices != "":
 		return c.pricesOf("dynamodb", c.Region)
 	}

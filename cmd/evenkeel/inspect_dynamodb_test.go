@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -248,6 +249,22 @@ func TestAdviseDynamoDB(t *testing.T) {
 		errs.Reset()
 		if code := run(c.args, new(bytes.Buffer), &errs); code != c.code || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%v: %d %s", c.args, code, &errs)
+		}
+	}
+}
+
+// TestInspectDynamoDBPrices: money is said of regions whose prices are known, and an
+// endpoint of one's own bills nothing.
+func TestInspectDynamoDBPrices(t *testing.T) {
+	for address, want := range map[string]string{"dynamodb://us-east-1/Invoices": "us-east-1", "dynamodb://eu-west-9/Invoices": "", "dynamodb://127.0.0.1:8000/Invoices": ""} {
+		var errs bytes.Buffer
+		c := &inspectCmd{Table: address, Target: "auto", Region: "us-east-1"}
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		list, err := (&dynamoSurvey{survey: survey{cmd: c, std: &stdio{io.Discard, &errs}}}).prices()
+		if err != nil || (list != nil) != (want != "") || list != nil && list.Region != want || strings.Contains(address, "eu-west-9") != strings.Contains(errs.String(), "no prices of eu-west-9 are known") {
+			t.Errorf("%s: %v %v %s", address, list, err, &errs)
 		}
 	}
 }
