@@ -105,8 +105,8 @@ func (s *Study) share(d *Design) float64 {
 // rowBytes is a row as Cassandra serializes it.
 func (s *Study) rowBytes(d *Design) float64 {
 	for _, m := range []*profile.Measured{s.of(d), s.ofPartition(d.Partition), s.ofPartition(s.timeless(d))} {
-		if m != nil && m.RowSizes.Mean > 0 && m.ByteSizes.Mean > 0 {
-			return m.ByteSizes.Mean / m.RowSizes.Mean
+		if m != nil && m.RowBytes > 0 {
+			return m.RowBytes
 		}
 	}
 	total := 0.0

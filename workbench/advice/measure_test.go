@@ -214,6 +214,7 @@ func (tb *table) measure(p *profile.Profile, c profile.Candidate) *profile.Measu
 		return cmp.Or(cmp.Compare(b.rows, a.rows), slices.Compare(a.values, b.values), cmp.Compare(a.shard, b.shard))
 	})
 	m.Partitions = exact(float64(len(list)))
+	m.RowBytes = row
 	m.Lost = exact(float64(len(tb.rows) - len(keys)))
 	quantile := func(q float64) profile.Estimate {
 		return exact(float64(list[len(list)-1-int(q*float64(len(list)-1))].rows))

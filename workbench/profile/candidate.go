@@ -43,6 +43,7 @@ type Measured struct {
 	Partitions Estimate // physical ones: shards count
 	RowSizes   Sizes    // rows of a partition, as they are in the data
 	ByteSizes  Sizes    // bytes of a partition, serialized as Cassandra does (before compression)
+	RowBytes   float64  // of a row, serialized, without its part of what a partition has beside its rows
 	Largest    []Partition
 	Lost       Estimate // rows that another overwrites: their whole primary key repeats
 

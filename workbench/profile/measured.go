@@ -28,12 +28,14 @@ func (m *measurer) measured(i, top int) *Measured {
 	out.ByteSizes.quantiles(t.sample.Quantiles(bytes, 0.5, 0.9, 0.99))
 	out.RowSizes.Mean = ratio(total, out.Partitions.Value)
 
-	var most, mostBytes, sumBytes, sumRows float64 // of the sample
+	var most, mostBytes, sumBytes, sumRows, sumHeads float64 // of the sample
 	for _, k := range t.sample.Keys() {
 		most, mostBytes = max(most, size(k.Of)), max(mostBytes, bytes(k.Of))
 		sumBytes += bytes(k.Of)
 		sumRows += size(k.Of)
+		sumHeads += float64(k.Of.head)
 	}
+	out.RowBytes = ratio(sumBytes-sumHeads, sumRows)
 	perRow := ratio(sumBytes, sumRows)
 	out.ByteSizes.Mean = out.RowSizes.Mean * perRow
 
