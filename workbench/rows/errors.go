@@ -60,6 +60,8 @@ func Hint(err error) string {
 		return unreadable.hint
 	case errors.As(err, &unknown):
 		return unknown.hint()
+	case errors.As(err, &bad) && strings.Contains(bad.Reason, "not UTF-8"):
+		return "iconv -f ISO-8859-1 -t UTF-8, if that is what it is; --max-bad-rows N passes over up to N such rows"
 	case errors.As(err, &bad):
 		return "--max-bad-rows N passes over up to N such rows"
 	}
