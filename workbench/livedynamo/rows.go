@@ -1,7 +1,6 @@
 package livedynamo
 
 import (
-	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -91,16 +90,18 @@ func (t *Table) feed(ctx context.Context, o RowsOptions, out io.Writer) error {
 	todo := make(chan Segment)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	w := bufio.NewWriterSize(out, 1<<18)
 	for range o.Workers {
 		wg.Go(func() {
-			var line []byte
+			var page []byte
 			for s := range todo {
-				_, err := t.Scan(ctx, s, 0, func(it attribute.Item) error {
-					line = append(AppendJSON(line[:0], it), '\n')
+				_, err := t.scan(ctx, s, 0, func(it attribute.Item) error {
+					page = append(AppendJSON(page, it), '\n')
+					return nil
+				}, func() error {
 					mu.Lock()
 					defer mu.Unlock()
-					_, err := w.Write(line)
+					_, err := out.Write(page)
+					page = page[:0]
 					return err
 				})
 				if err != nil {
@@ -120,11 +121,7 @@ feed:
 	}
 	close(todo)
 	wg.Wait()
-	flushed := w.Flush()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return flushed
+	return context.Cause(ctx)
 }
 
 // AppendJSON appends an item as an object: strings and numbers as they are, bytes as

@@ -24,6 +24,11 @@ type Segment struct{ Number, Of int }
 // store. limit bounds the items of a page, 0: what a megabyte holds. It returns the
 // read units that were taken.
 func (t *Table) Scan(ctx context.Context, s Segment, limit int, each func(attribute.Item) error) (units float64, err error) {
+	return t.scan(ctx, s, limit, each, func() error { return nil })
+}
+
+// scan is Scan, and calls paged behind the items of each page.
+func (t *Table) scan(ctx context.Context, s Segment, limit int, each func(attribute.Item) error, paged func() error) (units float64, err error) {
 	q := &dynamodb.ScanInput{TableName: &t.at.Table, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	if s.Of > 1 {
 		q.Segment, q.TotalSegments = aws.Int32(int32(s.Number)), aws.Int32(int32(s.Of))
@@ -52,6 +57,9 @@ func (t *Table) Scan(ctx context.Context, s Segment, limit int, each func(attrib
 			if err := each(item); err != nil {
 				return units, err
 			}
+		}
+		if err := paged(); err != nil {
+			return units, err
 		}
 		if err := t.items.wait(ctx, float64(len(page.Items))); err != nil {
 			return units, err
