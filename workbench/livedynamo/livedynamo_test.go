@@ -353,7 +353,7 @@ func TestRates(t *testing.T) {
 	// Ctrl-C leaves the rows that were read.
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	in, done, err := open(t, url, "Invoices", livedynamo.Options{Rate: 200}).Rows(ctx, livedynamo.RowsOptions{})
+	in, done, err := open(t, url, "Invoices", livedynamo.Options{Rate: 2000}).Rows(ctx, livedynamo.RowsOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
