@@ -217,7 +217,7 @@ func (r *Router) write(ctx context.Context, s *partiql.Statement, t *schema.Tabl
 	}
 	err = r.execute(ctx, q, func(a api.Response) error {
 		answer := a.(*api.ItemResponse)
-		if answer.Attributes != nil {
+		if len(answer.Attributes) > len("{}") { // nothing that was changed is there: no item, not an empty one
 			item = append(attribute.Encoded{}, answer.Attributes...)
 		}
 		if answer.Capacity != nil {

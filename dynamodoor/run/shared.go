@@ -133,7 +133,7 @@ func (r *Router) plainStatements(ctx context.Context, operation string, body []b
 	for _, s := range all {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
-			return names, false, err
+			return names, false, nil // which is told of the statement, in its place
 		}
 		name := simpleName(parsed.Table())
 		names = append(names, name)

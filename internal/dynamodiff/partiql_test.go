@@ -22,21 +22,43 @@ import (
 //
 // A statement's line may end in " ?? " and its parameters, as JSON.
 func TestPartiQL(t *testing.T) {
-	datadriven.Walk(t, "testdata/partiql", func(t *testing.T, path string) {
-		for _, shards := range []int{0, 1, 3, 16} {
-			name := "plain"
-			if shards > 0 {
-				name = fmt.Sprintf("shards=%d", shards)
+	engine := func(t *testing.T) Target { return engineDoor(t, 4) }
+	front := func(t *testing.T) Target { return frontOf(t, bareDoor(t), 4) } // of an endpoint without PartiQL
+	through := func(t *testing.T) Target { return frontOf(t, engineDoor(t, 4), 4) }
+	for _, c := range []struct {
+		name   string
+		serve  func(t *testing.T) Target
+		shards int
+	}{
+		{"plain", engine, 0}, {"shards=1", engine, 1}, {"shards=3", engine, 3}, {"shards=16", engine, 16},
+		{"plain in front", front, 0}, {"shards=3 in front", front, 3}, {"forwarded", through, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if datadrivenRewrites() && c.name != "plain" {
+				return // the plain table's answers are what is written
 			}
-			t.Run(name, func(t *testing.T) {
-				if shards > 0 && datadrivenRewrites() {
-					return // the plain table's answers are what is written
-				}
-				p := &partiql{target: engineDoor(t, 4), shards: shards}
+			datadriven.Walk(t, "testdata/partiql", func(t *testing.T, path string) {
+				p := &partiql{target: c.serve(t), shards: c.shards}
 				datadriven.RunTest(t, path, p.run)
 			})
+		})
+	}
+}
+
+// TestPartiQLOnDynalite has statements carried out by dynalite: what they become is
+// judged by somebody else. It has no transactions.
+func TestPartiQLOnDynalite(t *testing.T) {
+	for _, script := range []string{"documented.txt", "reads.txt", "writes.txt"} {
+		for _, shards := range []int{0, 3} {
+			t.Run(fmt.Sprintf("%s,shards=%d", script, shards), func(t *testing.T) {
+				if datadrivenRewrites() {
+					return
+				}
+				p := &partiql{target: frontOf(t, judge(t), 4), shards: shards}
+				datadriven.RunTest(t, "testdata/partiql/"+script, p.run)
+			})
 		}
-	})
+	}
 }
 
 func datadrivenRewrites() bool { return flag.Lookup("rewrite").Value.String() == "true" }
