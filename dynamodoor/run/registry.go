@@ -112,7 +112,7 @@ func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
 		switch {
 		case p != nil && p.ID == e.ID:
 			return r.open(e, t), nil // a store takes its time
-		case r.now().Sub(e.Started) > settleAfter:
+		case r.now().Sub(e.Started) > 2*r.grace():
 			return nil, r.catalog.Remove(ctx, e)
 		}
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,29 @@ import (
 // frontOf serves a door in front of another, for the life of the test.
 func frontOf(t testing.TB, behind Target, fanout int) Target {
 	t.Helper()
+	server := httptest.NewServer(doorBefore(t, behind, fanout))
+	t.Cleanup(server.Close)
+	return Target{Name: "front of " + behind.Name, URL: server.URL}
+}
+
+// fleetOf serves so many doors in front of another, which answer in turn.
+func fleetOf(t testing.TB, behind Target, doors, fanout int) Target {
+	t.Helper()
+	var fleet []http.Handler
+	for range doors {
+		fleet = append(fleet, doorBefore(t, behind, fanout))
+	}
+	var n atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fleet[n.Add(1)%int64(doors)].ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return Target{Name: "fleet in front of " + behind.Name, URL: server.URL}
+}
+
+// doorBefore is a door in front of another.
+func doorBefore(t testing.TB, behind Target, fanout int) *dynamodoor.Door {
+	t.Helper()
 	at, err := remote.ParseEndpoint(behind.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -47,12 +71,8 @@ func frontOf(t testing.TB, behind Target, fanout int) Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(door)
-	t.Cleanup(func() {
-		server.Close()
-		store.Close()
-	})
-	return Target{Name: "front of " + behind.Name, URL: server.URL}
+	t.Cleanup(store.Close)
+	return door
 }
 
 // TestInFrontOfADoorThatShards: two doors do not shard one after the other, and the
@@ -258,6 +278,10 @@ func TestLawInFront(t *testing.T) {
 			lawful(t, plain, sharded, c.shards, false)
 		})
 	}
+	t.Run("evenkeel,shards=3,fleet=3", func(t *testing.T) {
+		plain, sharded := engineDoor(t, 1), fleetOf(t, bareDoor(t), 3, 4)
+		lawful(t, plain, sharded, 3, false)
+	})
 	t.Run("dynalite,shards=3,fanout=8", func(t *testing.T) {
 		plain, sharded := judge(t), frontOf(t, judge(t), 8)
 		lawful(t, plain, sharded, 3, true)
