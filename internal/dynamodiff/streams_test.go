@@ -14,9 +14,16 @@ import (
 // a sharded table tells what that of a plain one does: the same changes in the same
 // order, with the same keys, images and sizes.
 func TestStreamsLaw(t *testing.T) {
-	for _, shards := range []int{1, 3, 16} {
-		t.Run(fmt.Sprintf("shards=%d", shards), func(t *testing.T) {
+	for _, c := range []struct {
+		shards int
+		front  bool // the engine is behind another door
+	}{{1, false}, {3, false}, {16, false}, {3, true}} {
+		shards := c.shards
+		t.Run(fmt.Sprintf("shards=%d,front=%v", shards, c.front), func(t *testing.T) {
 			plain, sharded := engineDoor(t, 1), engineDoor(t, 1)
+			if c.front {
+				sharded = frontOf(t, bareDoor(t), 1)
+			}
 			tags := fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=%d"}`, shards)
 			rapid.Check(t, func(t *rapid.T) {
 				view := rapid.SampledFrom([]string{"KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"}).Draw(t, "view")
