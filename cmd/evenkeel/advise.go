@@ -305,6 +305,9 @@ func (a *adviseCmd) tableName(qs []queries.Query) string {
 	if a.Table != "" {
 		return a.Table
 	}
+	if at, err := livedynamo.Parse(a.Data); err == nil && a.Target == "dynamodb" {
+		return at.Table // in queries that are CQL its case is lost
+	}
 	for i := range qs {
 		if qs[i].Table != "" {
 			return ""

@@ -225,6 +225,9 @@ func TestAdviseDynamoDB(t *testing.T) {
 	if r.Target != advice.DynamoDB || r.Rows != 3000 || r.Data != address || r.Verdict == nil || r.Verdict.PartitionKey[0] != "InvoiceNumber" || r.Verdict.Shards < 2 {
 		t.Errorf("%s: %d rows, %s, %+v", r.Target, r.Rows, r.Data, r.Verdict)
 	}
+	if len(r.Verdict.DDL) == 0 || !strings.Contains(r.Verdict.DDL[0], `"TableName": "Invoices"`) {
+		t.Errorf("%s", r.Verdict.DDL)
+	}
 	if !strings.Contains(errs.String(), "read units; known from what the table says of itself") {
 		t.Errorf("%s", &errs)
 	}

@@ -168,10 +168,12 @@ func (d *data) advise(ctx context.Context, q *question, t *talk) (*advised, erro
 	if q.MaxBadRows < 0 {
 		return nil, fmt.Errorf("--max-bad-rows: %d is negative", q.MaxBadRows)
 	}
-	if !named(qs) {
-		if o.Table = advice.TableName(d.name); d.table != nil {
-			o.Table = d.table.name()
-		}
+	_, dynamo := d.table.(dynamoTable)
+	switch {
+	case d.table != nil && (!named(qs) || dynamo && o.Target == advice.DynamoDB): // CQL would fold its name
+		o.Table = d.table.name()
+	case !named(qs):
+		o.Table = advice.TableName(d.name)
 	}
 	types, err := typesOf(q.Types)
 	if err != nil {
