@@ -119,7 +119,11 @@ func (s *survey) plan(list *prices.List) error {
 	if s.segments {
 		s.predict.Scan(s.units)
 	}
-	fmt.Fprintln(s.std.err, "evenkeel: "+predictText(s.predict, fraction, s.cmd.fraction == 0, len(s.run.Done) > 0))
+	words := predictText(s.predict, fraction, s.cmd.fraction == 0, len(s.run.Done) > 0)
+	if s.segments {
+		words = segmentWords.Replace(words)
+	}
+	fmt.Fprintln(s.std.err, "evenkeel: "+words)
 	if above := s.predict.Above(); above != "" && !s.cmd.Yes {
 		return withHint(fmt.Errorf("that is much: %s", above), "--yes reads it; --sample %.2g reads less", inspection.Fraction(s.size, list))
 	}

@@ -19,7 +19,11 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 	out := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 
 	out("%s, %s\n", r.Table, r.Store)
-	out("%s\n\n", coverageText(r.Coverage))
+	coverage := coverageText(r.Coverage)
+	if r.DynamoDB != nil {
+		coverage = segmentWords.Replace(coverage)
+	}
+	out("%s\n\n", coverage)
 
 	rows, partitions, size := "rows", "partitions", "partition size"
 	if r.DynamoDB != nil {
@@ -102,6 +106,9 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 	}
 	return b.Flush()
 }
+
+// segmentWords are what a table without a ring is said to be read by.
+var segmentWords = strings.NewReplacer("of the ring", "of the hashes", "ranges of tokens", "segments", " rows", " items")
 
 func coverageText(c inspection.Coverage) string {
 	of := "the whole table"

@@ -101,6 +101,14 @@ func inspectionLimits(r *inspection.Report) advice.Target {
 	return advice.Cassandra
 }
 
+// rowsName heads columns of rows.
+func rowsName(r *inspection.Report) string {
+	if r.DynamoDB != nil {
+		return "Items"
+	}
+	return "Rows"
+}
+
 func (p *page) inspectionSizes(r *inspection.Report) {
 	p.raw("<section aria-labelledby=\"sizes\"><h2 id=\"sizes\" tabindex=\"-1\">Sizes</h2>\n")
 	if r.Curve == nil {
@@ -135,7 +143,7 @@ func (p *page) inspectionSizes(r *inspection.Report) {
 	}
 	rows = append(rows, []string{"Largest that was read", numberText(r.Sizes.Rows.Max), sizeText(b.Max)}, []string{"Mean", numberText(r.Sizes.Rows.Mean), sizeText(b.Mean)},
 		[]string{"All " + intervalText(r.Partitions, numberText) + " partitions", intervalText(r.Rows, numberText), intervalText(r.Bytes, sizeText)})
-	p.numbers("Sizes of partitions", []string{"Partition", "Rows", "Bytes"}, rows)
+	p.numbers("Sizes of partitions", []string{"Partition", rowsName(r), "Bytes"}, rows)
 	p.put("<p class=\"words\">Bytes are ", r.Sizes.How, ".</p>\n")
 	if r.Whole != "" {
 		p.put("<p class=\"words\">", sentence(r.Whole), "</p>\n")
@@ -281,7 +289,7 @@ func (p *page) inspectionLargest(r *inspection.Report, hide redactor) {
 		l := &r.Largest[i]
 		rows = append(rows, []string{fmt.Sprintf("%d. %s", i+1, largeText(l, hide)), count(l.Rows), sizeText(float64(l.Bytes)), part(l.Share)})
 	}
-	p.numbers("The largest partitions", []string{"Partition", "Rows", "Bytes", "Share"}, rows)
+	p.numbers("The largest partitions", []string{"Partition", rowsName(r), "Bytes", "Share"}, rows)
 	if !hide.show {
 		p.raw("<p class=\"words\">Values of keys are shown as a digest, which is this report's own, and their shape: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
 	}
