@@ -36,36 +36,29 @@ func (c *Cache) batchGetItem(ctx context.Context, body, dst []byte) ([]byte, err
 	if found == len(parts) {
 		return appendBatch(dst, &q, parts, nil, true), nil
 	}
-	forward := body
+	forward, to := body, dst
 	if found > 0 {
 		r.text = appendRest(r.text[:0], &q, parts)
-		forward = r.text
+		forward, to = r.text, nil
 	}
-	var answer []byte
-	var err error
-	joined := false
 	defined := c.definitions(&q)
-	if shareable {
-		answer, joined, err = c.shareBatch(ctx, r, &q, forward)
-	} else {
-		answer, err = c.store.Do(ctx, "BatchGetItem", forward, nil)
-	}
+	got, err := c.askBatch(ctx, r, &q, forward, to, shareable)
 	if err != nil {
 		return dst, err
 	}
-	a, ok := r.batchAnswer(answer, &q, parts)
-	switch {
-	case found == 0 && (!joined || q.Capacity == api.CapacityNone):
-		dst = append(dst, answer...)
-	case ok:
-		dst = appendBatch(dst, &q, parts, a, joined)
-	default: // an answer of a form that is not known
-		return c.store.Do(ctx, "BatchGetItem", body, dst)
-	}
-	if ok && !joined {
+	a, ok := r.batchAnswer(got.answer, &q, parts)
+	if ok && !got.joined {
 		c.keepParts(ctx, &q, parts, defined)
 	}
-	return dst, nil
+	switch {
+	case found == 0 && !got.joined:
+		return got.out, nil
+	case found == 0 && q.Capacity == api.CapacityNone:
+		return append(dst, got.answer...), nil
+	case ok:
+		return appendBatch(dst, &q, parts, a, got.joined), nil
+	}
+	return c.store.Do(ctx, "BatchGetItem", body, dst) // an answer of a form that is not known
 }
 
 // findParts looks for all items. shareable says that the request may be shared:
@@ -164,13 +157,17 @@ func (c *Cache) definitions(q *api.BatchGetItem) []view {
 	return views
 }
 
-func (c *Cache) shareBatch(ctx context.Context, r *reader, q *api.BatchGetItem, body []byte) (answer []byte, joined bool, err error) {
+// askBatch asks the store for what is not known.
+func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, body, dst []byte, shareable bool) (shared, error) {
 	a := &r.asked
-	if !a.request(c.fence, &r.sorter, kindBatch, principal.Of(ctx).ID, "BatchGetItem", body) {
-		answer, err = c.store.Do(ctx, "BatchGetItem", body, nil)
-		return answer, false, err
+	if !shareable || !a.request(c.fence, &r.sorter, kindBatch, principal.Of(ctx).ID, "BatchGetItem", body) {
+		out, err := c.store.Do(ctx, "BatchGetItem", body, dst)
+		if err != nil {
+			return shared{}, err
+		}
+		return shared{out: out, answer: out[len(dst):]}, nil
 	}
-	answer, _, joined, err = c.share(ctx, "BatchGetItem", body, a.hash, nil, a.key, func() view {
+	return c.share(ctx, "BatchGetItem", body, dst, a.hash, nil, a.key, func() view {
 		v := view{quiet: true}
 		for i := range q.Tables {
 			t := c.fence.touched(c.fence.table(simpleName(q.Tables[i].Table)))
@@ -179,7 +176,6 @@ func (c *Cache) shareBatch(ctx context.Context, r *reader, q *api.BatchGetItem, 
 		}
 		return v
 	})
-	return answer, joined, err
 }
 
 // batchAnswer is the store's answer to a BatchGetItem.

@@ -4,91 +4,116 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime/debug"
 )
 
 // flight is a request to the store that is under way, and that others may wait for.
+// The group's mu guards it, but for what is there when done is closed.
 type flight struct {
-	who, key []byte // what is asked, all told
+	who, key []byte // what is asked, all told; the memory of who sends it
 	at       view   // when it began
-	waiting  int    // who waits for it; guarded by the group's mu
+	waiting  int    // who waits for it, its sender included
 	cancel   context.CancelFunc
-	done     chan struct{} // closed when what follows is there
+	done     chan struct{} // made by the first to join
 
 	answer []byte
 	err    error
-	failed *failure
+	failed bool // by a panic
 }
 
-// failure is a panic of the store.
-type failure struct {
-	value any
-	stack []byte
+// shared is what came of a request that may have been shared.
+type shared struct {
+	out    []byte // dst, with the answer appended unless the request was joined
+	answer []byte // not to be changed
+	began  view
+	joined bool // it was another's request
 }
 
 // share has the store carry out a request, or waits for an identical one that is
-// under way; joined says that it was another's. now is called with the group's mu
-// held. The answer is shared: it must not be changed.
+// under way. now is called with the group's mu held.
 //
-// A request runs on a goroutine of its own, with a context that ends when nobody
-// waits for it any more: that of the client who came first may end sooner.
-func (c *Cache) share(ctx context.Context, operation string, body []byte, hash uint64, who, key []byte, now func() view) (answer []byte, began view, joined bool, err error) {
+// The request is sent by who comes first, with a context that ends when nobody waits
+// for the answer any more: its sender may give up sooner than others.
+func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() view) (shared, error) {
 	g := c.fence.group(hash)
 	g.mu.Lock()
 	at := now()
 	f := g.flights[hash]
 	// Who waits for a request gets what was at some time since that began. Nothing
 	// was written since: so it is what is now.
-	if joined = f != nil && f.at.holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who); joined {
+	if f != nil && f.at.holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who) {
 		f.waiting++
-		g.mu.Unlock()
-		c.coalesced.Add(1)
-	} else {
-		text := make([]byte, 0, len(who)+len(key)+len(body))
-		f = &flight{at: at, waiting: 1, done: make(chan struct{})}
-		text, f.who = piece(text, who)
-		text, f.key = piece(text, key)
-		_, body = piece(text, body)
-		var own context.Context
-		own, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-		g.flights[hash] = f
-		g.mu.Unlock()
-		go c.fly(own, f, g, hash, operation, body)
-	}
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		g.mu.Lock()
-		if f.waiting--; f.waiting == 0 {
-			f.leave(g, hash) // under the lock: nobody joins what is cancelled
-			f.cancel()
+		if f.done == nil {
+			f.done = make(chan struct{})
 		}
+		done := f.done
 		g.mu.Unlock()
-		return nil, f.at, joined, fmt.Errorf("%s: %w", operation, context.Cause(ctx))
+		return c.join(ctx, operation, body, dst, g, hash, f, done)
 	}
-	if f.failed != nil && joined {
-		// A bug fails the request that met it: whether it fails this one is to be seen.
-		answer, err = c.store.Do(ctx, operation, body, nil)
-		return answer, view{}, false, err
+	f = &flight{who: who, key: key, at: at, waiting: 1}
+	g.flights[hash] = f
+	var own context.Context
+	own, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	g.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { f.giveUp(g, hash) })
+	out, err := c.send(own, operation, body, dst, g, hash, f)
+	stop()
+	if err != nil {
+		return shared{out: dst}, err
 	}
-	if f.failed != nil {
-		panic(fmt.Sprintf("%v\n\n%s", f.failed.value, f.failed.stack))
-	}
-	return f.answer, f.at, joined, f.err
+	return shared{out: out, answer: out[len(dst):], began: at}, nil
 }
 
-func (c *Cache) fly(ctx context.Context, f *flight, g *group, hash uint64, operation string, body []byte) {
-	defer func() {
-		if p := recover(); p != nil {
-			f.failed = &failure{p, debug.Stack()}
+// join waits for the request of another.
+func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g *group, hash uint64, f *flight, done chan struct{}) (shared, error) {
+	c.coalesced.Add(1)
+	select {
+	case <-done:
+	case <-ctx.Done():
+		f.giveUp(g, hash)
+		return shared{out: dst}, fmt.Errorf("%s: %w", operation, context.Cause(ctx))
+	}
+	if f.failed {
+		// A bug fails the request that met it: whether it fails this one is to be seen.
+		out, err := c.store.Do(ctx, operation, body, dst)
+		if err != nil {
+			return shared{out: dst}, err
 		}
+		return shared{out: out, answer: out[len(dst):]}, nil
+	}
+	return shared{out: dst, answer: f.answer, joined: true}, f.err
+}
+
+// send sends the request, and gives those who have joined the answer.
+func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g *group, hash uint64, f *flight) (out []byte, err error) {
+	failed := true
+	defer func() {
 		g.mu.Lock()
 		f.leave(g, hash)
+		done := f.done
 		g.mu.Unlock()
 		f.cancel()
-		close(f.done)
+		if done == nil {
+			return
+		}
+		if f.failed, f.err = failed, err; !failed && err == nil {
+			f.answer = bytes.Clone(out[len(dst):]) // the sender goes on with its own
+		}
+		close(done)
 	}()
-	f.answer, f.err = c.store.Do(ctx, operation, body, nil)
+	out, err = c.store.Do(ctx, operation, body, dst)
+	failed = false
+	return out, err
+}
+
+// giveUp is one less to wait. The last cancels the request, which nobody may join
+// from then on.
+func (f *flight) giveUp(g *group, hash uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f.waiting--; f.waiting == 0 {
+		f.leave(g, hash)
+		f.cancel()
+	}
 }
 
 // leave lets nobody else join. The caller holds the group's mu.

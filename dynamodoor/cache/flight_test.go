@@ -112,8 +112,8 @@ func TestHashesMayCollide(t *testing.T) {
 		answers := make(chan string)
 		for _, n := range []int{1, 2} {
 			go func() {
-				answer, _, _, err := x.share(t.Context(), "GetItem", []byte(`{"TableName":"Tab","Key":`+keyOf(n)+`}`), 42, nil, []byte(keyOf(n)), quiet)
-				answers <- fmt.Sprintf("%s %v", answer, err)
+				got, err := x.share(t.Context(), "GetItem", []byte(`{"TableName":"Tab","Key":`+keyOf(n)+`}`), nil, 42, nil, []byte(keyOf(n)), quiet)
+				answers <- fmt.Sprintf("%s %v", got.answer, err)
 			}()
 		}
 		synctest.Wait()
@@ -135,6 +135,28 @@ func TestHashesMayCollide(t *testing.T) {
 		a.key = append(a.key, '!')
 		if text, ok := x.find(&a); ok {
 			t.Errorf("another key finds %s", text)
+		}
+	})
+}
+
+// Batches share the request for what is not kept.
+func TestBatchesShareTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := start(t)
+		x.do("PutItem", putBody("1"))
+		x.do("PutItem", `{"TableName":"Tab","Item":`+keyOf(2)+`}`)
+		x.get()
+		body := strings.TrimSuffix(batchBody("", 2, 1), "}") + `,"ReturnConsumedCapacity":"TOTAL"}`
+		release := x.hold("BatchGetItem")
+		a, b := x.begin(as("a"), "BatchGetItem", body), x.begin(as("a"), "BatchGetItem", body)
+		release()
+		first, second := <-a, <-b
+		want := `{"Responses":{"Tab":[` + keyOf(2) + `,` + itemOfA1 + `]},"UnprocessedKeys":{},"ConsumedCapacity":[{"TableName":"Tab","CapacityUnits":0.5}]}`
+		if first.answer != want || second.answer != strings.Replace(want, "0.5", "0.0", 1) {
+			t.Errorf("%s and %s", first.answer, second.answer)
+		}
+		if n := x.store.took("BatchGetItem"); n != 1 {
+			t.Errorf("%d requests", n)
 		}
 	})
 }
@@ -225,14 +247,17 @@ func TestOneWhoGivesUpFailsNoOther(t *testing.T) {
 			ctx, cancel := context.WithCancel(as("a"))
 			first := x.begin(ctx, r.operation, r.body)
 			second := x.begin(as("a"), r.operation, r.body)
+			third := x.begin(ctx, r.operation, r.body)
 			cancel()
-			if o := <-first; !errors.Is(o.err, context.Canceled) {
-				t.Errorf("%s, who gave up: %+v", r.operation, o)
+			if o := <-third; !errors.Is(o.err, context.Canceled) {
+				t.Errorf("%s, who joined and gave up: %+v", r.operation, o)
 			}
+			synctest.Wait()
 			release()
 			if o := <-second; o.answer != r.answer || o.err != nil {
 				t.Errorf("%s, who stayed: %+v", r.operation, o)
 			}
+			<-first
 		})
 	}
 }
@@ -257,13 +282,17 @@ func TestAllGiveUp(t *testing.T) {
 			first := x.begin(ctx, r.operation, r.body)
 			second := x.begin(ctx, r.operation, r.body)
 			cancel()
-			<-first
-			<-second
+			synctest.Wait()
 			x.store.hook(nil, nil)
 			if o := <-x.begin(as("a"), r.operation, r.body); o.answer != r.answer || o.err != nil {
 				t.Errorf("%s, who came after: %+v", r.operation, o)
 			}
 			<-ended
+			for _, c := range []chan outcome{first, second} {
+				if o := <-c; !errors.Is(o.err, context.Canceled) {
+					t.Errorf("%s, who gave up: %+v", r.operation, o)
+				}
+			}
 		})
 	}
 }
@@ -304,7 +333,7 @@ func TestFailures(t *testing.T) {
 			}, nil)
 			a, b = x.begin(as("a"), r.operation, r.body), x.begin(as("a"), r.operation, r.body)
 			close(proceed)
-			if o := <-a; o.panic == nil || !strings.Contains(o.panic.(string), "as asked") || !strings.Contains(o.panic.(string), "flight_test.go") {
+			if o := <-a; o.panic != "as asked" {
 				t.Errorf("%s, who met it: %+v", r.operation, o)
 			}
 			if o := <-b; o.answer != r.answer || o.err != nil || o.panic != nil {

@@ -24,21 +24,21 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	}
 	c.misses.Add(1)
 	defined := c.fence.definition(a.table)
-	answer, began, joined, err := c.share(ctx, "GetItem", body, a.flight(c.fence), a.variant, a.key, func() view { return c.view(a) })
+	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() view { return c.view(a) })
 	if err != nil {
 		return dst, err
 	}
-	text, ok := itemOf(answer)
+	text, ok := itemOf(got.answer)
 	switch {
-	case joined && ok:
+	case got.joined && ok:
 		return appendItem(dst, q, text), nil
-	case joined:
+	case got.joined:
 		return c.store.Do(ctx, "GetItem", body, dst) // an answer of a form that is not known
 	case ok:
 		t := c.learn(ctx, q.Table, q.Key, defined)
-		c.keep(a, began, text, t.expires(text, q.Projection, c.life(c.options.TTL), c.options.Now()))
+		c.keep(a, got.began, text, t.expires(text, q.Projection, c.life(c.options.TTL), c.options.Now()))
 	}
-	return append(dst, answer...), nil
+	return got.out, nil
 }
 
 // appendItem appends the answer to a GetItem that took no capacity.

@@ -29,19 +29,22 @@ func (c *Cache) query(ctx context.Context, operation string, body, dst []byte) (
 		}
 		c.queryMisses.Add(1)
 	}
-	answer, _, joined, err := c.share(ctx, operation, body, a.hash, nil, a.key, func() view { return c.fence.touched(a.table) })
+	got, err := c.share(ctx, operation, body, dst, a.hash, nil, a.key, func() view { return c.fence.touched(a.table) })
 	if err != nil {
 		return dst, err
 	}
-	if joined && read.Capacity != api.CapacityNone {
-		return appendFree(dst, answer), nil
+	if got.joined && read.Capacity != api.CapacityNone {
+		return appendFree(dst, got.answer), nil
 	}
-	if !joined && c.options.QueryTTL > 0 && defined.holds(c.fence.definition(a.table)) {
+	if got.joined {
+		return append(dst, got.answer...), nil
+	}
+	if c.options.QueryTTL > 0 && defined.holds(c.fence.definition(a.table)) {
 		e := &entry{key: bytes.Clone(a.key), at: defined.count}
-		e.variants = []variant{{text: appendFree(make([]byte, 0, len(answer)), answer), expires: c.life(c.options.QueryTTL)}}
+		e.variants = []variant{{text: appendFree(make([]byte, 0, len(got.answer)), got.answer), expires: c.life(c.options.QueryTTL)}}
 		c.entries.Set(a.hash, e)
 	}
-	return append(dst, answer...), nil
+	return got.out, nil
 }
 
 // read decodes a Query or Scan.

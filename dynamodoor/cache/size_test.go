@@ -135,3 +135,22 @@ func BenchmarkGetItem(b *testing.B) {
 		})
 	}
 }
+
+// What a query that nobody shares costs more through the cache.
+func BenchmarkQuery(b *testing.B) {
+	x := start(b)
+	for n := range 100 {
+		x.do("PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"k":{"S":"a"},"n":{"N":"%d"},"v":{"S":"%s"}}}`, n, strings.Repeat("x", 700)))
+	}
+	ctx, dst, body := as("a"), make([]byte, 0, 256<<10), []byte(queryBody+"}")
+	for name, store := range map[string]Store{"passed-on": x.Cache, "engine": x.store.Store} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := store.Do(ctx, "Query", body, dst); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
