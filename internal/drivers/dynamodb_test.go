@@ -43,13 +43,19 @@ func TestBoto3(t *testing.T) {
 	}
 	for name, tags := range map[string]string{
 		"plain": "[]", "plain, cached": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
-		"sharded with its index":         `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
-		"sharded with its index, cached": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
+		"sharded with its index":                      `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
+		"in front of another":                         "[]",
+		"sharded with its index, in front of another": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
+		"sharded with its index, cached":              `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var flags []string
 			if strings.HasSuffix(name, "cached") {
 				flags = []string{"--cache", "16MB"}
+			}
+			if strings.HasSuffix(name, "in front of another") {
+				behind, _ := dynamoDoor(t, "--dynamodb-sharding", "off")
+				flags = []string{"--dynamodb", behind}
 			}
 			url, _ := dynamoDoor(t, flags...)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
