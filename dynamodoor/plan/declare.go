@@ -125,6 +125,10 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	options := make(map[string]string)
 	for _, word := range strings.Fields(value) {
 		k, v, ok := strings.Cut(word, "=")
+		if k == "adopt" || k == "write-once" {
+			return nil, refuse(table, "%s is for tables that were sharded by hand, with a suffix in the partition key itself, which this version does not adopt; "+
+				"create a table with 'strategy=calculated shards=N', and copy the items with the suffix left out", k)
+		}
 		if !ok {
 			return nil, refuse(table, "the tag's value is %q, in which %q has no '='; write for instance 'strategy=calculated shards=5'", value, word)
 		}
@@ -132,7 +136,7 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 			return nil, refuse(table, "the option %s is not one of DynamoDB tables, whose shard is that of the sort key; leave it out", k)
 		}
 		if k == "hash" && v != shard.Murmur3.String() {
-			return nil, refuse(table, "hash %q is for tables that were sharded by hand, which are not adopted yet; leave it out", v)
+			return nil, refuse(table, "hash %q is for tables that were sharded by hand, which this version does not adopt; leave it out", v)
 		}
 		if _, twice := options[k]; twice {
 			return nil, refuse(table, "the option %s is there twice", k)
@@ -262,8 +266,8 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 func CheckTags(table string, keys []string) error {
 	for _, k := range keys {
 		if strings.HasPrefix(k, Tag) {
-			return refuse(table, "the tag %s declares sharding when a table is created, and changes nothing afterwards; "+
-				"create a table with the tag and copy the items", k)
+			return refuse(table, "the tag %s declares sharding when a table is created, and changes nothing afterwards: "+
+				"a table with items is not sharded, and one that was sharded by hand not adopted; create a table with the tag and copy the items", k)
 		}
 	}
 	return nil

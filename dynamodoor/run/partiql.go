@@ -146,11 +146,28 @@ func (r *Router) executeStatement(ctx context.Context, q *api.ExecuteStatement, 
 
 var errExists = exception.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
 
+// told returns what is wrong with a statement, which tells of its table, to who may
+// carry out such a one.
+func (r *Router) told(ctx context.Context, s *partiql.Statement, err error) error {
+	var like api.Request
+	switch s.Kind() {
+	case partiql.Insert:
+		like = &api.PutItem{Table: s.Table()}
+	case partiql.Update:
+		like = &api.UpdateItem{Table: s.Table()}
+	case partiql.Delete:
+		like = &api.DeleteItem{Table: s.Table()}
+	default:
+		like = &api.GetItem{Table: s.Table()}
+	}
+	return r.permitted(ctx, like, err)
+}
+
 // selectItems answers a page of a SELECT.
 func (r *Router) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
 	selection, err := s.Select(t, q.Consistent)
 	if err != nil {
-		return err
+		return r.told(ctx, s, err)
 	}
 	at, err := partiql.ParseToken(q, selection.Len())
 	if err != nil {
@@ -213,7 +230,7 @@ func addConsumed(to **api.ConsumedCapacity, took *api.ConsumedCapacity) {
 func (r *Router) write(ctx context.Context, s *partiql.Statement, t *schema.Table, w api.Write) (item attribute.Encoded, took *api.ConsumedCapacity, err error) {
 	q, err := s.Write(t, w)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, r.told(ctx, s, err)
 	}
 	err = r.execute(ctx, q, func(a api.Response) error {
 		answer := a.(*api.ItemResponse)
@@ -268,8 +285,14 @@ func (r *Router) executeBatch(ctx context.Context, q *api.BatchExecuteStatement,
 		}
 		slots <- struct{}{}
 		all.Go(func() {
-			defer func() { <-slots }()
 			result := &answer.Results[i]
+			defer func() {
+				if p := recover(); p != nil { // a bug harms its own statement at most
+					wrong[i] = fmt.Errorf("a bug: %v", p)
+					result.Error = statementError(wrong[i])
+				}
+				<-slots
+			}()
 			if took[i], wrong[i] = r.one(ctx, q, i, s, result); wrong[i] != nil {
 				result.Error = statementError(wrong[i])
 			}
@@ -306,7 +329,7 @@ func (r *Router) one(ctx context.Context, q *api.BatchExecuteStatement, i int, s
 	}
 	get, selection, err := s.Get(t, q.Operation(), q.Statements[i].Consistent)
 	if err != nil {
-		return nil, err
+		return nil, r.told(ctx, s, err)
 	}
 	result.Table = t.Name
 	get.Capacity = q.Capacity
@@ -334,6 +357,8 @@ func statementError(err error) *api.StatementError {
 		code = "ValidationError"
 	case exception.Throttling:
 		code = "ThrottlingError"
+	case exception.ServiceUnavailable:
+		code = exception.InternalServerError.Name()
 	}
 	return &api.StatementError{Code: code, Message: e.Message, Item: e.Item}
 }
@@ -391,7 +416,7 @@ func (r *Router) tablesOf(ctx context.Context, parsed []*partiql.Statement, chec
 			err = check(i, t)
 		}
 		if err != nil {
-			return transactionOf(i, err)
+			return r.told(ctx, s, transactionOf(i, err))
 		}
 	}
 	if missing != nil {

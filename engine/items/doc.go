@@ -17,6 +17,10 @@
 //     that looks every Options.SweepInterval.
 //  6. Scans go by the hash of the partition key, and index entries with equal keys
 //     in an order of their own, both as AWS's do.
+//  7. What changes an item of a table with a stream is in the stream when the item
+//     is changed, and both survive or neither does. Who reads a stream on misses
+//     nothing, and sees the changes of an item in their order. A table without a
+//     stream pays nothing for them.
 //
 // # Layout
 //

@@ -178,9 +178,23 @@ func TestNoRightsByPooling(t *testing.T) {
 		{"DescribeTable", `{"TableName":"Tab"}`},
 		{"ListTables", `{}`},
 		{"UpdateItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}},"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`},
+		{"ExecuteStatement", `{"Statement":"SELECT * FROM Tab WHERE h = 'a'"}`},
+		{"ExecuteStatement", `{"Statement":"UPDATE Tab SET x = 'z' WHERE h = 'a' AND r = '1'"}`},
+		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"SELECT * FROM Tab WHERE h = 'a' AND r = '1'"}]}`},
 		{"DeleteTable", `{"TableName":"Tab"}`},
 	}
 	for i, q := range requests {
+		if q[0] == "DeleteTable" {
+			// What is wrong with a statement tells of the table's key.
+			for _, wrong := range []string{"SELECT * FROM Tab WHERE h = 1", "UPDATE Tab SET x = 1 WHERE h = 'a'", "DELETE FROM Tab WHERE r = 'a'"} {
+				if status, text := bob.do(t, "ExecuteStatement", `{"Statement":"`+wrong+`"}`); status != 400 || !strings.Contains(text, "UnrecognizedClientException") {
+					t.Errorf("bob is told of %s: %d %s", wrong, status, text)
+				}
+				if status, text := alice.do(t, "ExecuteStatement", `{"Statement":"`+wrong+`"}`); status != 400 || !strings.Contains(text, "ValidationException") {
+					t.Errorf("alice is not told of %s: %d %s", wrong, status, text)
+				}
+			}
+		}
 		if i > 0 { // after alice has made the table, and the door has learnt of it
 			status, text := bob.do(t, q[0], q[1])
 			if status != 400 || !strings.Contains(text, "UnrecognizedClientException") || strings.Contains(text, "secret") {
