@@ -104,7 +104,7 @@ func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Resp
 // prepare checks what can be checked before anything is read.
 func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error) {
 	actions := make([]action, len(q.Actions))
-	seen := make(map[string]bool, len(actions))
+	seen, twice := make(map[string]bool, len(actions)), false
 	for i := range actions {
 		a := &actions[i]
 		a.TransactAction = &q.Actions[i]
@@ -136,12 +136,13 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 			continue
 		}
 		a.key = s.appendItemKey(nil, a.sh, a.at)
-		if seen[string(a.key)] {
-			return nil, errTwice
-		}
+		twice = twice || seen[string(a.key)]
 		seen[string(a.key)] = true
 	}
-	return actions, wrong.cancelled()
+	if err := wrong.cancelled(); err != nil || !twice {
+		return actions, err
+	}
+	return nil, errTwice
 }
 
 // errTwice is what AWS says of two parts of a transaction, of reads as of writes,
