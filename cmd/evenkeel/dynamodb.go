@@ -84,6 +84,10 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 
 // openEndpoint is the store in front of an endpoint.
 func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
+	slow := time.AfterFunc(2*time.Second, func() {
+		log.Info("waiting for the DynamoDB endpoint, or for the credentials for it", "endpoint", s.DynamoDB)
+	})
+	defer slow.Stop()
 	if d.at, err = s.openEndpoint(ctx, keys, log); err != nil {
 		return nil, err
 	}

@@ -86,13 +86,15 @@ func New(o Options) (*Store, error) {
 	return s, nil
 }
 
-// newTransport is a pool of connections. Of what is idle as much is kept as a busy
-// door has in flight: a connection costs a handshake, and with TLS several.
+// newTransport is a pool of connections, bounded; who finds none waits for one. Of
+// what is idle as much is kept as a busy door has in flight: a connection costs a
+// handshake, and with TLS several.
 func newTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           dialer.DialContext,
+		MaxConnsPerHost:       1024,
 		MaxIdleConns:          1024,
 		MaxIdleConnsPerHost:   1024,
 		IdleConnTimeout:       50 * time.Second, // AWS closes what is idle for a minute

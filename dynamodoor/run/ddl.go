@@ -179,9 +179,14 @@ func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(a
 	if err != nil {
 		return err
 	}
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
 	in, err := r.use(ctx, e.Entry)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case in == nil:
+		return notThere(e.Table)
 	}
 	r.publish(func(tables map[string]*entry) { tables[e.Table] = in })
 	return r.show(e.table, changed, use)

@@ -15,8 +15,12 @@ import (
 const settleAfter = time.Minute
 
 // describedFor is for how long the description of a sharded table is believed: then
-// its TableId is compared anew.
-const describedFor = time.Minute
+// its TableId is compared anew, of so many tables at a time that a request which
+// waits for it does not wait long.
+const (
+	describedFor = time.Minute
+	describedNow = 8
+)
 
 // current sees to it that what is known of the catalogue is no older than a lease.
 // Half-way through it one request renews it, while others go on.
@@ -55,11 +59,18 @@ func (r *Router) read(ctx context.Context) error {
 		return err
 	}
 	old := *r.tables.Load()
+	described := 0
 	fresh := make(map[string]*entry, len(entries)) // without orphans, which are found again when they are asked for
 	for _, e := range entries {
-		if in := old[e.Table]; in != nil && in.same(e) && time.Since(in.described) < describedFor {
-			fresh[e.Table] = in
-			continue
+		if in := old[e.Table]; in != nil && in.same(e) {
+			due := time.Since(in.described) >= describedFor
+			if due {
+				described++
+			}
+			if !due || described > describedNow {
+				fresh[e.Table] = in
+				continue
+			}
 		}
 		in, err := r.use(ctx, e)
 		switch {
