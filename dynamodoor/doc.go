@@ -20,7 +20,7 @@
 // The way of a request: ServeHTTP (request.go) → signature.go → accesskey → Store.Do →
 // answer.go.
 //
-// It imports dynamo/exception, dynamo/jsontext, dynamodoor/accesskey and
-// dynamodoor/principal; what shards tables is a Store on
-// top of another (dynamodoor/run).
+// It imports dynamo/exception, dynamo/jsontext, dynamodoor/accesskey,
+// dynamodoor/principal and dynamodoor/requestid; what shards tables is a Store on top
+// of another (dynamodoor/run).
 package dynamodoor

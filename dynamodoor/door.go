@@ -34,6 +34,10 @@ type Options struct {
 	// signature is taken for right, and all requests are the door's own.
 	Keys *accesskey.Keys
 
+	// Forwards says that the store passes requests on to one that gives them ids of
+	// its own: these are then the answers'.
+	Forwards bool
+
 	// Now tells the time that signatures are compared with. Nil means time.Now.
 	Now func() time.Time
 

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 )
 
 // Prefixes of X-Amz-Target, before the operation: DynamoDB's, and that of DynamoDB
@@ -99,7 +100,15 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if who != (principal.Principal{}) {
 			ctx = principal.With(ctx, who)
 		}
-		err = d.do(ctx, operation, x)
+		if d.options.Forwards {
+			id := new(requestid.ID)
+			err = d.do(requestid.With(ctx, id), operation, x)
+			if text := id.Get(); text != "" {
+				header["x-amzn-RequestId"] = []string{text}
+			}
+		} else {
+			err = d.do(ctx, operation, x)
+		}
 	}
 	status := http.StatusOK
 	if err != nil {

@@ -5,7 +5,7 @@
 //
 //  1. The body of a request that is passed on (Do) is sent as it is, and the body of
 //     the answer is given as it came; errors go out with the endpoint's status and
-//     bytes. Host, Authorization, X-Amz-Date and X-Amz-Security-Token are the
+//     bytes, and its x-amzn-RequestId is told (package requestid). Host, Authorization, X-Amz-Date and X-Amz-Security-Token are the
 //     request's own, signed anew (Signature Version 4).
 //  2. A request is signed with the credentials of the principal that its context
 //     names, and never with another's; those of the door are for what the door
@@ -18,5 +18,6 @@
 //
 // The way of a request: Do or Answer (store.go) → send.go.
 //
-// It imports dynamo/api, dynamo/exception and dynamodoor/principal.
+// It imports dynamo/api, dynamo/exception, dynamodoor/principal and
+// dynamodoor/requestid.
 package remote

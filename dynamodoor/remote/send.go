@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 )
 
 const contentType = "application/x-amz-json-1.0"
@@ -41,7 +42,7 @@ func (s *Store) send(ctx context.Context, operation string, body, dst []byte) ([
 		}
 		answer, err := s.client.RoundTrip(r)
 		if err == nil {
-			return s.read(answer, dst)
+			return s.read(ctx, answer, dst)
 		}
 		if !unsent(err) || attempt == len(pauses) {
 			return dst, s.failed(ctx, within, err)
@@ -110,8 +111,9 @@ func (s *Store) credentials(ctx context.Context) (aws.Credentials, error) {
 }
 
 // read appends an answer's body to dst, or returns the error that it is.
-func (s *Store) read(answer *http.Response, dst []byte) ([]byte, error) {
+func (s *Store) read(ctx context.Context, answer *http.Response, dst []byte) ([]byte, error) {
 	defer answer.Body.Close()
+	requestid.Set(ctx, answer.Header.Get("X-Amzn-Requestid"))
 	start := len(dst)
 	if answer.ContentLength > MaxAnswer {
 		return dst, s.tooLong()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 )
 
 // MaxAnswer is how long an answer may be, in bytes: 16 MB of items, and what JSON
@@ -147,6 +148,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 		s.release(request)
 		s.release(answer)
 	}()
+	ctx = requestid.With(ctx, nil) // it may be one of several that a client's request takes
 	*request = q.AppendJSON((*request)[:0])
 	var err error
 	if *answer, err = s.send(ctx, q.Operation(), *request, (*answer)[:0]); err != nil {

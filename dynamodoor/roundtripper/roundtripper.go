@@ -96,7 +96,7 @@ func New(ctx context.Context, o Options) (*RoundTripper, error) {
 		return nil, fmt.Errorf("a DynamoDB door: %w", err)
 	}
 	var err error
-	if t.door, err = dynamodoor.New(dynamodoor.Options{Store: router, Region: o.Region, Log: o.Log}); err != nil {
+	if t.door, err = dynamodoor.New(dynamodoor.Options{Store: router, Region: o.Region, Forwards: t.remote != nil, Log: o.Log}); err != nil {
 		t.Close()
 		return nil, err
 	}

@@ -233,6 +233,47 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// An answer's id is the endpoint's: it is what AWS's support asks for.
+func TestRequestIDs(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("x-amzn-RequestId", "ID-OF-"+r.Header.Get("X-Amz-Target"))
+		switch r.Header.Get("X-Amz-Target") {
+		case "DynamoDB_20120810.DescribeTable":
+			fmt.Fprint(w, `{"Table":{"TableName":"Tab","TableStatus":"ACTIVE","KeySchema":[{"AttributeName":"h","KeyType":"HASH"}]}}`)
+		case "DynamoDB_20120810.GetItem":
+			body, _ := io.ReadAll(r.Body)
+			if strings.Contains(string(body), `"Tab"`) {
+				fmt.Fprint(w, `{}`)
+				return
+			}
+			fallthrough
+		default:
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"}`)
+		}
+	}))
+	defer server.Close()
+	door := open(t, Options{Endpoint: server.URL, Credentials: caller})
+	for _, operation := range []string{"GetItem", "PutItem"} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://any/", strings.NewReader(`{"TableName":"Tab"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+		r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+		r.Header.Set("X-Amz-Date", "20260101T000000Z")
+		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00")
+		resp, err := door.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if id := resp.Header.Get("X-Amzn-Requestid"); id != "ID-OF-DynamoDB_20120810."+operation {
+			t.Errorf("%s has id %q", operation, id)
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"neither":           {},

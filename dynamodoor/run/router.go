@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 )
 
 // Backend is a store of plain tables.
@@ -108,7 +109,7 @@ func New(o Options) *Router {
 type asDoor struct{ backend Backend }
 
 func (s asDoor) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	return s.backend.Do(principal.With(ctx, principal.Principal{}), operation, body, dst)
+	return s.backend.Do(requestid.With(principal.With(ctx, principal.Principal{}), nil), operation, body, dst)
 }
 
 // Has says whether there is such an operation.

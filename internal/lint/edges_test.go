@@ -43,13 +43,14 @@ var edges = map[string][]string{
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "scatter", "shard"},
-	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal"},
+	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
+	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},
 	"dynamodoor/principal":    {},
-	"dynamodoor/remote":       {"dynamo/api", "dynamo/exception", "dynamodoor/principal"},
+	"dynamodoor/requestid":    {},
+	"dynamodoor/remote":       {"dynamo/api", "dynamo/exception", "dynamodoor/principal", "dynamodoor/requestid"},
 	"dynamodoor/roundtripper": {"dynamodoor", "dynamodoor/remote", "dynamodoor/run"},
 
 	// The language.
