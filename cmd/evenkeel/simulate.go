@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/keys"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
@@ -66,8 +67,11 @@ func (s *simulateCmd) Validate() error {
 		}
 		o.Types[column] = t
 	}
-	if s.Nodes != 0 {
+	switch {
+	case s.Nodes != 0:
 		o.Ring = &simulation.Ring{Nodes: s.Nodes, VNodes: s.VNodes, RF: s.RF, Seed: s.Seed}
+	case s.HTML != "" && o.Partitioner.Tokens():
+		o.Ring = &simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: s.Seed} // as advice has it
 	}
 	if s.Within >= 0 && s.Partitions > simulation.MaxWithinPartitions {
 		return fmt.Errorf("--within is for up to %d partitions", simulation.MaxWithinPartitions)
@@ -98,6 +102,12 @@ func (s *simulateCmd) Run(std *stdio) error {
 	if s.HTML != "" {
 		if err := writeFile(s.HTML, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 			return fmt.Errorf("simulate: --html: %w", err)
+		}
+	}
+	if s.Nodes == 0 { // nodes are the page's alone
+		r.Ring = nil
+		for i := range r.Keys {
+			r.Keys[i].Nodes = nil
 		}
 	}
 	if s.JSON {
