@@ -186,6 +186,26 @@ func TestItemsAreKept(t *testing.T) {
 	}
 }
 
+// What is in the memory that an answer is appended to stays, and is no part of it.
+func TestAnswersAreAppended(t *testing.T) {
+	x := start(t, func(o *Options) { o.QueryTTL = time.Minute })
+	x.do("PutItem", putBody("1"))
+	for _, r := range reads {
+		for range 2 {
+			answer, err := x.Do(as("a"), r.operation, []byte(r.body), []byte("before:"))
+			if string(answer) != "before:"+r.answer || err != nil {
+				t.Errorf("%s: %s %v", r.operation, answer, err)
+			}
+		}
+		if s := x.Stats(); s.Hits+s.QueryHits == 0 {
+			t.Errorf("%s is not kept: %+v", r.operation, s)
+		}
+		x.do("PutItem", putBody("1"))
+		x.hits.Store(0)
+		x.queryHits.Store(0)
+	}
+}
+
 func TestThatThereIsNoneIsKept(t *testing.T) {
 	x := start(t)
 	x.want("first", `{}`, true)
