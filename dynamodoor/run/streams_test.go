@@ -54,6 +54,12 @@ func TestStreamsOfShardedTables(t *testing.T) {
 			t.Errorf("the catalogue's stream: %v", err)
 		}
 	}
+	// Another stream, of a change that an update makes.
+	must(t, a, "UpdateTable", `{"TableName":"Tab","StreamSpecification":{"StreamEnabled":false}}`)
+	m := must(t, a, "UpdateTable", `{"TableName":"Tab","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}}`)
+	if next := fmt.Sprint(m["TableDescription"].(map[string]any)["LatestStreamArn"]); next == arn || !strings.Contains(next, "/stream/") {
+		t.Errorf("the next stream is %s, after %s", next, arn)
+	}
 	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
 	if _, err := do(a, "DescribeStream", `{"StreamArn":"`+arn+`"}`); exception.Of(err).Kind != exception.ResourceNotFound {
 		t.Errorf("the stream of a table that is gone: %v", err)
