@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
-	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
@@ -371,43 +370,6 @@ func TestListTablesAsksNoMoreThanAWSAllows(t *testing.T) {
 	must(t, a, "ListTables", `{}`)
 }
 
-func TestTargets(t *testing.T) {
-	for _, c := range []struct {
-		operation, body string
-		want            string
-	}{
-		{"GetItem", `{"Key":{"TableName":{"S":"x"}},"TableName":"t"}`, "[t] true"},
-		{"GetItem", `{"TableName":"t","Key":{},"TableName":"u"}`, "[t u] true"},
-		{"GetItem", `{"\u0054ableName":"\u0074"}`, "[t] true"},
-		{"GetItem", `{"TableName":5}`, "[] false"},
-		{"GetItem", `{"TableName":"t"`, "[t] false"},
-		{"GetItem", `[]`, "[] false"},
-		{"BatchGetItem", `{"RequestItems":{"a":{"Keys":[]},"b":{}}}`, "[a b] true"},
-		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"a"}},{"ConditionCheck":{"TableName":"b"},"Put":null}]}`, "[a b] true"},
-		{"ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb:r:1:table/t"}`, "[arn:aws:dynamodb:r:1:table/t] true"},
-		{"CreateBackup", `{"TableName":"t"}`, "[] false"},
-	} {
-		names, ok := targets(c.operation, []byte(c.body), nil)
-		if got := fmt.Sprint(names, ok); got != c.want {
-			t.Errorf("%s %s: %s", c.operation, c.body, got)
-		}
-	}
-	for body, want := range map[string]string{
-		`{"TableName":"t","Tags":[{"Key":"a","Value":"write-sharding"}]}`:            "t false",
-		`{"TableName":"t","Tags":[{"Value":"x","Key":"write-sharding"}]}`:            "t true",
-		`{"TableName":"t","Tags":[{"Key":"\u0077rite-sharding.index.x"}]}`:           "t true",
-		`{"TableName":"t","AttributeDefinitions":[{"AttributeName":"evenkeel.pk"}]}`: "t true",
-		`{"TableName":"t","TableName":"u"}`:                                          "u true",
-		`{"TableName":"t","Tags":5}`:                                                 "t false",
-		`{`:                                                                          " true",
-	} {
-		name, ours := declares([]byte(body))
-		if got := fmt.Sprint(name, " ", ours); got != want {
-			t.Errorf("%s: %s", body, got)
-		}
-	}
-}
-
 // What is read of a forwarded request costs no memory.
 func TestForwardingAllocatesLittle(t *testing.T) {
 	a := doorOn(t, &altered{Backend: start(t, 1).store, do: func(_ context.Context, operation string, _, dst []byte) ([]byte, error, bool) {
@@ -425,36 +387,6 @@ func TestForwardingAllocatesLittle(t *testing.T) {
 	if n := testing.AllocsPerRun(100, step); n > 4 {
 		t.Errorf("%v allocations", n)
 	}
-}
-
-func FuzzTargets(f *testing.F) {
-	f.Add("GetItem", []byte(`{"TableName":"t"}`))
-	f.Add("BatchGetItem", []byte(`{"RequestItems":{"a":{"Keys":[]},"b":{}}}`))
-	f.Add("TransactWriteItems", []byte(`{"TransactItems":[{"Put":{"TableName":"a"}}]}`))
-	f.Fuzz(func(t *testing.T, operation string, body []byte) {
-		names, ok := targets(operation, body, nil)
-		declares(body)
-		mentions(body, func(string) string { return "" })
-		// What a decoder takes for a request's table is among the names.
-		q, known := api.New(operation)
-		var d api.Decoder
-		if !ok || !known || q.Decode(&d, body) != nil {
-			return
-		}
-		_, _ = planOf(q, func(table string) {
-			if !slices.Contains(names, table) {
-				t.Errorf("%s %q is about %q, not %q", operation, body, table, names)
-			}
-		})
-	})
-}
-
-// planOf plans a request, telling which tables it names.
-func planOf(q api.Request, of func(table string)) (plan.Plan, error) {
-	return plan.Make(q, func(name string) *plan.Table {
-		of(name)
-		return nil
-	})
 }
 
 // A table that a store takes its time to delete is one that is being deleted, to all
