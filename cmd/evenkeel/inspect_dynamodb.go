@@ -114,6 +114,7 @@ func (s *dynamoSurvey) prices() (*prices.List, error) {
 const (
 	dynamoProbes   = 8
 	dynamoSegments = 512
+	dynamoFirst    = 1000 // items at the beginning
 )
 
 func (s *dynamoSurvey) probe(ctx context.Context) error {
@@ -142,8 +143,30 @@ func (s *dynamoSurvey) probe(ctx context.Context) error {
 		s.size.RowBytes = float64(bytes) / float64(items)
 		s.size.Partitions = float64(len(keys)) * dynamoSegments / dynamoProbes
 	}
-	if rows := float64(items) * dynamoSegments / dynamoProbes; items >= 50 && rows > s.size.Rows {
+	if rows := float64(items) * dynamoSegments / dynamoProbes; rows > s.size.Rows {
 		s.size.Rows, s.size.From = rows, "a first sample"
+	}
+	if s.size.Rows < dynamoFirst {
+		// Small, or so new that nothing is known of it: the beginning tells.
+		n, size := 0, int64(0)
+		err := s.t.Keys(ctx, livedynamo.Segment{}, dynamoFirst, func(k *livedynamo.Keyed) error {
+			size += k.Bytes
+			if n++; n == dynamoFirst {
+				return errEnough
+			}
+			return nil
+		})
+		switch {
+		case errors.Is(err, errEnough):
+			s.size.Rows, s.size.From = math.Max(2*dynamoFirst, s.size.Rows), "its beginning: it has more"
+		case err != nil:
+			return err
+		default:
+			s.size.Rows, s.size.From = float64(n), "all of it, it is small"
+		}
+		if n > 0 {
+			s.size.RowBytes = float64(size) / float64(n)
+		}
 	}
 	s.size.Partitions = math.Min(math.Max(1, s.size.Partitions), math.Max(1, s.size.Rows))
 	return nil

@@ -144,6 +144,20 @@ func TestInspectDynamoDB(t *testing.T) {
 					t.Errorf("in a sample: %+v, planted are %d", l, counts[l.Key[0].Value])
 				}
 			}
+			// What costs more than a dollar wants a yes; money is said before.
+			dear := filepath.Join(t.TempDir(), "prices.yaml")
+			if err := os.WriteFile(dear, []byte("date: 2026-01-01\ncurrency: USD\nlists:\n  - {store: dynamodb, region: us-east-1, million_write_units: 1, million_read_units: 4000, gb_month: 1}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, errs := inspected(t, 1, address, "--state", "none", "--prices", dear, "--whole"); !strings.Contains(errs, "USD (prices of 2026-01-01, us-east-1)") || !strings.Contains(errs, "that is much") || !strings.Contains(errs, "hint: --yes reads it; --sample 0.") {
+				t.Errorf("dear: %s", errs)
+			}
+			if r, _ := inspected(t, 0, address, "--state", "none", "--prices", dear, "--whole", "--yes"); r.Rows.Value != 3000 || r.Prediction.Money < 1 || r.Prediction.ReadUnits < 300 {
+				t.Errorf("dear, with a yes: %+v", r.Prediction)
+			}
+			if r, _ := inspected(t, 0, address, "--state", "none", "--prices", dear); r.Coverage.Mode != "sample" || r.Prediction.Money > 1 {
+				t.Errorf("dear, without a word: %+v %+v", r.Coverage, r.Prediction)
+			}
 			var out bytes.Buffer
 			if code := run([]string{"inspect", address, "--state", "none"}, &out, new(bytes.Buffer)); code != 0 {
 				t.Fatal(code)
