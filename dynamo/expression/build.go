@@ -200,11 +200,6 @@ func (b *Builder) checkLiterals(operator string, want attribute.Kind, sources ..
 	}
 }
 
-// IfNotExists returns what a path leads to, or else another source.
-func (b *Builder) IfNotExists(p Path, otherwise Source) Source {
-	return Source{source{kind: ifNotExists, path: p, args: []source{{kind: pathSource, path: p}, otherwise.source}}}
-}
-
 // Set adds to the update that a path gets a value.
 func (b *Builder) Set(p Path, to Source) { b.act(action{verb: set, path: p, to: to.source}) }
 

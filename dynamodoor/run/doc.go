@@ -43,7 +43,7 @@
 // less than half of one.
 //
 // The way of a request: Do (router.go) → plan → execute.go or fanout.go; requests
-// about tables themselves: ddl.go. PartiQL becomes such requests: partiql.go. Streams,
+// about tables themselves: ddl.go. PartiQL becomes such requests: partiql*.go. Streams,
 // shown as those of logical tables: streams.go. Where other doors are on the store: shared.go,
 // lease.go, target.go, probe.go.
 //
