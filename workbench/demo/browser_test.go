@@ -20,13 +20,14 @@ import (
 // The page shows the demo while it goes on, and its result when it is done: the
 // figures of the result, in words, too.
 func TestPage(t *testing.T) {
-	d, err := New(Options{Seconds: 2, Speed: 3})
+	b := chromium.Start(t)
+	d, err := New(Options{Seconds: 2, Speed: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(d.Handler())
 	defer server.Close()
-	tab := chromium.Start(t).Open(t, server.URL+"/")
+	tab := b.Open(t, server.URL+"/")
 	tab.Until(`document.querySelector("#status").textContent.startsWith("Starting")`)
 	type end struct {
 		Result
