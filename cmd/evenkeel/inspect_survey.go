@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -441,7 +442,13 @@ func (s *survey) outside(r *inspection.Report, outputs []*nodetool.Output) {
 			sizes = true
 			var parts []string
 			for _, p := range h.Percentiles {
+				if math.IsNaN(p.Bytes) {
+					continue
+				}
 				parts = append(parts, fmt.Sprintf("%s %.0f bytes, %.0f cells", p.Name, p.Bytes, p.Cells))
+			}
+			if parts == nil {
+				parts = []string{"the table had no files: nodetool flush writes them"}
 			}
 			r.Outside = append(r.Outside, inspection.Outside{What: "Partitions of one node, tombstones and all", From: "nodetool tablehistograms", Text: strings.Join(parts, "; ")})
 		}
