@@ -39,6 +39,7 @@ func dynamoSessionsOn(t *testing.T, deployments []deployment, command func(url s
 	}
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel() // each has a door of its own, and clients take their time to start
 			url, _ := dynamoDoor(t, d.flags...)
 			cmd := command(url, d.tags...)
 			if cmd.Env == nil {
