@@ -338,6 +338,11 @@ func (s *Study) assumptions() []string {
 			}
 		}
 	}
+	if len(s.listed) > 0 && s.listed[0].Shards > 1 && slices.ContainsFunc(s.qs, func(q queries.Query) bool {
+		return q.Verb == queries.Read && q.Limit > 0 && s.serve(s.listed[0], &q).Kind == FanOut
+	}) {
+		add("a query with a LIMIT over shards reads each of them once; where they have more rows than it asks for, it reads some a second time")
+	}
 	if len(s.qs) > 0 {
 		add("keys are asked for alike: a query reads a partition of mean size")
 	}
