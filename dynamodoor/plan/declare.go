@@ -21,6 +21,7 @@ const (
 type Declaration struct {
 	Layout   *shard.Layout            // nil: the table itself is plain
 	Indexes  map[string]*shard.Layout // of the sharded global indexes
+	Single   map[string]bool          // of these, those whose shard is their only partition key attribute
 	Hash     schema.Definition        // the logical partition key
 	Physical *schema.Declaration      // of the physical table, which bears the client's tags
 }
@@ -52,7 +53,7 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Declaration{Indexes: make(map[string]*shard.Layout), Hash: definition(d, logical.HashName())}
+	out := &Declaration{Indexes: make(map[string]*shard.Layout), Single: make(map[string]bool), Hash: definition(d, logical.HashName())}
 	if declared {
 		if out.Layout, err = parseLayout(d.Name, value); err != nil {
 			return nil, err
@@ -62,9 +63,14 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(indexes)) {
-		if out.Indexes[name], err = parseLayout(d.Name, indexes[name]); err != nil {
+		value, keys, err := cutKeys(d.Name, indexes[name])
+		if err != nil {
 			return nil, err
 		}
+		if out.Indexes[name], err = parseLayout(d.Name, value); err != nil {
+			return nil, err
+		}
+		out.Single[name] = keys == singleKey
 	}
 	if err := out.checkIndexes(logical); err != nil {
 		return nil, err
@@ -93,6 +99,9 @@ func (out *Declaration) checkIndexes(t *schema.Table) error {
 			return refuse(t.Name, "local secondary index %s is spread with the table; leave the tag %s%s out", name, IndexTagPrefix, name)
 		case layout.Strategy != shard.Calculated:
 			return refuse(t.Name, "index %s: strategy 'random' would move an entry at each put; use 'calculated'", name)
+		case out.Single[name] && (len(ix.Key.Hash) > 1 || len(ix.Key.Range) > 0):
+			return refuse(t.Name, "index %s: with keys=single its sort key is what is its partition key for the client, and so it can have no other attribute; "+
+				"leave keys=single out, for an endpoint that takes several partition key attributes, or give the index one key attribute", name)
 		case len(ix.Key.Hash) == schema.MaxKeyAttributes:
 			return refuse(t.Name, "index %s has %d partition key attributes, and no room for the shard; leave one out", name, len(ix.Key.Hash))
 		case len(ix.Key.Range) > 1:
@@ -102,6 +111,28 @@ func (out *Declaration) checkIndexes(t *schema.Table) error {
 		}
 	}
 	return nil
+}
+
+// What an index tag's option keys may be: whether the endpoint takes indexes with
+// several partition key attributes.
+const (
+	multipleKeys = "multi"
+	singleKey    = "single"
+)
+
+// cutKeys cuts the option keys out of an index tag's value.
+func cutKeys(table, value string) (rest, keys string, err error) {
+	keys = multipleKeys
+	words := strings.Fields(value)
+	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "keys=") })
+	if i < 0 {
+		return value, keys, nil
+	}
+	if keys = strings.TrimPrefix(words[i], "keys="); keys != singleKey && keys != multipleKeys {
+		return "", "", refuse(table, "keys=%s: it is %s, where the shard is one more partition key attribute of the index, or %s, "+
+			"where it is the only one, for endpoints that take no more", keys, multipleKeys, singleKey)
+	}
+	return strings.Join(slices.Delete(words, i, i+1), " "), keys, nil
 }
 
 func refuse(table, format string, args ...any) error {
@@ -214,6 +245,9 @@ func (out *Declaration) physical(d *schema.Declaration, logical *schema.Table) *
 		if layout := out.Indexes[ix.Name]; layout != nil {
 			in := index{ix.Name, layout}
 			ix.Key = append([]schema.KeyElement{{Name: in.attribute(), Type: "HASH"}}, ix.Key...)
+			if out.Single[ix.Name] {
+				ix.Key[1].Type = "RANGE"
+			}
 			p.Definitions = append(p.Definitions, schema.Definition{Name: in.attribute(), Type: attribute.N})
 		}
 	}

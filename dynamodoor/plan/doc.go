@@ -15,7 +15,9 @@
 // evenkeel.s.<index>, the shard of the item's primary key (both attributes, as in
 // package shard) in the index's layout. It depends on nothing that an update can
 // change, and every put and update sets it. An item without the index's own key
-// attributes is in no index, as ever.
+// attributes is in no index, as ever. Where a store takes one partition key
+// attribute only, an index without a sort key may have the shard as its partition
+// key and the index's own key as its sort key (keys=single in the tag).
 //
 // # Plans
 //

@@ -217,8 +217,11 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 	out.Global = slices.Clone(physical.Global)
 	for i := range out.Global {
 		ix := &out.Global[i]
-		if t.sharded(ix.Name) != nil && len(ix.Key.Hash) > 1 {
+		switch sharded := t.sharded(ix.Name) != nil; {
+		case sharded && len(ix.Key.Hash) > 1:
 			ix.Key.Hash = ix.Key.Hash[1:]
+		case sharded:
+			ix.Key = schema.Key{Hash: ix.Key.Range}
 		}
 		if t.Layout != nil {
 			ix.Projection = logicalProjection(ix.Projection, t.hash.Name)

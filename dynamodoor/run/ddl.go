@@ -108,7 +108,7 @@ func singleKeys(d *plan.Declaration, err error) error {
 		return err
 	}
 	return exception.Invalid("%s (A sharded index has two partition key attributes, which not every endpoint takes: "+
-		"if this one does not, leave the tag %s<IndexName> out.)", e.Message, plan.IndexTagPrefix)
+		"if this one does not, add keys=single to the tag %s<IndexName>, or leave the tag out.)", e.Message, plan.IndexTagPrefix)
 }
 
 // show gives a physical table's description as that of the logical one.

@@ -17,6 +17,7 @@ type history struct {
 	table       string
 	hash, sort  string // types; sort is "" for none
 	local, glob bool
+	globSort    bool   // the global index has a sort key
 	last        string // a LastEvaluatedKey that came back, with where it came from
 	lastOf      string
 }
@@ -34,6 +35,14 @@ func (h *history) value(kind, label string) string {
 
 func (h *history) chance(label string) bool { return rapid.IntRange(0, 3).Draw(h.t, label) == 3 }
 
+// keys is the option of a sharded global index that says how its keys are made.
+func (h *history) keys() string {
+	if h.globSort {
+		return ""
+	}
+	return rapid.SampledFrom([]string{"", " keys=multi", " keys=single"}).Draw(h.t, "keys")
+}
+
 func (h *history) create() string {
 	definitions := fmt.Sprintf(`{"AttributeName":"h","AttributeType":"%s"}`, h.hash)
 	key := `{"AttributeName":"h","KeyType":"HASH"}`
@@ -42,7 +51,7 @@ func (h *history) create() string {
 		definitions += fmt.Sprintf(`,{"AttributeName":"r","AttributeType":"%s"}`, h.sort)
 		key += `,{"AttributeName":"r","KeyType":"RANGE"}`
 	}
-	if h.local || h.glob {
+	if h.local || h.globSort {
 		definitions += `,{"AttributeName":"l","AttributeType":"N"}`
 	}
 	if h.local {
@@ -50,7 +59,11 @@ func (h *history) create() string {
 	}
 	if h.glob {
 		definitions += `,{"AttributeName":"g","AttributeType":"S"}`
-		more += `,"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"g","KeyType":"HASH"},{"AttributeName":"l","KeyType":"RANGE"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x"]}}]`
+		sort := ""
+		if h.globSort {
+			sort = `,{"AttributeName":"l","KeyType":"RANGE"}`
+		}
+		more += `,"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}` + sort + `],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x"]}}]`
 	}
 	return fmt.Sprintf(`{"TableName":"%s","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[%s],"KeySchema":[%s]%s}`, h.table, definitions, key, more)
 }
@@ -260,6 +273,9 @@ func (h *history) read() (operation, body, of string) {
 		sort, kinds[1] = "l", "N"
 	case "global":
 		hash, sort, kinds = "g", "l", [2]string{"S", "N"}
+		if !h.globSort {
+			kinds[1] = ""
+		}
 	}
 	if ix != "" {
 		named = fmt.Sprintf(`,"IndexName":"%s"`, ix)
@@ -304,6 +320,7 @@ func draw(t *rapid.T, forJudge bool, both func(h *history, operation, body strin
 		h.local = rapid.Bool().Draw(t, "local")
 	}
 	h.glob = rapid.Bool().Draw(t, "global")
+	h.globSort = h.glob && rapid.Bool().Draw(t, "global sort")
 	var said []string
 	inner := both
 	both = func(h *history, operation, body string) Answer {
