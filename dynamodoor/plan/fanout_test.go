@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -17,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/engine/items"
-	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
@@ -30,20 +29,7 @@ type store struct {
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := items.Open(db, items.Options{SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(s.Close(), db.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return &store{Store: s, tables: map[string]*plan.Table{}}
+	return &store{Store: itemstore.Open(t, items.Options{}), tables: map[string]*plan.Table{}}
 }
 
 // create makes a table (pk S, sk of a type) of n shards; 0 is a plain one.

@@ -16,33 +16,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/engine/items"
-	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func engine(t *testing.T) *items.Store {
 	t.Helper()
-	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := items.Open(db, items.Options{SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(s.Close(), db.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return itemstore.Open(t, items.Options{})
 }
 
 // endpoint is an evenkeel that knows one access key, and verifies signatures.

@@ -8,33 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/items"
-	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
 // limited is a router on an engine that keeps limits: so many read units a second
 // and partition, and plenty of writes.
 func limited(t *testing.T, reads float64, o Options) (*Router, *recorder) {
 	t.Helper()
-	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := items.Open(db, items.Options{SweepInterval: -1, Capacity: &capacity.Limits{Partition: capacity.Throughput{Read: reads, Write: 1e6}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(s.Close(), db.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	store := &recorder{Store: s, requests: map[string]int{}}
+	limits := capacity.Limits{Partition: capacity.Throughput{Read: reads, Write: 1e6}}
+	store := &recorder{Store: itemstore.Open(t, items.Options{Capacity: &limits}), requests: map[string]int{}}
 	o.Backend = store
 	r := New(o)
 	if err := r.Start(context.Background()); err != nil {

@@ -2,13 +2,9 @@ package items
 
 import (
 	"context"
-	"errors"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // FuzzDo sends any body to any operation of a store with a table: it answers, or
@@ -33,19 +29,7 @@ func FuzzDo(f *testing.F) {
 	} {
 		f.Add(uint8(i), body)
 	}
-	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		f.Fatal(err)
-	}
-	s, err := Open(db, Options{SweepInterval: -1})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() {
-		if err := errors.Join(s.Close(), db.Close()); err != nil {
-			f.Error(err)
-		}
-	})
+	s := start(f)
 	table := `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"},{"AttributeName":"g","AttributeType":"S"}],
 		"KeySchema":[{"AttributeName":"k","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],
 		"GlobalSecondaryIndexes":[{"IndexName":"by-g","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]}`

@@ -27,6 +27,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/remote"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
 // frontOf serves a door in front of another, for the life of the test.
@@ -131,7 +133,7 @@ func TestNoRightsByPooling(t *testing.T) {
 		return keys
 	}
 	known := parse("- access-key: AKIDDOOR\n  secret-key: secret-of-the-door\n- access-key: AKIDALICE\n  secret-key: secret-of-alice-behind\n", false)
-	behind := serveEngineFor(t, known, func(s *items.Store) dynamodoor.Store { return s })
+	behind := endpoint.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, items.Options{}), Keys: known})
 	at, err := remote.ParseEndpoint(behind)
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +149,7 @@ func TestNoRightsByPooling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(store.Close)
 	router := run.New(run.Options{Backend: store, Lease: time.Hour})
 	if err := router.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -156,17 +159,9 @@ func TestNoRightsByPooling(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := parse("- access-key: ALICE\n  secret-key: secret-of-alice-front\n  profile: a\n- access-key: BOB\n  secret-key: secret-of-bob-front\n  profile: b\n", true)
-	door, err := dynamodoor.New(dynamodoor.Options{Store: cached, Keys: keys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(door)
-	t.Cleanup(func() {
-		server.Close()
-		store.Close()
-	})
-	alice, bob := client{server.URL, "ALICE", "secret-of-alice-front"}, client{server.URL, "BOB", "secret-of-bob-front"}
-	forged := client{server.URL, "ALICE", "secret-of-bob-front"}
+	front := endpoint.Serve(t, dynamodoor.Options{Store: cached, Keys: keys})
+	alice, bob := client{front, "ALICE", "secret-of-alice-front"}, client{front, "BOB", "secret-of-bob-front"}
+	forged := client{front, "ALICE", "secret-of-bob-front"}
 	requests := [][2]string{
 		{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Tags":[{"Key":"write-sharding","Value":"shards=3"}]}`},
 		{"PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"secret"}}}`},

@@ -1,8 +1,6 @@
 package livedynamo_test
 
 import (
-	"context"
-	"net"
 	"testing"
 	"time"
 
@@ -11,11 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/items"
-	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/internal/testkit/dynalite"
+	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 )
 
 // stores are the endpoints of what is read: a DynamoDB door on the embedded engine,
@@ -31,45 +27,8 @@ func stores(t *testing.T) map[string]string {
 // door serves an embedded engine of the test's own.
 func door(t *testing.T) string {
 	t.Helper()
-	db, err := storage.Open(t.TempDir(), storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := items.Open(db, items.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	router := run.New(run.Options{Backend: st})
-	if err := router.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	d, err := dynamodoor.New(dynamodoor.Options{Store: router})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- d.Serve(ln) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := d.Shutdown(ctx); err != nil {
-			t.Errorf("the door does not shut down: %v", err)
-		}
-		if err := <-served; err != nil {
-			t.Errorf("the door ended with: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + ln.Addr().String()
+	_, url := endpoint.Start(t, run.Options{})
+	return url
 }
 
 func client(url string) *dynamodb.Client {

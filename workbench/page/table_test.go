@@ -1,51 +1,18 @@
 package page_test
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/items"
-	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 )
 
 // dynamoTable serves a table of DynamoDB, and returns its address.
 func dynamoTable(t *testing.T) string {
 	t.Helper()
-	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := items.Open(db, items.Options{SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	router := run.New(run.Options{Backend: st})
-	if err := router.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	door, err := dynamodoor.New(dynamodoor.Options{Store: router})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go door.Serve(ln)
-	t.Cleanup(func() {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = door.Shutdown(now) // nobody waits for what is in flight
-		st.Close()
-		db.Close()
-	})
+	router, url := endpoint.Start(t, run.Options{})
 	do := func(operation, body string) {
 		t.Helper()
 		if _, err := router.Do(t.Context(), operation, []byte(body), nil); err != nil {
@@ -56,7 +23,7 @@ func dynamoTable(t *testing.T) string {
 	for i := range 500 {
 		do("PutItem", fmt.Sprintf(`{"TableName":"Invoices","Item":{"InvoiceNumber":{"S":"inv-%d"},"Transaction":{"N":"%d"},"country":{"S":"USA"}}}`, i%20, i))
 	}
-	return "dynamodb://" + ln.Addr().String() + "/Invoices"
+	return strings.Replace(url, "http", "dynamodb", 1) + "/Invoices"
 }
 
 // A live table of DynamoDB takes the token, too, and is judged as a file is, more than

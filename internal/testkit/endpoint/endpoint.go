@@ -1,0 +1,39 @@
+// Package endpoint serves DynamoDB's protocol on a port of this machine, for the
+// life of a test.
+//
+// It imports dynamodoor, dynamodoor/run, engine/items and internal/testkit/itemstore.
+package endpoint
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
+)
+
+// Start serves a router, which shards tables as they ask for, on an engine in
+// memory; o.Backend is not to be set.
+func Start(t testing.TB, o run.Options) (router *run.Router, url string) {
+	t.Helper()
+	o.Backend = itemstore.Open(t, items.Options{})
+	router = run.New(o)
+	if err := router.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return router, Serve(t, dynamodoor.Options{Store: router})
+}
+
+// Serve serves what o says.
+func Serve(t testing.TB, o dynamodoor.Options) (url string) {
+	t.Helper()
+	door, err := dynamodoor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(door)
+	t.Cleanup(server.Close)
+	return server.URL
+}
