@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -30,7 +31,7 @@ type adviseCmd struct {
 	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table and dynamodb://us-east-1/table (or dynamodb://host:port/table) are live tables."`
 
 	Queries             string            `placeholder:"FILE" help:"The statements that the table has to serve, one a line, CQL or DynamoDB expressions, the rate behind them: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
-	Target              string            `enum:",cassandra,keyspaces,scylla,dynamodb" default:"" placeholder:"STORE" help:"Whose limits, prices and statements: cassandra, keyspaces, scylla or dynamodb (cassandra; of a table of DynamoDB, dynamodb)."`
+	Target              string            `placeholder:"STORE" help:"Whose limits, prices and statements: cassandra, keyspaces, scylla or dynamodb (cassandra; of a table of DynamoDB, dynamodb)."`
 	Table               string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
 	Type                map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
 	EventTime           string            `placeholder:"COL" help:"The column that says when a row was written, or none; the most likely one by default."`
@@ -59,6 +60,9 @@ func (a *adviseCmd) Validate() error {
 		if livedynamo.Is(a.Data) {
 			a.Target = "dynamodb"
 		}
+	}
+	if targets := []string{"cassandra", "keyspaces", "scylla", "dynamodb"}; !slices.Contains(targets, a.Target) {
+		return fmt.Errorf("--target %s: is none of %s", a.Target, strings.Join(targets, ", "))
 	}
 	a.types = make(map[string]*value.Type)
 	for column, name := range a.Type {

@@ -69,7 +69,7 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	}
 	s := &Study{o: o, p: p, qs: qs, measured: make(map[string]*profile.Measured), fixed: make(map[string]int), best: make(map[string]*Design)}
 	if p.Rows == 0 {
-		return nil, fmt.Errorf("%s: has no rows to judge by", p.Data)
+		return nil, fmt.Errorf("%s: has no rows to judge by, at the most the names of columns", p.Data)
 	}
 	if err := s.findTime(); err != nil {
 		return nil, err

@@ -169,6 +169,11 @@ func openError(name string, err error) error {
 		if near := Nearest(filepath.Base(name), names); near != "" {
 			hint = fmt.Sprintf("did you mean %s?", filepath.Join(filepath.Dir(name), near))
 		}
+		for _, live := range []string{"cql://HOST/KEYSPACE.TABLE", "dynamodb://HOST:PORT/TABLE"} {
+			if scheme, _, _ := strings.Cut(live, "://"); strings.HasPrefix(name, scheme+":") {
+				hint = "a live table is " + live
+			}
+		}
 	case errors.Is(err, fs.ErrPermission):
 		err = errors.New("may not be read")
 	}
