@@ -20,30 +20,11 @@ import (
 func AdviceHTML(out io.Writer, r *advice.Report, show bool, salt []byte) error {
 	p := &page{w: bufio.NewWriter(out)}
 	hide := redactor{show: show, salt: salt, r: r}
-	p.put(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>`, "A primary key for "+r.Data, `</title>
-<style>`)
-	p.raw(Style)
-	p.raw(`</style>
-</head>
-<body>
-<a class="skip" href="#designs">Skip to the designs</a>
-<header>
-`)
-	p.put(`<h1>A primary key for `, r.Data, "</h1>\n")
+	p.begin("A primary key for "+r.Data, "designs")
 	p.put("<p>", gist(r), "")
 	p.raw("</p>\n</header>\n<main>\n")
 	p.adviceBody(r, hide)
-	p.raw("</main>\n</body>\n</html>\n")
-	if p.err != nil {
-		return p.err
-	}
-	return p.w.Flush()
+	return p.end()
 }
 
 // AdviceFragment writes what AdviceHTML has between its heading and its end: what a
@@ -52,10 +33,7 @@ func AdviceFragment(out io.Writer, r *advice.Report, show bool, salt []byte) err
 	p := &page{w: bufio.NewWriter(out)}
 	p.put("<p>", gist(r), "</p>\n")
 	p.adviceBody(r, redactor{show: show, salt: salt, r: r})
-	if p.err != nil {
-		return p.err
-	}
-	return p.w.Flush()
+	return p.flush()
 }
 
 func gist(r *advice.Report) string {

@@ -18,10 +18,7 @@ func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) 
 	if len(drawn) > 0 {
 		p.comparison("compare", r, drawn, redactor{show: true})
 	}
-	if p.err != nil {
-		return p.err
-	}
-	return p.w.Flush()
+	return p.flush()
 }
 
 // sideBySide has a column for each design.

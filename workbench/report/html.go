@@ -20,22 +20,7 @@ const (
 // HTML writes a report as one file: no script, nothing loaded.
 func HTML(out io.Writer, r *simulation.Report) error {
 	p := &page{w: bufio.NewWriter(out)}
-	p.put(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>`, "Partition keys on "+r.Data, `</title>
-<style>`)
-	p.raw(Style)
-	p.raw(`</style>
-</head>
-<body>
-<a class="skip" href="#keys">Skip to the keys</a>
-<header>
-`)
-	p.put(`<h1>Partition keys on `, r.Data, "</h1>\n")
+	p.begin("Partition keys on "+r.Data, "keys")
 	p.put(`<p>`, fmt.Sprintf("%s rows over %s partitions, %s.", count(r.Rows), count(int64(r.Partitions)), placement(r)))
 	if r.BadRows > 0 {
 		p.put(" ", count(r.BadRows)+" bad rows were passed over.", "")
@@ -49,11 +34,7 @@ func HTML(out io.Writer, r *simulation.Report) error {
 	}
 	p.raw("</div>\n")
 	p.moves(r)
-	p.raw("</main>\n</body>\n</html>\n")
-	if p.err != nil {
-		return p.err
-	}
-	return p.w.Flush()
+	return p.end()
 }
 
 // page writes HTML; the first error stays.
@@ -66,6 +47,39 @@ func (p *page) raw(s string) {
 	if p.err == nil {
 		_, p.err = p.w.WriteString(s)
 	}
+}
+
+// begin begins a page up to its introduction; part is the id of what the reader may
+// skip to, and its name.
+func (p *page) begin(title, part string) {
+	p.put(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>`, title, `</title>
+<style>`)
+	p.raw(Style)
+	p.put(`</style>
+</head>
+<body>
+<a class="skip" href="#`, part, `">Skip to the `, part, `</a>
+<header>
+<h1>`, title, "</h1>\n")
+}
+
+// end ends what begin began.
+func (p *page) end() error {
+	p.raw("</main>\n</body>\n</html>\n")
+	return p.flush()
+}
+
+func (p *page) flush() error {
+	if p.err != nil {
+		return p.err
+	}
+	return p.w.Flush()
 }
 
 // put writes markup, text, markup, text, … ; every second argument is escaped.

@@ -19,22 +19,7 @@ import (
 func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte) error {
 	p := &page{w: bufio.NewWriter(out)}
 	hide := redactor{show: show, salt: salt}
-	p.put(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>`, "Partitions of "+r.Table, `</title>
-<style>`)
-	p.raw(Style)
-	p.raw(`</style>
-</head>
-<body>
-<a class="skip" href="#sizes">Skip to the sizes</a>
-<header>
-`)
-	p.put(`<h1>Partitions of `, r.Table, "</h1>\n")
+	p.begin("Partitions of "+r.Table, "sizes")
 	p.put("<p>", fmt.Sprintf("%s; %s.", r.Store, r.At.UTC().Format("2006-01-02 15:04 UTC")), "</p>\n</header>\n<main>\n")
 	p.inspectionVerdict(r)
 	p.inspectionSizes(r)
@@ -48,11 +33,7 @@ func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte)
 	p.inspectionLargest(r, hide)
 	p.inspectionKey(r)
 	p.inspectionHidden(r, hide)
-	p.raw("</main>\n</body>\n</html>\n")
-	if p.err != nil {
-		return p.err
-	}
-	return p.w.Flush()
+	return p.end()
 }
 
 // inspectionVerdict says first what is wrong, and what the rest is of.
