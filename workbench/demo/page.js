@@ -28,7 +28,7 @@ function course(t, r, i) {
   const seconds = r.warm_up_seconds + r.seconds, width = 640, height = 120, left = 52, most = 2 * r.writes_per_second;
   const words = t.state === "waiting" ? t.title + ": not begun." :
     t.title + ": " + number(t.accepted_per_second) + " of " + number(r.writes_per_second) + " writes a second are accepted.";
-  const svg = draw("svg", { class: "course", viewBox: "0 0 " + (left + width + 4) + " " + (height + 22), role: "img", "aria-labelledby": "course" + i });
+  const svg = draw("svg", { class: "course", viewBox: "0 -6 " + (left + width + 4) + " " + (height + 28), role: "img", "aria-labelledby": "course" + i });
   svg.append(draw("title", { id: "course" + i }, words));
   for (const v of [0, r.writes_per_second, most]) {
     const y = 4 + height * (1 - v / most);
