@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -19,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/live"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -153,7 +153,7 @@ func adviseHint(err error) string {
 	case errors.As(err, &column):
 		return columnHint(column.Column, column.Columns)
 	}
-	if hint := cmp.Or(live.Hint(err), livedynamo.Hint(err)); hint != "" {
+	if hint := livetable.Hint(err); hint != "" {
 		return hint
 	}
 	return rows.Hint(err)

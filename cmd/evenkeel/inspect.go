@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/live"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/report"
@@ -151,7 +152,7 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 // carryOut reads what was planned, and reports on what was read.
 func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Context, why error) (*inspection.Report, error)) error {
 	why := s.read(ctx)
-	if errors.Is(why, live.ErrDropped) || errors.Is(why, livedynamo.ErrDropped) {
+	if errors.Is(why, livetable.ErrDropped) {
 		s.forget()
 		return why
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -10,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/live"
-	"github.com/evenkeel/evenkeel/workbench/livedynamo"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
 // liveFlags say how to connect to a live table.
@@ -69,7 +68,7 @@ func (f *liveFlags) options(at live.Address) (live.Options, error) {
 // liveHint gives an error of a live table its way out.
 func liveHint(err error) error {
 	var h *hinted
-	if hint := cmp.Or(live.Hint(err), livedynamo.Hint(err)); hint != "" && !errors.As(err, &h) {
+	if hint := livetable.Hint(err); hint != "" && !errors.As(err, &h) {
 		return withHint(err, "%s", hint)
 	}
 	return err

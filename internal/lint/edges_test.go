@@ -12,7 +12,7 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "catalog", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
 		"cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "dynamo/api", "dynamo/attribute", "dynamo/exception", "shard",
-		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/nodetool", "workbench/page",
+		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -91,8 +91,9 @@ var edges = map[string][]string{
 	},
 	"workbench/inspection": {"cql/schema", "cql/syntax", "cql/value", "dynamo/api", "partitioner", "workbench/capacity", "workbench/prices"},
 	"workbench/keys":       {"shard"},
-	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/rows"},
-	"workbench/livedynamo": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "partitioner", "shard", "workbench/rows"},
+	"workbench/live":       {"catalog", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "workbench/livetable", "workbench/rows"},
+	"workbench/livedynamo": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "partitioner", "shard", "workbench/livetable", "workbench/rows"},
+	"workbench/livetable":  {},
 	"workbench/nodetool":   {},
 	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/livedynamo", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},

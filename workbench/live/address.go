@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
 // Scheme is how an address of this package begins.
@@ -30,7 +31,7 @@ func Is(text string) bool { return strings.HasPrefix(text, Scheme) }
 // CQL's form: without double quotes they are folded to lower case.
 func Parse(text string) (Address, error) {
 	bad := func(hint, format string, args ...any) (Address, error) {
-		return Address{}, &Error{At: text, Err: fmt.Errorf(format, args...), hint: hint}
+		return Address{}, &livetable.Error{At: text, Err: fmt.Errorf(format, args...), Hint: hint}
 	}
 	const form = "cql://[user@]host[:port]/keyspace.table"
 	rest, ok := strings.CutPrefix(text, Scheme)
@@ -46,7 +47,7 @@ func Parse(text string) (Address, error) {
 		user, _, password := strings.Cut(authority[:at], ":")
 		if password {
 			shown := Scheme + user + "@" + authority[at+1:] + "/" + path
-			return Address{}, &Error{At: shown, Err: fmt.Errorf("has a password in it, where others can read it"), hint: "put it into a file: --password-file FILE"}
+			return Address{}, &livetable.Error{At: shown, Err: fmt.Errorf("has a password in it, where others can read it"), Hint: "put it into a file: --password-file FILE"}
 		}
 		name, err := url.PathUnescape(user)
 		if err != nil || name == "" {

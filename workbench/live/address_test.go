@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
 func TestParse(t *testing.T) {
@@ -41,8 +42,8 @@ func TestParse(t *testing.T) {
 		{"cql://@h/k.t", "is no user"},
 	} {
 		_, err := live.Parse(c.text)
-		if err == nil || !strings.Contains(err.Error(), c.want) || live.Hint(err) == "" || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v (hint %q), want %s", c.text, err, live.Hint(err), c.want)
+		if err == nil || !strings.Contains(err.Error(), c.want) || livetable.Hint(err) == "" || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v (hint %q), want %s", c.text, err, livetable.Hint(err), c.want)
 		}
 	}
 }

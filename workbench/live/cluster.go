@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
 // Cluster is what the store says of itself.
@@ -48,7 +49,7 @@ func (t *Table) Cluster(ctx context.Context) (*Cluster, error) {
 		return nil, err
 	}
 	if len(local) != 1 {
-		return nil, &Error{At: strings.Join(t.at.Hosts, ", "), Err: fmt.Errorf("system.local has %d rows", len(local))}
+		return nil, &livetable.Error{At: strings.Join(t.at.Hosts, ", "), Err: fmt.Errorf("system.local has %d rows", len(local))}
 	}
 	me := local[0]
 	c := &Cluster{Name: string(me["cluster_name"]), Release: string(me["release_version"])}
@@ -98,7 +99,7 @@ func nodeOf(row catalog.Row, addresses ...string) (Node, error) {
 	for p := texts.Parts(row["tokens"]); p.Next(); {
 		token, err := strconv.ParseInt(string(p.Part()), 10, 64)
 		if err != nil {
-			return n, &Error{At: "node " + n.Address, Err: fmt.Errorf("token %.40s is not Murmur3Partitioner's", p.Part()), hint: "only clusters with Murmur3Partitioner are read by ranges of tokens"}
+			return n, &livetable.Error{At: "node " + n.Address, Err: fmt.Errorf("token %.40s is not Murmur3Partitioner's", p.Part()), Hint: "only clusters with Murmur3Partitioner are read by ranges of tokens"}
 		}
 		n.Tokens = append(n.Tokens, token)
 	}
@@ -250,7 +251,7 @@ func (t *Table) Same(ctx context.Context) error {
 		return err
 	}
 	if len(found) == 0 || [16]byte(append(found[0]["id"], make([]byte, 16)...)) != t.schema.ID {
-		return &Error{At: t.at.Name(), Err: ErrDropped, hint: "look at it again when it is there; what was counted so far is of no use for another table"}
+		return livetable.Dropped(t.at.Name())
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -39,7 +40,7 @@ type Table struct {
 	session  *gocql.Session
 	keyspace *schema.Keyspace
 	schema   *schema.Table
-	limit    limiter
+	limit    livetable.Limiter
 	patience time.Duration
 }
 
@@ -79,7 +80,7 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 		}
 		return nil, connecting(a, err, o.TLS != nil)
 	}
-	t := &Table{at: a, session: session, limit: limiter{rate: o.Rate}, patience: o.Patience}
+	t := &Table{at: a, session: session, limit: livetable.Limiter{Rate: o.Rate}, patience: o.Patience}
 	if err := t.describe(ctx); err != nil {
 		session.Close()
 		return nil, err
@@ -135,7 +136,7 @@ func (t *Table) describe(ctx context.Context) error {
 		for _, r := range all {
 			names = append(names, string(r["keyspace_name"]))
 		}
-		return &Error{At: strings.Join(t.at.Hosts, ", "), Err: fmt.Errorf("there is no keyspace %s", Identifier(t.at.Keyspace)), hint: nearest(t.at.Keyspace, names, "keyspaces")}
+		return &livetable.Error{At: strings.Join(t.at.Hosts, ", "), Err: fmt.Errorf("there is no keyspace %s", Identifier(t.at.Keyspace)), Hint: nearest(t.at.Keyspace, names, "keyspaces")}
 	}
 	t.schema = t.keyspace.Tables[t.at.Table]
 	if t.schema == nil {
@@ -143,7 +144,7 @@ func (t *Table) describe(ctx context.Context) error {
 		for n := range t.keyspace.Tables {
 			names = append(names, n)
 		}
-		return &Error{At: "keyspace " + Identifier(t.at.Keyspace), Err: fmt.Errorf("there is no table %s", Identifier(t.at.Table)), hint: nearest(t.at.Table, names, "tables")}
+		return &livetable.Error{At: "keyspace " + Identifier(t.at.Keyspace), Err: fmt.Errorf("there is no table %s", Identifier(t.at.Table)), Hint: nearest(t.at.Table, names, "tables")}
 	}
 	return nil
 }
@@ -247,8 +248,8 @@ func (t *Table) Query(ctx context.Context, cql string, values ...[]byte) ([]cata
 // Absent says that an error is the store's for a table or column that it does not
 // have, or may not be read.
 func Absent(err error) bool {
-	var e *Error
-	if errors.As(err, &e) && errors.Is(e.Err, ErrDropped) {
+	var e *livetable.Error
+	if errors.As(err, &e) && errors.Is(e.Err, livetable.ErrDropped) {
 		return true
 	}
 	c := code(err)

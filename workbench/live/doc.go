@@ -27,10 +27,11 @@
 // It promises:
 //
 //  1. It only reads: every statement is a SELECT.
-//  2. An error names the table or the host, and has a way out (Hint).
+//  2. An error names the table or the host, and has a way out (livetable.Hint).
 //  3. Options.Rate bounds the rows read a second over all goroutines.
 //  4. Memory is bounded by pages: one for each Read that is under way.
 //
 // It is the workbench's rim: it connects. It imports catalog (which reads schemas),
-// cql/schema, cql/syntax, cql/value, cql/wire and workbench/rows.
+// cql/schema, cql/syntax, cql/value, cql/wire, workbench/livetable and
+// workbench/rows.
 package live

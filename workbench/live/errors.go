@@ -8,33 +8,9 @@ import (
 	"strings"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
-
-// Error is what a store refused or could not do. At says where: an address, a host
-// or a table.
-type Error struct {
-	At   string
-	Err  error
-	hint string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.At, e.Err) }
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint is the way out of an error of this package, "" where there is none.
-func Hint(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.hint
-	}
-	return ""
-}
-
-// ErrDropped says that the table is gone, or another of its name has come.
-var ErrDropped = errors.New("the table was dropped meanwhile")
-
-// ErrLost says that the store does not answer any more.
-var ErrLost = errors.New("the store does not answer")
 
 // Codes of native_protocol_v5.spec §8 that asking again does not help against.
 var final = map[int]bool{
@@ -65,28 +41,28 @@ func connecting(a Address, err error, secured bool) error {
 	hosts := strings.Join(a.Hosts, ", ")
 	text := err.Error()
 	var dns *net.DNSError
-	e := &Error{At: hosts, Err: err}
+	e := &livetable.Error{At: hosts, Err: err}
 	lower := strings.ToLower(text)
 	switch {
 	case strings.Contains(text, "Provided username") || strings.Contains(text, "Bad credentials") || code(err) == gocql.ErrCodeCredentials:
-		e.Err, e.hint = fmt.Errorf("user %s is not let in: name or password is wrong", a.User), "the password is the first line of --password-file FILE; the user is in the address, cql://user@host/…"
+		e.Err, e.Hint = fmt.Errorf("user %s is not let in: name or password is wrong", a.User), "the password is the first line of --password-file FILE; the user is in the address, cql://user@host/…"
 	case strings.Contains(text, "authentication required"):
-		e.Err, e.hint = errors.New("asks for a user and a password"), "cql://user@host/keyspace.table --password-file FILE"
+		e.Err, e.Hint = errors.New("asks for a user and a password"), "cql://user@host/keyspace.table --password-file FILE"
 	case errors.As(err, &dns) || strings.Contains(text, "no such host") || strings.Contains(text, "failed to resolve"):
-		e.Err, e.hint = errors.New("no machine has that name"), "check the host in the address"
+		e.Err, e.Hint = errors.New("no machine has that name"), "check the host in the address"
 	case strings.Contains(text, "connection refused"):
-		e.Err, e.hint = errors.New("nothing listens there"), "is the store running, and is this its native_transport_port (9042 mostly)?"
+		e.Err, e.Hint = errors.New("nothing listens there"), "is the store running, and is this its native_transport_port (9042 mostly)?"
 	case strings.Contains(lower, "tls") || strings.Contains(lower, "x509") || strings.Contains(lower, "certificate"):
-		e.hint = "--tls speaks TLS, --tls-ca FILE names the certificates that the store's is checked against"
+		e.Hint = "--tls speaks TLS, --tls-ca FILE names the certificates that the store's is checked against"
 		if secured && (strings.Contains(text, "first record does not look like a TLS") || strings.Contains(text, "EOF")) {
-			e.hint = "the store does not speak TLS there: leave out --tls"
+			e.Hint = "the store does not speak TLS there: leave out --tls"
 		}
 	case strings.Contains(lower, "protocol") || strings.Contains(text, "EOF") || strings.Contains(lower, "reset by peer") || strings.Contains(text, "invalid header"):
-		e.Err, e.hint = fmt.Errorf("what listens there does not speak CQL, or not this way (%s)", brief(text)), "is this the port of the native protocol (9042 mostly)? Where it wants TLS: --tls"
+		e.Err, e.Hint = fmt.Errorf("what listens there does not speak CQL, or not this way (%s)", brief(text)), "is this the port of the native protocol (9042 mostly)? Where it wants TLS: --tls"
 	case strings.Contains(lower, "timeout") || strings.Contains(lower, "deadline") || errors.Is(err, gocql.ErrNoConnectionsStarted):
-		e.Err, e.hint = fmt.Errorf("does not answer (%s)", brief(text)), "check host and port, and that no firewall is between; where the port wants TLS: --tls"
+		e.Err, e.Hint = fmt.Errorf("does not answer (%s)", brief(text)), "check host and port, and that no firewall is between; where the port wants TLS: --tls"
 	default:
-		e.hint = "check host and port in the address"
+		e.Hint = "check host and port in the address"
 	}
 	return e
 }
@@ -104,28 +80,28 @@ func brief(text string) string {
 // reading makes of what the driver says of a statement an error that names its
 // cause.
 func (t *Table) reading(err error) error {
-	e := &Error{At: t.at.Name(), Err: err}
+	e := &livetable.Error{At: t.at.Name(), Err: err}
 	text := err.Error()
 	switch c := code(err); {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
 	case c == gocql.ErrCodeInvalid && (strings.Contains(text, "unconfigured table") || strings.Contains(text, "does not exist") || strings.Contains(text, "Keyspace")),
 		strings.Contains(text, "Unknown table"), strings.Contains(text, "UnknownTable"), strings.Contains(text, "Unknown keyspace"):
-		e.Err, e.hint = ErrDropped, "look at it again when it is there; what was counted so far is of no use for another table"
+		return livetable.Dropped(e.At)
 	case c == gocql.ErrCodeUnauthorized:
 		user := t.at.User
 		if user == "" {
 			user = "anonymous"
 		}
-		e.Err, e.hint = fmt.Errorf("user %s may not read it: %s", user, text), fmt.Sprintf("GRANT SELECT ON %s TO …", t.at.Name())
+		e.Err, e.Hint = fmt.Errorf("user %s may not read it: %s", user, text), fmt.Sprintf("GRANT SELECT ON %s TO …", t.at.Name())
 	case c == gocql.ErrCodeUnavailable:
-		e.Err, e.hint = fmt.Errorf("too few replicas are up: %s", text), "nodetool status says which nodes are down"
+		e.Err, e.Hint = fmt.Errorf("too few replicas are up: %s", text), "nodetool status says which nodes are down"
 	case c == gocql.ErrCodeReadTimeout || errors.Is(err, gocql.ErrTimeoutNoResponse):
-		e.Err, e.hint = fmt.Errorf("reading takes longer than the store allows: %s", brief(text)), "a lower --rate leaves it more time"
+		e.Err, e.Hint = fmt.Errorf("reading takes longer than the store allows: %s", brief(text)), "a lower --rate leaves it more time"
 	case c != 0:
 		e.Err = errors.New(text)
 	default:
-		e.Err, e.hint = fmt.Errorf("%w: %s", ErrLost, brief(text)), "the same command goes on where this one stopped"
+		e.Err, e.Hint = fmt.Errorf("%w: %s", livetable.ErrLost, brief(text)), "the same command goes on where this one stopped"
 	}
 	return e
 }

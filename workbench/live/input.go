@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -176,7 +177,7 @@ func (r *Rows) places(wanted []string) ([]int, error) {
 			for _, c := range r.columns {
 				names = append(names, c.Name)
 			}
-			return nil, &Error{At: r.t.at.Name(), Err: fmt.Errorf("there is no column %q", name), hint: nearest(name, names, "columns")}
+			return nil, &livetable.Error{At: r.t.at.Name(), Err: fmt.Errorf("there is no column %q", name), Hint: nearest(name, names, "columns")}
 		}
 		at = append(at, i)
 	}

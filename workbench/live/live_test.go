@@ -16,6 +16,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -129,8 +130,8 @@ func TestRowsAgain(t *testing.T) {
 			if len(want) != 0 {
 				t.Errorf("rows %v did not come", want)
 			}
-			if _, err := r.Scan(t.Context(), rows.ScanOptions{Columns: []string{"mixed"}}, nil); err == nil || !strings.Contains(live.Hint(err), "did you mean") {
-				t.Errorf("an unknown column: %v (%s)", err, live.Hint(err))
+			if _, err := r.Scan(t.Context(), rows.ScanOptions{Columns: []string{"mixed"}}, nil); err == nil || !strings.Contains(livetable.Hint(err), "did you mean") {
+				t.Errorf("an unknown column: %v (%s)", err, livetable.Hint(err))
 			}
 		})
 	}
@@ -225,7 +226,7 @@ func TestCluster(t *testing.T) {
 			}
 			c.do("DROP TABLE " + c.keyspace + ".t")
 			c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
-			if err := table.Same(t.Context()); !errors.Is(err, live.ErrDropped) {
+			if err := table.Same(t.Context()); !errors.Is(err, livetable.ErrDropped) {
 				t.Errorf("another table of that name: %v", err)
 			}
 		})
@@ -247,8 +248,8 @@ func TestDropped(t *testing.T) {
 				}
 				return nil
 			})
-			if !errors.Is(err, live.ErrDropped) || live.Hint(err) == "" || !strings.Contains(err.Error(), c.keyspace+".t") {
-				t.Errorf("%v (hint %q)", err, live.Hint(err))
+			if !errors.Is(err, livetable.ErrDropped) || livetable.Hint(err) == "" || !strings.Contains(err.Error(), c.keyspace+".t") {
+				t.Errorf("%v (hint %q)", err, livetable.Hint(err))
 			}
 		})
 	}
@@ -292,8 +293,8 @@ func TestLost(t *testing.T) {
 			p.set(true)
 		}
 	})
-	if !errors.Is(err, live.ErrLost) || live.Hint(err) == "" {
-		t.Errorf("%v (hint %q)", err, live.Hint(err))
+	if !errors.Is(err, livetable.ErrLost) || livetable.Hint(err) == "" {
+		t.Errorf("%v (hint %q)", err, livetable.Hint(err))
 	}
 }
 
@@ -326,8 +327,8 @@ func TestNotThere(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err = live.Open(t.Context(), at, live.Options{})
-				if err == nil || !strings.Contains(err.Error(), table.want) || !strings.Contains(live.Hint(err), table.hint) {
-					t.Errorf("%s: %v (hint %q)", table.name, err, live.Hint(err))
+				if err == nil || !strings.Contains(err.Error(), table.want) || !strings.Contains(livetable.Hint(err), table.hint) {
+					t.Errorf("%s: %v (hint %q)", table.name, err, livetable.Hint(err))
 				}
 			}
 		})
@@ -367,8 +368,8 @@ func TestNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = live.Open(t.Context(), at, live.Options{})
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(live.Hint(err), c.hint) {
-			t.Errorf("%s: %v (hint %q)", c.host, err, live.Hint(err))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(livetable.Hint(err), c.hint) {
+			t.Errorf("%s: %v (hint %q)", c.host, err, livetable.Hint(err))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
@@ -90,7 +89,7 @@ func (t *Table) Read(ctx context.Context, r Range, s Selection, each func(row *R
 		if err != nil {
 			return err
 		}
-		if err := t.limit.wait(ctx, n); err != nil {
+		if err := t.limit.Wait(ctx, float64(n)); err != nil {
 			return err
 		}
 		if len(next) == 0 {
@@ -160,35 +159,5 @@ func (t *Table) page(ctx context.Context, statement string, r Range, size int, s
 			return n, nil, t.reading(err)
 		}
 		return n, next, nil
-	}
-}
-
-// limiter keeps rows to a rate over all who read.
-type limiter struct {
-	rate float64
-	mu   sync.Mutex
-	free time.Time // when what was read so far is paid
-}
-
-// wait returns when n rows more may have been read.
-func (l *limiter) wait(ctx context.Context, n int) error {
-	if l.rate <= 0 || n == 0 {
-		return ctx.Err()
-	}
-	l.mu.Lock()
-	now := time.Now()
-	if l.free.Before(now) {
-		l.free = now
-	}
-	l.free = l.free.Add(time.Duration(float64(n) / l.rate * float64(time.Second)))
-	until := l.free
-	l.mu.Unlock()
-	t := time.NewTimer(time.Until(until))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
 // Schemes of addresses.
@@ -38,7 +40,7 @@ var (
 // one.
 func Parse(text string) (Address, error) {
 	bad := func(hint, format string, args ...any) (Address, error) {
-		return Address{}, &Error{At: text, Err: fmt.Errorf(format, args...), hint: hint}
+		return Address{}, &livetable.Error{At: text, Err: fmt.Errorf(format, args...), Hint: hint}
 	}
 	rest, secure := strings.CutPrefix(text, SecureScheme)
 	if !secure {
@@ -50,7 +52,7 @@ func Parse(text string) (Address, error) {
 	host, name, ok := strings.Cut(rest, "/")
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		shown := strings.Replace(text, host[:at+1], "", 1)
-		return Address{}, &Error{At: shown, Err: fmt.Errorf("has a user in it"), hint: "credentials come from where AWS's tools take them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, …"}
+		return Address{}, &livetable.Error{At: shown, Err: fmt.Errorf("has a user in it"), Hint: "credentials come from where AWS's tools take them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, …"}
 	}
 	if !ok || name == "" {
 		return bad("write "+form, "names no table")

@@ -26,11 +26,11 @@
 // It promises:
 //
 //  1. It only reads: DescribeTable, ListTables, ListTagsOfResource, Scan.
-//  2. An error names the table or the endpoint, and has a way out (Hint).
+//  2. An error names the table or the endpoint, and has a way out (livetable.Hint).
 //  3. Options.Rate bounds the items, Options.Units the read units a second over all
 //     goroutines.
 //  4. Memory is bounded by pages: one for each Scan that is under way.
 //
 // It is the workbench's rim: it connects. It imports dynamo/attribute, partitioner,
-// shard and workbench/rows.
+// shard, workbench/livetable and workbench/rows.
 package livedynamo

@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
@@ -57,8 +58,8 @@ func TestParse(t *testing.T) {
 		{"dynamodb://AKIA:hush@us-east-1/Invoices", "has a user in it", "AWS_PROFILE"},
 	} {
 		_, err := livedynamo.Parse(c.text)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(livedynamo.Hint(err), c.hint) || livedynamo.Hint(err) == "" || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%s: %v (hint %q), want %s", c.text, err, livedynamo.Hint(err), c.want)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(livetable.Hint(err), c.hint) || livetable.Hint(err) == "" || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v (hint %q), want %s", c.text, err, livetable.Hint(err), c.want)
 		}
 	}
 }
@@ -288,8 +289,8 @@ func TestErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = livedynamo.Open(t.Context(), at, livedynamo.Options{})
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(livedynamo.Hint(err), c.hint) {
-			t.Errorf("%s: %v (hint %q)", c.address, err, livedynamo.Hint(err))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(livetable.Hint(err), c.hint) {
+			t.Errorf("%s: %v (hint %q)", c.address, err, livetable.Hint(err))
 		}
 	}
 	if _, _, err := open(t, url, "Invoices", livedynamo.Options{}).Rows(t.Context(), livedynamo.RowsOptions{}); err == nil || !strings.Contains(err.Error(), "has no items") {
@@ -301,8 +302,8 @@ func TestErrors(t *testing.T) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	at, _ := livedynamo.Parse("dynamodb://eu-west-1/Invoices")
-	if _, err := livedynamo.Open(t.Context(), at, livedynamo.Options{}); err == nil || !strings.Contains(err.Error(), "there are no credentials") || !strings.Contains(livedynamo.Hint(err), "AWS_PROFILE") {
-		t.Errorf("without credentials: %v (%s)", err, livedynamo.Hint(err))
+	if _, err := livedynamo.Open(t.Context(), at, livedynamo.Options{}); err == nil || !strings.Contains(err.Error(), "there are no credentials") || !strings.Contains(livetable.Hint(err), "AWS_PROFILE") {
+		t.Errorf("without credentials: %v (%s)", err, livetable.Hint(err))
 	}
 }
 
@@ -318,11 +319,11 @@ func TestSame(t *testing.T) {
 	if _, err := client(url).DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
 		t.Fatal(err)
 	}
-	if err := tb.Same(t.Context()); !errors.Is(err, livedynamo.ErrDropped) {
+	if err := tb.Same(t.Context()); !errors.Is(err, livetable.ErrDropped) {
 		t.Error(err)
 	}
 	invoices(t, url, "Invoices", nil, nil)
-	if err := tb.Same(t.Context()); !errors.Is(err, livedynamo.ErrDropped) {
+	if err := tb.Same(t.Context()); !errors.Is(err, livetable.ErrDropped) {
 		t.Error(err)
 	}
 }

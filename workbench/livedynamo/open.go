@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -39,8 +40,8 @@ type Table struct {
 	client *dynamodb.Client
 	idle   func() // closes connections that nobody uses
 	table  Description
-	items  limiter
-	units  limiter
+	items  livetable.Limiter
+	units  livetable.Limiter
 }
 
 // Key is an attribute of a key.
@@ -92,11 +93,11 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &Error{At: a.String(), Err: err, hint: "check AWS_PROFILE, AWS_CONFIG_FILE and what they name"}
+		return nil, &livetable.Error{At: a.String(), Err: err, Hint: "check AWS_PROFILE, AWS_CONFIG_FILE and what they name"}
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true}
 	cfg.HTTPClient = &http.Client{Timeout: o.Timeout, Transport: transport}
-	t := &Table{at: a, items: limiter{rate: o.Rate}, idle: transport.CloseIdleConnections}
+	t := &Table{at: a, items: livetable.Limiter{Rate: o.Rate}, idle: transport.CloseIdleConnections}
 	client := func(attempts int) *dynamodb.Client {
 		return dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 			if a.Endpoint != "" {
@@ -114,8 +115,8 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 		return nil, err
 	}
 	t.client = client(o.Attempts)
-	if t.units.rate = o.Units; o.Units == 0 && !t.table.OnDemand {
-		t.units.rate = math.Max(1, float64(t.table.ReadUnits)/2)
+	if t.units.Rate = o.Units; o.Units == 0 && !t.table.OnDemand {
+		t.units.Rate = math.Max(1, float64(t.table.ReadUnits)/2)
 	}
 	return t, nil
 }
@@ -146,17 +147,17 @@ func (t *Table) describe(ctx context.Context) error {
 	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.at.Table})
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {
-		return &Error{At: t.at.Host(), Err: fmt.Errorf("there is no table %s", t.at.Table), hint: t.nearest(ctx)}
+		return &livetable.Error{At: t.at.Host(), Err: fmt.Errorf("there is no table %s", t.at.Table), Hint: t.nearest(ctx)}
 	}
 	if err != nil {
 		return t.at.explain(err)
 	}
 	if out.Table == nil {
-		return &Error{At: t.at.Host(), Err: errors.New("what listens there is no DynamoDB"), hint: "is this the port of the DynamoDB API (8000 mostly)?"}
+		return &livetable.Error{At: t.at.Host(), Err: errors.New("what listens there is no DynamoDB"), Hint: "is this the port of the DynamoDB API (8000 mostly)?"}
 	}
 	d, err := description(out.Table)
 	if err != nil {
-		return &Error{At: "table " + t.at.Table, Err: err}
+		return &livetable.Error{At: "table " + t.at.Table, Err: err}
 	}
 	d.Shards = 1
 	if out.Table.TableArn != nil {
@@ -176,7 +177,7 @@ func (t *Table) Same(ctx context.Context) error {
 		return t.at.explain(err)
 	}
 	if d, err := description(out.Table); err != nil || d.ID != t.table.ID {
-		return &Error{At: "table " + t.at.Table, Err: ErrDropped, hint: "look at it again; what was counted so far is of no use for another table"}
+		return livetable.Dropped("table " + t.at.Table)
 	}
 	return nil
 }
@@ -301,4 +302,4 @@ func (t *Table) Address() Address { return t.at }
 func (t *Table) Table() Description { return t.table }
 
 // Units is how many read units a second it takes at most, 0 where nothing bounds it.
-func (t *Table) Units() float64 { return t.units.rate }
+func (t *Table) Units() float64 { return t.units.Rate }

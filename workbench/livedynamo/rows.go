@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -67,7 +68,7 @@ func (t *Table) Rows(ctx context.Context, o RowsOptions) (in *rows.Source, done 
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			err = cause
 		} else if errors.As(err, &bad) {
-			err = &Error{At: "table " + t.at.Table, Err: errors.New("has no items"), hint: "advice and simulations are of rows: load some, or give a file"}
+			err = &livetable.Error{At: "table " + t.at.Table, Err: errors.New("has no items"), Hint: "advice and simulations are of rows: load some, or give a file"}
 		}
 		return nil, nil, err
 	}

@@ -3,8 +3,6 @@ package livedynamo
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
 // MaxSegments is how many segments a Scan may have.
@@ -52,7 +51,7 @@ func (t *Table) scan(ctx context.Context, s Segment, limit int, each func(attrib
 		for _, it := range page.Items {
 			item, err := itemOf(it)
 			if err != nil {
-				return units, &Error{At: "table " + t.at.Table, Err: err}
+				return units, &livetable.Error{At: "table " + t.at.Table, Err: err}
 			}
 			if err := each(item); err != nil {
 				return units, err
@@ -61,10 +60,10 @@ func (t *Table) scan(ctx context.Context, s Segment, limit int, each func(attrib
 		if err := paged(); err != nil {
 			return units, err
 		}
-		if err := t.items.wait(ctx, float64(len(page.Items))); err != nil {
+		if err := t.items.Wait(ctx, float64(len(page.Items))); err != nil {
 			return units, err
 		}
-		if err := t.units.wait(ctx, took); err != nil {
+		if err := t.units.Wait(ctx, took); err != nil {
 			return units, err
 		}
 		if len(page.LastEvaluatedKey) == 0 {
@@ -143,34 +142,4 @@ func (t *Table) Shard(it attribute.Item) int {
 	sort, _ := it.Get(t.table.Sort.Name)
 	l := shard.Layout{N: t.table.Shards}
 	return l.ShardOf(nil, []byte(sort.Text()))
-}
-
-// limiter keeps what is read to a rate over all who read.
-type limiter struct {
-	rate float64
-	mu   sync.Mutex
-	free time.Time // when what was read so far is paid
-}
-
-// wait returns when n more may have been read.
-func (l *limiter) wait(ctx context.Context, n float64) error {
-	if l.rate <= 0 || n == 0 {
-		return ctx.Err()
-	}
-	l.mu.Lock()
-	now := time.Now()
-	if l.free.Before(now) {
-		l.free = now
-	}
-	l.free = l.free.Add(time.Duration(n / l.rate * float64(time.Second)))
-	until := l.free
-	l.mu.Unlock()
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,0 +1,38 @@
+package livetable
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Limiter keeps what is read to a rate over all who read.
+type Limiter struct {
+	Rate float64 // a second; 0: any. Set before the first Wait
+
+	mu   sync.Mutex
+	free time.Time // when what was read so far is paid
+}
+
+// Wait returns when n more may have been read.
+func (l *Limiter) Wait(ctx context.Context, n float64) error {
+	if l.Rate <= 0 || n == 0 {
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	now := time.Now()
+	if l.free.Before(now) {
+		l.free = now
+	}
+	l.free = l.free.Add(time.Duration(n / l.Rate * float64(time.Second)))
+	until := l.free
+	l.mu.Unlock()
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
