@@ -138,16 +138,25 @@ func (r *Router) sharded(name string) (*entry, error) {
 	return (*r.tables.Load())[name], nil
 }
 
+// usable returns the entry of a sharded table that is in order. Where it returns nil
+// the request is done with: the backend has answered it, or the error says why not.
+func (r *Router) usable(ctx context.Context, table string, q api.Request, use func(api.Response) error) (*entry, error) {
+	e, err := r.sharded(table)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return nil, r.backend.Answer(ctx, q, use)
+	case e.wrong != nil:
+		return nil, e.wrong
+	}
+	return e, nil
+}
+
 func (r *Router) describeTable(ctx context.Context, q *api.DescribeTable, use func(api.Response) error) error {
-	e, err := r.sharded(q.Table)
-	if err != nil {
-		return err
-	}
+	e, err := r.usable(ctx, q.Table, q, use)
 	if e == nil {
-		return r.backend.Answer(ctx, q, use)
-	}
-	if e.wrong != nil {
-		return e.wrong
+		return err
 	}
 	return r.backend.Answer(ctx, &api.DescribeTable{Table: e.Physical}, func(a api.Response) error {
 		return r.show(e.table, a.(*api.TableResponse), use)
@@ -157,15 +166,9 @@ func (r *Router) describeTable(ctx context.Context, q *api.DescribeTable, use fu
 func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(api.Response) error) error {
 	r.defining.Lock()
 	defer r.defining.Unlock()
-	e, err := r.sharded(q.Table)
-	if err != nil {
-		return err
-	}
+	e, err := r.usable(ctx, q.Table, q, use)
 	if e == nil {
-		return r.backend.Answer(ctx, q, use)
-	}
-	if e.wrong != nil {
-		return e.wrong
+		return err
 	}
 	change, err := e.table.Change(&q.Change)
 	if err != nil {

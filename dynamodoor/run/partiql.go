@@ -30,13 +30,8 @@ func isPartiQL(operation string) bool {
 	return false
 }
 
-// forwards tells whether a request of statements is the backend's own matter: it
-// knows PartiQL, and no statement is about a table that is not plain.
-func (r *Router) forwards(q api.Request) bool {
-	if !r.backend.Has(q.Operation()) {
-		return false
-	}
-	var all []api.Statement
+// statementsOf are the statements of a request.
+func statementsOf(q api.Request) (all []api.Statement) {
 	switch q := q.(type) {
 	case *api.ExecuteStatement:
 		all = append(all, q.Statement)
@@ -47,8 +42,17 @@ func (r *Router) forwards(q api.Request) bool {
 	case *api.ExecuteTransaction:
 		all = q.Statements
 	}
+	return all
+}
+
+// forwards tells whether a request of statements is the backend's own matter: it
+// knows PartiQL, and no statement is about a table that is not plain.
+func (r *Router) forwards(q api.Request) bool {
+	if !r.backend.Has(q.Operation()) {
+		return false
+	}
 	tables := *r.tables.Load()
-	for _, s := range all {
+	for _, s := range statementsOf(q) {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
 			return len(tables) == 0 // nobody can tell which table it is about

@@ -9,15 +9,9 @@ import (
 
 // describePartitions tells of a sharded table's partitions by its logical keys.
 func (r *Router) describePartitions(ctx context.Context, q *api.DescribePartitions, use func(api.Response) error) error {
-	e, err := r.sharded(q.Table)
-	if err != nil {
-		return err
-	}
+	e, err := r.usable(ctx, q.Table, q, use)
 	if e == nil {
-		return r.backend.Answer(ctx, q, use)
-	}
-	if e.wrong != nil {
-		return e.wrong
+		return err
 	}
 	return r.backend.Answer(ctx, &api.DescribePartitions{Table: e.Physical, Index: q.Index}, func(a api.Response) error {
 		p, ok := a.(*api.PartitionsResponse)

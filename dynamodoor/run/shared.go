@@ -119,18 +119,7 @@ func (r *Router) plainStatements(ctx context.Context, operation string, body []b
 	if err := q.Decode(&d, body); err != nil {
 		return names, false, err
 	}
-	var all []api.Statement
-	switch q := q.(type) {
-	case *api.ExecuteStatement:
-		all = append(all, q.Statement)
-	case *api.BatchExecuteStatement:
-		for i := range q.Statements {
-			all = append(all, q.Statements[i].Statement)
-		}
-	case *api.ExecuteTransaction:
-		all = q.Statements
-	}
-	for _, s := range all {
+	for _, s := range statementsOf(q) {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
 			return names, false, nil // which is told of the statement, in its place
