@@ -43,6 +43,16 @@ func array(r *jsontext.Reader, read func(r *jsontext.Reader)) {
 	}
 }
 
+// objects reads an array of objects: read is called at each member of each.
+func objects[T any](r *jsontext.Reader, read func(e *T, r *jsontext.Reader, name string)) (all []T) {
+	array(r, func(r *jsontext.Reader) {
+		var e T
+		all = append(all, e)
+		object(r, func(r *jsontext.Reader, name string) { read(&all[len(all)-1], r, name) })
+	})
+	return all
+}
+
 // encoded reads an item as text.
 func encoded(r *jsontext.Reader) attribute.Encoded {
 	if r.Peek() != jsontext.Object {
@@ -229,16 +239,12 @@ func (q *TransactGetItems) DecodeResponse(d *Decoder, body []byte) (Response, er
 	err := d.answer(q.Operation(), body, func(r *jsontext.Reader, name string) {
 		switch name {
 		case "Responses":
-			array(r, func(r *jsontext.Reader) {
-				var item attribute.Encoded
-				object(r, func(r *jsontext.Reader, name string) {
-					if name == "Item" {
-						item = encoded(r)
-					} else {
-						r.Skip()
-					}
-				})
-				out.Items = append(out.Items, item)
+			out.Items = objects(r, func(item *attribute.Encoded, r *jsontext.Reader, name string) {
+				if name == "Item" {
+					*item = encoded(r)
+				} else {
+					r.Skip()
+				}
 			})
 		case "ConsumedCapacity":
 			out.Capacity = readCapacities(r)

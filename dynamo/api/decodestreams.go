@@ -1,11 +1,6 @@
 package api
 
-import (
-	"math"
-	"time"
-
-	"github.com/evenkeel/evenkeel/dynamo/jsontext"
-)
+import "github.com/evenkeel/evenkeel/dynamo/jsontext"
 
 // DecodeResponse implements Request.
 func (q *ListStreams) DecodeResponse(d *Decoder, body []byte) (Response, error) {
@@ -13,14 +8,10 @@ func (q *ListStreams) DecodeResponse(d *Decoder, body []byte) (Response, error) 
 	err := d.answer(q.Operation(), body, func(r *jsontext.Reader, name string) {
 		switch name {
 		case "Streams":
-			array(r, func(r *jsontext.Reader) {
-				var s StreamSummary
-				object(r, func(r *jsontext.Reader, name string) {
-					if !s.read(r, name) {
-						r.Skip()
-					}
-				})
-				out.Streams = append(out.Streams, s)
+			out.Streams = objects(r, func(s *StreamSummary, r *jsontext.Reader, name string) {
+				if !s.read(r, name) {
+					r.Skip()
+				}
 			})
 		case "LastEvaluatedStreamArn":
 			out.Last = r.Text()
@@ -66,32 +57,11 @@ func (out *StreamResponse) read(r *jsontext.Reader, name string) {
 	case "StreamViewType":
 		out.View = r.Text()
 	case "CreationRequestDateTime":
-		out.Created = time.UnixMilli(int64(math.Round(1000 * float(r))))
+		out.Created = readTime(r)
 	case "KeySchema":
-		array(r, func(r *jsontext.Reader) {
-			var name, kind string
-			object(r, func(r *jsontext.Reader, member string) {
-				switch member {
-				case "AttributeName":
-					name = r.Text()
-				case "KeyType":
-					kind = r.Text()
-				default:
-					r.Skip()
-				}
-			})
-			if kind == "HASH" {
-				out.Key.Hash = append(out.Key.Hash, name)
-			} else {
-				out.Key.Range = append(out.Key.Range, name)
-			}
-		})
+		out.Key = readKeySchema(r)
 	case "Shards":
-		array(r, func(r *jsontext.Reader) {
-			var s StreamShard
-			object(r, s.read)
-			out.Shards = append(out.Shards, s)
-		})
+		out.Shards = objects(r, (*StreamShard).read)
 	case "LastEvaluatedShardId":
 		out.Last = r.Text()
 	default:
@@ -137,11 +107,7 @@ func (q *GetRecords) DecodeResponse(d *Decoder, body []byte) (Response, error) {
 	err := d.answer(q.Operation(), body, func(r *jsontext.Reader, name string) {
 		switch name {
 		case "Records":
-			array(r, func(r *jsontext.Reader) {
-				var s StreamRecord
-				object(r, s.read)
-				out.Records = append(out.Records, s)
-			})
+			out.Records = objects(r, (*StreamRecord).read)
 		case "NextShardIterator":
 			out.Next = r.Text()
 		default:
@@ -177,7 +143,7 @@ func (s *StreamRecord) read(r *jsontext.Reader, name string) {
 func (s *StreamRecord) readChange(r *jsontext.Reader, name string) {
 	switch name {
 	case "ApproximateCreationDateTime":
-		s.At = time.UnixMilli(int64(math.Round(1000 * float(r))))
+		s.At = readTime(r)
 	case "Keys":
 		s.Keys = encoded(r)
 	case "NewImage":

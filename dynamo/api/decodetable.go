@@ -140,22 +140,17 @@ func readTime(r *jsontext.Reader) time.Time {
 	return time.UnixMilli(int64(math.Round(float(r) * 1000)))
 }
 
-func readDefinitions(r *jsontext.Reader) (all []schema.Definition) {
-	array(r, func(r *jsontext.Reader) {
-		var d schema.Definition
-		object(r, func(r *jsontext.Reader, name string) {
-			switch name {
-			case "AttributeName":
-				d.Name = r.Text()
-			case "AttributeType":
-				d.Type, _ = attribute.KindOf(r.Text())
-			default:
-				r.Skip()
-			}
-		})
-		all = append(all, d)
+func readDefinitions(r *jsontext.Reader) []schema.Definition {
+	return objects(r, func(d *schema.Definition, r *jsontext.Reader, name string) {
+		switch name {
+		case "AttributeName":
+			d.Name = r.Text()
+		case "AttributeType":
+			d.Type, _ = attribute.KindOf(r.Text())
+		default:
+			r.Skip()
+		}
 	})
-	return all
 }
 
 func readKeySchema(r *jsontext.Reader) (k schema.Key) {
@@ -301,19 +296,15 @@ func (q *ListTagsOfResource) DecodeResponse(d *Decoder, body []byte) (Response, 
 	err := d.answer(q.Operation(), bytes.Clone(body), func(r *jsontext.Reader, name string) {
 		switch name {
 		case "Tags":
-			array(r, func(r *jsontext.Reader) {
-				var tag schema.Tag
-				object(r, func(r *jsontext.Reader, name string) {
-					switch name {
-					case "Key":
-						tag.Key = r.Text()
-					case "Value":
-						tag.Value = r.Text()
-					default:
-						r.Skip()
-					}
-				})
-				out.Tags = append(out.Tags, tag)
+			out.Tags = objects(r, func(tag *schema.Tag, r *jsontext.Reader, name string) {
+				switch name {
+				case "Key":
+					tag.Key = r.Text()
+				case "Value":
+					tag.Value = r.Text()
+				default:
+					r.Skip()
+				}
 			})
 		case "NextToken":
 			out.Next = r.Text()
