@@ -26,6 +26,18 @@ func bareDoor(t testing.TB) Target {
 	return Target{Name: "bare engine", URL: endpoint.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, items.Options{})})}
 }
 
+// both asks two stores the same.
+func both(t interface{ Fatal(...any) }, want, got Target, operation, body string) (w, g Answer) {
+	w, err := want.Do(operation, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err = got.Do(operation, body); err != nil {
+		t.Fatal(err)
+	}
+	return w, g
+}
+
 func judge(t testing.TB) Target {
 	return Target{Name: "dynalite", URL: dynalite.Start(t)}
 }

@@ -3,7 +3,6 @@
 package dynamodiff
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -104,45 +103,20 @@ func difference(operation, body string, w, g Answer) string {
 }
 
 func TestScriptsOnDynamoDBLocal(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			steps, err := ParseScript(string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+	for _, c := range scripts(t) {
+		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			want, got := Target{Name: "DynamoDB Local", URL: dynamodblocal.Start(t)}, engineDoor(t, 1)
-			for _, s := range steps {
+			for _, s := range c.steps {
 				w, g := both(t, want, got, s.Operation, s.Body)
 				if other(s.Operation, s.Body, w, g) != "" {
 					continue
 				}
 				if diff := difference(s.Operation, s.Body, w, g); diff != "" {
-					t.Errorf("%s:%d: %s %s\n(- %s, + %s)\n%s", file, s.Line, s.Operation, s.Body, want.Name, got.Name, diff)
+					t.Errorf("%s:%d: %s %s\n(- %s, + %s)\n%s", c.file, s.Line, s.Operation, s.Body, want.Name, got.Name, diff)
 				}
 			}
 		})
 	}
-}
-
-type fataler interface{ Fatal(...any) }
-
-func both(t fataler, want, got Target, operation, body string) (w, g Answer) {
-	w, err := want.Do(operation, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g, err = got.Do(operation, body); err != nil {
-		t.Fatal(err)
-	}
-	return w, g
 }
 
 func TestHistoriesOnDynamoDBLocal(t *testing.T) {

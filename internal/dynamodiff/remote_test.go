@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,7 +16,6 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
@@ -208,10 +205,6 @@ func TestNoRightsByPooling(t *testing.T) {
 // TestForwarding: on plain tables a door in front of another answers what that
 // answers, text for text, errors too, but for what two stores tell apart.
 func TestForwarding(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
 	for _, c := range []struct {
 		name string
 		make func() (alone, behind Target)
@@ -222,29 +215,14 @@ func TestForwarding(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			alone, behind := c.make()
 			front := frontOf(t, behind, 4)
-			for _, file := range files {
-				text, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				steps, err := ParseScript(string(text))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, s := range steps {
-					w, err := alone.Do(s.Operation, s.Body)
-					if err != nil {
-						t.Fatal(err)
-					}
-					g, err := front.Do(s.Operation, s.Body)
-					if err != nil {
-						t.Fatal(err)
-					}
+			for _, script := range scripts(t) {
+				for _, s := range script.steps {
+					w, g := both(t, alone, front, s.Operation, s.Body)
 					if s.Operation == "DescribeEndpoints" {
 						continue // which the front refuses
 					}
 					if diff := cmp.Diff(w.withoutVolatile(), g.withoutVolatile()); diff != "" {
-						t.Errorf("%s:%d: %s %s\n(- %s, + %s)\n%s", file, s.Line, s.Operation, s.Body, alone.Name, front.Name, diff)
+						t.Errorf("%s:%d: %s %s\n(- %s, + %s)\n%s", script.file, s.Line, s.Operation, s.Body, alone.Name, front.Name, diff)
 					}
 				}
 			}
@@ -294,54 +272,5 @@ func TestLawInFront(t *testing.T) {
 	t.Run("dynalite,shards=3,fanout=8", func(t *testing.T) {
 		plain, sharded := judge(t), frontOf(t, judge(t), 8)
 		lawful(t, plain, sharded, 3, true)
-	})
-}
-
-// lawful sends histories to a plain store and to one whose tables are sharded.
-func lawful(t *testing.T, plain, sharded Target, shards int, forJudge bool) {
-	t.Helper()
-	tag := fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=%d"}`, shards)
-	indexTag := fmt.Sprintf(`,{"Key":"write-sharding.index.global","Value":"shards=%d`, shards+1)
-	rapid.Check(t, func(t *rapid.T) {
-		draw(t, forJudge, func(h *history, operation, body string) Answer {
-			w, err := plain.Do(operation, body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if operation == "CreateTable" && h.sort != "" {
-				body = strings.TrimSuffix(body, "}") + tag
-				if h.glob && (!forJudge || !h.globSort) && rapid.Bool().Draw(t, "sharded index") {
-					keys := " keys=single" // dynalite takes one partition key attribute
-					if !forJudge {
-						keys = h.keys()
-					}
-					body += indexTag + keys + `"}`
-				}
-				body += "]}"
-			}
-			g, err := sharded.Do(operation, body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(fmt.Sprint(g.Body), "evenkeel.") {
-				t.Fatalf("%s %s\nshows what is hidden: %s", operation, body, g)
-			}
-			a, b := w.General(), g.General()
-			if operation == "Scan" || operation == "Query" && strings.Contains(body, `"IndexName"`) {
-				if strings.Contains(body, `"Limit"`) || strings.Contains(body, `"ExclusiveStartKey"`) {
-					return w // pages of another order
-				}
-				if operation == "Query" && (h.globSort || !strings.Contains(body, `"global"`)) {
-					if diff := cmp.Diff(sequence(a), sequence(b)); diff != "" {
-						t.Fatalf("%s %s: the order of the index\n(- plain, + %d shards)\n%s", operation, body, shards, diff)
-					}
-				}
-				a, b = unordered(a), unordered(b)
-			}
-			if diff := cmp.Diff(a, b); diff != "" {
-				t.Fatalf("%s %s\n(- plain, + %d shards)\n%s", operation, body, shards, diff)
-			}
-			return w
-		})
 	})
 }
