@@ -49,9 +49,7 @@ func (q *BatchExecuteStatement) Decode(d *Decoder, body []byte) error {
 func (q *BatchExecuteStatement) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Statements"), '[')
 	for i := range q.Statements {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = q.Statements[i].appendMembers(append(dst, '{'))
 		if q.Statements[i].Consistent {
 			dst = append(member(dst, "ConsistentRead"), "true"...)
@@ -162,9 +160,7 @@ type StatementError struct {
 func (r *BatchStatementResponse) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Responses"), '[')
 	for i := range r.Results {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = r.Results[i].appendJSON(dst)
 	}
 	return append(appendCapacities(append(dst, ']'), r.Capacity), '}')

@@ -208,9 +208,7 @@ func hasDuplicate(items []attribute.Item) bool {
 func (t *BatchGetTable) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Keys"), '[')
 	for i, k := range t.Keys {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = attribute.AppendItem(dst, k)
 	}
 	dst = append(dst, ']')

@@ -192,9 +192,7 @@ func (w *batchWrite) convert() (BatchWrite, error) {
 func (t *BatchWriteTable) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
 	for i, w := range t.Writes {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		if w.Item != nil {
 			dst = attribute.AppendItem(append(dst, `{"PutRequest":{"Item":`...), w.Item)
 		} else {

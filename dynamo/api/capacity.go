@@ -111,9 +111,7 @@ func appendCapacities(dst []byte, all []ConsumedCapacity) []byte {
 	}
 	dst = append(member(dst, "ConsumedCapacity"), '[')
 	for i := range all {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = all[i].appendJSON(dst)
 	}
 	return append(dst, ']')

@@ -123,9 +123,7 @@ func (r *TableResponse) appendIndexes(dst []byte, name string, indexes []schema.
 	dst = append(member(dst, name), '[')
 	for i := range indexes {
 		ix := &indexes[i]
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendStringMember(append(dst, '{'), "IndexName", ix.Name)
 		dst = appendKey(dst, ix.Key)
 		dst = appendStringMember(append(member(dst, "Projection"), '{'), "ProjectionType", string(ix.Projection.Type))
@@ -155,9 +153,7 @@ func (r *TableResponse) appendIndexes(dst []byte, name string, indexes []schema.
 func appendKey(dst []byte, k schema.Key) []byte {
 	dst = append(member(dst, "KeySchema"), '[')
 	for i, name := range k.Names(nil) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		kind := "HASH"
 		if i >= len(k.Hash) {
 			kind = "RANGE"
@@ -182,9 +178,7 @@ func appendIntMember(dst []byte, name string, i int64) []byte {
 func appendStrings(dst []byte, all []string) []byte {
 	dst = append(dst, '[')
 	for i, s := range all {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendText(dst, s)
 	}
 	return append(dst, ']')

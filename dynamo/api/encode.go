@@ -100,9 +100,7 @@ func (q *TransactGetItems) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "TransactItems"), '[')
 	for i := range q.Gets {
 		g := &q.Gets[i]
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		var p expression.Printer
 		dst = appendStringMember(append(dst, `{"Get":{`...), "TableName", g.Table)
 		dst = attribute.AppendItem(member(dst, "Key"), g.Key)
@@ -116,9 +114,7 @@ func (q *TransactGetItems) AppendJSON(dst []byte) []byte {
 func (q *TransactWriteItems) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "TransactItems"), '[')
 	for i := range q.Actions {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = q.Actions[i].append(dst)
 	}
 	dst = append(dst, ']')

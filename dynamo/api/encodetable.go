@@ -41,9 +41,7 @@ func (q *UpdateTable) AppendJSON(dst []byte) []byte {
 	}
 	dst = append(member(dst, "GlobalSecondaryIndexUpdates"), '[')
 	for i, change := range q.Indexes {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = append(dst, '{')
 		switch {
 		case change.Create != nil:
@@ -120,9 +118,7 @@ func appendTableName(dst []byte, name string) []byte {
 func appendDefinitions(dst []byte, all []schema.Definition) []byte {
 	dst = append(member(dst, "AttributeDefinitions"), '[')
 	for i, d := range all {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendStringMember(append(dst, '{'), "AttributeName", d.Name)
 		dst = append(appendStringMember(dst, "AttributeType", d.Type.String()), '}')
 	}
@@ -132,9 +128,7 @@ func appendDefinitions(dst []byte, all []schema.Definition) []byte {
 func appendKeyElements(dst []byte, all []schema.KeyElement) []byte {
 	dst = append(member(dst, "KeySchema"), '[')
 	for i, e := range all {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendStringMember(append(dst, '{'), "AttributeName", e.Name)
 		dst = append(appendStringMember(dst, "KeyType", e.Type), '}')
 	}
@@ -147,9 +141,7 @@ func appendDeclarations(dst []byte, name string, all []schema.IndexDeclaration) 
 	}
 	dst = append(member(dst, name), '[')
 	for i := range all {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendDeclaration(dst, &all[i])
 	}
 	return append(dst, ']')
@@ -232,9 +224,7 @@ func appendSpecifications(dst []byte, s *schema.Stream, e *schema.Encryption) []
 func appendTags(dst []byte, tags []schema.Tag) []byte {
 	dst = append(member(dst, "Tags"), '[')
 	for i, t := range tags {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = append(appendStringMember(appendStringMember(append(dst, '{'), "Key", t.Key), "Value", t.Value), '}')
 	}
 	return append(dst, ']')

@@ -109,9 +109,7 @@ func (s *Statement) appendMembers(dst []byte) []byte {
 	if s.Parameters != nil {
 		dst = append(member(dst, "Parameters"), '[')
 		for i, v := range s.Parameters {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
+			dst = element(dst, i)
 			dst = attribute.AppendJSON(dst, v)
 		}
 		dst = append(dst, ']')

@@ -48,9 +48,7 @@ func (q *ExecuteTransaction) Decode(d *Decoder, body []byte) error {
 func (q *ExecuteTransaction) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "TransactStatements"), '[')
 	for i := range q.Statements {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = append(q.Statements[i].appendMembers(append(dst, '{')), '}')
 	}
 	dst = append(dst, ']')

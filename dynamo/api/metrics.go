@@ -40,9 +40,7 @@ func appendMetrics(dst []byte, all []TableMetrics) []byte {
 	for _, t := range all {
 		dst = append(member(dst, t.Table), '[')
 		for i := range t.Collections {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
+			dst = element(dst, i)
 			dst = t.Collections[i].appendJSON(dst)
 		}
 		dst = append(dst, ']')

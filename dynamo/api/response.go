@@ -128,9 +128,7 @@ type TransactGetResponse struct {
 func (r *TransactGetResponse) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Responses"), '[')
 	for i, item := range r.Items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = append(dst, '{')
 		if item != nil {
 			dst = append(member(dst, "Item"), item...)
@@ -158,9 +156,7 @@ func (r *TransactWriteResponse) AppendJSON(dst []byte) []byte {
 func appendItems(dst []byte, items []attribute.Encoded) []byte {
 	dst = append(dst, '[')
 	for i, item := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = append(dst, item...)
 	}
 	return append(dst, ']')
@@ -173,4 +169,12 @@ func member(dst []byte, name string) []byte {
 	}
 	dst = jsontext.AppendString(dst, name)
 	return append(dst, ':')
+}
+
+// element begins the i-th element of an array.
+func element(dst []byte, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
 }

@@ -274,9 +274,7 @@ type StreamsResponse struct {
 func (r *StreamsResponse) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Streams"), '[')
 	for i, s := range r.Streams {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendStringMember(append(dst, '{'), "StreamArn", s.ARN)
 		dst = appendStringMember(dst, "TableName", s.Table)
 		dst = append(appendStringMember(dst, "StreamLabel", s.Label), '}')
@@ -312,9 +310,7 @@ func (r *StreamResponse) AppendJSON(dst []byte) []byte {
 	dst = appendStringMember(dst, "TableName", r.Table)
 	dst = append(member(appendKey(dst, r.Key), "Shards"), '[')
 	for i, s := range r.Shards {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = appendStringMember(append(dst, '{'), "ShardId", s.ID)
 		dst = appendStringMember(append(member(dst, "SequenceNumberRange"), '{'), "StartingSequenceNumber", s.Starting)
 		dst = append(appendGiven(dst, "EndingSequenceNumber", s.Ending), '}')
@@ -364,9 +360,7 @@ type RecordsResponse struct {
 func (r *RecordsResponse) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Records"), '[')
 	for i := range r.Records {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = element(dst, i)
 		dst = r.Records[i].appendJSON(dst)
 	}
 	return append(appendGiven(append(dst, ']'), "NextShardIterator", r.Next), '}')
