@@ -190,27 +190,13 @@ func (s *dynamoSurvey) readSegment(ctx context.Context, i int, bar *inspectProgr
 	if err != nil {
 		return err
 	}
-	c.End()
 	bar.rows(n % 1024)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.run.Add(i, &c.Tally)
-	s.run.Requests += 1 + size>>20
-	if time.Since(s.saved) > saveEvery {
-		return s.save()
-	}
-	return nil
+	return s.add(i, c, 1+size>>20)
 }
 
 // report makes the report.
 func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspection.Report, error) {
-	reason := ""
-	switch {
-	case asked.Err() != nil:
-		reason = "interrupted"
-	case why != nil:
-		reason = why.Error()
-	}
+	reason := stopped(asked, why)
 	s.name(ctx)
 	d := &inspection.DynamoTable{
 		Name: s.d.Name, Billing: "PROVISIONED", ReadUnits: s.d.ReadUnits, WriteUnits: s.d.WriteUnits, WarmReads: s.d.WarmReads, WarmWrites: s.d.WarmWrites,

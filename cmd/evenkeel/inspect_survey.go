@@ -340,27 +340,38 @@ func (s *survey) readTokens(ctx context.Context, i int, bar *inspectProgress) er
 	if err != nil {
 		return err
 	}
-	c.End()
 	bar.rows(n % 1024)
+	return s.add(i, c, 1+n/int64(s.page))
+}
+
+// add adds what was counted of a range that has come whole, by so many requests, and
+// saves the state now and then.
+func (s *survey) add(i int, c *inspection.Counter, requests int64) error {
+	c.End()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.run.Add(i, &c.Tally)
-	s.run.Requests += 1 + n/int64(s.page)
+	s.run.Requests += requests
 	if time.Since(s.saved) > saveEvery {
 		return s.save()
 	}
 	return nil
 }
 
-// report asks what is still to be known, and makes the report.
-func (s *survey) report(ctx, asked context.Context, why error, outside []*nodetool.Output) (*inspection.Report, error) {
-	reason := ""
+// stopped is why not all was read, "" where it was.
+func stopped(asked context.Context, why error) string {
 	switch {
 	case asked.Err() != nil:
-		reason = "interrupted"
+		return "interrupted"
 	case why != nil:
-		reason = why.Error()
+		return why.Error()
 	}
+	return ""
+}
+
+// report asks what is still to be known, and makes the report.
+func (s *survey) report(ctx, asked context.Context, why error, outside []*nodetool.Output) (*inspection.Report, error) {
+	reason := stopped(asked, why)
 	s.name(ctx)
 	sharding, shard := "", ""
 	if of := s.t.Sharding(); of != "" {
