@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
@@ -140,28 +140,12 @@ func (b *bench) load(ctx context.Context) error {
 }
 
 func fill(ctx context.Context, s *gocql.Session, table string, rows int) error {
-	var (
-		wg    sync.WaitGroup
-		next  atomic.Int64
-		first atomic.Pointer[error]
-	)
-	for range 64 {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= rows || ctx.Err() != nil || first.Load() != nil {
-					return
-				}
-				if err := s.Query("INSERT INTO "+table+" (publish_date, title, description) VALUES (?, ?, ?)", day, title(i), description).Exec(); err != nil {
-					first.Store(&err)
-					return
-				}
-			}
+	inserts, failed := errgroup.WithContext(ctx)
+	inserts.SetLimit(64)
+	for i := 0; i < rows && failed.Err() == nil; i++ {
+		inserts.Go(func() error {
+			return s.Query("INSERT INTO "+table+" (publish_date, title, description) VALUES (?, ?, ?)", day, title(i), description).Exec()
 		})
 	}
-	wg.Wait()
-	if err := first.Load(); err != nil {
-		return *err
-	}
-	return ctx.Err()
+	return errors.Join(inserts.Wait(), ctx.Err())
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
@@ -132,23 +133,12 @@ func (b *bench) load(ctx context.Context, addr, table string, shards int, key fu
 	if err != nil {
 		return err
 	}
-	var (
-		wg    sync.WaitGroup
-		next  atomic.Int64
-		first atomic.Pointer[error]
-	)
+	var next atomic.Int64
+	fillers, ctx := errgroup.WithContext(ctx)
 	for range 8 {
-		wg.Go(func() {
-			if err := b.fill(ctx, addr, table, &next, key); err != nil {
-				first.CompareAndSwap(nil, &err)
-			}
-		})
+		fillers.Go(func() error { return b.fill(ctx, addr, table, &next, key) })
 	}
-	wg.Wait()
-	if err := first.Load(); err != nil {
-		return *err
-	}
-	return ctx.Err()
+	return fillers.Wait()
 }
 
 // fill puts items, from the next one on, in batches.
