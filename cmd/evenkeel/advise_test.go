@@ -21,6 +21,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/internal/testkit/planted"
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/orders"
@@ -312,12 +313,7 @@ func TestAdviseLiveTable(t *testing.T) {
 // startDynamoDB runs serve and returns the address of its DynamoDB door.
 func startDynamoDB(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr := loopback.FreeAddr(t)
 	s := &serveCmd{ListenCQL: "127.0.0.1:0", ListenHTTP: "off", ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error"}
 	signals := make(chan os.Signal)
 	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, signals)

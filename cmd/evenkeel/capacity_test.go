@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
@@ -53,12 +54,7 @@ func TestCapacityFlags(t *testing.T) {
 // startLimited runs serve with the limits of both stores.
 func startLimited(t *testing.T) (addr string, said func() string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr = ln.Addr().String()
-	ln.Close()
+	addr = loopback.FreeAddr(t)
 	s := &serveCmd{
 		ListenCQL: "127.0.0.1:0", ListenHTTP: "off", ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
 		capacityFlags: capacityFlags{Capacity: []string{"dynamodb", "keyspaces"}, CapacitySplitAfter: 10 * time.Minute},

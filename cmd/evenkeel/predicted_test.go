@@ -25,6 +25,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/internal/testkit/planted"
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
@@ -279,12 +280,7 @@ func (p *prediction) inspected(t *testing.T, engine string) {
 // startDoor runs serve in front of a Cassandra.
 func startDoor(t *testing.T, backend string) (addr string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr = ln.Addr().String()
-	ln.Close()
+	addr = loopback.FreeAddr(t)
 	s := &serveCmd{ListenCQL: addr, ListenHTTP: "off", ListenDynamoDB: "off", Cassandra: []string{backend}, CassandraConnections: 2, Drain: time.Second, LogLevel: "error"}
 	signals, end := make(chan os.Signal, 1), make(chan error, 1)
 	go func() { end <- s.serve(context.WithoutCancel(t.Context()), &stdio{io.Discard, io.Discard}, signals) }()

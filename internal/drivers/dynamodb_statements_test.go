@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/google/go-cmp/cmp"
 )
 
 // tagsOf are the tables that sessions run on, as Tags of CreateTable.
@@ -25,26 +21,10 @@ var tagsOf = map[string]string{"plain": "[]", "sharded": `[{"Key":"write-shardin
 // TestBoto3Statements: PartiQL and Streams with boto3. boto3/statements.txt has been
 // read line by line.
 func TestBoto3Statements(t *testing.T) {
-	python := need(t, "boto3/bin/python")
-	want, err := os.ReadFile("boto3/statements.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, tags := range tagsOf {
 		t.Run(name, func(t *testing.T) {
 			url, _ := dynamoDoor(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, python, "boto3/statements.py", url, tags)
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Errorf("%v\n%s", err, &stderr)
-			}
-			if diff := cmp.Diff(string(want), string(out)); diff != "" {
-				t.Errorf("what the session prints differs (- expected, + %s):\n%s", name, diff)
-			}
+			boto3(t, "boto3/statements.py", url, tags, "boto3/statements.txt")
 		})
 	}
 }

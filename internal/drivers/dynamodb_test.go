@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,17 +17,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 // dynamoDoor starts the evenkeel binary with a DynamoDB door, and returns its URL.
 func dynamoDoor(t *testing.T, flags ...string) (url string, restart func(testing.TB)) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr := loopback.FreeAddr(t)
 	s := startDoor(t, "engine", append([]string{"--data", t.TempDir(), "--listen-dynamodb", addr}, flags...)...)
 	return "http://" + addr, s.restart
 }
@@ -36,11 +32,6 @@ func dynamoDoor(t *testing.T, flags ...string) (url string, restart func(testing
 // What boto3 sees is what it sees of DynamoDB: expected.txt has been read line by
 // line.
 func TestBoto3(t *testing.T) {
-	python := need(t, "boto3/bin/python")
-	want, err := os.ReadFile("boto3/expected.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, tags := range map[string]string{
 		"plain": "[]", "plain, cached": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
 		"sharded with its index":                      `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
@@ -58,20 +49,30 @@ func TestBoto3(t *testing.T) {
 				flags = []string{"--dynamodb", behind}
 			}
 			url, _ := dynamoDoor(t, flags...)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, python, "boto3/session.py", url, tags)
-			cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Errorf("%v\n%s", err, &stderr)
-			}
-			if diff := cmp.Diff(string(want), string(out)); diff != "" {
-				t.Errorf("what the session prints differs (- expected, + %s):\n%s", name, diff)
-			}
+			boto3(t, "boto3/session.py", url, tags, "boto3/expected.txt")
 		})
+	}
+}
+
+// boto3 runs a session, which must print what is expected.
+func boto3(t *testing.T, session, url, tags, expected string) {
+	t.Helper()
+	want, err := os.ReadFile(expected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, need(t, "boto3/bin/python"), session, url, tags)
+	cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%v\n%s", err, &stderr)
+	}
+	if diff := cmp.Diff(string(want), string(out)); diff != "" {
+		t.Errorf("what the session prints differs (- expected, + %s's):\n%s", t.Name(), diff)
 	}
 }
 
@@ -176,12 +177,7 @@ func goSession(t *testing.T, tags []types.Tag, flags ...string) {
 // What was acknowledged is there after the process is killed, on plain and sharded
 // tables.
 func TestKilledDynamoDoor(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr := loopback.FreeAddr(t)
 	url, dir := "http://"+addr, t.TempDir()
 	serve := func() *exec.Cmd {
 		cmd := exec.Command(evenkeel(t), "serve", "--listen-cql", "127.0.0.1:0", "--listen-http", "off", "--listen-dynamodb", addr, "--data", dir)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/deps"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
@@ -99,13 +99,9 @@ type door struct {
 // SIGTERM and starts it again on the same port.
 func startDoor(t testing.TB, name string, args ...string) server {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr := loopback.FreeAddr(t)
 	d := &door{path: evenkeel(t), args: append([]string{"serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off"}, args...)}
+	var err error
 	if d.watchdog, err = watchdog.Start(""); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/workbench/live"
 	"github.com/evenkeel/evenkeel/workbench/livetable"
@@ -337,12 +338,7 @@ func TestNotThere(t *testing.T) {
 
 // TestNobody names what does not answer, or not in CQL.
 func TestNobody(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := ln.Addr().String()
-	ln.Close()
+	nobody := loopback.FreeAddr(t)
 	web, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package server starts servers that listen on a port of this machine, for the
 // life of a test.
 //
-// It imports internal/testkit/watchdog.
+// It imports internal/testkit/loopback and internal/testkit/watchdog.
 package server
 
 import (
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
@@ -19,16 +20,9 @@ import (
 // the test's process.
 func Start(t testing.TB, name string, command func(port string) *exec.Cmd) (addr string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr = ln.Addr().String()
+	addr = loopback.FreeAddr(t)
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ln.Close(); err != nil {
 		t.Fatal(err)
 	}
 	guard, err := watchdog.Start("")
