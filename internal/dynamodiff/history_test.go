@@ -3,6 +3,7 @@ package dynamodiff
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ type history struct {
 	hash, sort  string // types; sort is "" for none
 	local, glob bool
 	globSort    bool   // the global index has a sort key
+	judged      bool   // by dynalite
 	last        string // a LastEvaluatedKey that came back, with where it came from
 	lastOf      string
 }
@@ -94,13 +96,27 @@ func (h *history) attributes() string {
 	return b.String()
 }
 
-// any is a value of any type; but no empty string, which dynalite takes for no
-// attribute in attribute_type, IN and BETWEEN.
+// Values of all types; but no empty string, which dynalite takes for no attribute in
+// attribute_type, IN and BETWEEN.
+var (
+	flat = []string{
+		`{"S":"a"}`, `{"S":"aa"}`, `{"N":"1"}`, `{"N":"1.50"}`, `{"B":"AQ=="}`, `{"BOOL":true}`, `{"NULL":true}`, `{"SS":["a","b"]}`, `{"NS":["1","2"]}`, `{"L":[]}`,
+	}
+	deep = []string{`{"L":[{"S":"a"},{"N":"2"}]}`, `{"M":{"a":{"S":"b"},"n":{"N":"3"}}}`, `{"M":{}}`}
+)
+
+// any is a value of any type.
 func (h *history) any(label string) string {
-	return rapid.SampledFrom([]string{
-		`{"S":"a"}`, `{"S":"aa"}`, `{"N":"1"}`, `{"N":"1.50"}`, `{"B":"AQ=="}`, `{"BOOL":true}`, `{"NULL":true}`, `{"SS":["a","b"]}`, `{"NS":["1","2"]}`,
-		`{"L":[{"S":"a"},{"N":"2"}]}`, `{"M":{"a":{"S":"b"},"n":{"N":"3"}}}`, `{"L":[]}`, `{"M":{}}`,
-	}).Draw(h.t, label)
+	return rapid.SampledFrom(slices.Concat(flat, deep)).Draw(h.t, label)
+}
+
+// compared is a value to compare others with: to dynalite no list is equal to
+// another, unless it is empty, and no map.
+func (h *history) compared(label string) string {
+	if h.judged {
+		return rapid.SampledFrom(flat).Draw(h.t, label)
+	}
+	return h.any(label)
 }
 
 // condition is an expression over the attributes, and its values.
@@ -111,7 +127,7 @@ func (h *history) condition() (text, values string) {
 	}).Draw(h.t, "condition")
 	all := map[string]string{":n": `{"N":"1"}`, ":m": `{"N":"2"}`, ":s": `{"S":"a"}`, ":t": `{"S":"S"}`}
 	if strings.Contains(text, ":x") {
-		all[":x"] = h.any(":x")
+		all[":x"] = h.compared(":x")
 	}
 	var used []string
 	for _, name := range []string{":m", ":n", ":s", ":t", ":x"} {
@@ -310,7 +326,7 @@ var tables atomic.Int64
 // draw draws a table and requests on it, such as dynalite knows or any, and gives both to both, which returns the
 // answer of one and ends the history where answers differ.
 func draw(t *rapid.T, forJudge bool, both func(h *history, operation, body string) Answer) {
-	h := &history{t: t, table: fmt.Sprintf("Table%d", tables.Add(1))}
+	h := &history{t: t, table: fmt.Sprintf("Table%d", tables.Add(1)), judged: forJudge}
 	h.hash = rapid.SampledFrom([]string{"S", "N", "B"}).Draw(t, "hash")
 	if forJudge {
 		h.sort = rapid.SampledFrom([]string{"S", "N", "B", ""}).Draw(t, "sort")
