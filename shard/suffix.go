@@ -1,0 +1,61 @@
+package shard
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Suffix is how a table that was sharded by hand has the shard in the partition key
+// itself, at its end: 121212-3, 2014-07-09.200. Its shards are numbered from First on,
+// in decimal without leading zeros; those of a Layout are numbered from 1.
+type Suffix struct {
+	Separator string // between the key and the number: not empty, without digits
+	First     int    // 0 or 1
+
+	// Suffixed says that keys may themselves end like a suffix, as 2014-07-10 does where
+	// the separator is a hyphen. Where it is false such a key is taken for one that has
+	// its suffix already.
+	Suffixed bool
+}
+
+// DefaultSeparator is between a key and its shard where nothing else is said.
+const DefaultSeparator = "-"
+
+// ParseSeparator reads a separator: itself, or a character as U+0023, for what the
+// value of a tag cannot have in it.
+func ParseSeparator(s string) (string, error) {
+	if hex, ok := strings.CutPrefix(s, "U+"); ok {
+		r, err := strconv.ParseUint(hex, 16, 21)
+		if err != nil || !validRune(rune(r)) {
+			return "", fmt.Errorf("separator %s is no character; write for instance U+0023 for #", s)
+		}
+		s = string(rune(r))
+	}
+	if s == "" || strings.ContainsAny(s, "0123456789") {
+		return "", fmt.Errorf("separator %q: it must not be empty and has no digits, to be told from the number after it", s)
+	}
+	return s, nil
+}
+
+func validRune(r rune) bool { return r > 0 && r <= 0x10ffff && (r < 0xd800 || r > 0xdfff) }
+
+// Join returns the physical partition key of a shard, 1 and more, of a key.
+func (s *Suffix) Join(key string, shard int) string {
+	return key + s.Separator + strconv.Itoa(shard-1+s.First)
+}
+
+// Cut returns the key and the shard of a physical partition key; false where it does
+// not end in a suffix of n shards.
+func (s *Suffix) Cut(physical string, n int) (key string, shard int, ok bool) {
+	i := strings.LastIndex(physical, s.Separator)
+	if i < 0 {
+		return physical, 0, false
+	}
+	digits := physical[i+len(s.Separator):]
+	number, err := strconv.Atoi(digits)
+	if err != nil || strconv.Itoa(number) != digits || number < s.First || number >= s.First+n {
+		return physical, 0, false
+	}
+	return physical[:i], number - s.First + 1, true
+}

@@ -1,0 +1,64 @@
+package shard
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSuffixCut(t *testing.T) {
+	for _, c := range []struct {
+		suffix   Suffix
+		physical string
+		n        int
+		key      string
+		shard    int // 0: none
+	}{
+		{Suffix{"-", 1, false}, "121212-3", 5, "121212", 3},
+		{Suffix{"-", 1, false}, "121212-5", 5, "121212", 5},
+		{Suffix{"-", 1, false}, "121212-6", 5, "121212-6", 0},
+		{Suffix{"-", 1, false}, "121212-0", 5, "121212-0", 0},
+		{Suffix{"-", 0, false}, "121212-0", 5, "121212", 1},
+		{Suffix{"-", 0, false}, "121212-5", 5, "121212-5", 0},
+		{Suffix{"-", 1, false}, "121212-03", 5, "121212-03", 0},
+		{Suffix{"-", 1, false}, "121212-+3", 5, "121212-+3", 0},
+		{Suffix{"-", 1, false}, "121212--3", 5, "121212-", 3},
+		{Suffix{"-", 1, false}, "121212", 5, "121212", 0},
+		{Suffix{"-", 1, false}, "121212-", 5, "121212-", 0},
+		{Suffix{"-", 1, false}, "-1", 5, "", 1},
+		{Suffix{".", 1, false}, "2014-07-09.200", 200, "2014-07-09", 200},
+		{Suffix{"#", 1, false}, "a#b#2", 2, "a#b", 2},
+		{Suffix{"-", 1, false}, "a-99999999999999999999", 5, "a-99999999999999999999", 0},
+	} {
+		key, shard, ok := c.suffix.Cut(c.physical, c.n)
+		if key != c.key || shard != c.shard || ok != (c.shard > 0) {
+			t.Errorf("%+v: %q of %d shards is %q, %d, %v", c.suffix, c.physical, c.n, key, shard, ok)
+		}
+	}
+}
+
+// TestSuffixJoinCut is that cutting is the inverse of joining.
+func TestSuffixJoinCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Suffix{Separator: rapid.SampledFrom([]string{"-", ".", "#", "--", "_s"}).Draw(t, "separator"), First: rapid.IntRange(0, 1).Draw(t, "first")}
+		n := rapid.IntRange(1, 1000).Draw(t, "n")
+		key, shard := rapid.String().Draw(t, "key"), rapid.IntRange(1, n).Draw(t, "shard")
+		k, got, ok := s.Cut(s.Join(key, shard), n)
+		if k != key || got != shard || !ok {
+			t.Fatalf("%+v: %q, shard %d, is cut to %q, %d, %v", s, key, shard, k, got, ok)
+		}
+	})
+}
+
+func TestParseSeparator(t *testing.T) {
+	for text, want := range map[string]string{"-": "-", "U+0023": "#", "U+7C": "|", "_s": "_s", "": "", "U+D800": "", "U+": "", "U+0": "", "a1": "", "U+110000": "", "U+0031": ""} {
+		got, err := ParseSeparator(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "separator") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
