@@ -1,18 +1,42 @@
 package expression
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Paths gives the document paths that the condition looks at, in their order, some
 // perhaps more than once.
 func (c *Condition) Paths() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		if c != nil {
-			walk(c.root, yield)
+			walk(c.root, yield, yield)
 		}
 	}
 }
 
-func walk(n node, yield func(Path) bool) bool {
+// Reads says whether the condition looks at the value of an attribute, and not only
+// at whether there is one.
+func (c *Condition) Reads(name string) bool {
+	if c == nil {
+		return false
+	}
+	return !walk(c.root, func(p Path) bool { return p.Name != name }, func(Path) bool { return true })
+}
+
+// Reads says whether the update takes a value from an attribute.
+func (u *Update) Reads(name string) bool {
+	return u != nil && slices.ContainsFunc(u.actions, func(a action) bool { return a.to.reads(name) })
+}
+
+func (s *source) reads(name string) bool {
+	return (s.kind == pathSource || s.kind == ifNotExists) && s.path.Name == name ||
+		slices.ContainsFunc(s.args, func(arg source) bool { return arg.reads(name) })
+}
+
+// walk gives the paths whose values a condition looks at, and those of which it asks
+// only whether they lead to something, until one of the functions returns false.
+func walk(n node, yield, exists func(Path) bool) bool {
 	operands := func(os ...operand) bool {
 		for _, o := range os {
 			if o.hasPath() && !yield(o.path) {
@@ -23,7 +47,7 @@ func walk(n node, yield func(Path) bool) bool {
 	}
 	all := func(nodes []node) bool {
 		for _, c := range nodes {
-			if !walk(c, yield) {
+			if !walk(c, yield, exists) {
 				return false
 			}
 		}
@@ -35,7 +59,7 @@ func walk(n node, yield func(Path) bool) bool {
 	case orNode:
 		return all(n)
 	case notNode:
-		return walk(n.node, yield)
+		return walk(n.node, yield, exists)
 	case *compareNode:
 		return operands(n.left, n.right)
 	case *betweenNode:
@@ -43,7 +67,7 @@ func walk(n node, yield func(Path) bool) bool {
 	case *inNode:
 		return operands(n.value) && operands(n.list...)
 	case *existsNode:
-		return yield(n.path)
+		return exists(n.path)
 	case *typeNode:
 		return operands(n.path)
 	case *beginsNode:
