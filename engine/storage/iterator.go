@@ -49,7 +49,7 @@ func (t *Table) Scan(r TokenRange, from *Position, q *Query) *Iterator {
 	lower := appendPartition(nil, &t.spec.ID, r.First, nil)[:tokenEnd]
 	if from != nil && from.Token >= r.First {
 		lower = appendPartition(nil, &t.spec.ID, from.Token, from.Key)
-		if !inside {
+		if it.first = lower; !inside {
 			lower = append(lower, after)
 		}
 	}
@@ -89,6 +89,7 @@ type Iterator struct {
 
 	all     []interval // the slices
 	clipped []interval // of the first partition
+	first   []byte     // which is that of this prefix; nil: whichever is read first
 	slices  []interval // of this one
 
 	state   state
@@ -188,6 +189,9 @@ func (it *Iterator) NextPartition() bool {
 				return it.fail(errTruncated)
 			}
 			it.prefix = append(it.prefix[:0], k[:n]...)
+		}
+		if it.first != nil && !bytes.Equal(it.first, it.prefix) {
+			it.slices = it.all // what was to be gone on with is gone
 		}
 		it.state, it.key = inside, nil
 		if !it.enter() {

@@ -3,7 +3,6 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 )
 
 // Keys begin with a region:
@@ -53,25 +52,6 @@ func appendPartition(dst []byte, id *[16]byte, token int64, key []byte) []byte {
 	dst = appendTablePrefix(dst, id)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(token)^1<<63)
 	return appendEscaped(dst, key)
-}
-
-// AppendPosition appends where a row is in the table's order, or, with less than a
-// whole clustering, where the rows begin that have it: token, partition key,
-// clustering. n is how many bytes of that all rows of the partition begin with.
-func (t *Table) AppendPosition(dst []byte, token int64, key []byte, clustering [][]byte) (position []byte, n int, err error) {
-	from := len(dst)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(token)^1<<63)
-	dst = appendEscaped(dst, key)
-	n = len(dst) - from
-	for i, v := range clustering {
-		if i == len(t.spec.Clustering) {
-			return dst, n, fmt.Errorf("position: %d clustering values for %d columns: %w", len(clustering), i, ErrMalformed)
-		}
-		if dst, err = appendClustering(dst, &t.spec.Clustering[i], v); err != nil {
-			return dst, n, fmt.Errorf("position: %w", err)
-		}
-	}
-	return dst, n, nil
 }
 
 // splitKey cuts a data key after the partition: k[:n] is the partition, k[n]

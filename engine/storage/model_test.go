@@ -531,6 +531,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 		}
 	}
 	same("distinct", heads, wantHeads)
+	compareBetween(t, m, table, now)
 }
 
 // scanPages reads everything, each page with an iterator of its own.
