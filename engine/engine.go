@@ -146,7 +146,7 @@ func (e *Engine) load() error {
 	if err != nil {
 		return err
 	}
-	s, err := newState(e.db, user, ids, nil, [16]byte(version))
+	s, err := newState(e.db, e.limits.keyspaces(), user, ids, nil, [16]byte(version))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // position is where a page ended and the next goes on: inside a partition
@@ -80,7 +79,6 @@ func parsePosition(src []byte, clustering int) (*position, error) {
 	if bad || len(src) > 0 {
 		return nil, errPagingState
 	}
-	p.token = partitioner.Murmur3(p.key)
 	return p, nil
 }
 
@@ -109,6 +107,7 @@ func (r *read) resume() (*position, error) {
 	if err != nil {
 		return nil, err
 	}
+	at.token = r.plan.table.token(at.key)
 	r.left = at.left
 	return at, nil
 }

@@ -181,16 +181,17 @@ func (r *read) open() rows {
 	if t.store != nil {
 		return t.store.Read(r.token, r.raw, &r.query)
 	}
-	v := r.virtual()
+	v := r.virtual(r.raw)
 	v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
 	return v
 }
 
-func (r *read) virtual() *virtualRows {
+func (r *read) virtual(only []byte) *virtualRows {
 	t := r.plan.table
+	partitions, err := r.c.engine.virtualPartitions(r.plan.state, t, only)
 	return &virtualRows{
-		table: t, partitions: r.c.engine.virtualPartitions(r.plan.state, t), slices: r.b.Slices,
-		reverse: r.plan.Reversed, after: r.query.After,
+		table: t, partitions: partitions, slices: r.b.Slices,
+		reverse: r.plan.Reversed, after: r.query.After, err: err,
 	}
 }
 
@@ -231,7 +232,7 @@ func (r *read) openScan(tr storage.TokenRange, from *storage.Position) rows {
 	if t.store != nil {
 		return t.store.Scan(tr, from, &r.query)
 	}
-	v := r.virtual()
+	v := r.virtual(nil)
 	v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool {
 		if p.token < tr.First || p.token > tr.Last {
 			return true

@@ -32,9 +32,13 @@ type virtualPartition struct {
 	rows  []storage.Row
 }
 
-// virtualPartitions makes the contents of a system table, in token order.
-func (e *Engine) virtualPartitions(s *state, t *table) []virtualPartition {
-	all := system.Rows(t.Table, s.schema, e.info(s))
+// virtualPartitions makes the contents of a system table, in token order, or of it at
+// least the one partition that is asked for.
+func (e *Engine) virtualPartitions(s *state, t *table, only []byte) ([]virtualPartition, error) {
+	all, err := e.systemRows(s, t, only)
+	if err != nil {
+		return nil, err
+	}
 	byKey := map[string]*virtualPartition{}
 	var order []*virtualPartition
 	for _, r := range all {
@@ -45,10 +49,7 @@ func (e *Engine) virtualPartitions(s *state, t *table) []virtualPartition {
 		key := partitioner.AppendComposite(nil, components...)
 		p := byKey[string(key)]
 		if p == nil {
-			p = &virtualPartition{key: key}
-			if !system.Virtual(t.Keyspace) { // those are in the order of their keys
-				p.token = partitioner.Murmur3(key)
-			}
+			p = &virtualPartition{key: key, token: t.token(key)}
 			byKey[string(key)] = p
 			order = append(order, p)
 		}
@@ -67,7 +68,15 @@ func (e *Engine) virtualPartitions(s *state, t *table) []virtualPartition {
 		})
 		partitions[i] = *p
 	}
-	return partitions
+	return partitions, nil
+}
+
+// token is where a partition is in the table's order.
+func (t *table) token(key []byte) int64 {
+	if t.store == nil && system.Virtual(t.Keyspace) { // those are in the order of their keys
+		return 0
+	}
+	return partitioner.Murmur3(key)
 }
 
 func (t *table) virtualRow(r system.Row) storage.Row {
@@ -101,6 +110,7 @@ type virtualRows struct {
 	after      [][]byte // for the first partition
 	current    *virtualPartition
 	next       int
+	err        error
 }
 
 func (v *virtualRows) NextPartition() bool {
@@ -158,5 +168,5 @@ func (v *virtualRows) Row() *storage.Row {
 	return &v.current.rows[v.next]
 }
 
-func (v *virtualRows) Err() error   { return nil }
+func (v *virtualRows) Err() error   { return v.err }
 func (v *virtualRows) Close() error { return nil }

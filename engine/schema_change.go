@@ -42,7 +42,7 @@ func (e *Engine) change(stmt syntax.Statement, keyspace string, now int64) (*wir
 		return nil, nil, err
 	}
 	user := userKeyspaces(r.Schema)
-	after, err := newState(e.db, user, before.ids(), before, randomUUID())
+	after, err := newState(e.db, e.limits.keyspaces(), user, before.ids(), before, randomUUID())
 	if err != nil {
 		return nil, nil, storageError(err)
 	}

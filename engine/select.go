@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/system"
 )
 
 // selectPlan is a SELECT ready to be executed.
@@ -143,7 +144,7 @@ func (p *selectPlan) brief(c *call) bool {
 		}
 	}
 	if p.table.store == nil {
-		return true
+		return p.table.Name != system.PartitionsTable // which looks at all partition keys
 	}
 	whole := len(p.Where.Clustering) == len(p.table.Clustering)
 	for _, r := range p.Where.Clustering {

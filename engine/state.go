@@ -49,11 +49,11 @@ func (ids columnIDs) assign(t *schema.Table) columnIDs {
 	return n
 }
 
-// newState makes the state of the user's keyspaces. before, which may be nil,
+// newState makes the state of the system's own keyspaces and the user's. before, which may be nil,
 // is the state that it follows: what did not change is taken from it.
-func newState(db *storage.DB, user map[string]*schema.Keyspace, ids map[[16]byte]columnIDs, before *state, version [16]byte) (*state, error) {
+func newState(db *storage.DB, own, user map[string]*schema.Keyspace, ids map[[16]byte]columnIDs, before *state, version [16]byte) (*state, error) {
 	s := &state{
-		schema:  &schema.Schema{Keyspaces: maps.Clone(system.Keyspaces())},
+		schema:  &schema.Schema{Keyspaces: maps.Clone(own)},
 		version: version,
 		tables:  map[*schema.Table]*table{},
 	}

@@ -85,6 +85,7 @@ type Model struct {
 	settings   Settings
 	partitions []*partition // by where they begin
 	table      [ops]ceilings
+	counts     [ops]counts
 	growth     growth
 	random     uint64
 }
@@ -205,6 +206,7 @@ func (m *Model) admit(op Op, k Key, now nano) Refusal {
 	}
 	if r != 0 {
 		u.refuse(now)
+		m.counts[op].refuse(r)
 		p.keys.add(k.collection(), 0, 1, now)
 	}
 	return r
@@ -219,6 +221,7 @@ func (m *Model) spend(op Op, k Key, units float64, now nano) {
 	u := &p.use[op]
 	u.bucket.take(units, now)
 	u.take(units, now)
+	m.counts[op].units += units
 	p.keys.add(k.collection(), units, 0, now)
 	m.peak(op, units, now)
 }

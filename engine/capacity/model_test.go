@@ -343,6 +343,43 @@ func TestSpendRange(t *testing.T) {
 	}
 }
 
+// Totals count what partitions do, whichever split since, and each limit by itself.
+func TestTotals(t *testing.T) {
+	m := New(Limits{SplitAfter: time.Second}, Settings{OnDemand: true, Maximum: Throughput{Write: 1500}}, start)
+	at, refused := start, 0
+	for i := range 30_000 {
+		at = at.Add(100 * time.Microsecond)
+		if m.Take(Write, key("121212", fmt.Sprint(i*7919%30_000)), 1, at) != 0 {
+			refused++
+		}
+	}
+	m.Take(Read, key("121212", ""), 2.5, at)
+	got := m.Totals()
+	var units float64
+	var requests int64
+	for _, p := range m.Map(at) {
+		units += p.Write.UnitsTotal
+		requests += p.Write.RefusedTotal
+	}
+	if m.Partitions() < 5 || got.Write.Units != units || got.Write.Units != float64(30_000-refused) || requests != int64(refused) || got.Read.Units != 2.5 {
+		t.Errorf("%d partitions, %+v, %v units, %d refused", m.Partitions(), got, units, refused)
+	}
+	text := func(all []Throttled) (s string) {
+		for _, r := range all {
+			if s += r.Reason() + " "; (r.Requests > 0) != (len(all) == 3 && r.Limit != AccountLimit) {
+				t.Errorf("%s: %d requests", r.Reason(), r.Requests)
+			}
+		}
+		return s
+	}
+	if s := text(got.Write.Throttled); s != "KeyRangeThroughputExceeded MaxOnDemandThroughputExceeded AccountLimitExceeded " {
+		t.Error(s)
+	}
+	if s := text(got.Read.Throttled); s != "KeyRangeThroughputExceeded AccountLimitExceeded " {
+		t.Error(s)
+	}
+}
+
 func TestReasons(t *testing.T) {
 	got := fmt.Sprint((KeyRange|ProvisionedThroughput).Reasons("Table", Write), AccountLimit.Reasons("Index", Read), MaxOnDemand.Reasons("Table", Read), Refusal(0).Reasons("Table", Read))
 	if want := "[TableWriteKeyRangeThroughputExceeded TableWriteProvisionedThroughputExceeded] [IndexReadAccountLimitExceeded] [TableReadMaxOnDemandThroughputExceeded] []"; got != want {

@@ -132,7 +132,7 @@ func parseIterator(text string) (p position, err error) {
 	return p, nil
 }
 
-var errTrimmed = exception.New(exception.TrimmedDataAccess, "The operation attempted to read past the oldest stream record in a shard.")
+var errTrimmed = exception.New(exception.TrimmedDataAccess, "The data you are trying to access has been trimmed")
 
 func (s *Store) getShardIterator(q *api.GetShardIterator) (api.Response, error) {
 	st, err := s.streamNamed(q.ARN)
@@ -143,7 +143,7 @@ func (s *Store) getShardIterator(q *api.GetShardIterator) (api.Response, error) 
 	r := st.record.Load()
 	i := slices.IndexFunc(r.Shards, func(sh streamShard) bool { return r.id(slices.Index(r.Shards, sh)) == q.Shard })
 	if i < 0 {
-		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: Shard: %s in stream: %s not found", q.Shard, q.ARN)
+		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: Shard does not exist")
 	}
 	p := position{arn: r.ARN, first: r.Shards[i].First, from: max(r.Shards[i].First, r.Trimmed+1), made: s.options.Clock()}
 	end, closed := r.end(i)
@@ -178,7 +178,7 @@ func (s *Store) getRecords(q *api.GetRecords) (api.Response, error) {
 	}
 	now := s.options.Clock()
 	if now.Sub(p.made) > iteratorLife {
-		return nil, exception.New(exception.ExpiredIterator, "The provided iterator exceeds the maximum age allowed.")
+		return nil, exception.New(exception.ExpiredIterator, "Shard iterator has expired")
 	}
 	st, err := s.streamNamed(p.arn)
 	if err != nil {

@@ -56,10 +56,15 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 	if q.Capacity != api.CapacityNone {
 		r.Capacity = []api.ConsumedCapacity{}
 	}
+	size := 0
 	for i := range q.Gets {
 		g := &q.Gets[i]
 		st, err := s.find(c, moment{snapshot}, shapes[i], g.Key)
 		if err != nil {
+			return nil, err
+		}
+		size += st.size
+		if err := api.CheckTransactionSize(size); err != nil {
 			return nil, err
 		}
 		if r.Items[i], err = c.project(&st, g.Projection); err != nil {

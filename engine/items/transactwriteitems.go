@@ -267,6 +267,7 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 		done = found
 	}
 	var wrong reasons
+	size := 0
 	for i := range actions {
 		a := &actions[i]
 		var err error
@@ -281,9 +282,13 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 				return nil, err
 			}
 		}
+		size += a.new.Size()
 	}
 	if err := wrong.cancelled(); err != nil {
 		s.payCancelled(actions, capacity.Write)
+		return nil, err
+	}
+	if err := api.CheckTransactionSize(size); err != nil {
 		return nil, err
 	}
 	r := &api.TransactWriteResponse{}

@@ -3,6 +3,8 @@ package system
 import (
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -51,6 +53,35 @@ func TestRows(t *testing.T) {
 	}
 	if tables < 90 || filled < 7 {
 		t.Errorf("%d tables, %d of them with rows", tables, filled)
+	}
+}
+
+// TestPartition has every column of a partition, each of its type.
+func TestPartition(t *testing.T) {
+	limited := Limited()["system_views"].Tables
+	table := limited[PartitionsTable]
+	token := int64(-1)
+	use := Use{1, 2, 3, 4}
+	r := (&Partition{
+		Keyspace: "k", Table: "t", Number: 1, From: &token, FromKey: []string{"a"}, FromClustering: []string{"b", "c"},
+		Read: use, Write: use, Keys: []KeyUse{{[]string{"a", "b"}, 1, 2}, {[]string{"c"}, 3, 4}},
+	}).Row()
+	for name, c := range table.Columns {
+		if r[name] == nil {
+			t.Errorf("%s is null", name)
+		}
+		if err := c.Type.Validate(r[name]); err != nil {
+			t.Errorf("%s: %x: %v", name, r[name], err)
+		}
+	}
+	if len(r) != len(table.Columns) || len(limited) != len(Keyspaces()["system_views"].Tables)+1 {
+		t.Errorf("%d cells of %d columns; %d views", len(r), len(table.Columns), len(limited))
+	}
+	if !slices.IsSortedFunc(table.Regulars, func(a, b *schema.Column) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("columns are out of order")
+	}
+	if r = (&Partition{}).Row(); r["from_token"] != nil || r["from_key"] != nil || table.Columns["keys"].Type.Validate(r["keys"]) != nil {
+		t.Errorf("a first partition: %v", r)
 	}
 }
 

@@ -1,0 +1,28 @@
+package items
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/engine/capacity"
+)
+
+// Consumption is what was taken of the limits of each table and global index, and
+// refused by them, since the store was opened; nothing where there are no limits.
+func (s *Store) Consumption() []capacity.Consumption {
+	if s.options.Capacity == nil {
+		return nil
+	}
+	tables := *s.tables.Load()
+	var all []capacity.Consumption
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		sh := tables[name].shape.Load()
+		all = append(all, capacity.Consumption{Table: name, Totals: sh.model.Totals()})
+		for i := range sh.indexes {
+			if ix := &sh.indexes[i]; ix.model != nil {
+				all = append(all, capacity.Consumption{Table: name, Index: ix.Name, Totals: ix.model.Totals()})
+			}
+		}
+	}
+	return all
+}

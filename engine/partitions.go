@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"unicode/utf8"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/engine/system"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// An engine that keeps limits has a virtual table, system.PartitionsTable, with a
+// row for each partition of the model of each table. Without limits there is no
+// such table, and the engine's system keyspaces are Cassandra's.
+
+const (
+	// listedKeys is how many partition keys of one partition are named for having
+	// rows; of more only those that are asked for.
+	listedKeys = 32
+	// countedKeys is how many partition keys of one partition are counted.
+	countedKeys = 1000
+)
+
+// keyspaces are the system keyspaces.
+func (l *limiter) keyspaces() map[string]*schema.Keyspace {
+	if l == nil {
+		return system.Keyspaces()
+	}
+	return system.Limited()
+}
+
+// systemRows are the contents of a system table. only, where it is not nil, is the
+// partition that is asked for, serialized; there may be others beside it.
+func (e *Engine) systemRows(s *state, t *table, only []byte) ([]system.Row, error) {
+	if t.Keyspace != "system_views" || t.Name != system.PartitionsTable {
+		return system.Rows(t.Table, s.schema, e.info(s)), nil
+	}
+	var all []system.Row
+	for _, of := range s.tables {
+		if of.store == nil {
+			continue
+		}
+		if only != nil && string(only) != string(partitioner.AppendComposite(nil, []byte(of.Keyspace), []byte(of.Name))) {
+			continue
+		}
+		rows, err := e.partitionRows(of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// partitionRows are the partitions of one table.
+func (e *Engine) partitionRows(t *table) ([]system.Row, error) {
+	l := e.limits
+	limits := l.limits.WithDefaults()
+	now := l.clock()
+	var all []system.Row
+	for i, p := range l.model(t).Map(now) {
+		out := system.Partition{
+			Keyspace: t.Keyspace, Table: t.Name, Number: i + 1, Share: p.Share, Bytes: p.Bytes, Since: p.Born.UnixMilli(),
+			Read: useOf(p.Read), Write: useOf(p.Write), MaxRead: limits.Partition.Read, MaxWrite: limits.Partition.Write,
+			SplitAfter: max(-1, limits.SplitAfter.Seconds()),
+		}
+		if p.From != nil {
+			token, key, clustering := t.store.SplitPosition(p.From)
+			out.From = &token
+			if key != nil {
+				out.FromKey = t.keyTexts(key)
+			}
+			for j, v := range clustering {
+				out.FromClustering = append(out.FromClustering, valueText(t.Clustering[j].Type, v))
+			}
+		}
+		if err := t.partitionKeys(&out, &p, now.Unix()); err != nil {
+			return nil, err
+		}
+		all = append(all, out.Row())
+	}
+	return all, nil
+}
+
+// partitionKeys finds the keys of a partition: those that are asked for, and, if they
+// are few, those that have rows.
+func (t *table) partitionKeys(out *system.Partition, p *capacity.Partition, seconds int64) error {
+	seen := map[string]bool{}
+	add := func(key []byte, units float64, throttled int64) {
+		if text := t.keyTexts(key); text != nil && !seen[string(key)] {
+			seen[string(key)] = true
+			out.Keys = append(out.Keys, system.KeyUse{Key: text, Units: units, Throttled: throttled})
+		}
+	}
+	for _, k := range p.Keys {
+		if _, key, _ := t.store.SplitPosition(k.Key); key != nil {
+			add(key, k.Units, k.Refused)
+		}
+	}
+	it := t.store.Between(p.From, p.To, &storage.Query{Now: seconds, Static: true, Columns: t.statics()})
+	var there [][]byte
+	for it.NextPartition() {
+		if out.KeyCount == countedKeys {
+			out.More = true
+			break
+		}
+		out.KeyCount++
+		if _, key := it.Partition(); len(there) <= listedKeys {
+			there = append(there, append([]byte{}, key...))
+		}
+	}
+	if out.KeyCount <= listedKeys {
+		for _, key := range there {
+			add(key, 0, 0)
+		}
+	}
+	err := it.Err()
+	if e := it.Close(); err == nil {
+		err = e
+	}
+	return storageError(err)
+}
+
+// statics are the static columns, any of which is a static row.
+func (t *table) statics() (all storage.ColumnSet) {
+	for _, c := range t.Statics {
+		all.Add(t.ids.of[c.Name])
+	}
+	return all
+}
+
+func useOf(u capacity.Usage) system.Use {
+	return system.Use{Units: u.Units, UnitsTotal: u.UnitsTotal, Throttled: u.Refused, ThrottledTotal: u.RefusedTotal}
+}
+
+// keyTexts are the values of a serialized partition key as text; nil for what is
+// none.
+func (t *table) keyTexts(key []byte) []string {
+	values, err := partitioner.SplitComposite(nil, key, len(t.PartitionKey))
+	if err != nil {
+		return nil
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = valueText(t.PartitionKey[i].Type, v)
+	}
+	return texts
+}
+
+// valueText is a value for people: as CQL has it, without quotes round a scalar.
+func valueText(t *value.Type, v []byte) string {
+	if t.Kind != value.Blob {
+		if text, ok := t.Text(v); ok && utf8.ValidString(text) {
+			return text
+		}
+	}
+	return string(t.Format(nil, v))
+}
+
+// Consumption is what was taken of the limits of each table that was used, and
+// refused by them, since the engine was opened; nothing where there are no limits.
+func (e *Engine) Consumption() []capacity.Consumption {
+	if e.limits == nil {
+		return nil
+	}
+	s := e.state.Load()
+	var all []capacity.Consumption
+	for _, t := range s.tables {
+		if m, ok := e.limits.models.Load(t.ID); ok && t.store != nil {
+			all = append(all, capacity.Consumption{Table: t.Keyspace + "." + t.Name, Totals: m.(*capacity.Model).Totals()})
+		}
+	}
+	return all
+}

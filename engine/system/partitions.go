@@ -1,0 +1,101 @@
+package system
+
+import (
+	"encoding/binary"
+	"maps"
+	"math"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// PartitionsTable is the table of system_views in which an engine that keeps a
+// store's limits tells which partitions tables have, what these take, and which
+// keys share them. It is none of Cassandra's.
+const PartitionsTable = "evenkeel_partitions"
+
+const partitionsDefinition = "system_views." + PartitionsTable + ": keyspace_name text key; table_name text key; partition int clustering; " +
+	"bytes bigint; from_clustering frozen<list<text>>; from_key frozen<list<text>>; from_token bigint; key_count int; " +
+	"keys frozen<list<frozen<tuple<frozen<list<text>>, double, bigint>>>>; max_read_units double; max_write_units double; more_keys boolean; " +
+	"read_units double; read_units_total double; reads_throttled double; reads_throttled_total bigint; share double; since timestamp; " +
+	"split_after_seconds double; " +
+	"write_units double; write_units_total double; writes_throttled double; writes_throttled_total bigint"
+
+// Limited are Keyspaces with the PartitionsTable.
+var Limited = sync.OnceValue(func() map[string]*schema.Keyspace {
+	all := maps.Clone(Keyspaces())
+	t := parseTable(partitionsDefinition)
+	views := *all[t.Keyspace]
+	views.Tables = maps.Clone(views.Tables)
+	views.Tables[t.Name] = t
+	all[t.Keyspace] = &views
+	return all
+})
+
+// Partition is a row of PartitionsTable. Keys and clusterings are text, value by
+// value.
+type Partition struct {
+	Keyspace, Table string
+	Number          int // from 1
+
+	From           *int64 // the token that it begins at; nil in the first partition
+	FromKey        []string
+	FromClustering []string
+
+	Share             float64
+	Bytes             int64
+	Since             int64 // milliseconds since 1970
+	Read, Write       Use
+	MaxRead, MaxWrite float64 // units a second
+	SplitAfter        float64 // seconds; negative: never
+
+	Keys     []KeyUse // hottest first
+	KeyCount int      // that have rows
+	More     bool     // than KeyCount
+}
+
+// Use is what was taken of a partition.
+type Use struct {
+	Units, UnitsTotal float64
+	Throttled         float64
+	ThrottledTotal    int64
+}
+
+// KeyUse is what was asked of a partition key.
+type KeyUse struct {
+	Key       []string
+	Units     float64
+	Throttled int64
+}
+
+// Row is the partition's.
+func (p *Partition) Row() Row {
+	r := Row{
+		"keyspace_name": []byte(p.Keyspace), "table_name": []byte(p.Table), "partition": integer(p.Number),
+		"share": double(p.Share), "bytes": long(p.Bytes), "since": long(p.Since),
+		"key_count": integer(p.KeyCount), "more_keys": boolean(p.More),
+		"max_read_units": double(p.MaxRead), "max_write_units": double(p.MaxWrite), "split_after_seconds": double(p.SplitAfter),
+		"read_units": double(p.Read.Units), "read_units_total": double(p.Read.UnitsTotal), "reads_throttled": double(p.Read.Throttled), "reads_throttled_total": long(p.Read.ThrottledTotal),
+		"write_units": double(p.Write.Units), "write_units_total": double(p.Write.UnitsTotal), "writes_throttled": double(p.Write.Throttled), "writes_throttled_total": long(p.Write.ThrottledTotal),
+	}
+	if p.From != nil {
+		r["from_token"] = long(*p.From)
+	}
+	if p.FromKey != nil {
+		r["from_key"] = list(p.FromKey)
+	}
+	if p.FromClustering != nil {
+		r["from_clustering"] = list(p.FromClustering)
+	}
+	keys := value.AppendCount(nil, len(p.Keys))
+	for _, k := range p.Keys {
+		one := value.AppendPart(nil, list(k.Key))
+		one = value.AppendPart(one, double(k.Units))
+		keys = value.AppendPart(keys, value.AppendPart(one, long(k.Throttled)))
+	}
+	r["keys"] = keys
+	return r
+}
+
+func double(f float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(f)) }
