@@ -1,9 +1,12 @@
 package api
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -132,6 +135,19 @@ func (c *constraints) conditionalOperator(in *input) {
 func (c *constraints) attributesToGet(list []text, at string) {
 	if list != nil {
 		c.length(len(list), 1, maxName, func() string { return listing(list) }, at)
+		if slices.ContainsFunc(list, func(t text) bool { return len(t.value) > attribute.MaxNameSize }) {
+			c.violated(quoted(listing(list)), at, "Member must satisfy constraint: "+nameLength)
+		}
+	}
+}
+
+// nameLength is the constraint on names of attributes that are no names of items'.
+var nameLength = fmt.Sprintf("[Member must have length less than or equal to %d, Member must have length greater than or equal to 0]", attribute.MaxNameSize)
+
+// attributeKey checks an attribute's name that is the key of a map.
+func (c *constraints) attributeKey(name, at string) {
+	if len(name) > attribute.MaxNameSize {
+		c.violated(quoted("{"+name+"=...}"), at, "Map keys must satisfy constraint: "+nameLength)
 	}
 }
 

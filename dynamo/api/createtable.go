@@ -41,6 +41,9 @@ func (q *CreateTable) Decode(d *Decoder, body []byte) error {
 	if err := in.checkSupported(); err != nil {
 		return err
 	}
+	if err := in.checkOnDemand(false); err != nil {
+		return err
+	}
 	tags, err := convertTags(in.tags)
 	if err != nil {
 		return err

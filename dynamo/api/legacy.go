@@ -137,6 +137,7 @@ var comparisonOperators = []string{
 // conditions checks the operators of a parameter.
 func (c *constraints) conditions(conditions []legacyCondition, at string) {
 	for _, cond := range conditions {
+		c.attributeKey(cond.attribute, at)
 		where := at + "." + cond.attribute + ".member.comparisonOperator"
 		c.notNull(cond.operator.given, where)
 		c.enum(cond.operator, where, comparisonOperators...)
@@ -145,12 +146,14 @@ func (c *constraints) conditions(conditions []legacyCondition, at string) {
 
 func (c *constraints) expected(in *input) {
 	for _, e := range in.expected {
+		c.attributeKey(e.attribute, "expected")
 		c.enum(e.operator, "expected."+e.attribute+".member.comparisonOperator", comparisonOperators...)
 	}
 }
 
 func (c *constraints) updates(in *input) {
 	for _, u := range in.updates {
+		c.attributeKey(u.attribute, "attributeUpdates")
 		c.enum(u.action, "attributeUpdates."+u.attribute+".member.action", "ADD", "PUT", "DELETE")
 	}
 }

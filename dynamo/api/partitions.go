@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 )
 
@@ -83,6 +86,7 @@ type Partition struct {
 // PartitionEdge is where a partition begins.
 type PartitionEdge struct {
 	Hash  string          // 8 hexadecimal digits
+	Token string          `json:",omitempty"` // the same of a table of CQL, in decimal
 	Shard int             `json:",omitempty"` // of the key, in a sharded table or index
 	Key   json.RawMessage `json:",omitempty"` // within that hash, where it is in the midst of a partition key: as far as that goes
 }
@@ -102,6 +106,31 @@ type PartitionKeyUse struct {
 	Shard     int             `json:",omitempty"` // of a sharded table or index
 	Units     float64
 	Throttled int64 // requests
+}
+
+// KeyTexts are the values of a key as text, in the order that the JSON has them in:
+// strings and numbers as they are, binary ones in Base64. What is no such key is its
+// JSON.
+func KeyTexts(key json.RawMessage) []string {
+	d := json.NewDecoder(bytes.NewReader(key))
+	var all []string
+	for depth := 0; ; {
+		token, err := d.Token()
+		switch {
+		case err == io.EOF && depth == 0:
+			return all
+		case err != nil:
+			return []string{string(key)}
+		case token == json.Delim('{'):
+			depth++
+		case token == json.Delim('}'):
+			depth--
+		case depth == 2 && d.More():
+			// the name of a type: its value follows
+		case depth == 2:
+			all = append(all, fmt.Sprint(token))
+		}
+	}
 }
 
 // AppendJSON implements Response.

@@ -169,8 +169,19 @@ func (q *DescribeStream) Decode(d *Decoder, body []byte) error {
 	c.most(in.limit, MaxStreams)
 	c.enum(in.filterType, "shardFilter.type", "CHILD_SHARDS")
 	c.text(in.filterShard, minShardID, maxShardID, "shardFilter.shardId")
+	if err := c.err(); err != nil {
+		return err
+	}
 	*q = DescribeStream{ARN: in.arn.value, Limit: in.limit.or(MaxStreams), Start: in.startShard.value, ChildrenOf: in.filterShard.value}
-	return c.err()
+	return checkStreamARN(q.ARN)
+}
+
+// checkStreamARN says whether a text is an ARN at all.
+func checkStreamARN(arn string) error {
+	if !strings.HasPrefix(arn, "arn:") {
+		return exception.Invalid("Invalid StreamArn: %s", arn)
+	}
+	return nil
 }
 
 // Decode implements Request.
@@ -194,7 +205,10 @@ func (q *GetShardIterator) Decode(d *Decoder, body []byte) error {
 	if (q.Type == AtSequence || q.Type == AfterSequence) && !in.sequence.given {
 		return exception.Invalid("SequenceNumber must be specified when ShardIteratorType is %s", q.Type)
 	}
-	return nil
+	if (q.Type == TrimHorizon || q.Type == Latest) && in.sequence.given {
+		return exception.Invalid("SequenceNumber must not be specified when ShardIteratorType is %s", q.Type)
+	}
+	return checkStreamARN(q.ARN)
 }
 
 // Decode implements Request.
@@ -206,9 +220,15 @@ func (q *GetRecords) Decode(d *Decoder, body []byte) error {
 	var c constraints
 	c.notNull(in.iterator.given, "shardIterator")
 	c.text(in.iterator, 1, maxIterator, "shardIterator")
-	c.most(in.limit, MaxRecords)
+	c.atLeast(in.limit, 1, "limit")
+	if err := c.err(); err != nil {
+		return err
+	}
+	if in.limit.value > MaxRecords {
+		return exception.New(exception.LimitExceeded, "GetRecords was called with a value of more than %d for the limit request parameter.", MaxRecords)
+	}
 	*q = GetRecords{Iterator: in.iterator.value, Limit: in.limit.or(MaxRecords)}
-	return c.err()
+	return nil
 }
 
 // AppendJSON implements Request.

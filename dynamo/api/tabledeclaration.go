@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -385,6 +386,39 @@ func (c *constraints) settings(in *tableInput) {
 func (in *tableInput) checkSupported() error {
 	if in.unsupported != "" {
 		return exception.Invalid("%s is not supported by evenkeel; leave it out, or use the table in AWS itself", in.unsupported)
+	}
+	return nil
+}
+
+// checkOnDemand says whether the limits of on-demand tables and indexes are any; -1
+// clears one where there may be one already.
+func (in *tableInput) checkOnDemand(clear bool) error {
+	check := func(p *throughput, of string) error {
+		for _, m := range []struct {
+			name string
+			integer
+		}{{"MaxReadRequestUnits", p.read}, {"MaxWriteRequestUnits", p.write}} {
+			if m.given && m.value < 1 && !(clear && m.value == -1) {
+				return exception.InvalidParameters("Requested %s for OnDemandThroughput for %s is outside of valid range", m.name, of)
+			}
+		}
+		return nil
+	}
+	if err := check(&in.onDemand, "table"); err != nil {
+		return err
+	}
+	declared := slices.Clone(in.global)
+	for _, u := range in.updates {
+		for _, d := range []*indexDeclaration{u.create, u.update} {
+			if d != nil {
+				declared = append(declared, *d)
+			}
+		}
+	}
+	for i := range declared {
+		if err := check(&declared[i].onDemand, "index : "+declared[i].name.value); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -24,8 +24,11 @@ type TransactGet struct {
 // Operation implements Request.
 func (*TransactGetItems) Operation() string { return "TransactGetItems" }
 
-// MaxTransaction is how many items a transaction may have.
-const MaxTransaction = 100
+// How many items a transaction may have, and how many bytes of them.
+const (
+	MaxTransaction     = 100
+	MaxTransactionSize = 4 << 20
+)
 
 // Decode implements Request.
 func (q *TransactGetItems) Decode(d *Decoder, body []byte) error {

@@ -94,14 +94,25 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 		return err
 	}
 	q.Token, q.Capacity, q.Metrics = token.value, in.returnConsumedCapacity(), in.metrics.value == "SIZE"
+	size := 0
 	for i := range actions {
 		a, err := actions[i].convert()
 		if err != nil {
 			return err
 		}
+		size += a.Item.Size()
 		q.Actions = append(q.Actions, a)
 	}
-	return nil
+	return CheckTransactionSize(size)
+}
+
+// CheckTransactionSize returns the error about a transaction's items, if they have
+// more bytes in all than it may have.
+func CheckTransactionSize(size int) error {
+	if size <= MaxTransactionSize {
+		return nil
+	}
+	return exception.Invalid("The aggregate size of the items in the transaction cannot exceed 4 MB: they have %d bytes", size)
 }
 
 // transactAction is a TransactWriteItem as it came.
@@ -198,6 +209,9 @@ func (a *transactAction) convert() (TransactAction, error) {
 		return out, err
 	}
 	if err := checkSize(a.item); err != nil {
+		return out, err
+	}
+	if err := a.item.ValidateNesting(); err != nil {
 		return out, err
 	}
 	all, err := a.parse()

@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
 // UntagResource removes tags of a table.
@@ -51,5 +52,5 @@ func (q *UntagResource) Decode(d *Decoder, body []byte) error {
 	for _, k := range keys {
 		q.Keys = append(q.Keys, k.value)
 	}
-	return nil
+	return schema.CheckTagKeys(q.Keys)
 }

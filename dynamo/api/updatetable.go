@@ -16,9 +16,6 @@ type UpdateTable struct {
 // Operation implements Request.
 func (*UpdateTable) Operation() string { return "UpdateTable" }
 
-// maxIndexUpdates is how many indexes one request may change.
-const maxIndexUpdates = 5
-
 // Decode implements Request.
 func (q *UpdateTable) Decode(d *Decoder, body []byte) error {
 	var in tableInput
@@ -42,6 +39,9 @@ func (q *UpdateTable) Decode(d *Decoder, body []byte) error {
 		return err
 	}
 	if err := in.checkChanges(); err != nil {
+		return err
+	}
+	if err := in.checkOnDemand(true); err != nil {
 		return err
 	}
 	q.Table = in.name.value
@@ -94,12 +94,16 @@ func (u *indexUpdate) check(c *constraints, at string) {
 func (in *tableInput) checkChanges() error {
 	if !in.provisioned.given && !in.onDemand.given && !in.warm.given && !in.billing.given && !in.class.given && !in.protection.given &&
 		in.stream == nil && in.encryption == nil && len(in.updates) == 0 {
-		return exception.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+		return exception.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, " +
+			"MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required")
+	}
+	if in.updates != nil && len(in.updates) == 0 {
+		return exception.InvalidParameters("List of GlobalSecondaryIndexUpdates is empty")
 	}
 	if in.billing.value == string(schema.Provisioned) && !in.provisioned.given {
 		return exception.InvalidParameters("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
 	}
-	seen := make(map[string]bool)
+	seen, online := make(map[string]bool), 0
 	for _, u := range in.updates {
 		name, actions := "", 0
 		for _, a := range []*indexDeclaration{u.create, u.update, u.delete} {
@@ -108,16 +112,22 @@ func (in *tableInput) checkChanges() error {
 				actions++
 			}
 		}
-		if actions != 1 {
+		switch {
+		case actions > 1:
+			return exception.InvalidParameters("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object")
+		case actions == 0:
 			return exception.InvalidParameters("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null")
 		}
 		if seen[name] {
 			return exception.InvalidParameters("Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
 		}
 		seen[name] = true
+		if u.update == nil {
+			online++
+		}
 	}
-	if len(in.updates) > maxIndexUpdates {
-		return exception.New(exception.LimitExceeded, "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table")
+	if online > 1 {
+		return schema.ErrOneIndex
 	}
 	return nil
 }

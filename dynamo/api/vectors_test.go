@@ -30,7 +30,8 @@ func refuse(op string, body []byte) error {
 }
 
 // The vectors are requests and what dynalite 4.0.0 says of them: the error's type
-// and text, or nothing where the request has the right form.
+// and text, or nothing where the request has the right form. What AWS says in another
+// way since then is in limits_test.go.
 func TestVectors(t *testing.T) {
 	f, err := os.Open("testdata/dynalite.jsonl")
 	if err != nil {

@@ -39,7 +39,19 @@ func TestItems(t *testing.T) {
 }
 
 func TestNesting(t *testing.T) {
+	// AWS, recorded: 31 maps around a string are accepted, 32 are refused.
 	for levels, want := range map[int]bool{1: true, 32: true, 33: false, 100: false} {
+		for _, leaf := range []string{`{"S":"leaf"}`, `{"M":{}}`, `{"SS":["leaf"]}`} {
+			src := `{"a":` + strings.Repeat(`{"M":{"n":`, levels-1) + leaf + strings.Repeat(`}}`, levels-1) + `}`
+			var d attribute.Decoder
+			item, err := d.Item([]byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := item.ValidateNesting(); (err == nil) != want {
+				t.Errorf("%d levels, the last of which is %s: %v", levels, leaf, err)
+			}
+		}
 		src := `{"a":` + strings.Repeat(`{"L":[`, levels) + strings.Repeat(`]}`, levels) + `}`
 		var d attribute.Decoder
 		item, err := d.Item([]byte(src))

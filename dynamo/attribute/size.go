@@ -6,7 +6,7 @@ const (
 	MaxHashSize  = 2048 // a partition key's value
 	MaxRangeSize = 1024 // a sort key's value
 	MaxNameSize  = 65535
-	MaxDepth     = 32 // levels of L and M in an attribute
+	MaxDepth     = 32 // levels of an attribute, of which its value is the first
 )
 
 // Sizes that do not depend on the content.

@@ -54,13 +54,14 @@ func (it Item) ValidateNesting() error {
 	return nil
 }
 
-// deeper says whether the value has more than this many levels of L and M.
+// deeper says whether the value has more than this many levels. The elements of an
+// L or M are one level below it; those of sets are none.
 func (v Value) deeper(levels int) bool {
-	if v.kind != L && v.kind != M {
-		return false
-	}
 	if levels == 0 {
 		return true
+	}
+	if v.kind != L && v.kind != M {
+		return false
 	}
 	for _, e := range v.Elems() {
 		if e.deeper(levels - 1) {

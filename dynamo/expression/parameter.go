@@ -25,6 +25,9 @@ const (
 	MaxOperators = 300
 	MaxOperands  = 100 // of IN
 	MaxLevels    = 32  // of a document path
+
+	MaxPlaceholder  = 255     // bytes of a placeholder, with its # or :
+	MaxSubstitution = 2 << 20 // bytes of all names and values, and of their placeholders
 )
 
 // invalid is AWS's error about the expression in the parameter.

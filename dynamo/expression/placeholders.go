@@ -54,7 +54,12 @@ func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error)
 	if names != nil && len(names) == 0 {
 		return nil, exception.Invalid("ExpressionAttributeNames must not be empty")
 	}
+	size := 0
 	for _, n := range names {
+		size += len(n.Placeholder) + len(n.Attribute)
+		if len(n.Placeholder) > MaxPlaceholder {
+			return nil, exception.Invalid("ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(n.Placeholder))
+		}
 		if !isPlaceholder(n.Placeholder, '#') {
 			return nil, exception.Invalid(`ExpressionAttributeNames contains invalid key: Syntax error; key: "%s"`, n.Placeholder)
 		}
@@ -66,10 +71,16 @@ func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error)
 				attribute.MaxNameSize+1, n.Placeholder)
 		}
 	}
+	if size > MaxSubstitution {
+		return nil, exception.Invalid("ExpressionAttributeNames exceeds max size")
+	}
 	if values != nil && len(values) == 0 {
 		return nil, exception.Invalid("ExpressionAttributeValues must not be empty")
 	}
 	for _, v := range values {
+		if len(v.Name) > MaxPlaceholder { // AWS tells the size of names only
+			return nil, exception.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long;")
+		}
 		if !isPlaceholder(v.Name, ':') {
 			return nil, exception.Invalid(`ExpressionAttributeValues contains invalid key: Syntax error; key: "%s"`, v.Name)
 		}
@@ -79,7 +90,20 @@ func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error)
 			return nil, exception.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", exception.Of(err).Message, v.Name)
 		}
 	}
-	return p, nil
+	return p, checkSubstitution(size, values)
+}
+
+// checkSubstitution says whether values, beside the names' bytes, are more than
+// expressions may have.
+func checkSubstitution(names int, values attribute.Item) error {
+	size := values.Size()
+	switch {
+	case size > MaxSubstitution:
+		return exception.Invalid("ExpressionAttributeValues exceeds max size")
+	case names+size > MaxSubstitution:
+		return exception.Invalid("Combined size of ExpressionAttributeNames and ExpressionAttributeValues exceeds max size")
+	}
+	return nil
 }
 
 func isPlaceholder(s string, first byte) bool {

@@ -47,9 +47,10 @@ func (t *Table) Apply(c *Change) (*Table, error) {
 			return nil, exception.Invalid("Table already has an enabled stream: TableName: %s", t.Name)
 		case !c.Stream.Enabled && !t.Stream.Enabled:
 			return nil, exception.Invalid("Table has no stream to disable: TableName: %s", t.Name)
-		}
-		if err := checkStream(c.Stream); err != nil {
-			return nil, err
+		case c.Stream.Enabled && c.Stream.View == "":
+			return nil, exception.InvalidParameters("If stream is being enabled then UpdateViewType is required")
+		case !c.Stream.Enabled && c.Stream.View != "":
+			return nil, exception.InvalidParameters("If stream is being disabled, then UpdateViewType must not be specified")
 		}
 		n.Stream = *c.Stream
 	}
@@ -82,8 +83,8 @@ func (t *Table) bill(was *Table, c *Change) error {
 		return exception.InvalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
 	case c.Billing == Provisioned && was.Billing != Provisioned && c.Provisioned == nil:
 		return exception.InvalidParameters("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
-	case t.Billing == Provisioned && c.OnDemand != nil:
-		return exception.InvalidParameters("OnDemandThroughput cannot be specified when BillingMode is PROVISIONED")
+	case t.Billing == Provisioned && value(c.OnDemand) != Throughput{}:
+		return exception.InvalidParameters("%s for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED", onDemandMember(c.OnDemand))
 	}
 	if err := checkUnits(c.Provisioned); err != nil {
 		return err
@@ -116,9 +117,17 @@ func unchanged(p Throughput) error {
 		"Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.", p.Read, p.Read, p.Write, p.Write)
 }
 
+// ErrOneIndex is AWS's error about a second index that is to be created or deleted
+// while one is.
+var ErrOneIndex = exception.New(exception.LimitExceeded, "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table")
+
 func (t *Table) changeIndex(c *IndexChange) error {
+	busy := func(ix Index) bool { return ix.Backfilling && ix.Name != c.Delete } // which may be given up
+	if c.Update == nil && slices.ContainsFunc(t.Global, busy) {
+		return ErrOneIndex
+	}
 	if c.Create != nil {
-		ix, err := t.globalIndex(c.Create)
+		ix, err := t.globalIndex(c.Create, "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified", "Both ReadCapacityUnits and WriteCapacityUnits must be specified")
 		if err != nil {
 			if known, _ := t.Index(c.Create.Name); known != nil {
 				return exception.Invalid("Attempting to create an index which already exists")
@@ -144,7 +153,7 @@ func (t *Table) changeIndex(c *IndexChange) error {
 	u := c.Update
 	switch {
 	case t.Billing == PayPerRequest && u.Provisioned != nil:
-		return exception.InvalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+		return exception.InvalidParameters("The only Updates for index: %s when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput", ix.Name)
 	case u.Provisioned != nil && *u.Provisioned == ix.Provisioned:
 		return unchanged(ix.Provisioned)
 	}

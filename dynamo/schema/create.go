@@ -47,18 +47,18 @@ func Create(d *Declaration) (*Table, error) {
 		return nil, err
 	}
 	if d.Stream != nil {
-		if err := checkStream(d.Stream); err != nil {
-			return nil, err
+		switch {
+		case d.Stream.Enabled && d.Stream.View == "":
+			return nil, exception.InvalidParameters("Table is being created with a stream enabled, UpdateViewType is required")
+		case !d.Stream.Enabled && d.Stream.View != "":
+			return nil, exception.InvalidParameters("Table is being created with a stream disabled, UpdateViewType should not be specified")
 		}
 		t.Stream = *d.Stream
 	}
 	if d.Encryption != nil {
 		t.Encryption = *d.Encryption
 	}
-	for _, tag := range d.Tags {
-		t.Tags = setTag(t.Tags, tag)
-	}
-	return t, nil
+	return t.WithTags(d.Tags)
 }
 
 func (t *Table) setThroughput(d *Declaration) error {
@@ -67,14 +67,22 @@ func (t *Table) setThroughput(d *Declaration) error {
 		return exception.InvalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
 	case t.Billing == Provisioned && d.Provisioned == nil:
 		return exception.InvalidParameters("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
-	case t.Billing == Provisioned && d.OnDemand != nil:
-		return exception.InvalidParameters("OnDemandThroughput cannot be specified when BillingMode is PROVISIONED")
+	case t.Billing == Provisioned && value(d.OnDemand) != Throughput{}:
+		return exception.InvalidParameters("%s for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.", onDemandMember(d.OnDemand))
 	}
 	if err := checkUnits(d.Provisioned); err != nil {
 		return err
 	}
 	t.Provisioned, t.OnDemand, t.Warm = value(d.Provisioned), value(d.OnDemand), value(d.Warm)
 	return nil
+}
+
+// onDemandMember is the member of an OnDemandThroughput that messages name.
+func onDemandMember(p *Throughput) string {
+	if p.Read != 0 {
+		return "MaxReadRequestUnits"
+	}
+	return "MaxWriteRequestUnits"
 }
 
 func value(p *Throughput) Throughput {
@@ -96,6 +104,11 @@ func checkUnits(p *Throughput) error {
 }
 
 func (t *Table) setKey(d *Declaration) error {
+	for i, def := range t.Definitions {
+		if slices.ContainsFunc(t.Definitions[:i], func(e Definition) bool { return e.Name == def.Name }) {
+			return exception.Invalid("Attribute Name is duplicated: %s", def.Name)
+		}
+	}
 	if len(d.Key) > len(d.Definitions) {
 		return exception.Invalid("Invalid KeySchema: Some index key attribute have no definition")
 	}
@@ -123,17 +136,21 @@ func (t *Table) key(elements []KeyElement, multiple bool) (Key, error) {
 	for _, e := range elements {
 		switch {
 		case k.Has(e.Name):
-			return Key{}, exception.Invalid("Invalid KeySchema: The attribute %s is in the KeySchema more than once", e.Name)
+			return Key{}, exception.Invalid("The KeySchema contains multiple key attributes with the same name")
 		case e.Type == "RANGE":
 			k.Range = append(k.Range, e.Name)
 		case k.Range != nil:
-			return Key{}, exception.Invalid("Invalid KeySchema: HASH key elements must come before RANGE key elements")
+			return Key{}, exception.InvalidParameters("All HASH key attributes must precede RANGE key attributes in the KeySchema")
 		default:
 			k.Hash = append(k.Hash, e.Name)
 		}
 	}
-	if len(k.Hash) > MaxKeyAttributes || len(k.Range) > MaxKeyAttributes {
-		return Key{}, exception.Invalid("Invalid KeySchema: An index can have at most %d HASH and %d RANGE key elements", MaxKeyAttributes, MaxKeyAttributes)
+	const many = "The KeySchema exceeds the maximum allowed number of %s key attributes"
+	switch {
+	case len(k.Hash) > MaxKeyAttributes:
+		return Key{}, exception.InvalidParameters(many, "HASH")
+	case len(k.Range) > MaxKeyAttributes:
+		return Key{}, exception.InvalidParameters(many, "RANGE")
 	}
 	return k, nil
 }
@@ -202,7 +219,7 @@ func (t *Table) addGlobal(d *Declaration) error {
 		return exception.InvalidParameters("List of GlobalSecondaryIndexes is empty")
 	}
 	for i := range d.Global {
-		ix, err := t.globalIndex(&d.Global[i])
+		ix, err := t.globalIndex(&d.Global[i], "ProvisionedThroughput should not be specified", "ProvisionedThroughput is not specified")
 		if err != nil {
 			return err
 		}
@@ -215,17 +232,18 @@ func (t *Table) addGlobal(d *Declaration) error {
 }
 
 // globalIndex checks the declaration of a global secondary index that is new to
-// the table.
-func (t *Table) globalIndex(d *IndexDeclaration) (Index, error) {
+// the table. tooMuch and tooLittle are what AWS says of its throughput, which depends
+// on the operation.
+func (t *Table) globalIndex(d *IndexDeclaration, tooMuch, tooLittle string) (Index, error) {
 	ix, err := t.index(d, true)
 	if err != nil {
 		return ix, err
 	}
 	switch {
 	case t.Billing == PayPerRequest && d.Provisioned != nil:
-		return ix, exception.InvalidParameters("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", ix.Name)
+		return ix, exception.InvalidParameters("%s for index: %s when BillingMode is PAY_PER_REQUEST", tooMuch, ix.Name)
 	case t.Billing == Provisioned && d.Provisioned == nil:
-		return ix, exception.InvalidParameters("ProvisionedThroughput must be specified for index: %s", ix.Name)
+		return ix, exception.InvalidParameters("%s for index: %s", tooLittle, ix.Name)
 	}
 	if err := checkUnits(d.Provisioned); err != nil {
 		return ix, err
@@ -253,6 +271,11 @@ func (t *Table) index(d *IndexDeclaration, global bool) (Index, error) {
 	case len(p.NonKey) == 0 && ix.Projection.Type == ProjectInclude:
 		return ix, exception.InvalidParameters("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
 	}
+	for i, name := range p.NonKey {
+		if slices.Contains(p.NonKey[:i], name) {
+			return ix, exception.InvalidParameters("Duplicate element in NonKeyAttributes: %s", name)
+		}
+	}
 	return ix, nil
 }
 
@@ -273,16 +296,10 @@ func (t *Table) checkNew(ix *Index) error {
 	return nil
 }
 
-// checkDefinitions says whether every definition is used, and no attribute is
-// defined twice.
+// checkDefinitions says whether every definition is used.
 func (t *Table) checkDefinitions() error {
 	if t.Local == nil && t.Global == nil && len(t.Definitions) != len(t.Key.Hash)+len(t.Key.Range) {
 		return exception.InvalidParameters("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
-	}
-	for i, d := range t.Definitions {
-		if slices.ContainsFunc(t.Definitions[:i], func(e Definition) bool { return e.Name == d.Name }) {
-			return exception.InvalidParameters("Duplicate AttributeName in AttributeDefinitions: %s", d.Name)
-		}
 	}
 	for _, d := range t.Definitions {
 		if !t.Key.Has(d.Name) && !t.isIndexKey(d.Name) {
@@ -308,16 +325,6 @@ func (t *Table) used() []string {
 		}
 	}
 	return once
-}
-
-func checkStream(s *Stream) error {
-	switch {
-	case s.Enabled && s.View == "":
-		return exception.InvalidParameters("StreamViewType must be specified when StreamEnabled is true")
-	case !s.Enabled && s.View != "":
-		return exception.InvalidParameters("StreamViewType cannot be specified when StreamEnabled is false")
-	}
-	return nil
 }
 
 // String is the key as in messages: (a, b) of two.

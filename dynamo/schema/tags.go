@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
@@ -14,6 +15,8 @@ const (
 	MaxTagKey   = 128 // characters
 	MaxTagValue = 256
 )
+
+var errManyTags = exception.Invalid("Number of Tags exceed the current limit for the provided ResourceArn")
 
 // setTag sets one tag in tags sorted by key, which may be changed.
 func setTag(tags []Tag, tag Tag) []Tag {
@@ -33,7 +36,7 @@ func (t *Table) WithTags(tags []Tag) (*Table, error) {
 		n.Tags = setTag(n.Tags, tag)
 	}
 	if len(n.Tags) > MaxTags {
-		return nil, exception.Invalid("Too many tags: The maximum number of tags that can be assigned to a resource is %d", MaxTags)
+		return nil, errManyTags
 	}
 	return &n, nil
 }
@@ -55,22 +58,42 @@ func (t *Table) Tag(key string) (string, bool) {
 	return "", false
 }
 
-// CheckTags says whether keys and values are such as tags may have: letters,
-// digits, spaces and + - = . _ : / @, not too long, not beginning with aws:.
+// CheckTags says whether keys and values are such as tags may have: letters, digits,
+// spaces and + - = . _ : / @, not too long, keys not beginning with aws:, no key
+// twice.
 func CheckTags(tags []Tag) error {
 	for i, tag := range tags {
-		switch {
-		case tag.Key == "" || len([]rune(tag.Key)) > MaxTagKey:
-			return exception.InvalidParameters("Tag key %q must have from 1 to %d characters", tag.Key, MaxTagKey)
-		case len([]rune(tag.Value)) > MaxTagValue:
-			return exception.InvalidParameters("The value of tag %q must have at most %d characters", tag.Key, MaxTagValue)
-		case strings.HasPrefix(tag.Key, "aws:"):
-			return exception.InvalidParameters("Tag key %q begins with aws:, which is reserved", tag.Key)
-		case strings.ContainsFunc(tag.Key+tag.Value, notInTag):
-			return exception.InvalidParameters("Tag %q has a character that tags may not have: letters, digits, spaces and + - = . _ : / @ are allowed", tag.Key)
-		case slices.ContainsFunc(tags[:i], func(e Tag) bool { return e.Key == tag.Key }):
-			return exception.InvalidParameters("Duplicate tag key: %s", tag.Key)
+		if err := checkTagKey(tag.Key); err != nil {
+			return err
 		}
+		switch {
+		case utf8.RuneCountInString(tag.Value) > MaxTagValue || strings.ContainsFunc(tag.Value, notInTag):
+			return exception.Invalid("The Tag Value provided is invalid, Value: %s", tag.Value)
+		case strings.HasPrefix(tag.Key, "aws:"):
+			return exception.Invalid("Tag Key cannot be prefixed with aws:, Key: %s", tag.Key)
+		case slices.ContainsFunc(tags[:i], func(e Tag) bool { return e.Key == tag.Key }):
+			return exception.Invalid("Duplicate Tag Keys provided as input: Duplicate Tag Key found %s", tag.Key)
+		}
+	}
+	return nil
+}
+
+// CheckTagKeys says whether there may be tags with these keys.
+func CheckTagKeys(keys []string) error {
+	for _, key := range keys {
+		if err := checkTagKey(key); err != nil {
+			return err
+		}
+	}
+	if len(keys) > MaxTags {
+		return errManyTags
+	}
+	return nil
+}
+
+func checkTagKey(key string) error {
+	if key == "" || utf8.RuneCountInString(key) > MaxTagKey || strings.ContainsFunc(key, notInTag) {
+		return exception.Invalid("The Tag Key provided is invalid, Key: %s", key)
 	}
 	return nil
 }

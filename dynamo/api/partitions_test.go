@@ -1,0 +1,25 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestKeyTexts(t *testing.T) {
+	for _, c := range []struct {
+		key  string
+		want []string
+	}{
+		{`{"InvoiceNumber":{"S":"121212"}}`, []string{"121212"}},
+		{`{"b":{"S":"a \"b\""},"a":{"N":"-7"},"c":{"B":"AAE="}}`, []string{`a "b"`, "-7", "AAE="}},
+		{`{"day":{"S":""}}`, []string{""}},
+		{`{}`, nil},
+		{`{"a":`, []string{`{"a":`}},
+		{`nonsense`, []string{"nonsense"}},
+	} {
+		if got := KeyTexts(json.RawMessage(c.key)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", c.key, got)
+		}
+	}
+}
