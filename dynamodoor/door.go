@@ -54,6 +54,12 @@ type Options struct {
 	// wait. 0 means 1,024.
 	MaxInFlight int
 
+	// MaxMemory bounds the bytes of all bodies and answers that are longer than 64
+	// KiB, from when they are there to when they are done with: bodies wait for room,
+	// and then, as reads with such answers, are refused with ServiceUnavailable. 0
+	// means 512 MiB; not less than MaxBody.
+	MaxMemory int64
+
 	// Log gets what an operator wants to know. Nil means nothing is logged.
 	Log *slog.Logger
 }
@@ -67,6 +73,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 1024
+	}
+	if o.MaxMemory == 0 {
+		o.MaxMemory = max(512<<20, o.MaxBody)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -89,6 +98,9 @@ func (o Options) Validate() error {
 	if o.MaxInFlight < 0 {
 		errs = append(errs, errors.New("requests in flight must not be negative"))
 	}
+	if o.MaxMemory != 0 && o.MaxMemory < o.withDefaults().MaxBody {
+		errs = append(errs, fmt.Errorf("memory of %d bytes: the longest body needs more", o.MaxMemory))
+	}
 	return errors.Join(errs...)
 }
 
@@ -105,6 +117,7 @@ type Door struct {
 	options Options
 	server  http.Server
 	slots   chan struct{} // one for each request that is worked on
+	memory  memory        // of long bodies and answers
 
 	requests, refused, inFlight, panics atomic.Int64
 }
@@ -115,7 +128,7 @@ func New(o Options) (*Door, error) {
 		return nil, fmt.Errorf("the DynamoDB door's options: %w", err)
 	}
 	o = o.withDefaults()
-	d := &Door{options: o, slots: make(chan struct{}, o.MaxInFlight)}
+	d := &Door{options: o, slots: make(chan struct{}, o.MaxInFlight), memory: newMemory(o.MaxMemory)}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -126,6 +139,7 @@ func New(o Options) (*Door, error) {
 		Protocols:         &protocols,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
+		WriteTimeout:      2 * time.Minute, // from when the request began: who takes no answer does not keep it
 		IdleTimeout:       5 * time.Minute, // longer than SDKs keep a connection
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),

@@ -64,10 +64,17 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer d.inFlight.Add(-1)
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	if err := x.read(r, d.options.MaxBody); err != nil {
+	var h held
+	defer h.release()
+	if err := d.read(x, r, &h); err != nil {
 		d.refused.Add(1)
 		w.Header()["Connection"] = []string{"close"} // what is left of the body is not its request
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		if err == errNoRoom {
+			w.Header()["x-amzn-RequestId"] = []string{x.requestID()}
+			send(w, r, errNoRoom.Status(), contentType, errNoRoom.AppendJSON(x.answer[:0]))
+		} else {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
 		// Who is still sending does not see the answer of a connection that is cut off.
 		_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
 		return
@@ -109,6 +116,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			err = d.do(ctx, operation, x)
 		}
+		if n := len(x.answer); err == nil && n > shortBytes && readsOnly[operation] {
+			err = d.memory.take(&h, int64(n))
+		}
 	}
 	status := http.StatusOK
 	if err != nil {
@@ -122,19 +132,22 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, r, status, content, x.answer)
 }
 
-// read reads the body; the error is that it is too long, or cut off.
-func (x *exchange) read(r *http.Request, most int64) error {
+// read reads the body; the error is that it is too long, or cut off, or that there is
+// no room for it.
+func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 	x.body = x.body[:0]
+	most := d.options.MaxBody
 	if r.ContentLength > most {
 		return fmt.Errorf("a body of %d bytes", r.ContentLength)
 	}
-	if n := int(r.ContentLength); n > cap(x.body) && n <= keptBytes {
-		x.body = make([]byte, 0, n)
+	if r.ContentLength >= 0 {
+		most = r.ContentLength
 	}
 	for {
 		if len(x.body) == cap(x.body) {
 			// What a header announces is believed only as far as it has come.
-			x.body = append(x.body, 0)[:len(x.body)]
+			n := min(2*int64(cap(x.body)), most+1)
+			x.body = append(make([]byte, 0, max(n, min(most+1, 4<<10))), x.body...)
 		}
 		n, err := r.Body.Read(x.body[len(x.body):cap(x.body)])
 		x.body = x.body[:len(x.body)+n]
@@ -146,6 +159,11 @@ func (x *exchange) read(r *http.Request, most int64) error {
 		}
 		if err != nil {
 			return fmt.Errorf("read the body: %w", err)
+		}
+		if len(x.body) > shortBytes && h.bytes == 0 {
+			if err := d.memory.wait(r.Context(), h, most); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -1,0 +1,178 @@
+package dynamodoor
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// talker is a store that answers "long" with more than a megabyte, and else what it is
+// asked.
+type talker struct{}
+
+func (talker) Has(string) bool { return true }
+
+func (talker) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) {
+	if string(body) == `"long"` {
+		return append(dst, bytes.Repeat([]byte("x"), 3<<19)...), nil
+	}
+	return append(dst, body...), nil
+}
+
+// narrow is a door with room for two bodies of a megabyte.
+func narrow(t *testing.T, patience time.Duration) *Door {
+	t.Helper()
+	d, err := New(Options{Store: talker{}, MaxBody: 1 << 20, MaxMemory: 2 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.memory.patience = patience
+	return d
+}
+
+// upload is a request whose body comes piece by piece.
+type upload struct {
+	body *io.PipeWriter
+	done chan *httptest.ResponseRecorder
+}
+
+func ask(d *Door, operation string, body io.Reader, w http.ResponseWriter) {
+	r := httptest.NewRequest("POST", "/", body)
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Authorization", signed)
+	r.Header.Set("X-Amz-Date", "20260101T000000Z")
+	d.ServeHTTP(w, r)
+}
+
+func begin(d *Door) *upload {
+	r, w := io.Pipe()
+	u := &upload{w, make(chan *httptest.ResponseRecorder, 1)}
+	go func() {
+		answer := httptest.NewRecorder()
+		ask(d, "PutItem", r, answer)
+		_ = r.Close()
+		u.done <- answer
+	}()
+	return u
+}
+
+func (u *upload) send(t *testing.T, text string) {
+	t.Helper()
+	if _, err := io.WriteString(u.body, text); err != nil {
+		t.Error(err)
+	}
+}
+
+func (u *upload) end() *httptest.ResponseRecorder {
+	_ = u.body.Close()
+	return <-u.done
+}
+
+// Bodies that are sent slowly keep no more than MaxMemory; who comes then waits, and
+// short requests do not.
+func TestLongBodiesWaitForRoom(t *testing.T) {
+	d := narrow(t, time.Minute)
+	part := strings.Repeat("x", 900<<10)
+	var slow [5]*upload
+	for i := range 2 {
+		slow[i] = begin(d)
+		slow[i].send(t, part[1:])
+		slow[i].send(t, "x") // is read once there was room
+	}
+	waits := make(chan int, len(slow))
+	for i := 2; i < len(slow); i++ {
+		slow[i] = begin(d)
+		slow[i].send(t, part[:shortBytes]) // taken without a count
+		go func() {
+			slow[i].send(t, part[shortBytes:])
+			waits <- i
+		}()
+	}
+	w := httptest.NewRecorder()
+	if ask(d, "PutItem", strings.NewReader(`"short"`), w); w.Code != http.StatusOK {
+		t.Errorf("a short request: %d %s", w.Code, w.Body)
+	}
+	select {
+	case i := <-waits:
+		t.Errorf("body %d is read, beyond MaxMemory", i)
+	case <-time.After(50 * time.Millisecond):
+	}
+	for i := range slow {
+		if i >= 2 {
+			i = <-waits // in which order they have waited is not told
+		}
+		if w := slow[i].end(); w.Code != http.StatusOK || w.Body.Len() != len(part) {
+			t.Errorf("body %d: %d, %d bytes", i, w.Code, w.Body.Len())
+		}
+	}
+	if !d.memory.free.TryAcquire(2 << 20) {
+		t.Error("memory is not given back")
+	}
+}
+
+func TestLongBodiesAreRefusedInTheEnd(t *testing.T) {
+	d := narrow(t, time.Millisecond)
+	first, second := begin(d), begin(d)
+	part := strings.Repeat("x", 900<<10)
+	for _, u := range []*upload{first, second} {
+		u.send(t, part)
+		u.send(t, "x") // is read once there was room
+	}
+	third := begin(d)
+	third.send(t, part)
+	w := third.end()
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "ServiceUnavailableException") || w.Header()["x-amz-crc32"] == nil {
+		t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+	}
+	for _, u := range []*upload{first, second} {
+		if w := u.end(); w.Code != http.StatusOK {
+			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+		}
+	}
+	if s := d.Stats(); s.Refused != 1 || s.InFlight != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// untaken is the connection of a client that does not take its answer.
+type untaken struct {
+	*httptest.ResponseRecorder
+	written, end chan struct{}
+}
+
+func (u untaken) Write(p []byte) (int, error) {
+	close(u.written)
+	<-u.end
+	return 0, context.DeadlineExceeded
+}
+
+// Answers that nobody takes keep no more than MaxMemory: further reads are refused,
+// writes, which have happened, are not.
+func TestAnswersThatAreNotTaken(t *testing.T) {
+	d := narrow(t, time.Millisecond)
+	u := untaken{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	ended := make(chan struct{})
+	go func() {
+		ask(d, "Query", strings.NewReader(`"long"`), u)
+		close(ended)
+	}()
+	<-u.written
+	for operation, status := range map[string]int{"Scan": http.StatusServiceUnavailable, "PutItem": http.StatusOK} {
+		w := httptest.NewRecorder()
+		if ask(d, operation, strings.NewReader(`"long"`), w); w.Code != status {
+			t.Errorf("%s: %d, not %d", operation, w.Code, status)
+		}
+	}
+	close(u.end)
+	<-ended
+	w := httptest.NewRecorder()
+	if ask(d, "Scan", strings.NewReader(`"long"`), w); w.Code != http.StatusOK || w.Body.Len() != 3<<19 {
+		t.Errorf("afterwards: %d", w.Code)
+	}
+}
