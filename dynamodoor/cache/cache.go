@@ -130,7 +130,7 @@ func (c *Cache) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 		return c.batchGetItem(ctx, body, dst)
 	case "Query", "Scan":
 		return c.query(ctx, operation, body, dst)
-	case "TransactGetItems", "TagResource", "UntagResource":
+	case "TransactGetItems":
 		return c.store.Do(ctx, operation, body, dst)
 	}
 	for _, verb := range []string{"Describe", "List", "Get"} {

@@ -38,6 +38,7 @@ type Entry struct {
 	ID       string // TableId of the physical table; empty while Creating
 	State    State
 	Layout   *shard.Layout            // nil: only indexes are sharded
+	Suffix   *shard.Suffix            // of a table that was sharded by hand; nil: evenkeel has made it
 	Indexes  map[string]*shard.Layout // of sharded global indexes, by name
 	Hash     string                   // the logical partition key, which the physical table does not name
 	HashType string                   // S, N or B
@@ -66,10 +67,23 @@ type item struct {
 	HashType text `json:"hash_type"`
 	Started  num  `json:"started"`
 	Indexes  nums `json:"indexes"`
+
+	Adopted *adopted `json:"adopted,omitempty"`
+}
+
+// adopted is what an entry has of a table that was sharded by hand.
+type adopted struct {
+	M struct {
+		Separator text `json:"separator"`
+		First     num  `json:"first"`
+		Suffixed  bit  `json:"suffixed"`
+		Hash      text `json:"hash"` // of the sort key; empty: none
+	}
 }
 
 type text struct{ S string }
 type num struct{ N string }
+type bit struct{ BOOL bool }
 type nums struct{ M map[string]num }
 
 func number(n int64) num { return num{strconv.FormatInt(n, 10)} }
@@ -86,15 +100,26 @@ func (e *Entry) item() item {
 	for name, l := range e.Indexes {
 		i.Indexes.M[name] = number(int64(l.N))
 	}
+	if s := e.Suffix; s != nil {
+		i.Adopted = new(adopted)
+		i.Adopted.M.Separator, i.Adopted.M.First, i.Adopted.M.Suffixed = text{s.Separator}, number(int64(s.First)), bit{s.Suffixed}
+		if e.Layout.Strategy == shard.Calculated {
+			i.Adopted.M.Hash = text{e.Layout.Hash.String()}
+		}
+	}
 	return i
 }
 
-// layout returns the layout of so many shards; nil of none.
-func (i *item) layout(strategy, shards string) (*shard.Layout, error) {
+// layout returns the layout of so many shards; nil of none. hash may be empty.
+func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
 	if shards == "0" {
 		return nil, nil
 	}
-	l, err := shard.Parse(map[string]string{"strategy": strategy, "shards": shards})
+	options := map[string]string{"strategy": strategy, "shards": shards}
+	if hash != "" {
+		options["hash"] = hash
+	}
+	l, err := shard.Parse(options)
 	if err != nil {
 		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
 	}
@@ -102,7 +127,16 @@ func (i *item) layout(strategy, shards string) (*shard.Layout, error) {
 }
 
 func (i *item) entry() (*Entry, error) {
-	l, err := i.layout(i.Strategy.S, i.Shards.N)
+	var suffix *shard.Suffix
+	hash := ""
+	if a := i.Adopted; a != nil {
+		first, err := strconv.Atoi(a.M.First.N)
+		if err != nil {
+			return nil, fmt.Errorf("the catalogue's entry of %s: first shard %q", i.Table.S, a.M.First.N)
+		}
+		suffix, hash = &shard.Suffix{Separator: a.M.Separator.S, First: first, Suffixed: a.M.Suffixed.BOOL}, a.M.Hash.S
+	}
+	l, err := i.layout(i.Strategy.S, i.Shards.N, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +145,7 @@ func (i *item) entry() (*Entry, error) {
 		if indexes == nil {
 			indexes = make(map[string]*shard.Layout)
 		}
-		if indexes[name], err = i.layout(shard.Calculated.String(), n.N); err != nil {
+		if indexes[name], err = i.layout(shard.Calculated.String(), n.N, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +161,7 @@ func (i *item) entry() (*Entry, error) {
 		l.Generation = generation
 	}
 	return &Entry{
-		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Indexes: indexes,
+		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
 	}, nil
 }
@@ -204,7 +238,20 @@ var ErrExists = errors.New("the table is in the catalogue already")
 // Begin notes that a table is about to be created. The error is ErrExists where it
 // is noted already.
 func (c *Catalog) Begin(ctx context.Context, e Entry) (*Entry, error) {
-	e.State, e.Started, e.ID = Creating, c.now(), ""
+	e.State, e.ID = Creating, ""
+	return c.add(ctx, e)
+}
+
+// Adopt notes that a table that exists, and was sharded by hand, is a sharded one.
+// The error is ErrExists where it is noted already.
+func (c *Catalog) Adopt(ctx context.Context, e Entry) (*Entry, error) {
+	e.State = Active
+	return c.add(ctx, e)
+}
+
+// add adds an entry, and the catalogue's table if there is none.
+func (c *Catalog) add(ctx context.Context, e Entry) (*Entry, error) {
+	e.Started = c.now()
 	for attempt := 0; ; attempt++ {
 		err := c.put(ctx, &e, "attribute_not_exists(#t)", map[string]string{"#t": "table"}, nil)
 		switch {

@@ -153,27 +153,43 @@ func reservedName(d *schema.Declaration) string {
 
 // parseLayout reads the tag's value: options such as strategy=calculated shards=5.
 func parseLayout(table, value string) (*shard.Layout, error) {
+	options, err := parseOptions(table, value)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range []string{optionAdopt, optionWriteOnce, optionSeparator, optionFirst, optionSuffixed} {
+		if _, given := options[k]; given {
+			return nil, refuse(table, "the option %s is for a table that exists and was sharded by hand, with the shard in the partition key itself: "+
+				"it is adopted by TagResource; create a table with 'strategy=calculated shards=N'", k)
+		}
+	}
+	if hash, given := options["hash"]; given && hash != shard.Murmur3.String() {
+		return nil, refuse(table, "hash %q is for a table that was sharded by hand; leave it out", hash)
+	}
+	return layoutOf(table, options)
+}
+
+// parseOptions reads options such as strategy=calculated shards=5 write-once.
+func parseOptions(table, value string) (map[string]string, error) {
 	options := make(map[string]string)
 	for _, word := range strings.Fields(value) {
 		k, v, ok := strings.Cut(word, "=")
-		if k == "adopt" || k == "write-once" {
-			return nil, refuse(table, "%s is for tables that were sharded by hand, with a suffix in the partition key itself, which this version does not adopt; "+
-				"create a table with 'strategy=calculated shards=N', and copy the items with the suffix left out", k)
-		}
-		if !ok {
+		if !ok && k != optionWriteOnce {
 			return nil, refuse(table, "the tag's value is %q, in which %q has no '='; write for instance 'strategy=calculated shards=5'", value, word)
 		}
 		if k == "by" || k == "column" {
 			return nil, refuse(table, "the option %s is not one of DynamoDB tables, whose shard is that of the sort key; leave it out", k)
-		}
-		if k == "hash" && v != shard.Murmur3.String() {
-			return nil, refuse(table, "hash %q is for tables that were sharded by hand, which this version does not adopt; leave it out", v)
 		}
 		if _, twice := options[k]; twice {
 			return nil, refuse(table, "the option %s is there twice", k)
 		}
 		options[k] = v
 	}
+	return options, nil
+}
+
+// layoutOf is the layout that options say.
+func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 	if options["shards"] == "" {
 		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
 	}
@@ -275,7 +291,12 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 			continue
 		}
 		ix, _ := changed.Index(create.Name)
-		if t.Layout == nil {
+		switch {
+		case t.Layout == nil:
+			continue
+		case t.suffix != nil && ix.Key.Has(t.hash.Name):
+			return nil, adoptedIndex(t.Logical.Name, ix, t.hash.Name)
+		case t.suffix != nil:
 			continue
 		}
 		if err := checkIndex(t.Logical, ix); err != nil {
@@ -301,7 +322,7 @@ func CheckTags(table string, keys []string) error {
 	for _, k := range keys {
 		if strings.HasPrefix(k, Tag) {
 			return refuse(table, "the tag %s declares sharding when a table is created, and changes nothing afterwards: "+
-				"a table with items is not sharded, and one that was sharded by hand not adopted; create a table with the tag and copy the items", k)
+				"create a table with the tag and copy the items", k)
 		}
 	}
 	return nil

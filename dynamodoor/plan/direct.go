@@ -16,7 +16,9 @@ type Direct struct {
 
 	// answer makes the store's answer the client's, in place.
 	answer func(api.Response) error
-	tables map[string]string // logical names by physical ones
+	// of is the sharded table of a part of the request, nil of a plain one's; nil
+	// where errors have no items.
+	of func(part int) *Table
 }
 
 // Answer returns the client's answer, which is the store's, changed.
@@ -28,23 +30,30 @@ func (d *Direct) Answer(r api.Response) (api.Response, error) {
 }
 
 // Err implements Plan.
-func (d *Direct) Err(err error) error { return visibleError(err) }
+func (d *Direct) Err(err error) error { return visibleError(err, d.of) }
 
 // String implements Plan.
 func (d *Direct) String() string { return describe(d.Request) }
 
-// visibleError is an error without hidden attributes in its items.
-func visibleError(err error) error {
+// visibleError is an error with its items as the client knows them.
+func visibleError(err error, of func(part int) *Table) error {
 	var e *exception.Error
 	if !errors.As(err, &e) || len(e.Item) == 0 && len(e.Reasons) == 0 {
 		return err
 	}
 	visible := *e
 	visible.Raw = nil
-	visible.Item = Strip(e.Item)
+	if of == nil {
+		of = func(int) *Table { return nil }
+	}
+	if len(e.Item) > 0 {
+		visible.Item = of(0).showCopy(e.Item)
+	}
 	visible.Reasons = append([]exception.CancellationReason(nil), e.Reasons...)
 	for i := range visible.Reasons {
-		visible.Reasons[i].Item = Strip(visible.Reasons[i].Item)
+		if item := visible.Reasons[i].Item; len(item) > 0 {
+			visible.Reasons[i].Item = of(i).showCopy(item)
+		}
 	}
 	return &visible
 }

@@ -55,6 +55,7 @@ func unexpected(r api.Response) error {
 
 func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
+	var toFind []sought
 	p := *q
 	p.Tables = slices.Clone(q.Tables)
 	for i := range p.Tables {
@@ -74,10 +75,16 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 				return nil, err
 			}
 			bt.Keys[j] = key
+			if t.mustSearch() {
+				toFind = append(toFind, sought{t, k})
+			}
 		}
 	}
-	if len(sharded) == 0 {
+	switch {
+	case len(sharded) == 0:
 		return nil, nil
+	case toFind != nil:
+		return search(q, q.Capacity, tables, toFind...)
 	}
 	return &Direct{Request: &p, answer: func(r api.Response) error {
 		out, ok := r.(*api.BatchGetResponse)
@@ -91,7 +98,7 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 			}
 			out.Tables[i].Table = t.Logical.Name
 			for j := range out.Tables[i].Items {
-				out.Tables[i].Items[j] = stripInPlace(out.Tables[i].Items[j])
+				out.Tables[i].Items[j] = t.show(out.Tables[i].Items[j])
 			}
 		}
 		for i := range out.Unprocessed {
@@ -115,6 +122,7 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 
 func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
+	var toFind []sought
 	p := *q
 	p.Tables = slices.Clone(q.Tables)
 	for i := range p.Tables {
@@ -128,6 +136,9 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 		for j, w := range q.Tables[i].Writes {
 			var err error
 			if w.Key != nil {
+				if t.mustSearch() {
+					toFind = append(toFind, sought{t, w.Key})
+				}
 				w.Key, err = t.checkKey(w.Key)
 			} else {
 				w.Item, err = t.checkBatchPut(w.Item)
@@ -138,8 +149,11 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 			bt.Writes[j] = w
 		}
 	}
-	if len(sharded) == 0 {
+	switch {
+	case len(sharded) == 0:
 		return nil, nil
+	case toFind != nil:
+		return search(q, q.Capacity, tables, toFind...)
 	}
 	return &Direct{Request: &p, answer: func(r api.Response) error {
 		out, ok := r.(*api.BatchWriteResponse)
@@ -156,7 +170,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 			for j := range u.Writes {
 				w := &u.Writes[j]
 				if w.Key == nil {
-					w.Item = visibleItem(w.Item)
+					w.Item = t.showItem(w.Item)
 					continue
 				}
 				key, err := t.logicalKey(w.Key)
@@ -215,6 +229,7 @@ func (r reasons) err() error {
 func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
 	var wrong reasons
+	var toFind []sought
 	p := *q
 	p.Gets = slices.Clone(q.Gets)
 	for i := range p.Gets {
@@ -228,10 +243,16 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 		}
 		key, err := t.checkKey(g.Key)
 		wrong.add(i, len(p.Gets), err)
+		if t.mustSearch() {
+			toFind = append(toFind, sought{t, g.Key})
+		}
 		g.Table, g.Key = t.Physical, key
 	}
 	if err := wrong.err(); err != nil || len(sharded) == 0 {
 		return nil, err
+	}
+	if toFind != nil {
+		return search(q, q.Capacity, tables, toFind...)
 	}
 	return &Direct{Request: &p, answer: func(r api.Response) error {
 		out, ok := r.(*api.TransactGetResponse)
@@ -239,7 +260,7 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 			return unexpected(r)
 		}
 		for i := range out.Items {
-			out.Items[i] = stripInPlace(out.Items[i])
+			out.Items[i] = sharded[p.Gets[i].Table].show(out.Items[i])
 		}
 		return sharded.visible(out.Capacity, nil)
 	}}, nil
@@ -257,6 +278,9 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 			continue
 		}
 		var err error
+		if t.drawn() && (a.Kind != api.TransactPut || a.Condition != nil) {
+			return nil, t.drawnTransaction()
+		}
 		a.Table = t.Physical
 		switch a.Kind {
 		case api.TransactPut:
@@ -264,7 +288,7 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 		case api.TransactUpdate:
 			a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition)
 		default:
-			if err = checkPaths(a.Condition.Paths()); err == nil {
+			if err = t.checkCondition(a.Condition); err == nil {
 				a.Key, err = t.checkKey(a.Key)
 			}
 		}
@@ -273,11 +297,13 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 	if err := wrong.err(); err != nil || len(sharded) == 0 {
 		return nil, err
 	}
-	return &Direct{Request: &p, answer: func(r api.Response) error {
+	d := &Direct{Request: &p, of: func(i int) *Table { return sharded[p.Actions[i].Table] }}
+	d.answer = func(r api.Response) error {
 		out, ok := r.(*api.TransactWriteResponse)
 		if !ok {
 			return unexpected(r)
 		}
 		return sharded.visible(out.Capacity, out.Metrics)
-	}}, nil
+	}
+	return d, nil
 }

@@ -43,18 +43,14 @@ func (t *Table) unshard(physical json.RawMessage) (json.RawMessage, int, error) 
 	}
 	shard := 0
 	for _, a := range item {
-		switch {
-		case a.Name == PartitionKey:
-			text := a.Value.Text()
-			shard, _ = strconv.Atoi(text[strings.LastIndexByte(text, '-')+1:])
-		case strings.HasPrefix(a.Name, indexPrefix):
+		if strings.HasPrefix(a.Name, indexPrefix) {
 			shard, _ = strconv.Atoi(a.Value.Text())
 		}
 	}
 	key := visibleItem(item)
-	if v, ok := item.Get(PartitionKey); ok {
-		hash, err := t.logicalHash(v)
-		if err != nil {
+	if v, ok := item.Get(t.keyName()); ok && t.Layout != nil {
+		var hash attribute.Value
+		if hash, shard, err = t.cut(v); err != nil {
 			return nil, 0, err
 		}
 		key = key.With(t.hash.Name, hash)

@@ -10,7 +10,7 @@ import (
 // is a table that is not sharded, or none.
 type Tables func(name string) *Table
 
-// Plan is what it takes to answer a request: a *Direct or a *Fanout.
+// Plan is what it takes to answer a request: a *Direct, a *Fanout or a *Search.
 type Plan interface {
 	// String shows the physical requests.
 	fmt.Stringer
@@ -27,18 +27,30 @@ func Make(q api.Request, tables Tables) (Plan, error) {
 	switch q := q.(type) {
 	case *api.GetItem:
 		if t := tables(q.Table); t != nil {
+			if t.mustSearch() {
+				return search(q, q.Capacity, tables, sought{t, q.Key})
+			}
 			return t.getItem(q)
 		}
 	case *api.PutItem:
 		if t := tables(q.Table); t != nil {
+			if t.mustSearch() && (q.Condition != nil || q.Return != api.ReturnNone) {
+				return t.searchPut(q, tables)
+			}
 			return t.putItem(q)
 		}
 	case *api.UpdateItem:
 		if t := tables(q.Table); t != nil {
+			if t.mustSearch() {
+				return search(q, q.Capacity, tables, sought{t, q.Key})
+			}
 			return t.updateItem(q)
 		}
 	case *api.DeleteItem:
 		if t := tables(q.Table); t != nil {
+			if t.mustSearch() {
+				return search(q, q.Capacity, tables, sought{t, q.Key})
+			}
 			return t.deleteItem(q)
 		}
 	case *api.Query:

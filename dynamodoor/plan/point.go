@@ -34,6 +34,9 @@ func (t *Table) putItem(q *api.PutItem) (Plan, error) {
 	}
 	p := *q
 	p.Table, p.Item = t.Physical, item
+	if p.Condition, err = t.guard(q.Condition, q.Item); err != nil {
+		return nil, err
+	}
 	return t.direct(&p), nil
 }
 
@@ -42,7 +45,7 @@ func (t *Table) deleteItem(q *api.DeleteItem) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPaths(q.Condition.Paths()); err != nil {
+	if err := t.checkCondition(q.Condition); err != nil {
 		return nil, err
 	}
 	p := *q
@@ -57,11 +60,15 @@ func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
 	}
 	p := *q
 	p.Table, p.Key, p.Update = t.Physical, key, update
+	if p.Condition, err = t.guard(q.Condition, q.Key); err != nil {
+		return nil, err
+	}
 	d := t.direct(&p)
 	if q.Return != api.ReturnUpdatedOld && q.Return != api.ReturnUpdatedNew {
 		return d, nil
 	}
-	// The update sets the logical partition key, too, which the client did not name.
+	// The update sets the logical partition key, too, where that is no key of the
+	// physical table, which the client did not name.
 	answer := d.answer
 	d.answer = func(r api.Response) error {
 		if err := answer(r); err != nil {
@@ -72,7 +79,7 @@ func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
 			return nil
 		}
 		also := ""
-		if t.Layout != nil {
+		if t.hidesKey() {
 			also = t.hash.Name
 		}
 		if out.Attributes = strip(out.Attributes, also); string(out.Attributes) == "{}" {
@@ -89,21 +96,24 @@ func (t *Table) checkKey(key attribute.Item) (attribute.Item, error) {
 		return nil, err
 	}
 	hash, _ := key.Get(t.hash.Name)
-	if err := t.checkLength(hash); err != nil {
+	if err := t.checkHash(hash); err != nil {
 		return nil, err
 	}
 	return t.physicalKey(key), nil
 }
 
-// checkLength says whether a partition key leaves room for the shard.
-func (t *Table) checkLength(hash attribute.Value) error {
+// checkHash says whether a partition key leaves room for the shard, and has none.
+func (t *Table) checkHash(hash attribute.Value) error {
 	if t.Layout == nil {
 		return nil
+	}
+	if err := t.checkSuffix(hash); err != nil {
+		return err
 	}
 	physical := t.partition(hash, t.shards(hash))
 	if n := len(physical.Text()); n > attribute.MaxHashSize {
 		return exception.InvalidParameters("Size of hashkey %s has exceeded the maximum size limit of %d bytes by %d bytes: "+
-			"in a write-sharded table it includes a hyphen and the shard, and binary is in base64url; use a shorter value",
+			"in a write-sharded table it includes the shard and what is before it, and binary is in base64url; use a shorter value",
 			t.hash.Name, attribute.MaxHashSize, n-attribute.MaxHashSize)
 	}
 	return nil
@@ -118,10 +128,10 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 		return nil, err
 	}
 	hash, _ := item.Get(t.hash.Name)
-	if err := t.checkLength(hash); err != nil {
+	if err := t.checkHash(hash); err != nil {
 		return nil, err
 	}
-	if err := checkPaths(condition.Paths()); err != nil {
+	if err := t.checkCondition(condition); err != nil {
 		return nil, err
 	}
 	physical := t.physicalItem(item)
@@ -134,7 +144,7 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 // tooLarge is AWS's error about an item that is too large only with the hidden
 // attribute.
 func tooLarge(message string) error {
-	return exception.Invalid("%s: in a write-sharded table it includes the hidden attributes %s…", message, HiddenPrefix)
+	return exception.Invalid("%s: in a write-sharded table it includes the hidden attributes %s…, or the shard in its key", message, HiddenPrefix)
 }
 
 // checkUpdate returns the physical key and update of logical ones. An item that the
@@ -151,11 +161,14 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	if err := checkPaths(slices.Values(u.Changes().Paths())); err != nil {
 		return nil, nil, err
 	}
-	if err := checkPaths(condition.Paths()); err != nil {
+	if err := t.checkCondition(condition); err != nil {
 		return nil, nil, err
 	}
+	if t.suffix != nil && u.Reads(t.hash.Name) {
+		return nil, nil, t.readsHash()
+	}
 	set := t.withShards(nil, key)
-	if t.Layout != nil {
+	if t.hidesKey() {
 		hash, _ := key.Get(t.hash.Name)
 		set = set.With(t.hash.Name, hash)
 	}
@@ -164,7 +177,7 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 
 // direct is the plan of a physical request that only this table is in.
 func (t *Table) direct(q api.Request) *Direct {
-	return &Direct{Request: q, answer: func(r api.Response) error { return t.visible(r) }}
+	return &Direct{Request: q, answer: func(r api.Response) error { return t.visible(r) }, of: func(int) *Table { return t }}
 }
 
 // visible makes an answer about items of the table the client's.
@@ -173,7 +186,7 @@ func (t *Table) visible(r api.Response) error {
 	if !ok {
 		return exception.New(exception.InternalServerError, "an answer of type %T to an operation on an item", r)
 	}
-	out.Item, out.Attributes = stripInPlace(out.Item), stripInPlace(out.Attributes)
+	out.Item, out.Attributes = t.show(out.Item), t.show(out.Attributes)
 	t.visibleCapacity(out.Capacity)
 	if m := out.Metrics; m != nil {
 		key, err := t.logicalKey(m.Key)

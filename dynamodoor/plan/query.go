@@ -19,6 +19,15 @@ const PageSize = 1 << 20
 
 // query is the plan of a Query: of an index, of one shard or of several.
 func (t *Table) query(q *api.Query) (Plan, error) {
+	asked, startShard := q, 0
+	if t.drawn() && q.Start != nil {
+		logical := *q
+		var err error
+		if logical.Start, startShard, err = t.drawnStart(q.Start); err != nil {
+			return nil, err
+		}
+		q = &logical
+	}
 	ix, k, err := q.Check(t.Logical)
 	if err != nil {
 		return nil, err
@@ -26,16 +35,16 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	if err := checkPaths(slices.Values(q.Projection.Paths())); err != nil {
 		return nil, err
 	}
-	if err := checkPaths(q.Filter.Paths()); err != nil {
+	if err := t.checkCondition(q.Filter); err != nil {
 		return nil, err
 	}
-	f := &Fanout{table: t, query: q, keys: k, index: ix}
+	f := &Fanout{table: t, query: q, keys: k, index: ix, ties: ix != nil || t.drawn()}
 	n := 1
 	switch {
 	case ix != nil && !t.local(ix):
 		in := t.sharded(ix.Name)
 		if in == nil {
-			return t.queryIndex(q, ix)
+			return t.queryIndex(asked, ix)
 		}
 		n = in.layout.Shards(nil)
 		f.shardOf = func(key attribute.Item) int { return t.shardIn(in, key) }
@@ -45,7 +54,7 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	case t.Layout == nil:
 		return t.forward(q), nil
 	default:
-		if err := t.checkLength(k.Hash[0]); err != nil {
+		if err := t.checkHash(k.Hash[0]); err != nil {
 			return nil, err
 		}
 		n = t.shards(k.Hash[0])
@@ -54,7 +63,7 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 			return t.shardOf(k.Hash[0], sort)
 		}
 		f.partition = func(shard int) ([]string, []attribute.Value) {
-			return []string{PartitionKey}, []attribute.Value{t.partition(k.Hash[0], shard)}
+			return []string{t.keyName()}, []attribute.Value{t.partition(k.Hash[0], shard)}
 		}
 	}
 	f.sort = t.sort.Name
@@ -64,17 +73,17 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 			f.sort = ix.Key.Range[0]
 		}
 	}
-	if ix == nil && k.Op == expression.Equal {
+	if ix == nil && k.Op == expression.Equal && !t.drawn() {
 		return f.one(f.shardOf(attribute.Item{{Name: t.sort.Name, Value: k.Low}})), nil
 	}
-	if n == 1 {
+	if n == 1 && !t.drawn() {
 		return f.one(1), nil
 	}
 	for s := range n {
 		f.Shards = append(f.Shards, s+1)
 	}
 	if q.Start != nil {
-		f.Start = f.row(q.Start)
+		f.Start = f.row(q.Start, startShard)
 	}
 	return f, nil
 }
@@ -116,6 +125,7 @@ type Fanout struct {
 	index *schema.Index // nil: of the table itself
 	keys  expression.KeyRange
 	sort  string // the sort key that is read by; empty: an index has none
+	ties  bool   // rows may have the same sort key
 
 	shardOf   func(key attribute.Item) int
 	partition func(shard int) (names []string, values []attribute.Value)
@@ -124,7 +134,7 @@ type Fanout struct {
 
 // Row is an item that was read.
 type Row struct {
-	Sort attribute.Value   // of the sort key; rows of an index may have the same
+	Sort attribute.Value   // of the sort key
 	Item attribute.Item    // without what is hidden
 	Text attribute.Encoded // likewise
 	Size int               // as an unsharded table has it
@@ -134,31 +144,35 @@ type Row struct {
 	seq   int64 // orders what came from one shard
 }
 
-// row is a position after the item with these keys.
-func (f *Fanout) row(key attribute.Item) *Row {
-	r := &Row{key: key, shard: f.shardOf(key)}
+// row is a position after the item with these keys, of a shard; 0 is that which they
+// say.
+func (f *Fanout) row(key attribute.Item, shard int) *Row {
+	if shard == 0 {
+		shard = f.shardOf(key)
+	}
+	r := &Row{key: key, shard: shard}
 	r.Sort, _ = key.Get(f.sort)
 	return r
 }
 
-// Compare orders rows as the answer has them: by the sort key, and rows of an index
-// with one sort key by their shards, as the store has them there.
+// Compare orders rows as the answer has them: by the sort key, and rows with one sort
+// key by their shards, as the store has them there.
 func (f *Fanout) Compare(a, b *Row) int {
 	c, _ := attribute.Compare(a.Sort, b.Sort)
-	if c == 0 && f.index != nil {
+	if c == 0 && f.ties {
 		c = cmp.Compare(a.shard, b.shard)
 	}
 	if f.query.Backward {
 		c = -c
 	}
-	if c == 0 && f.index != nil {
+	if c == 0 && f.ties {
 		c = cmp.Compare(a.seq, b.seq)
 	}
 	return c
 }
 
 // Err implements Plan.
-func (f *Fanout) Err(err error) error { return visibleError(err) }
+func (f *Fanout) Err(err error) error { return visibleError(err, nil) }
 
 // String implements Plan.
 func (f *Fanout) String() string {
@@ -228,13 +242,13 @@ func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 		}
 		switch {
 		case after == nil:
-		case f.index == nil:
+		case !f.ties:
 			// Sort keys are unique: what comes after one is told by any shard.
 			key := attribute.NewItem(attribute.Attribute{Name: f.sort, Value: after.Sort})
 			names, values := f.partition(shard)
 			q.Start = key.With(names[0], values[0])
 		case after.shard == shard:
-			q.Start = f.table.physicalStart(after.key, f.index)
+			q.Start = f.physicalStart(after)
 		case !f.narrow(&i, after, shard, false):
 			return nil
 		}
@@ -249,12 +263,20 @@ func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 	return q
 }
 
+// physicalStart is the position after a row in its own shard.
+func (f *Fanout) physicalStart(row *Row) attribute.Item {
+	if f.table.drawn() {
+		return f.table.startIn(row.key, f.index, f.table.partition(f.keys.Hash[0], row.shard))
+	}
+	return f.table.physicalStart(row.key, f.index)
+}
+
 // narrow narrows an interval of a shard to what comes up to a row, or after one, of
 // any shard; false is nothing.
 func (f *Fanout) narrow(i *interval, row *Row, shard int, upto bool) bool {
 	// Whether rows of the shard with the row's sort key are on this side of it.
-	ties := f.index == nil
-	if f.index != nil {
+	ties := !f.ties
+	if f.ties {
 		c := cmp.Compare(shard, row.shard)
 		if f.query.Backward {
 			c = -c
@@ -310,8 +332,14 @@ func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, 
 	arena := make(attribute.Encoded, 0, size)
 	for _, text := range r.Items {
 		start := len(arena)
-		arena = appendStripped(arena, text, "")
-		text = arena[start:len(arena):len(arena)]
+		shard := 0
+		if f.table.suffix == nil {
+			arena = appendStripped(arena, text, "")
+			text = arena[start:len(arena):len(arena)]
+		} else {
+			arena = append(arena, text...)
+			text, shard = f.table.cutInPlace(arena[start:len(arena):len(arena)])
+		}
 		item, err := d.Item(text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %s has an item that is none: %w", f.table.Physical, err)
@@ -323,9 +351,13 @@ func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, 
 				return nil, nil, exception.New(exception.InternalServerError, "table %s has an item without its sort key", f.table.Physical)
 			}
 		}
-		if f.index != nil {
+		if f.ties {
 			row.key = item.Only(api.StartNames(f.table.Logical, f.index)...)
-			row.shard, row.seq = f.shardOf(row.key), f.seq.Add(1)
+			if row.seq = f.seq.Add(1); f.table.drawn() {
+				row.shard = shard
+			} else {
+				row.shard = f.shardOf(row.key)
+			}
 		}
 		if f.within(&row, after, upto) {
 			rows = append(rows, row)
@@ -426,7 +458,10 @@ func (r *Result) Consumed(c *api.ConsumedCapacity) {
 func (r *Result) Answer() *api.ItemsResponse {
 	if r.full {
 		f := r.fanout
-		if r.out.LastKey = r.last.key; f.index == nil {
+		switch r.out.LastKey = r.last.key; {
+		case f.table.drawn():
+			r.out.LastKey = f.physicalStart(r.last)
+		case f.index == nil:
 			r.out.LastKey = attribute.NewItem(
 				attribute.Attribute{Name: f.table.hash.Name, Value: f.keys.Hash[0]},
 				attribute.Attribute{Name: f.sort, Value: r.last.Sort})

@@ -41,18 +41,24 @@ func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
 	if err := checkPaths(slices.Values(r.Projection.Paths())); err != nil {
 		return p, err
 	}
-	if err := checkPaths(r.Filter.Paths()); err != nil {
+	if err := t.checkCondition(r.Filter); err != nil {
 		return p, err
 	}
 	if r.Start == nil {
 		return p, nil
+	}
+	if t.drawn() {
+		if _, _, err := t.drawnStart(r.Start); err != nil {
+			return p, err
+		}
 	}
 	p.Start = t.physicalStart(r.Start, ix)
 	return p, nil
 }
 
 // physicalStart is an ExclusiveStartKey of the physical table or its index, in
-// which the logical partition key stays only if it is a key there.
+// which the logical partition key stays only if it is a key there. Where shards were
+// drawn by hand the client has it from an answer as it is.
 func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
 	p := start
 	if ix != nil {
@@ -60,11 +66,16 @@ func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.
 			p = p.With(in.attribute(), attribute.Int(int64(t.shardIn(in, start))))
 		}
 	}
-	if t.Layout == nil {
+	if t.Layout == nil || t.drawn() {
 		return p
 	}
-	p = p.With(PartitionKey, t.partitionOf(start))
-	if ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
+	return t.startIn(p, ix, t.partitionOf(start))
+}
+
+// startIn is a start key of the physical table or its index, in a partition.
+func (t *Table) startIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
+	p := start.With(t.keyName(), partition)
+	if t.suffix != nil || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
 		return p
 	}
 	return p.Without(t.hash.Name)
@@ -81,16 +92,16 @@ func (t *Table) local(ix *schema.Index) bool {
 
 // reading is the plan of a physical Query or Scan.
 func (t *Table) reading(q api.Request) *Direct {
-	return &Direct{Request: q, answer: func(r api.Response) error {
+	return &Direct{Request: q, of: func(int) *Table { return t }, answer: func(r api.Response) error {
 		out, ok := r.(*api.ItemsResponse)
 		if !ok {
 			return exception.New(exception.InternalServerError, "an answer of type %T to a read", r)
 		}
 		for i := range out.Items {
-			out.Items[i] = stripInPlace(out.Items[i])
+			out.Items[i] = t.show(out.Items[i])
 		}
 		t.visibleCapacity(out.Capacity)
-		if out.LastKey == nil {
+		if out.LastKey == nil || t.drawn() {
 			return nil
 		}
 		var err error

@@ -27,6 +27,9 @@ func (t *Table) StreamKey(k schema.Key) schema.Key {
 	return schema.Key{Hash: []string{t.hash.Name}, Range: k.Range}
 }
 
+// suffixed says whether the table was sharded by hand.
+func (t *Table) suffixed() bool { return t != nil && t.suffix != nil }
+
 // StreamRecords returns changes as the client gets them. Those that change nothing
 // but what is hidden are left out. The table may be nil, of changes of plain ones:
 // whose changes are of a sharded table that is no more, gives false.
@@ -34,7 +37,7 @@ func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecor
 	out = make([]api.StreamRecord, 0, len(records))
 	var d attribute.Decoder
 	for _, r := range records {
-		if !bytes.Contains(r.Keys, hiddenName) && !bytes.Contains(r.New, hiddenName) && !bytes.Contains(r.Old, hiddenName) {
+		if !t.suffixed() && !bytes.Contains(r.Keys, hiddenName) && !bytes.Contains(r.New, hiddenName) && !bytes.Contains(r.Old, hiddenName) {
 			out = append(out, r)
 			continue
 		}
@@ -60,7 +63,7 @@ func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecor
 // streamRecord returns one change, without what is hidden in it, and with the size
 // that it has then.
 func (t *Table) streamRecord(d *attribute.Decoder, keys attribute.Item, r api.StreamRecord) (api.StreamRecord, error) {
-	if keys.Has(PartitionKey) {
+	if t.suffixed() || keys.Has(PartitionKey) {
 		var err error
 		if keys, err = t.logicalKey(keys); err != nil {
 			return r, err
@@ -72,7 +75,7 @@ func (t *Table) streamRecord(d *attribute.Decoder, keys attribute.Item, r api.St
 		if *image == nil {
 			continue
 		}
-		*image = Strip(*image)
+		*image = t.showCopy(*image)
 		item, err := d.Item(*image)
 		if err != nil {
 			return r, err

@@ -33,6 +33,8 @@ type Table struct {
 	Physical string        // the physical table's name
 	Layout   *shard.Layout // nil: the table itself is plain
 
+	suffix     *shard.Suffix     // of a table that was sharded by hand; nil: its partition key is hidden
+	located    map[string]int    // shards of items that were searched for, by address; nil: none were
 	hash, sort schema.Definition // sort may be none, of a plain table
 	indexes    []index           // sharded global indexes, by name
 }
@@ -52,6 +54,7 @@ type Spec struct {
 	Physical *schema.Table
 	Hash     schema.Definition // the logical partition key, which the physical table may not define
 	Layout   *shard.Layout     // nil: the table itself is plain
+	Suffix   *shard.Suffix     // of a table that was sharded by hand, else nil
 	Indexes  map[string]*shard.Layout
 }
 
@@ -63,9 +66,9 @@ func NewTable(name string, physical *schema.Table, hash schema.Definition, layou
 
 // Open returns the table that a physical one holds.
 func Open(s Spec) (*Table, error) {
-	t := &Table{Physical: s.Physical.Name, Layout: s.Layout, hash: s.Hash}
+	t := &Table{Physical: s.Physical.Name, Layout: s.Layout, suffix: s.Suffix, hash: s.Hash}
 	key := s.Physical.Key
-	if s.Layout != nil && (len(key.Hash) != 1 || key.Hash[0] != PartitionKey || len(key.Range) != 1) {
+	if t.hidesKey() && (len(key.Hash) != 1 || key.Hash[0] != PartitionKey || len(key.Range) != 1) {
 		return nil, exception.Invalid("table %s is not one that evenkeel has made: its key is %s, not (%s, a sort key); "+
 			"restore the physical table, or delete its entry in the catalogue", s.Physical.Name, key, PartitionKey)
 	}
@@ -83,7 +86,18 @@ func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
 	for _, ix := range t.indexes {
 		indexes[ix.name] = ix.layout
 	}
-	return Open(Spec{Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout, Indexes: indexes})
+	return Open(Spec{Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout, Suffix: t.suffix, Indexes: indexes})
+}
+
+// hidesKey says whether the physical partition key is an attribute of its own.
+func (t *Table) hidesKey() bool { return t.Layout != nil && t.suffix == nil }
+
+// keyName is the name of the physical partition key of a sharded table.
+func (t *Table) keyName() string {
+	if t.suffix != nil {
+		return t.hash.Name
+	}
+	return PartitionKey
 }
 
 // sharded returns the layout of a sharded index; nil for others.
@@ -115,6 +129,9 @@ func (t *Table) shardOf(hash, sort attribute.Value) int {
 
 // partition is the physical partition key of a shard of a logical partition.
 func (t *Table) partition(hash attribute.Value, shard int) attribute.Value {
+	if t.suffix != nil {
+		return attribute.String(t.suffix.Join(hash.Text(), shard))
+	}
 	return attribute.String(attribute.KeyText(hash) + "-" + strconv.Itoa(shard))
 }
 
@@ -133,23 +150,28 @@ func (t *Table) shardIn(ix *index, key attribute.Item) int {
 func (t *Table) partitionOf(key attribute.Item) attribute.Value {
 	hash, _ := key.Get(t.hash.Name)
 	sort, _ := key.Get(t.sort.Name)
+	if t.located != nil {
+		if shard, found := t.located[address(hash, sort)]; found {
+			return t.partition(hash, shard)
+		}
+	}
 	return t.partition(hash, t.shardOf(hash, sort))
 }
 
 // physicalKey is the physical key of an item, by its logical key; what else is in
-// key stays, but for the logical partition key.
+// key stays, but for the logical partition key, which the physical one may replace.
 func (t *Table) physicalKey(key attribute.Item) attribute.Item {
 	if t.Layout == nil {
 		return key
 	}
-	return key.Without(t.hash.Name).With(PartitionKey, t.partitionOf(key))
+	return key.Without(t.hash.Name).With(t.keyName(), t.partitionOf(key))
 }
 
 // physicalItem is the item as it is stored.
 func (t *Table) physicalItem(item attribute.Item) attribute.Item {
 	out := t.withShards(item, item)
 	if t.Layout != nil {
-		out = out.With(PartitionKey, t.partitionOf(item))
+		out = out.With(t.keyName(), t.partitionOf(item))
 	}
 	return out
 }
@@ -165,7 +187,7 @@ func (t *Table) withShards(item, key attribute.Item) attribute.Item {
 // logicalKey is the logical key of a physical one; what else is in key stays, but
 // for what is hidden.
 func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
-	v, ok := key.Get(PartitionKey)
+	v, ok := key.Get(t.keyName())
 	key = visibleItem(key)
 	if t.Layout == nil {
 		return key, nil
@@ -173,28 +195,40 @@ func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
 	if !ok {
 		return nil, exception.New(exception.InternalServerError, "a key of table %s without its partition", t.Logical.Name)
 	}
-	hash, err := t.logicalHash(v)
+	hash, _, err := t.cut(v)
 	if err != nil {
 		return nil, err
 	}
 	return key.With(t.hash.Name, hash), nil
 }
 
-// logicalHash is the logical partition key of a physical one.
-func (t *Table) logicalHash(v attribute.Value) (attribute.Value, error) {
+// cut is the logical partition key of a physical one, and its shard. What was
+// written by hand and has no suffix is its own, in shard 0.
+func (t *Table) cut(v attribute.Value) (hash attribute.Value, shard int, err error) {
 	text := v.Text()
+	if t.suffix != nil {
+		key, shard, ok := t.cutSuffix(text)
+		if !ok {
+			return v, 0, nil
+		}
+		return attribute.String(key), shard, nil
+	}
 	i := strings.LastIndexByte(text, '-')
 	if i < 0 {
-		return attribute.Value{}, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, t.Logical.Name)
+		return hash, 0, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, t.Logical.Name)
 	}
-	return attribute.ParseKeyText(text[:i], t.hash.Type)
+	if shard, err = strconv.Atoi(text[i+1:]); err != nil {
+		return hash, 0, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, t.Logical.Name)
+	}
+	hash, err = attribute.ParseKeyText(text[:i], t.hash.Type)
+	return hash, shard, err
 }
 
 // logicalSchema is a physical table's schema as the client knows it.
 func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table {
 	out := *physical
 	out.Name = name
-	if t.Layout != nil {
+	if t.hidesKey() {
 		out.Key = schema.Key{Hash: []string{t.hash.Name}, Range: physical.Key.Range}
 	}
 	out.Definitions = nil
@@ -202,14 +236,14 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 		switch {
 		case d.Name == PartitionKey:
 			out.Definitions = append(out.Definitions, t.hash)
-		case strings.HasPrefix(d.Name, HiddenPrefix), t.Layout != nil && d.Name == t.hash.Name:
+		case strings.HasPrefix(d.Name, HiddenPrefix), t.hidesKey() && d.Name == t.hash.Name:
 		default:
 			out.Definitions = append(out.Definitions, d)
 		}
 	}
 	out.Local = slices.Clone(physical.Local)
 	for i := range out.Local {
-		if t.Layout != nil {
+		if t.hidesKey() {
 			out.Local[i].Key.Hash = out.Key.Hash
 			out.Local[i].Projection = logicalProjection(out.Local[i].Projection, t.hash.Name)
 		}
@@ -223,7 +257,7 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 		case sharded:
 			ix.Key = schema.Key{Hash: ix.Key.Range}
 		}
-		if t.Layout != nil {
+		if t.hidesKey() {
 			ix.Projection = logicalProjection(ix.Projection, t.hash.Name)
 		}
 	}

@@ -285,14 +285,3 @@ func (r *Router) listTables(ctx context.Context, q *api.ListTables, use func(api
 		more.Start, more.Limit = last, q.Limit-len(l.Names) // the catalogue was among them
 	}
 }
-
-// retag passes on a change of tags that declare nothing.
-func (r *Router) retag(ctx context.Context, arn string, keys []string, q api.Request, use func(api.Response) error) error {
-	if _, err := r.sharded(arn); err != nil {
-		return err
-	}
-	if err := plan.CheckTags(simpleName(arn), keys); err != nil {
-		return err
-	}
-	return r.backend.Answer(ctx, q, use)
-}

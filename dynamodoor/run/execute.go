@@ -17,6 +17,14 @@ func (r *Router) execute(ctx context.Context, q api.Request, use func(api.Respon
 	if err != nil {
 		return r.permitted(ctx, q, err)
 	}
+	if s, ok := p.(*plan.Search); ok {
+		return r.search(ctx, s, q, use)
+	}
+	return r.carryOut(ctx, p, q, use)
+}
+
+// carryOut carries out the plan of a request.
+func (r *Router) carryOut(ctx context.Context, p plan.Plan, q api.Request, use func(api.Response) error) (err error) {
 	switch p := p.(type) {
 	case nil:
 		return r.backend.Answer(ctx, q, use)

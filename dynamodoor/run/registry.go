@@ -153,7 +153,7 @@ func (r *Router) open(e *catalog.Entry, t *schema.Table) *entry {
 	default:
 		kind, _ := attribute.KindOf(e.HashType)
 		in.table, in.wrong = plan.Open(plan.Spec{
-			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Indexes: e.Indexes,
+			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Suffix: e.Suffix, Indexes: e.Indexes,
 		})
 	}
 	return in

@@ -15,17 +15,22 @@ const (
 	longestWait = 500 * time.Millisecond
 )
 
-// retried fetches, and again while the store throttles that. The client could only
-// repeat the whole request, and would have what the other shards gave read again.
-// A throttled fetch has read nothing.
+// retried fetches, and again while the store throttles that.
 func (m *merger) retried(ctx context.Context, fetch func() error) error {
+	return retried(ctx, m.patience, fetch)
+}
+
+// retried fetches, and again while the store throttles that, until a time. The
+// client could only repeat the whole request, and would have what the other shards
+// gave read again. A throttled fetch has read nothing.
+func retried(ctx context.Context, until time.Time, fetch func() error) error {
 	for most := firstWait; ; most = min(2*most, longestWait) {
 		err := fetch()
 		if err == nil || !throttled(err) {
 			return err
 		}
 		wait := most/2 + rand.N(most/2) // apart from others that were refused with it
-		if time.Now().Add(wait).After(m.patience) {
+		if time.Now().Add(wait).After(until) {
 			return err
 		}
 		timer := time.NewTimer(wait)

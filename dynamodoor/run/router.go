@@ -181,13 +181,9 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 	case *api.ListTables:
 		return r.listTables(ctx, q, use)
 	case *api.TagResource:
-		keys := make([]string, len(q.Tags))
-		for i := range q.Tags {
-			keys[i] = q.Tags[i].Key
-		}
-		return r.retag(ctx, q.ARN, keys, q, use)
+		return r.tag(ctx, q, use)
 	case *api.UntagResource:
-		return r.retag(ctx, q.ARN, q.Keys, q, use)
+		return r.untag(ctx, q, use)
 	case *api.UpdateTimeToLive:
 		return r.about(ctx, q.Table, q, use)
 	case *api.DescribeTimeToLive:

@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// Adoption is what the tag on a table that exists declares: that it was sharded by
+// hand, and how.
+type Adoption struct {
+	Layout *shard.Layout
+	Suffix *shard.Suffix
+}
+
+// The options of an adoption that a new table does not have.
+const (
+	optionAdopt     = "adopt"
+	optionSeparator = "separator"
+	optionFirst     = "first"
+	optionSuffixed  = "suffixed"
+	optionWriteOnce = "write-once"
+)
+
+const adoptionExample = "'adopt=suffix strategy=calculated shards=5'"
+
+// ParseAdoption reads the value of the tag on a table that exists.
+func ParseAdoption(table, value string) (*Adoption, error) {
+	options, err := parseOptions(table, value)
+	if err != nil {
+		return nil, err
+	}
+	take := func(name, otherwise string) string {
+		v, given := options[name]
+		delete(options, name)
+		if !given {
+			return otherwise
+		}
+		return v
+	}
+	switch adopt := take(optionAdopt, ""); adopt {
+	case "suffix":
+	case "":
+		return nil, refuse(table, "a table that exists is not sharded by a tag: create a table with the tag and copy the items; "+
+			"one that was sharded by hand, with the shard at the end of the partition key, is adopted: write for instance %s", adoptionExample)
+	default:
+		return nil, refuse(table, "adopt=%s: what can be adopted is adopt=suffix, the shard at the end of the partition key, such as 121212-3", adopt)
+	}
+	a := &Adoption{Suffix: &shard.Suffix{}}
+	if a.Suffix.Separator, err = shard.ParseSeparator(take(optionSeparator, shard.DefaultSeparator)); err != nil {
+		return nil, refuse(table, "%s", err)
+	}
+	first := take(optionFirst, "1")
+	if a.Suffix.First, err = strconv.Atoi(first); err != nil || a.Suffix.First < 0 || a.Suffix.First > 1 {
+		return nil, refuse(table, "first=%s: the first shard is 1, or 0", first)
+	}
+	switch suffixed := take(optionSuffixed, ""); suffixed {
+	case "":
+	case "allow":
+		a.Suffix.Suffixed = true
+	default:
+		return nil, refuse(table, "suffixed=%s: write suffixed=allow where partition keys may themselves end like a shard, or leave it out", suffixed)
+	}
+	once := take(optionWriteOnce, "no")
+	if a.Layout, err = layoutOf(table, options); err != nil {
+		return nil, err
+	}
+	switch random := a.Layout.Strategy == shard.Random; {
+	case once != "no" && once != "":
+		return nil, refuse(table, "write-once has no value; write the word alone")
+	case random && once == "no":
+		return nil, refuse(table, "with strategy=random nothing tells the shard of an item, and one that is put again would be there twice; "+
+			"if that is never done, say so with write-once, or use strategy=calculated, if the shards were calculated")
+	case !random && once != "no":
+		return nil, refuse(table, "write-once means nothing under strategy=calculated, where an item that is put again is found; leave it out")
+	}
+	return a, nil
+}
+
+// String is the adoption as a tag has it.
+func (a *Adoption) String() string {
+	s := "adopt=suffix strategy=" + a.Layout.Strategy.String() + " shards=" + strconv.Itoa(a.Layout.N)
+	if a.Layout.Strategy == shard.Random {
+		s += " write-once"
+	} else {
+		s += " hash=" + a.Layout.Hash.String()
+	}
+	s += " separator=" + a.Suffix.Separator + " first=" + strconv.Itoa(a.Suffix.First)
+	if a.Suffix.Suffixed {
+		s += " suffixed=allow"
+	}
+	return s
+}
+
+// Table returns the table that is adopted, if it can be.
+func (a *Adoption) Table(physical *schema.Table) (*Table, error) {
+	hash := schema.Definition{Name: physical.HashName(), Type: physical.Type(physical.HashName())}
+	switch {
+	case len(physical.Key.Range) == 0:
+		return nil, refuse(physical.Name, "it has no sort key, so that nothing tells the shard of an item")
+	case hash.Type != attribute.S:
+		return nil, refuse(physical.Name, "its partition key %s is no string, and so has no shard at its end", hash.Name)
+	}
+	for i := range physical.Global {
+		if ix := &physical.Global[i]; ix.Key.Has(hash.Name) {
+			return nil, adoptedIndex(physical.Name, ix, hash.Name)
+		}
+	}
+	return Open(Spec{Name: physical.Name, Physical: physical, Hash: hash, Layout: a.Layout, Suffix: a.Suffix})
+}
+
+// adoptedIndex refuses an index whose key is the partition key of a table that was
+// sharded by hand.
+func adoptedIndex(table string, ix *schema.Index, hash string) error {
+	return refuse(table, "index %s has %s in its key, where the store sees it with the shard at its end: what is asked of it would not be found; "+
+		"delete the index, or give it another key", ix.Name, hash)
+}
+
+// CheckAdopted says whether an item, of which its key is enough, is where the layout
+// of the table, which was sharded by hand, has it.
+func (t *Table) CheckAdopted(physical attribute.Item) error {
+	v, _ := physical.Get(t.hash.Name)
+	sort, _ := physical.Get(t.sort.Name)
+	refuseItem := func(format string, args ...any) error {
+		return refuse(t.Logical.Name, "it is not adopted, since the item %s = %q, %s = %s "+format,
+			append([]any{t.hash.Name, v.Text(), t.sort.Name, sort}, args...)...)
+	}
+	key, at, ok := t.cutSuffix(v.Text())
+	if !ok {
+		return refuseItem("has no shard at the end of its partition key: %q and a number from %d to %d", t.suffix.Separator, t.suffix.First, t.suffix.First+t.Layout.N-1)
+	}
+	if _, _, again := t.cutSuffix(key); again && !t.suffix.Suffixed {
+		return refuseItem("has a partition key that ends like a shard without the shard too, %q: "+
+			"add suffixed=allow, and see to it that no application goes on adding shards itself", key)
+	}
+	if t.drawn() {
+		return nil
+	}
+	hash := attribute.String(key)
+	want := t.shardOf(hash, sort)
+	if at == want {
+		return nil
+	}
+	hint := ""
+	for _, h := range []shard.Hash{shard.Murmur3, shard.CodePoints} {
+		other := *t.Layout
+		if other.Hash = h; h != t.Layout.Hash && other.ShardOf(valueBytes(hash), valueBytes(sort)) == at {
+			hint = "hash=" + h.String() + " gives the former; "
+		}
+	}
+	return refuseItem("is in shard %d, where hash=%s of the sort key gives %d: %sif it is another hash, or of something else, "+
+		"and items are put once only, use strategy=random write-once", at-1+t.suffix.First, t.Layout.Hash, want-1+t.suffix.First, hint)
+}
+
+// CutAdoption cuts the tag that adopts a table out of the keys of tags, and says
+// whether it is there. Others about sharding are refused.
+func CutAdoption(table string, keys []string) (rest []string, adopts bool, err error) {
+	i := slices.Index(keys, Tag)
+	if i < 0 {
+		return keys, false, CheckTags(table, keys)
+	}
+	rest = slices.Delete(slices.Clone(keys), i, i+1)
+	return rest, true, CheckTags(table, rest)
+}

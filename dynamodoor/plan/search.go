@@ -1,0 +1,249 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+)
+
+// Search is the plan of a request on items whose shards were drawn by hand: they are
+// looked for in all shards, and the request then goes to where they are. What is
+// nowhere is, for the request, in the shard of its sort key's hash, where it is made:
+// so doors that make it at once, and clients that try again, agree about it.
+//
+// Who carries it out sends Gets, gives each answer to Found (one at a time), and
+// carries out Plan. If that fails with a condition and Guarded says so, the item may
+// have been deleted since it was found: see Same.
+type Search struct {
+	Gets []*api.BatchGetItem
+
+	request api.Request
+	tables  Tables
+	located map[string]map[string]int // shards by physical table and address
+	guarded bool
+	taken   map[string]*api.ConsumedCapacity // by physical table
+}
+
+// sought is an item to look for, by its logical key.
+type sought struct {
+	table *Table
+	key   attribute.Item
+}
+
+// getsPerRequest is what a BatchGetItem takes.
+const getsPerRequest = 100
+
+// mustSearch says whether an item has to be looked for, and was not yet.
+func (t *Table) mustSearch() bool { return t.drawn() && t.located == nil }
+
+// search is the plan of a request for which items are looked for.
+func search(q api.Request, capacity api.ReturnConsumedCapacity, tables Tables, items ...sought) (Plan, error) {
+	s := &Search{request: q, tables: tables, located: make(map[string]map[string]int), taken: make(map[string]*api.ConsumedCapacity)}
+	seen := make(map[string]bool)
+	var get *api.BatchGetItem
+	room := 0
+	for _, it := range items {
+		t := it.table
+		if _, err := t.checkKey(it.key); err != nil {
+			return nil, err
+		}
+		hash, _ := it.key.Get(t.hash.Name)
+		sort, _ := it.key.Get(t.sort.Name)
+		if at := t.Physical + "\x00" + address(hash, sort); !seen[at] {
+			seen[at] = true
+		} else {
+			continue
+		}
+		keys := expression.Project(expression.Top(t.hash.Name), expression.Top(t.sort.Name))
+		for shard := range t.shards(hash) {
+			if room == 0 {
+				get, room = &api.BatchGetItem{Capacity: capacity}, getsPerRequest
+				s.Gets = append(s.Gets, get)
+			}
+			if n := len(get.Tables); n == 0 || get.Tables[n-1].Table != t.Physical {
+				get.Tables = append(get.Tables, api.BatchGetTable{Table: t.Physical, Projection: keys, Consistent: true})
+			}
+			in := &get.Tables[len(get.Tables)-1]
+			in.Keys = append(in.Keys, attribute.NewItem(
+				attribute.Attribute{Name: t.hash.Name, Value: t.partition(hash, shard+1)}, attribute.Attribute{Name: t.sort.Name, Value: sort}))
+			room--
+		}
+	}
+	return s, nil
+}
+
+// searchPut is search for an item that is to be put.
+func (t *Table) searchPut(q *api.PutItem, tables Tables) (Plan, error) {
+	if err := t.Logical.CheckItem(q.Item); err != nil {
+		return nil, err
+	}
+	return search(q, q.Capacity, tables, sought{t, q.Item.Only(t.Logical.Key.Names(nil)...)})
+}
+
+// Found notes what an answer to one of Gets has, and returns the request for what it
+// left out, nil if that is nothing. It keeps nothing of the answer.
+func (s *Search) Found(get *api.BatchGetItem, r *api.BatchGetResponse) (rest *api.BatchGetItem, err error) {
+	var d attribute.Decoder
+	for _, found := range r.Tables {
+		t := s.tables(found.Table)
+		if t == nil {
+			return nil, fmt.Errorf("an answer about table %s, which was not asked for", found.Table)
+		}
+		for _, text := range found.Items {
+			item, err := d.Item(text)
+			if err != nil {
+				return nil, fmt.Errorf("table %s has an item that is none: %w", found.Table, err)
+			}
+			if err := s.locate(t, item); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range r.Capacity {
+		c := &r.Capacity[i]
+		if s.taken[c.Table] == nil {
+			s.taken[strings.Clone(c.Table)] = &api.ConsumedCapacity{Detail: c.Detail, Display: c.Display}
+		}
+		s.taken[c.Table].Add(c)
+	}
+	if len(r.Unprocessed) == 0 {
+		return nil, nil
+	}
+	rest = &api.BatchGetItem{Capacity: get.Capacity}
+	for _, left := range r.Unprocessed {
+		i := slices.IndexFunc(get.Tables, func(asked api.BatchGetTable) bool { return asked.Table == left.Table })
+		if i < 0 {
+			return nil, fmt.Errorf("an answer about table %s, which was not asked for", left.Table)
+		}
+		again := get.Tables[i]
+		again.Keys = nil
+		for _, k := range left.Keys {
+			again.Keys = append(again.Keys, keep(k))
+		}
+		rest.Tables = append(rest.Tables, again)
+	}
+	return rest, nil
+}
+
+// locate notes where an item is.
+func (s *Search) locate(t *Table, physical attribute.Item) error {
+	v, _ := physical.Get(t.hash.Name)
+	sort, _ := physical.Get(t.sort.Name)
+	hash, shard, err := t.cut(v)
+	if err != nil {
+		return err
+	}
+	in := s.located[t.Physical]
+	if in == nil {
+		in = make(map[string]int)
+		s.located[t.Physical] = in
+	}
+	at := address(hash, sort)
+	if other := in[at]; other != 0 && other != shard {
+		return exception.Invalid("table %s has the item %s, %s twice, as %s and as %s: it is declared write-once, and which of them is meant nobody can tell; "+
+			"delete one of them at the endpoint", t.Logical.Name, hash.Text(), sort.Text(), t.partition(hash, other).Text(), t.partition(hash, shard).Text())
+	}
+	in[at] = shard
+	s.guarded = s.guarded || shard != t.shardOf(hash, sort)
+	return nil
+}
+
+// Guarded says whether the plan's writes have the condition that an item is where it
+// was found.
+func (s *Search) Guarded() bool { return s.guarded }
+
+// Same says whether another search found the same.
+func (s *Search) Same(other *Search) bool {
+	return maps.EqualFunc(s.located, other.located, maps.Equal[map[string]int, map[string]int])
+}
+
+// Plan is what is to be done now that items are found.
+func (s *Search) Plan() (Plan, error) {
+	return Make(s.request, func(name string) *Table {
+		t := s.tables(name)
+		if t == nil || !t.drawn() {
+			return t
+		}
+		at := *t
+		if at.located = s.located[t.Physical]; at.located == nil {
+			at.located = make(map[string]int)
+		}
+		return &at
+	})
+}
+
+// Answer adds to the client's answer what the search took.
+func (s *Search) Answer(r api.Response) {
+	switch r := r.(type) {
+	case *api.ItemResponse:
+		if r.Capacity == nil {
+			return
+		}
+		for name, c := range s.taken {
+			if t := s.tables(name); t != nil && t.Logical.Name == r.Capacity.Table {
+				r.Capacity.Add(c)
+			}
+		}
+	case *api.BatchGetResponse:
+		s.addTo(r.Capacity)
+	case *api.BatchWriteResponse:
+		s.addTo(r.Capacity)
+	case *api.TransactGetResponse:
+		s.addTo(r.Capacity)
+	}
+}
+
+func (s *Search) addTo(all []api.ConsumedCapacity) {
+	for name, c := range s.taken {
+		t := s.tables(name)
+		i := slices.IndexFunc(all, func(of api.ConsumedCapacity) bool { return t != nil && of.Table == t.Logical.Name })
+		if i >= 0 {
+			all[i].Add(c)
+		}
+	}
+}
+
+// Err implements Plan.
+func (s *Search) Err(err error) error { return err }
+
+// String implements Plan.
+func (s *Search) String() string {
+	lines := make([]string, 0, len(s.Gets)+1)
+	for _, get := range s.Gets {
+		lines = append(lines, describe(get))
+	}
+	return strings.Join(append(lines, "then, where that is: "+describe(s.request)), "\n")
+}
+
+// guard is a condition with one more: that an item which was found is where it was,
+// if it would be made somewhere else now.
+func (t *Table) guard(c *expression.Condition, key attribute.Item) (*expression.Condition, error) {
+	if t.located == nil {
+		return c, nil
+	}
+	hash, _ := key.Get(t.hash.Name)
+	sort, _ := key.Get(t.sort.Name)
+	shard, found := t.located[address(hash, sort)]
+	if !found || shard == t.shardOf(hash, sort) {
+		return c, nil
+	}
+	var b expression.Builder
+	there := b.Function("attribute_exists", expression.PathOperand(expression.Top(t.hash.Name)))
+	if c != nil {
+		there = b.And(there, c)
+	}
+	return there, b.Err()
+}
+
+// drawnTransaction is the error about a transaction that would have to look for items:
+// a client that tries it again with its token would ask for something else.
+func (t *Table) drawnTransaction() error {
+	return exception.InvalidParameters("table %s was sharded by hand at random, so that an item is looked for in all shards; in a TransactWriteItems "+
+		"it takes only a Put without a condition; use UpdateItem, DeleteItem or PutItem", t.Logical.Name)
+}

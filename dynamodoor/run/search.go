@@ -1,0 +1,80 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+)
+
+// searches is how often an item is looked for anew when it is not where it was.
+const searches = 4
+
+// search carries out a request on items that may be in any shard.
+func (r *Router) search(ctx context.Context, s *plan.Search, q api.Request, use func(api.Response) error) error {
+	if err := r.find(ctx, s); err != nil {
+		return err
+	}
+	for range searches {
+		p, err := s.Plan()
+		if err != nil {
+			return r.permitted(ctx, q, err)
+		}
+		err = r.carryOut(ctx, p, q, func(a api.Response) error {
+			s.Answer(a)
+			return use(a)
+		})
+		if !s.Guarded() || !is(err, exception.ConditionalCheckFailed) {
+			return err
+		}
+		// The client's condition does not hold, or the item is where it was no more.
+		again, e := r.plan(ctx, q)
+		if e != nil {
+			return e
+		}
+		next, ok := again.(*plan.Search)
+		if !ok {
+			return err // it is no longer a table of such items
+		}
+		if e := r.find(ctx, next); e != nil {
+			return e
+		}
+		if next.Same(s) {
+			return err
+		}
+		s = next
+	}
+	return exception.New(exception.ServiceUnavailable, "the item is deleted and made again all the time; try again")
+}
+
+// find looks for the items.
+func (r *Router) find(ctx context.Context, s *plan.Search) error {
+	until := time.Now().Add(r.retry)
+	var group *errgroup.Group
+	group, ctx = errgroup.WithContext(ctx)
+	group.SetLimit(r.fanout)
+	var mu sync.Mutex // held by one answer at a time
+	for _, get := range s.Gets {
+		group.Go(func() error {
+			return retried(ctx, until, func() error {
+				err := r.backend.Answer(ctx, get, func(a api.Response) error {
+					mu.Lock()
+					defer mu.Unlock()
+					rest, err := s.Found(get, a.(*api.BatchGetResponse))
+					get = rest
+					return err
+				})
+				if err != nil || get == nil {
+					return err
+				}
+				return exception.New(exception.ProvisionedThroughputExceeded, "%d shards of an item could not be read", len(get.Tables[0].Keys))
+			})
+		})
+	}
+	return group.Wait()
+}
