@@ -174,12 +174,14 @@ func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
 	}
 	own := s.space.Pebble.NewBatch()
 	defer own.Close()
-	from := len(c.charges)
+	charges, changes := len(c.charges), len(c.changes)
 	sp, err := s.writeBatched(c, own, p, true)
 	if err == nil {
-		err = s.afford(c.charges[from:])
+		err = s.afford(c.charges[charges:])
 	}
 	if err != nil {
+		// What is left undone takes nothing, and no stream tells of it.
+		c.charges, c.changes = c.charges[:charges], c.changes[:changes]
 		return spent{}, err
 	}
 	return sp, b.Apply(own, nil)
@@ -242,7 +244,7 @@ func (s *Store) answerBatch(q *api.BatchWriteItem, puts []put, spents []spent) (
 			r.Unprocessed = addUnprocessed(r.Unprocessed, &puts[i])
 			continue
 		}
-		name := puts[i].sh.Table.Name
+		name := puts[i].table // as AWS does: the ARN where that was given
 		if q.Capacity != api.CapacityNone {
 			r.Capacity = addCapacity(r.Capacity, spents[i].consumed(puts[i].sh, q.Capacity, name))
 		}

@@ -503,3 +503,27 @@ func TestLimitsUnderConcurrency(t *testing.T) {
 		t.Errorf("%d were taken, %d refused", taken.Load(), refused.Load())
 	}
 }
+
+// A write of a batch that an index refuses is in no stream: it has not happened.
+func TestStreamsTellNothingOfThrottledWrites(t *testing.T) {
+	s, _ := limited(t, capacity.Limits{})
+	table := strings.Replace(onDemand(throttleIndex+`,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}`),
+		`[{"AttributeName":"h"`, `[{"AttributeName":"c","AttributeType":"S"},{"AttributeName":"h"`, 1)
+	created := s.must(t, "CreateTable", table)
+	arn := created["TableDescription"].(map[string]any)["LatestStreamArn"].(string)
+	n := 0
+	for ; ; n++ {
+		if _, err := s.do("PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"%d"},"r":{"S":"r"},"c":{"S":"USA"}}}`, n)); err != nil {
+			break
+		}
+	}
+	r := s.must(t, "BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":{"h":{"S":"refused"},"r":{"S":"r"},"c":{"S":"USA"}}}},
+		{"PutRequest":{"Item":{"h":{"S":"taken"},"r":{"S":"r"}}}},{"DeleteRequest":{"Key":{"h":{"S":"0"},"r":{"S":"r"}}}}]}}`)
+	if left := jsonOf(t, r["UnprocessedItems"]); !strings.Contains(left, "refused") || strings.Contains(left, "taken") || !strings.Contains(left, `"S":"0"`) {
+		t.Fatal(left)
+	}
+	all := everything(t, s, arn)
+	if len(all) != n+1 || !strings.Contains(jsonOf(t, all[n]), "taken") {
+		t.Errorf("%d records, of %d writes; the last: %s", len(all), n+1, jsonOf(t, all[len(all)-1]))
+	}
+}

@@ -111,3 +111,27 @@ func TestTokens(t *testing.T) {
 		t.Errorf("after ten minutes n is %v", n())
 	}
 }
+
+// A table may be named by its ARN, and in one request by both: it is entered once,
+// since a change of it that waits in between would wait for ever. Answers have the
+// name that was given.
+func TestTablesByNameAndARN(t *testing.T) {
+	s := start(t)
+	s.must(t, "CreateTable", hashTable)
+	arn := s.arn(t, "Tab")
+	var in entered
+	for _, name := range []string{"Tab", arn, "Tab"} {
+		if _, err := s.enter(&in, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(in.tables) != 1 {
+		t.Errorf("entered %d times", len(in.tables))
+	}
+	in.leave()
+	r := s.must(t, "BatchWriteItem", `{"RequestItems":{"`+arn+`":[{"PutRequest":{"Item":{"k":{"S":"a"}}}}]},"ReturnConsumedCapacity":"TOTAL"}`)
+	if got := jsonOf(t, r["ConsumedCapacity"]); !strings.Contains(got, arn) {
+		t.Error(got)
+	}
+	s.must(t, "TransactWriteItems", `{"TransactItems":[`+putAction("b", "")+`,{"Put":{"TableName":"`+arn+`","Item":{"k":{"S":"c"}}}}]}`)
+}

@@ -3,6 +3,7 @@ package items
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -17,26 +18,23 @@ import (
 // would deadlock with a change of it that waits in between.
 type entered struct {
 	tables []*table
-	shapes map[string]*shape
+	shapes []*shape
 }
 
-// enter enters a table by name, unless that was done already.
+// enter enters a table by its name or ARN, unless that was done already by either.
 func (s *Store) enter(e *entered, name string) (*shape, error) {
-	if sh := e.shapes[name]; sh != nil {
-		return sh, nil
-	}
 	t, err := s.table(name)
 	if err != nil {
 		return nil, err
+	}
+	if i := slices.Index(e.tables, t); i >= 0 {
+		return e.shapes[i], nil
 	}
 	sh, err := t.enter()
 	if err != nil {
 		return nil, err
 	}
-	if e.shapes == nil {
-		e.shapes = map[string]*shape{}
-	}
-	e.tables, e.shapes[name] = append(e.tables, t), sh
+	e.tables, e.shapes = append(e.tables, t), append(e.shapes, sh)
 	return sh, nil
 }
 
