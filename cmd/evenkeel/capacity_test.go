@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,18 +65,12 @@ func startLimited(t *testing.T) (addr string, said func() string) {
 		defer mu.Unlock()
 		return text.Write(p)
 	})}, make(chan os.Signal))
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if nc, err := net.Dial("tcp", addr); err == nil {
-			nc.Close()
-			return addr, func() string {
-				mu.Lock()
-				defer mu.Unlock()
-				return text.String()
-			}
-		}
+	awaitAddr(t, addr)
+	return addr, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return text.String()
 	}
-	t.Fatal("it does not listen")
-	return "", nil
 }
 
 type writer func(p []byte) (int, error)
@@ -155,8 +148,8 @@ func TestHotKeyOnThisMachine(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.DynamoDB.Maps) != 1 || len(r.DynamoDB.Maps[0].Partitions) != 4 || len(r.Hidden) != 0 {
-		t.Fatalf("%+v %+v", r.DynamoDB.Maps, r.Hidden)
+	if len(r.Maps) != 1 || len(r.Maps[0].Partitions) != 4 || len(r.Hidden) != 0 {
+		t.Fatalf("%+v %+v", r.Maps, r.Hidden)
 	}
 	out.Reset()
 	if code := run([]string{"inspect", "dynamodb://" + addr + "/Sharded", "--state", state}, &out, &errs); code != 0 {

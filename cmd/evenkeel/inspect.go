@@ -141,6 +141,11 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 	}
 	defer t.Close()
 	s := &survey{cmd: c, t: t, std: std, file: file}
+	partitions, err := t.Partitions(ctx) // before reading changes them
+	if err != nil {
+		return early(ctx, err)
+	}
+	s.partitions = cqlPartitions(t.Schema(), partitions)
 	if err := s.prepare(ctx); err != nil {
 		return early(ctx, err)
 	}

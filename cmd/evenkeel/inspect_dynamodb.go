@@ -229,7 +229,7 @@ func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspectio
 	if s.cmd.dynamo.Endpoint != "" {
 		r.Store = "DynamoDB's API at " + s.cmd.dynamo.Host()
 	}
-	if d.Maps = s.maps; len(d.Maps) > 0 {
+	if r.Maps = s.maps; len(r.Maps) > 0 {
 		return r, nil
 	}
 	insights := "aws dynamodb update-contributor-insights --table-name " + s.d.Name + " --contributor-insights-action ENABLE; CloudWatch Contributor Insights then shows them"

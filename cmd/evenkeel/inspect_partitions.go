@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 )
@@ -38,8 +37,8 @@ func partitionMaps(ctx context.Context, t *livedynamo.Table) ([]*api.PartitionsR
 }
 
 // partitionsText prints the partitions of a table or index, and which keys share
-// one.
-func partitionsText(out io.Writer, r *api.PartitionsResponse) {
+// one. A table of CQL has tokens, and shards that are no part of a text.
+func partitionsText(out io.Writer, r *api.PartitionsResponse, cql bool) {
 	name := r.TableName
 	if r.IndexName != "" {
 		name = r.TableName + ", index " + r.IndexName
@@ -54,26 +53,36 @@ func partitionsText(out io.Writer, r *api.PartitionsResponse) {
 	}
 	fmt.Fprintf(out, "partitions of %s: %d, %s; each takes %s write and %s read units a second; %s\n",
 		name, len(r.Partitions), mode, capacity.Number(r.PartitionWriteUnits), capacity.Number(r.PartitionReadUnits), split)
-	fmt.Fprintf(out, "  %4s  %-9s %6s  %18s  %18s  %s\n", "", "from", "share", "write units/s", "read units/s", "partition keys (throttled in the last 10 to 20 s)")
+	place, width := "from", 9
+	if cql {
+		place, width = "from token", 20
+	}
+	fmt.Fprintf(out, "  %4s  %-*s %6s  %18s  %18s  %s\n", "", width, place, "share", "write units/s", "read units/s", "partition keys (throttled in the last 10 to 20 s)")
 	shared := 0
 	for _, p := range r.Partitions {
 		from, share := "start", fmt.Sprintf("%.1f%%", 100*p.Share)
 		if p.From != nil {
-			from = p.From.Hash
+			if from = p.From.Hash; cql {
+				from = p.From.Token
+			}
 		}
 		if p.Share == 0 {
 			share = "part"
 		}
-		fmt.Fprintf(out, "  %4d  %-9s %6s  %18s  %18s  %s\n", p.Number, from, share, useText(p.Write), useText(p.Read), keysText(&p))
+		fmt.Fprintf(out, "  %4d  %-*s %6s  %18s  %18s  %s\n", p.Number, width, from, share, useText(p.Write), useText(p.Read), keysText(&p, cql))
 		if p.From != nil && p.From.Key != nil {
-			fmt.Fprintf(out, "        from %s on\n", keyText(p.From.Key, p.From.Shard))
+			fmt.Fprintf(out, "        from %s on\n", keyText(p.From.Key, p.From.Shard, cql))
 		}
 		if len(p.Keys) > 1 && p.Write.ThrottledTotal+p.Read.ThrottledTotal > 0 {
 			shared++
 		}
 	}
 	if shared > 0 {
-		fmt.Fprintf(out, "%s, which share its units until a split comes between them; warm throughput gives more partitions in advance\n", sharedText(shared))
+		more := "; warm throughput gives more partitions in advance"
+		if cql {
+			more = ""
+		}
+		fmt.Fprintf(out, "%s, which share its units until a split comes between them%s\n", sharedText(shared), more)
 	}
 }
 
@@ -96,13 +105,13 @@ func useText(u api.PartitionUse) string {
 // shownKeys is how many keys of a partition are printed.
 const shownKeys = 6
 
-func keysText(p *api.Partition) string {
+func keysText(p *api.Partition, cql bool) string {
 	var parts []string
 	for i, k := range p.Keys {
 		if i == shownKeys {
 			break
 		}
-		s := keyText(k.Key, k.Shard)
+		s := keyText(k.Key, k.Shard, cql)
 		if k.Throttled > 0 {
 			s += fmt.Sprintf(" (%s)", capacity.Number(float64(k.Throttled)))
 		}
@@ -121,19 +130,15 @@ func keysText(p *api.Partition) string {
 	return strings.Join(parts, ", ")
 }
 
-// keyText is a key's values, with the shard as in 121212-3.
-func keyText(key json.RawMessage, shard int) string {
-	item, err := new(attribute.Decoder).Item([]byte(key))
-	if err != nil {
-		return string(key)
+// keyText is a key's values, with the shard as in 121212-3, of a table of CQL as in
+// "2020-07-09 shard 3".
+func keyText(key json.RawMessage, shard int, cql bool) string {
+	values := api.KeyTexts(key)
+	switch {
+	case shard > 0 && cql:
+		values = append(values, fmt.Sprintf("shard %d", shard))
+	case shard > 0 && len(values) > 0:
+		values[0] = fmt.Sprintf("%s-%d", values[0], shard)
 	}
-	var values []string
-	for i, a := range item {
-		v := attribute.KeyText(a.Value)
-		if i == 0 && shard > 0 {
-			v = fmt.Sprintf("%s-%d", v, shard)
-		}
-		values = append(values, v)
-	}
-	return strings.Join(values, " ")
+	return shortened(strings.Join(values, " "))
 }

@@ -67,6 +67,10 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 	} else {
 		nodesText(b, std, r)
 	}
+	for _, m := range r.Maps {
+		out("\n")
+		partitionsText(b, m, r.DynamoDB == nil)
+	}
 	growthText(b, std, r)
 
 	out("\n%s: %s\n", r.Key.Shape, r.Key.CQL)
@@ -206,10 +210,6 @@ func dynamoText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 			}
 			fmt.Fprintf(b, "  %10s %12s items %6s  %s\n", "", countText(float64(l.Rows)), percentText(l.Share), shortened(inspection.Text(l.Key, l.Token)))
 		}
-	}
-	for _, m := range d.Maps {
-		fmt.Fprintln(b)
-		partitionsText(b, m)
 	}
 }
 

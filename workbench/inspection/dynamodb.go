@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
@@ -20,10 +19,6 @@ type DynamoTable struct {
 	Bytes      int64         `json:"table_bytes"`
 	LocalIndex bool          `json:"local_index"` // so that an item collection ends at 10 GB
 	Indexes    []DynamoIndex `json:"indexes"`
-
-	// Maps are the partitions of the table and its global indexes, where the store
-	// tells them, as they were before it was read for the report.
-	Maps []*api.PartitionsResponse `json:"partition_maps,omitempty"`
 }
 
 // DynamoIndex is a secondary index, and what the items that were read would make of

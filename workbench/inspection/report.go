@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
 // Report is what an inspection says of a table.
@@ -34,6 +35,10 @@ type Report struct {
 	NodesNote string     `json:"nodes_note,omitempty"`
 
 	DynamoDB *DynamoTable `json:"dynamodb,omitempty"` // of a table of DynamoDB
+
+	// Maps are the partitions of the table, and of its global indexes, where the store
+	// tells them, as they were before it was read for the report.
+	Maps []*api.PartitionsResponse `json:"partition_maps,omitempty"`
 
 	Growth     *Growth `json:"growth,omitempty"`
 	GrowthNote string  `json:"growth_note,omitempty"`

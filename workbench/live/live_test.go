@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/workbench/live"
@@ -140,7 +142,7 @@ func TestRowsAgain(t *testing.T) {
 
 // TestRowsInterrupted keeps what came until then for the scans after it.
 func TestRowsInterrupted(t *testing.T) {
-	c := connect(t, door(t))
+	c := connect(t, door(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (id int PRIMARY KEY)")
 	c.each(8000, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (id) VALUES (?)", []any{i} })
 	r := c.open("t", live.Options{}).Rows(live.RowsOptions{Page: 100})
@@ -171,7 +173,7 @@ func TestRowsInterrupted(t *testing.T) {
 
 // TestSample reads about a tenth of a table, whole partitions.
 func TestSample(t *testing.T) {
-	c := connect(t, door(t))
+	c := connect(t, door(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int, i int, PRIMARY KEY (k, i))")
 	c.each(6000, func(i int) (string, []any) {
 		return "INSERT INTO " + c.keyspace + ".t (k, i) VALUES (?, ?)", []any{i % 2000, i / 2000}
@@ -222,6 +224,9 @@ func TestCluster(t *testing.T) {
 			if has := slices.ContainsFunc(views, func(v live.View) bool { return v.Table == "max_partition_size" }); has != (name == "cassandra") {
 				t.Errorf("views %+v", views)
 			}
+			if p, err := table.Partitions(t.Context()); p != nil || err != nil {
+				t.Errorf("partitions of a store without limits: %+v, %v", p, err)
+			}
 			if err := table.Same(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -231,6 +236,33 @@ func TestCluster(t *testing.T) {
 				t.Errorf("another table of that name: %v", err)
 			}
 		})
+	}
+}
+
+// TestPartitions reads the partitions of a store that keeps limits.
+func TestPartitions(t *testing.T) {
+	c := connect(t, door(t, engine.Options{Capacity: &capacity.Limits{SplitAfter: time.Minute}}))
+	c.do("CREATE TABLE " + c.keyspace + ".t (a text, b int, c int, PRIMARY KEY ((a, b), c))")
+	c.do("CREATE TABLE " + c.keyspace + ".other (a int PRIMARY KEY)")
+	c.each(20, func(i int) (string, []any) {
+		return "INSERT INTO " + c.keyspace + ".t (a, b, c) VALUES ('x', 1, ?)", []any{i}
+	})
+	all, err := c.open("t", live.Options{}).Partitions(t.Context())
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	keys, units := 0, 0.0
+	for i, p := range all {
+		if p.Number != i+1 || (p.From == nil) != (i == 0) || p.Share != 0.25 || p.MaxRead != 3000 || p.MaxWrite != 1000 || p.SplitAfter != time.Minute || time.Since(p.Since) > time.Minute || p.FromKey != nil {
+			t.Errorf("%+v", p)
+		}
+		units += p.Write.UnitsTotal
+		if keys += len(p.Keys); len(p.Keys) == 1 && (!slices.Equal(p.Keys[0].Values, []string{"x", "1"}) || p.Keys[0].Units != 20 || p.KeyCount != 1 || p.More) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if keys != 1 || units != 20 {
+		t.Errorf("%d keys, %v units", keys, units)
 	}
 }
 
@@ -259,7 +291,7 @@ func TestDropped(t *testing.T) {
 // TestLost cuts the connection in the middle: for a moment, which is not noticed; and
 // for good.
 func TestLost(t *testing.T) {
-	c := connect(t, door(t))
+	c := connect(t, door(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 	c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
 	p := newProxy(t, c.addr)
@@ -301,7 +333,7 @@ func TestLost(t *testing.T) {
 
 // TestRate holds the rows a second.
 func TestRate(t *testing.T) {
-	c := connect(t, door(t))
+	c := connect(t, door(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 	c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
 	begun := time.Now()

@@ -24,14 +24,14 @@ import (
 // stores are the addresses of what is read: a real Cassandra, and a door on the
 // embedded engine.
 func stores(t *testing.T) map[string]string {
-	return map[string]string{"cassandra": cassandra.Shared(t), "engine": door(t)}
+	return map[string]string{"cassandra": cassandra.Shared(t), "engine": door(t, engine.Options{})}
 }
 
 // door serves an embedded engine of the test's own.
-func door(t *testing.T) string {
+func door(t *testing.T, o engine.Options) string {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	st, err := engine.Open(t.TempDir(), engine.Options{})
+	st, err := engine.Open(t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

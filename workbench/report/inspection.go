@@ -25,10 +25,10 @@ func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte)
 	p.inspectionSizes(r)
 	if r.DynamoDB != nil {
 		p.inspectionIndexes(r, hide)
-		p.inspectionMaps(r, hide)
 	} else {
 		p.inspectionNodes(r)
 	}
+	p.inspectionMaps(r, hide)
 	p.inspectionGrowth(r, hide)
 	p.inspectionLargest(r, hide)
 	p.inspectionKey(r)

@@ -78,10 +78,12 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 	r.DynamoDB = &inspection.DynamoTable{
 		Name:    "Invoices",
 		Indexes: []inspection.DynamoIndex{{Name: "by-<country>", Kind: "global", Key: []string{"country"}, Partition: 1, Largest: []inspection.Large{{Key: []inspection.KeyValue{{Column: "country", Value: "Secret-land"}}, Share: 0.8}}}},
-		Maps: []*api.PartitionsResponse{{TableName: "Invoices", PartitionWriteUnits: 1000, PartitionReadUnits: 3000, Partitions: []api.Partition{
+	}
+	r.Maps = []*api.PartitionsResponse{
+		{TableName: "Invoices", PartitionWriteUnits: 1000, PartitionReadUnits: 3000, Partitions: []api.Partition{
 			{Number: 1, Share: 0.5, KeyCount: 9, Keys: []api.PartitionKeyUse{{Key: []byte(`{"InvoiceNumber":{"S":"Secret-1"}}`), Shard: 2}, {Key: []byte(`{"InvoiceNumber":{"S":"Secret-2"}}`)}}, Write: api.PartitionUse{Units: 1000, Throttled: 12, ThrottledTotal: 12}},
 			{Number: 2, Share: 0.5},
-		}}, {TableName: "Invoices", IndexName: "by-<country>", Partitions: []api.Partition{{Number: 1, Share: 1}}}},
+		}}, {TableName: "Invoices", IndexName: "by-<country>", Partitions: []api.Partition{{Number: 1, Share: 1}}},
 	}
 	for _, show := range []bool{false, true} {
 		var b bytes.Buffer

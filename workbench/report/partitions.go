@@ -1,20 +1,17 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// inspectionMaps are the partitions of a DynamoDB table and its indexes, where the
-// store tells them, and which keys share one.
+// inspectionMaps are the partitions of a table and its indexes, where the store tells
+// them, and which keys share one.
 func (p *page) inspectionMaps(r *inspection.Report, hide redactor) {
-	for i, m := range r.DynamoDB.Maps {
+	for i, m := range r.Maps {
 		name := "Partitions"
 		if m.IndexName != "" {
 			name += " of index " + m.IndexName
@@ -57,18 +54,7 @@ func mapKeys(one *api.Partition, hide redactor) string {
 		if i == shown {
 			break
 		}
-		var key map[string]map[string]any
-		text := string(k.Key)
-		if json.Unmarshal(k.Key, &key) == nil {
-			var values []string
-			for _, name := range slices.Sorted(maps.Keys(key)) {
-				for _, v := range key[name] {
-					values = append(values, fmt.Sprint(v))
-				}
-			}
-			text = strings.Join(values, "#")
-		}
-		text = hide.value(shorten(text, 40))
+		text := hide.value(shorten(strings.Join(api.KeyTexts(k.Key), "#"), 40))
 		if k.Shard > 0 {
 			text += fmt.Sprintf(", shard %d", k.Shard)
 		}
