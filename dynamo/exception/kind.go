@@ -13,6 +13,7 @@ const (
 	IncompleteSignature
 	InvalidSignature
 	UnrecognizedClient
+	ExpiredToken
 	AccessDenied
 	ConditionalCheckFailed
 	ResourceNotFound
@@ -53,6 +54,7 @@ var table = [kinds]struct {
 	IncompleteSignature:             {coral, "IncompleteSignatureException", 400},
 	InvalidSignature:                {coral, "InvalidSignatureException", 400},
 	UnrecognizedClient:              {coral, "UnrecognizedClientException", 400},
+	ExpiredToken:                    {coral, "ExpiredTokenException", 400},
 	AccessDenied:                    {coral, "AccessDeniedException", 400},
 	ConditionalCheckFailed:          {dynamodb, "ConditionalCheckFailedException", 400},
 	ResourceNotFound:                {dynamodb, "ResourceNotFoundException", 400},

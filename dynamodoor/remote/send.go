@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -35,14 +36,22 @@ var pauses = []time.Duration{25 * time.Millisecond, 100 * time.Millisecond}
 func (s *Store) send(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	within, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
+	corrected := false
 	for attempt := 0; ; attempt++ {
-		r, err := s.request(within, operation, body)
+		ahead := time.Duration(s.ahead.Load())
+		r, err := s.request(within, operation, body, ahead)
 		if err != nil {
 			return dst, err
 		}
 		answer, err := s.client.RoundTrip(r)
 		if err == nil {
-			return s.read(ctx, answer, dst)
+			start := len(dst)
+			if dst, err = s.read(ctx, answer, dst); err == nil || corrected || !s.correctClock(err, ahead, answer.Header.Get("Date")) {
+				return dst, s.explain(ctx, err)
+			}
+			corrected = true // the endpoint has refused the signature, and so carried nothing out
+			dst = dst[:start]
+			continue
 		}
 		if !unsent(err) || attempt == len(pauses) {
 			return dst, s.failed(ctx, within, err)
@@ -63,8 +72,17 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// request is the signed request.
-func (s *Store) request(ctx context.Context, operation string, body []byte) (*http.Request, error) {
+// unsecured tells whether a request has not been sent because there is no TLS with
+// the endpoint, or none that can be trusted.
+func unsecured(err error) bool {
+	var untrusted *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	return errors.As(err, &untrusted) || errors.As(err, &plain) || strings.Contains(err.Error(), "TLS handshake timeout") ||
+		strings.Contains(err.Error(), "HTTP response to HTTPS client")
+}
+
+// request is the signed request; the endpoint's clock is ahead of this machine's.
+func (s *Store) request(ctx context.Context, operation string, body []byte, ahead time.Duration) (*http.Request, error) {
 	credentials, err := s.credentials(ctx)
 	if err != nil {
 		return nil, err
@@ -87,7 +105,7 @@ func (s *Store) request(ctx context.Context, operation string, body []byte) (*ht
 		ContentLength: int64(len(body)),
 	}).WithContext(ctx)
 	sum := sha256.Sum256(body)
-	if err := s.signer.SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), "dynamodb", s.options.Region, s.options.Now()); err != nil {
+	if err := s.signer.SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), "dynamodb", s.options.Region, s.options.Now().Add(ahead)); err != nil {
 		return nil, fmt.Errorf("sign a request to %s: %w", s.options.Endpoint, err)
 	}
 	return r, nil
@@ -104,8 +122,11 @@ func (s *Store) credentials(ctx context.Context) (aws.Credentials, error) {
 		}
 	}
 	c, err := provider.Retrieve(ctx)
-	if err != nil {
-		return c, fmt.Errorf("credentials of %s for %s: %w", p, s.options.Endpoint, err)
+	switch {
+	case ctx.Err() != nil:
+		return c, ctx.Err()
+	case err != nil:
+		return c, s.withoutCredentials(p, err)
 	}
 	return c, nil
 }
@@ -162,7 +183,7 @@ func (s *Store) failed(ctx, within context.Context, err error) error {
 		return ctx.Err()
 	case within.Err() != nil:
 		return exception.New(exception.InternalServerError, "endpoint %s did not answer within %v; whether the request was carried out is not known", s.options.Endpoint, s.options.Timeout)
-	case unsent(err):
+	case unsent(err), unsecured(err):
 		return exception.New(exception.ServiceUnavailable, "endpoint %s cannot be reached: %v", s.options.Endpoint, err)
 	}
 	return s.lost(err)

@@ -2,11 +2,15 @@ package remote
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -39,11 +43,19 @@ type Options struct {
 	// Transport sends requests; default one with a pool of its own.
 	Transport http.RoundTripper
 
+	// Roots are what the default Transport checks the certificates of an https://
+	// endpoint against; nil is what the system trusts.
+	Roots *x509.CertPool
+
 	// Timeout bounds one request; default 30 s.
 	Timeout time.Duration
 
-	// Now tells the time that requests are signed with; default time.Now.
+	// Now tells the time that requests are signed with; default time.Now. If the
+	// endpoint has another, requests are signed with the endpoint's.
 	Now func() time.Time
+
+	// Log is told when the endpoint's clock is another; default none.
+	Log *slog.Logger
 }
 
 // Store is a DynamoDB behind HTTP. It is safe for concurrent use.
@@ -52,6 +64,7 @@ type Store struct {
 	client  http.RoundTripper
 	own     *http.Transport // to close; nil where it is the caller's
 	signer  *v4.Signer
+	ahead   atomic.Int64 // by how much the endpoint's clock is, a time.Duration
 
 	decoders sync.Pool // of *api.Decoder
 	buffers  sync.Pool // of *[]byte
@@ -77,9 +90,12 @@ func New(o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	s := &Store{options: o, client: o.Transport, signer: v4.NewSigner()}
 	if s.client == nil {
-		s.own = newTransport()
+		s.own = newTransport(o.Roots)
 		s.client = s.own
 	}
 	s.decoders.New = func() any { return new(api.Decoder) }
@@ -90,11 +106,12 @@ func New(o Options) (*Store, error) {
 // newTransport is a pool of connections, bounded; who finds none waits for one. Of
 // what is idle as much is kept as a busy door has in flight: a connection costs a
 // handshake, and with TLS several.
-func newTransport() *http.Transport {
+func newTransport(roots *x509.CertPool) *http.Transport {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           dialer.DialContext,
+		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		MaxConnsPerHost:       1024,
 		MaxIdleConns:          1024,
 		MaxIdleConnsPerHost:   1024,

@@ -223,31 +223,6 @@ func TestCredentialsAreThePrincipals(t *testing.T) {
 	}
 }
 
-func TestEndpoints(t *testing.T) {
-	for text, want := range map[string]string{
-		"https://dynamodb.eu-west-1.amazonaws.com":             "https://dynamodb.eu-west-1.amazonaws.com eu-west-1 streams.dynamodb.eu-west-1.amazonaws.com",
-		"https://dynamodb.cn-north-1.amazonaws.com.cn/":        "https://dynamodb.cn-north-1.amazonaws.com.cn cn-north-1 streams.dynamodb.cn-north-1.amazonaws.com.cn",
-		"https://123.ddb.us-west-2.amazonaws.com":              "https://123.ddb.us-west-2.amazonaws.com us-west-2 123.ddb.us-west-2.amazonaws.com",
-		"https://vpce-1.dynamodb.us-east-2.vpce.amazonaws.com": "https://vpce-1.dynamodb.us-east-2.vpce.amazonaws.com us-east-2 vpce-1.dynamodb.us-east-2.vpce.amazonaws.com",
-		"http://localhost:8000":                                "http://localhost:8000  localhost:8000",
-	} {
-		e, err := ParseEndpoint(text)
-		if got := fmt.Sprint(e, " ", e.Region, " ", e.Streams.Host); err != nil || got != want {
-			t.Errorf("%s is %s, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "localhost:8000", "ftp://x", "http://", "http://a/path", "http://a?b=c", "http://u:secret@a", "http://a b"} {
-		if e, err := ParseEndpoint(text); err == nil || !strings.Contains(err.Error(), "wanted") || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q is %v, %v", text, e, err)
-		}
-	}
-	for text, want := range map[string]bool{"http://localhost:1": true, "http://127.0.0.2:1": true, "http://[::1]:1": true, "http://10.0.0.1": false, "http://a.localhost.example": false} {
-		if e, err := ParseEndpoint(text); err != nil || e.OnThisMachine() != want {
-			t.Errorf("%s: %v %v", text, e.OnThisMachine(), err)
-		}
-	}
-}
-
 func TestOperations(t *testing.T) {
 	s := new(Store)
 	for op, want := range map[string]bool{"PutItem": true, "CreateBackup": true, "": false, "a/b": false, "x\r\ny": false, strings.Repeat("x", 65): false} {
