@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -51,11 +53,11 @@ func TestCapacityFlags(t *testing.T) {
 }
 
 // startLimited runs serve with the limits of both stores.
-func startLimited(t *testing.T) (addr string, said func() string) {
+func startLimited(t *testing.T) (addr, web string, said func() string) {
 	t.Helper()
-	addr = loopback.FreeAddr(t)
+	addr, web = loopback.FreeAddr(t), loopback.FreeAddr(t)
 	s := &serveCmd{
-		ListenCQL: "127.0.0.1:0", ListenHTTP: "off", ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
+		ListenCQL: "127.0.0.1:0", ListenHTTP: web, ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
 		capacityFlags: capacityFlags{Capacity: []string{"dynamodb", "keyspaces"}, CapacitySplitAfter: 10 * time.Minute},
 	}
 	var mu sync.Mutex
@@ -66,10 +68,35 @@ func startLimited(t *testing.T) (addr string, said func() string) {
 		return text.Write(p)
 	})}, make(chan os.Signal))
 	awaitAddr(t, addr)
-	return addr, func() string {
+	return addr, web, func() string {
 		mu.Lock()
 		defer mu.Unlock()
 		return text.String()
+	}
+}
+
+// counted compares metrics with what they should be.
+func counted(t *testing.T, web string, want map[string]float64) {
+	t.Helper()
+	resp, err := http.Get("http://" + web + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if at := strings.LastIndexByte(line, ' '); at > 0 && line[0] != '#' {
+			got[line[:at]] = strings.TrimSpace(line[at+1:])
+		}
+	}
+	for name, value := range want {
+		if n, err := strconv.ParseFloat(got[name], 64); err != nil || n != value {
+			t.Errorf("%s is %q, want %v", name, got[name], value)
+		}
 	}
 }
 
@@ -82,7 +109,7 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 func TestHotKeyOnThisMachine(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
-	addr, said := startLimited(t)
+	addr, web, said := startLimited(t)
 	c := dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String("http://" + addr), Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{},
 	})
@@ -138,6 +165,13 @@ func TestHotKeyOnThisMachine(t *testing.T) {
 	if s := said(); !strings.Contains(s, "with the limits of DynamoDB: 1000 write and 3000 read units a second and partition, split after 10m0s of heat") || !strings.Contains(s, "with the limits of Amazon Keyspaces") {
 		t.Errorf("serve says %q", s)
 	}
+
+	counted(t, web, map[string]float64{
+		`evenkeel_dynamodb_consumed_units_total{index="",operation="write",table="Plain"}`:                                float64(taken),
+		`evenkeel_dynamodb_throttled_total{index="",operation="write",reason="KeyRangeThroughputExceeded",table="Plain"}`: float64(2500 - taken),
+		`evenkeel_dynamodb_throttled_total{index="",operation="read",reason="KeyRangeThroughputExceeded",table="Plain"}`:  0,
+		`evenkeel_dynamodb_throttled_total{index="",operation="write",reason="AccountLimitExceeded",table="Sharded"}`:     0,
+	})
 
 	var out, errs bytes.Buffer
 	state := filepath.Join(t.TempDir(), "state")

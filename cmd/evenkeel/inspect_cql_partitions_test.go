@@ -74,9 +74,9 @@ func TestCQLPartitions(t *testing.T) {
 // A hot partition is throttled, its shards less; inspect shows which of them share
 // the units of one, of the table as the door shows it.
 func TestHotPartitionOnThisMachine(t *testing.T) {
-	addr := loopback.FreeAddr(t)
+	addr, web := loopback.FreeAddr(t), loopback.FreeAddr(t)
 	s := &serveCmd{
-		ListenCQL: addr, ListenHTTP: "off", ListenDynamoDB: "off", Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
+		ListenCQL: addr, ListenHTTP: web, ListenDynamoDB: "off", Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
 		capacityFlags: capacityFlags{Capacity: []string{"keyspaces"}},
 	}
 	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, make(chan os.Signal))
@@ -94,7 +94,7 @@ func TestHotPartitionOnThisMachine(t *testing.T) {
 	}
 	write := func(table string, n int) (refused int) {
 		for i := range n {
-			err := exec("INSERT INTO tracker."+table+" (day, title, d) VALUES ('2020-07-09', ?, ?)", fmt.Sprint("title", i%200), strings.Repeat("x", 9000)) // 9 units and a little: 10
+			err := exec("INSERT INTO tracker."+table+" (day, title, d) VALUES ('2020-07-09', ?, ?)", fmt.Sprint("title", i%200), strings.Repeat("x", 9000)) // 9 units
 			var timeout *gocql.RequestErrWriteTimeout
 			switch {
 			case err == nil:
@@ -106,9 +106,15 @@ func TestHotPartitionOnThisMachine(t *testing.T) {
 		}
 		return refused
 	}
-	if refused := write("plain", 2000); refused == 0 {
+	refused := write("plain", 2000)
+	if refused == 0 {
 		t.Error("a hot partition is never throttled")
 	}
+	counted(t, web, map[string]float64{
+		`evenkeel_cql_consumed_units_total{operation="write",table="tracker.plain"}`:                                float64(9 * (2000 - refused)),
+		`evenkeel_cql_throttled_total{operation="write",reason="KeyRangeThroughputExceeded",table="tracker.plain"}`: float64(refused),
+		`evenkeel_cql_throttled_total{operation="read",reason="AccountLimitExceeded",table="tracker.plain"}`:        0,
+	})
 	write("blogs", 300)
 	inspect := func(table string, flags ...string) string {
 		t.Helper()

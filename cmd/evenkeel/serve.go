@@ -129,6 +129,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		}()
 	}
 	if web != nil {
+		collectors = append(collectors, consumptionOf(cql, dynamo, s)...)
 		stop := health.serve(web, collectors, failed)
 		defer stop()
 	}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/capacity"
+)
+
+// consumptionCollector makes metrics of what an engine's limits let through and
+// refused, table by table, when they are asked for.
+type consumptionCollector struct {
+	consumption         func() []capacity.Consumption
+	indexes             bool // tables have indexes with limits of their own
+	consumed, throttled *prometheus.Desc
+}
+
+// newConsumptionCollector is for the metrics of one door, which begin with its prefix.
+func newConsumptionCollector(prefix string, indexes bool, consumption func() []capacity.Consumption) *consumptionCollector {
+	labels := []string{"table", "operation"}
+	if indexes {
+		labels = []string{"table", "index", "operation"}
+	}
+	return &consumptionCollector{
+		consumption: consumption, indexes: indexes,
+		consumed:  prometheus.NewDesc(prefix+"consumed_units_total", "Read and write units taken of the limits that are kept.", labels, nil),
+		throttled: prometheus.NewDesc(prefix+"throttled_total", "Requests, and parts of batches, refused for a limit; one that met several counts for each.", append(labels[:len(labels):len(labels)], "reason"), nil),
+	}
+}
+
+// consumptionOf are the collectors of the engines that keep limits.
+func consumptionOf(cql *cqlSide, dynamo *dynamoDB, s *serveCmd) (all []prometheus.Collector) {
+	if cql != nil && s.limits(likeKeyspaces) != nil {
+		if e, ok := cql.store.(*engine.Engine); ok {
+			all = append(all, newConsumptionCollector("evenkeel_cql_", false, e.Consumption))
+		}
+	}
+	if dynamo != nil && dynamo.items != nil && s.limits(likeDynamoDB) != nil {
+		all = append(all, newConsumptionCollector("evenkeel_dynamodb_", true, dynamo.items.Consumption))
+	}
+	return all
+}
+
+// Describe implements prometheus.Collector.
+func (c *consumptionCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.consumed
+	ch <- c.throttled
+}
+
+// Collect implements prometheus.Collector.
+func (c *consumptionCollector) Collect(ch chan<- prometheus.Metric) {
+	for _, of := range c.consumption() {
+		for _, op := range []capacity.Op{capacity.Read, capacity.Write} {
+			total := of.Read
+			if op == capacity.Write {
+				total = of.Write
+			}
+			labels := []string{of.Table}
+			if c.indexes {
+				labels = append(labels, of.Index)
+			}
+			labels = append(labels, strings.ToLower(op.String()))
+			ch <- prometheus.MustNewConstMetric(c.consumed, prometheus.CounterValue, total.Units, labels...)
+			for _, t := range total.Throttled {
+				ch <- prometheus.MustNewConstMetric(c.throttled, prometheus.CounterValue, float64(t.Requests), append(labels[:len(labels):len(labels)], t.Reason())...)
+			}
+		}
+	}
+}
