@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -132,6 +133,10 @@ func (c *Cache) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 		return c.query(ctx, operation, body, dst)
 	case "TransactGetItems":
 		return c.store.Do(ctx, operation, body, dst)
+	case "TagResource", "UntagResource":
+		if !bytes.Contains(body, adopting) {
+			return c.store.Do(ctx, operation, body, dst)
+		}
 	}
 	for _, verb := range []string{"Describe", "List", "Get"} {
 		if strings.HasPrefix(operation, verb) {
@@ -140,6 +145,9 @@ func (c *Cache) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	}
 	return c.write(ctx, operation, body, dst)
 }
+
+// adopting is in the tag that makes another table of one that was sharded by hand.
+var adopting = []byte("write-sharding")
 
 // Stats are counts since the cache was made.
 type Stats struct {

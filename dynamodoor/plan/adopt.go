@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -65,6 +68,12 @@ func ParseAdoption(table, value string) (*Adoption, error) {
 		return nil, refuse(table, "suffixed=%s: write suffixed=allow where partition keys may themselves end like a shard, or leave it out", suffixed)
 	}
 	once := take(optionWriteOnce, "no")
+	for _, k := range slices.Sorted(maps.Keys(options)) {
+		if k != "strategy" && k != "shards" && k != "hash" {
+			return nil, refuse(table, "the option %s is not known; those of an adoption are adopt, strategy, shards, hash, %s, %s, %s and %s",
+				k, optionSeparator, optionFirst, optionSuffixed, optionWriteOnce)
+		}
+	}
 	if a.Layout, err = layoutOf(table, options); err != nil {
 		return nil, err
 	}
@@ -153,6 +162,12 @@ func (t *Table) CheckAdopted(physical attribute.Item) error {
 	}
 	return refuseItem("is in shard %d, where hash=%s of the sort key gives %d: %sif it is another hash, or of something else, "+
 		"and items are put once only, use strategy=random write-once", at-1+t.suffix.First, t.Layout.Hash, want-1+t.suffix.First, hint)
+}
+
+// ScanKeys is the request for the physical keys of a segment of the table.
+func (t *Table) ScanKeys(segment, segments int) *api.Scan {
+	keys := expression.Project(expression.Top(t.hash.Name), expression.Top(t.sort.Name))
+	return &api.Scan{Read: api.Read{Table: t.Physical, Projection: keys, Consistent: true}, Segment: segment, Segments: segments}
 }
 
 // CutAdoption cuts the tag that adopts a table out of the keys of tags, and says

@@ -48,16 +48,62 @@ func declare(t *testing.T, body string) (*plan.Table, *plan.Declaration, error) 
 
 func describe(t *schema.Table) string { return string((&api.TableResponse{Table: t}).AppendJSON(nil)) }
 
-// create declares tables, the other commands are operations on them: each line is a
-// request, and the result is its plan.
+// adopt adopts the table of a CreateTable with a tag, each in a line.
+func adopt(t *testing.T, body, tag string) (*plan.Table, *plan.Adoption, error) {
+	t.Helper()
+	var q api.CreateTable
+	if err := q.Decode(new(api.Decoder), []byte(body)); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	physical, err := schema.Create(&q.Declaration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := plan.ParseAdoption(q.Name, tag)
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := a.Table(physical)
+	return table, a, err
+}
+
+// create declares tables, adopt adopts the one of its first line with the tags of the
+// others, check says whether items are where an adopted one has them; the other
+// commands are operations: each line is a request, and the result is its plan.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		tables := map[string]*plan.Table{}
 		lookup := func(name string) *plan.Table { return tables[name] }
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var out strings.Builder
+			declared := ""
 			for line := range strings.Lines(d.Input) {
 				line = strings.TrimSpace(line)
+				switch {
+				case d.Cmd == "adopt" && declared == "":
+					declared = line
+					continue
+				case d.Cmd == "adopt":
+					table, a, err := adopt(t, declared, line)
+					if err != nil {
+						fmt.Fprintln(&out, outcome(err))
+						continue
+					}
+					tables[table.Logical.Name] = table
+					fmt.Fprintf(&out, "%s\n%s\n", a, describe(table.Logical))
+					continue
+				case d.Cmd == "check":
+					item, err := new(attribute.Decoder).Item(attribute.Encoded(line))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := tables[d.CmdArgs[0].Key].CheckAdopted(item); err != nil {
+						fmt.Fprintln(&out, outcome(err))
+					} else {
+						fmt.Fprintln(&out, "fits")
+					}
+					continue
+				}
 				if d.Cmd == "create" {
 					table, declaration, err := declare(t, line)
 					switch {

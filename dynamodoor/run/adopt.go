@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
@@ -164,9 +163,7 @@ func (r *Router) checkAdopted(ctx context.Context, t *plan.Table) error {
 }
 
 func (r *Router) checkSegment(ctx context.Context, t *plan.Table, segment int, count *atomic.Int64) error {
-	keys := expression.Project(expression.Top(t.Logical.HashName()), expression.Top(t.Logical.RangeName()))
-	q := &api.Scan{Read: api.Read{Table: t.Physical, Projection: keys, Consistent: true}, Segment: segment, Segments: segments}
-	for {
+	for q := t.ScanKeys(segment, segments); ; {
 		var last attribute.Item
 		// To read a whole table may take more than it has for a long time.
 		err := retried(ctx, time.Now().Add(time.Hour), func() error {
