@@ -275,9 +275,9 @@ func (q *TransactWriteItems) DecodeResponse(d *Decoder, body []byte) (Response, 
 }
 
 // emptyAnswer is DecodeResponse of operations that answer nothing, or an empty
-// object.
+// object, or, as dynalite does, an empty text.
 func emptyAnswer(operation string, body []byte) (Response, error) {
-	if text := bytes.TrimSpace(body); len(text) > 0 && string(text) != "{}" {
+	if text := bytes.TrimSpace(body); len(text) > 0 && string(text) != "{}" && string(text) != `""` {
 		return nil, fmt.Errorf("the answer to %s is not empty", operation)
 	}
 	return Empty{}, nil
