@@ -7,6 +7,8 @@
 //	CREATE  (none) → creating → [physical CreateTable] → active
 //	DELETE  active → dropping → [physical DeleteTable] → (none), or → dropped → (none)
 //
+//	ADOPT   (none) → active → (none): the physical table was there, and stays
+//
 // Where there may be other doors, a table that was deleted is dropped for a while:
 // its name is not free before all of them have read that.
 //

@@ -19,6 +19,11 @@
 // attribute only, an index without a sort key may have the shard as its partition
 // key and the index's own key as its sort key (keys=single in the tag).
 //
+// A table that was sharded by hand, and adopted, has the shard at the end of the
+// logical partition key's own attribute (package shard, Suffix), and nothing hidden:
+// that value is cut on its way to the client, and no expression and no index of its
+// own may look at it. Where hands drew the shards, an item may be in any.
+//
 // # Plans
 //
 // A plan is a value; it prints, and is the same on every door:
@@ -26,6 +31,8 @@
 //   - Direct: one physical request, whose answer is made logical. All operations
 //     on single items, batches and transactions, scans, queries of an unsharded
 //     index, and queries that bind the table's sort key.
+//   - Search: what hands have put in a shard that nothing tells is looked for in all,
+//     and the request then becomes a Direct.
 //   - Fanout: a Query of a logical partition, of the table or an index: its shards
 //     are read in the order of the sort key (package scatter), and filter,
 //     projection and count are worked out here, after the merge, since a shard would
@@ -35,7 +42,8 @@
 // It promises:
 //
 //  1. Every plan asks the layout how many shards a key has.
-//  2. An item is found by one request: it is where its sort key says.
+//  2. An item is found by one request: it is where its sort key says, but for those
+//     whose shards hands drew.
 //  3. Limit counts items before the filter, in the order of the whole;
 //     LastEvaluatedKey is there exactly where an unsharded table has it.
 //  4. No answer and no error shows a hidden attribute; no request may name one.

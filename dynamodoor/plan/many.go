@@ -38,15 +38,31 @@ func (m physicalTables) visible(capacity []api.ConsumedCapacity, metrics []api.T
 			continue
 		}
 		metrics[i].Table = t.Logical.Name
-		for j := range metrics[i].Collections {
-			key, err := t.logicalKey(metrics[i].Collections[j].Key)
+		all := metrics[i].Collections
+		for j := range all {
+			key, err := t.logicalKey(all[j].Key)
 			if err != nil {
 				return err
 			}
-			metrics[i].Collections[j].Key = key
+			all[j].Key = key
 		}
+		metrics[i].Collections = collections(all)
 	}
 	return nil
+}
+
+// collections are the item collections of logical keys: those of a key's shards are
+// one.
+func collections(all []api.ItemCollectionMetrics) []api.ItemCollectionMetrics {
+	out := all[:0]
+	for _, m := range all {
+		if i := slices.IndexFunc(out, func(o api.ItemCollectionMetrics) bool { return o.Key.Equal(m.Key) }); i >= 0 {
+			out[i].Size += m.Size
+		} else {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 func unexpected(r api.Response) error {

@@ -24,6 +24,15 @@ type Plan interface {
 // and is forwarded as it is. Errors are about the logical tables. The plan shares
 // the request's memory.
 func Make(q api.Request, tables Tables) (Plan, error) {
+	p, err := planOf(q, tables)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	return arnsOf(q).named(p), nil
+}
+
+// planOf is Make, with answers that have the tables' names.
+func planOf(q api.Request, tables Tables) (Plan, error) {
 	switch q := q.(type) {
 	case *api.GetItem:
 		if t := tables(q.Table); t != nil {

@@ -175,11 +175,16 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/inv"
 	lookup := func(name string) *plan.Table {
-		if name == "inv" {
+		if name == "inv" || name == arn {
 			return table
 		}
 		return nil
+	}
+	took := func() []api.ConsumedCapacity { return []api.ConsumedCapacity{{Table: "inv", Units: 2}} }
+	collection := func(shard string) api.ItemCollectionMetrics {
+		return api.ItemCollectionMetrics{Key: attribute.NewItem(attribute.Attribute{Name: plan.PartitionKey, Value: attribute.String(shard)}), Size: 700 << 20}
 	}
 	stored := attribute.Encoded(`{"evenkeel.pk":{"S":"5-3"},"pk":{"N":"5"},"sk":{"S":"x"}}`)
 	physicalKey := attribute.NewItem(attribute.Attribute{Name: plan.PartitionKey, Value: attribute.String("5-3")}, attribute.Attribute{Name: "sk", Value: attribute.String("x")})
@@ -205,6 +210,23 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 			`{"UnprocessedItems":{"inv":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"PutRequest":{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`},
 		{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"Get":{"TableName":"inv","Key":{"pk":{"N":"6"},"sk":{"S":"x"}}}}]}`,
 			&api.TransactGetResponse{Items: []attribute.Encoded{slices.Clone(stored), nil}}, `{"Responses":[{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}},{}]}`},
+		// The shards of a key are one item collection.
+		{"BatchWriteItem", `{"RequestItems":{"inv":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`,
+			&api.BatchWriteResponse{Metrics: []api.TableMetrics{{Table: "inv", Collections: []api.ItemCollectionMetrics{collection("5-3"), collection("6-1"), collection("5-4")}}}},
+			`{"UnprocessedItems":{},"ItemCollectionMetrics":{"inv":[{"ItemCollectionKey":{"pk":{"N":"5"}},"SizeEstimateRangeGB":[1.0,2.0]},{"ItemCollectionKey":{"pk":{"N":"6"}},"SizeEstimateRangeGB":[0.0,1.0]}]}}`},
+		// Who names a table by its ARN gets that in the answer.
+		{"GetItem", `{"TableName":"` + arn + `","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}`, &api.ItemResponse{Capacity: &took()[0]},
+			`{"ConsumedCapacity":{"TableName":"` + arn + `","CapacityUnits":1.0}}`},
+		{"Scan", `{"TableName":"` + arn + `"}`, &api.ItemsResponse{CountOnly: true, Capacity: &took()[0]}, `{"Count":0,"ScannedCount":0,"ConsumedCapacity":{"TableName":"` + arn + `","CapacityUnits":1.0}}`},
+		{"BatchGetItem", `{"RequestItems":{"` + arn + `":{"Keys":[{"pk":{"N":"5"},"sk":{"S":"x"}}]}}}`,
+			&api.BatchGetResponse{Tables: []api.BatchGetItems{{Table: "inv"}}, Unprocessed: []api.BatchGetTable{{Table: "inv", Keys: []attribute.Item{physicalKey}, Raw: []byte(`{"Keys":[]}`)}}, Capacity: took()},
+			`{"Responses":{"` + arn + `":[]},"UnprocessedKeys":{"` + arn + `":{"Keys":[{"pk":{"N":"5"},"sk":{"S":"x"}}]}},"ConsumedCapacity":[{"TableName":"` + arn + `","CapacityUnits":1.0}]}`},
+		{"BatchWriteItem", `{"RequestItems":{"` + arn + `":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`,
+			&api.BatchWriteResponse{Unprocessed: []api.BatchWriteTable{{Table: "inv", Writes: []api.BatchWrite{{Key: physicalKey}}}}, Capacity: took()},
+			`{"UnprocessedItems":{"` + arn + `":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]},"ConsumedCapacity":[{"TableName":"` + arn + `","CapacityUnits":1.0}]}`},
+		{"TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"` + arn + `","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}`,
+			&api.TransactWriteResponse{Capacity: took(), Metrics: []api.TableMetrics{{Table: "inv", Collections: []api.ItemCollectionMetrics{collection("5-3"), collection("5-4")}}}},
+			`{"ConsumedCapacity":[{"TableName":"` + arn + `","CapacityUnits":1.0}],"ItemCollectionMetrics":{"` + arn + `":[{"ItemCollectionKey":{"pk":{"N":"5"}},"SizeEstimateRangeGB":[1.0,2.0]}]}}`},
 	} {
 		q, _ := api.New(c.op)
 		if err := q.Decode(new(api.Decoder), []byte(c.body)); err != nil {

@@ -449,7 +449,7 @@ func (r *Result) Consumed(c *api.ConsumedCapacity) {
 		return
 	}
 	if r.out.Capacity == nil {
-		r.out.Capacity = &api.ConsumedCapacity{Table: r.fanout.table.Logical.Name, Detail: c.Detail, Display: c.Display}
+		r.out.Capacity = &api.ConsumedCapacity{Table: r.fanout.query.Table, Detail: c.Detail, Display: c.Display}
 	}
 	r.out.Capacity.Add(c)
 }

@@ -186,7 +186,7 @@ func (s *Search) Answer(r api.Response) {
 			return
 		}
 		for name, c := range s.taken {
-			if t := s.tables(name); t != nil && t.Logical.Name == r.Capacity.Table {
+			if t := s.tables(name); t != nil && t.Logical.Name == simpleName(r.Capacity.Table) {
 				r.Capacity.Add(c)
 			}
 		}
@@ -202,7 +202,7 @@ func (s *Search) Answer(r api.Response) {
 func (s *Search) addTo(all []api.ConsumedCapacity) {
 	for name, c := range s.taken {
 		t := s.tables(name)
-		i := slices.IndexFunc(all, func(of api.ConsumedCapacity) bool { return t != nil && of.Table == t.Logical.Name })
+		i := slices.IndexFunc(all, func(of api.ConsumedCapacity) bool { return t != nil && simpleName(of.Table) == t.Logical.Name })
 		if i >= 0 {
 			all[i].Add(c)
 		}

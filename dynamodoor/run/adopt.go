@@ -21,7 +21,8 @@ import (
 
 // A table that was sharded by hand becomes a sharded one by its tag, once all of its
 // items are found to be where the tag says; and by the tag's removal it is the plain
-// table again that it is at the store.
+// table again that it is at the store. Where there are other doors, the answer waits
+// until all of them know: a client that goes by it meets the same table at each.
 
 // tag carries out a TagResource.
 func (r *Router) tag(ctx context.Context, q *api.TagResource, use func(api.Response) error) error {
@@ -51,6 +52,9 @@ func (r *Router) tag(ctx context.Context, q *api.TagResource, use func(api.Respo
 	if e != nil {
 		if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
 			return exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag)
+		}
+		if err := r.wait(ctx, r.grace()-r.now().Sub(e.Started)); err != nil {
+			return err
 		}
 		return r.backend.Answer(ctx, q, use)
 	}
@@ -82,6 +86,9 @@ func (r *Router) adopt(ctx context.Context, q *api.TagResource, name string, a *
 	}
 	if err := r.enter(ctx, physical, t, a); err != nil {
 		return errors.Join(err, r.unset(ctx, q.ARN))
+	}
+	if err := r.wait(ctx, r.grace()); err != nil {
+		return err
 	}
 	return use(api.Empty{})
 }
@@ -221,6 +228,17 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	if err != nil {
 		return err
 	}
+	if err := r.leave(ctx, e); err != nil {
+		return err
+	}
+	if err := r.wait(ctx, r.grace()); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}
+
+// leave makes an adopted table a plain one again.
+func (r *Router) leave(ctx context.Context, e *entry) error {
 	r.defining.Lock()
 	defer r.defining.Unlock()
 	r.renewing.Lock()
@@ -230,5 +248,5 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	}
 	r.publish(func(tables map[string]*entry) { delete(tables, e.Table) })
 	r.log.Info("dynamodb: a table that was sharded by hand is a plain one again", "table", e.Table)
-	return use(api.Empty{})
+	return nil
 }

@@ -32,6 +32,8 @@
 //     the answer; it then looks the table up and answers anew. What is done round
 //     the doors (a table deleted and made again, or restored) is noticed within a
 //     minute, by its TableId.
+//     An adopted table is another's at no door once its adoption, or the tag's
+//     removal, is answered: that waits for all of them.
 //  8. What an operation on a table has left half-way is settled by another door when
 //     it is a minute old.
 //  9. What the door asks for itself (the catalogue, descriptions) it asks as itself,
@@ -43,7 +45,8 @@
 // less than half of one.
 //
 // The way of a request: Do (router.go) → plan → execute.go or fanout.go; requests
-// about tables themselves: ddl.go. PartiQL becomes such requests: partiql*.go. Streams,
+// about tables themselves: ddl.go, and adopt.go, of tables that were sharded by hand,
+// whose items search.go may have to look for. PartiQL becomes such requests: partiql*.go. Streams,
 // shown as those of logical tables: streams.go. Where other doors are on the store: shared.go,
 // lease.go, target.go, probe.go.
 //

@@ -25,19 +25,23 @@ func TestAdoptionLaw(t *testing.T) {
 		"strategy=random shards=1 write-once",
 		"strategy=random shards=3 write-once separator=U+0023",
 	} {
-		t.Run(how, func(t *testing.T) { adoptionLaw(t, engineDoor(t, 1), engineDoor(t, 4), how) })
+		t.Run(how, func(t *testing.T) { adoptionLaw(t, engineDoor(t, 1), engineDoor(t, 4), how, false) })
+	}
+	for _, how := range []string{"strategy=calculated shards=3", "strategy=random shards=3 write-once"} {
+		t.Run("in front of dynalite/"+how, func(t *testing.T) { adoptionLaw(t, judge(t), frontOf(t, judge(t), 4), how, true) })
+		t.Run("in front of evenkeel/"+how, func(t *testing.T) { adoptionLaw(t, engineDoor(t, 1), frontOf(t, bareDoor(t), 4), how, false) })
 	}
 }
 
 // suffixIn is the end of a partition key of a table that was sharded by hand.
 var suffixIn = regexp.MustCompile(`("h":\{"S":"[^"]*)[-.#]\d+"`)
 
-func adoptionLaw(t *testing.T, plain, adopted Target, how string) {
+func adoptionLaw(t *testing.T, plain, adopted Target, how string, forJudge bool) {
 	drawn := strings.Contains(how, "random")
 	layout, suffix := layoutOf(t, how)
 	rapid.Check(t, func(t *rapid.T) {
 		var last string // the adopted table's LastEvaluatedKey, where it differs
-		draw(t, false, func(h *history, operation, body string) Answer {
+		draw(t, forJudge, func(h *history, operation, body string) Answer {
 			ask := func(target Target, operation, body string) Answer {
 				a, err := target.Do(operation, body)
 				if err != nil {
@@ -47,7 +51,10 @@ func adoptionLaw(t *testing.T, plain, adopted Target, how string) {
 			}
 			switch {
 			case operation == "CreateTable":
-				h.hash = "S" // which a suffix needs
+				h.hash = "S" // which a suffix needs, as it does a sort key
+				if h.sort == "" {
+					h.sort = "S"
+				}
 				body = h.create()
 				w := ask(plain, operation, body)
 				arn := w.Body.(map[string]any)["TableDescription"].(map[string]any)["TableArn"]
