@@ -224,9 +224,9 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"` + arn + `":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`,
 			&api.BatchWriteResponse{Unprocessed: []api.BatchWriteTable{{Table: "inv", Writes: []api.BatchWrite{{Key: physicalKey}}}}, Capacity: took()},
 			`{"UnprocessedItems":{"` + arn + `":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]},"ConsumedCapacity":[{"TableName":"` + arn + `","CapacityUnits":1.0}]}`},
-		{"TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"` + arn + `","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}`,
+		{"TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"` + arn + `","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"Delete":{"TableName":"` + arn + `","Key":{"pk":{"N":"5"},"sk":{"S":"y"}}}}]}`,
 			&api.TransactWriteResponse{Capacity: took(), Metrics: []api.TableMetrics{{Table: "inv", Collections: []api.ItemCollectionMetrics{collection("5-3"), collection("5-4")}}}},
-			`{"ConsumedCapacity":[{"TableName":"` + arn + `","CapacityUnits":1.0}],"ItemCollectionMetrics":{"` + arn + `":[{"ItemCollectionKey":{"pk":{"N":"5"}},"SizeEstimateRangeGB":[1.0,2.0]}]}}`},
+			`{"ItemCollectionMetrics":{"` + arn + `":[{"ItemCollectionKey":{"pk":{"N":"5"}},"SizeEstimateRangeGB":[1.0,2.0]}]},"ConsumedCapacity":[{"TableName":"` + arn + `","CapacityUnits":1.0}]}`},
 	} {
 		q, _ := api.New(c.op)
 		if err := q.Decode(new(api.Decoder), []byte(c.body)); err != nil {

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+)
+
+// A request may name a table by its ARN, and its answer then does so too. Source:
+// API reference, ConsumedCapacity ("if you had specified the ARN of a table in the
+// input, you'll see the table ARN in the response") and BatchGetItem. Physical
+// requests have names; answers get the ARNs again.
+
+const arnPrefix = "arn:"
+
+// simpleName is a table's name without what an ARN has before it.
+func simpleName(name string) string {
+	if strings.HasPrefix(name, arnPrefix) {
+		return name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return name
+}
+
+// arns are the ARNs that a request has, by the names of the tables.
+type arns map[string]string
+
+func (a *arns) add(name string) {
+	if !strings.HasPrefix(name, arnPrefix) {
+		return
+	}
+	if *a == nil {
+		*a = make(arns)
+	}
+	(*a)[simpleName(name)] = name
+}
+
+// arnsOf returns the ARNs of a request; of a Query over several shards the answer is
+// made with the request's own name.
+func arnsOf(q api.Request) (a arns) {
+	switch q := q.(type) {
+	case *api.GetItem:
+		a.add(q.Table)
+	case *api.PutItem:
+		a.add(q.Table)
+	case *api.UpdateItem:
+		a.add(q.Table)
+	case *api.DeleteItem:
+		a.add(q.Table)
+	case *api.Query:
+		a.add(q.Table)
+	case *api.Scan:
+		a.add(q.Table)
+	case *api.BatchGetItem:
+		for i := range q.Tables {
+			a.add(q.Tables[i].Table)
+		}
+	case *api.BatchWriteItem:
+		for i := range q.Tables {
+			a.add(q.Tables[i].Table)
+		}
+	case *api.TransactGetItems:
+		for i := range q.Gets {
+			a.add(q.Gets[i].Table)
+		}
+	case *api.TransactWriteItems:
+		for i := range q.Actions {
+			a.add(q.Actions[i].Table)
+		}
+	}
+	return a
+}
+
+// rename puts the ARN in the place of a table's name.
+func (a arns) rename(name *string) {
+	if arn, ok := a[*name]; ok {
+		*name = arn
+	}
+}
+
+// named has the answers of a plan name tables as the request does.
+func (a arns) named(p Plan) Plan {
+	d, ok := p.(*Direct)
+	if !ok || a == nil {
+		return p
+	}
+	answer := d.answer
+	d.answer = func(r api.Response) error {
+		if err := answer(r); err != nil {
+			return err
+		}
+		a.answer(r)
+		return nil
+	}
+	return d
+}
+
+func (a arns) answer(r api.Response) {
+	switch r := r.(type) {
+	case *api.ItemResponse:
+		if r.Capacity != nil {
+			a.rename(&r.Capacity.Table)
+		}
+	case *api.ItemsResponse:
+		if r.Capacity != nil {
+			a.rename(&r.Capacity.Table)
+		}
+	case *api.BatchGetResponse:
+		for i := range r.Tables {
+			a.rename(&r.Tables[i].Table)
+		}
+		for i := range r.Unprocessed {
+			a.rename(&r.Unprocessed[i].Table)
+		}
+		a.figures(r.Capacity, nil)
+	case *api.BatchWriteResponse:
+		for i := range r.Unprocessed {
+			a.rename(&r.Unprocessed[i].Table)
+		}
+		a.figures(r.Capacity, r.Metrics)
+	case *api.TransactGetResponse:
+		a.figures(r.Capacity, nil)
+	case *api.TransactWriteResponse:
+		a.figures(r.Capacity, r.Metrics)
+	}
+}
+
+func (a arns) figures(capacity []api.ConsumedCapacity, metrics []api.TableMetrics) {
+	for i := range capacity {
+		a.rename(&capacity[i].Table)
+	}
+	for i := range metrics {
+		a.rename(&metrics[i].Table)
+	}
+}
