@@ -15,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -120,7 +122,7 @@ func TestScan(t *testing.T) {
 			invoices(t, url, "Invoices", nil, thousand())
 			tb := open(t, url, "Invoices", livedynamo.Options{})
 			d := tb.Table()
-			if d.Partition != (livedynamo.Key{Name: "InvoiceNumber", Kind: "S"}) || d.Sort == nil || d.Sort.Name != "Transaction" || !d.OnDemand || d.Shards != 1 || d.ID == "" || len(d.Indexes) != 1 || d.Indexes[0].Projection != "KEYS_ONLY" {
+			if d.Partition != (livedynamo.Key{Name: "InvoiceNumber", Kind: "S"}) || d.Sort == nil || d.Sort.Name != "Transaction" || !d.OnDemand || d.Layout != nil || d.ID == "" || len(d.Indexes) != 1 || d.Indexes[0].Projection != "KEYS_ONLY" {
 				t.Errorf("%+v", d)
 			}
 			for _, of := range []int{1, 3, 16} {
@@ -244,10 +246,49 @@ func TestShard(t *testing.T) {
 	invoices(t, url, "Sharded", map[string]string{"write-sharding": "strategy=calculated shards=5", "write-sharding.index.by-country": "shards=3"}, thousand())
 	tb := open(t, url, "Sharded", livedynamo.Options{})
 	d := tb.Table()
-	if d.Shards != 5 || d.Sharding == "" || d.ShardedIndexes["by-country"] == "" {
+	if d.Layout == nil || d.Layout.N != 5 || d.Sharding == "" || d.ShardedIndexes["by-country"] == "" {
 		t.Fatalf("%+v", d)
 	}
-	// Items of a shard of a key come together: runs of (key, shard) are never begun twice.
+	piecewise(t, tb, 150, 200)
+}
+
+// So it is of a table that was sharded by hand and adopted; where hands drew the
+// shards nothing tells them.
+func TestShardOfAnAdoptedTable(t *testing.T) {
+	url := door(t)
+	for name, how := range map[string]string{"Calculated": "adopt=suffix shards=13 hash=code_points", "Drawn": "adopt=suffix strategy=random shards=5 write-once"} {
+		list := thousand()
+		for i, it := range list {
+			key, sort := it["InvoiceNumber"].(*types.AttributeValueMemberS), it["Transaction"].(*types.AttributeValueMemberS)
+			at := i%5 + 1
+			if name == "Calculated" {
+				l := shard.Layout{N: 13, Hash: shard.CodePoints} // five would divide the product for each "i"
+				at = l.ShardOf(nil, []byte(sort.Value))
+			}
+			it["InvoiceNumber"] = s(fmt.Sprintf("%s-%d", strings.ReplaceAll(key.Value, "-", "."), at))
+		}
+		invoices(t, url, name, nil, list)
+		if _, err := client(url).TagResource(t.Context(), &dynamodb.TagResourceInput{
+			ResourceArn: aws.String("arn:aws:dynamodb:us-east-1:000000000000:table/" + name), Tags: []types.Tag{{Key: aws.String("write-sharding"), Value: &how}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		tb := open(t, url, name, livedynamo.Options{})
+		if tb.Table().Sharding != how {
+			t.Errorf("%s: sharded as %q", name, tb.Table().Sharding)
+		}
+		if name == "Calculated" {
+			piecewise(t, tb, 300, 520)
+		} else if got := tb.Shard(attribute.NewItem(attribute.Attribute{Name: "Transaction", Value: attribute.String("Client7")})); got != 0 {
+			t.Errorf("the shard of an item that a hand drew is %d", got)
+		}
+	}
+}
+
+// piecewise checks that the thousand items of a shard of a key come together: runs of
+// (key, shard) are never begun twice.
+func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {
+	t.Helper()
 	seen, last, items := map[string]bool{}, "", 0
 	if _, err := tb.Scan(t.Context(), livedynamo.Segment{}, 0, func(it attribute.Item) error {
 		hash, _ := it.Get("InvoiceNumber")
@@ -260,7 +301,7 @@ func TestShard(t *testing.T) {
 		}
 		items++
 		return nil
-	}); err != nil || items != 1000 || len(seen) < 150 || len(seen) > 200 {
+	}); err != nil || items != 1000 || len(seen) < least || len(seen) > most {
 		t.Errorf("%v: %d items in %d physical keys", err, items, len(seen))
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
@@ -75,8 +74,8 @@ type Description struct {
 	WarmWrites     int64
 	Items          int64 // as of some hours ago
 	Bytes          int64
-	Shards         int    // of write-sharding, as its tag says; 1: none
-	Sharding       string // the tag
+	Layout         *shard.Layout // of write-sharding, as its tag says; nil: none
+	Sharding       string        // the tag
 	ShardedIndexes map[string]string
 }
 
@@ -159,7 +158,6 @@ func (t *Table) describe(ctx context.Context) error {
 	if err != nil {
 		return &livetable.Error{At: "table " + t.at.Table, Err: err}
 	}
-	d.Shards = 1
 	if out.Table.TableArn != nil {
 		// Stores that know no tags, and whoever may not read them, have no sharded tables.
 		if tags, err := t.client.ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: out.Table.TableArn}); err == nil {
@@ -271,8 +269,6 @@ func projection(p *types.Projection) string {
 	return text
 }
 
-var shards = regexp.MustCompile(`(?:^|\s)shards=([0-9]+)(?:\s|$)`)
-
 // tags reads what evenkeel's tags say.
 func (d *Description) tags(tags []types.Tag) {
 	for _, tag := range tags {
@@ -284,10 +280,17 @@ func (d *Description) tags(tags []types.Tag) {
 			d.ShardedIndexes[name] = v
 			continue
 		}
-		if m := shards.FindStringSubmatch(v); key == "write-sharding" && m != nil {
-			d.Sharding = v
-			d.Shards, _ = strconv.Atoi(m[1]) // is digits
-			d.Shards = max(1, d.Shards)
+		if key != "write-sharding" {
+			continue
+		}
+		options := make(map[string]string)
+		for _, word := range strings.Fields(v) {
+			if name, value, _ := strings.Cut(word, "="); name == "strategy" || name == "shards" || name == "hash" {
+				options[name] = value
+			}
+		}
+		if l, err := shard.Parse(options); err == nil {
+			d.Sharding, d.Layout = v, l
 		}
 	}
 }

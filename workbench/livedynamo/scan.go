@@ -134,12 +134,12 @@ func setOf[T any](k attribute.Kind, elems []T, one func(T) (attribute.Value, err
 }
 
 // Shard is the shard that an evenkeel door puts an item of this table into, 0 where
-// the table has none.
+// the table has none, or nothing tells it.
 func (t *Table) Shard(it attribute.Item) int {
-	if t.table.Shards < 2 || t.table.Sort == nil {
+	l := t.table.Layout
+	if l == nil || l.N < 2 || l.Strategy == shard.Random || t.table.Sort == nil {
 		return 0
 	}
 	sort, _ := it.Get(t.table.Sort.Name)
-	l := shard.Layout{N: t.table.Shards}
 	return l.ShardOf(nil, []byte(sort.Text()))
 }
