@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
@@ -53,8 +56,11 @@ func (s *serveCmd) checkEndpoint() error {
 				return withHint(fmt.Errorf("%s is given without an endpoint", flag), "--dynamodb URL says which")
 			}
 		}
-	} else if _, err := remote.ParseEndpoint(s.DynamoDB); err != nil {
+	} else if at, err := remote.ParseEndpoint(s.DynamoDB); err != nil {
 		return fmt.Errorf("--dynamodb: %w", err)
+	} else if at.Region != "" && s.DynamoDBRegion != "" && at.Region != s.DynamoDBRegion {
+		return withHint(fmt.Errorf("--dynamodb-region %s: %s is in region %s, and takes requests that are signed for that only", s.DynamoDBRegion, at, at.Region),
+			"leave --dynamodb-region out, or name the endpoint of %s", s.DynamoDBRegion)
 	}
 	switch {
 	case s.withoutDynamoDB() && (s.DynamoDB != "" || s.AccessKeys != ""):
@@ -118,7 +124,11 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 		return config.LoadDefaultConfig(ctx, o...)
 	}
 	own, err := load(s.DynamoDBProfile)
-	if err != nil {
+	bundle := os.Getenv("AWS_CA_BUNDLE")
+	switch {
+	case err != nil && (strings.Contains(err.Error(), "CA bundle") || bundle != "" && strings.Contains(err.Error(), bundle)):
+		return nil, withHint(fmt.Errorf("the AWS configuration: %w", err), "check AWS_CA_BUNDLE, and ca_bundle in ~/.aws/config: a file of certificates in PEM")
+	case err != nil:
 		return nil, withHint(fmt.Errorf("the AWS configuration: %w", err), "check --dynamodb-profile, AWS_PROFILE and ~/.aws/config")
 	}
 	e := &endpoint{region: firstOf(s.DynamoDBRegion, at.Region, own.Region, "us-east-1")}
@@ -133,7 +143,10 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 		return nil, withHint(fmt.Errorf("the door has no credentials for %s: %w", at, err), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile: --dynamodb-profile NAME")
 	}
 	own.Region = e.region
-	o := remote.Options{Endpoint: at, Region: e.region, Credentials: own.Credentials}
+	if at.URL.Scheme == "http" && !at.OnThisMachine() {
+		log.Warn("what is sent to the DynamoDB endpoint and comes from it is not encrypted: its URL begins with http://", "endpoint", at.String())
+	}
+	o := remote.Options{Endpoint: at, Region: e.region, Credentials: own.Credentials, Roots: roots(own), Log: log}
 	if keys != nil {
 		providers, err := s.providers(ctx, keys, own, load)
 		if err != nil {
@@ -148,6 +161,16 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 		return nil, err
 	}
 	return e, nil
+}
+
+// roots are the certificates that the AWS configuration trusts (AWS_CA_BUNDLE, or
+// ca_bundle of a profile); nil are the system's.
+func roots(c aws.Config) *x509.CertPool {
+	client, ok := c.HTTPClient.(*awshttp.BuildableClient)
+	if !ok || client.GetTransport().TLSClientConfig == nil {
+		return nil
+	}
+	return client.GetTransport().TLSClientConfig.RootCAs
 }
 
 func countKeys(keys *accesskey.Keys) string {
@@ -180,10 +203,17 @@ func (s *serveCmd) providers(ctx context.Context, keys *accesskey.Keys, own aws.
 			}
 			p = c.Credentials
 		case key.Role != "":
-			p = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(own), key.Role))
+			p = assumeRole(sts.NewFromConfig(own), key.Role, key.ID)
 		}
 		if _, err := p.Retrieve(ctx); err != nil {
-			return nil, withHint(fmt.Errorf("--access-keys: %s: its credentials at the endpoint: %w", key.ID, err), "check the profile or role that the key names, and that the door may assume it")
+			hint := "check the door's own credentials"
+			switch {
+			case key.Profile != "":
+				hint = "check profile " + key.Profile + " in ~/.aws/config and ~/.aws/credentials"
+			case key.Role != "":
+				hint = "the role's trust policy must allow the door's own credentials (--dynamodb-profile) to assume it; AWS_ENDPOINT_URL_STS and AWS_STS_REGIONAL_ENDPOINTS say which STS is asked"
+			}
+			return nil, withHint(fmt.Errorf("--access-keys: %s: its credentials at the endpoint: %w", key.ID, err), "%s", hint)
 		}
 		all[key.ID] = p
 	}
@@ -194,9 +224,20 @@ func (s *serveCmd) providers(ctx context.Context, keys *accesskey.Keys, own aws.
 func (s *serveCmd) explainEndpoint(err error) error {
 	what := fmt.Errorf("the DynamoDB endpoint at %s: %w", s.DynamoDB, err)
 	e := exception.Of(err)
+	says := func(text string) bool { return strings.Contains(e.Message, text) }
+	switch {
+	case says("failed to verify certificate"):
+		return withHint(what, "AWS_CA_BUNDLE=FILE (or ca_bundle in ~/.aws/config) names the certificates, in PEM, that the endpoint's is checked against; its name must be that of --dynamodb")
+	case says("does not look like a TLS handshake"), says("HTTP response to HTTPS client"):
+		return withHint(what, "it does not speak TLS there: --dynamodb http://…")
+	case says("HTTP request to an HTTPS server"):
+		return withHint(what, "it speaks TLS there: --dynamodb https://…")
+	}
 	switch e.Kind {
 	case exception.ServiceUnavailable:
 		return withHint(what, "is it running, and is --dynamodb its URL?")
+	case exception.ExpiredToken:
+		return withHint(what, "the door's own credentials have expired: renew them (aws sso login, new AWS_SESSION_TOKEN …), or name a profile that renews itself: --dynamodb-profile NAME")
 	case exception.UnrecognizedClient, exception.InvalidSignature, exception.IncompleteSignature, exception.MissingAuthenticationToken:
 		return withHint(what, "check the door's own credentials (AWS_ACCESS_KEY_ID … or --dynamodb-profile NAME), the region (--dynamodb-region) and this machine's clock")
 	case exception.AccessDenied:

@@ -40,7 +40,10 @@ func (s *Store) send(ctx context.Context, operation string, body, dst []byte) ([
 	for attempt := 0; ; attempt++ {
 		ahead := time.Duration(s.ahead.Load())
 		r, err := s.request(within, operation, body, ahead)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return dst, ctx.Err()
+		case err != nil:
 			return dst, err
 		}
 		answer, err := s.client.RoundTrip(r)
@@ -122,10 +125,7 @@ func (s *Store) credentials(ctx context.Context) (aws.Credentials, error) {
 		}
 	}
 	c, err := provider.Retrieve(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return c, ctx.Err()
-	case err != nil:
+	if err != nil {
 		return c, s.withoutCredentials(p, err)
 	}
 	return c, nil

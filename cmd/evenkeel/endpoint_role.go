@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/smithy-go"
+)
+
+// role gives the credentials of a role that the door assumes for an access key. They
+// are renewed a while before they expire; if that fails, they serve until then.
+type role struct {
+	arn     string
+	assume  *stscreds.AssumeRoleProvider
+	expires atomic.Int64 // when those that were given last do, in nanoseconds since 1970
+}
+
+const (
+	renewBefore = time.Minute      // how long before credentials expire others are asked for
+	renewAgain  = 10 * time.Second // how long after that has failed it is tried again
+)
+
+// assumeRole returns the credentials of a role for an access key, whose name the
+// role's sessions have, in CloudTrail too.
+func assumeRole(client stscreds.AssumeRoleAPIClient, arn, id string) *aws.CredentialsCache {
+	r := &role{arn: arn}
+	r.assume = stscreds.NewAssumeRoleProvider(client, arn, func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = sessionName(id)
+	})
+	return aws.NewCredentialsCache(r, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore })
+}
+
+// sessionName is a name that STS takes: 2 to 64 of its characters.
+func sessionName(id string) string {
+	name := "evenkeel-" + strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_=,.@-", c) {
+			return c
+		}
+		return '_'
+	}, id)
+	return name[:min(len(name), 64)]
+}
+
+// Retrieve implements aws.CredentialsProvider.
+func (r *role) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	c, err := r.assume.Retrieve(ctx)
+	if err != nil {
+		return c, fmt.Errorf("assume role %s: %w", r.arn, plainly(err))
+	}
+	r.expires.Store(c.Expires.UnixNano())
+	return c, nil
+}
+
+// HandleFailToRefresh lets credentials serve until they expire.
+func (r *role) HandleFailToRefresh(_ context.Context, last aws.Credentials, err error) (aws.Credentials, error) {
+	left := time.Until(time.Unix(0, r.expires.Load()))
+	if !last.HasKeys() || left <= 0 {
+		return aws.Credentials{}, err
+	}
+	last.Expires = time.Now().Add(min(left, renewAgain) + renewBefore) // which the cache takes off again
+	return last, nil
+}
+
+// refusedByAWS is what an AWS service says, without the way that it came.
+type refusedByAWS struct{ smithy.APIError }
+
+func (e refusedByAWS) Error() string { return e.ErrorCode() + ": " + e.ErrorMessage() }
+func (e refusedByAWS) Unwrap() error { return e.APIError }
+
+// plainly is an SDK's error as a service has it, where it comes from one.
+func plainly(err error) error {
+	var said smithy.APIError
+	var status interface{ HTTPStatusCode() int }
+	if !errors.As(err, &said) || errors.As(err, &status) && status.HTTPStatusCode() >= 500 {
+		return err
+	}
+	return refusedByAWS{said}
+}
