@@ -281,6 +281,13 @@ func StreamTable(arn string) string {
 	return name
 }
 
+// StreamName is what a stream's ARN, or an iterator, names: TABLE/stream/LABEL.
+func StreamName(arn string) string {
+	_, after, _ := strings.Cut(arn, ":table/")
+	name, _, _ := strings.Cut(after, "|")
+	return name
+}
+
 // StreamSummary is a stream in a list.
 type StreamSummary struct{ ARN, Table, Label string }
 

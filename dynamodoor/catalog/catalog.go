@@ -206,6 +206,9 @@ func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
 			return nil, err
 		}
 		for i := range page.Items {
+			if isStream(page.Items[i].Table.S) {
+				continue
+			}
 			e, err := page.Items[i].entry()
 			if err != nil {
 				return nil, err

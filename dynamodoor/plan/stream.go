@@ -8,10 +8,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Streams hold changes of the physical tables. Clients see them as changes of the
 // logical ones.
+
+// Deleted returns as much of a table that was deleted as it takes to read its streams.
+func Deleted(name string, hash schema.Definition, layout *shard.Layout, suffix *shard.Suffix) *Table {
+	return &Table{Logical: &schema.Table{Name: name}, Physical: name, Layout: layout, suffix: suffix, hash: hash}
+}
 
 // hiddenName is in what may have a hidden attribute.
 var hiddenName = []byte(`"` + HiddenPrefix)

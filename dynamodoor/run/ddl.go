@@ -223,6 +223,9 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 		// Told by the backend, before anything is noted.
 		return r.backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, use)
 	}
+	if t != nil {
+		r.keepStreams(ctx, e, t)
+	}
 	dropping, err := r.catalog.Drop(ctx, e.Entry)
 	if err != nil {
 		return err

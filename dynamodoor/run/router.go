@@ -71,6 +71,9 @@ type Router struct {
 
 	decoders sync.Pool
 	schemas  sync.Map // of plain tables, known by name; for statements
+
+	goneStreams sync.Map // goneStream by the stream's name
+	gones       atomic.Int64
 }
 
 // entry is a sharded table in use, or what is wrong with it.

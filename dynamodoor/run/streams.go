@@ -3,13 +3,18 @@ package run
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
 // Streams are the backend's. Of sharded tables they are shown as the client knows
@@ -29,20 +34,81 @@ func noStream(arn string) error {
 }
 
 // streamed returns the sharded table that a stream, or an iterator, is of; nil for
-// plain ones.
-func (r *Router) streamed(arn string) (*plan.Table, error) {
+// plain ones. It may be one that is no more, whatever has its name now.
+func (r *Router) streamed(ctx context.Context, arn string) (*plan.Table, error) {
 	name := api.StreamTable(arn)
 	if name == catalog.Table {
 		return nil, noStream(arn)
 	}
 	e := (*r.tables.Load())[name]
+	gone, err := r.gone(ctx, api.StreamName(arn), e)
 	switch {
+	case err != nil || gone != nil:
+		return gone, err
 	case e == nil:
 		return nil, nil
 	case e.wrong != nil:
 		return nil, e.wrong
 	}
 	return e.table, nil
+}
+
+// goneStream is what is known of a stream: the deleted table that it is of, nil if it
+// is of none, as it was when its table's name was that of a certain one.
+type goneStream struct {
+	table *plan.Table
+	now   string
+}
+
+// gone returns the deleted sharded table that a stream is of; nil for others. now is
+// the sharded table that has its name.
+func (r *Router) gone(ctx context.Context, stream string, now *entry) (*plan.Table, error) {
+	id := ""
+	if now != nil {
+		id = now.ID
+	}
+	if known, ok := r.goneStreams.Load(stream); ok {
+		if g := known.(goneStream); g.table != nil || g.now == id {
+			return g.table, nil
+		}
+	}
+	e, err := r.catalog.Stream(ctx, stream)
+	if err != nil {
+		return nil, doorError(err)
+	}
+	g := goneStream{now: id}
+	if e != nil {
+		kind, _ := attribute.KindOf(e.HashType)
+		g.table = plan.Deleted(e.Physical, schema.Definition{Name: e.Hash, Type: kind}, e.Layout, e.Suffix)
+	}
+	if r.gones.Add(1) > manyNames {
+		r.goneStreams.Clear()
+		r.gones.Store(1)
+	}
+	r.goneStreams.Store(strings.Clone(stream), g)
+	return g.table, nil
+}
+
+// keepStreams notes what the streams of a table are read by, which is about to be
+// deleted.
+func (r *Router) keepStreams(ctx context.Context, e *entry, t *schema.Table) {
+	if t.StreamLabel == "" {
+		return
+	}
+	var streams []string
+	ctx = principal.With(ctx, principal.Principal{})
+	err := r.backend.Answer(ctx, &api.ListStreams{Table: e.Physical, Limit: 100}, func(a api.Response) error {
+		for _, s := range a.(*api.StreamsResponse).Streams {
+			streams = append(streams, strings.Clone(api.StreamName(s.ARN)))
+		}
+		return nil
+	})
+	for _, s := range streams {
+		err = errors.Join(err, r.catalog.KeepStream(ctx, s, e.Entry))
+	}
+	if err = errors.Join(err, r.catalog.Prune(ctx)); err != nil {
+		r.log.Warn("dynamodb: the streams of a sharded table will not be readable when it is deleted", "table", e.Table, "error", err)
+	}
 }
 
 // hiddenKey is the partition key of physical tables, as answers have it.
@@ -57,21 +123,25 @@ func (r *Router) sharedStreams(ctx context.Context, q api.Request, body, dst []b
 	if err := q.Decode(&d, body); err != nil {
 		return dst, err
 	}
-	name := ""
+	arn := ""
 	switch q := q.(type) {
 	case *api.DescribeStream:
-		name = api.StreamTable(q.ARN)
+		arn = q.ARN
 	case *api.GetShardIterator:
-		name = api.StreamTable(q.ARN)
+		arn = q.ARN
 	case *api.GetRecords:
-		name = api.StreamTable(q.Iterator)
+		arn = q.Iterator
 	}
-	if name != "" && name != catalog.Table {
+	if name := api.StreamTable(arn); name != "" && name != catalog.Table {
 		sharded, err := r.lookup(ctx, name)
 		if err != nil {
 			return dst, err
 		}
-		if !sharded {
+		gone, err := r.gone(ctx, api.StreamName(arn), (*r.tables.Load())[name])
+		if err != nil {
+			return dst, err
+		}
+		if !sharded && gone == nil {
 			out, err := r.backend.Do(ctx, q.Operation(), body, dst)
 			if err == nil && bytes.Contains(out[len(dst):], hiddenKey) {
 				return dst, noStream(name) // of a sharded table that is no more
@@ -98,7 +168,7 @@ func (r *Router) streams(ctx context.Context, q api.Request, use func(api.Respon
 	case *api.DescribeStream:
 		return r.describeStream(ctx, q, use)
 	case *api.GetShardIterator:
-		if _, err := r.streamed(q.ARN); err != nil {
+		if _, err := r.streamed(ctx, q.ARN); err != nil {
 			return err
 		}
 		return r.backend.Answer(ctx, q, use)
@@ -109,7 +179,7 @@ func (r *Router) streams(ctx context.Context, q api.Request, use func(api.Respon
 }
 
 func (r *Router) describeStream(ctx context.Context, q *api.DescribeStream, use func(api.Response) error) error {
-	t, err := r.streamed(q.ARN)
+	t, err := r.streamed(ctx, q.ARN)
 	if err != nil {
 		return err
 	}
@@ -126,7 +196,7 @@ func (r *Router) describeStream(ctx context.Context, q *api.DescribeStream, use 
 }
 
 func (r *Router) getRecords(ctx context.Context, q *api.GetRecords, use func(api.Response) error) error {
-	t, err := r.streamed(q.Iterator)
+	t, err := r.streamed(ctx, q.Iterator)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 )
 
 const streamed = `,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}`
@@ -14,27 +16,27 @@ const streamed = `,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":
 // readStream reads what a door shows of a table's stream.
 func readStream(t *testing.T, r *Router, table string) (arn, described, records string) {
 	t.Helper()
-	text := func(v any) string {
-		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
 	all, _ := must(t, r, "ListStreams", `{"TableName":"`+table+`"}`)["Streams"].([]any)
 	if len(all) != 1 {
 		t.Fatalf("streams of %s: %v", table, all)
 	}
 	arn = all[0].(map[string]any)["StreamArn"].(string)
+	described, records = readShards(t, r, arn)
+	return arn, described, records
+}
+
+// readShards reads a stream.
+func readShards(t *testing.T, r *Router, arn string) (described, records string) {
+	t.Helper()
 	d := must(t, r, "DescribeStream", `{"StreamArn":"`+arn+`"}`)["StreamDescription"].(map[string]any)
 	shard := d["Shards"].([]any)[0].(map[string]any)["ShardId"].(string)
 	at := must(t, r, "GetShardIterator", fmt.Sprintf(`{"StreamArn":"%s","ShardId":"%s","ShardIteratorType":"TRIM_HORIZON"}`, arn, shard))["ShardIterator"].(string)
-	return arn, text(d), text(must(t, r, "GetRecords", `{"ShardIterator":"`+at+`"}`)["Records"])
+	return jsonOf(t, d), jsonOf(t, must(t, r, "GetRecords", `{"ShardIterator":"`+at+`"}`)["Records"])
 }
 
 // A stream of a sharded table is shown as one of the logical table by the door that
-// made it and by one that has not seen it; when the table is gone it is not shown at
-// all, since nobody knows any more what its keys were.
+// made it and by one that has not seen it; and so it is for a day after the table is
+// gone, whatever has its name then.
 func TestStreamsOfShardedTables(t *testing.T) {
 	store := start(t, 1).store
 	a, b := doorOn(t, store, short), doorOn(t, store, ever)
@@ -60,9 +62,27 @@ func TestStreamsOfShardedTables(t *testing.T) {
 	if next := fmt.Sprint(m["TableDescription"].(map[string]any)["LatestStreamArn"]); next == arn || !strings.Contains(next, "/stream/") {
 		t.Errorf("the next stream is %s, after %s", next, arn)
 	}
-	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
-	if _, err := do(a, "DescribeStream", `{"StreamArn":"`+arn+`"}`); exception.Of(err).Kind != exception.ResourceNotFound {
-		t.Errorf("the stream of a table that is gone: %v", err)
+	must(t, a, "PutItem", strings.ReplaceAll(itemOfTab, `"y"`, `"z"`))
+	for range 2 { // the name is used by another sharded table, with another key, and by a plain one
+		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+		for _, next := range []string{"", strings.ReplaceAll(shardedTable, `"h"`, `"other"`), plainTable + "}"} {
+			if next != "" {
+				must(t, a, "CreateTable", next)
+			}
+			for name, door := range map[string]*Router{"the door": a, "another": b, "one that comes later": doorOn(t, store, short)} {
+				described, records := readShards(t, door, arn)
+				if !strings.Contains(described, `"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}]`) {
+					t.Errorf("%s, then %s: the stream is described as %s", name, next, described)
+				}
+				if strings.Contains(records, "evenkeel.") || strings.Contains(records, "other") || !strings.Contains(records, `"Keys":{"h":{"S":"a"},"r":{"S":"1"}},"NewImage":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"y"}}`) {
+					t.Errorf("%s, then %s: the stream has %s", name, next, records)
+				}
+			}
+			if next != "" {
+				must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+			}
+		}
+		must(t, a, "CreateTable", shardedTable) // without a stream, to be deleted again
 	}
 }
 
@@ -86,5 +106,28 @@ func TestStreamsOfPlainTables(t *testing.T) {
 				t.Errorf("stream %s: %s, and then %s", arn, before, after)
 			}
 		})
+	}
+}
+
+// What a deleted table's stream is read by is kept for a day, and no longer; it is no
+// table.
+func TestDeletedTablesAreForgotten(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", strings.Replace(shardedTable, `,"Tags"`, streamed+`,"Tags"`, 1))
+	arn, _, _ := readStream(t, s.Router, "Tab")
+	must(t, s, "DeleteTable", `{"TableName":"Tab"}`)
+	at := time.Now()
+	c := catalog.New(asDoor{s.store}, func() time.Time { return at })
+	for _, age := range []time.Duration{24 * time.Hour, 26 * time.Hour} {
+		at = time.Now().Add(age)
+		if err := c.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := c.Stream(t.Context(), api.StreamName(arn)); err != nil || (e != nil) != (age < 25*time.Hour) {
+			t.Errorf("after %v: %v, %v", age, e, err)
+		}
+		if all, err := c.All(t.Context()); err != nil || len(all) != 0 {
+			t.Errorf("tables: %v, %v", all, err)
+		}
 	}
 }
