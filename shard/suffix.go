@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Suffix is how a table that was sharded by hand has the shard in the partition key
@@ -36,6 +38,14 @@ func ParseSeparator(s string) (string, error) {
 		return "", fmt.Errorf("separator %q: it must not be empty and has no digits, to be told from the number after it", s)
 	}
 	return s, nil
+}
+
+// FormatSeparator writes a separator as ParseSeparator reads it, a space as U+0020.
+func FormatSeparator(s string) string {
+	if r, size := utf8.DecodeRuneInString(s); size == len(s) && (unicode.IsSpace(r) || strings.HasPrefix(s, "U+")) {
+		return fmt.Sprintf("U+%04X", r)
+	}
+	return s
 }
 
 func validRune(r rune) bool { return r > 0 && r <= 0x10ffff && (r < 0xd800 || r > 0xdfff) }

@@ -52,10 +52,13 @@ func TestSuffixJoinCut(t *testing.T) {
 }
 
 func TestParseSeparator(t *testing.T) {
-	for text, want := range map[string]string{"-": "-", "U+0023": "#", "U+7C": "|", "_s": "_s", "": "", "U+D800": "", "U+": "", "U+0": "", "a1": "", "U+110000": "", "U+0031": ""} {
+	for text, want := range map[string]string{"-": "-", "U+0023": "#", "U+7C": "|", "_s": "_s", "U+0020": " ", "": "", "U+D800": "", "U+": "", "U+0": "", "a1": "", "U+110000": "", "U+0031": ""} {
 		got, err := ParseSeparator(text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
+		}
+		if again, _ := ParseSeparator(FormatSeparator(got)); err == nil && again != got {
+			t.Errorf("%q is written %q", got, FormatSeparator(got))
 		}
 		if err != nil && !strings.Contains(err.Error(), "separator") {
 			t.Errorf("%q: %v", text, err)

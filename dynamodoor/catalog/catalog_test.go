@@ -27,21 +27,27 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	e := &Entry{
 		Table: "Tab", Physical: "Tab", ID: "id", State: Active, Layout: layout(t), Hash: "h", HashType: "N", Started: time.UnixMilli(1_800_000_000_123),
 	}
-	kept := e.item()
-	got, err := kept.entry()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(e, got); diff != "" {
-		t.Errorf("(- written, + read)\n%s", diff)
+	byHand, drawn := *e, *e
+	byHand.Layout, byHand.Suffix = &shard.Layout{N: 5, Hash: shard.CodePoints, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "#", First: 0, Suffixed: true}
+	drawn.Layout, drawn.Suffix = &shard.Layout{N: 5, Strategy: shard.Random, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "-", First: 1}
+	for _, e := range []*Entry{e, &byHand, &drawn} {
+		kept := e.item()
+		got, err := kept.entry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, got); diff != "" {
+			t.Errorf("(- written, + read)\n%s", diff)
+		}
 	}
 }
 
 func TestMalformedEntriesAreNamed(t *testing.T) {
 	for what, spoil := range map[string]func(i *item){
 		"shards": func(i *item) { i.Shards.N = "many" }, "generation": func(i *item) { i.Gen.N = "x" }, "time": func(i *item) { i.Started.N = "" },
+		"first shard": func(i *item) { i.Adopted.M.First.N = "" }, "hash": func(i *item) { i.Adopted.M.Hash.S = "crc" },
 	} {
-		e := &Entry{Table: "Tab", Layout: layout(t)}
+		e := &Entry{Table: "Tab", Layout: layout(t), Suffix: &shard.Suffix{Separator: "-"}}
 		kept := e.item()
 		spoil(&kept)
 		if _, err := kept.entry(); err == nil || !strings.Contains(err.Error(), "Tab") || !strings.Contains(err.Error(), what) {

@@ -97,7 +97,7 @@ func (a *Adoption) String() string {
 	} else {
 		s += " hash=" + a.Layout.Hash.String()
 	}
-	s += " separator=" + a.Suffix.Separator + " first=" + strconv.Itoa(a.Suffix.First)
+	s += " separator=" + shard.FormatSeparator(a.Suffix.Separator) + " first=" + strconv.Itoa(a.Suffix.First)
 	if a.Suffix.Suffixed {
 		s += " suffixed=allow"
 	}

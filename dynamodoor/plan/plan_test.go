@@ -49,7 +49,7 @@ func declare(t *testing.T, body string) (*plan.Table, *plan.Declaration, error) 
 func describe(t *schema.Table) string { return string((&api.TableResponse{Table: t}).AppendJSON(nil)) }
 
 // adopt adopts the table of a CreateTable with a tag, each in a line.
-func adopt(t *testing.T, body, tag string) (*plan.Table, *plan.Adoption, error) {
+func adopt(t testing.TB, body, tag string) (*plan.Table, *plan.Adoption, error) {
 	t.Helper()
 	var q api.CreateTable
 	if err := q.Decode(new(api.Decoder), []byte(body)); err != nil {
