@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -202,11 +203,29 @@ func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRang
 // checkSelect says whether a global index has the attributes that are asked for;
 // from a local one, what is missing is fetched from the table.
 func (r *Read) checkSelect(t *schema.Table, ix *schema.Index) error {
-	if ix == nil || ix.Projection.Type == schema.ProjectAll || r.Select != SelectAll {
+	if ix == nil || ix.Projection.Type == schema.ProjectAll || r.Select != SelectAll && r.Projection == nil {
 		return nil
 	}
 	if _, local := t.Index(ix.Name); local {
 		return nil
 	}
+	if r.Select != SelectAll {
+		return checkProjected(t, ix, r.Projection)
+	}
 	return exception.InvalidParameters("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", r.Index)
+}
+
+// checkProjected says whether a global index has what a projection is about.
+func checkProjected(t *schema.Table, ix *schema.Index, p *expression.Projection) error {
+	var missing []string
+	for _, path := range p.Paths() {
+		has := ix.Key.Has(path.Name) || t.Key.Has(path.Name) || slices.Contains(ix.Projection.NonKey, path.Name)
+		if !has && !slices.Contains(missing, path.Name) {
+			missing = append(missing, path.Name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return exception.InvalidParameters("Global secondary index %s does not project [%s]", ix.Name, strings.Join(missing, ", "))
 }

@@ -79,7 +79,7 @@ func (s *Store) after(r *reading) {
 // fetches tells whether items must be read from the table itself, since the index
 // has not all that is asked for. Only local indexes allow that.
 func (r *reading) fetches() bool {
-	if r.ix == nil || r.ix.projected == nil {
+	if r.ix == nil || !r.ix.local || r.ix.projected == nil {
 		return false
 	}
 	if r.Projection == nil {

@@ -348,3 +348,33 @@ func TestGetAllocates(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// A global index has what it projects; a local one has the table behind it. The words
+// are those that AWS was recorded with (internal/dynamodiff/testdata/partiql).
+func TestGlobalIndexesFetchNothing(t *testing.T) {
+	s := start(t)
+	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"},{"AttributeName":"g","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],
+		"LocalSecondaryIndexes":[{"IndexName":"local","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"g","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],
+		"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x"]}}]}`)
+	s.must(t, "PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"b"},"g":{"S":"c"},"x":{"S":"in it"},"y":{"S":"not in it"}}}`)
+	const global = `{"TableName":"Tab","IndexName":"global","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"c"}}`
+	want := "One or more parameter values were invalid: Global secondary index global does not project [y, z]"
+	for operation, body := range map[string]string{
+		"Query": global + `,"ProjectionExpression":"h, y.c, x, z.a, y.b"}`,
+		"Scan":  `{"TableName":"Tab","IndexName":"global","AttributesToGet":["y","g","z"]}`,
+	} {
+		if e := s.fails(t, exception.Validation, operation, body); e.Message != want {
+			t.Errorf("%s: %s", operation, e.Message)
+		}
+	}
+	for _, body := range []string{
+		global + `,"ProjectionExpression":"h, r, g, x"}`,
+		`{"TableName":"Tab","IndexName":"local","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}},"ProjectionExpression":"x, y"}`,
+	} {
+		if m := s.must(t, "Query", body); !strings.Contains(jsonOf(t, m), "in it") {
+			t.Errorf("%s: %s", body, jsonOf(t, m))
+		}
+	}
+}

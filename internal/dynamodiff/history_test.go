@@ -252,7 +252,11 @@ func (h *history) page(of string, values []string) string {
 	case 0:
 		out += `,"Select":"COUNT"`
 	case 1:
-		out += `,"ProjectionExpression":"h, x.a, x[0], n"`
+		out += `,"ProjectionExpression":"h, x.a, x[0]`
+		if !strings.Contains(of, "global") { // which has no n, and dynalite does not say so
+			out += `, n`
+		}
+		out += `"`
 	}
 	return out
 }
