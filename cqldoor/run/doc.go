@@ -13,7 +13,10 @@
 //  2. Paging states are plan.Cursors: nothing is kept between pages.
 //  3. What is sent for a client goes over that client's link, with its rights.
 //  4. An EXECUTE of one shard does not allocate.
-//  5. Prepared ids are a hash of keyspace and text, the same on every door; the
+//  5. A read of several shards asks those again that the store throttles, for as
+//     long as Options.RetryFor and the client have patience. Writes and what goes to
+//     one shard are never asked again.
+//  6. Prepared ids are a hash of keyspace and text, the same on every door; the
 //     registry is bounded, and an id that has left it is UNPREPARED.
 //
 // It imports catalog, cqldoor, cqldoor/plan, scatter, shard and cql.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -20,6 +21,8 @@ type reader struct {
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
 
+	patience time.Time // until when throttled shards are asked again
+
 	width *atomic.Int64 // see rowWidth
 	ahead *ahead        // what is known of the rows to come
 	total int           // how many rows are likely to be wanted of all partitions; 0: all
@@ -27,7 +30,7 @@ type reader struct {
 }
 
 func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
-	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b}
+	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.opts.RetryFor)}
 	x.params = wire.Params{Consistency: params.Consistency}
 	if params.Has(wire.QuerySerialConsistency) {
 		x.params.SetSerialConsistency(params.SerialConsistency)
@@ -68,12 +71,19 @@ func (x *reader) all(fetches []plan.Fetch) (out [][][]byte, err error) {
 // drain does some reads and gives f each row, which is f's during the call.
 func (x *reader) drain(fetches []plan.Fetch, f func(cells [][]byte) error) error {
 	in := newInbox(x.version, 0)
+	defer in.close()
 	var took []response
-	for sent, done := 0, 0; done < len(fetches); {
-		for ; sent < len(fetches) && sent-done < x.fanOut(); sent++ {
+	asks := make([]ask, len(fetches)) // by tag
+	for i := range fetches {
+		asks[i].pieces = fetches[i : i+1]
+	}
+	left := len(asks) // without an answer
+	for sent, under := 0, 0; left > 0; {
+		for ; sent < len(fetches) && under < x.fanOut(); sent++ {
 			if err := x.send(&fetches[sent], in, sent); err != nil {
 				return err
 			}
+			under++
 		}
 		x.link.Flush()
 		var err error
@@ -81,24 +91,47 @@ func (x *reader) drain(fetches []plan.Fetch, f func(cells [][]byte) error) error
 			return err
 		}
 		for _, a := range took {
-			done++
-			if a.err != nil {
-				return a.err
-			}
-			rows, err := wire.ParseRows(a.body)
-			if err != nil {
-				return err
-			}
-			it := rows.Iter(make([][]byte, rows.Metadata.Count))
-			for it.Next() {
-				if err := f(it.Cells); err != nil {
+			switch {
+			case a.due:
+				if err := x.send(&asks[a.tag].pieces[0], in, a.tag); err != nil {
 					return err
 				}
+				continue
+			case throttled(a.err):
+				again := asks[a.tag].split()
+				for i := range again {
+					if !x.later(&again[i], in, len(asks)+i) {
+						return a.err
+					}
+				}
+				asks = append(asks, again...)
+				left += len(again) - 1
+				under += len(again) - 1
+				continue
+			case a.err != nil:
+				return a.err
 			}
-			if err := it.Err(); err != nil {
+			left--
+			under--
+			if err := eachRow(a.body, f); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// eachRow gives f each row of a response.
+func eachRow(body []byte, f func(cells [][]byte) error) error {
+	rows, err := wire.ParseRows(body)
+	if err != nil {
+		return err
+	}
+	it := rows.Iter(make([][]byte, rows.Metadata.Count))
+	for it.Next() {
+		if err := f(it.Cells); err != nil {
+			return err
+		}
+	}
+	return it.Err()
 }

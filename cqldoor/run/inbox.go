@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -16,6 +17,8 @@ type response struct {
 
 	// Where the answer was too long to keep: what a row of it takes.
 	refused int
+
+	due bool // no response: the request of this tag is to be sent, see remind
 }
 
 // inbox takes the responses to the fetches of one page. It keeps no more bytes of
@@ -25,9 +28,10 @@ type inbox struct {
 	limit   int // 0: none
 	wake    chan struct{}
 
-	mu   sync.Mutex
-	held int
-	came []response
+	mu     sync.Mutex
+	held   int
+	came   []response
+	timers []*time.Timer
 }
 
 var _ store.Receiver = (*inbox)(nil)
@@ -58,6 +62,28 @@ func (b *inbox) Receive(tag uint32, resp wire.Message) {
 	b.mu.Lock()
 	b.came = append(b.came, r)
 	b.mu.Unlock()
+}
+
+// remind has next tell, after a while, that a request is to be sent.
+func (b *inbox) remind(tag int, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.timers = append(b.timers, time.AfterFunc(wait, func() {
+		b.mu.Lock()
+		b.came = append(b.came, response{tag: tag, due: true})
+		b.mu.Unlock()
+		b.Flush()
+	}))
+}
+
+// close ends the reminders.
+func (b *inbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.timers {
+		t.Stop()
+	}
+	b.timers = nil
 }
 
 // Flush implements store.Receiver.

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/scatter"
@@ -52,12 +53,17 @@ type extent struct {
 	expect []int
 }
 
-// flight is a scatter fetch on its way: the pieces that are left of it and the
-// rows that came.
+// flight is a scatter fetch on its way: the rows that came of it.
 type flight struct {
-	fetch  scatter.Fetch[row]
-	pieces []plan.Fetch
-	rows   [][]row
+	fetch scatter.Fetch[row]
+	rows  [][]row
+	parts int // that are under way
+}
+
+// part is a request for shards of a flight: all of them, or one that was throttled.
+type part struct {
+	*flight
+	ask
 }
 
 // merge reads an extent from its shards. Where that is more bytes than it may be,
@@ -80,13 +86,14 @@ func (x *reader) merge(e extent) (*rowset, error) {
 		merge   = scatter.NewReader(o)
 		single  = e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
 		in      = newInbox(x.version, e.limit)
-		flights = map[int]*flight{}
+		parts   = map[int]*part{} // by tag
 		tag     int
 		took    []response
 		arrived int // bytes
 	)
+	defer in.close()
 	for !merge.Done() {
-		for len(flights) < x.window(arrived) {
+		for len(parts) < x.window(arrived) {
 			f, ok := merge.Next()
 			if !ok {
 				break
@@ -97,14 +104,13 @@ func (x *reader) merge(e extent) (*rowset, error) {
 				}
 				continue
 			}
-			fl := &flight{fetch: f, rows: make([][]row, len(f.Shards))}
-			var err error
-			if fl.pieces, err = x.pieces(&e, out, f); err != nil {
+			pieces, err := x.pieces(&e, out, f)
+			if err != nil {
 				return nil, err
 			}
 			tag++
-			flights[tag] = fl
-			if err := x.send(&fl.pieces[0], in, tag); err != nil {
+			parts[tag] = &part{&flight{f, make([][]row, len(f.Shards)), 1}, ask{pieces: pieces}}
+			if err := x.send(&pieces[0], in, tag); err != nil {
 				return nil, err
 			}
 		}
@@ -112,7 +118,7 @@ func (x *reader) merge(e extent) (*rowset, error) {
 		if merge.Done() {
 			break
 		}
-		if len(flights) == 0 {
+		if len(parts) == 0 {
 			return nil, fmt.Errorf("run: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
 		var err error
@@ -120,7 +126,25 @@ func (x *reader) merge(e extent) (*rowset, error) {
 			return nil, err
 		}
 		for _, a := range took {
+			p := parts[a.tag]
 			switch {
+			case a.due:
+				if err := x.send(&p.pieces[0], in, a.tag); err != nil {
+					return nil, err
+				}
+				continue
+			case throttled(a.err):
+				delete(parts, a.tag)
+				again := p.split()
+				p.parts += len(again) - 1
+				for i := range again {
+					tag++
+					parts[tag] = &part{p.flight, again[i]}
+					if !x.later(&again[i], in, tag) {
+						return nil, a.err
+					}
+				}
+				continue
 			case a.err != nil:
 				return nil, a.err
 			case a.refused > 0:
@@ -129,8 +153,7 @@ func (x *reader) merge(e extent) (*rowset, error) {
 				}
 				return nil, errWide
 			}
-			fl := flights[a.tag]
-			if err := out.add(a.body, fl.fetch.Shards, fl.rows, fl.fetch.Limit); err != nil {
+			if err := out.add(a.body, p.fetch.Shards, p.rows, p.fetch.Limit); err != nil {
 				return nil, err
 			}
 			if arrived == 0 && e.limit > 0 && e.upto == nil && !e.keys {
@@ -139,14 +162,18 @@ func (x *reader) merge(e extent) (*rowset, error) {
 				}
 			}
 			arrived += len(a.body)
-			if fl.pieces = fl.pieces[1:]; fl.short() && len(fl.pieces) > 0 {
-				if err := x.send(&fl.pieces[0], in, a.tag); err != nil {
+			if rest := p.pieces[1:]; len(rest) > 0 && p.short() {
+				p.ask = ask{pieces: rest}
+				if err := x.send(&rest[0], in, a.tag); err != nil {
 					return nil, err
 				}
 				continue
 			}
-			delete(flights, a.tag)
-			if err := merge.Feed(fl.fetch, fl.rows); err != nil {
+			delete(parts, a.tag)
+			if p.parts--; p.parts > 0 {
+				continue
+			}
+			if err := merge.Feed(p.fetch, p.rows); err != nil {
 				return nil, err
 			}
 		}
@@ -173,10 +200,10 @@ func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]plan.F
 	return x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
 }
 
-// short says whether some shard has less than was asked for.
-func (f *flight) short() bool {
-	for _, rs := range f.rows {
-		if len(rs) < f.fetch.Limit {
+// short says whether some shard of the request has less than was asked for.
+func (p *part) short() bool {
+	for i, shard := range p.fetch.Shards {
+		if len(p.rows[i]) < p.fetch.Limit && slices.Contains(p.pieces[0].Shards, shard) {
 			return true
 		}
 	}

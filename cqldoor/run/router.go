@@ -29,6 +29,10 @@ type Options struct {
 	// Default 32.
 	FanOut int
 
+	// RetryFor is how long a read of several shards goes on asking those that the
+	// store throttles. Default 1.5 s; negative: it does not.
+	RetryFor time.Duration
+
 	// Log is told what no client is. Default: nothing is logged.
 	Log *slog.Logger
 }
@@ -49,6 +53,9 @@ type Router struct {
 func New(o Options) *Router {
 	if o.FanOut <= 0 {
 		o.FanOut = 32
+	}
+	if o.RetryFor == 0 {
+		o.RetryFor = defaultRetryFor
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

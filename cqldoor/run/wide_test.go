@@ -145,13 +145,18 @@ func plainClient(t *testing.T, addr string) *plain {
 	return c
 }
 
-// call gives the body of the response, which is valid until the next call.
-func (c *plain) call(op wire.Op, body []byte) []byte {
+func (c *plain) send(op wire.Op, body []byte) {
 	c.t.Helper()
 	c.out = wire.AppendFrame(c.out[:0], wire.Header{Version: wire.V4, Op: op}, body)
 	if _, err := c.nc.Write(c.out); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// call gives the body of the response, which is valid until the next call.
+func (c *plain) call(op wire.Op, body []byte) []byte {
+	c.t.Helper()
+	c.send(op, body)
 	h, body, err := c.dec.Next()
 	if err != nil {
 		c.t.Fatal(err)
