@@ -66,7 +66,7 @@ func (s *dynamoSurvey) prepare(ctx context.Context) error {
 	if s.d.Sort != nil {
 		s.schema.Clustering = []*schema.Column{keyColumn(*s.d.Sort, schema.Clustering)}
 	}
-	if s.d.Shards > 1 {
+	if s.d.Sharded() {
 		s.group = &inspection.Grouping{Logical: []int{0}, Shard: -1}
 	}
 	if err := s.probe(ctx); err != nil {
@@ -217,7 +217,7 @@ func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspectio
 		d.Indexes = append(d.Indexes, out)
 	}
 	sharding := ""
-	if s.d.Shards > 1 {
+	if s.d.Sharded() {
 		sharding = "evenkeel shards this table: " + s.d.Sharding
 	}
 	r := inspection.Summarize(s.run, inspection.Summary{

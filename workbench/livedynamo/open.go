@@ -79,6 +79,9 @@ type Description struct {
 	ShardedIndexes map[string]string
 }
 
+// Sharded says whether an evenkeel door spreads the table's partition keys.
+func (d *Description) Sharded() bool { return d.Layout != nil && d.Layout.N > 1 }
+
 // Open finds credentials, and reads what the table is.
 func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 	if o.Timeout == 0 {

@@ -137,7 +137,7 @@ func setOf[T any](k attribute.Kind, elems []T, one func(T) (attribute.Value, err
 // the table has none, or nothing tells it.
 func (t *Table) Shard(it attribute.Item) int {
 	l := t.table.Layout
-	if l == nil || l.N < 2 || l.Strategy == shard.Random || t.table.Sort == nil {
+	if !t.table.Sharded() || l.Strategy == shard.Random || t.table.Sort == nil {
 		return 0
 	}
 	sort, _ := it.Get(t.table.Sort.Name)
