@@ -33,7 +33,11 @@ type Options[R any] struct {
 	Upto   *R
 	Expect []int
 
-	// Seed draws the shards that are sampled.
+	// Few says that there may well be fewer rows than a page: all shards are then
+	// asked at once, which is all that is to do if so, rather than a sample of them.
+	Few bool
+
+	// Seed draws the shards that are asked first.
 	Seed uint64
 }
 
@@ -45,7 +49,8 @@ type Fetch[R any] struct {
 	Upto   *R
 	Limit  int
 
-	members []int // indexes of the shards
+	members  []int   // indexes of the shards
+	expected float64 // rows of each
 }
 
 // Reader reads one page. It is not safe for concurrent use.
@@ -54,9 +59,9 @@ type Reader[R any] struct {
 	shards []shard[R]
 
 	queue    []Fetch[R] // to issue; Limit is what the round would like
-	queued   int        // shards in queue
+	wanted   float64    // rows expected of the fetches in queue
 	inFlight int        // shards in fetches that were issued and not fed
-	reserved int        // rows that fetches in flight may bring
+	flying   float64    // rows expected of them
 
 	fetched  int
 	requests int
@@ -89,37 +94,40 @@ func (r *Reader[R]) Next() (Fetch[R], bool) {
 	f := r.queue[0]
 	r.queue = r.queue[1:]
 	n := len(f.members)
-	f.Limit = r.limit(n, f.Limit)
+	f.Limit = r.limit(&f)
+	r.wanted -= float64(n) * f.expected
+	f.expected = min(f.expected, float64(f.Limit))
+	r.flying += float64(n) * f.expected
 	f.Shards = make([]int, n)
 	for i, m := range f.members {
 		f.Shards[i] = r.o.Shards[m]
 	}
-	r.queued -= n
 	r.inFlight += n
-	r.reserved += n * f.Limit
 	r.requests++
 	return f, true
 }
 
-// limit shares what is left of the row budget among the fetches to come: each
-// row that a fetch was allowed and did not bring is allowed to later ones.
-func (r *Reader[R]) limit(n, want int) int {
+// limit is how many rows to ask for: as many as a shard rarely has more of, unless
+// the budget has less left than the rows that are expected.
+func (r *Reader[R]) limit(f *Fetch[R]) int {
 	if r.o.Upto != nil {
-		return want
+		return f.Limit
 	}
-	budget := r.o.Page + 2*len(r.shards)
-	free := budget - r.fetched - r.reserved
-	// Fetches are issued a window at a time, so that a generous limit for this
-	// one leaves a row for every shard behind it and mostly far more.
-	const window = 32
-	share := (free - (r.queued - n)) / min(r.queued, max(n, window))
+	most := max(1, min(f.Limit, r.o.Page))
+	free := float64(r.budget()-r.fetched) - r.flying
+	if free >= r.wanted {
+		return most
+	}
 	// A shard that is cut short costs a fetch: a large one is not cut by much.
-	least := want / 2
-	if want >= 30 {
-		least = want * 3 / 4
+	least := f.Limit / 2
+	if f.Limit >= 30 {
+		least = f.Limit * 3 / 4
 	}
-	return max(1, min(want, max(share, least), r.o.Page))
+	return max(1, min(most, max(int(free/r.wanted*f.expected), least)))
 }
+
+// budget is how many rows may be fetched.
+func (r *Reader[R]) budget() int { return r.o.Page + 2*len(r.shards) }
 
 // Feed gives the rows that a fetch brought: rows[i] are those of f.Shards[i], in
 // order. Fewer rows than f.Limit say that there are no more within its bounds.
@@ -135,7 +143,7 @@ func (r *Reader[R]) Feed(f Fetch[R], rows [][]R) error {
 		r.fetched += len(rows[i])
 	}
 	r.inFlight -= len(f.members)
-	r.reserved -= len(f.members) * f.Limit
+	r.flying -= float64(len(f.members)) * f.expected
 	if r.inFlight == 0 && len(r.queue) == 0 {
 		r.next()
 	}
@@ -228,8 +236,7 @@ func (r *Reader[R]) frontier() (key *R, bounded bool) {
 	return key, bounded
 }
 
-// begin queues the first round: all shards, or a sample of them where pages are
-// so long that what cut-short shards lack would take a fetch for most of them.
+// begin queues the first round.
 func (r *Reader[R]) begin() {
 	n := len(r.shards)
 	if r.o.Upto != nil {
@@ -238,44 +245,27 @@ func (r *Reader[R]) begin() {
 			order[i] = i
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.o.Expect[b], r.o.Expect[a]) })
+		r.round()
 		// One more than expected, so that its absence proves that there is none.
-		r.enqueue(order, r.o.Upto, func(i int) int { return r.o.Expect[i] + 1 })
+		r.enqueue(order, r.o.Upto, func(i int) (float64, int) { return float64(r.o.Expect[i]), r.o.Expect[i] + 1 })
 		return
 	}
-	expected := float64(r.o.Page) / float64(n)
 	order := rand.New(rand.NewPCG(r.o.Seed, 0)).Perm(n)
-	switch sample := max(r.o.Group, n/sampled); {
-	case n == 1:
-		r.enqueue(order, nil, func(int) int { return r.o.Page })
-	case expected <= denseFrom:
-		// More than its share of each: the page's end is then known to within what
-		// the fuller shards have left, which the second round asks for.
-		each := max(1, int(expected+1.5))
-		if expected > 0.2 {
-			each = max(2, each)
-		}
-		r.enqueue(order, nil, func(int) int { return each })
-	case n >= sampled*2 && expected < sampleUpto*float64(sample):
-		each := int(expected) + 2
-		r.enqueue(order[:min(sample, n)], nil, func(int) int { return each })
-	default:
-		each := blind(expected)
-		r.enqueue(order, nil, func(int) int { return each })
+	expected := float64(r.o.Page) / float64(n)
+	first, ok := opening{n, float64(r.o.Page)}, true
+	if n > 1 {
+		first, ok = open(r.o.Page, n, r.o.Few)
 	}
+	if !ok {
+		first = opening{n, float64(blind(expected))}
+	}
+	each := int(first.rows)
+	more := int((first.rows - float64(each)) * float64(first.shards))
+	more -= more % r.o.Group
+	r.round()
+	r.enqueue(order[:more], nil, func(int) (float64, int) { return min(expected, float64(each+1)), each + 1 })
+	r.enqueue(order[more:first.shards], nil, func(int) (float64, int) { return min(expected, float64(each)), each })
 }
-
-// sampled is the part of the shards, one of so many, that a sample asks.
-const sampled = 4
-
-// sampleUpto is the share of a page, in rows for each shard of the sample, up to
-// which a sample says exactly enough where the page ends: beyond that, what it may
-// be wrong by is more than may be fetched too much.
-const sampleUpto = 3
-
-// denseFrom is the share of a page up to which one more row of each shard is
-// not too much: what the other shards then lack, 0.4 √share on average, is less
-// than the row of surplus that is left.
-const denseFrom = 8
 
 // reach is the number of rows that a shard with the given expectation rarely
 // has more of.
@@ -290,21 +280,28 @@ func reach(expected float64) int {
 // the more is left to a round that knows better.
 func blind(share float64) int {
 	deviation := math.Sqrt(share)
-	back := max(0, 0.55*math.Log(deviation)-0.35)
+	back := max(0, 0.6*math.Log(deviation)-0.35)
 	return max(1, int(math.Ceil(share-back*deviation)))
 }
 
-// enqueue begins a round that asks the shards for what follows what is known of
-// them, each for want rows. Shards that start at the same place share fetches.
-func (r *Reader[R]) enqueue(members []int, upto *R, want func(member int) int) {
+// round begins a round.
+func (r *Reader[R]) round() {
 	r.rounds++
+	r.wanted = 0
+}
+
+// enqueue asks shards for what follows what is known of them. want says how many
+// rows of a shard are expected, and how many to ask for. Shards that start at the
+// same place share fetches.
+func (r *Reader[R]) enqueue(members []int, upto *R, want func(member int) (expected float64, limit int)) {
 	for len(members) > 0 {
 		n := 1
 		for n < min(len(members), r.o.Group) && r.shards[members[n]].upto == r.shards[members[0]].upto {
 			n++
 		}
-		r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: want(members[0]), members: members[:n]})
-		r.queued += n
+		expected, limit := want(members[0])
+		r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit, members: members[:n], expected: expected})
+		r.wanted += float64(n) * expected
 		members = members[n:]
 	}
 }

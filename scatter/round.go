@@ -36,18 +36,30 @@ func (r *Reader[R]) next() {
 		}
 		return r.o.Compare(x, y)
 	})
+	r.round()
 	if upto != nil {
-		r.enqueue(members, upto, func(i int) int { return reach(known.total - known.at[i]) })
+		r.enqueue(members, upto, func(i int) (float64, int) {
+			expected := known.total - known.at[i]
+			return expected, reach(expected)
+		})
 		return
 	}
-	beyond := max(0, float64(r.o.Page)-known.rank) / float64(len(members))
-	share := 0
-	if len(r.shards) > manyShards {
-		// What the budget has left is better asked for now than by more fetches, and a
-		// shard that has less is known to its end.
-		share = (r.o.Page + 2*len(r.shards) - r.fetched) / len(members)
+	all := max(0, float64(r.o.Page)-known.rank)
+	beyond := all / float64(len(members))
+	for _, i := range members {
+		all += known.total - known.at[i]
 	}
-	r.enqueue(members, nil, func(i int) int { return max(share, blind(beyond+known.total-known.at[i])) })
+	surplus := float64(r.budget()-r.fetched) - all
+	r.enqueue(members, nil, func(i int) (float64, int) {
+		expected := beyond + known.total - known.at[i]
+		want := blind(expected)
+		if len(r.shards) > manyShards && surplus > 0 {
+			// What the budget has left is better asked for now than by more fetches, and a
+			// shard that has less is known to its end.
+			want = max(want, int(expected+surplus/float64(len(members))))
+		}
+		return expected, want
+	})
 }
 
 // manyShards is from how many on their deviations from what is expected of them
@@ -122,7 +134,7 @@ type hazard struct {
 // estimate of the unknown ones: at each known row, the shards that are not known
 // so far are taken to have as many rows as those that are (Nelson-Aalen's
 // estimator, which shards that were cut short do not bias). The bound is the
-// first row whose rank passes the page's end by two deviations, or by half of what
+// first row whose rank passes the page's end by two deviations, or by the lead in what
 // may be fetched too much where that is less; it is never later than the row that
 // is certainly not before the page's end, since that many are known already.
 func (r *Reader[R]) bound() (*R, hazard) {
@@ -181,7 +193,7 @@ func (r *Reader[R]) bound() (*R, hazard) {
 		slack := max(0, float64(2*n-(r.fetched-rank)))
 		deviation := math.Sqrt(unknown + variance)
 		h.rank = float64(rank) + unknown
-		if h.rank >= page+min(slack/2, 2*deviation) {
+		if h.rank >= page+min(lead*slack, 2*deviation) {
 			return row, h
 		}
 	}
