@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -216,15 +217,7 @@ func (s *Study) identities() [][]string {
 		}
 		rest = append(rest, scored{c.Name, -c.Distinct.Value*boolTo(!isFloat(c)) + rank/1e6})
 	}
-	by := func(a, b scored) int {
-		switch {
-		case a.rank < b.rank:
-			return -1
-		case a.rank > b.rank:
-			return 1
-		}
-		return strings.Compare(a.name, b.name)
-	}
+	by := func(a, b scored) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name)) }
 	slices.SortFunc(single, by)
 	slices.SortFunc(rest, by)
 	var out [][]string

@@ -1,6 +1,7 @@
 package inspection
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -55,15 +56,7 @@ func growthOf(last *Last, r *Run, at time.Time) *Growth {
 			g.Largest = append(g.Largest, pg)
 		}
 	}
-	slices.SortStableFunc(g.Largest, func(a, b PartitionGrowth) int {
-		switch {
-		case a.BytesPerDay > b.BytesPerDay:
-			return -1
-		case a.BytesPerDay < b.BytesPerDay:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(g.Largest, func(a, b PartitionGrowth) int { return cmp.Compare(b.BytesPerDay, a.BytesPerDay) })
 	return g
 }
 

@@ -1,6 +1,7 @@
 package inspection
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -111,10 +112,7 @@ func (l *Logical) list() []*LogicalPartition {
 		out = append(out, k)
 	}
 	slices.SortFunc(out, func(a, b *LogicalPartition) int {
-		if a.Bytes != b.Bytes {
-			return sign(b.Bytes - a.Bytes)
-		}
-		return order(a.Token, b.Token)
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Token, b.Token))
 	})
 	return out
 }

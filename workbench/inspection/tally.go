@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -274,43 +275,11 @@ func (c *Counter) End() {
 }
 
 func byBytes(a, b Partition) int {
-	switch {
-	case a.Bytes != b.Bytes:
-		return sign(b.Bytes - a.Bytes)
-	case a.Rows != b.Rows:
-		return sign(b.Rows - a.Rows)
-	}
-	return order(a.Token, b.Token)
+	return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Token, b.Token))
 }
 
 func byRows(a, b Partition) int {
-	switch {
-	case a.Rows != b.Rows:
-		return sign(b.Rows - a.Rows)
-	case a.Bytes != b.Bytes:
-		return sign(b.Bytes - a.Bytes)
-	}
-	return order(a.Token, b.Token)
-}
-
-func sign(n int64) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
-}
-
-func order(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Token, b.Token))
 }
 
 // keep puts p into a list of the first few by an order.

@@ -2,6 +2,7 @@ package nodetool
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -400,14 +401,6 @@ func Sum(parts []Partition) []Partition {
 		o.Tombstones += p.Tombstones
 		o.Detailed = o.Detailed && p.Detailed
 	}
-	slices.SortStableFunc(out, func(a, b Partition) int {
-		switch {
-		case a.Bytes > b.Bytes:
-			return -1
-		case a.Bytes < b.Bytes:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b Partition) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return out
 }

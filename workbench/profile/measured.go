@@ -207,12 +207,7 @@ func (m *Measured) tokens(t *tally, total float64) {
 	for _, k := range m.known {
 		m.Tokens[(uint64(k.token)^1<<63)>>52] += k.rows
 	}
-	slices.SortFunc(m.known, func(a, b tokenRows) int {
-		if a.token < b.token {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(m.known, func(a, b tokenRows) int { return cmp.Compare(a.token, b.token) })
 }
 
 // Nodes spreads the rows over a ring: tokens are those of the nodes, ascending; owners

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -60,12 +61,7 @@ func newRing(r Ring) *ring {
 			tokens = append(tokens, token{at, node})
 		}
 	}
-	slices.SortFunc(tokens, func(a, b token) int {
-		if a.at < b.at {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(tokens, func(a, b token) int { return cmp.Compare(a.at, b.at) })
 	g := &ring{Ring: r}
 	for _, t := range tokens {
 		g.tokens = append(g.tokens, t.at)
