@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
@@ -268,12 +269,7 @@ func (m *model) partitions(b *BoundSelect) []*modelPartition {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(x, y *modelPartition) int {
-		if token(x) < token(y) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(x, y *modelPartition) int { return cmp.Compare(token(x), token(y)) })
 	return out
 }
 

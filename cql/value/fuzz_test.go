@@ -2,6 +2,7 @@ package value
 
 import (
 	"bytes"
+	"cmp"
 	"math/big"
 	"testing"
 
@@ -24,16 +25,6 @@ var shapes = func() []*Type {
 
 func shape(n uint8) *Type { return shapes[int(n)%len(shapes)] }
 
-func sign(n int) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
-}
-
 // FuzzValue does with three values, malformed or not, all that can be done, and
 // holds that Compare is a total order with which Canonical agrees.
 func FuzzValue(f *testing.F) {
@@ -47,7 +38,7 @@ func FuzzValue(f *testing.F) {
 			checkValue(t, typ, v)
 		}
 		ab, ba := typ.Compare(a, b), typ.Compare(b, a)
-		if sign(ab) != -sign(ba) {
+		if cmp.Compare(ab, 0) != cmp.Compare(0, ba) {
 			t.Fatalf("%s: 0x%x with 0x%x is %d, the other way %d", typ, a, b, ab, ba)
 		}
 		if bc := typ.Compare(b, c); ab <= 0 && bc <= 0 {

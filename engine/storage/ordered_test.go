@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -133,16 +134,6 @@ func genSerialized(t *rapid.T, typ *value.Type) []byte {
 func be32(u uint32) []byte { return i32(int(u)) }
 func be64(u uint64) []byte { return append(i32(int(u>>32)), i32(int(uint32(u)))...) }
 
-func sign(n int) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
-}
-
 // TestOrderedIsCompare: the byte order of the ordered form is value.Compare's,
 // also with other components behind, and what is decoded is equal, and what was
 // encoded wherever the type is injective.
@@ -161,7 +152,7 @@ func TestOrderedIsCompare(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%x: %v", b, err)
 					}
-					want := sign(typ.Compare(a, b))
+					want := cmp.Compare(typ.Compare(a, b), 0)
 					if desc {
 						want = -want
 					}
