@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
-	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -65,9 +64,6 @@ func newPlan(s *state, text, keyspace string) (*plan, error) {
 	}
 	return p, nil
 }
-
-// isDDL says whether the statement changes the schema.
-func (p *plan) isDDL() bool { return ddl.Is(p.stmt) }
 
 // id is the id of the statement when prepared: as Cassandra computes it.
 func (p *plan) id() [md5.Size]byte {

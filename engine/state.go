@@ -118,17 +118,6 @@ func pathType(t *value.Type) *value.Type {
 	return t.Elems[0]
 }
 
-// user are the keyspaces that are not the system's.
-func (s *state) user() map[string]*schema.Keyspace {
-	user := make(map[string]*schema.Keyspace, len(s.schema.Keyspaces))
-	for name, ks := range s.schema.Keyspaces {
-		if !system.Has(name) {
-			user[name] = ks
-		}
-	}
-	return user
-}
-
 // ids are the column ids of the user's tables.
 func (s *state) ids() map[[16]byte]columnIDs {
 	ids := make(map[[16]byte]columnIDs, len(s.tables))

@@ -37,9 +37,6 @@ func (c *clock) timestamp() int64 {
 	}
 }
 
-// seconds is the time in seconds since 1970.
-func (c *clock) seconds() int64 { return c.now().Unix() }
-
 // gregorian is 1970 in 100 ns since 1582.
 const gregorian = 0x01B21DD213814000
 

@@ -10,8 +10,6 @@ import (
 // CastName is the name of the function that casts to a type: cast_as_int.
 func CastName(t *value.Type) string { return "cast_as_" + t.String() }
 
-func isCast(name string) bool { return strings.HasPrefix(name, "cast_as_") }
-
 func addCasts(add func(*Function)) {
 	cast := func(from, to value.Kind, call func(v []byte) ([]byte, error)) {
 		t := value.Native(to)

@@ -66,8 +66,7 @@ func (r *firstRow) Times(i int) []CellTime { return r.times[i] }
 // query over nothing gives.
 func (s *Selection) NewGroup() *Group {
 	g := &Group{s: s}
-	var visit func(e Expr, times bool)
-	visit = func(e Expr, times bool) {
+	for _, e := range s.Exprs {
 		Walk(e, func(e Expr) bool {
 			switch e := e.(type) {
 			case *Call:
@@ -87,9 +86,6 @@ func (s *Selection) NewGroup() *Group {
 			}
 			return true
 		})
-	}
-	for _, e := range s.Exprs {
-		visit(e, false)
 	}
 	g.reset()
 	return g

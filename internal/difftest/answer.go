@@ -105,9 +105,7 @@ func newAnswer(f *frame.Frame) (*Answer, error) {
 		a.Text = fmt.Sprintf("%s %s %s.%s%v", m.ChangeType, m.Target, m.Keyspace, m.Object, m.Arguments)
 	case *message.RowsResult:
 		a.Kind, a.Columns, a.State = Rows, columns(m.Metadata.Columns), m.Metadata.PagingState
-		for _, r := range m.Data {
-			a.Rows = append(a.Rows, r)
-		}
+		a.Rows = append(a.Rows, m.Data...)
 	case *message.PreparedResult:
 		a.Kind, a.ID, a.MetadataID = Prepared, m.PreparedQueryId, m.ResultMetadataId
 		a.Bind, a.PK = columns(m.VariablesMetadata.Columns), m.VariablesMetadata.PkIndices

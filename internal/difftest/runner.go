@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/datastax/go-cassandra-native-protocol/message"
-	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
 // Runner runs steps on sessions and compares every session's answers with those
@@ -434,13 +432,4 @@ func (r *Runner) placed(p *Step) {
 			}
 		}
 	}
-}
-
-// Batch is a protocol-level BATCH of statements without values.
-func (s *Session) batch(kind primitive.BatchType, queries []string, timestamp *int64) (*Answer, error) {
-	m := &message.Batch{Type: kind, DefaultTimestamp: timestamp}
-	for _, q := range queries {
-		m.Children = append(m.Children, &message.BatchChild{Query: strings.ReplaceAll(q, "$ks", s.Keyspace)})
-	}
-	return s.Conn.Batch(m)
 }

@@ -2,13 +2,11 @@ package advice
 
 import (
 	"cmp"
-	"encoding/csv"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -42,16 +40,6 @@ func (tb *table) instant(row, column int) time.Time {
 
 func exact(x float64) profile.Estimate {
 	return profile.Estimate{Value: x, Low: x, High: x, Exact: true}
-}
-
-// readTable reads CSV.
-func readTable(t testing.TB, text string) *table {
-	t.Helper()
-	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &table{names: all[0], rows: all[1:]}
 }
 
 func instantOf(s string) (time.Time, bool) {

@@ -48,8 +48,7 @@ type measurer struct {
 	rows    int64
 	batches int
 	seen    []int  // batches
-	buf     []byte // the next few are scratch
-	serial  []byte
+	serial  []byte // this and the next few are scratch
 	ends    []int
 	values  [][]byte
 	joined  []byte

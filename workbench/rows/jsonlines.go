@@ -130,7 +130,6 @@ type jsonParser struct {
 	feed   *jsonFeed
 	b      *Batch
 	expect []expected
-	blank  []Span // of a row without fields
 }
 
 func (f *jsonFeed) parse(w *work, each func(*Batch) error) error {
