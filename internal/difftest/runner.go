@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
 )
 
 // Runner runs steps on sessions and compares every session's answers with those
