@@ -206,14 +206,8 @@ func (s *serveCmd) providers(ctx context.Context, keys *accesskey.Keys, own aws.
 			p = assumeRole(sts.NewFromConfig(own), key.Role, key.ID)
 		}
 		if _, err := p.Retrieve(ctx); err != nil {
-			hint := "check the door's own credentials"
-			switch {
-			case key.Profile != "":
-				hint = "check profile " + key.Profile + " in ~/.aws/config and ~/.aws/credentials"
-			case key.Role != "":
-				hint = "the role's trust policy must allow the door's own credentials (--dynamodb-profile) to assume it; AWS_ENDPOINT_URL_STS and AWS_STS_REGIONAL_ENDPOINTS say which STS is asked"
-			}
-			return nil, withHint(fmt.Errorf("--access-keys: %s: its credentials at the endpoint: %w", key.ID, err), "%s", hint)
+			what := strings.TrimPrefix(err.Error(), "failed to refresh cached credentials, ")
+			return nil, withHint(fmt.Errorf("--access-keys: %s: its credentials at the endpoint: %s", key.ID, what), "%s", hintAbout(key, err))
 		}
 		all[key.ID] = p
 	}

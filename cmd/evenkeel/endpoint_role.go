@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/smithy-go"
+
+	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 )
 
 // role gives the credentials of a role that the door assumes for an access key. They
@@ -73,12 +76,31 @@ type refusedByAWS struct{ smithy.APIError }
 func (e refusedByAWS) Error() string { return e.ErrorCode() + ": " + e.ErrorMessage() }
 func (e refusedByAWS) Unwrap() error { return e.APIError }
 
-// plainly is an SDK's error as a service has it, where it comes from one.
+// plainly is an SDK's error as a service has it, where it comes from one; where
+// none has answered, which.
 func plainly(err error) error {
+	var unsent *url.Error
+	if errors.As(err, &unsent) {
+		return fmt.Errorf("STS at %s cannot be reached: %w", strings.TrimSuffix(unsent.URL, "/"), unsent.Err)
+	}
 	var said smithy.APIError
 	var status interface{ HTTPStatusCode() int }
 	if !errors.As(err, &said) || errors.As(err, &status) && status.HTTPStatusCode() >= 500 {
 		return err
 	}
 	return refusedByAWS{said}
+}
+
+// hintAbout says what can be done for a key without credentials.
+func hintAbout(key accesskey.Key, err error) string {
+	var refused refusedByAWS
+	switch {
+	case key.Profile != "":
+		return "check profile " + key.Profile + " in ~/.aws/config and ~/.aws/credentials"
+	case key.Role == "":
+		return "check the door's own credentials"
+	case errors.As(err, &refused):
+		return "check the role's ARN; its trust policy must allow the door's own credentials (--dynamodb-profile NAME chooses them) to assume it"
+	}
+	return "roles are assumed at STS of the endpoint's region; AWS_ENDPOINT_URL_STS=URL names another"
 }

@@ -232,6 +232,13 @@ func TestARoleThatIsRefused(t *testing.T) {
 		!errors.As(err, &hint) || !strings.Contains(hint.hint, "trust policy") {
 		t.Errorf("%v", err)
 	}
+	t.Setenv("AWS_ENDPOINT_URL_STS", "http://127.0.0.1:1")
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	_, err = openWithKeys(t, behindRoles(t), roleKeys)
+	if !strings.Contains(fmt.Sprint(err), "endpoint: assume role arn:aws:iam::123456789012:role/A: STS at http://127.0.0.1:1 cannot be reached: dial tcp") ||
+		!errors.As(err, &hint) || !strings.Contains(hint.hint, "AWS_ENDPOINT_URL_STS=URL") {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestSessionNames(t *testing.T) {

@@ -54,7 +54,8 @@ func (s *Store) withoutCredentials(p principal.Principal, err error) error {
 	if errors.As(err, &refused) && refused.ErrorFault() != smithy.FaultServer && !fault && !strings.Contains(refused.ErrorCode(), "Throttl") {
 		kind = exception.AccessDenied
 	}
-	return exception.New(kind, "the door has no credentials for %s at endpoint %s: %v", of(p), s.options.Endpoint, err)
+	what := strings.TrimPrefix(err.Error(), "failed to refresh cached credentials, ") // the SDK's cache's
+	return exception.New(kind, "the door has no credentials for %s at endpoint %s: %s", of(p), s.options.Endpoint, what)
 }
 
 // Clocks that are this much apart are not corrected: what is refused then is refused
