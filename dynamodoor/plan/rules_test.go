@@ -29,16 +29,6 @@ func planned(t *testing.T, operation, body string) (plan.Plan, error) {
 	return plan.Make(q, func(string) *plan.Table { return table })
 }
 
-// Tags declare sharding when a table is created: on one that exists they would say
-// what is not so.
-func TestTagsDeclareOnlyAtCreation(t *testing.T) {
-	for key, refused := range map[string]bool{"write-sharding": true, "write-sharding.index.by-country": true, "write-shardings": true, "team": false, "my-write-sharding": false} {
-		if err := plan.CheckTags("Tab", []string{"other", key}); (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "create a table with the tag") && !strings.Contains(err.Error(), "Tab") {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-}
-
 // The hidden attributes count for the limits of an item and its key, and the error says
 // so: the client has sent less than 400 KB.
 func TestHiddenAttributesCountForLimits(t *testing.T) {

@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
+)
+
+// begun is the catalogue of a store, with an entry of a table that is being made.
+func begun(t *testing.T) (*Catalog, *Entry) {
+	t.Helper()
+	c := New(itemstore.Open(t, items.Options{}), time.Now)
+	e, err := c.Begin(t.Context(), Entry{Table: "Tab", Physical: "Tab", Layout: layout(t), Hash: "h", HashType: "S"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, e
+}
+
+func state(t *testing.T, c *Catalog) State {
+	t.Helper()
+	e, err := c.Get(t.Context(), "Tab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e == nil {
+		return ""
+	}
+	return e.State
+}
+
+func conditional(err error) bool {
+	var e *exception.Error
+	return errors.As(err, &e) && e.Kind == exception.ConditionalCheckFailed
+}
+
+// Of two doors that make a table one does.
+func TestOneBegins(t *testing.T) {
+	c, _ := begun(t)
+	if _, err := c.Begin(t.Context(), Entry{Table: "Tab", Physical: "Tab", Layout: layout(t), Hash: "other", HashType: "S"}); !errors.Is(err, ErrExists) {
+		t.Errorf("a second door begins: %v", err)
+	}
+	if e, err := c.Get(t.Context(), "Tab"); err != nil || e.Hash != "h" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// An entry is moved, or removed, only from the state that who does it knows: another
+// door may have done so before.
+func TestStatesChangeOnce(t *testing.T) {
+	c, creating := begun(t)
+	active, err := c.Activate(t.Context(), creating, "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Activate(t.Context(), creating, "another id"); !conditional(err) {
+		t.Errorf("it is activated twice: %v", err)
+	}
+	if err := c.Remove(t.Context(), creating); err != nil || state(t, c) != Active {
+		t.Errorf("an active entry is removed as one being made: %v, %s", err, state(t, c))
+	}
+	dropping, err := c.Drop(t.Context(), active)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Drop(t.Context(), active); !conditional(err) {
+		t.Errorf("it is dropped twice: %v", err)
+	}
+	if err := c.Keep(t.Context(), dropping); err != nil || state(t, c) != Active {
+		t.Errorf("it is not kept: %v", err)
+	}
+	if err := c.Bury(t.Context(), dropping); !conditional(err) {
+		t.Errorf("a table that was kept is buried: %v", err)
+	}
+	if err := c.Remove(t.Context(), active); err != nil || state(t, c) != "" {
+		t.Errorf("it is not removed: %v", err)
+	}
+}
+
+// What was left half-way is settled by what there is: a sharded table that was made is
+// there; a plain one of its name is another, and its items stay its own.
+func TestSettlingLooksAtTheTable(t *testing.T) {
+	for _, x := range []struct {
+		what     string
+		physical *Physical
+		want     State
+	}{
+		{"no table", nil, ""},
+		{"a plain table", &Physical{ID: "id"}, ""},
+		{"the sharded table", &Physical{ID: "id", Sharded: true}, Active},
+	} {
+		c, creating := begun(t)
+		e, err := c.Settle(t.Context(), creating, x.physical)
+		if err != nil || state(t, c) != x.want || (e != nil) != (x.want == Active) {
+			t.Errorf("%s: %v, %s, not %q", x.what, err, state(t, c), x.want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// A query takes what its shards take, half a unit each at least, and says so by the
+// table and by the index.
+func TestQueriesCountWhatAllShardsTake(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", strings.Replace(create(5), `"Tags":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
+		"Tags":[{"Key":"write-sharding.index.by-r","Value":"shards=3"},`, 1))
+	units := func(m map[string]any, path ...string) float64 {
+		for _, p := range path {
+			m, _ = m[p].(map[string]any)
+		}
+		n, _ := m["CapacityUnits"].(float64)
+		return n
+	}
+	const table, index = `"KeyConditionExpression":"h = :k","ExpressionAttributeValues":{":k":{"S":"121212"}}`,
+		`"IndexName":"by-r","KeyConditionExpression":"r = :k","ExpressionAttributeValues":{":k":{"S":"none"}}`
+	query := func(what string) map[string]any {
+		return must(t, s, "Query", `{"TableName":"Tab","ReturnConsumedCapacity":"INDEXES",`+what+`}`)["ConsumedCapacity"].(map[string]any)
+	}
+	if c := query(table); units(c) != 2.5 || units(c, "Table") != 2.5 || c["TableName"] != "Tab" {
+		t.Errorf("of nothing in 5 shards: %v", c)
+	}
+	if c := query(index); units(c) != 1.5 || units(c, "GlobalSecondaryIndexes", "by-r") != 1.5 || units(c, "Table") != 0 {
+		t.Errorf("of nothing in 3 shards of an index: %v", c)
+	}
+	fill(t, s, 20, strings.Repeat("x", 8000)) // two eventually consistent units and a little each
+	c := query(table)
+	if n := units(c); n < 20*1 || n > 20*1+5 {
+		t.Errorf("of 20 items of 8 KB: %v", c)
+	}
+	if one := query(table + `,"Limit":1`); units(one) >= units(c) || units(one) < 2.5 {
+		t.Errorf("of one of them: %v", one)
+	}
+}
+
+// refusing is a store that does not take the next CreateTable.
+type refusing struct {
+	Backend
+	refuse bool
+}
+
+func (r *refusing) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	if _, creates := q.(*api.CreateTable); creates && r.refuse {
+		r.refuse = false
+		return exception.New(exception.LimitExceeded, "too many tables")
+	}
+	return r.Backend.Answer(ctx, q, use)
+}
+
+// A table that could not be made leaves no entry: its name is free.
+func TestWhatIsNotCreatedIsForgotten(t *testing.T) {
+	store := &refusing{Backend: start(t, 1).store, refuse: true}
+	r := again(t, store, 1)
+	fails(t, r, exception.LimitExceeded, "too many tables", "CreateTable", create(5))
+	must(t, r, "CreateTable", create(7))
+	store.refuse = true
+	fails(t, r, exception.LimitExceeded, "", "CreateTable", strings.Replace(create(5), `"Tab"`, `"Other"`, 1))
+	plain := strings.Replace(strings.Replace(create(5), `"Tab"`, `"Other"`, 1), `"Tags"`, `"Nothing"`, 1)
+	must(t, r, "CreateTable", plain)
+	must(t, again(t, store, 1), "DescribeTable", `{"TableName":"Other"}`)
+}
+
+// A plain table with sharded indexes that has lost its entry is refused too: what was
+// put into it without their shards would be in no index.
+func TestIndexesWithoutAnEntryAreRefused(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", strings.Replace(strings.Replace(create(5), `{"Key":"write-sharding","Value":"strategy=calculated shards=5"}`, `{"Key":"write-sharding.index.by-r","Value":"shards=3"}`, 1),
+		`"Tags":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"Tags":[`, 1))
+	const put = `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"}}}`
+	must(t, s, "PutItem", put)
+	must(t, s.store, "DeleteItem", `{"TableName":"evenkeel","Key":{"table":{"S":"Tab"}}}`)
+	fails(t, again(t, s.store, 1), exception.Validation, "has lost its entry", "PutItem", put)
+}
+
+// No client sees the catalogue by a statement.
+func TestCatalogueIsHiddenFromStatements(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", create(5))
+	for _, statement := range []string{"SELECT * FROM evenkeel", `SELECT * FROM "evenkeel" WHERE "table" = 'Tab'`, `DELETE FROM evenkeel WHERE "table" = 'Tab'`, `INSERT INTO evenkeel VALUE {'table':'x'}`} {
+		fails(t, s, exception.ResourceNotFound, "", "ExecuteStatement", fmt.Sprintf(`{"Statement":%q}`, statement))
+	}
+	fails(t, s, exception.TransactionCanceled, "ResourceNotFound", "ExecuteTransaction", `{"TransactStatements":[{"Statement":"DELETE FROM evenkeel WHERE \"table\" = 'Tab'"}]}`)
+	if m := must(t, s, "BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM evenkeel WHERE \"table\" = 'Tab'"}]}`); !strings.Contains(fmt.Sprint(m), "ResourceNotFound") {
+		t.Errorf("%v", m)
+	}
+}
