@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine/capacity"
@@ -18,8 +20,7 @@ import (
 // answered as Keyspaces does, who has only Cassandra's errors to say it with: a
 // timeout with no response received.
 
-// limiter has the models of the tables. All are on demand, as Keyspaces has them
-// by default.
+// limiter has the models of the tables.
 type limiter struct {
 	limits capacity.Limits
 	clock  func() time.Time
@@ -37,8 +38,33 @@ func (l *limiter) model(t *table) *capacity.Model {
 	if m, ok := l.models.Load(t.ID); ok {
 		return m.(*capacity.Model)
 	}
-	m, _ := l.models.LoadOrStore(t.ID, capacity.New(l.limits, capacity.Settings{OnDemand: true}, l.clock()))
+	m, _ := l.models.LoadOrStore(t.ID, capacity.New(l.limits, settings(t.Table), l.clock()))
 	return m.(*capacity.Model)
+}
+
+// settings are what a table is declared to take; on demand by default.
+func settings(t *schema.Table) capacity.Settings {
+	custom, _ := t.Options[ddl.CustomProperties].(ddl.Custom)
+	mode, warm := custom[ddl.CapacityMode], custom[ddl.WarmThroughput]
+	units := func(of map[string]string, option string) float64 {
+		n, _ := strconv.ParseFloat(of[option], 64) // 0 for none
+		return n
+	}
+	return capacity.Settings{
+		OnDemand:    mode[ddl.ThroughputMode] != ddl.Provisioned,
+		Provisioned: capacity.Throughput{Read: units(mode, ddl.ReadCapacity), Write: units(mode, ddl.WriteCapacity)},
+		Warm:        capacity.Throughput{Read: units(warm, ddl.WarmRead), Write: units(warm, ddl.WarmWrite)},
+	}
+}
+
+// declared gives a table that was altered what it is declared to take now.
+func (l *limiter) declared(t *table) {
+	if l == nil || t == nil {
+		return
+	}
+	if m, s := l.model(t), settings(t.Table); m.Settings() != s {
+		m.Configure(s, l.clock())
+	}
 }
 
 // forget drops the model of a table that is gone.

@@ -200,6 +200,12 @@ func (d *decoder) table(r *tableRecord) (*schema.Table, columnIDs) {
 
 // decodeOption reads an option as the type that it has by default.
 func decodeOption(name string, raw json.RawMessage) (any, error) {
+	switch name {
+	case ddl.CustomProperties:
+		return decodeAs[ddl.Custom](raw)
+	case ddl.Tags:
+		return decodeAs[map[string]string](raw)
+	}
 	switch ddl.DefaultOptions()[name].(type) {
 	case int:
 		return decodeAs[int](raw)

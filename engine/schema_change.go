@@ -37,6 +37,7 @@ func (e *Engine) change(stmt syntax.Statement, keyspace string, now int64) (*wir
 		Keyspace: keyspace, Now: now,
 		DataCenters: map[string]int{e.options.DataCenter: 1},
 		TableID:     e.clock.timeuuid,
+		Keyspaces:   e.limits != nil,
 	})
 	if err != nil || r.Change == nil {
 		return nil, nil, err
@@ -51,6 +52,9 @@ func (e *Engine) change(stmt syntax.Statement, keyspace string, now int64) (*wir
 		return nil, nil, storageError(err)
 	}
 	e.state.Store(after)
+	if r.Change.Target == wire.TargetTable && r.Change.Change == wire.ChangeUpdated {
+		e.limits.declared(after.tables[after.schema.Table(r.Change.Keyspace, r.Change.Name)])
+	}
 	e.events.publish(r.Change)
 	if len(gone) > 0 {
 		if err := e.commits.drain(); err != nil {

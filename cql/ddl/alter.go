@@ -21,7 +21,7 @@ func (c *change) alterTable(stmt *syntax.AlterTable) error {
 	if err := permit(keyspace, "ALTER", "<table "+keyspace+"."+stmt.Name.Name+">"); err != nil {
 		return err
 	}
-	p, err := readProperties(stmt.With)
+	p, err := c.tableProperties(stmt.With)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *change) alter(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterT
 	case len(stmt.Rename) > 0:
 		return renameColumns(t, stmt)
 	}
-	return alterOptions(t, p)
+	return c.alterOptions(t, p)
 }
 
 func addColumns(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {
@@ -236,12 +236,15 @@ func renameColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, err
 	return rebuild(t, func([]*schema.Column) []*schema.Column { return cols }), nil
 }
 
-func alterOptions(t *schema.Table, p *properties) (*schema.Table, error) {
+func (c *change) alterOptions(t *schema.Table, p *properties) (*schema.Table, error) {
 	options, err := tableOptions(p, t.Options)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.known(tableProperty); err != nil {
+		return nil, err
+	}
+	if err := c.customOptions(p, t, options); err != nil {
 		return nil, err
 	}
 	if p.has("id") {

@@ -18,6 +18,10 @@ type Env struct {
 	// with their numbers of nodes.
 	DataCenters map[string]int
 
+	// Keyspaces allows what is Amazon Keyspaces' own: CustomProperties and Tags of
+	// tables, keyspaces in one Region.
+	Keyspaces bool
+
 	// TableID makes the id of a new table, a version 1 UUID.
 	TableID func() [16]byte
 }

@@ -142,6 +142,10 @@ func (c *change) replication(keyspace string, written, before map[string]string)
 	options := maps.Clone(written)
 	class := strategyName(written["class"])
 	delete(options, "class")
+	if class == "SingleRegionStrategy" && c.env.Keyspaces && len(options) == 0 {
+		// As Amazon Keyspaces shows it.
+		return map[string]string{"class": locator + "SimpleStrategy", "replication_factor": "3"}, nil
+	}
 	switch class {
 	case "SimpleStrategy":
 		if _, ok := options["replication_factor"]; !ok {
@@ -157,7 +161,11 @@ func (c *change) replication(keyspace string, written, before map[string]string)
 		if !strings.Contains(full, ".") {
 			full = locator + full
 		}
-		return nil, configError("Unable to find replication strategy class '%s'", full)
+		hint := ""
+		if class == "SingleRegionStrategy" && len(options) == 0 {
+			hint = ": it is of Amazon Keyspaces, not of Cassandra. The embedded engine has it when evenkeel is started with --capacity keyspaces"
+		}
+		return nil, configError("Unable to find replication strategy class '%s'%s", full, hint)
 	}
 	if err := c.checkReplication(keyspace, class, options); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 // Options of a table, as schema.Table.Options has them: by the column of
 // system_schema.tables, with values of type string, int, float64, bool,
 // map[string]string or map[string][]byte. One that is absent is null there.
+// CustomProperties and Tags are no columns there.
 
 // DefaultOptions are the options of a table for which nothing was said.
 func DefaultOptions() map[string]any {

@@ -11,6 +11,7 @@ import (
 type properties struct {
 	order  []string
 	values map[string]property
+	custom Custom // of Amazon Keyspaces; nil where nothing is said of them
 }
 
 type property struct {

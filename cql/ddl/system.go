@@ -1,10 +1,14 @@
 package ddl
 
+// KeyspacesSystem is the keyspace in which Amazon Keyspaces shows its own properties
+// of tables. It is reserved without them, too.
+const KeyspacesSystem = "system_schema_mcs"
+
 // LocalSystem says whether a keyspace is one of those that a node keeps for
 // itself, stored or virtual: nobody may change their schema.
 func LocalSystem(keyspace string) bool {
 	switch keyspace {
-	case "system", "system_schema", "system_views", "system_virtual_schema":
+	case "system", "system_schema", "system_views", "system_virtual_schema", KeyspacesSystem:
 		return true
 	}
 	return false

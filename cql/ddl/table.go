@@ -22,7 +22,7 @@ func (c *change) createTable(stmt *syntax.CreateTable) error {
 	if err := d.readKeys(); err != nil {
 		return err
 	}
-	p, err := readProperties(stmt.With)
+	p, err := c.tableProperties(stmt.With)
 	if err != nil {
 		return err
 	}
@@ -31,6 +31,9 @@ func (c *change) createTable(stmt *syntax.CreateTable) error {
 	}
 	options, err := tableOptions(p, nil)
 	if err != nil {
+		return err
+	}
+	if err := c.customOptions(p, nil, options); err != nil {
 		return err
 	}
 	ks := c.old.Keyspaces[keyspace]
@@ -43,7 +46,7 @@ func (c *change) createTable(stmt *syntax.CreateTable) error {
 		}
 		return tableExists(keyspace, d.name)
 	}
-	if err := p.known(tableProperty); err != nil {
+	if err := p.known(c.tableProperty); err != nil {
 		return err
 	}
 	if stmt.CompactStorage {

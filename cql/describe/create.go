@@ -224,6 +224,8 @@ func optionText(v any) string {
 		return value.JavaDouble(v)
 	case map[string]string:
 		return mapText(v, false)
+	case map[string]map[string]string:
+		return customText(v)
 	case map[string][]byte:
 		parts := make([]string, 0, len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
@@ -232,6 +234,27 @@ func optionText(v any) string {
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	return fmt.Sprint(v)
+}
+
+// customText is the custom properties of Amazon Keyspaces as they are declared. Numbers
+// are written as such, and what nobody can declare is left out.
+func customText(all map[string]map[string]string) string {
+	var properties []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		var options []string
+		for _, option := range slices.Sorted(maps.Keys(all[name])) {
+			v := all[name][option]
+			if strings.HasPrefix(option, "last_update_to_") {
+				continue
+			}
+			if v == "" || strings.Trim(v, "0123456789") != "" {
+				v = Literal(v)
+			}
+			options = append(options, Literal(option)+": "+v)
+		}
+		properties = append(properties, Literal(name)+": {"+strings.Join(options, ", ")+"}")
+	}
+	return "{" + strings.Join(properties, ", ") + "}"
 }
 
 // writeDropped writes what drops the columns that were dropped, and what adds

@@ -84,7 +84,9 @@ type Table struct {
 	Regulars     []*Column // by name
 	Columns      map[string]*Column
 	// Options are as in system_schema.tables, by column: string, int, float64,
-	// bool, map[string]string or map[string][]byte; null ones are absent.
+	// bool, map[string]string or map[string][]byte; null ones are absent. An embedded
+	// engine with the limits of Amazon Keyspaces has custom_properties too, a
+	// map[string]map[string]string.
 	Options map[string]any
 	Dropped map[string]Dropped // dropped columns, by name
 	Counter bool

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -402,6 +403,14 @@ func (g *generator) properties(low int) Properties {
 			m := &Map{}
 			for i := range g.upTo(2) {
 				m.Entries = append(m.Entries, MapEntry{&Constant{ConstString, fmt.Sprint("k", i)}, g.constant()})
+			}
+			if g.chance(4) {
+				n = "custom_properties"
+				inner := &Map{[]MapEntry{{&Constant{ConstString, "mode"}, g.constant()}}}
+				m.Entries = append(m.Entries, MapEntry{&Constant{ConstString, "deep"}, inner})
+			}
+			if slices.ContainsFunc(ps, func(p Property) bool { return p.Name == n }) {
+				continue
 			}
 			ps = append(ps, Property{n, m})
 		case 1:

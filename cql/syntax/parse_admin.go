@@ -207,7 +207,7 @@ func (p *parser) roleOption(plain, hashed *bool) {
 	case kOptions:
 		p.advance()
 		p.expect(tEQ)
-		p.propertyMap()
+		p.propertyMap("")
 	case kSuperuser, kLogin:
 		p.advance()
 		p.expectAll(tEQ, tBoolean)

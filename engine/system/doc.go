@@ -6,7 +6,8 @@
 // are read. Those that tell of what a single embedded node does not do (repair,
 // hints, streaming, metrics, roles) are there with Cassandra's columns and empty.
 //
-// One is evenkeel's own, PartitionsTable, for engines that keep a store's limits.
+// Engines that keep the limits of Amazon Keyspaces have more (Limited): Keyspaces' own
+// system_schema_mcs, and evenkeel's PartitionsTable.
 //
 // It does no I/O; it imports cql/ddl, cql/schema and cql/value.
 package system

@@ -2,11 +2,8 @@ package system
 
 import (
 	"encoding/binary"
-	"maps"
 	"math"
-	"sync"
 
-	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
@@ -21,17 +18,6 @@ const partitionsDefinition = "system_views." + PartitionsTable + ": keyspace_nam
 	"read_units double; read_units_total double; reads_throttled double; reads_throttled_total bigint; share double; since timestamp; " +
 	"split_after_seconds double; " +
 	"write_units double; write_units_total double; writes_throttled double; writes_throttled_total bigint"
-
-// Limited are Keyspaces with the PartitionsTable.
-var Limited = sync.OnceValue(func() map[string]*schema.Keyspace {
-	all := maps.Clone(Keyspaces())
-	t := parseTable(partitionsDefinition)
-	views := *all[t.Keyspace]
-	views.Tables = maps.Clone(views.Tables)
-	views.Tables[t.Name] = t
-	all[t.Keyspace] = &views
-	return all
-})
 
 // Partition is a row of PartitionsTable. Keys and clusterings are text, value by
 // value.

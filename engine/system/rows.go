@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 )
@@ -24,6 +25,8 @@ func Rows(t *schema.Table, s *schema.Schema, info *Info) []Row {
 		return schemaRows(t.Name, s)
 	case "system_virtual_schema":
 		return virtualSchemaRows(t.Name, s)
+	case ddl.KeyspacesSystem:
+		return keyspacesRows(t, s)
 	}
 	return nil
 }

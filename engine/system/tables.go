@@ -39,13 +39,15 @@ var Keyspaces = sync.OnceValue(func() map[string]*schema.Keyspace {
 	return all
 })
 
-// Has says whether a keyspace is one of Keyspaces.
-func Has(keyspace string) bool { return Keyspaces()[keyspace] != nil }
+// Has says whether a keyspace is one of Keyspaces or of Limited: nobody else's.
+func Has(keyspace string) bool {
+	return Keyspaces()[keyspace] != nil || keyspace == ddl.KeyspacesSystem
+}
 
-// Virtual says whether Cassandra shows a keyspace in system_virtual_schema
+// Virtual says whether Cassandra would show a keyspace in system_virtual_schema
 // rather than in system_schema.
 func Virtual(keyspace string) bool {
-	return keyspace == "system_views" || keyspace == "system_virtual_schema"
+	return keyspace == "system_views" || keyspace == "system_virtual_schema" || keyspace == ddl.KeyspacesSystem
 }
 
 func replication(keyspace string) map[string]string {
