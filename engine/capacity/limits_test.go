@@ -1,0 +1,17 @@
+package capacity
+
+import (
+	"testing"
+	"time"
+)
+
+// The defaults are AWS's figures, as its documentation has them.
+func TestDefaultsAreAWSs(t *testing.T) {
+	want := Limits{
+		Partition: Throughput{Read: 3000, Write: 1000}, Fresh: Throughput{Read: 12_000, Write: 4_000}, Account: Throughput{Read: 40_000, Write: 40_000},
+		Burst: 300 * time.Second, SplitAfter: 10 * time.Minute, PartitionBytes: 10 << 30, CollectionBytes: 10 << 30,
+	}
+	if got := (Limits{}).WithDefaults(); got != want {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+}
