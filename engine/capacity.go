@@ -57,12 +57,17 @@ func settings(t *schema.Table) capacity.Settings {
 	}
 }
 
-// declared gives a table that was altered what it is declared to take now.
+// declared has a table take what it is declared to, from now on: one that is
+// provisioned saves what is not used before it is used first.
 func (l *limiter) declared(t *table) {
-	if l == nil || t == nil {
+	if l == nil || t == nil || t.store == nil {
 		return
 	}
-	if m, s := l.model(t), settings(t.Table); m.Settings() != s {
+	s := settings(t.Table)
+	if _, used := l.models.Load(t.ID); s.OnDemand && !used {
+		return
+	}
+	if m := l.model(t); m.Settings() != s {
 		m.Configure(s, l.clock())
 	}
 }

@@ -151,6 +151,9 @@ func (e *Engine) load() error {
 		return err
 	}
 	e.state.Store(s)
+	for _, t := range s.tables {
+		e.limits.declared(t)
+	}
 	return e.finishDrops()
 }
 

@@ -52,7 +52,7 @@ func (e *Engine) change(stmt syntax.Statement, keyspace string, now int64) (*wir
 		return nil, nil, storageError(err)
 	}
 	e.state.Store(after)
-	if r.Change.Target == wire.TargetTable && r.Change.Change == wire.ChangeUpdated {
+	if r.Change.Target == wire.TargetTable {
 		e.limits.declared(after.tables[after.schema.Table(r.Change.Keyspace, r.Change.Name)])
 	}
 	e.events.publish(r.Change)
