@@ -61,52 +61,62 @@ func open(page, n int, atOnce bool) (opening, bool) {
 		ofFair     = 1.1
 		s          = newShare(page, n)
 	)
+	// may says whether an opening is worth its weighing that costs so much at least:
 	// left is what is expected to be left of the spare rows, give or take a deviation.
-	consider := func(o opening, cost, left, deviation float64) {
+	may := func(cost, left, deviation float64) bool {
+		return left > mostly*deviation && left+more > nineInTen*deviation &&
+			(cost < ofFair || cost < ofSafe && left > hardlyEver*deviation)
+	}
+	weigh := func(o opening, cost, left, deviation float64) {
 		if cost < ofSafe && left > hardlyEver*deviation {
 			safe, ofSafe = o, cost
 		}
-		if cost < ofFair && left > mostly*deviation && left+more > nineInTen*deviation {
+		if cost < ofFair {
 			fair, ofFair = o, cost
 		}
 	}
 	for s.next() {
-		for tenths := 2; tenths < 9 && !atOnce; tenths++ {
-			m := n * tenths / 10
-			part := float64(m) / shards
-			cost := part*(1-s.fewer) + 2*costOfRound + costOfSample
-			if m == 0 || cost >= ofFair {
-				continue
-			}
-			// The end is known to within what a row stands for that is known near it.
-			grain := shards / (float64(m) * s.fewer)
-			surplus := float64(m) * s.surplus
-			left := spare - surplus - grain/2
-			if left <= 0 {
-				continue
-			}
-			deviation := math.Sqrt(p*(1-part)/part + grain*grain/4)
-			ahead := min(lead*left, 2*deviation)
-			// Or none of the sample is known up to the end.
-			early := math.Erfc((ahead+grain/2)/deviation/math.Sqrt2)/2 + math.Pow(1-s.fewer, float64(m))
-			cost += early*(1-part+part*(1-s.fewer)+costOfRound) + costOfRow*(surplus+ahead)/shards
-			consider(opening{m, float64(s.rows)}, cost, left-ahead, deviation)
-		}
 		for f := 0.0; f < 1 && float64(s.rows)-f >= 1; f += s.grain {
 			rows := float64(s.rows) - f
 			last := s.fewer - s.fewerBefore // the probability that a shard has all but the last row
 			surplus := s.surplus - f*(s.surplus-s.surplusBefore)
 			lacking := shards * max(0, surplus+s.mean-rows)
-			left := spare - shards*surplus
 			deviation := math.Sqrt(lacking) + 0.2
-			ahead := max(0, min(lead*left, 2*deviation))
-			early := math.Erfc(ahead/deviation/math.Sqrt2) / 2
+			left := spare - shards*surplus
+			ahead := min(lead*left, 2*deviation)
 			again := 1 - s.fewer + last*(f+ahead/shards)
-			cost := again + costOfRound*(2-math.Exp(-shards*again)) + early*again*(again+costOfRound) + costOfRow*surplus
+			cost := again + costOfRound + costOfRow*surplus
 			if again > goal {
 				cost += costOfSample // which is the way to the goal then
 			}
-			consider(opening{n, rows}, cost, left-ahead, 1.4*deviation)
+			if !may(cost, left-ahead, 1.4*deviation) {
+				continue
+			}
+			early := math.Erfc(ahead/deviation/math.Sqrt2) / 2
+			cost += costOfRound*(1-math.Exp(-shards*again)) + early*again*(again+costOfRound)
+			weigh(opening{n, rows}, cost, left-ahead, 1.4*deviation)
+		}
+		for tenths, before := 2, 0; tenths < 9 && !atOnce; tenths++ {
+			m := n * tenths / 10
+			if m == before {
+				continue
+			}
+			before = m
+			part := float64(m) / shards
+			// The end is known to within what a row stands for that is known near it.
+			grain := shards / (float64(m) * s.fewer)
+			surplus := float64(m) * s.surplus
+			left := spare - surplus - grain/2
+			deviation := math.Sqrt(p*(1-part)/part + grain*grain/4)
+			ahead := min(lead*left, 2*deviation)
+			cost := part*(1-s.fewer) + 2*costOfRound + costOfSample + costOfRow*(surplus+ahead)/shards
+			if !may(cost, left-ahead, deviation) {
+				continue
+			}
+			// Or none of the sample is known up to the end.
+			early := math.Erfc((ahead+grain/2)/deviation/math.Sqrt2)/2 + math.Pow(1-s.fewer, float64(m))
+			cost += early * (1 - part + part*(1-s.fewer) + costOfRound)
+			weigh(opening{m, float64(s.rows)}, cost, left-ahead, deviation)
 		}
 	}
 	if ofSafe < cheap {
@@ -136,10 +146,11 @@ func newShare(page, n int) *share {
 	p := 1 / float64(n)
 	s := &share{mean: float64(page) * p, grain: 1, page: page, odds: p / (1 - p)}
 	deviation := math.Sqrt(s.mean * (1 - p))
-	s.from = max(1, int(s.mean-1.5*deviation))
-	s.to = min(page, int(s.mean+2.5*deviation)+3)
-	if s.step = int(deviation / 4); s.step <= 1 {
-		s.step, s.grain = 1, 0.25
+	s.from = max(1, int(s.mean-deviation))
+	s.to = min(page, int(s.mean+2*deviation)+3)
+	s.step = max(1, int(deviation/2.5))
+	if s.step == 1 {
+		s.grain = 0.25
 	}
 	// What is left out below this is next to nothing.
 	s.rows = int(max(0, s.mean-4*deviation))
