@@ -70,7 +70,13 @@ type part struct {
 // the error is errWide.
 func (x *reader) merge(e extent) (*rowset, error) {
 	out := &rowset{plan: x.plan, layout: layoutOf(x.plan, e.keys)}
-	o := scatter.Options[row]{Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.r.opts.IntN(1 << 30))}
+	single := e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
+	o := scatter.Options[row]{
+		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.r.opts.IntN(1 << 30)),
+		// Most partitions are shorter than a page: a LIMIT or a page before this one says
+		// that this one is not.
+		Few: single || e.after == nil && e.want != x.bound.Limit,
+	}
 	if e.upto != nil {
 		o.Upto, o.Expect = out.stranger(e.upto), e.expect
 	}
@@ -84,7 +90,6 @@ func (x *reader) merge(e extent) (*rowset, error) {
 	}
 	var (
 		merge   = scatter.NewReader(o)
-		single  = e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
 		in      = newInbox(x.version, e.limit)
 		parts   = map[int]*part{} // by tag
 		tag     int

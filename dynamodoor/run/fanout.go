@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -71,7 +72,12 @@ var errFewer = errors.New("a page has fewer rows than were asked for")
 func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reader := scatter.NewReader(scatter.Options[plan.Row]{Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare})
+	reader := scatter.NewReader(scatter.Options[plan.Row]{
+		Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare, Seed: rand.Uint64(),
+		// What is read first is as many rows as a page is thought to have, where the
+		// request has no lower limit: often there are fewer.
+		Few: m.after == nil && m.fanout.Page(1, 1) > m.want,
+	})
 	most := m.router.fanout
 	done := make(chan fetched, most)
 	flying := 0
