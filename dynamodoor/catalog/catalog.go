@@ -40,6 +40,9 @@ type Entry struct {
 	Layout   *shard.Layout            // nil: only indexes are sharded
 	Suffix   *shard.Suffix            // of a table that was sharded by hand; nil: evenkeel has made it
 	Indexes  map[string]*shard.Layout // of sharded global indexes, by name
+	Single   map[string]bool          // of these, those whose shard is their only partition key attribute
+	Filling  map[string]bool          // of these, those in which items may have no shard yet
+	Version  int64                    // counts the entry's changes while Active
 	Hash     string                   // the logical partition key, which the physical table does not name
 	HashType string                   // S, N or B
 	Started  time.Time
@@ -69,6 +72,9 @@ type item struct {
 	Indexes  nums `json:"indexes"`
 
 	Adopted *adopted `json:"adopted,omitempty"`
+	Single  *bits    `json:"single,omitempty"`
+	Filling *bits    `json:"filling,omitempty"`
+	Version num      `json:"version"`
 }
 
 // adopted is what an entry has of a table that was sharded by hand.
@@ -84,6 +90,31 @@ type adopted struct {
 type text struct{ S string }
 type num struct{ N string }
 type bit struct{ BOOL bool }
+type bits struct{ M map[string]bit }
+
+// bitsOf are the names that are true; nil if none is.
+func bitsOf(m map[string]bool) (b *bits) {
+	for name, is := range m {
+		if is && b == nil {
+			b = &bits{make(map[string]bit)}
+		}
+		if is {
+			b.M[name] = bit{true}
+		}
+	}
+	return b
+}
+
+func (b *bits) names() (m map[string]bool) {
+	if b != nil {
+		m = make(map[string]bool, len(b.M))
+		for name := range b.M {
+			m[name] = true
+		}
+	}
+	return m
+}
+
 type nums struct{ M map[string]num }
 
 func number(n int64) num { return num{strconv.FormatInt(n, 10)} }
@@ -91,7 +122,7 @@ func number(n int64) num { return num{strconv.FormatInt(n, 10)} }
 func (e *Entry) item() item {
 	i := item{
 		Table: text{e.Table}, Physical: text{e.Physical}, ID: text{e.ID}, State: text{string(e.State)},
-		Shards: number(0), Gen: number(0), Indexes: nums{make(map[string]num)},
+		Shards: number(0), Gen: number(0), Indexes: nums{make(map[string]num)}, Single: bitsOf(e.Single), Filling: bitsOf(e.Filling), Version: number(e.Version),
 		Hash: text{e.Hash}, HashType: text{e.HashType}, Started: number(e.Started.UnixMilli()),
 	}
 	if e.Layout != nil {
@@ -157,11 +188,18 @@ func (i *item) entry() (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the catalogue's entry of %s: time %q", i.Table.S, i.Started.N)
 	}
+	version := int64(0) // entries had none once
+	if i.Version.N != "" {
+		if version, err = strconv.ParseInt(i.Version.N, 10, 64); err != nil {
+			return nil, fmt.Errorf("the catalogue's entry of %s: version %q", i.Table.S, i.Version.N)
+		}
+	}
 	if l != nil {
 		l.Generation = generation
 	}
 	return &Entry{
 		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
+		Single: i.Single.names(), Filling: i.Filling.names(), Version: version,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
 	}, nil
 }
@@ -305,6 +343,24 @@ func (c *Catalog) put(ctx context.Context, e *Entry, condition string, names map
 // move writes the entry in the place of one in a certain state.
 func (c *Catalog) move(ctx context.Context, e *Entry, from State) error {
 	return c.put(ctx, e, "#s = :s", map[string]string{"#s": "state"}, map[string]any{":s": text{string(from)}})
+}
+
+// ErrChanged says that an entry is no more what it was.
+var ErrChanged = errors.New("the table's entry in the catalogue was changed")
+
+// Change writes an active entry anew, if it is still as it was read. The error is
+// ErrChanged where it is not.
+func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
+	condition, values := "#s = :s AND #v = :v", map[string]any{":s": text{string(Active)}, ":v": number(e.Version)}
+	if e.Version == 0 {
+		condition = "#s = :s AND (attribute_not_exists(#v) OR #v = :v)"
+	}
+	e.Version++
+	err := c.put(ctx, &e, condition, map[string]string{"#s": "state", "#v": "version"}, values)
+	if is(err, exception.ConditionalCheckFailed) {
+		return nil, ErrChanged
+	}
+	return &e, err
 }
 
 // Activate notes that the physical table is there.

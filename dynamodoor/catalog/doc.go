@@ -8,6 +8,7 @@
 //	DELETE  active → dropping → [physical DeleteTable] → (none), or → dropped → (none)
 //
 //	ADOPT   (none) → active → (none): the physical table was there, and stays
+//	CHANGE  active → active, of the next version: of several at once one succeeds
 //
 // Where there may be other doors, a table that was deleted is dropped for a while:
 // its name is not free before all of them have read that.

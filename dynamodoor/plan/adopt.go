@@ -7,7 +7,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -166,17 +165,5 @@ func (t *Table) CheckAdopted(physical attribute.Item) error {
 
 // ScanKeys is the request for the physical keys of a segment of the table.
 func (t *Table) ScanKeys(segment, segments int) *api.Scan {
-	keys := expression.Project(expression.Top(t.hash.Name), expression.Top(t.sort.Name))
-	return &api.Scan{Read: api.Read{Table: t.Physical, Projection: keys, Consistent: true}, Segment: segment, Segments: segments}
-}
-
-// CutAdoption cuts the tag that adopts a table out of the keys of tags, and says
-// whether it is there. Others about sharding are refused.
-func CutAdoption(table string, keys []string) (rest []string, adopts bool, err error) {
-	i := slices.Index(keys, Tag)
-	if i < 0 {
-		return keys, false, CheckTags(table, keys)
-	}
-	rest = slices.Delete(slices.Clone(keys), i, i+1)
-	return rest, true, CheckTags(table, rest)
+	return t.scanFor(t.keyNames(), segment, segments)
 }

@@ -39,8 +39,7 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 		case ofIndex:
 			indexes[name] = tag.Value
 		case strings.HasPrefix(tag.Key, Tag):
-			return nil, refuse(d.Name, "the tag %s is not known; %s = 'strategy=calculated shards=N' shards the table, %s<IndexName> = 'shards=N' a global secondary index",
-				tag.Key, Tag, IndexTagPrefix)
+			return nil, unknownTag(d.Name, tag.Key)
 		}
 	}
 	if name := reservedName(d); name != "" {
@@ -91,48 +90,17 @@ func (out *Declaration) checkIndexes(t *schema.Table) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(out.Indexes)) {
 		ix, local := t.Index(name)
-		layout := out.Indexes[name]
 		switch {
 		case ix == nil:
 			return refuse(t.Name, "the tag %s%s is about an index that the table does not have; leave it out", IndexTagPrefix, name)
 		case local:
-			return refuse(t.Name, "local secondary index %s is spread with the table; leave the tag %s%s out", name, IndexTagPrefix, name)
-		case layout.Strategy != shard.Calculated:
-			return refuse(t.Name, "index %s: strategy 'random' would move an entry at each put; use 'calculated'", name)
-		case out.Single[name] && (len(ix.Key.Hash) > 1 || len(ix.Key.Range) > 0):
-			return refuse(t.Name, "index %s: with keys=single its sort key is what is its partition key for the client, and so it can have no other attribute; "+
-				"leave keys=single out, for an endpoint that takes several partition key attributes, or give the index one key attribute", name)
-		case len(ix.Key.Hash) == schema.MaxKeyAttributes:
-			return refuse(t.Name, "index %s has %d partition key attributes, and no room for the shard; leave one out", name, len(ix.Key.Hash))
-		case len(ix.Key.Range) > 1:
-			return refuse(t.Name, "index %s has %d sort key attributes, which this version does not merge; use one", name, len(ix.Key.Range))
-		case len(indexPrefix)+len(name) > 255:
-			return refuse(t.Name, "index %s: the name leaves no room for that of the hidden attribute %s<IndexName>; use a shorter one", name, indexPrefix)
+			return localIndex(t.Name, name)
+		}
+		if err := checkSharded(t.Name, ix, index{name: name, layout: out.Indexes[name], single: out.Single[name]}); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// What an index tag's option keys may be: whether the endpoint takes indexes with
-// several partition key attributes.
-const (
-	multipleKeys = "multi"
-	singleKey    = "single"
-)
-
-// cutKeys cuts the option keys out of an index tag's value.
-func cutKeys(table, value string) (rest, keys string, err error) {
-	keys = multipleKeys
-	words := strings.Fields(value)
-	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "keys=") })
-	if i < 0 {
-		return value, keys, nil
-	}
-	if keys = strings.TrimPrefix(words[i], "keys="); keys != singleKey && keys != multipleKeys {
-		return "", "", refuse(table, "keys=%s: it is %s, where the shard is one more partition key attribute of the index, or %s, "+
-			"where it is the only one, for endpoints that take no more", keys, multipleKeys, singleKey)
-	}
-	return strings.Join(slices.Delete(words, i, i+1), " "), keys, nil
 }
 
 func refuse(table, format string, args ...any) error {
@@ -259,12 +227,10 @@ func (out *Declaration) physical(d *schema.Declaration, logical *schema.Table) *
 			*ix = physicalIndex(*ix, logical.Global[i].Key, hash)
 		}
 		if layout := out.Indexes[ix.Name]; layout != nil {
-			in := index{ix.Name, layout}
-			ix.Key = append([]schema.KeyElement{{Name: in.attribute(), Type: "HASH"}}, ix.Key...)
-			if out.Single[ix.Name] {
-				ix.Key[1].Type = "RANGE"
-			}
-			p.Definitions = append(p.Definitions, schema.Definition{Name: in.attribute(), Type: attribute.N})
+			in := index{name: ix.Name, layout: layout, single: out.Single[ix.Name]}
+			var added schema.Definition
+			ix.Key, added = in.key(ix.Key)
+			p.Definitions = append(p.Definitions, added)
 		}
 	}
 	return &p
@@ -291,22 +257,35 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 			continue
 		}
 		ix, _ := changed.Index(create.Name)
+		in := t.declared(create.Name)
+		made := *create
 		switch {
-		case t.Layout == nil:
-			continue
 		case t.suffix != nil && ix.Key.Has(t.hash.Name):
 			return nil, adoptedIndex(t.Logical.Name, ix, t.hash.Name)
-		case t.suffix != nil:
+		case in == nil && !t.hidesKey():
 			continue
+		case in == nil:
+			if err := checkIndex(t.Logical, ix); err != nil {
+				return nil, err
+			}
+		case in.filling:
+			return nil, refuse(t.Logical.Name, "index %s is declared by its tag, and the items do not all have their shards in it yet; "+
+				"wait for the answer to TagResource, or send that again", in.name)
+		default:
+			if err := checkSharded(t.Logical.Name, ix, *in); err != nil {
+				return nil, err
+			}
+			var added schema.Definition
+			made.Key, added = in.key(made.Key)
+			p.Definitions = append(slices.Clone(p.Definitions), added)
 		}
-		if err := checkIndex(t.Logical, ix); err != nil {
-			return nil, err
+		if t.hidesKey() {
+			made = physicalIndex(made, ix.Key, t.hash.Name)
+			if ix.Key.Has(t.hash.Name) && !slices.Contains(p.Definitions, t.hash) {
+				p.Definitions = append(slices.Clone(p.Definitions), t.hash)
+			}
 		}
-		made := physicalIndex(*create, ix.Key, t.hash.Name)
 		p.Indexes[i].Create = &made
-		if ix.Key.Has(t.hash.Name) && !slices.Contains(p.Definitions, t.hash) {
-			p.Definitions = append(slices.Clone(p.Definitions), t.hash)
-		}
 	}
 	for _, def := range c.Definitions {
 		if strings.HasPrefix(def.Name, HiddenPrefix) {
@@ -316,14 +295,35 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 	return &p, nil
 }
 
-// CheckTags says whether tags of a table that exists may be set or removed: how it
-// is sharded is declared when it is created.
-func CheckTags(table string, keys []string) error {
+// ShardingTags are those of some tags' keys that are about sharding: whether the
+// table's own is among them, and the names of indexes.
+func ShardingTags(table string, keys []string) (own bool, indexes []string, err error) {
 	for _, k := range keys {
-		if strings.HasPrefix(k, Tag) {
-			return refuse(table, "the tag %s declares sharding when a table is created, and changes nothing afterwards: "+
-				"create a table with the tag and copy the items", k)
+		name, ofIndex := strings.CutPrefix(k, IndexTagPrefix)
+		switch {
+		case k == Tag:
+			own = true
+		case ofIndex:
+			indexes = append(indexes, name)
+		case strings.HasPrefix(k, Tag):
+			return false, nil, unknownTag(table, k)
 		}
 	}
-	return nil
+	return own, indexes, nil
+}
+
+func unknownTag(table, key string) error {
+	return refuse(table, "the tag %s is not known; %s = 'strategy=calculated shards=N' shards the table, %s<IndexName> = 'shards=N' a global secondary index",
+		key, Tag, IndexTagPrefix)
+}
+
+// Settled is the error about a tag of a table that is sharded, which changes nothing.
+func Settled(table string) error {
+	return refuse(table, "the tag %s declares sharding when a table is created, and changes nothing afterwards: "+
+		"create a table with the tag and copy the items", Tag)
+}
+
+// IndexTagStays is the error about the removal of an index's tag.
+func IndexTagStays(table, name string) error {
+	return refuse(table, "the tag %s%s is kept: items have their shards in the index, which stay; delete the index (UpdateTable) to be without it", IndexTagPrefix, name)
 }

@@ -39,15 +39,6 @@ type Table struct {
 	indexes    []index           // sharded global indexes, by name
 }
 
-// index is the layout of a sharded global index.
-type index struct {
-	name   string
-	layout *shard.Layout
-}
-
-// attribute is the name of the index's hidden partition key attribute, a number.
-func (ix *index) attribute() string { return indexPrefix + ix.name }
-
 // Spec is what makes a Table.
 type Spec struct {
 	Name     string
@@ -56,6 +47,8 @@ type Spec struct {
 	Layout   *shard.Layout     // nil: the table itself is plain
 	Suffix   *shard.Suffix     // of a table that was sharded by hand, else nil
 	Indexes  map[string]*shard.Layout
+	Single   map[string]bool // of Indexes, those whose shard is their only partition key attribute
+	Filling  map[string]bool // of Indexes, those in which items may have no shard yet
 }
 
 // NewTable returns the table that a physical one holds, in a layout. hash is the
@@ -73,7 +66,10 @@ func Open(s Spec) (*Table, error) {
 			"restore the physical table, or delete its entry in the catalogue", s.Physical.Name, key, PartitionKey)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Indexes)) {
-		t.indexes = append(t.indexes, index{name, s.Indexes[name]})
+		in := index{name: name, layout: s.Indexes[name], single: s.Single[name], filling: s.Filling[name]}
+		physical, _ := s.Physical.Index(name)
+		in.there = physical != nil && len(physical.Key.Hash) > 0 && physical.Key.Hash[0] == in.attribute()
+		t.indexes = append(t.indexes, in)
 	}
 	t.Logical = t.logicalSchema(s.Name, s.Physical)
 	t.sort = schema.Definition{Name: t.Logical.RangeName(), Type: t.Logical.Type(t.Logical.RangeName())}
@@ -82,11 +78,14 @@ func Open(s Spec) (*Table, error) {
 
 // WithSchema returns the table as it is after a change of the physical one.
 func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
-	indexes := make(map[string]*shard.Layout, len(t.indexes))
-	for _, ix := range t.indexes {
-		indexes[ix.name] = ix.layout
+	s := Spec{
+		Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout, Suffix: t.suffix,
+		Indexes: make(map[string]*shard.Layout), Single: make(map[string]bool), Filling: make(map[string]bool),
 	}
-	return Open(Spec{Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout, Suffix: t.suffix, Indexes: indexes})
+	for _, ix := range t.indexes {
+		s.Indexes[ix.name], s.Single[ix.name], s.Filling[ix.name] = ix.layout, ix.single, ix.filling
+	}
+	return Open(s)
 }
 
 // hidesKey says whether the physical partition key is an attribute of its own.
@@ -98,16 +97,6 @@ func (t *Table) keyName() string {
 		return t.hash.Name
 	}
 	return PartitionKey
-}
-
-// sharded returns the layout of a sharded index; nil for others.
-func (t *Table) sharded(name string) *index {
-	for i := range t.indexes {
-		if t.indexes[i].name == name {
-			return &t.indexes[i]
-		}
-	}
-	return nil
 }
 
 // Hash is the definition of the logical partition key.

@@ -87,7 +87,7 @@ func TestAdoption(t *testing.T) {
 	must(t, s, "PutItem", putTab("121212", "new"))
 	fails(t, s, exception.Validation, `"121212-3", which has a shard at its end`, "PutItem", putTab("121212-3", "new"))
 	fails(t, s, exception.Validation, "UntagResource", "TagResource", tagWith("adopt=suffix shards=6"))
-	fails(t, s, exception.Validation, "declares sharding when a table is created", "TagResource",
+	fails(t, s, exception.Validation, "an adopted table has no sharded indexes", "TagResource",
 		`{"ResourceArn":"`+tabARN+`","Tags":[{"Key":"write-sharding.index.i","Value":"shards=3"}]}`)
 
 	must(t, s, "UntagResource", untagTab)

@@ -48,12 +48,13 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 		return err
 	}
 	// Names are the request's memory, which ends with it.
-	indexes := make(map[string]*shard.Layout, len(d.Indexes))
+	indexes, single := make(map[string]*shard.Layout, len(d.Indexes)), make(map[string]bool)
 	for name, layout := range d.Indexes {
-		indexes[string([]byte(name))] = layout
+		name = strings.Clone(name)
+		indexes[name], single[name] = layout, d.Single[name]
 	}
 	e, err := r.catalog.Begin(ctx, catalog.Entry{
-		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(),
+		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Single: single, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(),
 	})
 	switch {
 	case errors.Is(err, catalog.ErrExists):

@@ -45,8 +45,9 @@
 // less than half of one.
 //
 // The way of a request: Do (router.go) → plan → execute.go or fanout.go; requests
-// about tables themselves: ddl.go, and adopt.go, of tables that were sharded by hand,
-// whose items search.go may have to look for. PartiQL becomes such requests: partiql*.go. Streams,
+// about tables themselves: ddl.go; what tags declare of tables that exist: tag.go,
+// adopt.go (those that were sharded by hand, whose items search.go may have to look
+// for) and index.go (sharded indexes that are yet to be made). PartiQL becomes such requests: partiql*.go. Streams,
 // shown as those of logical tables: streams.go. Where other doors are on the store: shared.go,
 // lease.go, target.go, probe.go.
 //

@@ -154,6 +154,7 @@ func (r *Router) open(e *catalog.Entry, t *schema.Table) *entry {
 		kind, _ := attribute.KindOf(e.HashType)
 		in.table, in.wrong = plan.Open(plan.Spec{
 			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Suffix: e.Suffix, Indexes: e.Indexes,
+			Single: e.Single, Filling: e.Filling,
 		})
 	}
 	return in

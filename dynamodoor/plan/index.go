@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// index is the layout of a sharded global index.
+type index struct {
+	name    string
+	layout  *shard.Layout
+	single  bool // the shard is its only partition key attribute
+	filling bool // items may be without their shard in it
+	there   bool // the physical table has it, in this layout
+}
+
+// attribute is the name of the index's hidden partition key attribute, a number.
+func (ix *index) attribute() string { return indexPrefix + ix.name }
+
+// sharded returns the layout of a sharded index that the table has; nil for others.
+func (t *Table) sharded(name string) *index {
+	if ix := t.declared(name); ix != nil && ix.there {
+		return ix
+	}
+	return nil
+}
+
+// declared returns the layout of a sharded index that the table has, or may have:
+// items have their shards in it.
+func (t *Table) declared(name string) *index {
+	for i := range t.indexes {
+		if t.indexes[i].name == name {
+			return &t.indexes[i]
+		}
+	}
+	return nil
+}
+
+// checkSharded says whether an index can be sharded.
+func checkSharded(table string, ix *schema.Index, in index) error {
+	switch {
+	case in.layout.Strategy != shard.Calculated:
+		return refuse(table, "index %s: strategy 'random' would move an entry at each put; use 'calculated'", in.name)
+	case in.single && (len(ix.Key.Hash) > 1 || len(ix.Key.Range) > 0):
+		return refuse(table, "index %s: with keys=single its sort key is what is its partition key for the client, and so it can have no other attribute; "+
+			"leave keys=single out, for an endpoint that takes several partition key attributes, or give the index one key attribute", in.name)
+	case len(ix.Key.Hash) == schema.MaxKeyAttributes:
+		return refuse(table, "index %s has %d partition key attributes, and no room for the shard; leave one out", in.name, len(ix.Key.Hash))
+	case len(ix.Key.Range) > 1:
+		return refuse(table, "index %s has %d sort key attributes, which this version does not merge; use one", in.name, len(ix.Key.Range))
+	case len(indexPrefix)+len(in.name) > 255:
+		return refuse(table, "index %s: the name leaves no room for that of the hidden attribute %s<IndexName>; use a shorter one", in.name, indexPrefix)
+	}
+	return nil
+}
+
+func localIndex(table, name string) error {
+	return refuse(table, "local secondary index %s is spread with the table; leave the tag %s%s out", name, IndexTagPrefix, name)
+}
+
+// key is the index's physical key, of its logical one, and the definition of the
+// attribute that it has in addition.
+func (ix *index) key(logical []schema.KeyElement) ([]schema.KeyElement, schema.Definition) {
+	key := append([]schema.KeyElement{{Name: ix.attribute(), Type: "HASH"}}, logical...)
+	if ix.single {
+		key[1].Type = "RANGE"
+	}
+	return key, schema.Definition{Name: ix.attribute(), Type: attribute.N}
+}
+
+// DeclareIndex says what a tag on a table that exists declares: the layout of a global
+// index that is yet to be made.
+func DeclareIndex(t *schema.Table, name, value string) (layout *shard.Layout, single bool, err error) {
+	if ix, local := t.Index(name); local {
+		return nil, false, localIndex(t.Name, name)
+	} else if ix != nil {
+		return nil, false, refuse(t.Name, "index %s exists, and its entries are where they are: declare an index of another name, create it, and delete this one", name)
+	}
+	value, keys, err := cutKeys(t.Name, value)
+	if err != nil {
+		return nil, false, err
+	}
+	if layout, err = parseLayout(t.Name, value); err != nil {
+		return nil, false, err
+	}
+	in := index{name: name, layout: layout, single: keys == singleKey}
+	return layout, in.single, checkSharded(t.Name, &schema.Index{}, in)
+}
+
+// SameIndex says whether a tag's value declares a layout.
+func SameIndex(layout *shard.Layout, single bool, value string) bool {
+	value, keys, err := cutKeys("", value)
+	if err != nil {
+		return false
+	}
+	l, err := parseLayout("", value)
+	return err == nil && l.Equal(&shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column}) && single == (keys == singleKey)
+}
+
+// Unfilled says whether an item has no shard in one of the indexes that are being
+// filled, and returns the update of it that sets them all, and its condition: that
+// there is the item.
+func (t *Table) Unfilled(physical attribute.Item) (key attribute.Item, update *expression.Update, there *expression.Condition, err error) {
+	lacks := false
+	for i := range t.indexes {
+		lacks = lacks || t.indexes[i].filling && !physical.Has(t.indexes[i].attribute())
+	}
+	if !lacks {
+		return nil, nil, nil, nil
+	}
+	logical, err := t.logicalKey(physical)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	names := t.keyNames()
+	var b expression.Builder
+	there = b.Function("attribute_exists", expression.PathOperand(expression.Top(names[0])))
+	return physical.Only(names...), expression.SetAttributes(t.withShards(nil, logical), nil), there, b.Err()
+}
+
+// ScanUnfilled is the request for what Unfilled looks at, of a segment.
+func (t *Table) ScanUnfilled(segment, segments int) *api.Scan {
+	names := t.keyNames()
+	for i := range t.indexes {
+		names = append(names, t.indexes[i].attribute())
+	}
+	return t.scanFor(names, segment, segments)
+}
+
+// keyNames are the names of the physical key's attributes.
+func (t *Table) keyNames() []string {
+	names := []string{t.hash.Name}
+	if t.hidesKey() {
+		names[0] = PartitionKey
+	}
+	if t.sort.Name != "" {
+		names = append(names, t.sort.Name)
+	}
+	return names
+}
+
+// scanFor is the request for some attributes of a segment of the table, as it is now.
+func (t *Table) scanFor(names []string, segment, segments int) *api.Scan {
+	paths := make([]expression.Path, len(names))
+	for i, n := range names {
+		paths[i] = expression.Top(n)
+	}
+	return &api.Scan{Read: api.Read{Table: t.Physical, Projection: expression.Project(paths...), Consistent: true}, Segment: segment, Segments: segments}
+}
+
+// What an index tag's option keys may be: whether the endpoint takes indexes with
+// several partition key attributes.
+const (
+	multipleKeys = "multi"
+	singleKey    = "single"
+)
+
+// cutKeys cuts the option keys out of an index tag's value.
+func cutKeys(table, value string) (rest, keys string, err error) {
+	keys = multipleKeys
+	words := strings.Fields(value)
+	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "keys=") })
+	if i < 0 {
+		return value, keys, nil
+	}
+	if keys = strings.TrimPrefix(words[i], "keys="); keys != singleKey && keys != multipleKeys {
+		return "", "", refuse(table, "keys=%s: it is %s, where the shard is one more partition key attribute of the index, or %s, "+
+			"where it is the only one, for endpoints that take no more", keys, multipleKeys, singleKey)
+	}
+	return strings.Join(slices.Delete(words, i, i+1), " "), keys, nil
+}

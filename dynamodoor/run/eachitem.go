@@ -1,0 +1,90 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+const (
+	segments  = 4               // of a table that is read whole, at once
+	tellEvery = 2 * time.Second // how far that is
+	patience  = time.Hour       // with a store that throttles it
+)
+
+// eachItem visits the items of a table, as the client that the context names, several
+// at a time. doing is told now and then, with how many items were visited; it returns
+// how many there are.
+func (r *Router) eachItem(ctx context.Context, table, doing string, scan func(segment, segments int) *api.Scan, visit func(context.Context, attribute.Item) error) (int64, error) {
+	var count atomic.Int64
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		tick := time.NewTicker(tellEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.log.Info("dynamodb: "+doing, "table", table, "items", count.Load())
+			case <-done:
+				return
+			}
+		}
+	}()
+	group, all := errgroup.WithContext(ctx)
+	for segment := range segments {
+		group.Go(func() error { return r.eachOf(all, scan(segment, segments), &count, visit) })
+	}
+	err := group.Wait()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("the client has gone after %d items of table %s; give it a longer timeout: %w", count.Load(), table, err)
+	}
+	return count.Load(), err
+}
+
+func (r *Router) eachOf(ctx context.Context, q *api.Scan, count *atomic.Int64, visit func(context.Context, attribute.Item) error) error {
+	for {
+		var d attribute.Decoder
+		var page []attribute.Item
+		var last attribute.Item
+		err := retried(ctx, time.Now().Add(patience), func() error {
+			return r.backend.Answer(ctx, q, func(a api.Response) error {
+				own, err := own(a.(*api.ItemsResponse))
+				if err != nil {
+					return err
+				}
+				page, last = page[:0], own.LastKey
+				for _, text := range own.Items {
+					item, err := d.Item(text)
+					if err != nil {
+						return err
+					}
+					page = append(page, item)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		for _, item := range page {
+			if err := visit(ctx, item); err != nil {
+				return err
+			}
+			count.Add(1)
+		}
+		if last == nil {
+			return nil
+		}
+		next := *q
+		next.Start = last
+		q = &next
+	}
+}

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+const (
+	declareIndex = `{"ResourceArn":"` + tabARN + `","Tags":[{"Key":"write-sharding.index.by-x","Value":"shards=4"}]}`
+	createIndex  = `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}}]}`
+	deleteIndex  = `{"TableName":"Tab","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"by-x"}}]}`
+	queryIndex   = `{"TableName":"Tab","IndexName":"by-x","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}%s}`
+)
+
+// indexed are how many items a query of the index has, by pages, and no answer that
+// shows what is hidden.
+func indexed(t testing.TB, d doer) int {
+	t.Helper()
+	n, start := 0, `,"Limit":60`
+	for {
+		m := must(t, d, "Query", fmt.Sprintf(queryIndex, start))
+		if shown := jsonOf(t, m); strings.Contains(shown, "evenkeel.") {
+			t.Fatal(shown)
+		}
+		n += len(m["Items"].([]any))
+		if m["LastEvaluatedKey"] == nil {
+			return n
+		}
+		start = `,"Limit":60,"ExclusiveStartKey":` + jsonOf(t, m["LastEvaluatedKey"])
+	}
+}
+
+// whenActive waits until the index is filled by the store.
+func whenActive(t testing.TB, d doer) {
+	t.Helper()
+	for {
+		if shown := jsonOf(t, must(t, d, "DescribeTable", `{"TableName":"Tab"}`)); !strings.Contains(shown, `"IndexStatus":"CREATING"`) {
+			return
+		}
+	}
+}
+
+// A sharded index is added to a table with items, plain or sharded, by its tag and
+// then an UpdateTable; and made again after it was deleted.
+func TestShardedIndexOfATableWithItems(t *testing.T) {
+	for name, create := range map[string]string{"plain": plainTable + "}", "sharded": shardedTable} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, 4)
+			must(t, s, "CreateTable", create)
+			for i := range 300 {
+				must(t, s, "PutItem", putTab(fmt.Sprint("k", i%7), fmt.Sprint(i)))
+			}
+			must(t, s, "TagResource", declareIndex)
+			must(t, s, "TagResource", declareIndex) // as a client that tries again
+			if m := jsonOf(t, must(t, s, "Scan", `{"TableName":"Tab"}`)); strings.Contains(m, "evenkeel.") {
+				t.Fatal(m)
+			}
+			for range 2 {
+				must(t, s, "UpdateTable", createIndex)
+				whenActive(t, s)
+				physical := jsonOf(t, must(t, s.store, "DescribeTable", `{"TableName":"Tab"}`))
+				if !strings.Contains(physical, `"KeySchema":[{"AttributeName":"evenkeel.s.by-x","KeyType":"HASH"},{"AttributeName":"x","KeyType":"HASH"}]`) {
+					t.Errorf("the physical table is %s", physical)
+				}
+				if shown := jsonOf(t, must(t, s, "DescribeTable", `{"TableName":"Tab"}`)); strings.Contains(shown, "evenkeel.") {
+					t.Error(shown)
+				}
+				for who, r := range map[string]doer{"the door": s, "after a restart": again(t, s.store, 4)} {
+					if n := indexed(t, r); n != 300 {
+						t.Errorf("%s: the index has %d of 300 items", who, n)
+					}
+				}
+				s.store.took()
+				must(t, s, "Query", fmt.Sprintf(queryIndex, ""))
+				if asked, _ := s.store.took(); asked["Query"] < 4 {
+					t.Errorf("a query of 4 shards took %v", asked)
+				}
+				must(t, s, "TagResource", declareIndex)
+				fails(t, s, exception.Validation, "index by-x exists", "TagResource", strings.ReplaceAll(declareIndex, "=4", "=5"))
+				must(t, s, "UpdateTable", deleteIndex)
+			}
+			fails(t, s, exception.Validation, "declared with another layout, of 4 shards", "TagResource", strings.ReplaceAll(declareIndex, "=4", "=5"))
+			fails(t, s, exception.Validation, "is kept", "UntagResource", `{"ResourceArn":"`+tabARN+`","TagKeys":["write-sharding.index.by-x"]}`)
+			fails(t, s, exception.Validation, "is not known", "TagResource", strings.ReplaceAll(declareIndex, ".index.", ".indices."))
+			fails(t, s, exception.Validation, "strategy 'random'", "TagResource", strings.ReplaceAll(strings.ReplaceAll(declareIndex, "by-x", "other"), "shards", "strategy=random shards"))
+		})
+	}
+}
+
+// A plain index that has a name before it is declared is left as it is.
+func TestDeclaringAnIndexThatExists(t *testing.T) {
+	s := start(t, 4)
+	must(t, s, "CreateTable", plainTable+"}")
+	must(t, s, "UpdateTable", createIndex)
+	whenActive(t, s)
+	fails(t, s, exception.Validation, "index by-x exists", "TagResource", declareIndex)
+	must(t, s, "PutItem", putTab("k", "a"))
+	if n := indexed(t, s); n != 1 {
+		t.Errorf("the index has %d items", n)
+	}
+	fails(t, s, exception.ResourceNotFound, "not found", "TagResource", strings.ReplaceAll(declareIndex, "/Tab", "/None"))
+}
+
+// halting fails once it has filled so many items.
+type halting struct {
+	*recorder
+	left atomic.Int64
+}
+
+func (h *halting) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	if _, ok := q.(*api.UpdateItem); ok && h.left.Add(-1) < 0 {
+		return exception.New(exception.InternalServerError, "it is halted")
+	}
+	return h.recorder.Answer(ctx, q, use)
+}
+
+// An index whose items do not all have their shards cannot be made; another attempt,
+// of another door, goes on.
+func TestFillingAnIndexGoesOn(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", shardedTable)
+	for i := range 50 {
+		must(t, s, "PutItem", putTab("k", fmt.Sprint(i)))
+	}
+	store := &halting{recorder: s.store}
+	store.left.Store(20)
+	r := again(t, store, 1)
+	fails(t, r, exception.InternalServerError, "", "TagResource", declareIndex)
+	fails(t, r, exception.Validation, "do not all have their shards", "UpdateTable", createIndex)
+	store.left.Store(1_000_000)
+	next := again(t, store, 1)
+	fails(t, next, exception.Validation, "do not all have their shards", "UpdateTable", createIndex)
+	s.store.took()
+	must(t, next, "TagResource", declareIndex)
+	if asked, _ := s.store.took(); asked["UpdateItem"] != 30 {
+		t.Errorf("the second attempt filled %d items", asked["UpdateItem"])
+	}
+	must(t, next, "UpdateTable", createIndex)
+	whenActive(t, next)
+	if n := indexed(t, next); n != 50 {
+		t.Errorf("the index has %d of 50 items", n)
+	}
+}
+
+// While an index is declared through one door, others write: no item is missing in it.
+func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
+	store := start(t, 1).store
+	doors := []*Router{doorOn(t, store, 4*short), doorOn(t, store, 4*short)}
+	must(t, doors[0], "CreateTable", plainTable+"}")
+	stop := make(chan struct{})
+	var wrote atomic.Int64
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := do(doors[w%2], "PutItem", putTab(fmt.Sprint("w", w), fmt.Sprint(i))); err != nil {
+					t.Error(err)
+					return
+				}
+				wrote.Add(1)
+			}
+		})
+	}
+	for wrote.Load() < 200 {
+	}
+	must(t, doors[0], "TagResource", declareIndex)
+	must(t, doors[0], "UpdateTable", createIndex)
+	whenActive(t, doors[0])
+	close(stop)
+	all.Wait()
+	for i, r := range doors {
+		if n := indexed(t, r); n != int(wrote.Load()) {
+			t.Errorf("door %d: the index has %d of %d items", i, n, wrote.Load())
+		}
+	}
+}

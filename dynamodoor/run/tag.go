@@ -1,0 +1,82 @@
+package run
+
+import (
+	"context"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+)
+
+// Tags are the store's, but for what they say of sharding: of a table that exists,
+// that it was sharded by hand (adopt.go), or how an index will be that is yet to be
+// made (index.go).
+
+// tag carries out a TagResource.
+func (r *Router) tag(ctx context.Context, q *api.TagResource, use func(api.Response) error) error {
+	e, err := r.sharded(q.ARN)
+	if err != nil {
+		return err
+	}
+	// What is declared is kept, and the request's memory ends with it.
+	name := strings.Clone(simpleName(q.ARN))
+	keys, values := make([]string, len(q.Tags)), make(map[string]string, len(q.Tags))
+	for i, t := range q.Tags {
+		keys[i] = strings.Clone(t.Key)
+		values[keys[i]] = strings.Clone(t.Value)
+	}
+	own, indexes, err := plan.ShardingTags(name, keys)
+	switch {
+	case err != nil:
+		return err
+	case own && len(indexes) > 0:
+		return exception.Invalid("a table is adopted by its tag %s in a request without tags of indexes; an adopted table has no sharded indexes", plan.Tag)
+	case own:
+		return r.adoptTagged(ctx, q, e, name, values[plan.Tag], use)
+	case len(indexes) > 0:
+		declared := make(map[string]string, len(indexes))
+		for _, ix := range indexes {
+			declared[ix] = values[plan.IndexTagPrefix+ix]
+		}
+		return r.declareIndexes(ctx, q, e, name, declared, use)
+	}
+	return r.backend.Answer(ctx, q, use)
+}
+
+// untag carries out an UntagResource. Without its tag an adopted table is a plain one
+// again.
+func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.Response) error) error {
+	e, err := r.sharded(q.ARN)
+	if err != nil {
+		return err
+	}
+	name := simpleName(q.ARN)
+	own, indexes, err := plan.ShardingTags(name, q.Keys)
+	switch {
+	case err != nil:
+		return err
+	case len(indexes) > 0 && e != nil && e.Indexes[indexes[0]] != nil:
+		return plan.IndexTagStays(name, indexes[0])
+	case !own || e == nil:
+		return r.backend.Answer(ctx, q, use)
+	case e.Suffix == nil:
+		return plan.Settled(name)
+	}
+	err = r.backend.Answer(ctx, q, ignore)
+	if is(err, exception.UnknownOperation) && len(q.Keys) == 1 {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.leave(ctx, e); err != nil {
+		return err
+	}
+	if err := r.wait(ctx, r.grace()); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}
+
+func ignore(api.Response) error { return nil }
