@@ -3,6 +3,7 @@ package engine
 import (
 	"unicode/utf8"
 
+	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/engine/capacity"
@@ -59,10 +60,14 @@ func (e *Engine) partitionRows(t *table) ([]system.Row, error) {
 	l := e.limits
 	limits := l.limits.WithDefaults()
 	now := l.clock()
+	model, mode := l.model(t), ddl.PayPerRequest
+	if !model.Settings().OnDemand {
+		mode = ddl.Provisioned
+	}
 	var all []system.Row
-	for i, p := range l.model(t).Map(now) {
+	for i, p := range model.Map(now) {
 		out := system.Partition{
-			Keyspace: t.Keyspace, Table: t.Name, Number: i + 1, Share: p.Share, Bytes: p.Bytes, Since: p.Born.UnixMilli(),
+			Keyspace: t.Keyspace, Table: t.Name, Number: i + 1, Mode: mode, Share: p.Share, Bytes: p.Bytes, Since: p.Born.UnixMilli(),
 			Read: useOf(p.Read), Write: useOf(p.Write), MaxRead: limits.Partition.Read, MaxWrite: limits.Partition.Write,
 			SplitAfter: max(-1, limits.SplitAfter.Seconds()),
 		}

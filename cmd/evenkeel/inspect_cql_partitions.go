@@ -23,7 +23,7 @@ func cqlPartitions(t *schema.Table, partitions []live.Partition) *api.Partitions
 	}
 	first := &partitions[0]
 	r := &api.PartitionsResponse{
-		TableName: live.Address{Keyspace: t.Keyspace, Table: t.Name}.Name(), BillingMode: "PAY_PER_REQUEST",
+		TableName: live.Address{Keyspace: t.Keyspace, Table: t.Name}.Name(), BillingMode: first.Mode,
 		PartitionReadUnits: first.MaxRead, PartitionWriteUnits: first.MaxWrite, SplitAfterSeconds: first.SplitAfter.Seconds(),
 	}
 	for i := range partitions {

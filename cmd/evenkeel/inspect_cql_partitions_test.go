@@ -33,7 +33,7 @@ func TestCQLPartitions(t *testing.T) {
 		PartitionKey: []*schema.Column{column("z", value.Text), column("a", value.Int), column("b", value.Blob)},
 	}
 	from, least := int64(1)<<62, int64(-1)<<63
-	one := live.Partition{Number: 1, MaxRead: 3000, MaxWrite: 1000, SplitAfter: -time.Second, Share: 0.5, Keys: []live.PartitionKey{{Values: []string{`x "y"`, "-7", "0x00ff"}, Units: 2, Throttled: 3}}, KeyCount: 9, More: true}
+	one := live.Partition{Number: 1, Mode: "PAY_PER_REQUEST", MaxRead: 3000, MaxWrite: 1000, SplitAfter: -time.Second, Share: 0.5, Keys: []live.PartitionKey{{Values: []string{`x "y"`, "-7", "0x00ff"}, Units: 2, Throttled: 3}}, KeyCount: 9, More: true}
 	two := live.Partition{
 		Number: 2, From: &from, FromKey: []string{"x", "1", "0x", "4"}, FromClustering: []string{"2020-07-09T00:00:00.000Z"},
 		Keys: []live.PartitionKey{{Values: []string{"x", "1", "0x", "4"}}, {Values: []string{"other", "2", "0x0a", "12"}}}, Write: live.PartitionUse{ThrottledTotal: 1},

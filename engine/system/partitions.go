@@ -16,7 +16,7 @@ const partitionsDefinition = "system_views." + PartitionsTable + ": keyspace_nam
 	"bytes bigint; from_clustering frozen<list<text>>; from_key frozen<list<text>>; from_token bigint; key_count int; " +
 	"keys frozen<list<frozen<tuple<frozen<list<text>>, double, bigint>>>>; max_read_units double; max_write_units double; more_keys boolean; " +
 	"read_units double; read_units_total double; reads_throttled double; reads_throttled_total bigint; share double; since timestamp; " +
-	"split_after_seconds double; " +
+	"split_after_seconds double; throughput_mode text; " +
 	"write_units double; write_units_total double; writes_throttled double; writes_throttled_total bigint"
 
 // Partition is a row of PartitionsTable. Keys and clusterings are text, value by
@@ -29,6 +29,7 @@ type Partition struct {
 	FromKey        []string
 	FromClustering []string
 
+	Mode              string // PROVISIONED or PAY_PER_REQUEST, the table's
 	Share             float64
 	Bytes             int64
 	Since             int64 // milliseconds since 1970
@@ -59,7 +60,7 @@ type KeyUse struct {
 func (p *Partition) Row() Row {
 	r := Row{
 		"keyspace_name": []byte(p.Keyspace), "table_name": []byte(p.Table), "partition": integer(p.Number),
-		"share": double(p.Share), "bytes": long(p.Bytes), "since": long(p.Since),
+		"throughput_mode": []byte(p.Mode), "share": double(p.Share), "bytes": long(p.Bytes), "since": long(p.Since),
 		"key_count": integer(p.KeyCount), "more_keys": boolean(p.More),
 		"max_read_units": double(p.MaxRead), "max_write_units": double(p.MaxWrite), "split_after_seconds": double(p.SplitAfter),
 		"read_units": double(p.Read.Units), "read_units_total": double(p.Read.UnitsTotal), "reads_throttled": double(p.Read.Throttled), "reads_throttled_total": long(p.Read.ThrottledTotal),

@@ -63,7 +63,7 @@ func TestPartition(t *testing.T) {
 	token := int64(-1)
 	use := Use{1, 2, 3, 4}
 	r := (&Partition{
-		Keyspace: "k", Table: "t", Number: 1, From: &token, FromKey: []string{"a"}, FromClustering: []string{"b", "c"},
+		Keyspace: "k", Table: "t", Number: 1, Mode: "PROVISIONED", From: &token, FromKey: []string{"a"}, FromClustering: []string{"b", "c"},
 		Read: use, Write: use, Keys: []KeyUse{{[]string{"a", "b"}, 1, 2}, {[]string{"c"}, 3, 4}},
 	}).Row()
 	for name, c := range table.Columns {

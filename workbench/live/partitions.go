@@ -17,6 +17,7 @@ import (
 // engine has them that keeps the limits of Amazon Keyspaces.
 type Partition struct {
 	Number int
+	Mode   string // the table's: PROVISIONED or PAY_PER_REQUEST
 	From   *int64 // the token that it begins at; nil in the first one
 	// Where it begins in the midst of a token: a whole partition key, and as much of a
 	// clustering as there is.
@@ -92,7 +93,7 @@ func partitionOf(r catalog.Row) (Partition, error) {
 		return PartitionUse{Units: double(one + "_units"), UnitsTotal: double(one + "_units_total"), Throttled: double(many + "_throttled"), ThrottledTotal: integer(r[many+"_throttled_total"])}
 	}
 	p := Partition{
-		Number: int(integer(r["partition"])), Share: double("share"), Bytes: integer(r["bytes"]), Since: time.UnixMilli(integer(r["since"])).UTC(),
+		Number: int(integer(r["partition"])), Mode: string(r["throughput_mode"]), Share: double("share"), Bytes: integer(r["bytes"]), Since: time.UnixMilli(integer(r["since"])).UTC(),
 		Read: use("read", "reads"), Write: use("write", "writes"), MaxRead: double("max_read_units"), MaxWrite: double("max_write_units"),
 		SplitAfter: time.Duration(double("split_after_seconds") * float64(time.Second)),
 		KeyCount:   int(integer(r["key_count"])), More: string(r["more_keys"]) == "\x01",
