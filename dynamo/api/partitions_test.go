@@ -23,3 +23,16 @@ func TestKeyTexts(t *testing.T) {
 		}
 	}
 }
+
+func FuzzKeyTexts(f *testing.F) {
+	for _, s := range []string{`{"a":{"S":"x"},"b":{"N":"1"}}`, `{"a":{"L":[{"S":"x"}]}}`, `{"a":{"M":{"b":{"NULL":true}}}}`, `{`, `[]`, `"x"`, `{}{}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, key []byte) {
+		for _, text := range KeyTexts(key) {
+			if len(text) > 8*len(key)+8 {
+				t.Errorf("%q has %q", key, text)
+			}
+		}
+	})
+}

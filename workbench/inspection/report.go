@@ -313,7 +313,7 @@ func KeyValues(t *schema.Table, key [][]byte) []KeyValue {
 }
 
 func valueText(t *value.Type, v []byte) string {
-	if text, ok := t.Text(v); ok {
+	if text, ok := t.Text(v); ok && t.Kind != value.Blob {
 		return text
 	}
 	return string(t.Format(nil, v))

@@ -17,6 +17,11 @@
 // fails for a reason that may pass (a lost connection, a timeout, an overloaded
 // node) is asked for again, some times, before that is an error.
 //
+// # Partitions that take so much
+//
+// An embedded engine that keeps the limits of Amazon Keyspaces tells which partitions
+// a table has for them (Partitions), in a virtual table; other stores have none.
+//
 // # A table as rows
 //
 // Rows reads the table once, as far as it is wanted, and keeps what came in an
