@@ -23,7 +23,8 @@
 //     most 1.5 N rows or P/8 more.
 //  3. It asks 1.3 shards for each shard in the median, each counted as often as it is
 //     asked, where P + 2N rows allow that: for P ≤ 2N², about. It takes two rounds
-//     then, or three.
+//     then, or three. With Few it takes one round where there are fewer rows than a
+//     page, and more requests where there are not.
 //  4. It terminates for every Feed that obeys the fetch's bounds, and Feed
 //     refuses rows that do not.
 //

@@ -173,6 +173,29 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// TestFew reads partitions that are shorter than a page as they are read that are
+// expected to be: each shard is asked once, and none waits for another.
+func TestFew(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct{ p, n int }{{256, 10}, {256, 16}, {100, 50}, {5000, 50}, {5000, 200}} {
+		rounds := map[bool]int{}
+		for _, few := range []bool{false, true} {
+			w := even(rnd, c.n, c.p/10)
+			r, page, more := w.run(t, Options[int]{Shards: ids(c.n), Page: c.p, Seed: rnd.Uint64(), Few: few}, 32, rnd)
+			if len(page) != c.p/10 || more {
+				t.Fatalf("P=%d N=%d: %d rows, more %v", c.p, c.n, len(page), more)
+			}
+			rounds[few] = r.Stats().Rounds
+			if few && r.Stats().Requests != c.n {
+				t.Errorf("P=%d N=%d: %+v", c.p, c.n, r.Stats())
+			}
+		}
+		if rounds[true] != 1 || rounds[false] < 2 {
+			t.Errorf("P=%d N=%d: rounds %v", c.p, c.n, rounds)
+		}
+	}
+}
+
 // TestExact reads all pages of arbitrary worlds, skewed and sparse ones among
 // them, and compares them with the sorted union.
 func TestExact(t *testing.T) {
