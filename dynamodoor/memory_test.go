@@ -3,7 +3,10 @@ package dynamodoor
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -174,5 +177,73 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	w := httptest.NewRecorder()
 	if ask(d, "Scan", strings.NewReader(`"long"`), w); w.Code != http.StatusOK || w.Body.Len() != 3<<19 {
 		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+// Who announces a body that is too long and waits for the answer gets it; what breaks
+// off is not too long.
+func TestBodiesThatAreNotRead(t *testing.T) {
+	_, _, _, base, _ := serve(t)
+	for _, c := range []struct {
+		headers, body string
+		end           bool // the client sends no more
+		want          string
+	}{
+		{"Content-Length: 999999999\r\n", "{", false, "413 "},
+		{"Content-Length: 999999999\r\nExpect: 100-continue\r\n", "", false, "413 "},
+		{"Content-Length: 100\r\n", "{", true, "400 "},
+		{"Transfer-Encoding: chunked\r\n", "no chunk\r\n", false, "400 "},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\n%s\r\n%s", c.headers, c.body)
+		if c.end {
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}
+		answer := make([]byte, 13)
+		if _, err := io.ReadFull(conn, answer); err != nil || string(answer) != "HTTP/1.1 "+c.want {
+			t.Errorf("%q: %q, %v, not %s", c.headers, answer, err, c.want)
+		}
+		_ = conn.Close()
+	}
+}
+
+// stalling is a store that answers when the client has hung up.
+type stalling struct{ begun chan struct{} }
+
+func (stalling) Has(string) bool { return true }
+
+func (s stalling) Do(ctx context.Context, operation string, _, dst []byte) ([]byte, error) {
+	close(s.begun)
+	<-ctx.Done()
+	return dst, fmt.Errorf("%s: %w", operation, ctx.Err())
+}
+
+// A client that hangs up is no error of the door's.
+func TestHangingUpIsNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	store := stalling{make(chan struct{})}
+	d, err := New(Options{Store: store, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", "/", strings.NewReader("{}"))
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Query")
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Authorization", signed)
+	r.Header.Set("X-Amz-Date", "20260101T000000Z")
+	ended := make(chan struct{})
+	go func() {
+		d.ServeHTTP(httptest.NewRecorder(), r)
+		close(ended)
+	}()
+	<-store.begun
+	hangUp()
+	if <-ended; log.Len() > 0 {
+		t.Errorf("%s", &log)
 	}
 }

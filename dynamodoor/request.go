@@ -2,6 +2,7 @@ package dynamodoor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,16 +68,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var h held
 	defer h.release()
 	if err := d.read(x, r, &h); err != nil {
-		d.refused.Add(1)
-		w.Header()["Connection"] = []string{"close"} // what is left of the body is not its request
-		if err == errNoRoom {
-			w.Header()["x-amzn-RequestId"] = []string{x.requestID()}
-			send(w, r, errNoRoom.Status(), contentType, errNoRoom.AppendJSON(x.answer[:0]))
-		} else {
-			w.WriteHeader(http.StatusRequestEntityTooLarge)
-		}
-		// Who is still sending does not see the answer of a connection that is cut off.
-		_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
+		d.unread(w, r, x, err)
 		return
 	}
 	header := w.Header()
@@ -123,7 +115,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if err != nil {
 		e := exception.Of(err)
-		if e.Kind == exception.InternalServerError && e.Raw == nil {
+		gone := r.Context().Err() != nil // the client has hung up, and that is why
+		if e.Kind == exception.InternalServerError && e.Raw == nil && !gone {
 			d.options.Log.Error("dynamodb", "operation", operation, "error", err)
 		}
 		status = e.Status()
@@ -132,13 +125,34 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, r, status, content, x.answer)
 }
 
+// unread answers a request whose body could not be read.
+func (d *Door) unread(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
+	d.refused.Add(1)
+	w.Header()["Connection"] = []string{"close"} // what is left of the body is not its request
+	switch {
+	case errors.Is(err, errNoRoom):
+		w.Header()["x-amzn-RequestId"] = []string{x.requestID()}
+		send(w, r, errNoRoom.Status(), contentType, errNoRoom.AppendJSON(x.answer[:0]))
+	case errors.Is(err, errTooLong):
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	default: // it breaks off, or its chunks are none
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	// Who waits for the answer before sending on gets it; who is still sending does not
+	// see the answer of a connection that is cut off.
+	_ = http.NewResponseController(w).Flush()
+	_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
+}
+
+var errTooLong = errors.New("the body is too long")
+
 // read reads the body; the error is that it is too long, or cut off, or that there is
 // no room for it.
 func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 	x.body = x.body[:0]
 	most := d.options.MaxBody
 	if r.ContentLength > most {
-		return fmt.Errorf("a body of %d bytes", r.ContentLength)
+		return errTooLong
 	}
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
@@ -152,7 +166,7 @@ func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 		n, err := r.Body.Read(x.body[len(x.body):cap(x.body)])
 		x.body = x.body[:len(x.body)+n]
 		if int64(len(x.body)) > most {
-			return fmt.Errorf("a body of more than %d bytes", most)
+			return errTooLong
 		}
 		if err == io.EOF {
 			return nil
