@@ -231,7 +231,22 @@ func is(err error, k exception.Kind) bool {
 // All returns all entries; none where there is no catalogue yet.
 func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
 	var all []*Entry
-	request := map[string]any{"TableName": Table, "ConsistentRead": true}
+	err := c.scan(ctx, map[string]any{"TableName": Table, "ConsistentRead": true}, func(i *item) error {
+		if isStream(i.Table.S) {
+			return nil
+		}
+		e, err := i.entry()
+		all = append(all, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// scan visits the items that a Scan has; none where there is no catalogue yet.
+func (c *Catalog) scan(ctx context.Context, request map[string]any, visit func(*item) error) error {
 	for {
 		var page struct {
 			Items            []item
@@ -239,22 +254,17 @@ func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
 		}
 		if err := c.call(ctx, "Scan", request, &page); err != nil {
 			if is(err, exception.ResourceNotFound) {
-				return nil, nil
+				return nil
 			}
-			return nil, err
+			return err
 		}
 		for i := range page.Items {
-			if isStream(page.Items[i].Table.S) {
-				continue
+			if err := visit(&page.Items[i]); err != nil {
+				return err
 			}
-			e, err := page.Items[i].entry()
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, e)
 		}
 		if page.LastEvaluatedKey == nil {
-			return all, nil
+			return nil
 		}
 		request["ExclusiveStartKey"] = page.LastEvaluatedKey
 	}

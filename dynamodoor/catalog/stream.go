@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -38,30 +37,11 @@ func (c *Catalog) Stream(ctx context.Context, stream string) (*Entry, error) {
 
 // Prune forgets streams that can no longer be read.
 func (c *Catalog) Prune(ctx context.Context) error {
-	request := map[string]any{
+	return c.scan(ctx, map[string]any{
 		"TableName": Table, "FilterExpression": "contains(#t, :slash) AND #s < :before",
 		"ExpressionAttributeNames":  map[string]string{"#t": "table", "#s": "started"},
 		"ExpressionAttributeValues": map[string]any{":slash": text{"/"}, ":before": number(c.now().Add(-streamsLast).UnixMilli())},
-	}
-	for {
-		var page struct {
-			Items            []item
-			LastEvaluatedKey json.RawMessage
-		}
-		if err := c.call(ctx, "Scan", request, &page); err != nil {
-			if is(err, exception.ResourceNotFound) {
-				return nil
-			}
-			return err
-		}
-		for i := range page.Items {
-			if err := c.call(ctx, "DeleteItem", map[string]any{"TableName": Table, "Key": map[string]any{"table": page.Items[i].Table}}, nil); err != nil {
-				return err
-			}
-		}
-		if page.LastEvaluatedKey == nil {
-			return nil
-		}
-		request["ExclusiveStartKey"] = page.LastEvaluatedKey
-	}
+	}, func(i *item) error {
+		return c.call(ctx, "DeleteItem", map[string]any{"TableName": Table, "Key": map[string]any{"table": i.Table}}, nil)
+	})
 }

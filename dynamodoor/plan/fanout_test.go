@@ -54,7 +54,7 @@ func (s *store) create(t *testing.T, name string, sort attribute.Kind, n int) {
 		if declared == nil {
 			return nil
 		}
-		table, err := plan.NewTable(name, r.(*api.TableResponse).Table, declared.Hash, declared.Layout)
+		table, err := plan.Open(plan.Spec{Name: name, Physical: r.(*api.TableResponse).Table, Hash: declared.Hash, Layout: declared.Layout})
 		s.tables[name] = table
 		return err
 	})

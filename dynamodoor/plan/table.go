@@ -51,12 +51,6 @@ type Spec struct {
 	Filling  map[string]bool // of Indexes, those in which items may have no shard yet
 }
 
-// NewTable returns the table that a physical one holds, in a layout. hash is the
-// logical partition key, which the physical table does not define.
-func NewTable(name string, physical *schema.Table, hash schema.Definition, layout *shard.Layout) (*Table, error) {
-	return Open(Spec{Name: name, Physical: physical, Hash: hash, Layout: layout})
-}
-
 // Open returns the table that a physical one holds.
 func Open(s Spec) (*Table, error) {
 	t := &Table{Physical: s.Physical.Name, Layout: s.Layout, suffix: s.Suffix, hash: s.Hash}

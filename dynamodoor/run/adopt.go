@@ -22,14 +22,14 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 	a, err := plan.ParseAdoption(name, value)
 	switch {
 	case e != nil && e.Suffix == nil:
-		return plan.Settled(name)
+		return r.toldOf(ctx, name, plan.Settled(name))
 	case err != nil:
 		return err
 	case e == nil:
 		return r.adopt(ctx, q, name, a, use)
 	}
 	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
-		return exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag)
+		return r.toldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
 	}
 	if err := r.wait(ctx, r.grace()-r.now().Sub(e.Started)); err != nil {
 		return err
@@ -40,18 +40,16 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 // adopt adopts a table. The tag is set first, and the items are read, as the client,
 // who must have the right to both.
 func (r *Router) adopt(ctx context.Context, q *api.TagResource, name string, a *plan.Adoption, use func(api.Response) error) error {
-	physical, err := r.physical(ctx, name)
+	physical, err := r.taggable(ctx, nil, name)
 	switch {
 	case err != nil:
 		return err
 	case physical == nil:
 		return r.backend.Answer(ctx, q, use)
-	case isPhysical(physical):
-		return orphan(name)
 	}
 	t, err := a.Table(physical)
 	if err != nil {
-		return r.permitted(ctx, &api.Scan{Read: api.Read{Table: name}}, err)
+		return r.toldOf(ctx, name, err)
 	}
 	err = r.backend.Answer(ctx, q, ignore)
 	if err != nil && !is(err, exception.UnknownOperation) { // not every endpoint has tags

@@ -29,22 +29,18 @@ const settles = time.Second
 // declareIndexes declares sharded indexes that are yet to be made; e is the table's
 // entry, nil of a plain one.
 func (r *Router) declareIndexes(ctx context.Context, q *api.TagResource, e *entry, name string, tags map[string]string, use func(api.Response) error) error {
-	physical, err := r.physical(ctx, name)
+	physical, err := r.taggable(ctx, e, name)
 	switch {
 	case err != nil:
 		return err
 	case physical == nil:
 		return r.backend.Answer(ctx, q, use)
-	case e == nil && isPhysical(physical):
-		return orphan(name)
 	case e != nil && e.Suffix != nil:
-		return exception.Invalid("table %s was sharded by hand: an adopted table has no sharded indexes", name)
-	case e != nil && e.wrong != nil:
-		return e.wrong
+		return r.toldOf(ctx, name, exception.Invalid("table %s was sharded by hand: an adopted table has no sharded indexes", name))
 	}
 	next, err := declared(e, name, physical, tags)
 	if err != nil {
-		return r.permitted(ctx, &api.Scan{Read: api.Read{Table: name}}, err)
+		return r.toldOf(ctx, name, err)
 	}
 	// As the client, who must have the right to it, as to what follows.
 	if err := r.backend.Answer(ctx, q, ignore); err != nil && !is(err, exception.UnknownOperation) {

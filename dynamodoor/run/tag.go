@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
 
@@ -44,6 +45,27 @@ func (r *Router) tag(ctx context.Context, q *api.TagResource, use func(api.Respo
 	return r.backend.Answer(ctx, q, use)
 }
 
+// taggable describes the table that a tag is to say something of, whose entry is e;
+// nil where there is none, as the store tells. Errors are the client's.
+func (r *Router) taggable(ctx context.Context, e *entry, name string) (*schema.Table, error) {
+	physical, err := r.physical(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case physical != nil && e == nil && isPhysical(physical):
+		return nil, r.toldOf(ctx, name, orphan(name))
+	case e != nil && e.wrong != nil:
+		return nil, r.toldOf(ctx, name, e.wrong)
+	}
+	return physical, nil
+}
+
+// toldOf is what is wrong with a request about a table, for a client that may read
+// it, and the store's refusal for others.
+func (r *Router) toldOf(ctx context.Context, name string, err error) error {
+	return r.permitted(ctx, &api.Scan{Read: api.Read{Table: name}}, err)
+}
+
 // untag carries out an UntagResource. Without its tag an adopted table is a plain one
 // again.
 func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.Response) error) error {
@@ -57,11 +79,11 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	case err != nil:
 		return err
 	case len(indexes) > 0 && e != nil && e.Indexes[indexes[0]] != nil:
-		return plan.IndexTagStays(name, indexes[0])
+		return r.toldOf(ctx, name, plan.IndexTagStays(name, indexes[0]))
 	case !own || e == nil:
 		return r.backend.Answer(ctx, q, use)
 	case e.Suffix == nil:
-		return plan.Settled(name)
+		return r.toldOf(ctx, name, plan.Settled(name))
 	}
 	err = r.backend.Answer(ctx, q, ignore)
 	if is(err, exception.UnknownOperation) && len(q.Keys) == 1 {
