@@ -121,6 +121,10 @@ func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		inner.Body = http.NoBody
 	} else {
 		defer r.Body.Close()
+		if r.ContentLength == 0 && r.Body != http.NoBody { // which of a client's request says that it is not known
+			inner = r.WithContext(r.Context())
+			inner.ContentLength = -1
+		}
 	}
 	w := &recorder{header: make(http.Header), status: http.StatusOK}
 	t.door.ServeHTTP(w, inner)
