@@ -177,12 +177,21 @@ func TestNoRightsByPooling(t *testing.T) {
 	}
 	for i, q := range requests {
 		if q[0] == "DeleteTable" {
-			// What is wrong with a statement tells of the table's key.
-			for _, wrong := range []string{"SELECT * FROM Tab WHERE h = 1", "UPDATE Tab SET x = 1 WHERE h = 'a'", "DELETE FROM Tab WHERE r = 'a'"} {
-				if status, text := bob.do(t, "ExecuteStatement", `{"Statement":"`+wrong+`"}`); status != 400 || !strings.Contains(text, "UnrecognizedClientException") {
+			// What is wrong with a statement tells of the table's key, and with a tag of
+			// how it is sharded.
+			const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/Tab"`
+			for _, wrong := range [][2]string{
+				{"ExecuteStatement", `{"Statement":"SELECT * FROM Tab WHERE h = 1"}`},
+				{"ExecuteStatement", `{"Statement":"UPDATE Tab SET x = 1 WHERE h = 'a'"}`},
+				{"ExecuteStatement", `{"Statement":"DELETE FROM Tab WHERE r = 'a'"}`},
+				{"TagResource", `{` + arn + `,"Tags":[{"Key":"write-sharding","Value":"adopt=suffix shards=3"}]}`},
+				{"TagResource", `{` + arn + `,"Tags":[{"Key":"write-sharding.index.i","Value":"strategy=random shards=3"}]}`},
+				{"UntagResource", `{` + arn + `,"TagKeys":["write-sharding"]}`},
+			} {
+				if status, text := bob.do(t, wrong[0], wrong[1]); status != 400 || !strings.Contains(text, "UnrecognizedClientException") {
 					t.Errorf("bob is told of %s: %d %s", wrong, status, text)
 				}
-				if status, text := alice.do(t, "ExecuteStatement", `{"Statement":"`+wrong+`"}`); status != 400 || !strings.Contains(text, "ValidationException") {
+				if status, text := alice.do(t, wrong[0], wrong[1]); status != 400 || !strings.Contains(text, "ValidationException") {
 					t.Errorf("alice is not told of %s: %d %s", wrong, status, text)
 				}
 			}
