@@ -201,7 +201,7 @@ func (c *Catalog) apply(ctx context.Context, cql string, values ...[]byte) (bool
 	if err != nil {
 		return false, wrap("write the catalogue", err)
 	}
-	return len(rows) == 1 && boolean(rows[0]["[applied]"]), nil
+	return len(rows) == 1 && rows[0].Bool("[applied]"), nil
 }
 
 const whereKey = " WHERE keyspace_name = ? AND table_name = ?"

@@ -112,7 +112,7 @@ func readEntry(r Row) (*Entry, error) {
 	if b := r["started_at"]; len(b) == 8 {
 		e.Started = time.UnixMilli(int64(binary.BigEndian.Uint64(b)))
 	}
-	o := map[string]string{"shards": strconv.Itoa(integer(r["shards"]))}
+	o := map[string]string{"shards": strconv.FormatInt(r.Int("shards"), 10)}
 	for _, name := range []string{"strategy", "by", "hash", "column"} {
 		if b, ok := r[name]; ok {
 			o[name] = string(b)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -18,7 +19,7 @@ type Session interface {
 
 // Row is the cells of a row by the names of their columns; those that are null
 // are absent.
-type Row map[string][]byte
+type Row = schema.Row
 
 // StoreSession is a Session over a store.
 type StoreSession struct {

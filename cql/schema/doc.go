@@ -5,8 +5,9 @@
 //
 //  1. Load makes of the rows of system_schema what the server knows: types
 //     resolved, key columns by position, the others by name, clustering order,
-//     options, dropped columns, indexes, views. What it cannot read it leaves out
-//     and names; no row makes it panic.
+//     options, dropped columns, indexes, views. A type that it does not know is an
+//     opaque one, a user-defined type that it cannot resolve an error; no row makes
+//     it panic.
 //  2. No function changes a snapshot that it was given, nor what is part of one:
 //     With, WithTable and the like share what stays the same.
 //

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,9 +25,11 @@ type Rows struct {
 	Views          []Row // system_schema.views
 }
 
-// Load makes the schema of these rows. What cannot be understood (a table with a
-// type that does not exist) is left out, and the error says so; the schema holds
-// all the rest.
+// Load makes the schema of these rows. The error is of a user-defined type that
+// cannot be resolved. What else is not understood is no error, since it must not
+// keep anyone from the rest: a column's type is an opaque custom one then, and a
+// table without a partition key, as one that is dropped while it is read, is left
+// out.
 func Load(rows Rows) (*Schema, error) {
 	l := loader{schema: &Schema{Keyspaces: map[string]*Keyspace{}}}
 	for _, r := range rows.Keyspaces {
@@ -36,12 +37,14 @@ func Load(rows Rows) (*Schema, error) {
 		l.schema.Keyspaces[name] = &Keyspace{
 			Name:          name,
 			Replication:   r.pairs("replication"),
-			DurableWrites: r.bool("durable_writes"),
+			DurableWrites: r.Bool("durable_writes"),
 			Tables:        map[string]*Table{},
 			Types:         map[string]*value.Type{},
 		}
 	}
-	l.types(rows.Types)
+	if err := l.types(rows.Types); err != nil {
+		return nil, err
+	}
 	l.columns, l.dropped, l.indexes = byTable(rows.Columns), byTable(rows.DroppedColumns), byTable(rows.Indexes)
 	for _, r := range rows.Tables {
 		l.table(r, r.text("table_name"), nil)
@@ -49,11 +52,11 @@ func Load(rows Rows) (*Schema, error) {
 	for _, r := range rows.Views {
 		l.table(r, r.text("view_name"), &View{
 			Base:       r.text("base_table_name"),
-			AllColumns: r.bool("include_all_columns"),
+			AllColumns: r.Bool("include_all_columns"),
 			Where:      r.text("where_clause"),
 		})
 	}
-	return l.schema, errors.Join(l.faults...)
+	return l.schema, nil
 }
 
 type tableName struct{ keyspace, table string }
@@ -70,15 +73,10 @@ func byTable(rows []Row) map[tableName][]Row {
 type loader struct {
 	schema                    *Schema
 	columns, dropped, indexes map[tableName][]Row
-	faults                    []error
-}
-
-func (l *loader) fault(err error, format string, args ...any) {
-	l.faults = append(l.faults, fmt.Errorf("load "+format+": %w", append(args, err)...))
 }
 
 // types resolves the user-defined types, each after those that it holds.
-func (l *loader) types(rows []Row) {
+func (l *loader) types(rows []Row) error {
 	type name struct{ keyspace, name string }
 	waiting := map[name]Row{}
 	for _, r := range rows {
@@ -88,19 +86,19 @@ func (l *loader) types(rows []Row) {
 	resolve = func(n name) (*value.Type, error) {
 		k := l.schema.Keyspaces[n.keyspace]
 		if k == nil {
-			return nil, fmt.Errorf("keyspace %s does not exist", n.keyspace)
+			return nil, nil
 		}
 		if t := k.Types[n.name]; t != nil {
 			return t, nil
 		}
 		r, ok := waiting[n]
 		if !ok {
-			return nil, fmt.Errorf("type %s does not exist, or holds itself", n.name)
+			return nil, fmt.Errorf("type %s is not defined", n.name)
 		}
 		delete(waiting, n) // one that is met again on the way down holds itself
 		fields, texts := r.texts("field_names"), r.texts("field_types")
 		if len(fields) != len(texts) {
-			return nil, fmt.Errorf("type %s has %d names for %d fields", n.name, len(fields), len(texts))
+			return nil, fmt.Errorf("type %s has %d fields of %d types", n.name, len(fields), len(texts))
 		}
 		elems := make([]*value.Type, len(texts))
 		for i, text := range texts {
@@ -108,7 +106,7 @@ func (l *loader) types(rows []Row) {
 				return resolve(name{n.keyspace, inner})
 			})
 			if err != nil {
-				return nil, fmt.Errorf("field %s of type %s: %w", fields[i], n.name, err)
+				return nil, err
 			}
 			elems[i] = t
 		}
@@ -116,39 +114,38 @@ func (l *loader) types(rows []Row) {
 		return k.Types[n.name], nil
 	}
 	for _, r := range rows {
-		n := name{r.text("keyspace_name"), r.text("type_name")}
-		if _, err := resolve(n); err != nil {
-			l.fault(err, "type %s.%s", n.keyspace, n.name)
+		if _, err := resolve(name{r.text("keyspace_name"), r.text("type_name")}); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 func (l *loader) table(r Row, name string, view *View) {
 	n := tableName{r.text("keyspace_name"), name}
 	k := l.schema.Keyspaces[n.keyspace]
 	if k == nil {
-		l.fault(errors.New("the keyspace does not exist"), "table %s.%s", n.keyspace, n.table)
 		return
 	}
-	resolve := func(name string) (*value.Type, error) { return k.Types[name], nil }
+	typeOf := func(text string) *value.Type {
+		t, err := value.ParseType(text, func(name string) (*value.Type, error) { return k.Types[name], nil })
+		if err != nil {
+			return value.CustomOf(strings.Trim(text, "'"))
+		}
+		return t
+	}
 	var columns []*Column
 	for _, c := range l.columns[n] {
-		t, err := value.ParseType(c.text("type"), resolve)
-		if err != nil {
-			l.fault(err, "column %s of table %s.%s", c.text("column_name"), n.keyspace, n.table)
-			return
-		}
 		columns = append(columns, &Column{
 			Name:     c.text("column_name"),
-			Type:     t,
+			Type:     typeOf(c.text("type")),
 			Kind:     kindOf(c.text("kind")),
-			Position: int(c.int("position")),
+			Position: int(c.Int("position")),
 			Desc:     strings.EqualFold(c.text("clustering_order"), "desc"),
 		})
 	}
 	t := NewTable(n.keyspace, n.table, columns)
 	if len(t.PartitionKey) == 0 {
-		l.fault(errors.New("it has no partition key"), "table %s.%s", n.keyspace, n.table)
 		return
 	}
 	t.View = view
@@ -156,12 +153,7 @@ func (l *loader) table(r Row, name string, view *View) {
 	t.Options = r.options()
 	t.Counter = t.Counter || slices.Contains(r.texts("flags"), "counter")
 	for _, d := range l.dropped[n] {
-		typ, err := value.ParseType(d.text("type"), resolve)
-		if err != nil {
-			// Only old cells need it, to be skipped.
-			typ = value.CustomOf(d.text("type"))
-		}
-		t.Dropped[d.text("column_name")] = Dropped{Type: typ, Kind: kindOf(d.text("kind")), Time: d.int("dropped_time") * 1000}
+		t.Dropped[d.text("column_name")] = Dropped{Type: typeOf(d.text("type")), Kind: kindOf(d.text("kind")), Time: d.Int("dropped_time") * 1000}
 	}
 	for _, i := range l.indexes[n] {
 		t.Indexes = append(t.Indexes, Index{Name: i.text("index_name"), Kind: i.text("kind"), Options: i.pairs("options")})
@@ -202,9 +194,9 @@ func (r Row) options() map[string]any {
 		case value.Text:
 			o[name] = string(v)
 		case value.Boolean:
-			o[name] = r.bool(name)
+			o[name] = r.Bool(name)
 		case value.Int:
-			o[name] = int(r.int(name))
+			o[name] = int(r.Int(name))
 		case value.Double:
 			if len(v) == 8 {
 				o[name] = math.Float64frombits(binary.BigEndian.Uint64(v))
@@ -235,10 +227,11 @@ var (
 
 func (r Row) text(name string) string { return string(r[name]) }
 
-func (r Row) bool(name string) bool { return len(r[name]) == 1 && r[name][0] != 0 }
+// Bool reads a boolean.
+func (r Row) Bool(name string) bool { return len(r[name]) == 1 && r[name][0] != 0 }
 
-// int reads an int or a timestamp.
-func (r Row) int(name string) int64 { return value.Native(value.Bigint).Int64(r[name]) }
+// Int reads an int or a timestamp.
+func (r Row) Int(name string) int64 { return value.Native(value.Bigint).Int64(r[name]) }
 
 // texts reads a list or set of text.
 func (r Row) texts(name string) (s []string) {
