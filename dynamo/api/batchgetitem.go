@@ -64,6 +64,9 @@ func (q *BatchGetItem) Decode(d *Decoder, body []byte) error {
 	if err := checkBatchGets(&in, items, tables); err != nil {
 		return err
 	}
+	if err := checkBatchMixing(tables); err != nil {
+		return err
+	}
 	q.Capacity = in.returnConsumedCapacity()
 	q.Tables = make([]BatchGetTable, len(tables))
 	n := 0
@@ -86,6 +89,18 @@ func (q *BatchGetItem) Decode(d *Decoder, body []byte) error {
 		q.Tables[i] = BatchGetTable{Table: t.table.value, Keys: t.keys, Projection: projection, Consistent: t.consistent.value, Raw: t.raw}
 	}
 	return nil
+}
+
+// checkBatchMixing refuses an expression for one table beside an older parameter for
+// another.
+func checkBatchMixing(tables []batchGet) error {
+	projection, attributes := false, false
+	for i := range tables {
+		projection = projection || tables[i].projection.given
+		attributes = attributes || tables[i].attributesToGet != nil
+	}
+	var all input
+	return all.checkMixing([]named{{"ProjectionExpression", projection}}, []named{{"AttributesToGet", attributes}})
 }
 
 // batchGet is a KeysAndAttributes as it came.

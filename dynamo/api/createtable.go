@@ -29,11 +29,11 @@ func (q *CreateTable) Decode(d *Decoder, body []byte) error {
 	c.name(in.name, minName, "tableName")
 	c.settings(&in)
 	c.key(in.key, 2, "keySchema")
-	for i := range in.local {
-		c.index(&in.local[i], 2, "localSecondaryIndexes."+strconv.Itoa(i+1)+".member.")
-	}
 	for i := range in.global {
 		c.index(&in.global[i], 2*schema.MaxKeyAttributes, "globalSecondaryIndexes."+strconv.Itoa(i+1)+".member.")
+	}
+	for i := range in.local {
+		c.index(&in.local[i], 2, "localSecondaryIndexes."+strconv.Itoa(i+1)+".member.")
 	}
 	if err := c.err(); err != nil {
 		return err

@@ -275,9 +275,9 @@ func alike(text, form string) bool {
 	return true
 }
 
-// What else is recorded of AWS about declarations of tables and changes of them, in
-// words that older recordings have not.
-func TestRecordedOfTables(t *testing.T) {
+// What else is recorded of AWS, most of it about declarations of tables and changes of
+// them, in words that older recordings have not.
+func TestRecorded(t *testing.T) {
 	provisioned := strings.Replace(pk, `"BillingMode":"PAY_PER_REQUEST"`, `"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}`, 1)
 	const invalid = "One or more parameter values were invalid: "
 	for _, c := range []struct{ op, body, says string }{
@@ -304,6 +304,12 @@ func TestRecordedOfTables(t *testing.T) {
 		{"UpdateTable", `{"TableName":"abc","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"idx"},"Update":{"IndexName":"idx"}}]}`,
 			invalid + "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"},
 		{"UntagResource", `{` + arn + `,"TagKeys":[""]}`, "The Tag Key provided is invalid, Key: "},
+		{"CreateTable", `{"TableName":"abc",` + pk + `,"LocalSecondaryIndexes":[{"IndexName":"l1","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"GlobalSecondaryIndexes":[{"IndexName":"g1","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]}`,
+			"2 validation errors detected: Value 'g1' at 'globalSecondaryIndexes.1.member.indexName' failed to satisfy constraint: Member must have length greater than or equal to 3; Value 'l1' at 'localSecondaryIndexes.1.member.indexName' failed to satisfy constraint: Member must have length greater than or equal to 3"},
+		{"TransactWriteItems", `{"ClientRequestToken":"1234567890123456789012345678901234567","ReturnConsumedCapacity":"x","TransactItems":[{"Delete":{"TableName":"abc","Key":{"pk":{"S":"x"}}}}]}`,
+			"2 validation errors detected: Value '1234567890123456789012345678901234567' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36; Value 'x' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"},
+		{"BatchGetItem", `{"RequestItems":{"abc":{"Keys":[{"pk":{"S":"x"}}],"ProjectionExpression":"a"},"abd":{"Keys":[{"pk":{"S":"x"}}],"AttributesToGet":["a"]}}}`,
+			"Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"},
 	} {
 		says := ""
 		if err := refuse(c.op, []byte(c.body)); err != nil {

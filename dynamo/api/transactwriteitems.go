@@ -81,12 +81,12 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 		return err
 	}
 	var c constraints
-	c.capacity(&in)
-	c.metrics(&in)
-	c.transactItems(listed, len(actions))
 	if token.given {
 		c.length(len(token.value), 1, maxToken, func() string { return token.value }, "clientRequestToken")
 	}
+	c.capacity(&in)
+	c.metrics(&in)
+	c.transactItems(listed, len(actions))
 	for i := range actions {
 		actions[i].check(&c, "transactItems."+strconv.Itoa(i+1)+".member.")
 	}
