@@ -86,6 +86,11 @@ func TestProvisionedOnThisMachine(t *testing.T) {
 	if taken < 20 || taken > 190 {
 		t.Errorf("%d of 200 writes are taken of a table of 20 units", taken)
 	}
+	counted(t, web, map[string]float64{
+		`evenkeel_cql_consumed_units_total{operation="write",table="tracker.blogs"}`:                                   float64(taken),
+		`evenkeel_cql_throttled_total{operation="write",reason="ProvisionedThroughputExceeded",table="tracker.blogs"}`: float64(200 - taken),
+		`evenkeel_cql_throttled_total{operation="write",reason="KeyRangeThroughputExceeded",table="tracker.blogs"}`:    0,
+	})
 	var out, errs bytes.Buffer
 	if code := run([]string{"inspect", "cql://" + addr + "/tracker.blogs", "--state", "none"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "partitions of tracker.blogs: 1, provisioned; each takes 1,000 write") {
 		t.Errorf("%d %s\n%s", code, &errs, &out)

@@ -15,6 +15,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range spare {
 		f.Add("SELECT a FROM t WHERE b = " + s)
 	}
+	f.Add("ALTER TABLE t WITH custom_properties = {'a': {'b': 'c', 'd': 1}, 'e': {}} AND autoscaling_settings = {'a': {'b': {'c': true}}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		head := Target(text)
 		n := 0
