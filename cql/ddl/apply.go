@@ -56,17 +56,6 @@ func Apply(s *schema.Schema, stmt syntax.Statement, env *Env) (*Result, error) {
 	return r, nil
 }
 
-// Is says whether Apply is for the statement.
-func Is(stmt syntax.Statement) bool {
-	switch stmt.(type) {
-	case *syntax.CreateKeyspace, *syntax.AlterKeyspace, *syntax.CreateTable, *syntax.AlterTable,
-		*syntax.CreateType, *syntax.AlterType, *syntax.CreateIndex, *syntax.CreateView,
-		*syntax.Drop, *syntax.Other:
-		return true
-	}
-	return false
-}
-
 // change is a statement on its way.
 type change struct {
 	old, new *schema.Schema

@@ -24,9 +24,6 @@ func ReplicatedSystem(keyspace string) bool {
 	return false
 }
 
-// System says whether a keyspace is Cassandra's own.
-func System(keyspace string) bool { return LocalSystem(keyspace) || ReplicatedSystem(keyspace) }
-
 // permit refuses changes to the system keyspaces. verb and resource are what
 // Cassandra says of the replicated ones: "CREATE", "<all tables in ks>".
 func permit(keyspace, verb, resource string) error {

@@ -37,12 +37,6 @@ var factories = func() map[string]*factory {
 	return m
 }()
 
-// Known says whether there is a native function of that name.
-func Known(name string) bool {
-	_, ok := factories[name]
-	return ok || name == "token" || len(natives[name]) > 0
-}
-
 // token is the function of a table's partition key.
 func token(t *schema.Table) *Function {
 	f := &Function{Name: "token", Returns: value.Native(value.Bigint), Pure: true}

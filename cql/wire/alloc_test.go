@@ -89,12 +89,6 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 			e.Params.Consistency = One
 			buf = AppendExecute(buf[:0], v, &e)
 		})
-		zero(t, "other ids", func() {
-			var err error
-			if buf, err = AppendExecuteID(buf[:0], v, execute, head, head); err != nil {
-				t.Fatal(err)
-			}
-		})
 
 		query := AppendQuery(nil, v, &Query{Text: []byte("SELECT * FROM t"), Params: Params{Consistency: One}})
 		zero(t, "QUERY", func() {

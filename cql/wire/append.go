@@ -13,9 +13,6 @@ import (
 // cut there, which only texts for people (error messages, warnings) can meet,
 // since names and ids are bounded far below.
 
-// AppendByte appends a [byte].
-func AppendByte(dst []byte, v uint8) []byte { return append(dst, v) }
-
 // AppendShort appends a [short].
 func AppendShort(dst []byte, v uint16) []byte { return append(dst, byte(v>>8), byte(v)) }
 
@@ -57,9 +54,6 @@ func AppendNull(dst []byte) []byte { return append(dst, 0xFF, 0xFF, 0xFF, 0xFF) 
 
 // AppendUnset appends a [value] that is not set.
 func AppendUnset(dst []byte) []byte { return append(dst, 0xFF, 0xFF, 0xFF, 0xFE) }
-
-// AppendUUID appends a [uuid].
-func AppendUUID(dst []byte, u [16]byte) []byte { return append(dst, u[:]...) }
 
 // AppendConsistency appends a [consistency].
 func AppendConsistency(dst []byte, c Consistency) []byte { return AppendShort(dst, uint16(c)) }

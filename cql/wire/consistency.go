@@ -37,13 +37,3 @@ func (c Consistency) String() string {
 	}
 	return fmt.Sprintf("consistency 0x%04X", uint16(c))
 }
-
-// ParseConsistency is the inverse of String.
-func ParseConsistency(name string) (Consistency, bool) {
-	for i, n := range consistencyNames {
-		if n == name {
-			return Consistency(i), true
-		}
-	}
-	return 0, false
-}

@@ -147,11 +147,6 @@ func FuzzRequests(f *testing.F) {
 					t.Fatalf("%d statements of %d", n, b.Count)
 				}
 			}
-			if out, err := AppendExecuteID(nil, v, in, []byte("id"), []byte("mid")); err == nil {
-				if id, err := ExecuteID(out); err != nil || string(id) != "id" {
-					t.Fatalf("id %q, %v", id, err)
-				}
-			}
 		}
 		stable(t, V4, in, func(_ Version, b []byte) (map[string]string, error) { return ParseStartup(b) },
 			func(dst []byte, _ Version, m *map[string]string) []byte { return AppendStartup(dst, *m) })

@@ -236,23 +236,13 @@ func TestOracleExecute(t *testing.T) {
 			t.Fatalf("id %x, %v", got, err)
 		}
 
-		// Other ids, and nothing else.
-		m.QueryId = genBytes(t, 1, "other id")
-		if v >= V5 {
-			m.ResultMetadataId = genBytes(t, 1, "other metadata id")
-		}
-		got, err := AppendExecuteID(nil, v, body, m.QueryId, m.ResultMetadataId)
-		if want := oracleBody(t, v, m); err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("other ids: %x, %v, oracle %x", got, err, want)
-		}
-
 		// Values inserted, another page size, paging state, consistency.
 		at := rapid.IntRange(0, e.Params.Values.Count).Draw(t, "at")
 		insert, list, _ := genValues(t, false)
 		if insert.Count == 0 {
 			return
 		}
-		r, err := ParseExecute(v, got)
+		r, err := ParseExecute(v, body)
 		if err != nil {
 			t.Fatal(err)
 		}

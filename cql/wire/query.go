@@ -282,19 +282,3 @@ func AppendExecute(dst []byte, v Version, e *Execute) []byte {
 	}
 	return e.Params.append(dst, v, false)
 }
-
-// AppendExecuteID appends an EXECUTE's body with other ids and all else as it
-// is, without reading further than the ids.
-func AppendExecuteID(dst []byte, v Version, body, id, metadataID []byte) ([]byte, error) {
-	c := NewCursor(body)
-	c.ShortBytes()
-	dst = AppendShortBytes(dst, id)
-	if v >= V5 {
-		c.ShortBytes()
-		dst = AppendShortBytes(dst, metadataID)
-	}
-	if err := c.Err(); err != nil {
-		return nil, fmt.Errorf("parse EXECUTE: %w", err)
-	}
-	return append(dst, c.Rest()...), nil
-}

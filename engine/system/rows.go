@@ -3,7 +3,6 @@ package system
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -233,24 +232,4 @@ func blobMap(m map[string][]byte) []byte {
 		b = value.AppendPart(value.AppendPart(b, []byte(k)), m[k])
 	}
 	return b
-}
-
-// Sort puts rows in the order of their table: partitions by less, then by
-// clustering.
-func Sort(t *schema.Table, rows []Row, comparePartitions func(a, b Row) int) {
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		if c := comparePartitions(a, b); c != 0 {
-			return c
-		}
-		for _, col := range t.Clustering {
-			c := col.Type.Compare(a[col.Name], b[col.Name])
-			if col.Desc {
-				c = -c
-			}
-			if c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
 }

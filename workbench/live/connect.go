@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -243,15 +242,4 @@ func (t *Table) Query(ctx context.Context, cql string, values ...[]byte) ([]cata
 		return nil, t.reading(err)
 	}
 	return all, nil
-}
-
-// Absent says that an error is the store's for a table or column that it does not
-// have, or may not be read.
-func Absent(err error) bool {
-	var e *livetable.Error
-	if errors.As(err, &e) && errors.Is(e.Err, livetable.ErrDropped) {
-		return true
-	}
-	c := code(err)
-	return c == gocql.ErrCodeInvalid || c == gocql.ErrCodeUnauthorized || c == gocql.ErrCodeSyntax
 }

@@ -201,22 +201,6 @@ func (i *Instance) Kill() error {
 	return i.end(syscall.SIGKILL)
 }
 
-// Freeze halts the process (SIGSTOP): its connections stay open and are silent,
-// as those of a machine that hangs. Thaw ends it.
-func (i *Instance) Freeze() error { return i.signal(syscall.SIGSTOP) }
-
-// Thaw lets a frozen process run on.
-func (i *Instance) Thaw() error { return i.signal(syscall.SIGCONT) }
-
-func (i *Instance) signal(s syscall.Signal) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.proc == nil {
-		return errors.New("Cassandra is not running")
-	}
-	return i.proc.p.Signal(s)
-}
-
 // Close ends the process and removes its data.
 func (i *Instance) Close() {
 	_ = i.Kill() // it may have ended already
