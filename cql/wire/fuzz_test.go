@@ -133,6 +133,11 @@ func FuzzRequests(f *testing.F) {
 		for _, v := range versions {
 			stable(t, v, in, ParseQuery, AppendQuery)
 			stable(t, v, in, ParseExecute, AppendExecute)
+			if e, err := ParseExecute(v, in); err == nil {
+				if id, err := ExecuteID(in); err != nil || string(id) != string(e.ID) {
+					t.Fatalf("id %q, %v", id, err)
+				}
+			}
 			stable(t, v, in, ParsePrepare, AppendPrepare)
 			stable(t, v, in, ParseBatch, AppendBatch)
 			if q, err := ParseQuery(v, in); err == nil {
