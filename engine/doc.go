@@ -25,5 +25,5 @@
 // → read.go or write.go → respond.go. The schema is a snapshot (state.go) that DDL
 // (schema_change.go) replaces.
 //
-// It imports cql/…, partitioner, engine/storage and engine/system.
+// It imports cql/…, partitioner, engine/capacity, engine/storage and engine/system.
 package engine

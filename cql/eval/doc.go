@@ -13,5 +13,5 @@
 //  2. Nothing here reads a clock, draws a random number or does I/O: Env brings them.
 //  3. No value, however malformed, makes it panic.
 //
-// It imports cql/syntax, cql/value, cql/schema, cql/wire and partitioner.
+// It imports cql/value, cql/schema, cql/wire and partitioner.
 package eval

@@ -57,7 +57,7 @@ var edges = map[string][]string{
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
 	"cql/describe": {"cql/schema", "cql/syntax", "cql/value", "cql/wire"},
 	"cql/analysis": {"cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner"},
-	"cql/eval":     {"cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner"},
+	"cql/eval":     {"cql/schema", "cql/value", "cql/wire", "partitioner"},
 	"cql/store":    {"cql/wire"},
 	"cql/schema":   {"cql/value"},
 	"cql/wire":     {"cql/value"},

@@ -36,6 +36,6 @@
 //  3. A Run that is written and read back goes on as if it had not been.
 //  4. What is kept (Run) has tokens in place of keys.
 //
-// It does no I/O; it imports cql/schema, cql/value, partitioner,
+// It does no I/O; it imports cql/schema, cql/syntax, cql/value, dynamo/api, partitioner,
 // workbench/capacity and workbench/prices.
 package inspection

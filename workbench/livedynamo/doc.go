@@ -31,6 +31,6 @@
 //     goroutines.
 //  4. Memory is bounded by pages: one for each Scan that is under way.
 //
-// It is the workbench's rim: it connects. It imports dynamo/attribute, partitioner,
-// shard, workbench/livetable and workbench/rows.
+// It is the workbench's rim: it connects. It imports dynamo/api, dynamo/attribute,
+// dynamo/exception, partitioner, shard, workbench/livetable and workbench/rows.
 package livedynamo
