@@ -53,7 +53,7 @@ func TestCollectionsWithoutLocalIndexesGrow(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{CollectionBytes: 10_000})
 	s.must(t, "CreateTable", onDemand(""))
 	for i := range 5 {
-		s.must(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%d"},"x":{"S":"%s"}}}`, i, strings.Repeat("x", 5000)))
+		s.must(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%d"},"x":{"S":"%s"}}}`, i, strings.Repeat("x", 12_000)))
 	}
 }
 
