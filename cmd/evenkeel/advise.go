@@ -93,11 +93,7 @@ func (a *adviseCmd) Validate() error {
 func (a *adviseCmd) Run(std *stdio) error {
 	r, err := a.advise(std)
 	if err != nil {
-		err = fmt.Errorf("advise: %w", err)
-		if hint := adviseHint(err); hint != "" {
-			return withHint(err, "%s", hint)
-		}
-		return err
+		return failed("advise", err)
 	}
 	if a.HTML != "" {
 		salt := make([]byte, 16)
@@ -133,6 +129,15 @@ func writeFile(name string, write func(io.Writer) error) error {
 		return err
 	}
 	return f.Close()
+}
+
+// failed is the error of a command that reads rows, with the way out.
+func failed(command string, err error) error {
+	err = fmt.Errorf("%s: %w", command, err)
+	if hint := adviseHint(err); hint != "" {
+		return withHint(err, "%s", hint)
+	}
+	return err
 }
 
 // adviseHint is the way out of an error.

@@ -154,27 +154,14 @@ func secondsText(p float64) string {
 	case p < 1/(100*365.25*86400):
 		return "less than once a century"
 	}
-	return "once in " + durationText(1/p)
+	return "once in " + capacity.Duration(1/p)
 }
 
 func hoursText(h float64) string {
 	if h > 100*365.25*24 {
 		return "more than a century"
 	}
-	return durationText(h * 3600)
-}
-
-// durationText rounds a number of seconds to a whole number of one unit.
-func durationText(s float64) string {
-	for _, u := range []struct {
-		name    string
-		seconds float64
-	}{{"years", 365.25 * 86400}, {"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
-		if s >= 2*u.seconds {
-			return fmt.Sprintf("%.0f %s", math.Round(s/u.seconds), u.name)
-		}
-	}
-	return fmt.Sprintf("%.0f seconds", s)
+	return capacity.Duration(h * 3600)
 }
 
 func shareText(x float64) string {

@@ -93,11 +93,7 @@ func (s *simulateCmd) Validate() error {
 func (s *simulateCmd) Run(std *stdio) error {
 	r, err := s.simulate(std)
 	if err != nil {
-		err = fmt.Errorf("simulate: %w", err)
-		if hint := adviseHint(err); hint != "" {
-			return withHint(err, "%s", hint)
-		}
-		return err
+		return failed("simulate", err)
 	}
 	if s.HTML != "" {
 		if err := writeFile(s.HTML, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {

@@ -53,7 +53,7 @@ func (h *Hit) Text() string {
 	case h.Date != "" && h.AfterLow > 30*86400:
 		return fmt.Sprintf("%s: about %s (%s to %s)", h.Limit, h.Date, h.DateLow, h.DateHigh)
 	}
-	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, durationText(h.After), durationText(h.AfterLow), durationText(h.AfterHigh))
+	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, capacity.Duration(h.After), capacity.Duration(h.AfterLow), capacity.Duration(h.AfterHigh))
 }
 
 // sizeLimits says whether a partition's size has limits in the target.
@@ -199,7 +199,7 @@ func (s *Study) growthOf(d *Design) Growth {
 	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, number(g.rowsPerSecond))
 	if s.load.ttl > 0 {
 		g.Unbounded = false
-		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at about %s", durationText(s.load.ttl), sizeText(g.bytesPerSecond*s.load.ttl))
+		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at about %s", capacity.Duration(s.load.ttl), sizeText(g.bytesPerSecond*s.load.ttl))
 		return g
 	}
 	s.hits(&g, d, m)
@@ -299,7 +299,7 @@ func (s *Study) projected(d *Design) size {
 		return out
 	case !has && s.load.ttl > 0 && s.load.from == FromQueries:
 		if rows := s.load.insert * s.share(d) * s.load.ttl / shards; rows > out.rows && s.growthOf(d).rowsPerSecond > 0 {
-			return size{rows * row, rows, fmt.Sprintf("%s writes/s that live %s", number(s.load.insert), durationText(s.load.ttl))}
+			return size{rows * row, rows, fmt.Sprintf("%s writes/s that live %s", number(s.load.insert), capacity.Duration(s.load.ttl))}
 		}
 	case has && (s.load.from == FromQueries || out.rows == 0):
 		keep := seconds(unit)

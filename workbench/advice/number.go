@@ -42,19 +42,3 @@ func percent(x float64) string {
 	}
 	return fmt.Sprintf("%.0f%%", 100*x)
 }
-
-// durationText is a number of seconds as a whole number of one unit.
-func durationText(s float64) string {
-	for _, u := range []struct {
-		name    string
-		seconds float64
-	}{{"years", 365.25 * 86400}, {"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
-		if s >= 2*u.seconds {
-			if s > 1000*u.seconds && u.name == "years" {
-				return "more than 1,000 years"
-			}
-			return fmt.Sprintf("%.0f %s", math.Round(s/u.seconds), u.name)
-		}
-	}
-	return fmt.Sprintf("%.0f seconds", s)
-}

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -30,4 +31,20 @@ func Number(x float64) string {
 		b.WriteString("." + part)
 	}
 	return b.String()
+}
+
+// Duration prints a number of seconds as a whole number of one unit.
+func Duration(s float64) string {
+	for _, u := range []struct {
+		name    string
+		seconds float64
+	}{{"years", 365.25 * 86400}, {"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
+		if s >= 2*u.seconds {
+			if s > 1000*u.seconds && u.name == "years" {
+				return "more than 1,000 years"
+			}
+			return fmt.Sprintf("%.0f %s", math.Round(s/u.seconds), u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f seconds", s)
 }

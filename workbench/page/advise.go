@@ -93,7 +93,12 @@ func (p *Page) advise(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, http.StatusBadRequest, fmt.Errorf("the question: %w", err))
 		return
 	}
-	d, err := p.use(q.ID)
+	p.answer(w, r, "advise", q.ID, func(d *data, t *talk) (any, error) { return d.advise(r.Context(), &q, t) })
+}
+
+// answer says what work on the data of that id comes to, when it is their turn.
+func (p *Page) answer(w http.ResponseWriter, r *http.Request, name, id string, work func(d *data, t *talk) (any, error)) {
+	d, err := p.use(id)
 	if err != nil {
 		p.fail(w, http.StatusGone, err)
 		return
@@ -102,16 +107,16 @@ func (p *Page) advise(w http.ResponseWriter, r *http.Request) {
 	t := begin(w)
 	d.one.Lock()
 	defer d.one.Unlock()
-	if !p.turn(r.Context(), t) {
-		return
+	if r.Context().Err() != nil || !p.turn(r.Context(), t) {
+		return // another choice was made meanwhile
 	}
 	defer p.ended()
-	a, err := d.advise(r.Context(), &q, t)
+	a, err := work(d, t)
 	if r.Context().Err() != nil {
 		return // nobody waits for it
 	}
 	if err != nil {
-		t.say(p.failure(fmt.Errorf("advise: %w", err)))
+		t.say(p.failure(fmt.Errorf("%s: %w", name, err)))
 		return
 	}
 	t.say(a)

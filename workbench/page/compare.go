@@ -33,30 +33,12 @@ func (p *Page) compare(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, http.StatusBadRequest, fmt.Errorf("compare: %w", err))
 		return
 	}
-	d, err := p.use(c.ID)
-	if err != nil {
-		p.fail(w, http.StatusGone, err)
-		return
-	}
-	defer p.leave(d)
-	t := begin(w)
-	d.one.Lock()
-	defer d.one.Unlock()
-	if r.Context().Err() != nil || !p.turn(r.Context(), t) {
-		return // another choice was made meanwhile
-	}
-	defer p.ended()
-	html, err := d.compare(r, &c)
-	if r.Context().Err() != nil {
-		return
-	}
-	if err != nil {
-		t.say(p.failure(fmt.Errorf("compare: %w", err)))
-		return
-	}
-	t.say(struct {
-		HTML string `json:"html"`
-	}{html})
+	p.answer(w, r, "compare", c.ID, func(d *data, _ *talk) (any, error) {
+		html, err := d.compare(r, &c)
+		return struct {
+			HTML string `json:"html"`
+		}{html}, err
+	})
 }
 
 func (d *data) compare(r *http.Request, c *choice) (string, error) {
