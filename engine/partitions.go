@@ -164,8 +164,9 @@ func valueText(t *value.Type, v []byte) string {
 	return string(t.Format(nil, v))
 }
 
-// Consumption is what was taken of the limits of each table that was used, and
-// refused by them, since the engine was opened; nothing where there are no limits.
+// Consumption is what was taken of the limits of each table that was used, or is
+// provisioned, and refused by them, since the engine was opened; nothing where there
+// are no limits.
 func (e *Engine) Consumption() []capacity.Consumption {
 	if e.limits == nil {
 		return nil
