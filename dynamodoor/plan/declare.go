@@ -75,7 +75,28 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 		return nil, err
 	}
 	out.Physical = out.physical(d, logical)
+	if err := out.checkProjections(logical); err != nil {
+		return nil, err
+	}
 	return out, nil
+}
+
+// checkProjections says whether the attributes that indexes project are too many with
+// the logical partition key, which is one more where it is not in the index's key.
+func (out *Declaration) checkProjections(t *schema.Table) error {
+	projected := func(d *schema.Declaration) (n int) {
+		for _, indexes := range [][]schema.IndexDeclaration{d.Local, d.Global} {
+			for i := range indexes {
+				n += len(indexes[i].Projection.NonKey)
+			}
+		}
+		return n
+	}
+	if n := projected(out.Physical); n > schema.MaxProjected {
+		return refuse(t.Name, "its indexes have %d NonKeyAttributes with %s, which is one more in each index that has neither it in its key nor ALL attributes, and DynamoDB takes %d; "+
+			"leave some out, or project ALL", n, t.HashName(), schema.MaxProjected)
+	}
+	return nil
 }
 
 // checkIndexes says whether the indexes that are to be sharded can be. One that has
@@ -133,6 +154,11 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	}
 	if hash, given := options["hash"]; given && hash != shard.Murmur3.String() {
 		return nil, refuse(table, "hash %q is for a table that was sharded by hand; leave it out", hash)
+	}
+	for _, k := range slices.Sorted(maps.Keys(options)) {
+		if k != "strategy" && k != "shards" && k != "hash" {
+			return nil, refuse(table, "the option %s is not known; the options are strategy=calculated and shards=N", k)
+		}
 	}
 	return layoutOf(table, options)
 }
