@@ -148,6 +148,39 @@ func TestSortKeysAtTheEnds(t *testing.T) {
 	}
 }
 
+// So it is in an index, where many entries have each of them.
+func TestTiesAtTheEnds(t *testing.T) {
+	s := newStore(t)
+	s.createIndexed(t, "plain", attribute.S, "")
+	s.createIndexed(t, "sharded", attribute.S, `{"Key":"write-sharding.index.by_g","Value":"shards=4"}`)
+	long := strings.Repeat("m", attribute.MaxRangeSize-1)
+	keys := []string{"\x00", "\x00\x00", "m", long, long + "m", long + "n", strings.Repeat("\U0010ffff", attribute.MaxRangeSize/4)}
+	text := func(key string) string { return string(attribute.AppendJSON(nil, attribute.String(key))) }
+	for i := range 6 * len(keys) {
+		for _, table := range []string{"plain", "sharded"} {
+			if _, err := s.do("PutItem", fmt.Sprintf(`{"TableName":"%s","Item":{"pk":{"S":"%d"},"sk":{"S":"x"},"g":{"S":"g"},"o":%s}}`, table, i, text(keys[i%len(keys)]))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, k := range keys {
+		for _, condition := range []string{"o < :k", "o <= :k", "o > :k", "o >= :k", "o = :k", "begins_with(o, :k)"} {
+			for _, limit := range []int{1, 4} {
+				for _, forward := range []bool{true, false} {
+					query := fmt.Sprintf(`"IndexName":"by_g","KeyConditionExpression":"g = :g AND %s","ExpressionAttributeValues":{":g":{"S":"g"},":k":%s},"Limit":%d,"ScanIndexForward":%v`, condition, text(k), limit, forward)
+					want, err := s.pages("plain", query)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, err := s.pages("sharded", query); err != nil || !slices.Equal(got, want) {
+						t.Errorf("%s with %.10q of %d bytes, forward %v, limit %d: %v, %d pages, not %d", condition, k, len(k), forward, limit, err, len(got), len(want))
+					}
+				}
+			}
+		}
+	}
+}
+
 // Pages of small items end where those of a plain table do.
 func TestPagesAreNoEmptier(t *testing.T) {
 	s := newStore(t)
