@@ -141,6 +141,9 @@ func dynamoFindings(r *Run, ri *Report) []Finding {
 		out = append(out, f)
 	}
 	few := r.Total.Partitions < 20 && r.Complete() && r.Plan.Fraction == 1 && r.Total.Rows >= 1000
+	if f := suffixedByHand(ri); f != nil && ri.Sharding == "" {
+		out = append(out, *f)
+	}
 	if few && ri.Sharding == "" {
 		out = append(out, Finding{Name: "low cardinality", Columns: key, Warning: true,
 			Evidence: fmt.Sprintf("%s has %d different values for %d items, and each takes 1,000 write units a second at the most.", key[0], r.Total.Partitions, r.Total.Rows),
