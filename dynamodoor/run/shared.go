@@ -187,7 +187,7 @@ func inName(c byte) bool {
 // physical table that was made since; and forgets tables that are gone.
 func (r *Router) doubtful(names []string, answer []byte, err error) bool {
 	if err == nil {
-		return bytes.Contains(answer, hiddenName)
+		return showsHidden(answer)
 	}
 	var e *exception.Error
 	if !errors.As(err, &e) {
@@ -207,10 +207,17 @@ func (r *Router) doubtful(names []string, answer []byte, err error) bool {
 			}
 		}
 	}
-	return bytes.Contains(e.Item, hiddenName)
+	return showsHidden(e.Item)
 }
 
-var hiddenName = []byte(`"` + plan.HiddenPrefix)
+// showsHidden tells whether an answer may have a hidden attribute. That a value begins
+// as their names do is no reason to look a table up at each read of it.
+func showsHidden(answer []byte) bool {
+	return bytes.Contains(answer, hiddenKey) || bytes.Contains(answer, hiddenShard)
+}
+
+// hiddenShard begins the names of the shards in indexes, as answers have them.
+var hiddenShard = []byte(`"` + plan.HiddenPrefix + "s.")
 
 // aboutKeys tells whether an error may be about a table's keys or indexes.
 func aboutKeys(message string) bool {
