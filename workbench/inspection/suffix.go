@@ -19,7 +19,7 @@ const leastSuffixed = 3
 // nil where they do not look like that.
 func suffixedByHand(ri *Report) *Finding {
 	type beginning struct{ key, separator string }
-	keys := make(map[beginning]int)
+	keys, numbers := make(map[beginning]int), make(map[int]bool)
 	first, last, many, separator := 1, 0, 0, ""
 	for _, l := range ri.Largest {
 		if len(l.Key) == 0 {
@@ -35,9 +35,11 @@ func suffixedByHand(ri *Report) *Finding {
 		if keys[b]++; keys[b] == leastSuffixed {
 			separator = m[2]
 		}
+		numbers[n] = true
 		many++
 	}
-	if separator == "" || many*2 < len(ri.Largest) {
+	// Of shards the largest are most there are; of identifiers they are few of many.
+	if separator == "" || many*2 < len(ri.Largest) || last-first >= 2*len(numbers) {
 		return nil
 	}
 	how := "shards=N"

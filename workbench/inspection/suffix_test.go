@@ -22,6 +22,7 @@ func TestSuffixedByHand(t *testing.T) {
 		"another separator, from 0": {of("a#%d", 0, 3), `adopt=suffix shards=N separator=U+0023 first=0,`},
 		"a dot":                     {of("a.%d", 1, 4), `shards=N separator=.,`},
 		"numbers of their own":      {[]string{"inv-1", "inv-907", "other-3", "x"}, ""},
+		"identifiers":               {append(of("inv-%d", 1, 4), "inv-30"), ""},
 		"too few of one":            {[]string{"a-1", "a-2", "b-1", "b-2"}, ""},
 		"some of many":              {append(of("a-%d", 1, 3), "b", "c", "d", "e"), ""},
 		"leading zeros":             {[]string{"a-01", "a-02", "a-03"}, ""},
