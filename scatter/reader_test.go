@@ -216,7 +216,7 @@ func TestExact(t *testing.T) {
 				w.shards[s] = append(w.shards[s], i)
 			}
 		}
-		o := Options[int]{Shards: ids(n), Page: rapid.IntRange(1, 400).Draw(t, "page"), Group: rapid.IntRange(1, 12).Draw(t, "group"), Seed: seed}
+		o := Options[int]{Shards: ids(n), Page: rapid.IntRange(1, 400).Draw(t, "page"), Group: rapid.IntRange(1, 12).Draw(t, "group"), Few: rapid.Bool().Draw(t, "few"), Seed: seed}
 		if combine {
 			o.Combine = func(a, _ int) int { return a }
 		}
