@@ -12,9 +12,9 @@ import (
 // day is a day in milliseconds.
 const day = 24 * 60 * 60 * 1000
 
-// daysFromCivil counts days from 1970-01-01 in the proleptic Gregorian calendar.
+// DaysFromCivil counts days from 1970-01-01 in the proleptic Gregorian calendar.
 // d may be beyond the month's end.
-func daysFromCivil(y, m, d int64) int64 {
+func DaysFromCivil(y, m, d int64) int64 {
 	if m <= 2 {
 		y--
 		m += 12
@@ -25,7 +25,7 @@ func daysFromCivil(y, m, d int64) int64 {
 	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
 }
 
-// civilFromDays is the inverse of daysFromCivil.
+// civilFromDays is the inverse of DaysFromCivil.
 func civilFromDays(days int64) (y, m, d int64) {
 	days += 719468
 	era := floorDiv(days, 146097)
@@ -53,7 +53,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func monthLength(y, m int64) int64 {
+// MonthLength is how many days the month has.
+func MonthLength(y, m int64) int64 {
 	switch m {
 	case 2:
 		if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
@@ -135,7 +136,7 @@ func scanTimestamp(s string) (int64, bool) {
 	if !ok || y == 0 && s[0] == '-' {
 		return 0, false
 	}
-	d = min(d, monthLength(y, m)) // 2020-02-31 is the month's last day
+	d = min(d, MonthLength(y, m)) // 2020-02-31 is the month's last day
 	var ms int64
 	if len(c.s) > 1 && (c.s[0] == 'T' || c.s[0] == ' ') && c.s[1] >= '0' && c.s[1] <= '9' {
 		c.s = c.s[1:]
@@ -147,7 +148,7 @@ func scanTimestamp(s string) (int64, bool) {
 	if c.s != "" && c.s != "Z" && y < 1 {
 		return 0, false
 	}
-	days := daysFromCivil(y, m, d)
+	days := DaysFromCivil(y, m, d)
 	if days < math.MinInt64/day || days > math.MaxInt64/day {
 		return 0, false
 	}
@@ -321,10 +322,10 @@ func parseDate(s string) (uint32, error) {
 	}
 	c := scanner{s}
 	y, m, d, ok := c.date()
-	if !ok || c.s != "" || d > monthLength(y, m) || y < -999_999_999 || y > 999_999_999 || y == 0 && s[0] == '-' {
+	if !ok || c.s != "" || d > MonthLength(y, m) || y < -999_999_999 || y > 999_999_999 || y == 0 && s[0] == '-' {
 		return 0, fmt.Errorf("Unable to coerce '%s' to a formatted date (long)", s)
 	}
-	days := daysFromCivil(y, m, d)
+	days := DaysFromCivil(y, m, d)
 	if days < math.MinInt64/day || days > math.MaxInt64/day {
 		return 0, fmt.Errorf("Unable to coerce '%s' to a formatted date (long)", s)
 	}

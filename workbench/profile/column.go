@@ -146,24 +146,36 @@ func cut(b []byte) []byte {
 	return b[:n]
 }
 
+// absent says whether row i has no value that counts: it is null, or skipped.
+func (s *state) absent(null bool, skip []bool, i int, hashes []uint64) bool {
+	switch {
+	case skip != nil && skip[i]:
+	case null:
+		s.nulls++
+	default:
+		return false
+	}
+	hashes[i] = nullHash
+	return true
+}
+
+// measured is the hash of a value's bytes, which count.
+func (s *state) measured(v []byte) uint64 {
+	s.values++
+	s.bytes += int64(len(v))
+	s.maxBytes = max(s.maxBytes, len(v))
+	return xxhash.Sum64(v)
+}
+
 func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uint64) {
 	typed := s.declared != nil // by the file: numbers that are written out
 	for i := range hashes {
 		span := v.Spans[i]
-		if skip != nil && skip[i] {
-			hashes[i] = nullHash
-			continue
-		}
-		if span.Null() {
-			s.nulls++
-			hashes[i] = nullHash
+		if s.absent(span.Null(), skip, i, hashes) {
 			continue
 		}
 		text := v.Bytes(i)
-		hashes[i] = xxhash.Sum64(text)
-		s.values++
-		s.bytes += int64(len(text))
-		s.maxBytes = max(s.maxBytes, len(text))
+		hashes[i] = s.measured(text)
 		var c class
 		var n int64
 		switch {
@@ -251,20 +263,11 @@ func (s *state) time(ms int64) {
 func (s *state) addBinary(v *rows.Vector, skip []bool, hashes []uint64) {
 	uuids := s.declared != nil && s.declared.Kind == value.UUID
 	for i := range hashes {
-		if skip != nil && skip[i] {
-			hashes[i] = nullHash
-			continue
-		}
-		if v.Spans[i].Null() {
-			s.nulls++
-			hashes[i] = nullHash
+		if s.absent(v.Spans[i].Null(), skip, i, hashes) {
 			continue
 		}
 		data := v.Bytes(i)
-		hashes[i] = xxhash.Sum64(data)
-		s.values++
-		s.bytes += int64(len(data))
-		s.maxBytes = max(s.maxBytes, len(data))
+		hashes[i] = s.measured(data)
 		switch {
 		case uuids && len(data) == 16 && data[6]>>4 == 1:
 			s.count[isTimeuuid]++
@@ -295,13 +298,7 @@ func (s *state) addInts(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 		c = isTime
 	}
 	for i, n := range v.Ints[:len(hashes)] {
-		if skip != nil && skip[i] {
-			hashes[i] = nullHash
-			continue
-		}
-		if v.Nulls != nil && v.Nulls[i] {
-			s.nulls++
-			hashes[i] = nullHash
+		if s.absent(v.Nulls != nil && v.Nulls[i], skip, i, hashes) {
 			continue
 		}
 		hashes[i] = mixed(uint64(n))
@@ -318,13 +315,7 @@ func (s *state) addInts(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 
 func (s *state) addFloats(v *rows.Vector, skip []bool, hashes []uint64) {
 	for i, f := range v.Floats[:len(hashes)] {
-		if skip != nil && skip[i] {
-			hashes[i] = nullHash
-			continue
-		}
-		if v.Nulls != nil && v.Nulls[i] {
-			s.nulls++
-			hashes[i] = nullHash
+		if s.absent(v.Nulls != nil && v.Nulls[i], skip, i, hashes) {
 			continue
 		}
 		hashes[i] = mixed(math.Float64bits(f))

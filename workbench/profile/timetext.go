@@ -1,5 +1,7 @@
 package profile
 
+import "github.com/evenkeel/evenkeel/cql/value"
+
 // two reads two digits; what is none is far above 99.
 func two(b []byte) int64 {
 	hi, lo := b[0]-'0', b[1]-'0'
@@ -17,16 +19,16 @@ func classifyTime(b []byte) (c class, n int64) {
 		return isText, 0
 	}
 	if len(b) == 7 {
-		return isPeriod, daysFromCivil(y, m, 1) * day
+		return isPeriod, value.DaysFromCivil(y, m, 1) * day
 	}
 	if len(b) < 10 || b[7] != '-' {
 		return isText, 0
 	}
 	d := two(b[8:])
-	if d < 1 || d > monthLength(y, m) {
+	if d < 1 || d > value.MonthLength(y, m) {
 		return isText, 0
 	}
-	ms := daysFromCivil(y, m, d) * day
+	ms := value.DaysFromCivil(y, m, d) * day
 	if len(b) == 10 {
 		return isDate, ms
 	}
@@ -125,30 +127,4 @@ func clock(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// daysFromCivil counts days from 1970-01-01 in the proleptic Gregorian calendar, for
-// years from 0.
-func daysFromCivil(y, m, d int64) int64 {
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era := (y+400)/400 - 1
-	yoe := y - era*400
-	doy := (153*(m-3)+2)/5 + d - 1
-	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
-}
-
-func monthLength(y, m int64) int64 {
-	switch m {
-	case 2:
-		if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
 }
