@@ -42,8 +42,8 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 			return nil, unknownTag(d.Name, tag.Key)
 		}
 	}
-	if name := reservedName(d); name != "" {
-		return nil, refuse(d.Name, "attribute %s: names that begin with %s are reserved; choose another name", name, HiddenPrefix)
+	if err := CheckDefinitions(d.Name, d.Definitions); err != nil {
+		return nil, err
 	}
 	if !declared && len(indexes) == 0 {
 		return nil, nil
@@ -130,14 +130,15 @@ func refuse(table, format string, args ...any) error {
 	return e
 }
 
-// reservedName returns a reserved name that a declaration uses.
-func reservedName(d *schema.Declaration) string {
-	for _, def := range d.Definitions {
+// CheckDefinitions refuses reserved names among the attributes that a table, plain or
+// sharded, is to define: it would be taken for a physical table.
+func CheckDefinitions(table string, definitions []schema.Definition) error {
+	for _, def := range definitions {
 		if strings.HasPrefix(def.Name, HiddenPrefix) {
-			return def.Name
+			return refuse(table, "attribute %s: names that begin with %s are reserved; choose another name", def.Name, HiddenPrefix)
 		}
 	}
-	return ""
+	return nil
 }
 
 // parseLayout reads the tag's value: options such as strategy=calculated shards=5.
@@ -313,10 +314,8 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 		}
 		p.Indexes[i].Create = &made
 	}
-	for _, def := range c.Definitions {
-		if strings.HasPrefix(def.Name, HiddenPrefix) {
-			return nil, refuse(t.Logical.Name, "attribute %s: names that begin with %s are reserved; choose another name", def.Name, HiddenPrefix)
-		}
+	if err := CheckDefinitions(t.Logical.Name, c.Definitions); err != nil {
+		return nil, err
 	}
 	return &p, nil
 }

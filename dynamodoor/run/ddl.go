@@ -165,6 +165,9 @@ func (r *Router) describeTable(ctx context.Context, q *api.DescribeTable, use fu
 }
 
 func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(api.Response) error) error {
+	if err := plan.CheckDefinitions(simpleName(q.Table), q.Definitions); err != nil {
+		return err
+	}
 	r.defining.Lock()
 	defer r.defining.Unlock()
 	e, err := r.usable(ctx, q.Table, q, use)

@@ -113,3 +113,23 @@ func TestValuesLikeHiddenNamesAreForwarded(t *testing.T) {
 		t.Errorf("%d requests: %v", requests, m)
 	}
 }
+
+// A table with an index on a reserved name would be taken for a physical one that has
+// lost its entry: none is made, by whatever door.
+func TestReservedNamesAreNotIndexed(t *testing.T) {
+	store := start(t, 1).store
+	const index = `,"AttributeDefinitions":[{"AttributeName":"evenkeel.x","AttributeType":"S"}],
+		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"bad","KeySchema":[{"AttributeName":"evenkeel.x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`
+	for name, d := range map[string]doer{"Engine": again(t, store, 1), "Endpoint": doorOn(t, store, short)} {
+		plain := strings.Replace(plainTable, `"Tab"`, `"`+name+`"`, 1)
+		must(t, d, "CreateTable", plain+"}")
+		must(t, d, "DescribeTable", `{"TableName":"`+name+`"}`)
+		for _, table := range []string{name, "arn:aws:dynamodb:us-east-1:000000000000:table/" + name} {
+			fails(t, d, exception.Validation, "attribute evenkeel.x: names that begin with evenkeel. are reserved", "UpdateTable", `{"TableName":"`+table+`"`+index)
+		}
+		must(t, d, "UpdateTable", `{"TableName":"`+name+`","DeletionProtectionEnabled":true}`)
+		must(t, again(t, store, 1), "PutItem", strings.Replace(itemOfTab, `"Tab"`, `"`+name+`"`, 1))
+	}
+	must(t, again(t, store, 1), "CreateTable", shardedTable)
+	fails(t, again(t, store, 1), exception.Validation, "attribute evenkeel.x: names that begin with evenkeel. are reserved", "UpdateTable", `{"TableName":"Tab"`+index)
+}

@@ -44,6 +44,10 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 		if err != nil {
 			return dst, err
 		}
+		if plain && operation == "UpdateTable" {
+			_, ours := declares(body) // a reserved name
+			plain = !ours
+		}
 		if !plain {
 			return r.planned(ctx, operation, body, dst)
 		}
