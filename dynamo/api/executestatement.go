@@ -135,7 +135,7 @@ func (d *Decoder) readStatement(s *statement) bool {
 	case "Statement":
 		s.text = readText(r)
 	case "Parameters":
-		s.parameters = d.readValues()
+		s.parameters = d.readValues(d.attribute.ReadParameter)
 	case "ReturnValuesOnConditionCheckFailure":
 		s.returnOnFailure = readText(r)
 	default:

@@ -35,14 +35,14 @@ type legacyUpdate struct {
 	valueGiven bool
 }
 
-func (d *Decoder) readValues() []attribute.Value {
+func (d *Decoder) readValues(read func(*jsontext.Reader) attribute.Value) []attribute.Value {
 	r := &d.reader
 	if !attribute.EnterList(r) {
 		return nil
 	}
 	out := []attribute.Value{}
 	for r.Next() {
-		out = append(out, d.attribute.ReadElement(r))
+		out = append(out, read(r))
 	}
 	return out
 }
@@ -72,7 +72,7 @@ func (d *Decoder) readCondition(c *legacyCondition) {
 	case r.Peek() == jsontext.Null:
 		r.Null()
 	case r.Name() == "AttributeValueList":
-		c.values = d.readValues()
+		c.values = d.readValues(d.attribute.ReadElement)
 	case r.Name() == "ComparisonOperator":
 		c.operator = readText(r)
 	default:

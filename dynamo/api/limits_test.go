@@ -72,6 +72,10 @@ var limits = []limit{
 	{"operands of IN", 100, documented, "Scan", func(n int) string {
 		return fmt.Sprintf(`{"TableName":"abc","FilterExpression":"a IN (%s)"}`, each(n, func(i int) string { return fmt.Sprintf("b%d", i) }))
 	}, exception.Validation, "Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: 101", recorded},
+	{"levels of a value in UpdateItem", 32, documented, "UpdateItem", func(n int) string {
+		value := strings.Repeat(`{"L":[`, n-1) + `{"S":"x"}` + strings.Repeat(`]}`, n-1)
+		return update("SET a = :v", `,"ExpressionAttributeValues":{":v":`+value+`}`)
+	}, exception.Validation, "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit", recorded},
 	{"levels of a path", 32, documented, "GetItem", func(n int) string {
 		return fmt.Sprintf(`{"TableName":"abc","Key":{"pk":{"S":"x"}},"ProjectionExpression":"a%s"}`, strings.Repeat("[0]", n-1))
 	}, exception.Validation, "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33", recorded},

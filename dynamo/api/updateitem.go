@@ -57,6 +57,9 @@ func (q *UpdateItem) Decode(d *Decoder, body []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := in.values.ValidateNesting(); err != nil {
+		return err
+	}
 	if all.update == nil {
 		all.update = older
 	}

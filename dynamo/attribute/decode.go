@@ -26,6 +26,12 @@ type Decoder struct {
 	// at the end.
 	openAttributes []Attribute
 	openValues     []Value
+
+	// Of a parameter of a statement: what was found wrong first.
+	statement bool
+	level     int
+	wrong     Value
+	isWrong   bool
 }
 
 // slab hands out memory in pieces. What does not fit goes to a new, larger slab.
@@ -136,7 +142,47 @@ const (
 	msgManyType = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
 )
 
+// ReadParameter reads a parameter of a statement where r stands; null is an invalid
+// value, and so is what has more than MaxDepth levels. It is invalid by what comes
+// first in the document.
+func (d *Decoder) ReadParameter(r *jsontext.Reader) Value {
+	d.statement, d.level, d.wrong, d.isWrong = true, 0, Value{}, false
+	v := d.ReadElement(r)
+	d.statement = false
+	if d.isWrong {
+		return d.wrong
+	}
+	return v
+}
+
+// note remembers what is wrong first.
+func (d *Decoder) note(v Value) {
+	if v.kind == Invalid && !d.isWrong {
+		d.wrong, d.isWrong = v, true
+	}
+}
+
 func (d *Decoder) readValue(r *jsontext.Reader, scalar string) Value {
+	if !d.statement {
+		return d.readAny(r, scalar)
+	}
+	if d.level++; d.level > MaxDepth {
+		d.note(invalid(msgNesting))
+	}
+	v := d.readAny(r, scalar)
+	d.note(v)
+	d.level--
+	return v
+}
+
+func (d *Decoder) number(text string) Value {
+	if d.statement {
+		return statementNumber(text)
+	}
+	return number(text)
+}
+
+func (d *Decoder) readAny(r *jsontext.Reader, scalar string) Value {
 	switch r.Peek() {
 	case jsontext.Object:
 	case jsontext.Null:
@@ -183,7 +229,7 @@ func (d *Decoder) readKind(r *jsontext.Reader, k Kind) Value {
 	case S:
 		return String(ReadString(r))
 	case N:
-		return number(ReadString(r))
+		return d.number(ReadString(r))
 	case B:
 		return Binary(d.readBinary(r))
 	case BOOL:
@@ -212,7 +258,7 @@ func (d *Decoder) readKind(r *jsontext.Reader, k Kind) Value {
 		case SS:
 			e = String(ReadString(r))
 		case NS:
-			e = number(ReadString(r))
+			e = d.number(ReadString(r))
 		case BS:
 			e = Binary(d.readBinary(r))
 		default:

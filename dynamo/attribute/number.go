@@ -1,6 +1,7 @@
 package attribute
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -59,16 +60,52 @@ func number(text string) Value {
 	switch {
 	case !ok:
 		return invalid(msgNoNumber + ": " + text)
-	case len(d.digits) == 0:
-		return textValue(N, "0")
 	case d.exp > MaxExponent:
 		return invalid(msgOverflow)
 	case d.exp < MinExponent:
 		return invalid(msgUnderflow)
+	case len(d.digits) == 0:
+		return textValue(N, "0")
 	case len(d.digits) > MaxDigits:
 		return invalid(msgDigits)
 	}
 	return textValue(N, d.plain())
+}
+
+// statementNumber is number for what a statement has as a parameter, which AWS reads
+// as a BigDecimal of Java: the scale is one of 32 bits, and so is what the magnitude
+// is told by.
+func statementNumber(text string) Value {
+	scale, ok := Scale(text)
+	if !ok {
+		return invalid(msgNoNumber + ": " + text)
+	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	precision := max(1, len(strings.TrimLeft(strings.Replace(strings.TrimLeft(mantissa, "+-"), ".", "", 1), "0")))
+	if int64(precision)-scale > math.MaxInt32 {
+		if v := number(text); v.kind == Invalid && v.Text() == msgOverflow {
+			return invalid(msgUnderflow)
+		}
+	}
+	return number(text)
+}
+
+// Scale returns how many digits a decimal has after its point when it is written
+// without an exponent, and whether these, and the exponent, are numbers of 32 bits.
+func Scale(text string) (int64, bool) {
+	i := strings.IndexAny(text, "eE")
+	if i < 0 {
+		i = len(text)
+	}
+	exponent, err := int64(0), error(nil)
+	if i < len(text) {
+		exponent, err = strconv.ParseInt(text[i+1:], 10, 32)
+	}
+	scale := -exponent
+	if point := strings.IndexByte(text[:i], '.'); point >= 0 {
+		scale += int64(i - point - 1)
+	}
+	return scale, err == nil && scale >= math.MinInt32 && scale <= math.MaxInt32
 }
 
 // canonical says whether a text is certainly a number's canonical text, without
@@ -98,7 +135,7 @@ func canonical(s string) bool {
 }
 
 // decimal is digits[0].digits[1:] × 10^exp, without leading and trailing zeros.
-// Zero has no digits.
+// Zero has no digits, and the exponent of the last that was written.
 type decimal struct {
 	neg    bool
 	digits string
@@ -131,25 +168,27 @@ func parseDecimal(s string) (decimal, bool) {
 		if exponent == "" || !onlyDigits(exponent) {
 			return d, false
 		}
+		e, err := strconv.ParseInt(exponent, 10, 64)
+		if err != nil {
+			return d, false
+		}
 		// Beyond this every number is out of range, however many zeros it has.
 		const far = 1 << 30
-		e, err := strconv.Atoi(exponent)
-		if err != nil || e > far {
-			e = far
-		}
-		d.exp = sign * e
+		d.exp = sign * int(min(e, far))
 	}
 	digits := whole
 	if fraction != "" {
 		digits += fraction
 	}
+	if strings.Trim(digits, "0") == "" {
+		d.neg = false
+		d.exp -= len(fraction)
+		return d, true
+	}
 	d.exp += len(whole) - 1
 	significant := strings.TrimLeft(digits, "0")
 	d.exp -= len(digits) - len(significant)
 	d.digits = strings.TrimRight(significant, "0")
-	if d.digits == "" {
-		return decimal{}, true
-	}
 	return d, true
 }
 

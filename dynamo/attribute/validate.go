@@ -43,12 +43,14 @@ func (it Item) validateValues() error {
 	return nil
 }
 
+const msgNesting = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+
 // ValidateNesting returns AWS's ValidationException if an attribute has more than
 // MaxDepth levels.
 func (it Item) ValidateNesting() error {
 	for i := range it {
 		if it[i].Value.deeper(MaxDepth) {
-			return exception.Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+			return exception.Invalid(msgNesting)
 		}
 	}
 	return nil

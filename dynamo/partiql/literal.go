@@ -1,7 +1,6 @@
 package partiql
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -123,7 +122,7 @@ func (p *parser) number(path string) (attribute.Value, string) {
 		return attribute.Null(), ""
 	}
 	p.advance()
-	if !readable(t.text) {
+	if _, ok := attribute.Scale(t.text); !ok {
 		p.malformed("")
 		return attribute.Null(), ""
 	}
@@ -154,23 +153,6 @@ func decimal(text string) string {
 		digits = "0" + digits
 	}
 	return digits + exponent
-}
-
-// readable says whether a number's exponent and scale are ones of 32 bits.
-func readable(text string) bool {
-	i := strings.IndexAny(text, "eE")
-	if i < 0 {
-		return true
-	}
-	exponent, err := strconv.ParseInt(text[i+1:], 10, 32)
-	if err != nil {
-		return false
-	}
-	scale := -exponent
-	if point := strings.IndexByte(text[:i], '.'); point >= 0 {
-		scale += int64(i - point - 1)
-	}
-	return scale >= math.MinInt32 && scale <= math.MaxInt32
 }
 
 // int32Of is a whole number of 32 bits.

@@ -31,6 +31,10 @@ func Parse(text string, parameters []attribute.Value) (*Statement, error) {
 	if p.err == nil && p.used != len(parameters) {
 		p.fail(errParameters)
 	}
+	if p.err == nil && s.where != nil {
+		// What is wrong with a condition by itself is told before a table is looked for.
+		_, p.err = express([]condition{s.where})
+	}
 	if p.err != nil {
 		return nil, p.err
 	}

@@ -46,9 +46,6 @@ func (s *Statement) Select(t *schema.Table, consistent bool) (*Selection, error)
 	if !r.keyed(s.where) {
 		return out, out.scan(s, read)
 	}
-	if _, err := express([]condition{s.where}); err != nil {
-		return nil, err
-	}
 	branches, err := r.branches(s.where)
 	if err != nil {
 		return nil, err

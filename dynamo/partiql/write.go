@@ -156,9 +156,6 @@ func (s *Statement) oneKey(t *schema.Table) (*bound, error) {
 func (s *Statement) Get(t *schema.Table, how string, consistent bool) (*api.GetItem, *Selection, error) {
 	notKey := exception.Invalid("Select statements within %s must specify the primary key in the where clause.", how)
 	if s.where != nil {
-		if _, err := express([]condition{s.where}); err != nil {
-			return nil, nil, err
-		}
 		if r := newReader(t, t.Key); s.index == "" && r.keyed(s.where) {
 			// What no read could serve is refused as that first.
 			if _, err := r.branches(s.where); err != nil && !isKeyType(err) {
