@@ -20,7 +20,7 @@
 //  1. The page is exact: the P smallest rows of the union, in order, each once.
 //  2. Rows fetched are at most P + 2N in the median over evenly filled shards. While
 //     P ≤ N²/10 that holds for nine pages of ten; of longer pages that many take at
-//     most 1.5 N rows or P/8 more.
+//     most N/2 rows more while P < 8N, and beyond that 1.5 N or P/8 more.
 //  3. It asks 1.3 shards for each shard in the median, each counted as often as it is
 //     asked, where P + 2N rows allow that: for P ≤ 2N², about. It takes two rounds
 //     then, or three. With Few it takes one round where there are fewer rows than a

@@ -7,6 +7,7 @@ import "math"
 type opening struct {
 	shards int
 	rows   float64
+	safe   bool // it hardly ever leads to more rows than the budget
 }
 
 // What an opening costs is counted in requests for each shard.
@@ -49,8 +50,8 @@ const lead = 0.4
 //
 // The opening hardly ever fetches more rows than the budget if there is a cheap one
 // that does not. Else it does so less often than not, and one page in ten may take n
-// rows or a twelfth of the page more; false says that no opening does that much.
-func open(page, n int, atOnce bool) (opening, bool) {
+// rows or a twelfth of the page more. It is of no shards if no opening does that much.
+func open(page, n int, atOnce bool) opening {
 	var (
 		p          = float64(page)
 		shards     = float64(n)
@@ -70,6 +71,7 @@ func open(page, n int, atOnce bool) (opening, bool) {
 	weigh := func(o opening, cost, left, deviation float64) {
 		if cost < ofSafe && left > hardlyEver*deviation {
 			safe, ofSafe = o, cost
+			safe.safe = true
 		}
 		if cost < ofFair {
 			fair, ofFair = o, cost
@@ -94,7 +96,7 @@ func open(page, n int, atOnce bool) (opening, bool) {
 			}
 			early := math.Erfc(ahead/deviation/math.Sqrt2) / 2
 			cost += costOfRound*(1-math.Exp(-shards*again)) + early*again*(again+costOfRound)
-			weigh(opening{n, rows}, cost, left-ahead, 1.4*deviation)
+			weigh(opening{shards: n, rows: rows}, cost, left-ahead, 1.4*deviation)
 		}
 		for tenths, before := 2, 0; tenths < 9 && !atOnce; tenths++ {
 			m := n * tenths / 10
@@ -116,13 +118,13 @@ func open(page, n int, atOnce bool) (opening, bool) {
 			// Or none of the sample is known up to the end.
 			early := math.Erfc((ahead+grain/2)/deviation/math.Sqrt2)/2 + math.Pow(1-s.fewer, float64(m))
 			cost += early * (1 - part + part*(1-s.fewer) + costOfRound)
-			weigh(opening{m, float64(s.rows)}, cost, left-ahead, deviation)
+			weigh(opening{shards: m, rows: float64(s.rows)}, cost, left-ahead, deviation)
 		}
 	}
 	if ofSafe < cheap {
-		return safe, true
+		return safe
 	}
-	return fair, fair.shards > 0
+	return fair
 }
 
 // share is how many rows of a page a shard has, seen from how many it is asked for.

@@ -59,9 +59,12 @@ type Reader[R any] struct {
 	shards []shard[R]
 
 	queue    []Fetch[R] // to issue; Limit is what the round would like
-	wanted   float64    // rows expected of the fetches in queue
+	queued   int        // shards in queue
+	wanted   float64    // rows expected of them
 	inFlight int        // shards in fetches that were issued and not fed
 	flying   float64    // rows expected of them
+	reserved int        // rows that they may bring
+	strict   bool       // fetches may bring no more than the budget has left
 
 	fetched  int
 	requests int
@@ -102,29 +105,42 @@ func (r *Reader[R]) Next() (Fetch[R], bool) {
 	for i, m := range f.members {
 		f.Shards[i] = r.o.Shards[m]
 	}
+	r.queued -= n
 	r.inFlight += n
+	r.reserved += n * f.Limit
 	r.requests++
 	return f, true
 }
 
 // limit is how many rows to ask for: as many as a shard rarely has more of, unless
-// the budget has less left than the rows that are expected.
+// the budget has less left than the rows that are expected, or, if it is to be kept
+// strictly, than those that may come.
 func (r *Reader[R]) limit(f *Fetch[R]) int {
 	if r.o.Upto != nil {
 		return f.Limit
 	}
 	most := max(1, min(f.Limit, r.o.Page))
-	free := float64(r.budget()-r.fetched) - r.flying
-	if free >= r.wanted {
-		return most
-	}
 	// A shard that is cut short costs a fetch: a large one is not cut by much.
 	least := f.Limit / 2
 	if f.Limit >= 30 {
 		least = f.Limit * 3 / 4
 	}
+	if r.strict {
+		n := len(f.members)
+		free := r.budget() - r.fetched - r.reserved
+		share := (free - (r.queued - n)) / min(r.queued, max(n, window))
+		return max(1, min(most, max(share, least)))
+	}
+	free := float64(r.budget()-r.fetched) - r.flying
+	if free >= r.wanted {
+		return most
+	}
 	return max(1, min(most, max(int(free/r.wanted*f.expected), least)))
 }
+
+// window is how many shards are taken to be asked at a time: a generous limit for
+// these leaves a row for every shard behind them, and mostly far more.
+const window = 32
 
 // budget is how many rows may be fetched.
 func (r *Reader[R]) budget() int { return r.o.Page + 2*len(r.shards) }
@@ -144,6 +160,7 @@ func (r *Reader[R]) Feed(f Fetch[R], rows [][]R) error {
 	}
 	r.inFlight -= len(f.members)
 	r.flying -= float64(len(f.members)) * f.expected
+	r.reserved -= len(f.members) * f.Limit
 	if r.inFlight == 0 && len(r.queue) == 0 {
 		r.next()
 	}
@@ -252,12 +269,13 @@ func (r *Reader[R]) begin() {
 	}
 	order := rand.New(rand.NewPCG(r.o.Seed, 0)).Perm(n)
 	expected := float64(r.o.Page) / float64(n)
-	first, ok := opening{n, float64(r.o.Page)}, true
+	first := opening{shards: n, rows: float64(r.o.Page)}
 	if n > 1 {
-		first, ok = open(r.o.Page, n, r.o.Few)
+		first = open(r.o.Page, n, r.o.Few)
+		r.strict = !first.safe && expected < denseFrom
 	}
-	if !ok {
-		first = opening{n, float64(blind(expected))}
+	if first.shards == 0 {
+		first = opening{shards: n, rows: float64(blind(expected))}
 	}
 	each := int(first.rows)
 	more := int((first.rows - float64(each)) * float64(first.shards))
@@ -266,6 +284,10 @@ func (r *Reader[R]) begin() {
 	r.enqueue(order[:more], nil, func(int) (float64, int) { return min(expected, float64(each+1)), each + 1 })
 	r.enqueue(order[more:first.shards], nil, func(int) (float64, int) { return min(expected, float64(each)), each })
 }
+
+// denseFrom is the share of a page from which on the budget is not kept strictly: what
+// shards deviate by is then more than it has.
+const denseFrom = 8
 
 // reach is the number of rows that a shard with the given expectation rarely
 // has more of.
@@ -302,6 +324,7 @@ func (r *Reader[R]) enqueue(members []int, upto *R, want func(member int) (expec
 		expected, limit := want(members[0])
 		r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit, members: members[:n], expected: expected})
 		r.wanted += float64(n) * expected
+		r.queued += n
 		members = members[n:]
 	}
 }
