@@ -118,6 +118,15 @@ func (b *boundWrite) writesStatic() bool {
 // there says whether there is anything to report.
 func (cur *current) there() bool { return cur.live || cur.statics }
 
+// holds loads the row of a write and says whether the write applies.
+func (w *writing) holds(b *boundWrite, cur *current) (bool, error) {
+	clustering, onlyStatic := rowOf(b)
+	if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys[0], clustering, onlyStatic); err != nil {
+		return false, err
+	}
+	return w.applies(b, cur)
+}
+
 // applies evaluates a write's conditions on its row.
 func (w *writing) applies(b *boundWrite, cur *current) (bool, error) {
 	exists := cur.live
@@ -181,11 +190,7 @@ func (c *call) casRow(w *writing) error {
 	}
 	return w.guarded(func(batch *storage.Batch) error {
 		var cur current
-		clustering, onlyStatic := rowOf(b)
-		if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys[0], clustering, onlyStatic); err != nil {
-			return err
-		}
-		ok, err := w.applies(b, &cur)
+		ok, err := w.holds(b, &cur)
 		if err != nil {
 			return err
 		}
@@ -253,11 +258,7 @@ func (c *call) casBatch(w *writing) error {
 				continue
 			}
 			var cur current
-			clustering, onlyStatic := rowOf(b)
-			if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys[0], clustering, onlyStatic); err != nil {
-				return err
-			}
-			ok, err := w.applies(b, &cur)
+			ok, err := w.holds(b, &cur)
 			if err != nil {
 				return err
 			}

@@ -172,28 +172,24 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 	}
 	for _, t := range out {
 		if slices.ContainsFunc(t, func(v []byte) bool { return v == nil }) {
-			names := "["
-			for i, c := range r.Columns {
-				if i > 0 {
-					names += ", "
-				}
-				names += c.Name
-			}
-			return nil, invalid("Invalid null value in condition for columns: %s]", names)
+			return nil, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
 		}
 	}
 	return out, nil
 }
 
-func (r *Restriction) bindName() string {
-	s := "in("
+func (r *Restriction) bindName() string { return "in(" + r.names(",") + ")" }
+
+// names are those of the columns.
+func (r *Restriction) names(separator string) string {
+	var s string
 	for i, c := range r.Columns {
 		if i > 0 {
-			s += ","
+			s += separator
 		}
 		s += c.Name
 	}
-	return s + ")"
+	return s
 }
 
 // components are the values of a tuple's term, or the one of a plain term.
@@ -212,14 +208,7 @@ func (r *Restriction) components(e eval.Expr, tuple bool, env *eval.Env) ([][]by
 		return [][]byte{v.Bytes}, nil
 	}
 	if v.Unset {
-		name := "("
-		for i, c := range r.Columns {
-			if i > 0 {
-				name += ","
-			}
-			name += c.Name
-		}
-		return nil, invalid("Invalid unset value for tuple %s)", name)
+		return nil, invalid("Invalid unset value for tuple (%s)", r.names(","))
 	}
 	if v.Bytes == nil {
 		return nil, invalid("Invalid null value in condition for column %s", r.Columns[0].Name)

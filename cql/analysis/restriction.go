@@ -39,13 +39,15 @@ func kindOf(op syntax.Op) RestrictionKind {
 	return 0
 }
 
-// bound sets the end of a range that an operator gives.
-func (r *Restriction) bound(op syntax.Op, term eval.Expr) {
+// compare sets what an operator compares with: an end of a range, or the one term.
+func (r *Restriction) compare(op syntax.Op, term eval.Expr) {
 	switch op {
 	case syntax.OpGT, syntax.OpGE:
 		r.Start, r.StartInclusive, r.StartTuple = term, op == syntax.OpGE, r.Tuple
 	case syntax.OpLT, syntax.OpLE:
 		r.End, r.EndInclusive, r.EndTuple = term, op == syntax.OpLE, r.Tuple
+	default:
+		r.Term = term
 	}
 }
 
@@ -88,11 +90,7 @@ func (a *analyzer) columnRestriction(r *syntax.Relation) (*Restriction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Kind == Range {
-		out.bound(r.Op, term)
-	} else {
-		out.Term = term
-	}
+	out.compare(r.Op, term)
 	return out, nil
 }
 
@@ -215,11 +213,7 @@ func (a *analyzer) tupleRestriction(r *syntax.Relation) (*Restriction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Kind == Range {
-		out.bound(r.Op, term)
-	} else {
-		out.Term = term
-	}
+	out.compare(r.Op, term)
 	return out, nil
 }
 
@@ -259,11 +253,7 @@ func (a *analyzer) tokenRestriction(r *syntax.Relation) (*Restriction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Kind == Range {
-		out.bound(r.Op, term)
-	} else {
-		out.Term = term
-	}
+	out.compare(r.Op, term)
 	return out, nil
 }
 

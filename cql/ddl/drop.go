@@ -14,9 +14,9 @@ func (c *change) drop(stmt *syntax.Drop) error {
 	case syntax.KindType:
 		return c.dropType(stmt)
 	case syntax.KindIndex:
-		return c.dropIndex(stmt)
+		return c.dropAbsent(stmt, "Index '%s.%s' doesn't exist'")
 	case syntax.KindView:
-		return c.dropView(stmt)
+		return c.dropAbsent(stmt, "Materialized view '%s.%s' doesn't exist")
 	}
 	return invalid("DROP %s is not supported by the embedded engine", stmt.Kind)
 }
@@ -55,8 +55,8 @@ func (c *change) dropTable(stmt *syntax.Drop) error {
 	return nil
 }
 
-// dropIndex finds no index, since none can be made.
-func (c *change) dropIndex(stmt *syntax.Drop) error {
+// dropAbsent is of what cannot be there, since none can be made: an index or a view.
+func (c *change) dropAbsent(stmt *syntax.Drop, absent string) error {
 	keyspace, err := c.keyspaceOf(stmt.Name)
 	if err != nil {
 		return err
@@ -64,17 +64,5 @@ func (c *change) dropIndex(stmt *syntax.Drop) error {
 	if stmt.IfExists {
 		return nil
 	}
-	return invalid("Index '%s.%s' doesn't exist'", keyspace, stmt.Name.Name)
-}
-
-// dropView finds no view, since none can be made.
-func (c *change) dropView(stmt *syntax.Drop) error {
-	keyspace, err := c.keyspaceOf(stmt.Name)
-	if err != nil {
-		return err
-	}
-	if stmt.IfExists {
-		return nil
-	}
-	return invalid("Materialized view '%s.%s' doesn't exist", keyspace, stmt.Name.Name)
+	return invalid(absent, keyspace, stmt.Name.Name)
 }

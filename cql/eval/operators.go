@@ -133,7 +133,7 @@ func operate(op byte, k value.Kind, x, y number) ([]byte, error) {
 	case value.Float:
 		return encodeFloat(float32(floats(op, x.float(), y.float()))), nil
 	case value.Double:
-		return encodeDouble(doubles(op, x.double(), y.double())), nil
+		return encodeDouble(floats(op, x.double(), y.double())), nil
 	case value.Varint:
 		return varints(op, x.bigInt(), y.bigInt())
 	case value.Decimal:
@@ -170,7 +170,7 @@ func operate(op byte, k value.Kind, x, y number) ([]byte, error) {
 	return encodeInteger(k, a), nil
 }
 
-func floats(op byte, a, b float32) float32 {
+func floats[T float32 | float64](op byte, a, b T) T {
 	switch op {
 	case '+':
 		return a + b
@@ -181,21 +181,7 @@ func floats(op byte, a, b float32) float32 {
 	case '/':
 		return a / b
 	}
-	return float32(math.Mod(float64(a), float64(b)))
-}
-
-func doubles(op byte, a, b float64) float64 {
-	switch op {
-	case '+':
-		return a + b
-	case '-':
-		return a - b
-	case '*':
-		return a * b
-	case '/':
-		return a / b
-	}
-	return math.Mod(a, b)
+	return T(math.Mod(float64(a), float64(b)))
 }
 
 func varints(op byte, a, b *big.Int) ([]byte, error) {
