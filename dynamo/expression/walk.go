@@ -1,9 +1,6 @@
 package expression
 
-import (
-	"iter"
-	"slices"
-)
+import "iter"
 
 // Paths gives the document paths that the condition looks at, in their order, some
 // perhaps more than once.
@@ -26,12 +23,39 @@ func (c *Condition) Reads(name string) bool {
 
 // Reads says whether the update takes a value from an attribute.
 func (u *Update) Reads(name string) bool {
-	return u != nil && slices.ContainsFunc(u.actions, func(a action) bool { return a.to.reads(name) })
+	for p := range u.Operands() {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
-func (s *source) reads(name string) bool {
-	return (s.kind == pathSource || s.kind == ifNotExists) && s.path.Name == name ||
-		slices.ContainsFunc(s.args, func(arg source) bool { return arg.reads(name) })
+// Operands gives the document paths that the update takes values from, in their
+// order, some perhaps more than once.
+func (u *Update) Operands() iter.Seq[Path] {
+	return func(yield func(Path) bool) {
+		if u == nil {
+			return
+		}
+		for i := range u.actions {
+			if !u.actions[i].to.operands(yield) {
+				return
+			}
+		}
+	}
+}
+
+func (s *source) operands(yield func(Path) bool) bool {
+	if (s.kind == pathSource || s.kind == ifNotExists) && !yield(s.path) {
+		return false
+	}
+	for i := range s.args {
+		if !s.args[i].operands(yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // walk gives the paths whose values a condition looks at, and those of which it asks

@@ -48,6 +48,13 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 	if !declared && len(indexes) == 0 {
 		return nil, nil
 	}
+	for _, indexes := range [][]schema.IndexDeclaration{d.Local, d.Global} {
+		for i := range indexes {
+			if err := checkIndexed(&indexes[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	logical, err := schema.Create(d)
 	if err != nil {
 		return nil, err
@@ -282,6 +289,9 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 		create := p.Indexes[i].Create
 		if create == nil {
 			continue
+		}
+		if err := checkIndexed(create); err != nil {
+			return nil, err
 		}
 		ix, _ := changed.Index(create.Name)
 		in := t.declared(create.Name)

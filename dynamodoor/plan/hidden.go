@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
 // Strip returns an item without its hidden attributes; item itself where it has
@@ -106,6 +107,27 @@ func visibleItem(item attribute.Item) attribute.Item {
 
 func reserved(name string) error {
 	return exception.InvalidParameters("Attribute %s: names that begin with %s are reserved in write-sharded tables; choose another name", name, HiddenPrefix)
+}
+
+// CheckName refuses the name of a hidden attribute.
+func CheckName(name string) error {
+	if strings.HasPrefix(name, HiddenPrefix) {
+		return reserved(name)
+	}
+	return nil
+}
+
+// checkIndexed refuses hidden attributes among those that an index is to have.
+func checkIndexed(d *schema.IndexDeclaration) error {
+	if d.Projection == nil {
+		return nil
+	}
+	for _, name := range d.Projection.NonKey {
+		if err := CheckName(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkItem refuses hidden attributes in an item.

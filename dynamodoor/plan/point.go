@@ -161,6 +161,9 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	if err := checkPaths(slices.Values(u.Changes().Paths())); err != nil {
 		return nil, nil, err
 	}
+	if err := checkPaths(u.Operands()); err != nil {
+		return nil, nil, err
+	}
 	if err := t.checkCondition(condition); err != nil {
 		return nil, nil, err
 	}

@@ -292,3 +292,16 @@ func (r *Router) listTables(ctx context.Context, q *api.ListTables, use func(api
 		more.Start, more.Limit = last, q.Limit-len(l.Names) // the catalogue was among them
 	}
 }
+
+// updateTimeToLive passes on which attribute says when items expire: none that is
+// hidden.
+func (r *Router) updateTimeToLive(ctx context.Context, q *api.UpdateTimeToLive, use func(api.Response) error) error {
+	e, err := r.sharded(q.Table)
+	if err == nil && e != nil {
+		err = plan.CheckName(q.Attribute)
+	}
+	if err != nil {
+		return err
+	}
+	return r.backend.Answer(ctx, q, use)
+}

@@ -188,7 +188,7 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 	case *api.UntagResource:
 		return r.untag(ctx, q, use)
 	case *api.UpdateTimeToLive:
-		return r.about(ctx, q.Table, q, use)
+		return r.updateTimeToLive(ctx, q, use)
 	case *api.DescribeTimeToLive:
 		return r.about(ctx, q.Table, q, use)
 	case *api.ListTagsOfResource:

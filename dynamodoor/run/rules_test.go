@@ -133,3 +133,65 @@ func TestReservedNamesAreNotIndexed(t *testing.T) {
 	must(t, again(t, store, 1), "CreateTable", shardedTable)
 	fails(t, again(t, store, 1), exception.Validation, "attribute evenkeel.x: names that begin with evenkeel. are reserved", "UpdateTable", `{"TableName":"Tab"`+index)
 }
+
+// No request on a sharded table may name a hidden attribute, wherever requests name
+// attributes: what it holds would be shown, copied or lost.
+func TestHiddenNamesAreRefused(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", strings.Replace(create(5), `"Tags":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
+		"Tags":[{"Key":"write-sharding.index.by-r","Value":"shards=3"},`, 1))
+	fill(t, s, 1, "x")
+	const (
+		key    = `"TableName":"Tab","Key":{"h":{"S":"121212"},"r":{"S":"Client0000"}}`
+		item   = `"TableName":"Tab","Item":{"h":{"S":"121212"},"r":{"S":"Client0000"}}`
+		names  = `,"ExpressionAttributeNames":{"#n":"NAME"}`
+		query  = `"TableName":"Tab","KeyConditionExpression":"h = :h"` + names
+		values = `,"ExpressionAttributeValues":{":h":{"S":"121212"}}`
+		index  = `{"IndexName":"more","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["NAME"]}}`
+		where  = ` WHERE h = '121212' AND r = 'Client0000'`
+	)
+	statement := func(text string) string { return fmt.Sprintf(`{"Statement":%q}`, text) }
+	for _, name := range []string{"evenkeel.pk", "evenkeel.s.by-r"} {
+		for _, r := range [][2]string{
+			{"GetItem", `{` + key + `,"ProjectionExpression":"r, #n"` + names + `}`},
+			{"GetItem", `{` + key + `,"AttributesToGet":["NAME"]}`},
+			{"Query", `{` + query + `,"ProjectionExpression":"#n"` + values + `}`},
+			{"Query", `{` + query + `,"FilterExpression":"attribute_exists(#n)"` + values + `}`},
+			{"Query", `{"TableName":"Tab","KeyConditions":{"h":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"121212"}]}},"QueryFilter":{"NAME":{"ComparisonOperator":"NOT_NULL"}}}`},
+			{"Scan", `{"TableName":"Tab","FilterExpression":"size(#n) > :h"` + names + values + `}`},
+			{"Scan", `{"TableName":"Tab","IndexName":"by-r","AttributesToGet":["NAME"]}`},
+			{"PutItem", strings.Replace(`{`+item+`}`, `}}}`, `},"NAME":{"S":"x"}}}`, 1)},
+			{"PutItem", `{` + item + `,"ConditionExpression":"attribute_exists(#n)"` + names + `}`},
+			{"PutItem", `{` + item + `,"Expected":{"NAME":{"Exists":false}}}`},
+			{"DeleteItem", `{` + key + `,"ConditionExpression":"#n = :h"` + names + values + `}`},
+			{"UpdateItem", `{` + key + `,"UpdateExpression":"REMOVE #n"` + names + `}`},
+			{"UpdateItem", `{` + key + `,"UpdateExpression":"SET y = #n"` + names + `}`},
+			{"UpdateItem", `{` + key + `,"UpdateExpression":"SET y = if_not_exists(#n, :h)"` + names + values + `}`},
+			{"UpdateItem", `{` + key + `,"UpdateExpression":"SET y = list_append(z, #n)"` + names + `}`},
+			{"UpdateItem", `{` + key + `,"UpdateExpression":"SET y = if_not_exists(z, #n)"` + names + `}`},
+			{"UpdateItem", `{` + key + `,"AttributeUpdates":{"NAME":{"Action":"DELETE"}}}`},
+			{"BatchGetItem", `{"RequestItems":{"Tab":{"Keys":[{"h":{"S":"121212"},"r":{"S":"Client0000"}}],"ProjectionExpression":"#n"` + names + `}}}`},
+			{"BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":{"h":{"S":"121212"},"r":{"S":"Client0000"},"NAME":{"S":"x"}}}}]}}`},
+			{"TransactGetItems", `{"TransactItems":[{"Get":{` + key + `,"ProjectionExpression":"#n"` + names + `}}]}`},
+			{"ExecuteStatement", statement(`SELECT "NAME" FROM Tab` + where)},
+			{"ExecuteStatement", statement(`SELECT * FROM Tab` + where + ` AND "NAME" IS NOT MISSING`)},
+			{"ExecuteStatement", statement(`UPDATE Tab SET y = "NAME"` + where)},
+			{"ExecuteStatement", statement(`INSERT INTO Tab VALUE {'h': '121212', 'r': 'x', 'NAME': 'y'}`)},
+			{"UpdateTimeToLive", `{"TableName":"Tab","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"NAME"}}`},
+			{"UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":` + index + `}]}`},
+			{"CreateTable", strings.Replace(strings.Replace(create(5), `"Tab"`, `"Other"`, 1), `"Tags":[`, `"GlobalSecondaryIndexes":[`+strings.Replace(index, `"x"`, `"r"`, 1)+`],"Tags":[`, 1)},
+		} {
+			body := strings.ReplaceAll(r[1], "NAME", name)
+			fails(t, s, exception.Validation, "Attribute "+name+": names that begin with evenkeel. are reserved", r[0], body)
+		}
+		for _, action := range []string{`{"Update":{` + key + `,"UpdateExpression":"SET y = #n"` + names + `}}`, `{"ConditionCheck":{` + key + `,"ConditionExpression":"attribute_exists(#n)"` + names + `}}`} {
+			_, err := do(s, "TransactWriteItems", strings.ReplaceAll(`{"TransactItems":[`+action+`]}`, "NAME", name))
+			if e := exception.Of(err); e.Kind != exception.TransactionCanceled || !strings.Contains(e.Reasons[0].Message, "are reserved") {
+				t.Errorf("%s: %v", action, err)
+			}
+		}
+	}
+	if m := must(t, s, "GetItem", `{`+key+`}`); fmt.Sprint(m) != "map[Item:map[h:map[S:121212] r:map[S:Client0000] x:map[S:x]]]" {
+		t.Errorf("%v", m)
+	}
+}
