@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,6 +30,8 @@ func (f forgetful) Answer(ctx context.Context, q api.Request, use func(api.Respo
 	}
 	return err
 }
+
+var units = regexp.MustCompile(`CapacityUnits:[0-9.]+`)
 
 // What the door answers is what it was told, also where it goes on after that was
 // told.
@@ -85,7 +88,8 @@ func TestNothingIsKeptOfAnAnswer(t *testing.T) {
 					}
 				}
 			}
-			answers[i] = append(answers[i], fmt.Sprint(r[0], " ", m, err))
+			// Which shards a page asks first is drawn, and so what it takes.
+			answers[i] = append(answers[i], units.ReplaceAllString(fmt.Sprint(r[0], " ", m, err), "CapacityUnits"))
 		}
 	}
 	for i, want := range answers[0] {
