@@ -57,7 +57,7 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	b.embedded.Dir = dir
-	progress("loading %d rows into each of %d tables", b.rows, len(layouts))
+	measure.Progress("loading %d rows into each of %d tables", b.rows, len(layouts))
 	return b.load(ctx)
 }
 

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
@@ -67,25 +66,12 @@ func run(ctx context.Context, o options) error {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		name string
-		run  func(context.Context) error
-	}{{"point operations", b.points}, {"pages and whole days", b.pages}, {"embedded engine", b.engine}} {
-		if !strings.Contains(part.name, o.only) {
-			continue
-		}
-		progress("%s", part.name)
-		if err := part.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
-		}
+	if err := measure.Run(ctx, o.only, measure.Part{Name: "point operations", Run: b.points}, measure.Part{Name: "pages and whole days", Run: b.pages}, measure.Part{Name: "embedded engine", Run: b.engine}); err != nil {
+		return err
 	}
 	if o.json {
 		return json.NewEncoder(os.Stdout).Encode(b.report)
 	}
 	b.report.print(os.Stdout)
 	return nil
-}
-
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }

@@ -74,37 +74,32 @@ const (
 
 // ways measures each way in interleaved rounds of repeat runs.
 func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows int) error {
-	progress("%s", what)
-	samples := make([][]measure.Sample, len(ways))
+	measure.Progress("%s", what)
 	fetched := make([]int, len(ways))
-	for round := -1; round < b.rounds; round++ {
-		for i, w := range ways {
-			var s measure.Sample
-			before := b.usage()
-			start := time.Now()
-			for range repeat {
-				began := time.Now()
-				n, f, err := w.run()
-				if err != nil {
-					return fmt.Errorf("%s: %w", w.name, err)
-				}
-				if n != rows {
-					return fmt.Errorf("%s: %d rows came, not %d", w.name, n, rows)
-				}
-				fetched[i] = f
-				s.Requests++
-				s.Latencies = append(s.Latencies, time.Since(began))
+	samples, err := measure.Rounds(ctx, b.rounds, len(ways), func(i int) (s measure.Sample, err error) {
+		w := ways[i]
+		before := b.usage()
+		start := time.Now()
+		for range repeat {
+			began := time.Now()
+			n, f, err := w.run()
+			if err != nil {
+				return s, fmt.Errorf("%s: %w", w.name, err)
 			}
-			s.Wall = time.Since(start)
-			after := b.usage()
-			s.Backend, s.CPU, s.Client = after[0]-before[0], after[1]-before[1], after[2]-before[2]
-			if round >= 0 {
-				samples[i] = append(samples[i], s)
+			if n != rows {
+				return s, fmt.Errorf("%s: %d rows came, not %d", w.name, n, rows)
 			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+			fetched[i] = f
+			s.Requests++
+			s.Latencies = append(s.Latencies, time.Since(began))
 		}
+		s.Wall = time.Since(start)
+		after := b.usage()
+		s.Backend, s.CPU, s.Client = after[0]-before[0], after[1]-before[1], after[2]-before[2]
+		return s, nil
+	})
+	if err != nil {
+		return err
 	}
 	for i, w := range ways {
 		b.report.addWay(what, w.name, samples[i], fetched[i])

@@ -58,25 +58,16 @@ func (b *bench) engine(ctx context.Context) error {
 func (b *bench) compare(ctx context.Context, what string, arms []arm) error {
 	for _, op := range operations {
 		for _, inFlight := range []int{1, 48} {
-			progress("%s %s, %d in flight", what, op.name, inFlight)
-			samples := make([][]measure.Sample, len(arms))
-			for round := -1; round < b.rounds; round++ {
-				for i := range arms {
-					// Every other round backwards, so that none always follows the same.
-					if round%2 == 0 {
-						i = len(arms) - 1 - i
-					}
-					s, err := b.once(arms[i], op, inFlight)
-					if err != nil {
-						return fmt.Errorf("%s: %w", arms[i].name, err)
-					}
-					if round >= 0 {
-						samples[i] = append(samples[i], s)
-					}
-					if ctx.Err() != nil {
-						return ctx.Err()
-					}
+			measure.Progress("%s %s, %d in flight", what, op.name, inFlight)
+			samples, err := measure.Rounds(ctx, b.rounds, len(arms), func(i int) (measure.Sample, error) {
+				s, err := b.once(arms[i], op, inFlight)
+				if err != nil {
+					err = fmt.Errorf("%s: %w", arms[i].name, err)
 				}
+				return s, err
+			})
+			if err != nil {
+				return err
 			}
 			for i, a := range arms {
 				b.report.addPoint(what+" "+op.name, inFlight, a.name, samples[i])

@@ -77,7 +77,7 @@ func (b *bench) start(ctx context.Context) error {
 		}
 		b.peers = append(b.peers, p)
 	}
-	progress("loading %d items into each table", b.items)
+	measure.Progress("loading %d items into each table", b.items)
 	for _, n := range layouts {
 		if err := b.load(ctx, b.embedded.Addr, tableOf(n), n, func(int) string { return hot }); err != nil {
 			return err

@@ -69,33 +69,28 @@ func start(i int) string { return fmt.Sprintf("Client%03d", i*7919%250) }
 // ways measures each way in interleaved rounds, one read at a time.
 func (b *bench) ways(ctx context.Context, limit int, ways []way) error {
 	what := fmt.Sprintf("Query of %d items through the SDK, one at a time", limit)
-	progress("%s", what)
-	samples := make([][]measure.Sample, len(ways))
-	for round := -1; round < b.rounds; round++ {
-		for i, w := range ways {
-			var s measure.Sample
-			server, own, begin := measure.CPU(b.embedded.PID), measure.CPU(os.Getpid()), time.Now()
-			for time.Since(begin) < b.length {
-				began := time.Now()
-				n, err := w.read(s.Requests)
-				if err != nil {
-					return fmt.Errorf("%s: %w", w.name, err)
-				}
-				if n != limit {
-					return fmt.Errorf("%s: %d items came, not %d", w.name, n, limit)
-				}
-				s.Requests++
-				s.Latencies = append(s.Latencies, time.Since(began))
+	measure.Progress("%s", what)
+	samples, err := measure.Rounds(ctx, b.rounds, len(ways), func(i int) (s measure.Sample, err error) {
+		w := ways[i]
+		server, own, begin := measure.CPU(b.embedded.PID), measure.CPU(os.Getpid()), time.Now()
+		for time.Since(begin) < b.length {
+			began := time.Now()
+			n, err := w.read(s.Requests)
+			if err != nil {
+				return s, fmt.Errorf("%s: %w", w.name, err)
 			}
-			s.Wall = time.Since(begin)
-			s.CPU, s.Client = measure.CPU(b.embedded.PID)-server, measure.CPU(os.Getpid())-own
-			if round >= 0 {
-				samples[i] = append(samples[i], s)
+			if n != limit {
+				return s, fmt.Errorf("%s: %d items came, not %d", w.name, n, limit)
 			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+			s.Requests++
+			s.Latencies = append(s.Latencies, time.Since(began))
 		}
+		s.Wall = time.Since(begin)
+		s.CPU, s.Client = measure.CPU(b.embedded.PID)-server, measure.CPU(os.Getpid())-own
+		return s, nil
+	})
+	if err != nil {
+		return err
 	}
 	for i, w := range ways {
 		b.report.add(what, w.name, samples[i])

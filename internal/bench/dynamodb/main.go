@@ -14,8 +14,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 type options struct {
@@ -66,24 +67,12 @@ func run(ctx context.Context, o options) error {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		name string
-		run  func(context.Context) error
-	}{{"operations", b.operations}, {"queries by hand", b.queries}, {"forwarding", b.forwarding}} {
-		if !strings.Contains(part.name, o.only) {
-			continue
-		}
-		if err := part.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
-		}
+	if err := measure.Run(ctx, o.only, measure.Part{Name: "operations", Run: b.operations}, measure.Part{Name: "queries by hand", Run: b.queries}, measure.Part{Name: "forwarding", Run: b.forwarding}); err != nil {
+		return err
 	}
 	if o.json {
 		return json.NewEncoder(os.Stdout).Encode(&b.report)
 	}
 	b.report.print(os.Stdout)
 	return nil
-}
-
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }

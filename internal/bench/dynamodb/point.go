@@ -89,28 +89,19 @@ func (b *bench) operations(ctx context.Context) error {
 
 // compare measures an operation on all arms, in interleaved rounds.
 func (b *bench) compare(ctx context.Context, o operation, arms []arm) error {
-	progress("%s", o.name)
-	samples := make([][]measure.Sample, len(arms))
-	for round := -1; round < b.rounds; round++ {
-		for i := range arms {
-			// Every other round backwards, so that none always follows the same.
-			if round%2 == 0 {
-				i = len(arms) - 1 - i
-			}
-			a := arms[i]
-			own, backend := measure.CPU(a.server.PID), a.backendCPU()
-			s, err := drive(a.server.Addr, connections, b.length, o.api, func(i int) string { return o.body(a.table, i, b.items) }, o.check)
-			if err != nil {
-				return fmt.Errorf("%s: %w", a.name, err)
-			}
-			s.CPU, s.Backend = measure.CPU(a.server.PID)-own, a.backendCPU()-backend
-			if round >= 0 {
-				samples[i] = append(samples[i], s)
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+	measure.Progress("%s", o.name)
+	samples, err := measure.Rounds(ctx, b.rounds, len(arms), func(i int) (measure.Sample, error) {
+		a := arms[i]
+		own, backend := measure.CPU(a.server.PID), a.backendCPU()
+		s, err := drive(a.server.Addr, connections, b.length, o.api, func(i int) string { return o.body(a.table, i, b.items) }, o.check)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", a.name, err)
 		}
+		s.CPU, s.Backend = measure.CPU(a.server.PID)-own, a.backendCPU()-backend
+		return s, nil
+	})
+	if err != nil {
+		return err
 	}
 	for i, a := range arms {
 		b.report.add(fmt.Sprintf("%s, %d connections", o.name, connections), a.name, samples[i])

@@ -1,0 +1,58 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Part is a part of a benchmark.
+type Part struct {
+	Name string
+	Run  func(context.Context) error
+}
+
+// Run runs the parts that have a word in their names; all when it is empty.
+func Run(ctx context.Context, only string, parts ...Part) error {
+	for _, p := range parts {
+		if !strings.Contains(p.Name, only) {
+			continue
+		}
+		Progress("%s", p.Name)
+		if err := p.Run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// Progress says on stderr what is being done.
+func Progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
+}
+
+// Rounds measures each arm once a round, and once before, which does not count. The
+// samples are by arm.
+func Rounds(ctx context.Context, rounds, arms int, once func(arm int) (Sample, error)) ([][]Sample, error) {
+	samples := make([][]Sample, arms)
+	for round := -1; round < rounds; round++ {
+		for i := range arms {
+			// Every other round backwards, so that none always follows the same.
+			if round%2 == 0 {
+				i = arms - 1 - i
+			}
+			s, err := once(i)
+			if err != nil {
+				return nil, err
+			}
+			if round >= 0 {
+				samples[i] = append(samples[i], s)
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return samples, nil
+}
