@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -254,7 +255,16 @@ func EmptyKey(name string, k attribute.Kind) error {
 	if k == attribute.B {
 		what = "binary"
 	}
-	return exception.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", what, name)
+	return exception.Invalid(emptyKey+"%s value. Key: %s", what, name)
+}
+
+const emptyKey = "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
+
+// IsEmptyKey says whether an error is that of EmptyKey: a transaction is refused with
+// it as a whole, while other faults of a key are reasons for its cancellation.
+func IsEmptyKey(err error) bool {
+	var e *exception.Error
+	return errors.As(err, &e) && e.Kind == exception.Validation && strings.HasPrefix(e.Message, emptyKey)
 }
 
 // Match says whether a sort key's values, in their order, are in the range.

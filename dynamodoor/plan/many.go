@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
 // Batches and transactions: the parts that are about sharded tables are rewritten,
@@ -214,10 +215,11 @@ func (t *Table) checkBatchPut(item attribute.Item) (attribute.Item, error) {
 // reasons for its cancellation.
 type reasons []exception.CancellationReason
 
-// add notes what is wrong with part i of n, if anything is.
-func (r *reasons) add(i, n int, err error) {
-	if err == nil {
-		return
+// add notes what is wrong with part i of n, if anything is; or returns what is wrong
+// with the whole transaction then.
+func (r *reasons) add(i, n int, err error) error {
+	if err == nil || expression.IsEmptyKey(err) {
+		return err
 	}
 	if *r == nil {
 		*r = make(reasons, n)
@@ -226,6 +228,7 @@ func (r *reasons) add(i, n int, err error) {
 		}
 	}
 	(*r)[i] = exception.CancellationReason{Code: "ValidationError", Message: exception.Of(err).Message}
+	return nil
 }
 
 func (r reasons) err() error {
@@ -258,7 +261,9 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 			return nil, err
 		}
 		key, err := t.checkKey(g.Key)
-		wrong.add(i, len(p.Gets), err)
+		if err := wrong.add(i, len(p.Gets), err); err != nil {
+			return nil, err
+		}
 		if t.mustSearch() {
 			toFind = append(toFind, sought{t, g.Key})
 		}
@@ -308,7 +313,9 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 				a.Key, err = t.checkKey(a.Key)
 			}
 		}
-		wrong.add(i, len(p.Actions), err)
+		if err := wrong.add(i, len(p.Actions), err); err != nil {
+			return nil, err
+		}
 	}
 	if err := wrong.err(); err != nil || len(sharded) == 0 {
 		return nil, err

@@ -452,3 +452,22 @@ func TestIndexOfShardedTable(t *testing.T) {
 		t.Errorf("%v", m)
 	}
 }
+
+// An empty key attribute is what is wrong with a whole transaction, not a reason for
+// its cancellation.
+func TestTransactionsWithEmptyKeys(t *testing.T) {
+	for _, shards := range []int{0, 3} {
+		s := start(t, 1)
+		if shards > 0 {
+			must(t, s, "CreateTable", create(shards))
+		} else {
+			must(t, s, "CreateTable", plainTable+"}")
+		}
+		const of = `"TableName":"Tab","%s":{"h":{"S":"a"},"r":{"S":""}}`
+		for _, action := range []string{`{"Put":{` + fmt.Sprintf(of, "Item") + `}}`, `{"Delete":{` + fmt.Sprintf(of, "Key") + `}}`} {
+			fails(t, s, exception.Validation, "cannot contain an empty string value. Key: r", "TransactWriteItems", `{"TransactItems":[`+action+`]}`)
+		}
+		fails(t, s, exception.Validation, "cannot contain an empty string value. Key: r", "TransactGetItems", `{"TransactItems":[{"Get":{`+fmt.Sprintf(of, "Key")+`}}]}`)
+		fails(t, s, exception.TransactionCanceled, "[ValidationError]", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"Tab","Key":{"h":{"S":"a"}}}}]}`)
+	}
+}

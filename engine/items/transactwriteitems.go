@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
@@ -206,7 +207,7 @@ type reasons []exception.CancellationReason
 // own fault.
 func (r *reasons) add(n, i int, err error) error {
 	var e *exception.Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || expression.IsEmptyKey(err) {
 		return err
 	}
 	reason := exception.CancellationReason{Message: e.Message, Item: e.Item}
