@@ -2,24 +2,12 @@
 
 package storage
 
-import (
-	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
-)
+import "testing"
 
 // TestAllocs: the ways most used allocate next to nothing of their own. (Pebble
 // allocates for a batch that it has none of left.)
 func TestAllocs(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, testTable)
 	b := db.NewBatch()
 	defer b.Release()

@@ -260,11 +260,7 @@ func BenchmarkOpen(b *testing.B) {
 // BenchmarkWide is a read of a map of 10,000 elements that were written one by
 // one, and of a row in a partition with 10,000 deleted slices.
 func BenchmarkWide(b *testing.B) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
+	db := openWith(b, Options{Periodic: true})
 	table := mustTable(b, db, testTable)
 	batch := db.NewBatch()
 	for _, n := range rand.Perm(10_000) {

@@ -8,13 +8,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// until repeats f, as long as it says true, until stop is closed.
+func until(stop <-chan struct{}, f func() bool) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if !f() {
+			return
+		}
+	}
+}
 
 var concurrentTable = TableSpec{
 	ID:         [16]byte{6},
@@ -151,24 +164,18 @@ func TestGuard(t *testing.T) {
 // long as the deletion is newer than the write was made. (Each writer writes
 // only while the deletion is known to be there: it deletes again first.)
 func TestSweepBehindItsBack(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
 	stop := make(chan struct{})
 	var running sync.WaitGroup
 	running.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				if err := db.Sweep(); err != nil {
-					t.Error(err)
-				}
+		until(stop, func() bool {
+			err := db.Sweep()
+			if err != nil {
+				t.Error(err)
 			}
-		}
+			return err == nil
+		})
 	})
 	// One batch: the deletion, and what it shadows, in many rows. Whatever the
 	// sweep does between batches, no row is ever alive.
@@ -216,9 +223,6 @@ func TestSweepBehindItsBack(t *testing.T) {
 	}
 	if n := stored(t, db, table); n != 0 {
 		t.Errorf("%d keys are left of nothing", n)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -291,24 +295,18 @@ func TestSweepMark(t *testing.T) {
 // TestSweepLosesNothing: rows that are rewritten by the sweep again and again
 // keep every write.
 func TestSweepLosesNothing(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
 	stop := make(chan struct{})
 	var running sync.WaitGroup
 	running.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				if err := db.Sweep(); err != nil {
-					t.Error(err)
-				}
+		until(stop, func() bool {
+			err := db.Sweep()
+			if err != nil {
+				t.Error(err)
 			}
-		}
+			return err == nil
+		})
 	})
 	for w := range 2 {
 		running.Go(func() {
@@ -336,9 +334,6 @@ func TestSweepLosesNothing(t *testing.T) {
 	time.Sleep(320 * time.Millisecond)
 	close(stop)
 	running.Wait()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // stored counts the keys of a table.
@@ -363,15 +358,7 @@ func TestSweepCollects(t *testing.T) {
 	for _, flush := range []bool{false, true} {
 		t.Run(fmt.Sprint("flush=", flush), func(t *testing.T) {
 			now := int64(1000)
-			db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Clock: func() time.Time { return time.Unix(now, 0) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := db.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			db := openWith(t, Options{Clock: func() time.Time { return time.Unix(now, 0) }})
 			spec := concurrentTable
 			spec.GCGrace = 100
 			table := mustTable(t, db, spec)
@@ -449,10 +436,7 @@ func TestSweepCollects(t *testing.T) {
 // TestGetIsOfOneState: a batch deletes the partition and writes the row anew; a
 // reader always finds the row, whole.
 func TestGetIsOfOneState(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
 	write := func(b *Batch, n int64) {
 		b.Partition(table, 1, i32(1))
@@ -474,27 +458,23 @@ func TestGetIsOfOneState(t *testing.T) {
 	for range 2 {
 		running.Go(func() {
 			var row Row
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			until(stop, func() bool {
 				ok, err := table.Get(1, i32(1), [][]byte{i32(1)}, &Query{All: true}, &row)
 				if !ok || err != nil || len(row.Cells) != 1 {
 					t.Errorf("the row is not there: %v", err)
-					return
+					return false
 				}
 				it := table.Read(1, i32(1), &Query{All: true, Static: true})
 				if !it.NextPartition() || !it.Next() || it.Static() == nil ||
 					string(it.Static().Cells[0].Value) != string(it.Row().Cells[0].Value) {
 					t.Errorf("static and row are not of one state")
-					return
+					return false
 				}
 				if err := it.Close(); err != nil {
 					t.Error(err)
 				}
-			}
+				return true
+			})
 		})
 	}
 	end := time.Now().Add(300 * time.Millisecond)
@@ -504,36 +484,26 @@ func TestGetIsOfOneState(t *testing.T) {
 	close(stop)
 	running.Wait()
 	b.Release()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestGetSeesNoGhost: each batch deletes the partition and writes what that
 // deletion shadows. A reader that took the deletions before it and the row after
 // it would see a row that never was.
 func TestGetSeesNoGhost(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Periodic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
 	stop := make(chan struct{})
 	var running sync.WaitGroup
 	for range 3 {
 		running.Go(func() {
 			var row Row
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if ok, err := table.Get(1, i32(1), [][]byte{i32(1)}, &Query{All: true}, &row); ok || err != nil {
+			until(stop, func() bool {
+				ok, err := table.Get(1, i32(1), [][]byte{i32(1)}, &Query{All: true}, &row)
+				if ok || err != nil {
 					t.Errorf("a ghost: %+v, %v", row, err)
-					return
 				}
-			}
+				return !ok && err == nil
+			})
 		})
 	}
 	b := db.NewBatch()
@@ -550,7 +520,4 @@ func TestGetSeesNoGhost(t *testing.T) {
 	close(stop)
 	running.Wait()
 	b.Release()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 )
 
@@ -67,15 +66,8 @@ func compareBetween(t *rapid.T, m *model, table *Table, now int64) {
 // A position comes apart into what it was made of, and any beginning of it into as
 // much of that.
 func TestSplitPosition(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	table, err := db.Table(modelSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openTest(t)
+	table := mustTable(t, db, modelSpec)
 	rapid.Check(t, func(t *rapid.T) {
 		token := rapid.Int64().Draw(t, "token")
 		key := rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 2, 0xff}), 0, 6).Draw(t, "key")
@@ -105,15 +97,8 @@ func TestSplitPosition(t *testing.T) {
 // A scan that goes on in a partition of which nothing is left reads the ones after it
 // whole.
 func TestScanGoesOnWithoutItsPartition(t *testing.T) {
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	table, err := db.Table(modelSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openTest(t)
+	table := mustTable(t, db, modelSpec)
 	b := db.NewBatch()
 	defer b.Release()
 	row := [2]string{string(i32(-1)), "a"}

@@ -20,9 +20,13 @@ var testTable = TableSpec{
 	GCGrace: 10,
 }
 
-func openTest(t testing.TB) *DB {
+func openTest(t testing.TB) *DB { return openWith(t, Options{}) }
+
+// openWith opens a database in memory that sweeps when it is told, until the test ends.
+func openWith(t testing.TB, o Options) *DB {
 	t.Helper()
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1})
+	o.FS, o.SweepInterval = vfs.NewMem(), -1
+	db, err := Open("d", o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,10 +157,7 @@ func TestDroppedColumn(t *testing.T) {
 // TestSweepWhenDue: the periodic sweep reads a table when something may be due.
 func TestSweepWhenDue(t *testing.T) {
 	now := int64(1000)
-	db, err := Open("d", Options{FS: vfs.NewMem(), SweepInterval: -1, Clock: func() time.Time { return time.Unix(now, 0) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWith(t, Options{Clock: func() time.Time { return time.Unix(now, 0) }})
 	spec := concurrentTable
 	spec.GCGrace = 100
 	table := mustTable(t, db, spec)
@@ -194,9 +191,6 @@ func TestSweepWhenDue(t *testing.T) {
 	step(1151, 1151, 0)
 	step(9999, 1151, 0)
 	b.Release()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestOriginals: equal values of different bytes are one row, which keeps the
