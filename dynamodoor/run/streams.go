@@ -41,7 +41,11 @@ func (r *Router) streamed(ctx context.Context, arn string) (*plan.Table, error) 
 		return nil, noStream(arn)
 	}
 	e := (*r.tables.Load())[name]
-	gone, err := r.gone(ctx, api.StreamName(arn), e)
+	stream := api.StreamName(arn)
+	if !strings.Contains(stream, "/stream/") || len(stream) > longestStream {
+		return nil, nil // no stream's name: the store says so
+	}
+	gone, err := r.gone(ctx, stream, e)
 	switch {
 	case err != nil || gone != nil:
 		return gone, err
@@ -52,6 +56,10 @@ func (r *Router) streamed(ctx context.Context, arn string) (*plan.Table, error) 
 	}
 	return e.table, nil
 }
+
+// longestStream is how long TABLE/stream/LABEL is at most, and more: a table's name has
+// 255 characters, a label is a time.
+const longestStream = 400
 
 // goneStream is what is known of a stream: the deleted table that it is of, nil if it
 // is of none, as it was when its table's name was that of a certain one.

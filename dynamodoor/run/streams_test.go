@@ -131,3 +131,19 @@ func TestDeletedTablesAreForgotten(t *testing.T) {
 		}
 	}
 }
+
+// What is no stream, or no iterator, is told by the store, on sharded tables as on
+// plain ones.
+func TestWhatIsNoStream(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", create(5))
+	const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/"
+	for _, name := range []string{"no iterator, nor an ARN of anything", arn + "Tab", arn + "Tab/stream/", arn + "Tab|1|x", arn + "Tab/stream/2026-01-01T00:00:00.000|1|x", arn + "/stream/x", arn + strings.Repeat("x", 2000)} {
+		for operation, body := range map[string]string{"GetRecords": `{"ShardIterator":"` + name + `"}`, "DescribeStream": `{"StreamArn":"` + name + `"}`} {
+			_, want := do(s.store, operation, body)
+			if _, err := do(s, operation, body); want == nil || exception.Of(err).Kind != exception.Of(want).Kind {
+				t.Errorf("%s of %.80s: %v, not %v", operation, name, err, want)
+			}
+		}
+	}
+}
