@@ -54,10 +54,10 @@ type Options struct {
 	// wait. 0 means 1,024.
 	MaxInFlight int
 
-	// MaxMemory bounds the bytes of all bodies and answers that are longer than 64
-	// KiB, from when they are there to when they are done with: bodies wait for room,
-	// and then, as reads with such answers, are refused with ServiceUnavailable. 0
-	// means 512 MiB; not less than MaxBody.
+	// MaxMemory bounds the bytes of all bodies, counted four times, and answers that
+	// are longer than 64 KiB, from when they are there to when they are done with:
+	// bodies wait for room, and then, as reads with such answers, are refused with
+	// ServiceUnavailable. 0 means 512 MiB; not less than four times MaxBody.
 	MaxMemory int64
 
 	// Log gets what an operator wants to know. Nil means nothing is logged.
@@ -75,7 +75,7 @@ func (o Options) withDefaults() Options {
 		o.MaxInFlight = 1024
 	}
 	if o.MaxMemory == 0 {
-		o.MaxMemory = max(512<<20, o.MaxBody)
+		o.MaxMemory = max(512<<20, decoded*o.MaxBody)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -98,7 +98,7 @@ func (o Options) Validate() error {
 	if o.MaxInFlight < 0 {
 		errs = append(errs, errors.New("requests in flight must not be negative"))
 	}
-	if o.MaxMemory != 0 && o.MaxMemory < o.withDefaults().MaxBody {
+	if o.MaxMemory != 0 && o.MaxMemory < decoded*o.withDefaults().MaxBody {
 		errs = append(errs, fmt.Errorf("memory of %d bytes: the longest body needs more", o.MaxMemory))
 	}
 	return errors.Join(errs...)

@@ -16,6 +16,10 @@ import (
 // shortBytes is how long a body or an answer is at most that is not counted.
 const shortBytes = 64 << 10
 
+// decoded is how many times a body's bytes count: what it is decoded to takes several
+// times as much, of a list of numbers six times.
+const decoded = 4
+
 // patience is how long a long body waits for room. SDKs try again after that.
 const patience = 10 * time.Second
 

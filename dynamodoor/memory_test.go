@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// talker is a store that answers "long" with more than a megabyte, and else what it is
+// talker is a store that answers "long" with five megabytes, and else what it is
 // asked.
 type talker struct{}
 
@@ -22,7 +22,7 @@ func (talker) Has(string) bool { return true }
 
 func (talker) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) {
 	if string(body) == `"long"` {
-		return append(dst, bytes.Repeat([]byte("x"), 3<<19)...), nil
+		return append(dst, bytes.Repeat([]byte("x"), 5<<20)...), nil
 	}
 	return append(dst, body...), nil
 }
@@ -30,7 +30,7 @@ func (talker) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) 
 // narrow is a door with room for two bodies of a megabyte.
 func narrow(t *testing.T, patience time.Duration) *Door {
 	t.Helper()
-	d, err := New(Options{Store: talker{}, MaxBody: 1 << 20, MaxMemory: 2 << 20})
+	d, err := New(Options{Store: talker{}, MaxBody: 1 << 20, MaxMemory: 2 * decoded << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestLongBodiesWaitForRoom(t *testing.T) {
 			t.Errorf("body %d: %d, %d bytes", i, w.Code, w.Body.Len())
 		}
 	}
-	if !d.memory.free.TryAcquire(2 << 20) {
+	if !d.memory.free.TryAcquire(2 * decoded << 20) {
 		t.Error("memory is not given back")
 	}
 }
@@ -175,7 +175,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	close(u.end)
 	<-ended
 	w := httptest.NewRecorder()
-	if ask(d, "Scan", strings.NewReader(`"long"`), w); w.Code != http.StatusOK || w.Body.Len() != 3<<19 {
+	if ask(d, "Scan", strings.NewReader(`"long"`), w); w.Code != http.StatusOK || w.Body.Len() != 5<<20 {
 		t.Errorf("afterwards: %d", w.Code)
 	}
 }

@@ -175,7 +175,7 @@ func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 			return fmt.Errorf("read the body: %w", err)
 		}
 		if len(x.body) > shortBytes && h.bytes == 0 {
-			if err := d.memory.wait(r.Context(), h, most); err != nil {
+			if err := d.memory.wait(r.Context(), h, decoded*most); err != nil {
 				return err
 			}
 		}
