@@ -60,6 +60,22 @@ func checkSharded(table string, ix *schema.Index, in index) error {
 	return nil
 }
 
+// Unspread are the global indexes of a sharded table that are not spread themselves: a
+// hot value of such an index's key throttles the table's writes, however they are
+// spread.
+func (t *Table) Unspread() []string {
+	if t.Layout == nil {
+		return nil
+	}
+	var names []string
+	for i := range t.Logical.Global {
+		if name := t.Logical.Global[i].Name; t.sharded(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func localIndex(table, name string) error {
 	return refuse(table, "local secondary index %s is spread with the table; leave the tag %s%s out", name, IndexTagPrefix, name)
 }

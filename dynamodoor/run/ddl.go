@@ -94,6 +94,7 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	if in.wrong != nil {
 		return in.wrong
 	}
+	r.warnOfIndexes(in.table, in.table.Unspread())
 	return r.show(in.table, created, use)
 }
 
@@ -196,7 +197,20 @@ func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(a
 		return notThere(e.Table)
 	}
 	r.publish(func(tables map[string]*entry) { tables[e.Table] = in })
+	if in.table != nil {
+		before := e.table.Unspread()
+		r.warnOfIndexes(in.table, slices.DeleteFunc(in.table.Unspread(), func(name string) bool { return slices.Contains(before, name) }))
+	}
 	return r.show(e.table, changed, use)
+}
+
+// warnOfIndexes warns of new indexes that are as hot as the hottest value of their
+// key.
+func (r *Router) warnOfIndexes(t *plan.Table, names []string) {
+	for _, name := range names {
+		r.log.Warn("dynamodb: a global index of a sharded table is not sharded: if one value of its partition key is in many items, writes to the table "+
+			"are throttled by the index's one partition for it; the tag "+plan.IndexTagPrefix+name+" spreads it", "table", t.Logical.Name, "index", name)
+	}
 }
 
 // deleteTable deletes a table. An entry whose physical table is gone is deleted by

@@ -1,12 +1,15 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -180,9 +183,40 @@ func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
 	whenActive(t, doors[0])
 	close(stop)
 	all.Wait()
+	// The other door looks at a table anew once it is a second ago that it did.
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(short) {
+		if _, err := do(doors[1], "Query", fmt.Sprintf(queryIndex, "")); err == nil {
+			break
+		}
+	}
 	for i, r := range doors {
 		if n := indexed(t, r); n != int(wrote.Load()) {
 			t.Errorf("door %d: the index has %d of %d items", i, n, wrote.Load())
 		}
+	}
+}
+
+// An index of a sharded table that is not sharded is warned of, once, when it is made.
+func TestIndexesThatAreNotSpread(t *testing.T) {
+	var log bytes.Buffer
+	r := New(Options{Backend: start(t, 1).store, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	must(t, r, "CreateTable", shardedTable)
+	must(t, r, "UpdateTable", `{"TableName":"Tab","DeletionProtectionEnabled":false}`)
+	if log.Len() > 0 {
+		t.Errorf("a table without an index is warned of: %s", &log)
+	}
+	must(t, r, "UpdateTable", createIndex)
+	must(t, r, "UpdateTable", `{"TableName":"Tab","DeletionProtectionEnabled":false}`)
+	if n := strings.Count(log.String(), "index=by-x"); n != 1 || !strings.Contains(log.String(), "write-sharding.index.by-x") {
+		t.Errorf("%d warnings: %s", n, &log)
+	}
+	log.Reset()
+	must(t, r, "CreateTable", strings.ReplaceAll(plainTable, `"Tab"`, `"Plain"`)+"}")
+	must(t, r, "UpdateTable", strings.ReplaceAll(createIndex, `"Tab"`, `"Plain"`))
+	if log.Len() > 0 {
+		t.Errorf("a plain table is warned of: %s", &log)
 	}
 }
