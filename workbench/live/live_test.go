@@ -142,7 +142,7 @@ func TestRowsAgain(t *testing.T) {
 
 // TestRowsInterrupted keeps what came until then for the scans after it.
 func TestRowsInterrupted(t *testing.T) {
-	c := connect(t, door(t, engine.Options{}))
+	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (id int PRIMARY KEY)")
 	c.each(8000, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (id) VALUES (?)", []any{i} })
 	r := c.open("t", live.Options{}).Rows(live.RowsOptions{Page: 100})
@@ -173,7 +173,7 @@ func TestRowsInterrupted(t *testing.T) {
 
 // TestSample reads about a tenth of a table, whole partitions.
 func TestSample(t *testing.T) {
-	c := connect(t, door(t, engine.Options{}))
+	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int, i int, PRIMARY KEY (k, i))")
 	c.each(6000, func(i int) (string, []any) {
 		return "INSERT INTO " + c.keyspace + ".t (k, i) VALUES (?, ?)", []any{i % 2000, i / 2000}
@@ -241,7 +241,7 @@ func TestCluster(t *testing.T) {
 
 // TestPartitions reads the partitions of a store that keeps limits.
 func TestPartitions(t *testing.T) {
-	c := connect(t, door(t, engine.Options{Capacity: &capacity.Limits{SplitAfter: time.Minute}}))
+	c := connect(t, serve(t, engine.Options{Capacity: &capacity.Limits{SplitAfter: time.Minute}}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (a text, b int, c int, PRIMARY KEY ((a, b), c))")
 	c.do("CREATE TABLE " + c.keyspace + ".other (a int PRIMARY KEY)")
 	c.each(20, func(i int) (string, []any) {
@@ -291,7 +291,7 @@ func TestDropped(t *testing.T) {
 // TestLost cuts the connection in the middle: for a moment, which is not noticed; and
 // for good.
 func TestLost(t *testing.T) {
-	c := connect(t, door(t, engine.Options{}))
+	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 	c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
 	p := newProxy(t, c.addr)
@@ -333,7 +333,7 @@ func TestLost(t *testing.T) {
 
 // TestRate holds the rows a second.
 func TestRate(t *testing.T) {
-	c := connect(t, door(t, engine.Options{}))
+	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 	c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
 	begun := time.Now()

@@ -1,11 +1,6 @@
 package live_test
 
 import (
-	"context"
-	"crypto/rand"
-	"errors"
-	"log/slog"
-	mathrand "math/rand/v2"
 	"net"
 	"strconv"
 	"sync"
@@ -14,65 +9,26 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/cqldoor/run"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/door"
 	"github.com/evenkeel/evenkeel/workbench/live"
 )
 
 // stores are the addresses of what is read: a real Cassandra, and a door on the
 // embedded engine.
 func stores(t *testing.T) map[string]string {
-	return map[string]string{"cassandra": cassandra.Shared(t), "engine": door(t, engine.Options{})}
+	return map[string]string{"cassandra": cassandra.Shared(t), "engine": serve(t, engine.Options{})}
 }
 
-// door serves an embedded engine of the test's own.
-func door(t *testing.T, o engine.Options) string {
+// serve serves an embedded engine of the test's own.
+func serve(t *testing.T, o engine.Options) string {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	st, err := engine.Open(t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	uuid := func() (u [16]byte) {
-		_, _ = rand.Read(u[:]) // never fails
-		return u
-	}
-	router := run.New(run.Options{Store: st, Now: time.Now, Timeuuid: func() [16]byte { return gocql.TimeUUID() }, UUID: uuid, IntN: mathrand.IntN, Log: log})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := router.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	d, err := cqldoor.New(ctx, cqldoor.Options{Store: st, Router: router, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 2)
-	go func() { served <- d.Run() }()
-	go func() { served <- d.Serve(ln) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		if err := d.Shutdown(ctx); err != nil {
-			t.Errorf("the door does not shut down: %v", err)
-		}
-		for range 2 {
-			if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
-				t.Errorf("the door ended with: %v", err)
-			}
-		}
-		router.Close()
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	return ln.Addr().String()
+	return door.Start(t, st)
 }
 
 // client is a session for writing, in a keyspace of the test's own.
