@@ -204,9 +204,7 @@ func (o *oracle) run(q string, values []*primitive.Value) string {
 		var rows [][][]byte
 		for _, r := range m.Data {
 			row := make([][]byte, len(r))
-			for i, v := range r {
-				row[i] = v
-			}
+			copy(row, r)
 			rows = append(rows, row)
 		}
 		return show(cols, rows)

@@ -68,14 +68,7 @@ func connecting(a Address, err error, secured bool) error {
 }
 
 // brief is the end of a chain of errors of the driver, on one line.
-func brief(text string) string {
-	text = strings.ReplaceAll(text, "\n", "; ")
-	const most = 160
-	if len(text) > most {
-		text = "…" + text[len(text)-most:]
-	}
-	return strings.TrimPrefix(text, "gocql: ")
-}
+func brief(text string) string { return strings.TrimPrefix(livetable.Brief(text, 160), "gocql: ") }
 
 // reading makes of what the driver says of a statement an error that names its
 // cause.

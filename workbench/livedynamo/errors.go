@@ -54,17 +54,7 @@ func (a Address) explain(err error) error {
 	case strings.Contains(text, "malformed HTTP response") || strings.Contains(text, "deserialization failed") || strings.Contains(text, "failed to decode"):
 		e.At, e.Err, e.Hint = a.Host(), errors.New("what listens there is no DynamoDB"), "is this the port of the DynamoDB API (8000 mostly)? Over TLS it is dynamodb+https://…"
 	default:
-		e.At, e.Err, e.Hint = a.Host(), fmt.Errorf("%w: %s", livetable.ErrLost, brief(text)), "the same command goes on where this one stopped"
+		e.At, e.Err, e.Hint = a.Host(), fmt.Errorf("%w: %s", livetable.ErrLost, livetable.Brief(text, 200)), "the same command goes on where this one stopped"
 	}
 	return e
-}
-
-// brief is the end of a chain of errors, on one line.
-func brief(text string) string {
-	text = strings.ReplaceAll(text, "\n", "; ")
-	const most = 200
-	if len(text) > most {
-		text = "…" + text[len(text)-most:]
-	}
-	return text
 }

@@ -3,6 +3,7 @@ package livetable
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Error is what a store refused or could not do. At says where: an address, a host
@@ -34,4 +35,13 @@ var ErrLost = errors.New("the store does not answer")
 // Dropped is ErrDropped of a table.
 func Dropped(table string) error {
 	return &Error{At: table, Err: ErrDropped, Hint: "look at it again when it is there; what was counted so far is of no use for another table"}
+}
+
+// Brief is the end of a chain of errors, at most so many bytes, on one line.
+func Brief(text string, most int) string {
+	text = strings.ReplaceAll(text, "\n", "; ")
+	if len(text) > most {
+		text = "…" + text[len(text)-most:]
+	}
+	return text
 }
