@@ -233,13 +233,11 @@ func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspectio
 		return r, nil
 	}
 	insights := "aws dynamodb update-contributor-insights --table-name " + s.d.Name + " --contributor-insights-action ENABLE; CloudWatch Contributor Insights then shows them"
-	for _, h := range []inspection.HiddenAnswer{
+	r.Hidden = append(r.Hidden, []inspection.HiddenAnswer{
 		{What: "hottest partition keys", Command: insights},
 		{What: "throttled partition keys", Command: insights + ", and ThrottlingReasons in the error says KeyRangeThroughputExceeded"},
 		{What: "partitions and their bounds", Command: "AWS does not tell; evenkeel serve --capacity dynamodb shows them for its own engine"},
-	} {
-		r.Hidden = append(r.Hidden, h)
-	}
+	}...)
 	return r, nil
 }
 

@@ -151,5 +151,3 @@ func show(e *Explained) string {
 	}
 	return b.String()
 }
-
-var intType = value.Native(value.Int)

@@ -19,5 +19,6 @@
 //  6. Prepared ids are a hash of keyspace and text, the same on every door; the
 //     registry is bounded, and an id that has left it is UNPREPARED.
 //
-// It imports catalog, cqldoor, cqldoor/plan, scatter, shard and cql.
+// It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner,
+// scatter, shard and cql.
 package run

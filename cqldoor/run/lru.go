@@ -36,13 +36,6 @@ func (c *lru[K, V]) get(k K) (v V, ok bool) {
 	return e.Value.(*item[K, V]).value, true
 }
 
-func (c *lru[K, V]) has(k K) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, ok := c.items[k]
-	return ok
-}
-
 func (c *lru[K, V]) put(k K, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

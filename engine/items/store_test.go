@@ -10,7 +10,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
 
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
@@ -105,16 +104,6 @@ func await(t testing.TB, what string, f func() bool) {
 			t.Fatalf("not after 20 s: %s", what)
 		}
 	}
-}
-
-// item reads an item from JSON.
-func item(t testing.TB, text string) attribute.Item {
-	t.Helper()
-	it, err := new(attribute.Decoder).Item([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return it
 }
 
 func jsonOf(t testing.TB, v any) string {
