@@ -413,3 +413,52 @@ func TestAccessKeys(t *testing.T) {
 		t.Error(w.Body)
 	}
 }
+
+// slow is a store whose operations take a while, unless their context ends.
+type slow time.Duration
+
+func (slow) Has(string) bool { return true }
+
+func (s slow) Do(ctx context.Context, _ string, _, dst []byte) ([]byte, error) {
+	select {
+	case <-time.After(time.Duration(s)):
+		return append(dst, "{}"...), nil
+	case <-ctx.Done():
+		return dst, ctx.Err()
+	}
+}
+
+// What reads a whole table is not ended by the deadlines of connections; other
+// operations are.
+func TestLongOperations(t *testing.T) {
+	d, err := New(Options{Store: slow(500 * time.Millisecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.server.ReadTimeout, d.server.WriteTimeout = 50*time.Millisecond, 100*time.Millisecond
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- d.Serve(ln) }()
+	for operation, lasts := range map[string]bool{"TagResource": true, "GetItem": false} {
+		r := request(t, "http://"+ln.Addr().String(), "{}")
+		r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+		client := http.Client{Transport: new(http.Transport)}
+		resp, err := client.Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		client.CloseIdleConnections()
+		if lasts != (err == nil && resp.StatusCode == http.StatusOK) {
+			t.Errorf("%s: %v %v", operation, resp, err)
+		}
+	}
+	if err := d.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
@@ -95,6 +96,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		d.refused.Add(1)
 	} else {
+		if takesLong[operation] {
+			c := http.NewResponseController(w)
+			// Inside a program there is no connection, and there are no deadlines.
+			_, _ = c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})
+		}
 		ctx := r.Context()
 		if who != (principal.Principal{}) {
 			ctx = principal.With(ctx, who)
@@ -143,6 +149,10 @@ func (d *Door) unread(w http.ResponseWriter, r *http.Request, x *exchange, err e
 	_ = http.NewResponseController(w).Flush()
 	_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
 }
+
+// takesLong are the operations that may read a whole table, and outlast any patience
+// with connections: the read deadline would end them when it passes.
+var takesLong = map[string]bool{"TagResource": true}
 
 var errTooLong = errors.New("the body is too long")
 
