@@ -318,7 +318,7 @@ func TestInspectSharded(t *testing.T) {
 			t.Errorf("%s: %+v", table, r)
 		}
 	}
-	if len(r.Hidden) != 3 || !strings.Contains(r.Hidden[0].Command, "embedded engine") {
+	if len(r.Hidden) != 3 || !strings.Contains(r.Hidden[0].Command, "--capacity keyspaces") {
 		t.Errorf("unknown: %+v", r.Hidden)
 	}
 }
