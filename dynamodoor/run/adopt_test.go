@@ -189,6 +189,12 @@ func TestAdoptionOfDrawnShards(t *testing.T) {
 	} else if c := jsonOf(t, m["ConsumedCapacity"]); !strings.Contains(c, `"CapacityUnits":7`) {
 		t.Errorf("six strongly consistent reads to find two items, and two of them: %s", c)
 	}
+	for _, table := range []string{"Tab", tabARN} { // the units of the search, however the table is named
+		m := must(t, s, "GetItem", fmt.Sprintf(`{"TableName":"%s","Key":{"h":{"S":"121212"},"r":{"S":"Client0004"}},"ReturnConsumedCapacity":"TOTAL"}`, table))
+		if c := jsonOf(t, m["ConsumedCapacity"]); c != `{"CapacityUnits":3.5,"TableName":"`+table+`"}` {
+			t.Errorf("one of three shards has the item: %s", c)
+		}
+	}
 	must(t, s, "BatchWriteItem", `{"RequestItems":{"Tab":[{"DeleteRequest":{"Key":{"h":{"S":"121212"},"r":{"S":"Client0004"}}}},{"PutRequest":{"Item":{"h":{"S":"121212"},"r":{"S":"new"}}}}]}}`)
 	if m := must(t, s, "TransactGetItems", `{"TransactItems":[{"Get":`+keyTab("121212", "Client0004")+`},{"Get":`+keyTab("121212", "new")+`},{"Get":`+keyTab("121212", "Client0005")+`}]}`); !strings.HasPrefix(jsonOf(t, m["Responses"]), `[{},{"Item":{"h":{"S":"121212"},"r":{"S":"new"}}},{"Item":`) {
 		t.Errorf("a transaction has %v", m)
