@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -12,29 +13,37 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 // start runs serve on the embedded engine and returns the address of its CQL door,
 // its signals, and what it will return.
 func start(t *testing.T) (addr string, signals chan<- os.Signal, ended <-chan error) {
 	t.Helper()
-	free := func() string {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	begin := func() (*serveCmd, chan os.Signal, chan error) {
+		s := &serveCmd{
+			ListenCQL: loopback.FreeAddr(t), ListenHTTP: loopback.FreeAddr(t), ListenDynamoDB: "off", Data: t.TempDir(), Drain: 20 * time.Second, LogLevel: "error",
 		}
-		defer ln.Close()
-		return ln.Addr().String()
+		to, end := make(chan os.Signal, 2), make(chan error, 1)
+		go func() { end <- s.serve(t.Context(), &stdio{io.Discard, io.Discard}, to) }()
+		return s, to, end
 	}
-	s := &serveCmd{ListenCQL: free(), ListenHTTP: free(), ListenDynamoDB: "off", Data: t.TempDir(), Drain: 20 * time.Second, LogLevel: "error"}
-	to, end := make(chan os.Signal, 2), make(chan error, 1)
-	go func() { end <- s.serve(t.Context(), &stdio{io.Discard, io.Discard}, to) }()
+	s, to, end := begin()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if resp, err := http.Get("http://" + s.ListenHTTP + "/ready"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return s.ListenCQL, to, end
 			}
+		}
+		select {
+		case err := <-end:
+			// An address that was free may be another program's by now.
+			if !errors.Is(err, syscall.EADDRINUSE) {
+				t.Fatalf("it ends before it is ready: %v", err)
+			}
+			s, to, end = begin()
+		default:
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("it does not become ready")
