@@ -108,7 +108,7 @@ func TestLostConnection(t *testing.T) {
 				}
 				arrived <- struct{}{} // and never answered
 			}
-			cl := connectTo(t, Options{}, s)
+			cl := connectTo(t, Options{ConnsPerHost: 1}, s)
 			l := open(t, cl, store.LinkOptions{})
 			for _, text := range []string{"SELECT a FROM b", "INSERT INTO a (b) VALUES (1)"} {
 				if resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})); resp.Op != wire.OpResult {
@@ -131,28 +131,54 @@ func TestLostConnection(t *testing.T) {
 				{"a batch", wire.OpBatch, wire.AppendBatch(nil, v, &b), wire.CodeWriteTimeout},
 			} {
 				t.Run(test.name, func(t *testing.T) {
+					// Of the connections that were hung up one may still be taken for alive:
+					// what answers now is another.
 					eventually(t, "there is a connection", func() bool {
-						return open(t, cl, store.LinkOptions{}).(*link).p.connected()
+						return ask(t, l, wire.OpOptions, nil).Op == wire.OpSupported
 					})
-					// A request may also go to a connection that is just being lost, and
-					// not arrive at all: the answer is the same.
-					answered := make(chan struct{})
-					defer close(answered)
+					hungUp := make(chan struct{})
 					go func() {
-						select {
-						case <-arrived:
-							s.hangUp()
-						case <-answered:
-						}
+						<-arrived
+						s.hangUp()
+						close(hungUp)
 					}()
 					e := wantError(t, v, ask(t, l, test.op, test.body), test.code)
 					if e.Code == wire.CodeWriteTimeout && (e.Received != 0 || e.WriteType == wire.WriteBatchLog || e.WriteType == wire.WriteCAS) {
 						t.Errorf("a driver might repeat it: %+v", e)
 					}
+					<-hungUp
 				})
 			}
 		})
 	}
+}
+
+// A connection that has ended, or has too much to write, is passed over while there
+// is another.
+func TestPassedOver(t *testing.T) {
+	a, b := newServer(t), newServer(t)
+	a.peers, b.peers = []string{b.addr}, []string{a.addr}
+	cl := connectTo(t, Options{ConnsPerHost: 2}, a)
+	l := open(t, cl, store.LinkOptions{})
+	p := l.(*link).p
+	eventually(t, "all connections are there", func() bool {
+		hosts := *p.live.Load()
+		return len(hosts) == 2 && len(hosts[0]) == 2 && len(hosts[1]) == 2
+	})
+	hosts := *p.live.Load()
+	left := []*conn{hosts[0][0], hosts[0][1], hosts[1][0], hosts[1][1]}
+	for ; len(left) > 0; left = left[1:] {
+		for range 20 {
+			if resp := ask(t, l, wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op != wire.OpResult {
+				t.Fatalf("%d connections are left: got %s %q", len(left), resp.Op, resp.Body)
+			}
+		}
+		left[0].ended.Store(true)
+	}
+	if p.connected() {
+		t.Error("connected by connections that have ended")
+	}
+	wantError(t, wire.V5, ask(t, l, wire.OpQuery, query(wire.V5, "SELECT 1")), wire.CodeOverloaded)
 }
 
 func TestNotSent(t *testing.T) {

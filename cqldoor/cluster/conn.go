@@ -31,11 +31,11 @@ type conn struct {
 
 	inFlight atomic.Int32 // for choosing; exact enough
 	full     atomic.Bool  // more than maxPending bytes waited to be written
+	ended    atomic.Bool  // set under mu
 	tick     atomic.Uint32
 	heard    atomic.Uint32 // tick at which something last arrived
 
 	mu      sync.Mutex
-	closed  bool
 	slots   []slot // grows in steps; indexes are stream ids
 	free    []int16
 	kept    int // bytes of bodies kept
@@ -65,14 +65,11 @@ func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared
 // forward queues a request and reports whether it could: not when the connection
 // has ended or has no free stream or too much to write already.
 func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
-	if c.full.Load() {
-		if c.t.Pending() > maxPending/2 {
-			return false
-		}
-		c.full.Store(false)
+	if !c.takes() {
+		return false
 	}
 	c.mu.Lock()
-	if c.closed {
+	if c.ended.Load() {
 		c.mu.Unlock()
 		return false
 	}
@@ -101,6 +98,18 @@ func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 		c.full.Store(true)
 	}
 	return true
+}
+
+// takes reports whether the connection is one to choose: not when it has ended, or
+// has too much to write already.
+func (c *conn) takes() bool {
+	if c.full.Load() {
+		if c.t.Pending() > maxPending/2 {
+			return false
+		}
+		c.full.Store(false)
+	}
+	return !c.ended.Load()
 }
 
 // takeFree takes a stream. The caller holds mu.
@@ -210,7 +219,7 @@ func (c *conn) response(h wire.Header, body []byte) store.Receiver {
 func (c *conn) end(why string) {
 	c.t.Close()
 	c.mu.Lock()
-	c.closed = true
+	c.ended.Store(true)
 	if c.why != "" {
 		why = c.why
 	}
@@ -256,7 +265,7 @@ func (c *conn) close(why string) {
 	if c.why == "" {
 		c.why = why
 	}
-	c.closed = true
+	c.ended.Store(true)
 	c.mu.Unlock()
 	c.t.Close()
 }

@@ -49,35 +49,44 @@ func newPool(cl *Cluster, o store.LinkOptions) *pool {
 // and smaller writes.
 const spill = 128
 
-// pick is a connection to send on, nil when there is none: of two hosts, the one
-// with less in flight.
+// pick is a connection to send on, nil when there is none that takes a request: of
+// two hosts, the one with less in flight.
 func (p *pool) pick() *conn {
 	hosts := *p.live.Load()
-	switch len(hosts) {
-	case 0:
-		return nil
-	case 1:
+	if len(hosts) == 1 {
 		return hosts[0].pick()
 	}
-	i := int(p.next.Add(1)) % len(hosts)
-	a, b := hosts[i].pick(), hosts[(i+1)%len(hosts)].pick()
-	if b.inFlight.Load() < a.inFlight.Load() {
-		return b
+	from := p.next.Add(1)
+	var first *conn
+	for i := range uint32(len(hosts)) {
+		c := hosts[(from+i)%uint32(len(hosts))].pick()
+		switch {
+		case c == nil:
+		case first == nil:
+			first = c
+		case c.inFlight.Load() < first.inFlight.Load():
+			return c
+		default:
+			return first
+		}
 	}
-	return a
+	return first
 }
 
 // hostConns are the connections to one host: at least one.
 type hostConns []*conn
 
 func (h hostConns) pick() *conn {
-	least := h[0]
+	var least *conn
 	for _, c := range h {
+		if !c.takes() {
+			continue
+		}
 		n := c.inFlight.Load()
 		if n < spill {
 			return c
 		}
-		if n < least.inFlight.Load() {
+		if least == nil || n < least.inFlight.Load() {
 			least = c
 		}
 	}
@@ -279,7 +288,17 @@ func (k *keeper) wake() {
 	}
 }
 
-func (p *pool) connected() bool { return len(*p.live.Load()) > 0 }
+// connected reports whether there is a connection that has not ended.
+func (p *pool) connected() bool {
+	for _, h := range *p.live.Load() {
+		for _, c := range h {
+			if !c.ended.Load() {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // release is a link's end.
 func (p *pool) release() {
