@@ -155,7 +155,7 @@ func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
 		return false
 	}
 	st, ok := c.prep.get(e.ID)
-	if !ok || c.closed {
+	if !ok || c.ended.Load() {
 		return false
 	}
 	m := wire.Prepare{Text: []byte(st.text)}
