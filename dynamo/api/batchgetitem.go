@@ -164,18 +164,19 @@ func checkBatchGets(in *input, items bool, tables []batchGet) error {
 		at := "requestItems." + t.table.value + ".member."
 		c.tableKey(t.table.value, "requestItems")
 		c.notNull(t.keys != nil, at+"keys")
-		if t.keys != nil {
-			c.length(len(t.keys), 1, MaxBatchGet, func() string { return shape(len(t.keys)) }, at+"keys")
+		// The newer of AWS's checks look at these, as at an empty RequestItems.
+		switch n := len(t.keys); {
+		case t.keys != nil && n == 0:
+			c.violated("", "RequestItems."+t.table.value+".member.Keys", atLeastLong(1))
+		case n > MaxBatchGet:
+			c.violated("", "RequestItems."+t.table.value+".member.Keys", atMostLong(MaxBatchGet))
 		}
 		c.attributesToGet(t.attributesToGet, at+"attributesToGet")
 	}
-	if err := c.err(); err != nil {
-		return err
+	if items && len(tables) == 0 {
+		c.violated("", "RequestItems", atLeastLong(1))
 	}
-	if len(tables) == 0 {
-		return exception.Invalid("The requestItems parameter is required for BatchGetItem")
-	}
-	return nil
+	return c.err()
 }
 
 // tableKey checks a table's name that is the key of a map.

@@ -16,10 +16,14 @@ type constraints struct{ messages []string }
 
 const maxConstraints = 10
 
-// violated adds one. value is how the message shows the value, "null" or quoted.
+// violated adds one. value is how the message shows the value, "null" or quoted;
+// AWS's newer checks do not show it.
 func (c *constraints) violated(value, at, constraint string) {
+	if value != "" {
+		value += " "
+	}
 	if len(c.messages) < maxConstraints {
-		c.messages = append(c.messages, "Value "+value+" at '"+at+"' failed to satisfy constraint: "+constraint)
+		c.messages = append(c.messages, "Value "+value+"at '"+at+"' failed to satisfy constraint: "+constraint)
 	}
 }
 
@@ -68,13 +72,19 @@ func (c *constraints) atMost(n integer, most int64, at string) {
 
 // length checks how long a string or collection is; shown is how it is shown.
 func (c *constraints) length(n, least, most int, shown func() string, at string) {
-	if n < least {
-		c.violated(quoted(shown()), at, "Member must have length greater than or equal to "+strconv.Itoa(least))
-	}
-	if most > 0 && n > most {
-		c.violated(quoted(shown()), at, "Member must have length less than or equal to "+strconv.Itoa(most))
+	switch {
+	case n < least:
+		c.violated(quoted(shown()), at, atLeastLong(least))
+	case most > 0 && n > most:
+		c.violated(quoted(shown()), at, atMostLong(most))
 	}
 }
+
+func atLeastLong(n int) string {
+	return "Member must have length greater than or equal to " + strconv.Itoa(n)
+}
+
+func atMostLong(n int) string { return "Member must have length less than or equal to " + strconv.Itoa(n) }
 
 // Lengths of names.
 const (

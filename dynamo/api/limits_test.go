@@ -130,6 +130,12 @@ var limits = []limit{
 	{"items of BatchGetItem", 100, documented, "BatchGetItem", func(n int) string {
 		return fmt.Sprintf(`{"RequestItems":{"abc":{"Keys":[%s]},"def":{"Keys":[{"pk":{"S":"x"}}]}}}`, each(n-1, func(i int) string { return fmt.Sprintf(`{"pk":{"S":"%d"}}`, i) }))
 	}, exception.Validation, "Too many items requested for the BatchGetItem call", recorded},
+	{"keys of BatchGetItem in one table", 100, documented, "BatchGetItem", func(n int) string {
+		return fmt.Sprintf(`{"RequestItems":{"abc":{"Keys":[%s]}}}`, each(n, func(i int) string { return fmt.Sprintf(`{"pk":{"S":"%d"}}`, i) }))
+	}, exception.Validation, "1 validation error detected: Value at 'RequestItems.abc.member.Keys' failed to satisfy constraint: Member must have length less than or equal to 100", recorded},
+	{"writes of BatchWriteItem in one table", 25, documented, "BatchWriteItem", func(n int) string {
+		return fmt.Sprintf(`{"RequestItems":{"abc":[%s]}}`, each(n, func(i int) string { return fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"}}}}`, i) }))
+	}, exception.Validation, "1 validation error detected: Value '…' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to 25, Member must have length greater than or equal to 1]", recorded},
 	{"writes of BatchWriteItem", 25, documented, "BatchWriteItem", func(n int) string {
 		return fmt.Sprintf(`{"RequestItems":{"abc":[%s],"def":[{"DeleteRequest":{"Key":{"pk":{"S":"x"}}}}]}}`, each(n-1, func(i int) string { return fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"}}}}`, i) }))
 	}, exception.Validation, "Too many items requested for the BatchWriteItem call", recorded},
