@@ -1,20 +1,17 @@
 // Package loopback has addresses of this machine for tests to listen on.
 package loopback
 
-import (
-	"net"
-	"testing"
-)
+import "testing"
 
-// FreeAddr is a host:port on which nothing listened a moment ago.
+// FreeAddr is a host:port for the test to listen on, in this process or another, as
+// often as it likes. Nothing listens there before, and where the system can be told
+// so (hold), nobody else is given the port until the test ends.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, release, err := hold()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return ln.Addr().String()
+	t.Cleanup(release)
+	return addr
 }

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package loopback
+
+import "net"
+
+// hold finds a port on which nothing listened a moment ago: a socket that is bound to
+// it would keep everybody from it.
+func hold() (addr string, release func(), err error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	return ln.Addr().String(), func() {}, ln.Close()
+}
