@@ -52,16 +52,23 @@ func (c *Catalog) Schema(ctx context.Context, keyspaces ...string) (*schema.Sche
 // Load reads all entries, in any state. present says whether the catalogue's
 // keyspace exists at all.
 func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err error) {
-	s := c.opts.Session
 	if ok, err := c.keyspaceExists(ctx); err != nil || !ok {
 		return nil, false, err
 	}
-	if ok, err := c.exists(ctx); err != nil || !ok {
-		return nil, true, err
-	}
-	rows, err := s.Query(ctx, wire.LocalQuorum, "SELECT keyspace_name, table_name, "+columns+" FROM evenkeel.layouts")
+	var rows []Row
+	within, cancel := context.WithTimeout(ctx, settled)
+	defer cancel()
+	err = c.ready(within, func() error {
+		rows = nil
+		ok, err := c.exists(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		rows, err = c.opts.Session.Query(ctx, wire.LocalQuorum, "SELECT keyspace_name, table_name, "+columns+" FROM evenkeel.layouts")
+		return wrap("read the catalogue", err)
+	})
 	if err != nil {
-		return nil, true, wrap("read the catalogue", err)
+		return nil, true, err
 	}
 	for _, r := range rows {
 		if _, ok := r["state"]; !ok {
@@ -106,11 +113,22 @@ func (c *Catalog) get(ctx context.Context, keyspace, table string) (*Entry, erro
 }
 
 // ensure makes the catalogue where there is none, with the replication of another
-// keyspace.
+// keyspace, and waits until it can be read: another door may just be making it.
 func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
-	if ok, err := c.exists(ctx); err != nil || ok {
+	ok, err := c.exists(ctx)
+	if err == nil && !ok {
+		err = c.create(ctx, like)
+	}
+	if err != nil {
 		return err
 	}
+	return c.ready(ctx, func() error {
+		_, err := c.opts.Session.Query(ctx, wire.LocalQuorum, "SELECT state FROM evenkeel.layouts WHERE keyspace_name = '' AND table_name = ''")
+		return wrap("read the catalogue", err)
+	})
+}
+
+func (c *Catalog) create(ctx context.Context, like *schema.Keyspace) error {
 	// Where an administrator has made the keyspace, the door's account need not be
 	// allowed to make keyspaces, which IF NOT EXISTS would ask for.
 	if ok, err := c.keyspaceExists(ctx); err != nil {
@@ -120,18 +138,14 @@ func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
 			return err
 		}
 	}
-	s := c.opts.Session
 	const table = `CREATE TABLE IF NOT EXISTS evenkeel.layouts (keyspace_name text, table_name text, physical_name text, table_id uuid, ` +
 		`state text, strategy text, "by" text, hash text, shards int, "column" text, generation bigint, statement text, owner uuid, ` +
 		`started_at timestamp, PRIMARY KEY ((keyspace_name, table_name)))`
-	if _, err := s.Query(ctx, wire.LocalQuorum, table); err != nil {
+	if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, table); err != nil {
 		return wrap("create the catalogue's table", err)
 	}
-	// Some backends create tables in the background.
-	return c.wait(ctx, func() (bool, error) {
-		_, err := s.Query(ctx, wire.LocalQuorum, "SELECT state FROM evenkeel.layouts WHERE keyspace_name = '' AND table_name = ''")
-		return err == nil, nil
-	})
+	c.Agree(ctx)
+	return nil
 }
 
 func (c *Catalog) createKeyspace(ctx context.Context, like *schema.Keyspace) error {
@@ -144,7 +158,37 @@ func (c *Catalog) createKeyspace(ctx context.Context, like *schema.Keyspace) err
 		replication = syntax.AppendString(replication, like.Replication[k])
 	}
 	_, err := c.opts.Session.Query(ctx, wire.LocalQuorum, "CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = {"+string(replication)+"}")
-	return wrap("create the catalogue's keyspace with the replication of keyspace "+like.Name, err)
+	if err != nil {
+		return wrap("create the catalogue's keyspace with the replication of keyspace "+like.Name, err)
+	}
+	c.Agree(ctx)
+	return nil
+}
+
+// ready reads from the table of layouts until the backend can.
+//
+// Cassandra carries out a CREATE TABLE in three steps: first system_schema shows the
+// table, then statements can name it ("table layouts does not exist" before), then it
+// has a store to be read from ("Unknown CF" before, or a replica's failure). Who saw it
+// in system_schema may come between these. Other backends make tables in the background.
+func (c *Catalog) ready(ctx context.Context, read func() error) error {
+	var unready error
+	err := c.wait(ctx, func() (bool, error) {
+		err := read()
+		if refused := (*wire.Error)(nil); errors.As(err, &refused) {
+			switch refused.Code {
+			case wire.CodeInvalid, wire.CodeServer, wire.CodeReadFailure:
+				unready = err
+				return false, nil
+			}
+		}
+		unready = nil
+		return true, err
+	})
+	if unready != nil {
+		return unready // which says more than that time is over
+	}
+	return err
 }
 
 // Agree waits, within limits, until the nodes of the backend have one schema, and
