@@ -92,7 +92,7 @@ func (q *Query) Check(t *schema.Table) (ix *schema.Index, k expression.KeyRange,
 	if err := t.CheckPaths(slices.Values(q.Projection.Paths())); err != nil {
 		return ix, k, err
 	}
-	if err := t.CheckFilter(key, q.Filter, q.FilterName); err != nil {
+	if err := t.CheckFilter(ix, q.Filter, q.FilterName); err != nil {
 		return ix, k, err
 	}
 	return ix, k, q.checkSelect(t, ix)
@@ -219,8 +219,7 @@ func (r *Read) checkSelect(t *schema.Table, ix *schema.Index) error {
 func checkProjected(t *schema.Table, ix *schema.Index, p *expression.Projection) error {
 	var missing []string
 	for _, path := range p.Paths() {
-		has := ix.Key.Has(path.Name) || t.Key.Has(path.Name) || slices.Contains(ix.Projection.NonKey, path.Name)
-		if !has && !slices.Contains(missing, path.Name) {
+		if !t.Projects(ix, path.Name) && !slices.Contains(missing, path.Name) {
 			missing = append(missing, path.Name)
 		}
 	}

@@ -84,7 +84,9 @@ func atLeastLong(n int) string {
 	return "Member must have length greater than or equal to " + strconv.Itoa(n)
 }
 
-func atMostLong(n int) string { return "Member must have length less than or equal to " + strconv.Itoa(n) }
+func atMostLong(n int) string {
+	return "Member must have length less than or equal to " + strconv.Itoa(n)
+}
 
 // Lengths of names.
 const (

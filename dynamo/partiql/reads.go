@@ -78,11 +78,6 @@ func (s *Statement) readKey(t *schema.Table) (key schema.Key, ix *schema.Index, 
 	return ix.Key, ix, local, nil
 }
 
-// projects says whether an index has an attribute.
-func projects(t *schema.Table, ix *schema.Index, name string) bool {
-	return ix.Projection.Type == schema.ProjectAll || ix.Key.Has(name) || t.Key.Has(name) || slices.Contains(ix.Projection.NonKey, name)
-}
-
 // checkColumns says whether a global index has what is selected; from a local one,
 // what is missing is fetched from the table.
 func (s *Statement) checkColumns(t *schema.Table, ix *schema.Index, local bool) error {
@@ -91,7 +86,7 @@ func (s *Statement) checkColumns(t *schema.Table, ix *schema.Index, local bool) 
 	}
 	var missing []string
 	for _, c := range s.columns {
-		if !projects(t, ix, c.path.Name) {
+		if !t.Projects(ix, c.path.Name) {
 			missing = append(missing, c.path.Name)
 		}
 	}
@@ -117,7 +112,7 @@ func listed(names []string) string {
 func checkFilter(t *schema.Table, ix *schema.Index, rest []condition) error {
 	var missing []string
 	names(and(rest), func(name string) bool {
-		if !projects(t, ix, name) && !slices.Contains(missing, name) {
+		if !t.Projects(ix, name) && !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}
 		return true

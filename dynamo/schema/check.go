@@ -182,12 +182,37 @@ func (t *Table) isIndexKey(name string) bool {
 }
 
 // CheckFilter says whether a filter of a Query looks at no attribute of the key
-// that is queried. parameter is how AWS's message names the filter.
-func (t *Table) CheckFilter(k Key, filter *expression.Condition, parameter string) error {
+// that is queried, and at none that the index, if there is one, does not have: of a
+// local one, too, though it gives what it does not have. (To a Scan such an attribute
+// is simply not there.) parameter is how AWS's message names the filter.
+func (t *Table) CheckFilter(ix *Index, filter *expression.Condition, parameter string) error {
+	k := t.Key
+	if ix != nil {
+		k = ix.Key
+	}
 	for p := range filter.Paths() {
 		if k.Has(p.Name) {
 			return exception.Invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, p.Name)
 		}
 	}
+	if ix != nil {
+		if err := t.checkProjected(ix, filter); err != nil {
+			return err
+		}
+	}
 	return t.CheckPaths(filter.Paths())
+}
+
+func (t *Table) checkProjected(ix *Index, filter *expression.Condition) error {
+	var missing []string
+	for p := range filter.Paths() {
+		if !t.Projects(ix, p.Name) {
+			missing = append(missing, p.Name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	slices.Sort(missing)
+	return exception.InvalidParameters("Secondary index %s does not project one or more filter attributes: %s", ix.Name, listing(slices.Compact(missing)))
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -160,6 +161,11 @@ func (t *Table) Index(name string) (ix *Index, local bool) {
 		}
 	}
 	return nil, false
+}
+
+// Projects says whether an index of the table has an attribute.
+func (t *Table) Projects(ix *Index, name string) bool {
+	return ix.Projection.Type == ProjectAll || ix.Key.Has(name) || t.Key.Has(name) || slices.Contains(ix.Projection.NonKey, name)
 }
 
 // Names appends the key's attributes, hash first.

@@ -378,3 +378,47 @@ func TestGlobalIndexesFetchNothing(t *testing.T) {
 		}
 	}
 }
+
+// A Query's filter may look at what the index has, of both kinds (which AWS was
+// recorded with); to a Scan the rest is not there.
+func TestFiltersSeeWhatTheIndexHas(t *testing.T) {
+	s := start(t)
+	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"},{"AttributeName":"g","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],
+		"LocalSecondaryIndexes":[{"IndexName":"local","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"g","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],
+		"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x"]}},
+			{"IndexName":"all","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]}`)
+	s.must(t, "PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"b"},"g":{"S":"c"},"x":{"S":"in it"},"y":{"S":"not in it"}}}`)
+	const (
+		global = `{"TableName":"Tab","IndexName":"global","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"c"}}`
+		local  = `{"TableName":"Tab","IndexName":"local","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}`
+	)
+	for body, missing := range map[string]string{
+		global + `,"FilterExpression":"z.b = y OR NOT (contains(h, y) AND attribute_exists(x))"}`:                                                                                       "global does not project one or more filter attributes: [y, z]",
+		global + `,"FilterExpression":"y = x","Select":"COUNT","ProjectionExpression":"y"}`:                                                                                             "",
+		local + `,"FilterExpression":"attribute_exists(x)","Select":"ALL_ATTRIBUTES"}`:                                                                                                  "local does not project one or more filter attributes: [x]",
+		`{"TableName":"Tab","IndexName":"global","KeyConditions":{"g":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"c"}]}},"QueryFilter":{"y":{"ComparisonOperator":"NULL"}}}`: "global does not project one or more filter attributes: [y]",
+	} {
+		e := s.fails(t, exception.Validation, "Query", body)
+		if missing != "" && e.Message != "One or more parameter values were invalid: Secondary index "+missing {
+			t.Errorf("%s: %s", body, e.Message)
+		}
+	}
+	for body, count := range map[string]float64{
+		global + `,"FilterExpression":"x <> r OR r = h"}`:                             1,
+		strings.Replace(global, "global", "all", 1) + `,"FilterExpression":"y <> x"}`: 1,
+		local + `,"FilterExpression":"attribute_exists(r)"}`:                          1,
+	} {
+		if m := s.must(t, "Query", body); m["Count"] != count {
+			t.Errorf("%s: %s", body, jsonOf(t, m))
+		}
+	}
+	for filter, count := range map[string]float64{"attribute_exists(y)": 0, "attribute_not_exists(y)": 1} {
+		for _, index := range []string{"global", "local"} {
+			if m := s.must(t, "Scan", `{"TableName":"Tab","IndexName":"`+index+`","FilterExpression":"`+filter+`"}`); m["Count"] != count {
+				t.Errorf("Scan %s, %s: %s", index, filter, jsonOf(t, m))
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package dynamodiff
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -227,6 +228,9 @@ func (h *history) many() (string, string) {
 	}))
 }
 
+// columnN is attribute n in a condition, beside the value :n.
+var columnN = regexp.MustCompile(`(^|[( ])n\b`)
+
 // page are the parts of a Query or Scan about its page and what it shows.
 func (h *history) page(of string, values []string) string {
 	out := ""
@@ -234,6 +238,9 @@ func (h *history) page(of string, values []string) string {
 		text, more := h.condition()
 		// A filter on the key is refused, which scripts are about.
 		text = strings.ReplaceAll(text, "(h)", "(x)")
+		if strings.HasPrefix(of, "query global") { // which has no n: it may not be asked for
+			text = columnN.ReplaceAllString(text, "${1}x")
+		}
 		out += fmt.Sprintf(`,"FilterExpression":"%s"`, text)
 		if more != "" {
 			values = append(values, more)
