@@ -149,8 +149,14 @@ func (c *change) customOptions(p *properties, t *schema.Table, o map[string]any)
 		if err := checkCustom(name, given, before[name]); err != nil {
 			return err
 		}
-		if name == CapacityMode {
+		switch name {
+		case CapacityMode:
 			given = c.sinceOnDemand(given, before[name], t)
+		case WarmThroughput: // of reads, of writes, or of both
+			warm := map[string]string{}
+			maps.Copy(warm, before[name])
+			maps.Copy(warm, given)
+			given = warm
 		}
 		after[name] = given
 	}
@@ -191,10 +197,7 @@ func checkCustom(name string, given, before map[string]string) error {
 	case CapacityMode:
 		return checkCapacity(given)
 	case WarmThroughput:
-		if err := onlyOptions(name, given, WarmRead, WarmWrite); err != nil {
-			return err
-		}
-		return units(name, given)
+		return checkWarm(given, before)
 	case encryption:
 		return checkEncryption(given)
 	case recovery:
@@ -233,6 +236,25 @@ func checkCapacity(given map[string]string) error {
 		return invalid("Invalid value '%s' for '%s' of '%s': it is '%s' or '%s'", mode, ThroughputMode, CapacityMode, PayPerRequest, Provisioned)
 	case read || write:
 		return invalid("'%s' and '%s' of '%s' are for '%s': '%s' only", ReadCapacity, WriteCapacity, CapacityMode, ThroughputMode, Provisioned)
+	}
+	return nil
+}
+
+func checkWarm(given, before map[string]string) error {
+	if err := onlyOptions(WarmThroughput, given, WarmRead, WarmWrite); err != nil {
+		return err
+	}
+	if len(given) == 0 {
+		return invalid("'%s' of CUSTOM_PROPERTIES needs '%s', '%s' or both", WarmThroughput, WarmRead, WarmWrite)
+	}
+	if err := units(WarmThroughput, given); err != nil {
+		return err
+	}
+	for _, option := range slices.Sorted(maps.Keys(given)) {
+		asked, _ := strconv.ParseInt(given[option], 10, 64) // both were checked
+		if has, _ := strconv.ParseInt(before[option], 10, 64); asked < has {
+			return invalid("'%s' of '%s' can only be increased: it is %d, and %d is less", option, WarmThroughput, has, asked)
+		}
 	}
 	return nil
 }
