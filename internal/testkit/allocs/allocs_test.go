@@ -1,0 +1,22 @@
+package allocs
+
+import "testing"
+
+var kept []byte
+
+// What is allocated in some of the measures is another's; what is in each is the
+// function's own.
+func TestPerRun(t *testing.T) {
+	calls := 0
+	others := func() {
+		if calls++; calls <= 30 {
+			kept = make([]byte, 100)
+		}
+	}
+	if n := PerRun(10, others); n != 0 || calls <= 30 {
+		t.Errorf("others' allocations count %v, in %d calls", n, calls)
+	}
+	if n := PerRun(10, func() { kept = make([]byte, 100) }); n != 1 {
+		t.Errorf("an allocation counts %v", n)
+	}
+}

@@ -1,0 +1,20 @@
+package leak
+
+import (
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// A goroutine that stays is found, one that ends late is waited for.
+func TestFind(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	stays := make(chan struct{})
+	go func() { <-stays }()
+	if err := find(0, before); err == nil || !strings.Contains(err.Error(), "TestFind") {
+		t.Errorf("a goroutine that stays: %v", err)
+	}
+	close(stays)
+	Check(t, before)
+}
