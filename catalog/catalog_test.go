@@ -20,11 +20,12 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("os/exec.(*Cmd).watchCtx.func1"))
+	leak.Main(m, goleak.IgnoreAnyFunction("os/exec.(*Cmd).watchCtx.func1"))
 }
 
 // backend is a store with a keyspace of the test's own.

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 )
 
 // AllocsPerForward is the allocations that one request makes on its way through a
@@ -38,7 +39,7 @@ func AllocsPerForward(t *testing.T, v wire.Version, op wire.Op, body []byte) flo
 	c.setLink(echo{}, "ks")
 	h := wire.Header{Version: v, Op: op, Stream: 7, Length: int32(len(body))}
 	n := 0
-	return testing.AllocsPerRun(1000, func() {
+	return allocs.PerRun(1000, func() {
 		c.guarded(h, body)
 		if n++; n%100 == 0 {
 			c.Flush()

@@ -6,6 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 )
 
 // TestAllocations keeps the budget of point operations: none.
@@ -19,14 +20,14 @@ func TestAllocations(t *testing.T) {
 		name string
 		body []byte
 	}{{"write", write}, {"read", read}} {
-		allocs := testing.AllocsPerRun(200, func() {
+		n := allocs.PerRun(200, func() {
 			s.left.Add(1)
 			l.Forward(wire.Message{Op: wire.OpExecute, Body: test.body}, s, 0)
 			l.Flush()
 			s.left.Wait()
 		})
-		if allocs > allocationBudget {
-			t.Errorf("%s: %.1f allocations", test.name, allocs)
+		if n > allocationBudget {
+			t.Errorf("%s: %.1f allocations", test.name, n)
 		}
 	}
 }

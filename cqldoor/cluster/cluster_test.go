@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 )
 
 func TestVersionIsTheNewestThatBothSpeak(t *testing.T) {
@@ -468,12 +469,12 @@ func TestForwardingDoesNotAllocate(t *testing.T) {
 	}
 	round()
 	// The server of this test allocates as well: some 10 times for each response.
-	if n := testing.AllocsPerRun(200, round) / 50; n > 12 {
+	if n := allocs.PerRun(200, round) / 50; n > 12 {
 		t.Errorf("%.1f allocations per request", n)
 	}
 	// The link alone, up to the connection's buffer.
 	c := l.(*link).p.pick()
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := allocs.PerRun(1000, func() {
 		if !c.forward(wire.Message{Op: wire.OpExecute, Body: body}, to, 0) {
 			t.Fatal("not forwarded")
 		}

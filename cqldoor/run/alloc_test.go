@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -66,7 +67,7 @@ func executeWay(t testing.TB) func() {
 
 // TestExecuteAllocatesNothing holds it to that.
 func TestExecuteAllocatesNothing(t *testing.T) {
-	if n := testing.AllocsPerRun(1000, executeWay(t)); n > 0 {
+	if n := allocs.PerRun(1000, executeWay(t)); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

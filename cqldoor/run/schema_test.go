@@ -32,7 +32,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/difftest"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -513,7 +515,7 @@ func TestClaims(t *testing.T) {
 		if got := s.router.Claims(h, keyspace); got != want {
 			t.Errorf("%q in keyspace %q: claimed %v", text, keyspace, got)
 		}
-		if n := testing.AllocsPerRun(100, func() { s.router.Claims(h, keyspace) }); n != 0 {
+		if n := allocs.PerRun(100, func() { s.router.Claims(h, keyspace) }); n != 0 {
 			t.Errorf("%q: %v allocations", text, n)
 		}
 	}
@@ -682,7 +684,7 @@ func TestCloseEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
-	goleak.VerifyNone(t, before)
+	leak.Check(t, before)
 }
 
 func TestHideName(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/transport"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
+	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // pair is a client's and a server's end of one TCP connection.
 func pair(t testing.TB, server transport.Options) (*transport.Conn, *transport.Conn) {
@@ -200,7 +200,7 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 			}
 		}
 		round()
-		if n := testing.AllocsPerRun(200, round); n > 0 {
+		if n := allocs.PerRun(200, round); n > 0 {
 			t.Errorf("%s: %v allocations for ten frames", v, n)
 		}
 	}

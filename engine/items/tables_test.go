@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 )
 
 const addIndex = `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],
@@ -339,7 +340,7 @@ func TestGetAllocates(t *testing.T) {
 	s.must(t, "PutItem", `{"TableName":"Tab","Item":{"k":{"S":"a"},"x":{"S":"`+strings.Repeat("x", 900)+`"}}}`)
 	body := []byte(`{"TableName":"Tab","Key":{"k":{"S":"a"}}}`)
 	dst := make([]byte, 0, 4096)
-	n := testing.AllocsPerRun(200, func() {
+	n := allocs.PerRun(200, func() {
 		if _, err := s.Do(t.Context(), "GetItem", body, dst); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,11 @@
 
 package storage
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
+)
 
 // TestAllocs: the ways most used allocate next to nothing of their own. (Pebble
 // allocates for a batch that it has none of left.)
@@ -14,7 +18,7 @@ func TestAllocs(t *testing.T) {
 	key, c, v := i32(1), clustering(1, "row"), []byte("value")
 	n := int64(0)
 	check := func(what string, most float64, f func()) {
-		if got := testing.AllocsPerRun(1000, f); got > most {
+		if got := allocs.PerRun(1000, f); got > most {
 			t.Errorf("%s: %v allocations, at most %v", what, got, most)
 		}
 	}
