@@ -78,7 +78,7 @@ var doorMetrics = []struct {
 	{desc("requests_total", "QUERY, PREPARE, EXECUTE and BATCH messages."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Requests) }},
 	{desc("requests_routed_total", "Requests that were not forwarded unchanged."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Routed) }},
 	{desc("requests_in_flight", "Requests without an answer yet."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},
-	{desc("requests_overloaded_total", "Requests refused for a limit."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Overloaded) }},
+	{desc("requests_overloaded_total", "Requests refused for a limit of the door's own."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Overloaded) }},
 	{desc("panics_total", "Requests that failed for a bug."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Panics) }},
 }
 

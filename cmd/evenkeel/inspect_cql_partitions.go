@@ -36,6 +36,7 @@ func cqlPartitions(t *schema.Table, partitions []live.Partition) *api.Partitions
 			out.From = &api.PartitionEdge{Hash: fmt.Sprintf("%08x", uint32((uint64(*p.From)^1<<63)>>32)), Token: strconv.FormatInt(*p.From, 10)}
 			if p.FromKey != nil {
 				out.From.Key, out.From.Shard = cqlKey(t, p.FromKey, p.FromClustering)
+				r.Sharded = r.Sharded || out.From.Shard > 0
 			}
 		}
 		for _, k := range p.Keys {

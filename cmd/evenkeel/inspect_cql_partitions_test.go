@@ -66,6 +66,9 @@ func TestCQLPartitions(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, &b)
 		}
 	}
+	if r := cqlPartitions(table, []live.Partition{{Number: 1}, {Number: 2, From: &from, FromKey: two.FromKey}}); !r.Sharded {
+		t.Errorf("a key in the midst of which a partition begins has a shard: %+v", r)
+	}
 	if got := cqlPartitions(table, nil); got != nil {
 		t.Errorf("of no partitions: %+v", got)
 	}

@@ -376,9 +376,12 @@ func stopped(asked context.Context, why error) string {
 func (s *survey) report(ctx, asked context.Context, why error, outside []*nodetool.Output) (*inspection.Report, error) {
 	reason := stopped(asked, why)
 	s.name(ctx)
-	sharding, shard := "", ""
+	sharding, shard, shards := "", "", 0
 	if of := s.t.Sharding(); of != "" {
 		sharding = "evenkeel shards this table: " + of
+		if s.wholeLogical() == "" {
+			shards = s.t.Shards()
+		}
 	}
 	if s.physical != nil {
 		shard = s.physical.Column
@@ -387,7 +390,7 @@ func (s *survey) report(ctx, asked context.Context, why error, outside []*nodeto
 	r := inspection.Summarize(s.run, inspection.Summary{
 		Schema: s.t.Schema(), Replication: s.t.Keyspace().Replication, At: time.Now().UTC(), Last: s.state.Last,
 		Sharding: sharding, Whole: s.wholeLogical(), Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
-		Guess: s.sizer.Guess(), Shard: shard,
+		Guess: s.sizer.Guess(), Shard: shard, Shards: shards,
 	})
 	r.Coverage.State = s.file
 	r.Prediction = &s.predict

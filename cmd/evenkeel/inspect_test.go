@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -304,6 +305,14 @@ func TestInspectSharded(t *testing.T) {
 	}
 	if l := r.Logical; l == nil || l.Partitions.Value != 4 || l.PhysicalMax != 20 || l.Largest[0].Rows != 1100 || l.Largest[0].Key[0].Value != "day 0" || l.Rows.Max != 1100 {
 		t.Errorf("logical %+v", l)
+	}
+	named := map[string]bool{}
+	for _, l := range r.Largest {
+		name := inspection.Text(l.Key, l.Token)
+		if !regexp.MustCompile(`^day=day [0-3], shard=([1-9]|1[0-9]|20)$`).MatchString(name) || named[name] {
+			t.Errorf("a partition is named %q", name)
+		}
+		named[name] = true
 	}
 	found := ""
 	for _, f := range r.Key.Findings {

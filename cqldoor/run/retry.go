@@ -31,8 +31,9 @@ const defaultRetryFor = 1500 * time.Millisecond
 
 // throttled says whether an error may be over soon. Amazon Keyspaces has only
 // Cassandra's errors for its limits: a read timeout without any response. (A real
-// timeout takes longer than a read goes on asking.) Overloaded is Cassandra's own
-// word for the same, and the door's for a read whose connection was lost.
+// timeout comes after read_request_timeout, 5 s by default: then a read has given up
+// asking, unless that is set to less than defaultRetryFor.) Overloaded is Cassandra's
+// own word for the same, and the door's for a read whose connection was lost.
 func throttled(err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) {

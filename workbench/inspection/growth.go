@@ -21,6 +21,7 @@ type Growth struct {
 type PartitionGrowth struct {
 	Token       int64    `json:"-"`
 	Key         [][]byte `json:"-"`
+	Shard       int      `json:"-"`
 	Name        string   `json:"key"`
 	BytesBefore int64    `json:"bytes_before"`
 	Bytes       int64    `json:"bytes"`
@@ -49,7 +50,7 @@ func growthOf(last *Last, r *Run, at time.Time) *Growth {
 		if i < 0 {
 			continue
 		}
-		pg := PartitionGrowth{Token: p.Token, Key: p.Key, BytesBefore: last.Largest[i].Bytes, Bytes: p.Bytes}
+		pg := PartitionGrowth{Token: p.Token, Key: p.Key, Shard: p.Shard, BytesBefore: last.Largest[i].Bytes, Bytes: p.Bytes}
 		pg.BytesPerDay = float64(p.Bytes-pg.BytesBefore) / g.Days
 		pg.Good, pg.Most = passes(p.Bytes, pg.BytesPerDay, GoodBytes, at), passes(p.Bytes, pg.BytesPerDay, MostBytes, at)
 		if pg.BytesPerDay > 0 {

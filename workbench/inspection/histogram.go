@@ -113,6 +113,9 @@ func (h *Histogram) Quantile(q, share float64, max int64) Interval {
 	}
 	slices.Sort(order)
 	at := func(rank float64) float64 {
+		if rank >= float64(h.n) {
+			return float64(max) // which is known, not its bucket alone
+		}
 		below := int64(0)
 		for _, b := range order {
 			if below += h.buckets[b]; float64(below) >= rank {

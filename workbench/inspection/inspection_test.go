@@ -545,7 +545,7 @@ func TestHistogram(t *testing.T) {
 		for _, q := range []float64{0.01, 0.5, 0.99, 1} {
 			want := float64(sizes[max(0, int(math.Ceil(q*float64(len(sizes))))-1)])
 			got := h.Quantile(q, 1, sizes[len(sizes)-1])
-			if math.Abs(got.Value-want) > 0.01*want || got.Low != got.High {
+			if math.Abs(got.Value-want) > 0.01*want || got.Low != got.High || q == 1 && got.Value != want {
 				t.Fatalf("%v: %+v, want %v", q, got, want)
 			}
 		}

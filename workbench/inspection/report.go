@@ -1,8 +1,10 @@
 package inspection
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // Report is what an inspection says of a table.
@@ -161,6 +164,7 @@ type Summary struct {
 	Last        *Last  // the inspection before
 	Sharding    string // what evenkeel does with the table, in a sentence
 	Shard       string // the column that it has for that, where it is seen
+	Shards      int    // how many it has where a door hides that column, and shows partitions one by one
 	Whole       string // why partitions come as logical ones, where a door gives them so
 	Door        bool
 	Top         int          // partitions that are named
@@ -191,6 +195,7 @@ func Summarize(r *Run, s Summary) *Report {
 		ri.Coverage.Unseen = unseen(f)
 	}
 	t := &r.Total
+	s.nameShards(t.Largest, t.Longest)
 	ri.Sizes = SizeSummary{Rows: sizes(&t.RowSizes, t.Rows, t.MaxRows, t.Partitions, f), Bytes: sizes(&t.ByteSizes, t.Bytes, t.MaxBytes, t.Partitions, f), How: How}
 	if s.Guess != "" {
 		ri.Sizes.How += "; " + s.Guess
@@ -221,7 +226,7 @@ func Summarize(r *Run, s Summary) *Report {
 	case ri.Growth != nil:
 		for i := range ri.Growth.Largest {
 			g := &ri.Growth.Largest[i]
-			g.Name = Text(KeyValues(s.Schema, g.Key), g.Token)
+			g.Name = Text(keyOf(s.Schema, g.Key, g.Shard), g.Token)
 		}
 		if len(ri.Growth.Largest) > s.Top {
 			ri.Growth.Largest = ri.Growth.Largest[:s.Top]
@@ -290,14 +295,40 @@ func above(h *Histogram, limit, f float64) Interval {
 }
 
 func large1(t *schema.Table, p Partition, total float64) Large {
-	l := Large{Token: p.Token, Rows: p.Rows, Bytes: p.Bytes, Key: KeyValues(t, p.Key)}
-	if l.Key != nil && p.Shard > 0 {
-		l.Key = append(l.Key, KeyValue{"shard", strconv.Itoa(p.Shard)})
-	}
+	l := Large{Token: p.Token, Rows: p.Rows, Bytes: p.Bytes, Key: keyOf(t, p.Key, p.Shard)}
 	if total > 0 {
 		l.Share = float64(p.Bytes) / total
 	}
 	return l
+}
+
+// keyOf is a partition's key with its shard, where it has a hidden one that is known.
+func keyOf(t *schema.Table, key [][]byte, shard int) []KeyValue {
+	all := KeyValues(t, key)
+	if all != nil && shard > 0 {
+		all = append(all, KeyValue{"shard", strconv.Itoa(shard)})
+	}
+	return all
+}
+
+// nameShards finds the shards, which a door hides, of partitions of which the token is
+// known.
+func (s *Summary) nameShards(lists ...[]Partition) {
+	for _, list := range lists {
+		for i := range list {
+			p := &list[i]
+			if len(p.Key) != len(s.Schema.PartitionKey) {
+				continue
+			}
+			key := append(slices.Clone(p.Key), nil)
+			for n := 1; n <= s.Shards && p.Shard == 0; n++ {
+				key[len(p.Key)] = binary.BigEndian.AppendUint32(nil, uint32(n))
+				if partitioner.Murmur3(partitioner.AppendComposite(nil, key...)) == p.Token {
+					p.Shard = n
+				}
+			}
+		}
+	}
 }
 
 // KeyValues are the values of a partition key as text; nil where the key is unknown.

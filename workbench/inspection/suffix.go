@@ -7,8 +7,9 @@ import (
 )
 
 // suffixed is a partition key that ends like a shard: its beginning, a separator
-// without digits, and a number without leading zeros.
-var suffixed = regexp.MustCompile(`^(.*[^-._#|:/@+~])?([-._#|:/@+~]{1,2})(0|[1-9][0-9]{0,3})$`)
+// without digits, and a number without leading zeros. A separator of two characters is
+// one that the value of a tag can have in it.
+var suffixed = regexp.MustCompile(`^(.*[^-._#|:/@+~])?([-._#|:/@+~]|[-._:/@+]{2})(0|[1-9][0-9]{0,3})$`)
 
 // leastSuffixed is how many shards of one key must be among the largest item
 // collections for them to be taken for shards.

@@ -20,6 +20,8 @@ func TestSuffixedByHand(t *testing.T) {
 		"shards of one key":         {of("121212-%d", 1, 5), `of the 5 largest item collections 5 have a partition key that ends in "-" and a number (1 to 5), after 1 beginnings`},
 		"of two keys":               {append(of("2014-07-09.%d", 0, 3), of("2014-07-10.%d", 0, 3)...), `after 2 beginnings`},
 		"another separator, from 0": {of("a#%d", 0, 3), `adopt=suffix shards=N separator=U+0023 first=0,`},
+		"two of a tag's":            {of("a--%d", 1, 4), `shards=N separator=--,`},
+		"what no tag can say":       {of("a##%d", 1, 4), ""},
 		"a dot":                     {of("a.%d", 1, 4), `shards=N separator=.,`},
 		"numbers of their own":      {[]string{"inv-1", "inv-907", "other-3", "x"}, ""},
 		"identifiers":               {append(of("inv-%d", 1, 4), "inv-30"), ""},

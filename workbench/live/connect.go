@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -189,6 +191,19 @@ func (t *Table) Keyspace() *schema.Keyspace { return t.keyspace }
 func (t *Table) Sharding() string {
 	ext, _ := t.schema.Options["extensions"].(map[string][]byte)
 	return string(ext[catalog.Property])
+}
+
+var shards = regexp.MustCompile(`'shards': '([0-9]+)'`)
+
+// Shards is how many the table has through an evenkeel door; 0 where it has none, or
+// this is no door.
+func (t *Table) Shards() int {
+	m := shards.FindStringSubmatch(t.Sharding())
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // is digits
+	return n
 }
 
 // system reads system tables for package catalog.
