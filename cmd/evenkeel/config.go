@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 
@@ -23,7 +24,7 @@ type configFile struct {
 	Data                   string   `yaml:"data"`
 	TLSCert                string   `yaml:"tls-cert"`
 	TLSKey                 string   `yaml:"tls-key"`
-	Cassandra              []string `yaml:"cassandra"`
+	Cassandra              sequence `yaml:"cassandra"`
 	CassandraUser          string   `yaml:"cassandra-user"`
 	CassandraPasswordFile  string   `yaml:"cassandra-password-file"`
 	CassandraConnections   int      `yaml:"cassandra-connections"`
@@ -38,7 +39,7 @@ type configFile struct {
 	DynamoDBProfile        string   `yaml:"dynamodb-profile"`
 	DynamoDBSharding       string   `yaml:"dynamodb-sharding"`
 	AccessKeys             string   `yaml:"access-keys"`
-	Capacity               []string `yaml:"capacity"`
+	Capacity               sequence `yaml:"capacity"`
 	CapacitySplitAfter     string   `yaml:"capacity-split-after"`
 	IndexLag               string   `yaml:"index-lag"`
 	Cache                  string   `yaml:"cache"`
@@ -48,20 +49,38 @@ type configFile struct {
 	LogLevel               string   `yaml:"log-level"`
 }
 
+// sequence is values that may be written as a list, or as on the command line, with
+// commas between them.
+type sequence []string
+
+// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
+func (s *sequence) UnmarshalYAML(unmarshal func(any) error) error {
+	var one string
+	if unmarshal(&one) == nil {
+		*s = strings.Split(one, ",")
+		return nil
+	}
+	return unmarshal((*[]string)(s))
+}
+
 // loadConfig reads a configuration file for kong. Unknown keys and wrong values are
 // errors with line and column.
 func loadConfig(r io.Reader) (kong.Resolver, error) {
+	what := "configuration file"
+	if f, ok := r.(*os.File); ok {
+		what += " " + f.Name()
+	}
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	var c configFile
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("configuration file: %s", strings.TrimSpace(yaml.FormatError(err, false, true)))
+		return nil, fmt.Errorf("%s: %s", what, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	values := make(map[string]any)
 	if err := yaml.Unmarshal(text, &values); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("configuration file: %w", err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	places := positions(text)
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
@@ -78,7 +97,7 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 			s = strings.Join(parts, ",")
 		}
 		if err := check(flag, s); err != nil {
-			return nil, fmt.Errorf("configuration file: %s %s: %w", places[flag.Name], flag.Name, err)
+			return nil, fmt.Errorf("%s: %s %s: %w", what, places[flag.Name], flag.Name, err)
 		}
 		return s, nil
 	}), nil
