@@ -90,7 +90,7 @@ func (c *conn) serve() {
 			return
 		}
 		if !c.guarded(h, body) {
-			c.t.Flush()
+			c.lastWords()
 			return
 		}
 		// A store may have answered already: requests that came together are not all
@@ -125,13 +125,19 @@ func (c *conn) refuse(h wire.Header, err error) {
 	c.d.counts.malformed.Add(1)
 	c.d.opts.Log.Info("a client's connection is closed for what it sent", "client", c.t.NetConn().RemoteAddr(), "error", bad)
 	c.reply(h.Stream, wire.OpError, bad.Append(nil, c.wireVersion()))
+	c.lastWords()
+}
+
+// lastWords sends what has been said before the connection is closed. What cannot be
+// written at once, as over TLS, would be dropped by that.
+func (c *conn) lastWords() {
 	c.t.Flush()
+	c.t.WaitPending(0)
 }
 
 // refuseVersion answers a version that is not spoken here.
 func (c *conn) refuseVersion(h wire.Header) {
-	c.t.Flush()
-	c.t.WaitPending(0)
+	c.lastWords()
 	c.t.NetConn().SetWriteDeadline(time.Now().Add(time.Second))
 	_, _ = c.t.NetConn().Write(c.d.appendVersionError(nil, h)) // the connection ends in any case
 }

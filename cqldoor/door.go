@@ -278,6 +278,9 @@ func (d *Door) accept(nc net.Conn) {
 func (d *Door) Shutdown(ctx context.Context) error {
 	d.mu.Lock()
 	d.draining = true
+	for c := range d.conns {
+		c.draining.Store(true)
+	}
 	d.mu.Unlock()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
@@ -304,14 +307,12 @@ func (d *Door) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// busy closes the connections that have nothing in flight and nothing to write,
-// and counts the others.
+// busy counts the connections that have something in flight or to write.
 func (d *Door) busy() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
 	for c := range d.conns {
-		c.draining.Store(true)
 		if c.inFlight.Load() > 0 || c.t.Pending() > 0 {
 			n++
 		}

@@ -88,7 +88,7 @@ func TestVersionNegotiation(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer nc.Close()
-				nc.SetDeadline(time.Now().Add(10 * time.Second))
+				nc.SetDeadline(time.Now().Add(patience))
 				body := startup("")
 				frame := binary.BigEndian.AppendUint32([]byte{v, 0, 0, 7, 1}, uint32(len(body)))
 				nc.Write(append(frame, body...))
@@ -114,7 +114,7 @@ func TestVersionNegotiation(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer nc.Close()
-		nc.SetDeadline(time.Now().Add(10 * time.Second))
+		nc.SetDeadline(time.Now().Add(patience))
 		nc.Write(wire.AppendFrame(nil, wire.Header{Version: wire.V5, Op: wire.OpStartup, Stream: 3}, startup("")))
 		var buf bytes.Buffer
 		buf.ReadFrom(nc)
@@ -371,7 +371,12 @@ func TestDrain(t *testing.T) {
 	eventually(t, "the request arrives", func() bool { return m.waiting() == 1 })
 	stopped := make(chan error, 1)
 	go func() { stopped <- d.Shutdown(context.Background()) }()
-	time.Sleep(50 * time.Millisecond) // a request that comes before the door has begun to stop is served
+	// A request that comes before the door has begun to stop is served. When it has,
+	// it lets nobody in.
+	eventually(t, "the door has begun to stop", func() bool {
+		dial(t, addr, wire.V5)
+		return d.Stats().Refused > 0
+	})
 	c.send(2, wire.OpQuery, 0, query(wire.V5, "SELECT 2"))
 	h, body := c.next()
 	if h.Stream != 2 {

@@ -62,7 +62,7 @@ func TestEventsHoldUpNobody(t *testing.T) {
 	}()
 	select {
 	case <-told:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the store waits for the router")
 	}
 	close(s.goOn)

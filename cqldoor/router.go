@@ -84,8 +84,8 @@ func (r *Request) Retain() {
 func (r *Request) Reply(resp wire.Message) {
 	c := r.c
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
+	c.inFlight.Add(-1) // before the client, which has its answer, may send another
 	c.t.Flush()
-	c.inFlight.Add(-1)
 	r.end()
 }
 

@@ -179,7 +179,7 @@ func dial(t testing.TB, addr string, v wire.Version) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nc.SetDeadline(time.Now().Add(20 * time.Second))
+	nc.SetDeadline(time.Now().Add(patience))
 	c := &client{t, transport.New(nc, transport.Options{}), v}
 	t.Cleanup(c.Close)
 	return c
@@ -276,9 +276,13 @@ func execute(v wire.Version, id string) []byte {
 	return wire.AppendExecute(nil, v, &e)
 }
 
+// patience is for what never comes. What does may take long on a loaded machine, and
+// some tests send hundreds of megabytes.
+const patience = 5 * time.Minute
+
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}

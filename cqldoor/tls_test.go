@@ -63,7 +63,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nc.SetDeadline(time.Now().Add(20 * time.Second))
+	nc.SetDeadline(time.Now().Add(patience))
 	c := &client{t, transport.New(nc, transport.Options{}), wire.V5}
 	t.Cleanup(c.Close)
 	if h, _ := c.ask(wire.OpStartup, startup("lz4")); h.Op != wire.OpReady {
@@ -98,5 +98,40 @@ func localOr(rest func(wire.Message) wire.Message) func(*memoryLink, wire.Messag
 			w.EndRow()
 		}
 		return wire.Message{Op: wire.OpResult, Body: w.Finish()}, false
+	}
+}
+
+// What ends a connection is said over TLS, too: its writes are never tried at once, and
+// the end must not overtake them.
+func TestTLSRefusals(t *testing.T) {
+	cert, trusted := certificate(t)
+	_, addr := door(t, &memory{authenticator: "PasswordAuthenticator"}, cqldoor.Options{TLS: &tls.Config{Certificates: []tls.Certificate{cert}}})
+	for range 20 {
+		nc, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: trusted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc.SetDeadline(time.Now().Add(patience))
+		c := &client{t, transport.New(nc, transport.Options{}), wire.V4}
+		if h, _ := c.ask(wire.OpStartup, startup("")); h.Op != wire.OpAuthenticate {
+			t.Fatalf("STARTUP: %s", h.Op)
+		}
+		c.wantError(wire.OpAuthResponse, wire.AppendAuthResponse(nil, []byte("\x00ada\x00wrong")), wire.CodeBadCredentials)
+		c.wantClosed()
+		c.Close()
+
+		// What cannot be read is refused by another way.
+		if nc, err = tls.Dial("tcp", addr, &tls.Config{RootCAs: trusted}); err != nil {
+			t.Fatal(err)
+		}
+		nc.SetDeadline(time.Now().Add(patience))
+		c = &client{t, transport.New(nc, transport.Options{}), wire.V4}
+		if _, err := nc.Write([]byte{4, 0, 0, 1, 0x77, 0, 0, 0, 0}); err != nil {
+			t.Fatal(err)
+		}
+		h, body := c.next()
+		asError(t, wire.V4, h, body, wire.CodeProtocol)
+		c.wantClosed()
+		c.Close()
 	}
 }
