@@ -60,7 +60,7 @@ func TestCQLPartitions(t *testing.T) {
 		`     1  start                 50.0%                   0                   0  x "y" -7 AP8= (3), and at least 8 more`,
 		`     2  4611686018427387904    part                   0                   0  x 1  shard 4, other 2 Cg== shard 12`,
 		"        from x 1  2020-07-09T00:00:00.000Z shard 4 on",
-		"1 partition has throttled and has several keys, which share its units until a split comes between them\n",
+		"1 partition has throttled and has several keys, which share its units until a split comes between them; warm throughput gives more partitions in advance\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &b)
@@ -68,6 +68,15 @@ func TestCQLPartitions(t *testing.T) {
 	}
 	if r := cqlPartitions(table, []live.Partition{{Number: 1}, {Number: 2, From: &from, FromKey: two.FromKey}}); !r.Sharded {
 		t.Errorf("a key in the midst of which a partition begins has a shard: %+v", r)
+	}
+	many := []live.Partition{{Number: 1, Share: 0.0002}, {Number: 2, Share: 0.0002, KeyCount: 1, Keys: one.Keys}, {Number: 3, Write: live.PartitionUse{UnitsTotal: 1}}}
+	for i := range 1300 {
+		many = append(many, live.Partition{Number: 4 + i})
+	}
+	b.Reset()
+	partitionsText(&b, cqlPartitions(table, many), true)
+	if got := b.String(); strings.Count(got, "\n") != 5 || !strings.Contains(got, " 0.02% ") || !strings.HasSuffix(got, "\n  and 1,301 that have no keys and took nothing\n") {
+		t.Errorf("of many partitions of which few are used:\n%s", got)
 	}
 	if got := cqlPartitions(table, nil); got != nil {
 		t.Errorf("of no partitions: %+v", got)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 )
 
@@ -59,15 +60,19 @@ func partitionsText(out io.Writer, r *api.PartitionsResponse, cql bool) {
 	}
 	fmt.Fprintf(out, "  %4s  %-*s %6s  %18s  %18s  %s\n", "", width, place, "share", "write units/s", "read units/s", "partition keys (throttled in the last 10 to 20 s)")
 	shared := 0
-	for _, p := range r.Partitions {
+	shown, idle := inspection.Shown(r)
+	for _, p := range shown {
 		from, share := "start", fmt.Sprintf("%.1f%%", 100*p.Share)
 		if p.From != nil {
 			if from = p.From.Hash; cql {
 				from = p.From.Token
 			}
 		}
-		if p.Share == 0 {
+		switch {
+		case p.Share == 0:
 			share = "part"
+		case p.Share < 0.001:
+			share = percentText(p.Share)
 		}
 		fmt.Fprintf(out, "  %4d  %-*s %6s  %18s  %18s  %s\n", p.Number, width, from, share, useText(p.Write), useText(p.Read), keysText(&p, cql))
 		if p.From != nil && p.From.Key != nil {
@@ -77,12 +82,11 @@ func partitionsText(out io.Writer, r *api.PartitionsResponse, cql bool) {
 			shared++
 		}
 	}
+	if idle > 0 {
+		fmt.Fprintf(out, "  and %s that have no keys and took nothing\n", countText(float64(idle)))
+	}
 	if shared > 0 {
-		more := "; warm throughput gives more partitions in advance"
-		if cql {
-			more = ""
-		}
-		fmt.Fprintf(out, "%s, which share its units until a split comes between them%s\n", sharedText(shared), more)
+		fmt.Fprintf(out, "%s, which share its units until a split comes between them; warm throughput gives more partitions in advance\n", sharedText(shared))
 	}
 }
 

@@ -85,6 +85,7 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 			{Number: 2, Share: 0.5},
 		}}, {TableName: "Invoices", IndexName: "by-<country>", Partitions: []api.Partition{{Number: 1, Share: 1}}},
 	}
+	r.Maps[1].Partitions = append(r.Maps[1].Partitions, make([]api.Partition, 1999)...)
 	for _, show := range []bool{false, true} {
 		var b bytes.Buffer
 		if err := InspectionHTML(&b, r, show, []byte("salt")); err != nil {
@@ -94,7 +95,7 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 		if strings.Contains(words, "Secret") != show || strings.Contains(words, "Nodes") {
 			t.Errorf("keys are shown: %v", !show)
 		}
-		for _, want := range []string{"10 GB", "by-<country> (global)", "There are 2, of which 1 have keys", "Throttled with several keys in one: 1.", ", shard 2", "7 more", "Partitions of index by-<country>"} {
+		for _, want := range []string{"10 GB", "by-<country> (global)", "There are 2, of which 1 have keys", "Throttled with several keys in one: 1.", ", shard 2", "7 more", "Partitions of index by-<country>", "2,000 more have no keys and took nothing."} {
 			if !strings.Contains(words, want) {
 				t.Errorf("no %q", want)
 			}

@@ -19,11 +19,15 @@ func (p *page) inspectionMaps(r *inspection.Report, hide redactor) {
 		id := fmt.Sprintf("map%d", i)
 		p.put(`<section aria-labelledby="`+id+`"><h2 id="`+id+`">`, name, "</h2>\n<p>", mapWords(m), "</p>\n")
 		var rows [][]string
-		for j := range m.Partitions {
-			one := &m.Partitions[j]
+		shown, idle := inspection.Shown(m)
+		for j := range shown {
+			one := &shown[j]
 			rows = append(rows, []string{fmt.Sprint(one.Number), part(one.Share), numberText(one.Write.Units), numberText(one.Write.Throttled), numberText(one.Read.Units), numberText(one.Read.Throttled), mapKeys(one, hide)})
 		}
 		p.numbers(name, []string{"Partition", "Of the hashes", "Write units/s", "Throttled/s", "Read units/s", "Throttled/s", "Partition keys, hottest first"}, rows)
+		if idle > 0 {
+			p.put("<p>", count(int64(idle))+" more have no keys and took nothing.", "</p>\n")
+		}
 		p.raw("</section>\n")
 	}
 }
