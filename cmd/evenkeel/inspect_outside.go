@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -50,7 +51,7 @@ func (s *survey) outside(r *inspection.Report, outputs []*nodetool.Output) {
 		}
 		r.Outside = append(r.Outside, large)
 		all = slices.DeleteFunc(all, func(p nodetool.Partition) bool { return !p.Detailed || p.Tombstones == 0 })
-		slices.SortStableFunc(all, func(a, b nodetool.Partition) int { return int(min(max(b.Tombstones-a.Tombstones, -1), 1)) })
+		slices.SortStableFunc(all, func(a, b nodetool.Partition) int { return cmp.Compare(b.Tombstones, a.Tombstones) })
 		if dead = dead || slices.ContainsFunc(o.Partitions, func(p nodetool.Partition) bool { return p.Detailed }); dead {
 			heavy := inspection.Outside{What: "Partitions with most tombstones", From: "sstablepartitions"}
 			for _, p := range all[:min(len(all), s.cmd.Top)] {
