@@ -31,7 +31,7 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
 		return r.toldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
 	}
-	if err := r.wait(ctx, r.grace()-r.now().Sub(e.Started)); err != nil {
+	if err := r.wait(ctx, r.rest(e.Entry)); err != nil {
 		return err
 	}
 	return r.backend.Answer(ctx, q, use)

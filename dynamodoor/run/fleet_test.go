@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -88,75 +89,81 @@ func TestATableThatWasPlain(t *testing.T) {
 // The name of a sharded table is not used again, for a plain table or another
 // sharded one, before every door has learnt that it is deleted.
 func TestANameIsUsedAgain(t *testing.T) {
-	const lease = 100 * time.Millisecond
-	for _, create := range []string{plainTable + "}", strings.Replace(shardedTable, "shards=5", "shards=7", 1)} {
-		store := start(t, 1).store
-		a, b := doorOn(t, store, lease), doorOn(t, store, lease)
-		must(t, a, "CreateTable", shardedTable)
-		must(t, b, "PutItem", itemOfTab)
-		begin := time.Now()
-		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
-		if took := time.Since(begin); took > lease {
-			t.Errorf("to delete took %v", took)
+	synctest.Test(t, func(t *testing.T) {
+		const lease = 100 * time.Millisecond
+		for _, create := range []string{plainTable + "}", strings.Replace(shardedTable, "shards=5", "shards=7", 1)} {
+			store := start(t, 1).store
+			a, b := doorOn(t, store, lease), doorOn(t, store, lease)
+			must(t, a, "CreateTable", shardedTable)
+			must(t, b, "PutItem", itemOfTab)
+			begin := time.Now()
+			must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+			if took := time.Since(begin); took > lease {
+				t.Errorf("to delete took %v", took)
+			}
+			if _, err := do(b, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
+				t.Errorf("a deleted table answers %v", err)
+			}
+			must(t, a, "CreateTable", create)
+			if took := time.Since(begin); took < lease {
+				t.Errorf("made again after %v, within the lease", took)
+			}
+			must(t, b, "PutItem", itemOfTab)
+			if m := must(t, a, "GetItem", keyOfTab); strings.Contains(fmt.Sprint(m), "evenkeel.") || m["Item"] == nil {
+				t.Errorf("%v", m)
+			}
+			if _, err := do(b, "CreateTable", create); exception.Of(err).Kind != exception.ResourceInUse {
+				t.Errorf("%v", err)
+			}
 		}
-		if _, err := do(b, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
-			t.Errorf("a deleted table answers %v", err)
-		}
-		must(t, a, "CreateTable", create)
-		if took := time.Since(begin); took < lease {
-			t.Errorf("made again after %v, within the lease", took)
-		}
-		must(t, b, "PutItem", itemOfTab)
-		if m := must(t, a, "GetItem", keyOfTab); strings.Contains(fmt.Sprint(m), "evenkeel.") || m["Item"] == nil {
-			t.Errorf("%v", m)
-		}
-		if _, err := do(b, "CreateTable", create); exception.Of(err).Kind != exception.ResourceInUse {
-			t.Errorf("%v", err)
-		}
-	}
+	})
 }
 
 // A plain table with sharded indexes cannot be told from a plain one by its answers:
 // it is made when no door can take it for one.
 func TestSlowlyWhereOnlyAnIndexIsSharded(t *testing.T) {
-	const lease = 100 * time.Millisecond
-	store := start(t, 1).store
-	a, b := doorOn(t, store, lease), doorOn(t, store, lease)
-	must(t, a, "CreateTable", plainTable+"}")
-	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
-	begin := time.Now()
-	must(t, a, "CreateTable", strings.Replace(plainTable, `"AttributeType":"S"}]`, `"AttributeType":"S"},{"AttributeName":"x","AttributeType":"S"}]`, 1)+
-		`,"GlobalSecondaryIndexes":[{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"Tags":[{"Key":"write-sharding.index.idx","Value":"shards=3"}]}`)
-	if took := time.Since(begin); took < lease {
-		t.Errorf("made after %v, within the lease", took)
-	}
-	must(t, b, "PutItem", itemOfTab)
-	m := must(t, b, "Query", `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`)
-	if fmt.Sprint(m["Count"]) != "1" {
-		t.Errorf("%v", m)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const lease = 100 * time.Millisecond
+		store := start(t, 1).store
+		a, b := doorOn(t, store, lease), doorOn(t, store, lease)
+		must(t, a, "CreateTable", plainTable+"}")
+		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+		begin := time.Now()
+		must(t, a, "CreateTable", strings.Replace(plainTable, `"AttributeType":"S"}]`, `"AttributeType":"S"},{"AttributeName":"x","AttributeType":"S"}]`, 1)+
+			`,"GlobalSecondaryIndexes":[{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"Tags":[{"Key":"write-sharding.index.idx","Value":"shards=3"}]}`)
+		if took := time.Since(begin); took < lease {
+			t.Errorf("made after %v, within the lease", took)
+		}
+		must(t, b, "PutItem", itemOfTab)
+		m := must(t, b, "Query", `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`)
+		if fmt.Sprint(m["Count"]) != "1" {
+			t.Errorf("%v", m)
+		}
+	})
 }
 
 // An index that another door has added is found.
 func TestAnIndexThatAnotherDoorHasAdded(t *testing.T) {
-	store := start(t, 1).store
-	a, b := doorOn(t, store, short), doorOn(t, store, ever)
-	must(t, a, "CreateTable", shardedTable)
-	must(t, b, "PutItem", itemOfTab)
-	must(t, a, "UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`)
-	const query = `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		m, err := do(b, "Query", query)
-		if err == nil {
-			if fmt.Sprint(m["Count"]) != "1" {
-				t.Errorf("%v", m)
+	synctest.Test(t, func(t *testing.T) {
+		store := start(t, 1).store
+		a, b := doorOn(t, store, short), doorOn(t, store, ever)
+		must(t, a, "CreateTable", shardedTable)
+		must(t, b, "PutItem", itemOfTab)
+		must(t, a, "UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`)
+		const query = `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			m, err := do(b, "Query", query)
+			if err == nil {
+				if fmt.Sprint(m["Count"]) != "1" {
+					t.Errorf("%v", m)
+				}
+				return
 			}
-			return
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // altered is a backend some of whose operations are another's.
@@ -245,63 +252,67 @@ func (c client) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 
 // AWS makes tables slowly, and for a while tells of none.
 func TestTablesThatBecomeActiveLater(t *testing.T) {
-	slow := &altered{Backend: start(t, 1).store}
-	var active time.Time
-	slow.answer = func(_ context.Context, q api.Request) (error, bool) {
-		switch q := q.(type) {
-		case *api.CreateTable:
-			active = time.Now().Add(150 * time.Millisecond)
-		case *api.DescribeTable:
-			return notThere(q.Table), q.Table == "Tab" && time.Now().Before(active)
-		case *api.PutItem, *api.Query:
-			return exception.New(exception.ResourceNotFound, "Requested resource not found"), time.Now().Before(active)
+	synctest.Test(t, func(t *testing.T) {
+		slow := &altered{Backend: start(t, 1).store}
+		var active time.Time
+		slow.answer = func(_ context.Context, q api.Request) (error, bool) {
+			switch q := q.(type) {
+			case *api.CreateTable:
+				active = time.Now().Add(150 * time.Millisecond)
+			case *api.DescribeTable:
+				return notThere(q.Table), q.Table == "Tab" && time.Now().Before(active)
+			case *api.PutItem, *api.Query:
+				return exception.New(exception.ResourceNotFound, "Requested resource not found"), time.Now().Before(active)
+			}
+			return nil, false
 		}
-		return nil, false
-	}
-	a, b := doorOn(t, slow, short), doorOn(t, slow, short)
-	must(t, a, "CreateTable", shardedTable)
-	for _, door := range []*Router{a, b} {
-		if _, err := do(door, "PutItem", itemOfTab); exception.Of(err).Kind != exception.ResourceNotFound && exception.Of(err).Kind != exception.Validation {
-			t.Errorf("before the table is active: %v", err)
+		a, b := doorOn(t, slow, short), doorOn(t, slow, short)
+		must(t, a, "CreateTable", shardedTable)
+		for _, door := range []*Router{a, b} {
+			if _, err := do(door, "PutItem", itemOfTab); exception.Of(err).Kind != exception.ResourceNotFound && exception.Of(err).Kind != exception.Validation {
+				t.Errorf("before the table is active: %v", err)
+			}
 		}
-	}
-	time.Sleep(200 * time.Millisecond)
-	for _, door := range []*Router{a, b} {
-		must(t, door, "PutItem", itemOfTab)
-	}
+		time.Sleep(200 * time.Millisecond)
+		for _, door := range []*Router{a, b} {
+			must(t, door, "PutItem", itemOfTab)
+		}
+	})
 }
 
 // What a door has left half-way is another's to settle only once it is old.
 func TestHalfWayIsLeftAlone(t *testing.T) {
-	store := start(t, 1).store
-	a := doorOn(t, store, short)
-	must(t, a, "CreateTable", shardedTable)
-	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
-	time.Sleep(a.grace())
-	if err := a.vacate(t.Context(), "Tab"); err != nil {
-		t.Fatal(err)
-	}
-	e, err := a.catalog.Begin(t.Context(), catalog.Entry{Table: "Tab", Physical: "Tab", Hash: "h", HashType: "S"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := doorOn(t, store, short)
-	if _, err := do(b, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
-		t.Errorf("%v", err)
-	}
-	if _, err := do(b, "CreateTable", plainTable+"}"); exception.Of(err).Kind != exception.ResourceInUse {
-		t.Errorf("%v", err)
-	}
-	if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
-		t.Errorf("%v %v", now, err)
-	}
-	later := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(2 * settleAfter) }})
-	if err := later.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now != nil {
-		t.Errorf("%v %v", now, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		store := start(t, 1).store
+		a := doorOn(t, store, short)
+		must(t, a, "CreateTable", shardedTable)
+		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+		time.Sleep(a.grace())
+		if err := a.vacate(t.Context(), "Tab"); err != nil {
+			t.Fatal(err)
+		}
+		e, err := a.catalog.Begin(t.Context(), catalog.Entry{Table: "Tab", Physical: "Tab", Hash: "h", HashType: "S"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := doorOn(t, store, short)
+		if _, err := do(b, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
+			t.Errorf("%v", err)
+		}
+		if _, err := do(b, "CreateTable", plainTable+"}"); exception.Of(err).Kind != exception.ResourceInUse {
+			t.Errorf("%v", err)
+		}
+		if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
+			t.Errorf("%v %v", now, err)
+		}
+		later := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(2 * settleAfter) }})
+		if err := later.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now != nil {
+			t.Errorf("%v %v", now, err)
+		}
+	})
 }
 
 // A physical table without an entry is refused, and so is what would show one.
@@ -392,50 +403,52 @@ func TestForwardingAllocatesLittle(t *testing.T) {
 // A table that a store takes its time to delete is one that is being deleted, to all
 // doors, and its name is not free.
 func TestTablesThatAreDeletedLater(t *testing.T) {
-	slow := &altered{Backend: start(t, 1).store}
-	var gone time.Time
-	slow.answer = func(ctx context.Context, q api.Request) (error, bool) {
-		switch q := q.(type) {
-		case *api.DeleteTable:
-			if q.Table == "Tab" && gone.IsZero() {
-				gone = time.Now().Add(300 * time.Millisecond)
-				time.AfterFunc(300*time.Millisecond, func() {
-					_ = slow.Backend.Answer(context.Background(), q, func(api.Response) error { return nil })
-				})
+	synctest.Test(t, func(t *testing.T) {
+		slow := &altered{Backend: start(t, 1).store}
+		var gone time.Time
+		slow.answer = func(ctx context.Context, q api.Request) (error, bool) {
+			switch q := q.(type) {
+			case *api.DeleteTable:
+				if q.Table == "Tab" && gone.IsZero() {
+					gone = time.Now().Add(300 * time.Millisecond)
+					time.AfterFunc(300*time.Millisecond, func() {
+						_ = slow.Backend.Answer(context.Background(), q, func(api.Response) error { return nil })
+					})
+				}
+			case *api.GetItem:
+				return errNoTable, !gone.IsZero() && time.Now().Before(gone)
 			}
-		case *api.GetItem:
-			return errNoTable, !gone.IsZero() && time.Now().Before(gone)
+			return nil, false
 		}
-		return nil, false
-	}
-	deleting := &deletes{slow, &gone}
-	a, b := doorOn(t, deleting, short), doorOn(t, deleting, short)
-	must(t, a, "CreateTable", shardedTable)
-	must(t, b, "PutItem", itemOfTab)
-	must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
-	for time.Now().Before(gone.Add(-50 * time.Millisecond)) {
+		deleting := &deletes{slow, &gone}
+		a, b := doorOn(t, deleting, short), doorOn(t, deleting, short)
+		must(t, a, "CreateTable", shardedTable)
+		must(t, b, "PutItem", itemOfTab)
+		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+		for time.Now().Before(gone.Add(-50 * time.Millisecond)) {
+			for _, door := range []*Router{a, b} {
+				m, err := do(door, "DescribeTable", `{"TableName":"Tab"}`)
+				if err != nil || strings.Contains(fmt.Sprint(m), "evenkeel.") {
+					t.Fatalf("%v %v", m, err)
+				}
+				if _, err := do(door, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
+					t.Fatalf("%v", err)
+				}
+				if _, err := do(door, "CreateTable", shardedTable); exception.Of(err).Kind != exception.ResourceInUse {
+					t.Fatalf("%v", err)
+				}
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(150 * time.Millisecond)
 		for _, door := range []*Router{a, b} {
-			m, err := do(door, "DescribeTable", `{"TableName":"Tab"}`)
-			if err != nil || strings.Contains(fmt.Sprint(m), "evenkeel.") {
-				t.Fatalf("%v %v", m, err)
-			}
-			if _, err := do(door, "GetItem", keyOfTab); exception.Of(err).Kind != exception.ResourceNotFound {
-				t.Fatalf("%v", err)
-			}
-			if _, err := do(door, "CreateTable", shardedTable); exception.Of(err).Kind != exception.ResourceInUse {
-				t.Fatalf("%v", err)
+			if _, err := do(door, "DescribeTable", `{"TableName":"Tab"}`); exception.Of(err).Kind != exception.ResourceNotFound {
+				t.Errorf("%v", err)
 			}
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	time.Sleep(150 * time.Millisecond)
-	for _, door := range []*Router{a, b} {
-		if _, err := do(door, "DescribeTable", `{"TableName":"Tab"}`); exception.Of(err).Kind != exception.ResourceNotFound {
-			t.Errorf("%v", err)
-		}
-	}
-	must(t, b, "CreateTable", shardedTable)
-	must(t, a, "PutItem", itemOfTab)
+		must(t, b, "CreateTable", shardedTable)
+		must(t, a, "PutItem", itemOfTab)
+	})
 }
 
 // deletes is a store that only says that it deletes table Tab.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -47,6 +48,7 @@ func whenActive(t testing.TB, d doer) {
 		if shown := jsonOf(t, must(t, d, "DescribeTable", `{"TableName":"Tab"}`)); !strings.Contains(shown, `"IndexStatus":"CREATING"`) {
 			return
 		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -55,44 +57,46 @@ func whenActive(t testing.TB, d doer) {
 func TestShardedIndexOfATableWithItems(t *testing.T) {
 	for name, create := range map[string]string{"plain": plainTable + "}", "sharded": shardedTable} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, 4)
-			must(t, s, "CreateTable", create)
-			for i := range 300 {
-				must(t, s, "PutItem", putTab(fmt.Sprint("k", i%7), fmt.Sprint(i)))
-			}
-			must(t, s, "TagResource", declareIndex)
-			must(t, s, "TagResource", declareIndex) // as a client that tries again
-			if m := jsonOf(t, must(t, s, "Scan", `{"TableName":"Tab"}`)); strings.Contains(m, "evenkeel.") {
-				t.Fatal(m)
-			}
-			for range 2 {
-				must(t, s, "UpdateTable", createIndex)
-				whenActive(t, s)
-				physical := jsonOf(t, must(t, s.store, "DescribeTable", `{"TableName":"Tab"}`))
-				if !strings.Contains(physical, `"KeySchema":[{"AttributeName":"evenkeel.s.by-x","KeyType":"HASH"},{"AttributeName":"x","KeyType":"HASH"}]`) {
-					t.Errorf("the physical table is %s", physical)
-				}
-				if shown := jsonOf(t, must(t, s, "DescribeTable", `{"TableName":"Tab"}`)); strings.Contains(shown, "evenkeel.") {
-					t.Error(shown)
-				}
-				for who, r := range map[string]doer{"the door": s, "after a restart": again(t, s.store, 4)} {
-					if n := indexed(t, r); n != 300 {
-						t.Errorf("%s: the index has %d of 300 items", who, n)
-					}
-				}
-				s.store.took()
-				must(t, s, "Query", fmt.Sprintf(queryIndex, ""))
-				if asked, _ := s.store.took(); asked["Query"] < 4 {
-					t.Errorf("a query of 4 shards took %v", asked)
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, 4)
+				must(t, s, "CreateTable", create)
+				for i := range 300 {
+					must(t, s, "PutItem", putTab(fmt.Sprint("k", i%7), fmt.Sprint(i)))
 				}
 				must(t, s, "TagResource", declareIndex)
-				fails(t, s, exception.Validation, "index by-x exists", "TagResource", strings.ReplaceAll(declareIndex, "=4", "=5"))
-				must(t, s, "UpdateTable", deleteIndex)
-			}
-			fails(t, s, exception.Validation, "declared with another layout, of 4 shards", "TagResource", strings.ReplaceAll(declareIndex, "=4", "=5"))
-			fails(t, s, exception.Validation, "is kept", "UntagResource", `{"ResourceArn":"`+tabARN+`","TagKeys":["write-sharding.index.by-x"]}`)
-			fails(t, s, exception.Validation, "is not known", "TagResource", strings.ReplaceAll(declareIndex, ".index.", ".indices."))
-			fails(t, s, exception.Validation, "strategy 'random'", "TagResource", strings.ReplaceAll(strings.ReplaceAll(declareIndex, "by-x", "other"), "shards", "strategy=random shards"))
+				must(t, s, "TagResource", declareIndex) // as a client that tries again
+				if m := jsonOf(t, must(t, s, "Scan", `{"TableName":"Tab"}`)); strings.Contains(m, "evenkeel.") {
+					t.Fatal(m)
+				}
+				for range 2 {
+					must(t, s, "UpdateTable", createIndex)
+					whenActive(t, s)
+					physical := jsonOf(t, must(t, s.store, "DescribeTable", `{"TableName":"Tab"}`))
+					if !strings.Contains(physical, `"KeySchema":[{"AttributeName":"evenkeel.s.by-x","KeyType":"HASH"},{"AttributeName":"x","KeyType":"HASH"}]`) {
+						t.Errorf("the physical table is %s", physical)
+					}
+					if shown := jsonOf(t, must(t, s, "DescribeTable", `{"TableName":"Tab"}`)); strings.Contains(shown, "evenkeel.") {
+						t.Error(shown)
+					}
+					for who, r := range map[string]doer{"the door": s, "after a restart": again(t, s.store, 4)} {
+						if n := indexed(t, r); n != 300 {
+							t.Errorf("%s: the index has %d of 300 items", who, n)
+						}
+					}
+					s.store.took()
+					must(t, s, "Query", fmt.Sprintf(queryIndex, ""))
+					if asked, _ := s.store.took(); asked["Query"] < 4 {
+						t.Errorf("a query of 4 shards took %v", asked)
+					}
+					must(t, s, "TagResource", declareIndex)
+					fails(t, s, exception.Validation, "index by-x exists", "TagResource", strings.ReplaceAll(declareIndex, "=4", "=5"))
+					must(t, s, "UpdateTable", deleteIndex)
+				}
+				fails(t, s, exception.Validation, "declared with another layout, of 4 shards", "TagResource", strings.ReplaceAll(declareIndex, "=4", "=5"))
+				fails(t, s, exception.Validation, "is kept", "UntagResource", `{"ResourceArn":"`+tabARN+`","TagKeys":["write-sharding.index.by-x"]}`)
+				fails(t, s, exception.Validation, "is not known", "TagResource", strings.ReplaceAll(declareIndex, ".index.", ".indices."))
+				fails(t, s, exception.Validation, "strategy 'random'", "TagResource", strings.ReplaceAll(strings.ReplaceAll(declareIndex, "by-x", "other"), "shards", "strategy=random shards"))
+			})
 		})
 	}
 }
@@ -127,73 +131,88 @@ func (h *halting) Answer(ctx context.Context, q api.Request, use func(api.Respon
 // An index whose items do not all have their shards cannot be made; another attempt,
 // of another door, goes on.
 func TestFillingAnIndexGoesOn(t *testing.T) {
-	s := start(t, 1)
-	must(t, s, "CreateTable", shardedTable)
-	for i := range 50 {
-		must(t, s, "PutItem", putTab("k", fmt.Sprint(i)))
-	}
-	store := &halting{recorder: s.store}
-	store.left.Store(20)
-	r := again(t, store, 1)
-	fails(t, r, exception.InternalServerError, "", "TagResource", declareIndex)
-	fails(t, r, exception.Validation, "do not all have their shards", "UpdateTable", createIndex)
-	store.left.Store(1_000_000)
-	next := again(t, store, 1)
-	fails(t, next, exception.Validation, "do not all have their shards", "UpdateTable", createIndex)
-	s.store.took()
-	must(t, next, "TagResource", declareIndex)
-	if asked, _ := s.store.took(); asked["UpdateItem"] != 30 {
-		t.Errorf("the second attempt filled %d items", asked["UpdateItem"])
-	}
-	must(t, next, "UpdateTable", createIndex)
-	whenActive(t, next)
-	if n := indexed(t, next); n != 50 {
-		t.Errorf("the index has %d of 50 items", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 1)
+		must(t, s, "CreateTable", shardedTable)
+		for i := range 50 {
+			must(t, s, "PutItem", putTab("k", fmt.Sprint(i)))
+		}
+		store := &halting{recorder: s.store}
+		store.left.Store(20)
+		r := again(t, store, 1)
+		fails(t, r, exception.InternalServerError, "", "TagResource", declareIndex)
+		fails(t, r, exception.Validation, "do not all have their shards", "UpdateTable", createIndex)
+		store.left.Store(1_000_000)
+		next := again(t, store, 1)
+		fails(t, next, exception.Validation, "do not all have their shards", "UpdateTable", createIndex)
+		s.store.took()
+		must(t, next, "TagResource", declareIndex)
+		if asked, _ := s.store.took(); asked["UpdateItem"] != 30 {
+			t.Errorf("the second attempt filled %d items", asked["UpdateItem"])
+		}
+		must(t, next, "UpdateTable", createIndex)
+		whenActive(t, next)
+		if n := indexed(t, next); n != 50 {
+			t.Errorf("the index has %d of 50 items", n)
+		}
+	})
 }
 
 // While an index is declared through one door, others write: no item is missing in it.
+// The clock goes on when all wait, so that no write takes longer than a lease.
 func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
-	store := start(t, 1).store
-	doors := []*Router{doorOn(t, store, 4*short), doorOn(t, store, 4*short)}
-	must(t, doors[0], "CreateTable", plainTable+"}")
-	stop := make(chan struct{})
-	var wrote atomic.Int64
-	var all sync.WaitGroup
-	for w := range 4 {
-		all.Go(func() {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				default:
+	synctest.Test(t, func(t *testing.T) {
+		const pause = 20 * time.Millisecond
+		var filled atomic.Int64
+		store := &altered{Backend: start(t, 1).store}
+		store.answer = func(_ context.Context, q api.Request) (error, bool) {
+			if _, fills := q.(*api.UpdateItem); fills {
+				if filled.Add(1)%50 == 0 {
+					time.Sleep(pause) // while the others write
 				}
-				if _, err := do(doors[w%2], "PutItem", putTab(fmt.Sprint("w", w), fmt.Sprint(i))); err != nil {
-					t.Error(err)
-					return
-				}
-				wrote.Add(1)
 			}
-		})
-	}
-	for wrote.Load() < 200 {
-	}
-	must(t, doors[0], "TagResource", declareIndex)
-	must(t, doors[0], "UpdateTable", createIndex)
-	whenActive(t, doors[0])
-	close(stop)
-	all.Wait()
-	// The other door looks at a table anew once it is a second ago that it did.
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(short) {
-		if _, err := do(doors[1], "Query", fmt.Sprintf(queryIndex, "")); err == nil {
-			break
+			return nil, false
 		}
-	}
-	for i, r := range doors {
-		if n := indexed(t, r); n != int(wrote.Load()) {
-			t.Errorf("door %d: the index has %d of %d items", i, n, wrote.Load())
+		doors := []*Router{doorOn(t, store, 4*short), doorOn(t, store, 4*short)}
+		must(t, doors[0], "CreateTable", plainTable+"}")
+		stop := make(chan struct{})
+		var wrote atomic.Int64
+		var all sync.WaitGroup
+		for w := range 4 {
+			all.Go(func() {
+				for i := 1; ; i++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if _, err := do(doors[w%2], "PutItem", putTab(fmt.Sprint("w", w), fmt.Sprint(i))); err != nil {
+						t.Error(err)
+						return
+					}
+					wrote.Add(1)
+					if i%50 == 0 {
+						time.Sleep(pause)
+					}
+				}
+			})
 		}
-	}
+		time.Sleep(pause)
+		must(t, doors[0], "TagResource", declareIndex)
+		must(t, doors[0], "UpdateTable", createIndex)
+		whenActive(t, doors[0])
+		time.Sleep(pause)
+		close(stop)
+		all.Wait()
+		// The other door looks at a table anew once it is a second ago that it did.
+		time.Sleep(glance + pause)
+		for i, r := range doors {
+			if n := indexed(t, r); n != int(wrote.Load()) {
+				t.Errorf("door %d: the index has %d of %d items", i, n, wrote.Load())
+			}
+		}
+		t.Logf("%d writes, %d items filled", wrote.Load(), filled.Load())
+	})
 }
 
 // An index of a sharded table that is not sharded is warned of, once, when it is made.

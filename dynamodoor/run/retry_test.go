@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -34,109 +35,115 @@ const queryAll = `{"TableName":"Tab","KeyConditionExpression":"h = :h","Expressi
 // A query over all shards waits for those that are throttled; a request to one
 // shard is refused, as it is of a plain table.
 func TestThrottledShardsAreTriedAgain(t *testing.T) {
-	for _, fanout := range []int{1, 8} {
-		r, store := limited(t, 100, Options{Fanout: fanout, RetryFor: 20 * time.Second})
-		must(t, r, "CreateTable", create(5))
-		fill(t, r, 30, strings.Repeat("x", 1000))
-		store.took()
-		queries, asked := 0, 0
-		for asked == 5*queries && queries < 500 { // until one was refused and tried again
-			m := must(t, r, "Query", strings.Replace(queryAll, `{"T`, `{"ConsistentRead":true,"T`, 1))
-			if got := len(sorts(m)); got != 30 {
-				t.Errorf("%d items", got)
+	synctest.Test(t, func(t *testing.T) {
+		for _, fanout := range []int{1, 8} {
+			r, store := limited(t, 100, Options{Fanout: fanout, RetryFor: 20 * time.Second})
+			must(t, r, "CreateTable", create(5))
+			fill(t, r, 30, strings.Repeat("x", 1000))
+			store.took()
+			queries, asked := 0, 0
+			for asked == 5*queries && queries < 500 { // until one was refused and tried again
+				m := must(t, r, "Query", strings.Replace(queryAll, `{"T`, `{"ConsistentRead":true,"T`, 1))
+				if got := len(sorts(m)); got != 30 {
+					t.Errorf("%d items", got)
+				}
+				requests, _ := store.took()
+				asked += requests["Query"]
+				queries++
 			}
-			requests, _ := store.took()
-			asked += requests["Query"]
-			queries++
+			if asked == 5*queries {
+				t.Errorf("fan-out %d: %d requests, none of them refused", fanout, asked)
+			}
+			for range 1000 {
+				_, err := do(r, "GetItem", `{"TableName":"Tab","ConsistentRead":true,"Key":{"h":{"S":"121212"},"r":{"S":"Client0001"}}}`)
+				if err == nil {
+					continue
+				}
+				if !throttled(err) {
+					t.Fatal(err)
+				}
+				if body := string(exception.Of(err).AppendJSON(nil)); strings.Contains(body, "evenkeel.") || !strings.Contains(body, ":table/Tab") || !strings.Contains(body, "TableReadKeyRangeThroughputExceeded") {
+					t.Errorf("%s", body)
+				}
+				return
+			}
+			t.Error("a single request is never refused")
 		}
-		if asked == 5*queries {
-			t.Errorf("fan-out %d: %d requests, none of them refused", fanout, asked)
-		}
-		for range 1000 {
-			_, err := do(r, "GetItem", `{"TableName":"Tab","ConsistentRead":true,"Key":{"h":{"S":"121212"},"r":{"S":"Client0001"}}}`)
-			if err == nil {
-				continue
-			}
-			if !throttled(err) {
-				t.Fatal(err)
-			}
-			if body := string(exception.Of(err).AppendJSON(nil)); strings.Contains(body, "evenkeel.") || !strings.Contains(body, ":table/Tab") || !strings.Contains(body, "TableReadKeyRangeThroughputExceeded") {
-				t.Errorf("%s", body)
-			}
-			return
-		}
-		t.Error("a single request is never refused")
-	}
+	})
 }
 
 // After its time a query is refused, and a client that is gone does not wait.
 func TestPatienceEnds(t *testing.T) {
-	r, _ := limited(t, 0.01, Options{RetryFor: 50 * time.Millisecond})
-	must(t, r, "CreateTable", create(5))
-	fill(t, r, 10, "x")
-	var err error
-	for range 20 {
-		if _, err = do(r, "Query", queryAll); err != nil {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := limited(t, 0.01, Options{RetryFor: 50 * time.Millisecond})
+		must(t, r, "CreateTable", create(5))
+		fill(t, r, 10, "x")
+		var err error
+		for range 20 {
+			if _, err = do(r, "Query", queryAll); err != nil {
+				break
+			}
 		}
-	}
-	var e *exception.Error
-	if !errors.As(err, &e) || e.Kind != exception.Throttling || len(e.Throttling) != 1 {
-		t.Fatalf("%v", err)
-	}
-	slow, _ := limited(t, 0.01, Options{RetryFor: time.Hour})
-	must(t, slow, "CreateTable", create(5))
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
-	for err = nil; err == nil; {
-		_, err = slow.Do(ctx, "Query", []byte(queryAll), nil)
-	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
+		var e *exception.Error
+		if !errors.As(err, &e) || e.Kind != exception.Throttling || len(e.Throttling) != 1 {
+			t.Fatalf("%v", err)
+		}
+		slow, _ := limited(t, 0.01, Options{RetryFor: time.Hour})
+		must(t, slow, "CreateTable", create(5))
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		defer cancel()
+		for err = nil; err == nil; {
+			_, err = slow.Do(ctx, "Query", []byte(queryAll), nil)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // What a batch left undone, and why a transaction was cancelled, are told in terms
 // of the logical table.
 func TestThrottledManyAreLogical(t *testing.T) {
-	r, _ := limited(t, 3000, Options{})
-	must(t, r, "CreateTable", create(5))
-	// A 1 MB item is not to be had: 400 KB each, until the shard's partition has none.
-	s := r.backend.(*recorder)
-	must(t, s, "UpdateTable", `{"TableName":"Tab","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}}`)
-	item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
-	var last map[string]any
-	for range 3 {
-		m, err := do(r, "BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":`+item("a")+`}},{"PutRequest":{"Item":`+item("b")+`}},{"DeleteRequest":{"Key":`+item("c")+`}}]}}`)
-		if err != nil {
-			if !throttled(err) || strings.Contains(string(exception.Of(err).AppendJSON(nil)), "evenkeel.") {
-				t.Errorf("%v", err)
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := limited(t, 3000, Options{})
+		must(t, r, "CreateTable", create(5))
+		// A 1 MB item is not to be had: 400 KB each, until the shard's partition has none.
+		s := r.backend.(*recorder)
+		must(t, s, "UpdateTable", `{"TableName":"Tab","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}}`)
+		item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
+		var last map[string]any
+		for range 3 {
+			m, err := do(r, "BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":`+item("a")+`}},{"PutRequest":{"Item":`+item("b")+`}},{"DeleteRequest":{"Key":`+item("c")+`}}]}}`)
+			if err != nil {
+				if !throttled(err) || strings.Contains(string(exception.Of(err).AppendJSON(nil)), "evenkeel.") {
+					t.Errorf("%v", err)
+				}
+				break
 			}
-			break
+			last = m
 		}
-		last = m
-	}
-	text, err := json.Marshal(last)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if left := string(text); !strings.Contains(left, `"Key":`+item("c")) || strings.Contains(left, "evenkeel.") {
-		t.Errorf("left undone: %s", left)
-	}
-	_, err = do(r, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"Tab","Item":`+item("d")+`}}]}`)
-	if e := exception.Of(err); e.Kind != exception.TransactionCanceled || len(e.Reasons) != 1 || e.Reasons[0].Code != "ThrottlingError" {
-		t.Errorf("%v", err)
-	}
-	for range 5 {
-		m, err := do(r, "BatchGetItem", `{"RequestItems":{"Tab":{"Keys":[`+item("a")+`,`+item("b")+`,`+item("c")+`,`+item("d")+`]}}}`)
+		text, err := json.Marshal(last)
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
-		last = m
-	}
-	if text, err = json.Marshal(last); err != nil || !strings.Contains(string(text), `"Keys":[`+item("")[:8]) || strings.Contains(string(text), "evenkeel.") {
-		t.Errorf("left unread: %s", text)
-	}
+		if left := string(text); !strings.Contains(left, `"Key":`+item("c")) || strings.Contains(left, "evenkeel.") {
+			t.Errorf("left undone: %s", left)
+		}
+		_, err = do(r, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"Tab","Item":`+item("d")+`}}]}`)
+		if e := exception.Of(err); e.Kind != exception.TransactionCanceled || len(e.Reasons) != 1 || e.Reasons[0].Code != "ThrottlingError" {
+			t.Errorf("%v", err)
+		}
+		for range 5 {
+			m, err := do(r, "BatchGetItem", `{"RequestItems":{"Tab":{"Keys":[`+item("a")+`,`+item("b")+`,`+item("c")+`,`+item("d")+`]}}}`)
+			if err != nil {
+				break
+			}
+			last = m
+		}
+		if text, err = json.Marshal(last); err != nil || !strings.Contains(string(text), `"Keys":[`+item("")[:8]) || strings.Contains(string(text), "evenkeel.") {
+			t.Errorf("left unread: %s", text)
+		}
+	})
 }
 
 // The partitions of a sharded table, and of a sharded index, are shown by logical

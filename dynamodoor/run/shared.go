@@ -279,7 +279,7 @@ func (r *Router) vacate(ctx context.Context, name string) error {
 	if t != nil && identity(t) == e.ID {
 		return exists(name) // it is still being deleted
 	}
-	if err := r.wait(ctx, r.grace()-r.now().Sub(e.Started)); err != nil {
+	if err := r.wait(ctx, r.rest(e)); err != nil {
 		return err
 	}
 	return doorError(r.catalog.Remove(ctx, e))
@@ -289,8 +289,13 @@ func (r *Router) vacate(ctx context.Context, name string) error {
 // one for requests that are under way and clocks that differ.
 func (r *Router) grace() time.Duration { return r.lease + r.lease/2 }
 
+// rest is what is left of it since an entry was written, by whatever clock.
+func (r *Router) rest(e *catalog.Entry) time.Duration {
+	return min(r.grace(), r.grace()-r.now().Sub(e.Started))
+}
+
 func (r *Router) wait(ctx context.Context, d time.Duration) error {
-	if d = min(d, r.grace()); d <= 0 {
+	if d <= 0 {
 		return nil
 	}
 	timer := time.NewTimer(d)
