@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -428,37 +429,63 @@ func (s slow) Do(ctx context.Context, _ string, _, dst []byte) ([]byte, error) {
 	}
 }
 
+// pipes are a listener in memory, whose connections' deadlines are of synctest's clock.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client, nil
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "door", Net: "unix"} }
+
 // What reads a whole table is not ended by the deadlines of connections; other
 // operations are.
 func TestLongOperations(t *testing.T) {
-	d, err := New(Options{Store: slow(500 * time.Millisecond)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.server.ReadTimeout, d.server.WriteTimeout = 50*time.Millisecond, 100*time.Millisecond
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- d.Serve(ln) }()
-	for operation, lasts := range map[string]bool{"TagResource": true, "GetItem": false} {
-		r := request(t, "http://"+ln.Addr().String(), "{}")
-		r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
-		client := http.Client{Transport: new(http.Transport)}
-		resp, err := client.Do(r)
-		if err == nil {
-			_ = resp.Body.Close()
+	synctest.Test(t, func(t *testing.T) {
+		d, err := New(Options{Store: slow(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
 		}
-		client.CloseIdleConnections()
-		if lasts != (err == nil && resp.StatusCode == http.StatusOK) {
-			t.Errorf("%s: %v %v", operation, resp, err)
+		ln := pipes{make(chan net.Conn), make(chan struct{})}
+		served := make(chan error, 1)
+		go func() { served <- d.Serve(ln) }()
+		for operation, lasts := range map[string]bool{"TagResource": true, "GetItem": false} {
+			r := request(t, "http://door", "{}")
+			r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+			client := http.Client{Transport: &http.Transport{DialContext: ln.dial}}
+			resp, err := client.Do(r)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			client.CloseIdleConnections()
+			if lasts != (err == nil && resp.StatusCode == http.StatusOK) {
+				t.Errorf("%s: %v %v", operation, resp, err)
+			}
 		}
-	}
-	if err := d.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+		if err := d.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 }
