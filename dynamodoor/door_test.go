@@ -26,6 +26,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -429,34 +430,6 @@ func (s slow) Do(ctx context.Context, _ string, _, dst []byte) ([]byte, error) {
 	}
 }
 
-// pipes are a listener in memory, whose connections' deadlines are of synctest's clock.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
-	client, server := net.Pipe()
-	p.conns <- server
-	return client, nil
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p pipes) Close() error {
-	close(p.closed)
-	return nil
-}
-
-func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "door", Net: "unix"} }
-
 // What reads a whole table is not ended by the deadlines of connections; other
 // operations are.
 func TestLongOperations(t *testing.T) {
@@ -465,13 +438,13 @@ func TestLongOperations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ln := pipes{make(chan net.Conn), make(chan struct{})}
+		ln := loopback.NewMemory()
 		served := make(chan error, 1)
 		go func() { served <- d.Serve(ln) }()
 		for operation, lasts := range map[string]bool{"TagResource": true, "GetItem": false} {
 			r := request(t, "http://door", "{}")
 			r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
-			client := http.Client{Transport: &http.Transport{DialContext: ln.dial}}
+			client := http.Client{Transport: &http.Transport{DialContext: ln.Dial}}
 			resp, err := client.Do(r)
 			if err == nil {
 				_ = resp.Body.Close()

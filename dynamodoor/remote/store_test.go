@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,6 +24,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -135,21 +137,13 @@ func TestAnswersThatAreNone(t *testing.T) {
 			w.Header().Set("Content-Length", strconv.Itoa(MaxAnswer+1))
 			w.WriteHeader(200)
 		}, exception.InternalServerError, "longer than 64 MB"},
-		"silence": {func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.ReadAll(r.Body) // else the server does not notice that the client has gone
-			<-r.Context().Done()
-		}, exception.InternalServerError, "did not answer within"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var n atomic.Int32
 			s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 				n.Add(1)
 				c.h(w, r)
-			}, func(o *Options) {
-				if name == "silence" {
-					o.Timeout = 50 * time.Millisecond
-				}
-			})
+			}, nil)
 			_, err := s.Do(t.Context(), "PutItem", []byte(`{}`), nil)
 			var e *exception.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Message, c.says) {
@@ -162,37 +156,64 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
+// Who does not answer in time is not asked again.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			_, _ = io.ReadAll(r.Body) // else the server does not notice that the client has gone
+			<-r.Context().Done()
+		})}
+		ln := loopback.NewMemory()
+		go server.Serve(ln)
+		defer server.Close()
+		transport := &http.Transport{DialContext: ln.Dial}
+		defer transport.CloseIdleConnections()
+		s := storeOf(t, "http://127.0.0.1:8000", func(o *Options) { o.Transport = transport })
+		begun := time.Now()
+		_, err := s.Do(t.Context(), "PutItem", []byte(`{}`), nil)
+		if e := exception.Of(err); e.Kind != exception.InternalServerError || !strings.Contains(e.Message, "did not answer within 30s") {
+			t.Errorf("%v", err)
+		}
+		if took := time.Since(begun); took != 30*time.Second || asked.Load() != 1 {
+			t.Errorf("it was sent %d times in %v", asked.Load(), took)
+		}
+	})
+}
+
 func TestNobodyListens(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := ln.Addr().String()
-	ln.Close()
+	address := loopback.FreeAddr(t)
 	s := storeOf(t, "http://"+address, nil)
-	_, err = s.Do(t.Context(), "PutItem", []byte(`{}`), nil)
+	_, err := s.Do(t.Context(), "PutItem", []byte(`{}`), nil)
 	if e := exception.Of(err); e.Kind != exception.ServiceUnavailable || e.Status() != 503 || !strings.Contains(e.Message, address) || !strings.Contains(e.Message, "refused") {
 		t.Errorf("%v", err)
 	}
-	// It comes back while the request waits.
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Do(context.Background(), "PutItem", []byte(`{"back":1}`), nil)
-		done <- err
-	}()
-	if ln, err = net.Listen("tcp", address); err != nil {
-		t.Fatal(err)
-	}
+	// It comes back once the request has found nobody.
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b, _ := io.ReadAll(r.Body); string(b) != `{"back":1}` {
 			t.Errorf("%s", b)
 		}
 		fmt.Fprint(w, "{}")
 	})}
-	go server.Serve(ln)
 	defer server.Close()
-	if err := <-done; err != nil {
-		t.Errorf("%v", err)
+	var dials atomic.Int32
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, address)
+		if dials.Add(1) == 1 {
+			ln, err := net.Listen(network, address)
+			if err != nil {
+				t.Error(err)
+				return nil, err
+			}
+			go server.Serve(ln)
+		}
+		return c, err
+	}}
+	defer transport.CloseIdleConnections()
+	s = storeOf(t, "http://"+address, func(o *Options) { o.Transport = transport })
+	if _, err := s.Do(t.Context(), "PutItem", []byte(`{"back":1}`), nil); err != nil || dials.Load() != 2 {
+		t.Errorf("%v, %d dials", err, dials.Load())
 	}
 }
 

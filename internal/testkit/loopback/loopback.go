@@ -1,4 +1,5 @@
-// Package loopback has addresses of this machine for tests to listen on.
+// Package loopback has what tests listen on: addresses of this machine, and a network
+// in memory.
 package loopback
 
 import "testing"
