@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -376,15 +378,20 @@ func TestEvents(t *testing.T) {
 
 func TestRequestTimeout(t *testing.T) {
 	s := newServer(t)
-	var first atomic.Bool
+	late := make(chan struct{}) // closed when the first request is answered
+	answer := sync.OnceFunc(func() { close(late) })
+	t.Cleanup(answer) // the server's goroutine ends before the server
+	var first, latest atomic.Int32
+	first.Store(-1)
 	s.handle = func(ss *session, h wire.Header, body []byte) {
-		if first.CompareAndSwap(false, true) {
+		if first.CompareAndSwap(-1, int32(h.Stream)) {
 			ss.srv.wg.Go(func() {
-				time.Sleep(4 * time.Second)
+				<-late
 				ss.reply(h, wire.OpResult, []byte("too late"))
 			})
 			return
 		}
+		latest.Store(int32(h.Stream))
 		ss.reply(h, wire.OpResult, body)
 	}
 	cl := connectTo(t, Options{RequestTimeout: time.Second, ConnsPerHost: 1}, s)
@@ -393,33 +400,73 @@ func TestRequestTimeout(t *testing.T) {
 	if !strings.Contains(e.Message, "time") {
 		t.Errorf("message %q", e.Message)
 	}
-	// Its stream is not used again before the response has come.
-	for deadline := time.Now().Add(4 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		body := query(wire.V5, fmt.Sprintf("SELECT %d", time.Now().UnixNano()))
-		if resp := ask(t, l, wire.OpQuery, body); string(resp.Body) != string(body) {
-			t.Fatalf("another's response: %q", resp.Body)
+	n := 0
+	other := func() int32 {
+		t.Helper()
+		for n++; ; n++ {
+			body := query(wire.V5, fmt.Sprintf("SELECT %d", n))
+			switch resp := ask(t, l, wire.OpQuery, body); {
+			case resp.Op == wire.OpError: // it has timed out itself: the machine is busy
+			case string(resp.Body) != string(body):
+				t.Fatalf("another's response: %q", resp.Body)
+			default:
+				return latest.Load()
+			}
 		}
 	}
+	// Its stream is not used again before the response has come.
+	for range 200 {
+		if stream := other(); stream == first.Load() {
+			t.Fatalf("stream %d is used while it may still be answered", stream)
+		}
+	}
+	answer()
+	c := l.(*link).p.pick()
+	eventually(t, "the stream is free again", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.orphans == 0 && slices.Contains(c.free, int16(first.Load()))
+	})
+	other()
 }
 
 func TestSilentHost(t *testing.T) {
 	s := newServer(t)
-	s.handle = func(*session, wire.Header, []byte) {}
-	cl := connectTo(t, Options{Heartbeat: time.Second, ConnsPerHost: 1}, s)
-	l := open(t, cl, store.LinkOptions{})
-	c := l.(*link).p.pick()
-	// While it answers OPTIONS it is alive, though no response comes.
-	got := make(chan wire.Message, 1)
-	l.Send(wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "SELECT 1")}, func(resp wire.Message) { got <- resp })
-	select {
-	case <-got:
-		t.Error("the connection was given up")
-	case <-time.After(3500 * time.Millisecond):
+	deaf := make(chan struct{})
+	s.handle = func(_ *session, _ wire.Header, body []byte) {
+		if strings.Contains(string(body), "deaf") {
+			<-deaf // and reads nothing more
+		}
 	}
-	c.heard.Store(c.tick.Load() - 3)
-	c.beat(75, 1)
-	if resp := <-got; resp.Op != wire.OpError {
-		t.Errorf("got %s", resp.Op)
+	cl := connectTo(t, Options{Heartbeat: 24 * time.Hour, RequestTimeout: 24 * time.Hour, ConnsPerHost: 1}, s)
+	l := open(t, cl, store.LinkOptions{})
+	t.Cleanup(func() { close(deaf) })
+	c := l.(*link).p.pick()
+	got := make(chan wire.Message, 2)
+	send := func(text string) {
+		l.Send(wire.Message{Op: wire.OpQuery, Body: query(wire.V5, text)}, func(resp wire.Message) { got <- resp })
+	}
+	// While it answers OPTIONS it is alive, though no response comes. Seconds pass as
+	// the test says; those of the clock are too few to matter.
+	const heartbeat, timeout = 1000, 1_000_000
+	send("SELECT 1")
+	for range 5 {
+		for c.tick.Load()-c.heard.Load() < heartbeat {
+			c.beat(timeout, heartbeat)
+		}
+		eventually(t, "there is a sign of life", func() bool { return c.tick.Load()-c.heard.Load() < heartbeat/2 })
+	}
+	if len(got) > 0 || c.ended.Load() {
+		t.Fatal("the connection was given up")
+	}
+	send("SELECT deaf")
+	for range 2*heartbeat + 2 {
+		c.beat(timeout, heartbeat)
+	}
+	for range 2 {
+		if resp := <-got; resp.Op != wire.OpError {
+			t.Errorf("got %s", resp.Op)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/transport"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
@@ -59,7 +60,7 @@ func newServer(t testing.TB) *server {
 	s.handle = func(s *session, h wire.Header, body []byte) {
 		s.reply(h, wire.OpResult, wire.AppendInt(nil, int32(wire.ResultVoid)))
 	}
-	s.listen("127.0.0.1:0")
+	s.listen(loopback.FreeAddr(t)) // where it can listen again
 	t.Cleanup(s.stop)
 	return s
 }
@@ -276,7 +277,7 @@ func ask(t testing.TB, l store.Link, op wire.Op, body []byte) wire.Message {
 	select {
 	case resp := <-got:
 		return resp
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no response")
 		return wire.Message{}
 	}
@@ -308,9 +309,12 @@ func execute(v wire.Version, id string) []byte {
 	return wire.AppendExecute(nil, v, &e)
 }
 
+// patience is for what never comes. What does may take long on a loaded machine.
+const patience = 2 * time.Minute
+
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}

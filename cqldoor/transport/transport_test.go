@@ -34,6 +34,13 @@ func pair(t testing.TB, server transport.Options) (*transport.Conn, *transport.C
 	if err != nil {
 		t.Fatal(err)
 	}
+	// As small as the system has them: what it holds of its own accord is not the
+	// same everywhere.
+	for _, nc := range []net.Conn{a, b} {
+		if err := errors.Join(nc.(*net.TCPConn).SetReadBuffer(16<<10), nc.(*net.TCPConn).SetWriteBuffer(16<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	server.Server = true
 	c, s := transport.New(a, transport.Options{}), transport.New(b, server)
 	t.Cleanup(c.Close)
@@ -97,14 +104,11 @@ func TestManyWriters(t *testing.T) {
 func TestFlushDoesNotBlock(t *testing.T) {
 	c, s := pair(t, transport.Options{MaxPending: 32 << 20})
 	body := make([]byte, 1<<20)
-	begun := time.Now()
 	for range 16 {
 		s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, body)
 		s.Flush()
 	}
-	if d := time.Since(begun); d > 5*time.Second {
-		t.Errorf("it took %v", d)
-	}
+	// Had it waited, nobody would have read, and the connection were at its end.
 	if s.Pending() == 0 {
 		t.Fatal("nothing waits: this test tests nothing")
 	}
