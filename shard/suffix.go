@@ -40,12 +40,14 @@ func ParseSeparator(s string) (string, error) {
 	return s, nil
 }
 
-// FormatSeparator writes a separator as ParseSeparator reads it, a space as U+0020.
+// FormatSeparator writes a separator as ParseSeparator reads it, such that the value of
+// a tag can have it.
 func FormatSeparator(s string) string {
-	if r, size := utf8.DecodeRuneInString(s); size == len(s) && (unicode.IsSpace(r) || strings.HasPrefix(s, "U+")) {
-		return fmt.Sprintf("U+%04X", r)
+	r, size := utf8.DecodeRuneInString(s)
+	if size < len(s) || unicode.IsLetter(r) || strings.ContainsRune("+-=._:/@", r) {
+		return s
 	}
-	return s
+	return fmt.Sprintf("U+%04X", r)
 }
 
 func validRune(r rune) bool { return r > 0 && r <= 0x10ffff && (r < 0xd800 || r > 0xdfff) }
@@ -55,11 +57,11 @@ func (s *Suffix) Join(key string, shard int) string {
 	return key + s.Separator + strconv.Itoa(shard-1+s.First)
 }
 
-// Cut returns the key and the shard of a physical partition key; false where it does
-// not end in a suffix of n shards.
+// Cut returns the key, which is not empty, and the shard of a physical partition key;
+// false where it does not end in a suffix of n shards.
 func (s *Suffix) Cut(physical string, n int) (key string, shard int, ok bool) {
 	i := strings.LastIndex(physical, s.Separator)
-	if i < 0 {
+	if i <= 0 {
 		return physical, 0, false
 	}
 	digits := physical[i+len(s.Separator):]

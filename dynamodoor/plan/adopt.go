@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -130,27 +131,40 @@ func adoptedIndex(table string, ix *schema.Index, hash string) error {
 // CheckAdopted says whether an item, of which its key is enough, is where the layout
 // of the table, which was sharded by hand, has it.
 func (t *Table) CheckAdopted(physical attribute.Item) error {
+	is := t.misplaced(physical)
+	v, _ := physical.Get(t.hash.Name)
+	if key, _, ok := t.cutSuffix(v.Text()); ok && !t.suffix.Suffixed {
+		if _, _, again := t.cutSuffix(key); again {
+			is = fmt.Sprintf("%s has a partition key that ends like a shard without the shard too, %q: "+
+				"add suffixed=allow, and see to it that no application goes on adding shards itself", t.item(physical), key)
+		}
+	}
+	if is == "" {
+		return nil
+	}
+	return refuse(t.Logical.Name, "it is not adopted, since %s", is)
+}
+
+// item names an item of a table that was sharded by hand, by its physical key.
+func (t *Table) item(physical attribute.Item) string {
 	v, _ := physical.Get(t.hash.Name)
 	sort, _ := physical.Get(t.sort.Name)
-	refuseItem := func(format string, args ...any) error {
-		return refuse(t.Logical.Name, "it is not adopted, since the item %s = %q, %s = %s "+format,
-			append([]any{t.hash.Name, v.Text(), t.sort.Name, sort}, args...)...)
-	}
+	return fmt.Sprintf("the item %s = %q, %s = %s", t.hash.Name, v.Text(), t.sort.Name, sort)
+}
+
+// misplaced says what is wrong with the place of an item; "" if nothing is.
+func (t *Table) misplaced(physical attribute.Item) string {
+	v, _ := physical.Get(t.hash.Name)
+	sort, _ := physical.Get(t.sort.Name)
 	key, at, ok := t.cutSuffix(v.Text())
 	if !ok {
-		return refuseItem("has no shard at the end of its partition key: %q and a number from %d to %d", t.suffix.Separator, t.suffix.First, t.suffix.First+t.Layout.N-1)
-	}
-	if _, _, again := t.cutSuffix(key); again && !t.suffix.Suffixed {
-		return refuseItem("has a partition key that ends like a shard without the shard too, %q: "+
-			"add suffixed=allow, and see to it that no application goes on adding shards itself", key)
-	}
-	if t.drawn() {
-		return nil
+		return fmt.Sprintf("%s has no shard at the end of its partition key: %q and a number from %d to %d",
+			t.item(physical), t.suffix.Separator, t.suffix.First, t.suffix.First+t.Layout.N-1)
 	}
 	hash := attribute.String(key)
 	want := t.shardOf(hash, sort)
-	if at == want {
-		return nil
+	if t.drawn() || at == want {
+		return ""
 	}
 	hint := ""
 	for _, h := range []shard.Hash{shard.Murmur3, shard.CodePoints} {
@@ -159,8 +173,8 @@ func (t *Table) CheckAdopted(physical attribute.Item) error {
 			hint = "hash=" + h.String() + " gives the former; "
 		}
 	}
-	return refuseItem("is in shard %d, where hash=%s of the sort key gives %d: %sif it is another hash, or of something else, "+
-		"and items are put once only, use strategy=random write-once", at-1+t.suffix.First, t.Layout.Hash, want-1+t.suffix.First, hint)
+	return fmt.Sprintf("%s is in shard %d, where hash=%s of the sort key gives %d: %sif it is another hash, or of something else, "+
+		"and items are put once only, use strategy=random write-once", t.item(physical), at-1+t.suffix.First, t.Layout.Hash, want-1+t.suffix.First, hint)
 }
 
 // ScanKeys is the request for the physical keys of a segment of the table.

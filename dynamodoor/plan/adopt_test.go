@@ -56,7 +56,7 @@ func FuzzShowAdopted(f *testing.F) {
 		}
 		want := stored
 		if v, ok := stored.Get("k"); ok && v.Kind() == attribute.S {
-			if i := strings.LastIndexByte(v.Text(), '-'); i >= 0 && len(v.Text()) == i+2 && strings.ContainsAny(v.Text()[i+1:], "12345") {
+			if i := strings.LastIndexByte(v.Text(), '-'); i > 0 && len(v.Text()) == i+2 && strings.ContainsAny(v.Text()[i+1:], "12345") {
 				want = stored.With("k", attribute.String(strings.Clone(v.Text()[:i])))
 			}
 		}

@@ -37,37 +37,42 @@ func (a *arns) add(name string) {
 // arnsOf returns the ARNs of a request; of a Query over several shards the answer is
 // made with the request's own name.
 func arnsOf(q api.Request) (a arns) {
+	eachName(q, func(name string) { a.add(name) })
+	return a
+}
+
+// eachName visits the names, or ARNs, that a request on items has of tables.
+func eachName(q api.Request, visit func(name string)) {
 	switch q := q.(type) {
 	case *api.GetItem:
-		a.add(q.Table)
+		visit(q.Table)
 	case *api.PutItem:
-		a.add(q.Table)
+		visit(q.Table)
 	case *api.UpdateItem:
-		a.add(q.Table)
+		visit(q.Table)
 	case *api.DeleteItem:
-		a.add(q.Table)
+		visit(q.Table)
 	case *api.Query:
-		a.add(q.Table)
+		visit(q.Table)
 	case *api.Scan:
-		a.add(q.Table)
+		visit(q.Table)
 	case *api.BatchGetItem:
 		for i := range q.Tables {
-			a.add(q.Tables[i].Table)
+			visit(q.Tables[i].Table)
 		}
 	case *api.BatchWriteItem:
 		for i := range q.Tables {
-			a.add(q.Tables[i].Table)
+			visit(q.Tables[i].Table)
 		}
 	case *api.TransactGetItems:
 		for i := range q.Gets {
-			a.add(q.Gets[i].Table)
+			visit(q.Gets[i].Table)
 		}
 	case *api.TransactWriteItems:
 		for i := range q.Actions {
-			a.add(q.Actions[i].Table)
+			visit(q.Actions[i].Table)
 		}
 	}
-	return a
 }
 
 // rename puts the ARN in the place of a table's name.

@@ -119,25 +119,26 @@ func SameIndex(layout *shard.Layout, single bool, value string) bool {
 	return err == nil && l.Equal(&shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column}) && single == (keys == singleKey)
 }
 
-// Unfilled says whether an item has no shard in one of the indexes that are being
-// filled, and returns the update of it that sets them all, and its condition: that
-// there is the item.
-func (t *Table) Unfilled(physical attribute.Item) (key attribute.Item, update *expression.Update, there *expression.Condition, err error) {
+// Unfilled returns, of an item that has no shard in one of the indexes that are being
+// filled, the update of it that sets them all if there is the item, and its logical
+// key; nil of others.
+func (t *Table) Unfilled(physical attribute.Item) (q *api.UpdateItem, logical attribute.Item, err error) {
 	lacks := false
 	for i := range t.indexes {
 		lacks = lacks || t.indexes[i].filling && !physical.Has(t.indexes[i].attribute())
 	}
 	if !lacks {
-		return nil, nil, nil, nil
+		return nil, nil, nil
 	}
-	logical, err := t.logicalKey(physical)
-	if err != nil {
-		return nil, nil, nil, err
+	if logical, err = t.logicalKey(physical); err != nil {
+		return nil, nil, err
 	}
 	names := t.keyNames()
 	var b expression.Builder
-	there = b.Function("attribute_exists", expression.PathOperand(expression.Top(names[0])))
-	return physical.Only(names...), expression.SetAttributes(t.withShards(nil, logical), nil), there, b.Err()
+	there := b.Function("attribute_exists", expression.PathOperand(expression.Top(names[0])))
+	return &api.UpdateItem{
+		Table: t.Physical, Key: physical.Only(names...), Update: expression.SetAttributes(t.withShards(nil, logical), nil), Condition: there,
+	}, logical, b.Err()
 }
 
 // ScanUnfilled is the request for what Unfilled looks at, of a segment.

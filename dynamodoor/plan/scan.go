@@ -26,6 +26,9 @@ func (t *Table) scan(q *api.Scan) (Plan, error) {
 
 // queryIndex is the plan of a Query of a global index that is not sharded.
 func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
+	if t.suffix != nil && ix.Key.Has(t.hash.Name) { // made without the door, or while the table was adopted
+		return nil, adoptedIndex(t.Logical.Name, ix, t.hash.Name)
+	}
 	p := *q
 	var err error
 	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
@@ -103,6 +106,12 @@ func (t *Table) reading(q api.Request) *Direct {
 		t.visibleCapacity(out.Capacity)
 		if out.LastKey == nil || t.drawn() {
 			return nil
+		}
+		if t.suffix != nil {
+			if is := t.misplaced(out.LastKey); is != "" {
+				return refuse(t.Logical.Name, "a page ends with an item that lies where no client finds it, and nothing can follow it: %s; "+
+					"put it where the table's tag says, or delete it, at the endpoint", is)
+			}
 		}
 		var err error
 		out.LastKey, err = t.logicalKey(out.LastKey)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -17,17 +18,17 @@ import (
 // nowhere is, for the request, in the shard of its sort key's hash, where it is made:
 // so doors that make it at once, and clients that try again, agree about it.
 //
-// Who carries it out sends Gets, gives each answer to Found (one at a time), and
-// carries out Plan. If that fails with a condition and Guarded says so, the item may
+// Who carries it out sends what Gets has, gives each answer to Found (one at a time),
+// and carries out Plan. If that fails with a condition and Guarded says so, the item may
 // have been deleted since it was found: see Same.
 type Search struct {
-	Gets []*api.BatchGetItem
-
-	request api.Request
-	tables  Tables
-	located map[string]map[string]int // shards by physical table and address
-	guarded bool
-	taken   map[string]*api.ConsumedCapacity // by physical table
+	request  api.Request
+	capacity api.ReturnConsumedCapacity
+	sought   []sought
+	tables   map[string]*Table         // of the request, by its names for them and their own
+	located  map[string]map[string]int // shards by physical table and address
+	guarded  bool
+	taken    map[string]*api.ConsumedCapacity // by physical table
 }
 
 // sought is an item to look for, by its logical key.
@@ -44,38 +45,63 @@ func (t *Table) mustSearch() bool { return t.drawn() && t.located == nil }
 
 // search is the plan of a request for which items are looked for.
 func search(q api.Request, capacity api.ReturnConsumedCapacity, tables Tables, items ...sought) (Plan, error) {
-	s := &Search{request: q, tables: tables, located: make(map[string]map[string]int), taken: make(map[string]*api.ConsumedCapacity)}
+	s := &Search{
+		request: q, capacity: capacity, tables: make(map[string]*Table), located: make(map[string]map[string]int), taken: make(map[string]*api.ConsumedCapacity),
+	}
+	// What is done when the items are found goes by the same tables.
+	eachName(q, func(name string) {
+		if t := tables(name); t != nil {
+			s.tables[name], s.tables[t.Physical] = t, t
+		}
+	})
 	seen := make(map[string]bool)
-	var get *api.BatchGetItem
-	room := 0
 	for _, it := range items {
-		t := it.table
-		if _, err := t.checkKey(it.key); err != nil {
+		if _, err := it.table.checkKey(it.key); err != nil {
 			return nil, err
 		}
-		hash, _ := it.key.Get(t.hash.Name)
-		sort, _ := it.key.Get(t.sort.Name)
-		if at := t.Physical + "\x00" + address(hash, sort); !seen[at] {
+		hash, sort := it.keys()
+		if at := it.table.Physical + "/" + address(hash, sort); !seen[at] {
 			seen[at] = true
-		} else {
-			continue
-		}
-		keys := expression.Project(expression.Top(t.hash.Name), expression.Top(t.sort.Name))
-		for shard := range t.shards(hash) {
-			if room == 0 {
-				get, room = &api.BatchGetItem{Capacity: capacity}, getsPerRequest
-				s.Gets = append(s.Gets, get)
-			}
-			if n := len(get.Tables); n == 0 || get.Tables[n-1].Table != t.Physical {
-				get.Tables = append(get.Tables, api.BatchGetTable{Table: t.Physical, Projection: keys, Consistent: true})
-			}
-			in := &get.Tables[len(get.Tables)-1]
-			in.Keys = append(in.Keys, attribute.NewItem(
-				attribute.Attribute{Name: t.hash.Name, Value: t.partition(hash, shard+1)}, attribute.Attribute{Name: t.sort.Name, Value: sort}))
-			room--
+			s.sought = append(s.sought, it)
 		}
 	}
 	return s, nil
+}
+
+func (it *sought) keys() (hash, sort attribute.Value) {
+	hash, _ = it.key.Get(it.table.hash.Name)
+	sort, _ = it.key.Get(it.table.sort.Name)
+	return hash, sort
+}
+
+// Gets are the requests that look for the items: one at a time, since of many items
+// and shards there are very many.
+func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
+	return func(yield func(*api.BatchGetItem) bool) {
+		get, room := &api.BatchGetItem{Capacity: s.capacity}, getsPerRequest
+		for _, it := range s.sought {
+			t := it.table
+			hash, sort := it.keys()
+			for shard := range t.shards(hash) {
+				if room == 0 {
+					if !yield(get) {
+						return
+					}
+					get, room = &api.BatchGetItem{Capacity: s.capacity}, getsPerRequest
+				}
+				i := slices.IndexFunc(get.Tables, func(in api.BatchGetTable) bool { return in.Table == t.Physical })
+				if i < 0 {
+					i = len(get.Tables)
+					keys := expression.Project(expression.Top(t.hash.Name), expression.Top(t.sort.Name))
+					get.Tables = append(get.Tables, api.BatchGetTable{Table: t.Physical, Projection: keys, Consistent: true})
+				}
+				get.Tables[i].Keys = append(get.Tables[i].Keys, attribute.NewItem(
+					attribute.Attribute{Name: t.hash.Name, Value: t.partition(hash, shard+1)}, attribute.Attribute{Name: t.sort.Name, Value: sort}))
+				room--
+			}
+		}
+		yield(get)
+	}
 }
 
 // searchPut is search for an item that is to be put.
@@ -91,7 +117,7 @@ func (t *Table) searchPut(q *api.PutItem, tables Tables) (Plan, error) {
 func (s *Search) Found(get *api.BatchGetItem, r *api.BatchGetResponse) (rest *api.BatchGetItem, err error) {
 	var d attribute.Decoder
 	for _, found := range r.Tables {
-		t := s.tables(found.Table)
+		t := s.tables[found.Table]
 		if t == nil {
 			return nil, fmt.Errorf("an answer about table %s, which was not asked for", found.Table)
 		}
@@ -166,7 +192,7 @@ func (s *Search) Same(other *Search) bool {
 // Plan is what is to be done now that items are found.
 func (s *Search) Plan() (Plan, error) {
 	return Make(s.request, func(name string) *Table {
-		t := s.tables(name)
+		t := s.tables[name]
 		if t == nil || !t.drawn() {
 			return t
 		}
@@ -182,30 +208,27 @@ func (s *Search) Plan() (Plan, error) {
 func (s *Search) Answer(r api.Response) {
 	switch r := r.(type) {
 	case *api.ItemResponse:
-		if r.Capacity == nil {
-			return
-		}
-		for name, c := range s.taken {
-			if t := s.tables(name); t != nil && t.Logical.Name == simpleName(r.Capacity.Table) {
-				r.Capacity.Add(c)
-			}
+		if r.Capacity != nil {
+			s.addTo(r.Capacity)
 		}
 	case *api.BatchGetResponse:
-		s.addTo(r.Capacity)
+		s.addToAll(r.Capacity)
 	case *api.BatchWriteResponse:
-		s.addTo(r.Capacity)
+		s.addToAll(r.Capacity)
 	case *api.TransactGetResponse:
-		s.addTo(r.Capacity)
+		s.addToAll(r.Capacity)
 	}
 }
 
-func (s *Search) addTo(all []api.ConsumedCapacity) {
-	for name, c := range s.taken {
-		t := s.tables(name)
-		i := slices.IndexFunc(all, func(of api.ConsumedCapacity) bool { return t != nil && simpleName(of.Table) == t.Logical.Name })
-		if i >= 0 {
-			all[i].Add(c)
-		}
+func (s *Search) addToAll(all []api.ConsumedCapacity) {
+	for i := range all {
+		s.addTo(&all[i])
+	}
+}
+
+func (s *Search) addTo(c *api.ConsumedCapacity) {
+	if t := s.tables[simpleName(c.Table)]; t != nil && s.taken[t.Physical] != nil {
+		c.Add(s.taken[t.Physical])
 	}
 }
 
@@ -214,8 +237,8 @@ func (s *Search) Err(err error) error { return err }
 
 // String implements Plan.
 func (s *Search) String() string {
-	lines := make([]string, 0, len(s.Gets)+1)
-	for _, get := range s.Gets {
+	var lines []string
+	for get := range s.Gets() {
 		lines = append(lines, describe(get))
 	}
 	return strings.Join(append(lines, "then, where that is: "+describe(s.request)), "\n")

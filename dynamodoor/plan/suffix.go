@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -148,5 +149,5 @@ func (t *Table) drawnStart(start attribute.Item) (attribute.Item, int, error) {
 
 // address is the key of an item in a map.
 func address(hash, sort attribute.Value) string {
-	return hash.Text() + "\x00" + sort.Text()
+	return strconv.Itoa(len(hash.Text())) + ":" + hash.Text() + sort.Text()
 }

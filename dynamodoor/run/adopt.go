@@ -27,6 +27,8 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 		return err
 	case e == nil:
 		return r.adopt(ctx, q, name, a, use)
+	case e.wrong != nil:
+		return r.toldOf(ctx, name, e.wrong)
 	}
 	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
 		return r.toldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
@@ -37,8 +39,8 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 	return r.backend.Answer(ctx, q, use)
 }
 
-// adopt adopts a table. The tag is set first, and the items are read, as the client,
-// who must have the right to both.
+// adopt adopts a table. The items are read, and then the tag is set, as the client, who
+// must have the right to both.
 func (r *Router) adopt(ctx context.Context, q *api.TagResource, name string, a *plan.Adoption, use func(api.Response) error) error {
 	physical, err := r.taggable(ctx, nil, name)
 	switch {
@@ -51,19 +53,23 @@ func (r *Router) adopt(ctx context.Context, q *api.TagResource, name string, a *
 	if err != nil {
 		return r.toldOf(ctx, name, err)
 	}
+	_, err = r.eachItem(ctx, name, "the items of a table that is to be adopted are read", t.ScanKeys,
+		func(_ context.Context, item attribute.Item) error { return t.CheckAdopted(item) })
+	if err != nil {
+		return err
+	}
 	err = r.backend.Answer(ctx, q, ignore)
 	if err != nil && !is(err, exception.UnknownOperation) { // not every endpoint has tags
 		return err
 	}
-	_, err = r.eachItem(ctx, name, "the items of a table that is to be adopted are read", t.ScanKeys,
-		func(_ context.Context, item attribute.Item) error { return t.CheckAdopted(item) })
-	if err == nil {
-		_, err = r.enter(ctx, catalog.Entry{
-			Table: name, Physical: name, ID: physical.ID, Layout: a.Layout, Suffix: a.Suffix, Hash: t.Hash().Name, HashType: t.Hash().Type.String(),
-		}, physical)
-	}
-	if err != nil {
-		return errors.Join(err, r.unset(ctx, q.ARN))
+	_, err = r.enter(ctx, catalog.Entry{
+		Table: name, Physical: name, ID: physical.ID, Layout: a.Layout, Suffix: a.Suffix, Hash: t.Hash().Name, HashType: t.Hash().Type.String(),
+	}, physical)
+	switch {
+	case is(err, exception.ResourceInUse): // the tag is another request's, too
+		return err
+	case err != nil:
+		return r.unset(ctx, q.ARN, err)
 	}
 	r.log.Info("dynamodb: a table that was sharded by hand is adopted", "table", name, "as", a.String())
 	if err := r.wait(ctx, r.grace()); err != nil {
@@ -72,13 +78,26 @@ func (r *Router) adopt(ctx context.Context, q *api.TagResource, name string, a *
 	return use(api.Empty{})
 }
 
-// unset removes the tag of a table that was not adopted.
-func (r *Router) unset(ctx context.Context, arn string) error {
+// unset removes the tag of a table that was not adopted because of an error, which it
+// returns.
+func (r *Router) unset(ctx context.Context, arn string, because error) error {
 	err := r.backend.Answer(context.WithoutCancel(ctx), &api.UntagResource{ARN: arn, Keys: []string{plan.Tag}}, ignore)
 	if err != nil && !is(err, exception.UnknownOperation) {
-		return fmt.Errorf("and the tag %s, which says nothing now, could not be removed: %w", plan.Tag, err)
+		return telling(because, "the tag %s stays, and says nothing, since it could not be removed (%v); the table is not adopted: ", plan.Tag, err)
 	}
-	return nil
+	return because
+}
+
+// telling is an error whose text for the client begins with more.
+func telling(err error, format string, args ...any) error {
+	begins := fmt.Sprintf(format, args...)
+	var e *exception.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s%w", begins, err)
+	}
+	more := *e
+	more.Raw, more.RawStatus, more.Message = nil, 0, begins+e.Message
+	return &more
 }
 
 // leave makes an adopted table a plain one again.

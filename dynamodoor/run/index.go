@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -124,6 +123,11 @@ func (r *Router) enter(ctx context.Context, e catalog.Entry, physical *schema.Ta
 	case now == nil || now.ID != physical.ID:
 		return nil, notThere(physical.Name)
 	}
+	if e.Suffix != nil { // an index may have been made meanwhile
+		if _, err := (&plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}).Table(now); err != nil {
+			return nil, err
+		}
+	}
 	write := r.catalog.Change
 	if e.State == "" {
 		write = r.catalog.Adopt
@@ -148,11 +152,10 @@ func (r *Router) fill(ctx context.Context, in *entry) error {
 	for {
 		var filled atomic.Int64
 		items, err := r.eachItem(ctx, in.Table, "items get their shards in new indexes", in.table.ScanUnfilled, func(ctx context.Context, item attribute.Item) error {
-			key, update, there, err := in.table.Unfilled(item)
-			if err != nil || key == nil {
+			q, key, err := in.table.Unfilled(item)
+			if err != nil || q == nil {
 				return err
 			}
-			q := &api.UpdateItem{Table: in.Physical, Key: key, Update: update, Condition: there}
 			err = retried(ctx, time.Now().Add(patience), func() error { return r.backend.Answer(ctx, q, ignore) })
 			switch {
 			case is(err, exception.ConditionalCheckFailed):
@@ -166,7 +169,7 @@ func (r *Router) fill(ctx context.Context, in *entry) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("after %d items of table %s; the request can be sent again, and goes on: %w", items, in.Table, err)
+			return telling(err, "after %d items of table %s, the request can be sent again, and goes on: ", items, in.Table)
 		}
 		if filled.Load() == 0 {
 			r.log.Info("dynamodb: all items have their shards in new indexes", "table", in.Table, "items", items, "indexes", strings.Join(names, ", "))

@@ -59,7 +59,7 @@ func (r *Router) find(ctx context.Context, s *plan.Search) error {
 	group, ctx = errgroup.WithContext(ctx)
 	group.SetLimit(r.fanout)
 	var mu sync.Mutex // held by one answer at a time
-	for _, get := range s.Gets {
+	for get := range s.Gets() {
 		group.Go(func() error {
 			return retried(ctx, until, func() error {
 				err := r.backend.Answer(ctx, get, func(a api.Response) error {

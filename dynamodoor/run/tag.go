@@ -75,11 +75,15 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	}
 	name := simpleName(q.ARN)
 	own, indexes, err := plan.ShardingTags(name, q.Keys)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(indexes) > 0 && e != nil && e.Indexes[indexes[0]] != nil:
-		return r.toldOf(ctx, name, plan.IndexTagStays(name, indexes[0]))
+	}
+	for _, ix := range indexes {
+		if e != nil && e.Indexes[ix] != nil {
+			return r.toldOf(ctx, name, plan.IndexTagStays(name, ix))
+		}
+	}
+	switch {
 	case !own || e == nil:
 		return r.backend.Answer(ctx, q, use)
 	case e.Suffix == nil:
