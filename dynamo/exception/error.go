@@ -3,6 +3,7 @@ package exception
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
@@ -58,6 +59,18 @@ func Invalid(format string, args ...any) *Error { return New(Validation, format,
 func InvalidParameters(format string, args ...any) *Error {
 	e := New(Validation, format, args...)
 	e.Message = "One or more parameter values were invalid: " + e.Message
+	return e
+}
+
+// Canceled returns the error of a transaction that is not carried out for some
+// reasons, one for each action.
+func Canceled(reasons []CancellationReason) *Error {
+	codes := make([]string, len(reasons))
+	for i := range reasons {
+		codes[i] = reasons[i].Code
+	}
+	e := New(TransactionCanceled, "Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
+	e.Reasons = reasons
 	return e
 }
 

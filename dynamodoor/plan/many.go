@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -235,14 +234,7 @@ func (r reasons) err() error {
 	if r == nil {
 		return nil
 	}
-	codes := make([]string, len(r))
-	for i := range r {
-		codes[i] = r[i].Code
-	}
-	e := exception.New(exception.TransactionCanceled,
-		"Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
-	e.Reasons = r
-	return e
+	return exception.Canceled(r)
 }
 
 func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -69,21 +68,9 @@ func (r *Router) tablesOf(ctx context.Context, parsed []*partiql.Statement, chec
 		}
 	}
 	if missing != nil {
-		return cancelled(missing)
+		return exception.Canceled(missing)
 	}
 	return nil
-}
-
-// cancelled is the error of a transaction that is not carried out for some reasons.
-func cancelled(reasons []exception.CancellationReason) error {
-	codes := make([]string, len(reasons))
-	for i := range reasons {
-		codes[i] = reasons[i].Code
-	}
-	e := exception.New(exception.TransactionCanceled,
-		"Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
-	e.Reasons = reasons
-	return e
 }
 
 func (r *Router) transactReads(ctx context.Context, q *api.ExecuteTransaction, parsed []*partiql.Statement, use func(api.Response) error) error {
@@ -148,5 +135,5 @@ func duplicates(err error, parsed []*partiql.Statement) error {
 			reasons[i] = exception.CancellationReason{Code: "DuplicateItem", Message: partiql.ErrDuplicate.Message}
 		}
 	}
-	return cancelled(reasons)
+	return exception.Canceled(reasons)
 }

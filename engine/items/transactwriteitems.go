@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -240,14 +239,7 @@ func (r reasons) cancelled() error {
 	if r == nil {
 		return nil
 	}
-	codes := make([]string, len(r))
-	for i := range r {
-		codes[i] = r[i].Code
-	}
-	e := exception.New(exception.TransactionCanceled,
-		"Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", strings.Join(codes, ", "))
-	e.Reasons = r
-	return e
+	return exception.Canceled(r)
 }
 
 // transact works out a transaction whose locks are held. A token that is known
