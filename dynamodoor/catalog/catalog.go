@@ -401,11 +401,16 @@ func (c *Catalog) Bury(ctx context.Context, e *Entry) error {
 	return c.move(ctx, &d, e.State)
 }
 
-// Remove removes the entry, if it is still in its state.
+// Remove removes the entry, if it is still in its state, and of the same table.
 func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
+	condition, names, values := "#s = :s", map[string]string{"#s": "state"}, map[string]any{":s": text{string(e.State)}}
+	if e.ID != "" {
+		condition += " AND #i = :i"
+		names["#i"], values[":i"] = "id", text{e.ID}
+	}
 	err := c.call(ctx, "DeleteItem", map[string]any{
-		"TableName": Table, "Key": map[string]any{"table": text{e.Table}}, "ConditionExpression": "#s = :s",
-		"ExpressionAttributeNames": map[string]string{"#s": "state"}, "ExpressionAttributeValues": map[string]any{":s": text{string(e.State)}},
+		"TableName": Table, "Key": map[string]any{"table": text{e.Table}}, "ConditionExpression": condition,
+		"ExpressionAttributeNames": names, "ExpressionAttributeValues": values,
 	}, nil)
 	if is(err, exception.ConditionalCheckFailed) || is(err, exception.ResourceNotFound) {
 		return nil // somebody else was here

@@ -109,7 +109,11 @@ func (r *Router) leave(ctx context.Context, e *entry) error {
 	if err := r.catalog.Remove(context.WithoutCancel(ctx), e.Entry); err != nil {
 		return doorError(err)
 	}
-	r.publish(func(tables map[string]*entry) { delete(tables, e.Table) })
+	r.publish(func(tables map[string]*entry) {
+		if in := tables[e.Table]; in != nil && in.ID == e.ID { // else it was deleted and made again
+			delete(tables, e.Table)
+		}
+	})
 	r.log.Info("dynamodb: a table that was sharded by hand is a plain one again", "table", e.Table)
 	return nil
 }

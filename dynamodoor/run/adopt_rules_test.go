@@ -262,3 +262,38 @@ func TestTagsOfIndexesStay(t *testing.T) {
 		fails(t, s, exception.Validation, "is kept", "UntagResource", `{"ResourceArn":"`+tabARN+`","TagKeys":["write-sharding.index.none","write-sharding.index.by-x"]}`)
 	})
 }
+
+// replacing does something once a tag is removed.
+type replacing struct {
+	*recorder
+	then func()
+}
+
+func (r *replacing) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	err := r.recorder.Answer(ctx, q, use)
+	if _, ok := q.(*api.UntagResource); ok && r.then != nil {
+		r.then()
+	}
+	return err
+}
+
+// Who ends an adoption while the table is deleted, and a sharded one made under its
+// name, leaves that one alone.
+func TestLeavingATableThatIsAnother(t *testing.T) {
+	s := start(t, 1)
+	byHand(t, s, 0, nil)
+	store := &replacing{recorder: s.store}
+	r := again(t, store, 1)
+	must(t, r, "TagResource", tagWith("adopt=suffix shards=3"))
+	store.then = func() {
+		must(t, r, "DeleteTable", `{"TableName":"Tab"}`)
+		must(t, r, "CreateTable", shardedTable)
+		must(t, r, "PutItem", putTab("k", "a"))
+	}
+	must(t, r, "UntagResource", untagTab)
+	for name, r := range map[string]doer{"the door": r, "after a restart": again(t, s.store, 1)} {
+		if m, err := do(r, "GetItem", keyTab("k", "a")); err != nil || m["Item"] == nil {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+}
