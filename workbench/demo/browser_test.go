@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,13 +34,28 @@ func TestPage(t *testing.T) {
 		Result
 		err error
 	}
+	// It goes on when the page has shown what it is to show meanwhile, however slow it is.
+	begun, counted := make(chan bool), make(chan bool)
+	at := 0
+	d.halt = func() {
+		if at == 0 {
+			at++
+			<-begun
+		}
+		if at == 1 && len(d.Snapshot().Tables[0].Course) > 0 {
+			at++
+			<-counted
+		}
+	}
 	ended := make(chan end, 1)
 	go func() {
 		r, err := d.Run(context.Background())
 		ended <- end{r, err}
 	}()
 	tab.Until(`document.querySelector("#status").textContent.startsWith("Writing: unsharded")`)
+	close(begun)
 	tab.Until(`document.querySelectorAll(".table.writing rect.accepted").length > 0`)
+	close(counted)
 	tab.Until(`document.body.dataset.done === "yes"`)
 	r := <-ended
 	if r.err != nil {
@@ -48,11 +64,14 @@ func TestPage(t *testing.T) {
 	text := tab.Text("body")
 	for _, want := range []string{
 		"5,000 writes a second of 1,000 bytes", "unsharded", "5 shards, cold", "5 shards, pre-warmed", "6 shards, pre-warmed", "TableWriteKeyRangeThroughputExceeded",
-		"121212-1, 121212-3, 121212-4", "The same list from all 4 tables: 30 transactions.", "20 are of Client1; 10 are of Client10", "the wall's",
+		"121212-1, 121212-3, 121212-4", "The same list from all 4 tables: 30 transactions.", "20 are of Client1; 10 are of Client10",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page:\n%s", want, text)
 		}
+	}
+	if scaled := math.Abs(r.Speed-1) > 0.03; strings.Contains(text, "× the wall's") != scaled { // which a slow machine's is not
+		t.Errorf("at speed %v the page says:\n%s", r.Speed, text)
 	}
 	accepted := chromium.Value[[]string](tab, `[...document.querySelectorAll(".big li:first-child strong")].map(e => e.textContent)`)
 	for i, tb := range r.Tables {

@@ -51,6 +51,7 @@ type Demo struct {
 	o     Options
 	clock *clock
 	pace  pace
+	halt  func() // tests stop there what is written; nil is none
 
 	mu     sync.Mutex
 	result Result

@@ -136,6 +136,9 @@ func (w *writer) offer(ctx context.Context) error {
 	next := w.wall.Add(shown)
 	for i := range first + rate*(settling+d.o.Seconds) {
 		if i%perTick == 0 {
+			if d.halt != nil {
+				d.halt()
+			}
 			if err := d.pace.wait(ctx, d.clock.now()); err != nil {
 				return err
 			}
