@@ -57,7 +57,7 @@ func (q *CreateTable) Decode(d *Decoder, body []byte) error {
 		Billing:            schema.BillingMode(in.billing.value),
 		Provisioned:        in.provisioned.convert(),
 		OnDemand:           in.onDemand.convert(),
-		Warm:               in.warm.convert(),
+		Warm:               in.warm.warmth(),
 		Class:              in.class.value,
 		DeletionProtection: in.protection.value,
 		Stream:             in.stream.convert(),

@@ -137,7 +137,7 @@ func (r *TableResponse) appendIndexes(dst []byte, name string, indexes []schema.
 		dst = appendIntMember(dst, "ItemCount", size.Items)
 		if !local {
 			dst = appendStringMember(dst, "IndexStatus", string(ix.Status))
-			if ix.Status == schema.Creating || ix.Backfilling {
+			if ix.Status == schema.Creating && r.Table.Status != schema.Creating || ix.Backfilling { // not of those that come with the table
 				dst = strconv.AppendBool(member(dst, "Backfilling"), ix.Backfilling)
 			}
 			dst = appendIntMember(append(member(dst, "ProvisionedThroughput"), '{'), "NumberOfDecreasesToday", 0)

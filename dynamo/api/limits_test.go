@@ -154,7 +154,7 @@ var limits = []limit{
 			}
 			return fmt.Sprintf(`{"Put":{"TableName":"abc","Item":{"pk":{"S":"%02d"},"v":{"S":"%s"}}}}`, i, name(size))
 		}))
-	}, exception.Validation, "The aggregate size of the items in the transaction cannot exceed 4 MB: they have 4194305 bytes", own},
+	}, exception.Validation, "Transaction payload size cannot exceed 4MB. Payload Size: : Transaction payload size cannot exceed 4MB. Payload Size: 4194305", recorded},
 	{"characters of ClientRequestToken", 36, documented, "TransactWriteItems", func(n int) string {
 		return fmt.Sprintf(`{"ClientRequestToken":"%s","TransactItems":[{"Put":{"TableName":"abc","Item":{"pk":{"S":"x"}}}}]}`, name(n))
 	}, exception.Validation, fmt.Sprintf(tooLong, "clientRequestToken", 36), modelled},

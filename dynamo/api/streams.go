@@ -179,7 +179,7 @@ func (q *DescribeStream) Decode(d *Decoder, body []byte) error {
 // checkStreamARN says whether a text is an ARN at all.
 func checkStreamARN(arn string) error {
 	if !strings.HasPrefix(arn, "arn:") {
-		return exception.Invalid("Invalid StreamArn: %s", arn)
+		return exception.Invalid("Invalid StreamArn")
 	}
 	return nil
 }
@@ -202,11 +202,12 @@ func (q *GetShardIterator) Decode(d *Decoder, body []byte) error {
 		return err
 	}
 	*q = GetShardIterator{ARN: in.arn.value, Shard: in.shard.value, Type: IteratorType(in.kind.value), Sequence: in.sequence.value}
+	// These texts are DynamoDB Local's: nobody has published the service's.
 	if (q.Type == AtSequence || q.Type == AfterSequence) && !in.sequence.given {
-		return exception.Invalid("SequenceNumber must be specified when ShardIteratorType is %s", q.Type)
+		return exception.InvalidParameters("Invalid SequenceNumber")
 	}
 	if (q.Type == TrimHorizon || q.Type == Latest) && in.sequence.given {
-		return exception.Invalid("SequenceNumber must not be specified when ShardIteratorType is %s", q.Type)
+		return exception.InvalidParameters("SequenceNumber should not be passed for this iterator type")
 	}
 	return checkStreamARN(q.ARN)
 }

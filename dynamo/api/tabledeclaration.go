@@ -440,6 +440,24 @@ func (t throughput) convert() *schema.Throughput {
 	return &schema.Throughput{Read: t.read.value, Write: t.write.value}
 }
 
+// warmth converts a WarmThroughput: an empty one is as good as none, and 0 is less than
+// any, which is not the same as not to be given.
+func (t throughput) warmth() *schema.Throughput {
+	if t.empty() {
+		return nil
+	}
+	p := t.convert()
+	if t.read.given && p.Read == 0 {
+		p.Read = -1
+	}
+	if t.write.given && p.Write == 0 {
+		p.Write = -1
+	}
+	return p
+}
+
+func (t throughput) empty() bool { return !t.read.given && !t.write.given }
+
 func convertKey(key []keyElement) []schema.KeyElement {
 	out := make([]schema.KeyElement, len(key))
 	for i, e := range key {
@@ -460,7 +478,7 @@ func convertDefinitions(all []definition) []schema.Definition {
 func (d *indexDeclaration) convert() schema.IndexDeclaration {
 	out := schema.IndexDeclaration{
 		Name: d.name.value, Key: convertKey(d.key),
-		Provisioned: d.provisioned.convert(), OnDemand: d.onDemand.convert(), Warm: d.warm.convert(),
+		Provisioned: d.provisioned.convert(), OnDemand: d.onDemand.convert(), Warm: d.warm.warmth(),
 	}
 	if d.projection.given {
 		out.Projection = &schema.ProjectionDeclaration{Type: d.projection.kind.value}

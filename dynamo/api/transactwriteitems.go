@@ -112,7 +112,8 @@ func CheckTransactionSize(size int) error {
 	if size <= MaxTransactionSize {
 		return nil
 	}
-	return exception.Invalid("The aggregate size of the items in the transaction cannot exceed 4 MB: they have %d bytes", size)
+	const says = "Transaction payload size cannot exceed 4MB. Payload Size: "
+	return exception.Invalid(says+": "+says+"%d", size) // AWS says it twice
 }
 
 // transactAction is a TransactWriteItem as it came.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -50,7 +51,7 @@ func (q *UpdateTable) Decode(d *Decoder, body []byte) error {
 		Billing:     schema.BillingMode(in.billing.value),
 		Provisioned: in.provisioned.convert(),
 		OnDemand:    in.onDemand.convert(),
-		Warm:        in.warm.convert(),
+		Warm:        in.warm.warmth(),
 		Class:       in.class.value,
 		Stream:      in.stream.convert(),
 		Encryption:  in.encryption.convert(),
@@ -92,8 +93,7 @@ func (u *indexUpdate) check(c *constraints, at string) {
 
 // checkChanges says whether there is anything to change, and each index once.
 func (in *tableInput) checkChanges() error {
-	if !in.provisioned.given && !in.onDemand.given && !in.warm.given && !in.billing.given && !in.class.given && !in.protection.given &&
-		in.stream == nil && in.encryption == nil && len(in.updates) == 0 {
+	if in.changes() == 0 {
 		return exception.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, " +
 			"MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required")
 	}
@@ -124,10 +124,55 @@ func (in *tableInput) checkChanges() error {
 		seen[name] = true
 		if u.update == nil {
 			online++
+		} else if u.update.warm.given && u.update.warm.empty() {
+			return exception.InvalidParameters("WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for index: %s", name)
 		}
 	}
 	if online > 1 {
 		return schema.ErrOneIndex
+	}
+	return in.checkTogether(online > 0)
+}
+
+// changes is how many members change something.
+func (in *tableInput) changes() int {
+	n := 0
+	for _, given := range []bool{
+		in.provisioned.given, in.onDemand.given, !in.warm.empty(), in.billing.given, in.class.given, in.protection.given,
+		in.stream != nil, in.encryption != nil, len(in.updates) > 0,
+	} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// checkTogether says which changes may not be made by one request. online: an index is
+// created or deleted.
+func (in *tableInput) checkTogether(online bool) error {
+	creates := slices.ContainsFunc(in.updates, func(u indexUpdate) bool { return u.create != nil })
+	iops := in.provisioned.given || in.billing.value == string(schema.Provisioned)
+	several, warm := in.changes() > 1, !in.warm.empty()
+	switch {
+	case several && in.encryption != nil:
+		return exception.InvalidParameters("Server-Side Encryption modification must be the only operation in the request")
+	case several && in.class.given:
+		return exception.InvalidParameters("TableClass modification must be the only operation in the request")
+	case several && in.protection.given:
+		return exception.InvalidParameters("DeletionProtection modification must be the only operation in the request")
+	case in.onDemand.given && !in.onDemand.empty() && (warm || in.stream != nil):
+		return exception.InvalidParameters("OnDemandThroughput can only be combined with BillingMode in an UpdateTable request")
+	case warm && creates:
+		return exception.InvalidParameters("Create global secondary index cannot be specified when updating WarmThroughput")
+	case warm && several:
+		return exception.InvalidParameters("WarmThroughput must be the only operation in the request")
+	case iops && in.stream != nil:
+		return exception.InvalidParameters("You cannot modify stream status while updating table IOPS")
+	case in.provisioned.given && online:
+		return exception.InvalidParameters("You cannot create or delete index while updating table IOPS")
+	case in.stream != nil && online:
+		return exception.InvalidParameters("You cannot create or delete index while changing stream status")
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ func (t *Table) Apply(c *Change) (*Table, error) {
 			}
 		}
 	}
+	n.keepWarm()
 	if len(n.Global) > MaxGlobal {
 		return nil, exception.New(exception.LimitExceeded, "GlobalSecondaryIndex count exceeds the per-table limit of %d", MaxGlobal)
 	}
@@ -101,13 +102,18 @@ func (t *Table) bill(was *Table, c *Change) error {
 			t.Global[i].Provisioned = Throughput{}
 		}
 	}
+	if t.Billing == Provisioned && was.Billing != Provisioned {
+		t.OnDemand = Throughput{}
+		for i := range t.Global {
+			t.Global[i].OnDemand = Throughput{}
+		}
+	}
 	if c.OnDemand != nil {
 		t.OnDemand = *c.OnDemand
 	}
-	if c.Warm != nil {
-		t.Warm = *c.Warm
-	}
-	return nil
+	warm, err := raiseWarm(t.Warm, c.Warm, "table")
+	t.Warm = warm
+	return err
 }
 
 func unchanged(p Throughput) error {
@@ -166,8 +172,7 @@ func (t *Table) changeIndex(c *IndexChange) error {
 	if u.OnDemand != nil {
 		ix.OnDemand = *u.OnDemand
 	}
-	if u.Warm != nil {
-		ix.Warm = *u.Warm
-	}
-	return nil
+	warm, err := raiseWarm(ix.Warm, u.Warm, "index "+ix.Name)
+	ix.Warm = warm
+	return err
 }

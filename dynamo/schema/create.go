@@ -73,8 +73,10 @@ func (t *Table) setThroughput(d *Declaration) error {
 	if err := checkUnits(d.Provisioned); err != nil {
 		return err
 	}
-	t.Provisioned, t.OnDemand, t.Warm = value(d.Provisioned), value(d.OnDemand), value(d.Warm)
-	return nil
+	t.Provisioned, t.OnDemand = value(d.Provisioned), value(d.OnDemand)
+	warm, err := newWarm(t.Billing, t.Provisioned, d.Warm, "table")
+	t.Warm = warm
+	return err
 }
 
 // onDemandMember is the member of an OnDemandThroughput that messages name.
@@ -249,7 +251,10 @@ func (t *Table) globalIndex(d *IndexDeclaration, tooMuch, tooLittle string) (Ind
 		return ix, err
 	}
 	ix.Status = Creating
-	ix.Provisioned, ix.OnDemand, ix.Warm = value(d.Provisioned), value(d.OnDemand), value(d.Warm)
+	ix.Provisioned, ix.OnDemand = value(d.Provisioned), value(d.OnDemand)
+	if ix.Warm, err = newWarm(t.Billing, ix.Provisioned, d.Warm, "index "+ix.Name); err != nil {
+		return ix, err
+	}
 	return ix, t.checkNew(&ix)
 }
 

@@ -96,3 +96,36 @@ func TestPagesAreDividedAmongPartitions(t *testing.T) {
 		t.Errorf("%d partitions have paid %.2f of %.2f units", len(all), sum, took)
 	}
 }
+
+// A partition's read units (3,000 a second; here a tenth) are as many strongly consistent
+// reads of one key, of 4 KB, twice as many eventually consistent ones, and half as many
+// in transactions.
+func TestReadsOfOneKey(t *testing.T) {
+	const (
+		item  = `{"TableName":"Tab","Key":{"h":{"S":"hot"},"r":{"S":"1"}}`
+		query = `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"hot"}}`
+	)
+	for _, c := range []struct {
+		operation, body string
+		want            float64
+	}{
+		{"GetItem", item + `}`, 600},
+		{"GetItem", item + `,"ConsistentRead":true}`, 300},
+		{"Query", query + `}`, 600},
+		{"Query", query + `,"ConsistentRead":true}`, 300},
+		{"TransactGetItems", `{"TransactItems":[{"Get":` + item + `}}]}`, 150},
+	} {
+		s, clock := limited(t, capacity.Limits{Partition: capacity.Throughput{Read: 300}, SplitAfter: -1})
+		s.must(t, "CreateTable", onDemand(""))
+		s.must(t, "PutItem", `{"TableName":"Tab","Item":{"h":{"S":"hot"},"r":{"S":"1"},"v":{"S":"`+strings.Repeat("x", 4000)+`"}}}`)
+		const rate, stock, seconds = 1200, 1, 2
+		taken := 0
+		for i := range (stock + seconds) * rate { // a second's units are in stock
+			if _, err := s.do(c.operation, c.body); err == nil && i >= stock*rate {
+				taken++
+			}
+			clock.pass(time.Second / rate)
+		}
+		within(t, c.operation+" "+c.body, float64(taken)/seconds, c.want, 0.01)
+	}
+}

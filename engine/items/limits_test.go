@@ -72,12 +72,12 @@ func TestLimits(t *testing.T) {
 		}, "Item size to update has exceeded the maximum allowed size", true},
 		{"items of 256 KB that a transaction gets", 16, "TransactGetItems", func(n int) string {
 			return all(n, func(i int) string { return `{"Get":{"TableName":"Tab","Key":` + one(i) + `}}` })
-		}, "The aggregate size of the items in the transaction cannot exceed 4 MB: they have 4194310 bytes", false},
+		}, "Transaction payload size cannot exceed 4MB. Payload Size: : Transaction payload size cannot exceed 4MB. Payload Size: 4194310", false},
 		{"items of 256 KB that a transaction updates", 16, "TransactWriteItems", func(n int) string {
 			return all(n, func(i int) string {
 				return `{"Update":{"TableName":"Tab","Key":` + one(i) + `,"UpdateExpression":"SET v = if_not_exists(v, :v)","ExpressionAttributeValues":{":v":{"S":""}}}}`
 			})
-		}, "The aggregate size of the items in the transaction cannot exceed 4 MB: they have 4194311 bytes", false},
+		}, "Transaction payload size cannot exceed 4MB. Payload Size: : Transaction payload size cannot exceed 4MB. Payload Size: 4194311", false},
 		{"tags", 50, "TagResource", func(n int) string {
 			var tags []string
 			for i := range n {

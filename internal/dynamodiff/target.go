@@ -96,7 +96,7 @@ var volatile = map[string]bool{
 	"TableId": true, "CreationDateTime": true, "LastIncreaseDateTime": true, "LastDecreaseDateTime": true,
 	"LastUpdateToPayPerRequestDateTime": true, "LatestStreamLabel": true, "LatestStreamArn": true,
 	// Newer than dynalite, or shown by it alone.
-	"DeletionProtectionEnabled": true, "TableThroughputModeSummary": true, "Backfilling": true,
+	"DeletionProtectionEnabled": true, "TableThroughputModeSummary": true, "Backfilling": true, "WarmThroughput": true,
 }
 
 // General is the answer in the form in which doors are compared.

@@ -1,0 +1,73 @@
+package schema
+
+import "github.com/evenkeel/evenkeel/dynamo/exception"
+
+// Warm throughput is what a table or index can take at once. It is never less than
+// what is provisioned, or than what everything on demand begins with, and it never
+// falls.
+
+// fresh is the warm throughput that a new on-demand table has.
+var fresh = Throughput{Read: 12_000, Write: 4_000}
+
+const freshURL = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+
+// leastWarm is the least warm throughput that a table or index may have.
+func leastWarm(b BillingMode, provisioned Throughput) Throughput {
+	if b == PayPerRequest {
+		return fresh
+	}
+	return provisioned
+}
+
+// newWarm is the warm throughput of something new, or AWS's error about the one that
+// is asked for; of is how messages name it.
+func newWarm(b BillingMode, provisioned Throughput, asked *Throughput, of string) (Throughput, error) {
+	least := leastWarm(b, provisioned)
+	if member := below(asked, least); member != "" {
+		if b == PayPerRequest {
+			return least, exception.InvalidParameters("Requested %s for WarmThroughput for %s is lower than initial throughput for OnDemand. See: %s", member, of, freshURL)
+		}
+		units := "ReadCapacityUnits"
+		if member == warmMembers[1] {
+			units = "WriteCapacityUnits"
+		}
+		return least, exception.InvalidParameters("Requested %s for WarmThroughput for %s is lower than %s of ProvisionedThroughput", member, of, units)
+	}
+	return higher(least, value(asked)), nil
+}
+
+// raiseWarm is a warm throughput after a request for another, or AWS's error.
+func raiseWarm(warm Throughput, asked *Throughput, of string) (Throughput, error) {
+	if member := below(asked, warm); member != "" {
+		return warm, exception.InvalidParameters("Requested %s for WarmThroughput for %s is lower than current WarmThroughput, decreasing WarmThroughput is not supported", member, of)
+	}
+	return higher(warm, value(asked)), nil
+}
+
+var warmMembers = [2]string{"ReadUnitsPerSecond", "WriteUnitsPerSecond"}
+
+// below is the first member that is asked for, and less than another throughput's;
+// empty if there is none.
+func below(asked *Throughput, least Throughput) string {
+	a := value(asked)
+	switch {
+	case a.Read != 0 && a.Read < least.Read:
+		return warmMembers[0]
+	case a.Write != 0 && a.Write < least.Write:
+		return warmMembers[1]
+	}
+	return ""
+}
+
+func higher(a, b Throughput) Throughput {
+	return Throughput{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
+}
+
+// keepWarm has the warm throughputs follow what is provisioned, and the billing mode.
+func (t *Table) keepWarm() {
+	t.Warm = higher(t.Warm, leastWarm(t.Billing, t.Provisioned))
+	for i := range t.Global {
+		ix := &t.Global[i]
+		ix.Warm = higher(ix.Warm, leastWarm(t.Billing, ix.Provisioned))
+	}
+}
