@@ -116,6 +116,9 @@ func (v Value) Text() string {
 	return unsafe.String((*byte)(v.data), v.n)
 }
 
+// Is says whether two values are the same one, which equal values need not be.
+func (v Value) Is(w Value) bool { return v.kind == w.kind && v.n == w.n && v.data == w.data }
+
 // True says whether the value is the BOOL true.
 func (v Value) True() bool { return v.kind == BOOL && v.n == 1 }
 

@@ -9,9 +9,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Printer writes expressions with placeholders for all their names and values,
-// which it collects: the expressions of one request are written with one Printer.
-// The zero Printer is ready. What it writes means the same as what was parsed.
+// Printer writes expressions with placeholders for their names and values, which it
+// collects: the expressions of one request are written with one Printer. The zero
+// Printer is ready. What it writes means the same as what was parsed, and is short:
+// the texts of expressions have a limit (MaxSize). So there are no more spaces than
+// must be, a value that was given once is one, and a name that is no longer than its
+// placeholder stands for itself.
 type Printer struct {
 	names  []Name
 	values attribute.Item
@@ -39,7 +42,10 @@ func (p *Printer) name(n string) string {
 			return known.Placeholder
 		}
 	}
-	placeholder := "#n" + strconv.Itoa(len(p.names))
+	placeholder := "#" + strconv.FormatInt(int64(len(p.names)), 36)
+	if len(n) <= len(placeholder) && isPlain(n) {
+		return n
+	}
 	p.names = append(p.names, Name{placeholder, n})
 	return placeholder
 }
@@ -48,9 +54,34 @@ func (p *Printer) value(v attribute.Value) string {
 	if p.plain {
 		return v.String()
 	}
-	placeholder := ":v" + strconv.Itoa(len(p.values))
+	for i := range p.values {
+		if p.values[i].Value.Is(v) {
+			return p.values[i].Name
+		}
+	}
+	placeholder := ":" + strconv.FormatInt(int64(len(p.values)), 36)
 	p.values = append(p.values, attribute.Attribute{Name: placeholder, Value: v})
 	return placeholder
+}
+
+// isPlain says whether a name may stand for itself.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != "" && !isReserved(name)
+}
+
+// symbol is a symbol between operands, with spaces for people only.
+func (p *Printer) symbol(s string) string {
+	if p.plain {
+		return s
+	}
+	return strings.TrimSpace(s)
 }
 
 func (p *Printer) path(path Path) string {
@@ -78,7 +109,7 @@ func (p *Printer) node(n node, nested bool) string {
 	case notNode:
 		return "NOT " + p.node(n.node, true)
 	case *compareNode:
-		return p.operand(&n.left) + " " + comparators[n.op] + " " + p.operand(&n.right)
+		return p.operand(&n.left) + p.symbol(" "+comparators[n.op]+" ") + p.operand(&n.right)
 	case *betweenNode:
 		return p.operand(&n.value) + " BETWEEN " + p.operand(&n.low) + " AND " + p.operand(&n.high)
 	case *inNode:
@@ -87,18 +118,18 @@ func (p *Printer) node(n node, nested bool) string {
 		for i := range n.list {
 			list[i] = p.operand(&n.list[i])
 		}
-		return s + " IN (" + strings.Join(list, ", ") + ")"
+		return s + " IN (" + strings.Join(list, p.symbol(", ")) + ")"
 	case *existsNode:
 		if n.absent {
 			return "attribute_not_exists(" + p.path(n.path) + ")"
 		}
 		return "attribute_exists(" + p.path(n.path) + ")"
 	case *typeNode:
-		return "attribute_type(" + p.operand(&n.path) + ", " + p.operand(&n.kind) + ")"
+		return "attribute_type(" + p.operand(&n.path) + p.symbol(", ") + p.operand(&n.kind) + ")"
 	case *beginsNode:
-		return "begins_with(" + p.operand(&n.value) + ", " + p.operand(&n.prefix) + ")"
+		return "begins_with(" + p.operand(&n.value) + p.symbol(", ") + p.operand(&n.prefix) + ")"
 	case *containsNode:
-		return "contains(" + p.operand(&n.value) + ", " + p.operand(&n.element) + ")"
+		return "contains(" + p.operand(&n.value) + p.symbol(", ") + p.operand(&n.element) + ")"
 	default:
 		panic(fmt.Sprintf("expression: unknown condition %T", n))
 	}
@@ -135,12 +166,12 @@ func (p *Printer) KeyCondition(k *KeyCondition) string {
 		n := p.name(t.name)
 		switch t.op {
 		case BeginsWith:
-			parts[i] = "begins_with(" + n + ", " + p.value(t.low) + ")"
+			parts[i] = "begins_with(" + n + p.symbol(", ") + p.value(t.low) + ")"
 		case Between:
 			parts[i] = n + " BETWEEN " + p.value(t.low) + " AND " + p.value(t.high)
 		default:
 			op := map[RangeOp]comparator{Equal: eq, Less: lt, LessOrEqual: le, Greater: gt, GreaterOrEqual: ge}[t.op]
-			parts[i] = n + " " + comparators[op] + " " + p.value(t.low)
+			parts[i] = n + p.symbol(" "+comparators[op]+" ") + p.value(t.low)
 		}
 	}
 	return strings.Join(parts, " AND ")
@@ -152,7 +183,7 @@ func (p *Printer) Projection(projection *Projection) string {
 	for i, path := range projection.paths {
 		parts[i] = p.path(path)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, p.symbol(", "))
 }
 
 // Update writes an update, which is not nil.
@@ -168,14 +199,14 @@ func (p *Printer) Update(u *Update) string {
 			s := p.path(a.path)
 			switch a.verb {
 			case set:
-				s += " = " + p.source(&a.to)
+				s += p.symbol(" = ") + p.source(&a.to)
 			case add, del:
 				s += " " + p.value(a.with)
 			}
 			parts = append(parts, s)
 		}
 		if parts != nil {
-			sections = append(sections, text+" "+strings.Join(parts, ", "))
+			sections = append(sections, text+" "+strings.Join(parts, p.symbol(", ")))
 		}
 	}
 	return strings.Join(sections, " ")
@@ -188,13 +219,13 @@ func (p *Printer) source(s *source) string {
 	case pathSource:
 		return p.path(s.path)
 	case plus:
-		return p.source(&s.args[0]) + " + " + p.source(&s.args[1])
+		return p.source(&s.args[0]) + p.symbol(" + ") + p.source(&s.args[1])
 	case minus:
-		return p.source(&s.args[0]) + " - " + p.source(&s.args[1])
+		return p.source(&s.args[0]) + p.symbol(" - ") + p.source(&s.args[1])
 	case ifNotExists:
-		return "if_not_exists(" + p.path(s.path) + ", " + p.source(&s.args[1]) + ")"
+		return "if_not_exists(" + p.path(s.path) + p.symbol(", ") + p.source(&s.args[1]) + ")"
 	}
-	return "list_append(" + p.source(&s.args[0]) + ", " + p.source(&s.args[1]) + ")"
+	return "list_append(" + p.source(&s.args[0]) + p.symbol(", ") + p.source(&s.args[1]) + ")"
 }
 
 // The String methods show names and values as they are, for people.

@@ -167,7 +167,10 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 	}()
 	ctx = requestid.With(ctx, nil) // it may be one of several that a client's request takes
 	*request = q.AppendJSON((*request)[:0])
-	var err error
+	err := api.CheckWritten(q, len(*request))
+	if err != nil {
+		return err
+	}
 	if *answer, err = s.send(ctx, q.Operation(), *request, (*answer)[:0]); err != nil {
 		return err
 	}
