@@ -105,9 +105,10 @@ func (w *twins) rows(a *difftest.Answer, unordered bool) string {
 //
 //	(p int, c int, v text, n int, l list<int>, m map<int, int>, s text static, PRIMARY KEY (p, c))
 type history struct {
-	r       *rapid.T
-	p       []int
-	statics bool
+	r        *rapid.T
+	p        []int
+	statics  bool
+	expiring int // writes that expire
 }
 
 func (h *history) one(of ...string) string { return rapid.SampledFrom(of).Draw(h.r, "choice") }
@@ -117,7 +118,10 @@ func (h *history) key() string { return fmt.Sprint(rapid.SampledFrom(h.p).Draw(h
 func (h *history) using(ttl bool) string {
 	ts := fmt.Sprintf("USING TIMESTAMP %d", rapid.IntRange(1, 5).Draw(h.r, "timestamp"))
 	if ttl && rapid.IntRange(0, 4).Draw(h.r, "expiring") == 0 {
-		ts += " AND TTL 10000"
+		// Of two cells of one time the one that expires later wins. No two expire at about
+		// the same time: there the second decides in which a table happens to be written.
+		h.expiring++
+		ts += fmt.Sprintf(" AND TTL %d", 10_000*(1+h.expiring*7%31))
 	}
 	return ts
 }
