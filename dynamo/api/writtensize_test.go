@@ -16,10 +16,8 @@ import (
 // does not is refused, and never sent.
 func TestWrittenSize(t *testing.T) {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	clause := func(i int) string { // of names of two bytes, and an operator
-		name := string([]byte{letters[i%len(letters)], '0' + byte(i/len(letters))})
-		return name + "=" + name + "+:v"
-	}
+	name := func(i int) string { return string([]byte{letters[i%len(letters)], "0123456789_"[i/len(letters)]}) }
+	clause := func(i int) string { return name(i) + "=" + name(i) + "+:v" }
 	hidden := attribute.Item{{Name: "InvoiceNumber", Value: attribute.String("121212")}}
 	for i := range 20 {
 		hidden = append(hidden, attribute.Attribute{Name: fmt.Sprintf("evenkeel.s.index-%d", i), Value: attribute.String(fmt.Sprint(i))})
@@ -44,7 +42,7 @@ func TestWrittenSize(t *testing.T) {
 		t.Fatalf("%v: %s", err, body)
 	}
 
-	q = decode(300, ","+each(80, func(i int) string { return fmt.Sprintf("x%03d=:v", i) }))
+	q = decode(300, ","+each(230, func(i int) string { return name(300+i) + "=:v" }))
 	const says = "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size; expression size: "
 	for _, q := range []api.Request{q, &api.TransactWriteItems{Actions: []api.TransactAction{{}, {Update: q.Update}}}} {
 		err := api.CheckWritten(q, expression.MaxSize+1)
