@@ -215,7 +215,7 @@ func (r *reader) batchAnswer(answer []byte, q *api.BatchGetItem, parts []part) (
 		case in.Name() == "ConsumedCapacity" && in.Peek() == jsontext.Array:
 			for in.Array(); in.Next(); {
 				text := in.Raw()
-				a.capacity = append(a.capacity, tableCapacity{tableOf(text), text})
+				a.capacity = append(a.capacity, tableCapacity{textOf(text, "TableName"), text})
 			}
 		default:
 			return nil, false
@@ -361,17 +361,17 @@ func appendBatch(dst []byte, q *api.BatchGetItem, parts []part, a *batchAnswer, 
 	return append(dst, '}')
 }
 
-// tableOf returns the TableName of a request or of a ConsumedCapacity, "" where it
-// has none.
-func tableOf(text []byte) (name string) {
+// textOf returns the text that a request or a ConsumedCapacity has by a name, such as
+// TableName; "" where it has none.
+func textOf(text []byte, of string) (value string) {
 	var r jsontext.Reader
 	r.Reset(text)
 	if r.Peek() != jsontext.Object {
 		return ""
 	}
 	for r.Object(); r.Next(); {
-		if r.Name() == "TableName" && r.Peek() == jsontext.String {
-			name = r.Text()
+		if r.Name() == of && r.Peek() == jsontext.String {
+			value = r.Text()
 		} else {
 			r.Skip()
 		}
@@ -379,7 +379,7 @@ func tableOf(text []byte) (name string) {
 	if r.End() != nil {
 		return ""
 	}
-	return name
+	return value
 }
 
 // keepParts keeps what the store has answered.

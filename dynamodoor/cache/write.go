@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -84,12 +85,12 @@ func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 		q, _ := api.New(operation)
 		if err := q.Decode(&w.decoder, body); err != nil {
 			// The store may understand what this package does not.
-			w.table(c, tableOf(body))
+			w.table(c, textOf(body, "TableName"))
 			return true
 		}
 		c.aimItems(w, q)
-	case "CreateTable", "DeleteTable", "UpdateTable", "UpdateTimeToLive":
-		name := tableOf(body)
+	case "CreateTable", "DeleteTable", "UpdateTable", "UpdateTimeToLive", "TagResource", "UntagResource":
+		name := cmp.Or(textOf(body, "TableName"), textOf(body, "ResourceArn"))
 		w.table(c, name)
 		if name != "" {
 			w.defined = append(w.defined, c.fence.table(simpleName(name)))

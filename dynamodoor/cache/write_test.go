@@ -400,3 +400,29 @@ func TestWritesToAnything(t *testing.T) {
 		x.want("after "+c.operation+" "+c.body, itemAnswer("1"), !c.kept)
 	}
 }
+
+// A tag may make another table of one that was sharded by hand, or of a new index's
+// items, which takes hours: what is kept of it counts no more, and what of others does.
+func TestTagsThatShard(t *testing.T) {
+	tag := func(operation, table string) (string, string) {
+		what := `"TagKeys":["write-sharding"]}`
+		if operation == "TagResource" {
+			what = `"Tags":[{"Key":"write-sharding","Value":"adopt=suffix shards=3"}]}`
+		}
+		return operation, `{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/` + table + `",` + what
+	}
+	for _, operation := range []string{"TagResource", "UntagResource"} {
+		synctest.Test(t, func(t *testing.T) {
+			x := start(t)
+			x.do("CreateTable", strings.Replace(createT, `"Tab"`, `"Other"`, 1))
+			x.do("PutItem", putBody("1"))
+			x.get()
+			op, body := tag(operation, "Other")
+			x.during(op, body, func() { x.want("while another table is tagged", itemAnswer("1"), false) })
+			x.want("after that", itemAnswer("1"), false)
+			op, body = tag(operation, "Tab")
+			x.during(op, body, func() { x.want("while it is tagged", itemAnswer("1"), true) })
+			x.want("after it was tagged", itemAnswer("1"), true)
+		})
+	}
+}
