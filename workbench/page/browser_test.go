@@ -3,10 +3,12 @@ package page_test
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -220,7 +222,16 @@ func TestPage(t *testing.T) {
 	})
 
 	t.Run("two at once, and 50 MB", func(t *testing.T) {
-		_, url := serve(t)
+		p := page.New(page.Options{Hint: rows.Hint})
+		var first sync.Once
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/advise") {
+				first.Do(func() { w = stopped{w, r} }) // reading is not over before the page stops it
+			}
+			p.ServeHTTP(w, r)
+		}))
+		t.Cleanup(s.Close)
+		url := s.URL + "/"
 		large := readings(t, 1_250_000)
 		if st, err := os.Stat(large); err != nil || st.Size() < 50<<20 {
 			t.Fatal(err, st.Size())
@@ -257,6 +268,17 @@ func TestPage(t *testing.T) {
 			t.Errorf("a file was written: %s", f.Name())
 		}
 	}
+}
+
+// stopped says nothing before its client has gone.
+type stopped struct {
+	http.ResponseWriter
+	r *http.Request
+}
+
+func (s stopped) Write(p []byte) (int, error) {
+	<-s.r.Context().Done()
+	return s.ResponseWriter.Write(p)
 }
 
 // reach presses Tab until an element has the focus.

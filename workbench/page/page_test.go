@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/workbench/page"
 )
@@ -101,8 +102,10 @@ func TestUploadsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.ContentLength = page.MaxUpload + 1
-	r.Header.Set("Expect", "100-continue") // so that it is told before it sends
-	resp, err := http.DefaultClient.Do(r)
+	r.Header.Set("Expect", "100-continue") // so that it is told before it sends, also by who takes a while
+	patient := &http.Transport{ExpectContinueTimeout: time.Hour}
+	defer patient.CloseIdleConnections()
+	resp, err := patient.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,8 @@ func Start(t testing.TB) *Browser {
 	if err != nil {
 		t.Fatalf("this test opens a page in a browser: %v", err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("disable-gpu", true), chromedp.Flag("no-proxy-server", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("disable-gpu", true), chromedp.Flag("no-proxy-server", true),
+		chromedp.WSURLReadTimeout(patience)) // a loaded machine takes its time to start one
 	if os.Getuid() == 0 { // its sandbox is not for root
 		options = append(options, chromedp.NoSandbox)
 	}
