@@ -17,6 +17,8 @@ type capacityFlags struct {
 	Capacity           []string      `placeholder:"STORE,…" help:"Keep a store's limits, so that a hot key is met on this machine: dynamodb, keyspaces, or both with a comma between them. The embedded engine only."`
 	CapacitySplitAfter time.Duration `placeholder:"TIME" default:"10m" help:"How long a partition is too hot before it is split; 0 for never (${default})."`
 	IndexLag           time.Duration `placeholder:"TIME" default:"0s" help:"How old global indexes of the DynamoDB door are when they are read (${default})."`
+
+	clock func() time.Time // the embedded engine's; nil: the machine's
 }
 
 // Stores whose limits can be kept.

@@ -52,13 +52,17 @@ func TestCapacityFlags(t *testing.T) {
 	}
 }
 
+// still is a clock that stands still: what a second has of units is not more on a
+// machine that takes long.
+func still() time.Time { return time.Unix(1_767_225_600, 0) }
+
 // startLimited runs serve with the limits of both stores.
 func startLimited(t *testing.T) (addr, web string, said func() string) {
 	t.Helper()
 	addr, web = loopback.FreeAddr(t), loopback.FreeAddr(t)
 	s := &serveCmd{
 		ListenCQL: "127.0.0.1:0", ListenHTTP: web, ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
-		capacityFlags: capacityFlags{Capacity: []string{"dynamodb", "keyspaces"}, CapacitySplitAfter: 10 * time.Minute},
+		capacityFlags: capacityFlags{Capacity: []string{"dynamodb", "keyspaces"}, CapacitySplitAfter: 10 * time.Minute, clock: still},
 	}
 	var mu sync.Mutex
 	var text bytes.Buffer
@@ -151,12 +155,11 @@ func TestHotKeyOnThisMachine(t *testing.T) {
 	}
 	create("Plain", "")
 	create("Sharded", "strategy=calculated shards=5")
-	begun := time.Now()
 	taken, reasons := put("Plain")
-	if most := 1100 + int(1000*time.Since(begun).Seconds()); taken < 1000 || taken > most {
-		t.Errorf("%d of 2,500 were taken, in %s", taken, time.Since(begun))
+	if taken != 1000 {
+		t.Errorf("%d of 2,500 were taken in a second", taken)
 	}
-	if taken < 2400 && (len(reasons) != 1 || aws.ToString(reasons[0].Reason) != "TableWriteKeyRangeThroughputExceeded" || !strings.HasSuffix(aws.ToString(reasons[0].Resource), ":table/Plain")) {
+	if len(reasons) != 1 || aws.ToString(reasons[0].Reason) != "TableWriteKeyRangeThroughputExceeded" || !strings.HasSuffix(aws.ToString(reasons[0].Resource), ":table/Plain") {
 		t.Errorf("%+v", reasons)
 	}
 	if more, _ := put("Sharded"); more < 1900 {

@@ -135,7 +135,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr,
 	if !advertise.IsValid() {
 		advertise = ln.(*net.TCPAddr).AddrPort()
 	}
-	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces)})
+	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces), Clock: s.clock})
 	if err != nil {
 		return nil, "", withHint(err, "--data DIR chooses another directory")
 	}

@@ -107,7 +107,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 		}
 		db = d.own
 	}
-	if d.items, err = items.Open(db, items.Options{Logger: log, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
+	if d.items, err = items.Open(db, items.Options{Logger: log, Clock: s.clock, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
 		return nil, err
 	}
 	d.what = "on the embedded engine, data in " + s.Data

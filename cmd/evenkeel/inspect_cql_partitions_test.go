@@ -89,7 +89,7 @@ func TestHotPartitionOnThisMachine(t *testing.T) {
 	addr, web := loopback.FreeAddr(t), loopback.FreeAddr(t)
 	s := &serveCmd{
 		ListenCQL: addr, ListenHTTP: web, ListenDynamoDB: "off", Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
-		capacityFlags: capacityFlags{Capacity: []string{"keyspaces"}},
+		capacityFlags: capacityFlags{Capacity: []string{"keyspaces"}, clock: still},
 	}
 	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, make(chan os.Signal))
 	awaitAddr(t, addr)
