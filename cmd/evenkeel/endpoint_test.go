@@ -15,7 +15,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/aws-sdk-go-v2/service/sts/types"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor"
@@ -32,9 +37,9 @@ import (
 type tokens struct {
 	*httptest.Server
 	mu    sync.Mutex
-	life  time.Duration
-	fails string            // an error's code, for all who ask; "down" for no answer
-	asked map[string]string // role → the session's name, the key that asked, and how often
+	life  map[string]time.Duration // by role; others' is an hour
+	fails string                   // an error's code, for all who ask; "down" for no answer
+	asked map[string]string        // role → the session's name, the key that asked, and how often
 	times map[string]int
 }
 
@@ -44,7 +49,7 @@ const assumed = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-0
 </AssumeRoleResult><ResponseMetadata><RequestId>c6104cbe-af31-11e0-8154-cbc7ccf896c7</RequestId></ResponseMetadata></AssumeRoleResponse>`
 
 func newTokens(t *testing.T) *tokens {
-	s := &tokens{life: time.Hour, asked: map[string]string{}, times: map[string]int{}}
+	s := &tokens{life: map[string]time.Duration{}, asked: map[string]string{}, times: map[string]int{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	t.Setenv("AWS_ENDPOINT_URL_STS", s.URL)
@@ -72,14 +77,18 @@ func (s *tokens) serve(w http.ResponseWriter, r *http.Request) {
 		_, key, _ := strings.Cut(scope[0], "Credential=")
 		s.asked[role] = r.FormValue("RoleSessionName") + " " + key
 		s.times[role]++
-		fmt.Fprintf(w, assumed, role, time.Now().Add(s.life).UTC().Format("2006-01-02T15:04:05.000Z"))
+		life, ok := s.life[role]
+		if !ok {
+			life = time.Hour
+		}
+		fmt.Fprintf(w, assumed, role, time.Now().Add(life).UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 }
 
-func (s *tokens) set(life time.Duration, fails string) {
+func (s *tokens) fail(code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.life, s.fails = life, fails
+	s.fails = code
 }
 
 func (s *tokens) count(role string) int {
@@ -174,14 +183,13 @@ func TestRolesOfAccessKeys(t *testing.T) {
 	}
 }
 
-// Credentials are renewed a minute before they expire; if that fails they serve as
-// long as they last, and then the client is told which role cannot be had. One key's
-// trouble is not another's.
+// Where credentials cannot be renewed the client is told which role cannot be had. One
+// key's trouble is not another's.
 func TestRenewalOfRoles(t *testing.T) {
 	awsConfiguration(t, "")
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	sts := newTokens(t)
-	sts.set(renewBefore+time.Second, "")
+	sts.life["A"] = 0 // they are asked for each time
 	e, err := openWithKeys(t, behindRoles(t), roleKeys)
 	if err != nil {
 		t.Fatal(err)
@@ -198,34 +206,76 @@ func TestRenewalOfRoles(t *testing.T) {
 			}
 		}
 	}
+	before := sts.count("A")
 	ask("CLIENTA")
-	if n := sts.count("A"); n != 1 {
-		t.Errorf("asked for %d times at once", n)
-	}
-	time.Sleep(1100 * time.Millisecond)
-	sts.set(1500*time.Millisecond, "") // in what is less than a minute: it is asked for each time
-	ask("CLIENTA")
-	ask("CLIENTA")
-	if n := sts.count("A"); n != 3 {
-		t.Errorf("asked for %d times, at the start and after a second", n)
-	}
-	sts.set(0, "AccessDenied")
-	ask("CLIENTA") // with what is good for another second
-	time.Sleep(1700 * time.Millisecond)
-	ask("CLIENTA", "AccessDeniedException: the door has no credentials for access key CLIENTA at endpoint ", "assume role arn:aws:iam::123456789012:role/A: AccessDenied: User: ", "is not authorized to perform: sts:AssumeRole")
-	ask("CLIENTB") // whose credentials are good for most of a minute
-	sts.set(0, "down")
-	ask("CLIENTA", "ServiceUnavailableException: the door has no credentials for access key CLIENTA", "role/A")
-	sts.set(time.Hour, "")
 	ask("CLIENTA")
 	ask("CLIENTB")
+	if a, b := sts.count("A"), sts.count("B"); a != before+2 || b != 1 {
+		t.Errorf("asked for %d times for two requests, and %d times for what is good for an hour", a-before, b)
+	}
+	sts.fail("AccessDenied")
+	ask("CLIENTA", "AccessDeniedException: the door has no credentials for access key CLIENTA at endpoint ", "assume role arn:aws:iam::123456789012:role/A: AccessDenied: User: ", "is not authorized to perform: sts:AssumeRole")
+	ask("CLIENTB")
+	sts.fail("down")
+	ask("CLIENTA", "ServiceUnavailableException: the door has no credentials for access key CLIENTA", "role/A")
+	ask("CLIENTB")
+	sts.fail("")
+	ask("CLIENTA")
+	ask("CLIENTB")
+}
+
+// service is an STS whose sessions last two minutes.
+type service struct {
+	asked int
+	fails error
+}
+
+func (s *service) AssumeRole(context.Context, *sts.AssumeRoleInput, ...func(*sts.Options)) (*sts.AssumeRoleOutput, error) {
+	if s.asked++; s.fails != nil {
+		return nil, s.fails
+	}
+	return &sts.AssumeRoleOutput{Credentials: &types.Credentials{
+		AccessKeyId: aws.String(fmt.Sprint("AKID", s.asked)), SecretAccessKey: aws.String("secret"), SessionToken: aws.String("token"),
+		Expiration: aws.Time(time.Now().Add(2 * time.Minute)),
+	}}, nil
+}
+
+// Credentials are renewed a minute before they expire; if that fails they serve as
+// long as they last, and it is tried again every ten seconds.
+func TestRolesByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(service)
+		credentials := assumeRole(s, "arn:aws:iam::123456789012:role/A", "CLIENTA")
+		begun := time.Now()
+		at := func(seconds int, id string, asked int) {
+			t.Helper()
+			time.Sleep(time.Until(begun.Add(time.Duration(seconds) * time.Second)))
+			c, err := credentials.Retrieve(t.Context())
+			if c.AccessKeyID != id || (err == nil) != (id != "") || s.asked != asked {
+				t.Errorf("after %d s: %q, %v, asked for %d times; want %q, %d times", seconds, c.AccessKeyID, err, s.asked, id, asked)
+			}
+		}
+		at(0, "AKID1", 1)
+		at(59, "AKID1", 1)
+		at(61, "AKID2", 2) // until 181
+		s.fails = errors.New("refused")
+		at(120, "AKID2", 2)
+		at(122, "AKID2", 3)
+		at(130, "AKID2", 3)
+		at(133, "AKID2", 4)
+		at(180, "AKID2", 5)
+		at(182, "", 6)
+		at(183, "", 7)
+		s.fails = nil
+		at(184, "AKID8", 8)
+	})
 }
 
 // A role that cannot be had is known when the door starts.
 func TestARoleThatIsRefused(t *testing.T) {
 	awsConfiguration(t, "")
 	sts := newTokens(t)
-	sts.set(0, "AccessDenied")
+	sts.fail("AccessDenied")
 	_, err := openWithKeys(t, behindRoles(t), roleKeys)
 	var hint *hinted
 	if !strings.Contains(fmt.Sprint(err), "--access-keys: CLIENTA: its credentials at the endpoint: ") || !strings.Contains(err.Error(), "role arn:aws:iam::123456789012:role/A: AccessDenied") ||
