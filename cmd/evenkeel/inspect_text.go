@@ -305,7 +305,7 @@ func bytesText(v float64) string {
 	for _, u := range []struct {
 		name string
 		size float64
-	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+	}{{"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
 		if math.Abs(v) >= u.size {
 			return fmt.Sprintf("%.3g %s", v/u.size, u.name)
 		}

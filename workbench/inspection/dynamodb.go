@@ -161,12 +161,12 @@ func dynamoFindings(r *Run, ri *Report) []Finding {
 	switch most := ri.Sizes.Bytes.Max; {
 	case d.LocalIndex && most > CollectionBytes/10:
 		out = append(out, Finding{Name: "large item collection", Columns: key, Warning: true,
-			Evidence: fmt.Sprintf("the largest that was read has %.3g GB, and the table has a local secondary index: at 10 GB writes to it fail (ItemCollectionSizeLimitExceededException).", most/1e9),
+			Evidence: fmt.Sprintf("the largest that was read has %.3g GB, and the table has a local secondary index: at 10 GB writes to it fail (ItemCollectionSizeLimitExceededException).", most/(1<<30)),
 			Advice:   "A global index in place of the local one, or a period or shards in the partition key.",
 		})
 	case most > CollectionBytes/10:
 		out = append(out, Finding{Name: "large item collection", Columns: key,
-			Evidence: fmt.Sprintf("the largest that was read has %.3g GB; at 10 GB DynamoDB splits it by sort key.", most/1e9)})
+			Evidence: fmt.Sprintf("the largest that was read has %.3g GB; at 10 GB DynamoDB splits it by sort key.", most/(1<<30))})
 	}
 	for i := range d.Indexes {
 		if f := d.Indexes[i].Finding; f != nil {

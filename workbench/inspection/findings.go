@@ -9,10 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Limits of a partition: what it should stay under, and what it must.
+// Limits of a partition: what it should stay under, and what it must. A megabyte is
+// 2^20 bytes here, as in Cassandra's tools and AWS's limits.
 const (
-	GoodBytes = 10e6
-	MostBytes = 100e6
+	GoodBytes = 10 << 20
+	MostBytes = 100 << 20
 )
 
 // findings judges a key by what was counted.
@@ -155,7 +156,7 @@ func large(ri *Report) *Finding {
 		return nil
 	}
 	f := &Finding{Name: "large partition", Warning: true}
-	f.Evidence = fmt.Sprintf("%.0f partitions are above 10 MB, %.0f of them above 100 MB; the largest that was read has %.3g MB.", ri.Above.Good.Value, ri.Above.Most.Value, ri.Sizes.Bytes.Max/1e6)
+	f.Evidence = fmt.Sprintf("%.0f partitions are above 10 MB, %.0f of them above 100 MB; the largest that was read has %.3g MB.", ri.Above.Good.Value, ri.Above.Most.Value, ri.Sizes.Bytes.Max/(1<<20))
 	f.Advice = "Large partitions cost reads, heap, compaction and repair. A period or shards in the partition key part them; evenkeel advise says which."
 	return f
 }

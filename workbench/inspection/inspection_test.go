@@ -601,8 +601,8 @@ func TestGrowth(t *testing.T) {
 	if g == nil || g.RowsPerDay.Value != 200 || g.RowsPerDay.Low != 200 || len(g.Largest) != 1 || g.Largest[0].Name != "server=s" {
 		t.Fatalf("%+v", g)
 	}
-	// Some 206 kB a day: 10 MB are passed 33 days after, 100 MB after 471.
-	if p := g.Largest[0]; math.Abs(p.BytesPerDay-206_500) > 3000 || p.Good == nil || math.Abs(p.Good.Sub(r.At).Hours()/24-33.4) > 1 || p.Most == nil || math.Abs(p.Most.Sub(r.At).Hours()/24-469) > 10 {
+	// Some 201 KB a day: 10 MB are passed 36 days after, 100 MB after 494.
+	if p := g.Largest[0]; math.Abs(p.BytesPerDay-206_500) > 3000 || p.Good == nil || math.Abs(p.Good.Sub(r.At).Hours()/24-35.9) > 1 || p.Most == nil || math.Abs(p.Most.Sub(r.At).Hours()/24-493.5) > 10 {
 		t.Errorf("%+v", p)
 	}
 	if r = inspection.Summarize(now, inspection.Summary{Schema: table, At: then}); r.Growth != nil || r.GrowthNote == "" {

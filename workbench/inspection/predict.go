@@ -32,7 +32,7 @@ type Prediction struct {
 // Thresholds: above them an inspection wants a yes.
 const (
 	ManyRows  = 1_000_000
-	ManyBytes = 1e9
+	ManyBytes = 1 << 30
 	MuchMoney = 1.0
 )
 
@@ -78,7 +78,7 @@ func (p Prediction) Above() string {
 		all = append(all, fmt.Sprintf("%.0f rows are more than %d", p.Rows, ManyRows))
 	}
 	if p.Bytes > ManyBytes {
-		all = append(all, fmt.Sprintf("%.1f GB are more than %.0f GB", p.Bytes/1e9, ManyBytes/1e9))
+		all = append(all, fmt.Sprintf("%.1f GB are more than 1 GB", p.Bytes/ManyBytes))
 	}
 	if p.Money > MuchMoney {
 		all = append(all, fmt.Sprintf("%.2f %s are more than %.2f", p.Money, p.Currency, MuchMoney))

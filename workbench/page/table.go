@@ -66,7 +66,7 @@ func (d dynamoTable) close()       { d.t.Close() }
 // for the command line, which says so first.
 const (
 	manyItems = 1_000_000
-	manyBytes = 1e9
+	manyBytes = 1 << 30
 )
 
 func (d dynamoTable) rows(ctx context.Context, part float64) (profile.Input, func(), error) {
@@ -76,7 +76,7 @@ func (d dynamoTable) rows(ctx context.Context, part float64) (profile.Input, fun
 		of = 1
 	}
 	if items, bytes := of*float64(t.Items), of*float64(t.Bytes); items > manyItems || bytes > manyBytes {
-		return nil, nil, &hinted{fmt.Errorf("table %s: %.0f items, %.1f GB, are much to read, and AWS bills it", t.Name, items, bytes/1e9), "say a part to read, such as 0.01; evenkeel advise says first what it takes, and reads more with --yes"}
+		return nil, nil, &hinted{fmt.Errorf("table %s: %.0f items, %.1f GB, are much to read, and AWS bills it", t.Name, items, bytes/(1<<30)), "say a part to read, such as 0.01; evenkeel advise says first what it takes, and reads more with --yes"}
 	}
 	// The rows outlive the request: the next one compares with them.
 	in, done, err := d.t.Rows(context.WithoutCancel(ctx), livedynamo.RowsOptions{Fraction: part, Seed: 1})

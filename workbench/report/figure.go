@@ -33,7 +33,11 @@ func (p *page) open(id string, width, height int, words string) {
 	p.put(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-labelledby="%s"><title id="%s">`, width, height, id, id), words, "</title>\n")
 }
 
-// numbers writes a table; the first column heads the rows, the others are numbers.
+// longNumber is how long the text of a number is at most, with an interval.
+const longNumber = 48
+
+// numbers writes a table; the first column heads the rows, the others are numbers, but
+// for what is too long for one.
 func (p *page) numbers(label string, head []string, rows [][]string) {
 	p.put(`<div class="scroll" tabindex="0" role="region" aria-label="`, label, `"><table><thead><tr>`)
 	for i, h := range head {
@@ -46,9 +50,12 @@ func (p *page) numbers(label string, head []string, rows [][]string) {
 	p.raw("</tr></thead><tbody>\n")
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == 0 {
+			switch {
+			case i == 0:
 				p.put(`<tr><th scope="row">`, cell, "</th>")
-			} else {
+			case len(cell) > longNumber: // words, which may be broken into lines
+				p.put("<td>", cell, "</td>")
+			default:
 				p.put(`<td class="n">`, cell, "</td>")
 			}
 		}

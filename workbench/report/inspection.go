@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -134,8 +135,8 @@ func (p *page) inspectionSizes(r *inspection.Report) {
 		if l.Partitions.Value == 0 {
 			p.put("<p>", sentence(l.Note), "</p>\n")
 		} else {
-			p.put("<p>", fmt.Sprintf("%s of them, of %s physical ones each on average, %s at the most. Half have up to %s, 99 of 100 up to %s, the largest has %s; in it the fullest physical partition has %s times the mean of them.",
-				intervalText(l.Partitions, numberText), ratio(l.PhysicalMean), numberText(l.PhysicalMax), sizeText(l.Bytes.P50.Value), sizeText(l.Bytes.P99.Value), sizeText(l.Bytes.Max), ratio(l.Evenness)), "</p>\n")
+			p.put("<p>", fmt.Sprintf("%s of them, of %.3g physical ones each on average, %s at the most. Half have up to %s, 99 of 100 up to %s, the largest has %s; in it the fullest physical partition has %.3g times the mean of them.",
+				intervalText(l.Partitions, numberText), l.PhysicalMean, numberText(l.PhysicalMax), sizeText(l.Bytes.P50.Value), sizeText(l.Bytes.P99.Value), sizeText(l.Bytes.Max), l.Evenness), "</p>\n")
 		}
 	}
 	p.raw("</section>\n")
@@ -234,7 +235,11 @@ func largeText(l *inspection.Large, hide redactor) string {
 	}
 	var list []string
 	for _, k := range l.Key {
-		list = append(list, k.Column+" = "+hide.value(shorten(k.Value, 60)))
+		text := k.Value
+		if _, err := strconv.Atoi(text); k.Column != "shard" || err != nil { // which tells nothing of anybody
+			text = hide.value(shorten(text, 60))
+		}
+		list = append(list, k.Column+" = "+text)
 	}
 	return strings.Join(list, ", ")
 }

@@ -95,7 +95,7 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 		if strings.Contains(words, "Secret") != show || strings.Contains(words, "Nodes") {
 			t.Errorf("keys are shown: %v", !show)
 		}
-		for _, want := range []string{"10 GB", "by-<country> (global)", "There are 2, of which 1 have keys", "Throttled with several keys in one: 1.", ", shard 2", "7 more", "Partitions of index by-<country>", "2,000 more have no keys and took nothing."} {
+		for _, want := range []string{"10 GB", "by-<country> (global)", "2 partitions, 1 with keys; each takes", "Throttled with several keys in one: 1.", ", shard 2", "7 more", "Partitions of index by-<country>", "2,000 more have no keys and took nothing."} {
 			if !strings.Contains(words, want) {
 				t.Errorf("no %q", want)
 			}

@@ -43,7 +43,11 @@ func mapWords(m *api.PartitionsResponse) string {
 			shared++
 		}
 	}
-	words := fmt.Sprintf("There are %d, of which %d have keys; each takes %s write and %s read units a second.", len(m.Partitions), used, numberText(m.PartitionWriteUnits), numberText(m.PartitionReadUnits))
+	many := count(int64(len(m.Partitions))) + " partitions"
+	if len(m.Partitions) == 1 {
+		many = "One partition"
+	}
+	words := fmt.Sprintf("%s, %s with keys; each takes %s write and %s read units a second.", many, count(int64(used)), numberText(m.PartitionWriteUnits), numberText(m.PartitionReadUnits))
 	if shared > 0 {
 		words += fmt.Sprintf(" Throttled with several keys in one: %d.", shared)
 	}
