@@ -238,7 +238,7 @@ func printDemo(std *stdio, r *demo.Result) {
 // demoClock says how the engine's clock went, "" where it went with the wall's.
 func demoClock(r *demo.Result) string {
 	switch {
-	case math.Abs(r.Speed-1) <= 0.03:
+	case math.Abs(r.Speed-1) <= 0.03 && r.Speed >= 0.97*r.Asked:
 		return ""
 	case r.Asked > 0 && r.Speed < 0.97*r.Asked:
 		return fmt.Sprintf("This machine cannot offer that many at that speed: the engine's clock went at %.2f × the wall's, and all rates are per second of the engine's.", r.Speed)

@@ -11,8 +11,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/evenkeel/evenkeel/workbench/demo"
 )
@@ -31,7 +31,7 @@ func TestDemo(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Tables) != 4 || r.Rate != 5000 || !r.Same || r.Queried != 4 || !r.Done || r.Partial || r.Speed < 1.1 {
+	if len(r.Tables) != 4 || r.Rate != 5000 || !r.Same || r.Queried != 4 || !r.Done || r.Partial || r.Speed <= 0 {
 		t.Fatalf("%+v", r)
 	}
 	for i, expected := range []float64{1000, 1000 * float64(r.Tables[1].Occupied), 5000, 5000} {
@@ -56,7 +56,7 @@ func TestDemoText(t *testing.T) {
 	var out bytes.Buffer
 	errs := notice(func() {})
 	said := make(chan string, 1)
-	c := &demoCmd{Rate: 5000, Seconds: 1, Speed: 4, ListenHTTP: "127.0.0.1:0"}
+	c := &demoCmd{Rate: 5000, Seconds: 1, Speed: 1000, ListenHTTP: "127.0.0.1:0"} // which no machine does
 	tee := writerFunc(func(p []byte) (int, error) {
 		if m := regexp.MustCompile(`http://[^/]+/demo`).FindString(string(p)); m != "" {
 			said <- m
@@ -64,6 +64,8 @@ func TestDemoText(t *testing.T) {
 		return errs.Write(p)
 	})
 	seen := make(chan error, 1)
+	var picture error
+	wait := sync.OnceFunc(func() { picture = <-seen }) // the picture is there until the result is told
 	go func() {
 		resp, err := http.Get(<-said + "/state")
 		if err == nil {
@@ -77,14 +79,18 @@ func TestDemoText(t *testing.T) {
 		}
 		seen <- err
 	}()
-	if err := c.demo(t.Context(), &stdio{&out, tee}); err != nil {
+	told := writerFunc(func(p []byte) (int, error) {
+		wait()
+		return out.Write(p)
+	})
+	if err := c.demo(t.Context(), &stdio{told, tee}); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-seen; err != nil {
-		t.Errorf("the live picture: %v", err)
+	if picture != nil {
+		t.Errorf("the live picture: %v", picture)
 	}
 	for _, want := range []string{
-		"5,000 writes a second of 1,000 bytes, all for InvoiceNumber 121212", "Time is scaled: the engine's clock went at", "per second of the engine's",
+		"5,000 writes a second of 1,000 bytes, all for InvoiceNumber 121212", "This machine cannot offer that many at that speed: the engine's clock went at", "per second of the engine's",
 		"unsharded", "1 of 4", "5 shards, cold", "3.05 of 4 partitions", "← together", "5 shards, pre-warmed", "6 shards, pre-warmed", "the same list in the same order from each of the 4",
 		"10 of Client10", "TableWriteKeyRangeThroughputExceeded",
 	} {
@@ -102,9 +108,10 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // own exit code.
 func TestDemoInterrupted(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
-		ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
-		var out, errs bytes.Buffer
-		err := (&demoCmd{Rate: 5000, Seconds: 30, Speed: 5, ListenHTTP: "off", JSON: asJSON}).demo(ctx, &stdio{&out, &errs})
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		// It is interrupted when it says that it writes, of what would take half a minute.
+		err := (&demoCmd{Rate: 5000, Seconds: 30, Speed: 5, ListenHTTP: "off", JSON: asJSON}).demo(ctx, &stdio{&out, notice(cancel)})
 		cancel()
 		var code *coded
 		if !errors.As(err, &code) || code.code != partialResult || !strings.Contains(err.Error(), "interrupted") {
@@ -127,7 +134,7 @@ func TestDemoClock(t *testing.T) {
 	for _, c := range []struct {
 		asked, speed float64
 		want         string
-	}{{1, 1.01, ""}, {1, 0.6, "cannot offer that many at that speed: the engine's clock went at 0.60"}, {10, 4, "cannot offer"}, {10, 9.9, "Time is scaled"}, {0, 1.9, "Time is scaled"}, {0, 0.5, "Time is scaled"}} {
+	}{{1, 1.01, ""}, {0, 1.01, ""}, {10, 1.01, "cannot offer"}, {1, 0.6, "cannot offer that many at that speed: the engine's clock went at 0.60"}, {10, 4, "cannot offer"}, {10, 9.9, "Time is scaled"}, {0, 1.9, "Time is scaled"}, {0, 0.5, "Time is scaled"}} {
 		got := demoClock(&demo.Result{Asked: c.asked, Speed: c.speed})
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q", c, got)
