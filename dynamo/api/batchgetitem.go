@@ -21,7 +21,7 @@ type BatchGetTable struct {
 	Keys       []attribute.Item
 	Projection *expression.Projection
 	Consistent bool
-	Raw        []byte // the table's part of the request, for UnprocessedKeys
+	Raw        []byte // the table's part of a client's request, which goes out as it came but for Keys; nil of another's
 }
 
 // Operation implements Request.
@@ -228,6 +228,11 @@ func (t *BatchGetTable) AppendJSON(dst []byte) []byte {
 		dst = attribute.AppendItem(dst, k)
 	}
 	dst = append(dst, ']')
+	if t.Raw == nil {
+		var p expression.Printer
+		dst = appendTrue(appendProjection(dst, &p, t.Projection), "ConsistentRead", t.Consistent)
+		return append(appendPlaceholders(dst, &p), '}')
+	}
 	// What else was asked for goes back as it came.
 	r := jsontext.NewReader(t.Raw)
 	for r.Object(); r.Next(); {

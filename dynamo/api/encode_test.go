@@ -215,3 +215,22 @@ func FuzzDecodeResponse(f *testing.F) {
 		}
 	})
 }
+
+// What a client has not sent itself is encoded from what it says.
+func TestBatchGetsWithoutAText(t *testing.T) {
+	var first, second api.BatchGetItem
+	body := []byte(`{"RequestItems":{"Tab":{"Keys":[{"k":{"S":"a"}}],"ConsistentRead":true,"ProjectionExpression":"#k, x.y[1]","ExpressionAttributeNames":{"#k":"key"}},"Other":{"Keys":[{"k":{"S":"b"}}]}}}`)
+	if err := first.Decode(new(api.Decoder), body); err != nil {
+		t.Fatal(err)
+	}
+	for i := range first.Tables {
+		first.Tables[i].Raw = nil
+	}
+	text := first.AppendJSON(nil)
+	if err := second.Decode(new(api.Decoder), text); err != nil {
+		t.Fatal(err)
+	}
+	if compared(&first) != compared(&second) {
+		t.Errorf("%s is encoded as %s", compared(&first), text)
+	}
+}

@@ -59,7 +59,8 @@ func TestSearchInSeveralTables(t *testing.T) {
 	}
 }
 
-// once fails where a request for many items names a table twice.
+// once fails where a request for many items, as an endpoint gets it, names a table
+// twice, or asks for more than keys, or for what was there some time ago.
 type once struct {
 	t *testing.T
 	*recorder
@@ -73,6 +74,9 @@ func (o once) Answer(ctx context.Context, q api.Request, use func(api.Response) 
 		}
 		if len(names) != len(get.Tables) {
 			o.t.Errorf("a table is there twice: %s", q.AppendJSON(nil))
+		}
+		if text := string(q.AppendJSON(nil)); strings.Count(text, `"ConsistentRead":true`) != len(names) || strings.Count(text, `"ProjectionExpression"`) != len(names) {
+			o.t.Errorf("an endpoint is not asked for keys, as they are now: %s", text)
 		}
 	}
 	return o.recorder.Answer(ctx, q, use)
