@@ -47,6 +47,7 @@ type inspectCmd struct {
 	at       live.Address
 	dynamo   *livedynamo.Address // of DynamoDB
 	fraction float64             // 0: by the table's size
+	added    func(ranges int)    // is told how many were read to their ends; nil: nobody is
 }
 
 // partialResult is the exit code of a report on less than was planned.

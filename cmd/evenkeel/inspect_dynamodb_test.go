@@ -180,12 +180,13 @@ func TestInspectDynamoDBGoesOn(t *testing.T) {
 	counts := plantDynamoDB(t, url, "Invoices", "strategy=calculated shards=5")
 	address := strings.Replace(url, "http", "dynamodb", 1) + "/Invoices"
 	state := filepath.Join(t.TempDir(), "state.json")
-	cmd := &inspectCmd{Table: address, State: state, Top: 10, Target: "auto", Region: "us-east-1", JSON: true, liveFlags: liveFlags{Rate: 2000}}
+	cmd := &inspectCmd{Table: address, State: state, Top: 10, Target: "auto", Region: "us-east-1", JSON: true}
 	if err := cmd.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	cmd.added = func(int) { cancel() }
 	var out, errs bytes.Buffer
 	err := cmd.inspect(ctx, &stdio{&out, &errs})
 	var code *coded
@@ -193,7 +194,7 @@ func TestInspectDynamoDBGoesOn(t *testing.T) {
 		t.Fatalf("interrupted: %v\n%s", err, &errs)
 	}
 	part := &inspection.Report{}
-	if err := json.Unmarshal(out.Bytes(), part); err != nil || !part.Coverage.Partial || part.Coverage.Done == 0 {
+	if err := json.Unmarshal(out.Bytes(), part); err != nil || !part.Coverage.Partial || part.Coverage.Done == 0 || part.Coverage.Done == part.Coverage.Ranges {
 		t.Fatalf("%v %+v", err, part.Coverage)
 	}
 	text, err := os.ReadFile(state)

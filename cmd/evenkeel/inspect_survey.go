@@ -63,6 +63,9 @@ const (
 // errEnough ends the reading of a range whose beginning was wanted.
 var errEnough = errors.New("enough was read")
 
+// drawSeed draws the order in which a table is read, and which part of it a sample is.
+var drawSeed = rand.Uint64
+
 // prepare finds out what is to be read, says what that takes, and asks for a yes
 // where it is much.
 func (s *survey) prepare(ctx context.Context) error {
@@ -108,7 +111,7 @@ func (s *survey) plan(list *prices.List) error {
 	}
 	s.page = inspection.Page(s.size.RowBytes)
 	if s.run == nil {
-		o := inspection.PlanOptions{Fraction: fraction, Pieces: inspection.Pieces(s.size.Rows, s.size.Partitions, fraction), Seed: rand.Uint64()}
+		o := inspection.PlanOptions{Fraction: fraction, Pieces: inspection.Pieces(s.size.Rows, s.size.Partitions, fraction), Seed: drawSeed()}
 		if s.segments {
 			o.Segments = min(livedynamo.MaxSegments, int(float64(o.Pieces)/fraction))
 		}
@@ -355,6 +358,9 @@ func (s *survey) add(i int, c *inspection.Counter, requests int64) error {
 	defer s.mu.Unlock()
 	s.run.Add(i, &c.Tally)
 	s.run.Requests += requests
+	if s.cmd.added != nil {
+		s.cmd.added(len(s.run.Done))
+	}
 	if time.Since(s.saved) > saveEvery {
 		return s.save()
 	}

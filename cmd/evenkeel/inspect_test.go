@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"os"
@@ -236,13 +237,14 @@ func TestInspectGoesOn(t *testing.T) {
 			state := filepath.Join(dir, "state", "of t.json")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			c := &inspectCmd{Table: address, State: state, Top: 10, Target: "auto", JSON: true, liveFlags: liveFlags{Rate: 2000}}
+			// It is interrupted when it has read a range. Those that are read at the same
+			// time may come to their ends, too.
+			c := &inspectCmd{Table: address, State: state, Top: 10, Target: "auto", JSON: true, added: func(int) { cancel() }}
 			if err := c.Validate(); err != nil {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			// Once it says what it will take, it has 3,600 rows to read, at 2,000 a second.
-			err := c.inspect(ctx, &stdio{&out, notice(func() { time.AfterFunc(700*time.Millisecond, cancel) })})
+			err := c.inspect(ctx, &stdio{&out, io.Discard})
 			if err == nil || !strings.Contains(err.Error(), "the result is partial") || !strings.Contains(err.Error(), "interrupted") {
 				t.Fatalf("%v", err)
 			}
@@ -250,7 +252,7 @@ func TestInspectGoesOn(t *testing.T) {
 			if err := json.Unmarshal(out.Bytes(), partial); err != nil {
 				t.Fatal(err)
 			}
-			if n := partial.Coverage; !n.Partial || n.Done == 0 || n.Done == n.Ranges || n.Read >= 1 || n.Why != "interrupted" || partial.Partitions.Low > 301 || partial.Partitions.High < 301 {
+			if n := partial.Coverage; !n.Partial || n.Done == 0 || n.Done == n.Ranges || n.Read >= 1 || n.Why != "interrupted" || !(partial.Partitions.Low < partial.Partitions.Value && partial.Partitions.Value < partial.Partitions.High) {
 				t.Errorf("partial: %+v %+v", n, partial.Partitions)
 			}
 			whole, errs := inspected(t, 0, address, "--state", state, "--rate", "0")

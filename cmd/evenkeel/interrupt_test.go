@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
 // TestInterrupted sends commands that are reading a real Ctrl-C: each prints a result
@@ -28,6 +30,7 @@ func TestInterrupted(t *testing.T) {
 	p.do("CREATE TABLE KS.t (k int, i int, v text, PRIMARY KEY (k, i))")
 	p.fill("INSERT INTO KS.t (k, i, v) VALUES (?, ?, ?)", 4000, func(i int) []any { return []any{i / 10, i, "v"} })
 	address := "cql://" + engine + "/" + p.keyspace + ".t"
+	state := filepath.Join(t.TempDir(), "state.json")
 
 	for _, c := range []struct {
 		name  string
@@ -38,7 +41,7 @@ func TestInterrupted(t *testing.T) {
 		{"advise", []string{"advise", "-", "--queries", queries, "--json"}, true, ofRows},
 		{"advise without queries", []string{"advise", "-", "--json"}, true, ofRows},
 		{"simulate", []string{"simulate", "-", "--key", "k", "--json"}, true, ofRows},
-		{"inspect", []string{"inspect", address, "--state", "none", "--rate", "1500", "--whole", "--json"}, false, func(r map[string]any) (any, bool) {
+		{"inspect", []string{"inspect", address, "--state", state, "--rate", "200", "--whole", "--json"}, false, func(r map[string]any) (any, bool) {
 			of, _ := r["coverage"].(map[string]any)
 			return of["rows"], of["partial"] == true
 		}},
@@ -75,7 +78,21 @@ func TestInterrupted(t *testing.T) {
 					}
 				}()
 			} else {
-				time.AfterFunc(2*time.Second, func() { close(given) })
+				// Of what takes twenty seconds, the state is written every two.
+				go func() {
+					defer close(given)
+					for {
+						var s inspection.State
+						if text, err := os.ReadFile(state); err == nil && json.Unmarshal(text, &s) == nil && s.Run != nil && len(s.Run.Done) > 0 {
+							return
+						}
+						select {
+						case <-done:
+							return
+						case <-time.After(10 * time.Millisecond):
+						}
+					}
+				}()
 			}
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -96,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 				if !errors.As(err, &exit) || exit.ExitCode() != partialResult {
 					t.Fatalf("%v\n%s", err, &errs)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(patience):
 				_ = cmd.Process.Kill()
 				t.Fatalf("it goes on: %s", &errs)
 			}

@@ -16,6 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// An interval of 99% does not have the truth in one of a hundred samples: not in
+	// these. How often it has is tested where it is computed.
+	drawSeed = func() uint64 { return 1 }
 	testscript.Main(m, map[string]func(){"evenkeel": main})
 }
 

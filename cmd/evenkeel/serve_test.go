@@ -51,12 +51,15 @@ func start(t *testing.T) (addr string, signals chan<- os.Signal, ended <-chan er
 	}
 }
 
+// patience is for what never comes. What does may take long on a loaded machine.
+const patience = 2 * time.Minute
+
 func wait(t *testing.T, ended <-chan error) error {
 	t.Helper()
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it does not end")
 		return nil
 	}
