@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -73,7 +72,7 @@ func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reader := scatter.NewReader(scatter.Options[plan.Row]{
-		Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare, Seed: rand.Uint64(),
+		Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare, Seed: m.router.draw(),
 		// What is read first is as many rows as a page is thought to have, where the
 		// request has no lower limit: often there are fewer.
 		Few: m.after == nil && m.fanout.Page(1, 1) > m.want,

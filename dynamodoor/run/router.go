@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +59,7 @@ type Router struct {
 	fanout  int
 	retry   time.Duration
 	now     func() time.Time
+	draw    func() uint64 // which shards a page asks first; tests draw the same again
 
 	tables   atomic.Pointer[map[string]*entry] // the sharded ones by name; replaced, never changed
 	defining sync.Mutex                        // held by one change of tables at a time
@@ -100,7 +102,7 @@ func New(o Options) *Router {
 	}
 	r := &Router{
 		retry: o.RetryFor, backend: o.Backend, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
-		now: o.Now, lease: o.Lease,
+		now: o.Now, draw: rand.Uint64, lease: o.Lease,
 	}
 	r.asOf.Store(new(time.Time))
 	r.decoders.New = func() any { return new(api.Decoder) }
