@@ -7,10 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
@@ -238,33 +236,6 @@ func TestAdoptionOfAnEmptyKey(t *testing.T) {
 	byHand(t, s, 0, nil)
 	must(t, s, "PutItem", putTab("-1", "a"))
 	fails(t, s, exception.Validation, "has no shard at the end of its partition key", "TagResource", tagWith("adopt=suffix strategy=random shards=3 write-once"))
-}
-
-// An item that is too large for its shard in a new index is named as the client knows
-// it, and what can be done is said.
-func TestItemsTooLargeForAnIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, 1)
-		must(t, s, "CreateTable", shardedTable)
-		const hidden = len("evenkeel.pk") + len("k-1")
-		must(t, s, "PutItem", strings.Replace(putTab("k", "large"), `"y"`, `"`+strings.Repeat("y", attribute.MaxItemSize-len("hkrlargex")-hidden)+`"`, 1))
-		_, err := do(s, "TagResource", declareIndex)
-		e := exception.Of(err)
-		if err == nil || e.Kind != exception.Validation || strings.Contains(e.Message, "evenkeel.") ||
-			!strings.Contains(e.Message, `{"h":{"S":"k"},"r":{"S":"large"}}`) || !strings.Contains(e.Message, "can be sent again") {
-			t.Error(err)
-		}
-	})
-}
-
-// The tag of an index stays, whatever else is to be removed with it.
-func TestTagsOfIndexesStay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, 1)
-		must(t, s, "CreateTable", plainTable+"}")
-		must(t, s, "TagResource", declareIndex)
-		fails(t, s, exception.Validation, "is kept", "UntagResource", `{"ResourceArn":"`+tabARN+`","TagKeys":["write-sharding.index.none","write-sharding.index.by-x"]}`)
-	})
 }
 
 // replacing does something once a tag is removed.

@@ -146,6 +146,20 @@ func (r *Router) enter(ctx context.Context, e catalog.Entry, physical *schema.Ta
 	return in, in.wrong
 }
 
+// still says whether a table is still the one that it was when its entry was read, and
+// not another of its name.
+func (r *Router) still(ctx context.Context, in *entry) error {
+	if r.lease > 0 {
+		if err := r.current(ctx); err != nil {
+			return err
+		}
+	}
+	if now := (*r.tables.Load())[in.Table]; now == nil || now.ID != in.ID {
+		return notThere(in.Table)
+	}
+	return nil
+}
+
 // fill gives the items of a table their shards in the indexes that lack them.
 func (r *Router) fill(ctx context.Context, in *entry) error {
 	names := slices.Sorted(maps.Keys(in.Filling))
@@ -154,6 +168,9 @@ func (r *Router) fill(ctx context.Context, in *entry) error {
 		items, err := r.eachItem(ctx, in.Table, "items get their shards in new indexes", in.table.ScanUnfilled, func(ctx context.Context, item attribute.Item) error {
 			q, key, err := in.table.Unfilled(item)
 			if err != nil || q == nil {
+				return err
+			}
+			if err := r.still(ctx, in); err != nil {
 				return err
 			}
 			err = retried(ctx, time.Now().Add(patience), func() error { return r.backend.Answer(ctx, q, ignore) })

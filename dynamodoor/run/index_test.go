@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -238,4 +239,71 @@ func TestIndexesThatAreNotSpread(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("a plain table is warned of: %s", &log)
 	}
+}
+
+// An item that is too large for its shard in a new index is named as the client knows
+// it, and what can be done is said.
+func TestItemsTooLargeForAnIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 1)
+		must(t, s, "CreateTable", shardedTable)
+		const hidden = len("evenkeel.pk") + len("k-1")
+		must(t, s, "PutItem", strings.Replace(putTab("k", "large"), `"y"`, `"`+strings.Repeat("y", attribute.MaxItemSize-len("hkrlargex")-hidden)+`"`, 1))
+		_, err := do(s, "TagResource", declareIndex)
+		e := exception.Of(err)
+		if err == nil || e.Kind != exception.Validation || strings.Contains(e.Message, "evenkeel.") ||
+			!strings.Contains(e.Message, `{"h":{"S":"k"},"r":{"S":"large"}}`) || !strings.Contains(e.Message, "can be sent again") {
+			t.Error(err)
+		}
+	})
+}
+
+// The tag of an index stays, whatever else is to be removed with it.
+func TestTagsOfIndexesStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 1)
+		must(t, s, "CreateTable", plainTable+"}")
+		must(t, s, "TagResource", declareIndex)
+		fails(t, s, exception.Validation, "is kept", "UntagResource", `{"ResourceArn":"`+tabARN+`","TagKeys":["write-sharding.index.none","write-sharding.index.by-x"]}`)
+	})
+}
+
+// replaced is a store whose table is deleted, and another made, once it was scanned.
+type replaced struct {
+	*recorder
+	scans atomic.Int64
+	by    func()
+}
+
+func (r *replaced) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	err := r.recorder.Answer(ctx, q, use)
+	if _, ok := q.(*api.Scan); ok && r.scans.Add(1) == 4 {
+		r.by()
+	}
+	return err
+}
+
+// Items get their shards in a new index of their own table, not of one that is made
+// under its name meanwhile.
+func TestATableThatIsReplacedWhileAnIndexIsFilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 1)
+		store := &replaced{recorder: s.store}
+		r := again(t, store, 1)
+		fillTab := func() {
+			must(t, r, "CreateTable", plainTable+"}")
+			for i := range 40 {
+				must(t, r, "PutItem", putTab(fmt.Sprint("k", i), "a"))
+			}
+		}
+		fillTab()
+		store.by = func() {
+			must(t, r, "DeleteTable", `{"TableName":"Tab"}`)
+			fillTab()
+		}
+		fails(t, r, exception.ResourceNotFound, "Tab not found", "TagResource", declareIndex)
+		if m := jsonOf(t, must(t, r, "Scan", `{"TableName":"Tab"}`)); strings.Contains(m, "evenkeel.") {
+			t.Errorf("%d items of another table show %.200s", strings.Count(m, "evenkeel."), m)
+		}
+	})
 }
