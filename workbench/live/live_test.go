@@ -273,7 +273,7 @@ func TestDropped(t *testing.T) {
 			c := connect(t, addr)
 			c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 			c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
-			table := c.open("t", live.Options{Patience: time.Second})
+			table := c.open("t", live.Options{})
 			n := 0
 			err := table.Read(t.Context(), live.Whole, live.Selection{Page: 10}, func(*live.Row) error {
 				if n++; n == 15 {

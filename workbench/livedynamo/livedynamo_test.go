@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/livetable"
@@ -310,18 +310,13 @@ func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {
 func TestErrors(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, nil)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>hello") }))
 	defer web.Close()
 	host := strings.TrimPrefix(url, "http://")
 	for _, c := range []struct{ address, want, hint string }{
 		{"dynamodb://" + host + "/Invoicez", "there is no table Invoicez", "did you mean Invoices?"},
 		{"dynamodb+https://" + host + "/Invoices", "does not speak TLS", "dynamodb://" + host + "/Invoices"},
-		{"dynamodb://" + free.Addr().String() + "/Invoices", "nothing listens there", "8000"},
+		{"dynamodb://" + loopback.FreeAddr(t) + "/Invoices", "nothing listens there", "8000"},
 		{"dynamodb://" + strings.TrimPrefix(web.URL, "http://") + "/Invoices", "no DynamoDB", "port of the DynamoDB API"},
 		{"dynamodb://no-such-host.invalid:8000/Invoices", "no machine has that name", "check the host"},
 	} {
