@@ -317,7 +317,7 @@ func startDynamoDB(t *testing.T) string {
 	s := &serveCmd{ListenCQL: "127.0.0.1:0", ListenHTTP: "off", ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error"}
 	signals := make(chan os.Signal)
 	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, signals)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if nc, err := net.Dial("tcp", addr); err == nil {
 			nc.Close()
 			return addr

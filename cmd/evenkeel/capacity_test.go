@@ -79,8 +79,8 @@ func startLimited(t *testing.T) (addr, web string, said func() string) {
 	}
 }
 
-// counted compares metrics with what they should be.
-func counted(t *testing.T, web string, want map[string]float64) {
+// metrics are a door's, by name.
+func metrics(t *testing.T, web string) map[string]string {
 	t.Helper()
 	resp, err := http.Get("http://" + web + "/metrics")
 	if err != nil {
@@ -97,6 +97,13 @@ func counted(t *testing.T, web string, want map[string]float64) {
 			got[line[:at]] = strings.TrimSpace(line[at+1:])
 		}
 	}
+	return got
+}
+
+// counted compares metrics with what they should be.
+func counted(t *testing.T, web string, want map[string]float64) {
+	t.Helper()
+	got := metrics(t, web)
 	for name, value := range want {
 		if n, err := strconv.ParseFloat(got[name], 64); err != nil || n != value {
 			t.Errorf("%s is %q, want %v", name, got[name], value)

@@ -173,7 +173,7 @@ func TestHotPartitionOnThisMachine(t *testing.T) {
 // awaitAddr waits until somebody listens.
 func awaitAddr(t *testing.T, addr string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if nc, err := net.Dial("tcp", addr); err == nil {
 			nc.Close()
 			return

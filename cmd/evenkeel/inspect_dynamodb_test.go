@@ -52,7 +52,7 @@ func plantDynamoDB(t *testing.T, url, name, sharding string) map[string]int64 {
 	text := strings.Repeat("x", 900)
 	var puts []types.WriteRequest
 	flush := func() {
-		for deadline := time.Now().Add(20 * time.Second); len(puts) > 0; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); len(puts) > 0; time.Sleep(20 * time.Millisecond) {
 			_, err := c.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{name: puts}})
 			if err == nil {
 				puts = puts[:0]

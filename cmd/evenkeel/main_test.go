@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 // Commands of these scripts beside testscript's own:
 //
 //	cassandra            sets $CASSANDRA to the address of a real one
-//	port NAME            sets $NAME to 127.0.0.1 and a port that is free
+//	port NAME            sets $NAME to 127.0.0.1 and a port that is free, $NAME_PORT to that
 //	hold NAME            the same, but something listens there
 //	envsubst FILE        replaces ${NAME} in a file
 //	await URL [STATUS]   asks until the answer has the status (200), as its text to stdout
@@ -34,10 +35,13 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 		ts.Setenv("CASSANDRA", ts.Value("t").(func() string)())
 	},
 	"port": func(ts *testscript.TestScript, _ bool, args []string) {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		addr, release, err := loopback.Hold()
 		ts.Check(err)
-		ln.Close()
-		ts.Setenv(args[0], ln.Addr().String())
+		ts.Defer(release)
+		ts.Setenv(args[0], addr)
+		_, port, err := net.SplitHostPort(addr)
+		ts.Check(err)
+		ts.Setenv(args[0]+"_PORT", port)
 	},
 	"hold": func(ts *testscript.TestScript, _ bool, args []string) {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +58,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 		if len(args) > 1 {
 			want = args[1]
 		}
-		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			resp, err := http.Get(args[0])
 			if err != nil {
 				last = err.Error()

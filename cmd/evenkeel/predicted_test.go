@@ -285,7 +285,7 @@ func startDoor(t *testing.T, backend string) (addr string) {
 	signals, end := make(chan os.Signal, 1), make(chan error, 1)
 	go func() { end <- s.serve(context.WithoutCancel(t.Context()), &stdio{io.Discard, io.Discard}, signals) }()
 	t.Cleanup(func() { signals <- syscall.SIGTERM; _ = wait(t, end) }) // its end is tested elsewhere
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if nc, err := net.Dial("tcp", addr); err == nil {
 			nc.Close()
 			return addr

@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 // tour is docs/tour.md under way: what its blocks of language console type, and
@@ -238,13 +240,8 @@ func split(line string) (words []string) {
 
 // serve starts evenkeel serve, on other ports than the document's.
 func (u *tour) serve() {
-	free := func() string {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		u.check(err)
-		defer ln.Close()
-		return ln.Addr().String()
-	}
-	s := &serveCmd{ListenCQL: free(), ListenHTTP: free(), ListenDynamoDB: free(), Data: u.t.TempDir(), Drain: time.Second, LogLevel: "error"}
+	free := loopback.FreeAddr
+	s := &serveCmd{ListenCQL: free(u.t), ListenHTTP: free(u.t), ListenDynamoDB: free(u.t), Data: u.t.TempDir(), Drain: time.Second, LogLevel: "error"}
 	u.cql, u.dynamo = s.ListenCQL, s.ListenDynamoDB
 	signals, ended := make(chan os.Signal, 2), make(chan error, 1)
 	go func() { ended <- s.serve(u.t.Context(), &stdio{io.Discard, io.Discard}, signals) }()
@@ -254,7 +251,7 @@ func (u *tour) serve() {
 			u.t.Error(err)
 		}
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		if resp, err := http.Get("http://" + s.ListenHTTP + "/ready"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
@@ -270,7 +267,7 @@ func (u *tour) serve() {
 	c := gocql.NewCluster(host)
 	_, err = fmt.Sscan(port, &c.Port)
 	u.check(err)
-	c.Timeout, c.ConnectTimeout, c.Consistency = 20*time.Second, 20*time.Second, gocql.One
+	c.Timeout, c.ConnectTimeout, c.Consistency = patience, patience, gocql.One
 	u.sess, err = c.CreateSession()
 	u.check(err)
 	u.t.Cleanup(u.sess.Close)

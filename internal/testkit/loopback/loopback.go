@@ -16,3 +16,6 @@ func FreeAddr(t testing.TB) string {
 	t.Cleanup(release)
 	return addr
 }
+
+// Hold is FreeAddr until release is called, for what is no test.
+func Hold() (addr string, release func(), err error) { return hold() }
