@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/engine/items"
@@ -109,11 +110,36 @@ func start(t testing.TB, change ...func(o *Options)) *tested {
 		c(&o)
 	}
 	var err error
-	if x.Cache, err = New(o); err != nil {
-		t.Fatal(err)
+	for {
+		if x.Cache, err = New(o); err != nil {
+			t.Fatal(err)
+		}
+		if x.apart() {
+			break
+		}
 	}
 	x.do("CreateTable", createT)
 	return x
+}
+
+// apart tells whether the tests' tables, and the items of table Tab, are counted apart:
+// hashes, whose seed is drawn, part 256 tables and 4,096 items at most.
+func (x *tested) apart() bool {
+	tables, slots := make(map[*tableEpoch]bool), make(map[*slot]bool)
+	for _, name := range []string{"Tab", "Uab", "Other"} {
+		tables[x.fence.table(name)] = true
+	}
+	const items = 8
+	for n := range items {
+		key, err := new(attribute.Decoder).Item([]byte(keyOf(n)))
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		var a asked
+		a.item(x.fence, "a", "Tab", key, nil)
+		slots[x.fence.slot(a.hash)] = true
+	}
+	return len(tables) == 3 && len(slots) == items
 }
 
 func (x *tested) as(who, operation, body string) (string, error) {
