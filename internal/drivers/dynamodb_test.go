@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,7 +220,7 @@ func TestKilledDynamoDoor(t *testing.T) {
 		return map[string]types.AttributeValue{"h": &types.AttributeValueMemberS{Value: fmt.Sprint(w)}, "r": &types.AttributeValueMemberS{Value: fmt.Sprint(n)}}
 	}
 	const writers = 6
-	var acknowledged [writers]int
+	var acknowledged [writers]atomic.Int64
 	var running sync.WaitGroup
 	for w := range writers {
 		running.Go(func() {
@@ -227,11 +228,15 @@ func TestKilledDynamoDoor(t *testing.T) {
 				if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &tables[n%2], Item: key(w, n)}); err != nil {
 					return // it has been killed
 				}
-				acknowledged[w] = n + 1
+				acknowledged[w].Add(1)
 			}
 		})
 	}
-	time.Sleep(700 * time.Millisecond)
+	for w := range writers {
+		for acknowledged[w].Load() < 40 && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
 	if err := door.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -242,9 +247,10 @@ func TestKilledDynamoDoor(t *testing.T) {
 		_ = door.Process.Kill()
 		_ = door.Wait()
 	}()
-	for w, count := range acknowledged {
-		if count == 0 {
-			t.Errorf("writer %d has written nothing", w)
+	for w := range writers {
+		count := int(acknowledged[w].Load())
+		if count < 40 {
+			t.Errorf("writer %d has written %d items", w, count)
 		}
 		for n := range count {
 			out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &tables[n%2], Key: key(w, n)})

@@ -127,7 +127,8 @@ func TestCqlsh(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(cqlsh, "--no-color", "--encoding=utf-8", "-f", file, host, port)
+		// Whose machine is busy does not give up.
+		cmd := exec.Command(cqlsh, "--connect-timeout=60", "--request-timeout=60", "--no-color", "--encoding=utf-8", "-f", file, host, port)
 		cmd.Env = append(os.Environ(), "LANG=C.UTF-8", "HOME="+t.TempDir())
 		out, err := cmd.CombinedOutput()
 		// The session makes mistakes on purpose, so cqlsh does not end with 0.

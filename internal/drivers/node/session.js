@@ -15,6 +15,9 @@ async function main() {
     localDataCenter: 'datacenter1',
     policies: { reconnection: new cassandra.policies.reconnection.ConstantReconnectionPolicy(500) },
     pooling: { warmup: true },
+    // Whose machine is busy does not give up.
+    socketOptions: { connectTimeout: 60000, readTimeout: 60000 },
+    protocolOptions: { maxSchemaAgreementWaitSeconds: 60 },
   };
   const client = new cassandra.Client(options);
   await client.connect();

@@ -28,6 +28,8 @@ cluster = Cluster(
     port=port,
     execution_profiles={EXEC_PROFILE_DEFAULT: ExecutionProfile(load_balancing_policy=RoundRobinPolicy(), row_factory=tuple_factory, request_timeout=30)},
     reconnection_policy=ConstantReconnectionPolicy(0.5, max_attempts=None),
+    # Whose machine is busy does not give up: by default it does after two seconds.
+    connect_timeout=60, control_connection_timeout=60, max_schema_agreement_wait=60,
 )
 session = cluster.connect()
 say("protocol", cluster.protocol_version)
