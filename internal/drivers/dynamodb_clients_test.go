@@ -51,7 +51,7 @@ func dynamoSessionsOn(t *testing.T, deployments []deployment, command func(url s
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			kill := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+			kill := time.AfterFunc(hangs, func() { _ = cmd.Process.Kill() })
 			defer kill.Stop()
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("%v\n%s", err, &stderr)

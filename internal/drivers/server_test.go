@@ -179,6 +179,11 @@ func (l *lines) String() string {
 	return l.all.String()
 }
 
+// hangs is when a client is taken for one that does not end. Those that are slow are
+// not: the AWS CLI, which starts a Python for each of its commands, takes a minute where
+// others compute too.
+const hangs = 10 * time.Minute
+
 // transcript runs a session and returns what it prints, its keyspace's name put
 // into general terms. At RESTART the server is restarted, where it can be.
 func transcript(t testing.TB, s server, keyspace string, cmd *exec.Cmd) string {
@@ -196,7 +201,7 @@ func transcript(t testing.TB, s server, keyspace string, cmd *exec.Cmd) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill := time.AfterFunc(4*time.Minute, func() { _ = cmd.Process.Kill() })
+	kill := time.AfterFunc(hangs, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	var text strings.Builder
 	for r := bufio.NewScanner(out); r.Scan(); {
