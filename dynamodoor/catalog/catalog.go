@@ -350,9 +350,13 @@ func (c *Catalog) put(ctx context.Context, e *Entry, condition string, names map
 	return c.call(ctx, "PutItem", request, nil)
 }
 
-// move writes the entry in the place of one in a certain state.
-func (c *Catalog) move(ctx context.Context, e *Entry, from State) error {
-	return c.put(ctx, e, "#s = :s", map[string]string{"#s": "state"}, map[string]any{":s": text{string(from)}})
+// move writes the entry in the place of one in a certain state, of a version.
+func (c *Catalog) move(ctx context.Context, e *Entry, from State, version int64) error {
+	condition, values := "#s = :s AND #v = :v", map[string]any{":s": text{string(from)}, ":v": number(version)}
+	if version == 0 {
+		condition = "#s = :s AND (attribute_not_exists(#v) OR #v = :v)" // entries had none once
+	}
+	return c.put(ctx, e, condition, map[string]string{"#s": "state", "#v": "version"}, values)
 }
 
 // ErrChanged says that an entry is no more what it was.
@@ -361,12 +365,9 @@ var ErrChanged = errors.New("the table's entry in the catalogue was changed")
 // Change writes an active entry anew, if it is still as it was read. The error is
 // ErrChanged where it is not.
 func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
-	condition, values := "#s = :s AND #v = :v", map[string]any{":s": text{string(Active)}, ":v": number(e.Version)}
-	if e.Version == 0 {
-		condition = "#s = :s AND (attribute_not_exists(#v) OR #v = :v)"
-	}
+	version := e.Version
 	e.Version++
-	err := c.put(ctx, &e, condition, map[string]string{"#s": "state", "#v": "version"}, values)
+	err := c.move(ctx, &e, Active, version)
 	if is(err, exception.ConditionalCheckFailed) {
 		return nil, ErrChanged
 	}
@@ -377,28 +378,28 @@ func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
 func (c *Catalog) Activate(ctx context.Context, e *Entry, id string) (*Entry, error) {
 	a := *e
 	a.ID, a.State = id, Active
-	return &a, c.move(ctx, &a, e.State)
+	return &a, c.move(ctx, &a, e.State, e.Version)
 }
 
 // Drop notes that the table is about to be deleted.
 func (c *Catalog) Drop(ctx context.Context, e *Entry) (*Entry, error) {
 	d := *e
 	d.State, d.Started = Dropping, c.now()
-	return &d, c.move(ctx, &d, e.State)
+	return &d, c.move(ctx, &d, e.State, e.Version)
 }
 
 // Keep notes that the table was not deleted after all.
 func (c *Catalog) Keep(ctx context.Context, e *Entry) error {
 	a := *e
 	a.State = Active
-	return c.move(ctx, &a, e.State)
+	return c.move(ctx, &a, e.State, e.Version)
 }
 
 // Bury notes that the physical table is deleted, and keeps the name until Remove.
 func (c *Catalog) Bury(ctx context.Context, e *Entry) error {
 	d := *e
 	d.State, d.Started = Dropped, c.now()
-	return c.move(ctx, &d, e.State)
+	return c.move(ctx, &d, e.State, e.Version)
 }
 
 // Remove removes the entry, if it is still in its state, and of the same table.
@@ -435,7 +436,7 @@ func (c *Catalog) Settle(ctx context.Context, e *Entry, p *Physical) (*Entry, er
 	case e.State == Dropping:
 		a := *e
 		a.State = Active // the physical table was not deleted, and nobody was told that it was
-		return &a, c.move(ctx, &a, Dropping)
+		return &a, c.move(ctx, &a, Dropping, e.Version)
 	}
 	return e, nil
 }

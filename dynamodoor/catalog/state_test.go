@@ -100,3 +100,53 @@ func TestSettlingLooksAtTheTable(t *testing.T) {
 		}
 	}
 }
+
+// Who knows an entry as it was before it was changed does not write it as it was.
+func TestOldEntriesAreNotWritten(t *testing.T) {
+	c, creating := begun(t)
+	old, err := c.Activate(t.Context(), creating, "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := *old
+	next.Filling = map[string]bool{"ix": true}
+	if _, err := c.Change(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Drop(t.Context(), old); !conditional(err) {
+		t.Errorf("an old entry is written: %v", err)
+	}
+	if e, err := c.Get(t.Context(), "Tab"); err != nil || e.State != Active || !e.Filling["ix"] {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// A stream is kept from when its table is deleted, not from an attempt that failed; that
+// of an earlier table of the name stays as it is.
+func TestStreamsAreKeptFromTheLastAttempt(t *testing.T) {
+	at := time.Now()
+	c := New(itemstore.Open(t, items.Options{}), func() time.Time { return at })
+	e, err := c.Begin(t.Context(), Entry{Table: "Tab", Physical: "Tab", Layout: layout(t), Hash: "h", HashType: "S"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err = c.Activate(t.Context(), e, "id"); err != nil {
+		t.Fatal(err)
+	}
+	later := *e
+	later.ID, later.Hash = "other", "x"
+	for range 2 {
+		for _, of := range []*Entry{e, &later} {
+			if err := c.KeepStream(t.Context(), "Tab/stream/1", of); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at = at.Add(20 * time.Hour)
+		if err := c.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.Stream(t.Context(), "Tab/stream/1"); err != nil || s == nil || s.Hash != "h" {
+			t.Errorf("the stream is kept as %+v, %v", s, err)
+		}
+	}
+}

@@ -22,9 +22,9 @@ func isStream(key string) bool { return strings.Contains(key, "/") }
 func (c *Catalog) KeepStream(ctx context.Context, stream string, e *Entry) error {
 	kept := *e
 	kept.Table, kept.State, kept.Started = stream, Dropped, c.now()
-	err := c.put(ctx, &kept, "attribute_not_exists(#t)", map[string]string{"#t": "table"}, nil)
+	err := c.put(ctx, &kept, "attribute_not_exists(#t) OR #i = :i", map[string]string{"#t": "table", "#i": "id"}, map[string]any{":i": text{e.ID}})
 	if is(err, exception.ConditionalCheckFailed) {
-		return nil // of an earlier table of that name, or another attempt
+		return nil // of an earlier table of that name
 	}
 	return err
 }

@@ -18,6 +18,10 @@ func exists(name string) error {
 	return exception.New(exception.ResourceInUse, "Table already exists: %s", name)
 }
 
+func beingChanged(name string) error {
+	return exception.New(exception.ResourceInUse, "table %s is being changed by another request, or was deleted a moment ago; try again", name)
+}
+
 // createTable makes a table: a plain one, or the physical table of a sharded one,
 // with its entry in the catalogue before and after.
 func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(api.Response) error) error {
@@ -245,8 +249,11 @@ func (r *Router) deleteTable(ctx context.Context, q *api.DeleteTable, use func(a
 		r.keepStreams(ctx, e, t)
 	}
 	dropping, err := r.catalog.Drop(ctx, e.Entry)
-	if err != nil {
-		return err
+	switch {
+	case is(err, exception.ConditionalCheckFailed):
+		return beingChanged(e.Table)
+	case err != nil:
+		return doorError(err)
 	}
 	var deleted *api.TableResponse
 	if t != nil {

@@ -471,3 +471,20 @@ func (d *deletes) Answer(ctx context.Context, q api.Request, use func(api.Respon
 		return use(&r)
 	})
 }
+
+// A table that another door is deleting, or has changed since, is not deleted by what is
+// no longer so; the client may try again.
+func TestDeletingATableThatIsBeingDeleted(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", shardedTable)
+	other := again(t, s.store, 1)
+	c := catalog.New(asDoor{s.store}, time.Now)
+	e, err := c.Get(t.Context(), "Tab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Drop(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, other, exception.ResourceInUse, "table Tab is being changed by another request", "DeleteTable", `{"TableName":"Tab"}`)
+}

@@ -135,7 +135,7 @@ func (r *Router) enter(ctx context.Context, e catalog.Entry, physical *schema.Ta
 	written, err := write(context.WithoutCancel(ctx), e)
 	switch {
 	case errors.Is(err, catalog.ErrExists), errors.Is(err, catalog.ErrChanged):
-		return nil, exception.New(exception.ResourceInUse, "table %s is being changed by another request, or was deleted a moment ago; try again", e.Table)
+		return nil, beingChanged(e.Table)
 	case err != nil:
 		return nil, doorError(err)
 	}
