@@ -63,6 +63,7 @@ func (q *BatchExecuteStatement) AppendJSON(dst []byte) []byte {
 type statements struct {
 	input
 	list   []listedStatement
+	n      int // how many there were, of which no more are in list than tell that there are too many
 	listed bool
 	raw    []byte // the list's text
 	token  text
@@ -88,7 +89,7 @@ func (d *Decoder) readStatements(body []byte, name, class string) (*statements, 
 		case r.Name() == name:
 			in.listed = true
 			start := r.Offset()
-			in.list = d.readStatementList(class)
+			in.list, in.n = d.readStatementList(class)
 			in.raw = r.Since(start)
 		case r.Name() == "ReturnConsumedCapacity":
 			in.capacity = readText(r)
@@ -101,13 +102,16 @@ func (d *Decoder) readStatements(body []byte, name, class string) (*statements, 
 	return in, d.end()
 }
 
-func (d *Decoder) readStatementList(class string) []listedStatement {
+func (d *Decoder) readStatementList(class string) (list []listedStatement, n int) {
 	r := &d.reader
-	var list []listedStatement
 	if !attribute.EnterList(r) {
-		return nil
+		return nil, 0
 	}
-	for r.Next() {
+	for ; r.Next(); n++ {
+		if n > MaxTransaction {
+			r.Skip()
+			continue
+		}
 		var s listedStatement
 		if enterElement(r, class) {
 			for r.Next() {
@@ -124,13 +128,13 @@ func (d *Decoder) readStatementList(class string) []listedStatement {
 		}
 		list = append(list, s)
 	}
-	return list
+	return list, n
 }
 
 func (in *statements) check(c *constraints, at string, most int) {
 	c.notNull(in.listed, at)
 	if in.listed {
-		c.length(len(in.list), 1, most, func() string { return shape(len(in.list)) }, at)
+		c.length(in.n, 1, most, func() string { return shape(in.n) }, at)
 	}
 	for i := range in.list {
 		in.list[i].check(c, at+"."+strconv.Itoa(i+1)+".member.")

@@ -110,10 +110,15 @@ type batchGet struct {
 	raw  []byte
 }
 
+// readBatchGets reads the tables, and one more than there may be of their keys.
 func (d *Decoder) readBatchGets() []batchGet {
 	r := &d.reader
 	var tables []batchGet
 	for r.Next() {
+		if len(tables) > MaxBatchGet {
+			r.Skip()
+			continue
+		}
 		t := batchGet{}
 		t.table = text{r.Name(), true}
 		r.Peek()
@@ -145,6 +150,10 @@ func (d *Decoder) readKeys() []attribute.Item {
 	}
 	keys := []attribute.Item{}
 	for r.Next() {
+		if len(keys) > MaxBatchGet {
+			r.Skip()
+			continue
+		}
 		switch r.Peek() {
 		case jsontext.Object, jsontext.Array, jsontext.Null, jsontext.Invalid:
 			keys = append(keys, d.attribute.ReadItem(r))

@@ -46,7 +46,13 @@ func (q *BatchWriteItem) Decode(d *Decoder, body []byte) error {
 				r.Skip()
 			} else if attribute.EnterMap(r, "java.util.List<"+structurePrefix+"WriteRequest>") {
 				for r.Next() {
-					tables = append(tables, batchWrites{r.Name(), d.readBatchWrites()})
+					if len(tables) > MaxBatchWrite {
+						r.Skip()
+						continue
+					}
+					t := batchWrites{table: r.Name()}
+					t.writes, t.n = d.readBatchWrites()
+					tables = append(tables, t)
 				}
 			}
 		case "ReturnConsumedCapacity":
@@ -92,10 +98,12 @@ func (q *BatchWriteItem) Decode(d *Decoder, body []byte) error {
 	return nil
 }
 
-// batchWrites is a table's WriteRequests as they came.
+// batchWrites is a table's WriteRequests as they came: n, of which no more are kept than
+// tell that there are too many.
 type batchWrites struct {
 	table  string
 	writes []batchWrite
+	n      int
 }
 
 // batchWrite is a WriteRequest as it came.
@@ -104,22 +112,25 @@ type batchWrite struct {
 	item, key   attribute.Item
 }
 
-func (d *Decoder) readBatchWrites() []batchWrite {
+func (d *Decoder) readBatchWrites() (writes []batchWrite, n int) {
 	r := &d.reader
-	var writes []batchWrite
 	switch r.Peek() {
 	case jsontext.Array, jsontext.Object, jsontext.Invalid:
 	case jsontext.Null:
 		r.Null()
-		return nil
+		return nil, 0
 	default:
 		attribute.NotParameterized(r)
-		return nil
+		return nil, 0
 	}
 	if !attribute.EnterList(r) {
-		return nil
+		return nil, 0
 	}
-	for r.Next() {
+	for ; r.Next(); n++ {
+		if n > MaxBatchWrite {
+			r.Skip()
+			continue
+		}
 		var w batchWrite
 		if enterElement(r, "WriteRequest") {
 			for r.Next() {
@@ -139,7 +150,7 @@ func (d *Decoder) readBatchWrites() []batchWrite {
 		}
 		writes = append(writes, w)
 	}
-	return writes
+	return writes, n
 }
 
 // readOnly reads a structure that has one member, a map of values.
@@ -159,7 +170,7 @@ func (d *Decoder) readOnly(structure, member string, to *attribute.Item) {
 
 func (t *batchWrites) check(c *constraints) {
 	c.tableKey(t.table, "requestItems")
-	if n := len(t.writes); n < 1 || n > MaxBatchWrite {
+	if n := t.n; n < 1 || n > MaxBatchWrite {
 		c.violated(quoted("{"+t.table+"="+shape(n)+"}"), "requestItems", "Map value must satisfy constraint: "+
 			"[Member must have length less than or equal to 25, Member must have length greater than or equal to 1]")
 		return

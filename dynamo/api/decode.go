@@ -210,7 +210,8 @@ func (q *BatchWriteItem) DecodeResponse(d *Decoder, body []byte) (Response, erro
 		case "UnprocessedItems":
 			object(r, func(r *jsontext.Reader, table string) {
 				t := BatchWriteTable{Table: table}
-				for _, w := range d.readBatchWrites() {
+				writes, _ := d.readBatchWrites()
+				for _, w := range writes {
 					write, err := w.convert()
 					if err != nil && wrong == nil {
 						wrong = err

@@ -65,7 +65,11 @@ func readTexts(r *jsontext.Reader) []text {
 	}
 	out := []text{}
 	for r.Next() {
-		out = append(out, readText(r))
+		if len(out) < maxListed {
+			out = append(out, readText(r))
+		} else {
+			r.Skip()
+		}
 	}
 	return out
 }

@@ -137,6 +137,10 @@ func (d *Decoder) readTable(body []byte, in *tableInput) error {
 	return d.end()
 }
 
+// maxListed is how many elements of a list are kept: no list of names, or in an
+// operation on tables, may have as many, and so what is beyond changes nothing.
+const maxListed = 1000
+
 // readList reads a list, which is not nil.
 func readList[T any](r *jsontext.Reader, element func() T) []T {
 	if !attribute.EnterList(r) {
@@ -144,7 +148,11 @@ func readList[T any](r *jsontext.Reader, element func() T) []T {
 	}
 	out := []T{}
 	for r.Next() {
-		out = append(out, element())
+		if len(out) < maxListed {
+			out = append(out, element())
+		} else {
+			r.Skip()
+		}
 	}
 	return out
 }

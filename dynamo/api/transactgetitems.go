@@ -38,14 +38,14 @@ func (q *TransactGetItems) Decode(d *Decoder, body []byte) error {
 	}
 	var capacity text
 	var gets []transactGet
-	listed := false
+	listed, n := false, 0
 	for r.Next() {
 		switch {
 		case r.Peek() == jsontext.Null:
 			r.Skip()
 		case r.Name() == "TransactItems":
 			listed = true
-			gets = d.readTransactGets()
+			gets, n = d.readTransactGets()
 		case r.Name() == "ReturnConsumedCapacity":
 			capacity = readText(r)
 		default:
@@ -58,7 +58,7 @@ func (q *TransactGetItems) Decode(d *Decoder, body []byte) error {
 	in := input{capacity: capacity}
 	var c constraints
 	c.capacity(&in)
-	c.transactItems(listed, len(gets))
+	c.transactItems(listed, n)
 	for i := range gets {
 		at := "transactItems." + strconv.Itoa(i+1) + ".member.get"
 		c.notNull(gets[i].given, at)
@@ -96,13 +96,18 @@ type transactGet struct {
 
 const transactGetParameters = pTableName | pKey | pProjectionExpression | pExpressionAttributeNames
 
-func (d *Decoder) readTransactGets() []transactGet {
+// readTransactGets reads n gets, of which it keeps no more than tell that there are too
+// many.
+func (d *Decoder) readTransactGets() (gets []transactGet, n int) {
 	r := &d.reader
-	var gets []transactGet
 	if !attribute.EnterList(r) {
-		return nil
+		return nil, 0
 	}
-	for r.Next() {
+	for ; r.Next(); n++ {
+		if n > MaxTransaction {
+			r.Skip()
+			continue
+		}
 		var g transactGet
 		if enterElement(r, "TransactGetItem") {
 			for r.Next() {
@@ -116,7 +121,7 @@ func (d *Decoder) readTransactGets() []transactGet {
 		}
 		gets = append(gets, g)
 	}
-	return gets
+	return gets, n
 }
 
 // readMembers reads the members of a structure that was entered.

@@ -56,7 +56,7 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 	var in input
 	var token text
 	var actions []transactAction
-	listed := false
+	listed, n := false, 0
 	for r.Next() {
 		switch {
 		case r.Peek() == jsontext.Null:
@@ -64,7 +64,7 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 		case r.Name() == "TransactItems":
 			listed = true
 			start := r.Offset()
-			actions = d.readTransactActions()
+			actions, n = d.readTransactActions()
 			sum := sha256.Sum256(r.Since(start))
 			q.Digest = binary.BigEndian.Uint64(sum[:])
 		case r.Name() == "ClientRequestToken":
@@ -86,7 +86,7 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 	}
 	c.capacity(&in)
 	c.metrics(&in)
-	c.transactItems(listed, len(actions))
+	c.transactItems(listed, n)
 	for i := range actions {
 		actions[i].check(&c, "transactItems."+strconv.Itoa(i+1)+".member.")
 	}
@@ -136,13 +136,18 @@ var transactMembers = [...]struct {
 
 const transactParameters = pTableName | pConditionExpression | pExpressionAttributeNames | pExpressionAttributeValues | pReturnOnFailure
 
-func (d *Decoder) readTransactActions() []transactAction {
+// readTransactActions reads n actions, of which it keeps no more than tell that there
+// are too many.
+func (d *Decoder) readTransactActions() (actions []transactAction, n int) {
 	r := &d.reader
-	var actions []transactAction
 	if !attribute.EnterList(r) {
-		return nil
+		return nil, 0
 	}
-	for r.Next() {
+	for ; r.Next(); n++ {
+		if n > MaxTransaction {
+			r.Skip()
+			continue
+		}
 		var a transactAction
 		if enterElement(r, "TransactWriteItem") {
 			for r.Next() {
@@ -151,7 +156,7 @@ func (d *Decoder) readTransactActions() []transactAction {
 		}
 		actions = append(actions, a)
 	}
-	return actions
+	return actions, n
 }
 
 func (d *Decoder) readTransactMember(a *transactAction) {
