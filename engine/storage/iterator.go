@@ -90,6 +90,7 @@ type Iterator struct {
 	all     []interval // the slices
 	clipped []interval // of the first partition
 	first   []byte     // which is that of this prefix; nil: whichever is read first
+	behind  bool       // and is read behind its static row
 	slices  []interval // of this one
 
 	state   state
@@ -247,7 +248,7 @@ func (it *Iterator) enter() bool {
 		it.valid = it.pebble.Next()
 	}
 	if it.valid && bytes.HasPrefix(it.pebble.Key(), it.prefix) && it.pebble.Key()[n] == kindStatic {
-		if it.query.Static {
+		if it.query.Static && !(it.behind && bytes.Equal(it.first, it.prefix)) {
 			it.static.value = append(it.static.value[:0], it.pebble.Value()...)
 			var err error
 			if it.hasStat, err = it.static.load(it.table, it.query, it.dels.partition.Timestamp); err != nil {

@@ -57,8 +57,9 @@ func (t *Table) Between(from, to []byte, q *Query) *Iterator {
 	it := &Iterator{table: t, query: q, all: allRows, clipped: allRows}
 	lower, clustering := t.partitionAt(from)
 	if clustering != nil {
-		// Deletions come first in a partition, and count for the rows behind.
-		it.clipped, it.first = []interval{{clustering, []byte{after}}}, lower
+		// Deletions and the static row come first in a partition. The former count for the
+		// rows behind; the latter is before the position.
+		it.clipped, it.first, it.behind = []interval{{clustering, []byte{after}}}, lower, true
 	}
 	upper := appendTableEnd(nil, &t.spec.ID)
 	if to != nil {

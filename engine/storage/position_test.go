@@ -114,3 +114,36 @@ func TestScanGoesOnWithoutItsPartition(t *testing.T) {
 		t.Fatalf("the row of the next partition is not read: %v", it.Err())
 	}
 }
+
+// A static row is where its partition begins: it is not between two positions of which
+// the first is in the midst of that.
+func TestStaticBetween(t *testing.T) {
+	db := openTest(t)
+	table := mustTable(t, db, modelSpec)
+	b := db.NewBatch()
+	defer b.Release()
+	for _, p := range []int{1, 2} {
+		f := fact{kind: isCell, partition: p, static: true, column: 2, value: "s", timestamp: 1}
+		f.write(b, table)
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		clustering [][]byte
+		want       int
+	}{{nil, 2}, {[][]byte{i32(0)}, 1}} {
+		from, _, err := table.AppendPosition(nil, modelTokens[1], []byte(modelKeys[1]), c.clustering)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &Query{Now: 1000, Static: true, All: true}
+		it, n := table.Between(from, nil, q), 0
+		for it.NextPartition() {
+			n++
+		}
+		if err := cmp.Or(it.Err(), it.Close()); err != nil || n != c.want {
+			t.Errorf("from %x: %d partitions, not %d: %v", from, n, c.want, err)
+		}
+	}
+}
