@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // slow is a store that takes a while for what clients execute, and counts.
 type slow struct {
 	store.Store
+	takes atomic.Int64 // nanoseconds
 
 	mu         sync.Mutex
 	now        int // executions in flight
@@ -35,7 +37,19 @@ func (s *slow) Open(ctx context.Context, o store.LinkOptions) (store.Link, error
 	return slowLink{l, s}, nil
 }
 
-func (s *slow) reset() { s.count(-s.now); s.most, s.sent = 0, 0 }
+// reset begins to count anew, when what was read ahead for nothing has come.
+func (s *slow) reset() {
+	for {
+		s.mu.Lock()
+		if s.now == 0 {
+			s.most, s.sent = 0, 0
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+}
 
 func (s *slow) count(n int) {
 	s.mu.Lock()
@@ -58,7 +72,7 @@ func (l slowLink) Send(req wire.Message, reply func(wire.Message)) {
 	l.s.count(1)
 	l.Link.Send(req, func(resp wire.Message) {
 		resp.Body = append([]byte{}, resp.Body...)
-		time.AfterFunc(2*time.Millisecond, func() {
+		time.AfterFunc(time.Duration(l.s.takes.Load()), func() {
 			l.s.count(-1)
 			reply(resp)
 		})
@@ -93,10 +107,13 @@ func TestScansReadAhead(t *testing.T) {
 	} {
 		s.must(c, test.text) // what a row takes is known afterwards
 		st.reset()
+		// Far more than a busy machine takes between two requests.
+		st.takes.Store(int64(50 * time.Millisecond))
 		a, err := c.Query(difftest.Request{Query: test.text, PageSize: test.page})
 		if err != nil || len(a.Rows) != test.rows {
 			t.Fatalf("%s: %d rows, %v", test.text, len(a.Rows), err)
 		}
+		st.takes.Store(0)
 		if st.most < 3 || st.most > 32 {
 			t.Errorf("%s: up to %d requests were in flight", test.text, st.most)
 		}

@@ -1,16 +1,18 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net"
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
@@ -45,6 +47,45 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// measured is a store at each of whose answers the heap is measured: a look now and
+// then might miss when it is the largest.
+type measured struct {
+	store.Store
+	peak peak
+}
+
+type peak struct {
+	mu   sync.Mutex
+	most uint64
+}
+
+func (p *peak) look() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = max(p.most, heap())
+}
+
+func (m *measured) MaxVersion(ctx context.Context) (wire.Version, error) {
+	return m.Store.(store.Versioned).MaxVersion(ctx)
+}
+
+func (m *measured) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := m.Store.Open(ctx, o)
+	return measuredLink{l, &m.peak}, err
+}
+
+type measuredLink struct {
+	store.Link
+	peak *peak
+}
+
+func (l measuredLink) Send(req wire.Message, reply func(wire.Message)) {
+	l.Link.Send(req, func(resp wire.Message) {
+		reply(resp)
+		l.peak.look()
+	})
+}
+
 // TestLargeRows reads pages of large rows and measures what the door holds of them.
 func TestLargeRows(t *testing.T) {
 	const (
@@ -54,7 +95,8 @@ func TestLargeRows(t *testing.T) {
 		limit = 64 << 20
 	)
 	read := func(held int) (most uint64) {
-		s := newScene(t, embedded(t))
+		st := &measured{Store: embedded(t)}
+		s := newScene(t, st)
 		s.router.held = held
 		s.must(s.v5, "CREATE TABLE "+s.keyspace+".large (p int, c int, v blob, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '16'}")
 		c := plainClient(t, serveDoor(t, s.store, s.router))
@@ -65,11 +107,10 @@ func TestLargeRows(t *testing.T) {
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(10)) // what is held, not what was
 		stop, stopped := make(chan struct{}), make(chan struct{})
-		var peak atomic.Uint64
 		go func() {
 			defer close(stopped)
 			for {
-				peak.Store(max(peak.Load(), heap()))
+				st.peak.look()
 				select {
 				case <-stop:
 					return
@@ -79,7 +120,9 @@ func TestLargeRows(t *testing.T) {
 		}()
 		debug.FreeOSMemory()
 		before := heap()
-		peak.Store(before)
+		st.peak.mu.Lock()
+		st.peak.most = before
+		st.peak.mu.Unlock()
 		q := wire.Query{Text: []byte("SELECT c, v FROM " + s.keyspace + ".large WHERE p = 1"), Params: wire.Params{Consistency: wire.One}}
 		q.Params.SetPageSize(page)
 		for next := 0; ; {
@@ -105,7 +148,7 @@ func TestLargeRows(t *testing.T) {
 		}
 		close(stop)
 		<-stopped
-		return peak.Load() - before
+		return st.peak.most - before
 	}
 	bounded, free := read(maxHeld), read(math.MaxInt)
 	t.Logf("%d MiB at most; without a bound %d MiB", bounded>>20, free>>20)
