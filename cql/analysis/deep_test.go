@@ -23,15 +23,19 @@ func TestNestedCallsAreLinear(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		begin := time.Now()
-		a, err := Analyze(stmt, s, keyspace)
-		if took := time.Since(begin); took > 2*time.Second {
-			t.Errorf("%s took %v", name, took)
-		}
-		if err == nil {
-			if w, ok := a.(*Write); ok {
-				_, _ = w.Bind(&eval.Env{})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if a, err := Analyze(stmt, s, keyspace); err == nil {
+				if w, ok := a.(*Write); ok {
+					_, _ = w.Bind(&eval.Env{})
+				}
 			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(2 * time.Minute): // what takes microseconds would take 2³⁰ times as many
+			t.Fatalf("%s does not end", name)
 		}
 	}
 }

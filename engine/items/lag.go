@@ -34,7 +34,10 @@ type lag struct {
 
 // take takes a view, and lets go of those that no read will want.
 func (l *lag) take(db *pebble.DB) {
-	v := &view{at: l.clock(), snapshot: db.NewSnapshot(), users: 1}
+	// In this order: a view that were dated before what it has would be old enough too
+	// soon.
+	snapshot := db.NewSnapshot()
+	v := &view{at: l.clock(), snapshot: snapshot, users: 1}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.views = append(l.views, v)

@@ -99,9 +99,9 @@ func (o *opened) fails(t testing.TB, kind exception.Kind, operation, body string
 // await waits until f is true.
 func await(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !f(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not after 20 s: %s", what)
+			t.Fatalf("not after a minute: %s", what)
 		}
 	}
 }

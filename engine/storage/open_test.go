@@ -249,7 +249,7 @@ func TestPeriodic(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Release()
-	for deadline := time.Now().Add(5 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		crashed, err := Open("d", Options{FS: fs.CrashClone(vfs.CrashCloneCfg{})})
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // TestWatchdog says that what is guarded ends when the pipe to the watchdog
@@ -24,13 +23,9 @@ func TestWatchdog(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Guard(guarded.Process.Pid)
-	begun := time.Now()
-	w.Close()
+	w.Close() // else it ends by itself after ten minutes, and not like that
 	if err := guarded.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the guarded process ended with %v, not killed", err)
-	}
-	if d := time.Since(begun); d > 30*time.Second {
-		t.Errorf("it took %v", d)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the directory is still there: %v", err)
