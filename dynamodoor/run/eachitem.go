@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	segments  = 4               // of a table that is read whole, at once
-	tellEvery = 2 * time.Second // how far that is
+	tellEvery = 2 * time.Second // how far the reading of a whole table is
 	patience  = time.Hour       // with a store that throttles it
 )
 
@@ -39,8 +38,8 @@ func (r *Router) eachItem(ctx context.Context, table, doing string, scan func(se
 		}
 	}()
 	group, all := errgroup.WithContext(ctx)
-	for segment := range segments {
-		group.Go(func() error { return r.eachOf(all, scan(segment, segments), &count, visit) })
+	for segment := range r.fanout {
+		group.Go(func() error { return r.eachOf(all, scan(segment, r.fanout), &count, visit) })
 	}
 	err := group.Wait()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
