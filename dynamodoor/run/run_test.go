@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -438,29 +439,31 @@ func TestOneCreates(t *testing.T) {
 // An index that is added to a sharded table is read when it is filled, and not
 // before.
 func TestIndexOfShardedTable(t *testing.T) {
-	s := start(t, 1)
-	must(t, s, "CreateTable", create(5))
-	fill(t, s, 200, "same")
-	must(t, s, "UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 1)
+		must(t, s, "CreateTable", create(5))
+		fill(t, s, 200, "same")
+		must(t, s, "UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],
 		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}}]}`)
-	const query = `{"TableName":"Tab","IndexName":"by-x","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"same"}}}`
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		m, err := do(s, "Query", query)
-		if err == nil {
-			rs := sorts(m)
-			slices.Sort(rs)
-			if len(slices.Compact(rs)) != 200 || strings.Contains(fmt.Sprint(m), "evenkeel") || !strings.Contains(fmt.Sprint(m), "121212") {
-				t.Errorf("%d entries: %v", len(rs), m)
+		const query = `{"TableName":"Tab","IndexName":"by-x","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"same"}}}`
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			m, err := do(s, "Query", query)
+			if err == nil {
+				rs := sorts(m)
+				slices.Sort(rs)
+				if len(slices.Compact(rs)) != 200 || strings.Contains(fmt.Sprint(m), "evenkeel") || !strings.Contains(fmt.Sprint(m), "121212") {
+					t.Errorf("%d entries: %v", len(rs), m)
+				}
+				break
 			}
-			break
+			if !strings.Contains(err.Error(), "backfilling") || time.Now().After(deadline) {
+				t.Fatal(err)
+			}
 		}
-		if !strings.Contains(err.Error(), "backfilling") || time.Now().After(deadline) {
-			t.Fatal(err)
+		if m := must(t, s, "DescribeTable", `{"TableName":"Tab"}`); strings.Contains(fmt.Sprint(m), "evenkeel.") || !strings.Contains(fmt.Sprint(m), "KEYS_ONLY") {
+			t.Errorf("%v", m)
 		}
-	}
-	if m := must(t, s, "DescribeTable", `{"TableName":"Tab"}`); strings.Contains(fmt.Sprint(m), "evenkeel.") || !strings.Contains(fmt.Sprint(m), "KEYS_ONLY") {
-		t.Errorf("%v", m)
-	}
+	})
 }
 
 // An empty key attribute is what is wrong with a whole transaction, not a reason for
