@@ -42,10 +42,10 @@ var Limited = sync.OnceValue(func() map[string]*schema.Keyspace {
 // long here.
 func keyspacesRows(t *schema.Table, s *schema.Schema) []Row {
 	rows := schemaRows(t.Name, s)
+	if t.Name != "tables" {
+		return rows
+	}
 	for _, r := range rows {
-		if t.Name != "tables" {
-			break
-		}
 		for name := range r {
 			if t.Columns[name] == nil {
 				delete(r, name)
