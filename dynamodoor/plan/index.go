@@ -119,19 +119,20 @@ func SameIndex(layout *shard.Layout, single bool, value string) bool {
 	return err == nil && l.Equal(&shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column}) && single == (keys == singleKey)
 }
 
-// Unfilled returns, of an item that has no shard in one of the indexes that are being
-// filled, the update of it that sets them all if there is the item, and its logical
+// Unfilled returns, of an item that has no shard, or another, in one of the indexes that
+// are being filled, the update of it that sets them all if there is the item, and its logical
 // key; nil of others.
 func (t *Table) Unfilled(physical attribute.Item) (q *api.UpdateItem, logical attribute.Item, err error) {
+	if logical, err = t.logicalKey(physical); err != nil {
+		return nil, nil, err
+	}
 	lacks := false
 	for i := range t.indexes {
-		lacks = lacks || t.indexes[i].filling && !physical.Has(t.indexes[i].attribute())
+		has, _ := physical.Get(t.indexes[i].attribute())
+		lacks = lacks || t.indexes[i].filling && !has.Equal(attribute.Int(int64(t.shardIn(&t.indexes[i], logical))))
 	}
 	if !lacks {
 		return nil, nil, nil
-	}
-	if logical, err = t.logicalKey(physical); err != nil {
-		return nil, nil, err
 	}
 	names := t.keyNames()
 	var b expression.Builder

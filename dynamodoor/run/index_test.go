@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -304,6 +305,33 @@ func TestATableThatIsReplacedWhileAnIndexIsFilled(t *testing.T) {
 		fails(t, r, exception.ResourceNotFound, "Tab not found", "TagResource", declareIndex)
 		if m := jsonOf(t, must(t, r, "Scan", `{"TableName":"Tab"}`)); strings.Contains(m, "evenkeel.") {
 			t.Errorf("%d items of another table show %.200s", strings.Count(m, "evenkeel."), m)
+		}
+	})
+}
+
+// A shard that an item has from elsewhere, such as from a time when the catalogue was
+// another, is not taken for its own.
+func TestItemsWithAnotherShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 4)
+		must(t, s, "CreateTable", plainTable+"}")
+		for i, shard := range []string{`{"N":"9"}`, `{"S":"z"}`, `{"N":"1"}`, `{"N":"2"}`, `{"N":"3"}`, `{"N":"4"}`} {
+			must(t, s.store, "PutItem", strings.Replace(putTab("k", fmt.Sprint(i)), `"Item":{`, `"Item":{"evenkeel.s.by-x":`+shard+`,`, 1))
+		}
+		must(t, s, "TagResource", declareIndex)
+		must(t, s, "UpdateTable", createIndex)
+		whenActive(t, s)
+		var all []string
+		for start, pages := "", 0; pages < 10; pages++ {
+			m := must(t, s, "Query", fmt.Sprintf(queryIndex, `,"Limit":1`+start))
+			all = append(all, sorts(m)...)
+			if m["LastEvaluatedKey"] == nil {
+				break
+			}
+			start = `,"ExclusiveStartKey":` + jsonOf(t, m["LastEvaluatedKey"])
+		}
+		if slices.Sort(all); !slices.Equal(all, []string{"0", "1", "2", "3", "4", "5"}) {
+			t.Errorf("the index has %v", all)
 		}
 	})
 }
