@@ -21,6 +21,9 @@ import (
 func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, name, value string, use func(api.Response) error) error {
 	a, err := plan.ParseAdoption(name, value)
 	switch {
+	case e != nil && e.Layout == nil && err == nil:
+		return r.toldOf(ctx, name, exception.Invalid("table %s has sharded indexes, or tags that declare some, and an adopted table has none: items have their shards in them; "+
+			"copy the items into a table without these tags, and adopt that", name))
 	case e != nil && e.Suffix == nil:
 		return r.toldOf(ctx, name, plan.Settled(name))
 	case err != nil:

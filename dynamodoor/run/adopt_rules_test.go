@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -271,4 +272,14 @@ func TestLeavingATableThatIsAnother(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
+}
+
+// A table with a sharded index is not adopted, and the error says why.
+func TestAdoptionOfATableWithShardedIndexes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, 1)
+		byHand(t, s, 3, calculated(3))
+		must(t, s, "TagResource", declareIndex)
+		fails(t, s, exception.Validation, "has sharded indexes, or tags that declare some", "TagResource", tagWith("adopt=suffix shards=3"))
+	})
 }

@@ -60,6 +60,9 @@ func (r *Router) find(ctx context.Context, s *plan.Search) error {
 	group.SetLimit(r.fanout)
 	var mu sync.Mutex // held by one answer at a time
 	for get := range s.Gets() {
+		if ctx.Err() != nil {
+			break // one has failed
+		}
 		group.Go(func() error {
 			return retried(ctx, until, func() error {
 				err := r.backend.Answer(ctx, get, func(a api.Response) error {
