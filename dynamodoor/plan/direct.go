@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -16,8 +17,8 @@ type Direct struct {
 
 	// answer makes the store's answer the client's, in place.
 	answer func(api.Response) error
-	// of is the sharded table of a part of the request, nil of a plain one's; nil
-	// where errors have no items.
+	// of is the sharded table of a part of the request, nil of a plain one's; it is nil
+	// itself where errors should have no items.
 	of func(part int) *Table
 }
 
@@ -43,16 +44,19 @@ func visibleError(err error, of func(part int) *Table) error {
 	}
 	visible := *e
 	visible.Raw = nil
-	if of == nil {
-		of = func(int) *Table { return nil }
+	show := func(part int, item attribute.Encoded) attribute.Encoded {
+		if of == nil {
+			return Strip(item)
+		}
+		return of(part).showCopy(item)
 	}
 	if len(e.Item) > 0 {
-		visible.Item = of(0).showCopy(e.Item)
+		visible.Item = show(0, e.Item)
 	}
 	visible.Reasons = append([]exception.CancellationReason(nil), e.Reasons...)
 	for i := range visible.Reasons {
 		if item := visible.Reasons[i].Item; len(item) > 0 {
-			visible.Reasons[i].Item = of(i).showCopy(item)
+			visible.Reasons[i].Item = show(i, item)
 		}
 	}
 	return &visible

@@ -81,7 +81,11 @@ func (t *Table) streamRecord(d *attribute.Decoder, keys attribute.Item, r api.St
 		if *image == nil {
 			continue
 		}
-		*image = t.showCopy(*image)
+		if t == nil {
+			*image = Strip(*image)
+		} else {
+			*image = t.showCopy(*image)
+		}
 		item, err := d.Item(*image)
 		if err != nil {
 			return r, err

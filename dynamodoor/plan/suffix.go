@@ -60,10 +60,13 @@ func (t *Table) readsHash() error {
 		"and the store would compare or copy that; attribute_exists and attribute_not_exists are possible", t.hash.Name, t.Logical.Name)
 }
 
-// show makes an item of the table the client's, in its own memory. Of no table it
-// hides what is hidden everywhere.
+// show makes an item of the table the client's, in its own memory. The table may be nil:
+// an item of a plain one is as it is.
 func (t *Table) show(item attribute.Encoded) attribute.Encoded {
-	if t == nil || t.suffix == nil {
+	switch {
+	case t == nil:
+		return item
+	case t.suffix == nil:
 		return stripInPlace(item)
 	}
 	item, _ = t.cutInPlace(item)
@@ -72,7 +75,7 @@ func (t *Table) show(item attribute.Encoded) attribute.Encoded {
 
 // showCopy is show, for items that are not to be changed.
 func (t *Table) showCopy(item attribute.Encoded) attribute.Encoded {
-	if t == nil || t.suffix == nil {
+	if t != nil && t.suffix == nil {
 		return Strip(item)
 	}
 	return t.show(slices.Clone(item))

@@ -195,3 +195,22 @@ func TestHiddenNamesAreRefused(t *testing.T) {
 		t.Errorf("%v", m)
 	}
 }
+
+// Items of plain tables are shown as they are, beside those of sharded ones too.
+func TestPlainItemsAreShownWhole(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", create(5))
+	must(t, s, "CreateTable", otherTab(plainTable)+"}")
+	own := strings.Replace(otherTab(itemOfTab), `"x"`, `"evenkeel.own"`, 1)
+	must(t, s, "PutItem", own)
+	must(t, s, "PutItem", itemOfTab)
+	m := must(t, s, "TransactGetItems", `{"TransactItems":[{"Get":`+keyOfTab+`},{"Get":`+otherTab(keyOfTab)+`}]}`)
+	if got := jsonOf(t, m["Responses"]); got != `[{"Item":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"y"}}},{"Item":{"evenkeel.own":{"S":"y"},"h":{"S":"a"},"r":{"S":"1"}}}]` {
+		t.Error(got)
+	}
+	check := `{"ConditionCheck":%s,"ConditionExpression":"attribute_not_exists(h)","ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}`
+	_, err := do(s, "TransactWriteItems", `{"TransactItems":[`+fmt.Sprintf(check, strings.TrimSuffix(keyOfTab, "}"))+`,`+fmt.Sprintf(check, strings.TrimSuffix(otherTab(keyOfTab), "}"))+`]}`)
+	if e := exception.Of(err); e.Kind != exception.TransactionCanceled || strings.Contains(string(e.Reasons[0].Item), "evenkeel.") || !strings.Contains(string(e.Reasons[1].Item), "evenkeel.own") {
+		t.Errorf("%v %+s", err, e.Reasons)
+	}
+}
