@@ -137,7 +137,7 @@ func (t *table) statics() (all storage.ColumnSet) {
 }
 
 func useOf(u capacity.Usage) system.Use {
-	return system.Use{Units: u.Units, UnitsTotal: u.UnitsTotal, Throttled: u.Refused, ThrottledTotal: u.RefusedTotal}
+	return system.Use{Units: u.Units, UnitsTotal: u.UnitsTotal, Throttled: u.Refused, ThrottledTotal: u.RefusedTotal, ThrottledOwnTotal: u.RefusedOwnTotal}
 }
 
 // keyTexts are the values of a serialized partition key as text; nil for what is

@@ -50,7 +50,7 @@ func cqlPartitions(t *schema.Table, partitions []live.Partition) *api.Partitions
 }
 
 func usedOf(u live.PartitionUse) api.PartitionUse {
-	return api.PartitionUse{Units: u.Units, Throttled: u.Throttled, UnitsTotal: u.UnitsTotal, ThrottledTotal: u.ThrottledTotal}
+	return api.PartitionUse{Units: u.Units, Throttled: u.Throttled, UnitsTotal: u.UnitsTotal, ThrottledTotal: u.ThrottledTotal, ThrottledOwnTotal: u.ThrottledOwnTotal}
 }
 
 // cqlKey is a key, and the clustering of a row as far as it is known, as DynamoDB JSON

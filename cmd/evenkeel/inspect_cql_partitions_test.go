@@ -36,7 +36,7 @@ func TestCQLPartitions(t *testing.T) {
 	one := live.Partition{Number: 1, Mode: "PAY_PER_REQUEST", MaxRead: 3000, MaxWrite: 1000, SplitAfter: -time.Second, Share: 0.5, Keys: []live.PartitionKey{{Values: []string{`x "y"`, "-7", "0x00ff"}, Units: 2, Throttled: 3}}, KeyCount: 9, More: true}
 	two := live.Partition{
 		Number: 2, From: &from, FromKey: []string{"x", "1", "0x", "4"}, FromClustering: []string{"2020-07-09T00:00:00.000Z"},
-		Keys: []live.PartitionKey{{Values: []string{"x", "1", "0x", "4"}}, {Values: []string{"other", "2", "0x0a", "12"}}}, Write: live.PartitionUse{ThrottledTotal: 1},
+		Keys: []live.PartitionKey{{Values: []string{"x", "1", "0x", "4"}}, {Values: []string{"other", "2", "0x0a", "12"}}}, Write: live.PartitionUse{ThrottledTotal: 1501, ThrottledOwnTotal: 1},
 	}
 	r := cqlPartitions(table, []live.Partition{one, two, {Number: 3, From: &least}})
 	text, err := json.Marshal(r)
@@ -60,7 +60,8 @@ func TestCQLPartitions(t *testing.T) {
 		`     1  start                 50.0%                   0                   0  x "y" -7 AP8= (3), and at least 8 more`,
 		`     2  4611686018427387904    part                   0                   0  x 1  shard 4, other 2 Cg== shard 12`,
 		"        from x 1  2020-07-09T00:00:00.000Z shard 4 on",
-		"1 partition has throttled and has several keys, which share its units until a split comes between them; warm throughput gives more partitions in advance\n",
+		"1 partition has throttled and has several keys, which share its units until a split comes between them; warm throughput gives more partitions in advance\n" +
+			"1,500 requests were throttled for a limit of the whole table or the account, which no split raises\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &b)

@@ -59,7 +59,6 @@ func partitionsText(out io.Writer, r *api.PartitionsResponse, cql bool) {
 		place, width = "from token", 20
 	}
 	fmt.Fprintf(out, "  %4s  %-*s %6s  %18s  %18s  %s\n", "", width, place, "share", "write units/s", "read units/s", "partition keys (throttled in the last 10 to 20 s)")
-	shared := 0
 	shown, idle := inspection.Shown(r)
 	for _, p := range shown {
 		from, share := "start", fmt.Sprintf("%.1f%%", 100*p.Share)
@@ -78,15 +77,16 @@ func partitionsText(out io.Writer, r *api.PartitionsResponse, cql bool) {
 		if p.From != nil && p.From.Key != nil {
 			fmt.Fprintf(out, "        from %s on\n", keyText(p.From.Key, p.From.Shard, cql))
 		}
-		if len(p.Keys) > 1 && p.Write.ThrottledTotal+p.Read.ThrottledTotal > 0 {
-			shared++
-		}
 	}
 	if idle > 0 {
 		fmt.Fprintf(out, "  and %s that have no keys and took nothing\n", countText(float64(idle)))
 	}
+	shared, table := inspection.Throttled(r)
 	if shared > 0 {
 		fmt.Fprintf(out, "%s, which share its units until a split comes between them; warm throughput gives more partitions in advance\n", sharedText(shared))
+	}
+	if table > 0 {
+		fmt.Fprintf(out, "%s requests were throttled for a limit of the whole table or the account, which no split raises\n", countText(float64(table)))
 	}
 }
 

@@ -93,10 +93,11 @@ type PartitionEdge struct {
 
 // PartitionUse is what was taken of a partition.
 type PartitionUse struct {
-	Units          float64 // in the last whole second
-	Throttled      float64 // requests, in the last whole second
-	UnitsTotal     float64
-	ThrottledTotal int64
+	Units             float64 // in the last whole second
+	Throttled         float64 // requests, in the last whole second
+	UnitsTotal        float64
+	ThrottledTotal    int64
+	ThrottledOwnTotal int64 // of those, the ones that met the partition's own limit, not the table's
 }
 
 // PartitionKeyUse is what was asked of one partition key, in the last ten to twenty

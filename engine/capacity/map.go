@@ -29,8 +29,9 @@ type Usage struct {
 	Units   float64 // in the last whole second
 	Refused float64 // requests, in the last whole second
 
-	UnitsTotal   float64 // since the model, or the partition, is there
-	RefusedTotal int64
+	UnitsTotal      float64 // since the model, or the partition, is there
+	RefusedTotal    int64
+	RefusedOwnTotal int64 // of those, the ones that met the partition's own limit
 }
 
 // KeyUsage is what was asked of one partition key.
@@ -76,7 +77,7 @@ func (m *Model) PartitionOf(position []byte) int {
 func (u *use) usage(now nano) Usage {
 	u.units.roll(now)
 	u.refused.roll(now)
-	return Usage{Units: u.units.last, Refused: u.refused.last, UnitsTotal: u.unitsTotal, RefusedTotal: u.refusedTotal}
+	return Usage{Units: u.units.last, Refused: u.refused.last, UnitsTotal: u.unitsTotal, RefusedTotal: u.refusedTotal, RefusedOwnTotal: u.ownTotal}
 }
 
 func (s *keys) usage(now nano) []KeyUsage {

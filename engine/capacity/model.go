@@ -202,6 +202,7 @@ func (m *Model) admit(op Op, k Key, now nano) Refusal {
 	u := &p.use[op]
 	if u.bucket.empty(now) {
 		r |= KeyRange
+		u.ownTotal++
 		m.heat(i, now)
 	}
 	if r != 0 {

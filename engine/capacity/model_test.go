@@ -356,10 +356,14 @@ func TestTotals(t *testing.T) {
 	m.Take(Read, key("121212", ""), 2.5, at)
 	got := m.Totals()
 	var units float64
-	var requests int64
+	var requests, own int64
 	for _, p := range m.Map(at) {
 		units += p.Write.UnitsTotal
 		requests += p.Write.RefusedTotal
+		own += p.Write.RefusedOwnTotal
+	}
+	if own == requests || own != got.Write.Throttled[0].Requests {
+		t.Errorf("partitions have refused %d for themselves, of %d", own, requests)
 	}
 	if m.Partitions() < 5 || got.Write.Units != units || got.Write.Units != float64(30_000-refused) || requests != int64(refused) || got.Read.Units != 2.5 {
 		t.Errorf("%d partitions, %+v, %v units, %d refused", m.Partitions(), got, units, refused)

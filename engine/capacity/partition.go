@@ -30,6 +30,7 @@ type use struct {
 	refused      windowed
 	unitsTotal   float64
 	refusedTotal int64
+	ownTotal     int64 // of those, for the bucket's sake
 }
 
 func (u *use) take(units float64, now nano) {

@@ -96,7 +96,7 @@ func (s *Store) describePartition(sh *shape, ix *index, p *capacity.Partition) (
 }
 
 func partitionUse(u capacity.Usage) api.PartitionUse {
-	return api.PartitionUse{Units: u.Units, Throttled: u.Refused, UnitsTotal: u.UnitsTotal, ThrottledTotal: u.RefusedTotal}
+	return api.PartitionUse{Units: u.Units, Throttled: u.Refused, UnitsTotal: u.UnitsTotal, ThrottledTotal: u.RefusedTotal, ThrottledOwnTotal: u.RefusedOwnTotal}
 }
 
 // collectionsBetween returns what the positions of the partition keys in a range

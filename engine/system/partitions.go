@@ -15,9 +15,9 @@ const PartitionsTable = "evenkeel_partitions"
 const partitionsDefinition = "system_views." + PartitionsTable + ": keyspace_name text key; table_name text key; partition int clustering; " +
 	"bytes bigint; from_clustering frozen<list<text>>; from_key frozen<list<text>>; from_token bigint; key_count int; " +
 	"keys frozen<list<frozen<tuple<frozen<list<text>>, double, bigint>>>>; max_read_units double; max_write_units double; more_keys boolean; " +
-	"read_units double; read_units_total double; reads_throttled double; reads_throttled_total bigint; share double; since timestamp; " +
+	"read_units double; read_units_total double; reads_throttled double; reads_throttled_own_total bigint; reads_throttled_total bigint; share double; since timestamp; " +
 	"split_after_seconds double; throughput_mode text; " +
-	"write_units double; write_units_total double; writes_throttled double; writes_throttled_total bigint"
+	"write_units double; write_units_total double; writes_throttled double; writes_throttled_own_total bigint; writes_throttled_total bigint"
 
 // Partition is a row of PartitionsTable. Keys and clusterings are text, value by
 // value.
@@ -47,6 +47,7 @@ type Use struct {
 	Units, UnitsTotal float64
 	Throttled         float64
 	ThrottledTotal    int64
+	ThrottledOwnTotal int64 // of those, the ones that met the partition's own limit
 }
 
 // KeyUse is what was asked of a partition key.
@@ -63,8 +64,8 @@ func (p *Partition) Row() Row {
 		"throughput_mode": []byte(p.Mode), "share": double(p.Share), "bytes": long(p.Bytes), "since": long(p.Since),
 		"key_count": integer(p.KeyCount), "more_keys": boolean(p.More),
 		"max_read_units": double(p.MaxRead), "max_write_units": double(p.MaxWrite), "split_after_seconds": double(p.SplitAfter),
-		"read_units": double(p.Read.Units), "read_units_total": double(p.Read.UnitsTotal), "reads_throttled": double(p.Read.Throttled), "reads_throttled_total": long(p.Read.ThrottledTotal),
-		"write_units": double(p.Write.Units), "write_units_total": double(p.Write.UnitsTotal), "writes_throttled": double(p.Write.Throttled), "writes_throttled_total": long(p.Write.ThrottledTotal),
+		"read_units": double(p.Read.Units), "read_units_total": double(p.Read.UnitsTotal), "reads_throttled": double(p.Read.Throttled), "reads_throttled_total": long(p.Read.ThrottledTotal), "reads_throttled_own_total": long(p.Read.ThrottledOwnTotal),
+		"write_units": double(p.Write.Units), "write_units_total": double(p.Write.UnitsTotal), "writes_throttled": double(p.Write.Throttled), "writes_throttled_total": long(p.Write.ThrottledTotal), "writes_throttled_own_total": long(p.Write.ThrottledOwnTotal),
 	}
 	if p.From != nil {
 		r["from_token"] = long(*p.From)

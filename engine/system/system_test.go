@@ -61,7 +61,7 @@ func TestPartition(t *testing.T) {
 	limited := Limited()["system_views"].Tables
 	table := limited[PartitionsTable]
 	token := int64(-1)
-	use := Use{1, 2, 3, 4}
+	use := Use{1, 2, 3, 5, 4}
 	r := (&Partition{
 		Keyspace: "k", Table: "t", Number: 1, Mode: "PROVISIONED", From: &token, FromKey: []string{"a"}, FromClustering: []string{"b", "c"},
 		Read: use, Write: use, Keys: []KeyUse{{[]string{"a", "b"}, 1, 2}, {[]string{"c"}, 3, 4}},

@@ -20,3 +20,18 @@ func Shown(m *api.PartitionsResponse) (shown []api.Partition, idle int) {
 	}
 	return used, idle
 }
+
+// Throttled tells of a map how many partitions have refused requests for their own
+// limit and have several keys, which share that; and how many requests were refused for
+// limits of the whole table alone.
+func Throttled(m *api.PartitionsResponse) (shared int, table int64) {
+	for i := range m.Partitions {
+		p := &m.Partitions[i]
+		own := p.Read.ThrottledOwnTotal + p.Write.ThrottledOwnTotal
+		if len(p.Keys) > 1 && own > 0 {
+			shared++
+		}
+		table += p.Read.ThrottledTotal + p.Write.ThrottledTotal - own
+	}
+	return shared, table
+}

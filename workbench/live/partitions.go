@@ -42,6 +42,7 @@ type PartitionUse struct {
 	Units, UnitsTotal float64
 	Throttled         float64
 	ThrottledTotal    int64
+	ThrottledOwnTotal int64 // of those, the ones that met the partition's own limit, not the table's
 }
 
 // PartitionKey is a physical partition key, its values as text, and what was asked of
@@ -90,7 +91,7 @@ func partitionOf(r catalog.Row) (Partition, error) {
 		return 0
 	}
 	use := func(one, many string) PartitionUse {
-		return PartitionUse{Units: double(one + "_units"), UnitsTotal: double(one + "_units_total"), Throttled: double(many + "_throttled"), ThrottledTotal: integer(r[many+"_throttled_total"])}
+		return PartitionUse{Units: double(one + "_units"), UnitsTotal: double(one + "_units_total"), Throttled: double(many + "_throttled"), ThrottledTotal: integer(r[many+"_throttled_total"]), ThrottledOwnTotal: integer(r[many+"_throttled_own_total"])}
 	}
 	p := Partition{
 		Number: int(integer(r["partition"])), Mode: string(r["throughput_mode"]), Share: double("share"), Bytes: integer(r["bytes"]), Since: time.UnixMilli(integer(r["since"])).UTC(),

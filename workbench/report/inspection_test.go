@@ -81,7 +81,7 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 	}
 	r.Maps = []*api.PartitionsResponse{
 		{TableName: "Invoices", PartitionWriteUnits: 1000, PartitionReadUnits: 3000, Partitions: []api.Partition{
-			{Number: 1, Share: 0.5, KeyCount: 9, Keys: []api.PartitionKeyUse{{Key: []byte(`{"InvoiceNumber":{"S":"Secret-1"}}`), Shard: 2}, {Key: []byte(`{"InvoiceNumber":{"S":"Secret-2"}}`)}}, Write: api.PartitionUse{Units: 1000, Throttled: 12, ThrottledTotal: 12}},
+			{Number: 1, Share: 0.5, KeyCount: 9, Keys: []api.PartitionKeyUse{{Key: []byte(`{"InvoiceNumber":{"S":"Secret-1"}}`), Shard: 2}, {Key: []byte(`{"InvoiceNumber":{"S":"Secret-2"}}`)}}, Write: api.PartitionUse{Units: 1000, Throttled: 12, ThrottledTotal: 12, ThrottledOwnTotal: 3}},
 			{Number: 2, Share: 0.5},
 		}}, {TableName: "Invoices", IndexName: "by-<country>", Partitions: []api.Partition{{Number: 1, Share: 1}}},
 	}
@@ -95,7 +95,7 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 		if strings.Contains(words, "Secret") != show || strings.Contains(words, "Nodes") {
 			t.Errorf("keys are shown: %v", !show)
 		}
-		for _, want := range []string{"10 GB", "by-<country> (global)", "2 partitions, 1 with keys; each takes", "Throttled with several keys in one: 1.", ", shard 2", "7 more", "Partitions of index by-<country>", "2,000 more have no keys and took nothing."} {
+		for _, want := range []string{"10 GB", "by-<country> (global)", "2 partitions, 1 with keys; each takes", "Throttled with several keys in one: 1. Requests throttled for a limit of the whole table or the account: 9.", ", shard 2", "7 more", "Partitions of index by-<country>", "2,000 more have no keys and took nothing."} {
 			if !strings.Contains(words, want) {
 				t.Errorf("no %q", want)
 			}

@@ -33,14 +33,11 @@ func (p *page) inspectionMaps(r *inspection.Report, hide redactor) {
 }
 
 func mapWords(m *api.PartitionsResponse) string {
-	used, shared := 0, 0
+	used := 0
 	for i := range m.Partitions {
 		one := &m.Partitions[i]
 		if one.KeyCount > 0 || len(one.Keys) > 0 {
 			used++
-		}
-		if len(one.Keys) > 1 && one.Write.ThrottledTotal+one.Read.ThrottledTotal > 0 {
-			shared++
 		}
 	}
 	many := count(int64(len(m.Partitions))) + " partitions"
@@ -48,8 +45,12 @@ func mapWords(m *api.PartitionsResponse) string {
 		many = "One partition"
 	}
 	words := fmt.Sprintf("%s, %s with keys; each takes %s write and %s read units a second.", many, count(int64(used)), numberText(m.PartitionWriteUnits), numberText(m.PartitionReadUnits))
+	shared, table := inspection.Throttled(m)
 	if shared > 0 {
 		words += fmt.Sprintf(" Throttled with several keys in one: %d.", shared)
+	}
+	if table > 0 {
+		words += fmt.Sprintf(" Requests throttled for a limit of the whole table or the account: %s.", count(table))
 	}
 	return words
 }
