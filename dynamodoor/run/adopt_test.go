@@ -320,3 +320,65 @@ func TestAdoptionElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Indexes of adopted tables are read page by page, in their order and whole, many entries
+// having one key.
+func TestIndexesOfAdoptedTables(t *testing.T) {
+	const items = 60
+	indexed := strings.Replace(plainTable, `"AttributeDefinitions":[`, `"LocalSecondaryIndexes":[{"IndexName":"local","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"x","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],
+		"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],"AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"},`, 1)
+	for how, at := range map[string]func(i int, sort string) int{
+		"shards=5": func(_ int, sort string) int { return calculated(5)(sort) },
+		"strategy=random shards=5 write-once separator=-": func(i int, _ string) int { return i*i%5 + 1 },
+	} {
+		s := start(t, 4)
+		must(t, s, "CreateTable", indexed+"}")
+		for i := range items {
+			sort := fmt.Sprintf("%02d", i)
+			must(t, s, "PutItem", strings.Replace(putTab(fmt.Sprintf("k-%d", at(i, sort)), sort), `"y"`, fmt.Sprintf(`"y%d"`, i%3), 1))
+		}
+		must(t, s, "TagResource", tagWith("adopt=suffix "+how))
+		for name, query := range map[string]string{
+			"local":  `"KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"k"}}`,
+			"global": `"KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y1"}}`,
+			"scan":   "",
+		} {
+			for _, limit := range []int{1, 7, 100} {
+				for _, forward := range []bool{true, false} {
+					var got, values []string
+					for start, pages := "", 0; pages <= items; pages++ {
+						m := map[string]any{}
+						if name == "scan" {
+							m = must(t, s, "Scan", fmt.Sprintf(`{"TableName":"Tab","IndexName":"global","Limit":%d%s}`, limit, start))
+						} else {
+							m = must(t, s, "Query", fmt.Sprintf(`{"TableName":"Tab","IndexName":"%s",%s,"Limit":%d,"ScanIndexForward":%v%s}`, name, query, limit, forward, start))
+						}
+						got = append(got, sorts(m)...)
+						for _, item := range m["Items"].([]any) {
+							item := item.(map[string]any)
+							values = append(values, jsonOf(t, item["x"]))
+							if jsonOf(t, item["h"]) != `{"S":"k"}` {
+								t.Fatal(item)
+							}
+						}
+						if m["LastEvaluatedKey"] == nil {
+							break
+						}
+						start = `,"ExclusiveStartKey":` + jsonOf(t, m["LastEvaluatedKey"])
+					}
+					if !forward {
+						slices.Reverse(values)
+					}
+					want := items
+					if name == "global" {
+						want /= 3
+					}
+					slices.Sort(got)
+					if len(slices.Compact(got)) != want || len(got) != want || name == "local" && !slices.IsSorted(values) {
+						t.Errorf("%s, %s, pages of %d, forward %v: %d items, of %d: %v", how, name, limit, forward, len(got), want, values)
+					}
+				}
+			}
+		}
+	}
+}
