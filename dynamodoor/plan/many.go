@@ -25,6 +25,19 @@ func (m physicalTables) add(tables Tables, name string) *Table {
 	return t
 }
 
+// addOnce is add for a batch, which names each table once.
+func (m physicalTables) addOnce(tables Tables, name string) (*Table, error) {
+	t := tables(name)
+	if t == nil {
+		return nil, nil
+	}
+	if m[t.Physical] != nil {
+		return nil, exception.Invalid("table %s is named twice, by its name and by its ARN; name it once", t.Logical.Name)
+	}
+	m[t.Physical] = t
+	return t, nil
+}
+
 // visible makes figures of tables the client's.
 func (m physicalTables) visible(capacity []api.ConsumedCapacity, metrics []api.TableMetrics) error {
 	for i := range capacity {
@@ -76,7 +89,10 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 	p.Tables = slices.Clone(q.Tables)
 	for i := range p.Tables {
 		bt := &p.Tables[i]
-		t := sharded.add(tables, bt.Table)
+		t, err := sharded.addOnce(tables, bt.Table)
+		if err != nil {
+			return nil, err
+		}
 		if t == nil {
 			continue
 		}
@@ -143,7 +159,10 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	p.Tables = slices.Clone(q.Tables)
 	for i := range p.Tables {
 		bt := &p.Tables[i]
-		t := sharded.add(tables, bt.Table)
+		t, err := sharded.addOnce(tables, bt.Table)
+		if err != nil {
+			return nil, err
+		}
 		if t == nil {
 			continue
 		}

@@ -214,3 +214,16 @@ func TestPlainItemsAreShownWhole(t *testing.T) {
 		t.Errorf("%v %+s", err, e.Reasons)
 	}
 }
+
+// A batch that names a sharded table by its name and by its ARN would be two parts of one
+// physical request, of which a store takes one: it is refused.
+func TestATableThatIsNamedTwice(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", create(5))
+	const put, key = `[{"PutRequest":{"Item":{"h":{"S":"a"},"r":{"S":"%d"}}}}]`, `{"Keys":[{"h":{"S":"a"},"r":{"S":"%d"}}]}`
+	for operation, part := range map[string]string{"BatchWriteItem": put, "BatchGetItem": key} {
+		fails(t, s, exception.Validation, "table Tab is named twice, by its name and by its ARN", operation,
+			fmt.Sprintf(`{"RequestItems":{"Tab":`+part+`,"`+tabARN+`":`+part+`}}`, 1, 2))
+	}
+	must(t, s, "TransactWriteItems", `{"TransactItems":[{"Put":`+itemOfTab+`},{"Put":`+strings.Replace(strings.Replace(itemOfTab, `"Tab"`, `"`+tabARN+`"`, 1), `"1"`, `"2"`, 1)+`}]}`)
+}
