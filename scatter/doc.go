@@ -18,24 +18,23 @@
 // It promises:
 //
 //  1. The page is exact: the P smallest rows of the union, in order, each once.
-//  2. Rows fetched are at most P + 2N in the median over evenly filled shards. While
-//     P ≤ N²/10 that holds for nine pages of ten; of longer pages that many take at
-//     most N/2 rows more while P < 8N, and beyond that 1.5 N or P/8 more.
-//  3. It asks 1.3 shards for each shard in the median, each counted as often as it is
-//     asked, where P + 2N rows allow that: for P ≤ 2N², about. It takes two rounds
-//     then, or three. With Few it takes one round where there are fewer rows than a
-//     page, and more requests where there are not.
+//  2. Rows fetched are at most P + 2N, or P + √(P N) where that is more (P > 4N), in the
+//     median over evenly filled shards, and half of what is beyond P more in nine pages
+//     of ten.
+//  3. On average a page takes at most 1.3 requests for each shard, each counted as often
+//     as it is asked, and two rounds in nine pages of ten. With Few it takes one round
+//     where there are fewer rows than a page, and more requests where there are not.
 //  4. It terminates for every Feed that obeys the fetch's bounds, and Feed
 //     refuses rows that do not.
 //
-// Why not for longer pages: to ask a shard once it must be told where to end, either
-// by a number of rows or by a key. By a number: shards deviate from their share by
-// √(P/N) rows; asked for as many as bring 2N too many in all, 0.3 of them lack some
-// from P = 8N on. By a key: what a part s of the shards tells about the page's end is
-// uncertain by √(P (1-s)/s) rows, 1.5 √P for s = 0.3, and 0.3 N is all that may be
-// asked again. An end guessed too early costs a request for each shard; one that is
-// late by a deviation brings more than 2N rows from P = 1.7 N² on. 5,000 rows over
-// 16 shards: the deviation is 108 rows, the budget 32.
+// Why not P + 2N for longer pages: to ask a shard once it must be told where to end,
+// either by a number of rows or by a key. By a number: shards deviate from their share
+// by √(P/N) rows; to have 0.3 of them lack some brings 0.7 √(P N) rows too many in all.
+// By a key: what a part s of the shards tells about the page's end is uncertain by
+// √(P (1-s)/s) rows, 1.5 √P for s = 0.3, and a shard is asked again wherever the end was
+// guessed too early. Both stay below √(P N). With 2N rows 100 rows over 3 shards would
+// take 1.4 requests for each on average, and 5,000 rows 1.9, even if each shard that was
+// asked for too little were asked just once more, for just what it has.
 //
 // It knows no protocol, does no I/O, starts no goroutine and reads no clock; it
 // imports nothing of this module.

@@ -49,8 +49,7 @@ type Fetch[R any] struct {
 	Upto   *R
 	Limit  int
 
-	members  []int   // indexes of the shards
-	expected float64 // rows of each
+	members []int // indexes of the shards
 }
 
 // Reader reads one page. It is not safe for concurrent use.
@@ -58,13 +57,8 @@ type Reader[R any] struct {
 	o      Options[R]
 	shards []shard[R]
 
-	queue    []Fetch[R] // to issue; Limit is what the round would like
-	queued   int        // shards in queue
-	wanted   float64    // rows expected of them
-	inFlight int        // shards in fetches that were issued and not fed
-	flying   float64    // rows expected of them
-	reserved int        // rows that they may bring
-	strict   bool       // fetches may bring no more than the budget has left
+	queue    []Fetch[R] // to issue
+	inFlight int        // fetches that were issued and not fed
 
 	fetched  int
 	requests int
@@ -75,8 +69,7 @@ type Reader[R any] struct {
 // shard is what is known of one shard: its rows, in order, up to a key.
 type shard[R any] struct {
 	rows      []R
-	upto      *R   // all rows up to this key are known; nil: none are
-	cut       bool // upto is the last of rows: more may follow at once
+	upto      *R // all rows up to this key are known; nil: none are
 	exhausted bool
 }
 
@@ -96,54 +89,14 @@ func (r *Reader[R]) Next() (Fetch[R], bool) {
 	}
 	f := r.queue[0]
 	r.queue = r.queue[1:]
-	n := len(f.members)
-	f.Limit = r.limit(&f)
-	r.wanted -= float64(n) * f.expected
-	f.expected = min(f.expected, float64(f.Limit))
-	r.flying += float64(n) * f.expected
-	f.Shards = make([]int, n)
+	f.Shards = make([]int, len(f.members))
 	for i, m := range f.members {
 		f.Shards[i] = r.o.Shards[m]
 	}
-	r.queued -= n
-	r.inFlight += n
-	r.reserved += n * f.Limit
+	r.inFlight++
 	r.requests++
 	return f, true
 }
-
-// limit is how many rows to ask for: as many as a shard rarely has more of, unless
-// the budget has less left than the rows that are expected, or, if it is to be kept
-// strictly, than those that may come.
-func (r *Reader[R]) limit(f *Fetch[R]) int {
-	if r.o.Upto != nil {
-		return f.Limit
-	}
-	most := max(1, min(f.Limit, r.o.Page))
-	// A shard that is cut short costs a fetch: a large one is not cut by much.
-	least := f.Limit / 2
-	if f.Limit >= 30 {
-		least = f.Limit * 3 / 4
-	}
-	if r.strict {
-		n := len(f.members)
-		free := r.budget() - r.fetched - r.reserved
-		share := (free - (r.queued - n)) / min(r.queued, max(n, window))
-		return max(1, min(most, max(share, least)))
-	}
-	free := float64(r.budget()-r.fetched) - r.flying
-	if free >= r.wanted {
-		return most
-	}
-	return max(1, min(most, max(int(free/r.wanted*f.expected), least)))
-}
-
-// window is how many shards are taken to be asked at a time: a generous limit for
-// these leaves a row for every shard behind them, and mostly far more.
-const window = 32
-
-// budget is how many rows may be fetched.
-func (r *Reader[R]) budget() int { return r.o.Page + 2*len(r.shards) }
 
 // Feed gives the rows that a fetch brought: rows[i] are those of f.Shards[i], in
 // order. Fewer rows than f.Limit say that there are no more within its bounds.
@@ -158,9 +111,7 @@ func (r *Reader[R]) Feed(f Fetch[R], rows [][]R) error {
 		}
 		r.fetched += len(rows[i])
 	}
-	r.inFlight -= len(f.members)
-	r.flying -= float64(len(f.members)) * f.expected
-	r.reserved -= len(f.members) * f.Limit
+	r.inFlight--
 	if r.inFlight == 0 && len(r.queue) == 0 {
 		r.next()
 	}
@@ -186,9 +137,8 @@ func (r *Reader[R]) feed(s *shard[R], f Fetch[R], rows []R) error {
 	} else {
 		s.rows = append(s.rows, rows...)
 	}
-	s.cut = len(rows) == f.Limit
 	switch {
-	case s.cut:
+	case len(rows) == f.Limit: // more may follow at once
 		s.upto = last
 	case f.Upto == r.o.Upto:
 		s.exhausted = true
@@ -262,32 +212,23 @@ func (r *Reader[R]) begin() {
 			order[i] = i
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.o.Expect[b], r.o.Expect[a]) })
-		r.round()
+		r.rounds++
 		// One more than expected, so that its absence proves that there is none.
-		r.enqueue(order, r.o.Upto, func(i int) (float64, int) { return float64(r.o.Expect[i]), r.o.Expect[i] + 1 })
+		r.enqueue(order, r.o.Upto, func(i int) int { return r.o.Expect[i] + 1 })
 		return
 	}
 	order := rand.New(rand.NewPCG(r.o.Seed, 0)).Perm(n)
-	expected := float64(r.o.Page) / float64(n)
 	first := opening{shards: n, rows: float64(r.o.Page)}
 	if n > 1 {
 		first = open(r.o.Page, n, r.o.Few)
-		r.strict = !first.safe && expected < denseFrom
-	}
-	if first.shards == 0 {
-		first = opening{shards: n, rows: float64(blind(expected))}
 	}
 	each := int(first.rows)
 	more := int((first.rows - float64(each)) * float64(first.shards))
 	more -= more % r.o.Group
-	r.round()
-	r.enqueue(order[:more], nil, func(int) (float64, int) { return min(expected, float64(each+1)), each + 1 })
-	r.enqueue(order[more:first.shards], nil, func(int) (float64, int) { return min(expected, float64(each)), each })
+	r.rounds++
+	r.enqueue(order[:more], nil, func(int) int { return each + 1 })
+	r.enqueue(order[more:first.shards], nil, func(int) int { return each })
 }
-
-// denseFrom is the share of a page from which on the budget is not kept strictly: what
-// shards deviate by is then more than it has.
-const denseFrom = 8
 
 // reach is the number of rows that a shard with the given expectation rarely
 // has more of.
@@ -306,25 +247,15 @@ func blind(share float64) int {
 	return max(1, int(math.Ceil(share-back*deviation)))
 }
 
-// round begins a round.
-func (r *Reader[R]) round() {
-	r.rounds++
-	r.wanted = 0
-}
-
-// enqueue asks shards for what follows what is known of them. want says how many
-// rows of a shard are expected, and how many to ask for. Shards that start at the
-// same place share fetches.
-func (r *Reader[R]) enqueue(members []int, upto *R, want func(member int) (expected float64, limit int)) {
+// enqueue asks shards for what follows what is known of them. limit says how many rows
+// to ask a shard for. Shards that start at the same place share fetches.
+func (r *Reader[R]) enqueue(members []int, upto *R, limit func(member int) int) {
 	for len(members) > 0 {
 		n := 1
 		for n < min(len(members), r.o.Group) && r.shards[members[n]].upto == r.shards[members[0]].upto {
 			n++
 		}
-		expected, limit := want(members[0])
-		r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit, members: members[:n], expected: expected})
-		r.wanted += float64(n) * expected
-		r.queued += n
+		r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit(members[0]), members: members[:n]})
 		members = members[n:]
 	}
 }

@@ -36,12 +36,9 @@ func (r *Reader[R]) next() {
 		}
 		return r.o.Compare(x, y)
 	})
-	r.round()
+	r.rounds++
 	if upto != nil {
-		r.enqueue(members, upto, func(i int) (float64, int) {
-			expected := known.total - known.at[i]
-			return expected, reach(expected)
-		})
+		r.enqueue(members, upto, func(i int) int { return min(r.o.Page, reach(known.total-known.at[i])) })
 		return
 	}
 	all := max(0, float64(r.o.Page)-known.rank)
@@ -49,16 +46,16 @@ func (r *Reader[R]) next() {
 	for _, i := range members {
 		all += known.total - known.at[i]
 	}
-	surplus := float64(r.budget()-r.fetched) - all
-	r.enqueue(members, nil, func(i int) (float64, int) {
+	surplus := spare(r.o.Page, len(r.shards)) - float64(r.fetched-r.o.Page) - all
+	r.enqueue(members, nil, func(i int) int {
 		expected := beyond + known.total - known.at[i]
 		want := blind(expected)
 		if len(r.shards) > manyShards && surplus > 0 {
-			// What the budget has left is better asked for now than by more fetches, and a
-			// shard that has less is known to its end.
+			// What is left of the spare rows is better asked for now than by more fetches, and
+			// a shard that has less is known to its end.
 			want = max(want, int(expected+surplus/float64(len(members))))
 		}
-		return expected, want
+		return min(r.o.Page, want)
 	})
 }
 
@@ -134,9 +131,10 @@ type hazard struct {
 // estimate of the unknown ones: at each known row, the shards that are not known
 // so far are taken to have as many rows as those that are (Nelson-Aalen's
 // estimator, which shards that were cut short do not bias). The bound is the
-// first row whose rank passes the page's end by two deviations, or by the lead in what
-// may be fetched too much where that is less; it is never later than the row that
-// is certainly not before the page's end, since that many are known already.
+// first row whose rank passes the page's end by two deviations, or by the lead in the
+// spare rows where that is less, of which those shards that are known take none; it is
+// never later than the row that is certainly not before the page's end, since that many
+// are known already.
 func (r *Reader[R]) bound() (*R, hazard) {
 	n := len(r.shards)
 	h := hazard{at: make([]float64, n)}
@@ -154,6 +152,7 @@ func (r *Reader[R]) bound() (*R, hazard) {
 	slices.SortFunc(ends, func(a, b int) int { return r.o.Compare(r.shards[a].upto, r.shards[b].upto) })
 	var (
 		page     = float64(r.o.Page)
+		most     = spare(r.o.Page, n)
 		rank     int     // of the row at hand among the known ones
 		unknown  float64 // estimated number of rows before it that are not known
 		variance float64 // of the estimate
@@ -190,10 +189,11 @@ func (r *Reader[R]) bound() (*R, hazard) {
 		variance += ratio * ratio
 		h.total += 1 / float64(covering)
 
-		slack := max(0, float64(2*n-(r.fetched-rank)))
+		// Where none are left some are taken nevertheless: one more round costs more.
+		slack := max(most/10, most-float64(r.fetched-rank))
 		deviation := math.Sqrt(unknown + variance)
 		h.rank = float64(rank) + unknown
-		if h.rank >= page+min(lead*slack, 2*deviation) {
+		if h.rank >= page+min(lead*slack*float64(n)/float64(max(1, n-covering)), 2*deviation) {
 			return row, h
 		}
 	}
