@@ -369,7 +369,7 @@ func (c *constraints) index(d *indexDeclaration, most int, at string) {
 	c.enum(d.projection.kind, at+"projection.projectionType", "ALL", "INCLUDE", "KEYS_ONLY")
 	if d.projection.nonKey != nil {
 		n := len(d.projection.nonKey)
-		c.length(n, 1, 20, func() string { return listing(d.projection.nonKey) }, at+"projection.nonKeyAttributes")
+		c.length(n, 1, schema.MaxIncluded, func() string { return listing(d.projection.nonKey) }, at+"projection.nonKeyAttributes")
 		for i, t := range d.projection.nonKey {
 			c.length(len(t.value), 1, maxName, func() string { return t.value }, at+"projection.nonKeyAttributes."+strconv.Itoa(i+1)+".member")
 		}

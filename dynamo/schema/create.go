@@ -14,7 +14,8 @@ const (
 	MaxLocal         = 5
 	MaxGlobal        = 20
 	MaxKeyAttributes = 4   // each of HASH and RANGE, of a global secondary index
-	MaxProjected     = 100 // NonKeyAttributes of all indexes
+	MaxIncluded      = 20  // NonKeyAttributes of an index
+	MaxProjected     = 100 // of all indexes
 	maxUnits         = 1_000_000_000_000
 )
 

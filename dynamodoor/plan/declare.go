@@ -91,17 +91,27 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 // checkProjections says whether the attributes that indexes project are too many with
 // the logical partition key, which is one more where it is not in the index's key.
 func (out *Declaration) checkProjections(t *schema.Table) error {
-	projected := func(d *schema.Declaration) (n int) {
-		for _, indexes := range [][]schema.IndexDeclaration{d.Local, d.Global} {
-			for i := range indexes {
-				n += len(indexes[i].Projection.NonKey)
+	n := 0
+	for _, indexes := range [][]schema.IndexDeclaration{out.Physical.Local, out.Physical.Global} {
+		for i := range indexes {
+			if err := checkIncluded(t, &indexes[i]); err != nil {
+				return err
 			}
+			n += len(indexes[i].Projection.NonKey)
 		}
-		return n
 	}
-	if n := projected(out.Physical); n > schema.MaxProjected {
+	if n > schema.MaxProjected {
 		return refuse(t.Name, "its indexes have %d NonKeyAttributes with %s, which is one more in each index that has neither it in its key nor ALL attributes, and DynamoDB takes %d; "+
 			"leave some out, or project ALL", n, t.HashName(), schema.MaxProjected)
+	}
+	return nil
+}
+
+// checkIncluded is checkProjections of one physical index.
+func checkIncluded(logical *schema.Table, d *schema.IndexDeclaration) error {
+	if n := len(d.Projection.NonKey); n > schema.MaxIncluded {
+		return refuse(logical.Name, "index %s has %d NonKeyAttributes with %s, which is one more where an index has neither it in its key nor ALL attributes, and DynamoDB takes %d; "+
+			"leave one out, or project ALL", d.Name, n, logical.HashName(), schema.MaxIncluded)
 	}
 	return nil
 }
@@ -318,6 +328,9 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 		}
 		if t.hidesKey() {
 			made = physicalIndex(made, ix.Key, t.hash.Name)
+			if err := checkIncluded(t.Logical, &made); err != nil {
+				return nil, err
+			}
 			if ix.Key.Has(t.hash.Name) && !slices.Contains(p.Definitions, t.hash) {
 				p.Definitions = append(slices.Clone(p.Definitions), t.hash)
 			}

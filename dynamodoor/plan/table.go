@@ -250,7 +250,7 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 // physicalProjection is an index's projection with the logical partition
 // key, which is no key of the physical table.
 func physicalProjection(p schema.Projection, key schema.Key, hash string) schema.Projection {
-	if p.Type == schema.ProjectAll || key.Has(hash) {
+	if p.Type == schema.ProjectAll || key.Has(hash) || slices.Contains(p.NonKey, hash) {
 		return p
 	}
 	return schema.Projection{Type: schema.ProjectInclude, NonKey: append(slices.Clone(p.NonKey), hash)}

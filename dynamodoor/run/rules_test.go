@@ -227,3 +227,27 @@ func TestATableThatIsNamedTwice(t *testing.T) {
 	}
 	must(t, s, "TransactWriteItems", `{"TransactItems":[{"Put":`+itemOfTab+`},{"Put":`+strings.Replace(strings.Replace(itemOfTab, `"Tab"`, `"`+tabARN+`"`, 1), `"1"`, `"2"`, 1)+`}]}`)
 }
+
+// An index that projects as many attributes as one may has no room for the partition
+// key, which is hidden in the table's key: it is refused with the way out; one that
+// names the partition key itself is not.
+func TestIndexesThatProjectMuch(t *testing.T) {
+	r := again(t, forgetful{start(t, 1).store.Store}, 1) // to which declarations go as they do to an endpoint
+	must(t, r, "CreateTable", shardedTable)
+	include := func(body string, names []string) string {
+		return strings.Replace(body, `"ProjectionType":"KEYS_ONLY"`, `"ProjectionType":"INCLUDE","NonKeyAttributes":["`+strings.Join(names, `","`)+`"]`, 1)
+	}
+	create := strings.Replace(strings.Replace(shardedTable, `"Tab"`, `"Made"`, 1), `"AttributeDefinitions":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],
+		"AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"},`, 1)
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprintf("n%d", i))
+	}
+	for operation, body := range map[string]string{"UpdateTable": createIndex, "CreateTable": create} {
+		fails(t, r, exception.Validation, "index by-x has 21 NonKeyAttributes with h", operation, include(body, names))
+	}
+	names[0] = "h"
+	for operation, body := range map[string]string{"UpdateTable": createIndex, "CreateTable": create} {
+		must(t, r, operation, include(body, names))
+	}
+}
