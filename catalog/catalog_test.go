@@ -38,7 +38,7 @@ type backend struct {
 // each runs a test on a real Cassandra and on the embedded engine.
 func each(t *testing.T, test func(t *testing.T, b *backend)) {
 	t.Run("cassandra", func(t *testing.T) {
-		st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}})
+		st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}, ConnectTimeout: time.Minute}) // a loaded machine is slow
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
 // The door in front of a real Cassandra, with a real driver.
@@ -24,7 +25,7 @@ import (
 // realDoor starts a door in front of the Cassandra at addr.
 func realDoor(t testing.TB, addr string, o cluster.Options) (*cqldoor.Door, string) {
 	t.Helper()
-	o.Contacts = []string{addr}
+	o.Contacts, o.ConnectTimeout = []string{addr}, time.Minute // a loaded machine is slow
 	cl, err := cluster.Connect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func session(t testing.TB, addr string, adjust func(*gocql.ClusterConfig)) *gocq
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = 5
 	c.Consistency = gocql.One
-	c.Timeout, c.ConnectTimeout = 30*time.Second, 10*time.Second
+	c.Timeout, c.ConnectTimeout = time.Minute, time.Minute // a loaded machine is slow
 	c.ReconnectInterval = 100 * time.Millisecond
 	c.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 100, Interval: 100 * time.Millisecond}
 	c.Logger = gocql.NewLogger(gocql.LogLevelNone)
@@ -225,7 +226,7 @@ func TestManyStreams(t *testing.T) {
 
 func TestDoorRestarts(t *testing.T) {
 	backend := cassandra.Shared(t)
-	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{backend}})
+	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{backend}, ConnectTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +252,7 @@ func TestDoorRestarts(t *testing.T) {
 			}
 		}
 	}
-	addr, stop := start("127.0.0.1:0")
+	addr, stop := start(loopback.FreeAddr(t)) // where it can start again
 	// gocql looks for a host that was down once a minute by default.
 	s := session(t, addr, func(c *gocql.ClusterConfig) { c.ReconnectInterval = time.Second })
 	q := func() error { return s.Query("SELECT release_version FROM system.local WHERE key = ?", "local").Exec() }

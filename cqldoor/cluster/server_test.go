@@ -245,6 +245,7 @@ func connectTo(t testing.TB, o Options, servers ...*server) *Cluster {
 	for _, s := range servers {
 		o.Contacts = append(o.Contacts, s.addr)
 	}
+	o.ConnectTimeout = patience
 	cl, err := Connect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package run
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
@@ -17,7 +18,7 @@ import (
 // asking anybody.
 func TestRightsOfWhatReachesNoShard(t *testing.T) {
 	c := cassandra.Start(t, cassandra.Options{Auth: true})
-	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{c.Addr()}, Username: cassandra.Username, Password: cassandra.Password})
+	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{c.Addr()}, ConnectTimeout: time.Minute, Username: cassandra.Username, Password: cassandra.Password})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func newBlogs(t *testing.T, n int) *blogs {
 	exec(t, b.direct, "CREATE TABLE "+ks+".blogs (publish_date date, shard int, title text, description text, words int, PRIMARY KEY ((publish_date, shard), title))")
 	exec(t, b.direct, "CREATE TABLE "+ks+".plain (publish_date date, title text, description text, words int, PRIMARY KEY (publish_date, title))")
 
-	st, err := cluster.Connect(context.Background(), cluster.Options{Contacts: []string{addr}})
+	st, err := cluster.Connect(context.Background(), cluster.Options{Contacts: []string{addr}, ConnectTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func session(t *testing.T, addr string, version int) *gocql.Session {
 	t.Helper()
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = version
-	c.Timeout = time.Minute
+	c.Timeout, c.ConnectTimeout = time.Minute, time.Minute // a loaded machine is slow
 	c.DisableInitialHostLookup = true
 	s, err := c.CreateSession()
 	if err != nil {

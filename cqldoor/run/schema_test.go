@@ -41,7 +41,7 @@ import (
 // onStores runs a test on a real Cassandra and on the embedded engine.
 func onStores(t *testing.T, test func(t *testing.T, st store.Store)) {
 	t.Run("cassandra", func(t *testing.T) {
-		st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}})
+		st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}, ConnectTimeout: time.Minute}) // a loaded machine is slow
 		if err != nil {
 			t.Fatal(err)
 		}
