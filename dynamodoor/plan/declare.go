@@ -230,7 +230,7 @@ func checkShardable(t *schema.Table, layout *shard.Layout) error {
 func checkIndex(t *schema.Table, ix *schema.Index) error {
 	if len(ix.Key.Hash) == 1 && ix.Key.Hash[0] == t.HashName() {
 		return refuse(t.Name, "global secondary index %s has the table's own partition key %s, so that its one partition would throttle all shards; "+
-			"choose another partition key for the index", ix.Name, t.HashName())
+			"spread it too, by the tag %s%s = 'shards=N' (TagResource) before it is made, or choose another partition key for it", ix.Name, t.HashName(), IndexTagPrefix, ix.Name)
 	}
 	return nil
 }
