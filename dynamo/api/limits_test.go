@@ -320,6 +320,17 @@ func TestRecorded(t *testing.T) {
 			"2 validation errors detected: Value '1234567890123456789012345678901234567' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36; Value 'x' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"},
 		{"BatchGetItem", `{"RequestItems":{"abc":{"Keys":[{"pk":{"S":"x"}}],"ProjectionExpression":"a"},"abd":{"Keys":[{"pk":{"S":"x"}}],"AttributesToGet":["a"]}}}`,
 			"Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"},
+		{"UpdateItem", update("ADD n :v", `,"ExpressionAttributeValues":{":v":{"BOOL":true}}`),
+			"Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: BOOL, typeSet: ALLOWED_FOR_ADD_OPERAND"},
+		{"UpdateItem", update("DELETE n :v", `,"ExpressionAttributeValues":{":v":{"N":"1"}}`),
+			"Invalid UpdateExpression: Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: ALLOWED_FOR_ADD_OPERAND"},
+		{"UpdateItem", update("SET a = contains(a, :v)", `,"ExpressionAttributeValues":{":v":{"N":"1"}}`),
+			"Invalid UpdateExpression: The function is not allowed in an update expression; function: contains"},
+		{"UpdateItem", update("SET a = list_append(list_append(a, :v), :v)", `,"ExpressionAttributeValues":{":v":{"L":[]}}`),
+			"Invalid UpdateExpression: The function is not allowed to be used this way in an expression; function: list_append"},
+		{"UpdateItem", update("SET a = list_append(if_not_exists(a, :v), :v)", `,"ExpressionAttributeValues":{":v":{"L":[]}}`), ""},
+		{"DeleteItem", `{"TableName":"abc","Key":{"pk":{"S":"x"}},"ConditionExpression":"a = if_not_exists(a, b)"}`,
+			"Invalid ConditionExpression: The function is not allowed in a condition expression; function: if_not_exists"},
 	} {
 		says := ""
 		if err := refuse(c.op, []byte(c.body)); err != nil {

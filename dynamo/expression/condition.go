@@ -221,6 +221,11 @@ func (q *parser) asOperand(t term) operand {
 	return t.operand
 }
 
+// conditionFunctions are how many operands the functions of conditions take.
+var conditionFunctions = map[string]int{
+	"attribute_exists": 1, "attribute_not_exists": 1, "attribute_type": 2, "begins_with": 2, "contains": 2, "size": 1,
+}
+
 // function reads a function's operands, from after its parenthesis on.
 func (q *parser) function(function string) term {
 	var args []operand
@@ -232,10 +237,10 @@ func (q *parser) function(function string) term {
 	}
 	q.expect(")")
 	t := term{call: function}
-	want, known := map[string]int{
-		"attribute_exists": 1, "attribute_not_exists": 1, "attribute_type": 2, "begins_with": 2, "contains": 2, "size": 1,
-	}[function]
+	want, known := conditionFunctions[function]
 	switch {
+	case function == "if_not_exists" || function == "list_append":
+		q.found.note(unknownFunction, "The function is not allowed in a condition expression; function: %s", function)
 	case !known:
 		q.found.note(unknownFunction, "Invalid function name; function: %s", function)
 	case want != len(args):

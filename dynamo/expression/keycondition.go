@@ -251,20 +251,39 @@ func (t *keyTerm) check(a KeyAttribute) error {
 
 // EmptyKey is AWS's error about a key attribute with an empty value.
 func EmptyKey(name string, k attribute.Kind) error {
-	what := "string"
-	if k == attribute.B {
-		what = "binary"
-	}
-	return exception.Invalid(emptyKey+"%s value. Key: %s", what, name)
+	return exception.Invalid("%s%s%s value. Key: %s", notValid, emptyKey, emptyName(k), name)
 }
 
-const emptyKey = "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
+// EmptyIndexKey is AWS's error about an item with an empty value of an index's key.
+func EmptyIndexKey(index, name string, k attribute.Kind) error {
+	return exception.Invalid("%sA value specified for a secondary index key is not supported. %s%s value. IndexName: %s, IndexKey: %s",
+		notValid, emptyKey, emptyName(k), index, name)
+}
 
-// IsEmptyKey says whether an error is that of EmptyKey: a transaction is refused with
-// it as a whole, while other faults of a key are reasons for its cancellation.
+// EmptyUpdatedKey is AWS's error about an update that makes an index's key empty.
+func EmptyUpdatedKey(k attribute.Kind) error {
+	return exception.Invalid("%sThe update expression attempted to update a secondary index key to a value that is not supported. %s%s value.",
+		notValid, emptyKey, emptyName(k))
+}
+
+const (
+	notValid = "One or more parameter values are not valid. "
+	emptyKey = "The AttributeValue for a key attribute cannot contain an empty "
+)
+
+func emptyName(k attribute.Kind) string {
+	if k == attribute.B {
+		return "binary"
+	}
+	return "string"
+}
+
+// IsEmptyKey says whether an error is about an empty key: a transaction is refused
+// with it as a whole, while other faults of a key are reasons for its cancellation.
 func IsEmptyKey(err error) bool {
 	var e *exception.Error
-	return errors.As(err, &e) && e.Kind == exception.Validation && strings.HasPrefix(e.Message, emptyKey)
+	return errors.As(err, &e) && e.Kind == exception.Validation &&
+		strings.HasPrefix(e.Message, notValid) && strings.Contains(e.Message, emptyKey)
 }
 
 // Match says whether a sort key's values, in their order, are in the range.

@@ -90,6 +90,40 @@ func (u *Update) Changes() *Projection {
 	return u.changes
 }
 
+// Assigned is what the update makes of a top-level attribute as far as that can be
+// told without an item: the value it is set to or has added, or any of the type that
+// the value of an operator or function has. It is invalid if that cannot be told.
+func (u *Update) Assigned(name string) attribute.Value {
+	if u == nil {
+		return attribute.Value{}
+	}
+	for i := range u.actions {
+		a := &u.actions[i]
+		if a.path.Name != name || len(a.path.Steps) > 0 {
+			continue
+		}
+		switch a.verb {
+		case set:
+			return a.to.told()
+		case add:
+			return a.with
+		}
+	}
+	return attribute.Value{}
+}
+
+func (s *source) told() attribute.Value {
+	switch s.kind {
+	case literalSource:
+		return s.literal
+	case plus, minus:
+		return attribute.Int(0)
+	case listAppend:
+		return attribute.List(nil)
+	}
+	return attribute.Value{}
+}
+
 // Update parses an UpdateExpression.
 func (p *Placeholders) Update(text string) (*Update, error) {
 	q, err := p.begin(UpdateExpression, text)
@@ -166,12 +200,12 @@ func (q *parser) updatePath() Path {
 // How AWS's messages about ADD and DELETE call the types.
 var amountNames = map[attribute.Kind]string{
 	attribute.S: "STRING", attribute.N: "NUMBER", attribute.B: "BINARY", attribute.NULL: "NULL",
-	attribute.BOOL: "BOOLEAN", attribute.L: "LIST", attribute.M: "MAP",
+	attribute.BOOL: "BOOL", attribute.L: "LIST", attribute.M: "MAP",
 }
 
 func (q *parser) checkAmount(v verb, k attribute.Kind) {
 	if n := amountNames[k]; n != "" && !(v == add && k == attribute.N) {
-		q.found.note(operandCount, "Incorrect operand type for operator or function; operator: %s, operand type: %s", verbs[v], n)
+		q.found.note(operandCount, "Incorrect operand type for operator or function; operator: %s, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", verbs[v], n)
 	}
 }
 
@@ -187,7 +221,7 @@ func (q *parser) source() source {
 		}
 		return q.sum(s)
 	}
-	return q.sum(q.sourceOperand())
+	return q.sum(q.sourceOperand(false))
 }
 
 func (q *parser) sum(s source) source {
@@ -199,7 +233,10 @@ func (q *parser) sum(s source) source {
 		return s
 	}
 	q.operator()
-	args := []source{s, q.sourceOperand()}
+	if s.kind == listAppend {
+		q.misused("list_append")
+	}
+	args := []source{s, q.sourceOperand(true)}
 	for _, a := range args {
 		if k := a.literal.Kind(); a.kind == literalSource && k != attribute.Invalid && k != attribute.N {
 			q.wrongType(text, k)
@@ -208,10 +245,11 @@ func (q *parser) sum(s source) source {
 	return source{kind: kind, args: args}
 }
 
-// sourceOperand reads a path, a value or a function, perhaps in parentheses.
-func (q *parser) sourceOperand() source {
+// sourceOperand reads a path, a value or a function, perhaps in parentheses. nested
+// says whether it is an operand of an operator or a function.
+func (q *parser) sourceOperand(nested bool) source {
 	if q.take("(") {
-		s := q.sourceOperand()
+		s := q.sourceOperand(nested)
 		q.expect(")")
 		return s
 	}
@@ -224,31 +262,34 @@ func (q *parser) sourceOperand() source {
 		if next := ahead.next(); next.kind == symbol && next.text == "(" {
 			q.advance()
 			q.advance()
-			return q.sourceFunction(function)
+			return q.sourceFunction(function, nested)
 		}
 	}
 	return source{kind: pathSource, path: q.updatePath()}
 }
 
-func (q *parser) sourceFunction(function string) source {
+func (q *parser) sourceFunction(function string, nested bool) source {
+	kind := ifNotExists
+	switch operands := conditionFunctions[function]; {
+	case function == "list_append":
+		if kind = listAppend; nested {
+			q.misused(function)
+		}
+	case function == "if_not_exists":
+	case operands > 0:
+		q.found.note(unknownFunction, "The function is not allowed in an update expression; function: %s", function)
+	default:
+		q.found.note(unknownFunction, "Invalid function name; function: %s", function)
+	}
 	var args []source
 	for q.err == nil {
-		args = append(args, q.sourceOperand())
+		args = append(args, q.sourceOperand(true))
 		if !q.take(",") {
 			break
 		}
 	}
 	q.expect(")")
-	s := source{args: args}
-	switch function {
-	case "if_not_exists":
-		s.kind = ifNotExists
-	case "list_append":
-		s.kind = listAppend
-	default:
-		q.found.note(unknownFunction, "Invalid function name; function: %s", function)
-		return s
-	}
+	s := source{kind: kind, args: args}
 	switch {
 	case len(args) != 2:
 		q.found.note(operandType, "Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, len(args))
@@ -265,4 +306,9 @@ func (q *parser) sourceFunction(function string) source {
 		}
 	}
 	return s
+}
+
+// misused notes that the value of a function of updates can be no operand.
+func (q *parser) misused(function string) {
+	q.found.note(unknownFunction, "The function is not allowed to be used this way in an expression; function: %s", function)
 }

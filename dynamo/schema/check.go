@@ -27,7 +27,19 @@ func (t *Table) CheckItem(item attribute.Item) error {
 	if err := t.checkKeyValues(item); err != nil {
 		return err
 	}
-	if err := t.checkContent(item); err != nil {
+	if ix, name, f := t.indexFault(item.Get); f != noFault {
+		v, _ := item.Get(name)
+		switch f {
+		case wrongType:
+			return t.indexMismatch(ix, name, v.Kind())
+		case emptyValue:
+			return expression.EmptyIndexKey(ix.Name, name, v.Kind())
+		case longHash:
+			return exception.InvalidParameters(hashTooLong)
+		}
+		return exception.InvalidParameters(rangeTooLong)
+	}
+	if err := item.ValidateNesting(); err != nil {
 		return err
 	}
 	if item.Size() > attribute.MaxItemSize {
@@ -39,7 +51,16 @@ func (t *Table) CheckItem(item attribute.Item) error {
 // CheckUpdated says whether an item that an update made may be stored: its index
 // keys have the declared types, and its size and depth are within the limits.
 func (t *Table) CheckUpdated(item attribute.Item) error {
-	if err := t.checkContent(item); err != nil {
+	if _, name, f := t.indexFault(item.Get); f != noFault {
+		switch f {
+		case wrongType:
+			return exception.Invalid("The update expression attempted to update the secondary index key to unsupported type")
+		case emptyValue:
+			return expression.EmptyUpdatedKey(t.Type(name))
+		}
+		return exception.Invalid("The update expression attempted to update the secondary index key beyond allowed size limits")
+	}
+	if err := item.ValidateNesting(); err != nil {
 		return err
 	}
 	if item.Size() > attribute.MaxItemSize {
@@ -48,17 +69,68 @@ func (t *Table) CheckUpdated(item attribute.Item) error {
 	return nil
 }
 
-// checkContent is what CheckItem and CheckUpdated have in common.
-func (t *Table) checkContent(item attribute.Item) error {
+// indexFault is what can be wrong with the value of an index's key attribute.
+type indexFault uint8
+
+const (
+	noFault indexFault = iota
+	wrongType
+	emptyValue
+	longHash
+	longRange
+)
+
+// indexFault returns the first fault that an index has with its keys, if any has one:
+// of the index that is first by name.
+func (t *Table) indexFault(get func(name string) (attribute.Value, bool)) (at *Index, name string, f indexFault) {
 	for _, indexes := range [2][]Index{t.Global, t.Local} {
 		for i := range indexes {
-			if err := t.checkIndexKey(&indexes[i], item); err != nil {
-				return err
+			ix := &indexes[i]
+			if at != nil && at.Name < ix.Name {
+				continue
+			}
+			if n, found := t.keyFault(&ix.Key, get); found != noFault {
+				at, name, f = ix, n, found
 			}
 		}
 	}
-	return item.ValidateNesting()
+	return at, name, f
 }
+
+// keyFault returns the first attribute of an index's key, and what is wrong with it,
+// of those that there are: they have the declared types, are not empty and not too
+// long.
+func (t *Table) keyFault(k *Key, get func(name string) (attribute.Value, bool)) (string, indexFault) {
+	for i, names := range [2][]string{k.Hash, k.Range} {
+		for _, name := range names {
+			v, ok := get(name)
+			if !ok {
+				continue
+			}
+			switch want := t.Type(name); {
+			case v.Kind() != want:
+				return name, wrongType
+			case want == attribute.N:
+			case len(v.Text()) == 0:
+				return name, emptyValue
+			case i == 0 && len(v.Text()) > attribute.MaxHashSize:
+				return name, longHash
+			case i == 1 && len(v.Text()) > attribute.MaxRangeSize:
+				return name, longRange
+			}
+		}
+	}
+	return "", noFault
+}
+
+func (t *Table) indexMismatch(ix *Index, name string, actual attribute.Kind) error {
+	return exception.InvalidParameters("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", name, t.Type(name), actual, ix.Name)
+}
+
+const (
+	hashTooLong  = "Size of hashkey has exceeded the maximum size limit of2048 bytes"
+	rangeTooLong = "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
+)
 
 // CheckKey says whether key is a primary key of the table, no more and no less.
 func (t *Table) CheckKey(key attribute.Item) error {
@@ -80,12 +152,12 @@ func (t *Table) CheckKey(key attribute.Item) error {
 // too long.
 func (t *Table) checkKeyValues(item attribute.Item) error {
 	for _, name := range t.Key.Hash {
-		if err := checkKeyValue(item, name, attribute.MaxHashSize, "Size of hashkey has exceeded the maximum size limit of2048 bytes"); err != nil {
+		if err := checkKeyValue(item, name, attribute.MaxHashSize, hashTooLong); err != nil {
 			return err
 		}
 	}
 	for _, name := range t.Key.Range {
-		if err := checkKeyValue(item, name, attribute.MaxRangeSize, "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"); err != nil {
+		if err := checkKeyValue(item, name, attribute.MaxRangeSize, rangeTooLong); err != nil {
 			return err
 		}
 	}
@@ -106,51 +178,25 @@ func checkKeyValue(item attribute.Item, name string, limit int, tooLong string) 
 	return nil
 }
 
-// checkIndexKey says whether the item's values of an index's key attributes, where
-// it has them, are of the declared types, not empty and not too long.
-func (t *Table) checkIndexKey(ix *Index, item attribute.Item) error {
-	for i, names := range [2][]string{ix.Key.Hash, ix.Key.Range} {
-		for _, name := range names {
-			v, ok := item.Get(name)
-			if !ok {
-				continue
-			}
-			want := t.Type(name)
-			if v.Kind() != want {
-				return exception.InvalidParameters("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", name, want, v.Kind(), ix.Name)
-			}
-			if want == attribute.N {
-				continue
-			}
-			switch n := len(v.Text()); {
-			case n == 0:
-				return exception.Invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
-					"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", emptyName(want), ix.Name, name)
-			case i == 0 && n > attribute.MaxHashSize:
-				return exception.InvalidParameters("Size of hashkey has exceeded the maximum size limit of2048 bytes")
-			case i == 1 && n > attribute.MaxRangeSize:
-				return exception.InvalidParameters("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
-			}
-		}
-	}
-	return nil
-}
-
-func emptyName(k attribute.Kind) string {
-	if k == attribute.B {
-		return "binary"
-	}
-	return "string"
-}
-
 // CheckUpdate says whether an update may name the paths that it does: no part of
-// the primary key, and nothing inside an index key.
+// the primary key, and nothing inside an index key; and whether the types that it
+// gives index keys, as far as it tells them by itself, are the declared ones.
 func (t *Table) CheckUpdate(u *expression.Update) error {
 	paths := u.Changes().Paths()
 	for _, p := range paths {
 		if t.Key.Has(p.Name) {
 			return exception.InvalidParameters("Cannot update attribute %s. This attribute is part of the key", p.Name)
 		}
+	}
+	ix, name, f := t.indexFault(func(name string) (attribute.Value, bool) {
+		v := u.Assigned(name)
+		return v, v.Kind() != attribute.Invalid
+	})
+	switch f {
+	case wrongType:
+		return t.indexMismatch(ix, name, u.Assigned(name).Kind())
+	case emptyValue:
+		return expression.EmptyUpdatedKey(t.Type(name))
 	}
 	return t.CheckPaths(slices.Values(paths))
 }

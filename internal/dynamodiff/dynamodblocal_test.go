@@ -75,6 +75,8 @@ func other(operation, body string, local, engine Answer) string {
 		return "UPDATED_OLD and UPDATED_NEW of a part of an attribute have the whole of it"
 	case says(engine, "LastEvaluatedKey") && !says(local, "LastEvaluatedKey"):
 		return "a page that Limit ends with the last item is the last one"
+	case operation == "UpdateItem" && (says(engine, "Type mismatch for Index Key") || says(engine, "secondary index key to unsupported type")):
+		return "an update may give an index's key any type"
 	case operation == "PutItem" && strings.Contains(body, `{"S":1}`):
 		return "a number is taken for a string"
 	case operation == "UpdateTable" && says(engine, "Neither ReadCapacityUnits nor WriteCapacityUnits"):
