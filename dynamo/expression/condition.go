@@ -121,6 +121,8 @@ func (q *parser) comparison() term {
 			q.syntax()
 		}
 		n.high = q.operand()
+		q.checkDistinct("BETWEEN", &n.value, &n.low)
+		q.checkDistinct("BETWEEN", &n.value, &n.high)
 		q.checkOrdered("BETWEEN", &n.value, &n.low, &n.high)
 		q.checkBounds(n)
 		return term{node: n}
@@ -135,6 +137,9 @@ func (q *parser) comparison() term {
 			}
 		}
 		q.expect(")")
+		for i := range n.list {
+			q.checkDistinct("IN", &n.value, &n.list[i])
+		}
 		if len(n.list) > MaxOperands {
 			q.found.note(operandCount, "The IN operator is provided with too many operands; number of operands: %d", len(n.list))
 		}
@@ -317,10 +322,11 @@ func (q *parser) checkTypeName(o *operand) {
 	}
 }
 
+const notDistinct = "The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s"
+
 func (q *parser) checkDistinct(operator string, a, b *operand) {
 	if a.samePath(b) && q.found[placeholder] == "" {
-		q.found.note(distinct, "The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s",
-			operator, a.path)
+		q.found.note(distinct, notDistinct, operator, a.path)
 	}
 }
 

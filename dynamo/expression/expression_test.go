@@ -252,6 +252,9 @@ func TestLimits(t *testing.T) {
 	}
 	in := func(n int) string { return "a IN (" + strings.TrimSuffix(strings.Repeat("b,", n), ",") + ")" }
 	for _, c := range []struct{ text, message string }{
+		{"a BETWEEN :a AND a", "The first operand must be distinct from the remaining operands for this operator or function; operator: BETWEEN, first operand: [a]"},
+		{"a[1] IN (:a, a[1])", "The first operand must be distinct from the remaining operands for this operator or function; operator: IN, first operand: [a, [1]]"},
+		{":a BETWEEN :a AND a", ""},
 		{long, ""},
 		{long + " ", "Expression size has exceeded the maximum allowed size; expression size: 4097"},
 		{operators(150), ""},

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
@@ -44,15 +45,33 @@ func (o *operand) resolve(item attribute.Item) (attribute.Value, bool) {
 // hasPath says whether the operand looks at the item.
 func (o *operand) hasPath() bool { return o.kind == pathOperand || o.kind == sizeOperand }
 
-// size is the function: bytes of an S or B, elements of a set, L or M.
+// size is the function: UTF-16 code units of an S, bytes of a B, elements of a set, L
+// or M.
 func size(v attribute.Value) (attribute.Value, bool) {
 	switch k := v.Kind(); {
-	case k == attribute.S || k == attribute.B:
+	case k == attribute.S:
+		return attribute.Int(int64(codeUnits(v.Text()))), true
+	case k == attribute.B:
 		return attribute.Int(int64(len(v.Text()))), true
 	case k == attribute.L || k == attribute.M || k.IsSet():
 		return attribute.Int(int64(v.Len())), true
 	}
 	return attribute.Value{}, false
+}
+
+// codeUnits is how many UTF-16 code units a text has: one for each character, two for
+// those of four bytes.
+func codeUnits(s string) int {
+	n := 0
+	for i := range len(s) {
+		if !utf8.RuneStart(s[i]) {
+			continue
+		}
+		if n++; s[i] >= 0xf0 {
+			n++
+		}
+	}
+	return n
 }
 
 // constant is the type of an operand where it is known beforehand.

@@ -298,6 +298,9 @@ func (q *parser) sourceFunction(function string, nested bool) source {
 			q.found.note(operandType, "Operator or function requires a document path; operator or function: %s", function)
 		}
 		s.path = args[0].path
+		if args[1].kind == pathSource && args[1].path.equal(s.path) {
+			q.found.note(operandType, notDistinct, function, s.path)
+		}
 	default:
 		for _, a := range args {
 			if k := a.literal.Kind(); a.kind == literalSource && k != attribute.Invalid && k != attribute.L {

@@ -77,6 +77,8 @@ func other(operation, body string, local, engine Answer) string {
 		return "a page that Limit ends with the last item is the last one"
 	case operation == "UpdateItem" && (says(engine, "Type mismatch for Index Key") || says(engine, "secondary index key to unsupported type")):
 		return "an update may give an index's key any type"
+	case operation == "Scan" && strings.Contains(body, `"IndexName"`) && strings.Contains(body, `"FilterExpression"`):
+		return "a Scan's filter looks at attributes that its index does not have"
 	case operation == "PutItem" && strings.Contains(body, `{"S":1}`):
 		return "a number is taken for a string"
 	case operation == "UpdateTable" && says(engine, "Neither ReadCapacityUnits nor WriteCapacityUnits"):
