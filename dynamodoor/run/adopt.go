@@ -21,6 +21,8 @@ import (
 func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, name, value string, use func(api.Response) error) error {
 	a, err := plan.ParseAdoption(name, value)
 	switch {
+	case e != nil && e.wrong != nil:
+		return r.toldOf(ctx, name, e.wrong)
 	case e != nil && e.Layout == nil && err == nil:
 		return r.toldOf(ctx, name, exception.Invalid("table %s has sharded indexes, or tags that declare some, and an adopted table has none: items have their shards in them; "+
 			"copy the items into a table without these tags, and adopt that", name))
@@ -30,8 +32,6 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 		return err
 	case e == nil:
 		return r.adopt(ctx, q, name, a, use)
-	case e.wrong != nil:
-		return r.toldOf(ctx, name, e.wrong)
 	}
 	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
 		return r.toldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
