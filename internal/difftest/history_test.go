@@ -29,10 +29,44 @@ type shape struct {
 	encoded               encodings // nil: nothing is bound
 }
 
+// A deal is what a history has whatever is drawn, beside an UPDATE: a statement of a
+// class that is drawn rarely, or only on some tables, and one of a class of which more is
+// demanded. Classes are dealt in turn, so that few histories have enough of all (tally.go).
+type deal struct{ rare, staple int }
+
+const (
+	dealJSON = iota
+	dealTimes
+	dealGroups
+	dealTTL
+	dealPartitions
+	dealFilter
+	dealTuple
+	dealCondition // the last: strategy random has none
+	rareDeals
+)
+
+const (
+	dealOrder = iota // and a limit
+	dealIn
+	dealAggregates
+	dealBatch
+	dealDelete
+	stapleDeals
+)
+
+// dealOf is what is dealt to the n-th history.
+func dealOf(n int, random bool) deal {
+	if random {
+		return deal{n % dealCondition, n % stapleDeals}
+	}
+	return deal{n % rareDeals, n % stapleDeals}
+}
+
 // drawHistory draws a script on table t. Under strategy random there are no
 // conditions, and which of several equal clustering keys' bytes comes back is open.
-func drawHistory(t *rapid.T, encoded encodings, random bool) *Script {
-	s := drawShape(t)
+func drawHistory(t *rapid.T, encoded encodings, random bool, dealt deal) *Script {
+	s := drawShape(t, dealt)
 	s.lwt = s.lwt && !random
 	for i, c := range s.ck {
 		if random && c.typ == "decimal" {
@@ -48,7 +82,13 @@ func drawHistory(t *rapid.T, encoded encodings, random bool) *Script {
 	}
 	add("DROP TABLE IF EXISTS t", s.create())
 	op := rapid.Custom(func(t *rapid.T) Step { return s.drawStep(t) })
-	script.Steps = append(script.Steps, rapid.SliceOfN(op, 8, 40).Draw(t, "steps")...)
+	steps := rapid.SliceOfN(op, 5, 37).Draw(t, "steps")
+	update := Step{Error: -1, Text: s.drawUpdate(t, s.drawUsing(t, true))}
+	s.settle(t, &update)
+	for _, step := range []Step{update, s.drawRare(t, dealt.rare), s.drawStaple(t, dealt.staple)} {
+		steps = slices.Insert(steps, rapid.IntRange(0, len(steps)).Draw(t, "dealt at"), step)
+	}
+	script.Steps = append(script.Steps, steps...)
 	// Whatever happened, all that is left is compared at the end.
 	all := Step{Text: "SELECT * FROM t", Error: -1, Unordered: true, Pages: []int32{3, 100}}
 	script.Steps = append(script.Steps, all)
@@ -100,11 +140,15 @@ func sizes(ns []int32) string {
 	return b.String()
 }
 
-func drawShape(t *rapid.T) *shape {
+func drawShape(t *rapid.T, dealt deal) *shape {
 	s := &shape{
 		stamps: rapid.SampledFrom([]string{"explicit", "client", "mixed"}).Draw(t, "stamps"),
-		ttl:    rapid.IntRange(0, 3).Draw(t, "with ttl") == 3,
-		lwt:    rapid.IntRange(0, 2).Draw(t, "with lwt") == 2,
+		ttl:    rapid.IntRange(0, 7).Draw(t, "with ttl") == 7 || dealt.rare == dealTTL,
+		lwt:    rapid.IntRange(0, 3).Draw(t, "with lwt") == 3 || dealt.rare == dealCondition,
+	}
+	clustering := 1
+	if dealt.rare == dealTuple {
+		clustering = 2
 	}
 	draw := func(prefix string, pools []pool, n int) []column {
 		cols := make([]column, n)
@@ -114,7 +158,7 @@ func drawShape(t *rapid.T) *shape {
 		return cols
 	}
 	s.pk = draw("p", keyPools, rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "partition key columns"))
-	s.ck = draw("c", keyPools, rapid.IntRange(1, 3).Draw(t, "clustering columns"))
+	s.ck = draw("c", keyPools, rapid.IntRange(clustering, 3).Draw(t, "clustering columns"))
 	for i := range s.ck {
 		s.ck[i].desc = rapid.Bool().Draw(t, "desc")
 	}
@@ -165,9 +209,59 @@ func (s *shape) drawStep(t *rapid.T) Step {
 	case "batch":
 		step.Text = s.drawBatch(t)
 	case "lwt":
-		step.Text = s.drawLWT(t)
+		step.Text = s.drawLWT(t, rapid.IntRange(lwtInsert, lwtCompare).Draw(t, "condition"))
 	case "read":
 		s.drawRead(t, &step)
+	}
+	s.settle(t, &step)
+	return step
+}
+
+// drawRare draws a statement of the class that was dealt, of a kind that no target
+// refuses.
+func (s *shape) drawRare(t *rapid.T, class int) Step {
+	step := Step{Error: -1}
+	switch class {
+	case dealJSON:
+		s.drawReadOf(t, &step, rapid.IntRange(readRow, readInPartitions).Draw(t, "read"), selectJSON)
+	case dealTimes:
+		s.drawReadOf(t, &step, rapid.IntRange(readRow, readInPartitions).Draw(t, "read"), selectTimes)
+	case dealGroups:
+		s.drawReadOf(t, &step, readGroups, selectAny)
+	case dealTTL:
+		step.Text = s.drawInsert(t, " USING "+s.drawTTL(t))
+	case dealPartitions:
+		s.drawReadOf(t, &step, readPartitions, selectAny)
+	case dealFilter:
+		s.drawReadOf(t, &step, readFiltered, selectAny)
+	case dealTuple:
+		n := rapid.IntRange(0, len(s.ck)-2).Draw(t, "equal prefix")
+		where := append(equals(t, s.pk), s.drawBounds(t, n, s.ck[n:])...)
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s%s", s.selection(t, selectAny), strings.Join(where, " AND "), s.order(t), limit(t))
+		step.Pages = []int32{drawPage(t)}
+	case dealCondition:
+		step.Text = s.drawLWT(t, rapid.IntRange(lwtUpdate, lwtCompare).Draw(t, "condition"))
+	}
+	s.settle(t, &step)
+	return step
+}
+
+// drawStaple does likewise.
+func (s *shape) drawStaple(t *rapid.T, class int) Step {
+	step := Step{Error: -1}
+	switch class {
+	case dealOrder:
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s LIMIT %d", s.selection(t, selectAny), strings.Join(equals(t, s.pk), " AND "),
+			s.orderBy(t, rapid.Bool().Draw(t, "reversed")), rapid.IntRange(1, 4).Draw(t, "limit"))
+		step.Pages = []int32{drawPage(t)}
+	case dealIn:
+		s.drawReadOf(t, &step, rapid.IntRange(readIn, readInPartitions).Draw(t, "read"), selectAny)
+	case dealAggregates:
+		s.drawReadOf(t, &step, readAggregates, selectAny)
+	case dealBatch:
+		step.Text = s.drawBatch(t)
+	case dealDelete:
+		step.Text = s.drawDelete(t, s.drawUsing(t, false))
 	}
 	s.settle(t, &step)
 	return step
@@ -214,12 +308,16 @@ func (s *shape) drawUsing(t *rapid.T, ttl bool) string {
 		parts = append(parts, fmt.Sprintf("TIMESTAMP %d", rapid.IntRange(1, 6).Draw(t, "timestamp")))
 	}
 	if ttl && s.ttl && rapid.IntRange(0, 2).Draw(t, "ttl") == 2 {
-		parts = append(parts, fmt.Sprintf("TTL %d", rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "seconds")))
+		parts = append(parts, s.drawTTL(t))
 	}
 	if parts == nil {
 		return ""
 	}
 	return " USING " + strings.Join(parts, " AND ")
+}
+
+func (s *shape) drawTTL(t *rapid.T) string {
+	return fmt.Sprintf("TTL %d", rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "seconds"))
 }
 
 func equals(t *rapid.T, cols []column) []string {
@@ -325,17 +423,26 @@ func (s *shape) drawBatch(t *rapid.T) string {
 	return strings.Join(append(lines, "APPLY BATCH"), "\n")
 }
 
-func (s *shape) drawLWT(t *rapid.T) string {
+// The kinds of conditional writes.
+const (
+	lwtInsert = iota
+	lwtUpdate
+	lwtDelete
+	lwtDeleteCell
+	lwtCompare
+)
+
+func (s *shape) drawLWT(t *rapid.T, kind int) string {
 	where := strings.Join(append(equals(t, s.pk), equals(t, s.ck)...), " AND ")
-	switch rapid.IntRange(0, 4).Draw(t, "condition") {
-	case 0:
+	switch kind {
+	case lwtInsert:
 		// With a static column it is refused or not by where the row's shard is.
 		return s.drawInsertOf(t, s.regs, "") + " IF NOT EXISTS"
-	case 1:
+	case lwtUpdate:
 		return fmt.Sprintf("UPDATE t SET n = %d WHERE %s IF EXISTS", rapid.IntRange(0, 9).Draw(t, "n"), where)
-	case 2:
+	case lwtDelete:
 		return fmt.Sprintf("DELETE FROM t WHERE %s IF EXISTS", where)
-	case 3:
+	case lwtDeleteCell:
 		return fmt.Sprintf("DELETE n FROM t WHERE %s IF n = %s", where, literal(t, s.regs[len(s.regs)-1]))
 	default:
 		op := rapid.SampledFrom([]string{"=", "!=", "<", ">="}).Draw(t, "op")
@@ -350,11 +457,16 @@ func (s *shape) drawLWT(t *rapid.T) string {
 // then a bound or two of the next column or of a tuple.
 func (s *shape) drawSlice(t *rapid.T) []string {
 	n := rapid.IntRange(0, len(s.ck)-1).Draw(t, "equal prefix")
-	where := equals(t, s.ck[:n])
-	names := s.ck[n : n+1]
 	if n+1 < len(s.ck) && rapid.Bool().Draw(t, "tuple") {
-		names = s.ck[n:]
+		return s.drawBounds(t, n, s.ck[n:])
 	}
+	return s.drawBounds(t, n, s.ck[n:n+1])
+}
+
+// drawBounds draws equalities of the first n clustering columns, then a bound or two
+// of those that are named.
+func (s *shape) drawBounds(t *rapid.T, n int, names []column) []string {
+	where := equals(t, s.ck[:n])
 	side := func(ops ...string) string {
 		vs := make([]string, len(names))
 		ns := make([]string, len(names))
@@ -395,14 +507,26 @@ func in(t *rapid.T, c column) string {
 	return c.name + " IN (" + strings.Join(vs, ", ") + ")"
 }
 
+// What a read of rows selects.
+const (
+	selectColumns = iota
+	selectJSON
+	selectTimes
+	selectAll // and two more, so that it is drawn most
+	selectAny = 6
+)
+
 // selection draws what is selected by a read of rows.
-func (s *shape) selection(t *rapid.T) string {
-	switch rapid.IntRange(0, 5).Draw(t, "selection") {
-	case 0:
+func (s *shape) selection(t *rapid.T, what int) string {
+	if what == selectAny {
+		what = rapid.IntRange(selectColumns, selectAny-1).Draw(t, "selection")
+	}
+	switch what {
+	case selectColumns:
 		return s.names(s.ck, s.regs)
-	case 1:
+	case selectJSON:
 		return "JSON *"
-	case 2:
+	case selectTimes:
 		// Conditional writes are stamped by the store, each by its own clock.
 		if s.lwt || s.regs[0].typ == "udt" || increments[s.regs[0].typ] != nil {
 			return "n, ttl(n)"
@@ -419,10 +543,14 @@ func (s *shape) order(t *rapid.T) string {
 	if how < 2 {
 		return ""
 	}
+	return s.orderBy(t, how == 3)
+}
+
+func (s *shape) orderBy(t *rapid.T, reversed bool) string {
 	var parts []string
 	for _, c := range s.ck[:rapid.IntRange(1, len(s.ck)).Draw(t, "ordered columns")] {
 		dir := " ASC"
-		if c.desc != (how == 3) {
+		if c.desc != reversed {
 			dir = " DESC"
 		}
 		parts = append(parts, c.name+dir)
@@ -437,39 +565,70 @@ func limit(t *rapid.T) string {
 	return ""
 }
 
+// The kinds of reads.
+const (
+	readRow = iota
+	readPartition
+	readSlice
+	readIn
+	readInPartitions
+	readAggregates
+	readGroups
+	readPartitions
+	readEverything
+	readFiltered
+	readFew
+)
+
+// What drawRead draws from: partitions and slices twice.
+var reads = []int{readRow, readPartition, readPartition, readSlice, readSlice, readIn, readInPartitions, readAggregates, readGroups,
+	readPartitions, readEverything, readFew}
+
 func (s *shape) drawRead(t *rapid.T, step *Step) {
-	step.Pages = []int32{rapid.SampledFrom([]int32{1, 2, 3, 5, 100}).Draw(t, "page size")}
+	kind := rapid.SampledFrom(reads).Draw(t, "read")
+	if kind == readEverything && rapid.Bool().Draw(t, "filtered") {
+		kind = readFiltered
+	}
+	s.drawReadOf(t, step, kind, selectAny)
+}
+
+func drawPage(t *rapid.T) int32 {
+	return rapid.SampledFrom([]int32{1, 2, 3, 5, 100}).Draw(t, "page size")
+}
+
+// drawReadOf draws a read of a kind that selects what.
+func (s *shape) drawReadOf(t *rapid.T, step *Step, kind, what int) {
+	step.Pages = []int32{drawPage(t)}
 	where := func(parts ...[]string) string { return strings.Join(slices.Concat(parts...), " AND ") }
 	pk := func() []string { return equals(t, s.pk) }
-	switch rapid.IntRange(0, 11).Draw(t, "read") {
-	case 0: // a row
-		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s", s.selection(t), where(pk(), equals(t, s.ck)))
-	case 1, 2: // a partition
-		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s%s", s.selection(t), where(pk()), s.order(t), limit(t))
-	case 3, 4: // a slice
-		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s%s", s.selection(t), where(pk(), s.drawSlice(t)), s.order(t), limit(t))
-	case 5: // IN on a clustering column
+	switch kind {
+	case readRow:
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s", s.selection(t, what), where(pk(), equals(t, s.ck)))
+	case readPartition:
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s%s", s.selection(t, what), where(pk()), s.order(t), limit(t))
+	case readSlice:
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s%s", s.selection(t, what), where(pk(), s.drawSlice(t)), s.order(t), limit(t))
+	case readIn:
 		n := rapid.IntRange(0, len(s.ck)-1).Draw(t, "column")
-		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s", s.selection(t), where(pk(), equals(t, s.ck[:n]), []string{in(t, s.ck[n])}), limit(t))
-	case 6: // IN on the partition key
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s", s.selection(t, what), where(pk(), equals(t, s.ck[:n]), []string{in(t, s.ck[n])}), limit(t))
+	case readInPartitions:
 		last := len(s.pk) - 1
-		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s", s.selection(t), where(equals(t, s.pk[:last]), []string{in(t, s.pk[last])}), limit(t))
-	case 7: // aggregates
+		step.Text = fmt.Sprintf("SELECT %s FROM t WHERE %s%s", s.selection(t, what), where(equals(t, s.pk[:last]), []string{in(t, s.pk[last])}), limit(t))
+	case readAggregates:
 		var rest []string
 		if rapid.Bool().Draw(t, "of a slice") {
 			rest = s.drawSlice(t)
 		}
 		step.Text = fmt.Sprintf("SELECT count(*), count(n), min(n), max(n), sum(n), avg(n), max(%s) FROM t WHERE %s", s.ck[0].name, where(pk(), rest))
-	case 8: // groups
+	case readGroups:
 		step.Text = fmt.Sprintf("SELECT %s, count(*), sum(n) FROM t WHERE %s GROUP BY %s%s", s.names(s.pk, s.ck[:1]), where(pk()), s.names(s.pk, s.ck[:1]), limit(t))
-	case 9: // partitions
+	case readPartitions:
 		step.Text, step.Unordered = fmt.Sprintf("SELECT DISTINCT %s FROM t", s.names(s.pk, s.statics)), true
-	case 10: // everything
+	case readEverything:
 		step.Text, step.Unordered = "SELECT * FROM t", true
-		if rapid.Bool().Draw(t, "filtered") {
-			step.Text += " WHERE n > 0 ALLOW FILTERING"
-		}
-	case 11: // per partition
+	case readFiltered:
+		step.Text, step.Unordered = "SELECT * FROM t WHERE n > 0 ALLOW FILTERING", true
+	case readFew:
 		step.Text = fmt.Sprintf("SELECT * FROM t WHERE %s PER PARTITION LIMIT %d", where(pk()), rapid.IntRange(1, 3).Draw(t, "per partition"))
 	}
 }

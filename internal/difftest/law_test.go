@@ -32,15 +32,18 @@ func law(t *testing.T, all []Target, random bool) {
 		t.Fatal(err)
 	}
 	tally := &Tally{}
-	histories := 0
+	histories, failed := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
-		script := drawHistory(rt, encoded, random)
+		if !failed {
+			histories++ // while what fails is shrunk, it is dealt the same
+		}
+		script := drawHistory(rt, encoded, random, dealOf(histories, random))
 		var faults []string
-		r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, AnyRefusal: true,
+		r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, AnyRefusal: true, SendNow: true,
 			Report: func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }}
 		r.Run(script)
-		histories++
 		if len(faults) > 0 {
+			failed = true
 			rt.Fatalf("%s\n\nThe history:\n%s", strings.Join(faults, "\n"), script.Print())
 		}
 	})

@@ -19,12 +19,16 @@ type Runner struct {
 	// without @refused. A step is then sent to the sharded target of most shards
 	// first, and to no other when that refuses it, so that all keep equal data.
 	AnyRefusal bool
+	// SendNow has the writes of scripts with TTLs carry their time (v5): else those that
+	// a slow machine sends around the tick of a second begin at two, and differ for ever.
+	SendNow bool
 	// Report is told each difference.
 	Report func(format string, args ...any)
 
 	script   *Script
 	began    time.Time
 	stamp    int64 // the last default timestamp
+	now      int32 // when the step began, in seconds
 	reported int
 }
 
@@ -69,6 +73,7 @@ func (r *Runner) step(index int, p *Step) bool {
 	if r.script.TTL {
 		avoidTick()
 	}
+	r.now = int32(time.Now().Unix())
 	answers := make([][]labelled, len(r.Sessions))
 	errs := make([]error, len(r.Sessions))
 	scout := r.scout()
@@ -301,6 +306,9 @@ func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
 	req := Request{Query: text, Timestamp: p.Timestamp}
 	if p.Timestamp == nil && !r.script.ServerTime && isMutation.MatchString(text) {
 		req.Timestamp = &r.stamp
+	}
+	if r.SendNow && r.script.TTL && isMutation.MatchString(text) {
+		req.Now = &r.now
 	}
 	if p.Now != nil {
 		now := int32(r.began.Unix()) + *p.Now

@@ -21,7 +21,8 @@ type class struct {
 	name  string
 	re    *regexp.Regexp
 	floor int
-	share float64 // the same for drawn histories, per history; 0 where they have none
+	share float64 // the same for drawn histories, per history; 0 where they have none. To be
+	// dealt in turn are those that chance would leave below it once in 10^9 runs.
 }
 
 func classOf(name, re string, floor int, share float64) class {
@@ -85,10 +86,6 @@ func (t *Tally) Below(target string) []string {
 	return out
 }
 
-// rare is how many statements of a class must be expected for a few histories to say
-// that there are too few: below that chance leaves some out.
-const rare = 3
-
 // BelowShare returns the classes of which the target has accepted too few in so
 // many drawn histories.
 func (t *Tally) BelowShare(target string, histories int) []string {
@@ -96,7 +93,7 @@ func (t *Tally) BelowShare(target string, histories int) []string {
 	defer t.mu.Unlock()
 	var out []string
 	for _, c := range classes {
-		if n, floor := t.counts[target][c.name], int(c.share*float64(histories)); floor >= rare && n < floor {
+		if n, floor := t.counts[target][c.name], int(c.share*float64(histories)); n < floor {
 			out = append(out, fmt.Sprintf("%s: %d of at least %d", c.name, n, floor))
 		}
 	}
