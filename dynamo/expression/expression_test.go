@@ -255,6 +255,11 @@ func TestLimits(t *testing.T) {
 		{"a BETWEEN :a AND a", "The first operand must be distinct from the remaining operands for this operator or function; operator: BETWEEN, first operand: [a]"},
 		{"a[1] IN (:a, a[1])", "The first operand must be distinct from the remaining operands for this operator or function; operator: IN, first operand: [a, [1]]"},
 		{":a BETWEEN :a AND a", ""},
+		{"a = :a AND __type = :a", `Syntax error; token: "_", near: "AND __"`},
+		{"a = :a AND _sortKey = :a", `Syntax error; token: "_", near: "AND _sortKey"`},
+		{"a.b_c_ = :a", ""},
+		{"a[10] = :a", ""},
+		{"a[01] = :a", `Syntax error; token: "1", near: "01]"`},
 		{long, ""},
 		{long + " ", "Expression size has exceeded the maximum allowed size; expression size: 4097"},
 		{operators(150), ""},
@@ -357,7 +362,7 @@ func TestReservedWords(t *testing.T) {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
-	for _, word := range []string{"abor", "aborts", "_abort", "pk", "zzz", "a"} {
+	for _, word := range []string{"abor", "aborts", "abort_", "pk", "zzz", "a"} {
 		text := word + " = :a"
 		if _, err := placeholders(t, text).Condition(expression.FilterExpression, text); err != nil {
 			t.Errorf("%s: %v", word, err)

@@ -42,9 +42,12 @@ func (l *lexer) next() token {
 	}
 	k := wrong
 	switch c := l.src[l.pos]; {
-	case letter(c):
+	case letter(c) && c != '_':
 		k = word
 		l.run(func(c byte) bool { return letter(c) || digit(c) })
+	case c == '0':
+		k = number
+		l.pos++
 	case digit(c):
 		k = number
 		l.run(digit)
