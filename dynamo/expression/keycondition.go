@@ -243,7 +243,7 @@ func (t *keyTerm) check(a KeyAttribute) error {
 	if t.op == BeginsWith && a.Type == attribute.N {
 		return exception.InvalidParameters("ComparisonOperator BEGINS_WITH is not valid for N AttributeValue type")
 	}
-	if t.op == Equal && t.low.Text() == "" {
+	if t.low.Text() == "" || t.op == Between && t.high.Text() == "" {
 		return EmptyKey(a.Name, a.Type)
 	}
 	return nil
