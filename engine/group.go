@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -100,7 +99,7 @@ func (g *grouping) same(r *read) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if (v == nil) != (g.by[i] == nil) || !bytes.Equal(v, g.by[i]) {
+		if e.Type().Compare(v, g.by[i]) != 0 {
 			return false, nil
 		}
 	}

@@ -129,3 +129,14 @@ func (s *Select) GroupKey(env *eval.Env, row eval.Row, dst [][]byte) ([][]byte, 
 	}
 	return dst, nil
 }
+
+// SameGroup says whether two keys of groups are one: as clustering columns they are
+// compared by their type, to which different bytes may be equal (1.0 and 1.00).
+func (s *Select) SameGroup(a, b [][]byte) bool {
+	for i, e := range s.GroupBy {
+		if e.Type().Compare(a[i], b[i]) != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -152,7 +152,7 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 			if fresh, err = sel.GroupKey(x.bound.Env, s.row, fresh[:0]); err != nil {
 				return false, err
 			}
-			if !group.Empty() && (!same || !equalCells(current, fresh)) {
+			if !group.Empty() && (!same || !sel.SameGroup(current, fresh)) {
 				on, err := flush()
 				if err != nil || !on {
 					done = true
@@ -180,10 +180,6 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 		_, err = flush()
 	}
 	return err
-}
-
-func equalCells(a, b [][]byte) bool {
-	return slices.EqualFunc(a, b, func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) })
 }
 
 var _ eval.Row = (*plan.Row)(nil)

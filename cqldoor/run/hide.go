@@ -426,7 +426,7 @@ func (s *schemaSelect) groups(b *analysis.BoundSelect, partitions []partitionRow
 				if err != nil {
 					return nil, err
 				}
-				if !group.Empty() && !slices.EqualFunc(current, fresh, slices.Equal[[]byte]) {
+				if !group.Empty() && !s.SameGroup(current, fresh) {
 					if err := flush(); err != nil {
 						return nil, err
 					}
