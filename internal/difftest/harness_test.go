@@ -1,7 +1,6 @@
 package difftest
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -10,19 +9,15 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/datatype"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/draws"
 )
 
 // TestMain gives drawn histories, each of which costs a table on every target, a
 // smaller default number than rapid's 100. A failure is printed as a script, so
 // rapid's own file of it is not needed.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		_ = flag.Set("rapid.checks", "30") // both are rapid's own flags
-	}
-	_ = flag.Set("rapid.nofailfile", "true")
+	draws.Defaults(map[string]string{"rapid.checks": "30", "rapid.seed": "1", "rapid.nofailfile": "true"})
 	os.Exit(m.Run())
 }
 

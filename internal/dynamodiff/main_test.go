@@ -1,24 +1,14 @@
 package dynamodiff
 
 import (
-	"flag"
 	"os"
 	"testing"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/draws"
 )
 
-// TestMain draws the same histories in each run, unless -rapid.seed says which: what
-// dynalite does otherwise than DynamoDB, and no history has met yet, is not found by a
-// change of something else. To look for it, and for what the engine has wrong:
-//
-//	go test ./internal/dynamodiff -rapid.seed=0 -rapid.checks=2000
-//
-// draws others each time.
+// TestMain draws the same histories in each run: dynalite is not DynamoDB.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.seed" })
-	if !given {
-		_ = flag.Set("rapid.seed", "1") // rapid's own flag
-	}
+	draws.Defaults(map[string]string{"rapid.seed": "1"})
 	os.Exit(m.Run())
 }
