@@ -90,6 +90,21 @@ func (u *Update) Changes() *Projection {
 	return u.changes
 }
 
+// OnlyRemoves tells whether the update does nothing but remove: attributes, what paths
+// lead to, elements of sets. Such an update makes no item where there is none. One
+// without any action does.
+func (u *Update) OnlyRemoves() bool {
+	if u == nil {
+		return false
+	}
+	for i := range u.actions {
+		if v := u.actions[i].verb; v != remove && v != del {
+			return false
+		}
+	}
+	return len(u.actions) > 0
+}
+
 // Assigned is what the update makes of a top-level attribute as far as that can be
 // told without an item: the value it is set to or has added, or any of the type that
 // the value of an operator or function has. It is invalid if that cannot be told.

@@ -149,7 +149,10 @@ func tooLarge(message string) error {
 
 // checkUpdate returns the physical key and update of logical ones. An item that the
 // update makes must have its logical partition key, which is no part of the
-// physical one, and its shards in indexes.
+// physical one, and its shards in indexes. An update that only removes makes none, and
+// would make one if it set them: it stays as it is. (An item that was there before an
+// index was declared, and still lacks its shard in it, gets that from who fills the
+// index.)
 func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition *expression.Condition) (attribute.Item, *expression.Update, error) {
 	physical, err := t.checkKey(key)
 	if err != nil {
@@ -169,6 +172,9 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	}
 	if t.suffix != nil && u.Reads(t.hash.Name) {
 		return nil, nil, t.readsHash()
+	}
+	if u.OnlyRemoves() {
+		return physical, u, nil
 	}
 	set := t.withShards(nil, key)
 	if t.hidesKey() {

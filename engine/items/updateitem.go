@@ -25,10 +25,13 @@ func checkUpdate(sh *shape, key attribute.Item, u *expression.Update) error {
 	return sh.Table.CheckUpdate(u)
 }
 
-// update returns the item as an update leaves it; one that did not exist begins as
-// its key.
+// update returns the item as an update leaves it, nil for none. One that did not exist
+// begins as its key, but for an update that only removes, which makes none.
 func update(sh *shape, key attribute.Item, u *expression.Update, old attribute.Item) (attribute.Item, error) {
 	if old == nil {
+		if u.OnlyRemoves() {
+			return nil, nil
+		}
 		old = key
 	}
 	item, err := u.Apply(old)

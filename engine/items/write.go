@@ -228,7 +228,7 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 		t.leave()
 		return nil, err
 	}
-	if b.Empty() { // a deletion of what was not there
+	if b.Empty() { // nothing was there, and nothing is
 		err = s.refuse(h, t.leave)
 	} else {
 		err = s.commit(c, b, t.leave)
@@ -272,7 +272,9 @@ func (s *Store) answerSingle(c *Call, sh *shape, w *single, old *stored, item at
 			r.Attributes = old.text
 		}
 	case api.ReturnAllNew:
-		r.Attributes = attribute.AppendItem(nil, item)
+		if item != nil {
+			r.Attributes = attribute.AppendItem(nil, item)
+		}
 	case api.ReturnUpdatedOld:
 		before, err := c.decode(old)
 		if err != nil {

@@ -172,6 +172,9 @@ func (h *history) write() (string, string) {
 		{"SET l = :v", ""}, {"SET g = :g", ""}, {"SET x.a = :u", ""}, {"SET x[1] = :u", ""}, {"REMOVE x[0]", ""}, {"SET x = list_append(x, :l)", ""}, {"ADD x :ss", ""}, {"DELETE x :ss", ""},
 		{"SET y = x, x = :u REMOVE n", ""},
 	}).Draw(h.t, "update")[0]
+	if h.judged && (strings.HasPrefix(update, "REMOVE") || strings.HasPrefix(update, "DELETE")) {
+		update = "SET m = :v " + update // dynalite makes an item where such an update finds none
+	}
 	var values []string
 	for name, v := range map[string]func() string{
 		":u": func() string { return h.any(":u") }, ":v": func() string { return `{"N":"3"}` }, ":g": func() string { return `{"S":"b"}` },
@@ -216,7 +219,8 @@ func (h *history) many() (string, string) {
 		case 0:
 			return fmt.Sprintf(`{"Delete":{"TableName":"%s","Key":{%s}%s%s}}`, h.table, h.key(), h.withCondition(""), onFailure)
 		case 1:
-			return fmt.Sprintf(`{"Update":{"TableName":"%s","Key":{%s},"UpdateExpression":"ADD n :v","ExpressionAttributeValues":{":v":{"N":"3"}}}}`, h.table, h.key())
+			update := rapid.SampledFrom([]string{`"ADD n :v","ExpressionAttributeValues":{":v":{"N":"3"}}`, `"REMOVE x.a, g"`}).Draw(h.t, "update in a transaction")
+			return fmt.Sprintf(`{"Update":{"TableName":"%s","Key":{%s},"UpdateExpression":%s}}`, h.table, h.key(), update)
 		case 2:
 			text, values := h.condition()
 			if values != "" {

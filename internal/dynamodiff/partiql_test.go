@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,6 +91,11 @@ func (p *partiql) run(t *testing.T, d *datadriven.TestData) string {
 		a := p.send(t, d.CmdArgs[0].Key, json.RawMessage(request))
 		if d.HasArg("quiet") && a.Status == 200 {
 			return ""
+		}
+		if d.HasArg("member") && a.Status == 200 {
+			var path string
+			d.ScanArgs(t, "member", &path)
+			return compact(memberOf(a.Body, path)) + "\n"
 		}
 		return show(a, false)
 	case "statement":
@@ -208,6 +214,26 @@ func show(a Answer, unordered bool) string {
 		lines = append(lines, compact(m))
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// memberOf is what a path of names and indexes, parted by points, leads to; nil where
+// there is nothing.
+func memberOf(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 func compact(v any) string {
