@@ -130,7 +130,8 @@ func TestLongBodiesAreRefusedInTheEnd(t *testing.T) {
 	third := begin(d)
 	third.send(t, part)
 	w := third.end()
-	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "ServiceUnavailableException") || w.Header()["x-amz-crc32"] == nil {
+	//lint:ignore SA1008 the door writes the header in lower case, as DynamoDB does
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "ServiceUnavailableException") || len(w.Header()["x-amz-crc32"]) == 0 {
 		t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 	}
 	for _, u := range []*upload{first, second} {

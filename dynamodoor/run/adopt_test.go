@@ -347,7 +347,7 @@ func TestIndexesOfAdoptedTables(t *testing.T) {
 				for _, forward := range []bool{true, false} {
 					var got, values []string
 					for start, pages := "", 0; pages <= items; pages++ {
-						m := map[string]any{}
+						var m map[string]any
 						if name == "scan" {
 							m = must(t, s, "Scan", fmt.Sprintf(`{"TableName":"Tab","IndexName":"global","Limit":%d%s}`, limit, start))
 						} else {
