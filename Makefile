@@ -3,10 +3,21 @@
 
 GO       ?= go
 FUZZTIME ?= 20s
-# One package at a time: they share one Cassandra, its schema, and the machine's cores.
-PARALLEL ?= 1
+SOAKTIME ?= 1h
+# How long CI looks for failures with fresh seeds.
+LOOKTIME ?= 3m
 
-.PHONY: help build test diff-dynamodb-local bench-cql bench-dynamodb bench-workbench deps lint fuzz clean
+# Each package with what its tests import. Those that name no foreign engine and no
+# browser need nothing but Go; those that name Cassandra share one, so they run one
+# at a time.
+TESTED     = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./...
+HERMETIC   = $$($(TESTED) | awk '!/testkit\/(cassandra|dynalite|chromium)/ {print $$1}')
+ALONE      = $$($(TESTED) | awk '!/testkit\/cassandra/ {print $$1}')
+CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
+WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
+STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
+
+.PHONY: help build check test race soak diff-dynamodb-local bench-cql bench-dynamodb bench-workbench deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -14,8 +25,21 @@ help: ## this list
 build: ## bin/evenkeel
 	$(GO) build -o bin/evenkeel ./cmd/evenkeel
 
+check: ## the tests that need nothing but Go: no network, no other engine
+	$(GO) test -timeout 10m $(HERMETIC)
+
 test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
-	$(GO) run ./internal/testkit/cmd/with-cassandra $(GO) test -p $(PARALLEL) -timeout 20m ./...
+	$(GO) test -timeout 20m $(ALONE)
+	$(WITH) $(GO) test -p 1 -timeout 20m $(CASSANDRA)
+	$(MAKE) --no-print-directory race
+	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(LOOKTIME) -report
+
+race: ## the tests under the race detector, the doors in front of a real Cassandra among them
+	$(GO) test -race -timeout 20m $(HERMETIC)
+	$(WITH) $(GO) test -race -p 1 -timeout 20m ./catalog ./cqldoor ./cqldoor/run
+
+soak: deps ## property tests with fresh seeds for SOAKTIME (1h)
+	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(SOAKTIME)
 
 diff-dynamodb-local: ## the DynamoDB engine against DynamoDB Local, for those who accept its licence
 	@[ "$(ACCEPT_LICENCE)" = yes ] || { echo 'DynamoDB Local has a licence of its own: the "Amazon DynamoDB Local License Agreement", in the documentation of DynamoDB.' >&2; \
@@ -45,10 +69,15 @@ bench-workbench: .deps/duckdb.stamp ## the workbench's reading against DuckDB: r
 deps: ## what the tests need beside Go, into .deps/
 	@internal/testkit/deps/fetch.sh
 
-lint: ## gofmt and go vet
+lint: ## gofmt, go vet, go mod tidy, staticcheck
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l $$($(GO) list -f '{{.Dir}}' ./...)); \
 	  if [ -n "$$bad" ]; then printf 'not as gofmt writes it:\n%s\n' "$$bad" >&2; exit 1; fi
 	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(STATIC) staticcheck ./...
+
+vulncheck: ## known vulnerabilities in what is linked; asks Go's database of them
+	$(STATIC) govulncheck ./cmd/evenkeel
 
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u | while read -r dir; do \
