@@ -126,7 +126,9 @@ func TestAnswersThatAreNone(t *testing.T) {
 		kind exception.Kind
 		says string
 	}{
-		"a proxy":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>bad gateway", http.StatusBadGateway) }, exception.ServiceUnavailable, "bad gateway"},
+		"a proxy": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "<html>bad gateway", http.StatusBadGateway)
+		}, exception.ServiceUnavailable, "bad gateway"},
 		"another crc": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Amz-Crc32", "1"); fmt.Fprint(w, "{}") }, exception.InternalServerError, "x-amz-crc32"},
 		"a cut answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
