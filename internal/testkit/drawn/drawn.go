@@ -1,0 +1,264 @@
+package drawn
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Set is a table, its queries, and the truth about them.
+type Set struct {
+	Seed    uint64
+	What    string // in words
+	Table   string
+	Target  string // cassandra, scylla, keyspaces or dynamodb
+	Names   []string
+	Rows    [][]string // nulls are ""
+	Queries string
+	Truth   Truth
+
+	language string
+	camel    bool
+	p        *process
+	app      application
+	arrivals []arrival
+	roles    [roles]string // the columns' names, "" where there is none
+	time     format
+	ids      ider
+	unique   bool // the id tells rows apart
+	dupes    bool // nearly
+	nulls    float64
+	noteLen  int
+	rate     float64 // rows written a second
+	ttl      float64 // seconds; 0: none
+	reads    []read
+	dayTime  format
+	entityOf func(int) string
+	zeros    bool // entities are codes with leading zeros
+	states   int
+}
+
+// application is what is asked of the table.
+type application int
+
+const (
+	timeline  application = iota // an entity's rows by time
+	items                        // an entity's items by their id
+	byID                         // rows by their id, and an entity's at times
+	dated                        // rows of a day
+	composite                    // an entity's rows of a kind by time
+	applications
+)
+
+func (a application) String() string {
+	return [...]string{"a timeline", "items", "rows by id", "rows of a day", "a composite key"}[a]
+}
+
+// at is the place of a column, -1 where there is none.
+func (s *Set) at(name string) int { return slices.Index(s.Names, name) }
+
+// New draws the set of a seed. What is too near to a limit for experts to agree is
+// drawn anew.
+func New(seed uint64) *Set {
+	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	for range 10_000 {
+		if s := draw(r, seed); s != nil {
+			return s
+		}
+	}
+	panic(fmt.Sprintf("drawn: seed %d: no set", seed))
+}
+
+func draw(r *rand.Rand, seed uint64) *Set {
+	s := &Set{Seed: seed, language: pick(r, languages...), camel: chance(r, 25), p: drawProcess(r), Table: pick(r, tables...)}
+	s.Target = pick(r, "cassandra", "cassandra", "cassandra", "scylla", "keyspaces", "dynamodb", "dynamodb", "dynamodb")
+	s.app = application(r.IntN(int(applications)))
+	switch s.app {
+	case composite:
+		if s.p.kinds == 0 {
+			s.p.kinds = pick(r, 6, 10, 20)
+		}
+	default:
+		s.p.kinds, s.p.pair = 0, 0
+	}
+	s.time, s.dayTime = pick(r, formats...), pick(r, dayFormats...)
+	s.entityOf, s.zeros = namer(r)
+	s.ids = pick(r, iders...)
+	s.states = pick(r, 3, 5, 9)
+	s.noteLen = pick(r, 0, 12, 60, 250, 1300)
+	s.columns(r)
+	s.rates(r)
+	if !s.settled() {
+		return nil
+	}
+	s.arrivals = s.p.drawRows(r)
+	s.write(r)
+	s.ask(r)
+	s.truth()
+	s.What = fmt.Sprintf("%s on %s, %s, %s, %d entities, %s", s.app, s.Target, s.p.pattern, s.time.name, len(s.p.weights), s.language)
+	return s
+}
+
+// columns draws which columns there are, and what they are called.
+func (s *Set) columns(r *rand.Rand) {
+	has := []role{entity}
+	if s.p.kinds > 0 {
+		has = append(has, kind)
+	}
+	has = append(has, when)
+	if s.app == dated {
+		has = append(has, day)
+	}
+	needsID := s.app == items || s.app == byID || s.app == dated
+	if needsID || chance(r, 70) {
+		has = append(has, id)
+		s.unique = true
+		if !needsID && chance(r, 20) {
+			s.unique, s.dupes = false, true
+		}
+	}
+	if s.dupes { // of a sequence the next number would be missing
+		s.ids = iders[r.IntN(2)]
+	}
+	has = append(has, status)
+	if chance(r, 70) {
+		has = append(has, number)
+	}
+	if s.noteLen > 0 {
+		has = append(has, note)
+	}
+	if chance(r, 30) {
+		has = append(has, other)
+	}
+	if s.app == timeline && chance(r, 15) {
+		s.nulls = pick(r, 0.01, 0.03)
+	}
+	r.Shuffle(len(has), func(i, j int) { has[i], has[j] = has[j], has[i] })
+	for _, ro := range has {
+		s.roles[ro] = s.name(r, ro)
+		s.Names = append(s.Names, s.roles[ro])
+	}
+}
+
+// rowBytes is a row as Cassandra serializes it, about: a header, and of each cell two
+// bytes and the value.
+func (s *Set) rowBytes() float64 {
+	n := 8.0
+	for ro, name := range s.roles {
+		if name == "" {
+			continue
+		}
+		n += 2 + s.bytesOf(role(ro))
+	}
+	return n
+}
+
+// bytesOf is a value's length, about.
+func (s *Set) bytesOf(ro role) float64 {
+	switch ro {
+	case entity:
+		return float64(len(s.entityOf(1)))
+	case kind:
+		return 6
+	case when:
+		return 8
+	case id:
+		return s.ids.bytes
+	case status:
+		return 3
+	case number:
+		return 4
+	case note:
+		return float64(s.noteLen)
+	}
+	return 4
+}
+
+// itemBytes is a row as DynamoDB or Keyspaces bills it, about.
+func (s *Set) itemBytes() float64 {
+	n := 100.0 // Keyspaces, of each row
+	if s.Target == "dynamodb" {
+		n = 0
+	}
+	for ro, name := range s.roles {
+		switch {
+		case name == "":
+		case s.Target == "dynamodb":
+			of := s.bytesOf(role(ro))
+			if role(ro) == when {
+				of = float64(len(s.time.write(begins)))
+			}
+			n += float64(len(name)) + of
+		default:
+			n += s.bytesOf(role(ro)) + 2
+		}
+	}
+	return n
+}
+
+// WriteCSV writes the rows as a CSV file.
+func (s *Set) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(s.Names); err != nil {
+		return err
+	}
+	return c.WriteAll(s.Rows)
+}
+
+// write makes rows of the arrivals.
+func (s *Set) write(r *rand.Rand) {
+	mixed := chance(r, 15) && strings.Contains(s.time.name, "ISO")
+	second := layout("", "02.01.2006 15:04:05", time.Second, true)
+	filler := strings.Repeat("lorem ipsum dolor sit amet ", 60)
+	for i, a := range s.arrivals {
+		row := make([]string, len(s.Names))
+		put := func(ro role, v string) {
+			if s.roles[ro] != "" {
+				row[s.at(s.roles[ro])] = v
+			}
+		}
+		t := at(a.at).Truncate(s.time.fine)
+		put(entity, s.entityOf(a.entity))
+		if s.nulls > 0 && r.Float64() < s.nulls {
+			put(entity, "")
+		}
+		put(kind, fmt.Sprintf("kind-%d", a.kind))
+		put(when, s.time.write(t))
+		if mixed && i%3 == 0 {
+			put(when, second.write(t))
+		}
+		put(day, s.dayTime.write(t.Truncate(24*time.Hour)))
+		n := i
+		if s.dupes && i > 0 && i%300 == 0 {
+			put(id, s.Rows[i-1][s.at(s.roles[id])])
+		} else {
+			put(id, s.ids.write(r, n))
+		}
+		put(status, fmt.Sprintf("S%d", min(s.states-1, int(r.ExpFloat64()*float64(s.states)/3))))
+		put(number, fmt.Sprint(r.IntN(900)))
+		if s.noteLen > 0 {
+			from := r.IntN(27)
+			put(note, filler[from:from+s.noteLen])
+		}
+		put(other, begins.AddDate(-20, 0, r.IntN(7000)).Format(time.DateOnly))
+		s.Rows = append(s.Rows, row)
+	}
+	switch {
+	case chance(r, 10):
+		slices.Reverse(s.Rows)
+	case chance(r, 10):
+		r.Shuffle(len(s.Rows), func(i, j int) { s.Rows[i], s.Rows[j] = s.Rows[j], s.Rows[i] })
+	}
+}
+
+// logUniform draws between two rates, each order of size as often.
+func logUniform(r *rand.Rand, low, high float64) float64 {
+	x := math.Exp(math.Log(low) + r.Float64()*(math.Log(high)-math.Log(low)))
+	digits := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return math.Round(x/digits) * digits
+}

@@ -1,0 +1,151 @@
+package advice
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/drawn"
+	"github.com/evenkeel/evenkeel/workbench/prices"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+var (
+	drawnSeed = flag.Uint64("drawn.seed", 1, "seed of the first drawn set; 0: another each time")
+	drawnSets = flag.Int("drawn.sets", 24, "how many sets are drawn")
+	drawnShow = flag.Bool("drawn.show", false, "print what was asked and what was advised")
+)
+
+// adviseDrawn asks for advice about a set as a user does: a file, and a text of queries.
+func adviseDrawn(ctx context.Context, dir string, s *drawn.Set) (*Report, *Study, error) {
+	name := filepath.Join(dir, "data.csv")
+	var b bytes.Buffer
+	if err := s.WriteCSV(&b); err != nil {
+		return nil, nil, err
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		return nil, nil, err
+	}
+	src, err := rows.Open(name, rows.Options{Again: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	qs, err := queries.Parse(s.Queries)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := Options{Target: Target(s.Target), Table: s.Table}
+	if o.Target.units() {
+		o.Prices, _ = prices.Builtin().Of(s.Target, "us-east-1")
+	}
+	study, r, err := Run(ctx, src, qs, o, profile.Options{}, nil)
+	return r, study, err
+}
+
+// answered puts a report into the scorer's terms.
+func answered(s *drawn.Set, r *Report) *drawn.Answer {
+	a := &drawn.Answer{Rows: int(r.Rows), EventTime: r.EventTime, Columns: make(map[string]drawn.Column)}
+	v := r.Verdict
+	if v == nil {
+		return a
+	}
+	a.Partition, a.Shards = v.PartitionKey, v.Shards
+	for _, c := range v.Clustering {
+		if c == idColumn {
+			c = drawn.AddedID
+		}
+		a.Clustering = append(a.Clustering, c)
+	}
+	if v.TimeBucket != nil {
+		a.Bucket = *v.TimeBucket
+	}
+	for i := range v.Extras {
+		a.Further = append(a.Further, v.Extras[i].design.Partition[0].Column)
+	}
+	for _, p := range r.Antipatterns {
+		a.Names = append(a.Names, drawn.Named{Name: p.Name, Columns: p.Columns})
+	}
+	for _, h := range r.HotKeys {
+		a.Hot = append(a.Hot, h.Value)
+	}
+	for _, c := range r.Columns {
+		col := drawn.Column{Text: c.Type == "text", Distinct: drawn.Interval{Value: c.Distinct}, TopShare: drawn.Interval{Value: c.TopShare}}
+		for _, l := range []string{"2006-01-02T15:04:05.999Z07:00", time.DateOnly} {
+			if at, err := time.Parse(l, c.Min); err == nil {
+				col.First = at
+			}
+			if at, err := time.Parse(l, c.Max); err == nil {
+				col.Last = at
+			}
+		}
+		a.Columns[c.Name] = col
+	}
+	best := &r.Candidates[0]
+	a.Peak = drawn.Interval{Value: best.Heat.Writes * float64(best.Shards)}
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		if c.Shards <= 1 && c.TimeBucket == "" && slices.Equal(c.PartitionKey, []string{s.Truth.EntityColumn}) {
+			a.P99 = drawn.Interval{Value: c.RowsP99}
+			break
+		}
+	}
+	return a
+}
+
+// TestDrawn asks for advice about sets that are drawn from a seed, and holds it to what
+// the sets were made to be.
+func TestDrawn(t *testing.T) {
+	first := *drawnSeed
+	if first == 0 {
+		first = rand.Uint64N(1 << 40)
+	}
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "seed\tkey\tshards\tnames\tfigures\tfacts\tsum\tset")
+	var sum drawn.Points
+	var faults []string
+	for i := range *drawnSets {
+		s := drawn.New(first + uint64(i))
+		r, _, err := adviseDrawn(t.Context(), t.TempDir(), s)
+		p := &drawn.Points{}
+		if err != nil {
+			p.Faults = []string{err.Error()}
+		} else {
+			p = drawn.Score(&s.Truth, answered(s, r))
+		}
+		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t%.0f\t%s\n", s.Seed, p.Key, p.Shards, p.Names, p.Figures, p.Facts, p.Total(), s.What)
+		for _, f := range p.Faults {
+			faults = append(faults, fmt.Sprintf("%d: %s", s.Seed, f))
+		}
+		sum.Key, sum.Shards, sum.Names, sum.Figures, sum.Facts = sum.Key+p.Key, sum.Shards+p.Shards, sum.Names+p.Names, sum.Figures+p.Figures, sum.Facts+p.Facts
+		if *drawnShow {
+			t.Logf("%d %s\n%s\n%s", s.Seed, s.What, s.Queries, s.Truth.String())
+			if r != nil {
+				t.Log(show(r))
+			}
+		}
+	}
+	n := float64(max(1, *drawnSets))
+	fmt.Fprintf(w, "mean\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", sum.Key/n, sum.Shards/n, sum.Names/n, sum.Figures/n, sum.Facts/n, sum.Total()/n)
+	w.Flush()
+	t.Logf("\n%s\n%s", table.String(), strings.Join(faults, "\n"))
+	if sum.Total()/n < wantedPoints {
+		t.Errorf("%.1f points on average, want %d", sum.Total()/n, wantedPoints)
+	}
+}
+
+// wantedPoints is what advice has to reach: less than it does with the seeds that were
+// tried.
+const wantedPoints = 60
