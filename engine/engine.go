@@ -150,6 +150,9 @@ func (e *Engine) load() error {
 	if err != nil {
 		return err
 	}
+	if err := e.db.Raise(s.stores()); err != nil {
+		return err
+	}
 	e.state.Store(s)
 	for _, t := range s.tables {
 		e.limits.declared(t)

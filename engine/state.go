@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -116,6 +117,17 @@ func pathType(t *value.Type) *value.Type {
 		return value.Native(value.Smallint)
 	}
 	return t.Elems[0]
+}
+
+// stores are the user's tables as storage has them, by name.
+func (s *state) stores() iter.Seq2[string, *storage.Table] {
+	return func(yield func(string, *storage.Table) bool) {
+		for t, table := range s.tables {
+			if table.store != nil && !yield(t.Keyspace+"."+t.Name, table.store) {
+				return
+			}
+		}
+	}
 }
 
 // ids are the column ids of the user's tables.

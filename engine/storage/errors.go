@@ -16,6 +16,9 @@ var (
 	ErrForeign = errors.New("not an evenkeel data directory")
 	// ErrNewer: the directory was written by a newer version of the format.
 	ErrNewer = errors.New("written by a newer version")
+	// ErrOlder: the directory was written in an older format, and has what this
+	// version does not read.
+	ErrOlder = errors.New("written by an older version")
 	// ErrCorrupt: what is on disk is not what was written.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrMalformed: a caller's argument does not fit the table.

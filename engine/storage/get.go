@@ -188,8 +188,12 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 			cell.Path = c.original
 			continue
 		}
+		path := col.path
+		if newer := t.state.latest.Load().column(c.column); newer != nil {
+			path = newer.path // see decodeClustering
+		}
 		var err error
-		if row.arena, cell.Path, _, err = decodeOrdered(row.arena, col.path, c.path); err != nil {
+		if row.arena, cell.Path, _, err = decodeOrdered(row.arena, path, c.path); err != nil {
 			return false, err
 		}
 	}
@@ -201,6 +205,10 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 
 // decodeClustering decodes a clustering. Values are views of src, unless it is
 // not stable, or of the row's own memory.
+//
+// It goes by the types of the table's latest handle: a user-defined type may have
+// been given a field after t was made, and a row been written with it. (The latest
+// knows all that is there: a handle is made before anything is written with it.)
 func (row *Row) decodeClustering(t *Table, src []byte, stable bool) error {
 	if cap(row.Clustering) < len(t.spec.Clustering) {
 		row.Clustering = make([][]byte, 0, len(t.spec.Clustering))
@@ -211,10 +219,11 @@ func (row *Row) decodeClustering(t *Table, src []byte, stable bool) error {
 		row.arena = append(row.arena, src...)
 		src = row.arena[n:len(row.arena):len(row.arena)]
 	}
-	for i := range t.spec.Clustering {
+	clustering := t.state.latest.Load().spec.Clustering
+	for i := range clustering {
 		var v []byte
 		var err error
-		if row.arena, v, src, err = decodeClustering(row.arena, &t.spec.Clustering[i], src); err != nil {
+		if row.arena, v, src, err = decodeClustering(row.arena, &clustering[i], src); err != nil {
 			return err
 		}
 		row.Clustering = append(row.Clustering, v)

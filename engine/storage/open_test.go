@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 // TestMain's binary, run with this in the environment, opens the directory and
@@ -114,11 +117,11 @@ func TestForeign(t *testing.T) {
 func TestNewer(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, identityFile)
-	if err := os.WriteFile(path, []byte(identityText+"2\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(identityText+"3\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNewer) {
-		t.Errorf("identity file of format 2: %v", err)
+		t.Errorf("identity file of format 3: %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -130,14 +133,62 @@ func TestNewer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.pebble.Set(formatKey, []byte("2"), pebble.Sync); err != nil {
+	if err := db.pebble.Set(formatKey, []byte("3"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNewer) {
-		t.Errorf("data of format 2: %v", err)
+		t.Errorf("data of format 3: %v", err)
+	}
+}
+
+// TestOlder: data of format 1 are read, and the directory becomes one of this
+// format, unless a table has a user-defined type in its keys.
+func TestOlder(t *testing.T) {
+	udt := value.UDTOf("k", "u", []string{"a"}, []*value.Type{value.Native(value.Int)}, true)
+	plain := TableSpec{ID: [16]byte{1}, Clustering: []ClusteringColumn{{Type: value.TupleOf(value.Native(value.Int))}}, Columns: []Column{{ID: 0}}}
+	for name, c := range map[string]struct {
+		spec TableSpec
+		want error
+	}{
+		"plain":      {plain, nil},
+		"clustering": {TableSpec{ID: [16]byte{1}, Clustering: []ClusteringColumn{{Type: value.ListOf(udt, true)}}}, ErrOlder},
+		"path":       {TableSpec{ID: [16]byte{1}, Columns: []Column{{ID: 0, Path: value.TupleOf(udt)}}}, ErrOlder},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, identityFile)
+		db, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.pebble.Set(formatKey, []byte("1"), pebble.Sync), db.Close(), os.WriteFile(path, []byte(identityText+"1\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if db, err = Open(dir, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			table := mustTable(t, db, c.spec)
+			err = db.Raise(maps.All(map[string]*Table{"k.t": table}))
+			if !errors.Is(err, c.want) || c.want == nil && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := identityText + "1\n"
+		if c.want == nil {
+			want = identityText + "2\n"
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != want {
+			t.Errorf("%s: the identity file says %q, %v", name, text, err)
+		}
+		if c.want != nil && db.written != 1 || c.want == nil && db.written != format {
+			t.Errorf("%s: the data are of format %d", name, db.written)
+		}
 	}
 }
 

@@ -22,7 +22,10 @@ import (
 //
 //	null 01 · empty 02 · value 03 body
 //
-// Bodies are self-delimiting, so components concatenate. A DESC component has
+// Bodies are self-delimiting, so components concatenate. That of a user-defined
+// type is its fields, as components, up to the last that is not null, and then 00:
+// ALTER TYPE may add a field, and what was written before stays as it is and where
+// it is in the order. A DESC component has
 // all its bits inverted. No component begins with FF, DESC or not: prefix+FF is
 // just after all that have the prefix.
 const (
@@ -161,7 +164,21 @@ func appendBody(dst []byte, t *value.Type, v []byte) ([]byte, error) {
 				return dst, err
 			}
 		}
-	case value.Tuple, value.UDT, value.Vector:
+	case value.UDT:
+		end := len(dst) // of the last field that is not null
+		for p, i := t.Parts(v), 0; ; i++ {
+			if !p.Next() {
+				return append(dst[:end], 0), malformed(&p)
+			}
+			var err error
+			if dst, err = appendOrdered(dst, t.Elems[i], p.Part()); err != nil {
+				return dst, err
+			}
+			if p.Part() != nil {
+				end = len(dst)
+			}
+		}
+	case value.Tuple, value.Vector:
 		p := t.Parts(v)
 		n := len(t.Elems)
 		if t.Kind == value.Vector {
@@ -539,7 +556,27 @@ func decodeBody(arena []byte, t *value.Type, src []byte) (newArena, v, rest []by
 			}
 			parts = append(parts, v)
 		}
-	case value.Tuple, value.UDT, value.Vector:
+	case value.UDT:
+		var parts [][]byte
+		for {
+			if len(src) == 0 {
+				return arena, nil, nil, errTruncated
+			}
+			if src[0] == 0 {
+				if len(parts) == 0 {
+					parts = append(parts, nil) // no field at all would be the empty value
+				}
+				return appendBuilt(arena, t, parts, src[1:])
+			}
+			if len(parts) == len(t.Elems) {
+				return arena, nil, nil, errTruncated
+			}
+			if arena, v, src, err = decodeOrdered(arena, t.Elems[len(parts)], src); err != nil {
+				return arena, nil, nil, err
+			}
+			parts = append(parts, v)
+		}
+	case value.Tuple, value.Vector:
 		count := len(t.Elems)
 		if t.Kind == value.Vector {
 			count = t.Dim

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -30,6 +31,8 @@ var orderedTypes = func() map[string]*value.Type {
 	types["tuple<int,text,double>"] = value.TupleOf(n(value.Int), n(value.Text), n(value.Double))
 	types["list<tuple<boolean,blob>>"] = value.ListOf(value.TupleOf(n(value.Boolean), n(value.Blob)), true)
 	types["udt"] = value.UDTOf("k", "u", []string{"a", "b"}, []*value.Type{n(value.Varint), n(value.UUID)}, true)
+	types["list<udt>"] = value.ListOf(types["udt"], true)
+	types["udt of udt"] = value.UDTOf("k", "o", []string{"a", "b", "c"}, []*value.Type{types["udt"], n(value.Text), types["list<udt>"]}, true)
 	types["vector<float,3>"] = value.VectorOf(n(value.Float), 3)
 	types["vector<text,2>"] = value.VectorOf(n(value.Text), 2)
 	return types
@@ -189,6 +192,31 @@ func TestOrderedIsCompare(t *testing.T) {
 	}
 }
 
+// TestOrderedGrows: a value has the same ordered form after ALTER TYPE gave a type
+// in it another field, and what that form decodes to is the same value.
+func TestOrderedGrows(t *testing.T) {
+	grown := value.UDTOf("k", "u", []string{"a", "b", "c"}, append(slices.Clone(orderedTypes["udt"].Elems), value.Native(value.Int)), true)
+	for _, name := range []string{"udt", "list<udt>", "udt of udt"} {
+		before := orderedTypes[name]
+		now := before.Replace(grown)
+		rapid.Check(t, func(t *rapid.T) {
+			v, desc := genSerialized(t, before), rapid.Bool().Draw(t, "desc")
+			was, err := appendClustering(nil, &ClusteringColumn{Type: before, Desc: desc}, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, err := appendClustering(nil, &ClusteringColumn{Type: now, Desc: desc}, v)
+			if err != nil || !bytes.Equal(was, is) {
+				t.Fatalf("%s %x: was %x, is %x, %v", name, v, was, is, err)
+			}
+			_, again, _, err := decodeClustering(nil, &ClusteringColumn{Type: now, Desc: desc}, was)
+			if err != nil || now.Compare(v, again) != 0 {
+				t.Fatalf("%s %x: decoded as %x, %v", name, v, again, err)
+			}
+		})
+	}
+}
+
 // TestOrderedRefuses: values that do not fit their type are errors.
 func TestOrderedRefuses(t *testing.T) {
 	for name, v := range map[string][]byte{
@@ -206,11 +234,12 @@ func TestOrderedRefuses(t *testing.T) {
 
 // FuzzDecodeOrdered: no bytes on disk make decoding panic.
 func FuzzDecodeOrdered(f *testing.F) {
-	names := []string{"text", "decimal", "varint", "uuid", "map<varint,text>", "list<tuple<boolean,blob>>", "vector<text,2>"}
+	names := []string{"text", "decimal", "varint", "uuid", "map<varint,text>", "list<tuple<boolean,blob>>", "vector<text,2>", "udt of udt"}
 	f.Add(0, []byte{3, 'a', 0, 1})
 	f.Add(1, []byte{3, 0x30, 0x81, 2, 0})
 	f.Add(2, []byte{3, 0xbf, 0, 0, 0, 0, 0, 0, 0, 1, 5})
 	f.Add(4, []byte{3, 3, 0x80, 1, 3, 'x', 0, 1, 0})
+	f.Add(7, []byte{3, 3, 3, 0x80, 1, 0, 1, 3, 3, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, i int, src []byte) {
 		typ := orderedTypes[names[uint(i)%uint(len(names))]]
 		for _, desc := range []bool{false, true} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"os"
 	"strconv"
@@ -77,10 +78,12 @@ const memTables = 2
 
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
+	dir     string
 	pebble  *pebble.DB
 	options Options
 	lock    *pebble.Lock
 	stripes stripes
+	written int // the format that the data were written in
 
 	mu     sync.Mutex
 	tables map[[16]byte]*tableState
@@ -148,7 +151,7 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 		}
 		return nil, classify(err)
 	}
-	db := &DB{pebble: p, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
+	db := &DB{dir: dir, pebble: p, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
 	if err := db.checkFormat(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -199,7 +202,10 @@ func (db *DB) Close() error {
 
 // format is the version of all that this package has on disk: identity file,
 // keys, rows. A change that older versions would misread raises it.
-const format = 1
+//
+//	1  keys have a user-defined type's fields without an end
+//	2  keys as ordered.go has them
+const format = 2
 
 // identityFile says whose directory it is, readable before Pebble is opened
 // (which would make itself at home anywhere) and by people.
@@ -236,8 +242,14 @@ func identify(dir string, fs vfs.FS) error {
 			return fmt.Errorf("%w: it holds %s and other files, but no %s; choose an empty directory or a new one", ErrForeign, name, identityFile)
 		}
 	}
+	return writeIdentity(dir, fs)
+}
+
+// writeIdentity makes the identity file, or replaces it.
+func writeIdentity(dir string, fs vfs.FS) error {
+	path := fs.PathJoin(dir, identityFile)
 	tmp := path + ".tmp"
-	f, err = fs.Create(tmp, vfs.WriteCategoryUnspecified)
+	f, err := fs.Create(tmp, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
@@ -303,16 +315,40 @@ var formatKey = []byte{regionOwn, 'f'}
 func (db *DB) checkFormat() error {
 	v, closer, err := db.pebble.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
+		db.written = format
 		return db.pebble.Set(formatKey, strconv.AppendInt(nil, format, 10), pebble.Sync)
 	}
 	if err != nil {
 		return classify(err)
 	}
-	n, err := strconv.Atoi(string(v))
+	db.written, err = strconv.Atoi(string(v))
 	if err := errors.Join(err, closer.Close()); err != nil {
 		return fmt.Errorf("%w: format version %q", ErrCorrupt, v)
 	}
-	return checkVersion(n)
+	return checkVersion(db.written)
+}
+
+// Raise makes the format of the data this version's, so that older versions no
+// longer open them. tables are all that there are; the first one that this version
+// would misread is an error.
+func (db *DB) Raise(tables iter.Seq2[string, *Table]) error {
+	if db.written == format {
+		return nil
+	}
+	for name, t := range tables {
+		if t.holdsUDT() {
+			return fmt.Errorf("%w: table %s has a user-defined type in its keys, which an earlier version of evenkeel wrote in another form; "+
+				"copy the table out with that version, and into a new directory", ErrOlder, name)
+		}
+	}
+	if err := writeIdentity(db.dir, db.options.FS); err != nil {
+		return fmt.Errorf("raise the format of %s: %w", db.dir, err)
+	}
+	if err := db.pebble.Set(formatKey, strconv.AppendInt(nil, format, 10), pebble.Sync); err != nil {
+		return fmt.Errorf("raise the format of %s: %w", db.dir, classify(err))
+	}
+	db.written = format
+	return nil
 }
 
 // Meta returns a metadata value, nil when there is none. Batch.SetMeta writes.

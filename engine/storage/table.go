@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -165,6 +166,12 @@ func (t *Table) column(id uint32) *tableColumn {
 		return &t.columns[id]
 	}
 	return nil
+}
+
+// holdsUDT tells whether a key or a path has a user-defined type in it.
+func (t *Table) holdsUDT() bool {
+	return slices.ContainsFunc(t.spec.Clustering, func(c ClusteringColumn) bool { return c.Type.Contains(value.UDT) }) ||
+		slices.ContainsFunc(t.columns, func(c tableColumn) bool { return c.path != nil && c.path.Contains(value.UDT) })
 }
 
 // Truncate removes everything in the table, at once and for good, whatever its

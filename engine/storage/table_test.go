@@ -1,9 +1,11 @@
 package storage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -265,6 +267,76 @@ func TestOriginals(t *testing.T) {
 			if err := it.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestTypeGrows: rows and elements stay where they are, and are what they were,
+// when a type in their keys gets another field. A reader that began before gets
+// those that are written with it, too.
+func TestTypeGrows(t *testing.T) {
+	db := openTest(t)
+	fields := []*value.Type{value.Native(value.Int), value.Native(value.Text)}
+	u := value.UDTOf("k", "u", []string{"a", "b"}, fields, true)
+	grown := value.UDTOf("k", "u", []string{"a", "b", "c"}, append(fields[:2:2], value.Native(value.Int)), true)
+	spec := func(u *value.Type) TableSpec {
+		return TableSpec{
+			ID:         [16]byte{9},
+			Clustering: []ClusteringColumn{{Type: value.ListOf(u, true), Desc: true}, {Type: value.Native(value.Int)}},
+			Columns:    []Column{{ID: 0, Path: u}},
+		}
+	}
+	row := func(fields ...[]byte) []byte { return u.Build(nil, fields) }
+	list := func(u []byte) []byte { return value.ListOf(grown, true).Build(nil, [][]byte{u}) }
+	ts := int64(0)
+	write := func(table *Table, u []byte) {
+		t.Helper()
+		ts++
+		b := db.NewBatch()
+		defer b.Release()
+		b.Partition(table, 1, []byte("p"))
+		b.Row([][]byte{list(u), i32(1)})
+		b.Set(Cell{Column: 0, Path: u, Timestamp: ts})
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older := mustTable(t, db, spec(u))
+	first, nulls, second := row(i32(1), []byte("x")), row(i32(1), nil), row(i32(2), []byte("x"))
+	write(older, second)
+	write(older, first)
+	write(older, nulls)
+	newer := mustTable(t, db, spec(grown))
+	more := row(i32(1), []byte("x"), i32(5))
+	write(newer, more)
+	write(newer, row(i32(2), []byte("x"), nil)) // a row that is there
+	for name, table := range map[string]*Table{"older": older, "newer": newer} {
+		var got []string
+		it := table.Read(1, []byte("p"), &Query{All: true})
+		for it.NextPartition() {
+			for it.Next() {
+				got = append(got, fmt.Sprintf("%x %x", it.Row().Clustering[0], it.Row().Cells[0].Path))
+			}
+		}
+		if err := errors.Join(it.Err(), it.Close()); err != nil {
+			t.Fatal(name, err)
+		}
+		var want []string
+		for _, u := range [][]byte{second, more, first, nulls} {
+			path := u
+			if bytes.Equal(u, second) {
+				path = row(i32(2), []byte("x"), nil) // the last one written
+			}
+			want = append(want, fmt.Sprintf("%x %x", list(u), path))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s handle reads\n%q, want\n%q", name, got, want)
+		}
+	}
+	var r Row
+	for _, u := range [][]byte{first, row(i32(1), []byte("x"), nil)} {
+		if ok, err := newer.Get(1, []byte("p"), [][]byte{list(u), i32(1)}, &Query{All: true}, &r); !ok || err != nil || !bytes.Equal(r.Clustering[0], list(first)) {
+			t.Errorf("get %x: %v, %x, %v", u, ok, r.Clustering, err)
 		}
 	}
 }
