@@ -179,6 +179,10 @@ func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(a
 	if e == nil {
 		return err
 	}
+	// An index that was being filled may be ready by now, or another door's.
+	if e, err = r.anew(ctx, e.Table); err != nil {
+		return err
+	}
 	change, err := e.table.Change(&q.Change)
 	if err != nil {
 		return err
@@ -191,20 +195,12 @@ func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(a
 	if err != nil {
 		return err
 	}
-	r.renewing.Lock()
-	defer r.renewing.Unlock()
-	in, err := r.use(ctx, e.Entry)
-	switch {
-	case err != nil:
+	in, err := r.anew(ctx, e.Table)
+	if err != nil {
 		return err
-	case in == nil:
-		return notThere(e.Table)
 	}
-	r.publish(func(tables map[string]*entry) { tables[e.Table] = in })
-	if in.table != nil {
-		before := e.table.Unspread()
-		r.warnOfIndexes(in.table, slices.DeleteFunc(in.table.Unspread(), func(name string) bool { return slices.Contains(before, name) }))
-	}
+	before := e.table.Unspread()
+	r.warnOfIndexes(in.table, slices.DeleteFunc(in.table.Unspread(), func(name string) bool { return slices.Contains(before, name) }))
 	return r.show(e.table, changed, use)
 }
 

@@ -34,6 +34,9 @@
 //     minute, by its TableId.
 //     An adopted table is another's at no door once its adoption, or the tag's
 //     removal, is answered: that waits for all of them.
+//     An entry is written before its physical table is made. So a physical table is
+//     held to have lost its entry, and an entry its table, only where the catalogue,
+//     read again after the table was looked at, still says so.
 //  8. What an operation on a table has left half-way is settled by another door when
 //     it is a minute old.
 //  9. What the door asks for itself (the catalogue, descriptions) it asks as itself,

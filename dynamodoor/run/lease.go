@@ -89,11 +89,16 @@ func (r *Router) read(ctx context.Context) error {
 	return nil
 }
 
-// same tells whether an entry is as the catalogue has it.
+// same tells whether an entry is in order, and as the catalogue has it.
 func (in *entry) same(e *catalog.Entry) bool {
-	a, b := *in.Entry, *e
+	return in.wrong == nil && e.State == catalog.Active && equalEntries(in.Entry, e)
+}
+
+// equalEntries compares entries, whose times the catalogue keeps to the millisecond.
+func equalEntries(x, y *catalog.Entry) bool {
+	a, b := *x, *y
 	a.Started, b.Started = time.Time{}, time.Time{}
-	return in.wrong == nil && e.State == catalog.Active && in.Started.UnixMilli() == e.Started.UnixMilli() && reflect.DeepEqual(a, b)
+	return x.Started.UnixMilli() == y.Started.UnixMilli() && reflect.DeepEqual(a, b)
 }
 
 // manyNames is how many names of plain tables are remembered.
@@ -104,36 +109,44 @@ const manyNames = 10_000
 // description, which tells a physical table that has lost its entry. That a table
 // is not there is not remembered.
 func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err error) {
-	if in := (*r.tables.Load())[name]; in != nil {
-		if in.State == catalog.Creating {
-			err = r.renew(ctx, 50*time.Millisecond) // it may be there by now
+	if in := (*r.tables.Load())[name]; in != nil && in.State != catalog.Creating {
+		return true, nil
+	} else if in != nil {
+		// It may be there by now, and who has made it may have been told so.
+		if err := r.renew(ctx, 0); err != nil || (*r.tables.Load())[name] != nil {
+			return true, err
 		}
-		return true, err
 	}
 	if _, ok := r.plain.Load(name); ok {
 		return false, nil
 	}
-	e, err := r.catalog.Get(ctx, name)
-	if err != nil {
-		return false, doorError(err)
-	}
 	name = strings.Clone(name) // it is the request's
-	if e != nil {
-		if err := r.renew(ctx, 0); err != nil {
-			return false, err
+	for seen := false; ; seen = true {
+		e, err := r.catalog.Get(ctx, name)
+		if err != nil {
+			return false, doorError(err)
 		}
-		if (*r.tables.Load())[name] != nil {
-			return true, nil
+		if e != nil {
+			if err := r.renew(ctx, 0); err != nil || (*r.tables.Load())[name] != nil {
+				return err == nil, err
+			}
 		}
-	}
-	t, err := r.physical(ctx, name)
-	if err != nil {
-		return false, cannotTell(name, err)
-	}
-	if t == nil {
-		return false, nil
-	}
-	if isPhysical(t) {
+		t, err := r.physical(ctx, name)
+		switch {
+		case err != nil:
+			return false, cannotTell(name, err)
+		case t == nil:
+			return false, nil
+		case !isPhysical(t):
+			r.remember(name)
+			return false, nil
+		case !seen:
+			// An entry is written before its physical table is made: if another door has
+			// made this one since the catalogue was read, its entry is there now.
+			continue
+		case e != nil:
+			return false, beingChanged(name)
+		}
 		wrong := &entry{Entry: &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}, wrong: orphan(name), described: time.Now()}
 		r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", wrong.wrong)
 		r.renewing.Lock()
@@ -141,12 +154,15 @@ func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err err
 		r.publish(func(tables map[string]*entry) { tables[name] = wrong })
 		return true, nil
 	}
+}
+
+// remember notes that a table is a plain one.
+func (r *Router) remember(name string) {
 	if r.plains.Add(1) > manyNames {
 		r.plain.Clear()
 		r.plains.Store(1)
 	}
 	r.plain.Store(name, struct{}{})
-	return false, nil
 }
 
 func cannotTell(name string, err error) error {

@@ -103,6 +103,20 @@ func (r *Router) schemaOf(ctx context.Context, name string) (*schema.Table, erro
 	return t, nil
 }
 
+// schemaAnew is schemaOf of a table that has been looked at a moment ago.
+func (r *Router) schemaAnew(ctx context.Context, name string) (*schema.Table, error) {
+	name = simpleName(name)
+	if e := (*r.tables.Load())[name]; e != nil && e.stale() {
+		if _, err := r.refresh(ctx, name); err != nil {
+			return nil, doorError(err)
+		}
+	}
+	if k, ok := r.schemas.Load(name); ok && time.Since(k.(known).at) > glance {
+		r.schemas.Delete(name)
+	}
+	return r.schemaOf(ctx, name)
+}
+
 // forget has a table's schema told anew.
 func (r *Router) forget(name string) { r.schemas.Delete(simpleName(name)) }
 
@@ -169,6 +183,12 @@ func (r *Router) told(ctx context.Context, s *partiql.Statement, err error) erro
 // selectItems answers a page of a SELECT.
 func (r *Router) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
 	selection, err := s.Select(t, q.Consistent)
+	if is(err, exception.Validation) { // an index may have been made since
+		if t, err = r.schemaAnew(ctx, s.Table()); err != nil {
+			return err
+		}
+		selection, err = s.Select(t, q.Consistent)
+	}
 	if err != nil {
 		return r.told(ctx, s, err)
 	}

@@ -97,9 +97,56 @@ func (r *Router) refresh(ctx context.Context, name string) (*entry, error) {
 	return in, nil
 }
 
+// anew looks at the physical table of an entry in use, whatever is known of it: the
+// store goes on with what it was told to do, and other doors tell it more. The error is
+// also what is wrong with the table.
+func (r *Router) anew(ctx context.Context, name string) (*entry, error) {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	e := (*r.tables.Load())[name]
+	if e == nil {
+		return nil, notThere(name)
+	}
+	in, err := r.use(ctx, e.Entry)
+	switch {
+	case err != nil:
+		return nil, err
+	case in == nil:
+		r.publish(func(tables map[string]*entry) { delete(tables, name) })
+		return nil, notThere(name)
+	}
+	r.publish(func(tables map[string]*entry) { tables[name] = in })
+	return in, in.wrong
+}
+
 // use makes an entry of the catalogue one in use, settling what was left half-way;
-// nil where it is gone.
+// nil where it is gone. An entry that does not fit its physical table may be one that
+// another door has replaced since it was read, together with the table: it is read
+// again before anybody is told that something is damaged.
 func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
+	for {
+		in, err := r.useOnce(ctx, e)
+		if err != nil || in == nil || in.wrong == nil || in.State != catalog.Active {
+			return in, err
+		}
+		if r.lease > 0 {
+			now, err := r.catalog.Get(ctx, e.Table)
+			if err != nil || now == nil {
+				return nil, err
+			}
+			if !equalEntries(now, in.Entry) {
+				e = now
+				continue
+			}
+		}
+		if was := (*r.tables.Load())[e.Table]; was == nil || was.wrong == nil || was.wrong.Error() != in.wrong.Error() {
+			r.log.Error("dynamodb: a sharded table cannot be served", "table", e.Table, "error", in.wrong)
+		}
+		return in, nil
+	}
+}
+
+func (r *Router) useOnce(ctx context.Context, e *catalog.Entry) (*entry, error) {
 	t, err := r.physical(ctx, e.Physical)
 	if err != nil {
 		return nil, err
@@ -129,11 +176,7 @@ func (r *Router) use(ctx context.Context, e *catalog.Entry) (*entry, error) {
 		}
 		r.log.Info("dynamodb: an operation on a sharded table was left half-way and is settled", "table", e.Table, "was", was, "is", e.State)
 	}
-	in := r.open(e, t)
-	if was := (*r.tables.Load())[e.Table]; in.wrong != nil && (was == nil || was.wrong == nil || was.wrong.Error() != in.wrong.Error()) {
-		r.log.Error("dynamodb: a sharded table cannot be served", "table", e.Table, "error", in.wrong)
-	}
-	return in, nil
+	return r.open(e, t), nil
 }
 
 func notThere(name string) error {

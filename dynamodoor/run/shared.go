@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/partiql"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
@@ -40,32 +42,83 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	}
 	for again := false; ; again = true {
 		var few [4]string
+		begin := time.Now()
 		names, plain, err := r.plainly(ctx, operation, body, few[:0])
 		if err != nil {
 			return dst, err
 		}
-		if plain && operation == "UpdateTable" {
-			_, ours := declares(body) // a reserved name
-			plain = !ours
-		}
+		var out []byte
 		if !plain {
-			return r.planned(ctx, operation, body, dst)
+			out, err = r.planned(ctx, operation, body, dst)
+			if again || err == nil || time.Since(begin) < r.lease/2 || !refused(err) {
+				return out, err
+			}
+			// It was under way for longer than doors wait for each other: the table that
+			// refuses it may be another by now.
+		} else {
+			out, err = r.backend.Do(ctx, operation, body, dst)
+			if isPartiQL(operation) && is(err, exception.UnknownOperation) {
+				out, err = r.planned(ctx, operation, body, dst) // by this door, where the endpoint knows no PartiQL
+			}
+			if err == nil && !reads(operation) {
+				return r.changedPlain(ctx, operation, names, out, len(dst))
+			}
+			if again || !r.doubtful(names, out[len(dst):], err) {
+				return out, err // what was written is not written again
+			}
+			// What came is what the physical table of a sharded one might answer.
 		}
-		out, err := r.backend.Do(ctx, operation, body, dst)
-		if isPartiQL(operation) && is(err, exception.UnknownOperation) {
-			return r.planned(ctx, operation, body, dst) // by this door, where the endpoint knows no PartiQL
+		if e := r.reconsider(ctx, names); e != nil {
+			return dst, e
 		}
-		if again || err == nil && !reads(operation) || !r.doubtful(names, out[len(dst):], err) {
-			return out, err // what was written is not written again
-		}
-		// What came is what the physical table of a sharded one might answer.
-		if err := r.reconsider(ctx, names); err != nil {
-			return dst, err
-		}
-		if _, plain, e := r.plainly(ctx, operation, body, few[:0]); e != nil || plain {
-			return out, errors.Join(err, e)
+		if plain {
+			if _, plain, e := r.plainly(ctx, operation, body, few[:0]); e != nil || plain {
+				return out, errors.Join(err, e)
+			}
 		}
 	}
+}
+
+// refused tells whether an error is a store's that has done nothing, for how the table
+// is that was meant.
+func refused(err error) bool {
+	return is(err, exception.Validation) || is(err, exception.ResourceNotFound) || is(err, exception.TransactionCanceled)
+}
+
+// changedPlain is the answer to an operation that has changed something of plain tables.
+// A table that was changed, or deleted, itself may have been made sharded just before:
+// then the answer has its physical form, and its entry is to go.
+func (r *Router) changedPlain(ctx context.Context, operation string, names []string, out []byte, from int) ([]byte, error) {
+	if operation != "DeleteTable" && operation != "UpdateTable" {
+		return out, nil
+	}
+	name := simpleName(names[0])
+	e, err := r.catalog.Get(ctx, name)
+	if err != nil || e == nil || e.State != catalog.Active || !bytes.Contains(out[from:], []byte(strconv.Quote(e.ID))) {
+		return out, nil // the table's own entry cannot be told, or there is none: it is found when it is asked for
+	}
+	if err := r.reconsider(ctx, names); err != nil {
+		return out[:from], err
+	}
+	in := (*r.tables.Load())[name]
+	if operation == "UpdateTable" && in != nil && in.table != nil {
+		err := r.describeTable(ctx, &api.DescribeTable{Table: name}, func(a api.Response) error {
+			shown := *a.(*api.TableResponse)
+			shown.Describe = false
+			out = shown.AppendJSON(out[:from])
+			return nil
+		})
+		return out, err
+	}
+	if operation == "DeleteTable" {
+		dropping, err := r.catalog.Drop(ctx, e)
+		if err == nil {
+			err = r.unlist(ctx, dropping)
+		}
+		gone := &schema.Table{Name: name, Status: schema.Deleting}
+		return (&api.TableResponse{Table: gone}).AppendJSON(out[:from]), doorError(err)
+	}
+	return out, nil
 }
 
 // reads tells whether an operation changes nothing.
@@ -108,13 +161,33 @@ func (r *Router) plainly(ctx context.Context, operation string, body []byte, nam
 			plain = false // which is refused
 			continue
 		}
+		if changesTable(operation) {
+			r.plain.Delete(name) // which is not to be believed for long then
+		}
 		sharded, err := r.lookup(ctx, name)
 		if err != nil {
 			return names, false, err
 		}
 		plain = plain && !sharded
 	}
+	switch operation {
+	case "UpdateTable":
+		_, ours := declares(body) // a reserved name
+		plain = plain && !ours
+	case "TagResource", "UntagResource":
+		plain = false // a tag may declare how the table is sharded
+	}
 	return names, plain, nil
+}
+
+// changesTable tells whether an operation is about a table rather than its items, and
+// changes it.
+func changesTable(operation string) bool {
+	switch operation {
+	case "UpdateTable", "DeleteTable", "TagResource", "UntagResource", "UpdateTimeToLive":
+		return true
+	}
+	return false
 }
 
 func (r *Router) plainStatements(ctx context.Context, operation string, body []byte, names []string) ([]string, bool, error) {

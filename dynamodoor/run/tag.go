@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -53,6 +54,9 @@ func (r *Router) taggable(ctx context.Context, e *entry, name string) (*schema.T
 	case err != nil:
 		return nil, err
 	case physical != nil && e == nil && isPhysical(physical):
+		if made, err := r.catalog.Get(ctx, name); err != nil || made != nil {
+			return nil, errors.Join(doorError(err), beingChanged(name)) // by another door
+		}
 		return nil, r.toldOf(ctx, name, orphan(name))
 	case e != nil && e.wrong != nil:
 		return nil, r.toldOf(ctx, name, e.wrong)

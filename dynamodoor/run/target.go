@@ -19,7 +19,7 @@ func targets(operation string, body []byte, names []string) ([]string, bool) {
 	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "UpdateTable", "DeleteTable", "DescribeTable",
 		"UpdateTimeToLive", "DescribeTimeToLive", "DescribePartitions":
 		names = members(&r, names, "TableName")
-	case "ListTagsOfResource":
+	case "ListTagsOfResource", "TagResource", "UntagResource":
 		names = members(&r, names, "ResourceArn")
 	case "BatchGetItem", "BatchWriteItem":
 		for r.Object(); r.Next(); {
