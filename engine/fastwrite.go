@@ -71,9 +71,11 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 		if v.Unset {
 			continue
 		}
-		if v.Bytes != nil && m.typ.Validate(v.Bytes) != nil {
+		stored, err := m.typ.Bind(v.Bytes)
+		if err != nil {
 			return false, nil
 		}
+		v.Bytes = stored
 	}
 	if err := p.plan.checkExpiry(c.seconds, nil); err != nil {
 		return false, err

@@ -61,14 +61,15 @@ func keyMarkers(restrictions []*analysis.Restriction, n int) ([]keyMarker, bool)
 	return markers, true
 }
 
-// keyValues appends the values of a key's parts. It says whether they are in order.
+// keyValues appends the values of a key's parts, as they are stored. It says
+// whether they are in order.
 func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
 	for _, m := range markers {
-		v := &c.env.Values[m.index]
-		if len(v.Bytes) == 0 || m.typ.Validate(v.Bytes) != nil {
+		v, err := m.typ.Bind(c.env.Values[m.index].Bytes)
+		if err != nil || len(v) == 0 {
 			return dst, false
 		}
-		dst = append(dst, v.Bytes)
+		dst = append(dst, v)
 	}
 	return dst, true
 }

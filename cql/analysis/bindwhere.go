@@ -113,7 +113,7 @@ func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := t.Elems[0].Validate(b); err != nil {
+		if b, err = t.Elems[0].Bind(b); err != nil {
 			return nil, inner(err)
 		}
 		out = append(out, [][]byte{b})

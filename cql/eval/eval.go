@@ -66,7 +66,7 @@ func (ev *evaluation) eval(e Expr) ([]byte, error) {
 	return nil, invalid("unknown expression %T", e)
 }
 
-// marker gives a marker's value, validated.
+// marker gives a marker's value, validated and as it is stored.
 func marker(m *Marker, env *Env) (Value, error) {
 	if m.Index >= len(env.Values) {
 		return Value{}, invalid("Invalid amount of bind variables")
@@ -75,31 +75,12 @@ func marker(m *Marker, env *Env) (Value, error) {
 	if v.Unset || v.Bytes == nil {
 		return v, nil
 	}
-	if err := m.T.Validate(v.Bytes); err != nil {
+	stored, err := m.T.Bind(v.Bytes)
+	if err != nil {
 		return v, invalid("%s", err)
 	}
-	if (m.T.Kind == value.Set || m.T.Kind == value.Map) && !sorted(m.T, v.Bytes) {
-		v.Bytes = m.T.Build(nil, m.T.Sort(parts(m.T, v.Bytes)))
-	}
+	v.Bytes = stored
 	return v, nil
-}
-
-// sorted says whether a set's elements or a map's keys ascend strictly, as the
-// value that a client sends need not.
-func sorted(t *value.Type, v []byte) bool {
-	var last []byte
-	p := t.Parts(v)
-	for p.Next() {
-		k := p.Part()
-		if last != nil && t.Elems[0].Compare(last, k) >= 0 {
-			return false
-		}
-		last = k
-		if t.Kind == value.Map && !p.Next() {
-			return true
-		}
-	}
-	return true
 }
 
 // parts are all parts of a collection, tuple, UDT or vector.

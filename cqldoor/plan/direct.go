@@ -36,8 +36,8 @@ func (t *Table) direct(r *route, s *Statement, clientValues int) *Direct {
 	}{{r.key, &d.key}, {r.by, &d.by}} {
 		for _, x := range of.terms {
 			m, ok := x.expr.(*eval.Marker)
-			if !ok || x.part >= 0 || m.Index >= clientValues {
-				return nil
+			if !ok || x.part >= 0 || m.Index >= clientValues || m.T.Collection() {
+				return nil // a collection may not be stored as it was sent
 			}
 			*of.to = append(*of.to, m.Index)
 		}

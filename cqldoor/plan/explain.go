@@ -125,7 +125,7 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 		e.add(p.Table, p.Whole, p.Whole.Values(env, Target{}))
 		return e, nil
 	}
-	b, err := p.Logical.Bind(env)
+	b, err := p.Bind(env)
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,15 @@ type term struct {
 	part int // of a tuple; -1: the value itself
 }
 
-// bytes evaluates the term. Null and unset give nil: the backend refuses them.
+// bytes evaluates the term, to the bytes that are stored. Null and unset give nil:
+// the backend refuses them, and what is malformed.
 func (t term) bytes(env *eval.Env) ([]byte, error) {
 	if m, ok := t.expr.(*eval.Marker); ok && t.part < 0 && m.Index < len(env.Values) {
-		return env.Values[m.Index].Bytes, nil
+		v := env.Values[m.Index].Bytes
+		if stored, err := m.T.Bind(v); err == nil {
+			v = stored
+		}
+		return v, nil
 	}
 	v, err := eval.Term(t.expr, env)
 	if err != nil || t.part < 0 {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 
@@ -135,6 +136,49 @@ func (p *Select) seesApart() bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.Fetch, func(f analysis.Fetched) bool { return f.Column.Kind == schema.Static })
+}
+
+// Bind gives the statement its values.
+//
+// A frozen set or map is bound in any order, and stored in order; but not where it
+// is part of a tuple, (a, b) IN ?, for Cassandra. There it is no row's unless it is in
+// order; and between rows, where a fetch, which binds it by itself, cannot say it.
+func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
+	b, err := p.Logical.Bind(env)
+	if err != nil {
+		return nil, err
+	}
+	var kept []analysis.Slice
+	for i, s := range b.Slices {
+		switch {
+		case p.Table.stored(s.Start.Prefix) && p.Table.stored(s.End.Prefix):
+			if kept != nil {
+				kept = append(kept, s)
+			}
+		case p.Table.common(s) < max(len(s.Start.Prefix), len(s.End.Prefix)):
+			return nil, refused("a set or a map in a tuple that bounds a range, its elements not in order", "put its elements in order")
+		case kept == nil:
+			kept = append(make([]analysis.Slice, 0, len(b.Slices)), b.Slices[:i]...)
+		}
+	}
+	if kept != nil {
+		b.Slices = kept
+	}
+	return b, nil
+}
+
+// stored says whether values of clustering columns are as a row has them.
+func (t *Table) stored(values [][]byte) bool {
+	for i, v := range values {
+		typ := t.Clustering[i].Type
+		if !typ.Collection() {
+			continue
+		}
+		if b, err := typ.Bind(v); err != nil || !bytes.Equal(b, v) {
+			return false
+		}
+	}
+	return true
 }
 
 // Target is where a statement of One goes; scratch is room for it.

@@ -15,7 +15,7 @@ import (
 
 // read answers a SELECT that reads logical partitions: those named, or all.
 func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
-	b, err := s.sel.Logical.Bind(env)
+	b, err := s.sel.Bind(env)
 	if err != nil {
 		return err
 	}
