@@ -65,7 +65,6 @@ type statements struct {
 	list   []listedStatement
 	n      int // how many there were, of which no more are in list than tell that there are too many
 	listed bool
-	raw    []byte // the list's text
 	token  text
 }
 
@@ -88,9 +87,7 @@ func (d *Decoder) readStatements(body []byte, name, class string) (*statements, 
 			r.Skip()
 		case r.Name() == name:
 			in.listed = true
-			start := r.Offset()
 			in.list, in.n = d.readStatementList(class)
-			in.raw = r.Since(start)
 		case r.Name() == "ReturnConsumedCapacity":
 			in.capacity = readText(r)
 		case r.Name() == "ClientRequestToken":

@@ -115,7 +115,7 @@ func (q *TransactWriteItems) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "TransactItems"), '[')
 	for i := range q.Actions {
 		dst = element(dst, i)
-		dst = q.Actions[i].append(dst)
+		dst = q.Actions[i].append(dst, q.Token != "")
 	}
 	dst = append(dst, ']')
 	if q.Token != "" {
@@ -125,21 +125,28 @@ func (q *TransactWriteItems) AppendJSON(dst []byte) []byte {
 	return append(appendMetricsWanted(dst, q.Metrics), '}')
 }
 
-func (a *TransactAction) append(dst []byte) []byte {
-	var p expression.Printer
+// append appends the action. A store that compares texts has to find the same when it
+// is sent again, with its token: then equal values are written alike.
+func (a *TransactAction) append(dst []byte, again bool) []byte {
+	p := new(expression.Printer)
+	key, item := a.Key, a.Item
+	if again {
+		p = expression.CanonicalPrinter()
+		key, item = key.Canonical(), item.Canonical()
+	}
 	dst = append(member(append(dst, '{'), transactMembers[a.Kind].name), '{')
 	dst = appendStringMember(dst, "TableName", a.Table)
 	if a.Kind == TransactPut {
-		dst = attribute.AppendItem(member(dst, "Item"), a.Item)
+		dst = attribute.AppendItem(member(dst, "Item"), item)
 	} else {
-		dst = attribute.AppendItem(member(dst, "Key"), a.Key)
+		dst = attribute.AppendItem(member(dst, "Key"), key)
 	}
-	dst = appendUpdate(dst, &p, a.Update)
-	dst = appendCondition(dst, &p, "ConditionExpression", a.Condition)
+	dst = appendUpdate(dst, p, a.Update)
+	dst = appendCondition(dst, p, "ConditionExpression", a.Condition)
 	if a.ReturnOnFailure {
 		dst = appendStringMember(dst, "ReturnValuesOnConditionCheckFailure", "ALL_OLD")
 	}
-	return append(appendPlaceholders(dst, &p), '}', '}')
+	return append(appendPlaceholders(dst, p), '}', '}')
 }
 
 // append appends the members that Query and Scan have in common.

@@ -1,16 +1,10 @@
 package api
 
-import (
-	"crypto/sha256"
-	"encoding/binary"
-)
-
 // ExecuteTransaction carries out up to 100 PartiQL statements, all reads or all
 // writes, all or none.
 type ExecuteTransaction struct {
 	Statements []Statement
 	Token      string // ClientRequestToken; empty where there is none
-	Digest     uint64 // of the statements: one token stands for one digest
 	Capacity   ReturnConsumedCapacity
 }
 
@@ -32,8 +26,7 @@ func (q *ExecuteTransaction) Decode(d *Decoder, body []byte) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(in.raw)
-	q.Token, q.Digest, q.Capacity = in.token.value, binary.BigEndian.Uint64(sum[:]), in.returnConsumedCapacity()
+	q.Token, q.Capacity = in.token.value, in.returnConsumedCapacity()
 	for i := range in.list {
 		s := in.list[i].convert()
 		if err := s.CheckParameters(); err != nil {

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -15,7 +13,7 @@ import (
 type TransactWriteItems struct {
 	Actions  []TransactAction
 	Token    string // ClientRequestToken; empty where there is none
-	Digest   uint64 // of the actions: one token stands for one digest
+	Digest   uint64 // of the actions, if there is a token: it stands for one digest
 	Capacity ReturnConsumedCapacity
 	Metrics  bool
 }
@@ -63,10 +61,7 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 			r.Skip()
 		case r.Name() == "TransactItems":
 			listed = true
-			start := r.Offset()
 			actions, n = d.readTransactActions()
-			sum := sha256.Sum256(r.Since(start))
-			q.Digest = binary.BigEndian.Uint64(sum[:])
 		case r.Name() == "ClientRequestToken":
 			token = readText(r)
 		case r.Name() == "ReturnConsumedCapacity":
@@ -102,6 +97,9 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 		}
 		size += a.Item.Size()
 		q.Actions = append(q.Actions, a)
+	}
+	if q.Token != "" {
+		q.Digest = Digest(q.Actions)
 	}
 	return CheckTransactionSize(size)
 }

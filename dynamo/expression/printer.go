@@ -19,7 +19,13 @@ type Printer struct {
 	names  []Name
 	values attribute.Item
 	plain  bool // names and values as they are, for people
+
+	canonical bool // sets are written in one order
+	exact     *hashes
 }
+
+// CanonicalPrinter returns a Printer that writes values which are equal alike.
+func CanonicalPrinter() *Printer { return &Printer{canonical: true} }
 
 // Names are the placeholders of the names that were written; nil if there are none.
 func (p *Printer) Names() []Name { return p.names }
@@ -30,11 +36,18 @@ func (p *Printer) Values() attribute.Item {
 	if p.values == nil {
 		return nil
 	}
-	return attribute.NewItem(slices.Clone(p.values)...)
+	values := attribute.NewItem(slices.Clone(p.values)...)
+	if p.canonical {
+		values = values.Canonical()
+	}
+	return values
 }
 
 func (p *Printer) name(n string) string {
-	if p.plain {
+	switch {
+	case p.exact != nil:
+		return strconv.Quote(n)
+	case p.plain:
 		return n
 	}
 	for _, known := range p.names {
@@ -51,7 +64,10 @@ func (p *Printer) name(n string) string {
 }
 
 func (p *Printer) value(v attribute.Value) string {
-	if p.plain {
+	switch {
+	case p.exact != nil:
+		return p.exact.of(v)
+	case p.plain:
 		return v.String()
 	}
 	for i := range p.values {
@@ -118,6 +134,7 @@ func (p *Printer) node(n node, nested bool) string {
 		for i := range n.list {
 			list[i] = p.operand(&n.list[i])
 		}
+		p.inAnyOrder(list)
 		return s + " IN (" + strings.Join(list, p.symbol(", ")) + ")"
 	case *existsNode:
 		if n.absent {
@@ -144,6 +161,7 @@ func (p *Printer) join(nodes []node, operator string) string {
 	for i, n := range nodes {
 		parts[i] = p.node(n, true)
 	}
+	p.inAnyOrder(parts)
 	return strings.Join(parts, operator)
 }
 
@@ -206,6 +224,7 @@ func (p *Printer) Update(u *Update) string {
 			parts = append(parts, s)
 		}
 		if parts != nil {
+			p.inAnyOrder(parts)
 			sections = append(sections, text+" "+strings.Join(parts, p.symbol(", ")))
 		}
 	}

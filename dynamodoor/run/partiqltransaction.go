@@ -106,7 +106,7 @@ func (r *Router) transactReads(ctx context.Context, q *api.ExecuteTransaction, p
 }
 
 func (r *Router) transactWrites(ctx context.Context, q *api.ExecuteTransaction, parsed []*partiql.Statement, use func(api.Response) error) error {
-	writes := &api.TransactWriteItems{Actions: make([]api.TransactAction, len(parsed)), Token: q.Token, Digest: q.Digest, Capacity: q.Capacity}
+	writes := &api.TransactWriteItems{Actions: make([]api.TransactAction, len(parsed)), Token: q.Token, Capacity: q.Capacity}
 	err := r.tablesOf(ctx, parsed, func(i int, t *schema.Table) error {
 		var err error
 		writes.Actions[i], err = parsed[i].Action(t, q.Statements[i].ReturnOnFailure)
@@ -114,6 +114,9 @@ func (r *Router) transactWrites(ctx context.Context, q *api.ExecuteTransaction, 
 	})
 	if err != nil {
 		return err
+	}
+	if writes.Token != "" {
+		writes.Digest = api.Digest(writes.Actions)
 	}
 	err = r.execute(ctx, writes, func(a api.Response) error {
 		answer := a.(*api.TransactWriteResponse)

@@ -1,0 +1,35 @@
+package attribute
+
+import (
+	"slices"
+	"strings"
+)
+
+// Canonical returns the value with the elements of its sets in one order: equal values
+// are then encoded alike. (Names are in order and numbers canonical in any value.)
+func (v Value) Canonical() Value {
+	switch {
+	case v.kind.IsSet():
+		elems := slices.Clone(v.Elems())
+		slices.SortFunc(elems, func(a, b Value) int { return strings.Compare(a.Text(), b.Text()) })
+		return Set(v.kind, elems)
+	case v.kind == L:
+		elems := slices.Clone(v.Elems())
+		for i := range elems {
+			elems[i] = elems[i].Canonical()
+		}
+		return List(elems)
+	case v.kind == M:
+		return Map(v.Fields().Canonical())
+	}
+	return v
+}
+
+// Canonical returns the item with canonical values. A nil item stays one.
+func (it Item) Canonical() Item {
+	out := slices.Clone(it)
+	for i := range out {
+		out[i].Value = out[i].Value.Canonical()
+	}
+	return out
+}
