@@ -80,13 +80,11 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		}
 	}
 	if c.d.opts.Router != nil {
-		keyspace := c.keyspace
-		if c.version >= wire.V5 && (t.Name.Keyspace == "" || t.Kind == syntax.StatementBatch) {
-			if keyspace, err = c.effectiveKeyspace(h, message); err != nil {
-				return c.malformed(err)
-			}
+		keyspace, err := c.effectiveKeyspace(h, message)
+		if err != nil {
+			return c.malformed(err)
 		}
-		if c.claims(t, text, keyspace) {
+		if c.refusesKeyspace(keyspace) || c.claims(t, text, keyspace) {
 			c.serveRouter(h, body)
 			return nil
 		}
@@ -117,12 +115,20 @@ func (c *conn) claims(t syntax.Head, text []byte, keyspace string) bool {
 	if t.Kind != syntax.StatementBatch {
 		return c.d.opts.Router.Claims(t, keyspace)
 	}
+	any := false
 	for name := range syntax.Tables(unsafe.String(unsafe.SliceData(text), len(text))) {
+		any = true
 		if c.d.opts.Router.Claims(syntax.Head{Kind: t.Kind, Name: name}, keyspace) {
 			return true
 		}
 	}
-	return false
+	return !any && c.d.opts.Router.Claims(t, keyspace)
+}
+
+// refusesKeyspace asks the router about the keyspace of one request, which it may refuse
+// as it would a USE of it. That of the connection was not refused.
+func (c *conn) refusesKeyspace(keyspace string) bool {
+	return keyspace != c.keyspace && c.d.opts.Router.Claims(syntax.Head{Kind: syntax.StatementUse, Name: syntax.Name{Name: keyspace}}, "")
 }
 
 // effectiveKeyspace is what an unqualified name in a QUERY or a PREPARE means.
@@ -189,6 +195,10 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 	keyspace := c.keyspace
 	if b.Params.Keyspace != nil {
 		keyspace = string(b.Params.Keyspace)
+		if c.refusesKeyspace(keyspace) {
+			c.serveRouter(h, body)
+			return nil
+		}
 	}
 	for it := b.Iter(); it.Next(); {
 		claimed := false

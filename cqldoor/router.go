@@ -21,7 +21,9 @@ type Router interface {
 	// or written out in a BATCH. keyspace is the one that an unqualified name means,
 	// "" where there is none; the names in h are views into the request. For a
 	// statement BEGIN BATCH it is asked with each table that the batch names, and
-	// the kind syntax.StatementBatch. A USE that it claims is one that it refuses.
+	// the kind syntax.StatementBatch; with no name where none is found. A USE that it
+	// claims is one that it refuses; it is asked so about the keyspace of a single
+	// request, too, and serves a request whose keyspace it claims.
 	Claims(h syntax.Head, keyspace string) bool
 
 	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is one

@@ -311,6 +311,10 @@ const (
 	KindTrigger   ObjectKind = "TRIGGER"
 	KindRole      ObjectKind = "ROLE"
 	KindUser      ObjectKind = "USER"
+
+	// What only permissions are on.
+	KindTables    ObjectKind = "ALL TABLES IN KEYSPACE"
+	KindFunctions ObjectKind = "ALL FUNCTIONS IN KEYSPACE"
 )
 
 // Drop is a DROP statement of a keyspace, table, type, index or view.
@@ -332,9 +336,15 @@ type Describe struct {
 // Other is a statement that evenkeel passes on without reading further: roles,
 // grants, functions, aggregates, triggers, views' ALTER, LIST.
 type Other struct {
-	Verb   string     // CREATE, ALTER, DROP, GRANT, REVOKE, LIST, ADD
-	Object ObjectKind // the word after the verb where there is one
-	Name   Name
+	Verb     string     // CREATE, ALTER, DROP, GRANT, REVOKE, LIST, ADD
+	Object   ObjectKind // the word after the verb where there is one
+	Name     Name       // of a trigger with the keyspace of its table
+	IfExists bool       // of ALTER and DROP
+	// On is the table of a trigger, or what permissions are on, and OnKind what that
+	// is. A keyspace, and all that is in one, has only On.Keyspace. OnKind is empty
+	// for what is in no keyspace: roles, MBeans, all keyspaces, all functions.
+	On     Name
+	OnKind ObjectKind
 	Text   string // the statement as written
 }
 

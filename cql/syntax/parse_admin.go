@@ -5,7 +5,7 @@ import "strings"
 // The statements of this file are read to the end, so that what Cassandra would
 // refuse is refused, but only their head is kept: they become Other.
 
-func (p *parser) other(verb string, object ObjectKind, name Name) Statement {
+func (p *parser) other(verb string, object ObjectKind, name Name) *Other {
 	end := len(p.text)
 	if last := p.toks[p.pos]; p.pos < len(p.toks)-1 {
 		end = int(last.pos)
@@ -15,36 +15,46 @@ func (p *parser) other(verb string, object ObjectKind, name Name) Statement {
 	return &Other{Verb: verb, Object: object, Name: name, Text: strings.TrimSpace(p.text[:end])}
 }
 
+func (s *Other) ifExists(is bool) *Other {
+	s.IfExists = is
+	return s
+}
+
+func (s *Other) on(kind ObjectKind, name Name) *Other {
+	s.OnKind, s.On = kind, name
+	return s
+}
+
 // verb is the current token, a keyword, in upper case.
 func (p *parser) verb() string { return upper(p.textOf(p.toks[p.pos])) }
 
 func (p *parser) alterView() Statement {
 	p.skip(2)
 	p.expect(kView)
-	p.ifExists()
+	exists := p.ifExists()
 	name := p.tableName()
 	p.expect(kWith)
 	p.properties()
-	return p.other("ALTER", KindView, name)
+	return p.other("ALTER", KindView, name).ifExists(exists)
 }
 
 func (p *parser) createTrigger() Statement {
 	p.skip(2)
 	p.ifNotExists()
-	name := Name{Name: p.ident()}
+	name := p.ident()
 	p.expect(kOn)
-	name.Keyspace = p.tableName().Keyspace
+	on := p.tableName()
 	p.expectAll(kUsing, tString)
-	return p.other("CREATE", KindTrigger, name)
+	return p.other("CREATE", KindTrigger, Name{on.Keyspace, name}).on(KindTable, on)
 }
 
 func (p *parser) dropTrigger() Statement {
 	p.skip(2)
-	p.ifExists()
-	name := Name{Name: p.ident()}
+	exists := p.ifExists()
+	name := p.ident()
 	p.expect(kOn)
-	name.Keyspace = p.tableName().Keyspace
-	return p.other("DROP", KindTrigger, name)
+	on := p.tableName()
+	return p.other("DROP", KindTrigger, Name{on.Keyspace, name}).ifExists(exists).on(KindTable, on)
 }
 
 // orReplace skips CREATE [OR REPLACE] FUNCTION|AGGREGATE [IF NOT EXISTS].
@@ -123,19 +133,19 @@ func (p *parser) dropFunction() Statement {
 	p.advance()
 	object := ObjectKind(p.verb())
 	p.advance()
-	p.ifExists()
+	exists := p.ifExists()
 	name := p.functionName()
 	if p.kind() == tLParen {
 		p.typeList()
 	}
-	return p.other("DROP", object, name)
+	return p.other("DROP", object, name).ifExists(exists)
 }
 
 // userStatement reads CREATE, ALTER or DROP USER, from the verb on.
 func (p *parser) userStatement() Statement {
 	verb := p.verb()
 	p.skip(2)
-	p.ifClauseOf(verb)
+	exists := p.ifClauseOf(verb)
 	name := p.userName("Quoted strings are are not supported for user names and USER is deprecated, please use ROLE")
 	if verb != "DROP" {
 		if p.accept(kWith) {
@@ -146,15 +156,16 @@ func (p *parser) userStatement() Statement {
 			p.accept(kNosuperuser)
 		}
 	}
-	return p.other(verb, KindUser, Name{Name: name})
+	return p.other(verb, KindUser, Name{Name: name}).ifExists(exists)
 }
 
-func (p *parser) ifClauseOf(verb string) {
+// ifClauseOf reads the IF clause of a verb, and reports whether it is IF EXISTS.
+func (p *parser) ifClauseOf(verb string) bool {
 	if verb == "CREATE" {
 		p.ifNotExists()
-	} else {
-		p.ifExists()
+		return false
 	}
+	return p.ifExists()
 }
 
 // userName reads the name of a user or an identity: not quoted as identifiers are.
@@ -176,7 +187,7 @@ func (p *parser) userName(quoted string) string {
 func (p *parser) roleStatement() Statement {
 	verb := p.verb()
 	p.skip(2)
-	p.ifClauseOf(verb)
+	exists := p.ifClauseOf(verb)
 	name := p.roleName()
 	if verb != "DROP" && p.accept(kWith) {
 		var plain, hashed bool
@@ -191,7 +202,7 @@ func (p *parser) roleStatement() Statement {
 				Message: "Options 'password' and 'hashed password' are mutually exclusive"}})
 		}
 	}
-	return p.other(verb, KindRole, Name{Name: name})
+	return p.other(verb, KindRole, Name{Name: name}).ifExists(exists)
 }
 
 func (p *parser) roleOption(plain, hashed *bool) {
@@ -262,9 +273,9 @@ const noQuotedIdentity = "Quoted strings are are not supported for identity"
 
 func (p *parser) dropIdentity() Statement {
 	p.skip(2)
-	p.ifExists()
+	exists := p.ifExists()
 	name := p.userName(noQuotedIdentity)
-	return p.other("DROP", "IDENTITY", Name{Name: name})
+	return p.other("DROP", "IDENTITY", Name{Name: name}).ifExists(exists)
 }
 
 // permissions is a set of what GRANT, REVOKE and LIST can name.
@@ -314,13 +325,13 @@ func (p *parser) grantStatement() Statement {
 		p.advance()
 		asked := p.permissionOrAll()
 		p.expect(kOn)
-		class, has := p.resource()
+		res := p.resource()
 		p.expect(toOrFrom)
 		name := p.roleName()
-		if asked&has == 0 && !p.failed {
-			p.wrong("Resource type " + class + " does not support any of the requested permissions")
+		if asked&res.has == 0 && !p.failed {
+			p.wrong("Resource type " + res.class + " does not support any of the requested permissions")
 		}
-		return p.other(verb, "", Name{Name: name})
+		return p.other(verb, "", Name{Name: name}).on(res.kind, res.name)
 	}
 	if !isIdent[first] && first != tString && first != tQMark {
 		p.noViable(1)
@@ -357,61 +368,67 @@ func (p *parser) permissionOrAll() permissions {
 	}
 }
 
-// resource reads what permissions are granted on: the reference's class of it
-// and the permissions there are on it.
-func (p *parser) resource() (class string, has permissions) {
+// resource is what permissions are granted on: the reference's class of it, the
+// permissions there are on it, and its name as Other has it.
+type resource struct {
+	class string
+	has   permissions
+	kind  ObjectKind
+	name  Name
+}
+
+func (p *parser) resource() resource {
+	data := func(has permissions, kind ObjectKind, name Name) resource {
+		return resource{"DataResource", has, kind, name}
+	}
 	k := p.kind()
 	if k == kKeyspace {
 		p.advance()
-		p.keyspaceName()
-		return "DataResource", onKeyspace
+		return data(onKeyspace, KindKeyspace, Name{Keyspace: p.keyspaceName()})
 	}
 	if !isIdent[k] && k != kColumnFamily && k != tQMark {
 		p.noViable(0)
-		return "", 0
+		return resource{}
 	}
 	next := p.ahead(1)
 	switch {
 	case k == kAll && next == kKeyspaces:
 		p.skip(2)
-		return "DataResource", onKeyspace
+		return data(onKeyspace, "", Name{})
 	case k == kAll && next == kMbeans:
 		p.skip(2)
-		return "JMXResource", onMbean
+		return resource{class: "JMXResource", has: onMbean}
 	case k == kAll && next == kRoles:
 		p.skip(2)
-		return "RoleResource", onRoles
+		return resource{class: "RoleResource", has: onRoles}
 	case k == kAll && next == kTables:
 		p.skip(2)
 		p.expectAll(kIn, kKeyspace)
-		p.keyspaceName()
-		return "DataResource", onKeyspace
+		return data(onKeyspace, KindTables, Name{Keyspace: p.keyspaceName()})
 	case k == kAll && next == kFunctions:
 		p.skip(2)
+		r := resource{class: "FunctionResource", has: onFunction | mayCreate}
 		if p.accept(kIn) {
 			p.expect(kKeyspace)
-			p.keyspaceName()
+			r.kind, r.name.Keyspace = KindFunctions, p.keyspaceName()
 		}
-		return "FunctionResource", onFunction | mayCreate
+		return r
 	case k == kColumnFamily:
 		p.advance()
-		p.tableName()
 	case (k == kMbean || k == kMbeans) && next == tString:
 		p.skip(2)
-		return "JMXResource", onMbean
+		return resource{class: "JMXResource", has: onMbean}
 	case k == kRole && (isIdent[next] || next == tString || next == tQMark):
 		p.advance()
 		p.roleName()
-		return "RoleResource", onRole
+		return resource{class: "RoleResource", has: onRole}
 	case k == kFunction && (isIdent[next] || isFunction[next] || next == tQMark):
 		p.advance()
-		p.functionName()
+		r := resource{"FunctionResource", onFunction, KindFunction, p.functionName()}
 		p.typeList()
-		return "FunctionResource", onFunction
-	default:
-		p.tableName()
+		return r
 	}
-	return "DataResource", onTable
+	return data(onTable, KindTable, p.tableName())
 }
 
 // listStatement reads LIST ROLES, LIST USERS and LIST permissions.
@@ -435,12 +452,13 @@ func (p *parser) listStatement() Statement {
 		return nil
 	}
 	p.permissionOrAll()
+	var res resource
 	if p.accept(kOn) {
-		p.resource()
+		res = p.resource()
 	}
 	if p.accept(kOf) {
 		p.roleName()
 	}
 	p.accept(kNorecursive)
-	return p.other("LIST", "", Name{})
+	return p.other("LIST", "", Name{}).on(res.kind, res.name)
 }

@@ -71,7 +71,11 @@ func TestTrees(t *testing.T) {
 		},
 		`ALTER TABLE t DROP compact`:         &AlterTable{Name: Name{"", "t"}, Drop: []string{"compact"}},
 		`ALTER TABLE t DROP compact storage`: &AlterTable{Name: Name{"", "t"}, DropCompactStorage: true},
-		`GRANT SELECT ON t TO r;`:            &Other{Verb: "GRANT", Name: Name{"", "r"}, Text: "GRANT SELECT ON t TO r"},
+		`GRANT SELECT ON t TO r;`:            &Other{Verb: "GRANT", Name: Name{"", "r"}, On: Name{"", "t"}, OnKind: KindTable, Text: "GRANT SELECT ON t TO r"},
+		`LIST ALL ON ALL FUNCTIONS IN KEYSPACE ks`: &Other{Verb: "LIST", On: Name{"ks", ""}, OnKind: KindFunctions,
+			Text: "LIST ALL ON ALL FUNCTIONS IN KEYSPACE ks"},
+		`DROP TRIGGER IF EXISTS x ON ks.t`: &Other{Verb: "DROP", Object: KindTrigger, Name: Name{"ks", "x"}, IfExists: true,
+			On: Name{"ks", "t"}, OnKind: KindTable, Text: "DROP TRIGGER IF EXISTS x ON ks.t"},
 	} {
 		s, err := Parse(text)
 		if err != nil {

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"iter"
+	"strings"
 	"unsafe"
 )
 
@@ -94,6 +95,48 @@ func Tables(text string) iter.Seq[Name] {
 			}
 		}
 	}
+}
+
+// NamesKeyspace reports whether a statement names a keyspace, anywhere: itself, where
+// one is created, dropped or granted, or before the dot of a name. It reads tokens
+// only, so it finds the keyspace in what Parse does not take, too. Of a text that
+// cannot be cut into tokens it says so where the word is in it at all. It does not
+// allocate, unless a name has to be folded or unquoted.
+//
+// It takes a column of that name for the keyspace where a field of the column is
+// selected.
+func NamesKeyspace(text, keyspace string) bool {
+	s := scanner{lexer{text: text, plain: true}}
+	named := false // the next name is a keyspace's
+	for t := s.next(); t.kind != tEOF; {
+		switch {
+		case s.is(t, "keyspace"):
+			named = true
+			t = s.unless()
+			continue // which may be the word again: a keyspace may have that name
+		case t.kind == tIdent || t.kind == tQuoted:
+			name := s.ident(t)
+			t = s.next()
+			if name == keyspace && (named || t.kind == tDot) {
+				return true
+			}
+			named = false
+			continue
+		}
+		named = false
+		t = s.next()
+	}
+	return s.err != nil && Mentions(text, keyspace)
+}
+
+// Mentions reports whether a word is in a text, in any case.
+func Mentions(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // scanner reads words of a statement; all of them are plain identifiers to it.

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -79,6 +80,85 @@ func checkTarget(t reporter, text string, s Statement) {
 	}
 	if got, want := slices.Collect(Tables(text)), tablesOf(s); !slices.Equal(got, want) {
 		t.Fatalf("Tables(%q)\n got %+v\nwant %+v", text, got, want)
+	}
+	for _, keyspace := range keyspacesOf(reflect.ValueOf(s)) {
+		if keyspace == "system" && !Mentions(text, keyspace) {
+			continue // the keyspace of masks' functions, which the parser adds
+		}
+		if !NamesKeyspace(text, keyspace) {
+			t.Fatalf("NamesKeyspace(%q, %q) finds nothing", text, keyspace)
+		}
+	}
+	if NamesKeyspace(text, "no such keyspace") {
+		t.Fatalf("NamesKeyspace(%q) finds what is not there", text)
+	}
+}
+
+// keyspacesOf are the keyspaces that a tree names, in any of its names.
+func keyspacesOf(v reflect.Value) (all []string) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			return keyspacesOf(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, keyspacesOf(v.Index(i))...)
+		}
+	case reflect.Struct:
+		switch s := v.Interface().(type) {
+		case Name:
+			if s.Keyspace != "" {
+				all = append(all, s.Keyspace)
+			}
+			return all
+		case Drop:
+			if s.Kind == KindKeyspace {
+				return []string{s.Name.Name}
+			}
+		case Describe:
+			if s.What == "KEYSPACE" && s.Name.Name != "" {
+				return []string{s.Name.Name}
+			}
+		case CreateKeyspace:
+			return []string{s.Name}
+		case AlterKeyspace:
+			return []string{s.Name}
+		}
+		for i := range v.NumField() {
+			all = append(all, keyspacesOf(v.Field(i))...)
+		}
+	}
+	return all
+}
+
+func TestNamesKeyspace(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT * FROM ks.t":                              true,
+		`SELECT * FROM "ks".t`:                            true,
+		"SELECT * FROM KS /* . */ . t":                    true,
+		"SELECT * FROM ks":                                false,
+		"SELECT ks FROM a.t WHERE ks = 'ks.t'":            false,
+		`SELECT * FROM "Ks".t`:                            false,
+		"GRANT SELECT ON KEYSPACE ks TO r":                true,
+		"GRANT SELECT ON KEYSPACE r TO ks":                false,
+		"LIST ALL ON ALL FUNCTIONS IN KEYSPACE ks OF r":   true,
+		"ALTER KEYSPACE IF EXISTS ks WITH x = 1":          true,
+		"CREATE KEYSPACE IF NOT EXISTS \"ks\" WITH x = 1": true,
+		"DROP KEYSPACE keyspace":                          false,
+		"DROP KEYSPACE keyspace.ks.t":                     true,
+		"CREATE ROLE ks WITH PASSWORD = $$ks.$$":          false,
+		"DROP FUNCTION ks.f":                              true,
+		"COMMENT ON KEYSPACE ks IS 'x'":                   true,
+		"nonsense ks . t":                                 true,
+		"nonsense é KS":                                   true,
+		"nonsense é":                                      false,
+		"SELECT 'ks.":                                     true,
+		"":                                                false,
+	} {
+		if got := NamesKeyspace(text, "ks"); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -83,6 +84,8 @@ func (g *gathering) ask(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
+var errNotWrite = wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
+
 // batch serves a BATCH message.
 func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	body, err := bodyOf(req.Message)
@@ -97,11 +100,26 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if in.Params.Keyspace != nil {
 		keyspace = string(in.Params.Keyspace)
 	}
+	if keyspace == catalog.Keyspace {
+		return absent(req, syntax.Head{}, "", keyspace)
+	}
 	var unknown []syntax.Name
 	for it := in.Iter(); it.Next(); {
-		if !it.Prepared {
-			unknown = append(unknown, r.schema.doubtful(keyspace, string(it.Text))...)
+		if it.Prepared {
+			continue
 		}
+		text := string(it.Text)
+		h, v := syntax.Target(text), r.schema.view.Load()
+		if err := v.mayServe(h, text, keyspace); err != nil {
+			return err
+		}
+		if v.namesCatalogue(h, text, keyspace) {
+			if err := absent(req, h, text, keyspace); err != nil {
+				return err
+			}
+			return errNotWrite
+		}
+		unknown = append(unknown, r.schema.doubtful(h, keyspace, text)...)
 	}
 	if _, err := r.schema.look(ctx, unknown); err != nil {
 		return err
@@ -127,7 +145,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			return err
 		}
 		if s.write == nil {
-			return wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
+			return errNotWrite
 		}
 		for _, n := range writeNeeds(s.write) {
 			needed(req, n)
@@ -204,20 +222,16 @@ func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, err
 		return r.current(s)
 	}
 	text := string(b.Text)
-	tree, err := syntax.Parse(text)
-	if err != nil {
-		return nil, syntaxError(err)
+	h := syntax.Target(text)
+	switch h.Kind {
+	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
+	default:
+		return nil, nil // the store refuses it
 	}
-	if !r.sharded(tree, keyspace) {
+	if n := target(h, keyspace); r.state.Load().Table(n.Keyspace, n.Name) == nil {
 		return nil, nil
 	}
 	return r.statement(keyspace, text)
-}
-
-// sharded says whether a statement is on a sharded table.
-func (r *Router) sharded(tree syntax.Statement, keyspace string) bool {
-	n := tableOf(tree, keyspace)
-	return r.state.Load().Table(n.Keyspace, n.Name) != nil
 }
 
 // tableOf is the table that a statement reads or writes.

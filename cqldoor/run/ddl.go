@@ -35,9 +35,6 @@ func (x *schemaSide) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.
 	if n := objectOf(tree); n.Keyspace != "" {
 		c.keyspace = n.Keyspace
 	}
-	if isReserved(tree, c.keyspace) {
-		return c.reserved(tree)
-	}
 	if c.keyspace == "" {
 		_, err := ddl.Apply(&schema.Schema{}, tree, c.env())
 		return err // there is no keyspace that it could be in
@@ -76,9 +73,6 @@ func objectOf(tree syntax.Statement) syntax.Name {
 	case *syntax.CreateIndex:
 		return t.Table
 	case *syntax.CreateView:
-		if t.Name.Keyspace == catalog.Keyspace {
-			return t.Name
-		}
 		return t.Select.From
 	case *syntax.Drop:
 		if t.Kind != syntax.KindKeyspace {
@@ -99,9 +93,6 @@ func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
 	n := objectOf(tree)
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace
-	}
-	if isReserved(tree, n.Keyspace) {
-		return true
 	}
 	v := x.view.Load()
 	table := v.tables[n.Keyspace][n.Name] != nil
@@ -126,31 +117,6 @@ func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
 		return true
 	}
 	return false
-}
-
-func isReserved(tree syntax.Statement, keyspace string) bool {
-	_, describes := tree.(*syntax.Describe)
-	return keyspace == catalog.Keyspace && !describes
-}
-
-// reserved answers a schema statement in the catalogue's keyspace, which is as if
-// it did not exist, and cannot be made.
-func (c *change) reserved(tree syntax.Statement) error {
-	switch t := tree.(type) {
-	case *syntax.CreateKeyspace, *syntax.AlterKeyspace:
-		return errReserved
-	case *syntax.CreateIndex, *syntax.CreateView:
-		return wire.Invalidf("Keyspace '%s' doesn't exist", c.keyspace)
-	case *syntax.Drop:
-		if t.Kind == syntax.KindKeyspace {
-			return errReserved
-		}
-	}
-	if _, err := ddl.Apply(&schema.Schema{}, tree, c.env()); err != nil {
-		return err
-	}
-	c.void()
-	return nil
 }
 
 // env is what the rules of the language need to know.

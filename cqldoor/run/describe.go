@@ -15,10 +15,7 @@ import (
 // describe has the backend answer a DESCRIBE, and changes in its answer what is
 // to be seen differently: the statements of sharded tables, and the catalogue's
 // rows, which are left out.
-func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, stmt *syntax.Describe, keyspace, text string, params *wire.Params) error {
-	if at := described(stmt, keyspace); at == catalog.Keyspace {
-		return wire.Invalidf("'%s' not found in keyspaces", at)
-	}
+func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
 	if err := x.fresh(ctx); err != nil {
 		return err
 	}
@@ -76,27 +73,6 @@ func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, stmt *s
 		return err
 	}
 	return resp.reply(req, w.Finish())
-}
-
-// described is the keyspace that a DESCRIBE asks for, "" where it asks for none.
-func described(stmt *syntax.Describe, keyspace string) string {
-	switch stmt.What {
-	case "CLUSTER", "SCHEMA", "KEYSPACES", "TABLES", "TYPES", "FUNCTIONS", "AGGREGATES":
-		return ""
-	case "KEYSPACE":
-		if stmt.Name.Name != "" {
-			return stmt.Name.Name
-		}
-		return keyspace
-	case "":
-		if stmt.Name.Keyspace == "" && (keyspace == "" || stmt.Name.Name == catalog.Keyspace) {
-			return stmt.Name.Name
-		}
-	}
-	if stmt.Name.Keyspace != "" {
-		return stmt.Name.Keyspace
-	}
-	return keyspace
 }
 
 // unquoted is a name as DESCRIBE shows it, without its quotes.

@@ -40,9 +40,8 @@ func target(h syntax.Head, keyspace string) syntax.Name {
 }
 
 // doubtful are the tables of a statement that are not known.
-func (x *schemaSide) doubtful(keyspace, text string) []syntax.Name {
+func (x *schemaSide) doubtful(h syntax.Head, keyspace, text string) []syntax.Name {
 	v, state := x.view.Load(), x.r.state.Load()
-	h := syntax.Target(text)
 	if h.Kind != syntax.StatementBatch {
 		if n := target(h, keyspace); v.doubts(n.Keyspace, n.Name) && state.Table(n.Keyspace, n.Name) == nil {
 			return []syntax.Name{n}

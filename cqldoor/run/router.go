@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
@@ -124,11 +125,19 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 			keyspace = string(q.Params.Keyspace)
 		}
 	}
-	if unknown := r.schema.doubtful(keyspace, text); len(unknown) > 0 {
+	h := syntax.Target(text)
+	v := r.schema.view.Load()
+	if v.namesCatalogue(h, text, keyspace) {
+		return r.schema.serveAbsent(req, h, keyspace, text)
+	}
+	if err := v.mayServe(h, text, keyspace); err != nil {
+		return err
+	}
+	if unknown := r.schema.doubtful(h, keyspace, text); len(unknown) > 0 {
 		req.Go(func() { r.finish(req, r.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
 	}
-	if r.schema.serve(ctx, req, keyspace, text) {
+	if r.schema.serve(ctx, req, h, keyspace, text) {
 		return nil
 	}
 	s, err := r.statement(keyspace, text)

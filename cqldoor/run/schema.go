@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +45,7 @@ type view struct {
 	present  bool // the catalogue's keyspace exists
 	tables   map[string]map[string]*sharded
 	pending  map[syntax.Name]bool // sharded tables that are being made: not shown yet
+	unserved map[syntax.Name]bool // of entries that this door can do nothing with, see add
 	physical *schema.Schema
 	names    catalog.Names // of all tables of the store
 	version  [16]byte      // of the store's schema
@@ -64,51 +64,6 @@ func newSchemaSide(r *Router) *schemaSide {
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
 	x.view.Store(&view{})
 	return x
-}
-
-// Claims implements cqldoor.Router.
-func (r *Router) Claims(h syntax.Head, keyspace string) bool {
-	v := r.schema.view.Load()
-	at := keyspace
-	if h.Name.Keyspace != "" {
-		at = h.Name.Keyspace
-	}
-	switch h.Kind {
-	case syntax.StatementSelect:
-		if at == "system_schema" {
-			return hides(h.Name.Name)
-		}
-		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace || v.doubts(at, h.Name.Name)
-	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch, syntax.StatementTruncate:
-		return v.tables[at][h.Name.Name] != nil || at == catalog.Keyspace || v.doubts(at, h.Name.Name)
-	case syntax.StatementCreateTable:
-		return true // whether it says write_sharding is seen later
-	case syntax.StatementCreateKeyspace, syntax.StatementAlterKeyspace, syntax.StatementDropKeyspace, syntax.StatementUse:
-		return h.Name.Name == catalog.Keyspace || h.Kind == syntax.StatementDropKeyspace && v.tables[h.Name.Name] != nil
-	case syntax.StatementAlterTable, syntax.StatementDropTable:
-		return v.tables[at] != nil || at == catalog.Keyspace || v.doubts(at, h.Name.Name)
-	case syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
-		return v.tables[at] != nil || at == catalog.Keyspace
-	case syntax.StatementCreateIndex, syntax.StatementCreateView:
-		on := keyspace
-		if h.On.Keyspace != "" {
-			on = h.On.Keyspace
-		}
-		return v.tables[on][h.On.Name] != nil || on == catalog.Keyspace || h.Kind == syntax.StatementCreateView && at == catalog.Keyspace ||
-			v.doubts(on, h.On.Name)
-	case syntax.StatementDropIndex, syntax.StatementDropView:
-		return at == catalog.Keyspace
-	case syntax.StatementDescribe:
-		return true
-	}
-	return false
-}
-
-// hides says whether rows of a table of system_schema are not the client's to see,
-// or not as they are: also while nothing is hidden yet, because what is prepared
-// now is executed later.
-func hides(table string) bool {
-	return table == "tables" || table == "columns" || table == "keyspaces"
 }
 
 // refresh brings the state up to date with the backend. One that was asked for
@@ -152,7 +107,8 @@ func (x *schemaSide) load(ctx context.Context) error {
 	}
 	applied, stale := x.catalog.Settle(ctx, entries, physical)
 	x.reportStale(stale)
-	v := &view{present: present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{}, physical: physical,
+	v := &view{present: present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
+		unserved: map[syntax.Name]bool{}, physical: physical,
 		names: known, version: version}
 	for _, e := range entries {
 		if e.State == catalog.Creating {
@@ -172,14 +128,20 @@ func (x *schemaSide) load(ctx context.Context) error {
 	return nil
 }
 
-// add adds a table to a state that is being made.
+// add adds a table to a state that is being made. One that this door cannot serve, since
+// a door of another release has made it, is not read and written as a plain table.
 func (x *schemaSide) add(v *view, state *State, e *catalog.Entry) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = catalog.Logical(s.physical, e.Layout) // it fits, or the entry would not apply
 	t, err := plan.NewTable(s.logical, e.Layout)
+	if e.Physical != e.Table {
+		err = fmt.Errorf("its physical table has another name, %s", e.Physical)
+	}
 	if err != nil {
-		x.report(e, err.Error())
+		x.report(e, "a sharded table cannot be served by this door: "+err.Error())
+		v.unserved[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
+		v.unserved[syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}] = true
 		return
 	}
 	if state.Tables[e.Keyspace] == nil {
@@ -232,56 +194,51 @@ type schemaStatement struct {
 	sel            *schemaSelect // nil for another than a SELECT
 }
 
-// serve takes a QUERY or PREPARE that is about the schema; false leaves it.
-func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, keyspace, text string) bool {
-	h := syntax.Target(text)
+// serve takes a QUERY or PREPARE that is about the schema, or the store's after all;
+// false leaves it.
+func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) bool {
 	at := keyspace
 	if h.Name.Keyspace != "" {
 		at = h.Name.Keyspace
 	}
 	switch h.Kind {
-	case syntax.StatementSelect:
-		if at == "system_schema" && hides(h.Name.Name) {
+	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
+		if h.Kind == syntax.StatementSelect && at == "system_schema" && hides(h.Name.Name) {
 			x.serveSelect(ctx, req, keyspace, text)
 			return true
 		}
-		return x.foreign(req, at, h.Name.Name)
-	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
-		return x.foreign(req, at, h.Name.Name)
-	case syntax.StatementBatch, syntax.StatementUnknown:
+		if x.r.state.Load().Table(at, h.Name.Name) != nil {
+			return false
+		}
+	case syntax.StatementBatch:
 		return false
 	case syntax.StatementTruncate:
-		if at == catalog.Keyspace {
-			req.Error(noKeyspace(at))
-		} else {
-			req.Pass(req.Message)
-		}
-		return true
-	case syntax.StatementUse:
-		req.Error(wire.Invalidf("Keyspace '%s' does not exist", h.Name.Name))
+	default:
+		x.serveOther(ctx, req, h, keyspace, text)
 		return true
 	}
-	x.serveOther(ctx, req, h, keyspace, text)
+	req.Pass(req.Message)
 	return true
 }
 
-// foreign passes a statement on a table that is not sharded (any more) on, as it
-// came.
-func (x *schemaSide) foreign(req *cqldoor.Request, keyspace, table string) bool {
+// serveAbsent answers a QUERY or PREPARE that names the catalogue. What can be prepared
+// whatever it names is refused when it is executed.
+func (x *schemaSide) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
+	err := absent(req, h, text, keyspace)
 	switch {
-	case keyspace == catalog.Keyspace:
-		req.Error(noKeyspace(keyspace))
-	case x.r.state.Load().Table(keyspace, table) == nil:
-		req.Pass(req.Message)
-	default:
-		return false
+	case req.Op == wire.OpPrepare && !ofRows(h.Kind) && h.Kind != syntax.StatementUnknown && keyspace != catalog.Keyspace:
+		if _, wrong := syntax.Parse(text); wrong == nil {
+			return x.prepareOther(req, keyspace, text)
+		}
+	case err == nil:
+		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
 	}
-	return true
+	return err
 }
 
 func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
-// serveOther serves DDL and DESCRIBE.
+// serveOther serves DDL, DESCRIBE, and what is the store's.
 func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) {
 	if passed, refreshed := x.plain(h, keyspace, text); passed {
 		if !refreshed || req.Op == wire.OpPrepare {
@@ -292,15 +249,11 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 		return
 	}
 	tree, err := syntax.Parse(text)
-	if err != nil && h.Kind == syntax.StatementDescribe && !x.view.Load().present {
-		req.Pass(req.Message)
-		return
-	}
-	if err != nil {
+	if err != nil && x.view.Load().near(h, keyspace) {
 		req.Error(syntaxError(err))
 		return
 	}
-	if !x.concerns(tree, keyspace) {
+	if err != nil || !x.concerns(tree, keyspace) {
 		req.Pass(req.Message)
 		return
 	}
@@ -326,9 +279,8 @@ func (x *schemaSide) plain(h syntax.Head, keyspace, text string) (passed, refres
 	}
 	tables := x.view.Load().tables[keyspace]
 	switch {
-	case keyspace == catalog.Keyspace:
 	case h.Kind == syntax.StatementCreateTable:
-		return !mentions(text, catalog.Property), tables != nil
+		return !syntax.Mentions(text, catalog.Property), tables != nil
 	case h.Kind == syntax.StatementAlterTable || h.Kind == syntax.StatementDropTable:
 		return tables[h.Name.Name] == nil, tables != nil
 	}
@@ -345,16 +297,6 @@ func (x *schemaSide) passOn(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	return (&change{schemaSide: x, req: req}).finish(ctx, a)
-}
-
-// mentions says whether a word stands in a text, in any case.
-func mentions(text, word string) bool {
-	for i := range len(text) - len(word) + 1 {
-		if strings.EqualFold(text[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
 }
 
 func (x *schemaSide) reply(req *cqldoor.Request, err error) {
@@ -374,8 +316,8 @@ func queryOf(req *cqldoor.Request) (wire.Query, error) {
 
 // execute carries out DDL or a DESCRIBE, and answers.
 func (x *schemaSide) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
-	if d, ok := tree.(*syntax.Describe); ok {
-		return x.describe(ctx, req, d, keyspace, text, params)
+	if _, ok := tree.(*syntax.Describe); ok {
+		return x.describe(ctx, req, text, params)
 	}
 	return x.ddl(ctx, req, tree, keyspace, text, params)
 }
@@ -430,6 +372,14 @@ func (x *schemaSide) executePrepared(ctx context.Context, req *cqldoor.Request, 
 	}
 	if s.sel != nil {
 		return x.selectRows(ctx, req, s.sel, &e.Params, e.MetadataID)
+	}
+	h := syntax.Target(s.text)
+	if x.view.Load().namesCatalogue(h, s.text, s.keyspace) {
+		if err := absent(req, h, s.text, s.keyspace); err != nil {
+			return err
+		}
+		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
+		return nil
 	}
 	tree, err := syntax.Parse(s.text)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/md5"
 	"errors"
 
-	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -56,9 +55,6 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 	if b, ok := tree.(*syntax.Batch); ok {
 		for _, child := range b.Statements {
 			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {
-				if n.Keyspace == catalog.Keyspace {
-					return nil, noKeyspace(n.Keyspace)
-				}
 				return nil, wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", n.Keyspace, n.Name)
 			}
 		}

@@ -243,6 +243,9 @@ func (c *Conn) Batch(b *message.Batch) (*Answer, error) {
 	return c.answer(b)
 }
 
+// Send sends any request.
+func (c *Conn) Send(m message.Message) (*Answer, error) { return c.answer(m) }
+
 func (c *Conn) answer(m message.Message) (*Answer, error) {
 	f, err := c.Call(m)
 	if err != nil {

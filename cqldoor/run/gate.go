@@ -1,0 +1,288 @@
+package run
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/ddl"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// The gate decides whose a statement is before anything of it is sent to the store:
+// the text of a QUERY or a PREPARE, each part of a BATCH, and the keyspace that comes
+// with any of them. A prepared id stands for a text that came through the gate, see
+// prepared.go.
+//
+// What statements are mostly, reads and writes, is judged by the table that they name
+// (syntax.Target). All others, those that the parser does not take among them, are
+// searched for the catalogue's keyspace as a whole (syntax.NamesKeyspace): one that
+// names it is answered as if there were no such keyspace.
+
+// verdict is what the gate says of a statement.
+type verdict uint8
+
+const (
+	// unread is the verdict on a statement that must be read further: a schema
+	// statement, a role's, or none that is known.
+	unread verdict = iota
+	// ofStore is that of one which goes to the store as it came.
+	ofStore
+	// ofRouter is that of one about a table which is sharded or not known here, or
+	// about the schema as it is shown.
+	ofRouter
+	// ofCatalogue is that of one which would read or write the catalogue.
+	ofCatalogue
+)
+
+// Claims implements cqldoor.Router.
+func (r *Router) Claims(h syntax.Head, keyspace string) bool {
+	return r.schema.view.Load().judge(h, keyspace) != ofStore
+}
+
+// judge judges a statement by its head. A batch is judged table by table.
+func (v *view) judge(h syntax.Head, keyspace string) verdict {
+	if h.Name.Keyspace != "" {
+		keyspace = h.Name.Keyspace
+	}
+	switch {
+	case ofRows(h.Kind):
+		switch {
+		case keyspace == catalog.Keyspace:
+			return ofCatalogue
+		case h.Name.Name == "":
+			return unread // what could not be cut into tokens
+		case h.Kind == syntax.StatementSelect && keyspace == "system_schema":
+			if hides(h.Name.Name) {
+				return ofRouter
+			}
+			return ofStore
+		case v.tables[keyspace][h.Name.Name] != nil || v.doubts(keyspace, h.Name.Name):
+			return ofRouter
+		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
+			return ofRouter
+		}
+		return ofStore
+	case h.Kind == syntax.StatementUse:
+		if h.Name.Name == catalog.Keyspace {
+			return ofCatalogue
+		}
+		return ofStore
+	}
+	return unread
+}
+
+// ofRows says whether statements of a kind read or write rows of tables: these are judged
+// by their tables alone.
+func ofRows(k syntax.StatementKind) bool {
+	switch k {
+	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete,
+		syntax.StatementBatch, syntax.StatementTruncate:
+		return true
+	}
+	return false
+}
+
+// hides says whether rows of a table of system_schema are not the client's to see,
+// or not as they are: also while nothing is hidden yet, because what is prepared
+// now is executed later.
+func hides(table string) bool {
+	return table == "tables" || table == "columns" || table == "keyspaces"
+}
+
+// mayServe refuses what reads or writes a table that this door cannot serve.
+func (v *view) mayServe(h syntax.Head, text, keyspace string) error {
+	if len(v.unserved) == 0 {
+		return nil
+	}
+	for n := range syntax.Tables(text) {
+		if n.Keyspace == "" {
+			n.Keyspace = keyspace
+		}
+		if v.unserved[n] && ofRows(h.Kind) {
+			return wire.Errorf(wire.CodeServer, "evenkeel: table %s.%s is sharded in a way that this door does not know; serve it by a door of the release that created it", n.Keyspace, n.Name)
+		}
+	}
+	return nil
+}
+
+// near says whether a statement that is not judged by its head, and that no parser takes,
+// may be about a sharded table all the same.
+func (v *view) near(h syntax.Head, keyspace string) bool {
+	n := h.Name
+	switch h.Kind {
+	case syntax.StatementDropKeyspace:
+		return v.tables[n.Name] != nil
+	case syntax.StatementDescribe:
+		return v.present
+	case syntax.StatementCreateIndex, syntax.StatementCreateView:
+		n = h.On
+	case syntax.StatementCreateTable, syntax.StatementAlterTable, syntax.StatementDropTable,
+		syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
+	default:
+		return false
+	}
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	return v.tables[n.Keyspace] != nil || h.Kind == syntax.StatementCreateTable
+}
+
+// namesCatalogue says whether a statement with a head would read or write the
+// catalogue. keyspace is the one of unqualified names.
+func (v *view) namesCatalogue(h syntax.Head, text, keyspace string) bool {
+	if keyspace == catalog.Keyspace {
+		return true
+	}
+	if h.Kind != syntax.StatementBatch {
+		switch v.judge(h, keyspace) {
+		case ofCatalogue:
+			return true
+		case unread:
+			return syntax.NamesKeyspace(text, catalog.Keyspace) || describesCatalogue(h, text)
+		}
+		return false
+	}
+	any := false
+	for n := range syntax.Tables(text) {
+		any = true
+		if n.Keyspace == catalog.Keyspace {
+			return true
+		}
+	}
+	return !any && syntax.NamesKeyspace(text, catalog.Keyspace)
+}
+
+// describesCatalogue says whether a statement is DESCRIBE evenkeel, where the keyspace
+// stands for itself.
+func describesCatalogue(h syntax.Head, text string) bool {
+	if h.Kind != syntax.StatementDescribe {
+		return false
+	}
+	tree, err := syntax.Parse(text)
+	d, ok := tree.(*syntax.Describe)
+	return err == nil && ok && d.What == "" && d.Name == syntax.Name{Name: catalog.Keyspace}
+}
+
+// absent is the answer to a statement that names the catalogue: Cassandra's where
+// there is no such keyspace. It is nil where there is nothing to do then, as with IF
+// EXISTS.
+func absent(req *cqldoor.Request, h syntax.Head, text, keyspace string) error {
+	if keyspace == catalog.Keyspace {
+		return wire.Invalidf("Keyspace '%s' does not exist", keyspace)
+	}
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return syntaxError(err)
+	}
+	switch t := tree.(type) {
+	case *syntax.Use:
+		return wire.Invalidf("Keyspace '%s' does not exist", catalog.Keyspace)
+	case *syntax.Describe:
+		return wire.Invalidf("'%s' not found in keyspaces", catalog.Keyspace)
+	case *syntax.CreateKeyspace, *syntax.AlterKeyspace:
+		return errReserved
+	case *syntax.Drop:
+		if t.Kind == syntax.KindKeyspace {
+			return errReserved
+		}
+		return applied(tree)
+	case *syntax.CreateView:
+		if t.Name.Keyspace != t.Select.From.Keyspace {
+			return wire.Invalidf("Cannot create a materialized view on a table in a different keyspace")
+		}
+		return errNotThere
+	case *syntax.CreateIndex:
+		return errNotThere
+	case *syntax.CreateTable:
+		return inKeyspace(tree, t.Name)
+	case *syntax.AlterTable:
+		return inKeyspace(tree, t.Name)
+	case *syntax.CreateType:
+		return inKeyspace(tree, t.Name)
+	case *syntax.AlterType:
+		return inKeyspace(tree, t.Name)
+	case *syntax.Other:
+		return absentOther(req, t)
+	}
+	return noKeyspace(catalog.Keyspace)
+}
+
+var errNotThere = wire.Invalidf("Keyspace '%s' doesn't exist", catalog.Keyspace)
+
+// inKeyspace is absent for a schema statement of an object, which names the
+// catalogue itself or by a type.
+func inKeyspace(tree syntax.Statement, object syntax.Name) error {
+	if object.Keyspace == catalog.Keyspace {
+		return applied(tree)
+	}
+	return foreignType(object.Keyspace)
+}
+
+// applied is what comes of a schema statement where there is no keyspace at all.
+func applied(tree syntax.Statement) error {
+	_, err := ddl.Apply(&schema.Schema{}, tree, &ddl.Env{})
+	return err
+}
+
+func foreignType(keyspace string) error {
+	return wire.Invalidf("Statement on keyspace %s cannot refer to a user type in keyspace %s; user types can only be used in the keyspace they are defined in",
+		keyspace, catalog.Keyspace)
+}
+
+// absentOther is absent for a statement that is not read further.
+func absentOther(req *cqldoor.Request, t *syntax.Other) error {
+	switch {
+	case t.OnKind == syntax.KindFunction:
+		return wire.Errorf(wire.CodeConfig, "Keyspace %s doesn't exist", t.On.Keyspace)
+	case t.OnKind != "" && t.Object != syntax.KindTrigger && req.Username == "":
+		return wire.Errorf(wire.CodeUnauthorized, "You have to be logged in and not anonymous to perform this request")
+	case t.OnKind != "" && t.Object != syntax.KindTrigger:
+		return noResource(t)
+	}
+	if t.Name.Keyspace != catalog.Keyspace {
+		return foreignType(t.Name.Keyspace) // of a function's or an aggregate's
+	}
+	name := t.Name.Keyspace + "." + t.Name.Name
+	switch {
+	case t.Verb == "CREATE" && t.Object == syntax.KindAggregate:
+		return wire.Errorf(wire.CodeConfig, "Keyspace %s doesn't exist", catalog.Keyspace)
+	case t.Verb == "CREATE":
+		return errNotThere
+	case t.IfExists:
+		return nil
+	case t.Object == syntax.KindTrigger:
+		return wire.Invalidf("Trigger '%s' on '%s.%s' doesn't exist", t.Name.Name, t.On.Keyspace, t.On.Name)
+	case t.Object == syntax.KindView:
+		return wire.Invalidf("Materialized view '%s' doesn't exist", name)
+	}
+	what, arguments := "Function", ""
+	if t.Object == syntax.KindAggregate {
+		what = "Aggregate"
+	}
+	if _, list, ok := strings.Cut(t.Text, "("); ok {
+		arguments = "(" + list
+	}
+	return wire.Invalidf("%s '%s%s' doesn't exist", what, name, arguments)
+}
+
+// noResource is the answer to a GRANT, REVOKE or LIST on what does not exist.
+func noResource(t *syntax.Other) error {
+	of := ""
+	switch t.OnKind {
+	case syntax.KindTable:
+		of = "table " + t.On.Keyspace + "." + t.On.Name
+	case syntax.KindTables:
+		of = "all tables in " + t.On.Keyspace
+	case syntax.KindFunctions:
+		of = "all functions in " + t.On.Keyspace
+	default:
+		of = "keyspace " + t.On.Keyspace
+	}
+	if t.Verb == "LIST" {
+		return wire.Invalidf("<%s> doesn't exist", of)
+	}
+	return wire.Invalidf("Resource <%s> doesn't exist", of)
+}
