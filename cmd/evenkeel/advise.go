@@ -35,7 +35,7 @@ type adviseCmd struct {
 	Table               string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
 	Type                map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
 	EventTime           string            `placeholder:"COL" help:"The column that says when a row was written, or none; the most likely one by default."`
-	NodeWritesPerSecond float64           `placeholder:"RATE" help:"Writes that a node bears, for cassandra and scylla (10,000); measure yours."`
+	NodeWritesPerSecond perSecond         `placeholder:"RATE" help:"Writes that a node bears, for cassandra and scylla (10,000); measure yours."`
 	LocalIndex          bool              `help:"The DynamoDB table has a local secondary index: a key then ends at 10 GB."`
 	Prices              string            `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region              string            `default:"us-east-1" help:"Whose prices (${default})."`
@@ -183,7 +183,7 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 		return nil, err
 	}
 	o := advice.Options{
-		Target: advice.Target(a.Target), Table: a.tableName(qs), EventTime: a.EventTime, NodeWrites: a.NodeWritesPerSecond, LocalIndex: a.LocalIndex,
+		Target: advice.Target(a.Target), Table: a.tableName(qs), EventTime: a.EventTime, NodeWrites: float64(a.NodeWritesPerSecond), LocalIndex: a.LocalIndex,
 	}
 	if a.Target == "dynamodb" || a.Target == "keyspaces" {
 		if o.Prices, err = a.prices(); err != nil {

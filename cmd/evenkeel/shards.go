@@ -13,13 +13,13 @@ import (
 
 // shardsCmd is `evenkeel shards`.
 type shardsCmd struct {
-	WritesPerSecond *float64 `required:"" placeholder:"RATE" help:"Writes to the one partition key in its busiest second."`
-	ItemBytes       *int     `required:"" placeholder:"N" help:"Size of an item as the store bills it: names, values, metadata, and the key that sharding adds."`
-	ReadsPerSecond  float64  `placeholder:"RATE" help:"Reads of single items of that key in its busiest second."`
-	StrongReads     bool     `help:"Reads are strongly consistent (Keyspaces: LOCAL_QUORUM); they cost twice as much."`
-	KeyBytes        int      `placeholder:"N" help:"Length of the partition key's value, for what the hidden key adds."`
-	Target          string   `enum:"dynamodb,keyspaces" default:"dynamodb" help:"Whose limits apply: ${enum} (${default})."`
-	JSON            bool     `name:"json" help:"Print the plan as JSON: minimum, recommended, options, reads, hidden_key, prewarm, storage, warnings."`
+	WritesPerSecond *perSecond `required:"" placeholder:"RATE" help:"Writes to the one partition key in its busiest second: 5000, 5k/s, 300 per min."`
+	ItemBytes       *int       `required:"" placeholder:"N" help:"Size of an item as the store bills it: names, values, metadata, and the key that sharding adds."`
+	ReadsPerSecond  perSecond  `placeholder:"RATE" help:"Reads of single items of that key in its busiest second."`
+	StrongReads     bool       `help:"Reads are strongly consistent (Keyspaces: LOCAL_QUORUM); they cost twice as much."`
+	KeyBytes        int        `placeholder:"N" help:"Length of the partition key's value, for what the hidden key adds."`
+	Target          string     `enum:"dynamodb,keyspaces" default:"dynamodb" help:"Whose limits apply: ${enum} (${default})."`
+	JSON            bool       `name:"json" help:"Print the plan as JSON: minimum, recommended, options, reads, hidden_key, prewarm, storage, warnings."`
 
 	plan *capacity.Plan
 }
@@ -35,7 +35,7 @@ func (s *shardsCmd) Validate() error {
 		return nil // kong says which flag is missing
 	}
 	p, err := capacity.For(capacity.Request{
-		Store: capacity.Store(s.Target), WritesPerSecond: *s.WritesPerSecond, ReadsPerSecond: s.ReadsPerSecond,
+		Store: capacity.Store(s.Target), WritesPerSecond: float64(*s.WritesPerSecond), ReadsPerSecond: float64(s.ReadsPerSecond),
 		StrongReads: s.StrongReads, ItemBytes: *s.ItemBytes, KeyBytes: s.KeyBytes,
 	})
 	var bad *capacity.Invalid

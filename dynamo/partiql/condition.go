@@ -237,8 +237,22 @@ func (p *parser) function() term {
 		o.size = true
 		return term{operand: o}
 	case "attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains":
+		if p.open { // where the parameters are known, this is told when they are looked at
+			p.count(name, len(args))
+		}
 		return term{condition: call{name, args}}
 	}
 	p.invalid("Invalid function name; function: %s", name)
 	return term{}
+}
+
+// count fails where a condition has too many operands, or too few.
+func (p *parser) count(function string, operands int) {
+	want := 2
+	if function == "attribute_exists" || function == "attribute_not_exists" {
+		want = 1
+	}
+	if operands != want {
+		p.invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, operands)
+	}
 }

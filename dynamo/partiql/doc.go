@@ -19,7 +19,8 @@
 //     characters; no input makes it panic.
 //
 // The way of a statement: lexer.go → parser.go (condition.go, literal.go, update.go)
-// → reads.go, write.go; pages go on by token.go.
+// → reads.go, write.go; pages go on by token.go. Where nobody is to be asked for
+// anything, but what a statement would ask for is of interest: outline.go.
 //
 // It does no I/O and imports dynamo/api, dynamo/attribute, dynamo/exception,
 // dynamo/expression and dynamo/schema.

@@ -30,6 +30,9 @@ func (p *parser) startsValue() bool {
 // value reads a literal or a parameter.
 func (p *parser) value() attribute.Value {
 	if p.take("?") {
+		if p.open {
+			return attribute.Null()
+		}
 		if p.used >= len(p.parameters) {
 			p.fail(errParameters)
 			return attribute.Null()

@@ -17,6 +17,8 @@ type parser struct {
 	used       int // parameters
 	depth      int // of conditions
 	err        error
+	failed     int  // where, in bytes
+	open       bool // nobody knows the parameters
 }
 
 // Parse parses a statement. Errors are AWS's.
@@ -45,7 +47,7 @@ var errParameters = exception.Invalid("Number of parameters in request and state
 
 func (p *parser) fail(err error) {
 	if p.err == nil {
-		p.err = err
+		p.err, p.failed = err, p.tok.start
 	}
 	p.tok = token{kind: eof, start: len(p.lexer.src), end: len(p.lexer.src)}
 	p.lexer.pos = len(p.lexer.src)
@@ -146,7 +148,7 @@ func (p *parser) statement() *Statement {
 func (p *parser) selectStatement(s *Statement) {
 	s.kind = Select
 	for _, w := range []string{"DISTINCT", "VALUE", "ALL"} {
-		if at := p.tok; p.takeWord(w) {
+		if at := p.tok; !p.namedByKeyword() && p.takeWord(w) {
 			p.invalid("Unsupported clause: %s%s", w, p.lexer.at(at))
 		}
 	}
@@ -287,7 +289,7 @@ func (p *parser) name(detail string) string {
 	switch {
 	case t.kind == quoted && t.text == "":
 		p.invalid("Path component cannot be an empty string")
-	case t.kind == quoted, t.kind == word && !isKeyword(t.text):
+	case t.kind == quoted, t.kind == word && !isKeyword(t.text), p.namedByKeyword():
 		p.advance()
 		return t.text
 	case t.kind == word:

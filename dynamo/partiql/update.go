@@ -83,7 +83,7 @@ func (p *parser) updateFunction(c *change) {
 	switch {
 	case c.args[0].literal.Kind() != attribute.Invalid || c.args[0].path.String() != c.path.String():
 		p.invalid("The first argument to %s must equal the assignment value%s", name, p.lexer.at(function))
-	case !c.args[1].literal.Kind().IsSet():
+	case !c.args[1].literal.Kind().IsSet() && !p.open:
 		p.invalid("The second argument to %s must be a value with type SET%s", name, p.lexer.at(first))
 	}
 }

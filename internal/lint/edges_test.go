@@ -97,7 +97,7 @@ var edges = map[string][]string{
 	"workbench/nodetool":   {},
 	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/livedynamo", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/orders":     {},
-	"workbench/queries":    {"cql/syntax"},
+	"workbench/queries":    {"cql/syntax", "dynamo/partiql"},
 	"workbench/prices":     {},
 	"workbench/profile":    {"cql/value", "partitioner", "shard", "workbench/rows", "workbench/sketch"},
 	"workbench/rows":       {"cql/value"},

@@ -11,21 +11,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-var cqlBegins = regexp.MustCompile(`(?i)^(SELECT|INSERT|UPDATE|DELETE|BEGIN|CREATE|ALTER|DROP|TRUNCATE|USE|GRANT|REVOKE|LIST|DESCRIBE|DESC|WITH|MERGE)\b`)
-
-// cqlWords are in no DynamoDB expression, but for SET in an UpdateItem.
-var cqlWords = regexp.MustCompile(`(?i)\b(FROM|INTO|WHERE|VALUES)\b`)
-
-// isCQL says as what to read a statement; a misspelt SELECT is CQL all the same.
-func isCQL(text string) bool {
-	if cqlBegins.MatchString(text) {
-		return true
-	}
-	first, _, _ := strings.Cut(text, " ")
-	_, known := operations[strings.ToLower(first)]
-	return !known && cqlWords.MatchString(text)
-}
-
 // parseCQL reads one CQL statement; a batch is its statements.
 func parseCQL(text string) ([]Query, *SyntaxError) {
 	s, err := syntax.Parse(text)
@@ -51,18 +36,18 @@ func parseCQL(text string) ([]Query, *SyntaxError) {
 	return []Query{q}, nil
 }
 
-// cqlError gives Cassandra's error a place in the line: its columns count UTF-16
+// cqlError gives Cassandra's error a place in the statement: its columns count UTF-16
 // units from 0, and its message begins with them.
 func cqlError(text string, err error) *SyntaxError {
-	out := &SyntaxError{At: 1, Reason: err.Error(), Hint: "one CQL statement a line, such as SELECT * FROM t WHERE code = ? -- 500/s; or a DynamoDB expression"}
+	out := &SyntaxError{Reason: err.Error(), Hint: statementHint}
 	var bad *syntax.SyntaxError
 	if !errors.As(err, &bad) {
 		return out
 	}
 	if bad.Line > 0 {
-		out.At = characters(text, bad.Column) + 1
+		out.offset = bytesOf(text, bad.Column)
 	} else {
-		out.At = len([]rune(text)) + 1
+		out.offset = len(text)
 	}
 	if m := regexp.MustCompile(`^line \d+:-?\d+ `).FindString(bad.Message); m != "" {
 		out.Reason = strings.TrimPrefix(bad.Message, m)
@@ -70,20 +55,18 @@ func cqlError(text string, err error) *SyntaxError {
 	return out
 }
 
-// characters is how many characters so many UTF-16 units are.
-func characters(text string, units int) int {
-	n := 0
-	for _, r := range text {
+// bytesOf is how many bytes so many UTF-16 units are.
+func bytesOf(text string, units int) int {
+	for i, r := range text {
 		if units <= 0 {
-			break
+			return i
 		}
 		units--
 		if r > 0xFFFF {
 			units--
 		}
-		n++
 	}
-	return n
+	return len(text)
 }
 
 func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
@@ -106,7 +89,7 @@ func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
 		}
 		return q, q.where(s.Where)
 	}
-	return Query{}, &SyntaxError{At: 1, Reason: "is no SELECT, INSERT, UPDATE, DELETE or batch of these", Hint: "leave it out: only what reads and writes rows says which key is right"}
+	return Query{}, &SyntaxError{Reason: "is no SELECT, INSERT, UPDATE, DELETE or batch of these", Hint: "leave it out: only what reads and writes rows says which key is right"}
 }
 
 // qualified is a table's name, with its keyspace where that is said.
@@ -124,7 +107,7 @@ func ofSelect(s *syntax.Select) (Query, *SyntaxError) {
 	}
 	for _, o := range s.OrderBy {
 		if o.ANNOf != nil {
-			return q, &SyntaxError{At: 1, Reason: "ORDER BY … ANN OF is answered by a vector index, whatever the key is", Hint: "leave it out"}
+			return q, &SyntaxError{Reason: "ORDER BY … ANN OF is answered by a vector index, whatever the key is", Hint: "leave it out"}
 		}
 		q.Order = append(q.Order, Order{Column: o.Column, Desc: o.Desc})
 	}
@@ -181,7 +164,7 @@ func (q *Query) where(list []syntax.Relation) *SyntaxError {
 			case syntax.OpGT, syntax.OpGE:
 				q.bound(Range{Column: c, Above: true, From: literal(v)})
 			default:
-				return &SyntaxError{At: 1, Reason: fmt.Sprintf("a restriction of %q that is not known here", c), Hint: "use =, IN, <, <=, >, >="}
+				return &SyntaxError{Reason: fmt.Sprintf("a restriction of %q that is not known here", c), Hint: "use =, IN, <, <=, >, >="}
 			}
 		}
 	}

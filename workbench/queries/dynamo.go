@@ -12,7 +12,7 @@ var operations = map[string]Verb{
 	"query": Read, "getitem": Read, "scan": Read, "putitem": Insert, "updateitem": Update, "deleteitem": Delete,
 }
 
-const dynamoHint = "an operation and its expression, such as Query InvoiceNumber = :n AND begins_with(TransactionId, :c) LIMIT 20 -- 50/s; or a CQL statement"
+const dynamoHint = "an operation and its expression, such as Query InvoiceNumber = :n AND begins_with(TransactionId, :c) LIMIT 20 -- 50/s; or a statement of CQL or PartiQL"
 
 // dynamo reads one operation.
 type dynamo struct {
@@ -92,7 +92,7 @@ func (p *dynamo) fail(format string, args ...any) *SyntaxError {
 	if p.at < len(p.tokens) {
 		at = p.tokens[p.at].at
 	}
-	return &SyntaxError{At: utf8.RuneCountInString(p.text[:at]) + 1, Reason: fmt.Sprintf(format, args...), Hint: dynamoHint}
+	return &SyntaxError{offset: at, Reason: fmt.Sprintf(format, args...), Hint: dynamoHint}
 }
 
 func (p *dynamo) peek() token { return p.tokens[p.at] }
@@ -169,7 +169,7 @@ func (p *dynamo) lex() *SyntaxError {
 }
 
 func (p *dynamo) at0(i int, reason string) *SyntaxError {
-	return &SyntaxError{At: utf8.RuneCountInString(p.text[:i]) + 1, Reason: reason, Hint: dynamoHint}
+	return &SyntaxError{offset: i, Reason: reason, Hint: dynamoHint}
 }
 
 // attributes reads the names of what is written: a, b, c, in braces or not.

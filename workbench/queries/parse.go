@@ -2,9 +2,7 @@ package queries
 
 import (
 	"fmt"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,22 +19,57 @@ func Parse(text string) ([]Query, error) {
 		return nil, &SyntaxError{Line: 1, At: 1, Reason: fmt.Sprintf("the queries have more than %d MB", maxText>>20), Hint: "is it the right file? It has a statement a line"}
 	}
 	text = strings.TrimPrefix(text, "\ufeff")
+	if !utf8.ValidString(text) {
+		number := 1
+		for line := range strings.SplitSeq(text, "\n") {
+			if !utf8.ValidString(line) {
+				break
+			}
+			number++
+		}
+		return nil, &SyntaxError{Line: number, At: 1, Reason: "is not UTF-8", Hint: "iconv -f ISO-8859-1 -t UTF-8, if that is what it is"}
+	}
+	list, bad := statements(text)
+	if bad != nil {
+		return nil, bad
+	}
+	tooMany := func(s *statement) error {
+		return &SyntaxError{Line: s.lines[0].number, At: 1, Reason: fmt.Sprintf("more than %d queries", maxQueries), Hint: "give each kind of query once, with its rate"}
+	}
+	if len(list) > maxQueries {
+		return nil, tooMany(list[maxQueries])
+	}
+	readings := make([]reading, len(list))
+	dynamo, cql := 0, 0
+	for i, s := range list {
+		r := s.read()
+		if r.err != nil {
+			r.err.Line, r.err.At = s.at(r.err.offset)
+			return nil, r.err
+		}
+		switch {
+		case r.cql == nil:
+			dynamo++
+		case r.partiql == nil:
+			cql++
+		}
+		readings[i] = r
+	}
 	var out []Query
-	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimRight(line, "\r")
-		if !utf8.ValidString(line) {
-			return nil, &SyntaxError{Line: i + 1, At: 1, Reason: "is not UTF-8", Hint: "iconv -f ISO-8859-1 -t UTF-8, if that is what it is"}
+	for i, s := range list {
+		// What may be either is what the others are.
+		qs := readings[i].cql
+		if qs == nil || readings[i].partiql != nil && dynamo > 0 && cql == 0 {
+			qs = readings[i].partiql
 		}
-		qs, err := parseLine(line)
-		if err != nil {
-			err.Line = i + 1
-			return nil, err
-		}
-		for j := range qs {
-			qs[j].Line = i + 1
-		}
-		if out = append(out, qs...); len(out) > maxQueries {
-			return nil, &SyntaxError{Line: i + 1, At: 1, Reason: fmt.Sprintf("more than %d queries", maxQueries), Hint: "give each kind of query once, with its rate"}
+		for _, q := range qs {
+			q.Line, q.Rate, q.source = s.lines[0].number, s.rate, s
+			if q.Text == "" {
+				q.Text = strings.TrimRight(s.text, "; \t")
+			}
+			if out = append(out, q); len(out) > maxQueries {
+				return nil, tooMany(s)
+			}
 		}
 	}
 	if len(out) == 0 {
@@ -45,105 +78,53 @@ func Parse(text string) ([]Query, error) {
 	return out, nil
 }
 
-// parseLine reads one line: nothing, or one statement, or those of a batch.
-func parseLine(line string) ([]Query, *SyntaxError) {
-	trimmed := strings.TrimSpace(line)
-	if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "--") {
-		return nil, nil
-	}
-	statement, comment, at := cut(line)
-	rate := 0.0
-	if strings.TrimSpace(comment) != "" {
-		r, reason := parseRate(comment)
-		if reason != "" {
-			lead := len([]rune(comment)) - len([]rune(strings.TrimLeft(comment, " \t")))
-			return nil, &SyntaxError{At: at + 2 + lead, Reason: reason, Hint: "a rate is a number by s, min, h or day: -- 500/s, -- 2.5k/s, -- 1,000/min; comments stand on lines of their own"}
-		}
-		rate = r
-	}
-	trimmed = strings.TrimRight(strings.TrimSpace(statement), "; \t")
-	lead := len([]rune(statement)) - len([]rune(strings.TrimLeft(statement, " \t")))
-	if trimmed == "" {
-		return nil, &SyntaxError{At: 1, Reason: "a rate without a statement", Hint: "the statement stands before it, on the same line"}
-	}
-	var (
-		qs  []Query
-		err *SyntaxError
-	)
-	if isCQL(trimmed) {
-		qs, err = parseCQL(trimmed)
-	} else {
-		qs, err = parseDynamo(trimmed)
-	}
-	if err != nil {
-		err.At += lead
-		return nil, err
-	}
-	for i := range qs {
-		qs[i].Rate, qs[i].source = rate, line
-		if qs[i].Text == "" {
-			qs[i].Text = trimmed
-		}
-	}
-	return qs, nil
+// reading is what a statement is as CQL, and as DynamoDB's: PartiQL, or an operation.
+type reading struct {
+	cql, partiql []Query
+	err          *SyntaxError // neither
 }
 
-// cut parts a line at the -- that is in no quotes; at is where that stands, in
-// characters from 1.
-func cut(line string) (statement, comment string, at int) {
-	quote := byte(0)
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '-' && strings.HasPrefix(line[i:], "--"):
-			return line[:i], line[i+2:], utf8.RuneCountInString(line[:i]) + 1
+const statementHint = "a statement of CQL or of DynamoDB's PartiQL, such as SELECT * FROM t WHERE code = ? -- 500/s; or a DynamoDB expression"
+
+func (s *statement) read() (r reading) {
+	text := strings.TrimRight(s.text, "; \t")
+	if text == "" {
+		return reading{err: &SyntaxError{Reason: "a semicolon without a statement", Hint: "the statement stands before it"}}
+	}
+	if !isStatement(text) {
+		r.partiql, r.err = parseDynamo(text)
+		return r
+	}
+	cql, cqlErr := parseCQL(text)
+	q, partiqlErr := parsePartiQL(text)
+	if cqlErr == nil {
+		r.cql = cql
+	}
+	if partiqlErr == nil {
+		r.partiql = []Query{q}
+	}
+	if cqlErr != nil && partiqlErr != nil {
+		// What was understood further is what was meant.
+		if r.err = cqlErr; partiqlErr.offset > cqlErr.offset || inPartiQL.MatchString(text) {
+			r.err = partiqlErr
 		}
 	}
-	return line, "", 0
+	return r
 }
 
-var rateForm = regexp.MustCompile(`^([0-9][0-9,_]*(?:\.[0-9]+)?|\.[0-9]+)\s*([kKmM])?\s*(?:/|per\s+)\s*([A-Za-z]+)\s*(?:(?:#|--).*)?$`)
+var (
+	statementBegins = regexp.MustCompile(`(?i)^(SELECT|INSERT|UPDATE|DELETE|EXISTS\s*\(|FROM|BEGIN|CREATE|ALTER|DROP|TRUNCATE|USE|GRANT|REVOKE|LIST|DESCRIBE|DESC|WITH|MERGE)\b`)
+	// statementWords are in no DynamoDB expression, but for SET in an UpdateItem.
+	statementWords = regexp.MustCompile(`(?i)\b(FROM|INTO|WHERE|VALUES)\b`)
+	// inPartiQL is what only PartiQL has.
+	inPartiQL = regexp.MustCompile(`(?i)\bVALUE\s*\{|\bIN\s*\[|\bbegins_with\s*\(|\battribute_(not_)?exists\s*\(|\bIS\s+(NOT\s+)?MISSING\b`)
+)
 
-var units = map[string]float64{
-	"s": 1, "sec": 1, "second": 1, "seconds": 1,
-	"m": 60, "min": 60, "minute": 60, "minutes": 60,
-	"h": 3600, "hour": 3600, "hours": 3600,
-	"d": 86400, "day": 86400, "days": 86400,
-}
-
-// maxRate is a slip of the keyboard's.
-const maxRate = 1e9
-
-func parseRate(comment string) (rate float64, reason string) {
-	text := strings.TrimSpace(comment)
-	m := rateForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, fmt.Sprintf("%.40q is no rate", text)
+// isStatement says as what to read a text; a misspelt SELECT is a statement all the same.
+func isStatement(text string) bool {
+	if statementBegins.MatchString(text) {
+		return !compared.MatchString(text) // an attribute that is called like a verb
 	}
-	n, err := strconv.ParseFloat(strings.NewReplacer(",", "", "_", "").Replace(m[1]), 64)
-	if err != nil || math.IsInf(n, 0) {
-		return 0, fmt.Sprintf("%.40q is no rate: %.20q is no number", text, m[1])
-	}
-	switch m[2] {
-	case "k", "K":
-		n *= 1e3
-	case "m", "M":
-		n *= 1e6
-	}
-	seconds, known := units[strings.ToLower(m[3])]
-	switch {
-	case !known:
-		return 0, fmt.Sprintf("%.40q is no rate: there is no unit %q", text, m[3])
-	case n == 0:
-		return 0, "a rate of 0 is no query"
-	case n/seconds > maxRate:
-		return 0, fmt.Sprintf("%.40q is more than a thousand million a second", text)
-	}
-	return n / seconds, ""
+	_, known := operations[strings.ToLower(firstWord(text))]
+	return !known && statementWords.MatchString(text)
 }

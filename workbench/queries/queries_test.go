@@ -99,6 +99,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"SELECT * FROM t WHERE code = ? -- 500/s", "a = :b AND begins_with(c, :d) LIMIT 3 -- 1k/min",
 		"PutItem {a, b}", "Scan FILTER NOT (a = :b OR size(c) > 3)", "BEGIN BATCH INSERT INTO t (a) VALUES (1); APPLY BATCH",
+		"SELECT *\nFROM \"t\"\nWHERE a IN [1, ?] AND begins_with(b, ?); -- 5 per sec", "INSERT INTO t VALUE {'a': ?} /* 3/min */", "UPDATE t SET a = 1 WHERE b = 2 # 1/s\n## 5/s\n",
 		"UpdateItem a = :a SET b = :b", "SELECT 'x -- 5/s' FROM t", "QUERY \"a b\" BETWEEN 1 AND 2 BACKWARD TTL 5",
 	} {
 		f.Add(s)

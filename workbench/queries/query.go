@@ -19,10 +19,11 @@ func (v Verb) String() string { return [...]string{"read", "insert", "update", "
 
 // Query is one statement.
 type Query struct {
-	Line  int    // in the file, from 1
-	Text  string // as it is written, without the rate
+	Line  int    // in the file, from 1; where it begins
+	Text  string // as it is written, on one line, without the rate
 	Verb  Verb
 	Table string  // keyspace.name, or name; "" where it is not said
+	Index string  // of DynamoDB, where PartiQL says one; "" for the table itself
 	Rate  float64 // a second; 0 where it is not said
 
 	Equal  []Bound // columns that are bound to one value, or to some of a list
@@ -41,7 +42,7 @@ type Query struct {
 	// Conditional says that the write has a condition (IF): it reads first.
 	Conditional bool
 
-	source string // the line as it is in the file
+	source *statement // as it is in the file
 }
 
 // Bound is a column that is bound by equality.
@@ -130,7 +131,11 @@ func (q *Query) Resolve(columns []string) error {
 		case alike == 1:
 			*name = folded
 		case failed == nil:
-			failed = &UnknownColumn{Line: q.Line, At: place(q.source, *name), Column: *name, Columns: columns}
+			unknown := &UnknownColumn{Line: q.Line, At: 1, Column: *name, Columns: columns}
+			if q.source != nil {
+				unknown.Line, unknown.At = q.source.at(place(q.source.text, *name))
+			}
+			failed = unknown
 		}
 	})
 	return failed
@@ -156,6 +161,8 @@ type SyntaxError struct {
 	At     int // characters from the line's beginning, from 1
 	Reason string
 	Hint   string
+
+	offset int // in the statement, in bytes, until Line and At are known
 }
 
 func (e *SyntaxError) Error() string { return position(e.File, e.Line, e.At) + ": " + e.Reason }
@@ -167,7 +174,7 @@ func position(file string, line, at int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, at)
 }
 
-// place is where a name first stands in a text, by itself, from 1.
+// place is where a name first stands in a text, by itself; in bytes, 0 where it does not.
 func place(text, name string) int {
 	lower, want := strings.ToLower(text), strings.ToLower(name)
 	if len(lower) != len(text) { // a character whose lower case has another length
@@ -181,11 +188,11 @@ func place(text, name string) int {
 		i += from
 		end := i + len(want)
 		if (i == 0 || !partOfName(lower[i-1])) && (end == len(lower) || !partOfName(lower[end])) {
-			return len([]rune(text[:i])) + 1
+			return i
 		}
 		from = i + 1
 	}
-	return 1
+	return 0
 }
 
 func partOfName(c byte) bool {

@@ -1,0 +1,220 @@
+package partiql
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Outline is what a statement asks for whatever its parameters are, by the names of
+// attributes: of a path, that of the attribute it begins in.
+type Outline struct {
+	Kind  Kind
+	Table string
+	Index string // empty: the table itself
+	// Names are those that a SELECT shows (none: all), or that a write sets or removes.
+	Names  []string
+	Order  []Order
+	Bounds []Bound
+	// Others are attributes that WHERE restricts in a way that is no Bound: by OR, NOT,
+	// <>, contains, attribute_exists and the like.
+	Others []string
+}
+
+// Order is a term of ORDER BY.
+type Order struct {
+	Name string
+	Desc bool
+}
+
+// Bound is what all of WHERE's alternatives say of an attribute.
+type Bound struct {
+	Name   string
+	Equal  int  // how many values it may have; 0: it is bounded, not bound
+	Low    bool // has a lower bound
+	High   bool // has an upper bound
+	Prefix bool // begins_with
+	// Texts of literals: the one value (Equal 1), and the bounds. A parameter has none.
+	Text, LowText, HighText string
+}
+
+// A Malformed is an error with its place.
+type Malformed struct {
+	Offset int // in bytes
+	Err    error
+}
+
+func (e *Malformed) Error() string { return exception.Of(e.Err).Message }
+
+func (e *Malformed) Unwrap() error { return e.Err }
+
+// Outlined parses a statement of which nobody knows the parameters. Names that are
+// keywords need no quotes where they cannot be anything else: who asks what a
+// statement means is not the one to execute it. The error is a *Malformed.
+func Outlined(text string) (*Outline, error) {
+	p := &parser{lexer: lexer{src: text}, open: true}
+	p.advance()
+	s := p.statement()
+	p.take(";")
+	if p.err == nil && p.tok.kind != eof {
+		p.malformed("Unexpected token after expression")
+	}
+	if p.err != nil {
+		return nil, &Malformed{p.failed, p.err}
+	}
+	o := &Outline{Kind: s.kind, Table: s.table, Index: s.index}
+	for _, c := range s.columns {
+		o.name(c.path.Name)
+	}
+	for i := range s.item {
+		o.name(s.item[i].Name)
+	}
+	for _, c := range s.changes {
+		o.name(c.path.Name)
+	}
+	for _, t := range s.order {
+		o.Order = append(o.Order, Order{t.name, t.desc})
+	}
+	if s.where != nil {
+		o.Bounds, o.Others = bounds(s.where)
+	}
+	return o, nil
+}
+
+// namedByKeyword says, where only an outline is wanted, that a keyword is the name of an
+// attribute by what stands behind it.
+func (p *parser) namedByKeyword() bool {
+	if !p.open || p.err != nil || p.tok.kind != word || !isKeyword(p.tok.text) {
+		return false
+	}
+	switch next := p.peek(); next.kind {
+	case symbol:
+		switch next.text {
+		case ",", ".", "[", "=", "<", "<=", ">", ">=", "<>", "!=", ")":
+			return !p.tok.isWord("IN")
+		}
+	case word:
+		for _, w := range []string{"BETWEEN", "IN", "IS", "FROM", "WHERE"} {
+			if next.isWord(w) {
+				return !p.tok.isWord("NOT") && !p.tok.isWord("AND") && !p.tok.isWord("OR") && !p.tok.isWord("DELETE")
+			}
+		}
+	}
+	return false
+}
+
+func (o *Outline) name(name string) {
+	if !slices.Contains(o.Names, name) {
+		o.Names = append(o.Names, name)
+	}
+}
+
+// bounds takes a condition apart.
+func bounds(c condition) (list []Bound, others []string) {
+	switch c := c.(type) {
+	case and:
+		for _, part := range c {
+			l, o := bounds(part)
+			for _, b := range l {
+				list = meet(list, b)
+			}
+			others = append(others, o...)
+		}
+		return list, others
+	case or:
+		return alternatives(c)
+	case compare:
+		name, v, operator := c.sides()
+		switch operator {
+		case "":
+		case "=":
+			return []Bound{{Name: name, Equal: 1, Text: textOf(v)}}, nil
+		case "<", "<=":
+			return []Bound{{Name: name, High: true, HighText: textOf(v)}}, nil
+		case ">", ">=":
+			return []Bound{{Name: name, Low: true, LowText: textOf(v)}}, nil
+		}
+	case between:
+		if c.value.isAttribute() && c.low.isLiteral() && c.high.isLiteral() {
+			return []Bound{{Name: c.value.path.Name, Low: true, High: true, LowText: textOf(c.low.literal), HighText: textOf(c.high.literal)}}, nil
+		}
+	case in:
+		if c.value.isAttribute() && c.literals() {
+			b := Bound{Name: c.value.path.Name, Equal: len(c.list)}
+			if len(c.list) == 1 {
+				b.Text = textOf(c.list[0].literal)
+			}
+			return []Bound{b}, nil
+		}
+	case call:
+		if c.function == "begins_with" && len(c.args) == 2 && c.args[0].isAttribute() && c.args[1].isLiteral() {
+			return []Bound{{Name: c.args[0].path.Name, Low: true, High: true, Prefix: true}}, nil
+		}
+	}
+	names(c, func(name string) bool {
+		others = append(others, name)
+		return true
+	})
+	return nil, others
+}
+
+// alternatives are the bounds that each part of an OR has: an attribute with one of
+// their values. All else that they say is none.
+func alternatives(parts or) (list []Bound, others []string) {
+	counts, seen := make(map[string]int), make(map[string]int)
+	var order []string
+	for _, part := range parts {
+		l, o := bounds(part)
+		for _, b := range l {
+			if !slices.Contains(order, b.Name) {
+				order = append(order, b.Name)
+			}
+			if b.Equal > 0 {
+				counts[b.Name] += b.Equal
+				seen[b.Name]++
+			}
+		}
+		others = append(others, o...)
+	}
+	for _, name := range order {
+		if seen[name] == len(parts) {
+			list = append(list, Bound{Name: name, Equal: counts[name]})
+		} else {
+			others = append(others, name)
+		}
+	}
+	return list, others
+}
+
+// meet adds a bound to those that must hold, too.
+func meet(list []Bound, b Bound) []Bound {
+	i := slices.IndexFunc(list, func(have Bound) bool { return have.Name == b.Name && (have.Equal > 0) == (b.Equal > 0) })
+	if i < 0 {
+		return append(list, b)
+	}
+	have := &list[i]
+	if b.Equal > 0 {
+		if b.Equal < have.Equal {
+			*have = b
+		}
+		return list
+	}
+	have.Low, have.High, have.Prefix = have.Low || b.Low, have.High || b.High, have.Prefix || b.Prefix
+	if b.LowText != "" {
+		have.LowText = b.LowText
+	}
+	if b.HighText != "" {
+		have.HighText = b.HighText
+	}
+	return list
+}
+
+// textOf is a literal's text; of what has none, and of a parameter, nothing.
+func textOf(v attribute.Value) string {
+	switch v.Kind() {
+	case attribute.S, attribute.N:
+		return v.Text()
+	}
+	return ""
+}

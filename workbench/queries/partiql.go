@@ -1,0 +1,66 @@
+package queries
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/partiql"
+)
+
+// limitBehind is a LIMIT behind a statement of PartiQL, where it is a parameter of the
+// request: it may be said as it is behind an expression.
+var limitBehind = regexp.MustCompile(`(?i)\sLIMIT\s+([0-9]+|\?)\s*$`)
+
+// parsePartiQL reads one statement of DynamoDB's PartiQL.
+func parsePartiQL(text string) (Query, *SyntaxError) {
+	limit := int64(0)
+	if m := limitBehind.FindStringSubmatchIndex(text); m != nil {
+		limit, _ = strconv.ParseInt(text[m[2]:m[3]], 10, 32) // of a marker, and of what is too large, nothing
+		text = text[:m[0]]
+	}
+	o, err := partiql.Outlined(text)
+	if err != nil {
+		bad := &SyntaxError{Reason: err.Error(), Hint: statementHint}
+		var placed *partiql.Malformed
+		if errors.As(err, &placed) {
+			bad.offset = placed.Offset
+		}
+		return Query{}, bad
+	}
+	q := Query{Table: o.Table, Index: o.Index, Columns: o.Names, Limit: limit}
+	switch o.Kind {
+	case partiql.Insert:
+		q.Verb = Insert
+		return q, nil
+	case partiql.Update:
+		q.Verb = Update
+	case partiql.Delete:
+		q.Verb, q.Columns = Delete, nil
+	}
+	for _, b := range o.Bounds {
+		// No part of a key can be set: what is compared with that is a condition of the write.
+		if q.Verb == Update && slices.Contains(o.Names, b.Name) {
+			q.Conditional = true
+			q.Filter = append(q.Filter, Bound{Column: b.Name, Values: 1})
+			continue
+		}
+		switch {
+		case b.Equal > 0:
+			q.Equal = append(q.Equal, Bound{Column: b.Name, Values: b.Equal, Text: b.Text})
+		default:
+			q.bound(Range{Column: b.Name, Below: b.High, Above: b.Low, From: b.LowText, To: b.HighText, Prefix: b.Prefix})
+		}
+	}
+	for _, name := range o.Others {
+		if !slices.ContainsFunc(q.Filter, func(f Bound) bool { return f.Column == name }) {
+			q.Filter = append(q.Filter, Bound{Column: name, Values: 1})
+		}
+		q.Conditional = q.Conditional || q.Writes()
+	}
+	for _, t := range o.Order {
+		q.Order = append(q.Order, Order{Column: t.Name, Desc: t.Desc})
+	}
+	return q, nil
+}
