@@ -49,7 +49,7 @@ func TestOutlined(t *testing.T) {
 		`DELETE FROM t WHERE pk = ?`:                                                          `3 t; pk =1 ""`,
 		`EXISTS(SELECT * FROM t WHERE pk = ? AND v IS MISSING)`:                               `4 t; pk =1 ""; others v`,
 		`SELECT value, end FROM t WHERE group = ? AND order BETWEEN ? AND ? AND limit IN [1]`: `0 t value end; group =1 ""; order true ""..true "" prefix false; limit =1 "1"`,
-		`UPDATE t SET set = ? REMOVE value WHERE like = ?`:                                    `2 t set value; like =1 ""`,
+		`UPDATE t SET set = ? REMOVE value WHERE left = ?`:                                    `2 t set value; left =1 ""`,
 		`SELECT * FROM t`: `0 t`,
 		`SELECT * FROM t WHERE a = 1 AND a IN [1, 2] AND a > 0`: `0 t; a =1 "1"; a true "0"..false "" prefix false`,
 	} {
