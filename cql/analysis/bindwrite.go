@@ -75,7 +75,7 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 		}
 		b.Conditions = append(b.Conditions, c)
 	}
-	if len(b.Keys) == 0 {
+	if b.Keys.Len() == 0 {
 		return b, nil
 	}
 	for i := range w.Operations {
@@ -122,17 +122,11 @@ func (b *BoundWrite) bindRows(env *eval.Env) error {
 			return nil
 		}
 	}
-	rows, _, err := b.Where.prefixes(env, b.Table)
-	if err != nil {
+	var err error
+	if b.Rows, _, err = b.Where.prefixes(env, b.Table); err != nil {
 		return err
 	}
-	for _, r := range rows {
-		if err := checkClustering(r); err != nil {
-			return err
-		}
-	}
-	b.Rows = rows
-	return nil
+	return b.Rows.checkClustering()
 }
 
 // maxTTL is the longest time to live: 20 years in seconds.

@@ -57,10 +57,14 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if err != nil {
 		return false, err
 	}
-	if !s.write.Adds(b) || len(b.Keys) != 1 {
+	if !s.write.Adds(b) || b.Keys.Len() != 1 {
 		return false, nil
 	}
-	ms, _, err := s.write.Bound(b, r.drawers.draw)
+	bound, err := s.write.Bound(b, r.drawers.draw)
+	if err != nil {
+		return false, err
+	}
+	ms, err := bound.All(0)
 	if err != nil {
 		return false, err
 	}
