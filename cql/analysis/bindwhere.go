@@ -44,7 +44,7 @@ func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
 		b, err := r.value(r.Term, env)
 		return [][][]byte{{b}}, err
 	case r.List != nil:
-		return r.listed(env)
+		return r.listed(env, r.notNull)
 	}
 	out := make([][][]byte, len(r.Terms))
 	for i, t := range r.Terms {
@@ -77,8 +77,8 @@ func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
 	return v.Bytes, nil
 }
 
-// listed are the values of IN ?.
-func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
+// listed are the values of IN ?, each checked.
+func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, error)) ([][][]byte, error) {
 	v, err := rawList(r.List, env)
 	switch {
 	case err != nil:
@@ -89,19 +89,22 @@ func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
 		return nil, invalid("Invalid null value for column %s", r.Columns[0].Name)
 	}
 	t := r.List.Type()
-	var out [][][]byte
 	for p := t.Parts(v.Bytes); p.Next(); {
-		b, err := r.notNull(eval.Value{Bytes: p.Part()})
-		if err != nil {
+		b := p.Part()
+		if len(b) == 0 && t.Elems[0].EmptyMeaningless() {
+			b = nil
+		}
+		if _, err := check(eval.Value{Bytes: b}); err != nil {
 			return nil, err
 		}
-		if b, err = t.Elems[0].Bind(b); err != nil {
-			return nil, inner(err)
-		}
-		out = append(out, [][]byte{b})
 	}
-	if err := t.Validate(v.Bytes); err != nil {
+	stored, err := t.Bind(v.Bytes)
+	if err != nil {
 		return nil, inner(err)
+	}
+	var out [][][]byte
+	for p := t.Parts(stored); p.Next(); {
+		out = append(out, [][]byte{p.Part()})
 	}
 	return out, nil
 }
@@ -142,6 +145,9 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 		}
 		list := r.List.Type()
 		for p := list.Parts(v.Bytes); p.Next(); {
+			if p.Part() == nil {
+				return nil, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
+			}
 			out = append(out, split(list.Elems[0], p.Part()))
 		}
 	}
@@ -301,6 +307,12 @@ func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) (none Sli
 				return none, invalid("Invalid null value in condition for column %s", last.Columns[i].Name)
 			}
 		}
+	}
+	if len(start) == 0 {
+		start = nil // an empty tuple is no bound
+	}
+	if len(end) == 0 {
+		end = nil
 	}
 	r := region{cols: last.Columns, start: start, end: end, startIn: last.StartInclusive, endIn: last.EndInclusive}
 	below := r.slices(nil, nil)

@@ -105,6 +105,28 @@ func times(a, b int) int {
 	return math.MaxInt
 }
 
+// storable refuses values of key columns that Cassandra would store and not be able
+// to read.
+func (t *Tuples) storable(columns []*schema.Column) error {
+	for i, v := range t.first {
+		if err := storable(columns[i].Type, v); err != nil {
+			return err
+		}
+	}
+	columns = columns[len(t.first):]
+	for _, l := range t.lists {
+		for _, tuple := range l {
+			for i, v := range tuple {
+				if err := storable(columns[i].Type, v); err != nil {
+					return err
+				}
+			}
+		}
+		columns = columns[len(l[0]):]
+	}
+	return nil
+}
+
 // longer is how many bytes the first tuple has that has more than most; false where
 // none has.
 func (t *Tuples) longer(most int) (int, bool) {
