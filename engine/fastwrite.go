@@ -72,7 +72,7 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 			continue
 		}
 		stored, err := m.typ.Bind(v.Bytes)
-		if err != nil || m.typ.HasNull(stored) {
+		if err != nil {
 			return false, nil
 		}
 		v.Bytes = stored

@@ -140,8 +140,10 @@ func selected(t *testing.T, table *Table, s *schema.Schema, text string, values 
 	}
 	var out [][][]byte
 	for _, row := range rows {
-		if b.Slices.Contains(table.Table, row) {
-			out = append(out, row)
+		for _, slice := range b.Slices {
+			if slice.Contains(table.Table, row) {
+				out = append(out, row)
+			}
 		}
 	}
 	if reversed {

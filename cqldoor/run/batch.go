@@ -31,11 +31,7 @@ func (r *Router) newGathering() *gathering {
 
 // add adds one statement of the batch.
 func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
-	bound, err := w.Bound(b, g.draw)
-	if err != nil {
-		return err
-	}
-	ms, err := bound.All(len(g.mutations))
+	ms, _, err := w.Bound(b, g.draw)
 	if err != nil {
 		return err
 	}

@@ -18,21 +18,12 @@ func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
 	}
 	// Without deletions and statics, only the slices' rows are looked at.
 	if !t.state.deletions.Load() && !q.Static {
-		if it.slices.empty() {
+		if len(it.clipped) == 0 {
 			it.state = done
 			return it
 		}
-		lo, hi, err := it.slices.bounds()
-		if err != nil {
-			it.fail(err)
-			return it
-		}
-		lower := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), lo...)
-		upper := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), hi...)
-		if bytes.Compare(lower, upper) >= 0 {
-			it.state = done
-			return it
-		}
+		lower := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), it.clipped[0].lo...)
+		upper := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), it.clipped[len(it.clipped)-1].hi...)
 		it.open(lower, upper)
 		it.plain = true
 		if !t.state.deletions.Load() || it.err != nil {
@@ -96,9 +87,11 @@ type Iterator struct {
 	single bool // reads one partition
 	plain  bool // which has no deletions, and of which only rows are visible
 
-	slices intervals // of this partition; of the first one, those behind where it is gone on with
-	first  []byte    // which is that of this prefix; nil: whichever is read first
-	behind bool      // and is read behind its static row
+	all     []interval // the slices
+	clipped []interval // of the first partition
+	first   []byte     // which is that of this prefix; nil: whichever is read first
+	behind  bool       // and is read behind its static row
+	slices  []interval // of this one
 
 	state   state
 	prefix  []byte // the current partition's keys
@@ -113,9 +106,9 @@ type Iterator struct {
 
 	// The rows. Pebble's iterator is at a key which, when moved is false, was
 	// given out and must be left before the next is looked at.
+	slice int
 	valid bool
 	moved bool
-	ended bool // no slice is left
 	ahead bool // Next has been done by NextPartition
 }
 
@@ -129,11 +122,18 @@ const (
 
 // prepare makes the intervals; first says whether Query.After is of use.
 func (it *Iterator) prepare(first bool) bool {
-	err := it.slices.begin(it.table, it.query)
-	if err == nil && first && it.query.After != nil {
-		err = it.slices.after(it.query.After)
+	if it.all, it.err = it.table.intervals(it.query); it.err != nil {
+		it.fail(it.err)
+		return false
 	}
-	return err == nil || it.fail(err)
+	it.clipped = it.all
+	if first && it.query.After != nil {
+		if it.clipped, it.err = it.table.clip(it.all, it.query); it.err != nil {
+			it.fail(it.err)
+			return false
+		}
+	}
+	return true
 }
 
 func (it *Iterator) open(lower, upper []byte) {
@@ -169,6 +169,7 @@ func (it *Iterator) NextPartition() bool {
 		case it.state == done:
 			return false
 		case it.state == fresh:
+			it.slices = it.clipped
 			if !it.single {
 				it.valid = it.pebble.First()
 			}
@@ -176,7 +177,7 @@ func (it *Iterator) NextPartition() bool {
 			it.state = done
 			return false
 		default:
-			it.slices.whole()
+			it.slices = it.all
 			it.leave()
 		}
 		if !it.single {
@@ -191,7 +192,7 @@ func (it *Iterator) NextPartition() bool {
 			it.prefix = append(it.prefix[:0], k[:n]...)
 		}
 		if it.first != nil && !bytes.Equal(it.first, it.prefix) {
-			it.slices.whole() // what was to be gone on with is gone
+			it.slices = it.all // what was to be gone on with is gone
 		}
 		it.state, it.key = inside, nil
 		if !it.enter() {
@@ -230,7 +231,8 @@ func (it *Iterator) enter() bool {
 	it.dels.reset()
 	it.hasStat = false
 	if it.plain {
-		return it.startRows(true)
+		it.startRows(true)
+		return true
 	}
 	if it.single {
 		if it.valid = it.pebble.First(); !it.valid {
@@ -255,17 +257,18 @@ func (it *Iterator) enter() bool {
 		}
 		it.valid = it.pebble.Next()
 	}
-	return it.startRows(false)
+	it.startRows(false)
+	return true
 }
 
 // startRows goes to the first row of the first slice in the direction read.
-func (it *Iterator) startRows(bounded bool) bool {
-	it.valid, it.moved = it.valid || bounded, true
-	if it.ended = it.slices.empty(); it.ended {
-		return true
+func (it *Iterator) startRows(bounded bool) {
+	it.slice, it.valid, it.moved = 0, it.valid || bounded, true
+	if it.query.Reverse {
+		it.slice = len(it.slices) - 1
 	}
-	if err := it.slices.first(); err != nil {
-		return it.fail(err)
+	if len(it.slices) == 0 {
+		return
 	}
 	switch {
 	case bounded && it.query.Reverse:
@@ -275,38 +278,22 @@ func (it *Iterator) startRows(bounded bool) bool {
 	default:
 		it.seekSlice()
 	}
-	return true
 }
 
 // seekSlice goes to the current slice's first key in the direction read, unless
 // the iterator is there or further.
 func (it *Iterator) seekSlice() {
+	s := &it.slices[it.slice]
 	it.seek = append(append(it.seek[:0], it.prefix...), kindRow)
 	if it.query.Reverse {
-		it.seek = append(it.seek, it.slices.hi...)
+		it.seek = append(it.seek, s.hi...)
 		it.valid = it.pebble.SeekLT(it.seek)
 		return
 	}
-	it.seek = append(it.seek, it.slices.lo...)
+	it.seek = append(it.seek, s.lo...)
 	if !it.valid || bytes.Compare(it.pebble.Key(), it.seek) < 0 {
 		it.valid = it.pebble.SeekGE(it.seek)
 	}
-}
-
-// nextSlice goes to the next slice that can have the row at which the iterator is, or
-// one behind it.
-func (it *Iterator) nextSlice(clustering []byte) bool {
-	more, err := it.slices.next(clustering)
-	if err != nil {
-		return it.fail(err)
-	}
-	if it.ended = !more; !more {
-		return false
-	}
-	if it.query.Reverse && bytes.Compare(clustering, it.slices.hi) >= 0 || !it.query.Reverse && bytes.Compare(clustering, it.slices.lo) < 0 {
-		it.seekSlice()
-	}
-	return true
 }
 
 // Partition returns the current partition. key is a view until NextPartition
@@ -336,7 +323,7 @@ func (it *Iterator) Next() bool {
 		it.ahead = false
 		return true
 	}
-	if it.state != inside || it.ended {
+	if it.state != inside || len(it.slices) == 0 {
 		return false
 	}
 	reverse := it.query.Reverse
@@ -356,14 +343,26 @@ func (it *Iterator) Next() bool {
 			}
 			return false
 		}
+		if it.slice < 0 || it.slice >= len(it.slices) {
+			return false
+		}
 		k := it.pebble.Key()
 		if len(k) < n || !bytes.Equal(k[:n-1], it.prefix) || k[n-1] != kindRow {
 			return false
 		}
 		c := k[n:]
-		if reverse && bytes.Compare(c, it.slices.lo) < 0 || !reverse && bytes.Compare(c, it.slices.hi) >= 0 {
-			if !it.nextSlice(c) {
-				return false
+		s := &it.slices[it.slice]
+		if reverse && bytes.Compare(c, s.lo) < 0 {
+			it.slice--
+			if it.slice >= 0 && bytes.Compare(c, it.slices[it.slice].hi) >= 0 {
+				it.seekSlice()
+			}
+			continue
+		}
+		if !reverse && bytes.Compare(c, s.hi) >= 0 {
+			it.slice++
+			if it.slice < len(it.slices) {
+				it.seekSlice()
 			}
 			continue
 		}

@@ -1,21 +1,34 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
 // Antipattern is a bad key by its usual name, where the data or the queries show it.
 type Antipattern struct {
-	Name     string   `json:"name"` // low cardinality, hot, unpredictable, too granular, sequence ids, unbounded, skew, collision
+	// Name is low cardinality, hot, load varies, burst, unpredictable, too granular, null,
+	// sequence ids, unbounded, skew or collision.
+	Name     string   `json:"name"`
 	Columns  []string `json:"columns"`
+	Severity int      `json:"severity"` // InTheKey, Asked or Tempting
 	Evidence string   `json:"evidence"`
+	Loss     *Loss    `json:"loss,omitempty"` // of a collision, at the stated rate
 }
+
+// Severities of antipatterns: whom they concern. They are listed in this order.
+const (
+	InTheKey = 3 // of the columns that the verdict's key has, too
+	Asked    = 2 // of a key that queries ask for
+	Tempting = 1 // of one that nobody asks for
+)
 
 // HotKey is a value of columns that has far more rows than others.
 type HotKey struct {
@@ -67,21 +80,45 @@ func isSkewed(m *profile.Measured) bool {
 	return times >= skewed && m.Largest[0].Share >= 0.05 || times >= 10*skewed && m.RowSizes.Max.Value >= 1000
 }
 
-// antipatterns looks at the keys that the queries ask for, before they are mended.
+// antipatterns looks at the keys that the queries ask for, before they are mended, and at
+// each column that could tempt; the worst first.
 func (s *Study) antipatterns(best *Design) []Antipattern {
 	out := []Antipattern{}
-	add := func(name string, columns []string, format string, args ...any) {
-		if !slices.ContainsFunc(out, func(a Antipattern) bool { return a.Name == name && slices.Equal(a.Columns, columns) }) {
-			out = append(out, Antipattern{name, columns, fmt.Sprintf(format, args...)})
+	var key []string
+	if best != nil {
+		key = append(best.columns(), best.clusteringNames()...)
+	}
+	put := func(a Antipattern) {
+		if slices.ContainsFunc(out, func(b Antipattern) bool {
+			return a.Name == b.Name && slices.Equal(slices.Sorted(slices.Values(a.Columns)), slices.Sorted(slices.Values(b.Columns)))
+		}) {
+			return
 		}
+		a.Severity = Tempting
+		if !slices.ContainsFunc(a.Columns, func(c string) bool { return !s.askedFor(c) }) {
+			a.Severity = Asked
+			if !slices.ContainsFunc(a.Columns, func(c string) bool { return !slices.Contains(key, c) }) {
+				a.Severity = InTheKey
+			}
+		}
+		out = append(out, a)
+	}
+	add := func(name string, columns []string, format string, args ...any) {
+		put(Antipattern{Name: name, Columns: columns, Evidence: fmt.Sprintf(format, args...)})
 	}
 	for _, d := range s.natural {
 		m := s.of(d)
-		if m == nil || !s.asksFor(d.Partition, best, true) || m.Partitions.Value < 1 {
+		if m == nil || m.Partitions.Value < 1 {
 			continue
 		}
 		columns := d.columns()
 		_, timed := s.period(d)
+		if !timed && !s.implied(d) {
+			s.varies(d, m, add)
+		}
+		if !s.asksFor(d.Partition, best, true) {
+			continue
+		}
 		n := m.Partitions.Value
 		if len(m.Largest) > 0 && !timed && !s.implied(d) {
 			top := m.Largest[0]
@@ -105,21 +142,104 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 		if timed && len(s.timeless(d)) == 0 {
 			s.timedKey(d, m, add)
 		}
-	}
-	s.rangedTime(add)
-	for i := range s.p.Columns {
-		if c := &s.p.Columns[i]; c.Order.Sequential && !s.bound(c.Name) && c.Distinct.High >= 0.99*float64(s.p.Rows) {
-			why := "no query names it: as partition key it would serve none"
-			if !s.reads() {
-				why = "as partition key it serves only queries that know it"
-			}
-			add("sequence ids", []string{c.Name}, "integers that go up one after the other; %s", why)
+		if l := s.lossOf(d); l != nil && l.PerDay >= 1.0/365 && !s.byItself(d) && len(d.Partition)+len(d.Clustering) > 1 {
+			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Loss: l, Evidence: s.lossText(d, l)})
 		}
 	}
-	if best != nil {
-		s.collision(best, add)
+	s.rangedTime(add)
+	if s.pace.burst > 1 {
+		add("burst", []string{s.time.Name}, "%s of the %ss have all rows: %s times the mean rate in those that do", percent(s.pace.busy), s.pace.unit, number(s.pace.burst))
 	}
+	for i := range s.p.Columns {
+		s.column(&s.p.Columns[i], add)
+	}
+	if best != nil {
+		s.collision(best, put)
+	}
+	slices.SortStableFunc(out, func(a, b Antipattern) int { return cmp.Compare(b.Severity, a.Severity) })
 	return out
+}
+
+// askedFor says whether a query names a column, but for those that only insert.
+func (s *Study) askedFor(column string) bool {
+	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
+		return q.Verb != queries.Insert && (q.Bound(column) != nil || q.Range(column) != nil || slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Column == column }))
+	})
+}
+
+// column looks at one that could tempt to be a key by itself.
+func (s *Study) column(c *profile.Column, add func(string, []string, string, ...any)) {
+	rows, name := float64(s.p.Rows), []string{c.Name}
+	if c.Order.Sequential && !s.bound(c.Name) && c.Distinct.High >= 0.99*rows {
+		why := "no query names it: as partition key it would serve none"
+		if !s.reads() {
+			why = "as partition key it serves only queries that know it"
+		}
+		add("sequence ids", name, "integers that go up one after the other; %s", why)
+	}
+	if c.Nested || isFloat(c) || c.MeanBytes > 128 {
+		return
+	}
+	asked := slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Verb != queries.Insert && q.Bound(c.Name) != nil })
+	if missing := float64(c.Nulls + c.Empty); missing > 0 && asked {
+		add("null", name, "%s of %s rows have no value in it: a key has one, so the application writes a stand-in for these, or keeps them elsewhere", number(missing), number(rows))
+	}
+	if c.Time != nil || len(c.Top) == 0 || c.Distinct.Value < 2 || s.fixed[c.Name] > 0 {
+		return
+	}
+	n, top := c.Distinct.Value, c.Top[0]
+	if n < lowCardinality && rows/n >= lowCardinalityRows {
+		add("low cardinality", name, "%s values for %s rows%s", number(n), number(rows), unasked(asked))
+	}
+	if n <= rows/2 && isHot(top.Share, n) {
+		add("hot", name, "%s has %s of the rows, %s times what each of %s values would have%s", valueText([]string{top.Text}), percent(top.Share), number(top.Share*n), number(n), unasked(asked))
+	}
+}
+
+func unasked(asked bool) string {
+	if asked {
+		return ""
+	}
+	return "; no query asks by it"
+}
+
+// variesTimes is how many times its mean rate a key's busiest time has.
+const variesTimes = 3
+
+// varies looks at whether a key's load is another one at times.
+func (s *Study) varies(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
+	b := m.Busiest
+	if b == nil || b.Parts == timeParts || b.All == 0 {
+		return
+	}
+	mean := 0.0
+	for i := range m.Largest {
+		if slices.Equal(m.Largest[i].Values, b.Values) {
+			mean = m.Largest[i].Rows.Value / s.span()
+		}
+	}
+	now := b.Rows.Value / b.Length.Seconds()
+	if mean == 0 || now < variesTimes*mean || b.Rows.Value/float64(b.All) < hotShare {
+		return
+	}
+	add("load varies", d.columns(), "from %s to %s %s has %s of the rows, at %s times its mean rate", minutes(b.Start), minutes(b.Start.Add(b.Length)), valueText(b.Values), percent(b.Rows.Value/float64(b.All)), number(now/mean))
+}
+
+// lossText says what a key would lose.
+func (s *Study) lossText(d *Design, l *Loss) string {
+	how := "no two rows of the data agree in these, but"
+	if m := s.exactly(d); m != nil && lost(m) > 0 {
+		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and", number(lost(m)), number(float64(s.p.Rows)))
+	}
+	return fmt.Sprintf("%s at %s rows/s and steps of %s, %s rows a day would overwrite another without a word (%s to %s)", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
+		about(l.PerDay), about(l.Low), about(l.High))
+}
+
+func stepText(seconds float64) string {
+	if seconds < 1 {
+		return fmt.Sprintf("%g ms", seconds*1000)
+	}
+	return capacity.Duration(seconds)
 }
 
 // implied says whether a key is part of one that the queries always bind whole: its
@@ -205,20 +325,20 @@ func (s *Study) rangedTime(add func(string, []string, string, ...any)) {
 }
 
 // collision says what the queries' own columns lose.
-func (s *Study) collision(best *Design, add func(string, []string, string, ...any)) {
+func (s *Study) collision(best *Design, put func(Antipattern)) {
 	if best.AddID {
 		repeated := ""
 		if s.p.Repeated.Value > 0 {
 			repeated = fmt.Sprintf(": %s rows are the same as another in every column", number(s.p.Repeated.Value))
 		}
-		add("collision", []string{}, "no columns tell rows apart%s; a key of them would overwrite rows without a word", repeated)
+		put(Antipattern{Name: "collision", Columns: []string{}, Evidence: fmt.Sprintf("no columns tell rows apart for certain%s; a key of them would overwrite rows without a word", repeated)})
 		return
 	}
 	for _, d := range s.bare {
 		// That a key of one column needs another behind it surprises nobody.
 		if partitionID(d.Partition) == partitionID(best.Partition) && len(d.Partition)+len(d.Clustering) > 1 {
-			add("collision", append(d.columns(), d.Clustering...), "PRIMARY KEY %s, which is all that the queries name, would overwrite %s of %s rows without a word",
-				d.Key(), number(lost(s.of(d))), number(float64(s.p.Rows)))
+			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Evidence: fmt.Sprintf("PRIMARY KEY %s, which is all that the queries name, would overwrite %s of %s rows without a word",
+				d.Key(), number(lost(s.of(d))), number(float64(s.p.Rows)))})
 		}
 	}
 }

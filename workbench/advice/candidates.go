@@ -15,7 +15,8 @@ import (
 const (
 	maxNaturals = 14
 	maxDesigns  = 40
-	maxKeys     = 4 // columns of a partition key that is proposed
+	maxKeys     = 4  // columns of a partition key that is proposed
+	mostForSize = 64 // shards that are tried for what grows for ever
 )
 
 // naturals are the primary keys that the queries suggest, without buckets and
@@ -166,9 +167,6 @@ func (s *Study) cluster(d *Design) {
 			}
 		}
 	}
-	if b := d.bucket(); b != nil {
-		want(b.Column)
-	}
 	if !s.reads() && s.time != nil {
 		want(s.time.Name)
 	}
@@ -179,9 +177,6 @@ func (s *Study) cluster(d *Design) {
 	permute(wanted, func(order []string) {
 		for n := 0; n <= len(order); n++ {
 			d.Clustering = order[:n]
-			if b := d.bucket(); b != nil && !slices.Contains(d.Clustering, b.Column) {
-				continue
-			}
 			if !s.reads() && n < len(order) {
 				continue
 			}
@@ -245,45 +240,6 @@ func permute(names []string, visit func([]string)) {
 	walk(0)
 }
 
-// identify makes the primary key tell rows apart.
-func (s *Study) identify(d *Design) {
-	have := func(c string) bool {
-		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
-	}
-	// That times differ may be luck: where rows have an id, it tells them apart.
-	timed := func(set []string) bool { return slices.ContainsFunc(set, s.isTime) }
-	made := slices.IndexFunc(s.tells, func(set []string) bool { return len(set) == 1 && s.idLike(set[0]) })
-	whole := s.exactly(d)
-	told := whole != nil && lost(whole) == 0 // by its columns as they are
-	sound := false                           // without a time
-	for _, set := range s.tells {
-		if !slices.ContainsFunc(set, func(c string) bool { return !have(c) }) {
-			told = true
-			sound = sound || !timed(set)
-		}
-	}
-	if told && (sound || made < 0 || s.timeIn(d) == "") {
-		return
-	}
-	// Of the sets of columns that do, the one that adds the fewest.
-	var add []string
-	found := false
-	for _, set := range s.tells {
-		missing := slices.DeleteFunc(slices.Clone(set), have)
-		if made >= 0 && timed(set) {
-			continue
-		}
-		if !found || len(missing) < len(add) {
-			add, found = missing, true
-		}
-	}
-	d.AddID = !found
-	for _, c := range add {
-		d.Clustering = append(slices.Clip(d.Clustering), c)
-		d.Desc = append(slices.Clip(d.Desc), false)
-	}
-}
-
 // refine makes the designs of the second round: the naturals made whole, with
 // buckets of time and with shards where these may be wanted.
 func (s *Study) refine() []*Design {
@@ -313,53 +269,53 @@ func (s *Study) refine() []*Design {
 	return out
 }
 
-// bucketed are the variants of a design with a time bucket, where its partitions
-// grow or are too large: the coarsest bucket that keeps them ideal, and the next
-// coarser one.
+// bucketed are the variants of a design with a time bucket, where its partitions get
+// too large: the coarsest bucket that keeps them within the limits, or the finest there is.
 func (s *Study) bucketed(d *Design) []*Design {
 	if slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole || s.isTime(p.Column) }) {
 		return nil
 	}
 	t := s.bucketColumn(d)
-	m := s.of(d)
-	if t == "" || m == nil {
+	if t == "" || s.of(d) == nil || s.within100MB(d) {
 		return nil
-	}
-	g := s.growthOf(d)
-	if !g.Unbounded && m.ByteSizes.Max.High < IdealBytes {
-		return nil
-	}
-	rate := g.bytesPerSecond
-	if rate == 0 && s.span() > 0 {
-		rate = m.ByteSizes.Max.Value / s.span()
 	}
 	fine := s.p.Column(t).Time.Granularity
-	var out []*Design
+	var last *Design
 	for _, unit := range []profile.Granularity{profile.Year, profile.Month, profile.Day, profile.Hour} {
 		if unit < fine {
-			continue
-		}
-		size := rate * seconds(unit)
-		if size > IdealBytes && unit != profile.Hour && !(unit == profile.Day && size/MaxBytes <= 20) {
-			continue
+			break
 		}
 		part := profile.Part{Column: t, Bucket: unit}
 		if unit == fine {
 			part.Bucket = profile.Whole // the column is that period itself
 		}
-		n := &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), part)}
-		s.cluster(n)
-		out = append(out, n)
-		if len(out) == 2 || size < IdealBytes/100 {
+		last = &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), part)}
+		if _, bytes, _ := s.fills(last, seconds(unit)); bytes <= keptPart*MaxBytes {
 			break
 		}
 	}
-	if len(out) == 0 && fine >= profile.Day { // as fine as it goes
-		n := &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), profile.Part{Column: t})}
-		s.cluster(n)
-		out = append(out, n)
+	if last == nil {
+		return nil
 	}
-	return out
+	s.cluster(last)
+	return []*Design{last}
+}
+
+// within100MB says whether a design's partitions are, and stay, within what one may have.
+func (s *Study) within100MB(d *Design) bool {
+	if !s.o.Target.nodes() {
+		return true
+	}
+	g := s.growthOf(d)
+	for i, h := range g.Hits {
+		if i > 0 && (h.Exceeded || h.Predictable && h.After <= horizon) {
+			return false
+		}
+	}
+	if s.ofPartition(d.Partition).ByteSizes.Max.High > MaxBytes {
+		return false
+	}
+	return s.projected(d).bytes <= keptPart*MaxBytes
 }
 
 // bucketColumn is the column to take the time of a bucket from: one that the
@@ -413,9 +369,6 @@ func (s *Study) sharded(d *Design) []*Design {
 		heat = math.Max(math.Ceil(hot.Share/shardShare), math.Ceil(hot.Writes/(s.o.NodeWrites*partitionPart)))
 	}
 	add(heat)
-	if s.o.Target.units() && hot.ReadUnits > capacity.PartitionReadUnits {
-		add(math.Max(heat, hot.ReadUnits/(0.8*capacity.PartitionReadUnits)))
-	}
 	if s.o.Target.nodes() {
 		size := s.projected(d).bytes
 		if size > MaxBytes {
@@ -426,9 +379,9 @@ func (s *Study) sharded(d *Design) []*Design {
 			add(math.Max(heat, size/(IdealBytes*0.8)))
 		}
 	}
-	if s.low(d) {
-		if m := s.ofPartition(d.Partition); m != nil {
-			add(math.Max(heat, 4*Nodes/math.Max(1, m.Partitions.Value)))
+	if g := s.growthOf(d); s.o.Target.nodes() && g.Unbounded && g.bytesPerSecond*horizon > MaxBytes {
+		if n := math.Ceil(g.bytesPerSecond * horizon / (MaxBytes * 0.7)); n <= mostForSize {
+			add(math.Max(heat, n))
 		}
 	}
 	var out []*Design

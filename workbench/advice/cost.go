@@ -52,6 +52,9 @@ func (s *Study) costOf(d *Design, extras []Extra) Cost {
 				continue
 			}
 		}
+		if v.Kind == FullScan && s.tiny(q) {
+			continue // it is named as what the key does not serve
+		}
 		c.Partitions += rate * v.Partitions
 		c.CPU += rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)
 		units := math.Max(v.Partitions/2, math.Ceil(v.Rows*(item+hidden)/4096)/2)

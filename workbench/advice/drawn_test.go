@@ -76,6 +76,9 @@ func answered(s *drawn.Set, r *Report) *drawn.Answer {
 	}
 	for _, p := range r.Antipatterns {
 		a.Names = append(a.Names, drawn.Named{Name: p.Name, Columns: p.Columns})
+		if p.Loss != nil {
+			a.LostPerDay = drawn.Interval{Value: p.Loss.PerDay, Low: p.Loss.Low, High: p.Loss.High}
+		}
 	}
 	for _, h := range r.HotKeys {
 		a.Hot = append(a.Hot, h.Value)
@@ -93,7 +96,14 @@ func answered(s *drawn.Set, r *Report) *drawn.Answer {
 		a.Columns[c.Name] = col
 	}
 	best := &r.Candidates[0]
-	a.Peak = drawn.Interval{Value: best.Heat.Writes * float64(best.Shards)}
+	a.Peak = drawn.Interval{Value: best.Heat.Moment.Writes, Low: best.Heat.Moment.Low, High: best.Heat.Moment.High}
+	a.Cache = v.Cache != ""
+	if best.ProjectedRows > 0 {
+		a.RowsAtRate = drawn.Interval{Value: best.ProjectedRows}
+	}
+	if r.Changed != nil {
+		a.FasterFrom, _ = time.Parse(time.RFC3339, r.Changed.From)
+	}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		if c.Shards <= 1 && c.TimeBucket == "" && slices.Equal(c.PartitionKey, []string{s.Truth.EntityColumn}) {

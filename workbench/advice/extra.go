@@ -46,6 +46,9 @@ func (s *Study) extras(d *Design) []Extra {
 		}
 	}
 	for _, id := range order {
+		if s.dear(groups[id]) {
+			continue
+		}
 		best := s.bestFor(groups[id])
 		if best == nil {
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
 // Growth is how the largest partition of a design goes on.
@@ -102,10 +103,16 @@ func (s *Study) share(d *Design) float64 {
 	return m.Largest[0].Share
 }
 
+// idBytes is what an added id adds to a row.
+const idBytes = 18
+
 // rowBytes is a row as Cassandra serializes it.
 func (s *Study) rowBytes(d *Design) float64 {
 	for _, m := range []*profile.Measured{s.of(d), s.ofPartition(d.Partition), s.ofPartition(s.timeless(d))} {
 		if m != nil && m.RowBytes > 0 {
+			if d.AddID && m.Added == 0 {
+				return m.RowBytes + idBytes
+			}
 			return m.RowBytes
 		}
 	}
@@ -116,35 +123,52 @@ func (s *Study) rowBytes(d *Design) float64 {
 	return total
 }
 
-// windows is into how many parts of the time Partition.Over is parted, and
-// enoughRows how many rows a partition must have to say that it keeps growing.
+// windows is into how many parts of the time Partition.Over is parted, and enoughRows how
+// many rows a partition must have to say that it keeps growing: of keys with fewer rows
+// nobody knows how many more keys there will be. Where queries ask for a key's rows by
+// time, it is one that goes on, and fewRows are enough.
 const (
 	windows    = 16
 	enoughRows = 100
+	fewRows    = 3
 )
 
 // keepsComing says whether the largest partitions get rows until the end of the
 // data, and over most of it: whether they are of those that never end.
-func (s *Study) keepsComing(m *profile.Measured) bool {
-	looked, on := 0, 0
+func (s *Study) keepsComing(d *Design, m *profile.Measured) bool {
+	rows, late, busy, even := 0.0, 0.0, 0.0, 0.0
+	least := float64(enoughRows)
+	if s.byTimeBehind(d) {
+		least = fewRows
+	}
 	for i := range m.Largest {
 		p := &m.Largest[i]
-		if i == 5 || p.Rows.Value < enoughRows || len(p.Over) != windows {
+		if i == 20 || p.Rows.Value < least || len(p.Over) != windows {
 			break
 		}
-		looked++
-		busy, late := 0, false
+		own := 0.0
 		for w, n := range p.Over {
+			own += float64(n)
 			if n > 0 {
 				busy++
-				late = late || w >= windows-2
+			}
+			if w >= windows-windows/4 {
+				late += float64(n)
 			}
 		}
-		if late && busy >= windows/2 {
-			on++
-		}
+		// What as many rows would fill of the windows, fell they anywhere.
+		even += windows * (1 - math.Pow(1-1.0/windows, own))
+		rows += own
 	}
-	return looked > 0 && 2*on > looked
+	return rows >= enoughRows/2 && busy >= 0.6*even && late >= rows/16
+}
+
+// byTimeBehind says whether a query asks for the rows of a partition by their time.
+func (s *Study) byTimeBehind(d *Design) bool {
+	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
+		return q.Verb == queries.Read && s.serve(d, &q).Kind != FullScan && (slices.ContainsFunc(q.Ranges, func(r queries.Range) bool { return s.isTime(r.Column) }) ||
+			slices.ContainsFunc(q.Order, func(o queries.Order) bool { return s.isTime(o.Column) }))
+	})
 }
 
 // growthOf says whether the partitions of a design grow for ever, and when they
@@ -163,10 +187,10 @@ func (s *Study) growthOf(d *Design) Growth {
 	// Rows in the order of a file say little of what comes next; that few values get
 	// many rows each says that they will get more.
 	fixed := s.time == nil && s.load.insert > 0 && s.low(d)
-	if !fixed && !s.keepsComing(m) {
+	if !fixed && !s.keepsComing(d, m) {
 		g.Why = "the largest partitions do not keep growing through the data"
 		if m.RowSizes.Max.Value < enoughRows {
-			g.Why = fmt.Sprintf("no partition has more than %s: too few to say that it grows for ever", countOf(m.RowSizes.Max.Value, "row"))
+			g.Why = fmt.Sprintf("no partition has more than %s, and they do not keep coming", countOf(m.RowSizes.Max.High, "row"))
 		}
 		return g
 	}
@@ -186,10 +210,7 @@ func (s *Study) growthOf(d *Design) Growth {
 	}
 	g.Unbounded = true
 	shards := float64(max(1, d.Shards))
-	g.rowsPerSecond = s.load.insert * top.Share / shards
-	if s.load.from == FromTime && s.span() > 0 {
-		g.rowsPerSecond = top.Rows.Value / s.span() / shards
-	}
+	g.rowsPerSecond = s.load.insert * s.share(d) / shards
 	g.bytesPerSecond = g.rowsPerSecond * s.rowBytes(d)
 	g.low, g.high = spread(top.Over)
 	if fixed {
@@ -293,26 +314,37 @@ func (s *Study) projected(d *Design) size {
 		out.bytes, out.rows = m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
 	}
 	unit, has := s.period(d)
-	row := s.rowBytes(d)
 	switch {
 	case s.load.insert == 0:
 		return out
 	case !has && s.load.ttl > 0 && s.load.from == FromQueries:
-		if rows := s.load.insert * s.share(d) * s.load.ttl / shards; rows > out.rows && s.growthOf(d).rowsPerSecond > 0 {
-			return size{rows * row, rows, fmt.Sprintf("%s writes/s that live %s", number(s.load.insert), capacity.Duration(s.load.ttl))}
+		if rows, bytes, why := s.fills(d, s.load.ttl); rows > out.rows && s.growthOf(d).rowsPerSecond > 0 {
+			return size{bytes, rows, fmt.Sprintf("%s writes/s that live %s%s", number(s.load.insert), capacity.Duration(s.load.ttl), why)}
 		}
 	case has && (s.load.from == FromQueries || out.rows == 0):
-		keep := seconds(unit)
-		if s.load.ttl > 0 {
-			keep = math.Min(keep, s.load.ttl)
-		}
-		rows := s.load.insert * s.share(d) * keep / shards
-		if rows > 1 && shards > 1 {
-			rows *= 1 + 3/math.Sqrt(rows) // a hash fills no shard exactly
-		}
-		if rows > out.rows {
-			return size{rows * row, rows, fmt.Sprintf("%s writes/s all the %s long", number(s.load.insert), unitName(unit))}
+		if rows, bytes, why := s.fills(d, seconds(unit)); rows > out.rows {
+			return size{bytes, rows, fmt.Sprintf("%s writes/s all the %s long%s", number(s.load.insert), unitName(unit), why)}
 		}
 	}
 	return out
+}
+
+// fills is what the largest partition of a design gets in some time, or in a row's life
+// where that is shorter: at its share of the rate, or in its busiest time.
+func (s *Study) fills(d *Design, period float64) (rows, bytes float64, why string) {
+	if s.load.ttl > 0 {
+		period = math.Min(period, s.load.ttl)
+	}
+	shards := float64(max(1, d.Shards))
+	rows = s.load.insert * s.share(d) * period / shards
+	if mo := s.moment(d); mo.span > 0 && s.load.writes > 0 {
+		busy := math.Min(period, mo.span)
+		if most := mo.Writes * s.load.insert / s.load.writes / s.pace.burst * busy / shards; most > rows {
+			rows, why = most, ", of which its busiest time has the most"
+		}
+	}
+	if rows > 1 && shards > 1 {
+		rows *= 1 + 3/math.Sqrt(rows) // a hash fills no shard exactly
+	}
+	return rows, rows * s.rowBytes(d), why
 }

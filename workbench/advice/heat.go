@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/evenkeel/evenkeel/workbench/capacity"
-	"github.com/evenkeel/evenkeel/workbench/queries"
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
@@ -13,8 +12,9 @@ import (
 type Heat struct {
 	Source Source  `json:"source"`
 	Why    string  `json:"why"`
-	Share  float64 `json:"share"` // of all writes that go to the hottest key; a shard has its part of it
+	Share  float64 `json:"share"` // of all writes that go to the hottest key at its busiest; a shard has its part of it
 	Writes float64 `json:"writes_per_second"`
+	Moment Moment  `json:"busiest"` // of the key: when, and how much
 
 	WriteUnits float64 `json:"write_units,omitempty"` // a second, to the hottest partition
 	WriteLimit float64 `json:"write_limit,omitempty"`
@@ -38,15 +38,9 @@ type Heat struct {
 // heatOf is a design's heat at the rates as they are.
 func (s *Study) heatOf(d *Design) Heat {
 	shards := float64(max(1, d.Shards))
-	h := Heat{Source: s.load.from, Why: s.load.why, Share: s.share(d), ReadSource: Unknown}
-	h.Writes = s.load.writes * h.Share / shards
-	if m := s.ofPartition(d.Partition); m != nil && m.Peak != nil && s.load.from == FromTime {
-		// What one partition got in its busiest unit of time was seen.
-		if seen := m.Peak.Rows.Low / seconds(m.Peak.Granularity) / shards; seen > h.Writes && m.Peak.Rows.Low >= 10 {
-			h.Writes = seen
-			h.Why = fmt.Sprintf("%s writes/s in the busiest %s of one partition: column %s", number(seen), m.Peak.Granularity, s.time.Name)
-		}
-	}
+	mo := s.moment(d)
+	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards}
+	h.Why += mo.text()
 	if s.o.Target.nodes() {
 		if s.load.writes > 0 {
 			hot := h.Share / shards
@@ -174,14 +168,4 @@ func (s *Study) low(d *Design) bool {
 	}
 	n := m.Partitions.Value * float64(max(1, d.Shards))
 	return n < lowCardinality && float64(m.Rows)/n >= lowCardinalityRows
-}
-
-// writesRows says whether any query adds rows.
-func (s *Study) writesRows() bool {
-	for i := range s.qs {
-		if s.qs[i].Verb == queries.Insert {
-			return true
-		}
-	}
-	return false
 }

@@ -51,23 +51,18 @@ func (s *Study) findLoad() {
 		mean := float64(s.time.Values) / s.span()
 		l.writes, l.insert, l.from = mean, mean, FromTime
 		l.why = fmt.Sprintf("%s writes/s on average: column %s, to the %s", number(mean), s.time.Name, unitName(s.time.Time.Granularity))
-		if peak, g := s.peakRate(); peak > mean {
-			l.writes = peak
-			l.why = fmt.Sprintf("%s writes/s in the fullest %s, %s on average: column %s", number(peak), g, number(mean), s.time.Name)
-		}
 	}
 	s.load = l
 }
 
-// peakRate is the rate of the fullest period of the finest unit that the event time
-// has, and that unit.
-func (s *Study) peakRate() (float64, profile.Granularity) {
-	for _, h := range s.time.Time.Hot { // seconds first
-		if h.Granularity >= s.time.Time.Granularity {
-			return h.Rows.Low / seconds(h.Granularity), h.Granularity
-		}
+// paceLoad takes the rate of writes from what was measured over time, where the queries
+// say none: that since it changed.
+func (s *Study) paceLoad() {
+	if s.load.from != FromTime || !s.pace.known || s.pace.from.IsZero() {
+		return
 	}
-	return 0, profile.Whole
+	s.load.writes, s.load.insert = s.pace.base, s.pace.base
+	s.load.why = fmt.Sprintf("%s writes/s since %s, %s times as many as before: column %s", number(s.pace.base), minutes(s.pace.from), number(s.pace.times), s.time.Name)
 }
 
 func unitName(g profile.Granularity) string {

@@ -42,3 +42,20 @@ func percent(x float64) string {
 	}
 	return fmt.Sprintf("%.0f%%", 100*x)
 }
+
+// about prints an estimate: three digits, and thousands or millions in words.
+func about(x float64) string {
+	if a := math.Abs(x); a >= 1000 {
+		d := math.Pow(10, math.Floor(math.Log10(a))-2)
+		x = math.Round(x/d) * d
+	}
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"billion", 1e9}, {"million", 1e6}} {
+		if x >= u.size {
+			return number(x/u.size) + " " + u.name
+		}
+	}
+	return number(x)
+}

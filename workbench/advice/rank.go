@@ -14,8 +14,10 @@ import (
 // score is what a design is ranked by, in this order.
 type score struct {
 	lost     float64 // rows that are overwritten or refused
+	null     float64 // rows that have no value in a column of the key, where these are few
 	unserved float64 // share of the queries, by rate, that read the whole table
 	filtered float64 // share that filter
+	rare     float64 // share that is tiny, and that neither the design nor a further table serves
 	severity int     // of the worst limit
 	exceeded []Exceeded
 	cost     float64
@@ -31,10 +33,14 @@ type Exceeded struct {
 
 // Severity of a limit that is exceeded.
 const (
-	someDay    = 1 // what grows for ever passes the ideal size, or too few values take all load
-	inHorizon  = 2 // what grows for ever passes a limit within Horizon; or reads, of which the data say nothing, may
+	someDay    = 1 // one partition takes more than its part of the load; or reads, of which the data say nothing, may be too many
+	inHorizon  = 2 // what grows for ever passes a limit within Horizon
 	atThisRate = 3 // in the data, or at the present rate
 )
+
+// nullPart is the part of the rows from which on what has no value in a column makes that
+// no key: fewer are named, and are for the application to give a value.
+const nullPart = 0.1
 
 // Headroom is shown up to maxHeadroom; more than enoughHeadroom is not better.
 const (
@@ -48,9 +54,13 @@ func (s *Study) scoreOf(d *Design) score {
 		if !d.AddID && m == s.exactly(d) { // what is not measured itself was made to lose none
 			c.lost = lost(m)
 		}
-		c.lost += float64(m.Unkeyed)
+		if missing := float64(m.Unkeyed); missing > nullPart*float64(s.p.Rows) {
+			c.lost += missing
+		} else {
+			c.null = missing
+		}
 	}
-	total := 0.0
+	total, extras := 0.0, s.extras(d)
 	for i := range s.qs {
 		q := &s.qs[i]
 		if q.Verb == queries.Insert {
@@ -58,6 +68,12 @@ func (s *Study) scoreOf(d *Design) score {
 		}
 		rate := s.rate(q)
 		total += rate
+		if s.tiny(q) {
+			if s.served(d, extras, q).Kind >= Filtered {
+				c.rare += rate
+			}
+			continue
+		}
 		switch s.serve(d, q).Kind {
 		case FullScan:
 			c.unserved += rate
@@ -68,9 +84,10 @@ func (s *Study) scoreOf(d *Design) score {
 	if total > 0 {
 		c.unserved /= total
 		c.filtered /= total
+		c.rare /= total
 	}
 	s.limits(d, &c)
-	cost := s.costOf(d, s.extras(d))
+	cost := s.costOf(d, extras)
 	c.cost, c.reads = cost.figure(), cost.Partitions
 	return c
 }
@@ -97,26 +114,21 @@ func (s *Study) limits(d *Design, c *score) {
 		used(cells / MaxCells)
 		if size.bytes > MaxBytes {
 			exceed(atThisRate, "the largest partition has %s%s, more than 100 MB", sizeText(size.bytes), why)
+		} else if size.bytes > keptPart*MaxBytes {
+			exceed(someDay, "the largest partition has %s%s, of 100 MB that it may have", sizeText(size.bytes), why)
 		}
 		if cells > MaxCells {
 			exceed(atThisRate, "the largest partition has %s cells%s, more than 2 billion", number(cells), why)
 		}
 	}
 	if g := s.growthOf(d); g.Unbounded && s.sizeLimits() {
-		const horizon = HorizonYears * 365.25 * 86400
 		for i, h := range g.Hits {
-			if h.Exceeded && i > 0 || !h.Predictable || h.After > horizon {
+			if h.Exceeded || !h.Predictable || h.After > horizon || i == 0 && s.o.Target.nodes() { // the first is an ideal, and no limit
 				continue
 			}
-			if i == 0 && s.o.Target.nodes() {
-				exceed(someDay, "the largest partition never ends; %s", h.Text())
-			} else {
-				exceed(inHorizon, "the largest partition never ends; %s", h.Text())
-			}
+			exceed(inHorizon, "the largest partition never ends; %s", h.Text())
 			used(1 / math.Max(0.1, h.After/horizon*maxHeadroom))
-			if i > 0 {
-				break
-			}
+			break
 		}
 	}
 	h := s.heatOf(d)
@@ -129,10 +141,11 @@ func (s *Study) limits(d *Design, c *score) {
 			exceed(atThisRate, "the hottest partition gets %s of %s write units/s on average: %s of the seconds are throttled", number(h.WriteUnits), number(h.WriteLimit), percent(h.Throttled))
 		}
 	case h.NodeLimit > 0:
-		used(h.Node * s.load.writes / h.NodeLimit)
+		all := h.Moment.All
+		used(h.Node * all / h.NodeLimit)
 		even := float64(RF) / Nodes
-		if h.Node*s.load.writes > h.NodeLimit && h.Node > even*1.1 {
-			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, number(h.Node*s.load.writes), percent(h.Node), number(h.NodeLimit))
+		if h.Node*all > h.NodeLimit && h.Node > even*1.1 {
+			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, number(h.Node*all), percent(h.Node), number(h.NodeLimit))
 		}
 		if s.hotPartition(&h, d) {
 			exceed(someDay, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), number(h.Writes))
@@ -141,12 +154,8 @@ func (s *Study) limits(d *Design, c *score) {
 	if h.ReadLimit > 0 && h.ReadUnits > 0 {
 		used(h.ReadUnits / h.ReadLimit)
 		if h.ReadUnits > h.ReadLimit {
-			exceed(inHorizon, "the hottest partition is asked for %s read units/s, its limit is %s, if keys are read as often as they have rows", number(h.ReadUnits), number(h.ReadLimit))
+			exceed(someDay, "the hottest partition is asked for %s read units/s, its limit is %s, if keys are read as often as they have rows", number(h.ReadUnits), number(h.ReadLimit))
 		}
-	}
-	if s.low(d) && (s.writesRows() || s.time != nil) {
-		m := s.ofPartition(d.Partition)
-		exceed(someDay, "the key has only %s values: all load falls on %s partitions", number(m.Partitions.Value), number(m.Partitions.Value*float64(max(1, d.Shards))))
 	}
 }
 
@@ -177,6 +186,8 @@ func judge(x, y *score) int {
 		cmp.Compare(x.lost, y.lost),
 		cmp.Compare(share(x.unserved+x.filtered), share(y.unserved+y.filtered)),
 		cmp.Compare(x.severity, y.severity),
+		cmp.Compare(share(x.rare), share(y.rare)),
+		cmp.Compare(x.null, y.null),
 		cmp.Compare(step(x.cost), step(y.cost)),
 		-cmp.Compare(tight(x), tight(y)),
 		cmp.Compare(share(x.unserved), share(y.unserved)),
@@ -196,8 +207,19 @@ func (s *Study) better(a, b *Design, x, y *score) int {
 		cmp.Compare(len(a.Partition), len(b.Partition)),
 		cmp.Compare(len(a.Clustering), len(b.Clustering)),
 		cmp.Compare(a.Shards, b.Shards),
+		slices.Compare(s.order(a), s.order(b)),
 		cmp.Compare(a.id(), b.id()),
 	)
+}
+
+// order is where a design's columns stand in the data: of what is equal in all else the
+// first is taken, whatever the columns are called.
+func (s *Study) order(d *Design) []int {
+	var out []int
+	for _, name := range append(d.columns(), d.Clustering...) {
+		out = append(out, slices.IndexFunc(s.p.Columns, func(c profile.Column) bool { return c.Name == name }))
+	}
+	return out
 }
 
 // oneAtATime says whether at any moment all writes go to one partition.
@@ -244,7 +266,7 @@ func (s *Study) ranking() []ranked {
 func pareto(list []ranked) []bool {
 	out := make([]bool, len(list))
 	vector := func(c *score) []float64 {
-		return []float64{c.lost, c.unserved + c.filtered, float64(c.severity), float64(step(c.cost)), -float64(step(c.headroom))}
+		return []float64{c.lost, c.unserved + c.filtered, float64(c.severity), c.rare, float64(step(c.cost)), -float64(step(c.headroom))}
 	}
 	for i := range list {
 		out[i] = true
@@ -278,6 +300,10 @@ func (s *Study) whyLost(best, r ranked) string {
 		return s.unservedText(r.d, best.d)
 	case b.severity > a.severity:
 		return b.worst()
+	case b.rare <= a.rare && b.null > a.null:
+		return fmt.Sprintf("%s rows have no value in a column of the key", number(b.null))
+	case b.rare > a.rare:
+		return s.unservedText(r.d, best.d)
 	case step(b.cost) > step(a.cost):
 		if c := s.costOf(r.d, s.extras(r.d)); c.Month > 0 {
 			d := s.costOf(best.d, s.extras(best.d))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -21,8 +22,9 @@ type Report struct {
 	Target   Target   `json:"target"`
 	Table    string   `json:"table"`
 
-	EventTime string `json:"event_time,omitempty"` // the column
-	Heat      string `json:"heat_source"`
+	EventTime string   `json:"event_time,omitempty"`   // the column
+	Changed   *Changed `json:"rate_changed,omitempty"` // of the rows; nil where it did not
+	Heat      string   `json:"heat_source"`
 
 	Verdict      *Verdict      `json:"verdict"`              // null without queries
 	NoVerdict    string        `json:"no_verdict,omitempty"` // why there is none
@@ -34,6 +36,14 @@ type Report struct {
 	Assumptions  []string      `json:"assumptions"`
 
 	Details []*Detail `json:"-"` // what plots are drawn of, where it was measured
+}
+
+// Changed says that rows come at another rate since some time.
+type Changed struct {
+	From   string  `json:"from"`
+	Times  float64 `json:"times"` // the rate since over that before
+	Before float64 `json:"rows_per_second_before"`
+	Since  float64 `json:"rows_per_second_since"`
 }
 
 // QueryText is a query as it was given.
@@ -66,6 +76,7 @@ type Candidate struct {
 	Exact      bool    `json:"exact"` // the maximum was counted, not estimated
 
 	ProjectedBytes float64 `json:"projected_bytes_max,omitempty"` // at the queries' rates
+	ProjectedRows  float64 `json:"projected_rows_max,omitempty"`
 	ProjectedWhy   string  `json:"projected_why,omitempty"`
 
 	Serves   string     `json:"serves"` // queries that it could serve, as a WHERE clause
@@ -123,6 +134,9 @@ func (s *Study) Report() *Report {
 	r := &Report{
 		Data: s.p.Data, Rows: s.p.Rows, BadRows: s.p.Bad, Partial: s.p.Partial, Target: s.o.Target, Table: s.table(),
 		EventTime: s.timeName(), Heat: s.load.why, Columns: s.columns(), Queries: []QueryText{}, Candidates: []Candidate{},
+	}
+	if p := &s.pace; !p.from.IsZero() {
+		r.Changed = &Changed{p.from.UTC().Format(time.RFC3339), p.times, p.base / p.times, p.base}
 	}
 	for i := range s.p.Bads {
 		r.BadFirst = append(r.BadFirst, s.p.Bads[i].Error())
@@ -185,7 +199,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 		c.Exceeded = []Exceeded{}
 	}
 	if p := s.projected(d); p.why != "" {
-		c.ProjectedBytes, c.ProjectedWhy = p.bytes, p.why
+		c.ProjectedBytes, c.ProjectedRows, c.ProjectedWhy = p.bytes, p.rows, p.why
 	}
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -319,6 +333,9 @@ func (s *Study) assumptions() []string {
 	}
 	if unrated {
 		add("a query without a rate counts as %d a second", UnratedPerSecond)
+	}
+	if p := &s.pace; !p.from.IsZero() {
+		add("rows come %s times as fast since %s: growth and heat are reckoned from that", number(p.times), minutes(p.from))
 	}
 	if s.load.from == FromQueries && s.load.insert > 0 {
 		add("the rates last all day: if they are peaks, partitions grow more slowly than is said here")

@@ -48,6 +48,8 @@ type Study struct {
 	listed   []*Design                    // of the last report, in its order
 	bare     []*Design                    // as the queries have them, where they lose rows
 	load     load
+	pace     pace
+	crowd    *profile.Busiest // of all rows together
 
 	alone bool               // only some of the queries are looked at: no further tables
 	best  map[string]*Design // for some of the queries
@@ -120,32 +122,27 @@ func (s *Study) findTime() error {
 		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 {
 			continue
 		}
-		// Of two columns that say the same, the finer one tells more.
-		score := 1 + 0.5*float64(profile.Day-c.Time.Granularity)
+		// The finer one of two tells more: birthdays and ends of validity are days, and
+		// what writes rows knows the time.
+		score := 0.75 * float64(profile.Day-c.Time.Granularity)
 		lower := strings.ToLower(c.Name)
-		for _, n := range timeNames {
-			if lower == n || strings.HasPrefix(lower, n) && len(n) > 2 || strings.HasSuffix(lower, "_"+n) || strings.Contains(lower, n) && len(n) > 4 {
-				score += 2
-				break
-			}
-		}
-		for _, n := range otherNames {
-			if strings.Contains(lower, n) {
-				score -= 4
-				break
-			}
-		}
-		if c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 {
+		if slices.ContainsFunc(timeNames, func(n string) bool {
+			return lower == n || strings.HasPrefix(lower, n) && len(n) > 2 || strings.HasSuffix(lower, "_"+n) || strings.Contains(lower, n) && len(n) > 4
+		}) {
 			score += 2
 		}
-		for j := range s.qs {
-			q := &s.qs[j]
-			if q.Range(c.Name) != nil || slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Column == c.Name }) {
-				score++
-				break
-			}
+		if slices.ContainsFunc(otherNames, func(n string) bool { return strings.Contains(lower, n) }) {
+			score -= 4
 		}
-		if score > best && score > 1 {
+		if c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 || c.Order.Descending+c.Order.Same > 0.95 {
+			score += 2
+		}
+		if slices.ContainsFunc(s.qs, func(q queries.Query) bool {
+			return q.Range(c.Name) != nil || slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Column == c.Name })
+		}) {
+			score += 2
+		}
+		if score > best {
 			best, s.time = score, c
 		}
 	}
@@ -241,23 +238,13 @@ func (s *Study) identities() [][]string {
 	return out
 }
 
-// idLike says whether a column is made to tell rows apart, by its type, its name or
-// its values.
+// idLike says whether a column is made to tell rows apart, by its type or its values.
 func (s *Study) idLike(column string) bool {
 	c := s.p.Column(column)
 	if c == nil || c.Time != nil {
 		return false
 	}
-	if c.Type.Kind == value.UUID || c.Type.Kind == value.Timeuuid || c.Order.Sequential {
-		return true
-	}
-	lower := strings.ToLower(column)
-	for _, end := range []string{"_id", "_no", "_nr", "_key", "_ref", "_uuid", "_guid", "number"} {
-		if strings.HasSuffix(lower, end) {
-			return true
-		}
-	}
-	return lower == "id" || lower == "key" || strings.HasSuffix(column, "Id") || strings.HasSuffix(column, "ID") || strings.Contains(lower, "uuid") || strings.Contains(lower, "guid")
+	return c.Type.Kind == value.UUID || c.Type.Kind == value.Timeuuid || c.Order.Sequential
 }
 
 func boolTo(b bool) float64 {
@@ -293,7 +280,7 @@ func (s *Study) Next() []profile.Candidate {
 	for _, a := range s.asked {
 		c := a.design.candidate(s.timeName())
 		c.LossAlone = a.ids != nil
-		c.NoPeak = c.Shards > 1 || s.load.from != FromTime // heat is read off those without shards
+		c.NoPeak = c.Shards > 1 || s.time == nil // heat is read off those without shards
 		out = append(out, c)
 	}
 	if out == nil && s.round < 2 {
@@ -325,6 +312,8 @@ func (s *Study) conclude() {
 			s.bare = append(s.bare, d)
 		}
 	}
+	s.findPace()
+	s.paceLoad()
 }
 
 // lost is how many rows a primary key loses: none where it is not certain that any

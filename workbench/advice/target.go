@@ -72,6 +72,12 @@ const (
 	cpuRow       = 2.4e-6
 )
 
+// What a bucket may fill of a partition's limit: the rest is for a rate that grows.
+const keptPart = 0.8
+
+// horizon is HorizonYears in seconds.
+const horizon = HorizonYears * 365.25 * 86400
+
 // Fewer partitions than these, with many rows each, are low cardinality: four for
 // each of six nodes.
 const (
@@ -82,7 +88,7 @@ const (
 // A partition on nodes of one's own is too hot where it takes hotShare of all writes,
 // and this part of what a node bears; shards bring it down to shardShare each.
 const (
-	partitionPart = 0.05
+	partitionPart = 0.2
 	shardShare    = 0.05
 )
 

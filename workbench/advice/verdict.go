@@ -33,6 +33,8 @@ type Verdict struct {
 	DDL         []string        `json:"ddl"`
 	CreateTable json.RawMessage `json:"create_table,omitempty"` // DynamoDB
 	Extras      []Extra         `json:"extras"`
+	Unserved    []Unserved      `json:"unserved"`        // queries that seldom come, or that no table serves
+	Cache       string          `json:"cache,omitempty"` // why a cache is wanted
 	Exceeded    []Exceeded      `json:"limits_exceeded"`
 }
 
@@ -79,6 +81,8 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	if v.Extras == nil {
 		v.Extras = []Extra{}
 	}
+	v.Unserved = s.unserved(d, v.Extras)
+	v.Cache = s.cache(d)
 	v.Reasons = s.reasons(list)
 	v.Summary = s.summary(d, c, v)
 	v.Fact = s.fact(list)

@@ -47,6 +47,16 @@ type Measured struct {
 	Largest    []Partition
 	Lost       Estimate // rows that another overwrites: their whole primary key repeats
 
+	// Squares is the sum over partitions of the square of their rows: what the chance is
+	// made of that two rows are in one partition.
+	Squares Estimate
+
+	// Course is how many rows came in each of 128 equal parts of the time from the first
+	// to the last value of Candidate.Time; Busiest is where one partition is hottest in it.
+	// Both are nil without Time, or with shards.
+	Course  []int64
+	Busiest *Busiest
+
 	Peak   *Peak     // the busiest unit of time of one partition; nil without Time
 	Growth []float64 // of the partitions, the share that was begun by each tenth of the rows
 

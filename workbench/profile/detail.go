@@ -10,7 +10,7 @@ import (
 
 // Slices of time and ranges of tokens of Detail.Heat.
 const (
-	HeatTimes  = 3 * overParts
+	HeatTimes  = timeParts / 2
 	HeatRanges = 32
 )
 
@@ -64,7 +64,7 @@ func (m *measurer) heated(b *rows.Batch, d *design, h *heat, skip []bool) {
 		if p.hash != hash {
 			*p = placed{hash, m.token(d, i)}
 		}
-		at := min(max((ms-span[0])*(HeatTimes/overParts)/span[1], 0), HeatTimes-1)
+		at := min(max((ms-span[0])/span[1]*HeatTimes/timeParts, 0), HeatTimes-1)
 		h.cells[at][(uint64(p.token)^1<<63)/(math.MaxUint64/HeatRanges+1)]++
 	}
 }

@@ -20,7 +20,7 @@ type layout struct {
 	by         [][]int    // of columns that are hashed for a shard
 	unique     []bool     // of primary: has a column of which each value occurs once
 	time       []int      // columns that say when
-	spans      [][2]int64 // of time: from, and the length of a sixteenth
+	spans      [][2]int64 // of time: from, and the length of one of timeParts
 }
 
 type bucketed struct {
@@ -143,7 +143,10 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 			d.times = indexOf(&l.time, i)
 			if d.times == len(l.spans) {
 				first, last := t.First.UnixMilli(), t.Last.UnixMilli()
-				l.spans = append(l.spans, [2]int64{first, int64(uint64(last-first)/overParts) + 1}) // times may be as far apart as they like
+				if d.unit > Second {
+					last += d.unit.millis() - 1
+				}
+				l.spans = append(l.spans, [2]int64{first, int64(uint64(last-first)/timeParts) + 1}) // times may be as far apart as they like
 			}
 		}
 		l.candidates = append(l.candidates, d)

@@ -15,9 +15,10 @@ const (
 	keyTop    = 512
 	keySample = 4096
 	peakTop   = 128
-	overParts = 16
+	overParts = 16  // of Partition.Over
+	timeParts = 128 // of the time, of which it is made
 
-	tallyBytes   = 600 << 10 // of one, in these sizes
+	tallyBytes   = 800 << 10 // of one, in these sizes
 	talliesBytes = 96 << 20  // of all
 
 	// lostBytes is what all samples of whole primary keys may take together.
@@ -61,6 +62,7 @@ type tally struct {
 	top           *sketch.Top[partitionTop]
 	peak          *sketch.Top[partitionPeak]
 	heat          *heat // nil where none is asked for
+	course        [timeParts]int64
 }
 
 // partitionSeen is a partition of the sample.
@@ -78,7 +80,7 @@ type partitionTop struct {
 	rows, bytes int64
 	before      uint32 // length of the last row
 	head        uint32 // bytes of the partition itself
-	over        [overParts]int64
+	over        [timeParts]uint32
 }
 
 // partitionPeak is a partition and a unit of time.
@@ -329,6 +331,9 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 		for i++; i < len(hashes) && hashes[i] == h && skip == nil && !pkNull; i++ {
 		}
 		t.rows += int64(i - from)
+		for r := from; r < i && d.time >= 0 && d.shards() == 1; r++ {
+			t.course[m.part(b, d, r)]++
+		}
 		if s := t.sample.Add(h); s != nil {
 			if s.rows == 0 {
 				s.token, s.first, s.bytes = m.token(d, from), uint32(b.Seq+1), int64(m.partitionLen(d, from))
@@ -361,17 +366,21 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 	}
 }
 
-// part is which sixteenth of the time a row falls in.
+// part is which of timeParts of the time a row falls in.
 func (m *measurer) part(b *rows.Batch, d *design, r int) int {
 	if d.time < 0 {
-		return min(b.Seq*overParts/max(m.profile.batches, 1), overParts-1)
+		return min(b.Seq*timeParts/max(m.profile.batches, 1), timeParts-1)
 	}
 	ms := m.lanes[d.time].time[r]
 	if ms == noTime {
 		return 0
 	}
 	span := m.spans[d.times]
-	return int(min(max((ms-span[0])/span[1], 0), overParts-1))
+	if d.unit > Second && d.unit.millis() > span[1]/8 {
+		// A value stands for all of its unit: its rows are spread over that.
+		ms += int64(mixed(uint64(b.Seq)<<32+uint64(r)) % uint64(d.unit.millis()))
+	}
+	return int(min(max((ms-span[0])/span[1], 0), timeParts-1))
 }
 
 // peaks counts partitions by units of time.
@@ -461,6 +470,9 @@ func (m *measurer) merge(o *measurer) {
 				into.over[k] += from.over[k]
 			}
 		})
+		for k := range t.course {
+			t.course[k] += u.course[k]
+		}
 		if t.peak != nil {
 			t.peak.Merge(u.peak, func(into, from *partitionPeak) {})
 		}

@@ -74,7 +74,7 @@ func (m *measurer) measured(i, top int) *Measured {
 	}
 	slices.SortStableFunc(list, func(a, b sketch.Frequent[partitionTop]) int { return cmp.Compare(b.High, a.High) })
 	for _, f := range list[:min(top, len(list))] {
-		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: slices.Clone(f.Of.over[:])}
+		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: f.Of.sixteenths()}
 		p.Share = ratio(p.Rows.Value, total)
 		p.Bytes = f.Of.size(p.Rows)
 		if s := known[f.Hash]; s != nil {
@@ -82,6 +82,11 @@ func (m *measurer) measured(i, top int) *Measured {
 		}
 		out.Largest = append(out.Largest, p)
 	}
+	if d.time >= 0 && d.shards() == 1 {
+		out.Course = slices.Clone(t.course[:])
+		out.Busiest = m.busiest(d, t, list)
+	}
+	out.Squares = estimate(t.sample.Sum(func(s *partitionSeen) float64 { return float64(s.rows) * float64(s.rows) }))
 	out.Growth = growth(t.sample, m.batches, func(s *partitionSeen) uint32 { return s.first })
 	out.Peak = m.peak(d, t)
 	out.tokens(t, total)

@@ -66,18 +66,18 @@ func (s *Set) at(name string) int { return slices.Index(s.Names, name) }
 // drawn anew.
 func New(seed uint64) *Set {
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
-	for range 10_000 {
-		if s := draw(r, seed); s != nil {
+	app := application(r.IntN(int(applications)))
+	target := pick(r, "cassandra", "cassandra", "cassandra", "scylla", "keyspaces", "dynamodb", "dynamodb", "dynamodb")
+	for range 100_000 {
+		if s := draw(r, seed, app, target); s != nil {
 			return s
 		}
 	}
 	panic(fmt.Sprintf("drawn: seed %d: no set", seed))
 }
 
-func draw(r *rand.Rand, seed uint64) *Set {
-	s := &Set{Seed: seed, language: pick(r, languages...), camel: chance(r, 25), p: drawProcess(r), Table: pick(r, tables...)}
-	s.Target = pick(r, "cassandra", "cassandra", "cassandra", "scylla", "keyspaces", "dynamodb", "dynamodb", "dynamodb")
-	s.app = application(r.IntN(int(applications)))
+func draw(r *rand.Rand, seed uint64, app application, target string) *Set {
+	s := &Set{Seed: seed, Target: target, app: app, language: pick(r, languages...), camel: chance(r, 25), p: drawProcess(r), Table: pick(r, tables...)}
 	switch s.app {
 	case composite:
 		if s.p.kinds == 0 {

@@ -18,7 +18,7 @@ type Truth struct {
 	ShardsLow   int    // 1: none
 	ShardsHigh  int
 	Further     []string // column of the partition key of each further table or index that is wanted
-	NoFurther   bool     // none is worth what it costs
+	MayFurther  []string // the same of those that are worth what they cost to some
 
 	Names    []Name // antipatterns that must be named
 	NotNames []Name // that are none
@@ -276,6 +276,7 @@ func (s *Set) rates(r *rand.Rand) {
 		if s.rate > 1500 && chance(r, 50) { // dear: a further table would double the writes for it
 			b.rate, b.rare = pick(r, 0.2, 0.5), true
 		}
+		a.rate = math.Max(a.rate, 3*b.rate)
 		s.reads = append(s.reads, a, b)
 	case dated:
 		a := read{equal: []role{d, i}, rate: of(0.1, 0.5)}
@@ -325,10 +326,13 @@ func (s *Set) truth() {
 		t.Keys = []Key{{[]string{col(day)}, []string{col(id)}, [][]string{{}}}}
 	case byID:
 		t.Keys = []Key{{[]string{col(id)}, nil, [][]string{{}}}}
-		if s.reads[1].rare {
-			t.NoFurther = true
-		} else {
+		if !s.reads[1].rare {
 			t.Further = []string{col(entity)}
+		}
+	}
+	for _, q := range s.reads {
+		if q.rare && s.rate < 2000*q.rate {
+			t.MayFurther = append(t.MayFurther, col(q.equal[0]))
 		}
 	}
 	t.EntityColumn, t.EventTime = col(entity), col(when)
@@ -383,7 +387,7 @@ func (s *Set) names() {
 	switch {
 	case (s.app == timeline || s.app == composite) && s.p.pattern != regular:
 		add("", "collision")
-	case s.app != timeline && s.app != composite:
+	case s.app == items || s.app == dated:
 		not("", "collision")
 	}
 }
@@ -416,7 +420,9 @@ func (s *Set) figures() {
 		if s.p.pattern == episode {
 			rows *= 0.3
 		}
-		t.Peak = Figure{peak, math.Max(0.1, 4/math.Sqrt(rows))}
+		if rows >= 60 { // of fewer, which is the hottest is chance
+			t.Peak = Figure{peak, math.Max(0.1, 4/math.Sqrt(rows))}
+		}
 	}
 	if t.Bucket != "" && s.app != dated && s.p.pattern != episode {
 		for _, u := range units {

@@ -54,7 +54,8 @@ type Interval struct{ Value, Low, High float64 }
 //	   with those that the queries want, in their order; 10 if what is behind these tells
 //	   rows apart, and no more is there than that takes.
 //	20 shards and bucket: 8 for the bucket (4 if it is finer than need be), 8 for the
-//	   number of shards, 4 for the further tables: those that are wanted, and no other.
+//	   number of shards, 4 for the further tables: those that are wanted, and none that
+//	   is written two thousand times as often as it is asked.
 //	15 names: 10 by the part of the antipatterns that it names, 5 less 2.5 for each that
 //	   it names and that is none.
 //	15 figures: by the part of those asked for that are right: the truth within the
@@ -125,8 +126,9 @@ func (p *Points) shards(t *Truth, a *Answer) {
 	} else {
 		p.fault("%d shards, not %d to %d", n, t.ShardsLow, t.ShardsHigh)
 	}
-	wanted := !slices.ContainsFunc(t.Further, func(c string) bool { return !slices.Contains(a.Further, c) })
-	if wanted && len(a.Further) <= len(t.Further) {
+	missing := slices.ContainsFunc(t.Further, func(c string) bool { return !slices.Contains(a.Further, c) })
+	dear := slices.ContainsFunc(a.Further, func(c string) bool { return !slices.Contains(t.Further, c) && !slices.Contains(t.MayFurther, c) })
+	if !missing && !dear {
 		p.Shards += 4
 	} else {
 		p.fault("further tables %v, not %v", a.Further, t.Further)

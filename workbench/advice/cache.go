@@ -1,0 +1,38 @@
+package advice
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// cache says why a cache is wanted: single items are read so often that the hottest
+// partition does not bear it, "" where they are not. Shards would not help whoever reads
+// one item.
+func (s *Study) cache(d *Design) string {
+	h := s.heatOf(d)
+	if h.ReadLimit == 0 || h.ReadUnits <= h.ReadLimit {
+		return ""
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Read && s.whole(d, q) {
+			door := ""
+			if s.o.Target == DynamoDB {
+				door = "; evenkeel's DynamoDB door has one (--cache)"
+			}
+			return fmt.Sprintf("if items are read as often as they are written, the hottest partition is asked for %s read units/s, and bears %s: keep the popular items in a cache%s", number(h.ReadUnits), number(h.ReadLimit), door)
+		}
+	}
+	return ""
+}
+
+// whole says whether a query binds a design's whole primary key.
+func (s *Study) whole(d *Design, q *queries.Query) bool {
+	for _, c := range append(d.columns(), d.Clustering...) {
+		if q.Bound(c) == nil {
+			return false
+		}
+	}
+	return !d.AddID && d.bucket() == nil
+}

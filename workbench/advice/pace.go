@@ -1,0 +1,218 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// pace is how the rows of the data came over their time.
+type pace struct {
+	known bool
+	base  float64 // rows a second, since that last changed
+
+	from  time.Time // when it changed; zero: it did not
+	times float64   // the rate since then over that before
+
+	// burst is the rate in the busy ones of many short units of time over that on
+	// average: 60 where all rows of a minute come in one second.
+	burst float64
+	unit  profile.Granularity
+	busy  float64 // share of the units that are
+}
+
+// Bounds of what is told from chance: a rate has changed where it did by this factor at
+// least, and with this likelihood over that of one rate, as a logarithm; for a while
+// only where that is likelier by another.
+const (
+	changedTimes  = 1.5
+	changedLikely = 30
+	forAWhile     = 20
+	burstRows     = 20 // rows of a busy unit, at least
+)
+
+// findPace looks at what was measured over time.
+func (s *Study) findPace() {
+	s.pace = pace{burst: 1}
+	if s.time == nil {
+		return
+	}
+	var course []int64
+	for _, d := range s.natural {
+		if m := s.measured[d.id()]; m != nil && len(m.Course) > 0 && m.Unkeyed == 0 {
+			course = m.Course
+			break
+		} else if m != nil && course == nil {
+			course = m.Course
+		}
+	}
+	total := 0.0
+	for _, n := range course {
+		total += float64(n)
+	}
+	span := s.span()
+	if g := s.time.Time.Granularity; g > profile.Second {
+		span += seconds(g) // the last value stands for all of its unit
+	}
+	part := span / math.Max(1, float64(len(course)))
+	if total == 0 || part <= 0 {
+		return
+	}
+	s.pace.known, s.pace.base = true, total/(part*float64(len(course)))
+	if at, before, after := change(course); at > 0 {
+		s.pace.from = s.time.Time.First.Add(time.Duration(float64(at) * part * float64(time.Second)))
+		s.pace.base, s.pace.times = after/part, after/before
+	}
+	s.crowd = profile.BusiestOf(course, s.time.Time.First, time.Duration(part*float64(time.Second)))
+	for _, h := range s.time.Time.Hot {
+		unit := seconds(h.Granularity)
+		all := s.span()/unit + 1
+		mean, each := total/all, total/math.Max(1, float64(h.Busy))
+		if each < burstRows || unit > part/4 || each < 3*mean/(-math.Expm1(-mean)) {
+			continue
+		}
+		// Of a Poisson process only those units are seen that have a row.
+		rate := each
+		for range 50 {
+			rate = each * -math.Expm1(-rate)
+		}
+		if x := rate / mean; x > s.pace.burst {
+			s.pace.burst, s.pace.unit, s.pace.busy = x, h.Granularity, float64(h.Busy)/all
+		}
+	}
+}
+
+// change finds where the rate of a course changed for good: the part from which on it is
+// another one, and the rows of a part before and since. at is 0 where it did not.
+func change(course []int64) (at int, before, after float64) {
+	n := len(course)
+	sums := make([]float64, n+1)
+	for i, c := range course {
+		sums[i+1] = sums[i] + float64(c)
+	}
+	likely := func(rows, parts float64) float64 {
+		if rows <= 0 || parts <= 0 {
+			return 0
+		}
+		return rows * math.Log(rows/parts)
+	}
+	one := likely(sums[n], float64(n))
+	best := 0.0
+	for k := n / 16; k <= n-n/10; k++ {
+		if x := likely(sums[k], float64(k)) + likely(sums[n]-sums[k], float64(n-k)) - one; x > best {
+			best, at = x, k
+		}
+	}
+	if at == 0 {
+		return 0, 0, 0
+	}
+	before, after = sums[at]/float64(at), (sums[n]-sums[at])/float64(n-at)
+	if before == 0 || best < changedLikely || math.Max(after/before, before/after) < changedTimes {
+		return 0, 0, 0
+	}
+	for a := range n { // or was it for a while?
+		for b := a + 1; b < n; b++ {
+			in := sums[b] - sums[a]
+			if likely(in, float64(b-a))+likely(sums[n]-in, float64(n-b+a))-one > best+forAWhile {
+				return 0, 0, 0
+			}
+		}
+	}
+	return at, before, after
+}
+
+// Moment is when a design's hottest key is at its busiest.
+type Moment struct {
+	Writes float64 `json:"writes_per_second"` // to that key, of whatever shards
+	Low    float64 `json:"writes_per_second_low"`
+	High   float64 `json:"writes_per_second_high"`
+	All    float64 `json:"all_writes_per_second"` // to all keys, meanwhile
+	Share  float64 `json:"share"`                 // of these
+	From   string  `json:"from,omitempty"`        // where there is a busier time than any
+	To     string  `json:"to,omitempty"`
+	Why    string  `json:"why"`
+
+	key  []string
+	span float64 // seconds of the window; 0: it is not told
+}
+
+// moment finds it, at the rate that is stated.
+func (s *Study) moment(d *Design) Moment {
+	rate := s.load.writes
+	out := Moment{Writes: rate * s.share(d), Low: rate * s.share(d), High: rate * s.share(d), All: rate, Share: s.share(d)}
+	if s.load.from == Unknown {
+		return out
+	}
+	parts := s.timeless(d)
+	var m *profile.Measured
+	if len(parts) > 0 {
+		m = s.ofPartition(parts)
+	}
+	if m != nil && len(m.Largest) > 0 && !m.RowSizes.Max.Exact {
+		p := &m.Largest[0]
+		out.Low, out.High = rate*p.Rows.Low/float64(m.Rows), rate*p.Rows.High/float64(m.Rows)
+	}
+	if !s.pace.known || s.pace.base <= 0 {
+		return out
+	}
+	scale := rate / s.pace.base // rows a second of one in the data
+	switch b := s.busiestOf(m, len(parts) == 0); {
+	case b == nil:
+	case b.Parts < timeParts && b.Rows.Value/b.Length.Seconds()*scale > out.Writes:
+		length := b.Length.Seconds()
+		out.Writes, out.Low, out.High = b.Rows.Value/length*scale, b.Rows.Low/length*scale, b.Rows.High/length*scale
+		out.All, out.key, out.span = float64(b.All)/length*scale, b.Values, length
+		out.Share = math.Min(1, out.Writes/math.Max(1e-9, out.All))
+		out.From, out.To = minutes(b.Start), minutes(b.Start.Add(b.Length))
+	}
+	if s.pace.burst > 1 {
+		for _, x := range []*float64{&out.Writes, &out.Low, &out.High, &out.All} {
+			*x *= s.pace.burst
+		}
+		out.Why = fmt.Sprintf("rows come in bursts: %s of the %ss have any", percent(s.pace.busy), s.pace.unit)
+	}
+	if m != nil && m.Peak != nil { // what one partition got in one unit of time
+		c := m.Peak.Rows.Low
+		unit := seconds(m.Peak.Granularity)
+		if low := (c - 5*math.Sqrt(c)) / unit * scale; low > out.Writes {
+			out.Writes, out.Low, out.High = c/unit*scale, low, (m.Peak.Rows.High+2.6*math.Sqrt(c))/unit*scale
+			out.All = math.Max(out.Writes, m.Peak.Total.Value/unit*scale)
+			out.Share, out.key, out.span = out.Writes/out.All, m.Peak.Values, unit
+			out.From, out.To = precise(m.Peak.Start), precise(m.Peak.Start.Add(time.Duration(unit*float64(time.Second))))
+			out.Why = ""
+		}
+	}
+	return out
+}
+
+// text says when it is, behind where the rate is from.
+func (m *Moment) text() string {
+	switch {
+	case m.From != "" && m.Why != "":
+		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of them, and %s", m.From, m.To, percent(m.Share), m.Why)
+	case m.From != "":
+		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of %s a second", m.From, m.To, percent(m.Share), number(m.All))
+	case m.Why != "":
+		return fmt.Sprintf("; %s, %s a second then", m.Why, number(m.All))
+	}
+	return ""
+}
+
+// timeParts is in how many parts package profile parts the time.
+const timeParts = 128
+
+// busiestOf is the busiest time of a key, or of all rows together.
+func (s *Study) busiestOf(m *profile.Measured, all bool) *profile.Busiest {
+	if !all {
+		if m == nil {
+			return nil
+		}
+		return m.Busiest
+	}
+	return s.crowd
+}
+
+func minutes(t time.Time) string { return t.Format("2006-01-02 15:04") }
+func precise(t time.Time) string { return t.Format("2006-01-02 15:04:05") }

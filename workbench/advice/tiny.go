@@ -1,0 +1,105 @@
+package advice
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// A query with less than tinyShare of the load does not decide the key: it may only
+// choose among keys that serve the others and keep the limits. A further table is written
+// with every row; for a query that is asked less than once in dearWrites writes it is not
+// worth that.
+const (
+	tinyShare  = 0.01
+	dearWrites = 1000
+)
+
+// shareOf is a query's part of the load: of all statements, or, where each query is tiny
+// beside the rows that are inserted, of the queries.
+func (s *Study) shareOf(q *queries.Query) float64 {
+	all, asked, most := 0.0, 0.0, 0.0
+	for i := range s.qs {
+		rate := s.rate(&s.qs[i])
+		all += rate
+		if s.qs[i].Verb != queries.Insert {
+			asked += rate
+			most = max(most, rate)
+		}
+	}
+	if most < tinyShare*all {
+		all = asked
+	}
+	return s.rate(q) / all
+}
+
+// tiny says whether a query says a rate, and that is next to nothing of the load.
+func (s *Study) tiny(q *queries.Query) bool {
+	return q.Rate > 0 && q.Verb != queries.Insert && s.shareOf(q) < tinyShare
+}
+
+// dear says whether a further table would be written far more often than some queries
+// are asked.
+func (s *Study) dear(asked []int) bool {
+	rate := 0.0
+	for _, i := range asked {
+		if s.qs[i].Rate == 0 {
+			return false // who knows
+		}
+		rate += s.qs[i].Rate
+	}
+	return s.load.writes > dearWrites*rate && s.load.from == FromQueries
+}
+
+// Unserved is a query that neither the table nor a further one serves, and why that is
+// right.
+type Unserved struct {
+	Line  int     `json:"line"`
+	Share float64 `json:"share"` // of the load
+	Why   string  `json:"why"`
+}
+
+// unserved are those of a design.
+func (s *Study) unserved(d *Design, extras []Extra) []Unserved {
+	out := []Unserved{}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert || s.served(d, extras, q).Kind < Filtered {
+			continue
+		}
+		u := Unserved{Line: q.Line, Share: s.shareOf(q)}
+		v := s.served(d, extras, q)
+		what := "the whole table is read"
+		if v.Kind == Filtered {
+			what = "partitions are filtered"
+		}
+		switch {
+		case q.Writes():
+			u.Why = fmt.Sprintf("%s: %s, %s; write by the whole primary key", percent(u.Share)+" of the load", what, v.Why)
+		case s.load.writes > dearWrites*s.rate(q) && s.load.from == FromQueries:
+			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s. %s", percent(u.Share), what, s.furtherKind(), number(s.load.writes), number(s.rate(q)), s.otherWay())
+		default:
+			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.otherWay())
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+func (s *Study) furtherKind() string {
+	if s.o.Target == DynamoDB {
+		return "global secondary index"
+	}
+	return "table"
+}
+
+// otherWay is what serves a query that is seldom asked.
+func (s *Study) otherWay() string {
+	switch s.o.Target {
+	case DynamoDB:
+		return "Filter it, or ask an export of the table"
+	case Keyspaces:
+		return "Filter it now and then, or ask a copy of the table elsewhere"
+	}
+	return "Filter it now and then, ask a copy of the table, or give the column a storage-attached index"
+}

@@ -1,0 +1,172 @@
+package advice
+
+import (
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// Bounds of what tells rows apart. That no two rows of the data agree in some columns
+// may be luck: it is not where so many pairs would if the columns had nothing to do with
+// each other.
+const notLuck = 10
+
+// sound says whether columns, of which no two rows of the data have the same values, tell
+// rows apart by what they are and not by luck.
+func (s *Study) sound(set []string) bool {
+	if len(set) == 1 {
+		c := s.p.Column(set[0])
+		if c.Time != nil && c.Type.Kind != value.Timeuuid || isFloat(c) {
+			return false
+		}
+		return true
+	}
+	return s.expectedPairs(set) >= notLuck
+}
+
+// expectedPairs is how many pairs of rows would agree in some columns if these were
+// independent of each other.
+func (s *Study) expectedPairs(set []string) float64 {
+	n := float64(s.p.Rows)
+	pairs := n * (n - 1) / 2
+	for _, name := range set {
+		pairs *= s.alike(s.p.Column(name))
+	}
+	return pairs
+}
+
+// alike is the chance that two rows have the same value of a column.
+func (s *Study) alike(c *profile.Column) float64 {
+	if c.Time != nil {
+		if span := c.Time.Last.Sub(c.Time.First).Seconds(); span > 0 {
+			return math.Min(1, resolution(c)/span)
+		}
+		return 1
+	}
+	sum, rest, more := 0.0, 1.0, c.Distinct.Value
+	for _, t := range c.Top {
+		sum += t.Share * t.Share
+		rest -= t.Share
+		more--
+	}
+	if more >= 1 && rest > 0 {
+		sum += rest * rest / more
+	}
+	return sum
+}
+
+// resolution is the step of a column of time, in seconds.
+func resolution(c *profile.Column) float64 {
+	if c.Time.Granularity > profile.Second {
+		return seconds(c.Time.Granularity)
+	}
+	if c.Time.First.Nanosecond() != 0 || c.Time.Last.Nanosecond() != 0 {
+		return 0.001
+	}
+	return 1
+}
+
+// atFixedTimes says whether the rows of a partition come more evenly than chance has
+// them come: whoever writes them does it by the clock.
+func atFixedTimes(m *profile.Measured) bool {
+	if m == nil {
+		return false
+	}
+	sum, free := 0.0, 0
+	for i := range m.Largest {
+		p := &m.Largest[i]
+		if i == 20 || len(p.Over) != windows || p.Rows.Value < 2*windows {
+			break
+		}
+		mean := 0.0
+		for _, n := range p.Over {
+			mean += float64(n) / windows
+		}
+		for _, n := range p.Over {
+			sum += (float64(n) - mean) * (float64(n) - mean) / mean
+		}
+		free += windows - 1
+	}
+	return free >= 2*windows && sum < 0.35*float64(free)
+}
+
+// byItself says whether the columns of a design tell rows apart by what they are.
+func (s *Study) byItself(d *Design) bool {
+	m := s.exactly(d)
+	if m == nil || lost(m) > 0 {
+		return false
+	}
+	set := append(d.columns(), d.Clustering...)
+	if s.sound(set) {
+		return true
+	}
+	return s.timeIn(d) != "" && atFixedTimes(s.ofPartition(s.timeless(d)))
+}
+
+// identify makes the primary key tell rows apart, by as few columns as that takes.
+func (s *Study) identify(d *Design) {
+	have := func(c string) bool {
+		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
+	}
+	if s.byItself(d) || slices.ContainsFunc(s.natural, func(n *Design) bool { // the same key without its bucket
+		return partitionID(n.Partition) == partitionID(wholes(d.columns())) && len(n.Clustering) == len(d.Clustering) &&
+			!slices.ContainsFunc(n.Clustering, func(c string) bool { return !have(c) }) && s.byItself(n)
+	}) {
+		return
+	}
+	var add []string
+	found := false
+	for _, set := range s.tells {
+		missing := slices.DeleteFunc(slices.Clone(set), have)
+		if s.sound(set) && (!found || len(missing) < len(add)) {
+			add, found = missing, true
+		}
+	}
+	d.AddID = !found
+	for _, c := range add {
+		d.Clustering = append(slices.Clip(d.Clustering), c)
+		d.Desc = append(slices.Clip(d.Desc), false)
+	}
+}
+
+// Loss is how many rows a primary key would lose that its queries name.
+type Loss struct {
+	PerDay float64 `json:"per_day"`
+	Low    float64 `json:"per_day_low"`
+	High   float64 `json:"per_day_high"`
+}
+
+// lossOf is what a key of a time and what often comes would lose at the stated rate,
+// where rows come by chance; nil where that cannot be said.
+func (s *Study) lossOf(d *Design) *Loss {
+	column := s.timeIn(d)
+	m := s.ofPartition(s.timeless(d))
+	if column == "" || m == nil || s.load.insert == 0 || m.Rows < 2 || len(s.timeless(d)) == 0 || atFixedTimes(m) {
+		return nil
+	}
+	n, step, rate := float64(m.Rows), resolution(s.p.Column(column)), s.load.insert*s.pace.burst
+	// Of two rows, the chance that they are of one key; what n rows show of it is too much
+	// by the rows' chance to meet themselves.
+	of := func(squares float64) float64 { return math.Max(0, (squares-n)/(n*(n-1))) }
+	known, lost := 0.0, 0.0
+	for i := range m.Largest {
+		w := m.Largest[i].Share
+		if m.Largest[i].Rows.Value < 2 {
+			break
+		}
+		if mu := rate * w * step; mu > 1e-9 {
+			lost += w * (1 + math.Expm1(-mu)/mu)
+			known += w * (w - 1/n)
+		}
+	}
+	day := func(squares float64) float64 {
+		rest := math.Max(0, of(squares)-known) * rate * step / 2
+		return (lost + math.Min(1, rest)) * s.load.insert * 86400
+	}
+	pairs := math.Max(1, (m.Squares.Value-n)/2)
+	doubt := 2.6 / math.Sqrt(pairs)
+	out := &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: day(m.Squares.High) * (1 + doubt)}
+	return out
+}

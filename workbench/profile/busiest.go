@@ -1,0 +1,118 @@
+package profile
+
+import (
+	"math"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/sketch"
+)
+
+// Busiest is the time in which one partition got rows faster than any did in any other
+// time, as far as that is no chance.
+type Busiest struct {
+	Values []string  // of the partition key
+	Start  time.Time // of the window
+	Length time.Duration
+	Parts  int      // of the 128 that the data's time is parted in; 128: there is no busier time than any
+	Rows   Estimate // of the partition in the window; bounds of a Poisson process, 99%
+	All    int64    // rows of all partitions in the window
+}
+
+// windowDeviates is how many standard deviations a count may be above what is to be
+// expected because there are many partitions and windows to find it in.
+const windowDeviates = 5
+
+// windowLengths are the windows that are looked at, in parts.
+var windowLengths = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96}
+
+// window finds where a course is fastest: all of it, unless a part of it is faster than
+// chance makes one of a course that is not. low is rows of a part, and more than least, or
+// length is 0.
+func window[N uint32 | int64](over []N, least float64) (at, length int, low float64, rows int64) {
+	low = least
+	total := int64(0)
+	for _, n := range over {
+		total += int64(n)
+	}
+	if mean := float64(total) / float64(len(over)); mean > low {
+		length, low, rows = len(over), mean, total
+	}
+	for _, w := range windowLengths {
+		sum := int64(0)
+		for k, n := range over {
+			sum += int64(n)
+			if k >= w {
+				sum -= int64(over[k-w])
+			}
+			if k < w-1 {
+				continue
+			}
+			if x := (float64(sum) - windowDeviates*math.Sqrt(float64(sum))) / float64(w); x > low*(1+1e-9) {
+				at, length, low, rows = k-w+1, w, x, sum
+			}
+		}
+	}
+	return at, length, low, rows
+}
+
+// busiest looks at the frequent partitions in windows of all lengths.
+func (m *measurer) busiest(d *design, t *tally, list []sketch.Frequent[partitionTop]) *Busiest {
+	span := m.spans[d.times]
+	var best *partitionTop
+	at, length, low, rows := 0, 0, 0.0, int64(0)
+	for i := range list {
+		p := list[i].Of
+		total := int64(0)
+		for _, n := range p.over {
+			total += int64(n)
+		}
+		if float64(total) <= low { // even if all of it came in one part
+			continue
+		}
+		if a, l, x, n := window(p.over[:], low); l > 0 {
+			best, at, length, low, rows = p, a, l, x, n
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	part := time.Duration(span[1]) * time.Millisecond
+	out := &Busiest{
+		Values: best.id.values(), Start: time.UnixMilli(span[0] + int64(at)*span[1]).UTC(), Length: part * time.Duration(length), Parts: length, Rows: poisson(rows),
+	}
+	for _, n := range t.course[at : at+length] {
+		out.All += n
+	}
+	return out
+}
+
+// BusiestOf is the busiest time of all rows together, whose course has parts of some
+// length from first on; nil where there are too few.
+func BusiestOf(course []int64, first time.Time, part time.Duration) *Busiest {
+	at, length, _, rows := window(course, 0)
+	if length == 0 {
+		return nil
+	}
+	return &Busiest{Start: first.Add(part * time.Duration(at)), Length: part * time.Duration(length), Parts: length, Rows: poisson(rows), All: rows}
+}
+
+// poisson is a count, and where its mean is with 99% confidence, about.
+func poisson(n int64) Estimate {
+	const z = 2.576
+	half := z * math.Sqrt(float64(n))
+	return Estimate{float64(n), math.Max(0, float64(n)-half), float64(n) + half + z*z/2, false}
+}
+
+// sixteenths is how many rows came in each sixteenth of the time.
+func (p *partitionTop) sixteenths() []int64 {
+	out := make([]int64, overParts)
+	for i, n := range p.over {
+		out[i*overParts/timeParts] += int64(n)
+	}
+	return out
+}
+
+// millis is how long a unit is, of months and years about.
+func (g Granularity) millis() int64 {
+	return [...]int64{0, second, minute, hour, day, 30 * day, 365 * day}[g]
+}
