@@ -178,6 +178,14 @@ func TestRefusals(t *testing.T) {
 			coral + `MissingAuthenticationTokenException","message":"Request is missing Authentication Token"}`},
 		{"two signatures", "{}", func(r *http.Request) { r.URL.RawQuery = "X-Amz-Algorithm=x" }, 400,
 			coral + `InvalidSignatureException","message":"Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."}`},
+		{"two headers", "{}", func(r *http.Request) { r.Header.Add("Authorization", signed) }, 400,
+			coral + `InvalidSignatureException","message":"Found more than one 'Authorization' HTTP header."}`},
+		{"an empty header before another", "{}", func(r *http.Request) { r.Header["Authorization"] = []string{"", signed} }, 400,
+			coral + `InvalidSignatureException","message":"Found more than one 'Authorization' HTTP header."}`},
+		{"an empty header and a query", "{}", func(r *http.Request) {
+			r.Header.Set("Authorization", "")
+			r.URL.RawQuery = "X-Amz-Algorithm=x"
+		}, 400, coral + `InvalidSignatureException","message":"Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."}`},
 		{"half a signature", "{}", func(r *http.Request) {
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Signature=b")
 			r.Header.Del("X-Amz-Date")

@@ -12,6 +12,7 @@ import (
 // (Signature Version 4), as AWS does. Whose it is, and whether it is right, is told by
 // the door's access keys; without them any is taken.
 func checkAuthorization(r *http.Request) error {
+	headers := r.Header.Values("Authorization")
 	header := r.Header.Get("Authorization")
 	inQuery := false
 	var query url.Values
@@ -20,7 +21,9 @@ func checkAuthorization(r *http.Request) error {
 		_, inQuery = query["X-Amz-Algorithm"]
 	}
 	switch {
-	case header != "" && inQuery:
+	case len(headers) > 1:
+		return exception.New(exception.InvalidSignature, "Found more than one 'Authorization' HTTP header.")
+	case len(headers) > 0 && inQuery:
 		return exception.New(exception.InvalidSignature, "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.")
 	case inQuery:
 		return checkQuery(query)

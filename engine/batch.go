@@ -178,7 +178,7 @@ func (w *writing) unloggedWarning() string {
 	for _, b := range w.writes {
 		name := b.Table.Keyspace + "." + b.Table.Name
 		tables[name] = true
-		for _, key := range b.Keys {
+		for _, key := range b.Keys.All() {
 			k := name
 			for _, v := range key {
 				k += "\x00" + string(v)

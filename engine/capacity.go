@@ -193,7 +193,7 @@ func (w *writing) afford(writeType string) error {
 	for i := range w.writes {
 		b := &w.writes[i]
 		model := limits.model(b.plan.table)
-		for _, key := range b.Keys {
+		for _, key := range b.Keys.All() {
 			raw := partitioner.AppendComposite(nil, key...)
 			token := partitioner.Murmur3(raw)
 			add := func(clustering [][]byte, units float64, bytes int) error {
@@ -234,14 +234,14 @@ func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units fl
 	case analysis.ScopeDeletePartition:
 		return add(nil, 1, 0)
 	case analysis.ScopeDeleteSlices:
-		for range b.Slices {
+		for range b.Slices.Len() {
 			if err := add(nil, 1, 0); err != nil {
 				return err
 			}
 		}
 		return nil
 	case analysis.ScopeDeleteRows:
-		for _, row := range b.Rows {
+		for _, row := range b.Rows.All() {
 			if err := add(row, 1, 0); err != nil {
 				return err
 			}
@@ -259,7 +259,7 @@ func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units fl
 	}
 	// Both at once are two writes, each with what keeps them together.
 	factor := 1.0
-	if static > 0 && b.Scope == analysis.ScopeRows && len(b.Rows) > 0 {
+	if static > 0 && b.Scope == analysis.ScopeRows && b.Rows.Len() > 0 {
 		factor = 2
 	}
 	if static > 0 {
@@ -271,7 +271,7 @@ func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units fl
 	if b.Scope != analysis.ScopeRows {
 		return nil
 	}
-	for _, row := range b.Rows {
+	for _, row := range b.Rows.All() {
 		n := rowMetadata + sizeOfKey(key, row) + regular
 		if err := add(row, factor*writeUnits(n), n); err != nil {
 			return err

@@ -121,7 +121,7 @@ func (cur *current) there() bool { return cur.live || cur.statics }
 // holds loads the row of a write and says whether the write applies.
 func (w *writing) holds(b *boundWrite, cur *current) (bool, error) {
 	clustering, onlyStatic := rowOf(b)
-	if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys[0], clustering, onlyStatic); err != nil {
+	if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys.At(0), clustering, onlyStatic); err != nil {
 		return false, err
 	}
 	return w.applies(b, cur)
@@ -174,18 +174,18 @@ func (w *writing) apply(b *storage.Batch) error {
 // rowOf is the clustering of the one row that a conditional write is about;
 // onlyStatic says that its conditions are about the static row instead.
 func rowOf(b *boundWrite) (clustering [][]byte, onlyStatic bool) {
-	if b.Scope == analysis.ScopeStatic || len(b.Rows) == 0 {
+	if b.Scope == analysis.ScopeStatic || b.Rows.Len() == 0 {
 		return nil, true
 	}
 	conditions := b.Write.Conditions
 	static := len(conditions) > 0 && !slices.ContainsFunc(conditions, func(c analysis.Condition) bool { return c.Column.Kind != schema.Static })
-	return b.Rows[0], static
+	return b.Rows.At(0), static
 }
 
 // casRow executes one conditional write and answers.
 func (c *call) casRow(w *writing) error {
 	b := &w.writes[0]
-	if len(b.Keys) != 1 {
+	if b.Keys.Len() != 1 {
 		return wire.Invalidf("IN on the partition key is not supported with conditional %ss", lower(b.Kind))
 	}
 	return w.guarded(func(batch *storage.Batch) error {
@@ -201,7 +201,7 @@ func (c *call) casRow(w *writing) error {
 			c.answerApplied(b.Table)
 			return nil
 		}
-		w.notApplied(b.Keys[0], &cur)
+		w.notApplied(b.Keys.At(0), &cur)
 		if err := w.guard.Settle(); err != nil {
 			return storageError(err)
 		}
@@ -328,7 +328,7 @@ func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
 		}
 		last = clustering
 		var cur current
-		if err := cur.load(w, t, &plan, fetched, b.Keys[0], clustering, onlyStatic); err != nil {
+		if err := cur.load(w, t, &plan, fetched, b.Keys.At(0), clustering, onlyStatic); err != nil {
 			return nil, nil, err
 		}
 		if cur.there() {

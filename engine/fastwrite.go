@@ -72,7 +72,7 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 			continue
 		}
 		stored, err := m.typ.Bind(v.Bytes)
-		if err != nil {
+		if err != nil || m.typ.HasNull(stored) {
 			return false, nil
 		}
 		v.Bytes = stored

@@ -66,7 +66,7 @@ func keyMarkers(restrictions []*analysis.Restriction, n int) ([]keyMarker, bool)
 func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
 	for _, m := range markers {
 		v, err := m.typ.Bind(c.env.Values[m.index].Bytes)
-		if err != nil || len(v) == 0 {
+		if err != nil || len(v) == 0 || m.typ.HasNull(v) {
 			return dst, false
 		}
 		dst = append(dst, v)

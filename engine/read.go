@@ -79,11 +79,8 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
 	r.query.All = r.limited() // whole rows count, whatever is asked of them
-	if !b.Empty() && !wholePartition(b.Slices) {
-		r.query.Slices = make([]storage.Slice, len(b.Slices))
-		for i, s := range b.Slices {
-			r.query.Slices[i] = storage.Slice{Start: storage.Bound(s.Start), End: storage.Bound(s.End)}
-		}
+	if !b.Empty() && !wholePartition(&b.Slices) {
+		r.query.Slices = (*boundSlices)(&b.Slices)
 	}
 	r.view.begin(&p.fetch, c.seconds)
 	r.group.begin(p)
@@ -94,8 +91,24 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 func (r *read) limited() bool { return r.c.engine.limits != nil && r.plan.table.store != nil }
 
 // wholePartition says whether slices are all of a partition.
-func wholePartition(s []analysis.Slice) bool {
-	return len(s) == 1 && len(s[0].Start.Prefix) == 0 && len(s[0].End.Prefix) == 0
+func wholePartition(s *analysis.Slices) bool {
+	if s.Len() != 1 {
+		return false
+	}
+	one := s.At(0)
+	return len(one.Start.Prefix) == 0 && len(one.End.Prefix) == 0
+}
+
+// boundSlices are a statement's slices as storage has them.
+type boundSlices analysis.Slices
+
+// Len implements storage.Slices.
+func (b *boundSlices) Len() int { return (*analysis.Slices)(b).Len() }
+
+// At implements storage.Slices.
+func (b *boundSlices) At(i int) storage.Slice {
+	s := (*analysis.Slices)(b).At(i)
+	return storage.Slice{Start: storage.Bound(s.Start), End: storage.Bound(s.End)}
 }
 
 // run writes the result's rows and its paging state.
@@ -127,25 +140,22 @@ func (r *read) run() error {
 // partitions reads the partitions named. It says whether the page is full, and
 // its paging state then set.
 func (r *read) partitions(at *position) (bool, error) {
-	keys := r.b.Keys
+	from := 0
 	var first *position
 	if at != nil {
-		i := slices.IndexFunc(keys, func(k [][]byte) bool {
-			r.raw = partitioner.AppendComposite(r.raw[:0], k...)
-			return bytes.Equal(r.raw, at.key)
-		})
-		if i < 0 {
+		columns := r.plan.table.PartitionKey
+		key, err := partitioner.SplitComposite(nil, at.key, len(columns))
+		if from = r.b.Keys.Index(columns, key); err != nil || from < 0 {
 			return false, errPagingState
 		}
-		keys = keys[i:]
 		if at.inside {
 			first = at
 		} else {
-			keys = keys[1:]
+			from++
 		}
 	}
-	for i, key := range keys {
-		r.last = i == len(keys)-1
+	for i, key := range r.b.Keys.From(from) {
+		r.last = i == r.b.Keys.Len()-1
 		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
 		r.token = partitioner.Murmur3(r.raw)
 		r.query.After = nil
@@ -190,7 +200,7 @@ func (r *read) virtual(only []byte) *virtualRows {
 	t := r.plan.table
 	partitions, err := r.c.engine.virtualPartitions(r.plan.state, t, only)
 	return &virtualRows{
-		table: t, partitions: partitions, slices: r.b.Slices,
+		table: t, partitions: partitions, slices: &r.b.Slices,
 		reverse: r.plan.Reversed, after: r.query.After, err: err,
 	}
 }

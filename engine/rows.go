@@ -105,7 +105,7 @@ func (t *table) virtualRow(r system.Row) storage.Row {
 type virtualRows struct {
 	table      *table
 	partitions []virtualPartition
-	slices     []analysis.Slice
+	slices     *analysis.Slices
 	reverse    bool
 	after      [][]byte // for the first partition
 	current    *virtualPartition
@@ -146,7 +146,7 @@ func (v *virtualRows) wanted(r *storage.Row) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(v.slices, func(s analysis.Slice) bool { return s.Contains(v.table.Table, r.Clustering) })
+	return v.slices.Contains(v.table.Table, r.Clustering)
 }
 
 func (v *virtualRows) Partition() (int64, []byte) { return v.current.token, v.current.key }

@@ -159,7 +159,7 @@ func (p *selectPlan) aggregateWarning(b *analysis.BoundSelect) string {
 		return ""
 	}
 	if !b.Scan {
-		if len(b.Keys) > 1 {
+		if b.Keys.Len() > 1 {
 			return "Aggregation query used on multiple partition keys (IN restriction)"
 		}
 		return ""

@@ -216,7 +216,7 @@ func (w *writing) commit() error {
 func (w *writing) partitions() []storage.PartitionRef {
 	var refs []storage.PartitionRef
 	for _, b := range w.writes {
-		for _, key := range b.Keys {
+		for _, key := range b.Keys.All() {
 			raw := partitioner.AppendComposite(nil, key...)
 			refs = append(refs, storage.PartitionRef{Table: b.plan.table.store, Token: partitioner.Murmur3(raw), Key: raw})
 		}
@@ -257,18 +257,18 @@ func (w *writing) stamp(b *boundWrite) stamp {
 func (w *writing) write(batch *storage.Batch, b *boundWrite) {
 	s := w.stamp(b)
 	var raw []byte
-	for _, key := range b.Keys {
+	for _, key := range b.Keys.All() {
 		raw = partitioner.AppendComposite(raw[:0], key...)
 		batch.Partition(b.plan.table.store, partitioner.Murmur3(raw), raw)
 		switch b.Scope {
 		case analysis.ScopeDeletePartition:
 			batch.DeletePartition(s.deletion())
 		case analysis.ScopeDeleteSlices:
-			for _, slice := range b.Slices {
+			for slice := range b.Slices.All() {
 				batch.DeleteSlice(storage.Slice{Start: storage.Bound(slice.Start), End: storage.Bound(slice.End)}, s.deletion())
 			}
 		case analysis.ScopeDeleteRows:
-			for _, row := range b.Rows {
+			for _, row := range b.Rows.All() {
 				batch.Row(row)
 				batch.DeleteRow(s.deletion())
 			}
@@ -276,7 +276,7 @@ func (w *writing) write(batch *storage.Batch, b *boundWrite) {
 			w.cells(batch, b, &s, raw, nil, schema.Static)
 		case analysis.ScopeRows:
 			w.cells(batch, b, &s, raw, nil, schema.Static)
-			for _, row := range b.Rows {
+			for _, row := range b.Rows.All() {
 				w.cells(batch, b, &s, raw, row, schema.Regular)
 			}
 		}

@@ -141,6 +141,9 @@ func printPlan(std *stdio, out *explained) {
 			fmt.Fprintf(std.out, "  %d: %s\n", i+1, v)
 		}
 	}
+	if out.More {
+		fmt.Fprintln(std.out, "\n… and further statements, which are not shown")
+	}
 }
 
 // ranges prints sorted numbers, runs of them as a-b.

@@ -177,7 +177,7 @@ func (b *BoundBatch) checkConditional() error {
 			return &wire.Error{Code: wire.CodeServer, Message: "java.lang.IllegalArgumentException: " +
 				"Batch with conditions cannot span multiple partitions (you cannot use IN on the partition key)"}
 		}
-		k := partitioner.AppendComposite(nil, w.Keys[0]...)
+		k := partitioner.AppendComposite(nil, w.Keys.At(0)...)
 		if key == nil {
 			key = k
 		} else if !bytes.Equal(key, k) {
@@ -215,8 +215,8 @@ const (
 // on the static one) and refuses a second kind.
 func (b *BoundWrite) checkConditions(kinds map[string]conditionKind) error {
 	row := "static"
-	if len(b.Rows) > 0 {
-		row = "row" + string(partitioner.AppendComposite(nil, append(b.Rows[0], []byte{})...))
+	if b.Rows.Len() > 0 {
+		row = "row" + string(partitioner.AppendComposite(nil, slices.Concat(b.Rows.At(0), [][]byte{{}})...))
 	}
 	note := func(row string, k conditionKind) error {
 		was := kinds[row]

@@ -26,11 +26,11 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 	}
 	if s.Where.Partition == nil {
 		b.Scan = true
-	} else if err := b.bindKeys(env); err != nil || len(b.Keys) == 0 {
+	} else if err := b.bindKeys(env); err != nil || b.Keys.Len() == 0 {
 		return b, err
 	}
 	if s.Distinct {
-		b.Slices = []Slice{All()}
+		b.Slices = AllSlices()
 	} else if b.Slices, err = s.Where.slices(env, s.Table, true); err != nil {
 		return nil, err
 	}
@@ -44,21 +44,37 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 // restricted too.
 func (b *BoundSelect) bindKeys(env *eval.Env) error {
 	keys, err := b.Where.keys(env, b.Table)
+	if err != nil || b.Where.Token == nil {
+		b.Keys = keys
+		return err
+	}
+	tokens, err := b.Where.tokens(env)
 	if err != nil {
 		return err
 	}
-	if b.Where.Token != nil {
-		tokens, err := b.Where.tokens(env)
-		if err != nil {
-			return err
-		}
-		keys = slices.DeleteFunc(keys, func(k [][]byte) bool {
-			t := partitioner.Murmur3(partitioner.AppendComposite(nil, k...))
-			return !slices.ContainsFunc(tokens, func(r TokenRange) bool { return r.Start <= t && t <= r.End })
-		})
+	// Which of the keys have such a token is known of each alone.
+	if keys.n > maxFiltered {
+		return cartesian("partition key", keys.n, maxFiltered)
 	}
-	b.Keys = keys
+	var in list
+	for _, k := range keys.All() {
+		t := partitioner.Murmur3(partitioner.AppendComposite(nil, k...))
+		if slices.ContainsFunc(tokens, func(r TokenRange) bool { return r.Start <= t && t <= r.End }) {
+			in = append(in, k)
+		}
+	}
+	b.Keys = Tuples{n: 1}
+	b.Keys.add(in, b.Table.PartitionKey)
 	return nil
+}
+
+// maxFiltered is how many partition keys may be looked at for those of some tokens.
+const maxFiltered = 1 << 16
+
+// cartesian is Cassandra's refusal of more combinations of INs than its guardrail
+// in_select_cartesian_product lets pass.
+func cartesian(what string, n, most int) error {
+	return invalid("Guardrail in_select_cartesian_product violated: Aborting query because the cartesian product of the IN restrictions on %s produces %d values, this exceeds fail threshold of %d.", what, n, most)
 }
 
 // limit computes a LIMIT; 0 is none.

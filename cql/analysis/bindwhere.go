@@ -8,49 +8,31 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// tuples are combinations of values of consecutive columns.
-type tuples struct {
-	rows [][][]byte
-	none bool // some IN was empty
-}
-
-// add appends what a restriction allows.
-func (t *tuples) add(r *Restriction, env *eval.Env) error {
-	if r.Kind == EQ && !r.Tuple {
+// allow has the tuples go on with what a restriction allows.
+func (t *Tuples) allow(r *Restriction, env *eval.Env) error {
+	if r.Kind == EQ && !r.Tuple && len(t.lists) == 0 {
 		v, err := r.value(r.Term, env)
-		if err != nil {
-			return err
+		if err == nil {
+			t.first = append(t.first, v)
 		}
-		for i := range t.rows {
-			t.rows[i] = append(t.rows[i], v)
-		}
-		return nil
+		return err
 	}
 	v, err := r.values(env)
 	if err == nil {
-		t.each(v)
+		t.add(v, r.Columns)
 	}
 	return err
 }
 
-func (t *tuples) each(values [][][]byte) {
-	if len(values) == 0 {
-		t.none = true
-		return
-	}
-	if len(values) == 1 {
-		for i := range t.rows {
-			t.rows[i] = append(t.rows[i], values[0]...)
-		}
-		return
-	}
-	var out [][][]byte
-	for _, r := range t.rows {
-		for _, v := range values {
-			out = append(out, append(slices.Clone(r), v...))
+// tuplesOf are what restrictions that follow one another allow.
+func tuplesOf(rs []*Restriction, columns int, env *eval.Env) (Tuples, error) {
+	all := Tuples{first: make([][]byte, 0, columns), n: 1}
+	for _, r := range rs {
+		if err := all.allow(r, env); err != nil || all.n == 0 {
+			return Tuples{}, err
 		}
 	}
-	t.rows = out
+	return all, nil
 }
 
 // values are what an EQ or IN restriction allows: for each its value by column.
@@ -62,7 +44,7 @@ func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
 		b, err := r.value(r.Term, env)
 		return [][][]byte{{b}}, err
 	case r.List != nil:
-		return r.listed(env)
+		return r.listed(env, r.notNull)
 	}
 	out := make([][][]byte, len(r.Terms))
 	for i, t := range r.Terms {
@@ -95,8 +77,8 @@ func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
 	return v.Bytes, nil
 }
 
-// listed are the values of IN ?.
-func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
+// listed are the values of IN ?, each checked.
+func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, error)) ([][][]byte, error) {
 	v, err := rawList(r.List, env)
 	switch {
 	case err != nil:
@@ -107,19 +89,22 @@ func (r *Restriction) listed(env *eval.Env) ([][][]byte, error) {
 		return nil, invalid("Invalid null value for column %s", r.Columns[0].Name)
 	}
 	t := r.List.Type()
-	var out [][][]byte
 	for p := t.Parts(v.Bytes); p.Next(); {
-		b, err := r.notNull(eval.Value{Bytes: p.Part()})
-		if err != nil {
+		b := p.Part()
+		if len(b) == 0 && t.Elems[0].EmptyMeaningless() {
+			b = nil
+		}
+		if _, err := check(eval.Value{Bytes: b}); err != nil {
 			return nil, err
 		}
-		if b, err = t.Elems[0].Bind(b); err != nil {
-			return nil, inner(err)
-		}
-		out = append(out, [][]byte{b})
 	}
-	if err := t.Validate(v.Bytes); err != nil {
+	stored, err := t.Bind(v.Bytes)
+	if err != nil {
 		return nil, inner(err)
+	}
+	var out [][][]byte
+	for p := t.Parts(stored); p.Next(); {
+		out = append(out, [][]byte{p.Part()})
 	}
 	return out, nil
 }
@@ -160,6 +145,9 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 		}
 		list := r.List.Type()
 		for p := list.Parts(v.Bytes); p.Next(); {
+			if p.Part() == nil {
+				return nil, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
+			}
 			out = append(out, split(list.Elems[0], p.Part()))
 		}
 	}
@@ -226,23 +214,12 @@ func split(t *value.Type, v []byte) [][]byte {
 }
 
 // keys are the partition keys that a WHERE names, in the order of their values.
-func (w *Where) keys(env *eval.Env, t *schema.Table) ([][][]byte, error) {
-	all := tuples{rows: [][][]byte{make([][]byte, 0, len(t.PartitionKey))}}
-	for _, r := range w.Partition {
-		if err := all.add(r, env); err != nil {
-			return nil, err
-		}
-		if all.none {
-			return nil, nil
-		}
+func (w *Where) keys(env *eval.Env, t *schema.Table) (Tuples, error) {
+	keys, err := tuplesOf(w.Partition, len(t.PartitionKey), env)
+	if err != nil {
+		return Tuples{}, err
 	}
-	keys := sortUnique(all.rows, t.PartitionKey)
-	for _, k := range keys {
-		if err := checkKey(k); err != nil {
-			return nil, err
-		}
-	}
-	return keys, nil
+	return keys, keys.checkKeys()
 }
 
 // sortUnique orders tuples by their columns' order and drops equal ones.
@@ -258,58 +235,59 @@ func sortUnique(rows [][][]byte, cols []*schema.Column) [][][]byte {
 // maxKey is the longest partition or clustering key in bytes.
 const maxKey = 65535
 
-// checkKey verifies the length of a serialized partition key.
-func checkKey(k [][]byte) error {
-	n := 0
-	for _, v := range k {
-		n += len(v)
+// checkKeys verifies the lengths of partition keys, which are serialized each by
+// itself where there is one column, else with 3 bytes for each.
+func (t *Tuples) checkKeys() error {
+	if t.n == 0 {
+		return nil
 	}
-	if len(k) > 1 && n <= maxKey {
-		n += 3 * len(k)
-	}
-	switch {
-	case n == 0:
+	overhead := 0
+	if columns := len(t.At(0)); columns > 1 {
+		overhead = 3 * columns
+	} else if size(t.At(0)) == 0 { // the empty value is the first
 		return invalid("Key may not be empty")
-	case n > maxKey:
-		return invalid("Key length of %d is longer than maximum of %d", n, maxKey)
+	}
+	// What is too long without the overhead is told its length without it.
+	n, long := t.longer(maxKey - overhead)
+	if !long {
+		return nil
+	}
+	if n <= maxKey {
+		n += overhead
+	}
+	return tooLong(n)
+}
+
+// checkClustering verifies the lengths of clustering keys.
+func (t *Tuples) checkClustering() error {
+	if n, long := t.longer(maxKey); long {
+		return tooLong(n)
 	}
 	return nil
 }
 
-// checkClustering verifies the length of a clustering key.
-func checkClustering(k [][]byte) error {
-	n := 0
-	for _, v := range k {
-		n += len(v)
-	}
-	if n > maxKey {
-		return invalid("Key length of %d is longer than maximum of %d", n, maxKey)
-	}
-	return nil
+func tooLong(n int) error {
+	return invalid("Key length of %d is longer than maximum of %d", n, maxKey)
 }
 
 // slices are the rows of a partition that a WHERE names. Where nullFirst, a
 // null end of a range is before all rows in clustering order, as Cassandra's
 // reads have it; elsewhere it is an error.
-func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) ([]Slice, error) {
+func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) (none Slices, err error) {
 	prefixes, last, err := w.prefixes(env, t)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if last == nil {
-		out := make([]Slice, len(prefixes))
-		for i, p := range prefixes {
-			out[i] = Slice{Bound{p, true}, Bound{p, true}}
-		}
-		return out, nil
+		return Slices{prefixes: prefixes}, nil
 	}
 	start, err := last.components(last.Start, last.StartTuple, env)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	end, err := last.components(last.End, last.EndTuple, env)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if nullFirst {
 		first, after := &start, &end
@@ -317,7 +295,7 @@ func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) ([]Slice,
 			first, after = after, first
 		}
 		if !last.endTuple(after == &end) && null(*after) {
-			return nil, nil
+			return none, nil
 		}
 		if !last.endTuple(first == &end) && null(*first) {
 			*first = nil
@@ -326,16 +304,22 @@ func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) ([]Slice,
 	for _, b := range [][][]byte{start, end} {
 		for i, v := range b {
 			if v == nil {
-				return nil, invalid("Invalid null value in condition for column %s", last.Columns[i].Name)
+				return none, invalid("Invalid null value in condition for column %s", last.Columns[i].Name)
 			}
 		}
 	}
-	r := region{cols: last.Columns, start: start, end: end, startIn: last.StartInclusive, endIn: last.EndInclusive}
-	var out []Slice
-	for _, p := range prefixes {
-		out = r.slices(out, p)
+	if len(start) == 0 {
+		start = nil // an empty tuple is no bound
 	}
-	return out, nil
+	if len(end) == 0 {
+		end = nil
+	}
+	r := region{cols: last.Columns, start: start, end: end, startIn: last.StartInclusive, endIn: last.EndInclusive}
+	below := r.slices(nil, nil)
+	if len(below) == 0 {
+		return none, nil
+	}
+	return Slices{prefixes, below}, nil
 }
 
 func null(values [][]byte) bool { return len(values) == 1 && values[0] == nil }
@@ -350,22 +334,17 @@ func (r *Restriction) endTuple(end bool) bool {
 
 // prefixes are the clustering prefixes that EQ and IN allow, and the range
 // that follows them, if any.
-func (w *Where) prefixes(env *eval.Env, t *schema.Table) ([][][]byte, *Restriction, error) {
-	all := tuples{rows: [][][]byte{make([][]byte, 0, len(t.Clustering))}}
+func (w *Where) prefixes(env *eval.Env, t *schema.Table) (Tuples, *Restriction, error) {
+	rs := w.Clustering
 	var last *Restriction
-	for _, r := range w.Clustering {
-		if r.Kind == Range {
-			last = r
-			break
-		}
-		if err := all.add(r, env); err != nil {
-			return nil, nil, err
-		}
-		if all.none {
-			return nil, last, nil
-		}
+	if i := slices.IndexFunc(rs, func(r *Restriction) bool { return r.Kind == Range }); i >= 0 {
+		rs, last = rs[:i], rs[i]
 	}
-	return sortUnique(all.rows, t.Clustering), last, nil
+	all, err := tuplesOf(rs, len(t.Clustering), env)
+	if all.n == 0 {
+		return all, nil, err
+	}
+	return all, last, nil
 }
 
 // tokens is the range of tokens that a WHERE names; ok is false if it is empty.

@@ -57,6 +57,9 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 	if b.Keys, err = w.Where.keys(env, w.Table); err != nil {
 		return nil, err
 	}
+	if err := b.Keys.storable(w.Table.PartitionKey); err != nil {
+		return nil, err
+	}
 	if w.Conditional() && !batched {
 		if err := w.checkConditional(); err != nil {
 			return nil, err
@@ -75,7 +78,7 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 		}
 		b.Conditions = append(b.Conditions, c)
 	}
-	if len(b.Keys) == 0 {
+	if b.Keys.Len() == 0 {
 		return b, nil
 	}
 	for i := range w.Operations {
@@ -122,17 +125,14 @@ func (b *BoundWrite) bindRows(env *eval.Env) error {
 			return nil
 		}
 	}
-	rows, _, err := b.Where.prefixes(env, b.Table)
-	if err != nil {
+	var err error
+	if b.Rows, _, err = b.Where.prefixes(env, b.Table); err != nil {
 		return err
 	}
-	for _, r := range rows {
-		if err := checkClustering(r); err != nil {
-			return err
-		}
+	if err := b.Rows.checkClustering(); err != nil {
+		return err
 	}
-	b.Rows = rows
-	return nil
+	return b.Rows.storable(b.Table.Clustering)
 }
 
 // maxTTL is the longest time to live: 20 years in seconds.
@@ -196,6 +196,11 @@ func (o *Operation) bind(env *eval.Env) (m Mutation, ok bool, err error) {
 			return m, false, err
 		}
 	}
+	if o.Term != nil && o.Kind != Discard {
+		if err := storable(o.Term.Type(), v.Bytes); err != nil {
+			return m, false, err
+		}
+	}
 	m = Mutation{Column: o.Column}
 	t := o.Column.Type
 	switch o.Kind {
@@ -228,6 +233,14 @@ func (o *Operation) bind(env *eval.Env) (m Mutation, ok bool, err error) {
 		return m, !v.Unset && v.Bytes != nil, nil
 	}
 	return o.count(v)
+}
+
+// storable refuses what Cassandra would store and not be able to read.
+func storable(t *value.Type, v []byte) error {
+	if t.HasNull(v) {
+		return invalid("null is not supported inside collections")
+	}
+	return nil
 }
 
 // set is c = value.
@@ -323,9 +336,11 @@ func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 	}
 	t := o.Term.Type()
 	for p := t.Parts(v.Bytes); p.Next(); {
-		if t.Kind == value.List {
+		switch {
+		case p.Part() == nil: // is no element
+		case t.Kind == value.List:
 			m.Cells = append(m.Cells, Cell{Value: p.Part()})
-		} else {
+		default:
 			m.Cells = append(m.Cells, Cell{Path: p.Part()})
 		}
 	}
@@ -339,6 +354,9 @@ func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 func (o *Operation) element(v eval.Value, env *eval.Env) (Mutation, bool, error) {
 	m := Mutation{Column: o.Column, Value: v.Bytes}
 	key, err := eval.Term(o.Key, env)
+	if err == nil && o.Kind == SetElement {
+		err = storable(o.Key.Type(), key.Bytes)
+	}
 	if err != nil {
 		return m, false, err
 	}
@@ -366,6 +384,9 @@ func (o *Operation) element(v eval.Value, env *eval.Env) (Mutation, bool, error)
 			return m, false, invalid("Invalid null map key")
 		}
 	default:
+		if key.Unset {
+			return m, false, nil
+		}
 		if key.Bytes == nil {
 			return m, false, invalid("Invalid null set element")
 		}

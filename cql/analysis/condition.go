@@ -27,6 +27,7 @@ type BoundCondition struct {
 	KeyValue []byte
 	Values   [][]byte // one, except In; nil is null, which EQ and NE compare with
 	unset    bool     // a value was not given: an error where it is compared
+	unkeyed  bool     // the key was not given: no entry has it
 }
 
 // bind gives a condition its values.
@@ -37,7 +38,7 @@ func (c *Condition) bind(env *eval.Env) (BoundCondition, error) {
 		if err != nil {
 			return b, err
 		}
-		b.KeyValue = v.Bytes
+		b.KeyValue, b.unkeyed = v.Bytes, v.Unset
 	}
 	if c.List != nil {
 		v, err := eval.Term(c.List, env)
@@ -64,7 +65,8 @@ func (c *Condition) bind(env *eval.Env) (BoundCondition, error) {
 			return b, err
 		}
 		if v.Unset {
-			b.unset = b.unset || c.Op != syntax.OpIn
+			contains := c.Op == syntax.OpContains || c.Op == syntax.OpContainsKey
+			b.unset = b.unset || c.Op != syntax.OpIn && !(contains && c.Column.Type.Multicell())
 			continue
 		}
 		b.Values = append(b.Values, v.Bytes)
@@ -113,6 +115,8 @@ func (c *BoundCondition) current(row eval.Row) ([]byte, *value.Type, error) {
 		cur = row.Cell(c.Cell)
 	}
 	switch {
+	case c.unkeyed && t.Kind == value.Map:
+		return nil, t.Elems[1], nil
 	case c.Key != nil && t.Kind == value.Map:
 		if c.KeyValue == nil {
 			return nil, nil, invalid("Invalid null value for map element access")
@@ -218,6 +222,9 @@ func compareCollection(t *value.Type, cur, v []byte, op syntax.Op) (bool, error)
 	}
 	if !exists {
 		return op == syntax.OpNE, nil
+	}
+	if t.HasNull(v) {
+		return false, invalid("null is not supported inside collections")
 	}
 	a, b := t.Parts(cur), t.Parts(v)
 	for i := 0; ; i++ {

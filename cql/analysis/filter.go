@@ -198,7 +198,7 @@ func (r *Restriction) filterList(env *eval.Env) ([][]byte, error) {
 		return out, err
 	}
 	if r.List != nil {
-		tuples, err := r.listed(env)
+		tuples, err := r.listed(env, func(v eval.Value) ([]byte, error) { return v.Bytes, nil })
 		var out [][]byte
 		for _, t := range tuples {
 			out = append(out, t[0])

@@ -127,17 +127,17 @@ func (p *modelPartition) row(t *schema.Table, clustering [][]byte, create bool) 
 }
 
 func (m *model) write(b *BoundWrite) error {
-	for _, key := range b.Keys {
+	for _, key := range b.Keys.All() {
 		p := m.partition(b.Table, key, true)
 		switch b.Scope {
 		case ScopeDeletePartition:
 			p.rows, p.static = nil, &modelRow{}
 		case ScopeDeleteRows:
-			for _, c := range b.Rows {
+			for _, c := range b.Rows.All() {
 				p.rows = slices.DeleteFunc(p.rows, func(r *modelRow) bool { return CompareClustering(b.Table, r.clustering, c) == 0 })
 			}
 		case ScopeDeleteSlices:
-			for _, s := range b.Slices {
+			for s := range b.Slices.All() {
 				p.rows = slices.DeleteFunc(p.rows, func(r *modelRow) bool { return s.Contains(b.Table, r.clustering) })
 			}
 		case ScopeStatic:
@@ -145,7 +145,7 @@ func (m *model) write(b *BoundWrite) error {
 				return err
 			}
 		case ScopeRows:
-			for _, c := range b.Rows {
+			for _, c := range b.Rows.All() {
 				if err := m.mutate(b, p, p.row(b.Table, c, true)); err != nil {
 					return err
 				}
@@ -253,7 +253,7 @@ func (mu *Mutation) apply(cells map[string]modelCell, when eval.CellTime) error 
 func (m *model) partitions(b *BoundSelect) []*modelPartition {
 	var out []*modelPartition
 	if !b.Scan {
-		for _, k := range b.Keys {
+		for _, k := range b.Keys.All() {
 			if p := m.partition(b.Table, k, false); p != nil {
 				out = append(out, p)
 			}
@@ -277,7 +277,7 @@ func (m *model) partitions(b *BoundSelect) []*modelPartition {
 func (m *model) views(b *BoundSelect, p *modelPartition) []*modelView {
 	var out []*modelView
 	for _, r := range p.rows {
-		if slices.ContainsFunc(b.Slices, func(s Slice) bool { return s.Contains(b.Table, r.clustering) }) {
+		if b.Slices.Contains(b.Table, r.clustering) {
 			out = append(out, &modelView{b.Fetch, p, r})
 		}
 	}
@@ -361,10 +361,10 @@ func (m *model) selectRows(b *BoundSelect) ([][][]byte, error) {
 
 // cas executes a lightweight transaction.
 func (m *model) cas(b *BoundWrite) ([]ResultColumn, [][][]byte, error) {
-	p := m.partition(b.Table, b.Keys[0], true)
+	p := m.partition(b.Table, b.Keys.At(0), true)
 	var row *modelRow
-	if len(b.Rows) > 0 {
-		row = p.row(b.Table, b.Rows[0], false)
+	if b.Rows.Len() > 0 {
+		row = p.row(b.Table, b.Rows.At(0), false)
 	}
 	view := &modelView{b.Fetch, p, row}
 	exists := row != nil || b.Scope == ScopeStatic && !p.static.empty()

@@ -68,13 +68,13 @@ type BoundSelect struct {
 
 	// Keys are the partition keys by components, in the order Cassandra reads
 	// them, distinct. When Scan is set, all partitions of Tokens are read instead.
-	Keys   [][][]byte
+	Keys   Tuples
 	Scan   bool
 	Tokens []TokenRange
 
 	// Slices are the rows read of each partition, in clustering order, disjoint.
 	// None: nothing is read (Empty).
-	Slices []Slice
+	Slices Slices
 
 	// Filters are what a row must satisfy beside; see Matches.
 	Filters []Filter
@@ -85,5 +85,5 @@ type BoundSelect struct {
 
 // Empty says that nothing can be selected.
 func (b *BoundSelect) Empty() bool {
-	return len(b.Slices) == 0 || !b.Scan && len(b.Keys) == 0 || b.Scan && len(b.Tokens) == 0
+	return b.Slices.Len() == 0 || !b.Scan && b.Keys.Len() == 0 || b.Scan && len(b.Tokens) == 0
 }

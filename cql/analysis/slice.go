@@ -40,6 +40,12 @@ func (s Slice) Contains(t *schema.Table, clustering [][]byte) bool {
 	return c < 0 || c == 0 && s.End.Inclusive
 }
 
+// endsBefore says whether all of the slice is before a clustering key.
+func (s Slice) endsBefore(t *schema.Table, clustering [][]byte) bool {
+	c := CompareClustering(t, clustering, s.End.Prefix)
+	return c > 0 || c == 0 && !s.End.Inclusive && len(s.End.Prefix) > 0
+}
+
 // CompareClustering compares clustering keys, or prefixes of them over their
 // common length, in the table's clustering order.
 func CompareClustering(t *schema.Table, a, b [][]byte) int {

@@ -3,6 +3,7 @@ package analysis
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,9 +114,10 @@ func TestSlicesAreTheWhere(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		accepted++
-		for i := 1; i < len(b.Slices); i++ {
-			if CompareClustering(tb, b.Slices[i-1].End.Prefix, b.Slices[i].Start.Prefix) > 0 {
-				t.Fatalf("%s: slices %d and %d are out of order: %v", text, i-1, i, b.Slices)
+		all := slices.Collect(b.Slices.All())
+		for i := 1; i < len(all); i++ {
+			if CompareClustering(tb, all[i-1].End.Prefix, all[i].Start.Prefix) > 0 {
+				t.Fatalf("%s: slices %d and %d are out of order: %v", text, i-1, i, all)
 			}
 		}
 		rows := 1
@@ -136,13 +138,19 @@ func TestSlicesAreTheWhere(t *testing.T) {
 				}
 			}
 			got := 0
-			for _, sl := range b.Slices {
+			for i, sl := range all {
 				if sl.Contains(tb, key) {
 					got++
+					if b.Slices.Find(tb, key) != i {
+						t.Fatalf("%s: row %v is in slice %d, not in %d", text, row, i, b.Slices.Find(tb, key))
+					}
 				}
 			}
+			if b.Slices.Contains(tb, key) != (want == 1) {
+				t.Fatalf("%s: row %v is found in some slice: %v", text, row, want == 0)
+			}
 			if got != want {
-				t.Fatalf("%s: row %v (descending: %v) is in %d slices, want %d: %v", text, row, desc, got, want, b.Slices)
+				t.Fatalf("%s: row %v (descending: %v) is in %d slices, want %d: %v", text, row, desc, got, want, all)
 			}
 		}
 	})

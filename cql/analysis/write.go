@@ -104,13 +104,13 @@ type BoundWrite struct {
 	*Write
 	Env *eval.Env
 
-	Scope Scope      // as the Write's; of INSERT JSON known only here
-	Keys  [][][]byte // partition keys by components
+	Scope Scope  // as the Write's; of INSERT JSON known only here
+	Keys  Tuples // partition keys by components
 	// Rows are clustering keys; one empty one in a table without clustering
 	// columns, even where the partition is deleted.
-	Rows [][][]byte
+	Rows Tuples
 	// Slices are the ranges of ScopeDeleteSlices.
-	Slices []Slice
+	Slices Slices
 
 	Mutations  []Mutation
 	Conditions []BoundCondition

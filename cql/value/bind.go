@@ -1,83 +1,60 @@
 package value
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"unicode/utf8"
 )
 
 // Bind validates a value that a client sent for a bind marker and returns it as
-// Cassandra stores it, which is v itself for most. Collections are written anew:
-// sets and maps in order and without duplicates (a map's later value stands),
-// and of their elements, varints and decimals in the fewest bytes, booleans as 0
-// or 1, IPv4 within IPv6 as IPv4, text checked strictly. Tuples, user-defined
-// types and vectors stay as they are, unless a vector is inside a collection.
-// The error has Cassandra's text.
+// Cassandra takes it, which is v itself for most. Collections are written anew:
+// sets and maps in order and without duplicates (a map's later value stands), and
+// of their elements, varints and decimals in the fewest bytes, booleans as 0 or 1,
+// IPv4 within IPv6 as IPv4, text checked strictly, the empty value null where it
+// has no meaning. Tuples, user-defined types and vectors stay as they are, unless a
+// vector is inside a collection. The error has Cassandra's text.
+//
+// A list may come with nulls, and a collection may have them thereafter. Values can
+// be compared with it; Cassandra stores it, too, without being able to read it: see
+// HasNull.
 func (t *Type) Bind(v []byte) ([]byte, error) {
 	if v == nil || !t.Collection() {
 		return v, t.Validate(v)
 	}
-	if len(v) >= 4 && int32(binary.BigEndian.Uint32(v)) < 0 {
-		return nil, fmt.Errorf("The data cannot be deserialized as a %s", names[t.Kind])
-	}
-	if err := t.Validate(v); err != nil {
-		return nil, err
-	}
-	if sorted, ok := t.sorted(v); ok && t.Kind != List {
-		v = sorted
-	}
-	if !t.rewritten() {
-		return v, nil
-	}
-	return t.rewrite(v)
+	return t.rebindCollection(v, false)
 }
 
-// rewritten says whether values inside a collection may change, or fail, when
-// they are written anew.
-func (t *Type) rewritten() bool {
-	switch t.Kind {
-	case Text, Boolean, Varint, Decimal, Inet, Duration, Set, Map:
-		return true
-	case Int, Bigint, Double, Float, Timestamp, UUID, Timeuuid:
-		return true // the empty value becomes null
-	case List, Vector:
-		return t.Elems[0].rewritten()
+// HasNull says whether a bound collection has a null in it, at any depth.
+func (t *Type) HasNull(v []byte) bool {
+	if v == nil || !t.Collection() {
+		return false
+	}
+	for p, i := t.Parts(v), 0; p.Next(); i++ {
+		if p.part == nil || t.Elems[i%len(t.Elems)].HasNull(p.part) {
+			return true
+		}
 	}
 	return false
 }
 
-// errNullElement is what a null inside a collection gives; an empty value of
-// most types is one.
-var errNullElement = errors.New("null is not supported inside collections")
-
-// rewrite writes anew what is inside a collection, or the collection; v is valid.
-func (t *Type) rewrite(v []byte) ([]byte, error) {
+// rebind validates and writes anew what is inside a collection.
+func (t *Type) rebind(v []byte) ([]byte, error) {
+	switch t.Kind {
+	case List, Set, Map:
+		return t.rebindCollection(v, true)
+	case Vector:
+		if err := t.Validate(v); err != nil {
+			return nil, err
+		}
+		return t.rebindParts(v, true)
+	}
+	if err := t.Validate(v); err != nil {
+		return nil, err
+	}
 	switch t.Kind {
 	case Text:
 		if !utf8.Valid(v) {
 			return nil, fmt.Errorf("Invalid UTF-8 bytes %x", v)
-		}
-	case List, Set, Map, Vector:
-		if sorted, ok := t.sorted(v); ok && (t.Kind == Set || t.Kind == Map) {
-			v = sorted
-		}
-		changed := false
-		var parts [][]byte
-		for p, i := t.Parts(v), 0; p.Next(); i++ {
-			e := t.Elems[i%len(t.Elems)]
-			if len(p.part) == 0 && e.EmptyMeaningless() {
-				return nil, errNullElement
-			}
-			part, err := e.rewrite(p.part)
-			if err != nil {
-				return nil, err
-			}
-			changed = changed || len(part) != len(p.part) || len(part) > 0 && &part[0] != &p.part[0]
-			parts = append(parts, part)
-		}
-		if changed {
-			return t.Build(nil, parts), nil
 		}
 	case Boolean:
 		if v[0] > 1 {
@@ -97,3 +74,59 @@ func (t *Type) rewrite(v []byte) ([]byte, error) {
 	}
 	return v, nil
 }
+
+func (t *Type) rebindCollection(v []byte, nested bool) ([]byte, error) {
+	if count(v) < 0 {
+		return nil, fmt.Errorf("The data cannot be deserialized as a %s", names[t.Kind])
+	}
+	out, err := t.rebindParts(v, nested)
+	if err != nil || t.Kind == List {
+		return out, err
+	}
+	if sorted, ok := t.sorted(out); ok {
+		out = sorted
+	}
+	return out, nil
+}
+
+// rebindParts writes the parts anew: v itself where none changes. Only a list that
+// is not nested may come with nulls.
+func (t *Type) rebindParts(v []byte, nested bool) ([]byte, error) {
+	p := t.Parts(v)
+	if p.fault == sound && len(v) < 4 && t.Collection() {
+		p.fault = shortSize
+	}
+	var parts [][]byte
+	changed := false
+	for i := 0; p.Next(); i++ {
+		e, part := t.Elems[i%len(t.Elems)], p.part
+		var err error
+		switch {
+		case part == nil && (nested || t.Kind != List):
+			return nil, errNullPart
+		case part == nil:
+		case len(part) == 0 && e.EmptyMeaningless():
+			if part = nil; t.Kind == Vector {
+				return nil, errNullElement
+			}
+			changed = true
+		default:
+			if part, err = e.rebind(part); err != nil {
+				return nil, err
+			}
+			changed = changed || len(part) != len(p.part) || len(part) > 0 && &part[0] != &p.part[0]
+		}
+		parts = append(parts, part)
+	}
+	if err := t.faultOf(&p); err != nil {
+		return nil, err
+	}
+	if changed {
+		return t.Build(nil, parts), nil
+	}
+	return v, nil
+}
+
+// errNullElement is what a null inside a vector gives; an empty value of most
+// types is one.
+var errNullElement = errors.New("null is not supported inside collections")

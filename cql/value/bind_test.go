@@ -48,7 +48,15 @@ func TestBind(t *testing.T) {
 		{"frozen<map<int, int>>", "ffffffff", "!The data cannot be deserialized as a map"},
 		{"frozen<list<int>>", "", "!Not enough bytes to read a list"},
 		{"frozen<list<int>>", "0000000100000003616263", "!Expected 4 or 0 byte int (3)"},
-		{"list<int>", "0000000100000000", "!null is not supported inside collections"},
+		{"list<int>", "0000000100000000", "00000001ffffffff"},
+		{"list<int>", "00000001ffffffff", "00000001ffffffff"},
+		{"set<int>", "00000001ffffffff", "!Null value read when not allowed"},
+		{"map<int, int>", "0000000100000000ffffffff", "!Null value read when not allowed"},
+		{"frozen<list<frozen<list<int>>>>", "000000010000000800000001ffffffff", "!Null value read when not allowed"},
+		{"frozen<list<frozen<list<int>>>>", "00000001000000080000000100000000", "000000010000000800000001ffffffff"},
+		{"frozen<list<frozen<list<int>>>>", "0000000100000004ffffffff", "!The data cannot be deserialized as a list"},
+		{"frozen<list<frozen<map<int, int>>>>", "0000000100000002ffff", "!Not enough bytes to read a map"},
+		{"tuple<frozen<list<int>>>", "00000004ffffffff", "00000004ffffffff"},
 		{"vector<text, 1>", "800161", "!Unexpected 1 extraneous bytes after vector<text, 1> value"},
 	} {
 		typ, err := ParseType(c.typ, nil)
@@ -64,6 +72,14 @@ func TestBind(t *testing.T) {
 		}
 		if want, err := hex.DecodeString(c.want); err == nil && !bytes.Equal(typ.Canonical(nil, in), typ.Canonical(nil, want)) {
 			t.Errorf("%s 0x%s and what is stored of it differ canonically", c.typ, c.in)
+		}
+	}
+	for in, want := range map[string]bool{"00000001ffffffff": true, "000000010000000400000001": false, "00000000": false} {
+		if got := ListOf(Native(Int), true).HasNull(unhex(t, in)); got != want {
+			t.Errorf("list<int> 0x%s has a null: %v", in, got)
+		}
+		if got := ListOf(ListOf(Native(Int), true), true).HasNull(AppendPart(AppendCount(nil, 1), unhex(t, in))); got != want {
+			t.Errorf("a list of list<int> 0x%s has a null: %v", in, got)
 		}
 	}
 	if v, err := Native(Int).Bind(nil); v != nil || err != nil {

@@ -118,7 +118,7 @@ func (t *Type) canonicalParts(dst, v []byte, within bool) []byte {
 	end, n := len(dst), 0 // end of the last part that is not null
 	for ; p.Next(); n++ {
 		e := t.Elems[n%len(t.Elems)]
-		if p.part == nil {
+		if p.part == nil || within && p.fixed == prefixed && len(p.part) == 0 && e.EmptyMeaningless() {
 			dst = AppendPart(dst, nil)
 			continue
 		}

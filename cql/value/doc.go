@@ -32,7 +32,8 @@
 //     mean one zone; other abbreviations and long names are refused;
 //   - host names are no inet addresses, digits other than 0-9 no numbers;
 //   - a blob constant for a tinyint must have one byte, the empty element of a
-//     collection is refused like null (Cassandra stores what it cannot read);
+//     collection is null, and like it not to be stored (Cassandra stores what it
+//     cannot read);
 //   - Format writes timestamps outside the years 1 to 9999 as integers and the
 //     zero duration as 0s: Cassandra writes what it does not read;
 //   - texts of errors in JSON syntax are our own after "Error decoding JSON string: ".

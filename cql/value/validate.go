@@ -189,24 +189,30 @@ func validateDuration(v []byte) error {
 }
 
 func (t *Type) validateCollection(v []byte) error {
-	name := names[t.Kind]
 	if len(v) < 4 {
-		return fmt.Errorf("Not enough bytes to read a %s", name)
+		return fmt.Errorf("Not enough bytes to read a %s", names[t.Kind])
 	}
 	p := t.Parts(v)
 	for i := 0; p.Next(); i++ {
 		if p.part == nil {
-			return errors.New("Null value read when not allowed")
+			return errNullPart
 		}
 		if err := t.Elems[i%len(t.Elems)].Validate(p.part); err != nil {
 			return err
 		}
 	}
+	return t.faultOf(&p)
+}
+
+var errNullPart = errors.New("Null value read when not allowed")
+
+// faultOf is the error of a walk over a collection that has ended.
+func (t *Type) faultOf(p *Parts) error {
 	switch p.fault {
 	case shortSize, shortPart:
-		return fmt.Errorf("Not enough bytes to read a %s", name)
+		return fmt.Errorf("Not enough bytes to read a %s", names[t.Kind])
 	case surplus:
-		return fmt.Errorf("Unexpected extraneous bytes after %s value", name)
+		return fmt.Errorf("Unexpected extraneous bytes after %s value", names[t.Kind])
 	}
 	return nil
 }

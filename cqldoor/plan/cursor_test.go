@@ -68,12 +68,12 @@ func TestResume(t *testing.T) {
 		}
 		return out
 	}
-	all := []analysis.Slice{
+	all := analysis.SlicesOf([]analysis.Slice{
 		{Start: analysis.Bound{Prefix: prefix(4), Inclusive: true}, End: analysis.Bound{Prefix: prefix(4), Inclusive: true}},
 		{Start: analysis.Bound{Prefix: prefix(3, 1), Inclusive: true}, End: analysis.Bound{Prefix: prefix(3, 1), Inclusive: true}},
 		{Start: analysis.Bound{Prefix: prefix(2, 2)}, End: analysis.Bound{Prefix: prefix(1), Inclusive: true}},
 		{Start: analysis.Bound{Prefix: prefix(1)}, End: analysis.Bound{Inclusive: true}},
-	}
+	}...)
 	var rows [][][]byte
 	for a := 5; a >= 0; a-- {
 		for b := range 4 {
@@ -91,22 +91,27 @@ func TestResume(t *testing.T) {
 	for _, reversed := range []bool{false, true} {
 		if reversed {
 			slices.Reverse(rows)
-			slices.Reverse(all)
 		}
 		var want, got [][][]byte
 		for _, row := range rows {
-			if in(all, row) {
+			if all.Contains(table.Table, row) {
 				want = append(want, row)
 			}
 		}
-		left := all
+		rest := func(after [][]byte) (left []analysis.Slice) {
+			for s, behind := range table.resume(&all, after, reversed) {
+				left = append(left, Within(s, behind, nil, reversed))
+			}
+			return left
+		}
+		left := rest(nil)
 		for {
 			i := slices.IndexFunc(rows, func(row [][]byte) bool { return in(left, row) })
 			if i < 0 {
 				break
 			}
 			got = append(got, rows[i])
-			left = table.resume(all, rows[i], reversed)
+			left = rest(rows[i])
 			for _, row := range rows[:i+1] {
 				if in(left, row) {
 					t.Fatalf("reversed %v: %v is left after %v", reversed, row, rows[i])

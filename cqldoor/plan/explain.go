@@ -17,6 +17,26 @@ type Explained struct {
 	Order      []string             `json:"order,omitempty"`  // of partitions: what rows are merged by
 	Shards     []int                `json:"shards"`           // visited; empty where values are not known yet or all are scanned
 	Statements []ExplainedStatement `json:"statements"`
+	More       bool                 `json:"more,omitempty"` // there are further statements, which are not shown
+}
+
+// An explanation shows so many statements, of so many shards, at most: where a
+// statement has several INs there can be any number.
+const (
+	maxExplained       = 1000
+	maxExplainedShards = 20_000
+)
+
+// full says that no more is shown.
+func (e *Explained) full() bool {
+	if !e.More {
+		n := 0
+		for _, s := range e.Statements {
+			n += len(s.Shards)
+		}
+		e.More = len(e.Statements) >= maxExplained || n >= maxExplainedShards
+	}
+	return e.More
 }
 
 // ExplainedStatement is a physical statement as it is shown.
@@ -37,9 +57,16 @@ func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...i
 		out.Values = append(out.Values, t.show(s, s.Slots[i], v))
 	}
 	e.Statements = append(e.Statements, out)
-	e.Shards = append(e.Shards, shards...)
-	slices.Sort(e.Shards)
-	e.Shards = slices.Compact(e.Shards)
+	e.visit(shards)
+}
+
+// visit adds shards that are visited.
+func (e *Explained) visit(shards []int) {
+	for _, n := range shards {
+		if i, found := slices.BinarySearch(e.Shards, n); !found {
+			e.Shards = slices.Insert(e.Shards, i, n)
+		}
+	}
 }
 
 var shardsType = value.ListOf(shardType, true)
@@ -132,7 +159,10 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 	if p.Output == Combined {
 		perShard = 0
 	}
-	for i, key := range b.Keys {
+	for i, key := range b.Keys.All() {
+		if e.full() {
+			break
+		}
 		if p.Presence != nil {
 			f := p.Presence.Fetch(b, key, p.Presence.Shards(p.Table, key))
 			e.add(p.Table, f.Statement, f.Values, f.Shards...)
@@ -140,7 +170,10 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 		if p.Logical.Distinct {
 			continue
 		}
-		for _, s := range p.PartitionSegments(b, i, key, nil) {
+		for s := range p.PartitionSegments(b, i, key, nil) {
+			if e.full() {
+				break
+			}
 			fetches, err := p.Fetches(b, s, s.Shards, nil, nil, perShard)
 			if err != nil {
 				return nil, err
@@ -183,37 +216,48 @@ func (p *Write) Explain(env *eval.Env) (*Explained, error) {
 		}
 		return e, nil
 	}
-	ms, disjoint, err := p.Mutations(env, func(*Table, [][]byte) int { return 1 })
+	ms, err := p.Mutations(env, func(*Table, [][]byte) int { return 1 })
 	if err != nil {
 		return nil, err
 	}
-	access := "batch"
-	switch {
-	case disjoint:
-		access = "deletions"
-	case len(ms) == 1 && p.random != nil:
-		access = "any shard"
-	case len(ms) == 1:
-		access = "one shard"
-	}
-	e := p.Table.explained(access)
-	for _, m := range ms {
+	e := p.Table.explained("batch")
+	for m, err := range ms.Each() {
+		if err != nil {
+			return nil, err
+		}
+		if e.full() {
+			break
+		}
 		e.add(p.Table, m.Statement, m.Values, m.Shard)
+	}
+	switch {
+	case ms.Disjoint:
+		e.Access = "deletions"
+	case len(e.Statements) == 1 && p.random != nil:
+		e.Access = "any shard"
+	case len(e.Statements) == 1:
+		e.Access = "one shard"
 	}
 	return e, nil
 }
 
 // ExplainBatch shows a BATCH by its statements.
-func ExplainBatch(parts []*Explained) *Explained {
+func ExplainBatch(writes []*Write, env *eval.Env) (*Explained, error) {
 	out := &Explained{Access: "batch", Shards: []int{}, Statements: []ExplainedStatement{}}
-	for i, e := range parts {
+	for i, w := range writes {
+		if out.full() {
+			break
+		}
+		e, err := w.Explain(env)
+		if err != nil {
+			return nil, err
+		}
 		if i == 0 {
 			out.Table, out.Layout = e.Table, e.Layout
 		}
 		out.Statements = append(out.Statements, e.Statements...)
-		out.Shards = append(out.Shards, e.Shards...)
+		out.visit(e.Shards)
+		out.More = out.More || e.More
 	}
-	slices.Sort(out.Shards)
-	out.Shards = slices.Compact(out.Shards)
-	return out
+	return out, nil
 }

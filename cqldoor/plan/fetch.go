@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -15,7 +16,9 @@ type Segment struct {
 	KeyIndex int
 	Key      [][]byte
 	Slice    analysis.Slice
+	After    [][]byte // the clustering key in it that it is read behind; nil: from its start
 	Shards   []int
+	Last     bool // of its partition
 }
 
 // Compare orders clustering keys as the statement reads them.
@@ -27,35 +30,40 @@ func (p *Select) Compare(a, b [][]byte) int {
 }
 
 // Segments are what a bound statement reads, in reading order, from the position
-// after a clustering key (nil: from the start) of the partition key of index from.
-func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) []Segment {
-	if b.Empty() {
-		return nil
+// after a clustering key (nil: from the start) of the partition key of index from. Each
+// is computed when it is its turn: there can be as many as partition keys times slices.
+func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) iter.Seq[Segment] {
+	return func(yield func(Segment) bool) {
+		if b.Empty() {
+			return
+		}
+		for i, key := range b.Keys.From(from) {
+			for s := range p.PartitionSegments(b, i, key, after) {
+				if !yield(s) {
+					return
+				}
+			}
+			after = nil
+		}
 	}
-	var out []Segment
-	for i := from; i < len(b.Keys); i++ {
-		out = append(out, p.PartitionSegments(b, i, b.Keys[i], after)...)
-		after = nil
-	}
-	return out
 }
 
 // PartitionSegments are those of one logical partition.
-func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, after [][]byte) []Segment {
-	rest := b.Slices
-	if p.Logical.Reversed {
-		rest = slices.Clone(rest)
-		slices.Reverse(rest)
+func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, after [][]byte) iter.Seq[Segment] {
+	return func(yield func(Segment) bool) {
+		// A segment is known for the last one when there is no other.
+		var next Segment
+		all := p.Table.Shards(key)
+		for s, after := range p.Table.resume(&b.Slices, after, p.Logical.Reversed) {
+			if next.Key != nil && !yield(next) {
+				return
+			}
+			next = Segment{index, key, s, after, p.Table.shardsOf(key, s, all), false}
+		}
+		if next.Last = true; next.Key != nil {
+			yield(next)
+		}
 	}
-	if after != nil {
-		rest = p.Table.resume(rest, after, p.Logical.Reversed)
-	}
-	all := p.Table.Shards(key)
-	out := make([]Segment, len(rest))
-	for i, s := range rest {
-		out[i] = Segment{index, key, s, p.Table.shardsOf(key, s, all)}
-	}
-	return out
 }
 
 // shardsOf are the shards that can have rows of the slice: one where it binds

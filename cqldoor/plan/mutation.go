@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // Mutation is one physical write with its values, in the order of its slots.
@@ -19,72 +21,128 @@ type Mutation struct {
 // Draw draws a shard for a write of a logical partition that may go to any.
 type Draw func(t *Table, key [][]byte) int
 
-// Mutations are the writes that together are the statement. Disjoint says that
-// they delete disjoint shards of logical partitions, so that each may go by
-// itself; otherwise they are one whole.
-func (p *Write) Mutations(env *eval.Env, draw Draw) (out []Mutation, disjoint bool, err error) {
+// MaxMutations is how many writes one statement, or one BATCH, may come to where they
+// are one whole: as many as a BATCH message has room for.
+const MaxMutations = 65535
+
+// Mutations are the writes that a statement comes to. They are computed one at a time:
+// there can be as many as partition keys times rows times shards.
+type Mutations struct {
+	each iter.Seq2[Mutation, error]
+
+	// Disjoint says that they delete disjoint shards of logical partitions, so that each
+	// may go by itself; otherwise they are one whole.
+	Disjoint bool
+}
+
+// Listed are writes that are known already.
+func Listed(ms []Mutation) Mutations {
+	return Mutations{each: func(yield func(Mutation, error) bool) {
+		for _, m := range ms {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}}
+}
+
+// Each are the writes one by one; an error is the last.
+func (m Mutations) Each() iter.Seq2[Mutation, error] { return m.each }
+
+// All are the writes together, unless they are more than a BATCH has room for beside
+// so many others.
+func (m Mutations) All(others int) (all []Mutation, err error) {
+	for one, err := range m.each {
+		switch {
+		case err != nil:
+			return nil, err
+		case others+len(all) == MaxMutations:
+			return nil, wire.Invalidf("Too many statements in a batch: write_sharding makes more than %d of it, which the protocol allows", MaxMutations)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// Mutations are the writes that together are the statement.
+func (p *Write) Mutations(env *eval.Env, draw Draw) (Mutations, error) {
 	if p.Whole != nil {
 		return p.one(env)
 	}
 	b, err := p.Logical.Bind(env)
 	if err != nil {
-		return nil, false, err
+		return Mutations{}, err
 	}
 	return p.Bound(b, draw)
 }
 
-func (p *Write) one(env *eval.Env) ([]Mutation, bool, error) {
+func (p *Write) one(env *eval.Env) (Mutations, error) {
 	target, err := p.Target(env, nil)
 	if err != nil {
-		return nil, false, err
+		return Mutations{}, err
 	}
-	return []Mutation{p.mutation(p.Whole, env, target)}, false, nil
+	return Mutations{each: func(yield func(Mutation, error) bool) { yield(p.mutation(p.Whole, env, target), nil) }}, nil
 }
 
 // Bound is Mutations for a statement that is bound already.
-func (p *Write) Bound(b *analysis.BoundWrite, draw Draw) (out []Mutation, disjoint bool, err error) {
-	switch {
-	case p.Whole != nil:
+func (p *Write) Bound(b *analysis.BoundWrite, draw Draw) (Mutations, error) {
+	if p.Whole != nil {
 		return p.one(b.Env)
-	case p.random != nil:
-		out, err = p.scattered(b, draw)
-		return out, false, err
-	case p.slices != nil:
-		out, err = p.ranges(b)
-		return out, true, err
+	}
+	if p.slices != nil {
+		return Mutations{p.ranges(b), true}, nil
 	}
 	set, err := p.set(b)
-	if err != nil {
-		return nil, false, err
+	switch {
+	case err != nil:
+		return Mutations{}, err
+	case p.random != nil:
+		return Mutations{each: p.scattered(b, set, draw)}, nil
 	}
+	rows := p.rows(b, set)
+	if p.Logical.Conditional() {
+		n := 0
+		for range rows {
+			if n++; n > 1 {
+				return Mutations{}, errTogether
+			}
+		}
+	}
+	return Mutations{each: rows}, nil
+}
+
+// rows are the writes of rows and of static columns.
+func (p *Write) rows(b *analysis.BoundWrite, set []eval.Value) iter.Seq2[Mutation, error] {
+	t := p.Table
 	static := p.static != nil
 	if p.columns != nil {
 		// Only the document says what it writes.
 		static = slices.ContainsFunc(b.Operations, func(o analysis.Operation) bool { return o.Column.Kind == schema.Static })
 	}
-	t := p.Table
-	for _, key := range b.Keys {
-		target := Target{Key: key, Set: set}
-		left := static
-		if p.row != nil {
-			for _, row := range b.Rows {
-				target.Cluster, target.Shard = row, t.shardOfRow(key, row)
-				st := p.row
-				if left && target.Shard == t.Home(key) {
-					st, left = p.both, false
+	return func(yield func(Mutation, error) bool) {
+		for _, key := range b.Keys.All() {
+			target := Target{Key: key, Set: set}
+			left := static
+			if p.row != nil {
+				for _, row := range b.Rows.All() {
+					target.Cluster, target.Shard = row, t.shardOfRow(key, row)
+					st := p.row
+					if left && target.Shard == t.Home(key) {
+						st, left = p.both, false
+					}
+					if !yield(p.mutation(st, b.Env, target), nil) {
+						return
+					}
 				}
-				out = append(out, p.mutation(st, b.Env, target))
+			}
+			if left {
+				target.Shard = t.Home(key)
+				if !yield(p.mutation(p.static, b.Env, target), nil) {
+					return
+				}
 			}
 		}
-		if left {
-			target.Shard = t.Home(key)
-			out = append(out, p.mutation(p.static, b.Env, target))
-		}
 	}
-	if len(out) > 1 && p.Logical.Conditional() {
-		return nil, false, errTogether
-	}
-	return out, false, nil
 }
 
 var errTogether = refused("a condition or a conditional write of a row together with static columns needs both in one shard, and here they are in two",
@@ -92,28 +150,33 @@ var errTogether = refused("a condition or a conditional write of a row together 
 
 // ranges deletes slices of partitions, or whole ones, in every shard that can have
 // rows of them.
-func (p *Write) ranges(b *analysis.BoundWrite) (out []Mutation, err error) {
+func (p *Write) ranges(b *analysis.BoundWrite) iter.Seq2[Mutation, error] {
 	t := p.Table
 	slices := b.Slices
 	if b.Scope == analysis.ScopeDeletePartition {
-		slices = []analysis.Slice{analysis.All()}
+		slices = analysis.AllSlices()
 	}
-	for _, key := range b.Keys {
-		for _, s := range slices {
-			for _, piece := range t.pieces(s) {
-				sh := t.shapeOf(piece)
-				st, err := p.slices(sh)
-				if err != nil {
-					return nil, err
-				}
-				target := Target{Key: key, Cluster: sh.values(piece)}
-				for _, target.Shard = range t.shardsOf(key, piece, t.Shards(key)) {
-					out = append(out, p.mutation(st, b.Env, target))
+	return func(yield func(Mutation, error) bool) {
+		for _, key := range b.Keys.All() {
+			all := t.Shards(key)
+			for s := range slices.All() {
+				for _, piece := range t.pieces(s) {
+					sh := t.shapeOf(piece)
+					st, err := p.slices(sh)
+					if err != nil {
+						yield(Mutation{}, err)
+						return
+					}
+					target := Target{Key: key, Cluster: sh.values(piece)}
+					for _, target.Shard = range t.shardsOf(key, piece, all) {
+						if !yield(p.mutation(st, b.Env, target), nil) {
+							return
+						}
+					}
 				}
 			}
 		}
 	}
-	return out, nil
 }
 
 func (p *Write) mutation(st *Statement, env *eval.Env, target Target) Mutation {

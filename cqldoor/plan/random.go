@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -76,29 +77,33 @@ func (t *Table) rows(where []syntax.Relation) []syntax.Relation {
 }
 
 // scattered are the mutations of a write under strategy random.
-func (p *Write) scattered(b *analysis.BoundWrite, draw Draw) (out []Mutation, err error) {
-	target := Target{}
-	if target.Set, err = p.set(b); err != nil {
-		return nil, err
-	}
+func (p *Write) scattered(b *analysis.BoundWrite, set []eval.Value, draw Draw) iter.Seq2[Mutation, error] {
+	target := Target{Set: set}
 	for _, c := range p.chance {
 		target.Set = append(target.Set, eval.Value{Bytes: c(b.Env)})
 	}
-	if p.columns != nil && len(b.Rows) == 1 {
-		target.Cluster = b.Rows[0]
+	if p.columns != nil && b.Rows.Len() == 1 {
+		target.Cluster = b.Rows.At(0)
 	}
 	t := p.Table
 	one := t.adds(b)
-	for _, target.Key = range b.Keys {
-		shards := t.Shards(target.Key)
-		if one {
-			shards = []int{draw(t, target.Key)}
-		}
-		for _, target.Shard = range shards {
-			out = append(out, p.mutation(p.random, b.Env, target))
+	return func(yield func(Mutation, error) bool) {
+		for _, key := range b.Keys.All() {
+			target := target
+			target.Key = key
+			shards := []int{0}
+			if one {
+				shards[0] = draw(t, key)
+			} else {
+				shards = t.Shards(key)
+			}
+			for _, target.Shard = range shards {
+				if !yield(p.mutation(p.random, b.Env, target), nil) {
+					return
+				}
+			}
 		}
 	}
-	return out, nil
 }
 
 // Stamped says that the write must have a time by which shards can be told apart.

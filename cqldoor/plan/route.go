@@ -48,12 +48,17 @@ func (t term) bytes(env *eval.Env) ([]byte, error) {
 		return v.Bytes, err
 	}
 	parts := t.expr.Type().Parts(v.Bytes)
-	for i := 0; parts.Next(); i++ {
-		if i == t.part {
+	n := 0
+	for ; parts.Next(); n++ {
+		if n == t.part {
 			return parts.Part(), nil
 		}
 	}
-	return nil, nil
+	if v.Bytes == nil {
+		return nil, nil
+	}
+	// The backend takes it for the beginning of a key, which may be in any shard.
+	return nil, wire.Invalidf("Expected %d elements in value tuple, but got %d", len(t.expr.Type().Elems), n)
 }
 
 // one is the route of a WHERE that binds the partition key and all `by` columns

@@ -148,29 +148,20 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept []analysis.Slice
-	for i, s := range b.Slices {
-		switch {
-		case p.Table.stored(s.Start.Prefix) && p.Table.stored(s.End.Prefix):
-			if kept != nil {
-				kept = append(kept, s)
-			}
-		case p.Table.common(s) < max(len(s.Start.Prefix), len(s.End.Prefix)):
+	for _, end := range b.Slices.Ends() {
+		if !p.Table.stored(b.Slices.Prefix(), end) {
 			return nil, refused("a set or a map in a tuple that bounds a range, its elements not in order", "put its elements in order")
-		case kept == nil:
-			kept = append(make([]analysis.Slice, 0, len(b.Slices)), b.Slices[:i]...)
 		}
 	}
-	if kept != nil {
-		b.Slices = kept
-	}
+	b.Slices.Keep(p.Table.stored)
 	return b, nil
 }
 
-// stored says whether values of clustering columns are as a row has them.
-func (t *Table) stored(values [][]byte) bool {
+// stored says whether values of the clustering columns from the first on are as a row
+// has them.
+func (t *Table) stored(first int, values [][]byte) bool {
 	for i, v := range values {
-		typ := t.Clustering[i].Type
+		typ := t.Clustering[first+i].Type
 		if !typ.Collection() {
 			continue
 		}

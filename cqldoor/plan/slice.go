@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"iter"
+
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
@@ -27,29 +29,30 @@ func Within(s analysis.Slice, after, upto [][]byte, reversed bool) analysis.Slic
 	return s
 }
 
-// resume drops what a reader has behind it: the slices in reading order, with
-// those before the clustering key after left out and the one that holds it cut.
-func (t *Table) resume(slices []analysis.Slice, after [][]byte, reversed bool) []analysis.Slice {
-	for i, s := range slices {
-		if s.Contains(t.Table, after) {
-			rest := append([]analysis.Slice{Within(s, after, nil, reversed)}, slices[i+1:]...)
-			return rest
-		}
-		// Slices are disjoint and in order: the first whose far end is not behind
-		// the key begins beyond it.
-		far := s.End
+// resume are the slices in reading order that have anything behind the clustering key
+// after (nil: all), and that key with the one that holds it.
+func (t *Table) resume(all *analysis.Slices, after [][]byte, reversed bool) iter.Seq2[analysis.Slice, [][]byte] {
+	return func(yield func(analysis.Slice, [][]byte) bool) {
+		i, step := 0, 1
 		if reversed {
-			far = s.Start
+			i, step = all.Len()-1, -1
 		}
-		c := analysis.CompareClustering(t.Table, far.Prefix, after)
-		if reversed {
-			c = -c
+		if after != nil {
+			i = all.Find(t.Table, after)
+			switch {
+			case i < all.Len() && all.At(i).Contains(t.Table, after):
+				s := all.At(i)
+				if !s.Row(t.Table) && !yield(s, after) {
+					return
+				}
+				i += step
+			case reversed:
+				i--
+			}
 		}
-		if c > 0 || c == 0 && len(far.Prefix) < len(after) && far.Inclusive || len(far.Prefix) == 0 {
-			return slices[i:]
+		for ; i >= 0 && i < all.Len() && yield(all.At(i), nil); i += step {
 		}
 	}
-	return nil
 }
 
 // pieces are simple slices that together are s, in clustering order: the ends of

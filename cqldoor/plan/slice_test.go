@@ -140,10 +140,8 @@ func selected(t *testing.T, table *Table, s *schema.Schema, text string, values 
 	}
 	var out [][][]byte
 	for _, row := range rows {
-		for _, slice := range b.Slices {
-			if slice.Contains(table.Table, row) {
-				out = append(out, row)
-			}
+		if b.Slices.Contains(table.Table, row) {
+			out = append(out, row)
 		}
 	}
 	if reversed {

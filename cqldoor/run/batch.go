@@ -31,7 +31,11 @@ func (r *Router) newGathering() *gathering {
 
 // add adds one statement of the batch.
 func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
-	ms, _, err := w.Bound(b, g.draw)
+	bound, err := w.Bound(b, g.draw)
+	if err != nil {
+		return err
+	}
+	ms, err := bound.All(len(g.mutations))
 	if err != nil {
 		return err
 	}

@@ -52,11 +52,23 @@ func (x *schemaSide) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.
 			return c.dropKeyspace(ctx, t)
 		}
 	case *syntax.CreateIndex:
-		return errIndex
+		return c.refuse(ctx, t.Table.Name, errIndex)
 	case *syntax.CreateView:
-		return errView
+		return c.refuse(ctx, t.Select.From.Name, errView)
 	}
 	return c.other(ctx)
+}
+
+// refuse refuses what would alter a sharded table, to a client that may.
+func (c *change) refuse(ctx context.Context, table string, refused error) error {
+	t := c.view.Load().tables[c.keyspace][table]
+	if t == nil {
+		return c.other(ctx)
+	}
+	if err := c.mayAlter(ctx, t); err != nil {
+		return err
+	}
+	return refused
 }
 
 // objectOf is the name of what a schema statement is about.

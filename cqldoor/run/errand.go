@@ -61,6 +61,8 @@ func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func() error
 	}
 	if refused := e.ask(ctx, req.Version, false); refused != nil {
 		err = refused
+	} else {
+		err = judged(ctx, req, err)
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
@@ -129,16 +131,49 @@ func (e *errand) ask(ctx context.Context, v wire.Version, always bool) error {
 	if done || e.username == "" { // without accounts there are no rights
 		return nil
 	}
-	for _, n := range needs {
-		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
-		if _, err := call(ctx, e.Forwarder, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
-			return err
-		}
+	if err := permitted(ctx, e.Forwarder, v, needs); err != nil {
+		return err
 	}
 	e.mu.Lock()
 	e.asked = true
 	e.mu.Unlock()
 	return nil
+}
+
+// permitted asks the store whether who has a link has some permissions.
+func permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) error {
+	for _, n := range needs {
+		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
+		if _, err := call(ctx, l, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusal is an error of the door's own about a statement that the store would judge by
+// the client's rights first: it is for clients that may do what they ask for.
+type refusal struct {
+	error
+	needs []need
+}
+
+// Unwrap is the error.
+func (r *refusal) Unwrap() error { return r.error }
+
+// judged is an error as the client is told it: a refusal after the store was asked for
+// the client's rights.
+func judged(ctx context.Context, req *cqldoor.Request, err error) error {
+	var r *refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	if req.Username != "" {
+		if refused := permitted(ctx, req.Link, req.Version, r.needs); refused != nil {
+			return refused
+		}
+	}
+	return r.error
 }
 
 // text is a statement that needs the permission and reaches no partition.

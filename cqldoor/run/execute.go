@@ -28,9 +28,12 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	if s, err = r.current(s); err != nil {
 		return err
 	}
+	if err := s.checkCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
+		return err
+	}
 	if s.physical != nil && !s.conditional() {
 		if ids := s.physical.named.Load(); ids != nil {
-			return r.executeOne(req, s, &e, ids)
+			return s.wrong(r.executeOne(req, s, &e, ids))
 		}
 	}
 	if s.write != nil && s.write.AnyShard() != nil {
@@ -38,7 +41,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 		ids := r.registry.physical(s.write.AnyShard().Text).named.Load()
 		if ids != nil && (req.Version < wire.V5 || ids.metadata != nil) {
 			if passed, err := r.executeDrawn(req, s, &e, ids); passed || err != nil {
-				return err
+				return s.wrong(err)
 			}
 		}
 	}
@@ -57,10 +60,14 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if err != nil {
 		return false, err
 	}
-	if !s.write.Adds(b) || len(b.Keys) != 1 {
+	if !s.write.Adds(b) || b.Keys.Len() != 1 {
 		return false, nil
 	}
-	ms, _, err := s.write.Bound(b, r.drawers.draw)
+	bound, err := s.write.Bound(b, r.drawers.draw)
+	if err != nil {
+		return false, err
+	}
+	ms, err := bound.All(0)
 	if err != nil {
 		return false, err
 	}

@@ -46,15 +46,7 @@ func (r *Router) explain(s *statement) ([]byte, error) {
 	case s.write != nil:
 		e, err = s.write.Explain(env)
 	default:
-		var parts []*plan.Explained
-		for _, w := range s.batch.writes {
-			part, err := w.Explain(env)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, part)
-		}
-		e = plan.ExplainBatch(parts)
+		e, err = plan.ExplainBatch(s.batch.writes, env)
 	}
 	if err != nil {
 		return nil, err

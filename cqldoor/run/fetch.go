@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,9 @@ func (x *reader) fanOut() int { return max(1, x.r.opts.FanOut/max(1, x.among)) }
 
 // send queues one physical read, whose answer comes into an inbox under a tag.
 func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
+	if err := x.ctx.Err(); err != nil {
+		return err // nobody waits for it any more
+	}
 	ids, err := x.r.registry.physical(f.Statement.Text).prepare(x.ctx, x.link, x.version, f.Statement.Text)
 	if err != nil {
 		return err
@@ -61,29 +65,54 @@ func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
 // all does some reads, as many at once as may be, and gives the rows that all of
 // them brought, in no order. The rows are the caller's.
 func (x *reader) all(fetches []plan.Fetch) (out [][][]byte, err error) {
-	err = x.drain(fetches, func(cells [][]byte) error {
+	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		out = append(out, append([][]byte(nil), cells...))
 		return nil
 	})
 	return out, err
 }
 
-// drain does some reads and gives f each row, which is f's during the call.
-func (x *reader) drain(fetches []plan.Fetch, f func(cells [][]byte) error) error {
+// listed are reads that are known already.
+func listed(fetches []plan.Fetch) iter.Seq2[plan.Fetch, error] {
+	return func(yield func(plan.Fetch, error) bool) {
+		for _, f := range fetches {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// drain does some reads, each of which it takes when there is room for it, and gives f
+// each row, which is f's during the call.
+func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]byte) error) error {
+	more, stop := iter.Pull2(fetches)
+	defer stop()
 	in := newInbox(x.version, 0)
 	defer in.close()
-	var took []response
-	asks := make([]ask, len(fetches)) // by tag
-	for i := range fetches {
-		asks[i].pieces = fetches[i : i+1]
-	}
-	left := len(asks) // without an answer
-	for sent, under := 0, 0; left > 0; {
-		for ; sent < len(fetches) && under < x.fanOut(); sent++ {
-			if err := x.send(&fetches[sent], in, sent); err != nil {
+	var (
+		took  []response
+		under = map[int]*ask{} // way, by tag
+		tag   int
+		ended bool
+	)
+	for {
+		for !ended && len(under) < x.fanOut() {
+			fetch, err, ok := more()
+			if ended = !ok; ended {
+				break
+			}
+			if err != nil {
 				return err
 			}
-			under++
+			tag++
+			under[tag] = &ask{pieces: []plan.Fetch{fetch}}
+			if err := x.send(&fetch, in, tag); err != nil {
+				return err
+			}
+		}
+		if len(under) == 0 {
+			return nil
 		}
 		x.link.Flush()
 		var err error
@@ -93,32 +122,30 @@ func (x *reader) drain(fetches []plan.Fetch, f func(cells [][]byte) error) error
 		for _, a := range took {
 			switch {
 			case a.due:
-				if err := x.send(&asks[a.tag].pieces[0], in, a.tag); err != nil {
+				if err := x.send(&under[a.tag].pieces[0], in, a.tag); err != nil {
 					return err
 				}
 				continue
 			case throttled(a.err):
-				again := asks[a.tag].split()
+				again := under[a.tag].split()
+				delete(under, a.tag)
 				for i := range again {
-					if !x.later(&again[i], in, len(asks)+i) {
+					tag++
+					under[tag] = &again[i]
+					if !x.later(&again[i], in, tag) {
 						return a.err
 					}
 				}
-				asks = append(asks, again...)
-				left += len(again) - 1
-				under += len(again) - 1
 				continue
 			case a.err != nil:
 				return a.err
 			}
-			left--
-			under--
+			delete(under, a.tag)
 			if err := eachRow(a.body, f); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
 }
 
 // eachRow gives f each row of a response.

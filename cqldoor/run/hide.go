@@ -191,7 +191,7 @@ func (s *schemaSelect) warnings(b *analysis.BoundSelect) []string {
 	case !s.Selection.Aggregated && !s.Grouped || s.Where.Token != nil:
 	case b.Scan:
 		return []string{"Aggregation query used without partition key"}
-	case len(b.Keys) > 1:
+	case b.Keys.Len() > 1:
 		return []string{"Aggregation query used on multiple partition keys (IN restriction)"}
 	}
 	return nil
@@ -238,7 +238,7 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 		err := f.read(&out, f.sel.fetch, nil)
 		return out, err
 	}
-	for _, key := range f.bound.Keys {
+	for _, key := range f.bound.Keys.All() {
 		if err := f.read(&out, f.sel.fetch+" WHERE keyspace_name = ?", key[0]); err != nil {
 			return nil, err
 		}
@@ -294,7 +294,7 @@ func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
 	for i, at := range s.clustering {
 		clustering[i] = cells[at]
 	}
-	if !slices.ContainsFunc(f.bound.Slices, func(sl analysis.Slice) bool { return sl.Contains(s.Table, clustering) }) {
+	if !f.bound.Slices.Contains(s.Table, clustering) {
 		return
 	}
 	r := &schemaRow{cells: make([][]byte, len(s.Fetch)), times: make([][]eval.CellTime, len(s.Fetch))}

@@ -38,12 +38,12 @@ func (x *reader) each(c plan.Cursor, hint int, f visit) error {
 	if x.plan.Access == plan.Owners {
 		return x.owners(c, hint, f)
 	}
-	for i := c.KeyIndex; i < len(x.bound.Keys); i++ {
+	for i, key := range x.bound.Keys.From(c.KeyIndex) {
 		at := plan.Cursor{KeyIndex: i}
 		if i == c.KeyIndex {
 			at = c
 		}
-		if on, err := x.partition(x.bound.Keys[i], at, hint, f); err != nil || !on {
+		if on, err := x.partition(key, at, hint, f); err != nil || !on {
 			return err
 		}
 	}
@@ -65,13 +65,12 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	}
 	first := at.After == nil
 	rows := 0
-	after := at.After
 	want := hint
 	if want <= 0 || x.plan.FilterHere {
 		want = window
 	}
-	for _, s := range x.plan.PartitionSegments(x.bound, at.KeyIndex, key, after) {
-		for {
+	for s := range x.plan.PartitionSegments(x.bound, at.KeyIndex, key, at.After) {
+		for after := s.After; ; {
 			page, err := x.page(s, after, min(want, window))
 			if err != nil {
 				return false, err
@@ -104,7 +103,6 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 			after = keys[len(keys)-k:]
 			want *= 2
 		}
-		after = nil
 	}
 	if rows > 0 || !first || !x.plan.Alone() {
 		return true, nil

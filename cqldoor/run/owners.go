@@ -295,7 +295,7 @@ func (x *reader) owner(at plan.Position, key [][]byte) (plan.Position, error) {
 		fetches = append(fetches, x.plan.Probe(x.bound, key, lower[:n]))
 		lower = lower[n:]
 	}
-	err := x.drain(fetches, func(cells [][]byte) error {
+	err := x.drain(listed(fetches), func(cells [][]byte) error {
 		shard, ok := shardValue(cells[len(cells)-1])
 		if !ok {
 			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)

@@ -31,7 +31,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 		if cursor, err = plan.DecodeCursor(s.identity(), params.PagingState, len(s.sel.Table.Clustering)); err != nil {
 			return err
 		}
-		if s.sel.Access == plan.Partitions && cursor.KeyIndex >= len(b.Keys) {
+		if s.sel.Access == plan.Partitions && cursor.KeyIndex >= b.Keys.Len() {
 			return &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
 		}
 	}
@@ -41,9 +41,9 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	out.begin(req.Version, params, metadataID)
 	switch {
 	case s.sel.Output == plan.Combined:
-		err = x.combined(out, s.sel.Segments(b, cursor.KeyIndex, cursor.After))
+		err = x.combined(out)
 	case s.sel.Output == plan.AsRows:
-		err = x.rows(out, s.sel.Segments(b, cursor.KeyIndex, cursor.After), cursor, page)
+		err = x.rows(out, cursor, page)
 	case len(s.sel.Logical.Sort) > 0:
 		err = x.sorted(out, cursor)
 	case s.sel.Logical.Selection.Aggregated || s.sel.Logical.Grouped:
@@ -63,7 +63,7 @@ func aggregateWarnings(b *analysis.BoundSelect) []string {
 	onKey := func(r *analysis.Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }
 	switch {
 	case !b.Selection.Aggregated && !b.Grouped:
-	case !b.Scan && len(b.Keys) > 1:
+	case !b.Scan && b.Keys.Len() > 1:
 		return []string{"Aggregation query used on multiple partition keys (IN restriction)"}
 	case b.Scan && b.Where.Token == nil && !slices.ContainsFunc(b.Where.Filters, onKey):
 		return []string{"Aggregation query used without partition key"}

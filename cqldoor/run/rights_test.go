@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,17 +14,26 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
 
-// TestRightsOfWhatReachesNoShard holds sharded tables to the rights that Cassandra would see to on a
-// plain one, also where a statement reaches no shard and could be answered without
-// asking anybody.
-func TestRightsOfWhatReachesNoShard(t *testing.T) {
+// rightful is a Cassandra with accounts, a door in front of it, and clients of both.
+type rightful struct {
+	*scene
+	store         *overheard
+	super, nobody *difftest.Conn // of the door
+	direct        *difftest.Conn // nobody, of Cassandra
+	superDirect   *difftest.Conn
+}
+
+// TestRightsBeside holds sharded tables to the rights that Cassandra would see to on a plain
+// one.
+func TestRightsBeside(t *testing.T) {
 	c := cassandra.Start(t, cassandra.Options{Auth: true})
 	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{c.Addr()}, ConnectTimeout: time.Minute, Username: cassandra.Username, Password: cassandra.Password})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	at := serveDoor(t, st, startRouter(t, st))
+	heard := &overheard{Store: st}
+	at := serveDoor(t, heard, startRouter(t, heard))
 	as := func(addr, user, password string) *difftest.Conn {
 		t.Helper()
 		conn, err := difftest.Dial(addr, primitive.ProtocolVersion5, user, password)
@@ -33,23 +43,145 @@ func TestRightsOfWhatReachesNoShard(t *testing.T) {
 		t.Cleanup(func() { conn.Close() })
 		return conn
 	}
-	s := &scene{t: t}
-	super := as(at, cassandra.Username, cassandra.Password)
+	r := &rightful{scene: &scene{t: t}, store: heard, super: as(at, cassandra.Username, cassandra.Password)}
 	const columns = "(k int, c int, v int, PRIMARY KEY (k, c))"
-	const layout = " WITH write_sharding = {'shards': '4'}"
 	for _, text := range []string{
 		"CREATE KEYSPACE r WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE r.plain " + columns,
-		"CREATE TABLE r.sharded " + columns + layout,
-		"CREATE TABLE r.written " + columns + layout,
+		"CREATE TABLE r.sharded " + columns + shardedByFour,
+		"CREATE TABLE r.written " + columns + shardedByFour,
+		"CREATE TABLE r.random " + columns + " WITH write_sharding = {'shards': '4', 'strategy': 'random'}",
 		"CREATE TABLE r.open " + columns,
+		"CREATE TABLE r.t (k int PRIMARY KEY)",
 		"CREATE ROLE nobody WITH PASSWORD = 'nobody' AND LOGIN = true",
 		"GRANT MODIFY ON r.written TO nobody",
 		"GRANT MODIFY ON r.open TO nobody",
 	} {
-		s.must(super, text)
+		r.must(r.super, text)
 	}
-	nobody, direct := as(at, "nobody", "nobody"), as(c.Addr(), "nobody", "nobody")
+	r.nobody, r.direct = as(at, "nobody", "nobody"), as(c.Addr(), "nobody", "nobody")
+	r.superDirect = as(c.Addr(), cassandra.Username, cassandra.Password)
+	for name, test := range map[string]func(*rightful){
+		"what reaches no shard": testRightsOfWhatReachesNoShard, "refusals": testRightsBeforeRefusals, "catalogue": testCatalogueWithRights,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.t = t
+			test(r)
+		})
+	}
+}
+
+const shardedByFour = " WITH write_sharding = {'shards': '4'}"
+
+// testRightsBeforeRefusals has a client without rights send what sharded tables refuse:
+// it learns that it has no rights, as of a plain table, and nothing of shards.
+func testRightsBeforeRefusals(r *rightful) {
+	t := r.t
+	for _, text := range []string{
+		"CREATE INDEX ON r.sharded (v)",
+		"CREATE INDEX IF NOT EXISTS i ON r.sharded (v)",
+		"CREATE CUSTOM INDEX ON r.sharded (v) USING 'StorageAttachedIndex'",
+		"CREATE MATERIALIZED VIEW r.w AS SELECT * FROM r.sharded WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k)",
+		"CREATE MATERIALIZED VIEW IF NOT EXISTS r.w AS SELECT * FROM r.sharded WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k)",
+		"ALTER TABLE r.sharded ADD shard int",
+		"ALTER TABLE r.sharded RENAME c TO shard",
+		"ALTER TABLE r.sharded RENAME c TO d",
+		"ALTER TABLE r.sharded DROP v",
+		"DROP TABLE r.sharded",
+		"SELECT * FROM r.sharded WHERE token(k) > token(5)",
+		"SELECT * FROM r.sharded WHERE token(k) > 5 AND k = 1 ALLOW FILTERING",
+		"SELECT token(k), k FROM r.sharded WHERE k = 1",
+		"SELECT * FROM r.sharded WHERE k = 1 AND token(k) = ?",
+		"UPDATE r.random SET v = 1 WHERE k = 1 AND c = 1 IF v = 1",
+		"DELETE FROM r.random WHERE k = 1 AND c = 1 IF EXISTS",
+		"INSERT INTO r.random (k, c) VALUES (1, 1) IF NOT EXISTS",
+		"BEGIN BATCH INSERT INTO r.open (k, c) VALUES (1, 1); INSERT INTO r.sharded (k, c) VALUES (1, 1); APPLY BATCH",
+		"BEGIN BATCH INSERT INTO r.sharded (k, c) VALUES (1, 1); INSERT INTO r.sharded (k, c) VALUES (1, 2); UPDATE r.sharded SET v = 1 WHERE k = 1 AND c = 3 IF v = 1; APPLY BATCH",
+		// What is wrong with values is told after the rights, too.
+		"INSERT INTO r.sharded (k, c) VALUES (1, null)",
+		"SELECT * FROM r.sharded WHERE k = 1 AND c IN (1, null)",
+		"SELECT * FROM r.sharded WHERE k = 1 LIMIT 0",
+		"INSERT INTO r.sharded (k, c) VALUES (1, ?)",
+		"SELECT * FROM r.sharded WHERE k = 1 AND c = ?",
+		"SELECT * FROM r.sharded WHERE k = ?",
+	} {
+		for way, a := range r.asNobody(text) {
+			if a.Kind == difftest.Prepared && way != "explain" {
+				continue // as of any table: what is refused is refused when it is executed
+			}
+			said := strings.ToLower(a.Text + strings.Join(a.Warnings, " "))
+			if a.Code != primitive.ErrorCodeUnauthorized || strings.Contains(said, "shard") && !strings.Contains(said, "<table r.sharded>") || strings.Contains(said, "write_sharding") {
+				t.Errorf("%s %s: %s", way, text, show(a))
+			}
+		}
+	}
+}
+
+// asNobody sends a statement in every way, without rights.
+func (r *rightful) asNobody(text string) map[string]*difftest.Answer {
+	r.t.Helper()
+	answers := map[string]*difftest.Answer{}
+	put := func(way string) func(*difftest.Answer, error) *difftest.Answer {
+		return func(a *difftest.Answer, err error) *difftest.Answer {
+			if err != nil {
+				r.t.Fatalf("%s: %v", text, err)
+			}
+			answers[way] = a
+			return a
+		}
+	}
+	word, _, _ := strings.Cut(text, " ")
+	value := []*primitive.Value{primitive.NewValue(make([]byte, 8))}
+	if !strings.Contains(text, "?") {
+		value = nil
+		put("QUERY")(r.nobody.Query(difftest.Request{Query: text}))
+	}
+	if p := put("PREPARE")(r.nobody.Prepare(text)); p.Kind == difftest.Prepared {
+		put("EXECUTE")(r.nobody.Execute(p, difftest.Request{Values: value}))
+	}
+	if word == "INSERT" || word == "UPDATE" || word == "DELETE" {
+		put("BATCH")(r.nobody.Batch(&message.Batch{Children: []*message.BatchChild{{Query: "UPDATE r.open SET v = 1 WHERE k = 1 AND c = 1"}, {Query: text}}}))
+	}
+	if slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"}, word) {
+		a, payload, err := r.nobody.SendPayload(&message.Prepare{Query: text}, map[string][]byte{ExplainPayload: nil})
+		put("explain")(a, err)
+		if payload != nil {
+			r.t.Errorf("%s is explained to who has no rights: %s", text, payload)
+		}
+	}
+	return answers
+}
+
+// testCatalogueWithRights sends the superuser's statements on the catalogue's keyspace,
+// and those of a client without rights.
+func testCatalogueWithRights(r *rightful) {
+	t := r.t
+	for _, text := range gated {
+		if strings.HasPrefix(text, "USE") {
+			continue
+		}
+		want := show(r.query(r.superDirect, inNames(text, "no_such_keyspace", "r")))
+		r.store.take()
+		got := strings.ReplaceAll(show(r.query(r.super, inNames(text, "evenkeel", "r"))), "evenkeel", "no_such_keyspace")
+		if got != want && !(strings.Contains(got, "is reserved") && strings.Contains(text, " KEYSPACE")) {
+			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)
+		}
+		if a := r.query(r.nobody, inNames(text, "evenkeel", "r")); a.Kind != difftest.Error && !strings.Contains(text, "IF EXISTS") {
+			t.Errorf("%s, without rights: %s", text, show(a))
+		}
+		for _, sent := range r.store.take() {
+			if spoken.MatchString(sent) {
+				t.Errorf("%s: the store was sent %s", text, sent)
+			}
+		}
+	}
+}
+
+// testRightsOfWhatReachesNoShard is about statements that reach no shard, and could be
+// answered without asking anybody.
+func testRightsOfWhatReachesNoShard(r *rightful) {
+	t, s, super, nobody, direct := r.t, r.scene, r.super, r.nobody, r.direct
+	const columns, layout = "(k int, c int, v int, PRIMARY KEY (k, c))", shardedByFour
 	for _, text := range []string{
 		"SELECT * FROM TABLE WHERE k = 1 AND c = 1",
 		"SELECT * FROM TABLE",

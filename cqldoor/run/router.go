@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -85,15 +86,20 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	default:
 		err = r.text(ctx, req)
 	}
-	if err != nil {
+	var refused *refusal
+	switch {
+	case err == nil:
+	case req.Username != "" && errors.As(err, &refused):
+		req.Go(func() { r.finish(ctx, req, err) })
+	default:
 		req.Error(err)
 	}
 }
 
-// finish ends a request that has failed.
-func (r *Router) finish(req *cqldoor.Request, err error) {
+// finish ends a request that has failed. It may wait for the store.
+func (r *Router) finish(ctx context.Context, req *cqldoor.Request, err error) {
 	if err != nil {
-		req.Error(err)
+		req.Error(judged(ctx, req, err))
 	}
 }
 
@@ -134,7 +140,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if unknown := r.schema.doubtful(h, keyspace, text); len(unknown) > 0 {
-		req.Go(func() { r.finish(req, r.settle(ctx, req, keyspace, text, unknown)) })
+		req.Go(func() { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
 	}
 	if r.schema.serve(ctx, req, h, keyspace, text) {
@@ -142,19 +148,19 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	}
 	s, err := r.statement(keyspace, text)
 	if err != nil {
-		req.Go(func() { r.finish(req, r.reconsider(ctx, req, keyspace, text, err)) })
+		req.Go(func() { r.finish(ctx, req, r.reconsider(ctx, req, keyspace, text, err)) })
 		return nil
 	}
 	if req.Op == wire.OpPrepare {
 		r.registry.statements.put(s.id, s)
-		req.Go(func() { r.finish(req, r.prepare(ctx, req, s)) })
+		req.Go(func() { r.finish(ctx, req, r.prepare(ctx, req, s)) })
 		return nil
 	}
 	if err := s.checkAmount(&q); err != nil {
 		return err
 	}
 	if whole := s.whole(); whole != nil && !s.conditional() {
-		return r.queryOne(req, s, &q)
+		return s.wrong(r.queryOne(req, s, &q))
 	}
 	req.Go(func() { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })
 	return nil
@@ -262,6 +268,11 @@ func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement
 	var body []byte
 	var flags wire.Flags
 	if asksExplain(req.Message) {
+		if req.Username != "" {
+			if err := permitted(ctx, req.Link, req.Version, s.needs()); err != nil {
+				return err
+			}
+		}
 		e, err := r.explain(s)
 		if err != nil {
 			return err

@@ -13,92 +13,114 @@ const maxResult = 255 << 20
 var errLong = wire.Errorf(wire.CodeServer, "evenkeel: the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
 // rows writes a page of rows as the shards select them; page 0 is all.
-func (x *reader) rows(out *output, segments []plan.Segment, c plan.Cursor, page int) error {
-	left := page      // of the page
-	var last [][]byte // the clustering key of the last row of this partition
-	perKey := x.bound.PerPartitionLimit
-	after := c.After
-	for i := 0; i < len(segments); i++ {
-		s := segments[i]
-		if s.KeyIndex != c.KeyIndex {
-			c.KeyIndex, c.PerKey = s.KeyIndex, perKey
-			last = nil
+func (x *reader) rows(out *output, c plan.Cursor, page int) error {
+	if x.bound.Empty() {
+		return nil
+	}
+	w := rowsPage{reader: x, out: out, at: c, page: page, left: page}
+	for i, key := range x.bound.Keys.From(c.KeyIndex) {
+		var after [][]byte
+		if i == c.KeyIndex {
+			after = c.After
+		} else {
+			w.at.KeyIndex, w.at.PerKey, w.last = i, x.bound.PerPartitionLimit, nil
 		}
-		if perKey > 0 && c.PerKey == 0 {
-			after = nil
-			continue
+		if on, err := w.partition(key, after); err != nil || !on {
+			return err
 		}
-		for {
-			want := x.span()
-			for _, limit := range []int{left, c.Limit, c.PerKey} {
-				if limit > 0 {
-					want = min(want, limit)
-				}
-			}
-			rows, err := x.page(s, after, want)
-			if err != nil {
-				return err
-			}
-			n := out.rows(rows, x.r.longest)
-			long := n < len(rows.rows)
-			more := rows.more
-			if n > 0 {
-				after = rows.ownKey(&rows.rows[n-1])
-				last = after
-			}
-			rows.release()
-			if long && page == 0 {
-				return errLong
-			}
-			if c.Limit > 0 {
-				if c.Limit -= n; c.Limit == 0 {
-					return nil
-				}
-			}
-			if perKey > 0 {
-				if c.PerKey -= n; c.PerKey == 0 {
-					more = false
-				}
-			}
-			if long {
-				c.After = last
-				out.next(c)
-				return nil
-			}
-			if page > 0 {
-				if left -= n; left == 0 {
-					if more {
-						c.After = after
-						out.next(c)
-					} else if i+1 < len(segments) {
-						c.After = after
-						if perKey > 0 && c.PerKey == 0 || segments[i+1].KeyIndex != s.KeyIndex {
-							return x.nextKey(out, segments[i+1:], s.KeyIndex, c)
-						}
-						out.next(c)
-					}
-					return nil
-				}
-			}
-			if !more {
-				break
-			}
-		}
-		after = nil
 	}
 	return nil
 }
 
-// nextKey ends a page at the end of a partition: the next one starts at the
-// following key, if there is one.
-func (x *reader) nextKey(out *output, rest []plan.Segment, done int, c plan.Cursor) error {
-	for _, s := range rest {
-		if s.KeyIndex != done {
-			out.next(plan.Cursor{KeyIndex: s.KeyIndex, Limit: c.Limit, PerKey: x.bound.PerPartitionLimit})
+// rowsPage is a page of rows that is written.
+type rowsPage struct {
+	*reader
+	out  *output
+	at   plan.Cursor // what is left of the limits, and the present partition
+	page int         // 0: all is one page
+	left int         // of the page
+	last [][]byte    // the clustering key of the last row of the present partition
+}
+
+// spent says that PER PARTITION LIMIT leaves no more of the present partition.
+func (w *rowsPage) spent() bool { return w.bound.PerPartitionLimit > 0 && w.at.PerKey == 0 }
+
+// partition writes rows of the present partition after a clustering key. It says
+// whether others are wanted.
+func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
+	if w.spent() {
+		return true, nil
+	}
+	for s := range w.plan.PartitionSegments(w.bound, w.at.KeyIndex, key, after) {
+		if on, err := w.segment(s); err != nil || !on {
+			return false, err
+		}
+		if w.spent() {
 			break
 		}
 	}
-	return nil
+	return true, nil
+}
+
+// segment writes rows of a segment. It says whether others are wanted.
+func (w *rowsPage) segment(s plan.Segment) (bool, error) {
+	for after := s.After; ; {
+		want := w.span()
+		for _, limit := range []int{w.left, w.at.Limit, w.at.PerKey} {
+			if limit > 0 {
+				want = min(want, limit)
+			}
+		}
+		rows, err := w.reader.page(s, after, want)
+		if err != nil {
+			return false, err
+		}
+		n := w.out.rows(rows, w.r.longest)
+		long := n < len(rows.rows)
+		more := rows.more
+		if n > 0 {
+			after = rows.ownKey(&rows.rows[n-1])
+			w.last = after
+		}
+		rows.release()
+		if long && w.page == 0 {
+			return false, errLong
+		}
+		if w.at.Limit > 0 {
+			if w.at.Limit -= n; w.at.Limit == 0 {
+				return false, nil
+			}
+		}
+		if w.bound.PerPartitionLimit > 0 {
+			w.at.PerKey -= n
+			more = more && !w.spent()
+		}
+		if long {
+			w.at.After = w.last
+			w.out.next(w.at)
+			return false, nil
+		}
+		if w.page > 0 {
+			if w.left -= n; w.left == 0 {
+				w.end(s, after, more)
+				return false, nil
+			}
+		}
+		if !more {
+			return true, nil
+		}
+	}
+}
+
+// end ends a page that is full, behind a clustering key of a segment. more says
+// whether the segment can have rows behind it.
+func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
+	switch w.at.After = after; {
+	case more, !s.Last && !w.spent():
+		w.out.next(w.at)
+	case s.KeyIndex+1 < w.bound.Keys.Len():
+		w.out.next(plan.Cursor{KeyIndex: s.KeyIndex + 1, Limit: w.at.Limit, PerKey: w.bound.PerPartitionLimit})
+	}
 }
 
 // rows writes rows as long as the result is no longer than it may be, and says how

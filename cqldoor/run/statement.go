@@ -3,6 +3,7 @@ package run
 import (
 	"crypto/md5"
 	"errors"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -55,7 +56,8 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 	if b, ok := tree.(*syntax.Batch); ok {
 		for _, child := range b.Statements {
 			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {
-				return nil, wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", n.Keyspace, n.Name)
+				return nil, &refusal{wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", n.Keyspace, n.Name),
+					st.written(b, keyspace)}
 			}
 		}
 	}
@@ -71,12 +73,13 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 	case *analysis.Select:
 		t := st.Table(a.Table.Keyspace, a.Table.Name)
 		if s.sel, err = plan.NewSelect(t, tree.(*syntax.Select), a); err != nil {
-			return nil, err
+			return nil, &refusal{err, []need{{t, false}}}
 		}
 		s.metadataID = md5.Sum(encodeColumns(wire.V5, s.head.Table, a.Columns).Specs)
 	case *analysis.Write:
-		if s.write, err = plan.NewWrite(st.Table(a.Table.Keyspace, a.Table.Name), tree, a); err != nil {
-			return nil, err
+		t := st.Table(a.Table.Keyspace, a.Table.Name)
+		if s.write, err = plan.NewWrite(t, tree, a); err != nil {
+			return nil, &refusal{err, needsOf(t, a)}
 		}
 	case *analysis.Batch:
 		s.batch = &batchPlan{logical: a}
@@ -84,7 +87,7 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 			t := st.Table(w.Table.Keyspace, w.Table.Name)
 			p, err := plan.NewWrite(t, tree.(*syntax.Batch).Statements[i], w)
 			if err != nil {
-				return nil, err
+				return nil, &refusal{err, st.written(tree.(*syntax.Batch), keyspace)}
 			}
 			s.batch.writes = append(s.batch.writes, p)
 		}
@@ -127,6 +130,14 @@ func (s *statement) newDirect() *plan.Direct {
 // conditional says that the answer may show the row as it is, with all columns.
 func (s *statement) conditional() bool { return s.write != nil && s.write.Logical.Conditional() }
 
+// wrong is an error about the values of the statement, if there is one.
+func (s *statement) wrong(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &refusal{err, s.needs()}
+}
+
 // needs are the permissions that the store wants for the statement.
 func (s *statement) needs() []need {
 	switch {
@@ -142,11 +153,24 @@ func (s *statement) needs() []need {
 	return all
 }
 
-func writeNeeds(w *plan.Write) []need {
-	if w.Logical.Conditional() {
-		return []need{{w.Table, false}, {w.Table, true}}
+func writeNeeds(w *plan.Write) []need { return needsOf(w.Table, w.Logical) }
+
+func needsOf(t *plan.Table, w *analysis.Write) []need {
+	if w.Conditional() {
+		return []need{{t, false}, {t, true}}
 	}
-	return []need{{w.Table, true}}
+	return []need{{t, true}}
+}
+
+// written are the permissions to write the sharded tables of a batch.
+func (s *State) written(b *syntax.Batch, keyspace string) (all []need) {
+	for _, child := range b.Statements {
+		n := tableOf(child, keyspace)
+		if t := s.Table(n.Keyspace, n.Name); t != nil && !slices.Contains(all, need{t, true}) {
+			all = append(all, need{t, true})
+		}
+	}
+	return all
 }
 
 func encodeColumns(v wire.Version, t *schema.Table, columns []analysis.ResultColumn) wire.Metadata {

@@ -1,7 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -12,12 +14,19 @@ import (
 
 // write executes a write that is not passed on as it is.
 func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, env *eval.Env) error {
-	ms, disjoint, err := w.Mutations(env, r.drawers.draw)
+	bound, err := w.Mutations(env, r.drawers.draw)
 	if err != nil {
 		return err
 	}
 	p := *params
 	r.stamp(&p, w)
+	if bound.Disjoint && !w.Logical.Conditional() {
+		return r.mutateEach(ctx, req, bound, &p)
+	}
+	ms, err := bound.All(0)
+	if err != nil {
+		return err
+	}
 	if w.Logical.Conditional() {
 		if len(ms) != 1 {
 			return wire.Errorf(wire.CodeServer, "a conditional write of %d parts", len(ms))
@@ -28,7 +37,7 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		}
 		return r.conditional(ctx, req, w, &p, ids, ms[0].Values, ms[0].Key)
 	}
-	return r.mutate(ctx, req, ms, disjoint, w.Logical.Counter, &p)
+	return r.mutate(ctx, req, ms, w.Logical.Counter, &p)
 }
 
 // stamp gives a write the door's time where nobody gave it one, and shards are
@@ -99,13 +108,10 @@ func (r *Router) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 	return out.Finish(), nil
 }
 
-// mutate carries out the physical writes of one statement.
-func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, disjoint, counter bool, params *wire.Params) error {
-	if disjoint || len(ms) == 1 {
-		return r.mutateEach(ctx, req, ms, params)
-	}
-	if len(ms) == 0 {
-		return respond(ctx, req, nil, wire.AppendVoid(nil))
+// mutate carries out the physical writes of one statement, which are one whole.
+func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, counter bool, params *wire.Params) error {
+	if len(ms) < 2 {
+		return r.mutateEach(ctx, req, plan.Listed(ms), params)
 	}
 	b := wire.Batch{Type: wire.BatchLogged}
 	if counter {
@@ -120,39 +126,52 @@ func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mut
 // mutateEach sends writes that need not be one whole: deletions of disjoint
 // shards. Their timestamps are the coordinators', so that a door's clock cannot
 // make a deletion older than what it deletes.
-func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, params *wire.Params) error {
+func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
 	done := make(chan error, r.opts.FanOut)
-	var first error
-	sent := 0
-	for finished := 0; finished < len(ms); finished++ {
-		for ; first == nil && sent < len(ms) && sent-finished < r.opts.FanOut; sent++ {
-			m := &ms[sent]
-			ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
-			if err != nil {
-				first = err
-				break
-			}
-			p := *params
-			p.SetKeyspace(nil)
-			p.SetValues(encodeValues(m.Values))
-			body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
-			v := req.Version
-			req.Link.Send(wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
-				_, err := result(v, resp)
-				done <- err
-			})
-		}
-		if finished == sent {
-			break // nothing is under way, and no more is sent after an error
-		}
+	under := 0
+	wait := func() error {
 		select {
 		case err := <-done:
-			if first == nil {
-				first = err
-			}
+			under--
+			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+	send := func(m *plan.Mutation) error {
+		ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		if err != nil {
+			return err
+		}
+		p := *params
+		p.SetKeyspace(nil)
+		p.SetValues(encodeValues(m.Values))
+		body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
+		v := req.Version
+		under++
+		req.Link.Send(wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
+			_, err := result(v, resp)
+			done <- err
+		})
+		return nil
+	}
+	var first error
+	for m, err := range ms.Each() {
+		if first = cmp.Or(err, ctx.Err()); first == nil && under == r.opts.FanOut {
+			first = wait()
+		}
+		if first == nil {
+			first = send(&m)
+		}
+		if first != nil {
+			break // no more is sent
+		}
+	}
+	for under > 0 && ctx.Err() == nil {
+		first = cmp.Or(first, wait())
+	}
+	if under > 0 {
+		first = cmp.Or(first, ctx.Err())
 	}
 	if first != nil {
 		return first
@@ -160,8 +179,27 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms []plan
 	return respond(ctx, req, nil, wire.AppendVoid(nil))
 }
 
+// maxBatch is how many bytes of statements a BATCH of the door's may have: as many as
+// Cassandra takes in one message, and in one mutation, unless it is told otherwise.
+// An UPDATE with IN repeats its values for each row.
+const maxBatch = 16 << 20
+
+var errBatchTooLarge = wire.Invalidf("Batch too large")
+
 // appendMutations adds physical writes to a batch.
 func (r *Router) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation) error {
+	const overhead = 1 + 2 + 16 + 2 // of a statement, beside its values
+	n := len(b.Raw)
+	for i := range ms {
+		n += overhead
+		for _, v := range ms[i].Values {
+			n += 4 + len(v.Bytes)
+		}
+		if n > maxBatch && b.Count+i > 0 {
+			return errBatchTooLarge
+		}
+	}
+	b.Raw = slices.Grow(b.Raw, n-len(b.Raw))
 	for i := range ms {
 		m := &ms[i]
 		ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
@@ -176,8 +214,8 @@ func (r *Router) appendMutations(ctx context.Context, req *cqldoor.Request, b *w
 
 // sendBatch sends a batch and answers with its result, without the hidden column.
 func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params, hidden string) error {
-	if b.Count > 65535 {
-		return wire.Invalidf("Too many statements in a batch: write_sharding makes %d of it, the protocol allows 65535", b.Count)
+	if b.Count > plan.MaxMutations {
+		return wire.Invalidf("Too many statements in a batch: write_sharding makes %d of it, the protocol allows %d", b.Count, plan.MaxMutations)
 	}
 	b.Params = wire.Params{Consistency: params.Consistency}
 	if params.Has(wire.QuerySerialConsistency) {

@@ -406,7 +406,7 @@ func (in *tableInput) checkOnDemand(clear bool) error {
 			name string
 			integer
 		}{{"MaxReadRequestUnits", p.read}, {"MaxWriteRequestUnits", p.write}} {
-			if m.given && m.value < 1 && !(clear && m.value == -1) {
+			if m.given && (m.value < 1 && !(clear && m.value == -1) || m.value > schema.MaxUnits) {
 				return exception.InvalidParameters("Requested %s for OnDemandThroughput for %s is outside of valid range", m.name, of)
 			}
 		}

@@ -164,7 +164,7 @@ func (t *Table) changeIndex(c *IndexChange) error {
 		return unchanged(ix.Provisioned)
 	}
 	if u.Provisioned != nil {
-		if u.Provisioned.Read > maxUnits || u.Provisioned.Write > maxUnits {
+		if u.Provisioned.Read > MaxUnits || u.Provisioned.Write > MaxUnits {
 			return exception.Invalid("This operation cannot be performed with given input values. Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
 		}
 		ix.Provisioned = *u.Provisioned

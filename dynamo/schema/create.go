@@ -16,7 +16,7 @@ const (
 	MaxKeyAttributes = 4   // each of HASH and RANGE, of a global secondary index
 	MaxIncluded      = 20  // NonKeyAttributes of an index
 	MaxProjected     = 100 // of all indexes
-	maxUnits         = 1_000_000_000_000
+	MaxUnits         = 1_000_000_000_000
 )
 
 // Create returns the table that a declaration makes, or AWS's error. The caller
@@ -98,9 +98,9 @@ func value(p *Throughput) Throughput {
 func checkUnits(p *Throughput) error {
 	switch {
 	case p == nil:
-	case p.Read > maxUnits:
+	case p.Read > MaxUnits:
 		return exception.Invalid("Given value %d for ReadCapacityUnits is out of bounds", p.Read)
-	case p.Write > maxUnits:
+	case p.Write > MaxUnits:
 		return exception.Invalid("Given value %d for WriteCapacityUnits is out of bounds", p.Write)
 	}
 	return nil

@@ -23,6 +23,9 @@ func leastWarm(b BillingMode, provisioned Throughput) Throughput {
 // is asked for; of is how messages name it.
 func newWarm(b BillingMode, provisioned Throughput, asked *Throughput, of string) (Throughput, error) {
 	least := leastWarm(b, provisioned)
+	if err := checkWarm(asked, of); err != nil {
+		return least, err
+	}
 	if member := below(asked, least); member != "" {
 		if b == PayPerRequest {
 			return least, exception.InvalidParameters("Requested %s for WarmThroughput for %s is lower than initial throughput for OnDemand. See: %s", member, of, freshURL)
@@ -38,10 +41,23 @@ func newWarm(b BillingMode, provisioned Throughput, asked *Throughput, of string
 
 // raiseWarm is a warm throughput after a request for another, or AWS's error.
 func raiseWarm(warm Throughput, asked *Throughput, of string) (Throughput, error) {
+	if err := checkWarm(asked, of); err != nil {
+		return warm, err
+	}
 	if member := below(asked, warm); member != "" {
 		return warm, exception.InvalidParameters("Requested %s for WarmThroughput for %s is lower than current WarmThroughput, decreasing WarmThroughput is not supported", member, of)
 	}
 	return higher(warm, value(asked)), nil
+}
+
+// checkWarm says whether a warm throughput that is asked for is any.
+func checkWarm(asked *Throughput, of string) error {
+	for i, units := range [2]int64{value(asked).Read, value(asked).Write} {
+		if units > MaxUnits {
+			return exception.InvalidParameters("Requested %s for WarmThroughput for %s is outside of valid range", warmMembers[i], of)
+		}
+	}
+	return nil
 }
 
 var warmMembers = [2]string{"ReadUnitsPerSecond", "WriteUnitsPerSecond"}

@@ -101,23 +101,113 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-func TestPresigned(t *testing.T) {
-	k := keys(t)
-	r := httptest.NewRequest("POST", "http://127.0.0.1:8000/?X-Amz-Expires=3600", nil)
+// presigned is a request whose signature, of noon, is in its query. change changes it
+// before it is signed.
+func presigned(t testing.TB, c aws.Credentials, query string, change func(r *http.Request)) *http.Request {
+	t.Helper()
+	r := httptest.NewRequest("POST", "http://127.0.0.1:8000/?"+query, nil)
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
+	if change != nil {
+		change(r)
+	}
 	sum := sha256.Sum256([]byte("{}"))
-	url, headers, err := v4.NewSigner().PresignHTTP(context.Background(), b, r, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", noon,
+	url, headers, err := v4.NewSigner().PresignHTTP(context.Background(), c, r, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", noon,
 		func(o *v4.SignerOptions) { o.DisableHeaderHoisting = true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	r = httptest.NewRequest("POST", url, strings.NewReader("{}"))
 	r.Header = headers
-	if p, err := k.Verify(r, []byte("{}"), noon.Add(50*time.Minute)); err != nil || p.ID != "AKIDB" {
-		t.Errorf("%v %v", p, err)
+	return r
+}
+
+// A signature in a query is good for as long as it says, and no longer, also where that
+// is less than clocks may differ; one that does not say is good for as long as another.
+func TestPresigned(t *testing.T) {
+	k := keys(t)
+	for _, c := range []struct {
+		query string
+		after time.Duration
+		want  string // "": it is good
+	}{
+		{"X-Amz-Expires=3600", 50 * time.Minute, ""},
+		{"X-Amz-Expires=3600", 60 * time.Minute, ""},
+		{"X-Amz-Expires=3600", -15 * time.Minute, ""},
+		{"X-Amz-Expires=3600", 60*time.Minute + time.Second,
+			"InvalidSignatureException: Signature expired: 20261121T120000Z is now earlier than 20261121T120001Z (20261121T130001Z - 60 min.)"},
+		{"X-Amz-Expires=60", 60 * time.Second, ""},
+		{"X-Amz-Expires=60", 61 * time.Second,
+			"InvalidSignatureException: Signature expired: 20261121T120000Z is now earlier than 20261121T120001Z (20261121T120101Z - 1 min.)"},
+		{"X-Amz-Expires=1", 2 * time.Second,
+			"InvalidSignatureException: Signature expired: 20261121T120000Z is now earlier than 20261121T120001Z (20261121T120002Z - 1 sec.)"},
+		{"X-Amz-Expires=60", -16 * time.Minute,
+			"InvalidSignatureException: Signature not yet current: 20261121T120000Z is still later than 20261121T115900Z (20261121T114400Z + 15 min.)"},
+		{"", 15 * time.Minute, ""},
+		{"", 15*time.Minute + time.Second,
+			"InvalidSignatureException: Signature expired: 20261121T120000Z is now earlier than 20261121T120001Z (20261121T121501Z - 15 min.)"},
+		{"X-Amz-Expires=604800", 7 * 24 * time.Hour, ""},
+		{"X-Amz-Expires=604801", 0, "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Got '604801'."},
+		{"X-Amz-Expires=0", 0, "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Got '0'."},
+		{"X-Amz-Expires=-60", 0, "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Got '-60'."},
+		{"X-Amz-Expires=soon", 0, "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Got 'soon'."},
+		{"X-Amz-Expires=60&X-Amz-Expires=3600", 30 * time.Minute, "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Got '3600,60'."},
+	} {
+		p, err := k.Verify(presigned(t, b, c.query, nil), []byte("{}"), noon.Add(c.after))
+		if c.want == "" && (err != nil || p.ID != "AKIDB") || c.want != "" && (err == nil || err.Error() != c.want || p != (principal.Principal{})) {
+			t.Errorf("%s, %v later: %v\n got %v\nwant %s", c.query, c.after, p, err, c.want)
+		}
 	}
-	if _, err := k.Verify(r, []byte("{}"), noon.Add(61*time.Minute)); err == nil || !strings.Contains(err.Error(), "Signature expired") {
+	// The time of a signature in the header is not the query's to say.
+	r := httptest.NewRequest("POST", "http://127.0.0.1:8000/?X-Amz-Expires=604800", strings.NewReader("{}"))
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
+	sum := sha256.Sum256([]byte("{}"))
+	if err := v4.NewSigner().SignHTTP(context.Background(), a, r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1", noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Verify(r, []byte("{}"), noon.Add(15*time.Minute)); err != nil {
+		t.Error(err)
+	}
+	if _, err := k.Verify(r, []byte("{}"), noon.Add(16*time.Minute)); err == nil || !strings.Contains(err.Error(), "Signature expired") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A session's token is signed, and is one.
+func TestSessionTokens(t *testing.T) {
+	const unsigned = "InvalidSignatureException: 'X-Amz-Security-Token' must be a 'SignedHeader' in the AWS Authorization."
+	const unknown = "UnrecognizedClientException: The security token included in the request is invalid."
+	k := keys(t)
+	withoutToken := aws.Credentials{AccessKeyID: b.AccessKeyID, SecretAccessKey: b.SecretAccessKey}
+	token := func(value string) func(r *http.Request) {
+		return func(r *http.Request) { r.Header.Set("X-Amz-Security-Token", value) }
+	}
+	header := func(c aws.Credentials) *http.Request { return signed(t, c, noon, "{}") }
+	for name, c := range map[string]struct {
+		r    *http.Request
+		then func(r *http.Request) // after it is signed
+		want string
+	}{
+		"signed":                         {r: header(b)},
+		"added to a signature":           {r: header(withoutToken), then: token("token-of-b"), want: unsigned},
+		"another added to a signature":   {r: header(b), then: func(r *http.Request) { r.Header.Add("X-Amz-Security-Token", "x") }, want: unknown},
+		"of none, added to a signature":  {r: header(a), then: token("x"), want: unsigned},
+		"in a query, signed":             {r: presigned(t, b, "", nil)},
+		"in a query, added":              {r: presigned(t, withoutToken, "", nil), then: func(r *http.Request) { r.URL.RawQuery += "&X-Amz-Security-Token=token-of-b" }, want: "does not match"},
+		"in the header beside a query":   {r: presigned(t, withoutToken, "", nil), then: token("token-of-b"), want: unsigned},
+		"signed in the header, no query": {r: presigned(t, withoutToken, "", token("token-of-b"))},
+		"another in the header":          {r: presigned(t, b, "", nil), then: token("x"), want: unsigned},
+		"two, both signed":               {r: presigned(t, b, "", token("x")), want: unknown},
+		"the same twice":                 {r: presigned(t, b, "X-Amz-Security-Token=token-of-b", token("token-of-b"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.then != nil {
+				c.then(c.r)
+			}
+			p, err := k.Verify(c.r, []byte("{}"), noon)
+			if c.want == "" && (err != nil || p.ID != "AKIDB") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || p != (principal.Principal{})) {
+				t.Errorf("%v\n got %v\nwant %s", p, err, c.want)
+			}
+		})
 	}
 }
 

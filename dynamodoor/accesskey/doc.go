@@ -18,9 +18,10 @@
 // It promises:
 //
 //  1. A request passes only with a signature of all that matters (the body, the
-//     operation, the time) by the secret of its key; signatures are compared in
-//     constant time.
-//  2. A signature is good for 15 minutes before and after the door's clock.
+//     operation, the time, a session token) by the secret of its key; signatures are
+//     compared in constant time.
+//  2. A signature is good for 15 minutes before and after the door's clock; one in a
+//     query until it expires, which X-Amz-Expires says, be that sooner or later.
 //  3. What is refused is refused with AWS's errors and texts. Which key ids there
 //     are is not secret, as with AWS.
 //  4. Errors about the file name the place and show no secret.

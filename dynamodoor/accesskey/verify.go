@@ -22,15 +22,17 @@ const (
 	scopeEnd  = "aws4_request"
 	timeForm  = "20060102T150405Z"
 	skew      = 15 * time.Minute
+	longest   = 7 * 24 * time.Hour // that a signature in a query is good for
 )
 
 // signature is what a request says of its signature, in its Authorization header or
 // its query.
 type signature struct {
 	algorithm, credential, signed, signature string
-	date, token                              string
+	date                                     string
+	tokens                                   []string // wherever there are any
 	inQuery                                  bool
-	expires                                  time.Duration // in a query: how long it is good for
+	expires                                  []string // in a query: how many seconds it is good for
 }
 
 // Verify says who has signed a request with a body, or what is wrong with that. The
@@ -45,24 +47,32 @@ func (k *Keys) Verify(r *http.Request, body []byte, now time.Time) (principal.Pr
 		return principal.Principal{}, exception.New(exception.IncompleteSignature,
 			"Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got '%s'", s.credential)
 	}
-	if err := s.checkTime(scope[1], now); err != nil {
+	good, err := s.lifetime()
+	if err != nil {
+		return principal.Principal{}, err
+	}
+	if err := s.checkTime(scope[1], now, good); err != nil {
 		return principal.Principal{}, err
 	}
 	if err := checkScope(scope); err != nil {
 		return principal.Principal{}, err
 	}
-	key := k.byID[scope[0]]
-	if key == nil || !hmac.Equal([]byte(s.token), []byte(key.SessionToken)) {
-		return principal.Principal{}, exception.New(exception.UnrecognizedClient, "The security token included in the request is invalid.")
-	}
 	signed := strings.Split(s.signed, ";")
-	for _, must := range []string{"host", "x-amz-target", "x-amz-date"} {
-		if must == "x-amz-date" && (s.inQuery || r.Header.Get("X-Amz-Date") == "") {
-			must = ""
-		}
-		if must != "" && !slices.Contains(signed, must) {
+	musts := []string{"host", "x-amz-target"}
+	if !s.inQuery && r.Header.Get("X-Amz-Date") != "" {
+		musts = append(musts, "x-amz-date")
+	}
+	if len(r.Header.Values(tokenName)) > 0 {
+		musts = append(musts, "x-amz-security-token")
+	}
+	for _, must := range musts {
+		if !slices.Contains(signed, must) {
 			return principal.Principal{}, exception.New(exception.InvalidSignature, "'%s' must be a 'SignedHeader' in the AWS Authorization.", http.CanonicalHeaderKey(must))
 		}
+	}
+	key := k.byID[scope[0]]
+	if key == nil || !s.hasToken(key.SessionToken) {
+		return principal.Principal{}, exception.New(exception.UnrecognizedClient, "The security token included in the request is invalid.")
 	}
 	mac := k.signing.of(key, scope[1], scope[2])
 	sum := hmac.New(sha256.New, mac)
@@ -75,20 +85,20 @@ func (k *Keys) Verify(r *http.Request, body []byte, now time.Time) (principal.Pr
 	return principal.Principal{ID: key.ID}, nil
 }
 
+const tokenName = "X-Amz-Security-Token"
+
 func read(r *http.Request) signature {
+	tokens := r.Header.Values(tokenName)
 	header := r.Header.Get("Authorization")
 	if header == "" {
 		q := r.URL.Query()
-		s := signature{
+		return signature{
 			algorithm: q.Get("X-Amz-Algorithm"), credential: q.Get("X-Amz-Credential"), signed: q.Get("X-Amz-SignedHeaders"),
-			signature: q.Get("X-Amz-Signature"), date: q.Get("X-Amz-Date"), token: q.Get("X-Amz-Security-Token"), inQuery: true,
+			signature: q.Get("X-Amz-Signature"), date: q.Get("X-Amz-Date"), tokens: slices.Concat(tokens, q[tokenName]), inQuery: true,
+			expires: q["X-Amz-Expires"],
 		}
-		if seconds, err := strconv.Atoi(q.Get("X-Amz-Expires")); err == nil && seconds > 0 {
-			s.expires = min(time.Duration(seconds)*time.Second, 7*24*time.Hour)
-		}
-		return s
 	}
-	s := signature{date: r.Header.Get("X-Amz-Date"), token: r.Header.Get("X-Amz-Security-Token")}
+	s := signature{date: r.Header.Get("X-Amz-Date"), tokens: tokens}
 	if s.date == "" {
 		s.date = r.Header.Get("Date")
 	}
@@ -107,8 +117,41 @@ func read(r *http.Request) signature {
 	return s
 }
 
-// checkTime says whether the signature is of about now, and of the day in its scope.
-func (s *signature) checkTime(day string, now time.Time) error {
+// hasToken says whether the request has a key's session token and no other.
+func (s *signature) hasToken(want string) bool {
+	for _, token := range s.tokens {
+		if !hmac.Equal([]byte(token), []byte(want)) {
+			return false
+		}
+	}
+	return want == "" || len(s.tokens) > 0
+}
+
+// lifetime is how long after its time the signature is good: as long as clocks may
+// differ, or what a query says, be that more or less.
+func (s *signature) lifetime() (time.Duration, error) {
+	if len(s.expires) == 0 {
+		return skew, nil
+	}
+	seconds, err := strconv.Atoi(s.expires[0])
+	if err != nil || len(s.expires) > 1 || seconds < 1 || seconds > int(longest/time.Second) {
+		return 0, exception.New(exception.IncompleteSignature, "X-Amz-Expires must be a number of seconds from 1 to %d. Got '%s'.",
+			int(longest/time.Second), strings.Join(s.expires, ","))
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// inWords is a time in minutes, or in seconds where it is no whole number of them.
+func inWords(d time.Duration) string {
+	if d%time.Minute != 0 {
+		return strconv.Itoa(int(d/time.Second)) + " sec."
+	}
+	return strconv.Itoa(int(d/time.Minute)) + " min."
+}
+
+// checkTime says whether the signature is of about now, and of the day in its scope. It
+// is good for some time after its own.
+func (s *signature) checkTime(day string, now time.Time, good time.Duration) error {
 	at, err := time.Parse(timeForm, s.date)
 	if err != nil {
 		if at, err = http.ParseTime(s.date); err != nil {
@@ -117,14 +160,13 @@ func (s *signature) checkTime(day string, now time.Time) error {
 		s.date = at.UTC().Format(timeForm)
 	}
 	now = now.UTC().Truncate(time.Second)
-	good := max(skew, s.expires)
 	switch {
 	case at.Before(now.Add(-good)):
-		return exception.New(exception.InvalidSignature, "Signature expired: %s is now earlier than %s (%s - %d min.)",
-			s.date, now.Add(-good).Format(timeForm), now.Format(timeForm), int(good.Minutes()))
+		return exception.New(exception.InvalidSignature, "Signature expired: %s is now earlier than %s (%s - %s)",
+			s.date, now.Add(-good).Format(timeForm), now.Format(timeForm), inWords(good))
 	case at.After(now.Add(skew)):
-		return exception.New(exception.InvalidSignature, "Signature not yet current: %s is still later than %s (%s + %d min.)",
-			s.date, now.Add(skew).Format(timeForm), now.Format(timeForm), int(skew.Minutes()))
+		return exception.New(exception.InvalidSignature, "Signature not yet current: %s is still later than %s (%s + %s)",
+			s.date, now.Add(skew).Format(timeForm), now.Format(timeForm), inWords(skew))
 	case day != s.date[:8]:
 		return exception.New(exception.InvalidSignature, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '%s' != '%s', from '%s'.",
 			day, s.date[:8], s.date)

@@ -270,8 +270,14 @@ func (c *Catalog) scan(ctx context.Context, request map[string]any, visit func(*
 	}
 }
 
+// longestKey is how many bytes a partition key may have.
+const longestKey = 2048
+
 // Get returns the entry of a table, nil where there is none.
 func (c *Catalog) Get(ctx context.Context, table string) (*Entry, error) {
+	if table == "" || len(table) > longestKey {
+		return nil, nil // which is no key
+	}
 	var found struct{ Item *item }
 	err := c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{table}}}, &found)
 	if is(err, exception.ResourceNotFound) {

@@ -109,6 +109,9 @@ const manyNames = 10_000
 // description, which tells a physical table that has lost its entry. That a table
 // is not there is not remembered.
 func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err error) {
+	if !isName(name) {
+		return false, nil // of no table: the store says so
+	}
 	if in := (*r.tables.Load())[name]; in != nil && in.State != catalog.Creating {
 		return true, nil
 	} else if in != nil {
@@ -133,6 +136,8 @@ func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err err
 		}
 		t, err := r.physical(ctx, name)
 		switch {
+		case is(err, exception.Validation):
+			return false, nil // the store has no tables of such names
 		case err != nil:
 			return false, cannotTell(name, err)
 		case t == nil:
@@ -154,6 +159,17 @@ func (r *Router) lookup(ctx context.Context, name string) (sharded bool, err err
 		r.publish(func(tables map[string]*entry) { tables[name] = wrong })
 		return true, nil
 	}
+}
+
+// isName tells whether a text may be the name of a table, as a key of the catalogue, too.
+func isName(text string) bool {
+	const most = 255
+	for i := range len(text) {
+		if !inName(text[i]) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= most
 }
 
 // remember notes that a table is a plain one.

@@ -198,9 +198,9 @@ func BenchmarkSlice(b *testing.B) {
 			defer cpu(b)()
 			for b.Loop() {
 				from := fmt.Appendf(nil, "title%08d", 100+rng.IntN(99_800))
-				q := &Query{All: true, Now: 1, Reverse: reverse, Slices: []Slice{{Start: Bound{[][]byte{from}, true}}}}
+				q := &Query{All: true, Now: 1, Reverse: reverse, Slices: Listed{{Start: Bound{[][]byte{from}, true}}}}
 				if reverse {
-					q.Slices[0] = Slice{End: Bound{[][]byte{from}, true}}
+					q.Slices.(Listed)[0] = Slice{End: Bound{[][]byte{from}, true}}
 				}
 				it := table.Read(42, []byte("day"), q)
 				n := 0

@@ -18,12 +18,21 @@ func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
 	}
 	// Without deletions and statics, only the slices' rows are looked at.
 	if !t.state.deletions.Load() && !q.Static {
-		if len(it.clipped) == 0 {
+		if it.slices.empty() {
 			it.state = done
 			return it
 		}
-		lower := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), it.clipped[0].lo...)
-		upper := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), it.clipped[len(it.clipped)-1].hi...)
+		lo, hi, err := it.slices.bounds()
+		if err != nil {
+			it.fail(err)
+			return it
+		}
+		lower := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), lo...)
+		upper := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), hi...)
+		if bytes.Compare(lower, upper) >= 0 {
+			it.state = done
+			return it
+		}
 		it.open(lower, upper)
 		it.plain = true
 		if !t.state.deletions.Load() || it.err != nil {
@@ -87,11 +96,9 @@ type Iterator struct {
 	single bool // reads one partition
 	plain  bool // which has no deletions, and of which only rows are visible
 
-	all     []interval // the slices
-	clipped []interval // of the first partition
-	first   []byte     // which is that of this prefix; nil: whichever is read first
-	behind  bool       // and is read behind its static row
-	slices  []interval // of this one
+	slices intervals // of this partition; of the first one, those behind where it is gone on with
+	first  []byte    // which is that of this prefix; nil: whichever is read first
+	behind bool      // and is read behind its static row
 
 	state   state
 	prefix  []byte // the current partition's keys
@@ -106,9 +113,9 @@ type Iterator struct {
 
 	// The rows. Pebble's iterator is at a key which, when moved is false, was
 	// given out and must be left before the next is looked at.
-	slice int
 	valid bool
 	moved bool
+	ended bool // no slice is left
 	ahead bool // Next has been done by NextPartition
 }
 
@@ -122,18 +129,11 @@ const (
 
 // prepare makes the intervals; first says whether Query.After is of use.
 func (it *Iterator) prepare(first bool) bool {
-	if it.all, it.err = it.table.intervals(it.query); it.err != nil {
-		it.fail(it.err)
-		return false
+	err := it.slices.begin(it.table, it.query)
+	if err == nil && first && it.query.After != nil {
+		err = it.slices.after(it.query.After)
 	}
-	it.clipped = it.all
-	if first && it.query.After != nil {
-		if it.clipped, it.err = it.table.clip(it.all, it.query); it.err != nil {
-			it.fail(it.err)
-			return false
-		}
-	}
-	return true
+	return err == nil || it.fail(err)
 }
 
 func (it *Iterator) open(lower, upper []byte) {
@@ -169,7 +169,6 @@ func (it *Iterator) NextPartition() bool {
 		case it.state == done:
 			return false
 		case it.state == fresh:
-			it.slices = it.clipped
 			if !it.single {
 				it.valid = it.pebble.First()
 			}
@@ -177,7 +176,7 @@ func (it *Iterator) NextPartition() bool {
 			it.state = done
 			return false
 		default:
-			it.slices = it.all
+			it.slices.whole()
 			it.leave()
 		}
 		if !it.single {
@@ -192,7 +191,7 @@ func (it *Iterator) NextPartition() bool {
 			it.prefix = append(it.prefix[:0], k[:n]...)
 		}
 		if it.first != nil && !bytes.Equal(it.first, it.prefix) {
-			it.slices = it.all // what was to be gone on with is gone
+			it.slices.whole() // what was to be gone on with is gone
 		}
 		it.state, it.key = inside, nil
 		if !it.enter() {
@@ -231,8 +230,7 @@ func (it *Iterator) enter() bool {
 	it.dels.reset()
 	it.hasStat = false
 	if it.plain {
-		it.startRows(true)
-		return true
+		return it.startRows(true)
 	}
 	if it.single {
 		if it.valid = it.pebble.First(); !it.valid {
@@ -257,18 +255,17 @@ func (it *Iterator) enter() bool {
 		}
 		it.valid = it.pebble.Next()
 	}
-	it.startRows(false)
-	return true
+	return it.startRows(false)
 }
 
 // startRows goes to the first row of the first slice in the direction read.
-func (it *Iterator) startRows(bounded bool) {
-	it.slice, it.valid, it.moved = 0, it.valid || bounded, true
-	if it.query.Reverse {
-		it.slice = len(it.slices) - 1
+func (it *Iterator) startRows(bounded bool) bool {
+	it.valid, it.moved = it.valid || bounded, true
+	if it.ended = it.slices.empty(); it.ended {
+		return true
 	}
-	if len(it.slices) == 0 {
-		return
+	if err := it.slices.first(); err != nil {
+		return it.fail(err)
 	}
 	switch {
 	case bounded && it.query.Reverse:
@@ -278,22 +275,38 @@ func (it *Iterator) startRows(bounded bool) {
 	default:
 		it.seekSlice()
 	}
+	return true
 }
 
 // seekSlice goes to the current slice's first key in the direction read, unless
 // the iterator is there or further.
 func (it *Iterator) seekSlice() {
-	s := &it.slices[it.slice]
 	it.seek = append(append(it.seek[:0], it.prefix...), kindRow)
 	if it.query.Reverse {
-		it.seek = append(it.seek, s.hi...)
+		it.seek = append(it.seek, it.slices.hi...)
 		it.valid = it.pebble.SeekLT(it.seek)
 		return
 	}
-	it.seek = append(it.seek, s.lo...)
+	it.seek = append(it.seek, it.slices.lo...)
 	if !it.valid || bytes.Compare(it.pebble.Key(), it.seek) < 0 {
 		it.valid = it.pebble.SeekGE(it.seek)
 	}
+}
+
+// nextSlice goes to the next slice that can have the row at which the iterator is, or
+// one behind it.
+func (it *Iterator) nextSlice(clustering []byte) bool {
+	more, err := it.slices.next(clustering)
+	if err != nil {
+		return it.fail(err)
+	}
+	if it.ended = !more; !more {
+		return false
+	}
+	if it.query.Reverse && bytes.Compare(clustering, it.slices.hi) >= 0 || !it.query.Reverse && bytes.Compare(clustering, it.slices.lo) < 0 {
+		it.seekSlice()
+	}
+	return true
 }
 
 // Partition returns the current partition. key is a view until NextPartition
@@ -323,7 +336,7 @@ func (it *Iterator) Next() bool {
 		it.ahead = false
 		return true
 	}
-	if it.state != inside || len(it.slices) == 0 {
+	if it.state != inside || it.ended {
 		return false
 	}
 	reverse := it.query.Reverse
@@ -343,26 +356,14 @@ func (it *Iterator) Next() bool {
 			}
 			return false
 		}
-		if it.slice < 0 || it.slice >= len(it.slices) {
-			return false
-		}
 		k := it.pebble.Key()
 		if len(k) < n || !bytes.Equal(k[:n-1], it.prefix) || k[n-1] != kindRow {
 			return false
 		}
 		c := k[n:]
-		s := &it.slices[it.slice]
-		if reverse && bytes.Compare(c, s.lo) < 0 {
-			it.slice--
-			if it.slice >= 0 && bytes.Compare(c, it.slices[it.slice].hi) >= 0 {
-				it.seekSlice()
-			}
-			continue
-		}
-		if !reverse && bytes.Compare(c, s.hi) >= 0 {
-			it.slice++
-			if it.slice < len(it.slices) {
-				it.seekSlice()
+		if reverse && bytes.Compare(c, it.slices.lo) < 0 || !reverse && bytes.Compare(c, it.slices.hi) >= 0 {
+			if !it.nextSlice(c) {
+				return false
 			}
 			continue
 		}

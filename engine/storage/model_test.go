@@ -399,6 +399,9 @@ func checkModel(t *rapid.T, collect bool) {
 	compareModel(t, m, table, now)
 }
 
+// computed are slices that are not listed.
+type computed struct{ Slices }
+
 func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 	q := &Query{Now: now, All: rapid.Bool().Draw(t, "all"), Reverse: rapid.Bool().Draw(t, "reverse"), Static: rapid.Bool().Draw(t, "statics")}
 	if !q.All {
@@ -411,22 +414,35 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 	}
 	if rapid.Bool().Draw(t, "sliced") {
 		var cut [][2]string
-		for range 4 {
+		n := 2 * rapid.IntRange(1, 6).Draw(t, "slices")
+		for range n {
 			cut = append(cut, genRow(t))
 		}
 		slices.SortFunc(cut, m.compareRows)
-		for i := 0; i < 4; i += 2 {
-			from, to := Bound{Inclusive: rapid.Bool().Draw(t, "in")}, Bound{Inclusive: i == 2 && rapid.Bool().Draw(t, "in")}
+		var list Listed
+		for i := 0; i < n; i += 2 {
+			from, to := Bound{Inclusive: rapid.Bool().Draw(t, "in")}, Bound{Inclusive: i == n-2 && rapid.Bool().Draw(t, "in")}
 			from.Prefix = [][]byte{[]byte(cut[i][0]), []byte(cut[i][1])}
 			to.Prefix = [][]byte{[]byte(cut[i+1][0]), []byte(cut[i+1][1])}
-			q.Slices = append(q.Slices, Slice{from, to})
+			list = append(list, Slice{from, to})
 		}
 		if rapid.Bool().Draw(t, "short") {
-			q.Slices = []Slice{{Start: genBound(t)}}
+			list = Listed{{Start: genBound(t)}}
+		}
+		if q.Slices = list; rapid.Bool().Draw(t, "computed") {
+			q.Slices = computed{list}
 		}
 	}
 	in := func(row [2]string) bool {
-		return len(q.Slices) == 0 || slices.ContainsFunc(q.Slices, func(s Slice) bool { return m.within(row, s) })
+		if q.Slices == nil {
+			return true
+		}
+		for i := range q.Slices.Len() {
+			if m.within(row, q.Slices.At(i)) {
+				return true
+			}
+		}
+		return false
 	}
 	want := func(p int) []string {
 		var out []string

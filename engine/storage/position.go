@@ -54,12 +54,16 @@ func (t *Table) SplitPosition(position []byte) (token int64, key []byte, cluster
 // another; nil is the table's beginning, or its end. q.Slices and q.After are not for
 // it.
 func (t *Table) Between(from, to []byte, q *Query) *Iterator {
-	it := &Iterator{table: t, query: q, all: allRows, clipped: allRows}
+	it := &Iterator{table: t, query: q, slices: intervals{table: t, to: 1, at: -1}}
 	lower, clustering := t.partitionAt(from)
 	if clustering != nil {
 		// Deletions and the static row come first in a partition. The former count for the
 		// rows behind; the latter is before the position.
-		it.clipped, it.first, it.behind = []interval{{clustering, []byte{after}}}, lower, true
+		it.first, it.behind = lower, true
+		if err := it.slices.beyond(clustering); err != nil {
+			it.fail(err)
+			return it
+		}
 	}
 	upper := appendTableEnd(nil, &t.spec.ID)
 	if to != nil {

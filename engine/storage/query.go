@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 
@@ -22,12 +21,29 @@ type Slice struct {
 	Start, End Bound
 }
 
+// Slices are slices that are disjoint and in clustering order, also when the read is
+// in reverse. They may be many and made when they are asked for: a read asks for no
+// more than it takes to find its rows.
+type Slices interface {
+	Len() int
+	At(i int) Slice
+}
+
+// Listed are Slices that are written out.
+type Listed []Slice
+
+// Len implements Slices.
+func (l Listed) Len() int { return len(l) }
+
+// At implements Slices.
+func (l Listed) At(i int) Slice { return l[i] }
+
 // Query is what to read of each partition, and as of when.
 type Query struct {
 	Now     int64     // seconds since 1970: what expires by then is dead
 	Columns ColumnSet // cells wanted; a row is there even if none of them is
 	All     bool      // all columns, whatever Columns says
-	Slices  []Slice   // disjoint, in clustering order (also when Reverse); none: all rows
+	Slices  Slices    // nil: all rows
 	Reverse bool      // rows of each partition from the last to the first
 	Static  bool      // the static row is wanted (of the wanted columns)
 
@@ -101,59 +117,4 @@ func (t *Table) appendPosition(arena []byte, prefix [][]byte, behind bool) (newA
 		arena = append(arena, after)
 	}
 	return arena, arena[n:len(arena):len(arena)], nil
-}
-
-// interval is a slice as positions.
-type interval struct {
-	lo, hi []byte // lo ≤ row < hi
-}
-
-// intervals returns the query's slices, without empty ones.
-func (t *Table) intervals(q *Query) ([]interval, error) {
-	if len(q.Slices) == 0 {
-		return allRows, nil
-	}
-	list := make([]interval, 0, len(q.Slices))
-	arena := make([]byte, 0, 32*len(q.Slices))
-	for i := range q.Slices {
-		var lo, hi []byte
-		var err error
-		if arena, lo, hi, err = t.appendSlice(arena, &q.Slices[i]); err != nil {
-			return nil, err
-		}
-		if bytes.Compare(lo, hi) >= 0 {
-			continue
-		}
-		if n := len(list); n > 0 && bytes.Compare(lo, list[n-1].hi) < 0 {
-			return nil, fmt.Errorf("slices overlap or are out of order: %w", ErrMalformed)
-		}
-		list = append(list, interval{lo, hi})
-	}
-	return list, nil
-}
-
-var allRows = []interval{{nil, []byte{after}}}
-
-// clip leaves of the intervals what comes after a clustering, in the direction
-// read.
-func (t *Table) clip(list []interval, q *Query) ([]interval, error) {
-	if len(q.After) != len(t.spec.Clustering) {
-		return nil, fmt.Errorf("position of %d values for %d clustering columns: %w", len(q.After), len(t.spec.Clustering), ErrMalformed)
-	}
-	_, at, err := t.appendPosition(nil, q.After, !q.Reverse)
-	if err != nil {
-		return nil, err
-	}
-	var left []interval
-	for _, s := range list {
-		if q.Reverse && bytes.Compare(at, s.hi) < 0 {
-			s.hi = at
-		} else if !q.Reverse && bytes.Compare(at, s.lo) > 0 {
-			s.lo = at
-		}
-		if bytes.Compare(s.lo, s.hi) < 0 {
-			left = append(left, s)
-		}
-	}
-	return left, nil
 }

@@ -387,8 +387,8 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("get: %v", err)
 	}
 	for name, q := range map[string]*Query{
-		"bad bound": {Slices: []Slice{{Start: Bound{[][]byte{{1}}, true}}}},
-		"overlap":   {Slices: []Slice{{}, {}}},
+		"bad bound": {Slices: Listed{{Start: Bound{[][]byte{{1}}, true}}}},
+		"overlap":   {Slices: Listed{{}, {}}},
 		"position":  {After: [][]byte{i32(1)}},
 	} {
 		it := table.Read(1, i32(1), q)

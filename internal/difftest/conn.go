@@ -97,11 +97,16 @@ func (c *Conn) start(startup *message.Startup, username, password string) error 
 func (c *Conn) Close() error { return c.nc.Close() }
 
 // Call sends a request and returns the answer's frame. An ERROR is an answer.
-func (c *Conn) Call(m message.Message) (*frame.Frame, error) {
+func (c *Conn) Call(m message.Message) (*frame.Frame, error) { return c.call(m, nil) }
+
+func (c *Conn) call(m message.Message, payload map[string][]byte) (*frame.Frame, error) {
 	c.stream = (c.stream + 1) & 0x7fff
 	var b bytes.Buffer
 	f := frame.NewFrame(c.version, c.stream, m)
 	f.SetCompress(c.compress)
+	if payload != nil {
+		f.SetCustomPayload(payload)
+	}
 	if err := c.frames.EncodeFrame(f, &b); err != nil {
 		return nil, fmt.Errorf("encode %v: %w", m, err)
 	}
@@ -245,6 +250,16 @@ func (c *Conn) Batch(b *message.Batch) (*Answer, error) {
 
 // Send sends any request.
 func (c *Conn) Send(m message.Message) (*Answer, error) { return c.answer(m) }
+
+// SendPayload sends a request with a custom payload, and returns the answer's beside it.
+func (c *Conn) SendPayload(m message.Message, payload map[string][]byte) (*Answer, map[string][]byte, error) {
+	f, err := c.call(m, payload)
+	if err != nil {
+		return nil, nil, fmt.Errorf("difftest: %w", err)
+	}
+	a, err := newAnswer(f)
+	return a, f.Body.CustomPayload, err
+}
 
 func (c *Conn) answer(m message.Message) (*Answer, error) {
 	f, err := c.Call(m)

@@ -17,6 +17,14 @@ import (
 type Target struct {
 	Name string
 	URL  string
+
+	hasty bool // Do does not wait for tables
+}
+
+// once is the target whose Do sends the request, and waits for nothing.
+func (t Target) once() Target {
+	t.hasty = true
+	return t
 }
 
 // Answer is what a door answers.
@@ -32,7 +40,7 @@ const authorization = "AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/dynam
 // request wants it.
 func (t Target) Do(operation, body string) (Answer, error) {
 	a, err := t.send(operation, body)
-	if err != nil || a.Status != http.StatusOK || operation != "CreateTable" && operation != "UpdateTable" && operation != "DeleteTable" {
+	if err != nil || t.hasty || a.Status != http.StatusOK || operation != "CreateTable" && operation != "UpdateTable" && operation != "DeleteTable" {
 		return a, err
 	}
 	var named struct{ TableName string }

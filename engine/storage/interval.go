@@ -1,0 +1,189 @@
+package storage
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// interval is a slice as positions.
+type interval struct {
+	lo, hi []byte // lo ≤ row < hi
+}
+
+// intervals are a query's slices as positions, of which one is looked at, at a time.
+type intervals struct {
+	table   *Table
+	of      Slices // nil: one, of all rows
+	reverse bool
+
+	// Those that are left of them, and where the first of these in the direction read is
+	// cut off; nil: it is whole.
+	from, to int
+	cut      []byte
+
+	at int // the present one: in from..to, unless it has been left
+	interval
+	arena []byte
+	other interval // of search
+	spare []byte
+}
+
+// begin has them all before it. It fails for slices that are no good, as far as that
+// is seen before they are asked for.
+func (s *intervals) begin(t *Table, q *Query) error {
+	s.table, s.of, s.reverse = t, q.Slices, q.Reverse
+	s.from, s.to, s.cut, s.at = 0, 1, nil, -1
+	if s.of == nil {
+		return nil
+	}
+	s.to = s.of.Len()
+	list, ok := s.of.(Listed)
+	if !ok {
+		return nil
+	}
+	var end []byte
+	for i := range list {
+		if err := s.look(i); err != nil {
+			return err
+		}
+		if i > 0 && bytes.Compare(s.other.lo, end) < 0 {
+			return fmt.Errorf("slices overlap or are out of order: %w", ErrMalformed)
+		}
+		end = append(end[:0], s.other.hi...)
+	}
+	return nil
+}
+
+// whole has all of the slices before it again.
+func (s *intervals) whole() {
+	s.from, s.to, s.cut, s.at = 0, 1, nil, -1
+	if s.of != nil {
+		s.to = s.of.Len()
+	}
+}
+
+// empty says that none is left.
+func (s *intervals) empty() bool { return s.from >= s.to }
+
+// after leaves what comes after a clustering, in the direction read.
+func (s *intervals) after(clustering [][]byte) error {
+	if len(clustering) != len(s.table.spec.Clustering) {
+		return fmt.Errorf("position of %d values for %d clustering columns: %w", len(clustering), len(s.table.spec.Clustering), ErrMalformed)
+	}
+	_, at, err := s.table.appendPosition(nil, clustering, !s.reverse)
+	if err != nil {
+		return err
+	}
+	return s.beyond(at)
+}
+
+// beyond leaves what comes after a position, in the direction read.
+func (s *intervals) beyond(at []byte) error {
+	i, err := s.search(at)
+	if err != nil {
+		return err
+	}
+	if s.cut = at; s.reverse {
+		s.to = i + 1
+	} else {
+		s.from = i
+	}
+	s.at = -1
+	return nil
+}
+
+// search is the index of the next of those left, in the direction read, that can have
+// something at a position or behind it: the first that ends after it, in reverse the
+// last that does not begin after it.
+func (s *intervals) search(at []byte) (int, error) {
+	low, high := s.from, s.to
+	if s.at >= 0 && !s.reverse {
+		low = max(low, s.at)
+	} else if s.at >= 0 {
+		high = min(high, s.at+1)
+	}
+	for low < high {
+		i := low + (high-low)/2
+		if err := s.look(i); err != nil {
+			return 0, err
+		}
+		if s.reverse && bytes.Compare(s.other.lo, at) <= 0 || !s.reverse && bytes.Compare(s.other.hi, at) <= 0 {
+			low = i + 1
+		} else {
+			high = i
+		}
+	}
+	if s.reverse {
+		low--
+	}
+	return low, nil
+}
+
+// look makes other the interval of index i.
+func (s *intervals) look(i int) (err error) {
+	s.spare, s.other, err = s.load(s.spare[:0], i)
+	return err
+}
+
+// load appends the interval of index i to an arena, of which it is a view. Where it
+// has nothing it ends where it begins.
+func (s *intervals) load(arena []byte, i int) ([]byte, interval, error) {
+	if s.of == nil {
+		return arena, interval{nil, endOfRows}, nil
+	}
+	slice := s.of.At(i)
+	arena, lo, hi, err := s.table.appendSlice(arena, &slice)
+	if bytes.Compare(lo, hi) > 0 {
+		hi = lo
+	}
+	return arena, interval{lo, hi}, err
+}
+
+var endOfRows = []byte{after}
+
+// first makes the first of those left, in the direction read, the present one. There
+// is one.
+func (s *intervals) first() error {
+	if s.reverse {
+		return s.present(s.to - 1)
+	}
+	return s.present(s.from)
+}
+
+// next makes the next one present, in the direction read, that can have something at
+// a position or behind it; false where none can.
+func (s *intervals) next(at []byte) (bool, error) {
+	i, err := s.search(at)
+	if err != nil || i < s.from || i >= s.to {
+		return false, err
+	}
+	return true, s.present(i)
+}
+
+// present makes the interval of index i the present one.
+func (s *intervals) present(i int) (err error) {
+	s.at = i
+	if s.arena, s.interval, err = s.load(s.arena[:0], i); err != nil || s.cut == nil {
+		return err
+	}
+	switch {
+	case s.reverse && i == s.to-1 && bytes.Compare(s.cut, s.hi) < 0:
+		s.hi = s.cut
+	case !s.reverse && i == s.from && bytes.Compare(s.cut, s.lo) > 0:
+		s.lo = s.cut
+	}
+	return nil
+}
+
+// bounds are the first and the last position of those left. There is one.
+func (s *intervals) bounds() (lo, hi []byte, err error) {
+	if err = s.first(); err != nil || s.from == s.to-1 {
+		return s.lo, s.hi, err
+	}
+	if s.reverse {
+		err = s.look(s.from)
+		return s.other.lo, s.hi, err
+	}
+	err = s.look(s.to - 1)
+	return s.lo, s.other.hi, err
+}
