@@ -139,7 +139,7 @@ func (r *rightful) asNobody(text string) map[string]*difftest.Answer {
 	if p := put("PREPARE")(r.nobody.Prepare(text)); p.Kind == difftest.Prepared {
 		put("EXECUTE")(r.nobody.Execute(p, difftest.Request{Values: value}))
 	}
-	if word == "INSERT" || word == "UPDATE" || word == "DELETE" {
+	if value == nil && (word == "INSERT" || word == "UPDATE" || word == "DELETE") {
 		put("BATCH")(r.nobody.Batch(&message.Batch{Children: []*message.BatchChild{{Query: "UPDATE r.open SET v = 1 WHERE k = 1 AND c = 1"}, {Query: text}}}))
 	}
 	if slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"}, word) {
