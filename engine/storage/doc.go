@@ -20,6 +20,10 @@
 //     all that Open started.
 //  6. Expired and deleted data are invisible from Query.Now on, and are removed
 //     from disk by a sweep once Table.GCGrace has passed (sweep.go).
+//  7. Damaged, lost and outdated files are not read over: Open refuses the
+//     directory, or the read fails, with ErrCorrupt, and nothing that could be
+//     needed is removed. What of that can be told, and what cannot, is in package
+//     inventory.
 //
 // # Use
 //
@@ -47,5 +51,5 @@
 // Timestamps are microseconds, as clients give them; expiry and deletion times
 // are seconds since 1970; TTLs are seconds.
 //
-// It imports cql/value and Pebble.
+// It imports cql/value, its inventory, and Pebble.
 package storage

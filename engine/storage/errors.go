@@ -3,8 +3,11 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
 // The kinds of errors of this package, for errors.Is. Their texts say what to
@@ -13,14 +16,14 @@ var (
 	// ErrInUse: another process, or another DB in this one, has the directory.
 	ErrInUse = errors.New("in use")
 	// ErrForeign: the directory holds something else.
-	ErrForeign = errors.New("not an evenkeel data directory")
+	ErrForeign = inventory.ErrForeign
 	// ErrNewer: the directory was written by a newer version of the format.
-	ErrNewer = errors.New("written by a newer version")
+	ErrNewer = inventory.ErrNewer
 	// ErrOlder: the directory was written in an older format, and has what this
 	// version does not read.
 	ErrOlder = errors.New("written by an older version")
 	// ErrCorrupt: what is on disk is not what was written.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = inventory.ErrCorrupt
 	// ErrMalformed: a caller's argument does not fit the table.
 	ErrMalformed = errors.New("malformed")
 )
@@ -28,7 +31,25 @@ var (
 // classify makes what Pebble calls corruption ErrCorrupt.
 func classify(err error) error {
 	if err != nil && !errors.Is(err, ErrCorrupt) && pebble.IsCorruptionError(err) {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", ErrCorrupt, &firstLine{err})
+	}
+	return err
+}
+
+// firstLine is an error of Pebble's without the lines that are for its developers.
+type firstLine struct{ error }
+
+func (e *firstLine) Error() string {
+	line, _, _ := strings.Cut(e.error.Error(), "\n")
+	return line
+}
+
+func (e *firstLine) Unwrap() error { return e.error }
+
+// refuse is why a store is not opened: where it is corrupt, with the way out.
+func refuse(err error) error {
+	if err != nil && errors.Is(err, ErrCorrupt) && !strings.Contains(err.Error(), "backup") {
+		return fmt.Errorf("%w; restore the directory from a backup", err)
 	}
 	return err
 }

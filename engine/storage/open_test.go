@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
 // TestMain's binary, run with this in the environment, opens the directory and
@@ -88,7 +89,7 @@ func TestForeign(t *testing.T) {
 		"other files":     {"photo.jpg"},
 		"another Pebble":  {"MANIFEST-000001", "000002.log"},
 		"a LOCK and more": {"LOCK", "letter.txt"},
-		"other identity":  {identityFile},
+		"other identity":  {inventory.File},
 	} {
 		dir := t.TempDir()
 		for _, f := range files {
@@ -116,12 +117,12 @@ func TestForeign(t *testing.T) {
 
 func TestNewer(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, identityFile)
-	if err := os.WriteFile(path, []byte(identityText+"3\n"), 0o644); err != nil {
+	path := filepath.Join(dir, inventory.File)
+	if err := os.WriteFile(path, []byte("evenkeel storage, format 4\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNewer) {
-		t.Errorf("identity file of format 3: %v", err)
+		t.Errorf("inventory of format 4: %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -133,19 +134,19 @@ func TestNewer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.pebble.Set(formatKey, []byte("3"), pebble.Sync); err != nil {
+	if err := db.pebble.Set(formatKey, []byte("4"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNewer) {
-		t.Errorf("data of format 3: %v", err)
+		t.Errorf("data of format 4: %v", err)
 	}
 }
 
 // TestOlder: data of format 1 are read, and the directory becomes one of this
-// format, unless a table has a user-defined type in its keys.
+// format, unless a table has a user-defined type in its keys, and rows.
 func TestOlder(t *testing.T) {
 	udt := value.UDTOf("k", "u", []string{"a"}, []*value.Type{value.Native(value.Int)}, true)
 	plain := TableSpec{ID: [16]byte{1}, Clustering: []ClusteringColumn{{Type: value.TupleOf(value.Native(value.Int))}}, Columns: []Column{{ID: 0}}}
@@ -158,12 +159,13 @@ func TestOlder(t *testing.T) {
 		"path":       {TableSpec{ID: [16]byte{1}, Columns: []Column{{ID: 0, Path: value.TupleOf(udt)}}}, ErrOlder},
 	} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, identityFile)
+		path := filepath.Join(dir, inventory.File)
 		db, err := Open(dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(db.pebble.Set(formatKey, []byte("1"), pebble.Sync), db.Close(), os.WriteFile(path, []byte(identityText+"1\n"), 0o644)); err != nil {
+		row := append(appendTablePrefix(nil, &c.spec.ID), 0)
+		if err := errors.Join(db.pebble.Set(formatKey, []byte("1"), pebble.Sync), db.pebble.Set(row, nil, pebble.Sync), db.Close(), os.WriteFile(path, []byte("evenkeel storage, format 1\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -179,12 +181,12 @@ func TestOlder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := identityText + "1\n"
+		want := "evenkeel storage, format 1\n"
 		if c.want == nil {
-			want = identityText + "2\n"
+			want = "evenkeel storage, format 3\nclosed\n"
 		}
-		if text, err := os.ReadFile(path); err != nil || string(text) != want {
-			t.Errorf("%s: the identity file says %q, %v", name, text, err)
+		if text, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(text), want) {
+			t.Errorf("%s: the inventory says %q, %v", name, text, err)
 		}
 		if c.want != nil && db.written != 1 || c.want == nil && db.written != format {
 			t.Errorf("%s: the data are of format %d", name, db.written)

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"log/slog"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +13,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
 // Options is how a DB is opened. The zero value works.
@@ -80,6 +79,7 @@ const memTables = 2
 type DB struct {
 	dir     string
 	pebble  *pebble.DB
+	files   *inventory.FS
 	options Options
 	lock    *pebble.Lock
 	stripes stripes
@@ -119,12 +119,33 @@ func Open(dir string, o Options) (*DB, error) {
 }
 
 func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
-	if err := identify(dir, o.FS); err != nil {
+	files, plain, err := inventory.Open(o.FS, dir)
+	if err != nil {
 		return nil, err
 	}
 	// Pebble takes the memtables out of the cache.
 	cache := pebble.NewCache(o.CacheBytes + memTables*int64(o.MemTableBytes))
 	defer cache.Unref()
+	po := o.pebble(cache, lock)
+	if plain {
+		if err := errors.Join(checkPlain(dir, po), files.Take()); err != nil {
+			return nil, err
+		}
+	}
+	po.FS = files
+	p, err := openPebble(dir, po)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{pebble: p, files: files, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
+	if err := errors.Join(db.checkFormat(), files.Note()); err != nil {
+		return nil, errors.Join(refuse(err), p.Close())
+	}
+	return db, nil
+}
+
+// pebble is how Pebble is opened.
+func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options {
 	po := &pebble.Options{
 		Cache:                       cache,
 		FS:                          o.FS,
@@ -144,19 +165,21 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 	for i := range po.Levels {
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	p, err := pebble.Open(dir, po)
-	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), "mismatch") {
-			return nil, fmt.Errorf("%w: %w", ErrCorrupt, err) // files are missing, or cut off
-		}
-		return nil, classify(err)
-	}
-	db := &DB{dir: dir, pebble: p, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
-	if err := db.checkFormat(); err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	return db, nil
+	return po
 }
+
+func openPebble(dir string, po *pebble.Options) (*pebble.DB, error) {
+	p, err := pebble.Open(dir, po)
+	if err != nil && (errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), "mismatch")) {
+		// Tables are missing, or cut off.
+		err = fmt.Errorf("%w: %w", ErrCorrupt, &firstLine{err})
+	}
+	return p, refuse(classify(err))
+}
+
+// noteInterval is how often the inventory is told how far the log has come, which
+// bounds what of it could be cut off after a crash and not be missed.
+const noteInterval = 10 * time.Second
 
 // start runs what runs beside the callers.
 func (db *DB) start() {
@@ -165,6 +188,7 @@ func (db *DB) start() {
 			return db.pebble.LogData(nil, pebble.Sync)
 		})
 	}
+	db.every(noteInterval, db.files.Note)
 	if db.options.SweepInterval > 0 {
 		db.every(db.options.SweepInterval, func() error { return db.sweep(false) })
 	}
@@ -197,158 +221,10 @@ func (db *DB) Close() error {
 	if db.options.Periodic {
 		err = db.pebble.LogData(nil, pebble.Sync)
 	}
-	return errors.Join(err, db.pebble.Close(), db.lock.Close())
-}
-
-// format is the version of all that this package has on disk: identity file,
-// keys, rows. A change that older versions would misread raises it.
-//
-//	1  keys have a user-defined type's fields without an end
-//	2  keys as ordered.go has them
-const format = 2
-
-// identityFile says whose directory it is, readable before Pebble is opened
-// (which would make itself at home anywhere) and by people.
-const (
-	identityFile = "EVENKEEL"
-	identityText = "evenkeel storage, format "
-)
-
-// identify checks the identity file, and writes it in an empty directory.
-func identify(dir string, fs vfs.FS) error {
-	path := fs.PathJoin(dir, identityFile)
-	f, err := fs.Open(path)
-	if err == nil {
-		text, err := io.ReadAll(io.LimitReader(f, 256))
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-		if err := checkIdentity(string(text)); err != nil {
-			return err
-		}
-		return checkComplete(dir, fs)
+	if err = errors.Join(err, db.pebble.Close()); err == nil {
+		err = db.files.Seal()
 	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	names, err := fs.List(dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		// LOCK is ours since a moment; the temporary file is of a start that
-		// did not get further.
-		if name != "LOCK" && name != identityFile+".tmp" && name != "lost+found" {
-			return fmt.Errorf("%w: it holds %s and other files, but no %s; choose an empty directory or a new one", ErrForeign, name, identityFile)
-		}
-	}
-	return writeIdentity(dir, fs)
-}
-
-// writeIdentity makes the identity file, or replaces it.
-func writeIdentity(dir string, fs vfs.FS) error {
-	path := fs.PathJoin(dir, identityFile)
-	tmp := path + ".tmp"
-	f, err := fs.Create(tmp, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, identityText+strconv.Itoa(format)+"\n")
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := fs.Rename(tmp, path); err != nil {
-		return err
-	}
-	for _, d := range []string{dir, fs.PathDir(dir)} {
-		f, err := fs.OpenDir(d)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkIdentity(text string) error {
-	rest, ok := strings.CutPrefix(text, identityText)
-	n, err := strconv.Atoi(strings.TrimSpace(rest))
-	if !ok || err != nil {
-		return fmt.Errorf("%w: its %s file says something else", ErrForeign, identityFile)
-	}
-	return checkVersion(n)
-}
-
-func checkVersion(n int) error {
-	if n > format {
-		return fmt.Errorf("%w of evenkeel: format %d, this one knows up to %d; use that version", ErrNewer, n, format)
-	}
-	return nil
-}
-
-// checkComplete refuses a directory that lost what says which tables are in it:
-// Pebble would take it for a new one and remove the tables as left over.
-func checkComplete(dir string, fs vfs.FS) error {
-	names, err := fs.List(dir)
-	if err != nil {
-		return err
-	}
-	tables, manifest := 0, false
-	for _, name := range names {
-		if strings.HasSuffix(name, ".sst") {
-			tables++
-		}
-		manifest = manifest || strings.HasPrefix(name, "MANIFEST-")
-	}
-	if tables > 0 && !manifest {
-		return fmt.Errorf("%w: %d tables and no MANIFEST; restore the directory from a backup", ErrCorrupt, tables)
-	}
-	return nil
-}
-
-var formatKey = []byte{regionOwn, 'f'}
-
-// checkFormat compares the version kept with the data, and writes it in a new
-// store.
-func (db *DB) checkFormat() error {
-	v, closer, err := db.pebble.Get(formatKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		db.written = format
-		return db.pebble.Set(formatKey, strconv.AppendInt(nil, format, 10), pebble.Sync)
-	}
-	if err != nil {
-		return classify(err)
-	}
-	db.written, err = strconv.Atoi(string(v))
-	if err := errors.Join(err, closer.Close()); err != nil {
-		return fmt.Errorf("%w: format version %q", ErrCorrupt, v)
-	}
-	return checkVersion(db.written)
-}
-
-// Raise makes the format of the data this version's, so that older versions no
-// longer open them. tables are all that there are; the first one that this version
-// would misread is an error.
-func (db *DB) Raise(tables iter.Seq2[string, *Table]) error {
-	if db.written == format {
-		return nil
-	}
-	for name, t := range tables {
-		if t.holdsUDT() {
-			return fmt.Errorf("%w: table %s has a user-defined type in its keys, which an earlier version of evenkeel wrote in another form; "+
-				"copy the table out with that version, and into a new directory", ErrOlder, name)
-		}
-	}
-	if err := writeIdentity(db.dir, db.options.FS); err != nil {
-		return fmt.Errorf("raise the format of %s: %w", db.dir, err)
-	}
-	if err := db.pebble.Set(formatKey, strconv.AppendInt(nil, format, 10), pebble.Sync); err != nil {
-		return fmt.Errorf("raise the format of %s: %w", db.dir, classify(err))
-	}
-	db.written = format
-	return nil
+	return errors.Join(err, db.lock.Close())
 }
 
 // Meta returns a metadata value, nil when there is none. Batch.SetMeta writes.

@@ -38,7 +38,9 @@ var edges = map[string][]string{
 	"engine/system":   {"cql/ddl", "cql/schema", "cql/value"},
 	"engine/items":    {"engine/capacity", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/capacity": {},
-	"engine/storage":  {"cql/value"},
+	"engine/storage":  {"cql/value", "engine/storage/inventory"},
+
+	"engine/storage/inventory": {},
 
 	// The DynamoDB door.
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
