@@ -16,7 +16,8 @@
 //     for all at once (no paging, ORDER BY over several partitions, aggregation
 //     by group).
 //  5. Paging states are small, survive a restart, and are refused when they were
-//     made for another statement or by another engine.
+//     made for another table or by another engine. Another statement on the table
+//     goes on with one within its own restrictions.
 //
 // It is one node by design: every consistency level is satisfied by it, whatever
 // the replication factor of the keyspace says.

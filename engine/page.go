@@ -8,8 +8,8 @@ import (
 )
 
 // A paging state is the payload followed by a seal: a truncated HMAC of the
-// payload, of what it is for (the statement and its values), and of nothing
-// that a restart changes.
+// payload, of what it is for (the table, or a DESCRIBE), and of nothing that a
+// restart changes.
 const sealSize = 8
 
 var errPagingState = wire.Errorf(wire.CodeProtocol, "Invalid value for the paging state")

@@ -43,8 +43,15 @@ func TestPagingState(t *testing.T) {
 			t.Errorf("state %x: %s", bad, got)
 		}
 	}
-	if got, _ := ask(c, "SELECT c FROM k.t", state); !strings.HasPrefix(got, refused) {
-		t.Errorf("another statement: %s", got)
+	want, _ := ask(c, stmt, state)
+	if got, _ := ask(c, "SELECT * FROM k.t WHERE c >= 0 ALLOW FILTERING", state); got != want {
+		t.Errorf("another statement on the table: %s, want %s", got, want)
+	}
+	must(t, c, "CREATE TABLE k.u (p int, c int, PRIMARY KEY (p, c))")
+	for _, other := range []string{"SELECT * FROM k.u", "SELECT * FROM k.t WHERE p = 77", "SELECT count(*) FROM k.t", "DESCRIBE TABLES"} {
+		if got, _ := ask(c, other, state); !strings.Contains(got, refused) {
+			t.Errorf("%s: %s", other, got)
+		}
 	}
 	if got, _ := ask(newLocal(t, openMemory(t), wire.V4), "SELECT * FROM system_schema.columns", state); !strings.HasPrefix(got, refused) {
 		t.Errorf("another engine: %s", got)

@@ -82,15 +82,12 @@ func parsePosition(src []byte, clustering int) (*position, error) {
 	return p, nil
 }
 
-// purpose is what a paging state of this read is for: the statement, its table,
-// and its values.
+// purpose is what a paging state of this read is for: its table. As in Cassandra
+// another statement on the table may go on with it, within its own restrictions.
 func (r *read) purpose() []byte {
-	c := r.c
-	c.scratch = append(c.scratch[:0], r.plan.table.ID[:]...)
-	c.scratch = wire.AppendLongString(c.scratch, r.plan.text)
-	for i := range c.env.Values {
-		c.scratch = wire.AppendBytes(c.scratch, c.env.Values[i].Bytes)
-	}
+	c, t := r.c, r.plan.table
+	c.scratch = append(c.scratch[:0], t.ID[:]...)
+	c.scratch = wire.AppendString(wire.AppendString(c.scratch, t.Keyspace), t.Name)
 	return c.scratch
 }
 
@@ -98,6 +95,9 @@ func (r *read) purpose() []byte {
 func (r *read) resume() (*position, error) {
 	if !r.c.params.Has(wire.QueryPagingState) {
 		return nil, nil
+	}
+	if len(r.plan.Sort) > 0 || r.plan.Selection.Aggregated && !r.plan.Grouped {
+		return nil, errPagingState // it has no pages
 	}
 	payload, err := r.c.engine.openPage(r.purpose(), r.c.params.PagingState)
 	if err != nil {
@@ -108,8 +108,16 @@ func (r *read) resume() (*position, error) {
 		return nil, err
 	}
 	at.token = r.plan.table.token(at.key)
-	r.left = at.left
+	r.left = lesser(r.left, at.left)
 	return at, nil
+}
+
+// lesser is the lesser of two limits, of which either may be unbound.
+func lesser(a, b int) int {
+	if a == unbound || b != unbound && b < a {
+		return b
+	}
+	return a
 }
 
 // suspend ends the page behind a clustering of the current partition. Where

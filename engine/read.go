@@ -274,7 +274,7 @@ func (r *read) each(at *position) (full bool, err error) {
 			r.inside = r.b.PerPartitionLimit
 		}
 		if goesOn && r.inside != unbound {
-			r.inside = at.inPartition
+			r.inside = lesser(r.inside, at.inPartition)
 		}
 		if r.limited() && r.b.Scan {
 			if r.at, err = r.c.admitRead(r.plan.table, token, r.raw, nil); err != nil {

@@ -2,33 +2,38 @@ package plan
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // Cursor is where a page ended: what the next one starts from. It is all that a
 // door must know, so that any door can go on, after a restart too.
+//
+// As in Cassandra, it is good for every statement that reads the table, within that
+// statement's own restrictions.
 type Cursor struct {
 	KeyIndex int      // of the partition key among those of the statement
+	Key      []byte   // the same, serialized; of Partitions, encoded in KeyIndex' place
 	Scan     []byte   // of a scan of owners: the physical partition key where it is; nil: at the start
 	After    [][]byte // the clustering key of the last row; nil: the partition's start
 	Done     bool     // the partition has been read to its end
 	Limit    int      // rows left of LIMIT, 0: no limit
-	PerKey   int      // rows left of PER PARTITION LIMIT for this key, 0: no limit
+	PerKey   int      // rows left of PER PARTITION LIMIT for this key; encoded one more, 0: no limit
 }
 
-const cursorVersion = 2
+const cursorVersion = 3
 
-// Encode writes the cursor for the statement that identity tells from all
-// others: its text, keyspace and layout.
+// Encode writes the cursor for the tables that identity tells from all others: their
+// id and layout.
 //
-//	version | uvarints KeyIndex, Limit, PerKey, 1 if Done | Scan: uvarint length and bytes |
+//	version | uvarints Limit, PerKey, 1 if Done | Key, Scan: uvarint length and bytes |
 //	After: uvarint count+1 or 0, each uvarint length and bytes |
 //	8 bytes: the token of identity and all before
 func (c Cursor) Encode(identity []byte) []byte {
 	b := []byte{cursorVersion}
-	b = binary.AppendUvarint(b, uint64(c.KeyIndex))
 	b = binary.AppendUvarint(b, uint64(c.Limit))
 	b = binary.AppendUvarint(b, uint64(c.PerKey))
 	done := uint64(0)
@@ -36,8 +41,9 @@ func (c Cursor) Encode(identity []byte) []byte {
 		done = 1
 	}
 	b = binary.AppendUvarint(b, done)
-	b = binary.AppendUvarint(b, uint64(len(c.Scan)))
-	b = append(b, c.Scan...)
+	for _, key := range [][]byte{c.Key, c.Scan} {
+		b = append(binary.AppendUvarint(b, uint64(len(key))), key...)
+	}
 	if c.After == nil {
 		b = append(b, 0)
 	} else {
@@ -57,18 +63,96 @@ func cursorSum(identity, b []byte) uint64 {
 
 var errState = &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
 
+// IsCursor says whether a paging state is a cursor of the tables of identity.
+func IsCursor(identity, b []byte) bool {
+	return len(b) >= 1+6+8 && b[0] == cursorVersion && binary.BigEndian.Uint64(b[len(b)-8:]) == cursorSum(identity, b[:len(b)-8])
+}
+
+// Cursor is where a bound statement begins: at its start, or behind what a paging
+// state says.
+func (p *Select) Cursor(b *analysis.BoundSelect, state []byte) (Cursor, error) {
+	if state == nil {
+		return Cursor{Limit: b.Limit, PerKey: b.PerPartitionLimit}, nil
+	}
+	if len(p.Logical.Sort) > 0 || p.Logical.Selection.Aggregated && !p.Logical.Grouped {
+		return Cursor{}, errState // it has no pages
+	}
+	c, err := DecodeCursor(p.Table.Identity(), state, len(p.Table.Clustering))
+	if err != nil {
+		return c, err
+	}
+	for i, v := range c.After {
+		if p.Table.Clustering[i].Type.Validate(v) != nil {
+			return c, errState
+		}
+	}
+	if c.Limit = lesser(c.Limit, b.Limit); c.PerKey == 0 {
+		c.PerKey = b.PerPartitionLimit
+	} else if c.PerKey--; b.PerPartitionLimit > 0 {
+		c.PerKey = min(c.PerKey, b.PerPartitionLimit)
+	} else {
+		c.PerKey = 0
+	}
+	key := c.Key
+	if c.Scan != nil {
+		at, values, _, err := p.Table.At(c.Scan)
+		if err != nil {
+			return c, err
+		}
+		if p.Access == Owners {
+			if !slices.ContainsFunc(b.Tokens, func(r analysis.TokenRange) bool { return r.Start <= at.Token && at.Token <= r.End }) {
+				return c, errState
+			}
+			return c, nil
+		}
+		key, c.Scan = AppendKey(nil, values), nil
+	}
+	if p.Access == Owners || len(key) == 0 {
+		return c, errState
+	}
+	values, err := partitioner.SplitComposite(nil, key, len(p.Table.PartitionKey))
+	if err != nil {
+		return c, errState
+	}
+	if c.KeyIndex = b.Keys.Index(p.Table.PartitionKey, values); c.KeyIndex < 0 {
+		return c, errState
+	}
+	if c.Done { // the next partition is read from its start
+		c = Cursor{KeyIndex: c.KeyIndex + 1, Limit: c.Limit, PerKey: b.PerPartitionLimit}
+	}
+	return c, nil
+}
+
+// lesser is the lesser of two limits, 0 being none.
+func lesser(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// State is the paging state of a cursor in a bound statement.
+func (p *Select) State(b *analysis.BoundSelect, c Cursor) []byte {
+	if c.Key = nil; p.Access == Partitions {
+		c.Key = AppendKey(nil, b.Keys.At(c.KeyIndex))
+	}
+	if b.PerPartitionLimit > 0 {
+		c.PerKey++
+	}
+	return c.Encode(p.Table.Identity())
+}
+
+// Identity is what paging states of the table are for.
+func (t *Table) Identity() []byte { return append(t.ID[:], t.Layout.String()...) }
+
 // DecodeCursor reads a paging state; a foreign or damaged one is a protocol
 // error, as Cassandra gives it.
 func DecodeCursor(identity, b []byte, clustering int) (c Cursor, err error) {
 	bad := errState
-	if len(b) < 1+5+1+8 || b[0] != cursorVersion {
+	if !IsCursor(identity, b) {
 		return c, bad
 	}
-	body, sum := b[:len(b)-8], b[len(b)-8:]
-	if binary.BigEndian.Uint64(sum) != cursorSum(identity, body) {
-		return c, bad
-	}
-	rest, ok := body[1:], true
+	rest, ok := b[1:len(b)-8], true
 	next := func() int {
 		v, n := binary.Uvarint(rest)
 		if n <= 0 || v > 1<<31 {
@@ -78,12 +162,14 @@ func DecodeCursor(identity, b []byte, clustering int) (c Cursor, err error) {
 		rest = rest[n:]
 		return int(v)
 	}
-	c.KeyIndex, c.Limit, c.PerKey, c.Done = next(), next(), next(), next() == 1
-	if l := next(); l > 0 {
-		if l > len(rest) {
-			return c, bad
+	c.Limit, c.PerKey, c.Done = next(), next(), next() == 1
+	for _, key := range []*[]byte{&c.Key, &c.Scan} {
+		if l := next(); l > 0 {
+			if l > len(rest) {
+				return c, bad
+			}
+			*key, rest = rest[:l:l], rest[l:]
 		}
-		c.Scan, rest = rest[:l:l], rest[l:]
 	}
 	if n := next(); n > 0 {
 		if n-1 != clustering {

@@ -12,21 +12,21 @@ import (
 var invalidState = &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
 
 func TestCursor(t *testing.T) {
-	identity := []byte("statement and layout")
+	identity := []byte("table and layout")
 	for _, c := range []Cursor{
 		{},
-		{KeyIndex: 3, Limit: 1000, PerKey: 7},
+		{Key: []byte("a key"), Limit: 1000, PerKey: 7},
 		{After: [][]byte{[]byte("title"), {}, IntValue(7)}, Limit: 1},
 		{After: [][]byte{}},
 		{Scan: []byte("a key and a shard"), Done: true, PerKey: 1},
 	} {
 		b := c.Encode(identity)
 		got, err := DecodeCursor(identity, b, len(c.After))
-		if err != nil || got.KeyIndex != c.KeyIndex || got.Limit != c.Limit || got.PerKey != c.PerKey || string(got.Scan) != string(c.Scan) || got.Done != c.Done || (got.After == nil) != (c.After == nil) ||
+		if err != nil || string(got.Key) != string(c.Key) || got.Limit != c.Limit || got.PerKey != c.PerKey || string(got.Scan) != string(c.Scan) || got.Done != c.Done || (got.After == nil) != (c.After == nil) ||
 			!slices.EqualFunc(got.After, c.After, func(a, b []byte) bool { return string(a) == string(b) }) {
 			t.Errorf("%+v came back as %+v, %v", c, got, err)
 		}
-		if _, err := DecodeCursor([]byte("another statement"), b, len(c.After)); !errors.Is(err, invalidState) {
+		if _, err := DecodeCursor([]byte("another table"), b, len(c.After)); !errors.Is(err, invalidState) {
 			t.Errorf("a foreign state: %v", err)
 		}
 		for i := range b {
@@ -50,7 +50,7 @@ func FuzzDecodeCursor(f *testing.F) {
 		c, err := DecodeCursor([]byte("x"), b, n)
 		if err == nil && string(c.Encode([]byte("x"))) != string(b) {
 			// Varints may be longer than they need to be; their sum is checked all the same.
-			if again, err := DecodeCursor([]byte("x"), c.Encode([]byte("x")), n); err != nil || again.KeyIndex != c.KeyIndex {
+			if again, err := DecodeCursor([]byte("x"), c.Encode([]byte("x")), n); err != nil || string(again.Key) != string(c.Key) {
 				t.Fatalf("%x", b)
 			}
 		}

@@ -84,6 +84,16 @@ type Select struct {
 
 // NewSelect plans a SELECT on a sharded table.
 func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {
+	return newSelect(t, stmt, a, false)
+}
+
+// NewMerged plans a SELECT of partitions on a sharded table so that it can go on
+// with a Cursor, if it goes to one shard, too, whose own paging states are others.
+func NewMerged(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {
+	return newSelect(t, stmt, a, true)
+}
+
+func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (*Select, error) {
 	p := &Select{Table: t, Logical: a}
 	stmt = clientMarkers(stmt)
 	stmt.From = t.name()
@@ -97,7 +107,7 @@ func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 		return nil, err
 	}
 	apart := p.seesApart()
-	if apart {
+	if apart && !merged {
 		p.route = t.one(&a.Where)
 	}
 	var err error

@@ -31,7 +31,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	if err := s.checkCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
 		return err
 	}
-	if s.physical != nil && !s.conditional() {
+	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) {
 		if ids := s.physical.named.Load(); ids != nil {
 			return s.wrong(r.executeOne(req, s, &e, ids))
 		}
@@ -171,7 +171,13 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	if err := r.fill(&env, s, &params.Values, nil); err != nil {
 		return err
 	}
+	merged, err := s.merged(params)
+	if err != nil {
+		return err
+	}
 	switch {
+	case merged != nil:
+		return r.read(ctx, req, merged, params, &env, metadataID)
 	case s.sel != nil && s.sel.Whole == nil:
 		return r.read(ctx, req, s, params, &env, metadataID)
 	case s.whole() != nil:

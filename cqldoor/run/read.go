@@ -26,18 +26,17 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	if err := b.CheckPaging(page); err != nil {
 		return err
 	}
-	cursor := plan.Cursor{Limit: b.Limit, PerKey: b.PerPartitionLimit}
+	var state []byte
 	if params.Has(wire.QueryPagingState) && len(params.PagingState) > 0 {
-		if cursor, err = plan.DecodeCursor(s.identity(), params.PagingState, len(s.sel.Table.Clustering)); err != nil {
-			return err
-		}
-		if s.sel.Access == plan.Partitions && cursor.KeyIndex >= b.Keys.Len() {
-			return &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
-		}
+		state = params.PagingState
+	}
+	cursor, err := s.sel.Cursor(b, state)
+	if err != nil {
+		return err
 	}
 	s.showMetadata(req.Version, params)
 	x := r.newReader(ctx, req.Link, req.Version, params, s.sel, b)
-	out := &output{s: s}
+	out := &output{s: s, b: b}
 	out.begin(req.Version, params, metadataID)
 	switch {
 	case s.sel.Output == plan.Combined:
@@ -74,6 +73,7 @@ func aggregateWarnings(b *analysis.BoundSelect) []string {
 // output writes the result.
 type output struct {
 	s *statement
+	b *analysis.BoundSelect
 	w wire.RowsWriter
 }
 
@@ -108,4 +108,4 @@ func (o *output) cells(cells [][]byte) {
 }
 
 // next says where the following page starts.
-func (o *output) next(c plan.Cursor) { o.w.SetPagingState(c.Encode(o.s.identity())) }
+func (o *output) next(c plan.Cursor) { o.w.SetPagingState(o.s.sel.State(o.b, c)) }

@@ -159,7 +159,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if err := s.checkAmount(&q); err != nil {
 		return err
 	}
-	if whole := s.whole(); whole != nil && !s.conditional() {
+	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) {
 		return s.wrong(r.queryOne(req, s, &q))
 	}
 	req.Go(func() { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })

@@ -36,10 +36,25 @@ type batchPlan struct {
 	writes  []*plan.Write
 }
 
-// identity tells the statement's paging states from all others'.
-func (s *statement) identity() []byte {
-	t := s.sel.Table
-	return append(s.id[:], t.Layout.String()...)
+// merged is the statement, of one shard, as it is read behind a cursor that another
+// statement on the table gave; nil where the request has none.
+func (s *statement) merged(params *wire.Params) (*statement, error) {
+	if !s.goesOn(params) {
+		return nil, nil
+	}
+	tree, err := syntax.Parse(s.text)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	m := *s
+	m.physical, m.direct = nil, nil
+	m.sel, err = plan.NewMerged(s.sel.Table, tree.(*syntax.Select), s.sel.Logical)
+	return &m, err
+}
+
+// goesOn says whether the statement, of one shard, is to go on behind a cursor.
+func (s *statement) goesOn(params *wire.Params) bool {
+	return s.sel != nil && s.sel.Access == plan.One && params.Has(wire.QueryPagingState) && plan.IsCursor(s.sel.Table.Identity(), params.PagingState)
 }
 
 // newStatement parses, analyses and plans a statement.
