@@ -369,5 +369,14 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 			out = append(out, HotKey{Columns: d.columns(), Value: strings.Join(p.Values, ", "), Values: p.Values, Share: p.Share})
 		}
 	}
+	for i := range s.p.Columns { // and of those that tempt
+		c := &s.p.Columns[i]
+		if c.Time != nil || c.Nested || isFloat(c) || c.MeanBytes > 128 || len(c.Top) == 0 || slices.ContainsFunc(out, func(h HotKey) bool { return slices.Equal(h.Columns, []string{c.Name}) }) {
+			continue
+		}
+		if n, top := c.Distinct.Value, c.Top[0]; n >= 2 && n <= float64(s.p.Rows)/2 && isHot(top.Share, n) && s.reads() {
+			out = append(out, HotKey{Columns: []string{c.Name}, Value: top.Text, Values: []string{top.Text}, Share: top.Share})
+		}
+	}
 	return out
 }

@@ -13,7 +13,8 @@
 // Ranking is lexicographic; nothing is weighed against what stands before it:
 // rows that are lost (the primary key repeats, or is null) → queries that are not
 // served (the whole table is read, or a partition filtered), by their rate → limits
-// that are exceeded, now or within Horizon → cost → headroom. Costs within a
+// that are exceeded, now or within Horizon → queries that are next to nothing of the
+// load and not served → cost → headroom. Costs within a
 // twentieth of each other are equal, and so is headroom beyond three times what is
 // needed; then the simpler design is better: the key that the queries name, without
 // shards, without a bucket, with fewer columns.

@@ -84,7 +84,7 @@ func answered(s *drawn.Set, r *Report) *drawn.Answer {
 		a.Hot = append(a.Hot, h.Value)
 	}
 	for _, c := range r.Columns {
-		col := drawn.Column{Text: c.Type == "text", Distinct: drawn.Interval{Value: c.Distinct}, TopShare: drawn.Interval{Value: c.TopShare}}
+		col := drawn.Column{Text: c.Type == "text", Distinct: drawn.Interval{Value: c.Distinct, Low: c.Low, High: c.High}, TopShare: drawn.Interval{Value: c.TopShare, Low: c.TopLow, High: c.TopHigh}}
 		for _, l := range []string{"2006-01-02T15:04:05.999Z07:00", time.DateOnly} {
 			if at, err := time.Parse(l, c.Min); err == nil {
 				col.First = at

@@ -75,6 +75,12 @@ func (tb *table) profile(types map[string]string) *profile.Profile {
 			}
 		}
 		c.Distinct = exact(float64(len(counts)))
+		pairs, most := 0.0, 0
+		for _, n := range counts {
+			pairs += float64(n) * float64(n-1) / 2
+			most = max(most, n)
+		}
+		c.Pairs, c.Most = exact(pairs), exact(float64(most))
 		steps := float64(max(1, len(tb.rows)-1))
 		c.Order = profile.Order{Ascending: float64(up) / steps, Monotonic: float64(up) == steps}
 		switch {

@@ -117,6 +117,10 @@ type Column struct {
 	MeanBytes   float64  `json:"mean_bytes"`
 	Top         string   `json:"top,omitempty"`
 	TopShare    float64  `json:"top_share,omitempty"`
+	TopLow      float64  `json:"top_share_low,omitempty"`
+	TopHigh     float64  `json:"top_share_high,omitempty"`
+	Low         float64  `json:"distinct_low"`
+	High        float64  `json:"distinct_high"`
 	Min         string   `json:"min,omitempty"`
 	Max         string   `json:"max,omitempty"`
 	Granularity string   `json:"time_granularity,omitempty"`
@@ -255,10 +259,13 @@ func (s *Study) columns() []Column {
 		c := &s.p.Columns[i]
 		col := Column{
 			Name: c.Name, Type: c.Type.String(), Given: c.Given, Distinct: c.Distinct.Value, Exact: c.Distinct.Exact, Nulls: c.Nulls,
-			MeanBytes: c.MeanBytes, Min: c.Min, Max: c.Max,
+			MeanBytes: c.MeanBytes, Min: c.Min, Max: c.Max, Low: c.Distinct.Low, High: c.Distinct.High,
+		}
+		if values := math.Max(1, float64(c.Values)); c.Most.High > 1 {
+			col.TopShare, col.TopLow, col.TopHigh = c.Most.Value/values, c.Most.Low/values, c.Most.High/values
 		}
 		if len(c.Top) > 0 && c.Top[0].Rows.Value > 1 {
-			col.Top, col.TopShare = c.Top[0].Text, c.Top[0].Share
+			col.Top = c.Top[0].Text
 		}
 		note := func(format string, args ...any) { col.Notes = append(col.Notes, fmt.Sprintf(format, args...)) }
 		if c.Note != "" {

@@ -45,16 +45,8 @@ func (s *Study) alike(c *profile.Column) float64 {
 		}
 		return 1
 	}
-	sum, rest, more := 0.0, 1.0, c.Distinct.Value
-	for _, t := range c.Top {
-		sum += t.Share * t.Share
-		rest -= t.Share
-		more--
-	}
-	if more >= 1 && rest > 0 {
-		sum += rest * rest / more
-	}
-	return sum
+	n := float64(c.Values)
+	return c.Pairs.Value / math.Max(1, n*(n-1)/2)
 }
 
 // resolution is the step of a column of time, in seconds.

@@ -57,8 +57,12 @@ type example struct {
 	text      string
 }
 
-// firstSeen is the number of the batch, from 1, that a value came in first.
-type firstSeen struct{ batch uint32 }
+// firstSeen is the number of the batch, from 1, that a value came in first, and how many
+// rows have it.
+type firstSeen struct {
+	batch uint32
+	rows  int64
+}
 
 type shown struct{ text []byte }
 
@@ -116,8 +120,11 @@ func (s *state) sketch(b *rows.Batch, v *rows.Vector, hashes []uint64) {
 		if h == nullHash {
 			continue
 		}
-		if f := s.sample.Add(h); f != nil && f.batch == 0 {
-			f.batch = uint32(b.Seq + 1)
+		if f := s.sample.Add(h); f != nil {
+			if f.batch == 0 {
+				f.batch = uint32(b.Seq + 1)
+			}
+			f.rows += int64(i - from)
 		}
 		if of, fresh := s.top.Add(h, i-from); fresh {
 			of.text = s.show(of.text[:0], v, from)
@@ -387,8 +394,9 @@ func (s *state) merge(o *state) {
 	}
 	s.sample.Merge(o.sample, func(into, from *firstSeen) {
 		if into.batch == 0 || from.batch < into.batch {
-			*into = *from
+			into.batch = from.batch
 		}
+		into.rows += from.rows
 	})
 	s.top.Merge(o.top, func(into, from *shown) {})
 	s.finest = min(s.finest, o.finest)

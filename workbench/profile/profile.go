@@ -70,7 +70,9 @@ type Column struct {
 	Empty     int64 // of Values: the empty text
 	Nested    bool  // has JSON objects or arrays
 	Distinct  Estimate
-	Top       []Top // the most frequent values, first the most
+	Top       []Top    // the most frequent values, first the most
+	Most      Estimate // rows of the most frequent one
+	Pairs     Estimate // of rows that have the same value
 	Min, Max  string
 	MeanBytes float64 // of a value, serialized as CQL does
 	MaxBytes  int

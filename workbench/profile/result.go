@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,10 +20,8 @@ func (s *state) column(name string, rows int64, batches int, seam order, top int
 	}
 	c.Type, c.Note = s.guess()
 	c.Distinct = estimate(s.sample.Distinct()).capped(float64(s.values))
-	for _, f := range s.top.List(top) {
-		rows := between(f.Low, f.High)
-		c.Top = append(c.Top, Top{Text: string(f.Of.text), Rows: rows, Share: ratio(rows.Value, float64(s.values))})
-	}
+	c.Top, c.Most = s.frequent(top)
+	c.Pairs = estimate(s.sample.Sum(func(f *firstSeen) float64 { return float64(f.rows) * float64(f.rows-1) / 2 }))
 	if len(c.Top) > 0 {
 		// A value that is frequent is one; with sketches that differ, certain bounds go before.
 		c.Distinct.Low = max(c.Distinct.Low, 1)
@@ -36,6 +36,38 @@ func (s *state) column(name string, rows int64, batches int, seam order, top int
 	c.Time = s.timing(name, c.Type)
 	c.Growth = growth(s.sample, batches, func(f *firstSeen) uint32 { return f.batch })
 	return c
+}
+
+// frequent are the most frequent values, and how many rows the first has. Values that are
+// in the sample were counted from their first row on.
+func (s *state) frequent(top int) (list []Top, most Estimate) {
+	known, greatest := make(map[uint64]int64), int64(0)
+	for _, k := range s.sample.Keys() {
+		known[k.Hash] = k.Of.rows
+		greatest = max(greatest, k.Of.rows)
+	}
+	all := s.top.List(1 << 30)
+	for i := range all {
+		if n := known[all[i].Hash]; n > 0 {
+			all[i].Low, all[i].High = n, n
+		}
+	}
+	slices.SortStableFunc(all, func(a, b sketch.Frequent[shown]) int { return cmp.Compare(b.High, a.High) })
+	low, high := greatest, greatest
+	if !s.sample.Exact() {
+		high = max(high, s.top.Absent())
+	}
+	for i, f := range all {
+		rows := between(f.Low, f.High)
+		if i < top {
+			list = append(list, Top{Text: string(f.Of.text), Rows: rows, Share: ratio(rows.Value, float64(s.values))})
+		}
+		low = max(low, f.Low)
+		if !s.sample.Exact() {
+			high = max(high, f.High)
+		}
+	}
+	return list, between(low, high)
 }
 
 func (s *state) lengths(c *Column) {

@@ -133,6 +133,12 @@ func (s *Set) settled() bool {
 	if s.p.pattern == regular && s.time.fine.Seconds() > s.p.period {
 		return false // rows of one entity would have the same time
 	}
+	if s.p.pattern == bursts && s.time.fine > time.Second {
+		return false // nobody sees them
+	}
+	if s.app == dated {
+		t.Bucket = "1d" // the column is the day itself
+	}
 	if s.app == dated && (s.p.pattern == bursts || s.p.pattern == regular || s.p.span < 3*86400) {
 		return false
 	}
@@ -176,7 +182,6 @@ func (s *Set) settled() bool {
 		default:
 			return false
 		}
-		t.Bucket = "1d" // the column is the day itself
 		return true
 	}
 	if t.ShardsLow > 1 {
@@ -411,7 +416,9 @@ func (s *Set) figures() {
 	t.Rows = len(s.Rows)
 	t.Distinct = Figure{float64(len(counts)), 0.01}
 	t.TopShare = Figure{float64(sizes[len(sizes)-1]) / float64(values), 0.01}
-	t.P99 = Figure{float64(sizes[(len(sizes)*99+99)/100-1]), 0.01}
+	if s.app != dated { // where no query asks for an entity
+		t.P99 = Figure{float64(sizes[(len(sizes)*99+99)/100-1]), 0.01}
+	}
 	pair := s.app == composite
 	peak, _ := s.hottest()
 	if peak > 0 {

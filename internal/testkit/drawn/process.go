@@ -36,6 +36,7 @@ type process struct {
 	hot      int     // the entity
 	share    float64 // that it takes meanwhile
 	times    float64 // the rate, over that before
+	second   float64 // bursts: of the minute
 	period   float64 // regular: seconds between two rows of an entity
 }
 
@@ -90,7 +91,7 @@ func drawProcess(r *rand.Rand) *process {
 		p.period = pick(r, 10.0, 60, 300, 900)
 		p.span = float64(ticks) * p.period
 	case bursts:
-		p.span = float64(100+r.IntN(100)) * 60
+		p.span, p.second = float64(100+r.IntN(100))*60, float64(7+r.IntN(50))
 	case episode:
 		p.weights = zipf(max(n, 40), pick(r, 0, 0.8))
 		p.from = 0.2 + 0.6*r.Float64()
@@ -236,7 +237,7 @@ func (p *process) drawRows(r *rand.Rand) []arrival {
 		case p.pattern == episode && x >= p.from && x < p.to && r.Float64() < p.share:
 			a.entity = p.hot
 		case p.pattern == bursts:
-			a.at = math.Floor(a.at/60)*60 + r.Float64()
+			a.at = math.Floor(a.at/60)*60 + p.second + r.Float64()
 		}
 		out = append(out, a)
 	}
