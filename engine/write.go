@@ -48,7 +48,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 		}
 	}
 	if (p.Conditional() || p.Counter) && !c.detached {
-		return refused, nil
+		return c.refuse(writes)
 	}
 	b, err := p.Bind(&c.env)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 	}
 	slow := p.Counter || w.reads
 	if slow && !p.Conditional() && !c.detached {
-		return refused, nil
+		return c.refuse(writes)
 	}
 	if err := w.afford(writeType(p)); err != nil {
 		return answered, err
