@@ -66,6 +66,9 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
 		r.page = int(c.params.PageSize)
 	}
+	if w := p.aggregateWarning(b); w != "" {
+		c.warnings = append(c.warnings, w)
+	}
 	if err := b.CheckPaging(r.page); err != nil {
 		return err
 	}
@@ -74,9 +77,6 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	}
 	if r.page > 0 && r.left != unbound && r.left <= r.page && !c.params.Has(wire.QueryPagingState) {
 		r.page = 0
-	}
-	if w := p.aggregateWarning(b); w != "" {
-		c.warnings = append(c.warnings, w)
 	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
 	r.query.All = r.limited() // whole rows count, whatever is asked of them
@@ -441,7 +441,7 @@ func (r *read) count() {
 
 func (r *read) countTotal() {
 	r.sets++
-	if r.left > 0 {
+	if r.left > 0 && len(r.plan.Sort) == 0 { // else LIMIT is for what has been put in order
 		r.left--
 	}
 }
