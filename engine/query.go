@@ -96,7 +96,7 @@ func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 		return c.describe(p, stmt)
 	}
 	if !c.detached {
-		return c.refuse(changes)
+		return refused, nil
 	}
 	if stmt, ok := p.stmt.(*syntax.Truncate); ok {
 		return answered, c.truncate(stmt)
@@ -115,7 +115,7 @@ func (c *call) checkTimestamp() error {
 
 func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {
 	if !c.detached {
-		return c.refuse(systemReads)
+		return refused, nil
 	}
 	a, err := describe.Statement(stmt, p.state.schema, &describe.Env{
 		Keyspace: p.keyspace, Virtual: system.Virtual, System: system.Has,

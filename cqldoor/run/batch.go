@@ -163,7 +163,8 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if out.Count == in.Count {
-		return relay(ctx, req) // nothing of it is on a sharded table
+		req.Reply(relay(req)) // nothing of it is on a sharded table
+		return nil
 	}
 	if err := g.check(); err != nil {
 		return err

@@ -207,9 +207,7 @@ func (r *Reader) Text() string {
 		case c >= utf8.RuneSelf:
 			n := runeLen(r.buf, i)
 			if n == 0 {
-				r.pos = i
-				r.fail("invalid UTF-8")
-				return ""
+				return r.escaped(start, i)
 			}
 			i += n - 1
 		default:
@@ -251,9 +249,9 @@ func (r *Reader) escaped(start, i int) string {
 		default:
 			n := runeLen(r.buf, i)
 			if n == 0 {
-				r.pos = i
-				r.fail("invalid UTF-8")
-				return ""
+				out = append(out, "\ufffd"...)
+				i++
+				continue
 			}
 			out = append(out, r.buf[i:i+n]...)
 			i += n

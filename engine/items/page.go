@@ -28,7 +28,6 @@ type reading struct {
 	lower    []byte
 	upper    []byte
 	backward bool
-	one      bool // there is one item at most
 }
 
 // begin resolves the table that a Query or Scan reads.
@@ -178,9 +177,6 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 		}
 		if err := s.take(p, text); err != nil {
 			return err
-		}
-		if p.one {
-			return nil
 		}
 		if p.out.ScannedCount == p.Limit || p.size >= pageSize {
 			return p.end(text)

@@ -23,11 +23,7 @@ func (s *Study) ddl(d *Design, v *Verdict) {
 	v.DDL = []string{s.createCQL(d, s.table())}
 	for i := range v.Extras {
 		e := &v.Extras[i]
-		var names []string
-		for _, p := range e.design.Partition {
-			names = append(names, plainName(p.Column))
-		}
-		e.DDL = s.createCQL(e.design, s.table()+"_by_"+strings.Join(names, "_"))
+		e.DDL = s.createCQL(e.design, s.furtherTable(e))
 		v.DDL = append(v.DDL, e.DDL)
 	}
 }
@@ -178,10 +174,6 @@ func (s *Study) createTable(d *Design, v *Verdict) json.RawMessage {
 		}
 		return out
 	}
-	_, table, two := strings.Cut(s.table(), ".")
-	if !two {
-		table = s.table()
-	}
 	request := struct {
 		TableName              string       `json:"TableName"`
 		AttributeDefinitions   []attribute  `json:"AttributeDefinitions"`
@@ -189,16 +181,13 @@ func (s *Study) createTable(d *Design, v *Verdict) json.RawMessage {
 		GlobalSecondaryIndexes []index      `json:"GlobalSecondaryIndexes,omitempty"`
 		BillingMode            string       `json:"BillingMode"`
 		Tags                   []tag        `json:"Tags,omitempty"`
-	}{TableName: table, KeySchema: schema(d, true), BillingMode: "PAY_PER_REQUEST"}
-	if len(request.TableName) < 3 { // AWS wants three characters
-		request.TableName += "_table"
-	}
+	}{TableName: s.dynamoTable(), KeySchema: schema(d, true), BillingMode: "PAY_PER_REQUEST"}
 	if d.Shards > 1 {
 		request.Tags = append(request.Tags, tag{"write-sharding", fmt.Sprintf("strategy=calculated shards=%d", d.Shards)})
 	}
 	for i := range v.Extras {
 		e := &v.Extras[i]
-		name := "by_" + plainName(strings.Join(partNames(s, e.design), "_"))
+		name := s.indexName(e)
 		request.GlobalSecondaryIndexes = append(request.GlobalSecondaryIndexes, index{name, schema(e.design, false), map[string]string{"ProjectionType": "ALL"}})
 		if e.Shards > 1 {
 			request.Tags = append(request.Tags, tag{"write-sharding.index." + name, fmt.Sprintf("shards=%d", e.Shards)})

@@ -18,6 +18,8 @@ type Extra struct {
 	Why    string  `json:"why"`
 	DDL    string  `json:"ddl,omitempty"`
 	Hot    *HotKey `json:"hot,omitempty"`
+	// Bucket is the column of its partition key that the application writes.
+	Bucket *BucketColumn `json:"time_bucket_column,omitempty"`
 
 	design *Design
 }
@@ -76,6 +78,9 @@ func (s *Study) extras(d *Design) []Extra {
 	}
 	for i := range out {
 		e := &out[i]
+		if e.design.bucket() != nil {
+			e.Bucket = s.bucketColumnOf(e.design)
+		}
 		e.Why = fmt.Sprintf("serves line %s, which the table's key does not", lines(e.Lines))
 		if e.Shards > 1 {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))

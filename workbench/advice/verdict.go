@@ -32,6 +32,7 @@ type Verdict struct {
 
 	DDL         []string        `json:"ddl"`
 	CreateTable json.RawMessage `json:"create_table,omitempty"` // DynamoDB
+	Statements  []Statement     `json:"statements"`             // the queries as they are then written
 	Extras      []Extra         `json:"extras"`
 	Unserved    []Unserved      `json:"unserved"`        // queries that seldom come, or that no table serves
 	Cache       string          `json:"cache,omitempty"` // why a cache is wanted
@@ -87,6 +88,7 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	v.Summary = s.summary(d, c, v)
 	v.Fact = s.fact(list)
 	s.ddl(d, v)
+	v.Statements = s.statements(d, v)
 	return v
 }
 
@@ -163,8 +165,6 @@ func (s *Study) reasons(list []ranked) []string {
 			one = append(one, q.Line)
 		case FanOut:
 			add("line %d reads %s partitions: %s", q.Line, number(v.Partitions), v.Why)
-		default:
-			add("line %d is not served by this key (%s: %s)", q.Line, v.Kind, v.Why)
 		}
 	}
 	if len(one) > 0 {

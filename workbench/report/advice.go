@@ -84,15 +84,38 @@ func (w *paper) verdict(r *advice.Report) {
 	}
 	for _, e := range v.Extras {
 		w.item(fmt.Sprintf("further %s %s, %s: %s", e.Kind, e.Key, shardsText(e.Shards), e.Why))
+		if b := e.Bucket; b != nil {
+			w.item(bucketText(b))
+		}
+	}
+	for _, u := range v.Unserved {
+		w.item(fmt.Sprintf("line %d is left unserved, %s", u.Line, u.Why))
+	}
+	if v.Cache != "" {
+		w.item(v.Cache)
 	}
 	if b := v.Bucket; b != nil {
-		w.item(fmt.Sprintf("%s %s is the beginning of the %s that %s is in, in UTC: the application writes it, and names it in queries", b.Name, b.Type, b.Unit, b.Of))
+		w.item(bucketText(b))
 	}
 	w.hang("  The fact that would change it: ", 4, v.Fact+".")
 	w.head("tables")
 	for _, d := range v.DDL {
 		w.line("  %s", strings.ReplaceAll(d, "\n", "\n  "))
 	}
+	if len(v.Statements) == 0 {
+		return
+	}
+	w.head("the queries as they are then written")
+	for _, x := range v.Statements {
+		w.hang(fmt.Sprintf("  line %d  ", x.Line), 4, x.Text)
+		if x.Note != "" {
+			w.text(4, "→ "+x.Note)
+		}
+	}
+}
+
+func bucketText(b *advice.BucketColumn) string {
+	return fmt.Sprintf("%s %s is the beginning of the %s that %s is in, in UTC: the application writes it, and names it in queries", b.Name, b.Type, b.Unit, b.Of)
 }
 
 func shardsText(n int) string {

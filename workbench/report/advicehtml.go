@@ -157,9 +157,26 @@ func (p *page) adviceVerdict(r *advice.Report, hide redactor) {
 	for _, e := range v.Extras {
 		p.put("<p>Further "+html.EscapeString(e.Kind)+" <code>", e.Key, "</code>, ", shardsText(e.Shards)+": "+e.Why, ".</p>\n")
 	}
+	for _, u := range v.Unserved {
+		p.put(fmt.Sprintf("<p>Line %d is left unserved, ", u.Line), u.Why, ".</p>\n")
+	}
+	if v.Cache != "" {
+		p.put("<p>", sentence(v.Cache), "</p>\n")
+	}
 	p.put("<p><strong>The fact that would change it:</strong> ", v.Fact, ".</p>\n")
 	for _, d := range v.DDL {
 		p.put(`<pre tabindex="0"><code>`, d, "</code></pre>\n")
+	}
+	if len(v.Statements) > 0 {
+		p.raw("<h3>The queries as they are then written</h3>\n<ul>\n")
+		for _, x := range v.Statements {
+			note := ""
+			if x.Note != "" {
+				note = ": " + x.Note
+			}
+			p.put(fmt.Sprintf("<li>Line %d: <code>", x.Line), hide.statement(x.Text), "</code>", note, "</li>\n")
+		}
+		p.raw("</ul>\n")
 	}
 	p.raw("</section>\n")
 }

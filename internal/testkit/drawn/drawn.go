@@ -27,7 +27,8 @@ type Set struct {
 	p        *process
 	app      application
 	arrivals []arrival
-	roles    [roles]string // the columns' names, "" where there is none
+	instants map[string]time.Time // of a column's texts
+	roles    [roles]string        // the columns' names, "" where there is none
 	time     format
 	ids      ider
 	unique   bool // the id tells rows apart
@@ -201,6 +202,12 @@ func (s *Set) itemBytes() float64 {
 	return n
 }
 
+// Instant is the time that a text of a column stands for.
+func (s *Set) Instant(column, text string) (time.Time, bool) {
+	at, ok := s.instants[column+"\x00"+text]
+	return at, ok
+}
+
 // WriteCSV writes the rows as a CSV file.
 func (s *Set) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
@@ -215,6 +222,7 @@ func (s *Set) write(r *rand.Rand) {
 	mixed := chance(r, 15) && strings.Contains(s.time.name, "ISO")
 	second := layout("", "02.01.2006 15:04:05", time.Second, true)
 	filler := strings.Repeat("lorem ipsum dolor sit amet ", 60)
+	s.instants = make(map[string]time.Time)
 	for i, a := range s.arrivals {
 		row := make([]string, len(s.Names))
 		put := func(ro role, v string) {
@@ -244,6 +252,11 @@ func (s *Set) write(r *rand.Rand) {
 		if s.noteLen > 0 {
 			from := r.IntN(27)
 			put(note, filler[from:from+s.noteLen])
+		}
+		for ro, instant := range map[role]time.Time{when: t, day: t.Truncate(24 * time.Hour)} {
+			if name := s.roles[ro]; name != "" {
+				s.instants[name+"\x00"+row[s.at(name)]] = instant
+			}
 		}
 		put(other, begins.AddDate(-20, 0, r.IntN(7000)).Format(time.DateOnly))
 		s.Rows = append(s.Rows, row)

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+	doors "github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/internal/testkit/drawn"
+	"github.com/evenkeel/evenkeel/workbench/advice"
+)
+
+// advisedDrawn asks the command for advice about a drawn set.
+func advisedDrawn(t *testing.T, s *drawn.Set) *advice.Report {
+	t.Helper()
+	dir := t.TempDir()
+	var data bytes.Buffer
+	if err := s.WriteCSV(&data); err != nil {
+		t.Fatal(err)
+	}
+	file, asked := filepath.Join(dir, "data.csv"), filepath.Join(dir, "queries.txt")
+	for name, text := range map[string][]byte{file: data.Bytes(), asked: []byte(s.Queries)} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	a := &adviseCmd{Data: file, Queries: asked, Target: s.Target, Table: s.Table, JSON: true, Region: "us-east-1"}
+	a.Format, a.Header = "auto", "auto"
+	if err := a.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Run(&stdio{&out, &errs}); err != nil {
+		t.Fatalf("%s: %v\n%s", s.What, err, errs.String())
+	}
+	r := new(advice.Report)
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestDrawnStatementsRun tries what reports print on the embedded engine: the tables are
+// created, the rows of a set inserted, and each query asked with the values of a row,
+// which must be among the answers.
+func TestDrawnStatementsRun(t *testing.T) {
+	addr, signals, ended := start(t)
+	defer func() { signals <- syscall.SIGTERM; _ = wait(t, ended) }()
+	session := connect(t, addr)
+	cql, dynamo := 0, 0
+	for seed := uint64(1); seed <= 24; seed++ {
+		s := drawn.New(seed)
+		r := advisedDrawn(t, s)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			if t.Failed() {
+				return
+			}
+			if s.Target == "dynamodb" {
+				dynamo++
+				tryRequests(t, s, r)
+			} else {
+				cql++
+				tryStatements(t, session, s, r, fmt.Sprintf("drawn%d", seed))
+			}
+			if t.Failed() {
+				t.Logf("%s\n%s\n%s", s.What, s.Queries, strings.Join(r.Verdict.DDL, "\n"))
+			}
+		})
+	}
+	if cql < 5 || dynamo < 5 {
+		t.Errorf("%d sets for CQL and %d for DynamoDB: too few of one", cql, dynamo)
+	}
+}
+
+// tried is how many rows of a set are inserted.
+const tried = 40
+
+// columnValues are a row's values as the table's columns have them.
+func columnValues(t *testing.T, s *drawn.Set, r *advice.Report, row []string, types map[string]*value.Type) map[string][]byte {
+	t.Helper()
+	out := make(map[string][]byte)
+	for column, typ := range types {
+		text := ""
+		if at := slices.Index(s.Names, column); at >= 0 {
+			text = row[at]
+			if text == "" {
+				continue
+			}
+			if when, ok := s.Instant(column, text); ok && typ.Kind == value.Timestamp {
+				text = when.UTC().Format("2006-01-02T15:04:05.000Z")
+			} else if ok && typ.Kind == value.Date {
+				text = when.UTC().Format(time.DateOnly)
+			}
+		} else if b := bucketOf(r, column); b != nil {
+			when, _ := s.Instant(b.Of, row[slices.Index(s.Names, b.Of)])
+			text = bucketStart(when, b.Unit)
+		} else {
+			continue // an id, which the statement makes
+		}
+		v, err := typ.FromString(text)
+		if err != nil {
+			t.Fatalf("%s %q: %v", column, text, err)
+		}
+		out[column] = v
+	}
+	return out
+}
+
+func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice.Report, keyspace string) {
+	execute(t, session, "CREATE KEYSPACE "+keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	into := func(text string) string { // the user's keyspace is this test's
+		if own, _, two := strings.Cut(s.Table, "."); two {
+			return strings.ReplaceAll(text, own+".", keyspace+".")
+		}
+		return regexp.MustCompile(`\b(TABLE|INTO|FROM|UPDATE) `).ReplaceAllString(text, "$1 "+keyspace+".")
+	}
+	types := make(map[string]*value.Type)
+	for _, ddl := range r.Verdict.DDL {
+		execute(t, session, into(ddl))
+		tree, err := syntax.Parse(strings.TrimSuffix(ddl, ";"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range tree.(*syntax.CreateTable).Columns {
+			types[c.Name] = value.Named(c.Type.Name.Name)
+		}
+	}
+	var rows [][]string
+	for _, row := range s.Rows {
+		if len(rows) < tried && !slices.Contains(row, "") {
+			rows = append(rows, row)
+		}
+	}
+	ask := func(x *advice.Statement, row []string) (rows int, err error) {
+		columns := columnValues(t, s, r, row, types)
+		var bound []any
+		ranges := make(map[string]bool)
+		for _, b := range x.Binds {
+			v := columns[b]
+			if ranges[b] { // from the row's value until a greater one
+				switch typ := types[b]; typ.Kind {
+				case value.Text:
+					v = append(slices.Clone(v), '~')
+				default:
+					v, _ = typ.FromString(fmt.Sprint(typ.Int64(v) + 1))
+				}
+			}
+			ranges[b] = true
+			bound = append(bound, cell(v))
+		}
+		iter := session.Query(into(strings.TrimSuffix(x.Text, ";")), bound...).Iter()
+		for {
+			m := make(map[string]any)
+			if !iter.MapScan(m) {
+				break
+			}
+			rows++
+		}
+		return rows, iter.Close()
+	}
+	for _, verb := range []string{"INSERT", "SELECT"} {
+		for i := range r.Verdict.Statements {
+			x := &r.Verdict.Statements[i]
+			if !strings.HasPrefix(x.Text, verb) {
+				continue
+			}
+			for n, row := range rows {
+				if verb == "SELECT" && n%10 > 0 {
+					continue
+				}
+				got, err := ask(x, row)
+				if err != nil {
+					t.Errorf("line %d: %s: %v", x.Line, x.Text, err)
+					break
+				}
+				if verb == "SELECT" && got == 0 {
+					t.Errorf("line %d: %s: no row is found", x.Line, x.Text)
+					break
+				}
+			}
+		}
+	}
+}
+
+// bucketOf is the bucket of that name, of the table or of a further one; nil where there
+// is none.
+func bucketOf(r *advice.Report, column string) *advice.BucketColumn {
+	if b := r.Verdict.Bucket; b != nil && b.Name == column {
+		return b
+	}
+	for i := range r.Verdict.Extras {
+		if b := r.Verdict.Extras[i].Bucket; b != nil && b.Name == column {
+			return b
+		}
+	}
+	return nil
+}
+
+var placeholder = regexp.MustCompile(`<[^<>]+>`)
+
+func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
+	ctx := context.Background()
+	db, err := storage.Open("drawn", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	store, err := items.Open(db, items.Options{SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	door := doors.New(doors.Options{Backend: store, Fanout: 4})
+	if err := door.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := door.Do(ctx, "CreateTable", r.Verdict.CreateTable, nil); err != nil {
+		t.Fatalf("%v\n%s", err, r.Verdict.CreateTable)
+	}
+	var rows [][]string
+	for _, row := range s.Rows {
+		if len(rows) < tried && !slices.Contains(row, "") {
+			rows = append(rows, row)
+		}
+	}
+	for _, verb := range []string{"PutItem", "Query", "GetItem", "Scan"} {
+		for i := range r.Verdict.Statements {
+			x := &r.Verdict.Statements[i]
+			operation, body, _ := strings.Cut(x.Text, " ")
+			if operation != verb {
+				continue
+			}
+			for n, row := range rows {
+				if verb != "PutItem" && n%10 > 0 {
+					continue
+				}
+				filled := placeholder.ReplaceAllStringFunc(body, func(p string) string {
+					column := strings.Trim(p, "<>")
+					if at := slices.Index(s.Names, column); at >= 0 {
+						return row[at]
+					}
+					if b := bucketOf(r, column); b != nil {
+						when, _ := s.Instant(b.Of, row[slices.Index(s.Names, b.Of)])
+						return bucketStart(when, b.Unit)
+					}
+					return fmt.Sprintf("id-%d", n)
+				})
+				answer, err := door.Do(ctx, operation, []byte(filled), nil)
+				if err != nil {
+					t.Errorf("line %d: %s: %v", x.Line, filled, err)
+					break
+				}
+				if verb != "PutItem" && !bytes.Contains(answer, []byte(`"Item"`)) && !bytes.Contains(answer, []byte(`"Items":[{`)) {
+					t.Errorf("line %d: %s: no item is found: %s", x.Line, filled, answer)
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package advice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// request is a request of DynamoDB's, in the order in which its fields are written.
+type request struct {
+	TableName                 string                       `json:"TableName"`
+	IndexName                 string                       `json:"IndexName,omitempty"`
+	Key                       map[string]map[string]string `json:"Key,omitempty"`
+	Item                      map[string]map[string]string `json:"Item,omitempty"`
+	KeyConditionExpression    string                       `json:"KeyConditionExpression,omitempty"`
+	FilterExpression          string                       `json:"FilterExpression,omitempty"`
+	UpdateExpression          string                       `json:"UpdateExpression,omitempty"`
+	ExpressionAttributeNames  map[string]string            `json:"ExpressionAttributeNames,omitempty"`
+	ExpressionAttributeValues map[string]map[string]string `json:"ExpressionAttributeValues,omitempty"`
+	ScanIndexForward          *bool                        `json:"ScanIndexForward,omitempty"`
+	Limit                     int64                        `json:"Limit,omitempty"`
+}
+
+// name is a placeholder for an attribute's name.
+func (r *request) name(attribute string) string {
+	if r.ExpressionAttributeNames == nil {
+		r.ExpressionAttributeNames = make(map[string]string)
+	}
+	for n := 0; ; n++ {
+		p := fmt.Sprintf("#a%d", n)
+		if have, taken := r.ExpressionAttributeNames[p]; !taken || have == attribute {
+			r.ExpressionAttributeNames[p] = attribute
+			return p
+		}
+	}
+}
+
+// value is a placeholder for a value.
+func (r *request) value(typ, text string) string {
+	if r.ExpressionAttributeValues == nil {
+		r.ExpressionAttributeValues = make(map[string]map[string]string)
+	}
+	p := fmt.Sprintf(":v%d", len(r.ExpressionAttributeValues))
+	r.ExpressionAttributeValues[p] = map[string]string{typ: text}
+	return p
+}
+
+// keyed is an attribute of a key: columns that are joined by #.
+type keyed struct {
+	name, typ string
+	columns   []string
+}
+
+func (k *keyed) value() string {
+	var out []string
+	for _, c := range k.columns {
+		out = append(out, "<"+c+">")
+	}
+	return strings.Join(out, "#")
+}
+
+// keysOf are a design's partition key and sort key, whose columns are none where there is
+// no sort key.
+func (s *Study) keysOf(d *Design, index bool) (hash, sort keyed) {
+	hash.columns = partNames(s, d)
+	hash.name, hash.typ = s.attribute(hash.columns, len(d.Partition) == 1 && d.bucket() == nil, d)
+	sort.columns = d.clusteringNames()
+	if index && len(sort.columns) > 1 {
+		sort.columns = sort.columns[:1]
+	}
+	if len(sort.columns) > 0 {
+		sort.name, sort.typ = s.attribute(sort.columns, len(sort.columns) == 1, d)
+	}
+	return hash, sort
+}
+
+// request writes a query as an operation of DynamoDB.
+func (s *Study) request(d *Design, v *Verdict, q *queries.Query) Statement {
+	r := &request{TableName: s.dynamoTable()}
+	in, index := d, false
+	if !q.Writes() {
+		for i := range v.Extras {
+			if e := &v.Extras[i]; slices.Contains(e.Lines, q.Line) && s.serve(e.design, q).Kind < s.serve(in, q).Kind {
+				in, index = e.design, true
+				r.IndexName = s.indexName(e)
+			}
+		}
+	}
+	hash, sort := s.keysOf(in, index)
+	operation, notes := "", []string{}
+	switch {
+	case q.Verb == queries.Insert:
+		operation = "PutItem"
+		r.Item = make(map[string]map[string]string)
+		names := q.Columns
+		if len(names) == 0 {
+			names = s.columnNames()
+		}
+		put := func(k keyed) { r.Item[k.name] = map[string]string{k.typ: k.value()} }
+		for _, c := range names {
+			_, typ := s.attribute([]string{c}, true, d)
+			put(keyed{c, typ, []string{c}})
+		}
+		put(hash)
+		if len(sort.columns) > 0 {
+			put(sort)
+		}
+		for i := range v.Extras {
+			h, k := s.keysOf(v.Extras[i].design, true)
+			put(h)
+			if len(k.columns) > 0 {
+				put(k)
+			}
+		}
+	case s.whole(in, q) && !index:
+		operation = map[queries.Verb]string{queries.Read: "GetItem", queries.Update: "UpdateItem", queries.Delete: "DeleteItem"}[q.Verb]
+		s.oneItem(r, q, hash, sort)
+	case q.Writes():
+		operation = map[queries.Verb]string{queries.Update: "UpdateItem", queries.Delete: "DeleteItem"}[q.Verb]
+		notes = append(notes, "read the keys of the items first")
+		s.oneItem(r, q, hash, sort)
+	case s.serve(in, q).Kind == FullScan:
+		operation = "Scan"
+		notes = append(notes, "reads the whole table")
+		r.Limit = 0
+		r.FilterExpression = strings.Join(s.conditions(r, q, nil), " AND ")
+	default:
+		operation = "Query"
+		notes = s.keyCondition(r, in, q, hash, sort)
+	}
+	for _, c := range append(slices.Clone(hash.columns), sort.columns...) {
+		if col := s.p.Column(c); col != nil && col.Time != nil && col.Type != nil && col.Type.String() == "timestamp" && !strings.HasPrefix(col.Min, "19") && !strings.HasPrefix(col.Min, "20") {
+			notes = append(notes, c+" is written in a form that sorts by time")
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		panic(fmt.Sprintf("advice: %s: %v", operation, err)) // strings and numbers
+	}
+	return Statement{Line: q.Line, Text: operation + " " + strings.TrimSpace(b.String()), Binds: []string{}, Note: strings.Join(notes, "; ")}
+}
+
+// oneItem names an item by its whole key.
+func (s *Study) oneItem(r *request, q *queries.Query, hash, sort keyed) {
+	r.Key = map[string]map[string]string{hash.name: {hash.typ: hash.value()}}
+	if len(sort.columns) > 0 {
+		r.Key[sort.name] = map[string]string{sort.typ: sort.value()}
+	}
+	if q.Verb != queries.Update {
+		return
+	}
+	var set []string
+	for _, c := range q.Columns {
+		_, typ := s.attribute([]string{c}, true, nil)
+		set = append(set, r.name(c)+" = "+r.value(typ, "<"+c+">"))
+	}
+	r.UpdateExpression = "SET " + strings.Join(set, ", ")
+}
+
+// keyCondition is what a Query asks of a table's or an index's key; the rest is filtered.
+func (s *Study) keyCondition(r *request, d *Design, q *queries.Query, hash, sort keyed) (notes []string) {
+	r.KeyConditionExpression = r.name(hash.name) + " = " + r.value(hash.typ, hash.value())
+	used := slices.Clone(hash.columns)
+	if b := d.bucket(); b != nil {
+		notes = append(notes, fmt.Sprintf("once for each %s", b.Bucket))
+	}
+	for _, p := range d.Partition {
+		if p.Bucket == profile.Whole && (q.Bound(p.Column) == nil || q.Bound(p.Column).Values != 1) {
+			notes = append(notes, fmt.Sprintf("once for each %s", p.Column))
+		}
+	}
+	bound := 0
+	for bound < len(sort.columns) && q.Bound(sort.columns[bound]) != nil {
+		bound++
+	}
+	prefix := keyed{columns: sort.columns[:bound]}
+	begin := prefix.value()
+	if bound > 0 && bound < len(sort.columns) {
+		begin += "#"
+	}
+	used = append(used, sort.columns[:bound]...)
+	var ranged *queries.Range
+	if bound < len(sort.columns) {
+		if ranged = q.Range(sort.columns[bound]); ranged != nil {
+			used = append(used, sort.columns[bound])
+		}
+	}
+	switch {
+	case len(sort.columns) == 0:
+	case bound == len(sort.columns):
+		r.KeyConditionExpression += " AND " + r.name(sort.name) + " = " + r.value(sort.typ, begin)
+	case ranged != nil && ranged.Prefix:
+		r.KeyConditionExpression += " AND begins_with(" + r.name(sort.name) + ", " + r.value(sort.typ, begin+"<"+ranged.Column+">") + ")"
+	case ranged != nil:
+		column, after := "<"+ranged.Column+">", ""
+		if bound+1 < len(sort.columns) {
+			after = "#~" // behind all that begins with the value
+		}
+		switch {
+		case ranged.Above && ranged.Below:
+			r.KeyConditionExpression += " AND " + r.name(sort.name) + " BETWEEN " + r.value(sort.typ, begin+column) + " AND " + r.value(sort.typ, begin+column+after)
+		case ranged.Above:
+			r.KeyConditionExpression += " AND " + r.name(sort.name) + " >= " + r.value(sort.typ, begin+column)
+		default:
+			r.KeyConditionExpression += " AND " + r.name(sort.name) + " <= " + r.value(sort.typ, begin+column+after)
+		}
+	case bound > 0:
+		r.KeyConditionExpression += " AND begins_with(" + r.name(sort.name) + ", " + r.value(sort.typ, begin) + ")"
+	}
+	if slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Desc }) {
+		no := false
+		r.ScanIndexForward = &no
+	}
+	r.FilterExpression = strings.Join(s.conditions(r, q, used), " AND ")
+	r.Limit = q.Limit
+	return notes
+}
+
+// conditions are a query's restrictions of columns that are not used yet.
+func (s *Study) conditions(r *request, q *queries.Query, used []string) (out []string) {
+	add := func(column, op string) {
+		_, typ := s.attribute([]string{column}, true, nil)
+		out = append(out, r.name(column)+" "+op+" "+r.value(typ, "<"+column+">"))
+	}
+	for _, e := range append(slices.Clone(q.Equal), q.Filter...) {
+		if !slices.Contains(used, e.Column) {
+			add(e.Column, "=")
+		}
+	}
+	for _, x := range q.Ranges {
+		if slices.Contains(used, x.Column) {
+			continue
+		}
+		if x.Above {
+			add(x.Column, ">=")
+		}
+		if x.Below {
+			add(x.Column, "<=")
+		}
+	}
+	return out
+}
+
+// dynamoTable is the table's name without a keyspace, as DynamoDB takes it.
+func (s *Study) dynamoTable() string {
+	_, table, two := strings.Cut(s.table(), ".")
+	if !two {
+		table = s.table()
+	}
+	if len(table) < 3 { // AWS wants three characters
+		table += "_table"
+	}
+	return table
+}
+
+// indexName is the name of an index.
+func (s *Study) indexName(e *Extra) string {
+	return "by_" + plainName(strings.Join(partNames(s, e.design), "_"))
+}

@@ -1,0 +1,331 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+)
+
+// Statement is one of the queries as it is written to the tables advised.
+type Statement struct {
+	Line int `json:"line"`
+	// Text is CQL, or an operation of DynamoDB and its request; there <column> stands
+	// for a value.
+	Text  string   `json:"text"`
+	Binds []string `json:"binds"`          // of CQL: the column of each marker, in their order
+	Note  string   `json:"note,omitempty"` // what the application does beside
+}
+
+// statements are all queries, in their order.
+func (s *Study) statements(d *Design, v *Verdict) []Statement {
+	out := []Statement{}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if s.o.Target == DynamoDB {
+			out = append(out, s.request(d, v, q))
+			continue
+		}
+		in, table := d, s.table()
+		if !q.Writes() {
+			for j := range v.Extras {
+				if e := &v.Extras[j]; slices.Contains(e.Lines, q.Line) && s.serve(e.design, q).Kind < s.serve(in, q).Kind {
+					in, table = e.design, s.furtherTable(e)
+				}
+			}
+		}
+		out = append(out, s.statement(in, table, q))
+		if q.Writes() {
+			for j := range v.Extras {
+				e := &v.Extras[j]
+				x := s.statement(e.design, s.furtherTable(e), q)
+				x.Note = strings.TrimPrefix("the same into the further table; "+x.Note, "; ")
+				x.Note = strings.TrimSuffix(x.Note, "; ")
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// furtherTable is the name of a further table.
+func (s *Study) furtherTable(e *Extra) string {
+	var names []string
+	for _, p := range e.design.Partition {
+		names = append(names, plainName(p.Column))
+	}
+	return s.table() + "_by_" + strings.Join(names, "_")
+}
+
+// name is a table's, parted.
+func nameOf(table string) syntax.Name {
+	if keyspace, name, two := strings.Cut(table, "."); two {
+		return syntax.Name{Keyspace: keyspace, Name: name}
+	}
+	return syntax.Name{Name: table}
+}
+
+// statement writes a query in CQL.
+func (s *Study) statement(d *Design, table string, q *queries.Query) Statement {
+	out := Statement{Line: q.Line}
+	var notes []string
+	var made syntax.Statement
+	switch x := s.asTree(q).(type) {
+	case *syntax.Select:
+		x.From = nameOf(table)
+		kind := s.serve(d, q).Kind
+		var order []syntax.Ordering
+		if kind < FullScan {
+			x.Where, notes = s.restricted(d, q, x.Where)
+			if s.ordered(d, q, s.boundPrefix(d, q)) == "" {
+				order = x.OrderBy
+			}
+		}
+		if len(order) < len(x.OrderBy) {
+			notes = append(notes, "the application sorts the rows")
+		}
+		x.OrderBy, x.AllowFiltering = order, kind >= Filtered || len(q.Filter) > 0
+		if kind == FullScan {
+			notes = append(notes, "reads the whole table")
+		}
+		made = x
+	case *syntax.Insert:
+		x.Into = nameOf(table)
+		if b := d.bucket(); b != nil {
+			c := s.bucketColumnOf(d)
+			x.Columns, x.Values = append(x.Columns, c.Name), append(x.Values, &syntax.Bind{})
+			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in, in UTC", c.Name, c.Unit, c.Of))
+		}
+		if d.AddID {
+			x.Columns, x.Values = append(x.Columns, idColumn), append(x.Values, &syntax.Call{Func: syntax.Name{Name: "now"}})
+		}
+		made = x
+	case *syntax.Update:
+		x.Table = nameOf(table)
+		x.Where, notes = s.wholeKey(d, q, x.Where)
+		made = x
+	case *syntax.Delete:
+		x.From = nameOf(table)
+		if s.serve(d, q).Kind >= Filtered {
+			x.Where, notes = s.wholeKey(d, q, x.Where)
+		} else {
+			x.Where, notes = s.restricted(d, q, x.Where)
+		}
+		made = x
+	}
+	out.Binds = []string{}
+	out.Text, out.Note = syntax.Print(made)+";", strings.Join(notes, "; ")
+	if again, err := syntax.Parse(strings.TrimSuffix(out.Text, ";")); err == nil {
+		out.Binds = binds(again)
+	}
+	return out
+}
+
+// boundPrefix is how many clustering columns from the first on a query binds.
+func (s *Study) boundPrefix(d *Design, q *queries.Query) int {
+	at := 0
+	for at < len(d.Clustering) && q.Bound(d.Clustering[at]) != nil {
+		at++
+	}
+	return at
+}
+
+// restricted adds what the partition key has beside the query's own restrictions: a
+// bucket, or the value of a period that the query gives a range of.
+func (s *Study) restricted(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
+	out = slices.Clone(where)
+	for _, p := range d.Partition {
+		column := p.Column
+		if p.Bucket != profile.Whole {
+			column = s.bucketColumnOf(d).Name
+		} else if q.Bound(p.Column) != nil {
+			continue
+		}
+		if p.Bucket == profile.Whole { // = in place of the range
+			out = slices.DeleteFunc(out, func(r syntax.Relation) bool { return slices.Equal(r.Columns, []string{p.Column}) })
+		}
+		at := 0
+		for at < len(out) && slices.ContainsFunc(d.columns(), func(c string) bool { return slices.Equal(out[at].Columns, []string{c}) }) {
+			at++
+		}
+		out = slices.Insert(out, at, syntax.Relation{Columns: []string{column}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
+		unit, _ := s.period(d)
+		switch {
+		case q.Range(p.Column) != nil:
+			notes = append(notes, fmt.Sprintf("once for each %s of the range", unitName(unit)))
+		case q.Limit > 0:
+			notes = append(notes, fmt.Sprintf("from the newest %s on, until there is enough: %s", unitName(unit), countOf(float64(q.Limit), "row")))
+		default:
+			notes = append(notes, fmt.Sprintf("once for each %s: the query gives no time", unitName(unit)))
+		}
+	}
+	return out, notes
+}
+
+// wholeKey is a restriction to one row.
+func (s *Study) wholeKey(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
+	var names, missing []string
+	for _, p := range d.Partition {
+		if p.Bucket != profile.Whole {
+			names = append(names, s.bucketColumnOf(d).Name)
+			continue
+		}
+		names = append(names, p.Column)
+	}
+	for _, c := range append(names, d.clusteringNames()...) {
+		if at := slices.IndexFunc(where, func(r syntax.Relation) bool { return slices.Equal(r.Columns, []string{c}) && r.Op == syntax.OpEQ }); at >= 0 {
+			out = append(out, where[at])
+			continue
+		}
+		missing = append(missing, c)
+		out = append(out, syntax.Relation{Columns: []string{c}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
+	}
+	if len(missing) > 0 {
+		notes = append(notes, fmt.Sprintf("read %s of the rows first", strings.Join(missing, ", ")))
+	}
+	return out, notes
+}
+
+// asTree is a query as a statement on a table of the data's columns: the user's own where
+// it names them as they are, else one that means the same.
+func (s *Study) asTree(q *queries.Query) syntax.Statement {
+	if own, err := queries.Parse(q.Text); err == nil && len(own) == 1 && sameNames(&own[0], q) {
+		if tree, err := syntax.Parse(q.Text); err == nil {
+			switch tree.(type) {
+			case *syntax.Select, *syntax.Insert, *syntax.Update, *syntax.Delete:
+				return tree
+			}
+		}
+	}
+	using := syntax.Using{}
+	if q.TTL > 0 {
+		using.TTL = &syntax.Constant{Kind: syntax.ConstInteger, Text: strconv.FormatInt(q.TTL, 10)}
+	}
+	switch q.Verb {
+	case queries.Insert:
+		x := &syntax.Insert{Columns: slices.Clone(q.Columns), Using: using, IfNotExists: q.Conditional}
+		if len(x.Columns) == 0 {
+			x.Columns = s.columnNames()
+		}
+		for range x.Columns {
+			x.Values = append(x.Values, &syntax.Bind{})
+		}
+		return x
+	case queries.Update:
+		x := &syntax.Update{Using: using, Where: relations(q)}
+		for _, c := range q.Columns {
+			x.Set = append(x.Set, syntax.Assignment{Column: c, Value: &syntax.Bind{}})
+		}
+		return x
+	case queries.Delete:
+		return &syntax.Delete{Where: relations(q)}
+	}
+	x := &syntax.Select{Where: relations(q)}
+	for _, c := range q.Columns {
+		x.Selectors = append(x.Selectors, syntax.Selector{Expr: &syntax.Column{Name: c}})
+	}
+	for _, o := range q.Order {
+		if o.Column != "" {
+			x.OrderBy = append(x.OrderBy, syntax.Ordering{Column: o.Column, Desc: o.Desc})
+		}
+	}
+	if q.Limit > 0 {
+		x.Limit = &syntax.Constant{Kind: syntax.ConstInteger, Text: strconv.FormatInt(min(q.Limit, math.MaxInt32), 10)}
+	}
+	return x
+}
+
+// sameNames says whether two readings of a query name the same columns.
+func sameNames(a, b *queries.Query) bool {
+	if !slices.Equal(a.Columns, b.Columns) || len(a.Equal) != len(b.Equal) || len(a.Ranges) != len(b.Ranges) || len(a.Order) != len(b.Order) || len(a.Filter) != len(b.Filter) {
+		return false
+	}
+	for i := range a.Equal {
+		if a.Equal[i].Column != b.Equal[i].Column {
+			return false
+		}
+	}
+	for i := range a.Ranges {
+		if a.Ranges[i].Column != b.Ranges[i].Column {
+			return false
+		}
+	}
+	return slices.Equal(a.Order, b.Order) && slices.Equal(a.Filter, b.Filter)
+}
+
+// relations are a query's restrictions.
+func relations(q *queries.Query) []syntax.Relation {
+	var out []syntax.Relation
+	add := func(column string, op syntax.Op) {
+		out = append(out, syntax.Relation{Columns: []string{column}, Op: op, Value: &syntax.Bind{}})
+	}
+	for _, e := range q.Equal {
+		if e.Values == 1 {
+			add(e.Column, syntax.OpEQ)
+		} else {
+			add(e.Column, syntax.OpIn)
+		}
+	}
+	for _, r := range q.Ranges {
+		if r.Above {
+			add(r.Column, syntax.OpGE)
+		}
+		if r.Below {
+			add(r.Column, syntax.OpLT)
+		}
+	}
+	for _, f := range q.Filter {
+		add(f.Column, syntax.OpEQ)
+	}
+	return out
+}
+
+// binds are the columns of a statement's markers, in the order in which they stand.
+func binds(tree syntax.Statement) []string {
+	var out []string
+	expr := func(column string, list ...syntax.Expr) {
+		for _, e := range list {
+			if _, marker := e.(*syntax.Bind); marker {
+				out = append(out, column)
+			}
+		}
+	}
+	where := func(list []syntax.Relation) {
+		for _, r := range list {
+			column := strings.Join(r.Columns, ", ")
+			if r.Op == syntax.OpIn && r.Values == nil {
+				column = "[" + column + "]" // a list of them
+			}
+			expr(column, append([]syntax.Expr{r.Value}, r.Values...)...)
+		}
+	}
+	switch x := tree.(type) {
+	case *syntax.Select:
+		where(x.Where)
+		expr("[limit]", x.PerPartitionLimit, x.Limit)
+	case *syntax.Insert:
+		for i, v := range x.Values {
+			expr(x.Columns[i], v)
+		}
+		expr("[timestamp]", x.Using.Timestamp)
+		expr("[ttl]", x.Using.TTL)
+	case *syntax.Update:
+		expr("[timestamp]", x.Using.Timestamp)
+		expr("[ttl]", x.Using.TTL)
+		for _, a := range x.Set {
+			expr(a.Column, a.Key, a.Value)
+		}
+		where(x.Where)
+	case *syntax.Delete:
+		where(x.Where)
+	}
+	if out == nil {
+		return []string{}
+	}
+	return out
+}
