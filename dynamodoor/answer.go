@@ -2,21 +2,22 @@ package dynamodoor
 
 import (
 	"bytes"
+	"errors"
 	"hash/crc32"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 )
 
 // contentType is that of the API's requests and answers.
 const contentType = "application/x-amz-json-1.0"
 
-// gzipFrom is the shortest body that is worth compressing.
-const gzipFrom = 1024
+// compressFrom is the shortest body that is compressed, as by AWS.
+const compressFrom = 4096
 
 // requestID draws the request's id, in the form of AWS's.
 func (x *exchange) requestID() string {
@@ -36,11 +37,13 @@ func (x *exchange) requestID() string {
 // it.
 func send(w http.ResponseWriter, r *http.Request, status int, content string, body []byte) {
 	header := w.Header()
-	if len(body) >= gzipFrom && acceptsGzip(r.Header.Get("Accept-Encoding")) {
-		z := compressors.Get().(*compressor)
-		defer compressors.Put(z)
-		body = z.compress(body)
-		header["Content-Encoding"] = []string{"gzip"}
+	if len(body) >= compressFrom {
+		if coding := accepted(r.Header.Get("Accept-Encoding")); coding != "" {
+			z := compressors.Get().(*compressor)
+			defer compressors.Put(z)
+			body = z.compress(body, coding)
+			header["Content-Encoding"] = []string{coding}
+		}
 	}
 	if content != "" {
 		header["Content-Type"] = []string{content}
@@ -53,36 +56,31 @@ func send(w http.ResponseWriter, r *http.Request, status int, content string, bo
 	_, _ = w.Write(body) // the client is gone, and does not want to know
 }
 
-// acceptsGzip reads Accept-Encoding.
-func acceptsGzip(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		name, parameter, _ := strings.Cut(part, ";")
-		if strings.TrimSpace(name) == "gzip" {
-			q, weighed := strings.CutPrefix(strings.ReplaceAll(parameter, " ", ""), "q=")
-			weight, err := strconv.ParseFloat(q, 64)
-			return !weighed || err == nil && weight > 0
-		}
-	}
-	return false
-}
-
 type compressor struct {
 	gzip *gzip.Writer
+	zlib *zlib.Writer
 	out  bytes.Buffer
 }
 
 var compressors = sync.Pool{New: func() any {
-	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	if err != nil {
+	g, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	z, err2 := zlib.NewWriterLevel(nil, zlib.BestSpeed)
+	if err = errors.Join(err, err2); err != nil {
 		panic(err) // the level is a constant that exists
 	}
-	return &compressor{gzip: z}
+	return &compressor{gzip: g, zlib: z}
 }}
 
 // compress returns body compressed, valid until the next use. Writing to memory
 // does not fail.
-func (z *compressor) compress(body []byte) []byte {
+func (z *compressor) compress(body []byte, coding string) []byte {
 	z.out.Reset()
+	if coding == "deflate" {
+		z.zlib.Reset(&z.out)
+		_, _ = z.zlib.Write(body)
+		_ = z.zlib.Close()
+		return z.out.Bytes()
+	}
 	z.gzip.Reset(&z.out)
 	_, _ = z.gzip.Write(body)
 	_ = z.gzip.Close()

@@ -15,7 +15,9 @@
 //     is of the bytes that are sent.
 //  5. With access keys a request is carried out only if one of them has signed it, and
 //     as who that is (package principal).
-//  6. Shutdown finishes what is in flight, within a deadline.
+//  6. Bodies of requests may be compressed: none is longer than MaxBody when it is read,
+//     and only those that may be sent are (encoding.go).
+//  7. Shutdown finishes what is in flight, within a deadline.
 //
 // The way of a request: ServeHTTP (request.go) → signature.go → accesskey → Store.Do →
 // answer.go.

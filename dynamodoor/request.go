@@ -92,7 +92,12 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if content != contentType {
 		content = "application/json"
 	}
-	operation, who, err := d.check(r, x.body)
+	operation, who, err := d.check(r, x, &h)
+	if errors.Is(err, errTooLong) {
+		d.refused.Add(1)
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
 	if err != nil {
 		d.refused.Add(1)
 	} else {
@@ -167,13 +172,18 @@ func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
+	return d.fill(r.Context(), x, r.Body, most, h)
+}
+
+// fill reads a body of at most so many bytes from anywhere.
+func (d *Door) fill(ctx context.Context, x *exchange, from io.Reader, most int64, h *held) error {
 	for {
 		if len(x.body) == cap(x.body) {
 			// What a header announces is believed only as far as it has come.
 			n := min(2*int64(cap(x.body)), most+1)
 			x.body = append(make([]byte, 0, max(n, min(most+1, 4<<10))), x.body...)
 		}
-		n, err := r.Body.Read(x.body[len(x.body):cap(x.body)])
+		n, err := from.Read(x.body[len(x.body):cap(x.body)])
 		x.body = x.body[:len(x.body)+n]
 		if int64(len(x.body)) > most {
 			return errTooLong
@@ -185,7 +195,7 @@ func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 			return fmt.Errorf("read the body: %w", err)
 		}
 		if len(x.body) > shortBytes && h.bytes == 0 {
-			if err := d.memory.wait(r.Context(), h, decoded*most); err != nil {
+			if err := d.memory.wait(ctx, h, decoded*most); err != nil {
 				return err
 			}
 		}
@@ -199,6 +209,7 @@ func origin(header http.Header, r *http.Request) (done bool) {
 		return false
 	}
 	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", "x-amzn-RequestId,x-amz-crc32,Content-Encoding,Date")
 	if r.Method != http.MethodOptions {
 		return false
 	}
@@ -215,7 +226,8 @@ func origin(header http.Header, r *http.Request) (done bool) {
 
 // check returns the operation and who asks for it, or what is wrong with the request,
 // in AWS's order: the JSON, the operation, the authorization, the presence of a body.
-func (d *Door) check(r *http.Request, body []byte) (string, principal.Principal, error) {
+func (d *Door) check(r *http.Request, x *exchange, h *held) (string, principal.Principal, error) {
+	body := x.body
 	var who principal.Principal
 	operation, known := operationOf(r.Header.Get("X-Amz-Target"))
 	known = known && d.options.Store.Has(operation)
@@ -226,6 +238,14 @@ func (d *Door) check(r *http.Request, body []byte) (string, principal.Principal,
 		err = checkAuthorization(r)
 		if err == nil && d.options.Keys != nil {
 			who, err = d.options.Keys.Verify(r, body, d.options.Now())
+		}
+	}
+	if encodingOf(r) != "" { // it is read for those only who may send it
+		if err == nil {
+			err = d.decode(x, r, h)
+		}
+		if body = x.body; err != nil {
+			return operation, who, err
 		}
 	}
 	if err == nil && len(body) > 0 {

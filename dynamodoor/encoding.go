@@ -1,0 +1,123 @@
+package dynamodoor
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Bodies of requests may be compressed, and those of answers are where the client takes
+// that (RFC 9110, 8.4). A request's signature is of the bytes that were sent.
+
+// encodingOf is the coding of a request's body, empty for none.
+func encodingOf(r *http.Request) string {
+	e := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
+	if e == "identity" {
+		return ""
+	}
+	return e
+}
+
+// decode puts the body in the place of its compressed form. It may be no longer than one
+// that is not compressed, however short its compressed form is. AWS says of what cannot
+// be decompressed that the server has failed, after which SDKs try again; here it is the
+// client's error.
+func (d *Door) decode(x *exchange, r *http.Request, h *held) error {
+	wrong := exception.New(exception.Serialization, "")
+	from := io.Reader(bytes.NewReader(x.body))
+	var err error
+	switch encodingOf(r) {
+	case "gzip", "x-gzip":
+		from, err = gzip.NewReader(from)
+	case "deflate":
+		// That is zlib's form; but some send the bare one.
+		if z, bad := zlib.NewReader(from); bad == nil {
+			from = z
+		} else {
+			from = flate.NewReader(bytes.NewReader(x.body))
+		}
+	default:
+		err = wrong
+	}
+	if err != nil {
+		return wrong
+	}
+	h.release() // of the compressed form, which is done with when this is
+	var plain exchange
+	switch err := d.fill(r.Context(), &plain, from, d.options.MaxBody, h); {
+	case errors.Is(err, errTooLong), errors.Is(err, errNoRoom):
+		return err
+	case err != nil:
+		return wrong
+	}
+	x.body = plain.body
+	return nil
+}
+
+// The codings of answers, the first preferred where a client takes any.
+var encodings = [...]string{"gzip", "deflate"}
+
+// accepted is the coding that a client wants most of an answer, empty for none, as
+// Accept-Encoding says. Like AWS, it passes over identity, takes a weight of more than 1
+// for 1, and one that is no number for none.
+func accepted(header string) (best string) {
+	if header == "" {
+		return ""
+	}
+	var weights [len(encodings)]float64
+	var places [len(encodings)]int
+	for i := range weights {
+		weights[i] = -1
+	}
+	other := 0.0 // of what is not listed
+	place := 0
+	for entry := range strings.SplitSeq(header, ",") {
+		place++
+		name, parameters, _ := strings.Cut(entry, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		if name == "*" {
+			other = weight(parameters)
+		}
+		for i := range encodings {
+			if w := weight(parameters); name == encodings[i] && w > weights[i] {
+				weights[i], places[i] = w, place
+			}
+		}
+	}
+	most, at := 0.0, 0
+	for i := range encodings {
+		w, p := weights[i], places[i]
+		if w < 0 {
+			w, p = other, place+1+i // after what is listed
+		}
+		if w > most || w == most && w > 0 && p < at {
+			best, most, at = encodings[i], w, p
+		}
+	}
+	return best
+}
+
+// weight is the first q of a coding's parameters, from 0 to 1.
+func weight(parameters string) float64 {
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(p, "=")
+		if strings.TrimSpace(name) != "q" {
+			continue
+		}
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil {
+			return 1
+		}
+		return max(0, min(q, 1))
+	}
+	return 1
+}
