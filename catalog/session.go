@@ -133,7 +133,7 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 		err  error
 	}
 	done := make(chan answer, 1)
-	l.Send(req, func(resp wire.Message) {
+	l.Send(ctx, req, func(resp wire.Message) {
 		_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 		switch {
 		case err != nil:

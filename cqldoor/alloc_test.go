@@ -64,13 +64,15 @@ type echo struct{}
 
 var result = make([]byte, 100)
 
-func (echo) Forward(req wire.Message, to store.Receiver, tag uint32) {
+func (echo) Forward(_ context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	to.Receive(tag, wire.Message{Op: wire.OpResult, Body: result})
 }
 
-func (echo) Send(_ wire.Message, reply func(wire.Message)) { reply(wire.Message{Op: wire.OpError}) }
-func (echo) Flush()                                        {}
-func (echo) Close()                                        {}
+func (echo) Send(_ context.Context, _ wire.Message, reply func(wire.Message)) {
+	reply(wire.Message{Op: wire.OpError})
+}
+func (echo) Flush() {}
+func (echo) Close() {}
 
 // Whatever bytes come, the connection ends or goes on; nothing else happens.
 func FuzzConn(f *testing.F) {

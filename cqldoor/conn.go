@@ -217,7 +217,7 @@ func (c *conn) Flush() { c.t.Flush() }
 // forward passes a request on unchanged, and its response too.
 func (c *conn) forward(h wire.Header, body []byte) {
 	c.handed = true
-	c.fwd.Forward(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream)))
+	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream)))
 }
 
 // setLink makes l what requests go to.
@@ -237,8 +237,8 @@ func (c *conn) setLink(l store.Link, keyspace string) {
 // plain makes a Forwarder of a link that is none.
 type plain struct{ store.Link }
 
-func (p plain) Forward(req wire.Message, to store.Receiver, tag uint32) {
-	p.Send(req, func(resp wire.Message) {
+func (p plain) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
+	p.Send(ctx, req, func(resp wire.Message) {
 		to.Receive(tag, resp)
 		to.Flush()
 	})

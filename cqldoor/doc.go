@@ -10,7 +10,8 @@
 //  3. Memory is bounded: by the length of a frame (a small one before
 //     authentication), the requests in flight of a connection, and what a client
 //     leaves unread.
-//  4. What a client sends harms its own connection at most.
+//  4. What a client sends harms its own connection at most. When it has gone, its
+//     requests end: the store is told, and the router.
 //  5. In steady state a forwarded request starts no goroutine and allocates
 //     nothing, and requests that arrive together leave together.
 //  6. Shutdown finishes what is in flight, within a deadline.

@@ -137,6 +137,7 @@ type Door struct {
 
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
+	gone     map[*conn]struct{} // ended, with requests that the store has not answered yet
 	draining bool
 
 	counts counts
@@ -153,6 +154,7 @@ func New(ctx context.Context, o Options) (*Door, error) {
 		maxVersion: wire.Highest,
 		tasks:      make(chan struct{}, o.MaxTasks),
 		conns:      make(map[*conn]struct{}),
+		gone:       make(map[*conn]struct{}),
 	}
 	if v, ok := o.Store.(store.Versioned); ok {
 		newest, err := v.MaxVersion(ctx)
@@ -180,7 +182,7 @@ func (d *Door) options(ctx context.Context) map[string][]string {
 	}
 	defer link.Close()
 	got := make(chan []string, 1)
-	link.Send(wire.Message{Op: wire.OpOptions}, func(resp wire.Message) {
+	link.Send(ctx, wire.Message{Op: wire.OpOptions}, func(resp wire.Message) {
 		var versions []string
 		if resp.Op == wire.OpSupported && resp.Flags == 0 {
 			if theirs, err := wire.ParseSupported(resp.Body); err == nil {
@@ -268,8 +270,20 @@ func (d *Door) accept(nc net.Conn) {
 		c.serve()
 		d.mu.Lock()
 		delete(d.conns, c)
+		d.gone[c] = struct{}{}
+		d.forget()
 		d.mu.Unlock()
 	}()
+}
+
+// forget lets go of ended connections whose requests have all been answered. The
+// caller holds mu.
+func (d *Door) forget() {
+	for c := range d.gone {
+		if c.inFlight.Load() == 0 {
+			delete(d.gone, c)
+		}
+	}
 }
 
 // Shutdown ends the door: requests that arrive from now on are sent elsewhere,
@@ -327,7 +341,7 @@ type Stats struct {
 	Refused     int64 // connections over the limit
 	Requests    int64 // QUERY, PREPARE, EXECUTE and BATCH
 	Routed      int64 // of these, what the router handled
-	InFlight    int64 // now
+	InFlight    int64 // now; those of clients that have gone too, until the store has answered
 	Overloaded  int64 // requests refused for the limit in flight
 	Panics      int64 // recovered
 	Malformed   int64 // connections ended for what they sent
@@ -351,6 +365,10 @@ func (d *Door) Stats() Stats {
 	for c := range d.conns {
 		s.InFlight += int64(c.inFlight.Load())
 		s.Requests += c.requests.Load()
+	}
+	d.forget()
+	for c := range d.gone {
+		s.InFlight += int64(c.inFlight.Load())
 	}
 	return s
 }

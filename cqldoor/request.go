@@ -236,5 +236,5 @@ func (c *conn) forwardSpecial(h wire.Header, body []byte, k special) {
 	r := c.newRequest(h, body)
 	r.special = k
 	c.handed = true
-	c.fwd.Forward(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, tagRequest+r.index)
+	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, tagRequest+r.index)
 }

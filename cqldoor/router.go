@@ -36,8 +36,8 @@ type Router interface {
 	//
 	//	r.Reply(…), r.Error(…)    answer at once
 	//	r.Pass(…)                 send one rewritten request; its response is the answer
-	//	r.Link.Send(…, callback)  and answer in the callback
-	//	r.Go(func() { … })        and answer in a goroutine: fan-outs, waits
+	//	r.Link.Send(ctx, …, callback)  and answer in the callback
+	//	r.Go(func(ctx) { … })     and answer in a goroutine: fan-outs, waits
 	//
 	// One Reply, Error or Pass ends the request; r is not to be touched after it.
 	// ctx is done when the client has gone or the door closes. A panic here or in
@@ -103,7 +103,7 @@ func (r *Request) Error(err error) {
 // Serve, on its goroutine.
 func (r *Request) Pass(req wire.Message) {
 	c := r.c
-	c.fwd.Forward(req, c, r.passTag())
+	c.fwd.Forward(c.ctx, req, c, r.passTag())
 	r.trim()
 	if c.spare == nil {
 		c.spare = r
@@ -114,8 +114,10 @@ func (r *Request) Pass(req wire.Message) {
 
 // Go calls f in a goroutine of its own, if the door has room for one more; if it
 // has not, it ends the request with Overloaded. Only within Serve, as the last
-// thing there. f ends the request; Body is retained for it.
-func (r *Request) Go(f func()) {
+// thing there. f ends the request; Body is retained for it. The context that f gets
+// is this request's own: it is done when the client has gone, when the door closes,
+// and when f has returned, so that nothing f has asked of the store outlives f.
+func (r *Request) Go(f func(ctx context.Context)) {
 	c := r.c
 	d := c.d
 	select {
@@ -139,14 +141,26 @@ func (r *Request) Go(f func()) {
 		}()
 		// Each may hold a long result. Those of a client that does not read what it
 		// has got wait, and hold nothing but the request.
-		c.running <- struct{}{}
-		defer func() { <-c.running }()
+		select {
+		case c.running <- struct{}{}:
+			defer func() { <-c.running }()
+		case <-c.ctx.Done():
+		}
 		if c.t.Pending() > d.opts.MaxUnread {
 			c.t.WaitPending(d.opts.MaxUnread / 2)
 		}
-		f()
+		if c.ctx.Err() != nil {
+			r.Error(errGone)
+			return
+		}
+		ctx, cancel := context.WithCancel(c.ctx)
+		defer cancel()
+		f(ctx)
 	}()
 }
+
+// errGone ends a request whose client has gone: nobody reads it.
+var errGone = &wire.Error{Code: wire.CodeOverloaded, Message: "evenkeel: the client has gone; the request was not executed"}
 
 // fail ends a request that panicked, unless it had ended before: use is what uses
 // was when it began.

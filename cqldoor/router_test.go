@@ -135,8 +135,8 @@ func TestRouterRequests(t *testing.T) {
 		}
 	})
 	t.Run("Send and reply later", func(t *testing.T) {
-		p.serve = func(_ context.Context, r *cqldoor.Request) {
-			r.Link.Send(wire.Message{Op: wire.OpQuery, Body: query(wire.V4, "SELECT 2")}, func(resp wire.Message) {
+		p.serve = func(ctx context.Context, r *cqldoor.Request) {
+			r.Link.Send(ctx, wire.Message{Op: wire.OpQuery, Body: query(wire.V4, "SELECT 2")}, func(resp wire.Message) {
 				r.Reply(wire.Message{Op: resp.Op, Flags: wire.FlagWarning, Body: append(wire.AppendStringList(nil, []string{"hm"}), resp.Body...)})
 			})
 		}
@@ -150,7 +150,7 @@ func TestRouterRequests(t *testing.T) {
 		c := connect(t, addr, wire.V4)
 		gate := make(chan struct{})
 		p.serve = func(_ context.Context, r *cqldoor.Request) {
-			r.Go(func() {
+			r.Go(func(context.Context) {
 				<-gate
 				r.Reply(wire.Message{Op: wire.OpResult, Body: r.Body})
 			})
@@ -170,10 +170,12 @@ func TestRouterRequests(t *testing.T) {
 	})
 	t.Run("panics", func(t *testing.T) {
 		for name, serve := range map[string]func(context.Context, *cqldoor.Request){
-			"at once":           func(context.Context, *cqldoor.Request) { panic("at once") },
-			"in a goroutine":    func(_ context.Context, r *cqldoor.Request) { r.Go(func() { panic("in a goroutine") }) },
-			"after the answer":  func(_ context.Context, r *cqldoor.Request) { r.Error(errPanic); panic("after the answer") },
-			"after Go's answer": func(_ context.Context, r *cqldoor.Request) { r.Go(func() { r.Error(errPanic); panic("after") }) },
+			"at once":          func(context.Context, *cqldoor.Request) { panic("at once") },
+			"in a goroutine":   func(_ context.Context, r *cqldoor.Request) { r.Go(func(context.Context) { panic("in a goroutine") }) },
+			"after the answer": func(_ context.Context, r *cqldoor.Request) { r.Error(errPanic); panic("after the answer") },
+			"after Go's answer": func(_ context.Context, r *cqldoor.Request) {
+				r.Go(func(context.Context) { r.Error(errPanic); panic("after") })
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				before := d.Stats().Panics
@@ -193,9 +195,11 @@ func TestRouterRequests(t *testing.T) {
 var errPanic = wire.Errorf(wire.CodeServer, "first")
 
 func TestRouterContextEndsWithTheClient(t *testing.T) {
-	ended := make(chan struct{})
-	p := &picky{serve: func(ctx context.Context, r *cqldoor.Request) {
-		r.Go(func() {
+	begun, ended := make(chan struct{}), make(chan struct{})
+	p := &picky{serve: func(conn context.Context, r *cqldoor.Request) {
+		r.Go(func(ctx context.Context) {
+			close(begun)
+			<-conn.Done()
 			<-ctx.Done()
 			close(ended)
 			r.Error(ctx.Err())
@@ -204,6 +208,7 @@ func TestRouterContextEndsWithTheClient(t *testing.T) {
 	_, addr := door(t, &memory{}, cqldoor.Options{Router: p})
 	c := connect(t, addr, wire.V5)
 	c.send(1, wire.OpQuery, 0, query(wire.V5, "SELECT * FROM mine"))
+	<-begun
 	c.Close()
 	<-ended
 }

@@ -28,6 +28,7 @@ type memory struct {
 	mu     sync.Mutex
 	opened []store.LinkOptions
 	sent   []wire.Message
+	asked  []context.Context // of what was sent
 	held   []func(wire.Message)
 	events func([]byte)
 }
@@ -100,14 +101,14 @@ type memoryLink struct {
 
 func (l *memoryLink) Close() {}
 
-func (l *memoryLink) Send(req wire.Message, reply func(wire.Message)) {
+func (l *memoryLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
 	if req.Op == wire.OpOptions {
 		reply(wire.Message{Op: wire.OpSupported, Body: wire.AppendSupported(nil, map[string][]string{wire.OptionCQLVersion: {"3.4.5"}})})
 		return
 	}
 	req.Body = slices.Clone(req.Body)
 	l.m.mu.Lock()
-	l.m.sent = append(l.m.sent, req)
+	l.m.sent, l.m.asked = append(l.m.sent, req), append(l.m.asked, ctx)
 	l.m.mu.Unlock()
 	resp, later := void, false
 	if l.m.answer != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -22,7 +23,7 @@ func TestAllocations(t *testing.T) {
 	}{{"write", write}, {"read", read}} {
 		n := allocs.PerRun(200, func() {
 			s.left.Add(1)
-			l.Forward(wire.Message{Op: wire.OpExecute, Body: test.body}, s, 0)
+			l.Forward(context.Background(), wire.Message{Op: wire.OpExecute, Body: test.body}, s, 0)
 			l.Flush()
 			s.left.Wait()
 		})

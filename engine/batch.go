@@ -134,7 +134,7 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 			return answered, err
 		}
 		if !c.detached {
-			return refused, nil
+			return c.refuse(writes)
 		}
 		if err := w.afford(wire.WriteCAS); err != nil {
 			return answered, err
@@ -154,7 +154,7 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 	if w.counters || w.reads || len(c.warnings) > 0 {
 		if !c.detached {
 			c.warnings = nil
-			return refused, nil
+			return c.refuse(writes)
 		}
 		if err := w.afford(batchType(p.Kind)); err != nil {
 			return answered, err

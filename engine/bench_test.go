@@ -45,7 +45,7 @@ func benchmark(b *testing.B, c *local, body func(n int) []byte) {
 	n := 0
 	for b.Loop() {
 		s.left.Add(1)
-		l.Forward(wire.Message{Op: wire.OpExecute, Body: body(n)}, s, 0)
+		l.Forward(b.Context(), wire.Message{Op: wire.OpExecute, Body: body(n)}, s, 0)
 		if n++; n%inFlight == 0 {
 			l.Flush()
 			s.left.Wait()

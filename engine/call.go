@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,16 +19,18 @@ type outcome uint8
 const (
 	answered outcome = iota // its answer has been given
 	queued                  // the committer gives it
-	refused                 // it may take long, and c is not detached: nothing was done
+	refused                 // it may take long, and c is not detached: nothing was done but to set c.kind
 )
 
 // call is one request on its way. Its memory is used again.
 type call struct {
 	engine   *Engine
 	link     *link
+	ctx      context.Context // of the request that this is: done when nobody waits for the answer
 	to       store.Receiver
 	tag      uint32
 	version  wire.Version
+	kind     kind
 	detached bool // from the caller's goroutine: it may take its time
 
 	params   wire.Params
@@ -45,9 +48,9 @@ type call struct {
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-func newCall(l *link, to store.Receiver, tag uint32) *call {
+func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call {
 	c := calls.Get().(*call)
-	c.engine, c.link, c.to, c.tag, c.version = l.engine, l, to, tag, l.version
+	c.engine, c.link, c.ctx, c.to, c.tag, c.version = l.engine, l, ctx, to, tag, l.version
 	c.detached = false
 	c.env.Timeuuid = l.engine.timeuuid
 	c.env.UUID = randomUUID
@@ -57,7 +60,7 @@ func newCall(l *link, to store.Receiver, tag uint32) *call {
 
 // release gives the memory back. What views the request's body is let go of.
 func (c *call) release() {
-	c.to, c.link, c.engine, c.rowPlan = nil, nil, nil, nil
+	c.to, c.link, c.ctx, c.engine, c.rowPlan = nil, nil, nil, nil, nil
 	c.params = wire.Params{}
 	clear(c.values)
 	clear(c.env.Values)
@@ -72,6 +75,12 @@ func (c *call) release() {
 func murmur3Token(key [][]byte) []byte {
 	var scratch [256]byte
 	return wire.AppendLong(nil, partitioner.Murmur3(partitioner.AppendComposite(scratch[:0], key...)))
+}
+
+// refuse says that a request is for a lane.
+func (c *call) refuse(k kind) (outcome, error) {
+	c.kind = k
+	return refused, nil
 }
 
 // run serves a request.

@@ -174,7 +174,7 @@ func (w *writing) apply(b *storage.Batch) error {
 // rowOf is the clustering of the one row that a conditional write is about;
 // onlyStatic says that its conditions are about the static row instead.
 func rowOf(b *boundWrite) (clustering [][]byte, onlyStatic bool) {
-	if b.Scope == analysis.ScopeStatic || b.Rows.Len() == 0 {
+	if b.Rows.Len() == 0 {
 		return nil, true
 	}
 	conditions := b.Write.Conditions

@@ -65,7 +65,7 @@ func (c *local) use(keyspace string) {
 
 func (c *local) do(req wire.Message) wire.Message {
 	got := make(chan wire.Message, 1)
-	c.link.Send(req, func(resp wire.Message) {
+	c.link.Send(context.Background(), req, func(resp wire.Message) {
 		resp.Body = bytes.Clone(resp.Body)
 		got <- resp
 	})

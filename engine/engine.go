@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -83,7 +82,7 @@ type Engine struct {
 	closing sync.RWMutex // guards closed against new work
 	closed  bool
 	work    sync.WaitGroup // goroutines of requests
-	long    chan struct{}  // a place for each request that may take long
+	lanes   lanes          // of requests that may take long
 }
 
 var _ store.Store = (*Engine)(nil)
@@ -99,10 +98,6 @@ const (
 	metaPageKey  = "engine/page-key"
 )
 
-// longAtOnce is how many requests that may take long are carried out at once, on
-// machines with few cores; more would not end sooner.
-const longAtOnce = 16
-
 // Open opens the engine whose data are in dir, creating it where there is none.
 func Open(dir string, o Options) (*Engine, error) {
 	o.withDefaults()
@@ -113,7 +108,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{options: o, db: db, clock: newClock(o.Clock), started: o.Clock()}
 	e.timeuuid = e.clock.timeuuid
 	e.limits = newLimiter(o.Capacity, o.Clock)
-	e.long = make(chan struct{}, max(longAtOnce, 2*runtime.GOMAXPROCS(0)))
+	e.lanes = newLanes()
 	e.plans = newPlanCache(o.Prepared)
 	if err := e.load(); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -241,7 +236,7 @@ func (e *Engine) Open(_ context.Context, o store.LinkOptions) (store.Link, error
 	if o.Keyspace != "" && e.state.Load().schema.Keyspaces[o.Keyspace] == nil {
 		return nil, noKeyspace(o.Keyspace)
 	}
-	return &link{engine: e, version: o.Version, keyspace: o.Keyspace}, nil
+	return &link{engine: e, version: o.Version, keyspace: o.Keyspace, own: o.Own}, nil
 }
 
 func noKeyspace(name string) error { return wire.Invalidf("Keyspace '%s' does not exist", name) }

@@ -13,6 +13,7 @@ type grouping struct {
 	open   bool // the group has rows
 	rows   *eval.Group
 	by     [][]byte // the open group's values of GROUP BY
+	sort   [][]byte // and those of ORDER BY, where groups are put in order
 	key    []byte   // the partition of the last row
 	after  [][]byte // and its clustering
 	values [][]byte
@@ -82,6 +83,7 @@ func (g *grouping) add(r *read) (bool, error) {
 func (g *grouping) start(r *read) error {
 	g.open = true
 	g.by = g.by[:0]
+	g.sort = r.sortKeys()
 	for _, e := range r.plan.GroupBy {
 		v, err := eval.Eval(e, &r.c.env, &r.view)
 		if err != nil {
@@ -124,8 +126,12 @@ func (g *grouping) emit(r *read) error {
 	if g.values, err = g.rows.Result(&r.c.env, g.values[:0]); err != nil {
 		return err
 	}
-	r.write(g.values)
 	g.open = false
+	if len(r.plan.Sort) > 0 {
+		r.keepRow(g.sort, g.values)
+		return nil
+	}
+	r.write(g.values)
 	return nil
 }
 

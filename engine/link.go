@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -13,6 +14,9 @@ type link struct {
 	engine   *Engine
 	version  wire.Version
 	keyspace string
+	own      bool // the door's own account
+
+	flows flows
 
 	mu    sync.Mutex
 	dirty []store.Receiver // answered by Forward since Flush
@@ -20,12 +24,17 @@ type link struct {
 
 var _ store.Forwarder = (*link)(nil)
 
-// Close implements store.Link.
-func (l *link) Close() {}
+// Close implements store.Link. Requests of a client that has gone, which wait for
+// their turn, end here.
+func (l *link) Close() {
+	for k, way := range l.engine.lanes {
+		way.Drop(&l.flows[k])
+	}
+}
 
 // Send implements store.Link.
-func (l *link) Send(req wire.Message, reply func(resp wire.Message)) {
-	l.serve(req, &callback{reply}, 0)
+func (l *link) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
+	l.serve(ctx, req, &callback{reply}, 0)
 }
 
 // callback is a Receiver for one response.
@@ -35,8 +44,8 @@ func (c *callback) Receive(_ uint32, resp wire.Message) { c.reply(resp) }
 func (c *callback) Flush()                              {}
 
 // Forward implements store.Forwarder.
-func (l *link) Forward(req wire.Message, to store.Receiver, tag uint32) {
-	if !l.serve(req, to, tag) {
+func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
+	if !l.serve(ctx, req, to, tag) {
 		return
 	}
 	l.mu.Lock()
@@ -59,38 +68,21 @@ func (l *link) Flush() {
 
 // serve answers a request, or sees to it that it is answered, and says whether
 // it has been.
-func (l *link) serve(req wire.Message, to store.Receiver, tag uint32) bool {
+func (l *link) serve(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) bool {
 	if !l.engine.begin() {
 		to.Receive(tag, errorMessage(errClosing, l.version))
 		return true
 	}
-	c := newCall(l, to, tag)
-	switch c.run(req) {
-	case answered:
-		c.release()
-		l.engine.work.Done()
-		return true
-	case queued:
-		c.release()
-		l.engine.work.Done()
+	c := newCall(ctx, l, to, tag)
+	out := answered
+	if gone(ctx) != nil {
+		c.fail(errGone)
+	} else if out = c.run(req); out == refused {
+		l.later(c, req)
 		return false
 	}
-	// It may take long: once more, elsewhere, with a body of its own.
-	req.Body = slices.Clone(req.Body)
-	c.warnings = nil
-	c.read.reset()
-	go func() {
-		defer l.engine.work.Done()
-		// Each may hold a long result: those that wait hold nothing but the request.
-		l.engine.long <- struct{}{}
-		defer func() { <-l.engine.long }()
-		c.detached = true
-		if c.run(req) == answered {
-			to.Flush()
-		}
-		c.release()
-	}()
-	return false
+	c.end()
+	return out == answered
 }
 
 var errClosing = wire.Errorf(wire.CodeOverloaded, "the server is shutting down")

@@ -96,7 +96,7 @@ func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 		return c.describe(p, stmt)
 	}
 	if !c.detached {
-		return refused, nil
+		return c.refuse(changes)
 	}
 	if stmt, ok := p.stmt.(*syntax.Truncate); ok {
 		return answered, c.truncate(stmt)
@@ -115,7 +115,7 @@ func (c *call) checkTimestamp() error {
 
 func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {
 	if !c.detached {
-		return refused, nil
+		return c.refuse(systemReads)
 	}
 	a, err := describe.Statement(stmt, p.state.schema, &describe.Env{
 		Keyspace: p.keyspace, Virtual: system.Virtual, System: system.Has,

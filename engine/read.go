@@ -32,6 +32,7 @@ type read struct {
 	left   int // rows or groups of LIMIT that are left; -1 is no bound
 	inside int // of PER PARTITION LIMIT, in this partition; -1 is no bound
 	sets   int // rows of the page
+	looked int // rows and partitions that were looked at since wanted was asked
 
 	at    capacity.Key // where the partition is, where there are limits
 	bytes int          // that were read of it, as Keyspaces counts them
@@ -65,6 +66,9 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
 		r.page = int(c.params.PageSize)
 	}
+	if w := p.aggregateWarning(b); w != "" {
+		c.warnings = append(c.warnings, w)
+	}
 	if err := b.CheckPaging(r.page); err != nil {
 		return err
 	}
@@ -74,11 +78,11 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	if r.page > 0 && r.left != unbound && r.left <= r.page && !c.params.Has(wire.QueryPagingState) {
 		r.page = 0
 	}
-	if w := p.aggregateWarning(b); w != "" {
-		c.warnings = append(c.warnings, w)
-	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
 	r.query.All = r.limited() // whole rows count, whatever is asked of them
+	if c.detached {
+		r.query.Check = r.wanted
+	}
 	if !b.Empty() && !wholePartition(&b.Slices) {
 		r.query.Slices = (*boundSlices)(&b.Slices)
 	}
@@ -89,6 +93,18 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 
 // limited says whether what is read counts against limits.
 func (r *read) limited() bool { return r.c.engine.limits != nil && r.plan.table.store != nil }
+
+// wanted is the error that ends the read when nobody waits for its answer any more.
+func (r *read) wanted() error { return gone(r.c.ctx) }
+
+// look counts a row or partition that is looked at, and asks wanted now and then.
+func (r *read) look() error {
+	const every = 64
+	if r.looked++; r.looked%every != 0 || !r.c.detached {
+		return nil
+	}
+	return r.wanted()
+}
 
 // wholePartition says whether slices are all of a partition.
 func wholePartition(s *analysis.Slices) bool {
@@ -155,6 +171,9 @@ func (r *read) partitions(at *position) (bool, error) {
 		}
 	}
 	for i, key := range r.b.Keys.From(from) {
+		if err := r.look(); err != nil {
+			return false, err
+		}
 		r.last = i == r.b.Keys.Len()-1
 		r.raw = partitioner.AppendComposite(r.raw[:0], key...)
 		r.token = partitioner.Murmur3(r.raw)
@@ -298,6 +317,9 @@ func (r *read) each(at *position) (full bool, err error) {
 
 // partition reads the current partition's rows.
 func (r *read) partition(goesOn bool) (bool, error) {
+	if err := r.look(); err != nil {
+		return false, err
+	}
 	r.key = r.key[:0]
 	var err error
 	if r.key, err = partitioner.SplitComposite(r.key, r.raw, len(r.plan.table.PartitionKey)); err != nil {
@@ -319,6 +341,9 @@ func (r *read) partition(goesOn bool) (bool, error) {
 	}
 	found := false
 	for r.inside != 0 && r.source.Next() {
+		if err := r.look(); err != nil {
+			return false, err
+		}
 		found = true
 		row := r.source.Row()
 		r.view.row(row)
@@ -416,7 +441,7 @@ func (r *read) count() {
 
 func (r *read) countTotal() {
 	r.sets++
-	if r.left > 0 {
+	if r.left > 0 && len(r.plan.Sort) == 0 { // else LIMIT is for what has been put in order
 		r.left--
 	}
 }

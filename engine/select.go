@@ -106,8 +106,14 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 			return answered, err
 		}
 	}
-	if !c.detached && !p.brief(c) {
-		return refused, nil
+	if !c.detached {
+		k, brief, err := p.effort(c)
+		if err != nil {
+			return answered, err
+		}
+		if !brief {
+			return c.refuse(k)
+		}
 	}
 	b, err := p.Bind(&c.env)
 	if err != nil {
@@ -129,28 +135,54 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 var errReadAny = wire.Invalidf("ANY ConsistencyLevel is only supported for writes")
 
 // briefPage is the largest page of one partition that is read on the caller's
-// goroutine.
-const briefPage = 200
+// goroutine, largestPage the largest that is not taken for a scan.
+const (
+	briefPage   = 200
+	largestPage = 10_000
+)
 
-// brief says whether the read is short for certain: some rows of one partition
-// that are found without looking at many others.
-func (p *selectPlan) brief(c *call) bool {
-	if p.Where.Partition == nil || p.Selection.Aggregated || p.Grouped || len(p.Where.Filters) > 0 {
-		return false
+// effort says whether the read is short for certain, as some rows of one partition
+// are that are found without looking at many others. If not, it says which lane the
+// read is for.
+func (p *selectPlan) effort(c *call) (k kind, brief bool, err error) {
+	partition := p.Where.Partition != nil && onlyEqual(p.Where.Partition)
+	if p.table.store == nil {
+		if p.table.Name == system.PartitionsTable { // which looks at all partition keys
+			return scans, false, nil
+		}
+		return systemReads, partition && !p.Selection.Aggregated && !p.Grouped && len(p.Where.Filters) == 0, nil
 	}
-	for _, r := range p.Where.Partition {
-		if r.Kind != analysis.EQ {
-			return false
+	if p.Selection.Aggregated || p.Grouped || len(p.Where.Filters) > 0 {
+		return scans, false, nil
+	}
+	if partition && len(p.Where.Clustering) == len(p.table.Clustering) && onlyEqual(p.Where.Clustering) {
+		return pages, true, nil
+	}
+	limit, perPartition, err := p.Limits(&c.env)
+	if err != nil {
+		return scans, false, err
+	}
+	rows := largestPage + 1
+	bound := func(n int) {
+		if n > 0 {
+			rows = min(rows, n)
 		}
 	}
-	if p.table.store == nil {
-		return p.table.Name != system.PartitionsTable // which looks at all partition keys
+	bound(limit)
+	if c.params.Has(wire.QueryPageSize) {
+		bound(int(c.params.PageSize))
 	}
-	whole := len(p.Where.Clustering) == len(p.table.Clustering)
-	for _, r := range p.Where.Clustering {
-		whole = whole && r.Kind == analysis.EQ
+	if p.Where.Partition != nil {
+		bound(perPartition)
 	}
-	return whole || c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 && c.params.PageSize <= briefPage
+	if rows > largestPage {
+		return scans, false, nil
+	}
+	return pages, partition && rows <= briefPage, nil
+}
+
+func onlyEqual(all []*analysis.Restriction) bool {
+	return !slices.ContainsFunc(all, func(r *analysis.Restriction) bool { return r.Kind != analysis.EQ })
 }
 
 // aggregateWarning is what Cassandra says of an aggregation over many partitions.

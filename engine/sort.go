@@ -11,29 +11,37 @@ type sortable struct {
 	cells [][]byte
 }
 
+// sortKeys are the loaded row's values of ORDER BY, nil where the result is in order.
+func (r *read) sortKeys() [][]byte {
+	var keys [][]byte
+	for _, s := range r.plan.Sort {
+		keys = append(keys, slices.Clone(r.view.cells[s.Cell]))
+	}
+	return keys
+}
+
 // keepSorted keeps the loaded row.
 func (r *read) keepSorted() error {
 	var err error
-	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err != nil {
-		return err
+	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err == nil {
+		r.keepRow(r.sortKeys(), r.out)
 	}
-	row := sortable{keys: make([][]byte, len(r.plan.Sort)), cells: make([][]byte, len(r.out))}
-	for i, s := range r.plan.Sort {
-		row.keys[i] = slices.Clone(r.view.cells[s.Cell])
-	}
-	for i, cell := range r.out {
-		if cell != nil {
-			row.cells[i] = append([]byte{}, cell...)
-		}
+	return err
+}
+
+// keepRow keeps a row of the result.
+func (r *read) keepRow(keys, cells [][]byte) {
+	row := sortable{keys: keys, cells: make([][]byte, len(cells))}
+	for i, cell := range cells {
+		row.cells[i] = cloneCell(cell)
 	}
 	r.sorted = append(r.sorted, row)
-	return nil
 }
 
 // emitSorted writes the rows that were kept, in order.
 func (r *read) emitSorted() error {
 	p := r.plan
-	if len(p.Sort) == 0 || r.group.on {
+	if len(p.Sort) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(r.sorted, func(a, b sortable) int {

@@ -48,7 +48,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 		}
 	}
 	if (p.Conditional() || p.Counter) && !c.detached {
-		return refused, nil
+		return c.refuse(writes)
 	}
 	b, err := p.Bind(&c.env)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 	}
 	slow := p.Counter || w.reads
 	if slow && !p.Conditional() && !c.detached {
-		return refused, nil
+		return c.refuse(writes)
 	}
 	if err := w.afford(writeType(p)); err != nil {
 		return answered, err
@@ -301,6 +301,7 @@ func (w *writing) cells(batch *storage.Batch, b *boundWrite, s *stamp, key []byt
 		sel()
 		batch.Marker(storage.Liveness{Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
 	}
+	known := w.newPending(b, s, key, row)
 	for i := range b.Mutations {
 		m := &b.Mutations[i]
 		if m.Column.Kind != kind {
@@ -308,10 +309,13 @@ func (w *writing) cells(batch *storage.Batch, b *boundWrite, s *stamp, key []byt
 		}
 		sel()
 		if readsFirst(m) {
-			if err := w.readFirst(batch, b.plan.table, m, s, key, row); err != nil && w.err == nil {
+			if err := known.readFirst(batch, m); err != nil && w.err == nil {
 				w.err = err
 			}
 			continue
+		}
+		if err := known.note(m); err != nil && w.err == nil {
+			w.err = err
 		}
 		putMutation(batch, b.plan.table.ids.of[m.Column.Name], m, s)
 	}

@@ -79,7 +79,7 @@ func askPlan(ctx context.Context, link store.Link, text string) (*explained, err
 		err error
 	}
 	done := make(chan answer, 1)
-	link.Send(wire.Message{Op: wire.OpPrepare, Flags: wire.FlagCustomPayload, Body: body}, func(resp wire.Message) {
+	link.Send(ctx, wire.Message{Op: wire.OpPrepare, Flags: wire.FlagCustomPayload, Body: body}, func(resp wire.Message) {
 		out, err := planOf(resp)
 		done <- answer{out, err}
 	})

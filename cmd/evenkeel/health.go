@@ -77,7 +77,7 @@ var doorMetrics = []struct {
 	{desc("connections_malformed_total", "Malformed frames and messages received."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Malformed) }},
 	{desc("requests_total", "QUERY, PREPARE, EXECUTE and BATCH messages."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Requests) }},
 	{desc("requests_routed_total", "Requests that were not forwarded unchanged."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Routed) }},
-	{desc("requests_in_flight", "Requests without an answer yet."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},
+	{desc("requests_in_flight", "Requests that are worked on, those of clients that have gone too."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},
 	{desc("requests_overloaded_total", "Requests refused for a limit of the door's own."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Overloaded) }},
 	{desc("panics_total", "Requests that failed for a bug."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Panics) }},
 }

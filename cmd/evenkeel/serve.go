@@ -130,6 +130,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	}
 	if web != nil {
 		collectors = append(collectors, consumptionOf(cql, dynamo, s)...)
+		collectors = append(collectors, workOf(cql)...)
 		stop := health.serve(web, collectors, failed)
 		defer stop()
 	}

@@ -10,15 +10,9 @@ import (
 
 // Bind gives the statement its values, one for each of Binds.
 func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
-	if len(env.Values) != len(s.Binds) {
-		return nil, invalid("Invalid amount of bind variables")
-	}
 	b := &BoundSelect{Select: s, Env: env}
 	var err error
-	if b.Limit, err = limit(s.Limit, env); err != nil {
-		return nil, err
-	}
-	if b.PerPartitionLimit, err = limit(s.PerPartitionLimit, env); err != nil {
+	if b.Limit, b.PerPartitionLimit, err = s.Limits(env); err != nil {
 		return nil, err
 	}
 	if b.Filters, err = s.Where.bindFilters(env); err != nil {
@@ -75,6 +69,17 @@ const maxFiltered = 1 << 16
 // in_select_cartesian_product lets pass.
 func cartesian(what string, n, most int) error {
 	return invalid("Guardrail in_select_cartesian_product violated: Aborting query because the cartesian product of the IN restrictions on %s produces %d values, this exceeds fail threshold of %d.", what, n, most)
+}
+
+// Limits computes LIMIT and PER PARTITION LIMIT; 0 is none.
+func (s *Select) Limits(env *eval.Env) (total, perPartition int, err error) {
+	if len(env.Values) != len(s.Binds) {
+		return 0, 0, invalid("Invalid amount of bind variables")
+	}
+	if total, err = limit(s.Limit, env); err == nil {
+		perPartition, err = limit(s.PerPartitionLimit, env)
+	}
+	return total, perPartition, err
 }
 
 // limit computes a LIMIT; 0 is none.

@@ -3,8 +3,10 @@ package analysis
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
@@ -119,7 +121,11 @@ func (b *BoundWrite) bindRows(env *eval.Env) error {
 		b.Slices, err = b.Where.slices(env, b.Table, false)
 		return err
 	case ScopeStatic:
-		return nil
+		onRow := func(c Condition) bool { return c.Column.Kind != schema.Static }
+		if b.Kind != Delete || !slices.ContainsFunc(b.Write.Conditions, onRow) {
+			return nil
+		}
+		// DELETE static … IF regular = …: the row is that of the conditions.
 	case ScopeDeletePartition:
 		if len(b.Table.Clustering) > 0 {
 			return nil

@@ -12,10 +12,11 @@ import (
 //
 // Forward queues req, whose Body may be reused when it returns; nothing is sent
 // for certain until Flush. to.Receive(tag, …) is called exactly once for each
-// Forward, perhaps before it returns, with the promises of Link.Send's reply.
+// Forward, perhaps before it returns, with the promises of Link.Send's reply. ctx is
+// that of Link.Send.
 type Forwarder interface {
 	Link
-	Forward(req wire.Message, to Receiver, tag uint32)
+	Forward(ctx context.Context, req wire.Message, to Receiver, tag uint32)
 	Flush()
 }
 

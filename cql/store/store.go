@@ -47,8 +47,13 @@ type LinkOptions struct {
 // could not be sent or lost its connection is answered by an ERROR message
 // (Overloaded, Unavailable or a timeout as drivers expect), never by silence.
 //
+// ctx is done when nobody waits for the response any more. The store then does not
+// begin a request that waits its turn, and ends a read that is under way; it
+// finishes a write that it has begun. Such a request is answered by an ERROR all
+// the same. Send does not wait for ctx.
+//
 // A Link is safe for concurrent use, and serves in-flight requests after Close.
 type Link interface {
-	Send(req wire.Message, reply func(resp wire.Message))
+	Send(ctx context.Context, req wire.Message, reply func(resp wire.Message))
 	Close()
 }

@@ -444,7 +444,7 @@ func TestSilentHost(t *testing.T) {
 	c := l.(*link).p.pick()
 	got := make(chan wire.Message, 2)
 	send := func(text string) {
-		l.Send(wire.Message{Op: wire.OpQuery, Body: query(wire.V5, text)}, func(resp wire.Message) { got <- resp })
+		l.Send(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, text)}, func(resp wire.Message) { got <- resp })
 	}
 	// While it answers OPTIONS it is alive, though no response comes. Seconds pass as
 	// the test says; those of the clock are too few to matter.
@@ -507,7 +507,7 @@ func TestForwardingDoesNotAllocate(t *testing.T) {
 	body := execute(wire.V5, "0123456789abcdef")
 	round := func() {
 		for i := range 50 {
-			l.Forward(wire.Message{Op: wire.OpExecute, Body: body}, to, uint32(i))
+			l.Forward(t.Context(), wire.Message{Op: wire.OpExecute, Body: body}, to, uint32(i))
 		}
 		l.Flush()
 		for range 50 {
@@ -574,7 +574,7 @@ func TestHostThatDoesNotRead(t *testing.T) {
 		if sent == 200 {
 			t.Fatal("all were taken")
 		}
-		l.Send(wire.Message{Op: wire.OpQuery, Body: body}, func(resp wire.Message) { got <- resp.Op })
+		l.Send(t.Context(), wire.Message{Op: wire.OpQuery, Body: body}, func(resp wire.Message) { got <- resp.Op })
 	}
 	if op := <-got; op != wire.OpError {
 		t.Errorf("got %s", op)

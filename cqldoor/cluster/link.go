@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -16,7 +17,11 @@ type link struct {
 	close sync.Once
 }
 
-func (l *link) Forward(req wire.Message, to store.Receiver, tag uint32) {
+func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
+	if ctx.Err() != nil {
+		to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent("nobody waits for the answer any more").Append(nil, l.p.options.Version)})
+		return
+	}
 	if req.Op == wire.OpPrepare {
 		to = l.p.cluster.prepared.learn(l.p.options.Version, l.p.options.Keyspace, req, to, tag)
 	}
@@ -53,8 +58,8 @@ func (l *link) Flush() {
 	}
 }
 
-func (l *link) Send(req wire.Message, reply func(resp wire.Message)) {
-	l.Forward(req, &replier{reply}, 0)
+func (l *link) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
+	l.Forward(ctx, req, &replier{reply}, 0)
 	l.Flush()
 }
 

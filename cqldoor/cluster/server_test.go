@@ -271,7 +271,7 @@ func open(t testing.TB, cl *Cluster, o store.LinkOptions) store.Forwarder {
 func ask(t testing.TB, l store.Link, op wire.Op, body []byte) wire.Message {
 	t.Helper()
 	got := make(chan wire.Message, 2)
-	l.Send(wire.Message{Op: op, Body: body}, func(resp wire.Message) {
+	l.Send(t.Context(), wire.Message{Op: op, Body: body}, func(resp wire.Message) {
 		resp.Body = slices.Clone(resp.Body)
 		got <- resp
 	})

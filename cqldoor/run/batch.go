@@ -163,8 +163,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if out.Count == in.Count {
-		req.Reply(relay(req)) // nothing of it is on a sharded table
-		return nil
+		return relay(ctx, req) // nothing of it is on a sharded table
 	}
 	if err := g.check(); err != nil {
 		return err

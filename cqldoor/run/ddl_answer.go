@@ -26,7 +26,7 @@ func (x *schemaSide) ask(ctx context.Context, req *cqldoor.Request, m wire.Messa
 	m.Flags |= req.Flags & wire.FlagTracing
 	done := make(chan outcome, 1)
 	v := req.Version
-	req.Link.Send(m, func(resp wire.Message) {
+	req.Link.Send(ctx, m, func(resp wire.Message) {
 		prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 		if err == nil {
 			body, err = result(v, resp)

@@ -100,7 +100,10 @@ func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, tex
 		if found && slices.ContainsFunc(tables, func(n syntax.Name) bool { return r.state.Load().Table(n.Keyspace, n.Name) != nil }) {
 			return r.serveKnown(ctx, req, keyspace, text)
 		}
-		resp := relay(req)
+		resp, err := forward(ctx, req)
+		if err != nil {
+			return err
+		}
 		if found {
 			req.Reply(resp)
 			return nil
@@ -117,18 +120,32 @@ func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, tex
 	}
 }
 
-// relay sends a request as it came and waits for its response.
-func relay(req *cqldoor.Request) wire.Message {
+// relay sends a request as it came and answers with its response.
+func relay(ctx context.Context, req *cqldoor.Request) error {
+	resp, err := forward(ctx, req)
+	if err == nil {
+		req.Reply(resp)
+	}
+	return err
+}
+
+// forward sends a request as it came and waits for its response.
+func forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	link := req.Link
 	if e, ok := link.(*errand); ok {
 		link = e.Forwarder // the response is the client's with all that is beside it
 	}
 	done := make(chan wire.Message, 1)
-	link.Send(req.Message, func(resp wire.Message) {
+	link.Send(ctx, req.Message, func(resp wire.Message) {
 		resp.Body = slices.Clone(resp.Body)
 		done <- resp
 	})
-	return <-done // a link answers each request
+	select {
+	case resp := <-done:
+		return resp, nil
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
+	}
 }
 
 // serveKnown serves a QUERY or PREPARE on sharded tables from a goroutine of its
@@ -137,8 +154,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
-		req.Reply(relay(req))
-		return nil
+		return relay(ctx, req)
 	default:
 		return r.schema.serveChange(ctx, req, keyspace, text)
 	}
@@ -161,8 +177,7 @@ func (x *schemaSide) serveChange(ctx context.Context, req *cqldoor.Request, keys
 	case err != nil:
 		return syntaxError(err)
 	case !x.concerns(tree, keyspace):
-		req.Reply(relay(req))
-		return nil
+		return relay(ctx, req)
 	case req.Op == wire.OpPrepare:
 		return x.prepareOther(req, keyspace, text)
 	}
@@ -181,8 +196,7 @@ func (r *Router) reconsider(ctx context.Context, req *cqldoor.Request, keyspace,
 		return wrong
 	}
 	if n := target(syntax.Target(text), keyspace); n.Name != "" && r.state.Load().Table(n.Keyspace, n.Name) == nil {
-		req.Reply(relay(req)) // it is not sharded any more
-		return nil
+		return relay(ctx, req) // it is not sharded any more
 	}
 	return r.serveKnown(ctx, req, keyspace, text)
 }

@@ -79,8 +79,8 @@ func forwarder(l store.Link) store.Forwarder {
 // sender makes a Forwarder of a link that is none.
 type sender struct{ store.Link }
 
-func (s sender) Forward(req wire.Message, to store.Receiver, tag uint32) {
-	s.Send(req, func(resp wire.Message) {
+func (s sender) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
+	s.Send(ctx, req, func(resp wire.Message) {
 		to.Receive(tag, resp)
 		to.Flush()
 	})
@@ -192,13 +192,13 @@ func (n need) text() string {
 }
 
 // Send implements store.Link.
-func (e *errand) Send(req wire.Message, reply func(resp wire.Message)) {
-	e.Forwarder.Send(e.outgoing(req), func(resp wire.Message) { reply(e.hear(resp)) })
+func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
+	e.Forwarder.Send(ctx, e.outgoing(req), func(resp wire.Message) { reply(e.hear(resp)) })
 }
 
 // Forward implements store.Forwarder.
-func (e *errand) Forward(req wire.Message, to store.Receiver, tag uint32) {
-	e.Forwarder.Forward(e.outgoing(req), &listener{e, to}, tag)
+func (e *errand) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
+	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, to}, tag)
 }
 
 // listener is a receiver whose answers the errand hears first.

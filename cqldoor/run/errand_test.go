@@ -120,8 +120,8 @@ func (c chatty) Open(ctx context.Context, o store.LinkOptions) (store.Link, erro
 
 type chattyLink struct{ store.Link }
 
-func (l chattyLink) Send(req wire.Message, reply func(wire.Message)) {
-	l.Link.Send(req, func(resp wire.Message) {
+func (l chattyLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
+	l.Link.Send(ctx, req, func(resp wire.Message) {
 		if req.Op != wire.OpPrepare {
 			p, body, _ := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 			p.Warnings = wire.AppendStringList(nil, []string{"too much in k = 1 AND shard = some", "Aggregation query used on multiple partition keys (IN restriction)"})

@@ -45,7 +45,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 			}
 		}
 	}
-	req.Go(func() { r.carry(ctx, req, func() error { return r.executeSlowly(ctx, req, s) }) })
+	req.Go(func(ctx context.Context) { r.carry(ctx, req, func() error { return r.executeSlowly(ctx, req, s) }) })
 	return nil
 }
 

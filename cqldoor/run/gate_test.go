@@ -247,14 +247,14 @@ type overheardLink struct {
 	version wire.Version
 }
 
-func (l *overheardLink) Send(req wire.Message, reply func(wire.Message)) {
+func (l *overheardLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
 	l.o.hear(textsOf(l.version, req))
-	l.Forwarder.Send(req, reply)
+	l.Forwarder.Send(ctx, req, reply)
 }
 
-func (l *overheardLink) Forward(req wire.Message, to store.Receiver, tag uint32) {
+func (l *overheardLink) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	l.o.hear(textsOf(l.version, req))
-	l.Forwarder.Forward(req, to, tag)
+	l.Forwarder.Forward(ctx, req, to, tag)
 }
 
 // textsOf are the texts and keyspaces of a message to the store.

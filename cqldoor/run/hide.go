@@ -97,7 +97,7 @@ func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keys
 		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendPrepared(nil, req.Version, &p)})
 		return
 	}
-	req.Go(func() {
+	req.Go(func(ctx context.Context) {
 		q, err := queryOf(req)
 		if err == nil {
 			err = x.selectRows(ctx, req, s, &q.Params, nil)

@@ -64,13 +64,13 @@ type slowLink struct {
 	s *slow
 }
 
-func (l slowLink) Send(req wire.Message, reply func(wire.Message)) {
+func (l slowLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
 	if req.Op != wire.OpExecute {
-		l.Link.Send(req, reply)
+		l.Link.Send(ctx, req, reply)
 		return
 	}
 	l.s.count(1)
-	l.Link.Send(req, func(resp wire.Message) {
+	l.Link.Send(ctx, req, func(resp wire.Message) {
 		resp.Body = append([]byte{}, resp.Body...)
 		time.AfterFunc(time.Duration(l.s.takes.Load()), func() {
 			l.s.count(-1)

@@ -47,7 +47,7 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 		err  error
 	}
 	done := make(chan answer, 1)
-	l.Send(req, func(resp wire.Message) {
+	l.Send(ctx, req, func(resp wire.Message) {
 		body, err := result(v, resp)
 		done <- answer{append([]byte(nil), body...), err}
 	})

@@ -31,9 +31,11 @@ type emptyStore struct {
 func (e *emptyStore) Close() {}
 func (e *emptyStore) Flush() {}
 
-func (e *emptyStore) Send(req wire.Message, reply func(wire.Message)) { reply(e.answer(req)) }
+func (e *emptyStore) Send(_ context.Context, req wire.Message, reply func(wire.Message)) {
+	reply(e.answer(req))
+}
 
-func (e *emptyStore) Forward(req wire.Message, to store.Receiver, tag uint32) {
+func (e *emptyStore) Forward(_ context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	to.Receive(tag, e.answer(req))
 	to.Flush()
 }

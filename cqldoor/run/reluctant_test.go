@@ -36,7 +36,7 @@ func (r *reluctant) Open(ctx context.Context, o store.LinkOptions) (store.Link, 
 	return &reluctantLink{l.(store.Forwarder), r, o.Version}, nil
 }
 
-func (l *reluctantLink) Forward(m wire.Message, to store.Receiver, tag uint32) {
+func (l *reluctantLink) Forward(ctx context.Context, m wire.Message, to store.Receiver, tag uint32) {
 	if m.Op == wire.OpExecute && l.r.mood.Load() {
 		n := l.r.asked.Add(1)
 		if n%5 == 1 {
@@ -50,7 +50,7 @@ func (l *reluctantLink) Forward(m wire.Message, to store.Receiver, tag uint32) {
 			return
 		}
 	}
-	l.Forwarder.Forward(m, to, tag)
+	l.Forwarder.Forward(ctx, m, to, tag)
 }
 
 // Whichever reads a store refuses for a while, a read of several shards gives what it

@@ -43,8 +43,8 @@ type passingLink struct {
 	of passing
 }
 
-func (l passingLink) Send(req wire.Message, reply func(wire.Message)) {
-	l.Link.Send(req, func(resp wire.Message) {
+func (l passingLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
+	l.Link.Send(ctx, req, func(resp wire.Message) {
 		if resp.Op == wire.OpError {
 			l.of.nanos.Add(int64(l.of.by))
 		}

@@ -82,7 +82,7 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 			err = r.execute(ctx, req)
 		}
 	case wire.OpBatch:
-		req.Go(func() { r.carry(ctx, req, func() error { return r.batch(ctx, req) }) })
+		req.Go(func(ctx context.Context) { r.carry(ctx, req, func() error { return r.batch(ctx, req) }) })
 	default:
 		err = r.text(ctx, req)
 	}
@@ -90,7 +90,7 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	switch {
 	case err == nil:
 	case req.Username != "" && errors.As(err, &refused):
-		req.Go(func() { r.finish(ctx, req, err) })
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, err) })
 	default:
 		req.Error(err)
 	}
@@ -140,7 +140,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if unknown := r.schema.doubtful(h, keyspace, text); len(unknown) > 0 {
-		req.Go(func() { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
 	}
 	if r.schema.serve(ctx, req, h, keyspace, text) {
@@ -148,12 +148,12 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	}
 	s, err := r.statement(keyspace, text)
 	if err != nil {
-		req.Go(func() { r.finish(ctx, req, r.reconsider(ctx, req, keyspace, text, err)) })
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.reconsider(ctx, req, keyspace, text, err)) })
 		return nil
 	}
 	if req.Op == wire.OpPrepare {
 		r.registry.statements.put(s.id, s)
-		req.Go(func() { r.finish(ctx, req, r.prepare(ctx, req, s)) })
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.prepare(ctx, req, s)) })
 		return nil
 	}
 	if err := s.checkAmount(&q); err != nil {
@@ -162,7 +162,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) {
 		return s.wrong(r.queryOne(req, s, &q))
 	}
-	req.Go(func() { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })
+	req.Go(func(ctx context.Context) { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })
 	return nil
 }
 

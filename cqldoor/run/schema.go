@@ -245,7 +245,7 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 			req.Pass(req.Message)
 			return
 		}
-		req.Go(func() { x.reply(req, x.passOn(ctx, req)) })
+		req.Go(func(ctx context.Context) { x.reply(req, x.passOn(ctx, req)) })
 		return
 	}
 	tree, err := syntax.Parse(text)
@@ -261,7 +261,7 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 		x.reply(req, x.prepareOther(req, keyspace, text))
 		return
 	}
-	req.Go(func() {
+	req.Go(func(ctx context.Context) {
 		q, err := queryOf(req)
 		if err == nil {
 			err = x.execute(ctx, req, tree, keyspace, text, &q.Params)
@@ -357,7 +357,7 @@ func (x *schemaSide) serveExecute(ctx context.Context, req *cqldoor.Request) boo
 	if !ok {
 		return false
 	}
-	req.Go(func() { x.reply(req, x.executePrepared(ctx, req, s)) })
+	req.Go(func(ctx context.Context) { x.reply(req, x.executePrepared(ctx, req, s)) })
 	return true
 }
 

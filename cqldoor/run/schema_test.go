@@ -615,14 +615,14 @@ func (l *recordedLink) note(m wire.Message) {
 	}
 }
 
-func (l *recordedLink) Send(m wire.Message, reply func(wire.Message)) {
+func (l *recordedLink) Send(ctx context.Context, m wire.Message, reply func(wire.Message)) {
 	l.note(m)
-	l.Forwarder.Send(m, reply)
+	l.Forwarder.Send(ctx, m, reply)
 }
 
-func (l *recordedLink) Forward(m wire.Message, to store.Receiver, tag uint32) {
+func (l *recordedLink) Forward(ctx context.Context, m wire.Message, to store.Receiver, tag uint32) {
 	l.note(m)
-	l.Forwarder.Forward(m, to, tag)
+	l.Forwarder.Forward(ctx, m, to, tag)
 }
 
 // TestRights says that physical statements go over the client's link, with its

@@ -79,8 +79,8 @@ type measuredLink struct {
 	peak *peak
 }
 
-func (l measuredLink) Send(req wire.Message, reply func(wire.Message)) {
-	l.Link.Send(req, func(resp wire.Message) {
+func (l measuredLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
+	l.Link.Send(ctx, req, func(resp wire.Message) {
 		reply(resp)
 		l.peak.look()
 	})

@@ -149,7 +149,7 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 		body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
 		v := req.Version
 		under++
-		req.Link.Send(wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
+		req.Link.Send(ctx, wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
 			_, err := result(v, resp)
 			done <- err
 		})

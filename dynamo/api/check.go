@@ -85,7 +85,7 @@ func (q *Query) Check(t *schema.Table) (ix *schema.Index, k expression.KeyRange,
 		if err := checkStartTable(t, q.Start); err != nil {
 			return ix, k, err
 		}
-		if err := checkStartRange(key, q.Start, &k); err != nil {
+		if err := checkStartRange(key, q.Start, &k, One(t, ix)); err != nil {
 			return ix, k, err
 		}
 	}
@@ -174,8 +174,15 @@ func checkStartTable(t *schema.Table, start attribute.Item) error {
 	return nil
 }
 
-// checkStartRange says whether an ExclusiveStartKey is where the Query reads.
-func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRange) error {
+var errNoRestart = exception.Invalid("The query can return at most one row and cannot be restarted")
+
+// One tells whether a Query of a table, or of its index, can be of one item only. Its
+// page is then the last.
+func One(t *schema.Table, ix *schema.Index) bool { return ix == nil && len(t.Key.Range) == 0 }
+
+// checkStartRange says whether an ExclusiveStartKey is where the Query reads; one, that
+// it can be of one item only.
+func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRange, one bool) error {
 	same := true
 	for i, name := range key.Hash {
 		v, _ := start.Get(name)
@@ -184,6 +191,9 @@ func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRang
 	if k.Op == expression.NoRange && len(k.Prefix) == 0 {
 		if !same {
 			return exception.Invalid("The provided starting key is outside query boundaries based on provided conditions")
+		}
+		if one {
+			return errNoRestart
 		}
 		return nil
 	}
@@ -195,7 +205,7 @@ func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRang
 	case !k.Match(values):
 		return exception.Invalid("The provided starting key does not match the range key predicate")
 	case !same:
-		return exception.Invalid("The query can return at most one row and cannot be restarted")
+		return errNoRestart
 	}
 	return nil
 }

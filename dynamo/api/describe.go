@@ -40,8 +40,10 @@ func (r *TableResponse) appendTable(dst []byte) []byte {
 	if !t.Created.IsZero() {
 		dst = appendTime(member(dst, "CreationDateTime"), t.Created)
 	}
-	dst = appendDefinitions(dst, t.Definitions)
-	dst = appendKey(dst, t.Key)
+	if len(t.Key.Hash) > 0 { // which AWS does not show of a table that is being deleted
+		dst = appendDefinitions(dst, t.Definitions)
+		dst = appendKey(dst, t.Key)
+	}
 	dst = r.appendThroughput(dst)
 	dst = appendIntMember(dst, "TableSizeBytes", r.Size.Bytes)
 	dst = appendIntMember(dst, "ItemCount", r.Size.Items)

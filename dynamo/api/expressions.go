@@ -116,6 +116,9 @@ func projectAttributes(list []text) (*expression.Projection, error) {
 	paths := make([]expression.Path, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for _, t := range list {
+		if t.value == "" {
+			return nil, errNoName
+		}
 		if seen[t.value] {
 			return nil, exception.InvalidParameters("Duplicate value in attribute name: %s", t.value)
 		}

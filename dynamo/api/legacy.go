@@ -208,10 +208,16 @@ func (c *legacyCondition) takes(k attribute.Kind) bool {
 	return scalar
 }
 
+// errNoName is the error about an attribute without a name, where AWS's own is not known.
+var errNoName = exception.Invalid("Empty attribute name")
+
 // checkConditions checks KeyConditions, QueryFilter or ScanFilter.
 func checkConditions(conditions []legacyCondition) error {
 	for i := range conditions {
 		c := &conditions[i]
+		if c.attribute == "" {
+			return errNoName
+		}
 		for _, v := range c.values {
 			if err := v.Validate(); err != nil {
 				return err
@@ -250,7 +256,7 @@ func (in *input) legacyFilter(conditions []legacyCondition) *expression.Conditio
 
 // legacyCondition checks Expected and returns it as a condition.
 func (in *input) legacyCondition() (*expression.Condition, error) {
-	if in.conditionalOperator.given && in.expected == nil {
+	if in.conditionalOperator.given && len(in.expected) == 0 {
 		return nil, exception.Invalid("ConditionalOperator cannot be used without Filter or Expected")
 	}
 	conditions := make([]expression.LegacyCondition, 0, len(in.expected))
@@ -267,6 +273,9 @@ func (in *input) legacyCondition() (*expression.Condition, error) {
 
 func (e *expected) convert() (expression.LegacyCondition, error) {
 	out := expression.LegacyCondition{Attribute: e.attribute}
+	if e.attribute == "" {
+		return out, errNoName
+	}
 	if e.values != nil && e.valueGiven {
 		return out, exception.InvalidParameters("Value and AttributeValueList cannot be used together for Attribute: %s", e.attribute)
 	}
@@ -329,6 +338,9 @@ func (e *expected) convertOperator(out *expression.LegacyCondition) error {
 func (in *input) legacyUpdate() (*expression.Update, error) {
 	updates := make([]expression.LegacyUpdate, 0, len(in.updates))
 	for _, u := range in.updates {
+		if u.attribute == "" {
+			return nil, errNoName
+		}
 		if u.valueGiven {
 			if err := u.value.Validate(); err != nil {
 				return nil, err

@@ -177,7 +177,7 @@ var limits = []limit{
 	{"names of ListTables", 100, documented, "ListTables", func(n int) string { return fmt.Sprintf(`{"Limit":%d}`, n) },
 		exception.Validation, "1 validation error detected: Value '101' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 100", recorded},
 	{"records of GetRecords", 1000, documented, "GetRecords", func(n int) string { return fmt.Sprintf(`{"ShardIterator":"x","Limit":%d}`, n) },
-		exception.LimitExceeded, "GetRecords was called with a value of more than 1000 for the limit request parameter.", ""},
+		exception.Validation, "1 validation error detected: Value '1001' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 1000", ""},
 	{"shards of DescribeStream", 100, documented, "DescribeStream", func(n int) string {
 		return fmt.Sprintf(`{"StreamArn":"arn:%s","Limit":%d}`, name(40), n)
 	}, exception.Validation, "1 validation error detected: Value '101' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 100", own},

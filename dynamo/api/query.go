@@ -91,7 +91,7 @@ func (in *input) reading(older []legacyCondition, olderName string, more func() 
 	if err != nil {
 		return Read{}, parsed{}, err
 	}
-	if in.conditionalOperator.given && older == nil {
+	if in.conditionalOperator.given && len(older) == 0 {
 		return Read{}, parsed{}, exception.Invalid("ConditionalOperator cannot be used without Filter or Expected")
 	}
 	if err := checkStart(in.start); err != nil {

@@ -74,6 +74,7 @@ func (*GetRecords) Operation() string { return "GetRecords" }
 // streamsInput is the members of the streams' requests as they came.
 type streamsInput struct {
 	table, arn, startARN, startShard, shard, kind, sequence, iterator text
+	filter                                                            bool // ShardFilter is there
 	filterType, filterShard                                           text
 	limit                                                             integer
 }
@@ -99,6 +100,7 @@ func (d *Decoder) readStream(body []byte) (in streamsInput, err error) {
 			if !enterField(r, "ShardFilter") {
 				continue
 			}
+			in.filter = true
 			for r.Next() {
 				switch r.Name() {
 				case "Type":
@@ -167,6 +169,9 @@ func (q *DescribeStream) Decode(d *Decoder, body []byte) error {
 	c.text(in.arn, minStreamARN, maxStreamARN, "streamArn")
 	c.text(in.startShard, minShardID, maxShardID, "exclusiveStartShardId")
 	c.most(in.limit, MaxStreams)
+	if in.filter {
+		c.notNull(in.filterType.given, "shardFilter.type")
+	}
 	c.enum(in.filterType, "shardFilter.type", "CHILD_SHARDS")
 	c.text(in.filterShard, minShardID, maxShardID, "shardFilter.shardId")
 	if err := c.err(); err != nil {
@@ -221,12 +226,9 @@ func (q *GetRecords) Decode(d *Decoder, body []byte) error {
 	var c constraints
 	c.notNull(in.iterator.given, "shardIterator")
 	c.text(in.iterator, 1, maxIterator, "shardIterator")
-	c.atLeast(in.limit, 1, "limit")
+	c.most(in.limit, MaxRecords)
 	if err := c.err(); err != nil {
 		return err
-	}
-	if in.limit.value > MaxRecords {
-		return exception.New(exception.LimitExceeded, "GetRecords was called with a value of more than %d for the limit request parameter.", MaxRecords)
 	}
 	*q = GetRecords{Iterator: in.iterator.value, Limit: in.limit.or(MaxRecords)}
 	return nil

@@ -527,9 +527,16 @@ func (e *encryptionInput) convert() *schema.Encryption {
 
 // convertTags checks tags, too.
 func convertTags(all []tagInput) ([]schema.Tag, error) {
+	var c constraints
 	out := make([]schema.Tag, len(all))
 	for i, t := range all {
+		at := "tags." + strconv.Itoa(i+1) + ".member."
+		c.notNull(t.key.given, at+"key")
+		c.notNull(t.value.given, at+"value")
 		out[i] = schema.Tag{Key: t.key.value, Value: t.value.value}
+	}
+	if err := c.err(); err != nil {
+		return nil, err
 	}
 	return out, schema.CheckTags(out)
 }

@@ -27,8 +27,8 @@ func (c *LegacyCondition) node() node {
 		return &existsNode{path: path.path, absent: c.Operator == "NULL"}
 	case "CONTAINS":
 		return &containsNode{value: path, element: literal(0)}
-	case "NOT_CONTAINS":
-		return notNode{&containsNode{value: path, element: literal(0)}}
+	case "NOT_CONTAINS": // which does not hold of what is not there, as NE does
+		return andNode{&existsNode{path: path.path}, notNode{&containsNode{value: path, element: literal(0)}}}
 	case "BEGINS_WITH":
 		return &beginsNode{value: path, prefix: literal(0)}
 	case "IN":

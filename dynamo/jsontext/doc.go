@@ -21,7 +21,8 @@
 //     work and memory are in proportion to the input.
 //  2. Strings that are returned share the input's memory where they have no
 //     escapes: the input must not be changed while they live.
-//  3. AppendString writes valid UTF-8; what was not becomes U+FFFD.
+//  3. What is not valid UTF-8 is not read. AppendString writes valid UTF-8; what was
+//     not becomes U+FFFD, as half a surrogate pair does that is read.
 //
 // It does no I/O and imports nothing of this module.
 package jsontext

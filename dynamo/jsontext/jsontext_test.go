@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
@@ -25,7 +26,7 @@ func FuzzSkip(f *testing.F) {
 		r := jsontext.NewReader(src)
 		r.Skip()
 		err := r.End()
-		if want := json.Valid(src); (err == nil) != want && !errors.Is(err, jsontext.ErrDepth) {
+		if want := json.Valid(src) && utf8.Valid(src); (err == nil) != want && !errors.Is(err, jsontext.ErrDepth) {
 			t.Errorf("%q: %v, but valid is %v", src, err, want)
 		}
 	})
@@ -44,8 +45,8 @@ func FuzzText(f *testing.F) {
 		if bytes.HasPrefix(bytes.TrimLeft(src, " \t\r\n"), []byte("null")) {
 			return // which encoding/json takes for a string
 		}
-		if wantErr := json.Unmarshal(src, &want); (err == nil) != (wantErr == nil) {
-			t.Fatalf("%q: %v, want %v", src, err, wantErr)
+		if wantErr := json.Unmarshal(src, &want); (err == nil) != (wantErr == nil && utf8.Valid(src)) {
+			t.Fatalf("%q: %v, want %v, and valid UTF-8", src, err, wantErr)
 		}
 		if err != nil {
 			return

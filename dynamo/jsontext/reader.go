@@ -207,7 +207,9 @@ func (r *Reader) Text() string {
 		case c >= utf8.RuneSelf:
 			n := runeLen(r.buf, i)
 			if n == 0 {
-				return r.escaped(start, i)
+				r.pos = i
+				r.fail("invalid UTF-8")
+				return ""
 			}
 			i += n - 1
 		default:
@@ -249,9 +251,9 @@ func (r *Reader) escaped(start, i int) string {
 		default:
 			n := runeLen(r.buf, i)
 			if n == 0 {
-				out = append(out, "\ufffd"...)
-				i++
-				continue
+				r.pos = i
+				r.fail("invalid UTF-8")
+				return ""
 			}
 			out = append(out, r.buf[i:i+n]...)
 			i += n

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -14,7 +16,7 @@ func (t *Table) Apply(c *Change) (*Table, error) {
 	n := *t
 	n.Definitions = slices.Clone(t.Definitions)
 	n.Global = slices.Clone(t.Global)
-	if err := n.define(c.Definitions); err != nil {
+	if err := n.define(c); err != nil {
 		return nil, err
 	}
 	if err := n.bill(t, c); err != nil {
@@ -61,9 +63,27 @@ func (t *Table) Apply(c *Change) (*Table, error) {
 	return &n, nil
 }
 
-// define adds definitions of attributes that are not known.
-func (t *Table) define(definitions []Definition) error {
-	for _, d := range definitions {
+// define adds definitions of attributes that are not known. Those of a new index's key
+// are all there, and the known ones among them as they are.
+func (t *Table) define(c *Change) error {
+	for _, ix := range c.Indexes {
+		if ix.Create == nil {
+			continue
+		}
+		if known, _ := t.Index(ix.Create.Name); known != nil {
+			continue // which is said of it
+		}
+		if err := checkDefined(ix.Create.Key, c.Definitions); err != nil {
+			return err
+		}
+		for _, e := range ix.Create.Key {
+			i := slices.IndexFunc(c.Definitions, func(d Definition) bool { return d.Name == e.Name })
+			if known := t.Type(e.Name); known != attribute.Invalid && known != c.Definitions[i].Type {
+				return t.redefined(e.Name, ix.Create.Key, c.Definitions)
+			}
+		}
+	}
+	for _, d := range c.Definitions {
 		switch known := t.Type(d.Name); {
 		case known == attribute.Invalid:
 			t.Definitions = append(t.Definitions, d)
@@ -72,6 +92,34 @@ func (t *Table) define(definitions []Definition) error {
 		}
 	}
 	return nil
+}
+
+// redefined is AWS's error about a key attribute of a new index that has another type in
+// the table.
+func (t *Table) redefined(name string, key []KeyElement, definitions []Definition) error {
+	was := t.Key
+	for _, indexes := range [2][]Index{t.Local, t.Global} {
+		for i := range indexes {
+			if !was.Has(name) {
+				was = indexes[i].Key
+			}
+		}
+	}
+	var before, now []string
+	for i, n := range was.Names(nil) {
+		kind := "HASH"
+		if i >= len(was.Hash) {
+			kind = "RANGE"
+		}
+		before = append(before, fmt.Sprintf("key{%s:%s:%s}", n, t.Type(n), kind))
+	}
+	for _, e := range key {
+		i := slices.IndexFunc(definitions, func(d Definition) bool { return d.Name == e.Name })
+		now = append(now, fmt.Sprintf("key{%s:%s:%s}", e.Name, definitions[i].Type, e.Type))
+	}
+	const schema = "Schema:[SchemaElement: %s]"
+	return exception.InvalidParameters("Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "+
+		"Existing schema: "+schema+" New schema: "+schema, strings.Join(before, ", SchemaElement: "), strings.Join(now, ", SchemaElement: "))
 }
 
 // bill changes the table's billing and throughput from what they were.

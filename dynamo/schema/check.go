@@ -48,10 +48,16 @@ func (t *Table) CheckItem(item attribute.Item) error {
 	return nil
 }
 
-// CheckUpdated says whether an item that an update made may be stored: its index
-// keys have the declared types, and its size and depth are within the limits.
-func (t *Table) CheckUpdated(item attribute.Item) error {
-	if _, name, f := t.indexFault(item.Get); f != noFault {
+// CheckUpdated says whether an item that an update made of another may be stored: what
+// it has changed of index keys has the declared types, and its size and depth are within
+// the limits. What was there before an index was may be none of its keys.
+func (t *Table) CheckUpdated(old, item attribute.Item) error {
+	changed := func(name string) (attribute.Value, bool) {
+		v, ok := item.Get(name)
+		was, had := old.Get(name)
+		return v, ok && !(had && was.Equal(v))
+	}
+	if _, name, f := t.indexFault(changed); f != noFault {
 		switch f {
 		case wrongType:
 			return exception.Invalid("The update expression attempted to update the secondary index key to unsupported type")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -123,7 +122,7 @@ func (t *Table) setKey(d *Declaration) error {
 // key checks a key schema. That of a global secondary index may have several
 // attributes of each kind.
 func (t *Table) key(elements []KeyElement, multiple bool) (Key, error) {
-	if err := t.checkDefined(elements); err != nil {
+	if err := checkDefined(elements, t.Definitions); err != nil {
 		return Key{}, err
 	}
 	if len(elements) == 2 && elements[0].Name == elements[1].Name {
@@ -158,8 +157,12 @@ func (t *Table) key(elements []KeyElement, multiple bool) (Key, error) {
 	return k, nil
 }
 
-func (t *Table) checkDefined(elements []KeyElement) error {
-	if !slices.ContainsFunc(elements, func(e KeyElement) bool { return t.Type(e.Name) == attribute.Invalid }) {
+// checkDefined says whether a key's attributes are all defined.
+func checkDefined(elements []KeyElement, definitions []Definition) error {
+	missing := func(e KeyElement) bool {
+		return !slices.ContainsFunc(definitions, func(d Definition) bool { return d.Name == e.Name })
+	}
+	if !slices.ContainsFunc(elements, missing) {
 		return nil
 	}
 	var keys []string
@@ -167,13 +170,13 @@ func (t *Table) checkDefined(elements []KeyElement) error {
 		keys = append(keys, e.Name)
 	}
 	return exception.InvalidParameters("Some index key attributes are not defined in AttributeDefinitions. Keys: %s, AttributeDefinitions: %s",
-		listing(keys), listing(t.defined()))
+		listing(keys), listing(defined(definitions)))
 }
 
-// defined are the names of the attribute definitions.
-func (t *Table) defined() []string {
+// defined are the names of attribute definitions.
+func defined(definitions []Definition) []string {
 	var names []string
-	for _, d := range t.Definitions {
+	for _, d := range definitions {
 		names = append(names, d.Name)
 	}
 	return names
@@ -310,7 +313,7 @@ func (t *Table) checkDefinitions() error {
 	for _, d := range t.Definitions {
 		if !t.Key.Has(d.Name) && !t.isIndexKey(d.Name) {
 			return exception.InvalidParameters("Some AttributeDefinitions are not used. AttributeDefinitions: %s, keys used: %s",
-				listing(t.defined()), listing(t.used()))
+				listing(defined(t.Definitions)), listing(t.used()))
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func ask(t *testing.T, table *schema.Table, what, line string) error {
 	case "item":
 		return table.CheckItem(item)
 	case "updated":
-		return table.CheckUpdated(item)
+		return table.CheckUpdated(nil, item)
 	case "key":
 		return table.CheckKey(item)
 	}

@@ -229,36 +229,22 @@ func (t *Table) checkBatchPut(item attribute.Item) (attribute.Item, error) {
 	return t.checkPut(item, nil)
 }
 
-// reasons are what is wrong with the parts of a transaction, which AWS tells as the
-// reasons for its cancellation.
-type reasons []exception.CancellationReason
-
-// add notes what is wrong with part i of n, if anything is; or returns what is wrong
-// with the whole transaction then.
-func (r *reasons) add(i, n int, err error) error {
-	if err == nil || expression.IsEmptyKey(err) {
+// cancelledFor is what is wrong with part i of n of a transaction, which AWS tells as the
+// reason for its cancellation, of the first such part only; or of the whole request.
+func cancelledFor(i, n int, err error) error {
+	if expression.IsEmptyKey(err) {
 		return err
 	}
-	if *r == nil {
-		*r = make(reasons, n)
-		for k := range *r {
-			(*r)[k].Code = "None"
-		}
+	reasons := make([]exception.CancellationReason, n)
+	for k := range reasons {
+		reasons[k].Code = "None"
 	}
-	(*r)[i] = exception.CancellationReason{Code: "ValidationError", Message: exception.Of(err).Message}
-	return nil
-}
-
-func (r reasons) err() error {
-	if r == nil {
-		return nil
-	}
-	return exception.Canceled(r)
+	reasons[i] = exception.CancellationReason{Code: "ValidationError", Message: exception.Of(err).Message}
+	return exception.Canceled(reasons)
 }
 
 func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
-	var wrong reasons
 	var toFind []sought
 	p := *q
 	p.Gets = slices.Clone(q.Gets)
@@ -272,16 +258,16 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 			return nil, err
 		}
 		key, err := t.checkKey(g.Key)
-		if err := wrong.add(i, len(p.Gets), err); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, cancelledFor(i, len(p.Gets), err)
 		}
 		if t.mustSearch() {
 			toFind = append(toFind, sought{t, g.Key})
 		}
 		g.Table, g.Key = t.Physical, key
 	}
-	if err := wrong.err(); err != nil || len(sharded) == 0 {
-		return nil, err
+	if len(sharded) == 0 {
+		return nil, nil
 	}
 	if toFind != nil {
 		return search(q, q.Capacity, tables, toFind...)
@@ -300,7 +286,6 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 
 func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
-	var wrong reasons
 	p := *q
 	p.Actions = slices.Clone(q.Actions)
 	for i := range p.Actions {
@@ -324,12 +309,12 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 				a.Key, err = t.checkKey(a.Key)
 			}
 		}
-		if err := wrong.add(i, len(p.Actions), err); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, cancelledFor(i, len(p.Actions), err)
 		}
 	}
-	if err := wrong.err(); err != nil || len(sharded) == 0 {
-		return nil, err
+	if len(sharded) == 0 {
+		return nil, nil
 	}
 	d := &Direct{Request: &p, of: func(i int) *Table { return sharded[p.Actions[i].Table] }}
 	d.answer = func(r api.Response) error {

@@ -121,8 +121,8 @@ func singleKeys(d *plan.Declaration, err error) error {
 func (r *Router) show(t *plan.Table, p *api.TableResponse, use func(api.Response) error) error {
 	shown := *p
 	if len(p.Table.Key.Hash) == 0 { // of a table that is being deleted AWS tells little more than that
-		last := *t.Logical
-		last.Status = p.Table.Status
+		last := *p.Table
+		last.Name, last.Definitions, last.Local, last.Global = t.Logical.Name, nil, nil, nil
 		shown.Table = &last
 		return use(&shown)
 	}

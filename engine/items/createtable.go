@@ -1,6 +1,8 @@
 package items
 
 import (
+	"time"
+
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -22,6 +24,9 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	}
 	now := s.options.Clock()
 	table.ID, table.ARN, table.Created, table.Status = newUUID(), s.arn(table.Name), now, schema.Active
+	if table.Billing == schema.PayPerRequest {
+		table.BillingChanged = now
+	}
 	for i := range table.Local {
 		table.Local[i].ARN = table.ARN + "/index/" + table.Local[i].Name
 	}
@@ -44,7 +49,7 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	}
 	// The answer may be kept: it is not of the request's memory, but of the table's.
 	shown := *(*s.tables.Load())[table.Name].shape.Load().Table
-	shown.Status = schema.Creating
+	shown.Status, shown.BillingChanged = schema.Creating, time.Time{} // as AWS shows it
 	shown.Global = append([]schema.Index(nil), shown.Global...)
 	for i := range shown.Global {
 		shown.Global[i].Status = schema.Creating

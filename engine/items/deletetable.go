@@ -1,6 +1,8 @@
 package items
 
 import (
+	"time"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
@@ -21,6 +23,7 @@ func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	if err := s.drop(t); err != nil {
 		return nil, err
 	}
-	shown.Status, shown.Global = schema.Deleting, nil // as AWS shows it
+	// AWS shows no more of it than this.
+	shown.Status, shown.Created, shown.Definitions, shown.Key, shown.Local, shown.Global = schema.Deleting, time.Time{}, nil, schema.Key{}, nil, nil
 	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
 }

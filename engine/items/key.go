@@ -78,13 +78,14 @@ func appendPartition(dst []byte, hash []attribute.Value) []byte {
 }
 
 // appendEntry appends an item's place in an index, or returns false where the item
-// has not all of the index's key, or has it of another type, and so is not in it.
+// has not all of the index's key, or has it of another type, empty or too long, and so
+// is not in it: so items may be that were there before the index.
 func appendEntry(dst []byte, table schema.Key, ix *index, item attribute.Item) ([]byte, bool) {
 	var hash [4]attribute.Value
 	n := len(dst)
 	for i, k := range ix.hash {
 		v, ok := item.Get(k.Name)
-		if !ok || v.Kind() != k.Type {
+		if !ok || !isKey(v, k.Type, attribute.MaxHashSize) {
 			return dst[:n], false
 		}
 		hash[i] = v
@@ -92,12 +93,20 @@ func appendEntry(dst []byte, table schema.Key, ix *index, item attribute.Item) (
 	dst = appendPartition(dst, hash[:len(ix.hash)])
 	for _, k := range ix.sort {
 		v, ok := item.Get(k.Name)
-		if !ok || v.Kind() != k.Type {
+		if !ok || !isKey(v, k.Type, attribute.MaxRangeSize) {
 			return dst[:n], false
 		}
 		dst = attribute.AppendKey(dst, v)
 	}
 	return appendTie(dst, table, item), true
+}
+
+// isKey tells whether a value may be in a key that wants a type and so many bytes.
+func isKey(v attribute.Value, want attribute.Kind, most int) bool {
+	if v.Kind() != want || want == attribute.N {
+		return v.Kind() == want
+	}
+	return len(v.Text()) > 0 && len(v.Text()) <= most
 }
 
 // appendTie appends what tells an index entry from others with the same key.

@@ -28,6 +28,7 @@ type reading struct {
 	lower    []byte
 	upper    []byte
 	backward bool
+	one      bool // there is one item at most
 }
 
 // begin resolves the table that a Query or Scan reads.
@@ -177,6 +178,9 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 		}
 		if err := s.take(p, text); err != nil {
 			return err
+		}
+		if p.one {
+			return nil
 		}
 		if p.out.ScannedCount == p.Limit || p.size >= pageSize {
 			return p.end(text)

@@ -19,7 +19,7 @@ func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response,
 		return nil, err
 	}
 	r.from(ix)
-	r.backward = q.Backward
+	r.backward, r.one = q.Backward, api.One(r.sh.Table, ix)
 	r.lower, r.upper = bounds(s.prefix(nil, r.sh, r.index()), &k)
 	return s.page(ctx, c, r)
 }

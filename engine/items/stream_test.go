@@ -393,3 +393,24 @@ func FuzzChange(f *testing.F) {
 		}
 	})
 }
+
+// A shard is read from its own StartingSequenceNumber, which DescribeStream tells, as from
+// its beginning: before it has any record, and after.
+func TestAShardsOwnStart(t *testing.T) {
+	s := start(t, Options{})
+	arn := createStreamed(t, s, "KEYS_ONLY")
+	shard := shardsOf(t, s, arn)[0]
+	begin := dig(s.must(t, "DescribeStream", `{"StreamArn":"`+arn+`"}`), "StreamDescription", "Shards").([]any)[0]
+	starting := dig(begin, "SequenceNumberRange", "StartingSequenceNumber").(string)
+	at, after := iterator(t, s, arn, shard, "AT_SEQUENCE_NUMBER", starting), iterator(t, s, arn, shard, "AFTER_SEQUENCE_NUMBER", starting)
+	for n := range 2 {
+		s.must(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"N":"%d"}}}`, n))
+	}
+	for _, from := range []string{at, after, iterator(t, s, arn, shard, "AT_SEQUENCE_NUMBER", starting)} {
+		if all, _ := records(t, s, from, 10); len(all) != 2 {
+			t.Errorf("%d records from the start of the shard, not 2", len(all))
+		}
+	}
+	s.fails(t, exception.Validation, "GetShardIterator",
+		fmt.Sprintf(`{"StreamArn":"%s","ShardId":"%s","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"199999999999999999999"}`, arn, shard))
+}

@@ -155,13 +155,14 @@ func (s *Store) getShardIterator(q *api.GetShardIterator) (api.Response, error) 
 		}
 	case api.AtSequence, api.AfterSequence:
 		n, ok := parseSequence(q.Sequence)
-		if !ok || n < p.first || n > last || closed && n >= end {
+		none := n == p.first && n > last // of an empty shard, its StartingSequenceNumber
+		if !ok || n < p.first || n > last && !none || closed && n >= end {
 			return nil, exception.Invalid("Invalid SequenceNumber: %s is not one of shard %s", q.Sequence, q.Shard)
 		}
 		if n <= r.Trimmed {
 			return nil, errTrimmed
 		}
-		if p.from = n; q.Type == api.AfterSequence {
+		if p.from = n; q.Type == api.AfterSequence && !none { // the first record will have it
 			p.from++
 		}
 	}

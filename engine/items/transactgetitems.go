@@ -24,7 +24,7 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 			if err := wrong.add(len(q.Gets), i, err); err != nil {
 				return nil, err
 			}
-			continue
+			break
 		}
 		c.key = s.appendItemKey(c.key[:0], shapes[i], q.Gets[i].Key)
 		twice = twice || seen[string(c.key)]

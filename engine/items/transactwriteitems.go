@@ -127,11 +127,11 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 		default:
 			err = a.sh.Table.CheckKey(a.Key)
 		}
-		if err != nil {
+		if err != nil { // and so the transaction, whatever is wrong with others
 			if err := wrong.add(len(actions), i, err); err != nil {
 				return nil, err
 			}
-			continue
+			break
 		}
 		a.key = s.appendItemKey(nil, a.sh, a.at)
 		twice = twice || seen[string(a.key)]

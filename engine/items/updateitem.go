@@ -38,5 +38,5 @@ func update(sh *shape, key attribute.Item, u *expression.Update, old attribute.I
 	if err != nil {
 		return nil, err
 	}
-	return item, sh.Table.CheckUpdated(item)
+	return item, sh.Table.CheckUpdated(old, item)
 }

@@ -117,6 +117,8 @@ type Iterator struct {
 	moved bool
 	ended bool // no slice is left
 	ahead bool // Next has been done by NextPartition
+
+	passed int // keys that were looked at since Query.Check was asked
 }
 
 type state uint8
@@ -211,7 +213,26 @@ func (it *Iterator) NextPartition() bool {
 		if it.ahead || it.hasStat {
 			return true
 		}
+		if it.passed++; it.passed >= checkEvery && !it.goOn() {
+			return false
+		}
 	}
+}
+
+// checkEvery is after how many keys that are not shown Query.Check is asked.
+const checkEvery = 256
+
+// goOn asks whether the read is still wanted.
+func (it *Iterator) goOn() bool {
+	it.passed = 0
+	if it.query.Check == nil {
+		return true
+	}
+	if err := it.query.Check(); err != nil {
+		it.state, it.err = done, err
+		return false
+	}
+	return true
 }
 
 // leave goes to the first key after the current partition.
@@ -378,6 +399,9 @@ func (it *Iterator) Next() bool {
 			return it.fail(err)
 		}
 		if !live {
+			if it.passed++; it.passed >= checkEvery && !it.goOn() {
+				return false
+			}
 			continue
 		}
 		if err := it.row.decodeClustering(it.table, c, false); err != nil {

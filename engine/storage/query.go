@@ -53,6 +53,10 @@ type Query struct {
 
 	// View, when not nil, is the state to read; nil is the latest.
 	View *View
+
+	// Check is called now and then, while nothing is found too. Its error ends the
+	// read. nil: the read goes on to its end.
+	Check func() error
 }
 
 // TokenRange is the tokens First..Last, both inclusive.

@@ -11,7 +11,8 @@ import (
 // all; each script says which. Plain tables and sharded ones are to answer alike, here
 // and in front of another endpoint.
 //
-//	request OPERATION [quiet] [member=PATH]   the body; of the answer that member alone
+//	request OPERATION [quiet] [member=PATH] [names]   the body; of the answer that
+//	                                                  member alone, or all names
 func TestDocumented(t *testing.T) {
 	engine := func(t *testing.T) Target { return engineDoor(t, 4) }
 	front := func(t *testing.T) Target { return frontOf(t, bareDoor(t), 4) }

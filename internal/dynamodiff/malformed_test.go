@@ -257,3 +257,29 @@ func TestWhatDynaliteRefuses(t *testing.T) {
 		t.Errorf("dynalite has refused %d requests only", refused)
 	}
 }
+
+// What is not UTF-8 is no JSON (RFC 8259), and is not stored as something else; dynalite
+// takes it, with U+FFFD for what is wrong. An escape of half a character is taken.
+func TestInvalidUTF8(t *testing.T) {
+	for _, shards := range []string{"}", `,"Tags":[{"Key":"write-sharding","Value":"shards=3"}]}`} {
+		for _, target := range []Target{engineDoor(t, 1), frontOf(t, bareDoor(t), 1)} {
+			if a, err := target.Do("CreateTable", malformedTable+shards); err != nil || a.Status != 200 {
+				t.Fatal(a, err)
+			}
+			for _, wrong := range []string{"\xff", "a\xc3\x28", "\xc3", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "\xc0\xaf", `\n` + "\xfe"} {
+				for _, item := range []string{`"x":{"S":"%s"}`, `"%s":{"S":"x"}`, `"x":{"M":{"%s":{"S":"x"}}}`, `"x":{"L":[{"SS":["%s"]}]}`} {
+					a, err := target.Do("PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"},`+fmt.Sprintf(item, wrong)+`}}`)
+					if err != nil || kindOf(a) != "400 SerializationException" {
+						t.Errorf("%q in %s is answered %v %v", wrong, item, a, err)
+					}
+				}
+			}
+			if a, err := target.Do("PutItem", `{"TableName":"Tab","Item":{"h":{"S":"b"},"r":{"S":"1"},"x":{"S":"\ud800 \ud83d\ude00"}}}`); err != nil || a.Status != 200 {
+				t.Errorf("%v %v", a, err)
+			}
+			if a, err := target.Do("Scan", `{"TableName":"Tab"}`); err != nil || !strings.Contains(compact(a.Body), "\ufffd \U0001f600") || strings.Contains(compact(a.Body), `"a"`) {
+				t.Errorf("%v %v", a, err)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +97,9 @@ func (p *partiql) run(t *testing.T, d *datadriven.TestData) string {
 			var path string
 			d.ScanArgs(t, "member", &path)
 			return compact(memberOf(a.Body, path)) + "\n"
+		}
+		if d.HasArg("names") && a.Status == 200 {
+			return names(a.Body)
 		}
 		return show(a, false)
 	case "statement":
@@ -214,6 +218,23 @@ func show(a Answer, unordered bool) string {
 		lines = append(lines, compact(m))
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// names are the names of the members of an answer's one member, and of theirs.
+func names(v any) string {
+	var out strings.Builder
+	m, _ := v.(map[string]any)
+	for _, of := range m {
+		in, _ := of.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(in)) {
+			out.WriteString(name)
+			if of, ok := in[name].(map[string]any); ok {
+				fmt.Fprintf(&out, " %v", slices.Sorted(maps.Keys(of)))
+			}
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
 }
 
 // memberOf is what a path of names and indexes, parted by points, leads to; nil where

@@ -107,6 +107,10 @@ var volatile = map[string]bool{
 	"DeletionProtectionEnabled": true, "TableThroughputModeSummary": true, "Backfilling": true, "WarmThroughput": true,
 }
 
+// dropped are members that AWS no longer shows of a table that is being deleted, and
+// dynalite does.
+var dropped = map[string]bool{"AttributeDefinitions": true, "KeySchema": true, "LocalSecondaryIndexes": true}
+
 // General is the answer in the form in which doors are compared.
 func (a Answer) General() Answer {
 	a.Body = general(a.Body)
@@ -120,7 +124,7 @@ func general(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, e := range v {
-			if volatile[name] {
+			if volatile[name] || v["TableStatus"] == "DELETING" && dropped[name] {
 				continue
 			}
 			if name == "message" {

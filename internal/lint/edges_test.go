@@ -29,11 +29,12 @@ var edges = map[string][]string{
 	"cqldoor/transport":     {"cql/wire"},
 	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard"},
 	"scatter":               {},
+	"lane":                  {},
 
 	// The engine: a store, which knows no door.
 	"engine": {
 		"engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
-		"cql/store", "cql/syntax", "cql/value", "cql/wire", "partitioner",
+		"cql/store", "cql/syntax", "cql/value", "cql/wire", "lane", "partitioner",
 	},
 	"engine/system":   {"cql/ddl", "cql/schema", "cql/value"},
 	"engine/items":    {"engine/capacity", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
