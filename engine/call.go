@@ -166,6 +166,10 @@ func storageError(err error) error {
 		return e
 	case errors.Is(err, storage.ErrMalformed):
 		return wire.Invalidf("%v", err)
+	case errors.Is(err, storage.ErrFull), errors.Is(err, storage.ErrFailed):
+		// What Cassandra says where its commit log fails. Without reasons it is the same
+		// in every version.
+		return &wire.Error{Code: wire.CodeWriteFailure, Message: fmt.Sprintf("Operation failed: %v", err), Consistency: wire.One, Required: 1, WriteType: wire.WriteSimple}
 	}
 	return wire.Errorf(wire.CodeServer, "storage: %v", err)
 }

@@ -254,6 +254,7 @@ func (e *Engine) Close() error {
 	if again {
 		return nil
 	}
+	e.db.GiveUp()
 	e.work.Wait()
 	e.commits.close()
 	e.events.close()

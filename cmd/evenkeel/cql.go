@@ -135,11 +135,20 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr,
 	if !advertise.IsValid() {
 		advertise = ln.(*net.TCPAddr).AddrPort()
 	}
-	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces), Clock: s.clock})
+	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Storage: s.storage(log)})
 	if err != nil {
 		return nil, "", withHint(err, "--data DIR chooses another directory")
 	}
 	return e, "on the embedded engine, data in " + s.Data, nil
+}
+
+// storage is how the data directory is opened. Where it fails, the process ends: what
+// was not acknowledged may be lost, and nothing else.
+func (s *serveCmd) storage(log *slog.Logger) storage.Options {
+	return storage.Options{Logger: log, Failed: func(err error) {
+		fmt.Fprintf(os.Stderr, "evenkeel: the data directory %s cannot be written: %v; nothing that was acknowledged is lost\n", s.Data, err)
+		os.Exit(1)
+	}}
 }
 
 func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {

@@ -102,7 +102,7 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 // openEngine is the store on the embedded engine.
 func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
 	if db == nil {
-		if d.own, err = storage.Open(s.Data, storage.Options{}); err != nil {
+		if d.own, err = storage.Open(s.Data, s.storage(log)); err != nil {
 			return nil, withHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
 		}
 		db = d.own

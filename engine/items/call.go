@@ -2,11 +2,13 @@ package items
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // Call is the memory of one request and its answer. It is for one goroutine.
@@ -104,6 +106,14 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 // Execute carries out a decoded request. The answer shares the memory of c and of
 // the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
+	r, err := s.execute(ctx, c, q)
+	if errors.Is(err, storage.ErrFull) || errors.Is(err, storage.ErrFailed) {
+		err = exception.New(exception.InternalServerError, "%s", err.Error())
+	}
+	return r, err
+}
+
+func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	switch q := q.(type) {
 	case *api.GetItem:
 		return s.getItem(c, q)

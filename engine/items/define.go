@@ -91,7 +91,7 @@ func (s *Store) drop(t *table) error {
 		return fmt.Errorf("remove table %s: %w", old.Table.Name, err)
 	}
 	t.mu.Lock()
-	if err = s.space.Apply(b); err == nil {
+	if err = s.space.Free(b); err == nil {
 		ended()
 		gone := *old
 		gone.dropped = true

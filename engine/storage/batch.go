@@ -440,12 +440,25 @@ func (b *Batch) Commit() error {
 	if b.Empty() {
 		return nil
 	}
+	if err := b.admit(); err != nil {
+		return err
+	}
 	sortRefs(b.refs)
 	exclusive := len(b.adds) > 0
 	b.db.stripes.lockRefs(b.refs, exclusive)
 	err := b.apply()
 	b.db.stripes.unlockRefs(b.refs, exclusive)
 	return b.settle(err)
+}
+
+// admit refuses the batch where the disk has no room for it. One of metadata alone,
+// as DROP TABLE has, makes room.
+func (b *Batch) admit() error {
+	size := 0
+	if b.pebble != nil {
+		size = b.pebble.Len()
+	}
+	return b.db.disk.Admit(size, len(b.refs) == 0)
 }
 
 // finish ends the building of the batch.

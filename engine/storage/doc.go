@@ -24,6 +24,9 @@
 //     directory, or the read fails, with ErrCorrupt, and nothing that could be
 //     needed is removed. What of that can be told, and what cannot, is in package
 //     inventory.
+//  8. A full disk refuses writes, with ErrFull, and reads go on; a log or MANIFEST
+//     that cannot be written or synced ends the process by Options.Failed, and
+//     nothing is acknowledged after that (package diskspace).
 //
 // # Use
 //
@@ -51,5 +54,5 @@
 // Timestamps are microseconds, as clients give them; expiry and deletion times
 // are seconds since 1970; TTLs are seconds.
 //
-// It imports cql/value, its inventory, and Pebble.
+// It imports cql/value, diskspace, inventory, and Pebble.
 package storage

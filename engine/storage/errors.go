@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/evenkeel/evenkeel/engine/storage/diskspace"
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
@@ -24,6 +25,10 @@ var (
 	ErrOlder = errors.New("written by an older version")
 	// ErrCorrupt: what is on disk is not what was written.
 	ErrCorrupt = inventory.ErrCorrupt
+	// ErrFull: the disk has no room for a write, which was not made. Reads go on.
+	ErrFull = diskspace.ErrFull
+	// ErrFailed: the disk fails, and the write was not made.
+	ErrFailed = diskspace.ErrFailed
 	// ErrMalformed: a caller's argument does not fit the table.
 	ErrMalformed = errors.New("malformed")
 )

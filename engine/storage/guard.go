@@ -87,6 +87,9 @@ func (b *Batch) CommitGuarded(g *Guard) error {
 	if b.Empty() {
 		return g.Settle()
 	}
+	if err := b.admit(); err != nil {
+		return err
+	}
 	err := b.apply()
 	g.Unlock()
 	return b.settle(err)

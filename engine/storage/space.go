@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/evenkeel/evenkeel/engine/storage/diskspace"
 )
 
 // Space is a range of the store's keys that belongs to a sibling package: all
@@ -15,19 +17,28 @@ type Space struct {
 	// Pebble is for reading, and for making batches, which Apply applies.
 	Pebble *pebble.DB
 
+	disk     *diskspace.FS
 	periodic bool
 }
 
 // Items is the space of package engine/items.
 func (db *DB) Items() *Space {
-	return &Space{Prefix: regionItems, Pebble: db.pebble, periodic: db.options.Periodic}
+	return &Space{Prefix: regionItems, Pebble: db.pebble, disk: db.disk, periodic: db.options.Periodic}
 }
 
 // Apply makes the batch visible to all readers, whole or not at all. It is
 // durable once Wait returns: who needs locks for the order of what becomes
 // visible gives them back in between, so that others need not wait for the disk.
-func (s *Space) Apply(b *pebble.Batch) error {
-	var err error
+func (s *Space) Apply(b *pebble.Batch) error { return s.apply(b, false) }
+
+// Free is Apply of what makes room on the disk, and is done where that is nearly full.
+func (s *Space) Free(b *pebble.Batch) error { return s.apply(b, true) }
+
+func (s *Space) apply(b *pebble.Batch, frees bool) error {
+	err := s.disk.Admit(b.Len(), frees)
+	if err != nil {
+		return err
+	}
 	if s.periodic {
 		err = s.Pebble.Apply(b, pebble.NoSync)
 	} else {

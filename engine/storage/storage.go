@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/evenkeel/evenkeel/engine/storage/diskspace"
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
@@ -45,6 +46,11 @@ type Options struct {
 
 	// Logger gets what Pebble has to say; default none.
 	Logger *slog.Logger
+
+	// Failed is called, once, when the log or the MANIFEST could not be written: what
+	// is in memory can no longer be made durable. It is to end the process, and what
+	// calls it has not acknowledged anything of that. Default nil: a panic ends it.
+	Failed func(error)
 }
 
 func (o Options) withDefaults() Options {
@@ -80,6 +86,7 @@ type DB struct {
 	dir     string
 	pebble  *pebble.DB
 	files   *inventory.FS
+	disk    *diskspace.FS
 	options Options
 	lock    *pebble.Lock
 	stripes stripes
@@ -119,7 +126,8 @@ func Open(dir string, o Options) (*DB, error) {
 }
 
 func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
-	files, plain, err := inventory.Open(o.FS, dir)
+	disk := diskspace.New(o.FS, dir, o.Failed)
+	files, plain, err := inventory.Open(disk, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +141,12 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 		}
 	}
 	po.FS = files
-	p, err := openPebble(dir, po)
+	p, err := openOrFail(dir, po)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{pebble: p, files: files, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
+	disk.Opened()
+	db := &DB{dir: dir, pebble: p, files: files, disk: disk, options: o, tables: map[[16]byte]*tableState{}, stop: make(chan struct{})}
 	if err := errors.Join(db.checkFormat(), files.Note()); err != nil {
 		return nil, errors.Join(refuse(err), p.Close())
 	}
@@ -154,7 +163,8 @@ func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options
 		MemTableSize:                uint64(o.MemTableBytes),
 		MemTableStopWritesThreshold: memTables,
 		Merger:                      merger,
-		Logger:                      pebbleLogger{o.Logger},
+		Logger:                      &pebbleLogger{o.Logger, o.Failed},
+		FlushDelayDeleteRange:       dropDelay,
 		EventListener: &pebble.EventListener{
 			// The reader gets it as an error; Pebble would end the process.
 			DataCorruption: func(c pebble.DataCorruptionInfo) {
@@ -166,6 +176,65 @@ func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	return po
+}
+
+// dropDelay is after how long a dropped or truncated table is removed from disk, if
+// nothing that is written does it before.
+const dropDelay = 10 * time.Second
+
+// openOrFail is openPebble, but for failures in the background, which would end the
+// process or be tried again for ever: where the disk is full, say. Pebble is left
+// behind then, for the process to end.
+func openOrFail(dir string, po *pebble.Options) (*pebble.DB, error) {
+	opened := make(chan struct{})
+	failed := make(chan error, 1)
+	fail := func(err error) bool {
+		select {
+		case <-opened:
+			return false
+		case failed <- err:
+		default:
+		}
+		return true
+	}
+	logger := po.Logger.(*pebbleLogger)
+	po.Logger = &opening{logger, fail}
+	po.EventListener.BackgroundError = func(err error) {
+		// A damaged table is an error of who reads it.
+		if pebble.IsCorruptionError(err) || !fail(err) {
+			logger.Errorf("%v", err)
+		}
+	}
+	type result struct {
+		db  *pebble.DB
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		db, err := openPebble(dir, po)
+		done <- result{db, err}
+	}()
+	select {
+	case r := <-done:
+		close(opened)
+		return r.db, r.err
+	case err := <-failed:
+		return nil, fmt.Errorf("write: %w", &firstLine{err})
+	}
+}
+
+// opening is Pebble's logger, before the store is open.
+type opening struct {
+	*pebbleLogger
+	fail func(error) bool
+}
+
+// Fatalf does not return.
+func (l *opening) Fatalf(f string, args ...any) {
+	if l.fail(fmt.Errorf(f, args...)) {
+		select {}
+	}
+	l.pebbleLogger.Fatalf(f, args...)
 }
 
 func openPebble(dir string, po *pebble.Options) (*pebble.DB, error) {
@@ -189,6 +258,7 @@ func (db *DB) start() {
 		})
 	}
 	db.every(noteInterval, db.files.Note)
+	db.every(diskspace.LookAgain, func() error { db.disk.Look(); return nil })
 	if db.options.SweepInterval > 0 {
 		db.every(db.options.SweepInterval, func() error { return db.sweep(false) })
 	}
@@ -212,10 +282,15 @@ func (db *DB) every(interval time.Duration, f func() error) {
 	})
 }
 
+// GiveUp has writes fail that wait for room on the disk, which calls Options.Failed:
+// the store is about to be closed. Without such writes it does nothing.
+func (db *DB) GiveUp() { db.disk.GiveUp() }
+
 // Close waits for what Open and others started, writes what is in memory, and
 // releases the directory. Iterators and views must be closed before.
 func (db *DB) Close() error {
 	close(db.stop)
+	db.GiveUp()
 	db.running.Wait()
 	var err error
 	if db.options.Periodic {
@@ -257,16 +332,22 @@ func (db *DB) MetaRange(prefix string, f func(key string, value []byte) bool) er
 }
 
 // pebbleLogger is Pebble's way to a slog.Logger.
-type pebbleLogger struct{ log *slog.Logger }
+type pebbleLogger struct {
+	log    *slog.Logger
+	failed func(error)
+}
 
-func (l pebbleLogger) Infof(f string, args ...any)  { l.log.Debug(fmt.Sprintf(f, args...)) }
-func (l pebbleLogger) Errorf(f string, args ...any) { l.log.Error(fmt.Sprintf(f, args...)) }
+func (l *pebbleLogger) Infof(f string, args ...any)  { l.log.Debug(fmt.Sprintf(f, args...)) }
+func (l *pebbleLogger) Errorf(f string, args ...any) { l.log.Error(fmt.Sprintf(f, args...)) }
 
 // Fatalf is called when the log cannot be written, with writers waiting: what
 // is in memory can no longer be made durable, and no later write may be
 // acknowledged. There is no going on.
-func (l pebbleLogger) Fatalf(f string, args ...any) {
+func (l *pebbleLogger) Fatalf(f string, args ...any) {
 	s := fmt.Sprintf(f, args...)
 	l.log.Error(s)
+	if l.failed != nil {
+		l.failed(errors.New(s))
+	}
 	panic("storage: cannot go on: " + s)
 }

@@ -95,6 +95,9 @@ func (db *DB) Sweep() error { return db.sweep(true) }
 func (db *DB) sweep(all bool) error {
 	db.sweeping.Lock()
 	defer db.sweeping.Unlock()
+	if err := db.disk.Admit(0, false); err != nil {
+		return err
+	}
 	db.mu.Lock()
 	var tables []*tableState
 	for _, s := range db.tables {

@@ -198,6 +198,9 @@ func (db *DB) DropTable(id [16]byte) error {
 // removeTable excludes all who read before they write, who would bring back
 // what they read.
 func (db *DB) removeTable(id [16]byte) error {
+	if err := db.disk.Admit(0, true); err != nil {
+		return err
+	}
 	db.stripes.lockAll()
 	defer db.stripes.unlockAll()
 	b := db.pebble.NewBatch()

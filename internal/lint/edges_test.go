@@ -39,8 +39,9 @@ var edges = map[string][]string{
 	"engine/system":   {"cql/ddl", "cql/schema", "cql/value"},
 	"engine/items":    {"engine/capacity", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/capacity": {},
-	"engine/storage":  {"cql/value", "engine/storage/inventory"},
+	"engine/storage":  {"cql/value", "engine/storage/diskspace", "engine/storage/inventory"},
 
+	"engine/storage/diskspace": {},
 	"engine/storage/inventory": {},
 
 	// The DynamoDB door.
