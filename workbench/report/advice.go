@@ -107,10 +107,12 @@ func (w *paper) verdict(r *advice.Report) {
 	}
 	w.head("the queries as they are then written")
 	for _, x := range v.Statements {
-		w.hang(fmt.Sprintf("  line %d  ", x.Line), 4, x.Text)
+		note := ""
 		if x.Note != "" {
-			w.text(4, "→ "+x.Note)
+			note = ": " + x.Note
 		}
+		w.text(2, fmt.Sprintf("line %d%s", x.Line, note))
+		w.line("    %s", x.Text) // in one piece, to be copied
 	}
 }
 
