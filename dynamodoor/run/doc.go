@@ -4,7 +4,7 @@
 // It promises:
 //
 //  1. Requests about plain tables go to the backend as they are; while no table is
-//     sharded, they are not even read.
+//     sharded, they are not even read, but searched for the catalogue's name.
 //  2. A table is sharded from its CreateTable on: its entry in the catalogue is
 //     written before the physical table, and what is left half-way is settled when
 //     a door starts.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -132,7 +133,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if !ok {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
-	if len(*r.tables.Load()) == 0 && !defines(q) && !isPartiQL(operation) && !aboutStreams(q) {
+	if len(*r.tables.Load()) == 0 && !defines(q) && !isPartiQL(operation) && !aboutStreams(q) && !mayNameCatalogue(body) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	d := r.decoders.Get().(*api.Decoder)
@@ -151,6 +152,13 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 		return nil
 	})
 	return dst, err
+}
+
+// mayNameCatalogue tells whether the catalogue's table may be named in a body, which is
+// not read: it is there after its last sharded table, too. JSON can spell a letter in one
+// other way only.
+func mayNameCatalogue(body []byte) bool {
+	return bytes.Contains(body, []byte(catalog.Table)) || bytes.Contains(body, []byte(`\u`))
 }
 
 // defines tells whether a request is about tables rather than items.

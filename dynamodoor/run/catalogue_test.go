@@ -1,0 +1,140 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
+)
+
+// onCatalogue are requests of every operation on a table, NAME; nil for those that name
+// none. An entry of the catalogue is what they would read or write.
+var onCatalogue = map[string][]string{
+	"GetItem":            {`{"TableName":"NAME","Key":{"table":{"S":"Tab"}}}`},
+	"PutItem":            {`{"TableName":"NAME","Item":{"table":{"S":"Tab"}}}`},
+	"UpdateItem":         {`{"TableName":"NAME","Key":{"table":{"S":"Tab"}},"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`},
+	"DeleteItem":         {`{"TableName":"NAME","Key":{"table":{"S":"Tab"}}}`},
+	"Query":              {`{"TableName":"NAME","KeyConditionExpression":"#t = :t","ExpressionAttributeNames":{"#t":"table"},"ExpressionAttributeValues":{":t":{"S":"Tab"}}}`},
+	"Scan":               {`{"TableName":"NAME"}`, `{"TableName":"NAME","Segment":0,"TotalSegments":2}`},
+	"BatchGetItem":       {`{"RequestItems":{"NAME":{"Keys":[{"table":{"S":"Tab"}}]}}}`, `{"RequestItems":{"plain":{"Keys":[{"k":{"S":"x"}}]},"NAME":{"Keys":[{"table":{"S":"Tab"}}]}}}`},
+	"BatchWriteItem":     {`{"RequestItems":{"NAME":[{"PutRequest":{"Item":{"table":{"S":"Tab"}}}}]}}`, `{"RequestItems":{"plain":[{"PutRequest":{"Item":{"k":{"S":"x"}}}}],"NAME":[{"DeleteRequest":{"Key":{"table":{"S":"Tab"}}}}]}}`},
+	"TransactGetItems":   {`{"TransactItems":[{"Get":{"TableName":"plain","Key":{"k":{"S":"x"}}}},{"Get":{"TableName":"NAME","Key":{"table":{"S":"Tab"}}}}]}`},
+	"TransactWriteItems": {`{"TransactItems":[{"Put":{"TableName":"NAME","Item":{"table":{"S":"Tab"}}}}]}`, `{"TransactItems":[{"Put":{"TableName":"plain","Item":{"k":{"S":"x"}}}},{"Delete":{"TableName":"NAME","Key":{"table":{"S":"Tab"}}}}]}`, `{"TransactItems":[{"ConditionCheck":{"TableName":"NAME","Key":{"table":{"S":"Tab"}},"ConditionExpression":"attribute_exists(#t)","ExpressionAttributeNames":{"#t":"table"}}}]}`, `{"TransactItems":[{"Update":{"TableName":"NAME","Key":{"table":{"S":"Tab"}},"UpdateExpression":"REMOVE x"}}]}`},
+	"ExecuteStatement":   {`{"Statement":"SELECT * FROM \"NAME\""}`, `{"Statement":"DELETE FROM \"NAME\" WHERE \"table\" = 'Tab'"}`, `{"Statement":"INSERT INTO \"NAME\" VALUE {'table': 'Tab'}"}`, `{"Statement":"UPDATE \"NAME\" SET x = 1 WHERE \"table\" = 'Tab'"}`},
+	"BatchExecuteStatement": {`{"Statements":[{"Statement":"SELECT * FROM \"NAME\" WHERE \"table\" = 'Tab'"}]}`,
+		`{"Statements":[{"Statement":"DELETE FROM \"NAME\" WHERE \"table\" = 'Tab'"}]}`},
+	"ExecuteTransaction": {`{"TransactStatements":[{"Statement":"DELETE FROM \"NAME\" WHERE \"table\" = 'Tab'"}]}`},
+	"CreateTable":        {`{"TableName":"NAME","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`},
+	"DeleteTable":        {`{"TableName":"NAME"}`},
+	"DescribeTable":      {`{"TableName":"NAME"}`},
+	"UpdateTable":        {`{"TableName":"NAME","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}}`, `{"TableName":"NAME","DeletionProtectionEnabled":true}`},
+	"UpdateTimeToLive":   {`{"TableName":"NAME","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"x"}}`},
+	"DescribeTimeToLive": {`{"TableName":"NAME"}`},
+	"TagResource":        {`{"ResourceArn":"ARN","Tags":[{"Key":"a","Value":"b"}]}`, `{"ResourceArn":"ARN","Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]}`},
+	"UntagResource":      {`{"ResourceArn":"ARN","TagKeys":["a"]}`},
+	"ListTagsOfResource": {`{"ResourceArn":"ARN"}`},
+	"ListStreams":        {`{"TableName":"NAME"}`},
+	"DescribeStream":     {`{"StreamArn":"ARN/stream/2026-01-01T00:00:00.000"}`},
+	"GetShardIterator":   {`{"StreamArn":"ARN/stream/2026-01-01T00:00:00.000","ShardId":"shardId-00000000000000000000-00000000","ShardIteratorType":"LATEST"}`},
+	"DescribePartitions": {`{"TableName":"NAME"}`},
+	"GetRecords":         nil,
+	"ListTables":         nil,
+	"DescribeLimits":     nil,
+	"DescribeEndpoints":  nil,
+}
+
+// TestNoOperationReachesTheCatalogue sends every operation of the API on the catalogue's
+// table, by its name and by its ARN, with sharded tables, without any (any more), and where
+// other doors are on the store.
+func TestNoOperationReachesTheCatalogue(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../../dynamo/api/request.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CaseClause); ok {
+			for _, e := range c.List {
+				if l, ok := e.(*ast.BasicLit); ok {
+					name, _ := strconv.Unquote(l.Value)
+					known++
+					if _, ok := onCatalogue[name]; !ok {
+						t.Errorf("nothing says what %s does with the catalogue", name)
+					}
+				}
+			}
+		}
+		return true
+	})
+	if known < 28 {
+		t.Errorf("%d operations", known)
+	}
+	const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/evenkeel"
+	for name, lease := range map[string]time.Duration{"alone": 0, "with other doors": 20 * time.Millisecond} {
+		for _, left := range []string{"a sharded table", "none any more"} {
+			t.Run(name+"/"+left, func(t *testing.T) {
+				store := itemstore.Open(t, items.Options{})
+				r := New(Options{Backend: store, Lease: lease})
+				if err := r.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				must(t, r, "CreateTable", create(5))
+				must(t, r, "CreateTable", `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`)
+				if left != "a sharded table" {
+					must(t, r, "DeleteTable", `{"TableName":"Tab"}`)
+					for len(*r.tables.Load()) > 0 {
+						time.Sleep(5 * time.Millisecond)
+						if err := r.renew(context.Background(), 0); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				inside := func() string {
+					scan, err := store.Do(t.Context(), "Scan", []byte(`{"TableName":"evenkeel"}`), nil)
+					described, err2 := store.Do(t.Context(), "DescribeTable", []byte(`{"TableName":"evenkeel"}`), nil)
+					if err != nil || err2 != nil {
+						t.Fatal(err, err2)
+					}
+					before, _, _ := strings.Cut(string(described), `"ItemCount"`)
+					return string(scan) + before
+				}
+				before := inside()
+				for operation, bodies := range onCatalogue {
+					for _, body := range bodies {
+						for _, table := range []string{"evenkeel", arn, `\u0065venkeel`} {
+							body := strings.NewReplacer("NAME", table, "ARN", strings.Replace(arn, "evenkeel", strings.TrimPrefix(table, strings.TrimSuffix(arn, "evenkeel")), 1)).Replace(body)
+							answer, err := r.Do(t.Context(), operation, []byte(body), nil)
+							var e *exception.Error
+							switch {
+							case operation == "BatchExecuteStatement" && err == nil:
+								if !strings.Contains(string(answer), "ResourceNotFound") {
+									t.Errorf("%s %s: %s", operation, body, answer)
+								}
+							case operation == "ListStreams" && err == nil:
+								if strings.Contains(string(answer), "evenkeel") {
+									t.Errorf("%s %s: %s", operation, body, answer)
+								}
+							case !errors.As(err, &e):
+								t.Errorf("%s %s: %s %v", operation, body, answer, err)
+							case e.Kind != exception.ResourceNotFound && e.Kind != exception.Validation && e.Kind != exception.UnknownOperation && e.Kind != exception.TransactionCanceled && e.Kind != exception.AccessDenied:
+								t.Errorf("%s %s: %v", operation, body, err)
+							}
+						}
+					}
+				}
+				if after := inside(); after != before {
+					t.Errorf("the catalogue was\n%s\nand is\n%s", before, after)
+				}
+			})
+		}
+	}
+}
