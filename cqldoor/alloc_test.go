@@ -52,6 +52,7 @@ type claimsNothing struct{}
 
 func (claimsNothing) Claims(h syntax.Head, _ string) bool { return h.Name.Name == "nothing" }
 func (claimsNothing) ClaimsID(id []byte) bool             { return bytes.HasPrefix(id, []byte("x")) }
+func (claimsNothing) Prepared([]byte, string, string)     {}
 func (claimsNothing) Serve(context.Context, *Request)     {}
 func (claimsNothing) Events(_, out [][]byte) [][]byte     { return out }
 

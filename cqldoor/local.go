@@ -89,12 +89,7 @@ func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) 
 	}
 	switch k {
 	case specialPrepareLocal, specialPreparePeers:
-		if wire.KindOf(body) != wire.ResultPrepared {
-			return dst, false
-		}
-		cur := wire.NewCursor(body)
-		cur.Int()
-		if id := cur.ShortBytes(); cur.Err() == nil {
+		if id, ok := preparedID(resp); ok {
 			c.d.special.put(id, k-specialPrepareLocal+specialLocal)
 		}
 		return dst, false

@@ -84,7 +84,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		if err != nil {
 			return c.malformed(err)
 		}
-		if c.refusesKeyspace(keyspace) || c.claims(t, text, keyspace) {
+		if c.refusesKeyspace(keyspace) || c.claims(t, text, keyspace) || h.Op == wire.OpPrepare && !ofSystem(t, keyspace) {
 			c.serveRouter(h, body)
 			return nil
 		}
@@ -106,8 +106,21 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 			}
 		}
 	}
+	if h.Op == wire.OpPrepare && c.d.opts.Router != nil {
+		c.handed = true
+		c.forwardPrepare(c.newRequest(h, body), wire.Message{Op: h.Op, Flags: h.Flags, Body: body})
+		return nil
+	}
 	c.forward(h, body)
 	return nil
+}
+
+// ofSystem says whether a statement reads the system's own tables.
+func ofSystem(t syntax.Head, keyspace string) bool {
+	if t.Name.Keyspace != "" {
+		keyspace = t.Name.Keyspace
+	}
+	return t.Kind == syntax.StatementSelect && strings.HasPrefix(keyspace, "system")
 }
 
 // claims asks the router about a statement, of a batch about each of its tables.
@@ -231,9 +244,18 @@ func (c *conn) serveRouter(h wire.Header, body []byte) {
 	c.d.opts.Router.Serve(c.ctx, r)
 }
 
+// forwardPrepare passes a PREPARE on, and tells the router of its response.
+func (c *conn) forwardPrepare(r *Request, req wire.Message) {
+	r.Retain()
+	c.fwd.Forward(c.ctx, req, c, tagRequest+r.index)
+}
+
 // forwardSpecial passes a request on, and its response through rewrite.
 func (c *conn) forwardSpecial(h wire.Header, body []byte, k special) {
 	r := c.newRequest(h, body)
+	if h.Op == wire.OpPrepare {
+		r.Retain()
+	}
 	r.special = k
 	c.handed = true
 	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, tagRequest+r.index)

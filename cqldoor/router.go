@@ -23,12 +23,21 @@ type Router interface {
 	// statement BEGIN BATCH it is asked with each table that the batch names, and
 	// the kind syntax.StatementBatch; with no name where none is found. A USE that it
 	// claims is one that it refuses; it is asked so about the keyspace of a single
-	// request, too, and serves a request whose keyspace it claims.
+	// request, too, and serves a request whose keyspace it claims. A PREPARE of anything
+	// but a read of the system's tables is the router's, claimed or not: it may look up
+	// first whether what it knows still holds.
 	Claims(h syntax.Head, keyspace string) bool
 
-	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is one
-	// that the router gave. A BATCH is the router's when one of its statements is.
+	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is the
+	// router's to answer: one that it gave, or one that no client has prepared here
+	// (see Prepared), or not as what it stands for now. A BATCH is the router's when
+	// one of its statements is.
 	ClaimsID(id []byte) bool
+
+	// Prepared tells the router of a PREPARE that it did not claim, or passed on, and
+	// that the store has answered with an id. It keeps none of its arguments' bytes
+	// but the strings, and is called before the client has the answer.
+	Prepared(id []byte, keyspace, text string)
 
 	// Serve handles a claimed QUERY, PREPARE, EXECUTE or BATCH. It is called on the
 	// goroutine that reads the client's connection and holds up that client's next
@@ -103,6 +112,10 @@ func (r *Request) Error(err error) {
 // Serve, on its goroutine.
 func (r *Request) Pass(req wire.Message) {
 	c := r.c
+	if req.Op == wire.OpPrepare {
+		c.forwardPrepare(r, req)
+		return
+	}
 	c.fwd.Forward(c.ctx, req, c, r.passTag())
 	r.trim()
 	if c.spare == nil {
@@ -234,10 +247,49 @@ func (r *Request) received(resp wire.Message) {
 			r.fail(use)
 		}
 	}()
+	if r.Op == wire.OpPrepare && c.d.opts.Router != nil {
+		r.tell(resp)
+	}
 	if body, ok := c.rewrite(r.special, resp, r.Scratch[:0]); ok {
 		resp.Body, r.Scratch = body, body
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	c.inFlight.Add(-1)
 	r.end()
+}
+
+// tell tells the router what id the store has given to a statement.
+func (r *Request) tell(resp wire.Message) {
+	id, ok := preparedID(resp)
+	if !ok {
+		return
+	}
+	_, body, err := wire.SplitPrefix(r.Op, r.Flags, r.Body)
+	if err != nil {
+		return
+	}
+	p, err := wire.ParsePrepare(r.Version, body)
+	if err != nil {
+		return
+	}
+	keyspace := r.Keyspace
+	if p.Keyspace != nil {
+		keyspace = string(p.Keyspace)
+	}
+	r.c.d.opts.Router.Prepared(id, keyspace, string(p.Text))
+}
+
+// preparedID is the id in a RESULT Prepared.
+func preparedID(resp wire.Message) ([]byte, bool) {
+	if resp.Op != wire.OpResult {
+		return nil, false
+	}
+	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+	if err != nil || wire.KindOf(body) != wire.ResultPrepared {
+		return nil, false
+	}
+	c := wire.NewCursor(body)
+	c.Int()
+	id := c.ShortBytes()
+	return id, c.Err() == nil
 }

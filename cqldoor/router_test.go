@@ -19,6 +19,8 @@ type picky struct {
 	serve func(ctx context.Context, r *cqldoor.Request)
 	mu    sync.Mutex
 	asked []string
+
+	prepared []string
 }
 
 func (p *picky) Claims(h syntax.Head, keyspace string) bool {
@@ -32,6 +34,12 @@ func (p *picky) Claims(h syntax.Head, keyspace string) bool {
 }
 
 func (p *picky) ClaimsID(id []byte) bool { return bytes.HasPrefix(id, []byte("mine")) }
+
+func (p *picky) Prepared(id []byte, keyspace, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prepared = append(p.prepared, fmt.Sprintf("%s %s: %s", id, keyspace, text))
+}
 
 func (p *picky) Serve(ctx context.Context, r *cqldoor.Request) { p.serve(ctx, r) }
 

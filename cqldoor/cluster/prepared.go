@@ -188,9 +188,9 @@ type cure struct {
 func (u *cure) Receive(_ uint32, resp wire.Message) {
 	c := u.c
 	_, said, ok := preparedResult(resp)
-	if c.version < wire.V5 && said != u.said {
-		// The table was altered. A client of v4 that knows the old columns has no
-		// way to learn the new ones but to prepare again.
+	if said != u.said {
+		// The table was altered. A client that knows the old columns learns the new ones
+		// by preparing again, as it does at a Cassandra; of v4 it has no other way.
 		ok = false
 	}
 	c.mu.Lock()

@@ -2,6 +2,7 @@ package run
 
 import (
 	"crypto/rand"
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func executeWay(t testing.TB) func() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.registry.statements.put(s.id, s)
+	r.registry.prepared(s)
 	s.physical.named.Store(&ids{statement: make([]byte, 16), metadata: make([]byte, 16)})
 	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), []byte("Hello, world")), make([]byte, 400))}
 	e := wire.Execute{ID: s.id[:], MetadataID: make([]byte, 16)}
@@ -52,11 +53,11 @@ func executeWay(t testing.TB) func() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, ok := r.registry.statements.get([16]byte(e.ID))
-		if !ok {
+		k := r.registry.known.get(e.ID)
+		if k == nil {
 			t.Fatal("not prepared")
 		}
-		if s, err = r.current(s); err != nil {
+		if s, err = r.current(k.statement); err != nil {
 			t.Fatal(err)
 		}
 		if dst, err = r.rewriteExecute(dst[:0], wire.V5, s, &e, s.physical.named.Load()); err != nil {
@@ -69,6 +70,40 @@ func executeWay(t testing.TB) func() {
 func TestExecuteAllocatesNothing(t *testing.T) {
 	if n := allocs.PerRun(1000, executeWay(t)); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// passWay judges the id of a statement on a plain table.
+func passWay(t testing.TB) (func(), *Router) {
+	r := New(Options{Now: time.Now, IntN: func(int) int { return 0 }})
+	r.schema.view.Store(&view{names: map[string]map[string]bool{"ks": {"t": true}}})
+	ids := make([][16]byte, 1000)
+	for i := range ids {
+		text := fmt.Sprintf("SELECT c%d FROM t WHERE k = ?", i)
+		ids[i] = newID("ks", text)
+		r.Prepared(ids[i][:], "ks", text)
+	}
+	i := 0
+	return func() {
+		i = (i + 1) % len(ids)
+		if r.ClaimsID(ids[i][:]) {
+			t.Fatal("claimed")
+		}
+	}, r
+}
+
+func TestPassAllocatesNothing(t *testing.T) {
+	way, _ := passWay(t)
+	if n := allocs.PerRun(2000, way); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkClaimsID(b *testing.B) {
+	way, _ := passWay(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		way()
 	}
 }
 

@@ -163,7 +163,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if out.Count == in.Count {
-		return relay(ctx, req) // nothing of it is on a sharded table
+		return r.relay(ctx, req) // nothing of it is on a sharded table
 	}
 	if err := g.check(); err != nil {
 		return err
@@ -215,14 +215,16 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 // child is a statement of a BATCH that is the router's; nil for one to pass on.
 func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, error) {
 	if b.Prepared {
-		if !r.ClaimsID(b.ID) {
-			return nil, nil
-		}
-		s, ok := r.registry.statements.get([16]byte(b.ID))
-		if !ok {
+		k := r.registry.known.get(b.ID)
+		switch {
+		case k == nil || k.passed != nil && !r.schema.passes(k.passed):
 			return nil, unprepared(b.ID)
+		case k.passed != nil:
+			return nil, nil
+		case k.schema != nil:
+			return nil, errNotWrite
 		}
-		return r.current(s)
+		return r.current(k.statement)
 	}
 	text := string(b.Text)
 	h := syntax.Target(text)

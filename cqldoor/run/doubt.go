@@ -90,6 +90,15 @@ func (x *schemaSide) fresh(ctx context.Context) error {
 	return x.refresh(ctx)
 }
 
+// freshOrReport is fresh where there is an answer without it: what is known stays known.
+func (x *schemaSide) freshOrReport(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, refreshLimit)
+	defer cancel()
+	if err := x.fresh(within); err != nil && ctx.Err() == nil {
+		x.r.opts.Log.Warn("the schema cannot be looked at; what is known goes on being served", "error", err)
+	}
+}
+
 // settle serves a QUERY or PREPARE on tables that are not known.
 func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
 	for {
@@ -100,7 +109,7 @@ func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, tex
 		if found && slices.ContainsFunc(tables, func(n syntax.Name) bool { return r.state.Load().Table(n.Keyspace, n.Name) != nil }) {
 			return r.serveKnown(ctx, req, keyspace, text)
 		}
-		resp, err := forward(ctx, req)
+		resp, err := r.forward(ctx, req)
 		if err != nil {
 			return err
 		}
@@ -121,16 +130,35 @@ func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, tex
 }
 
 // relay sends a request as it came and answers with its response.
-func relay(ctx context.Context, req *cqldoor.Request) error {
-	resp, err := forward(ctx, req)
+func (r *Router) relay(ctx context.Context, req *cqldoor.Request) error {
+	resp, err := r.forward(ctx, req)
 	if err == nil {
 		req.Reply(resp)
 	}
 	return err
 }
 
-// forward sends a request as it came and waits for its response.
-func forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
+// forward sends a request as it came and waits for its response. What is prepared by it
+// may be executed from then on.
+func (r *Router) forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
+	v := r.schema.view.Load()
+	resp, err := send(ctx, req)
+	if err != nil || req.Op != wire.OpPrepare {
+		return resp, err
+	}
+	if body, err := bodyOf(req.Message); err == nil {
+		if p, err := wire.ParsePrepare(req.Version, body); err == nil {
+			keyspace := req.Keyspace
+			if p.Keyspace != nil {
+				keyspace = string(p.Keyspace)
+			}
+			r.passedOn(req, v, keyspace, string(p.Text), resp)
+		}
+	}
+	return resp, nil
+}
+
+func send(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	link := req.Link
 	if e, ok := link.(*errand); ok {
 		link = e.Forwarder // the response is the client's with all that is beside it
@@ -154,7 +182,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
-		return relay(ctx, req)
+		return r.relay(ctx, req)
 	default:
 		return r.schema.serveChange(ctx, req, keyspace, text)
 	}
@@ -163,10 +191,10 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 		return err
 	}
 	if req.Op == wire.OpPrepare {
-		r.registry.statements.put(s.id, s)
+		r.registry.prepared(s)
 		return r.prepare(ctx, req, s)
 	}
-	r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) })
+	r.carryQuery(ctx, req, s)
 	return nil
 }
 
@@ -177,7 +205,7 @@ func (x *schemaSide) serveChange(ctx context.Context, req *cqldoor.Request, keys
 	case err != nil:
 		return syntaxError(err)
 	case !x.concerns(tree, keyspace):
-		return relay(ctx, req)
+		return x.r.relay(ctx, req)
 	case req.Op == wire.OpPrepare:
 		return x.prepareOther(req, keyspace, text)
 	}
@@ -196,7 +224,7 @@ func (r *Router) reconsider(ctx context.Context, req *cqldoor.Request, keyspace,
 		return wrong
 	}
 	if n := target(syntax.Target(text), keyspace); n.Name != "" && r.state.Load().Table(n.Keyspace, n.Name) == nil {
-		return relay(ctx, req) // it is not sharded any more
+		return r.relay(ctx, req) // it is not sharded any more
 	}
 	return r.serveKnown(ctx, req, keyspace, text)
 }

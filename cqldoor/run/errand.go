@@ -44,20 +44,32 @@ const maxWarnings = 16
 
 // carry carries out a request that was claimed and that is not passed on, and
 // answers where f fails. Where the store has given up a physical statement
-// meanwhile, which is no concern of the client's, f is called again.
-func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func() error) {
+// meanwhile, which is no concern of the client's, f is called again. So it is where the
+// schema has changed meanwhile: another door may have dropped or altered the table, and
+// what the store says is about another than this door knows.
+func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed bool) error) {
 	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0}
 	req.Link = e
 	const attempts = 4
+	changed := false
 	var err error
 	for range attempts {
-		if err = f(); err == nil {
+		before := r.state.Load()
+		if err = f(changed); err == nil {
 			return // answered
 		}
-		if !r.registry.gaveUp(err) {
+		gaveUp := r.registry.gaveUp(err)
+		if !gaveUp && !ofSchema(err) {
 			break
 		}
-		err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
+		// What cannot be looked up is as it was.
+		changed = r.schema.fresh(ctx) == nil && r.state.Load() != before
+		if !gaveUp && !changed {
+			break
+		}
+		if !changed {
+			err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
+		}
 	}
 	if refused := e.ask(ctx, req.Version, false); refused != nil {
 		err = refused
@@ -66,6 +78,13 @@ func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func() error
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
+}
+
+// ofSchema says whether an error may be the store's about a table that is not as this
+// door knows it.
+func ofSchema(err error) bool {
+	var e *wire.Error
+	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeUnprepared || e.Code == wire.CodeServer || e.Code == wire.CodeUnauthorized)
 }
 
 // forwarder is the client's link as a Forwarder, which a door's is.

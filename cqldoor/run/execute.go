@@ -21,11 +21,16 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	if err != nil {
 		return err
 	}
-	s, ok := r.registry.statements.get([16]byte(e.ID))
-	if !ok {
+	k := r.registry.known.get(e.ID)
+	switch {
+	case k == nil || k.passed != nil: // not known, or not the store's any more
 		return unprepared(e.ID)
+	case k.schema != nil:
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.schema.executePrepared(ctx, req, k.schema)) })
+		return nil
 	}
-	if s, err = r.current(s); err != nil {
+	s, err := r.current(k.statement)
+	if err != nil {
 		return err
 	}
 	if err := s.checkCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
@@ -45,7 +50,16 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 			}
 		}
 	}
-	req.Go(func(ctx context.Context) { r.carry(ctx, req, func() error { return r.executeSlowly(ctx, req, s) }) })
+	req.Go(func(ctx context.Context) {
+		r.carry(ctx, req, func(changed bool) (err error) {
+			if changed {
+				if s, err = r.current(s); err != nil {
+					return err
+				}
+			}
+			return r.executeSlowly(ctx, req, s)
+		})
+	})
 	return nil
 }
 

@@ -74,6 +74,20 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 	return unread
 }
 
+// judgeAll judges a statement by all tables that it names.
+func (v *view) judgeAll(h syntax.Head, keyspace, text string) verdict {
+	if h.Kind != syntax.StatementBatch {
+		return v.judge(h, keyspace)
+	}
+	is := unread
+	for n := range syntax.Tables(text) {
+		if is = v.judge(syntax.Head{Kind: h.Kind, Name: n}, keyspace); is != ofStore {
+			break
+		}
+	}
+	return is
+}
+
 // ofRows says whether statements of a kind read or write rows of tables: these are judged
 // by their tables alone.
 func ofRows(k syntax.StatementKind) bool {

@@ -44,7 +44,7 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &schemaSelect{Select: a.(*analysis.Select), id: newSchemaID(keyspace, text), position: map[string]int{}}
+	s := &schemaSelect{Select: a.(*analysis.Select), id: newID(keyspace, text), position: map[string]int{}}
 	s.metadataID = md5.Sum(encodeColumns(wire.V5, s.Table, s.Columns).Specs)
 	var list []syntax.Selector
 	column := func(name string) int {
@@ -84,7 +84,7 @@ func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keys
 		return
 	}
 	if req.Op == wire.OpPrepare {
-		x.prepared.put(s.id, &schemaStatement{keyspace: keyspace, text: text, sel: s})
+		x.r.registry.known.put(&known{id: s.id, schema: &schemaStatement{keyspace: keyspace, text: text, sel: s}, size: 4*len(text) + 1000})
 		p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:], Result: encodeColumns(req.Version, s.Table, s.Columns)}
 		binds := make([]wire.Column, len(s.Binds))
 		for i, b := range s.Binds {

@@ -79,15 +79,20 @@ func result(v wire.Version, resp wire.Message) ([]byte, error) {
 // registry holds what is planned and prepared, each kind bounded; the least lately
 // used go first.
 type registry struct {
-	statements *lru[[16]byte, *statement]  // that clients prepared, by id
-	texts      *lru[[16]byte, *statement]  // that clients sent as text, likewise
-	physicals  *lru[string, *physical]     // by text
-	widths     *lru[string, *atomic.Int64] // what rows take, by what is selected of them; 0: not known
+	known     *knownIDs                   // what clients have prepared
+	texts     *lru[[16]byte, *statement]  // that clients sent as text, by id
+	physicals *lru[string, *physical]     // by text
+	widths    *lru[string, *atomic.Int64] // what rows take, by what is selected of them; 0: not known
 }
 
 func newRegistry() *registry {
-	return &registry{newLRU[[16]byte, *statement](10_000), newLRU[[16]byte, *statement](1_000), newLRU[string, *physical](10_000),
+	return &registry{newKnownIDs(knownBytes), newLRU[[16]byte, *statement](1_000), newLRU[string, *physical](10_000),
 		newLRU[string, *atomic.Int64](10_000)}
+}
+
+// prepared remembers a statement that a client has prepared.
+func (r *registry) prepared(s *statement) {
+	r.known.put(&known{id: s.id, statement: s, size: 4*len(s.text) + 1000})
 }
 
 // physical is the entry of a physical statement.

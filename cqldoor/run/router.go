@@ -68,21 +68,14 @@ func New(o Options) *Router {
 	return r
 }
 
-// ClaimsID implements cqldoor.Router.
-func (r *Router) ClaimsID(id []byte) bool {
-	return len(id) == 16 && string(id[:len(idPrefix)]) == idPrefix
-}
-
 // Serve implements cqldoor.Router.
 func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	var err error
 	switch req.Op {
 	case wire.OpExecute:
-		if !r.schema.serveExecute(ctx, req) {
-			err = r.execute(ctx, req)
-		}
+		err = r.execute(ctx, req)
 	case wire.OpBatch:
-		req.Go(func(ctx context.Context) { r.carry(ctx, req, func() error { return r.batch(ctx, req) }) })
+		req.Go(func(ctx context.Context) { r.carry(ctx, req, func(bool) error { return r.batch(ctx, req) }) })
 	default:
 		err = r.text(ctx, req)
 	}
@@ -139,6 +132,10 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if err := v.mayServe(h, text, keyspace); err != nil {
 		return err
 	}
+	if req.Op == wire.OpPrepare && ofRows(h.Kind) && v.judgeAll(h, keyspace, text) == ofStore {
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.preparePlain(ctx, req, keyspace, text)) })
+		return nil
+	}
 	if unknown := r.schema.doubtful(h, keyspace, text); len(unknown) > 0 {
 		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
@@ -152,8 +149,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return nil
 	}
 	if req.Op == wire.OpPrepare {
-		r.registry.statements.put(s.id, s)
-		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.prepare(ctx, req, s)) })
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.prepareFresh(ctx, req, s)) })
 		return nil
 	}
 	if err := s.checkAmount(&q); err != nil {
@@ -162,8 +158,25 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) {
 		return s.wrong(r.queryOne(req, s, &q))
 	}
-	req.Go(func(ctx context.Context) { r.carry(ctx, req, func() error { return r.querySlowly(ctx, req, s) }) })
+	req.Go(func(ctx context.Context) { r.carryQuery(ctx, req, s) })
 	return nil
+}
+
+// carryQuery carries out a QUERY.
+func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statement) {
+	r.carry(ctx, req, func(changed bool) (err error) {
+		if changed {
+			for _, t := range s.tables() {
+				if r.state.Load().Table(t.Keyspace, t.Name) == nil {
+					return r.relay(ctx, req) // dropped, or not sharded any more
+				}
+			}
+			if s, err = r.statement(s.keyspace, s.text); err != nil {
+				return err
+			}
+		}
+		return r.querySlowly(ctx, req, s)
+	})
 }
 
 // checkAmount refuses a QUERY with another number of values than there are markers.
@@ -195,10 +208,11 @@ func (r *Router) querySlowly(ctx context.Context, req *cqldoor.Request, s *state
 func (r *Router) statement(keyspace, text string) (*statement, error) {
 	st := r.state.Load()
 	id := newID(keyspace, text)
-	for _, known := range []*lru[[16]byte, *statement]{r.registry.statements, r.registry.texts} {
-		if s, ok := known.get(id); ok && s.state == st {
-			return s, nil
-		}
+	if k := r.registry.known.get(id[:]); k != nil && k.statement != nil && k.statement.state == st && k.statement.text == text {
+		return k.statement, nil
+	}
+	if s, ok := r.registry.texts.get(id); ok && s.state == st && s.text == text {
+		return s, nil
 	}
 	s, err := r.newStatement(st, keyspace, text)
 	if err != nil {
@@ -218,22 +232,56 @@ func (r *Router) newStatement(st *State, keyspace, text string) (*statement, err
 	return s, err
 }
 
-// current is the statement as planned on the present schema.
+// current is the statement as planned on the present schema. One whose table has changed
+// is one to be prepared again, as at a Cassandra, so that the client learns of the columns
+// that it has now.
 func (r *Router) current(s *statement) (*statement, error) {
 	st := r.state.Load()
 	if s.state == st {
 		return s, nil
 	}
-	if t := s.head.Table; t != nil && st.Table(t.Keyspace, t.Name) == nil {
-		// Dropped, or re-created without shards: prepared anew, it goes where it belongs.
-		return nil, unprepared(s.id[:])
+	for _, t := range s.tables() {
+		if !sameTable(t, st.Schema.Table(t.Keyspace, t.Name)) || st.Table(t.Keyspace, t.Name) == nil {
+			return nil, unprepared(s.id[:])
+		}
 	}
 	fresh, err := r.newStatement(st, s.keyspace, s.text)
 	if err != nil {
 		return nil, err
 	}
-	r.registry.statements.put(s.id, fresh)
+	r.registry.prepared(fresh)
 	return fresh, nil
+}
+
+// preparePlain passes on the PREPARE of a statement on tables that are not sharded, once
+// the door knows that they are not: another may have dropped one and created it anew.
+func (r *Router) preparePlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+	r.schema.freshOrReport(ctx)
+	if r.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
+		return r.relay(ctx, req)
+	}
+	if unknown := r.schema.doubtful(syntax.Target(text), keyspace, text); len(unknown) > 0 {
+		return r.settle(ctx, req, keyspace, text, unknown)
+	}
+	return r.serveKnown(ctx, req, keyspace, text)
+}
+
+// prepareFresh answers a PREPARE once the door knows the schema as it is: another door may
+// have changed the table, for which the store gave up what the client had prepared.
+func (r *Router) prepareFresh(ctx context.Context, req *cqldoor.Request, s *statement) error {
+	r.schema.freshOrReport(ctx)
+	st := r.state.Load()
+	for _, t := range s.tables() {
+		if st.Table(t.Keyspace, t.Name) == nil {
+			return r.relay(ctx, req) // it is not sharded any more
+		}
+	}
+	s, err := r.statement(s.keyspace, s.text)
+	if err != nil {
+		return err
+	}
+	r.registry.prepared(s)
+	return r.prepare(ctx, req, s)
 }
 
 // prepare answers a PREPARE.

@@ -2,10 +2,7 @@ package run
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	mathrand "math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -13,26 +10,9 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/evenkeel/evenkeel/cql/schema"
-	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/cql/value"
-	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
-	"github.com/evenkeel/evenkeel/shard"
 )
-
-// fixed is a router whose tables are given, so that plans run without a catalogue.
-type fixed struct{ *Router }
-
-func (f fixed) Claims(h syntax.Head, keyspace string) bool {
-	if h.Name.Keyspace != "" {
-		keyspace = h.Name.Keyspace
-	}
-	return f.state.Load().Table(keyspace, h.Name.Name) != nil
-}
-func (f fixed) Events(bodies, out [][]byte) [][]byte { return append(out, bodies...) }
 
 // blogs is tracker.blogs in a keyspace of the test's own, over n shards.
 type blogs struct {
@@ -47,52 +27,17 @@ func newBlogs(t *testing.T, n int) *blogs {
 	ks := cassandra.Keyspace(t, "run")
 	b := &blogs{keyspace: ks, direct: session(t, addr, 5)}
 	exec(t, b.direct, "CREATE KEYSPACE "+ks+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { exec(t, b.direct, "DROP KEYSPACE "+ks) })
-	exec(t, b.direct, "CREATE TABLE "+ks+".blogs (publish_date date, shard int, title text, description text, words int, PRIMARY KEY ((publish_date, shard), title))")
 	exec(t, b.direct, "CREATE TABLE "+ks+".plain (publish_date date, title text, description text, words int, PRIMARY KEY (publish_date, title))")
-
 	st, err := cluster.Connect(context.Background(), cluster.Options{Contacts: []string{addr}, ConnectTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	col := func(name string, k value.Kind, kind schema.ColumnKind, position int) *schema.Column {
-		return &schema.Column{Name: name, Type: value.Native(k), Kind: kind, Position: position}
-	}
-	logical := &schema.Table{Keyspace: ks, Name: "blogs", Columns: map[string]*schema.Column{}}
-	logical.PartitionKey = []*schema.Column{col("publish_date", value.Date, schema.PartitionKey, 0)}
-	logical.Clustering = []*schema.Column{col("title", value.Text, schema.Clustering, 0)}
-	logical.Regulars = []*schema.Column{col("description", value.Text, schema.Regular, -1), col("words", value.Int, schema.Regular, -1)}
-	for _, c := range logical.All() {
-		logical.Columns[c.Name] = c
-	}
-	table, err := plan.NewTable(logical, &shard.Layout{N: n, Column: "shard"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.router = New(Options{Store: st, Now: time.Now, Timeuuid: func() [16]byte { return gocql.TimeUUID() },
-		UUID: func() (u [16]byte) { rand.Read(u[:]); return u }, IntN: mathrand.IntN})
-	b.router.state.Store(&State{
-		Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{ks: {Name: ks, Tables: map[string]*schema.Table{"blogs": logical}}}},
-		Tables: map[string]map[string]*plan.Table{ks: {"blogs": table}},
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	door, err := cqldoor.New(ctx, cqldoor.Options{Store: st, Router: fixed{b.router}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go door.Run()
-	go door.Serve(ln)
-	t.Cleanup(func() {
-		ln.Close()
-		door.Shutdown(context.Background())
-		cancel()
-		st.Close()
-	})
-	b.door = session(t, ln.Addr().String(), 4+n%2)
+	t.Cleanup(func() { st.Close() })
+	b.router = startRouter(t, st)
+	b.door = session(t, serveDoor(t, st, b.router), 4+n%2)
+	exec(t, b.door, fmt.Sprintf("CREATE TABLE %s.blogs (publish_date date, title text, description text, words int, PRIMARY KEY (publish_date, title)) "+
+		"WITH write_sharding = {'shards': '%d'}", ks, n))
+	t.Cleanup(func() { exec(t, b.direct, "DROP KEYSPACE "+ks) })
 	return b
 }
 

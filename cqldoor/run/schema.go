@@ -22,12 +22,11 @@ import (
 // schemaSide serves what is about the schema: DDL (ddl.go), the schema as it is
 // shown (hide.go, describe.go), events (event.go). It keeps the router's State.
 type schemaSide struct {
-	r        *Router
-	catalog  *catalog.Catalog
-	session  *catalog.StoreSession
-	prepared *lru[[16]byte, *schemaStatement]
-	view     atomic.Pointer[view]
-	system   *schema.Keyspace // system_schema as the backend has it; set by start
+	r       *Router
+	catalog *catalog.Catalog
+	session *catalog.StoreSession
+	view    atomic.Pointer[view]
+	system  *schema.Keyspace // system_schema as the backend has it; set by start
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // refreshes that were asked for
@@ -59,7 +58,7 @@ type sharded struct {
 }
 
 func newSchemaSide(r *Router) *schemaSide {
-	x := &schemaSide{r: r, prepared: newLRU[[16]byte, *schemaStatement](1_000), reported: map[string]bool{}, stop: func() {}}
+	x := &schemaSide{r: r, reported: map[string]bool{}, stop: func() {}}
 	x.session = catalog.NewSession(r.opts.Store)
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
 	x.view.Store(&view{})
@@ -84,18 +83,48 @@ func (x *schemaSide) refresh(ctx context.Context) error {
 }
 
 func (x *schemaSide) load(ctx context.Context) error {
-	// First what says how old the rest is.
-	version, err := x.catalog.Version(ctx)
-	if err != nil {
-		return err
+	// What is read in several steps is of one schema only if that has not changed between
+	// the first and the last: a table that was dropped and created anew would be known by
+	// name, and its entry would not.
+	const tries = 20
+	for i := range tries {
+		version, err := x.catalog.Version(ctx)
+		if err != nil {
+			return err
+		}
+		store, err := x.read(ctx)
+		if err != nil {
+			return err
+		}
+		after, err := x.catalog.Version(ctx)
+		if err != nil {
+			return err
+		}
+		if after == version || i == tries-1 {
+			x.use(ctx, version, store)
+			return nil
+		}
 	}
+	return nil
+}
+
+// reading is what the store has.
+type reading struct {
+	names    catalog.Names
+	entries  []*catalog.Entry
+	present  bool
+	physical *schema.Schema
+}
+
+// read reads it.
+func (x *schemaSide) read(ctx context.Context) (*reading, error) {
 	known, err := x.catalog.Names(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	entries, present, err := x.catalog.Load(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := map[string]bool{}
 	for _, e := range entries {
@@ -103,14 +132,19 @@ func (x *schemaSide) load(ctx context.Context) error {
 	}
 	physical, err := x.catalog.Schema(ctx, slices.Sorted(maps.Keys(names))...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	applied, stale := x.catalog.Settle(ctx, entries, physical)
+	return &reading{known, entries, present, physical}, nil
+}
+
+// use makes what was read what is known.
+func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading) {
+	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
 	x.reportStale(stale)
-	v := &view{present: present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
-		unserved: map[syntax.Name]bool{}, physical: physical,
-		names: known, version: version}
-	for _, e := range entries {
+	v := &view{present: s.present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
+		unserved: map[syntax.Name]bool{}, physical: s.physical,
+		names: s.names, version: version}
+	for _, e := range s.entries {
 		if e.State == catalog.Creating {
 			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
 		}
@@ -125,7 +159,6 @@ func (x *schemaSide) load(ctx context.Context) error {
 		x.r.state.Store(state)
 	}
 	x.view.Store(v)
-	return nil
 }
 
 // add adds a table to a state that is being made. One that this door cannot serve, since
@@ -270,6 +303,18 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 	})
 }
 
+// isStores says whether serveOther passes a statement on.
+func (x *schemaSide) isStores(h syntax.Head, keyspace, text string) bool {
+	if passed, _ := x.plain(h, keyspace, text); passed {
+		return true
+	}
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return !x.view.Load().near(h, keyspace)
+	}
+	return !x.concerns(tree, keyspace)
+}
+
 // plain says whether DDL is about a table that is not sharded, and whether the
 // schema is to be read anew after it, because sharded ones are in the same keyspace:
 // a statement may name both.
@@ -322,45 +367,18 @@ func (x *schemaSide) execute(ctx context.Context, req *cqldoor.Request, tree syn
 	return x.ddl(ctx, req, tree, keyspace, text, params)
 }
 
-// newSchemaID is the prepared id of a statement of the schema's side. Its mark
-// spares other statements' executions a look-up.
-func newSchemaID(keyspace, text string) [16]byte {
-	id := newID(keyspace, text)
-	id[len(idPrefix)] = schemaMark
-	return id
-}
-
-const schemaMark = 's'
-
 // prepareOther answers the PREPARE of what has neither markers nor a result known
 // beforehand.
 func (x *schemaSide) prepareOther(req *cqldoor.Request, keyspace, text string) error {
-	id := newSchemaID(keyspace, text)
-	x.prepared.put(id, &schemaStatement{keyspace: keyspace, text: text})
+	id := newID(keyspace, text)
+	x.r.registry.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
 	none := md5.Sum(nil)
 	body := wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
 	return nil
 }
 
-// serveExecute takes an EXECUTE of what was prepared here; false leaves it.
-func (x *schemaSide) serveExecute(ctx context.Context, req *cqldoor.Request) bool {
-	body, err := bodyOf(req.Message)
-	if err != nil {
-		return false
-	}
-	id, err := wire.ExecuteID(body)
-	if err != nil || len(id) != 16 || id[len(idPrefix)] != schemaMark {
-		return false
-	}
-	s, ok := x.prepared.get([16]byte(id))
-	if !ok {
-		return false
-	}
-	req.Go(func(ctx context.Context) { x.reply(req, x.executePrepared(ctx, req, s)) })
-	return true
-}
-
+// executePrepared serves an EXECUTE of what was prepared here.
 func (x *schemaSide) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {

@@ -12,6 +12,10 @@ import (
 // be: events may be lost, and operations of doors that died wait to be ended.
 const pollEvery = 30 * time.Second
 
+// lookEvery is how often the door looks whether the schema of the store has changed: what
+// another door did is known after that time, where its event is late.
+const lookEvery = time.Second
+
 // refreshLimit bounds one reading of the catalogue and the schema.
 const refreshLimit = 10 * time.Second
 
@@ -43,15 +47,20 @@ func (r *Router) Close() {
 }
 
 func (x *schemaSide) poll(ctx context.Context) {
-	t := time.NewTicker(pollEvery)
-	defer t.Stop()
+	all, look := time.NewTicker(pollEvery), time.NewTicker(lookEvery)
+	defer all.Stop()
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.C:
+		case <-all.C:
+			x.refreshOrReport(ctx)
+		case <-look.C:
+			within, cancel := context.WithTimeout(ctx, refreshLimit)
+			_ = x.fresh(within) // which the refreshing of all reports
+			cancel()
 		}
-		x.refreshOrReport(ctx)
 	}
 }
 

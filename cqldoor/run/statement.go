@@ -3,6 +3,7 @@ package run
 import (
 	"crypto/md5"
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -196,13 +197,22 @@ func encodeColumns(v wire.Version, t *schema.Table, columns []analysis.ResultCol
 	return wire.EncodeColumns(v, cols)
 }
 
-// idPrefix begins the ids that the router gives, so that whose an id is can be
-// told without looking it up. Backends' ids are MD5 sums.
-const idPrefix = "evenkl"
+// tables are the logical tables of the statement.
+func (s *statement) tables() []*schema.Table {
+	if s.batch == nil {
+		return []*schema.Table{s.head.Table}
+	}
+	var all []*schema.Table
+	for _, w := range s.batch.logical.Writes {
+		if !slices.Contains(all, w.Table) {
+			all = append(all, w.Table)
+		}
+	}
+	return all
+}
 
-// newID is a prepared id: the same on every door.
-func newID(keyspace, text string) (id [16]byte) {
-	sum := md5.Sum([]byte(keyspace + "\x00" + text))
-	copy(id[copy(id[:], idPrefix):], sum[:])
-	return id
+// sameTable says whether a table is still as statements on it were prepared: the same,
+// with the same columns. Cassandra gives up the statements on another.
+func sameTable(a, b *schema.Table) bool {
+	return b != nil && a.ID == b.ID && reflect.DeepEqual(a.All(), b.All()) && a.Options["default_time_to_live"] == b.Options["default_time_to_live"]
 }
