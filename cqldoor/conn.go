@@ -36,6 +36,9 @@ type conn struct {
 	draining   atomic.Bool
 	registered atomic.Uint32 // event types, bits of eventTypes
 
+	pacer atomic.Pointer[store.Pacer] // link's, if it is one
+	paces atomic.Int32                // how often pace is to look
+
 	running chan struct{} // a place for each of the router's goroutines that is at work
 
 	mu   sync.Mutex
@@ -56,16 +59,31 @@ const (
 const maxRunning = 64
 
 func newConn(d *Door, nc net.Conn) *conn {
-	return &conn{
-		d:       d,
-		running: make(chan struct{}, maxRunning),
-		t: transport.New(nc, transport.Options{
-			Server:   true,
-			MaxFrame: d.opts.MaxFrameUnauthenticated,
-			// What a client does not read stops its requests at MaxUnread; those in
-			// flight may still be answered.
-			MaxPending: 16*d.opts.MaxUnread + d.opts.MaxFrame,
-		}),
+	c := &conn{d: d, running: make(chan struct{}, maxRunning)}
+	c.t = transport.New(nc, transport.Options{
+		Server:       true,
+		MaxFrame:     d.opts.MaxFrameUnauthenticated,
+		Unread:       d.opts.MaxUnread,
+		Paced:        c.pace,
+		WriteTimeout: d.opts.UnreadTimeout,
+	})
+	return c
+}
+
+// pace has the store begin none of the client's requests while the client leaves too
+// much unread. Those that have begun are answered: an answer may be long.
+func (c *conn) pace() {
+	if c.paces.Add(1) != 1 {
+		return // whoever is at it looks again
+	}
+	for {
+		n := c.paces.Load()
+		if p := c.pacer.Load(); p != nil {
+			(*p).Pace(!c.t.Full())
+		}
+		if c.paces.CompareAndSwap(n, 0) {
+			return
+		}
 	}
 }
 
@@ -77,7 +95,7 @@ func (c *conn) serve() {
 		cancel()
 		c.t.Close()
 		if c.link != nil {
-			c.link.Close()
+			c.closeLink()
 		}
 		c.d.counts.requests.Add(c.requests.Load())
 		c.requests.Store(0)
@@ -113,6 +131,12 @@ func (c *conn) serve() {
 func (c *conn) refuse(h wire.Header, err error) {
 	var bad *wire.Error
 	if !errors.As(err, &bad) {
+		if errors.Is(err, transport.ErrSlow) {
+			c.d.counts.slow.Add(1)
+			c.d.opts.Log.Warn("a client's connection is closed: it has stopped to read what it is sent",
+				"client", c.t.NetConn().RemoteAddr(), "for", c.d.opts.UnreadTimeout, "requests in flight", c.inFlight.Load())
+			return
+		}
 		if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 			c.d.opts.Log.Debug("a client's connection ended", "client", c.t.NetConn().RemoteAddr(), "error", err)
 		}
@@ -224,14 +248,26 @@ func (c *conn) forward(h wire.Header, body []byte) {
 func (c *conn) setLink(l store.Link, keyspace string) {
 	if c.link != nil {
 		c.fwd.Flush()
-		c.link.Close()
+		c.closeLink()
 	}
 	c.link, c.keyspace = l, keyspace
+	if p, ok := l.(store.Pacer); ok {
+		c.pacer.Store(&p)
+		c.pace()
+	}
 	if f, ok := l.(store.Forwarder); ok {
 		c.fwd = f
 	} else {
 		c.fwd = plain{l}
 	}
+}
+
+// closeLink ends the link. Requests that it has been sent go on.
+func (c *conn) closeLink() {
+	if p := c.pacer.Swap(nil); p != nil {
+		(*p).Pace(true)
+	}
+	c.link.Close()
 }
 
 // plain makes a Forwarder of a link that is none.

@@ -54,6 +54,10 @@ type Options struct {
 	// next request is left unread in turn. 0 means 4 MiB.
 	MaxUnread int
 
+	// UnreadTimeout is how long a client may take nothing of what it is sent; then its
+	// connection is closed. 0 means a minute.
+	UnreadTimeout time.Duration
+
 	// MaxTasks bounds the goroutines that the router's requests run on
 	// (Request.Go). 0 means 10,000.
 	MaxTasks int
@@ -80,6 +84,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxUnread == 0 {
 		o.MaxUnread = 4 << 20
+	}
+	if o.UnreadTimeout == 0 {
+		o.UnreadTimeout = time.Minute
 	}
 	if o.MaxTasks == 0 {
 		o.MaxTasks = 10_000
@@ -110,7 +117,7 @@ func (o Options) Validate() error {
 	}{
 		{"longest frame", o.MaxFrame}, {"longest frame before authentication", o.MaxFrameUnauthenticated},
 		{"connections", o.MaxConns}, {"requests in flight", o.MaxInFlight},
-		{"unread bytes", o.MaxUnread}, {"tasks", o.MaxTasks}, {"handshake timeout", int(o.HandshakeTimeout)},
+		{"unread bytes", o.MaxUnread}, {"tasks", o.MaxTasks}, {"handshake timeout", int(o.HandshakeTimeout)}, {"unread timeout", int(o.UnreadTimeout)},
 	} {
 		if n.n < 0 {
 			errs = append(errs, fmt.Errorf("%s must not be negative", n.name))
@@ -345,11 +352,12 @@ type Stats struct {
 	Overloaded  int64 // requests refused for the limit in flight
 	Panics      int64 // recovered
 	Malformed   int64 // connections ended for what they sent
+	Slow        int64 // connections ended because the client had stopped to read
 }
 
 // counts are the door's own; those of connections are added to them when they end.
 type counts struct {
-	accepted, refused, requests, routed, overloaded, panics, malformed atomic.Int64
+	accepted, refused, requests, routed, overloaded, panics, malformed, slow atomic.Int64
 }
 
 // Stats counts.
@@ -357,7 +365,7 @@ func (d *Door) Stats() Stats {
 	s := Stats{
 		Accepted: d.counts.accepted.Load(), Refused: d.counts.refused.Load(),
 		Requests: d.counts.requests.Load(), Routed: d.counts.routed.Load(),
-		Overloaded: d.counts.overloaded.Load(), Panics: d.counts.panics.Load(), Malformed: d.counts.malformed.Load(),
+		Overloaded: d.counts.overloaded.Load(), Panics: d.counts.panics.Load(), Malformed: d.counts.malformed.Load(), Slow: d.counts.slow.Load(),
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

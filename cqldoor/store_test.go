@@ -29,6 +29,7 @@ type memory struct {
 	opened []store.LinkOptions
 	sent   []wire.Message
 	asked  []context.Context // of what was sent
+	paces  []bool            // what links were told by Pace
 	held   []func(wire.Message)
 	events func([]byte)
 }
@@ -100,6 +101,18 @@ type memoryLink struct {
 }
 
 func (l *memoryLink) Close() {}
+
+func (l *memoryLink) Pace(begin bool) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	l.m.paces = append(l.m.paces, begin)
+}
+
+func (m *memory) paced() []bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.paces)
+}
 
 func (l *memoryLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
 	if req.Op == wire.OpOptions {

@@ -83,6 +83,8 @@ type Engine struct {
 	closed  bool
 	work    sync.WaitGroup // goroutines of requests
 	lanes   lanes          // of requests that may take long
+
+	longest int // see maxResult
 }
 
 var _ store.Store = (*Engine)(nil)
@@ -108,7 +110,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{options: o, db: db, clock: newClock(o.Clock), started: o.Clock()}
 	e.timeuuid = e.clock.timeuuid
 	e.limits = newLimiter(o.Capacity, o.Clock)
-	e.lanes = newLanes()
+	e.lanes, e.longest = newLanes(), maxResult
 	e.plans = newPlanCache(o.Prepared)
 	if err := e.load(); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -132,7 +132,7 @@ func (g *grouping) emit(r *read) error {
 		return nil
 	}
 	r.write(g.values)
-	return nil
+	return r.checkLength()
 }
 
 // end writes the last group; an aggregation without GROUP BY has one in any case.

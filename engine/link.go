@@ -22,13 +22,27 @@ type link struct {
 	dirty []store.Receiver // answered by Forward since Flush
 }
 
-var _ store.Forwarder = (*link)(nil)
+var (
+	_ store.Forwarder = (*link)(nil)
+	_ store.Pacer     = (*link)(nil)
+)
 
 // Close implements store.Link. Requests of a client that has gone, which wait for
 // their turn, end here.
 func (l *link) Close() {
 	for k, way := range l.engine.lanes {
 		way.Drop(&l.flows[k])
+	}
+}
+
+// Pace implements store.Pacer.
+func (l *link) Pace(begin bool) {
+	for k, way := range l.engine.lanes {
+		if begin {
+			way.Release(&l.flows[k])
+		} else {
+			way.Hold(&l.flows[k])
+		}
 	}
 }
 

@@ -28,11 +28,12 @@ type read struct {
 	row        storage.Row // of a read of one row
 	clustering [][]byte
 
-	page   int // rows or groups the page may have; 0 is no bound
-	left   int // rows or groups of LIMIT that are left; -1 is no bound
-	inside int // of PER PARTITION LIMIT, in this partition; -1 is no bound
-	sets   int // rows of the page
-	looked int // rows and partitions that were looked at since wanted was asked
+	page   int  // rows or groups the page may have; 0 is no bound
+	paged  bool // the client reads in pages
+	left   int  // rows or groups of LIMIT that are left; -1 is no bound
+	inside int  // of PER PARTITION LIMIT, in this partition; -1 is no bound
+	sets   int  // rows of the page
+	looked int  // rows and partitions that were looked at since wanted was asked
 
 	at    capacity.Key // where the partition is, where there are limits
 	bytes int          // that were read of it, as Keyspaces counts them
@@ -64,7 +65,7 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 		r.inside = b.PerPartitionLimit
 	}
 	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
-		r.page = int(c.params.PageSize)
+		r.page, r.paged = int(c.params.PageSize), true
 	}
 	if w := p.aggregateWarning(b); w != "" {
 		c.warnings = append(c.warnings, w)
@@ -409,7 +410,7 @@ func (r *read) pageEnd() bool {
 
 // pageFull says whether the page has its rows, and LIMIT leaves more.
 func (r *read) pageFull() bool {
-	return !r.group.on && r.left != 0 && r.page > 0 && r.sets == r.page
+	return !r.group.on && r.left != 0 && (r.page > 0 && r.sets == r.page || r.paged && r.c.writer.Size() >= r.c.engine.longest/8*7)
 }
 
 // take makes the loaded row part of the result. It says whether the page is full
@@ -425,6 +426,9 @@ func (r *read) take() (bool, error) {
 		return false, r.keepSorted()
 	}
 	if err := r.emit(); err != nil {
+		return false, err
+	}
+	if err := r.checkLength(); err != nil {
 		return false, err
 	}
 	r.count()
@@ -469,4 +473,19 @@ func (r *read) write(cells [][]byte) {
 		r.c.writer.Cell(cell)
 	}
 	r.c.writer.EndRow()
+}
+
+// maxResult is how many bytes of rows a result has at most: drivers refuse a frame of
+// more than 256 MiB. A page ends with the row that comes near it.
+const maxResult = 255 << 20
+
+// errLong is for what may not be read in pages, or is not.
+var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
+
+// checkLength refuses a result that is too long.
+func (r *read) checkLength() error {
+	if r.c.writer.Size() > r.c.engine.longest {
+		return errLong
+	}
+	return nil
 }

@@ -62,6 +62,9 @@ func (r *read) emitSorted() error {
 	}
 	for _, row := range r.sorted[:n] {
 		r.write(row.cells)
+		if err := r.checkLength(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

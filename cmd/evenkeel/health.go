@@ -75,6 +75,7 @@ var doorMetrics = []struct {
 	{desc("connections_accepted_total", "Client connections accepted."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Accepted) }},
 	{desc("connections_refused_total", "Client connections over the limit."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Refused) }},
 	{desc("connections_malformed_total", "Malformed frames and messages received."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Malformed) }},
+	{desc("connections_unread_total", "Client connections closed because the client had stopped to read."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Slow) }},
 	{desc("requests_total", "QUERY, PREPARE, EXECUTE and BATCH messages."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Requests) }},
 	{desc("requests_routed_total", "Requests that were not forwarded unchanged."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Routed) }},
 	{desc("requests_in_flight", "Requests that are worked on, those of clients that have gone too."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},

@@ -31,6 +31,13 @@ type Receiver interface {
 	Flush()
 }
 
+// A Pacer is a Link whose requests can be held back. While the client leaves too much
+// of its answers unread, the store begins none of its requests that wait their turn.
+type Pacer interface {
+	// Pace says whether requests may begin. Before it is called they may.
+	Pace(begin bool)
+}
+
 // Versioned is implemented by a Store that may not speak every version of the
 // native protocol that the door does.
 type Versioned interface {

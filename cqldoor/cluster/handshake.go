@@ -45,7 +45,7 @@ func (cl *Cluster) dial(ctx context.Context, addr string, o store.LinkOptions) (
 		}
 		nc = tc
 	}
-	h := handshake{t: transport.New(nc, transport.Options{MaxPending: 2 * maxPending}), version: o.Version}
+	h := handshake{t: transport.New(nc, transport.Options{}), version: o.Version}
 	if err := h.run(cl.credentials(o), o); err != nil {
 		h.t.Close()
 		if ctx.Err() != nil && !errors.As(err, new(*wire.Error)) {

@@ -19,21 +19,23 @@ type Options struct {
 	// protocol's own limit.
 	MaxFrame int
 
-	// MaxPending bounds the bytes that wait to be written; a peer that leaves
-	// more is cut off with ErrSlow. 0 means 64 MiB.
-	MaxPending int
+	// Unread is how many bytes may wait to be written before the connection is Full.
+	// 0 means that it never is.
+	Unread int
 
-	// WriteTimeout is how long a blocked write may make no progress. 0 means a
-	// minute.
+	// Paced, if there is one, is called when the connection has become Full, and when
+	// it is no longer. It looks at Full itself: calls may overtake each other.
+	Paced func()
+
+	// WriteTimeout is how long a blocked write may make no progress: a peer that in
+	// all this time takes less than leastProgress bytes is cut off with ErrSlow,
+	// however much or little waits for it. 0 means a minute.
 	WriteTimeout time.Duration
 }
 
 func (o Options) withDefaults() Options {
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = 256 << 20
-	}
-	if o.MaxPending <= 0 {
-		o.MaxPending = 64 << 20
 	}
 	if o.WriteTimeout <= 0 {
 		o.WriteTimeout = time.Minute
@@ -54,6 +56,7 @@ type Conn struct {
 	spare   []byte       // the other buffer, nil while it is being written
 	taken   int          // bytes that the present writer holds
 	writing bool         // somebody is writing; what is in enc will be written after
+	full    bool         // more than Unread bytes waited, and not yet half of that again
 	err     error
 
 	// The writer's own, whoever it is at the moment.
@@ -135,7 +138,7 @@ func (c *Conn) fail(err error) {
 	}
 	c.err = err
 	c.enc.Take(nil)
-	c.spare = nil
+	c.spare, c.full = nil, false
 	c.nc.Close() // also wakes the reader, who learns of err by Err
 	c.drained.Broadcast()
 }

@@ -11,7 +11,9 @@
 //     the order of Append, as few writes as the traffic allows.
 //  3. Flush never blocks: the bytes that the socket does not take at once are
 //     left to a goroutine that lives as long as they do.
-//  4. A frame longer than the limit is an error before its body is read.
+//  4. A peer that reads, however slowly, gets all it is sent; one that has stopped to
+//     read is cut off with ErrSlow.
+//  5. A frame longer than the limit is an error before its body is read.
 //
 // It imports cql/wire.
 package transport

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -102,7 +104,7 @@ func TestManyWriters(t *testing.T) {
 }
 
 func TestFlushDoesNotBlock(t *testing.T) {
-	c, s := pair(t, transport.Options{MaxPending: 32 << 20})
+	c, s := pair(t, transport.Options{})
 	body := make([]byte, 1<<20)
 	for range 16 {
 		s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, body)
@@ -126,32 +128,85 @@ func TestFlushDoesNotBlock(t *testing.T) {
 	}
 }
 
+// A peer that has stopped to read is cut off after a while, however little waits.
 func TestPeerThatDoesNotRead(t *testing.T) {
-	t.Run("too much", func(t *testing.T) {
-		_, s := pair(t, transport.Options{MaxPending: 4 << 20})
-		for range 100 {
-			s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 1<<20))
+	_, s := pair(t, transport.Options{WriteTimeout: 50 * time.Millisecond})
+	s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 30<<20))
+	s.Flush()
+	s.WaitPending(0) // until it has ended
+	if err := s.Err(); !errors.Is(err, transport.ErrSlow) {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := s.Next(); !errors.Is(err, transport.ErrSlow) {
+		t.Errorf("the reader learns %v", err)
+	}
+	if n := s.Pending(); n > 100<<20 {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
+
+// steady is a connection that takes a little at a time, and as long as may be for it.
+type steady struct {
+	net.Conn
+	pause    time.Duration // a write takes so long
+	deadline time.Time
+	written  int
+}
+
+func (s *steady) SetWriteDeadline(t time.Time) error { s.deadline = t; return nil }
+func (s *steady) Close() error                       { return nil }
+
+func (s *steady) Write(p []byte) (int, error) {
+	time.Sleep(s.pause)
+	if !s.deadline.IsZero() && time.Now().After(s.deadline) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	s.written += len(p)
+	return len(p), nil
+}
+
+// A peer that reads slowly, and steadily, gets all of an answer as long as the
+// protocol has them, though that takes hours. One that is slower is cut off.
+func TestPeerThatReadsSlowly(t *testing.T) {
+	const size = 255 << 20
+	for pause, whole := range map[time.Duration]bool{59 * time.Second: true, 61 * time.Second: false} {
+		synctest.Test(t, func(t *testing.T) {
+			nc := &steady{pause: pause}
+			s := transport.New(nc, transport.Options{Server: true, Unread: 4 << 20})
+			s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, size))
+			begun := time.Now()
 			s.Flush()
+			s.WaitPending(0)
+			err := s.Err()
+			if whole && (err != nil || nc.written != size+wire.HeaderSize) || !whole && !errors.Is(err, transport.ErrSlow) {
+				t.Errorf("a write every %v: %d bytes in %v, %v", pause, nc.written, time.Since(begun), err)
+			}
+		})
+	}
+}
+
+// Full begins above Unread and ends at half of it, and the owner is told of both.
+func TestFull(t *testing.T) {
+	var s *transport.Conn
+	told := make(chan bool, 10)
+	c, s := pair(t, transport.Options{Unread: 4 << 20, Paced: func() { told <- s.Full() }})
+	s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 3<<20))
+	if s.Full() {
+		t.Error("full below the mark")
+	}
+	s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 30<<20))
+	if !<-told {
+		t.Error("the owner is not told that it is full")
+	}
+	s.Flush()
+	for range 2 {
+		if _, _, err := c.Next(); err != nil {
+			t.Fatal(err)
 		}
-		if err := s.Err(); !errors.Is(err, transport.ErrSlow) {
-			t.Errorf("got %v", err)
-		}
-		if _, _, err := s.Next(); !errors.Is(err, transport.ErrSlow) {
-			t.Errorf("the reader learns %v", err)
-		}
-		if n := s.Pending(); n > 100<<20 {
-			t.Errorf("%d bytes are kept", n)
-		}
-	})
-	t.Run("too long", func(t *testing.T) {
-		_, s := pair(t, transport.Options{WriteTimeout: 50 * time.Millisecond})
-		s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 30<<20))
-		s.Flush()
-		s.WaitPending(0) // until it has ended
-		if err := s.Err(); !errors.Is(err, transport.ErrSlow) {
-			t.Errorf("got %v", err)
-		}
-	})
+	}
+	if <-told || s.Full() {
+		t.Error("still full, and all is read")
+	}
 }
 
 func TestClose(t *testing.T) {

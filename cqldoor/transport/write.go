@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// ErrSlow ends a connection whose peer leaves too many bytes unread.
+// ErrSlow ends a connection whose peer has stopped to read. How much waits for it is
+// no matter: an answer may be long, and a peer that reads it slowly is read to its end.
 var ErrSlow = errors.New("the peer does not read what it is sent")
 
 // keptBuffer is the largest output buffer that a connection keeps for the next
@@ -25,20 +26,53 @@ var large = sync.Pool{New: func() any { return new([]byte) }}
 // length is the body's. On a connection that has ended it does nothing: the
 // reader learns of that. It returns how many bytes now wait to be written.
 func (c *Conn) Append(h wire.Header, body []byte) int {
+	n, changed := c.add(h, body)
+	c.pace(changed)
+	return n
+}
+
+func (c *Conn) add(h wire.Header, body []byte) (pending int, changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return 0
+		return 0, false
 	}
 	if len(body) > keptBuffer {
 		c.enc.Grow(len(body), *large.Get().(*[]byte))
 	}
 	c.enc.Frame(h, body)
 	n := c.enc.Len() + c.taken
-	if n > c.opts.MaxPending {
-		c.fail(ErrSlow)
+	if c.opts.Unread > 0 && n > c.opts.Unread && !c.full {
+		c.full = true
+		return n, true
 	}
-	return n
+	return n, false
+}
+
+// Full reports whether the peer leaves too much unread. It is so from when more than
+// Options.Unread bytes wait to when half of that do.
+func (c *Conn) Full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.full
+}
+
+// emptied notes that bytes were taken, and tells whether the connection is no longer
+// full. The caller holds mu.
+func (c *Conn) emptied() bool {
+	c.drained.Broadcast()
+	if !c.full || c.enc.Len()+c.taken > c.opts.Unread/2 {
+		return false
+	}
+	c.full = false
+	return true
+}
+
+// pace tells the owner that Full has changed, if it has. The caller does not hold mu.
+func (c *Conn) pace(changed bool) {
+	if changed && c.opts.Paced != nil {
+		c.opts.Paced()
+	}
 }
 
 // Pending is how many bytes wait to be taken by the socket.
@@ -87,7 +121,11 @@ func (c *Conn) Flush() {
 			go c.drain(b, len(b)-len(rest))
 			return
 		}
-		c.give(b)
+		if changed := c.give(b); changed {
+			c.mu.Unlock()
+			c.pace(true)
+			c.mu.Lock()
+		}
 	}
 	c.writing = false
 	c.mu.Unlock()
@@ -101,24 +139,25 @@ func (c *Conn) drain(b []byte, off int) {
 		if err != nil {
 			c.fail(err)
 		}
-		c.give(b)
+		changed := c.give(b)
 		if c.enc.Len() == 0 || c.err != nil {
 			_ = c.nc.SetWriteDeadline(time.Time{}) // a past one would fail tries; on an ended connection it does not matter
 			c.writing = false
 			c.mu.Unlock()
+			c.pace(changed)
 			return
 		}
 		b, off = c.take(), 0
 		c.mu.Unlock()
+		c.pace(changed)
 	}
 }
 
 // writeAll writes in pieces, so that the deadline is one on progress and the
 // pending bytes are counted down as they go.
 func (c *Conn) writeAll(b []byte) error {
-	const piece = 256 << 10
 	for len(b) > 0 {
-		p := b[:min(len(b), piece)]
+		p := b[:min(len(b), leastProgress)]
 		if err := c.nc.SetWriteDeadline(time.Now().Add(c.opts.WriteTimeout)); err != nil {
 			return err
 		}
@@ -132,11 +171,15 @@ func (c *Conn) writeAll(b []byte) error {
 		b = b[len(p):]
 		c.mu.Lock()
 		c.taken = len(b)
-		c.drained.Broadcast()
+		changed := c.emptied()
 		c.mu.Unlock()
+		c.pace(changed)
 	}
 	return nil
 }
+
+// leastProgress is how many bytes a peer that reads takes within a WriteTimeout.
+const leastProgress = 64 << 10
 
 // take makes what has been appended the writer's own. The caller holds mu.
 func (c *Conn) take() []byte {
@@ -146,11 +189,12 @@ func (c *Conn) take() []byte {
 	return b
 }
 
-// give returns the buffer that take gave. The caller holds mu.
-func (c *Conn) give(b []byte) {
+// give returns the buffer that take gave, and tells whether the connection is no
+// longer full. The caller holds mu.
+func (c *Conn) give(b []byte) (changed bool) {
 	c.taken = 0
 	if c.err != nil {
-		return
+		return false
 	}
 	switch {
 	case cap(b) <= keptBuffer:
@@ -159,7 +203,7 @@ func (c *Conn) give(b []byte) {
 		lent := b // b itself stays off the heap
 		large.Put(&lent)
 	}
-	c.drained.Broadcast()
+	return c.emptied()
 }
 
 // tryWrite writes as much of b as the socket takes at once, and returns the rest.
