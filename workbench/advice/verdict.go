@@ -146,7 +146,7 @@ func (s *Study) reasons(list []ranked) []string {
 		add("%s rows are lost: they have no value in a column of the key, or repeat it", number(c.lost))
 	default:
 		if m := s.exactly(d); m != nil && !m.Lost.Exact && m.Lost.High >= 1 {
-			add("no row is known to be lost, of %s; the count is an estimate, and at most %s are", countOf(float64(s.p.Rows), "row"), number(m.Lost.High))
+			add("no row of the sample is lost: of all %s, between 0 and %s are, with 99%% confidence", countOf(float64(s.p.Rows), "row"), number(math.Ceil(m.Lost.High)))
 		} else {
 			add("no row is lost: the primary key is different in each of %s", countOf(float64(s.p.Rows), "row"))
 		}
@@ -172,12 +172,12 @@ func (s *Study) reasons(list []ranked) []string {
 	}
 	size := s.projected(d)
 	if s.o.Target.nodes() {
-		add("in the data a partition has at most %s, %s serialized", countOf(m.RowSizes.Max.Value, "row"), sizeText(m.ByteSizes.Max.Value))
+		add("in the data a partition has at most %s, %s serialized", countOf(m.RowSizes.Max.High, "row"), sizeText(m.ByteSizes.Max.High))
 		if size.why != "" {
 			add("with %s the largest gets %s", size.why, sizeText(size.bytes))
 		}
 	} else {
-		add("in the data a partition has at most %s", countOf(m.RowSizes.Max.Value, "row"))
+		add("in the data a partition has at most %s", countOf(m.RowSizes.Max.High, "row"))
 	}
 	h := s.heatOf(d)
 	switch {
