@@ -2,14 +2,13 @@ package engine
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // batchPlan is a BATCH ready to be executed.
@@ -146,7 +145,14 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 			return answered, err
 		}
 	}
-	if p.Kind == syntax.BatchUnlogged {
+	warning, err := w.checkSize()
+	if err != nil {
+		return answered, err
+	}
+	if warning != "" {
+		c.warnings = append(c.warnings, warning)
+	}
+	if p.Kind != syntax.BatchLogged {
 		if warning := w.unloggedWarning(); warning != "" {
 			c.warnings = append(c.warnings, warning)
 		}
@@ -174,26 +180,21 @@ const unloggedPartitions = 10
 
 func (w *writing) unloggedWarning() string {
 	partitions := map[string]bool{}
-	tables := map[string]bool{}
-	for _, b := range w.writes {
-		name := b.Table.Keyspace + "." + b.Table.Name
-		tables[name] = true
+	for i := range w.writes {
+		b := &w.writes[i]
 		for _, key := range b.Keys.All() {
-			k := name
-			for _, v := range key {
-				k += "\x00" + string(v)
-			}
-			partitions[k] = true
+			partitions[b.Table.Keyspace+"."+b.Table.Name+"\x00"+string(partitioner.AppendComposite(nil, key...))] = true
 		}
 	}
 	if len(partitions) <= unloggedPartitions {
 		return ""
 	}
+	tables := w.tables()
 	plural := ""
 	if len(tables) > 1 {
 		plural = "s"
 	}
 	return fmt.Sprintf("Unlogged batch covering %d partitions detected against table%s [%s]. "+
 		"You should use a logged batch for atomicity, or asynchronous writes for performance.",
-		len(partitions), plural, strings.Join(slices.Sorted(maps.Keys(tables)), ", "))
+		len(partitions), plural, strings.Join(tables, ", "))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,4 +90,46 @@ func TestLongKeys(t *testing.T) {
 	}
 	script.WriteString("UPDATE t SET m[" + long("k", 70000) + "] = 1 WHERE p = 'p' AND c = 'c' AND d = 'd';\nSELECT m FROM t;\n")
 	likeCassandra(t, cassandra.Shared(t), "engine_long_keys", script.String())
+}
+
+// TestBatchSize warns of batches and refuses them where Cassandra does, which says
+// the size.
+func TestBatchSize(t *testing.T) {
+	x := strings.Repeat("x", 6000)
+	var script strings.Builder
+	script.WriteString("CREATE TABLE t (p int, c text, v text, w text, l list<text>, m map<int, text>, st text static, PRIMARY KEY (p, c));\n" +
+		"CREATE TABLE u (p int, c text, d text, v text, PRIMARY KEY (p, c, d));\nCREATE TABLE n (p int PRIMARY KEY, v text);\n" +
+		"CREATE TABLE ct (p int, c text, n counter, m counter, PRIMARY KEY (p, c));\n")
+	batch := func(kind string, statements ...string) {
+		script.WriteString("BEGIN " + kind + " BATCH " + strings.Join(statements, " ") + " APPLY BATCH;\n")
+	}
+	large := "UPDATE t SET v = '" + x + "' WHERE p = 1 AND c = 'a';"
+	for _, other := range []string{
+		"INSERT INTO t (p, c) VALUES (2, 'a'); INSERT INTO t (p, c) VALUES (2, 'b');", "INSERT INTO t (p, c) VALUES (2, 'a'); INSERT INTO t (p, c) VALUES (2, 'a');",
+		"DELETE FROM t WHERE p = 2 AND c > 'a' AND c < 'b';", "DELETE FROM t WHERE p = 2 AND c > 'a';", "DELETE FROM t WHERE p = 2;", "DELETE FROM t WHERE p = 2 AND c = 'a';",
+		"DELETE FROM t WHERE p = 2; INSERT INTO t (p, c) VALUES (2, 'a');", "INSERT INTO t (p, c, st) VALUES (2, 'a', 's');", "DELETE l FROM t WHERE p = 2 AND c = 'a';",
+		"UPDATE t SET l = ['a', 'b'], m = {1: 'a'} WHERE p = 2 AND c = 'a';", "DELETE m[1] FROM t WHERE p = 2 AND c = 'a';", "UPDATE t SET v = null WHERE p = 2 AND c = 'a';",
+		"UPDATE t SET st = 's' WHERE p = 2; DELETE st FROM t WHERE p = 3;", "UPDATE t SET v = 'a' WHERE p = 1 AND c = 'b';",
+		"UPDATE t USING TTL 100 SET w = 'q' WHERE p IN (4, 5, 6) AND c IN ('a', 'b');", "INSERT INTO n (p, v) VALUES (1, 'x');",
+	} {
+		batch("", large, other)
+	}
+	batch("", "INSERT INTO u (p, c, d, v) VALUES (1, 'aaa', 'bbbb', '"+x+"');", "DELETE FROM u WHERE p = 2 AND c = 'b';")
+	batch("UNLOGGED", large, "INSERT INTO t (p, c) VALUES (2, 'a');")
+	for _, kind := range []string{"", "UNLOGGED"} {
+		for _, p := range []string{"1", "2"} {
+			batch(kind, large, "UPDATE t SET v = '"+strings.Repeat(x, 8)+"' WHERE p = "+p+" AND c = 'b';")
+		}
+	}
+	script.WriteString("SELECT p, c, w FROM t;\n")
+	var one, two, inserts []string
+	for i := range 200 {
+		where := fmt.Sprintf(" WHERE p = %d AND c = 'a';", i%100)
+		one, two = append(one, "UPDATE ct SET n = n + 1"+where), append(two, "UPDATE ct SET n = n + 1, m = m + 1"+where)
+		inserts = append(inserts, fmt.Sprintf("INSERT INTO n (p, v) VALUES (%d, 'abcdef');", i))
+	}
+	batch("COUNTER", one[:100]...)
+	batch("COUNTER", two[:100]...)
+	batch("", inserts...)
+	likeCassandra(t, cassandra.Shared(t), "engine_batch_size", script.String())
 }

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// How many bytes a batch of several partitions may have before Cassandra warns, and
+// before it refuses it (batch_size_warn_threshold, batch_size_fail_threshold).
+const (
+	largeBatch = 5 << 10
+	longBatch  = 50 << 10
+)
+
+// What Cassandra 5.0 counts of a batch beside its values.
+const (
+	ofPartition = 29 // and of its static row
+	ofRow       = 21
+	ofCell      = 20
+	ofElements  = 12 // of a collection, whatever is written to it
+	ofRange     = 16
+	ofCounter   = 36 // a counter's value
+	ofListKey   = 16
+)
+
+// checkSize refuses a batch that is too large, and warns of a large one.
+func (w *writing) checkSize() (warning string, err error) {
+	keys := map[string]bool{}
+	for i := range w.writes {
+		b := &w.writes[i]
+		for _, key := range b.Keys.All() {
+			if keys[b.Table.Keyspace+"\x00"+string(partitioner.AppendComposite(nil, key...))] = true; len(keys) > 1 {
+				if w.small() {
+					return "", nil
+				}
+				size := w.size()
+				switch {
+				case size > longBatch:
+					return "", wire.Invalidf("Batch too large")
+				case size > largeBatch:
+					return fmt.Sprintf("Batch for [%s] is of size %d, exceeding specified threshold of %d by %d.",
+						strings.Join(w.tables(), ", "), size, largeBatch, size-largeBatch), nil
+				}
+				return "", nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// small says whether the writes are, without looking for what is written twice.
+func (w *writing) small() bool {
+	n := 0
+	for i := range w.writes {
+		b := &w.writes[i]
+		if b.Keys.Len() != 1 || b.Rows.Len() > 1 || b.Scope == analysis.ScopeDeleteSlices {
+			return false
+		}
+		if n += ofPartition + ofRow; b.Rows.Len() > 0 {
+			n += size(b.Rows.At(0))
+		}
+		for j := range b.Mutations {
+			m := &b.Mutations[j]
+			n += ofElements + ofCell + ofCounter + len(m.Value)
+			for _, c := range m.Cells {
+				n += ofCell + len(c.Path) + len(c.Value)
+			}
+		}
+	}
+	return n <= largeBatch
+}
+
+// tables are the names of the tables that are written to.
+func (w *writing) tables() []string {
+	names := map[string]bool{}
+	for _, b := range w.writes {
+		names[b.Table.Keyspace+"."+b.Table.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// size is how many bytes Cassandra takes the writes for. What is written twice is
+// there once.
+func (w *writing) size() int {
+	parts := map[string]int{} // by place: partitions, rows, and what is in them
+	for i := range w.writes {
+		b := &w.writes[i]
+		for _, key := range b.Keys.All() {
+			at := b.Table.Keyspace + "." + b.Table.Name + "\x00" + string(partitioner.AppendComposite(nil, key...))
+			parts[at] = ofPartition
+			switch b.Scope {
+			case analysis.ScopeDeletePartition:
+			case analysis.ScopeDeleteSlices:
+				for s := range b.Slices.All() {
+					parts[fmt.Sprintf("%s\x00range %v", at, s)] = ofRange + size(s.Start.Prefix) + size(s.End.Prefix)
+				}
+			default:
+				b.addMutations(parts, at+"\x00static", schema.Static)
+				if b.Scope == analysis.ScopeStatic {
+					continue
+				}
+				for _, row := range b.Rows.All() {
+					of := at + "\x00row" + string(partitioner.AppendComposite(nil, append(slices.Clone(row), nil)...))
+					if b.addMutations(parts, of, schema.Regular) || b.Kind == analysis.Insert || b.Scope == analysis.ScopeDeleteRows {
+						parts[of] = ofRow + size(row)
+					}
+				}
+			}
+		}
+	}
+	total := 0
+	for _, n := range parts {
+		total += n
+	}
+	return total
+}
+
+// addMutations adds what is written to static or regular columns of a row, and says
+// whether anything is.
+func (b *boundWrite) addMutations(parts map[string]int, row string, kind schema.ColumnKind) (any bool) {
+	for i := range b.Mutations {
+		m := &b.Mutations[i]
+		if m.Column.Kind != kind {
+			continue
+		}
+		any = true
+		at := row + "\x00" + m.Column.Name
+		n := 0
+		if m.Column.Type.Multicell() {
+			n = ofElements
+		}
+		switch m.Kind {
+		case analysis.PutCell, analysis.AddToCell:
+			n += ofCell + len(m.Value)
+		case analysis.AddCounter:
+			n += ofCell + ofCounter
+		case analysis.SetIndex, analysis.DeleteIndex:
+			parts[fmt.Sprintf("%s\x00%d", at, m.Index)] = ofCell + ofListKey + len(m.Value)
+		case analysis.PutCells:
+			for _, c := range m.Cells {
+				parts[at+"\x00"+string(c.Path)] = ofCell + len(c.Path) + len(c.Value)
+			}
+		}
+		parts[at] = n
+	}
+	return any
+}
