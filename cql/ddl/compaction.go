@@ -70,6 +70,9 @@ func setDefault(m map[string]string, key, value string) {
 // effect here, but a mistake in them is one wherever the table goes next.
 func checkCompaction(c map[string]string) error {
 	name := strings.TrimPrefix(c["class"], compactions)
+	if err := checkStrategy(name, c); err != nil {
+		return err
+	}
 	var unknown []string
 	for _, option := range slices.Sorted(maps.Keys(c)) {
 		if !slices.Contains(everyStrategyOptions, option) && !slices.Contains(strategyOptions[name], option) {

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,6 +204,9 @@ func retryPolicy(s string) (string, bool) {
 			a, b, two := strings.Cut(rest, ",")
 			pa, oka := retryPoint(strings.TrimSpace(a))
 			pb, okb := retryPoint(strings.TrimSpace(b))
+			if strings.HasSuffix(pb, "p") {
+				pa, pb = pb, pa // the percentile comes first
+			}
 			return f + pa + "," + pb + ")", closed && two && oka && okb && strings.HasSuffix(pa, "p") != strings.HasSuffix(pb, "p")
 		}
 	}
@@ -226,6 +230,9 @@ func retryPoint(u string) (string, bool) {
 		f, err := strconv.ParseFloat(number, 64)
 		if err != nil || f < 0 || unit.canonical == "p" && (f <= 0 || f >= 100) {
 			return "", false
+		}
+		if unit.canonical == "ms" {
+			f = math.Trunc(f)
 		}
 		n := strconv.FormatFloat(f, 'f', 4, 64)
 		return strings.TrimSuffix(strings.TrimRight(n, "0"), ".") + unit.canonical, true

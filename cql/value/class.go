@@ -273,5 +273,5 @@ func (p *classParser) vector(depth int) (*Type, error) {
 	if err != nil || dim < 1 {
 		return nil, errors.New("no dimension")
 	}
-	return VectorOf(elem, dim), p.expect(')')
+	return VectorOf(elem.Freeze(), dim), p.expect(')')
 }

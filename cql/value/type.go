@@ -89,9 +89,9 @@ func TupleOf(elems ...*Type) *Type {
 	return &Type{Kind: Tuple, Elems: freezeAll(elems), Frozen: true}
 }
 
-// VectorOf returns vector<elem, dim>.
+// VectorOf returns vector<elem, dim>. What it holds is frozen without being called so.
 func VectorOf(elem *Type, dim int) *Type {
-	return &Type{Kind: Vector, Elems: []*Type{elem.Freeze()}, Dim: dim, Frozen: true}
+	return &Type{Kind: Vector, Elems: []*Type{elem}, Dim: dim, Frozen: true}
 }
 
 // UDTOf returns the user-defined type keyspace.name.
