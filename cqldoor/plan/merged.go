@@ -119,8 +119,6 @@ func mergeCells(cells []mergeCell, into, other [][]byte) {
 // compareTimes compares write times, bigints.
 func compareTimes(a, b []byte) int { return bigintType.Compare(a, b) }
 
-var bigintType = value.Native(value.Bigint)
-
 // Row is a merged row: its cells are those of Logical.Fetch. It is an eval.Row.
 type Row struct {
 	Select     *Select

@@ -44,6 +44,9 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 		}
 		for i, c := range s.Columns {
 			if t.Columns[c].Kind != schema.PartitionKey {
+				if err := p.literal(&s.Values[i], p.termOf(c)); err != nil {
+					return err
+				}
 				n.Columns = append(n.Columns, c)
 				n.Values = append(n.Values, s.Values[i])
 			}
@@ -54,10 +57,30 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 	case *syntax.Update:
 		s = clientMarkers(s)
 		s.Table, s.Where = t.name(), t.rows(s.Where)
+		for i := range s.Set {
+			value, o := &s.Set[i].Value, &p.Logical.Operations[i]
+			if b, ok := (*value).(*syntax.Binary); ok { // c + value, value + c
+				if value = &b.Left; o.Kind != analysis.Prepend {
+					value = &b.Right
+				}
+			}
+			if err := p.literal(value, o.Term); err != nil {
+				return err
+			}
+			if err := p.literal(&s.Set[i].Key, o.Key); err != nil {
+				return err
+			}
+		}
+		if err := p.keyLiterals(s.Where); err != nil {
+			return err
+		}
 		p.random, err = p.once(s)
 	case *syntax.Delete:
 		s = clientMarkers(s)
 		s.From, s.Where = t.name(), t.rows(s.Where)
+		if err := p.keyLiterals(s.Where); err != nil {
+			return err
+		}
 		p.random, err = p.once(s)
 	default:
 		err = fmt.Errorf("plan: %T is not a write", stmt)
@@ -145,12 +168,15 @@ func (t *Table) adds(b *analysis.BoundWrite) bool {
 // call computes what differs from one evaluation to the next.
 type call func(env *eval.Env) []byte
 
-// calls are the functions whose value the door computes once, so that all shards
-// are given the same, by their types.
-var calls = map[string]struct {
+// chanceFunction is such a function.
+type chanceFunction struct {
 	kind  value.Kind
 	value call
-}{
+}
+
+// calls are the functions whose value the door computes once, so that all shards
+// are given the same, by their types.
+var calls = map[string]*chanceFunction{
 	"now":               {value.Timeuuid, timeuuid},
 	"current_timeuuid":  {value.Timeuuid, timeuuid},
 	"currenttimeuuid":   {value.Timeuuid, timeuuid},
@@ -176,16 +202,104 @@ func timeOfDay(env *eval.Env) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(env.Now%day*1000))
 }
 
+// literal makes a value that calls such a function within a collection a Set slot,
+// where term is what the value means: there is no marker within a collection.
+func (p *Write) literal(e *syntax.Expr, term eval.Expr) error {
+	if *e == nil || !drawsInCollection(*e) {
+		return nil
+	}
+	if term == nil {
+		return refused("now() and the like within a collection here: all shards must be given the same", "bind the value")
+	}
+	*e = marker(Set, len(p.columns)+len(p.chance))
+	p.chance = append(p.chance, func(env *eval.Env) []byte {
+		v, err := eval.Term(term, env)
+		if err != nil {
+			return nil // which has been told where the statement was bound
+		}
+		return v.Bytes
+	})
+	return nil
+}
+
+// keyLiterals does so for what a WHERE restricts.
+func (p *Write) keyLiterals(where []syntax.Relation) error {
+	for i := range where {
+		r := &where[i]
+		var term eval.Expr
+		if r.Op == syntax.OpEQ && !r.Tuple {
+			term = p.termOf(r.Columns[0])
+		}
+		if err := p.literal(&r.Value, term); err != nil {
+			return err
+		}
+		for j := range r.Values {
+			if err := p.literal(&r.Values[j], nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// termOf is what an INSERT sets a column to, or a WHERE binds it to; nil where that is
+// not an expression of its own.
+func (p *Write) termOf(name string) eval.Expr {
+	c := p.Table.Columns[name]
+	if c == nil {
+		return nil // the shard's
+	}
+	if c.Kind == schema.Clustering {
+		if b, ok := bound(p.Logical.Where.Clustering, c); ok && b.part < 0 {
+			return b.expr
+		}
+		return nil
+	}
+	for _, o := range p.Logical.Operations {
+		if o.Column == c && o.Kind == analysis.Set {
+			return o.Term
+		}
+	}
+	return nil
+}
+
+// drawsInCollection says whether an expression calls one of the functions within a
+// collection that is written out.
+func drawsInCollection(e syntax.Expr) bool {
+	found := false
+	syntax.Walk(e, func(e syntax.Expr) bool {
+		switch e.(type) {
+		case *syntax.List, *syntax.Set, *syntax.Map:
+			syntax.Walk(e, func(e syntax.Expr) bool {
+				if c, ok := e.(*syntax.Call); ok && chance(c) != nil {
+					found = true
+				}
+				return !found
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// chance computes a call of one of the functions; nil for other calls.
+func chance(c *syntax.Call) *chanceFunction {
+	if len(c.Args) > 0 || c.Func.Keyspace != "" && c.Func.Keyspace != "system" {
+		return nil
+	}
+	return calls[strings.ToLower(c.Func.Name)]
+}
+
 // once prints a statement in which those calls are Set slots.
 func (p *Write) once(s syntax.Statement) (*Statement, error) {
 	given := len(p.columns)
 	s = replace(reflect.ValueOf(s), func(e any) (syntax.Expr, bool) {
 		c, ok := e.(*syntax.Call)
-		if !ok || len(c.Args) > 0 || c.Func.Keyspace != "" && c.Func.Keyspace != "system" {
+		if !ok {
 			return nil, false
 		}
-		f, ok := calls[strings.ToLower(c.Func.Name)]
-		if !ok {
+		f := chance(c)
+		if f == nil {
 			return nil, false
 		}
 		p.chance = append(p.chance, f.value)

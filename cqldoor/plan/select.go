@@ -106,6 +106,15 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 	if err := p.refuse(stmt); err != nil {
 		return nil, err
 	}
+	for i, r := range stmt.Where {
+		if r.Token {
+			continue
+		}
+		var err error
+		if stmt.Where[i], err = withTokens(t, r); err != nil {
+			return nil, err
+		}
+	}
 	apart := p.seesApart()
 	if apart && !merged {
 		p.route = t.one(&a.Where)
@@ -234,7 +243,7 @@ func (p *Select) selectsOwnToken(e syntax.Expr) bool {
 func callsToken(e syntax.Expr) bool {
 	found := false
 	syntax.Walk(e, func(e syntax.Expr) bool {
-		if c, ok := e.(*syntax.Call); ok && c.Func.Name == "token" && (c.Func.Keyspace == "" || c.Func.Keyspace == "system") {
+		if c, ok := e.(*syntax.Call); ok && isToken(c) {
 			found = true
 		}
 		return !found

@@ -38,6 +38,10 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 	if err := p.refuse(); err != nil {
 		return nil, err
 	}
+	stmt, err := withTokens(t, stmt)
+	if err != nil {
+		return nil, err
+	}
 	if t.Layout.Strategy == shard.Random {
 		return p, p.anywhere(stmt)
 	}
@@ -52,7 +56,6 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 			p.route.home = together
 		}
 	}
-	var err error
 	switch s := stmt.(type) {
 	case *syntax.Insert:
 		err = p.insert(clientMarkers(s), row, static)

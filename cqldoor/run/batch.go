@@ -21,6 +21,7 @@ type gathering struct {
 	conditional bool
 	stamped     *plan.Write // one that the door stamps where nobody else did
 	split       bool        // a logical partition is written in several shards
+	counters    bool        // what is written are counters
 	hidden      string      // the hidden column of a table that conditions are on
 	idle        bool        // some statement reaches no shard: nobody judges whether the client may
 }
@@ -43,6 +44,7 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	if w.Logical.Conditional() {
 		g.conditional, g.hidden = true, w.Table.Layout.Column
 	}
+	g.counters = g.counters || w.Logical.Counter
 	if w.Stamped() {
 		g.stamped = w
 	}
@@ -62,10 +64,13 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 // kind is the batch's: what was atomic because it was in one partition must be
 // logged when it is spread.
 func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
-	if asked == wire.BatchUnlogged && g.split && rule.On(rule.LoggedWhenSplit) {
-		return wire.BatchLogged
+	switch {
+	case asked != wire.BatchUnlogged || !g.split || !rule.On(rule.LoggedWhenSplit):
+		return asked
+	case g.counters:
+		return wire.BatchCounter // there is no log of counters
 	}
-	return asked
+	return wire.BatchLogged
 }
 
 // check refuses conditions that reach several shards.

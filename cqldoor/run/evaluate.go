@@ -135,14 +135,31 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 	var (
 		current, fresh [][]byte
 		cells          [][]byte
-		at             = c // of the last row of the group
+		at             = c        // of the last row of the group
+		first          plan.Row   // of the group
+		sorted         []groupRow // those of several partitions, where ORDER BY sorts them
+		size           int
 		done           bool
 	)
+	sorts := len(sel.Sort) > 0 && sel.Grouped
+	if sorts {
+		l.left.Limit = 0 // it is of the groups in order
+	}
 	flush := func() (on bool, err error) {
 		if cells, err = group.Result(x.bound.Env, cells[:0]); err != nil {
 			return false, err
 		}
-		out.cells(cells)
+		if sorts {
+			for _, cell := range cells {
+				size += len(cell)
+			}
+			if size > x.r.longest {
+				return false, errLong
+			}
+			sorted = append(sorted, groupRow{first, slices.Clone(cells)})
+		} else {
+			out.cells(cells)
+		}
 		return l.spend(), nil
 	}
 	err := x.each(c, 0, func(s step) (bool, error) {
@@ -170,16 +187,33 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 		if !l.of(s.at) {
 			return true, nil
 		}
-		at = s.at
+		if at = s.at; group.Empty() {
+			first = *s.row
+		}
 		return true, group.Add(x.bound.Env, s.row)
 	})
 	if err != nil || done {
 		return err
 	}
 	if !group.Empty() || !sel.Grouped {
-		_, err = flush()
+		if _, err = flush(); err != nil {
+			return err
+		}
 	}
-	return err
+	slices.SortStableFunc(sorted, func(a, b groupRow) int { return sel.CompareSorted(&a.first, &b.first) })
+	if c.Limit > 0 && c.Limit < len(sorted) {
+		sorted = sorted[:c.Limit]
+	}
+	for _, g := range sorted {
+		out.cells(g.cells)
+	}
+	return nil
+}
+
+// groupRow is the row of a group that waits to be put in order.
+type groupRow struct {
+	first plan.Row // of the group
+	cells [][]byte
 }
 
 var _ eval.Row = (*plan.Row)(nil)

@@ -43,10 +43,10 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 		err = x.combined(out)
 	case s.sel.Output == plan.AsRows:
 		err = x.rows(out, cursor, page)
-	case len(s.sel.Logical.Sort) > 0:
-		err = x.sorted(out, cursor)
 	case s.sel.Logical.Selection.Aggregated || s.sel.Logical.Grouped:
 		err = x.groups(out, cursor, page)
+	case len(s.sel.Logical.Sort) > 0:
+		err = x.sorted(out, cursor)
 	default:
 		err = x.evaluated(out, cursor, page)
 	}

@@ -1,0 +1,74 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// withTokens replaces calls of token() in values by what they give: the store would
+// compute the token of its own table's key, which has one column more.
+func withTokens[T any](t *Table, tree T) (T, error) {
+	var fault error
+	tree = replace(reflect.ValueOf(tree), func(e any) (syntax.Expr, bool) {
+		c, ok := e.(*syntax.Call)
+		if !ok || !isToken(c) {
+			return nil, false
+		}
+		n, err := t.tokenOf(c)
+		if err != nil {
+			fault = err
+			return c, true
+		}
+		return n, true
+	}).Interface().(T)
+	return tree, fault
+}
+
+func isToken(c *syntax.Call) bool {
+	return strings.EqualFold(c.Func.Name, "token") && (c.Func.Keyspace == "" || c.Func.Keyspace == "system")
+}
+
+// tokenOf is what a call of token() gives, which must be certain before the statement
+// is executed.
+func (t *Table) tokenOf(c *syntax.Call) (syntax.Expr, error) {
+	certain := true
+	syntax.Walk(c, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.Bind:
+			certain = false
+		case *syntax.Call:
+			certain = chance(e) == nil
+		}
+		return certain
+	})
+	if !certain {
+		return nil, refused("token() of a bind marker, or of a value that is drawn, in a value", "compute the token in the application")
+	}
+	var key []string
+	for _, column := range t.PartitionKey {
+		key = append(key, column.Name)
+	}
+	s := &schema.Schema{Keyspaces: map[string]*schema.Keyspace{t.Keyspace: {Name: t.Keyspace, Tables: map[string]*schema.Table{t.Name: t.Table}}}}
+	a, err := analysis.Analyze(&syntax.Select{From: t.name(), Where: []syntax.Relation{{Columns: key, Token: true, Op: syntax.OpEQ, Value: c}}}, s, t.Keyspace)
+	if err != nil {
+		return nil, refused("token() of such an argument in a value", "compute the token in the application")
+	}
+	v, err := eval.Term(a.(*analysis.Select).Where.Token.Term, &eval.Env{})
+	if err != nil {
+		return nil, err
+	}
+	if len(v.Bytes) != 8 {
+		return &syntax.Null{}, nil
+	}
+	// A call, too, whose type is bigint wherever it stands.
+	return &syntax.Call{Func: syntax.Name{Name: "blobasbigint"}, Args: []syntax.Expr{&syntax.Constant{Kind: syntax.ConstHex, Text: fmt.Sprintf("%x", v.Bytes)}}}, nil
+}
+
+var bigintType = value.Native(value.Bigint)
