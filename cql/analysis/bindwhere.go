@@ -248,7 +248,7 @@ func (t *Tuples) checkKeys() error {
 		return invalid("Key may not be empty")
 	}
 	// What is too long without the overhead is told its length without it.
-	n, long := t.longer(maxKey - overhead)
+	n, long := t.Longer(maxKey - overhead)
 	if !long {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (t *Tuples) checkKeys() error {
 
 // checkClustering verifies the lengths of clustering keys.
 func (t *Tuples) checkClustering() error {
-	if n, long := t.longer(maxKey); long {
+	if n, long := t.Longer(maxKey); long {
 		return tooLong(n)
 	}
 	return nil

@@ -127,9 +127,9 @@ func (t *Tuples) storable(columns []*schema.Column) error {
 	return nil
 }
 
-// longer is how many bytes the first tuple has that has more than most; false where
+// Longer is how many bytes the first tuple has that has more than most; false where
 // none has.
-func (t *Tuples) longer(most int) (int, bool) {
+func (t *Tuples) Longer(most int) (int, bool) {
 	after := make([]int, len(t.lists)+1) // the most bytes of the lists from each on
 	for i := len(t.lists) - 1; i >= 0; i-- {
 		for _, v := range t.lists[i] {

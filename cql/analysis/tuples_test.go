@@ -73,7 +73,7 @@ func TestTuples(t *testing.T) {
 			}
 		}
 		most := rapid.IntRange(0, 40).Draw(t, "most")
-		n, long := tuples.longer(most)
+		n, long := tuples.Longer(most)
 		i := slices.IndexFunc(all, func(a [][]byte) bool { return size(a) > most })
 		if long != (i >= 0) || long && n != size(all[i]) {
 			t.Fatalf("longer than %d: %d, %v; want tuple %d", most, n, long, i)

@@ -89,6 +89,9 @@ func (p *Write) Bound(b *analysis.BoundWrite, draw Draw) (Mutations, error) {
 	if p.Whole != nil {
 		return p.one(b.Env)
 	}
+	if err := p.Table.checkKeys(&b.Keys); err != nil {
+		return Mutations{}, err
+	}
 	if p.slices != nil {
 		return Mutations{p.ranges(b), true}, nil
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -177,6 +179,31 @@ func checkKey(key [][]byte) error {
 		return wire.Invalidf("Key may not be empty")
 	case n > partitioner.MaxComponent:
 		return wire.Invalidf("Key length of %d is longer than maximum of %d", n, partitioner.MaxComponent)
+	}
+	n = 0
+	for _, v := range key {
+		n += len(v)
+	}
+	if n > longestKey(len(key)) {
+		return tooLong(n, len(key))
+	}
+	return nil
+}
+
+// longestKey is how many bytes the values of a logical partition key of so many columns
+// may have: the store's has the shard beside them, an int, and 3 bytes for each.
+func longestKey(columns int) int { return partitioner.MaxComponent - 4 - 3*(columns+1) }
+
+func tooLong(n, columns int) error {
+	return refused(fmt.Sprintf("a partition key of %d bytes is too long: the store keeps more beside it, so that at most %d are possible", n, longestKey(columns)),
+		"use a shorter key, such as a hash of it")
+}
+
+// checkKeys refuses logical partition keys that the store cannot keep.
+func (t *Table) checkKeys(keys *analysis.Tuples) error {
+	columns := len(t.PartitionKey)
+	if n, long := keys.Longer(longestKey(columns)); long {
+		return tooLong(n, columns)
 	}
 	return nil
 }

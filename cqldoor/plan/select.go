@@ -167,6 +167,9 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.Table.checkKeys(&b.Keys); err != nil {
+		return nil, err
+	}
 	for _, end := range b.Slices.Ends() {
 		if !p.Table.stored(b.Slices.Prefix(), end) {
 			return nil, refused("a set or a map in a tuple that bounds a range, its elements not in order", "put its elements in order")

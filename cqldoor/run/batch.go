@@ -138,7 +138,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	for it := in.Iter(); it.Next(); {
 		s, err := r.child(keyspace, &it.BatchStatement)
 		if err != nil {
-			return err
+			return r.userFunction(ctx, keyspace, string(it.Text), err)
 		}
 		if s == nil {
 			out.Raw = append(out.Raw, in.Raw[it.Start:it.End]...)

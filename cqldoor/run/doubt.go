@@ -188,7 +188,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	}
 	s, err := r.statement(keyspace, text)
 	if err != nil {
-		return err
+		return r.userFunction(ctx, keyspace, text, err)
 	}
 	if req.Op == wire.OpPrepare {
 		r.registry.prepared(s)
@@ -221,7 +221,7 @@ func (x *schemaSide) serveChange(ctx context.Context, req *cqldoor.Request, keys
 func (r *Router) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
 	before := r.state.Load()
 	if err := r.schema.fresh(ctx); err != nil || r.state.Load() == before {
-		return wrong
+		return r.userFunction(ctx, keyspace, text, wrong)
 	}
 	if n := target(syntax.Target(text), keyspace); n.Name != "" && r.state.Load().Table(n.Keyspace, n.Name) == nil {
 		return r.relay(ctx, req) // it is not sharded any more
