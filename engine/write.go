@@ -136,6 +136,9 @@ type writing struct {
 
 // prepare sees what the writes need.
 func (w *writing) prepare(timestamp *int64) error {
+	if err := w.checkSize(); err != nil {
+		return err
+	}
 	w.timestamp, w.now, w.seconds = timestamp, w.c.env.Now, w.c.seconds
 	if w.c.params.Has(wire.QueryDefaultTimestamp) {
 		w.now = w.c.params.DefaultTimestamp

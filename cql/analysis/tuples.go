@@ -63,6 +63,19 @@ func (t *Tuples) From(i int) iter.Seq2[int, [][]byte] {
 	}
 }
 
+// Bytes is how many bytes the values of all tuples have together.
+func (t *Tuples) Bytes() float64 {
+	n := float64(size(t.first))
+	for _, l := range t.lists {
+		of := 0
+		for _, v := range l {
+			of += size(v)
+		}
+		n += float64(of) / float64(len(l))
+	}
+	return n * float64(t.n)
+}
+
 // Index is the index of the tuple that the columns' types take for the given one,
 // which is as long; -1 where there is none.
 func (t *Tuples) Index(columns []*schema.Column, tuple [][]byte) int {
@@ -209,6 +222,18 @@ func (s *Slices) All() iter.Seq[Slice] {
 		for i, n := 0, s.Len(); i < n && yield(s.At(i)); i++ {
 		}
 	}
+}
+
+// Bytes is how many bytes the values of all slices' ends have together.
+func (s *Slices) Bytes() float64 {
+	if s.below == nil {
+		return s.prefixes.Bytes()
+	}
+	n := 0
+	for _, end := range s.Ends() {
+		n += size(end)
+	}
+	return 2*float64(len(s.below))*s.prefixes.Bytes() + float64(n)*float64(s.prefixes.n)
 }
 
 // Prefix is how many columns EQ and IN restrict.

@@ -132,14 +132,28 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
 			"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))
 	}
-	if c := t.Columns[l.Column]; c != nil {
-		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the table has a column %s, a name that write_sharding needs for a column "+
-			"of its own; choose another for that one: 'column': '%s'", identifier(l.Column), free(t, l.Column))
+	var warnings []string
+	if taken := l.Column; t.Columns[taken] != nil {
+		name := free(t, taken)
+		if d.names("column") {
+			return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the table has a column %s, a name that write_sharding needs for a column "+
+				"of its own; choose another for that one: 'column': '%s'", identifier(taken), identifier(name))
+		}
+		l.Column = name
+		warnings = append(warnings, fmt.Sprintf("write_sharding: the table has a column %s, so that write_sharding's own, in the stored table, is called %s ('column': '%[2]s')",
+			identifier(taken), identifier(name)))
 	}
 	if l.Hash != shard.CodePoints {
-		return l, nil, nil
+		return l, warnings, nil
 	}
-	return d.codePoints(t, l)
+	skewed, err := d.codePoints(t, l)
+	return l, append(warnings, skewed...), err
+}
+
+// names says whether the declaration has an option.
+func (d declaration) names(option string) bool {
+	_, given := d[option]
+	return given
 }
 
 // checkBy checks one column of `by`.
@@ -188,13 +202,13 @@ func keyText(key []*schema.Column) string {
 func free(t *schema.Table, taken string) string {
 	for name := taken + "_no"; ; name += "_" {
 		if t.Columns[name] == nil {
-			return identifier(name)
+			return name
 		}
 	}
 }
 
 // codePoints checks and warns of the hash of the Keyspaces document.
-func (d declaration) codePoints(t *schema.Table, l *shard.Layout) (*shard.Layout, []string, error) {
+func (d declaration) codePoints(t *schema.Table, l *shard.Layout) ([]string, error) {
 	by := t.Clustering
 	if len(l.By) > 0 {
 		by = nil
@@ -204,11 +218,11 @@ func (d declaration) codePoints(t *schema.Table, l *shard.Layout) (*shard.Layout
 	}
 	for _, c := range by {
 		if c.Type.Kind != value.Text && c.Type.Kind != value.Ascii {
-			return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: hash 'code_points' multiplies the characters of text, and %s is %s; "+
+			return nil, wire.Errorf(wire.CodeConfig, "write_sharding: hash 'code_points' multiplies the characters of text, and %s is %s; "+
 				"name text columns in 'by', or use 'murmur3'", identifier(c.Name), c.Type)
 		}
 	}
-	return l, []string{skewed(l.N)}, nil
+	return []string{skewed(l.N)}, nil
 }
 
 // skewed is the warning of code_points.
