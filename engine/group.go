@@ -17,6 +17,7 @@ type grouping struct {
 	key    []byte   // the partition of the last row
 	after  [][]byte // and its clustering
 	values [][]byte
+	cells  [][]byte // of the row that is added, see stableRow
 }
 
 func (g *grouping) begin(p *selectPlan) {
@@ -77,7 +78,8 @@ func (g *grouping) add(r *read) (bool, error) {
 	if r.plan.Grouped && r.page > 0 {
 		g.remember(r)
 	}
-	return false, g.rows.Add(&r.c.env, stableRow{&r.view})
+	g.cells = append(g.cells[:0], make([][]byte, len(r.view.cells))...)
+	return false, g.rows.Add(&r.c.env, stableRow{&r.view, g.cells})
 }
 
 func (g *grouping) start(r *read) error {
@@ -128,11 +130,9 @@ func (g *grouping) emit(r *read) error {
 	}
 	g.open = false
 	if len(r.plan.Sort) > 0 {
-		r.keepRow(g.sort, g.values)
-		return nil
+		return r.keepRow(g.sort, g.values)
 	}
-	r.write(g.values)
-	return r.checkLength()
+	return r.write(g.values)
 }
 
 // end writes the last group; an aggregation without GROUP BY has one in any case.
@@ -153,8 +153,17 @@ func (g *grouping) end(r *read) error {
 	return nil
 }
 
-// stableRow is a row whose cells outlive it, as a group needs them.
-type stableRow struct{ *rowView }
+// stableRow is a row whose cells outlive it, as a group needs them: each once, however
+// many aggregates it is for.
+type stableRow struct {
+	*rowView
+	copies [][]byte // of cells that were asked for
+}
 
 // Cell implements eval.Row.
-func (s stableRow) Cell(i int) []byte { return slices.Clone(s.cells[i]) }
+func (s stableRow) Cell(i int) []byte {
+	if s.copies[i] == nil {
+		s.copies[i] = slices.Clone(s.cells[i])
+	}
+	return s.copies[i]
+}

@@ -22,8 +22,8 @@ const (
 // overhead is what a row or a cell takes beside its values, about.
 const overhead = 16
 
-// checkSize refuses writes that are too large, before anything is made of them.
-func (w *writing) checkSize() error {
+// checkBounds refuses writes that are too large, before anything is made of them.
+func (w *writing) checkBounds() error {
 	total, places := 0.0, 0.0
 	for i := range w.writes {
 		b := &w.writes[i]

@@ -41,6 +41,8 @@ type read struct {
 	group  grouping
 	out    [][]byte // the values of a row
 	sorted []sortable
+
+	sortedBytes int // of their cells
 }
 
 func (r *read) reset() {
@@ -428,9 +430,6 @@ func (r *read) take() (bool, error) {
 	if err := r.emit(); err != nil {
 		return false, err
 	}
-	if err := r.checkLength(); err != nil {
-		return false, err
-	}
 	r.count()
 	return false, nil
 }
@@ -452,40 +451,43 @@ func (r *read) countTotal() {
 
 // emit writes the loaded row.
 func (r *read) emit() error {
-	w := &r.c.writer
 	if r.plan.direct != nil {
 		for _, i := range r.plan.direct {
-			w.Cell(r.view.cells[i])
+			if err := r.cell(r.view.cells[i]); err != nil {
+				return err
+			}
 		}
-		w.EndRow()
+		r.c.writer.EndRow()
 		return nil
 	}
 	var err error
 	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err != nil {
 		return err
 	}
-	r.write(r.out)
+	return r.write(r.out)
+}
+
+func (r *read) write(cells [][]byte) error {
+	for _, cell := range cells {
+		if err := r.cell(cell); err != nil {
+			return err
+		}
+	}
+	r.c.writer.EndRow()
 	return nil
 }
 
-func (r *read) write(cells [][]byte) {
-	for _, cell := range cells {
-		r.c.writer.Cell(cell)
-	}
-	r.c.writer.EndRow()
-}
-
-// maxResult is how many bytes of rows a result has at most: drivers refuse a frame of
-// more than 256 MiB. A page ends with the row that comes near it.
+// maxResult is how many bytes of rows an answer has at most: drivers refuse a message
+// of more than 256 MiB. A page ends with the row that comes near it. A statement may
+// name a column that is long any number of times.
 const maxResult = 255 << 20
 
-// errLong is for what may not be read in pages, or is not.
 var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
-// checkLength refuses a result that is too long.
-func (r *read) checkLength() error {
-	if r.c.writer.Size() > r.c.engine.longest {
+func (r *read) cell(b []byte) error {
+	if r.c.writer.Size()+len(b) > r.c.engine.longest {
 		return errLong
 	}
+	r.c.writer.Cell(b)
 	return nil
 }

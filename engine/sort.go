@@ -23,19 +23,23 @@ func (r *read) sortKeys() [][]byte {
 // keepSorted keeps the loaded row.
 func (r *read) keepSorted() error {
 	var err error
-	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err == nil {
-		r.keepRow(r.sortKeys(), r.out)
+	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err != nil {
+		return err
 	}
-	return err
+	return r.keepRow(r.sortKeys(), r.out)
 }
 
 // keepRow keeps a row of the result.
-func (r *read) keepRow(keys, cells [][]byte) {
+func (r *read) keepRow(keys, cells [][]byte) error {
 	row := sortable{keys: keys, cells: make([][]byte, len(cells))}
 	for i, cell := range cells {
+		if r.sortedBytes += len(cell); r.sortedBytes > maxResult {
+			return errLong
+		}
 		row.cells[i] = cloneCell(cell)
 	}
 	r.sorted = append(r.sorted, row)
+	return nil
 }
 
 // emitSorted writes the rows that were kept, in order.
@@ -61,8 +65,7 @@ func (r *read) emitSorted() error {
 		n = min(n, r.left)
 	}
 	for _, row := range r.sorted[:n] {
-		r.write(row.cells)
-		if err := r.checkLength(); err != nil {
+		if err := r.write(row.cells); err != nil {
 			return err
 		}
 	}

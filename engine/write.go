@@ -136,7 +136,7 @@ type writing struct {
 
 // prepare sees what the writes need.
 func (w *writing) prepare(timestamp *int64) error {
-	if err := w.checkSize(); err != nil {
+	if err := w.checkBounds(); err != nil {
 		return err
 	}
 	w.timestamp, w.now, w.seconds = timestamp, w.c.env.Now, w.c.seconds

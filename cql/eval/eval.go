@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // Eval computes an expression. row may be nil for terms, which have no columns.
@@ -105,8 +106,19 @@ func (ev *evaluation) call(c *Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Func.call(ev.env, args)
+	v, err := c.Func.call(ev.env, args)
+	if len(v) > maxValue {
+		return nil, errLong
+	}
+	return v, err
 }
+
+// maxValue is how many bytes a value that is computed may have, and all that a group
+// keeps: drivers refuse a message of more than 256 MiB. An expression can make a value
+// longer with each function it calls, or repeat a column that is long.
+const maxValue = 255 << 20
+
+var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read less of it")
 
 func (ev *evaluation) args(c *Call) ([][]byte, error) {
 	args := make([][]byte, len(c.Args))
@@ -126,6 +138,7 @@ func (ev *evaluation) args(c *Call) ([][]byte, error) {
 // collection makes a collection, tuple, UDT or vector of its elements.
 func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 	elems := make([][]byte, len(c.Elems))
+	bytes := 0
 	for i, e := range c.Elems {
 		if m, ok := e.(*Marker); ok && m.Index < len(ev.env.Values) && ev.env.Values[m.Index].Unset {
 			switch c.T.Kind {
@@ -142,6 +155,9 @@ func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 		}
 		if v == nil && c.T.Kind != value.Tuple && c.T.Kind != value.UDT {
 			return nil, invalid("null is not supported inside %s", map[bool]string{true: "vectors", false: "collections"}[c.T.Kind == value.Vector])
+		}
+		if bytes += len(v); bytes > maxValue {
+			return nil, errLong
 		}
 		elems[i] = v
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // object is the JSON object of one row of SELECT JSON.
-func (s *Selection) object(values [][]byte) []byte {
+func (s *Selection) object(values [][]byte) ([]byte, error) {
 	dst := []byte{'{'}
 	for i, name := range s.JSON {
 		if i > 0 {
@@ -19,9 +19,11 @@ func (s *Selection) object(values [][]byte) []byte {
 			dst = append(dst, "null"...)
 			continue
 		}
-		dst = s.Exprs[i].Type().JSON(dst, values[i])
+		if dst = s.Exprs[i].Type().JSON(dst, values[i]); len(dst) > maxValue {
+			return nil, errLong
+		}
 	}
-	return append(dst, '}')
+	return append(dst, '}'), nil
 }
 
 // notJSON is from_json's error for a text that is no JSON, or not of the type.

@@ -38,8 +38,8 @@ func (s *Selection) output(ev *evaluation, dst [][]byte) ([][]byte, error) {
 	if s.JSON == nil {
 		return dst, nil
 	}
-	object := s.object(dst[base:])
-	return append(dst[:base], object), nil
+	object, err := s.object(dst[base:])
+	return append(dst[:base], object), err
 }
 
 // Group collects the rows of one group.
@@ -51,6 +51,7 @@ type Group struct {
 	timed      []int // of these, those whose times it shows
 	first      *firstRow
 	args       [][]byte
+	kept       int // bytes of values that aggregates keep
 }
 
 // firstRow is what is kept of a group's first row.
@@ -92,7 +93,7 @@ func (s *Selection) NewGroup() *Group {
 }
 
 func (g *Group) reset() {
-	g.first = nil
+	g.first, g.kept = nil, 0
 	g.aggregates = make(map[*Call]accumulator, len(g.calls))
 	for _, c := range g.calls {
 		g.aggregates[c] = c.Func.start()
@@ -105,7 +106,9 @@ func (g *Group) Add(env *Env, row Row) error {
 	if g.first == nil {
 		g.first = &firstRow{cells: make(map[int][]byte, len(g.cells)), times: map[int][]CellTime{}}
 		for _, i := range g.cells {
-			g.first.cells[i] = bytes.Clone(row.Cell(i))
+			if _, known := g.first.cells[i]; !known {
+				g.first.cells[i] = bytes.Clone(row.Cell(i))
+			}
 		}
 		for _, i := range g.timed {
 			g.first.times[i] = append([]CellTime(nil), row.Times(i)...)
@@ -121,8 +124,19 @@ func (g *Group) Add(env *Env, row Row) error {
 			}
 			g.args = append(g.args, v)
 		}
-		if err := g.aggregates[c].add(g.args); err != nil {
+		a := g.aggregates[c]
+		keeps, _ := a.(*extreme)
+		if keeps != nil {
+			g.kept -= len(keeps.v)
+		}
+		if err := a.add(g.args); err != nil {
 			return err
+		}
+		if keeps != nil {
+			g.kept += len(keeps.v)
+		}
+		if g.kept > maxValue {
+			return errLong
 		}
 	}
 	return nil

@@ -30,8 +30,7 @@ func (x *reader) combined(out *output) error {
 			return err
 		}
 	}
-	out.cells(total)
-	return nil
+	return out.cells(total)
 }
 
 // aggregates are the reads that have every shard of the statement's segments aggregate

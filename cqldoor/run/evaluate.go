@@ -76,7 +76,9 @@ func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 		if scratch, err = x.plan.Logical.Selection.Row(x.bound.Env, s.row, scratch[:0]); err != nil {
 			return false, err
 		}
-		out.cells(scratch)
+		if err := out.cells(scratch); err != nil {
+			return false, err
+		}
 		if out.w.Size() > x.r.longest {
 			return false, errLong
 		}
@@ -121,7 +123,9 @@ func (x *reader) sorted(out *output, c plan.Cursor) error {
 		if cells, err = sel.Selection.Row(x.bound.Env, &all[i], cells[:0]); err != nil {
 			return err
 		}
-		out.cells(cells)
+		if err := out.cells(cells); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -157,8 +161,8 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 				return false, errLong
 			}
 			sorted = append(sorted, groupRow{first, slices.Clone(cells)})
-		} else {
-			out.cells(cells)
+		} else if err := out.cells(cells); err != nil {
+			return false, err
 		}
 		return l.spend(), nil
 	}
@@ -205,7 +209,9 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 		sorted = sorted[:c.Limit]
 	}
 	for _, g := range sorted {
-		out.cells(g.cells)
+		if err := out.cells(g.cells); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -100,11 +100,16 @@ func (o *output) release() {
 	}
 }
 
-func (o *output) cells(cells [][]byte) {
+// cells writes a row, whose cells may be one that is long many times.
+func (o *output) cells(cells [][]byte) error {
 	for _, c := range cells {
+		if o.w.Size()+len(c) > maxResult {
+			return errLong
+		}
 		o.w.Cell(c)
 	}
 	o.w.EndRow()
+	return nil
 }
 
 // next says where the following page starts.

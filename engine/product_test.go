@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// TestProducts sends requests that name as many rows as the product of two lists of
+// thousands, or repeat a long value as often as a list has elements. What is allocated
+// for them is bounded by what they say and by what they find.
+func TestProducts(t *testing.T) {
+	const many = 10_000
+	c := newLocal(t, openMemory(t), wire.V4)
+	var list []byte
+	list = binary.BigEndian.AppendUint32(list, many)
+	for i := range many {
+		list = binary.BigEndian.AppendUint32(list, 4)
+		list = binary.BigEndian.AppendUint32(list, uint32(i))
+	}
+	ask := func(text string, values ...[]byte) error {
+		q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}
+		v := wire.Values{Count: len(values)}
+		for _, b := range values {
+			v.Raw = wire.AppendBytes(v.Raw, b)
+		}
+		q.Params.SetValues(v)
+		resp := c.do(wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, wire.V4, &q)})
+		if resp.Op != wire.OpError {
+			return nil
+		}
+		_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := wire.ParseError(wire.V4, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	long := make([]byte, 1<<20)
+	for _, text := range []string{
+		"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE ks.t (p int, c int, d int, v int, s int static, b blob, l list<int>, PRIMARY KEY (p, c, d))",
+		"CREATE TABLE ks.k (p int, q int, v int, PRIMARY KEY ((p, q)))",
+		"CREATE TABLE ks.n (p int, c int, n counter, PRIMARY KEY (p, c))",
+		"INSERT INTO ks.t (p, c, d, v, s) VALUES (1, 9999, 5000, 7, 8)",
+		"INSERT INTO ks.t (p, c, d, v) VALUES (9999, 1, 1, 7)",
+	} {
+		if err := ask(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ask("INSERT INTO ks.t (p, c, d, b) VALUES (5, 5, 5, ?)", long); err != nil {
+		t.Fatal(err)
+	}
+	const oversized, tooLong = "Rejected an oversized mutation", "the result is longer"
+	for _, test := range []struct {
+		text    string
+		values  [][]byte
+		refused string
+	}{
+		{"SELECT v FROM ks.t WHERE p IN ? AND c IN ?", [][]byte{list, list}, ""},
+		{"SELECT v FROM ks.t WHERE p = 1 AND c IN ? AND d IN ?", [][]byte{list, list}, ""},
+		{"SELECT v FROM ks.t WHERE p = 1 AND c IN ? AND d IN ? ORDER BY c DESC, d DESC", [][]byte{list, list}, ""},
+		{"SELECT v FROM ks.t WHERE p IN ? AND c IN ? AND d > 10", [][]byte{list, list}, ""},
+		{"SELECT count(*), max(v) FROM ks.t WHERE p IN ? AND c IN ? AND d IN ?", [][]byte{list, list, list}, ""},
+		{"SELECT v FROM ks.t WHERE c IN ? AND d IN ? ALLOW FILTERING", [][]byte{list, list}, ""},
+		{"UPDATE ks.t SET v = 1 WHERE p IN ? AND c IN ? AND d IN ?", [][]byte{list, list, list}, oversized},
+		{"UPDATE ks.t SET v = 1 WHERE p = 1 AND c IN ? AND d IN ?", [][]byte{list, list}, oversized},
+		{"UPDATE ks.k SET v = 1 WHERE p IN ? AND q IN ?", [][]byte{list, list}, oversized},
+		{"UPDATE ks.t SET l = l + [1] WHERE p IN ? AND c IN ? AND d = 1", [][]byte{list, list}, oversized},
+		{"UPDATE ks.t SET l[0] = 1 WHERE p IN ? AND c IN ? AND d = 1", [][]byte{list, list}, oversized},
+		{"UPDATE ks.t SET b = ? WHERE p = 1 AND c IN ? AND d = 1", [][]byte{long, list}, oversized},
+		{"UPDATE ks.t SET b = ? WHERE p IN ? AND c = 1 AND d = 1", [][]byte{long, list}, oversized},
+		{"UPDATE ks.n SET n = n + 1 WHERE p IN ? AND c IN ?", [][]byte{list, list}, oversized},
+		{"DELETE FROM ks.t WHERE p IN ? AND c IN ? AND d IN ?", [][]byte{list, list, list}, oversized},
+		{"DELETE FROM ks.t WHERE p IN ? AND c IN ?", [][]byte{list, list}, oversized},
+		{"DELETE FROM ks.t WHERE p IN ? AND c IN ? AND d > 3", [][]byte{list, list}, oversized},
+		{"DELETE FROM ks.k WHERE p IN ? AND q IN ?", [][]byte{list, list}, oversized},
+		{"BEGIN BATCH UPDATE ks.t SET v = 1 WHERE p = 1 AND c = 1 AND d = 1; UPDATE ks.k SET v = 1 WHERE p IN ? AND q IN ?; APPLY BATCH", [][]byte{list, list}, oversized},
+		{"BEGIN UNLOGGED BATCH " + strings.Repeat("UPDATE ks.t SET b = ? WHERE p = 1 AND c IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) AND d = 1; ", 10) + "APPLY BATCH", repeated(long, 10), oversized},
+		{"SELECT " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
+		{"SELECT JSON " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
+		{"SELECT " + strings.Repeat("max(b), ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
+	} {
+		t.Run(fmt.Sprintf("%.70s", test.text), func(t *testing.T) {
+			allowed := uint64(160 << 20)
+			if test.refused == tooLong {
+				allowed = 2 << 30 // the result, as far as it goes, grows in steps
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := ask(test.text, test.values...)
+			runtime.ReadMemStats(&after)
+			if n := after.TotalAlloc - before.TotalAlloc; n > allowed {
+				t.Errorf("%d MiB were allocated", n>>20)
+			}
+			if test.refused == "" && err != nil || test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)) {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+}
+
+func repeated(b []byte, n int) (all [][]byte) {
+	for range n {
+		all = append(all, b)
+	}
+	return all
+}
