@@ -30,18 +30,19 @@ import (
 type adviseCmd struct {
 	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table and dynamodb://us-east-1/table (or dynamodb://host:port/table) are live tables."`
 
-	Queries             string            `placeholder:"FILE" help:"The statements that the table has to serve, one a line, CQL or DynamoDB expressions, the rate behind them: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
-	Target              string            `placeholder:"STORE" help:"Whose limits, prices and statements: cassandra, keyspaces, scylla or dynamodb (cassandra; of a table of DynamoDB, dynamodb)."`
-	Table               string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
-	Type                map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
-	EventTime           string            `placeholder:"COL" help:"The column that says when a row was written, or none; the most likely one by default."`
-	NodeWritesPerSecond perSecond         `placeholder:"RATE" help:"Writes that a node bears, for cassandra and scylla (10,000); measure yours."`
-	LocalIndex          bool              `help:"The DynamoDB table has a local secondary index: a key then ends at 10 GB."`
-	Prices              string            `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
-	Region              string            `default:"us-east-1" help:"Whose prices (${default})."`
-	JSON                bool              `name:"json" help:"Print the report as JSON: verdict, antipatterns, hot_keys, candidates, …"`
-	HTML                string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too; values of keys are redacted in it."`
-	ShowKeys            bool              `help:"Show values of keys in the HTML file."`
+	Queries   string            `placeholder:"FILE" help:"The statements that the table has to serve, one a line, CQL or DynamoDB expressions, the rate behind them: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
+	Target    string            `placeholder:"STORE" help:"Whose limits, prices and statements: cassandra, keyspaces, scylla or dynamodb (cassandra; of a table of DynamoDB, dynamodb)."`
+	Table     string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
+	Type      map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
+	EventTime string            `placeholder:"COL" help:"The column that says when a row was written, in any form of dates or numbers since 1970, or none; the most likely one by default."`
+	dateFlags
+	NodeWritesPerSecond perSecond `placeholder:"RATE" help:"Writes that a node bears, for cassandra and scylla (10,000); measure yours."`
+	LocalIndex          bool      `help:"The DynamoDB table has a local secondary index: a key then ends at 10 GB."`
+	Prices              string    `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
+	Region              string    `default:"us-east-1" help:"Whose prices (${default})."`
+	JSON                bool      `name:"json" help:"Print the report as JSON: verdict, antipatterns, hot_keys, candidates, …"`
+	HTML                string    `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too; values of keys are redacted in it."`
+	ShowKeys            bool      `help:"Show values of keys in the HTML file."`
 
 	tableFlags
 	PasswordFile string `placeholder:"FILE" help:"File with the password of the user in cql://user@host/keyspace.table."`
@@ -79,6 +80,9 @@ func (a *adviseCmd) Validate() error {
 		return withHint(fmt.Errorf("--node-writes-per-second: %s has no nodes of yours", a.Target), "its limits are those of a partition, 1,000 write units a second")
 	case a.LocalIndex && a.Target != "dynamodb":
 		return fmt.Errorf("--local-index is for --target dynamodb")
+	}
+	if err := a.dateFlags.check(); err != nil {
+		return err
 	}
 	if err := a.tableFlags.check(live.Is(a.Data) || livedynamo.Is(a.Data)); err != nil {
 		return err
@@ -202,7 +206,7 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 	defer done()
 	p := newProgress(std.err, src)
 	defer p.end()
-	po := profile.Options{Types: a.types, MaxBadRows: a.MaxBadRows, Progress: p.rows}
+	po := profile.Options{Types: a.types, MonthFirst: a.monthFirst(), MaxBadRows: a.MaxBadRows, Progress: p.rows}
 	study, r, err := advice.Run(ctx, src, qs, o, po, p.phase)
 	if err != nil {
 		var unknown *queries.UnknownColumn

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/workbench/rows"
@@ -81,4 +83,28 @@ func (f *inputFlags) options(ctx context.Context, again bool) rows.Options {
 	}
 	o.Delimiter, _ = f.comma() // was checked
 	return o
+}
+
+// dateFlags say how dates are to be read that do not say it themselves.
+type dateFlags struct {
+	DateOrder map[string]string `placeholder:"COL=ORDER" mapsep:"none" help:"Order of day and month in a column's dates, dmy or mdy, where the values do not tell. Again for more."`
+}
+
+// check says what is wrong with the flags.
+func (f *dateFlags) check() error {
+	for _, column := range slices.Sorted(maps.Keys(f.DateOrder)) {
+		if o := f.DateOrder[column]; o != "dmy" && o != "mdy" {
+			return withHint(fmt.Errorf("--date-order %s=%s: is neither dmy nor mdy", column, o), "03/04/2024 is in April as dmy, in March as mdy")
+		}
+	}
+	return nil
+}
+
+// monthFirst are the flags as package profile takes them.
+func (f *dateFlags) monthFirst() map[string]bool {
+	out := make(map[string]bool)
+	for column, o := range f.DateOrder {
+		out[column] = o == "mdy"
+	}
+	return out
 }

@@ -18,6 +18,9 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 	if phase == nil {
 		phase = func(string) {}
 	}
+	if o.EventTime != NoEventTime {
+		po.EventTime = o.EventTime
+	}
 	phase("columns")
 	p, err := profile.Of(ctx, in, po)
 	if err != nil {

@@ -248,7 +248,7 @@ func (s *Study) within(d *Design, q *queries.Query) (refused string) {
 	for at < len(d.Clustering) {
 		c := d.Clustering[at]
 		if q.Bound(c) == nil {
-			if q.Range(c) != nil {
+			if r := q.Range(c); r != nil && (r.Prefix || s.sorts(c)) {
 				ranged = c
 			}
 			break
@@ -262,7 +262,11 @@ func (s *Study) within(d *Design, q *queries.Query) (refused string) {
 		}
 	}
 	for _, r := range q.Ranges {
-		if !used(r.Column) {
+		switch {
+		case used(r.Column):
+		case !r.Prefix && !s.sorts(r.Column):
+			return fmt.Sprintf("%s is filtered: its values do not sort by time", r.Column)
+		default:
 			return fmt.Sprintf("%s is filtered", r.Column)
 		}
 	}
@@ -285,6 +289,9 @@ func (s *Study) ordered(d *Design, q *queries.Query, at int) string {
 		}
 		if at >= len(d.Clustering) || d.Clustering[at] != o.Column {
 			return fmt.Sprintf("rows do not come in the order of %s", o.Column)
+		}
+		if !s.sorts(o.Column) {
+			return fmt.Sprintf("rows come in the order in which %s is written, which is not that of time", o.Column)
 		}
 		turned := 0
 		if at < len(d.Desc) && d.Desc[at] != o.Desc {

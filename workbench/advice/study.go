@@ -111,7 +111,7 @@ func (s *Study) findTime() error {
 		case c == nil:
 			return &NoColumn{Column: s.o.EventTime, Columns: s.columnNames()}
 		case c.Time == nil:
-			return fmt.Errorf("column %q is no time: it is %s", c.Name, c.Type)
+			return fmt.Errorf("column %q is no time: it is %s, and fewer than half of its values are dates or count from 1970", c.Name, c.Type)
 		}
 		s.time = c
 		return nil
@@ -177,6 +177,13 @@ func (s *Study) timeName() string {
 func (s *Study) isTime(column string) bool {
 	c := s.p.Column(column)
 	return c != nil && c.Time != nil
+}
+
+// sorts says whether a column's values are in the order of what they mean: times that are
+// written 15.03.2024 are not, and no range of time can be read from them.
+func (s *Study) sorts(column string) bool {
+	c := s.p.Column(column)
+	return c == nil || c.Time == nil || c.Time.Sorts
 }
 
 // keyable says whether a column can be in a primary key: of a type that may, with

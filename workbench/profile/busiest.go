@@ -111,8 +111,3 @@ func (p *partitionTop) sixteenths() []int64 {
 	}
 	return out
 }
-
-// millis is how long a unit is, of months and years about.
-func (g Granularity) millis() int64 {
-	return [...]int64{0, second, minute, hour, day, 30 * day, 365 * day}[g]
-}

@@ -1,6 +1,10 @@
 package profile
 
-import "math"
+import (
+	"math"
+
+	"github.com/evenkeel/evenkeel/workbench/datetime"
+)
 
 // class is what a text looks like.
 type class uint8
@@ -15,6 +19,7 @@ const (
 	isDate            // 2020-07-09
 	isTimestamp       // 2020-07-09 10:00, with or without seconds, zone
 	isPeriod          // 2020-07, 2020-07-09T10: a time, and no CQL type
+	isWritten         // 15.03.2024 10:30: a time as people write it, and text to CQL
 	isTime            // 10:00:00
 	isUUID
 	isTimeuuid // a UUID of version 1
@@ -24,8 +29,10 @@ const (
 	classes
 )
 
+var isoClass = [...]class{datetime.NoTime: isText, datetime.Date: isDate, datetime.Timestamp: isTimestamp, datetime.Partial: isPeriod}
+
 // classify says what a text looks like; n is its integer, or its time in ms since
-// 1970.
+// 1970. Of what people write as times it says that it is text: see moments.
 func classify(b []byte) (c class, n int64) {
 	if len(b) == 0 {
 		return isText, 0
@@ -34,10 +41,10 @@ func classify(b []byte) (c class, n int64) {
 	case first-'0' <= 9:
 		switch {
 		case len(b) >= 7 && b[4] == '-':
-			if c, n := classifyTime(b); c != isText {
-				return c, n
+			if k, ms, _ := datetime.ISO(b); k != datetime.NoTime {
+				return isoClass[k], ms
 			}
-		case len(b) >= 8 && b[2] == ':' && clock(b):
+		case len(b) >= 8 && b[2] == ':' && timeOfDay(b):
 			return isTime, 0
 		case first == '0' && len(b) > 2 && b[1]|0x20 == 'x' && len(b)%2 == 0 && allHex(b[2:]):
 			return isBlob, 0
@@ -247,4 +254,32 @@ func hex(b []byte) (n uint64) {
 		n = n<<4 | uint64(hexDigit[c])
 	}
 	return n
+}
+
+// two reads two digits; what is none is far above 99.
+func two(b []byte) int64 {
+	hi, lo := b[0]-'0', b[1]-'0'
+	if hi > 9 || lo > 9 {
+		return 1 << 20
+	}
+	return int64(hi)*10 + int64(lo)
+}
+
+// timeOfDay is 10:00:00 with or without a fraction.
+func timeOfDay(b []byte) bool {
+	if b[5] != ':' || two(b) > 23 || two(b[3:]) > 59 || two(b[6:]) > 59 {
+		return false
+	}
+	if len(b) == 8 {
+		return true
+	}
+	if b[8] != '.' || len(b) < 10 || len(b) > 18 {
+		return false
+	}
+	for _, c := range b[9:] {
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	return true
 }

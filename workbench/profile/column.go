@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
@@ -38,7 +39,7 @@ type state struct {
 	bytes                int64
 	maxBytes             int
 
-	minInt, maxInt     int64 // of isInt, and of times in ms
+	minInt, maxInt     int64 // of isInt
 	minFloat, maxFloat float64
 	minText, maxText   []byte // of what is neither
 	someInt, someFloat bool
@@ -46,10 +47,11 @@ type state struct {
 	sample *sketch.Sample[firstSeen]
 	top    *sketch.Top[shown]
 
-	finest Granularity // of the times
-	hot    *hot
+	moments *moments // as times
+	codes   int64    // of isDouble, those like 12E4, which are codes rather than numbers
 
-	order order
+	order      order
+	otherOrder order // with the months of dates first, where moments.other is not nil
 }
 
 type example struct {
@@ -57,8 +59,11 @@ type example struct {
 	text      string
 }
 
-// firstSeen is the number of the batch, from 1, that a value came in first, and how many
-// rows have it.
+// before says whether an example comes first in the data.
+func (e *example) before(f *example) bool { return e.seq < f.seq || e.seq == f.seq && e.line < f.line }
+
+// firstSeen is the number of the batch, from 1, that a value came in first, and how
+// many rows have it.
 type firstSeen struct {
 	batch uint32
 	rows  int64
@@ -69,7 +74,7 @@ type shown struct{ text []byte }
 // newState is one of so many, over all goroutines.
 func newState(of int) *state {
 	part := func(size int) int { return share(size, statesBytes, stateBytes, of) }
-	return &state{sample: sketch.NewSample[firstSeen](part(columnSample)), top: sketch.NewTop[shown](part(columnTop)), finest: Year}
+	return &state{sample: sketch.NewSample[firstSeen](part(columnSample)), top: sketch.NewTop[shown](part(columnTop)), moments: newMoments(nil)}
 }
 
 // share is a size of something of which there are so many, that take each bytes in
@@ -97,6 +102,9 @@ func mixed(n uint64) uint64 {
 // rows do not count.
 func (s *state) add(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uint64) edge {
 	s.order.begin()
+	s.otherOrder.begin()
+	s.moments.probe(v, len(hashes))
+	s.moments.numbers = s.moments.numbers || s.timestamps()
 	switch v.Kind {
 	case rows.Text:
 		s.addText(b, v, skip, hashes)
@@ -108,8 +116,16 @@ func (s *state) add(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uint64)
 		s.addFloats(v, skip, hashes)
 	}
 	s.sketch(b, v, hashes)
-	return s.order.edge()
+	e := s.order.edge()
+	if s.moments.other != nil {
+		e.others, e.otherFirst, e.otherLast = true, s.otherOrder.first, s.otherOrder.last
+	}
+	return e
 }
+
+// timestamps says that the column is given as timestamps, so that its integers are
+// times whatever their size.
+func (s *state) timestamps() bool { return s.given != nil && s.given.Kind == value.Timestamp }
 
 // sketch takes the hashes, equal neighbours at once.
 func (s *state) sketch(b *rows.Batch, v *rows.Vector, hashes []uint64) {
@@ -183,7 +199,7 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 		}
 		text := v.Bytes(i)
 		hashes[i] = s.measured(text)
-		var c class
+		var c, written class
 		var n int64
 		switch {
 		case span.Nested():
@@ -193,29 +209,96 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 			continue
 		default:
 			c, n = classify(text)
+			written = c
 			if span.String() && !typed && (c <= isBool && c != isText) {
 				c = isText // what was written as a string is one
 			}
+		}
+		if c == isText && s.moments.texts && !span.Nested() {
+			c = s.written(b, i, text)
 		}
 		s.class(b, i, c, text)
 		switch c {
 		case isInt:
 			s.integer(n)
 			s.order.next(c, uint64(n)^1<<63)
-		case isDate, isTimestamp, isPeriod, isTimeuuid:
-			s.integer(n)
-			s.time(n)
+			s.number(n)
+		case isDate, isTimestamp, isPeriod:
+			beyond := int32(0)
+			if c == isTimestamp && len(text) > len("2020-07-09T10:11:12.123") {
+				_, _, beyond = datetime.ISO(text)
+			}
+			s.at(n, beyond)
+			if c != isPeriod { // one time, however it is written
+				hashes[i] = mixed(uint64(n))
+			}
+		case isTimeuuid:
+			s.moments.add(n, 0)
 			s.order.next(c, uint64(n)^1<<63)
+		case isWritten:
 		case isDecimal, isDouble:
-			f, err := strconv.ParseFloat(string(text), 64)
-			if err == nil {
+			if f, ok := decimal(text); ok {
 				s.float(f)
 				s.order.next(c, orderOfFloat(f))
+				if s.moments.numbers {
+					s.moments.float(f)
+				}
+			}
+			if c == isDouble && bytes.IndexAny(text, ".+-N") < 0 {
+				s.codes++
 			}
 		default:
 			s.text(text)
+			s.otherOrder.class = isText
+			if written == isInt && s.moments.numbers { // digits that are a string
+				s.moments.number(n)
+			}
 		}
 	}
+}
+
+// decimal reads a number that is written out.
+func decimal(text []byte) (float64, bool) {
+	f, err := strconv.ParseFloat(string(text), 64)
+	return f, err == nil
+}
+
+// number takes an integer that may be a time.
+func (s *state) number(n int64) {
+	if !s.moments.numbers {
+		return
+	}
+	s.moments.number(n)
+	if s.timestamps() {
+		s.moments.literal.add(n, 0)
+	}
+}
+
+// at takes a time of which there is no doubt.
+func (s *state) at(ms int64, beyond int32) {
+	s.moments.add(ms, beyond)
+	key := uint64(ms) ^ 1<<63
+	s.order.next(isTimestamp, key)
+	if s.moments.other != nil {
+		s.otherOrder.next(isTimestamp, key)
+	}
+}
+
+// written takes a text that may be a time as people write it.
+func (s *state) written(b *rows.Batch, i int, text []byte) class {
+	one := s.moments.other == nil
+	ms, other, ok := s.moments.written(text, func() example { return example{b.Seq + 1, b.Line(i), string(text)} })
+	if !ok {
+		return isText
+	}
+	if one && s.moments.other != nil {
+		s.otherOrder = s.order.clone()
+	}
+	s.order.next(isTimestamp, uint64(ms)^1<<63)
+	if s.moments.other != nil {
+		s.otherOrder.next(isTimestamp, uint64(other)^1<<63)
+	}
+	return isWritten
 }
 
 // class counts a value's class.
@@ -256,17 +339,6 @@ func (s *state) text(text []byte) {
 	}
 }
 
-// time takes a time in ms.
-func (s *state) time(ms int64) {
-	for s.finest > Second && s.finest.Start(ms) != ms {
-		s.finest--
-	}
-	if s.hot == nil {
-		s.hot = newHot()
-	}
-	s.hot.add(ms)
-}
-
 func (s *state) addBinary(v *rows.Vector, skip []bool, hashes []uint64) {
 	uuids := s.declared != nil && s.declared.Kind == value.UUID
 	for i := range hashes {
@@ -279,8 +351,7 @@ func (s *state) addBinary(v *rows.Vector, skip []bool, hashes []uint64) {
 		case uuids && len(data) == 16 && data[6]>>4 == 1:
 			s.count[isTimeuuid]++
 			n := timeOfUUID(uint64(binary.BigEndian.Uint32(data)), uint64(binary.BigEndian.Uint16(data[4:])), uint64(binary.BigEndian.Uint16(data[6:])&0xfff))
-			s.integer(n)
-			s.time(n)
+			s.moments.add(n, 0)
 			s.order.next(isTimeuuid, uint64(n)^1<<63)
 		case uuids:
 			s.count[isUUID]++
@@ -311,11 +382,14 @@ func (s *state) addInts(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 		hashes[i] = mixed(uint64(n))
 		s.values++
 		if scale > 0 {
-			n *= scale
-			s.time(n)
+			s.at(n*scale, 0)
+			continue
 		}
 		s.integer(n)
 		s.order.next(c, uint64(n)^1<<63)
+		if c == isInt {
+			s.number(n)
+		}
 	}
 	s.count[c] = s.values
 }
@@ -330,6 +404,9 @@ func (s *state) addFloats(v *rows.Vector, skip []bool, hashes []uint64) {
 		if f == f {
 			s.float(f)
 			s.order.next(isDouble, orderOfFloat(f))
+			if s.moments.numbers {
+				s.moments.float(f)
+			}
 		}
 	}
 	s.count[isDouble] = s.values
@@ -357,7 +434,7 @@ func (s *state) check(b *rows.Batch, v *rows.Vector, name string) {
 		}
 		if span.Nested() {
 			b.Drop(i, fmt.Sprintf("column %q: a JSON object or array is no %s", name, s.given))
-		} else if _, err := serialize(buf[:0], s.given, v.Bytes(i)); err != nil {
+		} else if _, err := serialize(buf[:0], s.given, v.Bytes(i)); err != nil && !s.moments.reads(s.given, v.Bytes(i)) {
 			b.Drop(i, fmt.Sprintf("column %q: %v", name, err))
 		}
 	}
@@ -399,12 +476,16 @@ func (s *state) merge(o *state) {
 		into.rows += from.rows
 	})
 	s.top.Merge(o.top, func(into, from *shown) {})
-	s.finest = min(s.finest, o.finest)
+	s.codes += o.codes
 	switch {
-	case s.hot == nil:
-		s.hot = o.hot
-	case o.hot != nil:
-		s.hot.merge(o.hot)
+	case s.moments.other == nil && o.moments.other != nil:
+		s.otherOrder = s.order.clone()
+		s.otherOrder.merge(&o.otherOrder)
+	case o.moments.other == nil:
+		s.otherOrder.merge(&o.order)
+	default:
+		s.otherOrder.merge(&o.otherOrder)
 	}
 	s.order.merge(&o.order)
+	s.moments.merge(o.moments)
 }

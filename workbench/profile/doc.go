@@ -15,7 +15,9 @@
 //     it is with 99% confidence; bounds of frequent values and keys are certain.
 //  3. The same data give the same results.
 //  4. Tokens are Cassandra's: values are serialized as Cassandra does.
+//  5. What a column is, its values say and not its name: but for numbers that could be
+//     days since 1970 or a sequence, of which a name decides.
 //
 // It does no I/O but through its Input, and starts no goroutine. It imports cql/value,
-// partitioner, shard, workbench/rows and workbench/sketch.
+// partitioner, shard, workbench/datetime, workbench/rows and workbench/sketch.
 package profile

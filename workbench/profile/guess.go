@@ -9,7 +9,7 @@ import (
 
 var classNames = [classes]string{
 	isText: "text", isInt: "integers", isVarint: "large integers", isDecimal: "decimals", isDouble: "floating-point numbers", isBool: "true or false",
-	isDate: "dates", isTimestamp: "timestamps", isPeriod: "times", isTime: "times of day", isUUID: "UUIDs", isTimeuuid: "time UUIDs", isInet: "IP addresses",
+	isDate: "dates", isTimestamp: "timestamps", isPeriod: "times", isWritten: "times", isTime: "times of day", isUUID: "UUIDs", isTimeuuid: "time UUIDs", isInet: "IP addresses",
 	isBlob: "blobs", isNested: "JSON objects and arrays",
 }
 
@@ -49,6 +49,8 @@ func (s *state) guess() (t *value.Type, note string) {
 		return native(value.Varint)
 	case only(isInt, isDecimal):
 		return native(value.Decimal)
+	case only(isInt, isDecimal, isDouble) && s.codes > 0 && s.codes == s.count[isDouble] && s.count[isDecimal] == 0:
+		return value.Native(value.Text), fmt.Sprintf("text, though %.60q could be a number: as one it would be the same as others that are written otherwise", s.example[isDouble].text)
 	case only(isInt, isDecimal, isDouble):
 		return native(value.Double)
 	case only(isBool):
@@ -76,7 +78,7 @@ func (s *state) mixed() string {
 	if n := s.count[isNested]; n > 0 {
 		return fmt.Sprintf("%s in %d of %d values: no column of a key", classNames[isNested], n, s.values)
 	}
-	if s.count[isPeriod] == s.values-s.empty {
+	if s.count[isPeriod]+s.count[isWritten]+s.count[isDate]+s.count[isTimestamp] == s.values-s.empty {
 		return "" // times that CQL has no type for
 	}
 	most, other := isText, classes

@@ -53,6 +53,14 @@ func (u *hotUnit) flush() {
 	u.n = 0
 }
 
+func (h *hot) clone() *hot {
+	out := *h
+	for i := range h.units {
+		out.units[i].top, out.units[i].all = h.units[i].top.Clone(), h.units[i].all.Clone()
+	}
+	return &out
+}
+
 func (h *hot) merge(o *hot) {
 	h.rows += o.rows
 	for i := range h.units {

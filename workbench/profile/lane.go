@@ -1,12 +1,13 @@
 package profile
 
 import (
-	"fmt"
+	"encoding/binary"
 	"math"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -16,7 +17,8 @@ type lane struct {
 	typ      *value.Type
 	given    bool
 	declared *value.Type // by the file
-	unit     int64       // of integers that are times, see epochUnit
+	reader   reader      // of times
+	parser   datetime.Parser
 	needs    needs
 
 	vector *rows.Vector
@@ -32,12 +34,8 @@ type needs struct{ hash, time, size bool }
 
 func newLane(c *Column, declared *value.Type) *lane {
 	l := &lane{name: c.Name, typ: c.Type, given: c.Given && declared == nil, declared: declared}
-	if c.Time != nil && (c.Type.Kind == value.Int || c.Type.Kind == value.Bigint) {
-		low, high := int64(0), int64(0)
-		if _, err := fmt.Sscan(c.Min, &low); err == nil {
-			_, _ = fmt.Sscan(c.Max, &high) // as Min
-			l.unit = epochUnit(c.Name, low, high)
-		}
+	if c.Time != nil {
+		l.reader = c.Time.reader
 	}
 	if n := fixedLen(c.Type); n > 0 && c.Nulls == 0 && c.Empty == 0 {
 		l.fixed = cellFlags + stored(c.Type, n)
@@ -85,6 +83,9 @@ func (l *lane) read(v *rows.Vector, n int, skip []bool) {
 				continue
 			}
 			l.put(i, mixed(math.Float64bits(v.Floats[i])), 8)
+			if l.needs.time {
+				l.time[i] = l.reader.float(v.Floats[i])
+			}
 		}
 	case rows.Binary:
 		l.readBinary(v, n)
@@ -140,15 +141,15 @@ func (l *lane) readInts(v *rows.Vector, n int) {
 }
 
 func (l *lane) intTime(n int64) int64 {
-	switch {
-	case l.typ.Kind == value.Date:
-		return n * day
-	case l.typ.Kind == value.Timestamp:
-		return n
-	case l.unit != 0:
-		return inMillis(n, l.unit)
+	if l.declared != nil {
+		switch l.declared.Kind {
+		case value.Date:
+			return n * day
+		case value.Timestamp:
+			return n
+		}
 	}
-	return noTime
+	return l.reader.integer(n)
 }
 
 func (l *lane) readBinary(v *rows.Vector, n int) {
@@ -179,7 +180,9 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 	identity := l.identity()
 	typed := l.typ.Kind != value.Text && l.typ.Kind != value.Ascii
 	length := fixedLen(l.typ)
-	timestamp := l.typ.Kind == value.Timestamp
+	// Equal timestamps may be written in several ways; and where the type is given, so
+	// may dates.
+	timestamp := l.typ.Kind == value.Timestamp || l.typ.Kind == value.Date && l.given
 	for i := range n {
 		s := v.Spans[i]
 		if s.Null() || typed && s.Len() == 0 || s.Nested() || skip != nil && skip[i] {
@@ -187,9 +190,9 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 			continue
 		}
 		text := v.Bytes(i)
-		c, at := isText, int64(0)
+		at := int64(noTime)
 		if l.needs.time || timestamp && l.needs.hash {
-			c, at = classify(text)
+			at = l.reader.text(&l.parser, text)
 		}
 		size := length
 		if size == 0 {
@@ -200,7 +203,7 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 		case !l.needs.hash:
 		case identity:
 			hash = xxhash.Sum64(text)
-		case timestamp && (c == isTimestamp || c == isDate || c == isInt):
+		case timestamp && at != noTime:
 			hash = mixed(uint64(at))
 		default:
 			b, err := serialize(l.buf[:0], l.typ, text)
@@ -213,14 +216,7 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 		}
 		l.put(i, hash, size)
 		if l.needs.time {
-			switch {
-			case c == isDate || c == isTimestamp || c == isPeriod || c == isTimeuuid:
-				l.time[i] = at
-			case c == isInt && (timestamp || l.unit != 0):
-				l.time[i] = l.intTime(at)
-			default:
-				l.time[i] = noTime
-			}
+			l.time[i] = at
 		}
 	}
 }
@@ -251,6 +247,14 @@ func (l *lane) length(i int) int {
 func (l *lane) serialized(dst []byte, i int) []byte {
 	if l.vector == nil || l.vector.Null(i) {
 		return dst
+	}
+	if l.vector.Kind == rows.Text && (l.typ.Kind == value.Timestamp || l.typ.Kind == value.Date && l.given) {
+		if at := l.reader.text(&l.parser, l.vector.Bytes(i)); at != noTime {
+			if l.typ.Kind == value.Date {
+				return binary.BigEndian.AppendUint32(dst, uint32((at-floorMod(at, day))/day+1<<31))
+			}
+			return binary.BigEndian.AppendUint64(dst, uint64(at))
+		}
 	}
 	b, err := appendValue(dst, l.vector, i, l.typ)
 	if err != nil {

@@ -144,7 +144,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 			if d.times == len(l.spans) {
 				first, last := t.First.UnixMilli(), t.Last.UnixMilli()
 				if d.unit > Second {
-					last += d.unit.millis() - 1
+					last += d.unit.Millis() - 1
 				}
 				l.spans = append(l.spans, [2]int64{first, int64(uint64(last-first)/timeParts) + 1}) // times may be as far apart as they like
 			}
@@ -155,8 +155,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 		unique := false
 		for _, i := range primary {
 			if i >= 0 {
-				c := p.Column(l.columns[i])
-				unique = unique || c.Distinct.Exact && c.Distinct.Value == float64(c.Values)
+				unique = unique || p.Column(l.columns[i]).unique(l.types[i].Type)
 			}
 		}
 		l.unique = append(l.unique, unique)

@@ -96,7 +96,7 @@ func newMeasurer(l *layout, o Options) *measurer {
 		lane := newLane(c, l.types[i].Type)
 		lane.needs = l.needs[i]
 		m.lanes = append(m.lanes, lane)
-		m.checks = append(m.checks, &state{name: name, given: o.Types[name]})
+		m.checks = append(m.checks, &state{name: name, given: o.Types[name], moments: newMoments(nil)})
 	}
 	for _, c := range l.profile.Columns {
 		if !slices.Contains(l.columns, c.Name) {
@@ -376,9 +376,9 @@ func (m *measurer) part(b *rows.Batch, d *design, r int) int {
 		return 0
 	}
 	span := m.spans[d.times]
-	if d.unit > Second && d.unit.millis() > span[1]/8 {
+	if d.unit > Second && d.unit.Millis() > span[1]/8 {
 		// A value stands for all of its unit: its rows are spread over that.
-		ms += int64(mixed(uint64(b.Seq)<<32+uint64(r)) % uint64(d.unit.millis()))
+		ms += int64(mixed(uint64(b.Seq)<<32+uint64(r)) % uint64(d.unit.Millis()))
 	}
 	return int(min(max((ms-span[0])/span[1], 0), timeParts-1))
 }

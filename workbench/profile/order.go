@@ -26,6 +26,10 @@ type edge struct {
 	some        bool
 	class       class
 	first, last uint64
+
+	// With the months of dates first, where they can be read so.
+	others                bool
+	otherFirst, otherLast uint64
 }
 
 // settled is when a text column's order is no longer looked at in each batch: so many
@@ -41,7 +45,7 @@ func (o *order) begin() {
 	}
 }
 
-func (o *order) edge() edge { return edge{o.some, o.class, o.first, o.last} }
+func (o *order) edge() edge { return edge{some: o.some, class: o.class, first: o.first, last: o.last} }
 
 func (o *order) next(c class, n uint64) {
 	if !o.some || c != o.class {
@@ -110,6 +114,12 @@ func prefix(text []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
+func (o *order) clone() order {
+	out := *o
+	out.text = bytes.Clone(o.text)
+	return out
+}
+
 func (o *order) merge(p *order) {
 	o.up += p.up
 	o.down += p.down
@@ -124,6 +134,7 @@ type seams struct {
 	waiting map[int][]edge
 	last    []edge
 	orders  []order
+	others  []order  // with the months of dates first
 	rows    []uint32 // of the batches
 }
 
@@ -147,16 +158,21 @@ func (s *seams) put(seq, rows int, edges []edge) {
 		delete(s.waiting, s.next)
 		s.next++
 		for len(s.last) < len(edges) {
-			s.last, s.orders = append(s.last, edge{}), append(s.orders, order{})
+			s.last, s.orders, s.others = append(s.last, edge{}), append(s.orders, order{}), append(s.others, order{})
 		}
 		for i, e := range edges {
 			if !e.some {
 				continue
 			}
+			if !e.others {
+				e.otherFirst, e.otherLast = e.first, e.last
+			}
 			l := s.last[i]
 			if l.some && l.class == e.class {
 				s.orders[i].last = l.last
 				s.orders[i].step(e.first)
+				s.others[i].last = l.otherLast
+				s.others[i].step(e.otherFirst)
 			}
 			s.last[i] = e
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -26,6 +27,13 @@ type Options struct {
 	Workers    int                    // goroutines; 0: as many as there are processors, up to 8
 	MaxBadRows int64
 	Top        int // values and keys to name; 0: 20
+
+	// EventTime is the column that the caller takes for the time of writing: its values
+	// are read as times where half of them can be.
+	EventTime string
+	// MonthFirst says of columns whether their numeric dates have the month first; of
+	// others the values tell.
+	MonthFirst map[string]bool
 
 	// Progress, where not nil, is told now and then: bytes of the file and rows.
 	Progress func(bytes, rows int64)
@@ -73,6 +81,7 @@ type Column struct {
 	Top       []Top    // the most frequent values, first the most
 	Most      Estimate // rows of the most frequent one
 	Pairs     Estimate // of rows that have the same value
+	Repeated  Estimate // values that another row has, too, but for the first of each: 0 where each is unique
 	Min, Max  string
 	MeanBytes float64 // of a value, serialized as CQL does
 	MaxBytes  int
@@ -80,6 +89,18 @@ type Column struct {
 	Order  Order
 	Time   *Time     // where values are points in time
 	Growth []float64 // of the distinct values, the share that has come by each tenth of the rows: 0.1, …, 1 where they keep coming evenly
+
+	strict bool // each value is above the one before it, or each below
+}
+
+// unique says that no value repeats. What is counted of a column are texts: where equal
+// values may be written in several ways, only their order can tell. declared is the
+// file's type of it.
+func (c *Column) unique(declared *value.Type) bool {
+	if !c.Distinct.Exact || c.Distinct.Value != float64(c.Values) {
+		return false
+	}
+	return c.strict || declared != nil || newLane(c, declared).identity()
 }
 
 // Estimate is a number and where it is with 99% confidence.
@@ -111,24 +132,30 @@ type Order struct {
 	Gaps       float64 // of the integers from Min to Max, the share that does not occur; 0 where values are no integers
 }
 
-// Granularity is a unit of time.
-type Granularity uint8
-
-const (
-	Whole  Granularity = iota // no unit: the value as it is
-	Second                    // finer than a second, too
-	Minute
-	Hour
-	Day
-	Month
-	Year
-)
-
 // Time is what a column says of when.
 type Time struct {
-	Granularity Granularity // the coarsest that loses nothing of the values; Second also where they are finer
-	First, Last time.Time   // least and greatest
-	Hot         []Period    // the fullest second, minute, hour and day, as far as the granularity goes
+	Granularity Granularity   // the coarsest that loses nothing of the values; Second also where they are finer
+	Resolution  time.Duration // the finest step of the values: a nanosecond to a second, a minute, an hour, a day
+	First, Last time.Time     // least and greatest
+	Hot         []Period      // the fullest second, minute, hour and day, as far as the granularity goes
+
+	// Unit is what the values count or write, where they are numbers: datetime.Seconds
+	// since 1970, datetime.DateDigits (20240315).
+	Unit datetime.Unit
+	// Forms are how the values are written, where CQL does not read them as times:
+	// "dd.mm.yyyy hh:mm"; the most frequent first.
+	Forms []string
+	// Sorts says that the values, as the column's type has them, are in the order of
+	// their times. Where it is false, a clustering column of them is in no order of time:
+	// a range of time cannot be read from it, and Store is the type to store in their
+	// place ("timestamp" or "date"), in which the value Example is Stored.
+	Sorts                  bool
+	Store, Example, Stored string
+	// Doubt says why it is not certain when the values are, "" where it is: which order
+	// of day and month was taken, or which unit.
+	Doubt string
+
+	reader reader
 }
 
 // Period is a period and the rows in it.

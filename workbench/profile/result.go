@@ -5,37 +5,57 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// column is the result of a column's state, of so many rows in so many batches.
-func (s *state) column(name string, rows int64, batches int, seam order, top int) Column {
-	c := Column{
-		Name: name, Values: s.values, Nulls: rows - s.values, Empty: s.empty,
+// column is the result of a column's state, of so many rows in so many batches. again
+// is the order in which its dates are to be read anew; nil where they need not.
+func (s *state) column(rows int64, batches int, seams [2]order, o Options) (c Column, again *datetime.Order) {
+	c = Column{
+		Name: s.name, Values: s.values, Nulls: rows - s.values, Empty: s.empty,
 		Given: s.given != nil || s.declared != nil, Nested: s.count[isNested] > 0,
 	}
 	c.Type, c.Note = s.guess()
 	c.Distinct = estimate(s.sample.Distinct()).capped(float64(s.values))
-	c.Top, c.Most = s.frequent(top)
+	c.Top, c.Most = s.frequent(o.Top)
+	c.Repeated = estimate(s.sample.Sum(func(f *firstSeen) float64 { return float64(f.rows - 1) })).capped(float64(s.values))
 	c.Pairs = estimate(s.sample.Sum(func(f *firstSeen) float64 { return float64(f.rows) * float64(f.rows-1) / 2 }))
 	if len(c.Top) > 0 {
 		// A value that is frequent is one; with sketches that differ, certain bounds go before.
 		c.Distinct.Low = max(c.Distinct.Low, 1)
+		c.Repeated.High = min(c.Repeated.High, float64(s.values)-c.Distinct.Low)
+		c.Repeated.Value = min(c.Repeated.Value, c.Repeated.High)
+		c.Repeated.Low = min(c.Repeated.Low, c.Repeated.Value)
 	}
+	dates := s.moments.settle()
+	if dates.again {
+		again = &dates.order
+	}
+	if dates.flipped {
+		seams[0] = seams[1]
+		s.order.up, s.order.down, s.order.same, s.order.one = s.otherOrder.up, s.otherOrder.down, s.otherOrder.same, s.otherOrder.one
+	}
+	s.order.merge(&seams[0])
 	c.Min, c.Max = s.extremes(c.Type)
 	s.lengths(&c)
-	s.order.merge(&seam)
 	if s.unique() {
-		c.Distinct = exactly(float64(s.values))
+		c.Distinct, c.Repeated, c.strict = exactly(float64(s.values)), exactly(0), true
 	}
 	c.Order = s.ordering(c)
-	c.Time = s.timing(name, c.Type)
+	if c.Time = s.timing(&c, o, dates.order); c.Time != nil {
+		c.Time.Doubt = doubted(c.Name, dates)
+		if note := c.Time.noted(); c.Note == "" {
+			c.Note = note
+		} else if note != "" {
+			c.Note += "; " + note
+		}
+	}
 	c.Growth = growth(s.sample, batches, func(f *firstSeen) uint32 { return f.batch })
-	return c
+	return c, again
 }
 
 // frequent are the most frequent values, and how many rows the first has. Values that are
@@ -114,14 +134,17 @@ func (s *state) extremes(t *value.Type) (least, greatest string) {
 		}
 		return strconv.FormatFloat(low, 'g', -1, 64), strconv.FormatFloat(high, 'g', -1, 64)
 	}
-	if of != nil && s.someInt {
+	switch clock := s.clock(); {
+	case clock.n > 0 && (t.Kind == value.Timestamp || t.Kind == value.Date || t.Kind == value.Timeuuid):
+		return of(clock.min), of(clock.max)
+	case of != nil && s.someInt && t.Kind != value.Timestamp && t.Kind != value.Date && t.Kind != value.Timeuuid:
 		return of(s.minInt), of(s.maxInt)
 	}
 	if s.minText == nil && s.someInt && s.count[isInt] > 0 { // text that is all integers
 		return strconv.FormatInt(s.minInt, 10), strconv.FormatInt(s.maxInt, 10)
 	}
-	if s.minText == nil && s.someInt { // text that is all times
-		return time.UnixMilli(s.minInt).UTC().Format(time.RFC3339), time.UnixMilli(s.maxInt).UTC().Format(time.RFC3339)
+	if clock := s.moments.main; s.minText == nil && clock.n > 0 { // text that is all times
+		return time.UnixMilli(clock.min).UTC().Format(time.RFC3339), time.UnixMilli(clock.max).UTC().Format(time.RFC3339)
 	}
 	if s.declared != nil && t.Kind == value.UUID || t.Kind == value.Blob && s.declared != nil {
 		low, _ := t.Text(s.minText)
@@ -159,65 +182,6 @@ func (s *state) ordering(c Column) Order {
 func (s *state) unique() bool {
 	steps := s.order.up + s.order.down
 	return s.values > 0 && s.order.same == 0 && (s.order.up == 0 || s.order.down == 0) && steps == s.values-1
-}
-
-// epochNames are parts of names of columns whose integers may be times.
-var epochNames = []string{"time", "date", "epoch", "created", "updated", "stamp"}
-
-// epochUnit is how many ms a unit of a column's integers is, where they can be times
-// since 1970; negative: how many units a ms is. 0: they are no times.
-func epochUnit(name string, least, greatest int64) int64 {
-	name = strings.ToLower(name)
-	named := name == "ts" || name == "at" || strings.HasSuffix(name, "_ts") || strings.HasSuffix(name, "_at")
-	for _, n := range epochNames {
-		named = named || strings.Contains(name, n)
-	}
-	if !named {
-		return 0
-	}
-	const from, to = 978_307_200, 4_102_444_800 // 2001 to 2100, in seconds
-	switch {
-	case least >= from && greatest < to:
-		return 1000
-	case least >= from*1000 && greatest < to*1000:
-		return 1
-	case least >= from*1_000_000 && greatest < to*1_000_000:
-		return -1000
-	}
-	return 0
-}
-
-// timing is what a column says of when, nil where it says nothing.
-func (s *state) timing(name string, t *value.Type) *Time {
-	times := s.count[isDate] + s.count[isTimestamp] + s.count[isPeriod] + s.count[isTimeuuid]
-	if s.given != nil && s.given.Kind == value.Timestamp && times == 0 && s.someInt { // integers that are declared to be times
-		times = s.count[isInt]
-	}
-	if times == 0 {
-		if t.Kind != value.Int && t.Kind != value.Bigint || !s.someInt {
-			return nil
-		}
-		unit := epochUnit(name, s.minInt, s.maxInt)
-		if unit == 0 {
-			return nil
-		}
-		return &Time{Granularity: Second, First: time.UnixMilli(inMillis(s.minInt, unit)).UTC(), Last: time.UnixMilli(inMillis(s.maxInt, unit)).UTC()}
-	}
-	if float64(times) < 0.99*float64(s.values-s.empty) {
-		return nil
-	}
-	out := &Time{Granularity: s.finest, First: time.UnixMilli(s.minInt).UTC(), Last: time.UnixMilli(s.maxInt).UTC()}
-	if s.hot != nil {
-		out.Hot = s.hot.periods(min(s.finest, Day))
-	}
-	return out
-}
-
-func inMillis(n, unit int64) int64 {
-	if unit < 0 {
-		return (n - floorMod(n, -unit)) / -unit
-	}
-	return n * unit
 }
 
 // growth is the share of the keys that has come by each tenth of the batches.

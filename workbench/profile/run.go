@@ -3,10 +3,13 @@ package profile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
@@ -47,13 +50,36 @@ func newProfiler() *profiler {
 	return &profiler{whole: sketch.NewSample[uint32](repeatedSample)}
 }
 
-// Of reads the rows once and says what they are like. When ctx ends, what was read
-// until then is the result, with Partial set.
+// Of reads the rows and says what they are like: once, or twice where dates are written
+// with the day first and with the month first, parted by different signs. When ctx
+// ends, what was read until then is the result, with Partial set.
 func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 	o = o.withDefaults()
-	if err := o.checkTypes(in); err != nil {
+	if err := o.checkColumns(in); err != nil {
 		return nil, err
 	}
+	orders := make(map[string]*datetime.Order)
+	for name, first := range o.MonthFirst {
+		order := datetime.OrderOf(first)
+		orders[name] = &order
+	}
+	p, again, err := o.read(ctx, in, orders)
+	if err != nil || len(again) == 0 {
+		return p, err
+	}
+	for name, order := range again {
+		orders[name] = order
+	}
+	whole, _, err := o.read(ctx, in, orders)
+	if err == nil && whole.Partial && !p.Partial { // interrupted: what is known of all rows is better
+		return p, nil
+	}
+	return whole, err
+}
+
+// read reads the rows once, dates of columns in the orders that are given. again are the
+// columns, and the orders, for which that was not right.
+func (o Options) read(ctx context.Context, in Input, orders map[string]*datetime.Order) (p *Profile, again map[string]*datetime.Order, err error) {
 	workers := make([]*profiler, o.Workers)
 	for i := range workers {
 		workers[i] = newProfiler()
@@ -64,23 +90,24 @@ func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 		p := workers[worker]
 		if len(b.Columns) > len(known) && len(b.Columns) > len(p.columns) {
 			// JSON Lines have got another column.
-			p.meet(in.Columns(), o)
+			p.meet(in.Columns(), o, orders)
 		} else {
-			p.meet(known, o)
+			p.meet(known, o, orders)
 		}
 		p.add(b)
 		joints.put(b.Seq, b.N, p.edges)
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return o.profile(in, workers, &joints, scanned), nil
+	p, again = o.profile(in, workers, &joints, scanned, orders)
+	return p, again, nil
 }
 
-// checkTypes says which types were given of columns that do not exist.
-func (o Options) checkTypes(in Input) error {
-	if len(o.Types) == 0 {
+// checkColumns says which columns the options are about that do not exist.
+func (o Options) checkColumns(in Input) error {
+	if len(o.Types) == 0 && len(o.MonthFirst) == 0 {
 		return nil
 	}
 	var names []string
@@ -89,19 +116,24 @@ func (o Options) checkTypes(in Input) error {
 		names = append(names, c.Name)
 		has[c.Name] = true
 	}
-	for name := range o.Types {
+	for _, name := range slices.Sorted(maps.Keys(o.Types)) {
 		if !has[name] {
 			return fmt.Errorf("the type of %q: %w", name, &rows.UnknownColumn{Name: in.Name(), Column: name, Columns: names})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.MonthFirst)) {
+		if !has[name] {
+			return fmt.Errorf("the order of %q's dates: %w", name, &rows.UnknownColumn{Name: in.Name(), Column: name, Columns: names})
 		}
 	}
 	return nil
 }
 
 // meet makes states for the columns that are known.
-func (p *profiler) meet(columns []rows.Column, o Options) {
+func (p *profiler) meet(columns []rows.Column, o Options, orders map[string]*datetime.Order) {
 	for _, c := range columns[min(len(p.columns), len(columns)):] {
 		s := newState(o.Workers * len(columns))
-		s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
+		s.name, s.given, s.declared, s.moments.order = c.Name, o.Types[c.Name], c.Type, orders[c.Name]
 		p.columns = append(p.columns, s)
 	}
 }
@@ -147,7 +179,7 @@ func fold(a, b uint64) uint64 {
 }
 
 // profile is the result of all goroutines.
-func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned rows.Scanned) *Profile {
+func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned rows.Scanned, orders map[string]*datetime.Order) (p *Profile, again map[string]*datetime.Order) {
 	all := workers[0]
 	for _, w := range workers[1:] {
 		for i, s := range w.columns {
@@ -161,7 +193,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		all.count += w.count
 		all.batches = max(all.batches, w.batches)
 	}
-	p := &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial, batches: all.batches, starts: joints.starts()}
+	p = &Profile{Data: in.Name(), Rows: all.count, Bad: scanned.Bad, Bads: scanned.First, Partial: scanned.Partial, batches: all.batches, starts: joints.starts()}
 	if p.Partial {
 		p.only = make([]bool, len(joints.rows))
 		for seq, n := range joints.rows {
@@ -175,13 +207,20 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 			s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
 			all.columns = append(all.columns, s)
 		}
-		var seam order
+		var seams [2]order
 		if i < len(joints.orders) {
-			seam = joints.orders[i]
+			seams = [2]order{joints.orders[i], joints.others[i]}
 		}
-		p.Columns = append(p.Columns, all.columns[i].column(c.Name, p.Rows, all.batches, seam, o.Top))
+		column, order := all.columns[i].column(p.Rows, all.batches, seams, o)
+		if order != nil {
+			if again == nil {
+				again = make(map[string]*datetime.Order)
+			}
+			again[c.Name] = order
+		}
+		p.Columns = append(p.Columns, column)
 	}
-	return p
+	return p, again
 }
 
 // Measure reads the rows once more and says what each candidate would do. p is what

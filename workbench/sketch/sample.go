@@ -36,6 +36,13 @@ func (s *Sample[T]) Add(hash uint64) *T {
 	return s.kept(hash)
 }
 
+// Clone is a copy, which shares what a T points to.
+func (s *Sample[T]) Clone() *Sample[T] {
+	out := *s
+	out.keys, out.index.slots = append(make([]sampled[T], 0, cap(s.keys)), s.keys...), slices.Clone(s.index.slots)
+	return &out
+}
+
 func (s *Sample[T]) kept(hash uint64) *T {
 	for i := hash & s.index.mask; ; i = (i + 1) & s.index.mask {
 		slot := s.index.slots[i]

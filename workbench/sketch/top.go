@@ -65,6 +65,14 @@ func (t *Top[T]) Add(hash uint64, n int) (of *T, fresh bool) {
 	return t.enter(hash, int64(n), int64(*cell)), true
 }
 
+// Clone is a copy, which shares what a T points to.
+func (t *Top[T]) Clone() *Top[T] {
+	out := *t
+	out.entries = append(make([]entry[T], 0, cap(t.entries)), t.entries...)
+	out.index.slots, out.cells = slices.Clone(t.index.slots), slices.Clone(t.cells)
+	return &out
+}
+
 func (t *Top[T]) enter(hash uint64, n, error int64) *T {
 	if len(t.entries) == cap(t.entries) {
 		t.drop()

@@ -1,0 +1,53 @@
+package profile
+
+import "github.com/evenkeel/evenkeel/workbench/datetime"
+
+// reader reads the values of a column as times, as its profile says that they are.
+type reader struct {
+	order   datetime.Order
+	written bool // texts, as people write times
+	numbers bool // numbers, by their size
+	literal bool // integers are ms, as CQL has timestamps
+}
+
+// text is the time of a text, in ms since 1970; noTime where it has none.
+func (r *reader) text(p *datetime.Parser, text []byte) int64 {
+	switch c, n := classify(text); c {
+	case isDate, isTimestamp, isPeriod, isTimeuuid:
+		return n
+	case isInt:
+		return r.integer(n)
+	case isDecimal, isDouble:
+		if f, ok := decimal(text); ok && r.numbers {
+			return r.float(f)
+		}
+	case isText:
+		if r.written {
+			if v, ok := p.Parse(text); ok {
+				return v.At(&r.order)
+			}
+		}
+	}
+	return noTime
+}
+
+func (r *reader) integer(n int64) int64 {
+	switch {
+	case r.literal:
+		return n
+	case r.numbers:
+		if ms, unit := datetime.OfInt(n); unit != datetime.NoUnit {
+			return ms
+		}
+	}
+	return noTime
+}
+
+func (r *reader) float(f float64) int64 {
+	if r.numbers {
+		if ms, _, unit := datetime.OfFloat(f); unit != datetime.NoUnit {
+			return ms
+		}
+	}
+	return noTime
+}
