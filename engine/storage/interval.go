@@ -42,14 +42,27 @@ func (s *intervals) begin(t *Table, q *Query) error {
 		return nil
 	}
 	var end []byte
+	var kept Listed // without empty ones, once one is met: (a, a) may stand before [a, b)
 	for i := range list {
 		if err := s.look(i); err != nil {
 			return err
 		}
-		if i > 0 && bytes.Compare(s.other.lo, end) < 0 {
+		if bytes.Equal(s.other.lo, s.other.hi) {
+			if kept == nil {
+				kept = append(make(Listed, 0, len(list)), list[:i]...)
+			}
+			continue
+		}
+		if bytes.Compare(s.other.lo, end) < 0 {
 			return fmt.Errorf("slices overlap or are out of order: %w", ErrMalformed)
 		}
 		end = append(end[:0], s.other.hi...)
+		if kept != nil {
+			kept = append(kept, list[i])
+		}
+	}
+	if kept != nil {
+		s.of, s.to = kept, len(kept)
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ type Slice struct {
 }
 
 // Slices are slices that are disjoint and in clustering order, also when the read is
-// in reverse. They may be many and made when they are asked for: a read asks for no
+// in reverse. A slice that no row can be in lies between its neighbours, too, unless
+// the slices are Listed. They may be many and made when they are asked for: a read asks for no
 // more than it takes to find its rows.
 type Slices interface {
 	Len() int
