@@ -57,17 +57,17 @@ const (
 
 // reading is what is being read.
 type reading struct {
-	year, month, day    int64
-	first, second       int64 // of a numeric date whose year is last
-	numeric             bool
-	sign                byte
-	h, m, s             int64
-	nanos               int64
-	clock, twelve, noon bool
-	monthly             bool
-	dateDone            bool
-	offset              int64
-	yearFirst           bool
+	year, month, day int64
+	first, second    int64 // of a numeric date whose year is last
+	numeric          bool
+	sign             byte
+	h, m, s          int64
+	nanos            int64
+	clock, twelve    bool
+	monthly          bool
+	dateDone         bool
+	offset           int64
+	yearFirst        bool
 }
 
 // Parse reads a text. False says that it is no time.

@@ -244,7 +244,7 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 					s.moments.float(f)
 				}
 			}
-			if c == isDouble && bytes.IndexAny(text, ".+-N") < 0 {
+			if c == isDouble && !bytes.ContainsAny(text, ".+-N") {
 				s.codes++
 			}
 		default:
