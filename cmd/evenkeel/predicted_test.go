@@ -92,7 +92,7 @@ func TestPredictedIsMeasured(t *testing.T) {
 		all = append(all, advised)
 		if says := natural(set, r); says != nil {
 			p := &prediction{set: set, data: data, report: r, says: says, name: fmt.Sprintf("natural%d", i), file: file}
-			p.create = naturalTable(parseCreate(t, r.Verdict.DDL[0], keyspace, p.name), says)
+			p.create = naturalTable(parseCreate(t, r.Verdict.DDL[0], keyspace, p.name), says, data.Names)
 			execute(t, direct, syntax.Print(p.create))
 			all = append(all, p)
 		}
@@ -362,10 +362,11 @@ func natural(s *planted.Set, r *advice.Report) *advice.Candidate {
 	return nil
 }
 
-// naturalTable makes the natural key's table of the advised one.
-func naturalTable(create *syntax.CreateTable, c *advice.Candidate) *syntax.CreateTable {
+// naturalTable makes the natural key's table of the advised one, without the columns that are
+// not of the data: the bucket and the like.
+func naturalTable(create *syntax.CreateTable, c *advice.Candidate, data []string) *syntax.CreateTable {
 	create.Columns = slices.DeleteFunc(create.Columns, func(d syntax.ColumnDef) bool {
-		return slices.Contains(create.PartitionKey, d.Name) && !slices.Contains(c.PartitionKey, d.Name)
+		return !slices.Contains(data, d.Name) && !slices.Contains(c.Clustering, d.Name)
 	})
 	create.PartitionKey, create.Clustering = c.PartitionKey, c.Clustering
 	create.With, create.Order = syntax.Properties{}, nil
