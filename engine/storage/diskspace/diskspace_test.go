@@ -3,6 +3,7 @@ package diskspace
 import (
 	"errors"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,21 @@ import (
 type disk struct {
 	vfs.FS
 	free, total uint64
-	err         error // of what is written
+
+	mu  sync.Mutex
+	err error // of what is written; guarded by mu
+}
+
+func (d *disk) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
+}
+
+func (d *disk) failure() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
 }
 
 func (d *disk) GetDiskUsage(string) (vfs.DiskUsage, error) {
@@ -33,14 +48,14 @@ type file struct {
 }
 
 func (f *file) Write(p []byte) (int, error) {
-	if f.d.err != nil {
+	if err := f.d.failure(); err != nil {
 		n, _ := f.File.Write(p[:len(p)/2])
-		return n, f.d.err
+		return n, err
 	}
 	return f.File.Write(p)
 }
 
-func (f *file) Sync() error { return f.d.err }
+func (f *file) Sync() error { return f.d.failure() }
 
 // TestReserve admits writes while the reserve is free, what frees room down to half
 // of it, compactions to half, flushes to an eighth.
@@ -102,7 +117,7 @@ func TestWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.err = syscall.ENOSPC
+		d.fail(syscall.ENOSPC)
 		if _, err := w.Write([]byte("0123")); !errors.Is(err, syscall.ENOSPC) || failed > 0 {
 			t.Errorf("before it is open: %v", err)
 		}
@@ -119,7 +134,7 @@ func TestWait(t *testing.T) {
 		if err := f.Admit(1, false); !errors.Is(err, ErrFull) {
 			t.Errorf("meanwhile: %v", err)
 		}
-		d.err = nil
+		d.fail(nil)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -132,7 +147,7 @@ func TestWait(t *testing.T) {
 			t.Errorf("there is room: %v, failed %d", err, failed)
 		}
 
-		d.err = syscall.ENOSPC
+		d.fail(syscall.ENOSPC)
 		go func() {
 			_, err := w.Write([]byte("0123"))
 			done <- err
@@ -155,12 +170,13 @@ func TestFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Opened()
-	for _, d.err = range []error{syscall.EIO, syscall.ENOSPC} {
-		if err := w.Sync(); !errors.Is(err, d.err) {
+	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
+		d.fail(failure)
+		if err := w.Sync(); !errors.Is(err, failure) {
 			t.Error(err)
 		}
 	}
-	d.err = nil
+	d.fail(nil)
 	f.Recheck()
 	if err := f.Admit(1, true); !errors.Is(err, ErrFailed) || failed != 1 {
 		t.Errorf("%v, failed %d", err, failed)
