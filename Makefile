@@ -34,9 +34,9 @@ test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 	$(MAKE) --no-print-directory race
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(LOOKTIME) -report
 
-race: ## the tests under the race detector, the doors in front of a real Cassandra among them
+race: ## the tests under the race detector, the CQL door in front of a real Cassandra among them
 	$(GO) test -race -timeout 20m $(HERMETIC)
-	$(WITH) $(GO) test -race -p 1 -timeout 20m ./catalog ./cqldoor ./cqldoor/run
+	$(WITH) $(GO) test -race -p 1 -timeout 20m ./catalog ./cqldoor
 
 soak: deps ## property tests with fresh seeds for SOAKTIME (1h)
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(SOAKTIME)
