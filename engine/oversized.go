@@ -19,7 +19,7 @@ const (
 	maxPlaces  = 1 << 20
 )
 
-// overhead is what a row or a cell takes beside its values, about.
+// overhead estimates the bytes that a row or a cell takes beside its values.
 const overhead = 16
 
 // checkBounds refuses writes that are too large, before anything is made of them.

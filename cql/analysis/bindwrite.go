@@ -241,7 +241,7 @@ func (o *Operation) bind(env *eval.Env) (m Mutation, ok bool, err error) {
 	return o.count(v)
 }
 
-// storable refuses what Cassandra would store and not be able to read.
+// storable refuses a value that Cassandra would store but could not read again.
 func storable(t *value.Type, v []byte) error {
 	if t.HasNull(v) {
 		return invalid("null is not supported inside collections")

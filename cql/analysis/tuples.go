@@ -63,7 +63,7 @@ func (t *Tuples) From(i int) iter.Seq2[int, [][]byte] {
 	}
 }
 
-// Bytes is how many bytes the values of all tuples have together.
+// Bytes returns the total length in bytes of the values of all tuples.
 func (t *Tuples) Bytes() float64 {
 	n := float64(size(t.first))
 	for _, l := range t.lists {
@@ -224,7 +224,7 @@ func (s *Slices) All() iter.Seq[Slice] {
 	}
 }
 
-// Bytes is how many bytes the values of all slices' ends have together.
+// Bytes returns the total length in bytes of the values at the ends of all slices.
 func (s *Slices) Bytes() float64 {
 	if s.below == nil {
 		return s.prefixes.Bytes()
