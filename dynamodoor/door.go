@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
+	"github.com/evenkeel/evenkeel/lane"
 )
 
 // Store is what a door fronts: a DynamoDB, or what behaves like one.
@@ -51,7 +52,8 @@ type Options struct {
 	MaxBody int64
 
 	// MaxInFlight bounds the requests that are worked on at a time; further ones
-	// wait. 0 means 1,024.
+	// wait, those of each connection in turn with those of others. Those that may take
+	// long have half of it. 0 means 1,024.
 	MaxInFlight int
 
 	// MaxMemory bounds the bytes of all bodies, counted four times, and answers that
@@ -116,8 +118,8 @@ type Stats struct {
 type Door struct {
 	options Options
 	server  http.Server
-	slots   chan struct{} // one for each request that is worked on
-	memory  memory        // of long bodies and answers
+	lanes   lanes
+	memory  memory // of long bodies and answers
 
 	requests, refused, inFlight, panics atomic.Int64
 }
@@ -128,7 +130,7 @@ func New(o Options) (*Door, error) {
 		return nil, fmt.Errorf("the DynamoDB door's options: %w", err)
 	}
 	o = o.withDefaults()
-	d := &Door{options: o, slots: make(chan struct{}, o.MaxInFlight), memory: newMemory(o.MaxMemory)}
+	d := &Door{options: o, lanes: newLanes(o.MaxInFlight), memory: newMemory(o.MaxMemory)}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -139,7 +141,8 @@ func New(o Options) (*Door, error) {
 		Protocols:         &protocols,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
-		WriteTimeout:      2 * time.Minute, // from when the request began: who takes no answer does not keep it
+		WriteTimeout:      answerWithin, // from when the request began: who takes no answer does not keep it
+		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return lane.With(ctx, new(lane.Client)) },
 		IdleTimeout:       5 * time.Minute, // longer than SDKs keep a connection
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),

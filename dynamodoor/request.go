@@ -273,13 +273,18 @@ func checkJSON(body []byte) error {
 // do has the store carry out the operation. A panic is an internal error of this
 // one request.
 func (d *Door) do(ctx context.Context, operation string, x *exchange) (err error) {
-	select {
-	case d.slots <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", operation, ctx.Err())
+	way := d.lanes.of(operation)
+	if readsOnly[operation] && way == d.lanes.long {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, answerWithin) // then no answer can be sent any more
+		defer cancel()
+	}
+	flow := way.FlowOf(ctx)
+	if err := way.Enter(ctx, flow); err != nil {
+		return fmt.Errorf("%s: %w", operation, err)
 	}
 	defer func() {
-		<-d.slots
+		way.Leave(flow)
 		if p := recover(); p != nil {
 			d.panics.Add(1)
 			d.options.Log.Error("dynamodb: a bug", "operation", operation, "panic", p, "stack", string(debug.Stack()))

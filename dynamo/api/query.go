@@ -108,6 +108,9 @@ func (in *input) reading(older []legacyCondition, olderName string, more func() 
 		Table: in.table.value, Index: in.index.value, Filter: all.filter, FilterName: "Filter Expression", Projection: all.projection,
 		Start: in.start, Limit: int(in.limit.value), Consistent: in.consistent.value, Capacity: in.returnConsumedCapacity(),
 	}
+	if len(older) > expression.MaxOperators { // each is asked of each item of a page
+		return Read{}, parsed{}, exception.InvalidParameters("%s has too many conditions: %d; use at most %d", olderName, len(older), expression.MaxOperators)
+	}
 	if read.Filter == nil && len(older) > 0 {
 		read.Filter, read.FilterName = in.legacyFilter(older), olderName
 	}

@@ -143,6 +143,7 @@ func (q *parser) comparison() term {
 		if len(n.list) > MaxOperands {
 			q.found.note(operandCount, "The IN operator is provided with too many operands; number of operands: %d", len(n.list))
 		}
+		n.index()
 		return term{node: n}
 	}
 	return t

@@ -36,6 +36,7 @@ func (c *LegacyCondition) node() node {
 		for i := range c.Values {
 			n.list = append(n.list, literal(i))
 		}
+		n.index()
 		return n
 	case "BETWEEN":
 		return &betweenNode{value: path, low: literal(0), high: literal(1)}

@@ -107,6 +107,8 @@ type (
 	inNode      struct {
 		value operand
 		list  []operand
+		among map[scalar]bool // the list's S, N and B, where they are many; else nil
+		rest  []operand       // then, what else is in the list
 	}
 	existsNode struct {
 		path   Path
@@ -203,12 +205,44 @@ func (n *inNode) match(item attribute.Item) bool {
 	if !ok {
 		return false
 	}
-	for i := range n.list {
-		if w, ok := n.list[i].resolve(item); ok && v.Equal(w) {
+	list := n.list
+	if n.among != nil {
+		if isScalar(v.Kind()) && n.among[scalar{v.Kind(), v.Text()}] {
+			return true
+		}
+		list = n.rest
+	}
+	for i := range list {
+		if w, ok := list[i].resolve(item); ok && v.Equal(w) {
 			return true
 		}
 	}
 	return false
+}
+
+// scalar is an S, N or B: those are equal whose texts are.
+type scalar struct {
+	kind attribute.Kind
+	text string
+}
+
+func isScalar(k attribute.Kind) bool { return k == attribute.S || k == attribute.N || k == attribute.B }
+
+// index readies the list for many items: a list may be as long as a request, and a page
+// has many items, so that comparing each with each would take the product of the two.
+func (n *inNode) index() {
+	const few = 16
+	if len(n.list) <= few {
+		return
+	}
+	n.among = make(map[scalar]bool, len(n.list))
+	for _, o := range n.list {
+		if o.kind == literalOperand && isScalar(o.literal.Kind()) {
+			n.among[scalar{o.literal.Kind(), o.literal.Text()}] = true
+		} else {
+			n.rest = append(n.rest, o)
+		}
+	}
 }
 
 func (n *existsNode) match(item attribute.Item) bool {

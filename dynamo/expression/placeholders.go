@@ -20,7 +20,12 @@ type Placeholders struct {
 	values attribute.Item
 
 	usedNames, usedValues used
+
+	nameAt, valueAt map[string]int // where they are, if they are many
 }
+
+// many is how many names or values are looked through one by one at most.
+const many = 16
 
 // used is a set of small integers.
 type used struct {
@@ -119,6 +124,20 @@ func isPlaceholder(s string, first byte) bool {
 }
 
 func (p *Placeholders) name(placeholder string) (string, bool) {
+	if len(p.names) > many {
+		if p.nameAt == nil {
+			p.nameAt = make(map[string]int, len(p.names))
+			for i := len(p.names) - 1; i >= 0; i-- { // the first of a name counts
+				p.nameAt[p.names[i].Placeholder] = i
+			}
+		}
+		i, ok := p.nameAt[placeholder]
+		if !ok {
+			return "", false
+		}
+		p.usedNames.add(i)
+		return p.names[i].Attribute, true
+	}
 	for i := range p.names {
 		if p.names[i].Placeholder == placeholder {
 			p.usedNames.add(i)
@@ -129,6 +148,20 @@ func (p *Placeholders) name(placeholder string) (string, bool) {
 }
 
 func (p *Placeholders) value(placeholder string) (attribute.Value, bool) {
+	if len(p.values) > many {
+		if p.valueAt == nil {
+			p.valueAt = make(map[string]int, len(p.values))
+			for i := range p.values {
+				p.valueAt[p.values[i].Name] = i
+			}
+		}
+		i, ok := p.valueAt[placeholder]
+		if !ok {
+			return attribute.Value{}, false
+		}
+		p.usedValues.add(i)
+		return p.values[i].Value, true
+	}
 	for i := range p.values {
 		if p.values[i].Name == placeholder {
 			p.usedValues.add(i)

@@ -15,9 +15,7 @@ type Projection struct {
 // Project returns the projection to paths, which must not overlap.
 func Project(paths ...Path) *Projection {
 	p := &Projection{paths: paths}
-	for _, path := range paths {
-		p.tree.add(path, struct{}{})
-	}
+	eachInOrder(paths, func(i int) { p.tree.add(paths[i], struct{}{}) })
 	return p
 }
 

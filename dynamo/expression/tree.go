@@ -36,6 +36,33 @@ func (t *tree[T]) add(p Path, end T) {
 	at.end = &end
 }
 
+// eachInOrder calls add with paths so that each comes behind its siblings in the tree, where
+// they are many: put in between, each would move all that follow it.
+func eachInOrder(paths []Path, add func(i int)) {
+	if len(paths) <= many {
+		for i := range paths {
+			add(i)
+		}
+		return
+	}
+	order := make([]int, len(paths))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		p, q := paths[i], paths[j]
+		if c := strings.Compare(p.Name, q.Name); c != 0 {
+			return c
+		}
+		return slices.CompareFunc(p.Steps, q.Steps, func(a, b Step) int {
+			return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Field, b.Field))
+		})
+	})
+	for _, i := range order {
+		add(i)
+	}
+}
+
 func (t *tree[T]) field(name string) *tree[T] {
 	i, ok := slices.BinarySearchFunc(t.fields, name, func(b branch[T], name string) int { return strings.Compare(b.field, name) })
 	if !ok {
@@ -52,9 +79,22 @@ func (t *tree[T]) item(index int) *tree[T] {
 	return t.items[i].to
 }
 
-// pick returns the parts of a map that the tree's paths lead to.
+// pick returns the parts of a map that the tree's paths lead to. It goes through the
+// shorter of the two: a request may name many times more attributes than its items have.
 func (t *tree[T]) pick(item attribute.Item) attribute.Item {
-	out := make(attribute.Item, 0, len(t.fields))
+	out := make(attribute.Item, 0, min(len(t.fields), len(item)))
+	if len(item) < len(t.fields) {
+		for _, a := range item {
+			i, ok := slices.BinarySearchFunc(t.fields, a.Name, func(b branch[T], name string) int { return strings.Compare(b.field, name) })
+			if !ok {
+				continue
+			}
+			if v, ok := t.fields[i].to.part(a.Value); ok {
+				out = append(out, attribute.Attribute{Name: a.Name, Value: v})
+			}
+		}
+		return out
+	}
 	for _, b := range t.fields {
 		v, ok := item.Get(b.field)
 		if !ok {

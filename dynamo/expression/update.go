@@ -61,9 +61,9 @@ func newUpdate(actions []action) *Update {
 	u := &Update{actions: actions}
 	paths := make([]Path, len(actions))
 	for i, a := range actions {
-		u.tree.add(a.path, a)
 		paths[i] = a.path
 	}
+	eachInOrder(paths, func(i int) { u.tree.add(paths[i], actions[i]) })
 	u.changes = Project(paths...)
 	return u
 }

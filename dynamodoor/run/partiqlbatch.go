@@ -43,6 +43,10 @@ func (r *Router) executeBatch(ctx context.Context, q *api.BatchExecuteStatement,
 			continue
 		}
 		slots <- struct{}{}
+		if ctx.Err() != nil { // nobody waits for what is left
+			<-slots
+			break
+		}
 		all.Go(func() {
 			result := &answer.Results[i]
 			defer func() {
@@ -58,6 +62,9 @@ func (r *Router) executeBatch(ctx context.Context, q *api.BatchExecuteStatement,
 		})
 	}
 	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if q.Capacity != api.CapacityNone {
 		answer.Capacity = []api.ConsumedCapacity{}
 	}

@@ -1,6 +1,7 @@
 package items
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -15,7 +16,7 @@ import (
 // is unprocessed. As with AWS.
 const maxAnswer = 16 << 20
 
-func (s *Store) batchGetItem(c *Call, q *api.BatchGetItem) (api.Response, error) {
+func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) (api.Response, error) {
 	shapes := make([]*shape, len(q.Tables))
 	for i := range q.Tables {
 		g := &q.Tables[i]
@@ -50,6 +51,9 @@ func (s *Store) batchGetItem(c *Call, q *api.BatchGetItem) (api.Response, error)
 			if size >= maxAnswer {
 				left.Keys = append(left.Keys, g.Keys[k:]...)
 				break
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
 			c.key = s.appendItemKey(c.key[:0], shapes[i], key)
 			if shapes[i].model != nil {

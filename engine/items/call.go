@@ -106,7 +106,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 // Execute carries out a decoded request. The answer shares the memory of c and of
 // the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
-	r, err := s.execute(ctx, c, q)
+	r, err := s.inTurn(ctx, c, q)
 	if errors.Is(err, storage.ErrFull) || errors.Is(err, storage.ErrFailed) {
 		err = exception.New(exception.InternalServerError, "%s", err.Error())
 	}
@@ -128,11 +128,11 @@ func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.Scan:
 		return s.scan(ctx, c, q)
 	case *api.BatchGetItem:
-		return s.batchGetItem(c, q)
+		return s.batchGetItem(ctx, c, q)
 	case *api.BatchWriteItem:
 		return s.batchWriteItem(c, q)
 	case *api.TransactGetItems:
-		return s.transactGetItems(c, q)
+		return s.transactGetItems(ctx, c, q)
 	case *api.TransactWriteItems:
 		return s.transactWriteItems(c, q)
 	case *api.CreateTable:
@@ -166,7 +166,7 @@ func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.GetShardIterator:
 		return s.getShardIterator(q)
 	case *api.GetRecords:
-		return s.getRecords(q)
+		return s.getRecords(ctx, q)
 	case *api.DescribeLimits:
 		return describeLimits()
 	case *api.DescribeEndpoints:

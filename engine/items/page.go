@@ -20,6 +20,9 @@ import (
 // reaches it. DynamoDB: 1 MB, before the filter.
 const pageSize = 1 << 20
 
+// lookEvery is after how many items a page looks whether anybody waits for it.
+const lookEvery = 16
+
 // reading is a Query or Scan, made ready.
 type reading struct {
 	*api.Read
@@ -99,6 +102,7 @@ type pager struct {
 	out     *api.ItemsResponse
 	size    int
 	fetched api.Units
+	whole   int    // bytes of the items that were fetched for entries of a local index
 	first   []byte // the first entry that was read, where there are limits
 	last    []byte
 }
@@ -182,10 +186,10 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 		if p.one {
 			return nil
 		}
-		if p.out.ScannedCount == p.Limit || p.size >= pageSize {
+		if p.out.ScannedCount == p.Limit || max(p.size, p.whole) >= pageSize {
 			return p.end(text)
 		}
-		if p.out.ScannedCount%256 == 0 && ctx.Err() != nil {
+		if p.out.ScannedCount%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -212,6 +216,7 @@ func (s *Store) take(p *pager, text attribute.Encoded) error {
 			return err
 		}
 		p.fetched += api.ReadUnits(st.size, p.Consistent)
+		p.whole += st.size
 		if item, err = p.c.decode(&st); err != nil {
 			return err
 		}

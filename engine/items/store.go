@@ -74,6 +74,7 @@ type Store struct {
 
 	collections collections
 	streams     streams
+	lanes       lanes
 	lag         *lag // nil: indexes are read as they are
 
 	ctx     context.Context // ends with Close
@@ -92,7 +93,7 @@ const (
 // Open opens the DynamoDB that is kept in db, which must stay open until after
 // Close.
 func Open(db *storage.DB, o Options) (*Store, error) {
-	s := &Store{options: o.withDefaults(), space: db.Items()}
+	s := &Store{options: o.withDefaults(), space: db.Items(), lanes: newLanes()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := errors.Join(s.checkFormat(), s.loadStreams(), s.load()); err != nil {
 		s.cancel()

@@ -1,6 +1,7 @@
 package items
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -172,7 +173,7 @@ func (s *Store) getShardIterator(q *api.GetShardIterator) (api.Response, error) 
 // maxRecordBytes is how much an answer to GetRecords has at most, beside one record.
 const maxRecordBytes = 1 << 20
 
-func (s *Store) getRecords(q *api.GetRecords) (api.Response, error) {
+func (s *Store) getRecords(ctx context.Context, q *api.GetRecords) (api.Response, error) {
 	p, err := parseIterator(q.Iterator)
 	if err != nil {
 		return nil, err
@@ -195,7 +196,7 @@ func (s *Store) getRecords(q *api.GetRecords) (api.Response, error) {
 		end = 1<<64 - 1
 	}
 	out := &api.RecordsResponse{}
-	if p.from, err = s.readChanges(r, p.from, end, q.Limit, out); err != nil {
+	if p.from, err = s.readChanges(ctx, r, p.from, end, q.Limit, out); err != nil {
 		return nil, err
 	}
 	if st.unsynced.Load() != 0 {
@@ -215,7 +216,7 @@ func (s *Store) getRecords(q *api.GetRecords) (api.Response, error) {
 
 // readChanges adds changes to an answer, from a number on, and returns where to go
 // on.
-func (s *Store) readChanges(r *streamRecord, from, end uint64, limit int, out *api.RecordsResponse) (uint64, error) {
+func (s *Store) readChanges(ctx context.Context, r *streamRecord, from, end uint64, limit int, out *api.RecordsResponse) (uint64, error) {
 	if from >= end {
 		return from, nil
 	}
@@ -225,6 +226,9 @@ func (s *Store) readChanges(r *streamRecord, from, end uint64, limit int, out *a
 	}
 	size := 0
 	for ok := it.First(); ok && len(out.Records) < limit && size < maxRecordBytes; ok = it.Next() {
+		if err := ctx.Err(); err != nil {
+			return from, errors.Join(err, it.Close())
+		}
 		v := slices.Clone(it.Value())
 		rec, err := parseChange(v)
 		if err != nil {

@@ -1,6 +1,8 @@
 package items
 
 import (
+	"context"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/engine/capacity"
@@ -8,7 +10,7 @@ import (
 
 // transactGetItems reads all items at one moment: a transaction's writes become
 // visible together.
-func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response, error) {
+func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGetItems) (api.Response, error) {
 	shapes := make([]*shape, len(q.Gets))
 	for i := range q.Gets {
 		t, err := s.table(q.Gets[i].Table)
@@ -58,6 +60,9 @@ func (s *Store) transactGetItems(c *Call, q *api.TransactGetItems) (api.Response
 	}
 	size := 0
 	for i := range q.Gets {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		g := &q.Gets[i]
 		st, err := s.find(c, moment{snapshot}, shapes[i], g.Key)
 		if err != nil {

@@ -37,7 +37,7 @@ var edges = map[string][]string{
 		"cql/store", "cql/syntax", "cql/value", "cql/wire", "lane", "partitioner",
 	},
 	"engine/system":   {"cql/ddl", "cql/schema", "cql/value"},
-	"engine/items":    {"engine/capacity", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
+	"engine/items":    {"lane", "engine/capacity", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/capacity": {},
 	"engine/storage":  {"cql/value", "engine/storage/diskspace", "engine/storage/inventory"},
 
@@ -48,7 +48,7 @@ var edges = map[string][]string{
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	"dynamodoor/run":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
-	"dynamodoor":         {"dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
+	"dynamodoor":         {"lane", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},

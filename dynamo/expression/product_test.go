@@ -1,0 +1,98 @@
+package expression
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// Two lengths that a client chooses do not multiply: a long list is looked up, not gone
+// through, for each item; and what asks for more than an item has goes through the item.
+func TestLongLists(t *testing.T) {
+	for _, n := range []int{10, 1000, 4000} {
+		c := LegacyCondition{Attribute: "a", Operator: "IN"}
+		for i := range n {
+			c.Values = append(c.Values, attribute.Int(int64(2*i)))
+		}
+		c.Values = append(c.Values, attribute.List(nil))
+		in := c.node().(*inNode)
+		compared := len(in.list)
+		if in.among != nil {
+			compared = len(in.rest)
+		}
+		if compared > 16 {
+			t.Errorf("a list of %d: %d are compared one by one", n, compared)
+		}
+		for i := range 2 * n {
+			item := attribute.NewItem(attribute.Attribute{Name: "a", Value: attribute.Int(int64(i))})
+			if in.match(item) != (i%2 == 0) {
+				t.Fatalf("%d IN the even ones of %d", i, n)
+			}
+		}
+		for _, v := range []attribute.Value{attribute.String("0"), attribute.Null()} {
+			if in.match(attribute.NewItem(attribute.Attribute{Name: "a", Value: v})) {
+				t.Errorf("%v is in a list of numbers", v)
+			}
+		}
+		if !in.match(attribute.NewItem(attribute.Attribute{Name: "a", Value: attribute.List(nil)})) {
+			t.Error("an empty list is not in a list that has one")
+		}
+	}
+}
+
+// A tree of many paths is made with each behind its siblings, in whatever order they come.
+func TestPathsInOrder(t *testing.T) {
+	var paths []Path
+	for i := range 1000 {
+		paths = append(paths, Path{Name: fmt.Sprintf("a%d", i/10), Steps: []Step{{Index: -1, Field: fmt.Sprintf("f%d", i%10)}, {Index: i}}})
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
+	last := ""
+	eachInOrder(paths, func(i int) {
+		at := fmt.Sprintf("%s.%s", paths[i].Name, paths[i].Steps[0].Field)
+		if at < last {
+			t.Fatalf("%s comes after %s", at, last)
+		}
+		last = at
+	})
+	p := Project(paths...)
+	if len(p.tree.fields) != 100 {
+		t.Fatalf("%d attributes", len(p.tree.fields))
+	}
+	item := attribute.NewItem(
+		attribute.Attribute{Name: "a7", Value: attribute.Map(attribute.NewItem(attribute.Attribute{Name: "f1", Value: attribute.List(make([]attribute.Value, 100))}))},
+		attribute.Attribute{Name: "b", Value: attribute.Null()})
+	if got := p.Apply(item); len(got) != 1 || got[0].Name != "a7" {
+		t.Errorf("of an item with fewer attributes than are asked for: %v", got)
+	}
+}
+
+// The placeholders of a request are looked up, however many there are.
+func TestManyPlaceholders(t *testing.T) {
+	var names []Name
+	var values []attribute.Attribute
+	text := ""
+	for i := range 100 {
+		names = append(names, Name{fmt.Sprintf("#n%d", i), fmt.Sprintf("a%d", i)})
+		values = append(values, attribute.Attribute{Name: fmt.Sprintf(":v%d", i), Value: attribute.Int(int64(i))})
+		if i > 0 {
+			text += " AND "
+		}
+		text += fmt.Sprintf("#n%d = :v%d", i, i)
+	}
+	p, err := NewPlaceholders(names, attribute.NewItem(values...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Condition(FilterExpression, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckUnused(); err != nil {
+		t.Error(err)
+	}
+	if p.nameAt == nil || p.valueAt == nil {
+		t.Error("a hundred placeholders are gone through one by one")
+	}
+}

@@ -1,0 +1,39 @@
+package dynamodoor
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/lane"
+)
+
+// Requests that may take long have lanes of their own, so that short ones never wait for
+// them. Within a lane the connections take turns: see package lane.
+
+// answerWithin is how long after a request began its answer can be sent.
+const answerWithin = 2 * time.Minute
+
+// lanes are the door's.
+type lanes struct {
+	short *lane.Lane // requests about one item or table
+	long  *lane.Lane
+}
+
+func newLanes(places int) lanes {
+	each := max(1, places/2)
+	return lanes{short: lane.New(each, max(1, each/2)), long: lane.New(each, max(1, each/2))}
+}
+
+// long are the operations that may read many items, or wait.
+var long = map[string]bool{
+	"Query": true, "Scan": true, "BatchGetItem": true, "TransactGetItems": true, "GetRecords": true,
+	"ExecuteStatement": true, "BatchExecuteStatement": true, "ExecuteTransaction": true,
+	"CreateTable": true, "DeleteTable": true, "UpdateTable": true, "TagResource": true, "UntagResource": true,
+}
+
+// of returns the lane of an operation.
+func (l *lanes) of(operation string) *lane.Lane {
+	if long[operation] {
+		return l.long
+	}
+	return l.short
+}

@@ -1,0 +1,39 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// countdown is the context of a client that goes when it has been asked for so often.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// The statements of a batch that have not begun when the client goes are not carried out.
+func TestABatchOfStatementsEnds(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", create(3))
+	var all []string
+	for i := range 25 {
+		all = append(all, fmt.Sprintf(`{"Statement":"INSERT INTO Tab VALUE {'h':'a','r':'%d'}"}`, i))
+	}
+	s.store.took()
+	_, err := s.Do(&countdown{t.Context(), 5}, "BatchExecuteStatement", []byte(`{"Statements":[`+strings.Join(all, ",")+`]}`), nil)
+	if err == nil {
+		t.Error("a batch goes on when its client has gone")
+	}
+	if n, _ := s.store.took(); n["PutItem"] > 5 {
+		t.Errorf("%d items are put", n["PutItem"])
+	}
+}

@@ -1,0 +1,61 @@
+package items
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/lane"
+)
+
+// Reads of many items wait for a place in a lane, in which clients take turns: see
+// package lane. Reads and writes of single items, and what is about tables, never wait
+// for them. A read stops soon after its context is done, whether it waits or is at work.
+
+// lanes are the store's.
+type lanes struct {
+	pages *lane.Lane // of a Query, and of several items by their keys
+	scans *lane.Lane
+}
+
+// newLanes makes the lanes: more at once than there are processors would not end sooner,
+// and each holds a page. One client has half of a lane at most.
+func newLanes() lanes {
+	cores := runtime.GOMAXPROCS(0)
+	pages, scans := max(8, 2*cores), max(4, cores)
+	return lanes{pages: lane.New(pages, pages/2), scans: lane.New(scans, scans/2)}
+}
+
+// of returns the lane of a request, nil if it does not wait for any.
+func (l *lanes) of(q api.Request) *lane.Lane {
+	switch q.(type) {
+	case *api.Query, *api.BatchGetItem, *api.TransactGetItems, *api.GetRecords:
+		return l.pages
+	case *api.Scan:
+		return l.scans
+	}
+	return nil
+}
+
+// inTurn carries out a request when its turn comes.
+func (s *Store) inTurn(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
+	way := s.lanes.of(q)
+	if way == nil {
+		return s.execute(ctx, c, q)
+	}
+	flow := way.FlowOf(ctx)
+	if err := way.Enter(ctx, flow); err != nil {
+		return nil, err
+	}
+	defer way.Leave(flow)
+	return s.execute(ctx, c, q)
+}
+
+// Work is how many requests that may take long are carried out, and how many wait.
+func (s *Store) Work() (running, waiting int) {
+	for _, l := range []*lane.Lane{s.lanes.pages, s.lanes.scans} {
+		r, w := l.Counts()
+		running, waiting = running+r, waiting+w
+	}
+	return running, waiting
+}
