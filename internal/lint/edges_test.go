@@ -29,6 +29,7 @@ var edges = map[string][]string{
 	"cqldoor/transport":     {"cql/wire"},
 	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard"},
 	"scatter":               {},
+	"reshard":               {},
 	"lane":                  {},
 
 	// The engine: a store, which knows no door.

@@ -1,0 +1,40 @@
+// Package reshard is the protocol by which a CQL table gets another layout while
+// it is in use: which steps a change has, what a door does in each, what the mover
+// does, and which step may follow which. It is a state machine of values. It does
+// no I/O and reads no clock: doors and the mover carry out what it says.
+//
+// # Words
+//
+// A row that moves has an old place and a new place: the physical partitions that
+// the old and the new layout put it in. A row whose places are the same does not
+// move, and nothing here is about it. A place is never used twice: no row of a key
+// was ever in a place that becomes the new place of a row of that key.
+//
+// A door is a front door. The mover copies rows; one door at a time runs it. A
+// step is published when it is in the catalogue. Each publication has a number, the
+// generation. A barrier is passed when every door either has acknowledged the
+// generation, which means that nothing planned under an earlier one is under way at
+// it, or has lost its lease.
+//
+// # Steps
+//
+//	step        reads    writes            the mover, after the barrier
+//	none        old      old               –
+//	announced   old      new, then old     copies the rows that move
+//	switching   both     new, then old     verifies them at ALL
+//	switched    new      new, then old     waits where it was told to
+//	settled     new      new               sweeps what came late to the old places
+//	cleaned     new      new               empties the old places, ends the change
+//	withdrawn   old      old               deletes the copies, ends the change
+//
+// A change goes from announced to cleaned. Before settled it can be taken back:
+// switched → switching (verified again) → announced → withdrawn.
+//
+// What a door does is a Duty: short programs of acts (Act), one for reads and two
+// for writes. What the mover does with a row is a program of the same acts.
+//
+// # Rules
+//
+// Each rule of rule.go is needed: with one switched off, the exploration in
+// explore_test.go finds a row that is lost, comes back, or is seen and then not.
+package reshard

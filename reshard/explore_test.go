@@ -1,0 +1,672 @@
+package reshard
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// This file explores the machine: all that two doors, a mover, a few operations and
+// one reader can do, breadth first, so that a failure has the shortest trace.
+//
+// One cell of one row is looked at, by last-write-wins: a value is its timestamp,
+// a tombstone wins over a value of the same timestamp.
+
+// cell is what a place has: timestamp<<1, and 1 for a tombstone. The larger wins.
+type cell int8
+
+const nothing cell = 1 // no write at all, as a tombstone older than all
+
+func value(ts int) cell    { return cell(ts << 1) }
+func deletion(ts int) cell { return cell(ts<<1 | 1) }
+
+func (c cell) live() bool { return c&1 == 0 }
+func (c cell) ts() int    { return int(c >> 1) }
+func (c cell) String() string {
+	switch {
+	case c == nothing:
+		return "nothing"
+	case c.live():
+		return fmt.Sprintf("value@%d", c.ts())
+	}
+	return fmt.Sprintf("deletion@%d", c.ts())
+}
+
+// Timestamps: the row is of 4, the change of 5.
+const startedAt = 5
+
+// scene is what is explored.
+type scene struct {
+	ops   []cell // what is written, or deleted
+	first cell   // in the old place, from the beginning
+	used  cell   // in the new place where it was used before: FreshPlaces forbids it
+	one   uint8  // operations, by bit, that ask for ONE
+	any   uint8  // operations, by bit, that ask for ANY: a hint is enough
+	reads uint8  // of the reader
+	late  bool   // messages arrive late, leases end while requests are under way
+	back  bool   // the change may be taken back, at any moment
+	grace bool   // in settled, tombstones of the new place may be purged
+}
+
+func (s scene) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v, first %v", s.ops, s.first)
+	if s.used != 0 {
+		fmt.Fprintf(&b, ", used place %v", s.used)
+	}
+	fmt.Fprintf(&b, ", one %b, any %b, reads %d, late %v, back %v, grace %v", s.one, s.any, s.reads, s.late, s.back, s.grace)
+	return b.String()
+}
+
+const (
+	idle uint8 = iota
+	running
+	acknowledged
+	unknown
+)
+
+type operation struct {
+	phase  uint8
+	door   uint8
+	step   Step
+	gen    int8
+	act    uint8
+	saw    cell
+	lapsed bool // its door has lost its lease since it was planned
+}
+
+type door struct {
+	step  Step
+	gen   int8
+	lease bool
+}
+
+type reader struct {
+	active bool
+	door   uint8
+	step   Step
+	gen    int8
+	act    uint8
+	old    cell
+	new    cell
+	lapsed bool
+}
+
+type moverAt struct {
+	working bool
+	act     uint8
+	old     cell
+	new     cell
+}
+
+// stray is a copy or a drop that arrives late. Its zero value is none.
+type stray struct {
+	what cell
+	to   uint8
+}
+
+type state struct {
+	step  Step
+	gen   int8
+	back  bool
+	done  bool
+	ended bool
+
+	doors [2]door
+	ops   [3]operation
+	place [2]cell
+	late  uint8 // puts on their way, bit op*2+place
+	one   uint8 // puts that one replica has, others not yet: ALL sees them
+	hint  uint8 // puts that only a hint has: nobody sees them
+	read  reader
+	mover moverAt
+
+	strayed [2]stray // of the mover, of the reader
+	purged  bool
+
+	left        uint8 // reads
+	floor, seen int8  // newest timestamp that the reader has seen, newest of a value
+}
+
+const oldPlace, newPlace = 0, 1
+
+var placeName = [2]string{"old", "new"}
+
+// machine explores one scene.
+type machine struct {
+	scene
+	naming bool // events are given names, for a trace
+	out    []event
+}
+
+type event struct {
+	what string // "" unless names are asked for
+	to   state
+	bad  string
+	end  bool
+}
+
+func (m *machine) change(s *state) Change {
+	return Change{Step: s.step, Generation: int64(s.gen), Back: s.back, Done: s.done, Started: startedAt}
+}
+
+func (m *machine) begin() state {
+	s := state{place: [2]cell{m.first, nothing}, left: m.reads}
+	s.doors = [2]door{{lease: true}, {lease: true}}
+	if m.used != 0 && !On(FreshPlaces) {
+		s.place[newPlace] = m.used
+	}
+	return s
+}
+
+func (s *state) put(p uint8, c cell) { s.place[p] = max(s.place[p], c) }
+
+// acked says whether door d has acknowledged the generation.
+func (s *state) acked(d uint8) bool {
+	if s.doors[d].gen != s.gen {
+		return false
+	}
+	for _, o := range s.ops {
+		if o.phase == running && o.door == d && o.gen < s.gen && !o.lapsed {
+			return false
+		}
+	}
+	return !(s.read.active && s.read.door == d && s.read.gen < s.gen && !s.read.lapsed)
+}
+
+func (s *state) barrier() bool {
+	for d := range uint8(2) {
+		if s.doors[d].lease && !s.acked(d) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *machine) emit(s state, format string, args ...any) {
+	e := event{to: s.canonical()}
+	if m.naming {
+		e.what = fmt.Sprintf(format, args...)
+	}
+	m.out = append(m.out, e)
+}
+
+// canonical returns s with its doors in one order: they are alike.
+func (s state) canonical() state {
+	a, b := s.doors[0], s.doors[1]
+	if a.gen < b.gen || a.gen == b.gen && (a.lease || !b.lease) {
+		return s
+	}
+	s.doors[0], s.doors[1] = b, a
+	for i := range s.ops {
+		if s.ops[i].phase == running {
+			s.ops[i].door ^= 1
+		}
+	}
+	if s.read.active {
+		s.read.door ^= 1
+	}
+	return s
+}
+
+func (m *machine) bad(s state, why, format string, args ...any) {
+	m.emit(s, format, args...)
+	m.out[len(m.out)-1].bad = why
+}
+
+// nexts are all events that can follow s.
+func (m *machine) nexts(s state) []event {
+	m.out = m.out[:0]
+	for d := range uint8(2) {
+		m.door(s, d)
+	}
+	for i := range m.ops {
+		m.operation(s, i)
+	}
+	m.messages(s)
+	m.reader(s)
+	m.move(s)
+	return m.out
+}
+
+func (m *machine) door(s state, d uint8) {
+	at := s.doors[d]
+	if at.gen < s.gen || !at.lease {
+		n := s
+		n.doors[d] = door{step: s.step, gen: s.gen, lease: true}
+		m.emit(n, "door %d reads the catalogue: %v", d, s.step)
+	}
+	if !at.lease || at.gen == s.gen {
+		return
+	}
+	busy := false
+	n := s
+	for i := range n.ops {
+		if o := &n.ops[i]; o.phase == running && o.door == d && !o.lapsed {
+			busy, o.lapsed = true, true
+		}
+	}
+	if r := &n.read; r.active && r.door == d {
+		busy, r.lapsed = true, true
+	}
+	if busy && !m.late {
+		return
+	}
+	n.doors[d].lease = false
+	m.emit(n, "door %d loses its lease", d)
+}
+
+func (m *machine) operation(s state, i int) {
+	o, c := s.ops[i], m.ops[i]
+	switch o.phase {
+	case idle:
+		for d := range uint8(2) {
+			at := s.doors[d]
+			if !at.lease || at.step == None && c.ts() > startedAt {
+				continue
+			}
+			past := m.change(&s).Past(int64(c.ts()))
+			if past && (at.step == Cleaned || at.step == None && at.gen > 0) {
+				continue // listed: after the change nothing remembers what was deleted before it
+			}
+			n := s
+			n.ops[i] = operation{phase: running, door: d, step: at.step, gen: at.gen}
+			m.emit(n, "op %d (%v) begins at door %d, which knows of %v", i, c, d, at.step)
+		}
+	case running:
+		n := s
+		n.ops[i] = operation{phase: unknown}
+		m.emit(n, "op %d: the door crashes", i)
+		m.act(s, i)
+	}
+}
+
+func (m *machine) program(o operation, c cell) []Act {
+	d := o.step.Duty()
+	if c.live() && (Change{Started: startedAt}).Past(int64(c.ts())) {
+		return d.Past
+	}
+	return d.Write
+}
+
+func (m *machine) act(s state, i int) {
+	o, c := s.ops[i], m.ops[i]
+	program := m.program(o, c)
+	if int(o.act) == len(program) {
+		n := s
+		if o.lapsed && On(AnswerCounts) {
+			n.ops[i] = operation{phase: unknown}
+			m.emit(n, "op %d: its door's lease is over, the client is told of a timeout", i)
+			return
+		}
+		n.ops[i] = operation{phase: acknowledged}
+		m.emit(n, "op %d is acknowledged", i)
+		return
+	}
+	n := s
+	n.ops[i].act++
+	switch a := program[o.act]; a {
+	case LookOld:
+		n.ops[i].saw = s.place[oldPlace]
+		m.emit(n, "op %d looks at old: %v", i, s.place[oldPlace])
+	case IfLives:
+		if o.saw != c {
+			n.ops[i].act = uint8(len(program))
+		}
+		m.emit(n, "op %d lives in old: %v", i, o.saw == c)
+	case PutOld, PutNew:
+		p := uint8(oldPlace)
+		if a == PutNew {
+			p = newPlace
+		}
+		bit := uint8(1) << (i*2 + int(p))
+		switch {
+		case m.any>>i&1 == 1 && !o.step.Duty().Quorum:
+			n.hint |= bit
+			m.emit(n, "op %d -> %s: a hint", i, placeName[p])
+			return
+		case m.one>>i&1 == 1 && !o.step.Duty().Quorum:
+			n.one |= bit
+			m.emit(n, "op %d -> %s at ONE", i, placeName[p])
+			return
+		}
+		done := n
+		done.put(p, c)
+		m.emit(done, "op %d -> %s", i, placeName[p])
+		if m.late {
+			n.ops[i] = operation{phase: unknown}
+			n.late |= bit
+			m.emit(n, "op %d: its message to %s is late, and the client waits no longer", i, placeName[p])
+		}
+	}
+}
+
+func (m *machine) messages(s state) {
+	for _, set := range []struct {
+		bits *uint8
+		name string
+	}{{&s.late, "late message"}, {&s.one, "repair"}, {&s.hint, "hint"}} {
+		for b := *set.bits; b != 0; b &= b - 1 {
+			k := bits.TrailingZeros8(b)
+			was := *set.bits
+			*set.bits &^= 1 << k
+			n := s
+			*set.bits = was
+			n.put(uint8(k&1), m.ops[k>>1])
+			m.emit(n, "%s of op %d -> %s", set.name, k>>1, placeName[k&1])
+		}
+	}
+	for k, x := range s.strayed {
+		if x.what != 0 {
+			n := s
+			n.strayed[k] = stray{}
+			n.put(x.to, x.what)
+			m.emit(n, "a write %v of the %s -> %s, late", x.what, [2]string{"mover", "reader"}[k], placeName[x.to])
+		}
+	}
+}
+
+// resolve carries out an act of a program that makes places alike. It returns what
+// is written where, if anything.
+func resolve(s *state, a Act, old, new *cell) (what cell, to uint8, write bool) {
+	switch a {
+	case LookOld:
+		*old = s.place[oldPlace]
+	case LookNew:
+		*new = s.place[newPlace]
+	case CopyNew:
+		return *old, newPlace, old.live() && *old != *new
+	case CopyOld:
+		return *new, oldPlace, new.live() && *old != *new
+	case DropOld:
+		return *old | 1, oldPlace, old.live() && !new.live()
+	case DropNew:
+		return *new | 1, newPlace, new.live() && !old.live()
+	}
+	return 0, 0, false
+}
+
+func (m *machine) reader(s state) {
+	r := s.read
+	if !r.active {
+		if s.left == 0 {
+			return
+		}
+		for d := range uint8(2) {
+			if at := s.doors[d]; at.lease {
+				n := s
+				n.read = reader{active: true, door: d, step: at.step, gen: at.gen}
+				m.look(n)
+			}
+		}
+		return
+	}
+	m.look(s)
+}
+
+// look carries out the reader's next act that is seen from outside.
+func (m *machine) look(s state) {
+	program := s.read.step.Duty().Read
+	for {
+		r := &s.read
+		a := program[r.act]
+		if a == CopyNew && (r.old == r.new || !r.old.live() && !r.new.live()) {
+			r.act = uint8(len(program) - 1) // the places do not differ
+			a = program[r.act]
+		}
+		switch a {
+		case AnswerOld:
+			m.answer(s, r.old)
+			return
+		case AnswerNew:
+			m.answer(s, r.new)
+			return
+		case LookOld, LookNew:
+			r.act++
+			resolve(&s, a, &r.old, &r.new)
+			m.emit(s, "reader at door %d (%v): %v: old %v, new %v", r.door, r.step, a, r.old, r.new)
+			return
+		}
+		what, to, write := resolve(&s, a, &r.old, &r.new)
+		r.act++
+		if !write {
+			continue
+		}
+		n := s
+		n.put(to, what)
+		m.emit(n, "reader at door %d writes %v to %s", r.door, what, placeName[to])
+		if m.late && s.strayed[1].what == 0 {
+			n = s
+			n.strayed[1] = stray{what, to}
+			n.read = reader{}
+			m.emit(n, "reader at door %d: its write of %v to %s is late", r.door, what, placeName[to])
+		}
+		return
+	}
+}
+
+func (m *machine) answer(s state, c cell) {
+	d := s.read.door
+	lapsed := s.read.lapsed
+	s.read = reader{}
+	if lapsed && On(AnswerCounts) {
+		m.emit(s, "reader at door %d: the lease is over, the read is done anew", d)
+		return
+	}
+	s.left--
+	if c.live() {
+		bad := ""
+		if c.ts() < int(s.floor) {
+			bad = fmt.Sprintf("the reader sees %v after timestamp %d", c, s.floor)
+		}
+		s.floor, s.seen = max(s.floor, int8(c.ts())), max(s.seen, int8(c.ts()))
+		m.bad(s, bad, "reader at door %d is answered %v", d, c)
+		return
+	}
+	// Nothing is shown: some deletion that has begun is not older than what was seen.
+	explained := !m.first.live() && m.first.ts() >= int(s.seen)
+	for i, o := range m.ops {
+		explained = explained || !o.live() && s.ops[i].phase != idle && o.ts() >= int(s.seen)
+		if !o.live() && s.ops[i].phase == acknowledged && o <= c {
+			s.floor = max(s.floor, int8(o.ts()))
+		}
+	}
+	bad := ""
+	if s.seen > 0 && !explained {
+		bad = fmt.Sprintf("the reader sees nothing after value@%d", s.seen)
+	}
+	m.bad(s, bad, "reader at door %d is answered nothing", d)
+}
+
+func (m *machine) move(s state) {
+	if m.back && s.step.Revocable() && !s.back {
+		n := s
+		n.back = true
+		m.emit(n, "the change is taken back")
+	}
+	if s.ended {
+		m.finish(s)
+		return
+	}
+	if s.mover.working {
+		n := s
+		n.mover = moverAt{}
+		m.emit(n, "the mover crashes")
+		m.work(s)
+		return
+	}
+	c := m.change(&s)
+	if s.step == None {
+		n := s
+		n.step, n.gen = Announced, 1
+		m.emit(n, "the mover publishes announced")
+		return
+	}
+	if m.grace && s.step == Settled && !s.purged && s.strayed == [2]stray{} && s.late == 0 {
+		n := s
+		n.purged = true
+		if !n.place[newPlace].live() {
+			n.place[newPlace] = nothing
+		}
+		m.emit(n, "tombstones of the new place are purged")
+	}
+	todo, next := c.Next(Facts{Barrier: s.barrier(), Quiet: s.one == 0 && s.hint == 0})
+	switch todo {
+	case Wait:
+	case Publish:
+		c, err := c.Publish(next)
+		if err != nil {
+			m.bad(s, err.Error(), "the mover publishes %v", next)
+			return
+		}
+		n := s
+		n.step, n.gen, n.done = c.Step, int8(c.Generation), c.Done
+		m.emit(n, "the mover publishes %v", next)
+	case End:
+		n := s
+		n.ended = true
+		m.emit(n, "the mover ends the change")
+	default:
+		s.mover = moverAt{working: true}
+		m.work(s)
+	}
+}
+
+// work carries out the mover's next act.
+func (m *machine) work(s state) {
+	c := m.change(&s)
+	todo, _ := c.Next(Facts{Barrier: true, Quiet: true})
+	program := todo.Program()
+	switch {
+	case todo == Clean:
+		s.put(oldPlace, deletion(20))
+	case todo == Discard:
+		s.put(newPlace, deletion(20))
+	case todo == Publish || todo == Wait || todo == End: // it was taken back meanwhile
+		s.mover = moverAt{}
+		m.emit(s, "the mover leaves its work")
+		return
+	case todo == Sweep && s.purged && On(SweepWithinGrace):
+		program = nil
+	}
+	if int(s.mover.act) >= len(program) {
+		s.mover, s.done = moverAt{}, true
+		m.emit(s, "the mover has done %v", todo)
+		return
+	}
+	a := program[s.mover.act]
+	s.mover.act++
+	if todo.AtAll() && (a == LookOld || a == LookNew) {
+		for b := s.one; b != 0; b &= b - 1 { // reading at ALL repairs what it reads
+			k := bits.TrailingZeros8(b)
+			if k&1 == int(oldPlace) == (a == LookOld) {
+				s.one &^= 1 << k
+				s.put(uint8(k&1), m.ops[k>>1])
+			}
+		}
+	}
+	what, to, write := resolve(&s, a, &s.mover.old, &s.mover.new)
+	if !write {
+		m.emit(s, "the mover (%v): %v: old %v, new %v", todo, a, s.mover.old, s.mover.new)
+		return
+	}
+	n := s
+	n.put(to, what)
+	m.emit(n, "the mover (%v) writes %v to %s", todo, what, placeName[to])
+	if m.late && s.strayed[0].what == 0 {
+		n = s
+		n.strayed[0], n.mover = stray{what, to}, moverAt{}
+		m.emit(n, "the mover (%v) dies; its write of %v to %s is late", todo, what, placeName[to])
+	}
+}
+
+// finish judges the end, when nothing is under way any more.
+func (m *machine) finish(s state) {
+	if s.late|s.one|s.hint != 0 || s.strayed != [2]stray{} || s.read.active {
+		return
+	}
+	for i := range m.ops {
+		if s.ops[i].phase == idle || s.ops[i].phase == running {
+			return
+		}
+	}
+	at := newPlace
+	if s.step == Withdrawn {
+		at = oldPlace
+	}
+	final, want := s.place[at], m.first
+	for i, o := range m.ops {
+		if s.ops[i].phase == acknowledged {
+			want = max(want, o)
+		}
+	}
+	bad := ""
+	deleted := false
+	for i, o := range m.ops {
+		deleted = deleted || !o.live() && o >= want && s.ops[i].phase == unknown
+	}
+	switch {
+	case final.live() && final < want:
+		bad = fmt.Sprintf("%v is shown, though %v was acknowledged", final, want)
+	case !final.live() && want.live() && !deleted:
+		bad = fmt.Sprintf("%v is lost", want)
+	}
+	m.out = append(m.out, event{what: "the end", to: s, bad: bad, end: true})
+}
+
+// trace returns the way to state number at, and what is bad after it.
+func (m *machine) trace(all []state, from []int32, at int, bad string) []string {
+	m.naming = true
+	var out []string
+	for _, e := range m.nexts(all[at]) {
+		if e.bad == bad {
+			out = append(out, e.what+"   <== "+bad)
+			break
+		}
+	}
+	for k := int32(at); from[k] >= 0; k = from[k] {
+		for _, e := range m.nexts(all[from[k]]) {
+			if e.to == all[k] {
+				out = append(out, e.what)
+				break
+			}
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// explore returns how many states there are, and the shortest way to a failure.
+func explore(sc scene, limit int) (states int, trace []string, err error) {
+	m := &machine{scene: sc}
+	index := map[state]int32{}
+	var all []state
+	var from []int32
+	first := m.begin()
+	index[first] = 0
+	all, from = append(all, first), append(from, -1)
+	ends := 0
+	for at := 0; at < len(all); at++ {
+		for _, e := range m.nexts(all[at]) {
+			if e.bad != "" {
+				return len(all), m.trace(all, from, at, e.bad), nil
+			}
+			if e.end {
+				ends++
+				continue
+			}
+			if _, known := index[e.to]; !known {
+				index[e.to] = int32(len(all))
+				all, from = append(all, e.to), append(from, int32(at))
+			}
+		}
+		if len(all) > limit {
+			return len(all), nil, fmt.Errorf("more than %d states", limit)
+		}
+	}
+	if ends == 0 {
+		return len(all), nil, fmt.Errorf("the change never ends")
+	}
+	return len(all), nil, nil
+}

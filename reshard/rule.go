@@ -1,0 +1,48 @@
+package reshard
+
+import "sync/atomic"
+
+// Rule is one rule of the protocol. All are in force, always, but while a test has
+// switched one off.
+type Rule uint32
+
+// The rules. With each switched off a test finds data lost, brought back, or seen
+// and then not.
+const (
+	NewFirst          Rule = 1 << iota // a write goes to the new place first, then to the old one
+	QuorumFloor                        // during a change nothing is read or written below LOCAL_QUORUM
+	PastOldFirst                       // data stamped before the change go to the old place first, to the new one if they live there
+	Barriers                           // the mover goes on when every door has acknowledged the step
+	AnswerCounts                       // a door acknowledges only what it had a lease for when the store answered
+	ReadsResolve                       // a read that finds the places different makes them alike before it answers
+	SwitchingBetween                   // between reading old and reading new there is a step that reads both
+	VerifyInSwitching                  // rows are verified once reads resolve, not before
+	VerifyBothWays                     // verify also removes what only the new place shows, and copies back
+	VerifyAtAll                        // verify reads every replica
+	CopyAtAll                          // so does copy: a late copy of what a deletion that it did not see covers would bring that back
+	SweepLate                          // what came late to an old place is moved
+	SweepWhenQuiet                     // the sweep waits until nothing can come late any more
+	SweepWithinGrace                   // the sweep moves nothing once tombstones of the new place may be gone
+	FreshPlaces                        // a place is never used twice
+	end
+)
+
+var off atomic.Uint32
+
+// On says whether a rule is in force.
+func On(r Rule) bool { return off.Load()&uint32(r) == 0 }
+
+// Off switches a rule off until restore is called. It is for tests.
+func Off(r Rule) (restore func()) {
+	off.Or(uint32(r))
+	return func() { off.And(^uint32(r)) }
+}
+
+// Rules are all rules.
+func Rules() []Rule {
+	var out []Rule
+	for r := Rule(1); r < end; r <<= 1 {
+		out = append(out, r)
+	}
+	return out
+}

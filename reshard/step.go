@@ -1,0 +1,60 @@
+package reshard
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Step is how far a change has come. The numbers are stored: they do not change.
+type Step uint8
+
+// The steps; doc.go has what happens in each.
+const (
+	None      Step = 0
+	Announced Step = 1
+	Switching Step = 2
+	Switched  Step = 3
+	Settled   Step = 4
+	Cleaned   Step = 5
+	Withdrawn Step = 6
+)
+
+var steps = [...]string{"none", "announced", "switching", "switched", "settled", "cleaned", "withdrawn"}
+
+func (s Step) String() string {
+	if int(s) < len(steps) {
+		return steps[s]
+	}
+	return fmt.Sprintf("step %d", uint8(s))
+}
+
+// ParseStep reads what String writes. It refuses a step that this version does not
+// know: a door that does not know a step serves nothing of the table.
+func ParseStep(name string) (Step, error) {
+	if i := slices.Index(steps[:], name); i >= 0 {
+		return Step(i), nil
+	}
+	return None, fmt.Errorf("unknown step %q of a change of layout; it was written by a newer version", name)
+}
+
+// follows are the steps that may be published after a step.
+var follows = map[Step][]Step{
+	None:      {Announced},
+	Announced: {Switching, Withdrawn},
+	Switching: {Switched, Announced},
+	Switched:  {Settled, Switching},
+	Settled:   {Cleaned},
+	Cleaned:   {None},
+	Withdrawn: {None},
+}
+
+// MayFollow says whether step next may be published after s.
+func (s Step) MayFollow(next Step) bool {
+	if s == Announced && next == Switched {
+		return !On(SwitchingBetween)
+	}
+	return slices.Contains(follows[s], next)
+}
+
+// Revocable says whether a change in step s can still be taken back.
+func (s Step) Revocable() bool { return s == Announced || s == Switching || s == Switched }
