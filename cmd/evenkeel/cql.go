@@ -65,8 +65,12 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	ids := newIdentity()
+	var lease time.Duration // of the embedded engine this is the only door
+	if len(s.Cassandra) > 0 {
+		lease = clusterLease
+	}
 	c.router = sharded.New(sharded.Options{
-		Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
+		Lease: lease, Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
 	})
 	if err = c.router.Start(ctx); err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
@@ -81,6 +85,10 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	}
 	return c, nil
 }
+
+// clusterLease is for how long a door goes by what it knows of tables, which other doors
+// may have changed. All doors on a cluster have the same.
+const clusterLease = 2 * time.Second
 
 // serve answers until the door is shut down, and passes on why it cannot.
 func (c *cqlSide) serve(ctx context.Context, ln net.Listener, failed chan<- error) {

@@ -112,6 +112,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if keyspace == catalog.Keyspace {
 		return absent(req, syntax.Head{}, "", keyspace)
 	}
+	if r.schema.lapsed() {
+		r.schema.freshOrReport(ctx)
+	}
 	var unknown []syntax.Name
 	for it := in.Iter(); it.Next(); {
 		if it.Prepared {

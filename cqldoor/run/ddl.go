@@ -219,10 +219,12 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	var a *answer
 	var refusal error
 	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
-		// From here on the table is known as one that is being made, and not shown.
+		// From here on the table is known as one that is being made, and not shown. A plain
+		// one of its name is gone, but other doors may know of it.
 		if err := c.refresh(ctx); err != nil {
 			c.r.opts.Log.Warn("the schema cannot be read before a change", "error", err)
 		}
+		c.waitForDoors(ctx)
 		a, refusal = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
 		return refusal
 	})
@@ -269,6 +271,8 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	case err != nil:
 		return errCatalog(err)
 	}
+	c.catalog.Agree(ctx)
+	c.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }
 
@@ -300,6 +304,8 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	if err != nil {
 		c.r.opts.Log.Warn("entries of a keyspace that was dropped stay in the catalogue", "keyspace", stmt.Name.Name, "error", err)
 	}
+	c.catalog.Agree(ctx)
+	c.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }
 

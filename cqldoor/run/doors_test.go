@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
@@ -17,7 +18,8 @@ import (
 // by being prepared again, with the same ids, and do what the table is now for.
 func TestChangesOfAnotherDoor(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		a := newScene(t, st)
+		const lease = 20 * time.Millisecond
+		a := newSceneOf(t, st, startRouterOf(t, st, lease))
 		n := 0
 		const columns = " (k int, c int, v int, PRIMARY KEY (k, c))"
 		sharded := func(n int) string { return fmt.Sprintf("%s WITH write_sharding = {'shards': '%d'}", columns, n) }
@@ -37,7 +39,7 @@ func TestChangesOfAnotherDoor(t *testing.T) {
 					n++
 					table := fmt.Sprintf("%s.t%d", a.keyspace, n)
 					a.t = t
-					b := &scene{t: t, store: st, keyspace: a.keyspace, router: startRouter(t, deaf{st})}
+					b := &scene{t: t, store: st, keyspace: a.keyspace, router: startRouterOf(t, deaf{st}, lease)}
 					conn := dial(t, serveDoor(t, deaf{st}, b.router), version)
 					a.must(a.v5, "CREATE TABLE "+table+c.before)
 					texts := []string{
@@ -92,6 +94,15 @@ func TestChangesOfAnotherDoor(t *testing.T) {
 						y, err2 := a.v5.Execute(want, difftest.Request{Values: values(text)})
 						if err != nil || err2 != nil || show(x) != show(y) || len(x.Columns) != len(y.Columns) {
 							t.Errorf("EXECUTE %s again: %v %s, at the other door %v %s", text, err, show(x), err2, show(y))
+						}
+					}
+					if c.after != "" && !strings.Contains(c.after, "(k, v, c)") { // each row is in one place
+						seen := map[string]bool{}
+						for _, row := range a.must(a.v5, "SELECT k, c FROM "+table).Rows {
+							if seen[fmt.Sprint(row)] {
+								t.Errorf("the row %v is in two shards", row)
+							}
+							seen[fmt.Sprint(row)] = true
 						}
 					}
 					for _, text := range texts {

@@ -23,6 +23,9 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	}
 	k := r.registry.known.get(e.ID)
 	switch {
+	case k != nil && r.schema.lapsed():
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.executeFresh(ctx, req, k)) })
+		return nil
 	case k == nil || k.passed != nil: // not known, or not the store's any more
 		return unprepared(e.ID)
 	case k.schema != nil:
@@ -50,16 +53,38 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 			}
 		}
 	}
-	req.Go(func(ctx context.Context) {
-		r.carry(ctx, req, func(changed bool) (err error) {
-			if changed {
-				if s, err = r.current(s); err != nil {
-					return err
-				}
+	req.Go(func(ctx context.Context) { r.carryExecute(ctx, req, s) })
+	return nil
+}
+
+// carryExecute carries out an EXECUTE.
+func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *statement) {
+	r.carry(ctx, req, func(changed bool) (err error) {
+		if changed {
+			if s, err = r.current(s); err != nil {
+				return err
 			}
-			return r.executeSlowly(ctx, req, s)
-		})
+		}
+		return r.executeSlowly(ctx, req, s)
 	})
+}
+
+// executeFresh serves an EXECUTE once the door knows the schema as it is.
+func (r *Router) executeFresh(ctx context.Context, req *cqldoor.Request, k *known) error {
+	r.schema.freshOrReport(ctx)
+	switch {
+	case k.schema != nil:
+		return r.schema.executePrepared(ctx, req, k.schema)
+	case k.passed != nil && r.schema.passes(k.passed):
+		return r.relay(ctx, req)
+	case k.passed != nil:
+		return unprepared(k.id[:])
+	}
+	s, err := r.current(k.statement)
+	if err != nil {
+		return err
+	}
+	r.carryExecute(ctx, req, s)
 	return nil
 }
 

@@ -39,7 +39,13 @@ const (
 
 // Claims implements cqldoor.Router.
 func (r *Router) Claims(h syntax.Head, keyspace string) bool {
-	return r.schema.view.Load().judge(h, keyspace) != ofStore
+	if r.schema.view.Load().judge(h, keyspace) != ofStore {
+		return true
+	}
+	if h.Name.Keyspace != "" {
+		keyspace = h.Name.Keyspace
+	}
+	return r.schema.lapsed() && ofRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
 }
 
 // judge judges a statement by its head. A batch is judged table by table.

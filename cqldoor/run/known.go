@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"crypto/md5"
 	"strings"
 	"sync"
@@ -43,6 +44,7 @@ type passed struct {
 	tables   []syntax.Name // whose rows it reads or writes
 	keyspace string
 	text     string               // of one about anything else
+	system   bool                 // of the system's tables, which no door makes
 	seen     atomic.Pointer[view] // the latest under which it is the store's
 }
 
@@ -54,7 +56,9 @@ func newPassed(keyspace, text string) *passed {
 		p.text = text
 		return p
 	}
+	p.system = true
 	for n := range syntax.Tables(text) {
+		p.system = p.system && strings.HasPrefix(cmp.Or(n.Keyspace, keyspace), "system")
 		p.tables = append(p.tables, syntax.Name{Keyspace: strings.Clone(n.Keyspace), Name: strings.Clone(n.Name)})
 	}
 	return p
@@ -85,7 +89,7 @@ func (x *schemaSide) passes(p *passed) bool {
 // ClaimsID implements cqldoor.Router.
 func (r *Router) ClaimsID(id []byte) bool {
 	k := r.registry.known.get(id)
-	return k == nil || k.passed == nil || !r.schema.passes(k.passed)
+	return k == nil || k.passed == nil || !r.schema.passes(k.passed) || r.schema.lapsed() && !k.passed.system
 }
 
 // Prepared implements cqldoor.Router.

@@ -31,6 +31,12 @@ type Options struct {
 	// Default 32.
 	FanOut int
 
+	// Lease is how long what the door knows of tables is good for, where other doors are
+	// on the same store: it looks whether the schema has changed before it goes on after
+	// that, and a sharded table that it drops is gone at all doors when it says so. All
+	// doors on a store must have the same. 0 says that no other door is.
+	Lease time.Duration
+
 	// RetryFor is how long a read of several shards goes on asking those that the
 	// store throttles. Default 1.5 s; negative: it does not.
 	RetryFor time.Duration
@@ -132,9 +138,11 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if err := v.mayServe(h, text, keyspace); err != nil {
 		return err
 	}
-	if req.Op == wire.OpPrepare && ofRows(h.Kind) && v.judgeAll(h, keyspace, text) == ofStore {
-		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.preparePlain(ctx, req, keyspace, text)) })
-		return nil
+	if ofRows(h.Kind) && (r.schema.lapsed() || req.Op == wire.OpPrepare && v.judgeAll(h, keyspace, text) == ofStore) {
+		if at := target(h, keyspace); !(h.Kind == syntax.StatementSelect && at.Keyspace == "system_schema" && hides(at.Name)) {
+			req.Go(func(ctx context.Context) { r.finish(ctx, req, r.textFresh(ctx, req, keyspace, text)) })
+			return nil
+		}
 	}
 	if unknown := r.schema.doubtful(h, keyspace, text); len(unknown) > 0 {
 		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
@@ -253,9 +261,9 @@ func (r *Router) current(s *statement) (*statement, error) {
 	return fresh, nil
 }
 
-// preparePlain passes on the PREPARE of a statement on tables that are not sharded, once
-// the door knows that they are not: another may have dropped one and created it anew.
-func (r *Router) preparePlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+// textFresh serves a QUERY or PREPARE about rows once the door knows the schema as it is:
+// another may have dropped a table and created it anew.
+func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	r.schema.freshOrReport(ctx)
 	if r.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
 		return r.relay(ctx, req)

@@ -66,10 +66,13 @@ func random() (u [16]byte) {
 	return u
 }
 
-func startRouter(t *testing.T, st store.Store) *Router {
+func startRouter(t *testing.T, st store.Store) *Router { return startRouterOf(t, st, 0) }
+
+// startRouterOf starts one that knows of other doors where it has a lease.
+func startRouterOf(t *testing.T, st store.Store, lease time.Duration) *Router {
 	t.Helper()
 	r := New(Options{
-		Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN,
+		Lease: lease, Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err := r.Start(t.Context()); err != nil {
@@ -129,9 +132,11 @@ type scene struct {
 	direct   *difftest.Conn
 }
 
-func newScene(t *testing.T, st store.Store) *scene {
+func newScene(t *testing.T, st store.Store) *scene { return newSceneOf(t, st, startRouter(t, st)) }
+
+func newSceneOf(t *testing.T, st store.Store, r *Router) *scene {
 	t.Helper()
-	s := &scene{t: t, store: st, router: startRouter(t, st), keyspace: cassandra.Keyspace(t, "sch")}
+	s := &scene{t: t, store: st, router: r, keyspace: cassandra.Keyspace(t, "sch")}
 	at := serveDoor(t, st, s.router)
 	s.v4, s.v5 = dial(t, at, primitive.ProtocolVersion4), dial(t, at, primitive.ProtocolVersion5)
 	s.direct = dial(t, serveDoor(t, st, nil), primitive.ProtocolVersion5)

@@ -47,7 +47,11 @@ func (r *Router) Close() {
 }
 
 func (x *schemaSide) poll(ctx context.Context) {
-	all, look := time.NewTicker(pollEvery), time.NewTicker(lookEvery)
+	every := lookEvery
+	if x.lease > 0 {
+		every = min(every, max(x.lease/3, time.Millisecond))
+	}
+	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
 	defer all.Stop()
 	defer look.Stop()
 	for {
