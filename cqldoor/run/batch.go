@@ -112,8 +112,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if keyspace == catalog.Keyspace {
 		return absent(req, syntax.Head{}, "", keyspace)
 	}
+	var late error
 	if r.schema.lapsed() {
-		r.schema.freshOrReport(ctx)
+		late = r.schema.renew(ctx)
 	}
 	var unknown []syntax.Name
 	for it := in.Iter(); it.Next(); {
@@ -172,6 +173,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	}
 	if out.Count == in.Count {
 		return r.relay(ctx, req) // nothing of it is on a sharded table
+	}
+	if late != nil {
+		return late
 	}
 	if err := g.check(); err != nil {
 		return err

@@ -55,6 +55,11 @@ func (x *schemaSide) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.
 		return c.refuse(ctx, t.Table.Name, errIndex)
 	case *syntax.CreateView:
 		return c.refuse(ctx, t.Select.From.Name, errView)
+	case *syntax.Other:
+		if err := c.mayTrigger(ctx, t); err != nil {
+			return err
+		}
+		return errTrigger
 	}
 	return c.other(ctx)
 }
@@ -95,6 +100,10 @@ func objectOf(tree syntax.Statement) syntax.Name {
 		return syntax.Name{Keyspace: t.Name}
 	case *syntax.AlterKeyspace:
 		return syntax.Name{Keyspace: t.Name}
+	case *syntax.Other:
+		if t.Object == syntax.KindTrigger {
+			return t.On
+		}
 	}
 	return syntax.Name{}
 }
@@ -123,6 +132,8 @@ func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
 			return table
 		}
 		return v.tables[n.Keyspace] != nil
+	case *syntax.Other:
+		return table && t.Verb == "CREATE" // a trigger: one that is there may be dropped
 	case *syntax.CreateType, *syntax.AlterType:
 		return v.tables[n.Keyspace] != nil
 	case *syntax.Describe:

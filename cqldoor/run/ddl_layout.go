@@ -21,6 +21,8 @@ var (
 		"in the order of the shards; read by the primary key, or keep a table of your own by the column")
 	errView = wire.Invalidf("write_sharding: CREATE MATERIALIZED VIEW on a sharded table is not supported yet: the view would have " +
 		"to be sharded too; keep a second table, written in one batch with the first")
+	errTrigger = wire.Invalidf("write_sharding: CREATE TRIGGER on a sharded table is not supported: the trigger would be given the " +
+		"physical rows, with the hidden column in their key")
 	errRelayout = wire.Invalidf("write_sharding: changing write_sharding of a live table is not supported yet; " +
 		"create a new table with the layout that you want and copy")
 	errCompact = wire.Invalidf("write_sharding: a table WITH COMPACT STORAGE cannot be sharded; leave COMPACT STORAGE out")

@@ -32,6 +32,14 @@ func (c *change) mayAlter(ctx context.Context, t *sharded) error {
 	})
 }
 
+// mayTrigger asks whether the client may create triggers, by one of a class that no
+// server has.
+func (c *change) mayTrigger(ctx context.Context, t *syntax.Other) error {
+	text := syntax.AppendIdent([]byte("CREATE TRIGGER "), t.Name.Name)
+	text = syntax.AppendName(append(text, " ON "...), syntax.Name{Keyspace: c.keyspace, Name: t.On.Name})
+	return c.may(ctx, &syntax.Other{Text: string(text) + " USING 'evenkeel.NoSuchTrigger'"})
+}
+
 // may asks. What is said of the statement itself shows that the client may.
 func (c *change) may(ctx context.Context, stmt syntax.Statement) error {
 	if c.req.Username == "" {

@@ -20,5 +20,5 @@
 //     registry is bounded, and an id that has left it is UNPREPARED.
 //
 // It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner,
-// scatter, shard and cql.
+// scatter, shard, fleet and cql.
 package run

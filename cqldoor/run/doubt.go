@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -81,13 +80,13 @@ func (x *schemaSide) look(ctx context.Context, tables []syntax.Name) (bool, erro
 
 // fresh brings the state up to date where the schema of the store has changed.
 func (x *schemaSide) fresh(ctx context.Context) error {
-	asked, v := time.Since(x.begun), x.view.Load()
+	asked, v := x.lease.Now(), x.view.Load()
 	version, err := x.catalog.Version(ctx)
 	if err != nil {
 		return err
 	}
 	if version == v.version && v == x.view.Load() {
-		x.checked.Store(max(int64(asked), x.checked.Load()))
+		x.lease.Renew(asked)
 		return nil
 	}
 	return x.refresh(ctx)

@@ -71,7 +71,7 @@ func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *stat
 
 // executeFresh serves an EXECUTE once the door knows the schema as it is.
 func (r *Router) executeFresh(ctx context.Context, req *cqldoor.Request, k *known) error {
-	r.schema.freshOrReport(ctx)
+	late := r.schema.renew(ctx)
 	switch {
 	case k.schema != nil:
 		return r.schema.executePrepared(ctx, req, k.schema)
@@ -79,6 +79,8 @@ func (r *Router) executeFresh(ctx context.Context, req *cqldoor.Request, k *know
 		return r.relay(ctx, req)
 	case k.passed != nil:
 		return unprepared(k.id[:])
+	case late != nil:
+		return late
 	}
 	s, err := r.current(k.statement)
 	if err != nil {

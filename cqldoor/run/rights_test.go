@@ -83,6 +83,8 @@ func testRightsBeforeRefusals(r *rightful) {
 		"CREATE CUSTOM INDEX ON r.sharded (v) USING 'StorageAttachedIndex'",
 		"CREATE MATERIALIZED VIEW r.w AS SELECT * FROM r.sharded WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k)",
 		"CREATE MATERIALIZED VIEW IF NOT EXISTS r.w AS SELECT * FROM r.sharded WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k)",
+		"CREATE TRIGGER x ON r.sharded USING 'a.b.C'",
+		"CREATE TRIGGER IF NOT EXISTS x ON r.sharded USING 'a.b.C'",
 		"ALTER TABLE r.sharded ADD shard int",
 		"ALTER TABLE r.sharded RENAME c TO shard",
 		"ALTER TABLE r.sharded RENAME c TO d",

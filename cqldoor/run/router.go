@@ -264,9 +264,17 @@ func (r *Router) current(s *statement) (*statement, error) {
 // textFresh serves a QUERY or PREPARE about rows once the door knows the schema as it is:
 // another may have dropped a table and created it anew.
 func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
-	r.schema.freshOrReport(ctx)
+	var late error
+	if r.schema.lapsed() {
+		late = r.schema.renew(ctx)
+	} else {
+		r.schema.freshOrReport(ctx)
+	}
 	if r.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
 		return r.relay(ctx, req)
+	}
+	if late != nil {
+		return late
 	}
 	if unknown := r.schema.doubtful(syntax.Target(text), keyspace, text); len(unknown) > 0 {
 		return r.settle(ctx, req, keyspace, text, unknown)

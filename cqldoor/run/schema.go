@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/fleet"
 )
 
 // schemaSide serves what is about the schema: DDL (ddl.go), the schema as it is
@@ -28,9 +29,8 @@ type schemaSide struct {
 	view    atomic.Pointer[view]
 	system  *schema.Keyspace // system_schema as the backend has it; set by start
 
-	lease   time.Duration
-	begun   time.Time    // what times are counted from
-	checked atomic.Int64 // when what is known was last known to hold, since begun
+	lease    *fleet.Lease // of what is known of tables
+	renewals renewals
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // refreshes that were asked for
@@ -62,7 +62,8 @@ type sharded struct {
 }
 
 func newSchemaSide(r *Router) *schemaSide {
-	x := &schemaSide{r: r, lease: r.opts.Lease, begun: time.Now(), reported: map[string]bool{}, stop: func() {}}
+	x := &schemaSide{r: r, lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
+	x.renewals.wake = make(chan struct{}, 1)
 	x.session = catalog.NewSession(r.opts.Store)
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
 	x.view.Store(&view{})
@@ -92,7 +93,7 @@ func (x *schemaSide) load(ctx context.Context) error {
 	// name, and its entry would not.
 	const tries = 20
 	for i := range tries {
-		asked := time.Since(x.begun)
+		asked := x.lease.Now()
 		version, err := x.catalog.Version(ctx)
 		if err != nil {
 			return err
@@ -107,30 +108,11 @@ func (x *schemaSide) load(ctx context.Context) error {
 		}
 		if after == version || i == tries-1 {
 			x.use(ctx, version, store)
-			x.checked.Store(int64(asked))
+			x.lease.Renew(asked)
 			return nil
 		}
 	}
 	return nil
-}
-
-// lapsed says whether what is known may be of before a lease, so that another door may
-// have given a name to another table since.
-func (x *schemaSide) lapsed() bool {
-	return x.lease > 0 && time.Since(x.begun) > time.Duration(x.checked.Load())+x.lease
-}
-
-// waitForDoors waits until no other door knows of what was before.
-func (x *schemaSide) waitForDoors(ctx context.Context) {
-	if x.lease == 0 {
-		return
-	}
-	t := time.NewTimer(x.lease)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // reading is what the store has.

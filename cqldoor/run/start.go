@@ -48,8 +48,8 @@ func (r *Router) Close() {
 
 func (x *schemaSide) poll(ctx context.Context) {
 	every := lookEvery
-	if x.lease > 0 {
-		every = min(every, max(x.lease/3, time.Millisecond))
+	if length := x.lease.Length(); length > 0 {
+		every = min(every, max(length/3, time.Millisecond))
 	}
 	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
 	defer all.Stop()
@@ -60,6 +60,8 @@ func (x *schemaSide) poll(ctx context.Context) {
 			return
 		case <-all.C:
 			x.refreshOrReport(ctx)
+		case <-x.renewals.wake:
+			x.renewForAll(ctx)
 		case <-look.C:
 			within, cancel := context.WithTimeout(ctx, refreshLimit)
 			_ = x.fresh(within) // which the refreshing of all reports

@@ -18,7 +18,7 @@ var edges = map[string][]string{
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
 		"cqldoor", "cqldoor/internal/rule", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "partitioner", "shard",
+		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "partitioner", "shard",
 	},
 	"cqldoor":         {"cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
@@ -28,6 +28,7 @@ var edges = map[string][]string{
 	"cqldoor/internal/rule": {},
 	"cqldoor/transport":     {"cql/wire"},
 	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard"},
+	"fleet":                 {},
 	"scatter":               {},
 	"reshard":               {},
 	"lane":                  {},

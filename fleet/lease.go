@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// A Lease says for how long what a door has read of the catalogue may be gone by. It
+// is over when the monotonic clock says so or the wall clock does: a machine that was
+// suspended stops the first, and an administrator may set the second back. A Lease is safe
+// for concurrent use.
+type Lease struct {
+	length time.Duration
+	now    func() time.Time
+	asked  atomic.Pointer[time.Time]
+}
+
+// NewLease makes a lease that is over. now is the clock, with a monotonic reading.
+// A length of 0 is that of the only door on a store: it is never over.
+func NewLease(length time.Duration, now func() time.Time) *Lease {
+	return &Lease{length: length, now: now}
+}
+
+// Length is how long it lasts after Renew.
+func (l *Lease) Length() time.Duration { return l.length }
+
+// Now reads the lease's clock, for Renew.
+func (l *Lease) Now() time.Time { return l.now() }
+
+// Renew lets the lease begin at a time, which is the one before the first of the
+// questions was asked whose answers the door goes by from now on. A time before the one
+// that the lease began at changes nothing.
+func (l *Lease) Renew(asked time.Time) {
+	for {
+		old := l.asked.Load()
+		if old != nil && !asked.After(*old) {
+			return
+		}
+		if l.asked.CompareAndSwap(old, &asked) {
+			return
+		}
+	}
+}
+
+// Holds says whether the lease is not over.
+func (l *Lease) Holds() bool {
+	if l.length == 0 {
+		return true
+	}
+	asked := l.asked.Load()
+	if asked == nil {
+		return false
+	}
+	now := l.now()
+	return now.Sub(*asked) <= l.length && now.UnixNano()-asked.UnixNano() <= int64(l.length)
+}
