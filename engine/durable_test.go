@@ -54,6 +54,9 @@ func TestReopen(t *testing.T) {
 		"INSERT INTO k.t (p, c, d) VALUES (1, 'b', 5)",
 		"ALTER TABLE k.t DROP d",
 		"ALTER TABLE k.t ADD d int",
+		"INSERT INTO k.t (p, c, e) VALUES (7, 'early', 7) USING TIMESTAMP 2000",
+		"INSERT INTO k.t (p, c, e) VALUES (7, 'late', 7) USING TIMESTAMP 2001",
+		"ALTER TABLE k.t DROP e USING TIMESTAMP 2000",
 		"UPDATE k.n SET n = n + 3 WHERE p = 1",
 	)
 	questions := []string{
@@ -87,7 +90,11 @@ func TestReopen(t *testing.T) {
 	if rows, err = wire.ParseRows(next.Body); err != nil || rows.Count != 1 {
 		t.Errorf("the page after: %v, %d rows", err, rows.Count)
 	}
-	must(t, c, "INSERT INTO k.t (p, c, d) VALUES (9, 'z', 9)", "DROP KEYSPACE k")
+	must(t, c, "INSERT INTO k.t (p, c, d) VALUES (9, 'z', 9)", "ALTER TABLE k.t ADD e int")
+	if got, want := run(t, c, wire.V4, "SELECT c, e FROM k.t WHERE p = 7", 0), "late | 7"; !strings.Contains(got, want) || strings.Contains(got, "early | 7") {
+		t.Errorf("the column added again shows\n%s", got)
+	}
+	must(t, c, "DROP KEYSPACE k")
 }
 
 // TestCrash writes from several clients, takes the disk as a power failure would

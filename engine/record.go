@@ -54,6 +54,7 @@ type droppedRecord struct {
 	Type string            `json:"type"`
 	Kind schema.ColumnKind `json:"kind"`
 	Time int64             `json:"time"`
+	ID   *uint32           `json:"id,omitempty"` // of one that is not there again
 }
 
 // encodeKeyspace makes the record of a keyspace.
@@ -85,7 +86,11 @@ func encodeTable(t *schema.Table, ids columnIDs) (tableRecord, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Dropped)) {
 		d := t.Dropped[name]
-		r.Dropped = append(r.Dropped, droppedRecord{Name: name, Type: d.Type.String(), Kind: d.Kind, Time: d.Time})
+		record := droppedRecord{Name: name, Type: d.Type.String(), Kind: d.Kind, Time: d.Time}
+		if id, ok := ids.dropped[name]; ok {
+			record.ID = &id
+		}
+		r.Dropped = append(r.Dropped, record)
 	}
 	for name, v := range t.Options {
 		raw, err := json.Marshal(v)
@@ -187,6 +192,12 @@ func (d *decoder) table(r *tableRecord) (*schema.Table, columnIDs) {
 			t.Dropped = map[string]schema.Dropped{}
 		}
 		t.Dropped[c.Name] = schema.Dropped{Type: d.parse(c.Type), Kind: c.Kind, Time: c.Time}
+		if c.ID != nil {
+			if ids.dropped == nil {
+				ids.dropped = map[string]uint32{}
+			}
+			ids.dropped[c.Name] = *c.ID
+		}
 	}
 	for name, raw := range r.Options {
 		v, err := decodeOption(name, raw)

@@ -26,20 +26,37 @@ type table struct {
 	store *storage.Table // nil for a system table, which is virtual
 }
 
-// columnIDs are the ids by which storage knows regular and static columns. An
-// id is never used again in its table, so that a column that is dropped and
-// added again does not show what it had before.
+// columnIDs are the ids by which storage knows regular and static columns. A column that
+// is dropped keeps its id for when it is added again: what was written to it after the time
+// of the drop is then there again, as in Cassandra.
 type columnIDs struct {
-	of   map[string]uint32
-	next uint32
+	of      map[string]uint32 // of the columns that there are
+	dropped map[string]uint32 // of those that were dropped and not added again
+	next    uint32
 }
 
 // assign gives the columns of t their ids: the ones they had, or new ones.
 func (ids columnIDs) assign(t *schema.Table) columnIDs {
 	n := columnIDs{of: make(map[string]uint32, len(t.Statics)+len(t.Regulars)), next: ids.next}
+	for name := range t.Dropped {
+		if t.Columns[name] != nil {
+			continue
+		}
+		for _, known := range [2]map[string]uint32{ids.of, ids.dropped} {
+			if id, ok := known[name]; ok {
+				if n.dropped == nil {
+					n.dropped = map[string]uint32{}
+				}
+				n.dropped[name] = id
+			}
+		}
+	}
 	for _, cols := range [2][]*schema.Column{t.Statics, t.Regulars} {
 		for _, c := range cols {
 			id, ok := ids.of[c.Name]
+			if !ok {
+				id, ok = ids.dropped[c.Name]
+			}
 			if !ok {
 				id = n.next
 				n.next++
@@ -97,10 +114,20 @@ func (t *table) spec() storage.TableSpec {
 	}
 	for _, cols := range [2][]*schema.Column{t.Statics, t.Regulars} {
 		for _, c := range cols {
-			s.Columns = append(s.Columns, storage.Column{
+			col := storage.Column{
 				ID: t.ids.of[c.Name], Static: c.Kind == schema.Static, Counter: c.Type.Kind == value.Counter, Path: pathType(c.Type),
-			})
+			}
+			if d, ok := t.Dropped[c.Name]; ok {
+				col.DroppedAt = &d.Time
+			}
+			s.Columns = append(s.Columns, col)
 		}
+	}
+	for name, id := range t.ids.dropped {
+		d := t.Dropped[name]
+		s.Columns = append(s.Columns, storage.Column{
+			ID: id, Static: d.Kind == schema.Static, Path: pathType(d.Type), DroppedAt: &d.Time, Absent: true,
+		})
 	}
 	return s
 }

@@ -110,7 +110,7 @@ func checkAdded(t *schema.Table, name string, typ *value.Type, kind schema.Colum
 	if !ok {
 		return nil
 	}
-	if !sameSerialization(typ, dropped.Type) {
+	if !readsAs(expand(typ), expand(dropped.Type)) {
 		return invalid("Cannot add a column '%s' of type %s, incompatible with previously dropped column '%s' of type %s",
 			name, typ, name, dropped.Type)
 	}
@@ -129,15 +129,6 @@ func kindName(k schema.ColumnKind) string {
 		return "STATIC"
 	}
 	return "REGULAR"
-}
-
-// sameSerialization says whether a column may come back with this type. A user
-// type was dropped as a tuple of its fields.
-func sameSerialization(typ, dropped *value.Type) bool {
-	if dropped.Kind == value.Blob && !typ.Multicell() {
-		return true
-	}
-	return expand(typ).Equal(expand(dropped))
 }
 
 // expand is a type with tuples in place of user-defined types, which a dropped

@@ -170,7 +170,7 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 			continue
 		}
 		col := t.column(c.column)
-		if col == nil {
+		if col == nil || c.timestamp <= col.floor {
 			continue
 		}
 		live = true

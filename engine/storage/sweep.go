@@ -155,7 +155,7 @@ type sweep struct {
 
 	remains int64 // the earliest time of what may not go yet
 
-	narrowed bool // columns were dropped
+	narrowed bool // a column was dropped
 
 	prefix []byte   // partition of the collected keys
 	dels   bool     // its deletions may go
@@ -201,7 +201,7 @@ func (s *sweep) run() error {
 	return errors.Join(err, it.Error(), it.Close())
 }
 
-// dropped tells whether a row has cells of a column that is no more. (Which is
+// dropped tells whether a row has cells that were dropped with their column. (Which is
 // only looked for in a table that lost one since it was opened.)
 func (s *sweep) dropped(value []byte) bool {
 	if !s.narrowed || len(value) == 0 || value[0]&rowIsDeletions != 0 {
@@ -211,7 +211,7 @@ func (s *sweep) dropped(value []byte) bool {
 	in.head(value, nil)
 	var c cellData
 	for in.next(&c) {
-		if s.table.column(c.column) == nil {
+		if s.table.purgeable(c.column, c.timestamp) {
 			return true
 		}
 	}
@@ -394,7 +394,7 @@ func (s *sweep) rewrite(keys [][]byte) error {
 }
 
 // purge removes a row's garbage: what was deleted or is expired since before,
-// what floor shadows, and cells of columns that are no more. It tells whether
+// what floor shadows, and cells that were dropped with their column. It tells whether
 // there was any.
 func (s *sweep) purge(table *Table, r *rowData, floor int64) bool {
 	changed := false
@@ -406,7 +406,7 @@ func (s *sweep) purge(table *Table, r *rowData, floor int64) bool {
 	}
 	n := len(r.cells)
 	r.cells = slices.DeleteFunc(r.cells, func(c cellData) bool {
-		if c.timestamp <= floor || table.column(c.column) == nil {
+		if c.timestamp <= floor || table.purgeable(c.column, c.timestamp) {
 			return true
 		}
 		switch c.kind & cellKind {

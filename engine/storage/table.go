@@ -15,7 +15,7 @@ import (
 type TableSpec struct {
 	ID         [16]byte // never used again after the table is dropped
 	Clustering []ClusteringColumn
-	Columns    []Column // regular and static; cells of other columns (dropped ones) are not seen
+	Columns    []Column // regular and static, those that were dropped too; cells of others are not seen
 	GCGrace    int64    // gc_grace_seconds: tombstones are kept at least so long
 }
 
@@ -29,9 +29,18 @@ type ClusteringColumn struct {
 
 // Column is a regular or static column.
 type Column struct {
-	ID      uint32 // from 0; small is cheap; never used again in this table after a drop
+	ID      uint32 // from 0; small is cheap; another column never has it
 	Static  bool
 	Counter bool
+
+	// DroppedAt is when the column was last dropped, in microseconds: cells with this
+	// timestamp or an earlier one are not seen, though it was added again since. nil: it
+	// never was.
+	DroppedAt *int64
+
+	// Absent says that the column is dropped now: no cell of it is seen or written, and
+	// those after DroppedAt are kept for when it is added again.
+	Absent bool
 
 	// Path is the type of Cell.Path for non-frozen collections and UDTs
 	// (list: timeuuid, set: its element, map: its key, UDT: smallint); nil for
@@ -54,10 +63,12 @@ type Table struct {
 
 type tableColumn struct {
 	known         bool
+	absent        bool
 	static        bool
 	counter       bool
 	path          *value.Type
 	pathInjective bool
+	floor         int64 // cells of this timestamp or an earlier one are not seen
 }
 
 // tableState is what all handles of a table share.
@@ -107,7 +118,10 @@ func (db *DB) Table(spec TableSpec) (*Table, error) {
 		if t.columns[c.ID].known {
 			return nil, fmt.Errorf("table %x: two columns of id %d: %w", spec.ID, c.ID, ErrMalformed)
 		}
-		t.columns[c.ID] = tableColumn{known: true, static: c.Static, counter: c.Counter, path: c.Path}
+		t.columns[c.ID] = tableColumn{known: true, absent: c.Absent, static: c.Static, counter: c.Counter, path: c.Path, floor: noTimestamp}
+		if c.DroppedAt != nil {
+			t.columns[c.ID].floor = *c.DroppedAt
+		}
 		if c.Path != nil {
 			t.columns[c.ID].pathInjective = injective(c.Path)
 		}
@@ -130,7 +144,7 @@ func (db *DB) Table(spec TableSpec) (*Table, error) {
 		t.state.marked.Store(v != nil)
 		db.tables[spec.ID] = t.state
 	}
-	if last := t.state.latest.Swap(t); last != nil && t.lacks(last) {
+	if last := t.state.latest.Swap(t); last != nil && t.narrows(last) {
 		t.state.garbage.Store(true)
 		t.state.narrowed.Add(1)
 	}
@@ -148,21 +162,30 @@ func garbageKey(id *[16]byte) []byte {
 	return append([]byte{regionOwn, 'g'}, id[:]...)
 }
 
-// lacks tells whether other has a column that t has not.
-func (t *Table) lacks(other *Table) bool {
+// narrows tells whether t sees less of a column than other.
+func (t *Table) narrows(other *Table) bool {
 	for id := range other.columns {
-		if other.columns[id].known && t.column(uint32(id)) == nil {
+		if c := &other.columns[id]; c.known && t.purgeable(uint32(id), c.floor+1) {
 			return true
 		}
 	}
 	return false
 }
 
+// purgeable says whether no read, now or later, sees a cell of the column and timestamp.
+func (t *Table) purgeable(column uint32, timestamp int64) bool {
+	if column >= uint32(len(t.columns)) || !t.columns[column].known {
+		return true
+	}
+	return timestamp <= t.columns[column].floor
+}
+
 // ID returns the table's id.
 func (t *Table) ID() [16]byte { return t.spec.ID }
 
+// column is a column that is there; nil of others.
 func (t *Table) column(id uint32) *tableColumn {
-	if id < uint32(len(t.columns)) && t.columns[id].known {
+	if id < uint32(len(t.columns)) && t.columns[id].known && !t.columns[id].absent {
 		return &t.columns[id]
 	}
 	return nil

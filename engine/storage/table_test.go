@@ -156,6 +156,51 @@ func TestDroppedColumn(t *testing.T) {
 	}
 }
 
+// TestColumnComesBack: what was written to a column after it was dropped outlives the sweep,
+// and what was written before does not.
+func TestColumnComesBack(t *testing.T) {
+	db := openTest(t)
+	spec := concurrentTable
+	b := db.NewBatch()
+	defer b.Release()
+	for r := range 4 {
+		b.Partition(mustTable(t, db, spec), 1, i32(1))
+		b.Row([][]byte{i32(r)})
+		b.Set(Cell{Column: 0, Value: []byte("v"), Timestamp: int64(r)})
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := int64(1)
+	for _, c := range []struct {
+		absent bool
+		rows   int
+	}{{true, 0}, {false, 2}} {
+		spec.Columns = []Column{{ID: 0, DroppedAt: &at, Absent: c.absent}}
+		table := mustTable(t, db, spec)
+		for _, when := range []string{"before", "after"} {
+			if n := rowsOf(t, table, &Query{All: true}); n != c.rows {
+				t.Errorf("absent: %v: %d rows %s the sweep, not %d", c.absent, n, when, c.rows)
+			}
+			if err := db.sweep(false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := stored(t, db, table); n != 2 {
+			t.Errorf("absent: %v: %d keys are stored", c.absent, n)
+		}
+	}
+	// Dropped anew, later: the sweep looks again.
+	at = 2
+	table := mustTable(t, db, TableSpec{ID: spec.ID, Clustering: spec.Clustering, Columns: []Column{{ID: 0, DroppedAt: &at, Absent: true}}})
+	if err := db.sweep(false); err != nil {
+		t.Fatal(err)
+	}
+	if n := stored(t, db, table); n != 1 {
+		t.Errorf("%d keys are stored after the second drop", n)
+	}
+}
+
 // TestSweepWhenDue: the periodic sweep reads a table when something may be due.
 func TestSweepWhenDue(t *testing.T) {
 	now := int64(1000)

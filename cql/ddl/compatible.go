@@ -1,0 +1,76 @@
+package ddl
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// readsAs says whether a column that was dropped with the type old may be added again with
+// the type t: Cassandra's AbstractType.isSerializationCompatibleWith. A user type was
+// dropped as a tuple of its fields.
+func readsAs(t, old *value.Type) bool {
+	if t.Equal(old) {
+		return true
+	}
+	if t.Multicell() != old.Multicell() || !holds(t, old) {
+		return false
+	}
+	switch t.Kind {
+	case value.List:
+		return readsAs(t.Elems[0], old.Elems[0])
+	case value.Set:
+		return true
+	case value.Map:
+		return readsAs(t.Elems[1], old.Elems[1])
+	}
+	n, fixed := t.FixedLen()
+	m, oldFixed := old.FixedLen()
+	return n == m && fixed == oldFixed
+}
+
+// holds says whether every serialized value of the type old is one of t
+// (isValueCompatibleWith).
+func holds(t, old *value.Type) bool {
+	if t.Equal(old) {
+		return true
+	}
+	switch t.Kind {
+	case value.Blob:
+		return !old.Collection()
+	case value.Text:
+		return old.Kind == value.Ascii
+	case value.Bigint:
+		return old.Kind == value.Timestamp
+	case value.Timestamp:
+		return old.Kind == value.Bigint
+	case value.Varint:
+		return slices.Contains([]value.Kind{value.Int, value.Bigint, value.Timestamp}, old.Kind)
+	case value.Date:
+		return old.Kind == value.Int
+	case value.UUID:
+		return old.Kind == value.Timeuuid
+	}
+	if t.Kind != old.Kind {
+		return false
+	}
+	switch t.Kind {
+	case value.List:
+		return holds(t.Elems[0], old.Elems[0])
+	case value.Set:
+		return sorts(t.Elems[0], old.Elems[0])
+	case value.Map:
+		return sorts(t.Elems[0], old.Elems[0]) && holds(t.Elems[1], old.Elems[1])
+	case value.Tuple:
+		return len(t.Elems) >= len(old.Elems) && slices.EqualFunc(t.Elems[:len(old.Elems)], old.Elems, holds)
+	}
+	return false
+}
+
+// sorts says whether values of the type old are in the same order as values of t
+// (isCompatibleWith).
+func sorts(t, old *value.Type) bool {
+	return t.Equal(old) ||
+		t.Kind == value.Blob && (old.Kind == value.Text || old.Kind == value.Ascii) ||
+		t.Kind == value.Text && old.Kind == value.Ascii
+}
