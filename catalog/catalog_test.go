@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -394,7 +395,8 @@ func TestEntry(t *testing.T) { each(t, testEntry) }
 
 func testEntry(t *testing.T, b *backend) {
 	e := b.entry("t", 17)
-	e.Layout = &shard.Layout{N: 17, By: []string{"b", "A c"}, Hash: shard.CodePoints, Column: "My Shard", Generation: 4}
+	e.Layout = &shard.Layout{N: 17, By: []string{"b", "A c"}, Hash: shard.CodePoints, Column: "My Shard", Generation: 4,
+		Base: 3, Rows: []shard.RowEpoch{{From: []byte("m"), Range: shard.Range{N: 5, Base: 40}}}}
 	physical := func(ctx context.Context) error {
 		_, err := b.session.Query(ctx, wire.LocalQuorum, `CREATE TABLE `+b.keyspace+`.t (k int, "My Shard" int, b text, "A c" text, PRIMARY KEY ((k, "My Shard"), b, "A c"))`)
 		return err
@@ -409,6 +411,61 @@ func testEntry(t *testing.T, b *backend) {
 	got := applied[0]
 	if !got.Layout.Equal(e.Layout) || got.Layout.Generation != 4 || got.Statement != e.Statement || got.Physical != "t" || got.State != Active {
 		t.Errorf("%+v, layout %+v", got, got.Layout)
+	}
+}
+
+// TestFormats holds entries to be written in the first format that can say them, so that
+// a door which does not know a layout refuses it, and to be read in any.
+func TestFormats(t *testing.T) {
+	row := func(e *Entry) Row {
+		r := Row{"keyspace_name": []byte("ks"), "table_name": []byte("t")}
+		for i, name := range strings.Split(strings.ReplaceAll(columns, `"`, ""), ", ") {
+			if v := e.values()[i]; v != nil {
+				r[name] = v
+			}
+		}
+		return r
+	}
+	for _, c := range []struct{ layout, strategy string }{
+		{`{"shards": "8"}`, "calculated"},
+		{`{"shards": "8", "strategy": "random"}`, "random"},
+		{`{"shards": "8", "base": "3"}`, `format 2: {"base":"3","column":"shard","hash":"murmur3","shards":"8","strategy":"calculated"}`},
+		{`{"shards": "1", "epochs": "64 from 2020-07-10"}`, `format 2: {"column":"shard","epochs":"64 from 2020-07-10","hash":"murmur3","shards":"1","strategy":"calculated"}`},
+		{`{"shards": "1", "row_epochs": "64@1 from 0xab"}`, `format 2: {"column":"shard","hash":"murmur3","row_epochs":"64@1 from 0xab","shards":"1","strategy":"calculated"}`},
+	} {
+		var options map[string]string
+		if err := json.Unmarshal([]byte(c.layout), &options); err != nil {
+			t.Fatal(err)
+		}
+		l, err := shard.Parse(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := row(&Entry{Keyspace: "ks", Table: "t", Layout: l, State: Active})
+		if got := string(r["strategy"]); got != c.strategy {
+			t.Errorf("%s is written as %s, want %s", c.layout, got, c.strategy)
+		}
+		back, err := readEntry(r)
+		if err != nil || back.Foreign != nil || !back.Layout.Equal(l) {
+			t.Errorf("%s reads back as %v, %v", c.layout, back, err)
+		}
+		// What knows format 1 alone takes the column for a strategy.
+		if _, err := shard.Parse(map[string]string{"shards": "8", "strategy": string(r["strategy"])}); (err == nil) != (first(l) == 1) {
+			t.Errorf("a door that knows format 1 alone reads %s as %v", r["strategy"], err)
+		}
+	}
+	r := row(&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt"}, State: Active})
+	r["strategy"] = []byte("format 7: what comes later")
+	e, err := readEntry(r)
+	if err != nil || e.Foreign == nil || !strings.Contains(e.Foreign.Error(), "of format 7, which a newer release wrote") || e.Layout.Column != "salt" {
+		t.Errorf("an entry of a later format: %+v, %v", e, err)
+	}
+	if got := string(row(e)["strategy"]); got != "format 7: what comes later" {
+		t.Errorf("an entry of a later format would be written as %s", got)
+	}
+	r["strategy"] = []byte("format 2: broken")
+	if _, err := readEntry(r); err == nil || !strings.Contains(err.Error(), "the catalogue's entry of ks.t") {
+		t.Errorf("a broken entry: %v", err)
 	}
 }
 

@@ -2,9 +2,11 @@ package catalog
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -33,6 +35,12 @@ type Entry struct {
 	ID       [16]byte
 	State    State
 	Layout   *shard.Layout
+
+	// Foreign says why this release can do nothing with the entry but show that it is
+	// there: a newer one wrote it. Layout then has the hidden column alone.
+	Foreign error
+
+	written string // column strategy, as it was read: what Foreign is about is not lost
 
 	// Statement is the logical CREATE TABLE, for people who look for what was
 	// meant.
@@ -79,6 +87,33 @@ func Shown(l *shard.Layout) map[string]string {
 // columns of the table of layouts, in the order of values.
 const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "column", generation, statement, owner, started_at`
 
+// Format is the newest format of an entry that this release reads and writes.
+//
+// An entry of format 1 has the layout in columns. One of format 2 has it in column
+// strategy, as "format 2: " and the options in JSON, because a door that knows format 1
+// alone refuses a strategy that it does not know, and would overlook a column that it
+// does not know. An entry is written in the first format that can say it.
+const Format = 2
+
+const formatPrefix = "format "
+
+// first is the first format that can say a layout.
+func first(l *shard.Layout) int {
+	if l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 {
+		return 2
+	}
+	return 1
+}
+
+// strategy is what column strategy has of a layout.
+func strategy(l *shard.Layout) ([]byte, error) {
+	if first(l) == 1 {
+		return []byte(l.Strategy.String()), nil
+	}
+	options, err := json.Marshal(l.Options())
+	return fmt.Appendf(nil, "%s%d: %s", formatPrefix, Format, options), err
+}
+
 // values are the serialized values of columns.
 func (e *Entry) values() [][]byte {
 	o := e.Layout.Options()
@@ -92,8 +127,15 @@ func (e *Entry) values() [][]byte {
 	if e.ID != ([16]byte{}) {
 		id = e.ID[:]
 	}
+	how, err := strategy(e.Layout)
+	if err != nil {
+		panic(err) // a map of strings has JSON
+	}
+	if e.Foreign != nil {
+		how = []byte(e.written)
+	}
 	return [][]byte{
-		[]byte(e.Physical), id, []byte(e.State), text("strategy"), text("by"), text("hash"),
+		[]byte(e.Physical), id, []byte(e.State), how, text("by"), text("hash"),
 		binary.BigEndian.AppendUint32(nil, uint32(e.Layout.N)), []byte(o["column"]),
 		binary.BigEndian.AppendUint64(nil, uint64(e.Layout.Generation)), []byte(e.Statement), e.Owner[:], millis(e.Started),
 	}
@@ -112,18 +154,41 @@ func readEntry(r Row) (*Entry, error) {
 	if b := r["started_at"]; len(b) == 8 {
 		e.Started = time.UnixMilli(int64(binary.BigEndian.Uint64(b)))
 	}
-	o := map[string]string{"shards": strconv.FormatInt(r.Int("shards"), 10)}
-	for _, name := range []string{"strategy", "by", "hash", "column"} {
-		if b, ok := r[name]; ok {
-			o[name] = string(b)
-		}
-	}
 	var err error
-	if e.Layout, err = shard.Parse(o); err != nil {
+	if e.Layout, err = e.readLayout(r); err != nil {
 		return nil, fmt.Errorf("the catalogue's entry of %s: %w", e, err)
 	}
 	if b := r["generation"]; len(b) == 8 {
 		e.Layout.Generation = int64(binary.BigEndian.Uint64(b))
 	}
 	return e, nil
+}
+
+// readLayout reads the layout in any format.
+func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
+	o := map[string]string{"shards": strconv.FormatInt(r.Int("shards"), 10)}
+	for _, name := range []string{"strategy", "by", "hash", "column"} {
+		if b, ok := r[name]; ok {
+			o[name] = string(b)
+		}
+	}
+	e.written = o["strategy"]
+	rest, later := strings.CutPrefix(e.written, formatPrefix)
+	if !later {
+		return shard.Parse(o)
+	}
+	var format int
+	number, options, _ := strings.Cut(rest, ": ")
+	if n, err := strconv.Atoi(number); err == nil {
+		format = n
+	}
+	if format != 2 {
+		e.Foreign = fmt.Errorf("its entry in the catalogue is of format %s, which a newer release wrote; this one knows formats up to %d: bring this door up to that release", number, Format)
+		return shard.Parse(map[string]string{"shards": "1", "column": o["column"]})
+	}
+	o = nil
+	if err := json.Unmarshal([]byte(options), &o); err != nil {
+		return nil, err
+	}
+	return shard.Parse(o)
 }

@@ -21,10 +21,25 @@
 //  3. The token of these bytes under Cassandra's Murmur3Partitioner, read as an
 //     unsigned 64-bit integer; no bytes at all have the token 0x8000000000000000.
 //  4. Jump consistent hash (Lamping and Veach, 2014) of that integer over N
-//     buckets gives 0..N-1; the shard is that plus 1.
+//     buckets gives 0..N-1; the shard is that plus 1, plus the base.
 //
 // The static columns of a partition are in the shard that steps 3 and 4 give for
 // its serialized partition key, under every hash.
+//
+// # N and base of a key
+//
+// N and the base belong to the key. They are, in this order: those of the key's own
+// entry; those of the epoch of keys that it falls into; the table's, whose base is 0
+// where nothing is said. A range is written 64, or 64@8 with base 8: the shards 9 to 72.
+//
+// An epoch of keys begins at an instant: it has the keys whose date, timestamp or
+// timeuuid (the partition key has one such column) is that instant or later, up to the
+// next epoch; a date is its midnight, UTC, and a timeuuid its millisecond.
+//
+// A key's own entry and the table's default may have epochs of rows: of the rows
+// of a key, those whose first clustering column is the epoch's value or greater, in the
+// order of its type, have the epoch's N and base, up to the next epoch. Static columns
+// have the N and base before the first epoch. testdata/spreads.json has examples.
 //
 // Under hash code_points the columns are text: the shard is the product of all
 // Unicode code points of the values modulo N, plus 1 (1 mod N, plus 1 for empty
@@ -33,10 +48,11 @@
 // # Promises
 //
 //  1. The shard of a row depends on nothing but the layout and the row's key.
-//  2. How many shards a key has is asked of the layout, by key (Layout.Shards).
+//  2. How many shards a key has, and which, is asked of the layout, by key
+//     (Layout.Spread).
 //  3. When N grows under murmur3, only rows that must move do: each moves to a
 //     new shard or stays.
-//  4. Parse(l.Options()) is l, but for its generation; what Parse refuses is named
+//  4. Parse(l.Options()) is l, but for its generation and its keys' entries; what Parse refuses is named
 //     with the way out.
 //  5. ShardOf does not allocate for keys of ordinary size.
 //

@@ -31,36 +31,85 @@ const (
 
 // Layout is how a table's logical partitions are spread over physical ones. It
 // is immutable.
+//
+// How many shards a key has, and which, is asked by key (Spread). It is answered from,
+// in this order: the key's own entry (Keys), the epoch that it falls into (Epochs), and
+// the table's default (N, Base and Rows).
 type Layout struct {
 	Strategy   Strategy
 	By         []string // clustering columns that are hashed; empty means all of them, in their order
 	Hash       Hash     // Calculated only
-	N          int      // shards of a key: ask Shards
-	Column     string   // the physical tables' additional partition-key column
-	Generation int64    // counts the table's layouts; not one of the options
+	N          int      // shards of a key, by default: ask Shards or Spread
+	Base       int      // places of a key, by default, are Base+1 to Base+N
+	Rows       []RowEpoch
+	Epochs     []KeyEpoch // in the order of From
+	Column     string     // the physical tables' additional partition-key column
+	Generation int64      // counts the table's layouts; not one of the options
+	Keys       *Keys      // not one of the options
+
+	clock clock // of Epochs; see Resolve
 }
 
-// Shards returns how many shards a logical partition has; key is its serialized
-// partition key. Shards are numbered from 1.
-func (l *Layout) Shards(key []byte) int { return l.N }
+// Default is the spread of keys that have no entry and are in no epoch.
+func (l *Layout) Default() Spread { return Spread{Range{l.N, l.Base}, l.Rows} }
 
-// ShardOf returns the shard, 1..Shards(key), of a row of the logical partition
-// key under Calculated. by is the canonical serialized values of the By columns,
+// Spread is how the rows of a logical partition are spread; key is its serialized
+// partition key.
+func (l *Layout) Spread(key []byte) Spread {
+	if s, ok := l.Keys.Of(key); ok {
+		return s
+	}
+	if len(l.Epochs) > 0 {
+		if at, ok := l.clock.instant(key); ok {
+			for i := len(l.Epochs) - 1; i >= 0; i-- {
+				if at >= l.Epochs[i].From {
+					return Spread{Range: l.Epochs[i].Range}
+				}
+			}
+		}
+	}
+	return l.Default()
+}
+
+// Shards returns how many shards a logical partition has where its rows have no epochs;
+// key is its serialized partition key. Which they are Spread says.
+func (l *Layout) Shards(key []byte) int {
+	s := l.Spread(key)
+	return s.N
+}
+
+// Place returns the shard, one of r, of a row under Calculated. by is the canonical
+// serialized values of the By columns, in their order.
+func (l *Layout) Place(r Range, by ...[]byte) int {
+	return r.Base + l.Hash.shard(by, r.N)
+}
+
+// ShardOf returns the shard of a row of the logical partition key under Calculated, where
+// the key's rows have no epochs. by is the canonical serialized values of the By columns,
 // in their order.
 func (l *Layout) ShardOf(key []byte, by ...[]byte) int {
-	return l.Hash.shard(by, l.Shards(key))
+	s := l.Spread(key)
+	return l.Place(s.Range, by...)
 }
 
-// Home returns the shard, 1..Shards(key), of the static columns of the logical
-// partition key: by the hash murmur3 of the serialized key, under every strategy
-// and hash.
+// Home returns the shard of the static columns of the logical partition key: by the hash
+// murmur3 of the serialized key, under every strategy and hash, among the places of the
+// rows that are in no epoch.
 func (l *Layout) Home(key []byte) int {
-	return Murmur3.shard([][]byte{key}, l.Shards(key))
+	s := l.Spread(key)
+	return s.Base + Murmur3.shard([][]byte{key}, s.N)
+}
+
+// HasRowEpochs says whether the shard of a row can depend on its first clustering column,
+// beside By.
+func (l *Layout) HasRowEpochs() bool {
+	return len(l.Rows) > 0 || l.Keys != nil && l.Keys.rows
 }
 
 // Equal says whether two layouts place rows alike and in the same column.
 func (l *Layout) Equal(m *Layout) bool {
-	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.N == m.N && l.Column == m.Column
+	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&
+		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Keys.Equal(m.Keys)
 }
 
 // The options of write_sharding.
@@ -70,9 +119,12 @@ const (
 	optionShards   = "shards"
 	optionHash     = "hash"
 	optionColumn   = "column"
+	optionBase     = "base"
+	optionEpochs   = "epochs"
+	optionRows     = "row_epochs"
 )
 
-var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn}
+var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows}
 
 // Parse reads the options of write_sharding, such as {'shards': '200'}. `by` and
 // `column` are CQL identifiers: folded to lower case unless in double quotes.
@@ -100,6 +152,25 @@ func Parse(m map[string]string) (*Layout, error) {
 	var err error
 	if l.N, err = strconv.Atoi(n); err != nil || l.N < 1 || l.N > MaxShards {
 		return nil, fmt.Errorf("write_sharding: 'shards' is '%s'; it must be a whole number from 1 to %d", n, MaxShards)
+	}
+
+	if base, given := m[optionBase]; given {
+		if l.Base, err = strconv.Atoi(base); err != nil || l.Base < 0 || l.Base > MaxBase {
+			return nil, fmt.Errorf("write_sharding: 'base' is '%s'; it must be a whole number from 0 to %d", base, MaxBase)
+		}
+	}
+	if epochs, given := m[optionEpochs]; given {
+		if l.Epochs, err = parseKeyEpochs(epochs); err != nil {
+			return nil, fmt.Errorf("write_sharding: 'epochs' is '%s': %w", epochs, err)
+		}
+	}
+	if rows, given := m[optionRows]; given {
+		if l.Rows, err = parseRowEpochs(rows); err != nil {
+			return nil, fmt.Errorf("write_sharding: 'row_epochs' is '%s': %w", rows, err)
+		}
+		if l.Strategy == Random {
+			return nil, fmt.Errorf("write_sharding: 'row_epochs' means nothing under strategy 'random', whose rows may be in any shard; leave it out, or use 'calculated'")
+		}
 	}
 
 	if l.Strategy == Random {
@@ -135,7 +206,8 @@ func Parse(m map[string]string) (*Layout, error) {
 	return l, nil
 }
 
-// Options returns the layout as the options of write_sharding, defaults spelled out.
+// Options returns the layout as the options of write_sharding, defaults spelled out, but
+// a base of 0 and epochs where there are none. Keys are not among them.
 func (l *Layout) Options() map[string]string {
 	m := map[string]string{
 		optionStrategy: l.Strategy.String(),
@@ -151,6 +223,15 @@ func (l *Layout) Options() map[string]string {
 			names[i] = quote(n)
 		}
 		m[optionBy] = strings.Join(names, ", ")
+	}
+	if l.Base > 0 {
+		m[optionBase] = strconv.Itoa(l.Base)
+	}
+	if len(l.Epochs) > 0 {
+		m[optionEpochs] = formatKeyEpochs(l.Epochs)
+	}
+	if len(l.Rows) > 0 {
+		m[optionRows] = strings.TrimPrefix(Spread{Rows: l.Rows}.String(), "0, ")
 	}
 	return m
 }

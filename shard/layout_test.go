@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		{map[string]string{"shards": "-3"}, "!from 1 to 10000"},
 		{map[string]string{"shards": "many"}, "!'shards' is 'many'"},
 		{map[string]string{"shards": "99999999999999999999"}, "!from 1 to 10000"},
-		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column"},
+		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column, base, epochs, row_epochs"},
 		{map[string]string{"shards": "2", "strategy": "rollover"}, "!unknown strategy 'rollover'; use 'calculated' or 'random'"},
 		{map[string]string{"shards": "2", "hash": "md5"}, "!unknown hash 'md5'; use 'murmur3' or 'code_points'"},
 		{map[string]string{"shards": "2", "by": ""}, "!a name is missing"},

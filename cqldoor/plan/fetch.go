@@ -67,20 +67,40 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, afte
 }
 
 // shardsOf are the shards that can have rows of the slice: one where it binds
-// all `by` columns.
+// all columns that name the shard, those of some epochs of rows where it bounds the first
+// clustering column.
 func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
-	if t.Layout.Strategy == shard.Random {
+	if t.Layout.Strategy == shard.Random || len(all) == 1 {
 		return all
 	}
 	p := t.common(s)
 	by := make([][]byte, len(t.by))
 	for i, at := range t.by {
 		if at >= p {
-			return all
+			return t.ofEpochs(key, s, all)
 		}
 		by[i] = s.Start.Prefix[at]
 	}
 	return []int{t.ShardOf(key, by)}
+}
+
+// ofEpochs are the shards of the epochs of rows that can have rows of the slice.
+func (t *Table) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
+	spread := t.Layout.Spread(AppendKey(nil, key))
+	if t.first < 0 || len(spread.Rows) == 0 {
+		return all
+	}
+	end := func(b analysis.Bound) []byte {
+		if len(b.Prefix) == 0 {
+			return nil
+		}
+		return b.Prefix[0]
+	}
+	low, high := end(s.Start), end(s.End)
+	if t.Clustering[0].Desc {
+		low, high = high, low
+	}
+	return shard.AppendPlaces(nil, spread.Between(low, high, t.Clustering[0].Type.Compare)...)
 }
 
 // Fetch is one physical read with its values, in the order of its slots.

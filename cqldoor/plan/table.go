@@ -14,15 +14,21 @@ import (
 // Table is a sharded table: what the application sees, and how it is laid out.
 // It is immutable.
 type Table struct {
-	*schema.Table // logical: without the hidden column
-	Layout        *shard.Layout
+	*schema.Table               // logical: without the hidden column
+	Layout        *shard.Layout // resolved for the table's key
 
-	by []int // of Layout.By, in Clustering
+	by     []int // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
+	hashed int   // how many of by are hashed: those of Layout.By
+	first  int   // where in by the first clustering column is, which epochs of rows look at; -1: there are none
 }
 
 // NewTable joins a logical table and its layout, which must fit (see Check).
 func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
-	pt := &Table{Table: t, Layout: l}
+	l, err := l.Resolve(KeyColumns(t))
+	if err != nil {
+		return nil, err
+	}
+	pt := &Table{Table: t, Layout: l, first: -1}
 	if len(l.By) == 0 {
 		for i := range t.Clustering {
 			pt.by = append(pt.by, i)
@@ -35,7 +41,50 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 		}
 		pt.by = append(pt.by, i)
 	}
+	pt.hashed = len(pt.by)
+	if err := checkRowEpochs(t, l.Rows); err != nil {
+		return nil, err
+	}
+	if l.HasRowEpochs() {
+		if pt.first = slices.Index(pt.by, 0); pt.first < 0 {
+			pt.first, pt.by = pt.hashed, append(pt.by, 0)
+		}
+	}
 	return pt, nil
+}
+
+// checkRowEpochs says whether a table's rows can have such epochs.
+func checkRowEpochs(t *schema.Table, epochs []shard.RowEpoch) error {
+	if len(epochs) > 0 && len(t.Clustering) == 0 {
+		return fmt.Errorf("write_sharding: %s.%s has no clustering column that epochs of rows could be told by", t.Keyspace, t.Name)
+	}
+	for i, e := range epochs {
+		c := t.Clustering[0]
+		if c.Type.Validate(e.From) != nil || len(e.From) == 0 {
+			return fmt.Errorf("write_sharding: an epoch of rows begins at 0x%x, which is no %s, the type of the first clustering column, %s", e.From, c.Type, c.Name)
+		}
+		if i > 0 && c.Type.Compare(epochs[i-1].From, e.From) >= 0 {
+			return fmt.Errorf("write_sharding: epochs of rows must be in the order of column %s, each once", c.Name)
+		}
+	}
+	return nil
+}
+
+// KeyColumns are a table's partition-key columns as epochs of keys look at them.
+func KeyColumns(t *schema.Table) []shard.KeyColumn {
+	out := make([]shard.KeyColumn, len(t.PartitionKey))
+	for i, c := range t.PartitionKey {
+		out[i].Name = c.Name
+		switch c.Type.Kind {
+		case value.Date:
+			out[i].Kind = shard.Date
+		case value.Timestamp:
+			out[i].Kind = shard.Timestamp
+		case value.Timeuuid:
+			out[i].Kind = shard.Timeuuid
+		}
+	}
+	return out
 }
 
 // AppendKey appends a logical partition key, serialized as Cassandra does.
@@ -48,28 +97,32 @@ func AppendKey(dst []byte, components [][]byte) []byte {
 
 // Shards are the shards of a logical partition.
 func (t *Table) Shards(key [][]byte) []int {
-	shards := make([]int, t.Layout.Shards(AppendKey(nil, key)))
-	for i := range shards {
-		shards[i] = i + 1
-	}
-	return shards
+	s := t.Layout.Spread(AppendKey(nil, key))
+	return s.Places()
 }
 
-// ShardOf is the shard of the row whose `by` columns have the given values.
+// ShardOf is the shard of the row whose columns that name it have the given values.
 func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
 	var (
 		keyBuf    [256]byte
 		canonical [8][]byte
 	)
+	spread := t.Layout.Spread(AppendKey(keyBuf[:0], key))
+	r := spread.Range
+	if t.first >= 0 && rule.On(rule.EpochsOfRows) {
+		if v := by[t.first]; v != nil {
+			r = spread.Of(v, t.Clustering[0].Type.Compare)
+		}
+	}
 	values := canonical[:0]
-	for i, at := range t.by {
+	for i, at := range t.by[:t.hashed] {
 		v := by[i]
 		if typ := t.Clustering[at].Type; !typ.CanonicalIsSame() && rule.On(rule.CanonicalForm) {
 			v = typ.Canonical(nil, v)
 		}
 		values = append(values, v)
 	}
-	return t.Layout.ShardOf(AppendKey(keyBuf[:0], key), values...)
+	return t.Layout.Place(r, values...)
 }
 
 // shardOfRow is the shard of the row with the clustering key.

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -144,6 +145,9 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 		l.Column = name
 		warnings = append(warnings, fmt.Sprintf("write_sharding: the table has a column %s, so that write_sharding's own, in the stored table, is called %s ('column': '%[2]s')",
 			identifier(taken), identifier(name)))
+	}
+	if _, err := plan.NewTable(t, l); err != nil {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "%s", err)
 	}
 	if l.Hash != shard.CodePoints {
 		return l, warnings, nil

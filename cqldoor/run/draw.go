@@ -21,12 +21,13 @@ type drawKey struct {
 
 // draw is a plan.Draw.
 func (d *drawers) draw(t *plan.Table, key [][]byte) int {
-	k := drawKey{t.Keyspace, t.Name, t.Layout.Shards(plan.AppendKey(nil, key))}
+	spread := t.Layout.Spread(plan.AppendKey(nil, key))
+	k := drawKey{t.Keyspace, t.Name, spread.N}
 	drawer, ok := d.all.Load(k)
 	if !ok {
 		drawer, _ = d.all.LoadOrStore(k, shard.NewDrawer(k.n, d.intn))
 	}
-	return drawer.(*shard.Drawer).Draw()
+	return spread.Base + drawer.(*shard.Drawer).Draw()
 }
 
 // drawOnce draws one shard for each logical partition, so that what a batch writes

@@ -96,6 +96,8 @@ var ruleTests = []ruleTest{
 		steps("SELECT c, n, m FROM TABLE WHERE p = 1", "UPDATE TABLE SET n = n + C WHERE p = 1 AND c = 1", "UPDATE TABLE SET n = n - 1, m = m + 3 WHERE p = 1 AND c = C")},
 	{rule.AddCounters, "AddCountersWithoutClustering", "p int PRIMARY KEY, n counter", "", random16,
 		steps("SELECT * FROM TABLE WHERE p = 1", "UPDATE TABLE SET n = n + C WHERE p = 1", "DELETE FROM TABLE WHERE p = 2")},
+	{rule.EpochsOfRows, "EpochsOfRows", plainColumns, "", "{'shards': '2', 'row_epochs': '3@10 from 0x00000005'}",
+		steps("SELECT c, v FROM TABLE WHERE p = 1 AND c >= 5", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'x')")},
 	{rule.LoggedWhenSplit, "LoggedWhenSplit", plainColumns, "", calculated16, func(w *twins) string {
 		for _, split := range []bool{false, true} {
 			want := map[bool]wire.BatchType{false: wire.BatchUnlogged, true: wire.BatchLogged}[split]

@@ -175,6 +175,9 @@ func (x *schemaSide) add(v *view, state *State, e *catalog.Entry) {
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = catalog.Logical(s.physical, e.Layout) // it fits, or the entry would not apply
 	t, err := plan.NewTable(s.logical, e.Layout)
+	if e.Foreign != nil {
+		err = e.Foreign
+	}
 	if e.Physical != e.Table {
 		err = fmt.Errorf("its physical table has another name, %s", e.Physical)
 	}

@@ -24,6 +24,8 @@ type twins struct {
 var layouts = []string{
 	"{'shards': '1'}", "{'shards': '3'}", "{'shards': '16'}",
 	"{'shards': '1', 'strategy': 'random'}", "{'shards': '3', 'strategy': 'random'}", "{'shards': '16', 'strategy': 'random'}",
+	"{'shards': '4', 'base': '7'}", "{'shards': '4', 'base': '7', 'strategy': 'random'}",
+	"{'shards': '2', 'row_epochs': '7@1 from 0x00000002, 3@20 from 0x00000004'}",
 }
 
 // create makes the tables of a definition, and of options where there are some.

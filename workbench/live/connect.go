@@ -193,17 +193,33 @@ func (t *Table) Sharding() string {
 	return string(ext[catalog.Property])
 }
 
-var shards = regexp.MustCompile(`'shards': '([0-9]+)'`)
+// ranges are the places in write_sharding: those of keys in general, and of epochs.
+var (
+	ranges = regexp.MustCompile(`'shards': '([0-9]+)'|([0-9]+)(?:@([0-9]+))? from `)
+	base   = regexp.MustCompile(`'base': '([0-9]+)'`)
+)
 
-// Shards is how many the table has through an evenkeel door; 0 where it has none, or
-// this is no door.
-func (t *Table) Shards() int {
-	m := shards.FindStringSubmatch(t.Sharding())
-	if m == nil {
-		return 0
+// Shards is the highest number of a shard that the table has through an evenkeel door,
+// keys with an entry of their own aside; 0 where it has none, or this is no door.
+func (t *Table) Shards() int { return highest(t.Sharding()) }
+
+func highest(sharding string) int {
+	number := func(digits string) int {
+		n, _ := strconv.Atoi(digits) // is digits, or nothing
+		return n
 	}
-	n, _ := strconv.Atoi(m[1]) // is digits
-	return n
+	first, last := 0, 0
+	if m := base.FindStringSubmatch(sharding); m != nil {
+		first = number(m[1])
+	}
+	for _, m := range ranges.FindAllStringSubmatch(sharding, -1) {
+		if m[1] != "" {
+			last = max(last, first+number(m[1]))
+		} else {
+			last = max(last, number(m[2])+number(m[3]))
+		}
+	}
+	return last
 }
 
 // system reads system tables for package catalog.

@@ -26,6 +26,7 @@ const (
 	StampedWrites                         // random: the door says when a write took place
 	AddCounters                           // random: a counter is the sum of its shards
 	LoggedWhenSplit                       // what one partition made atomic is one logged batch
+	EpochsOfRows                          // a row of a later epoch is where that has it
 	end
 )
 

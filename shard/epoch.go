@@ -1,0 +1,167 @@
+package shard
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/partitioner"
+)
+
+// KeyEpoch gives keys from an instant on another number of shards: those whose
+// partition key has a date, timestamp or timeuuid that is From or later, unless a later
+// epoch has them. Keys before the first epoch have the layout's default.
+type KeyEpoch struct {
+	From int64 // milliseconds since 1970, UTC
+	Range
+}
+
+// TimeKind is what a partition-key column that tells the time is serialized as.
+type TimeKind uint8
+
+// The kinds.
+const (
+	Date      TimeKind = iota + 1 // days, 1970-01-01 being 2^31
+	Timestamp                     // milliseconds since 1970
+	Timeuuid                      // a version 1 UUID
+)
+
+// clock is the component of the partition key that epochs of keys look at.
+type clock struct {
+	component int
+	of        int // components of the key
+	kind      TimeKind
+}
+
+// KeyColumn is a partition-key column as far as epochs of keys need it.
+type KeyColumn struct {
+	Name string
+	Kind TimeKind // 0: it tells no time
+}
+
+// TimeColumn finds the column that epochs of keys look at: the only one that tells the
+// time.
+func TimeColumn(columns []KeyColumn) (at int, err error) {
+	at = -1
+	for i, c := range columns {
+		switch {
+		case c.Kind == 0:
+		case at >= 0:
+			return -1, fmt.Errorf("write_sharding: the partition key has several columns that tell the time, %s and %s: "+
+				"which of them 'from' means is not certain; give keys numbers of shards of their own", columns[at].Name, c.Name)
+		default:
+			at = i
+		}
+	}
+	if at < 0 {
+		return -1, fmt.Errorf("write_sharding: epochs of keys ('from') need a partition-key column of type date, timestamp or timeuuid; " +
+			"give keys numbers of shards of their own")
+	}
+	return at, nil
+}
+
+// Resolve returns the layout for a table with the given partition key: a layout with
+// epochs of keys must be resolved before it is asked for shards.
+func (l *Layout) Resolve(key []KeyColumn) (*Layout, error) {
+	if len(l.Epochs) == 0 {
+		return l, nil
+	}
+	at, err := TimeColumn(key)
+	if err != nil {
+		return nil, err
+	}
+	n := *l
+	n.clock = clock{at, len(key), key[at].Kind}
+	return &n, nil
+}
+
+// instant is the time that a serialized partition key tells, in milliseconds since
+// 1970; false for a malformed key, which the store refuses.
+func (c clock) instant(key []byte) (int64, bool) {
+	if c.of == 0 {
+		panic("shard: a layout with epochs of keys was not resolved")
+	}
+	v := key
+	if c.of > 1 {
+		var buf [8][]byte
+		parts, err := partitioner.SplitComposite(buf[:0], key, c.of)
+		if err != nil {
+			return 0, false
+		}
+		v = parts[c.component]
+	}
+	const perDay = 24 * 60 * 60 * 1000
+	switch {
+	case c.kind == Date && len(v) == 4:
+		return (int64(binary.BigEndian.Uint32(v)) - 1<<31) * perDay, true
+	case c.kind == Timestamp && len(v) == 8:
+		return int64(binary.BigEndian.Uint64(v)), true
+	case c.kind == Timeuuid && len(v) == 16:
+		// 60 bits of 100 ns since 1582-10-15.
+		ticks := int64(binary.BigEndian.Uint16(v[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(v[4:]))<<32 | int64(binary.BigEndian.Uint32(v))
+		const gregorian = 0x01b21dd213814000
+		ticks -= gregorian
+		ms := ticks / 10_000
+		if ticks%10_000 < 0 {
+			ms--
+		}
+		return ms, true
+	}
+	return 0, false
+}
+
+// ParseInstant reads an instant: 2020-07-10 (midnight, UTC) or RFC 3339, in whole
+// milliseconds.
+func ParseInstant(s string) (int64, error) {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		t, err = time.Parse(time.RFC3339, s)
+	}
+	if err != nil || t.UnixNano()%int64(time.Millisecond) != 0 || t.Year() < 1678 || t.Year() > 2261 {
+		return 0, fmt.Errorf("%q is not an instant; write 2020-07-10 or 2020-07-10T12:00:00Z", s)
+	}
+	return t.UnixMilli(), nil
+}
+
+// FormatInstant writes an instant as ParseInstant reads it.
+func FormatInstant(ms int64) string {
+	t := time.UnixMilli(ms).UTC()
+	if ms%(24*60*60*1000) == 0 {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+func formatKeyEpochs(epochs []KeyEpoch) string {
+	parts := make([]string, len(epochs))
+	for i, e := range epochs {
+		parts[i] = e.Range.String() + " from " + FormatInstant(e.From)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func parseKeyEpochs(text string) ([]KeyEpoch, error) {
+	var out []KeyEpoch
+	for item := range strings.SplitSeq(text, ",") {
+		r, from, err := parseEpoch(item)
+		if err != nil {
+			return nil, err
+		}
+		at, err := ParseInstant(from)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, KeyEpoch{at, r})
+	}
+	if len(out) > maxEpochs {
+		return nil, fmt.Errorf("%d epochs, of which there may be %d", len(out), maxEpochs)
+	}
+	for i := 1; i < len(out); i++ {
+		if out[i].From <= out[i-1].From {
+			return nil, errors.New("epochs must be in the order of their instants, each once")
+		}
+	}
+	return out, nil
+}
