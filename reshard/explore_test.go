@@ -90,6 +90,7 @@ type reader struct {
 	act    uint8
 	old    cell
 	new    cell
+	want   cell // the newest that was acknowledged, and is where it was sent, when it began
 	lapsed bool
 }
 
@@ -396,13 +397,26 @@ func (m *machine) reader(s state) {
 		for d := range uint8(2) {
 			if at := s.doors[d]; at.lease {
 				n := s
-				n.read = reader{active: true, door: d, step: at.step, gen: at.gen}
+				n.read = reader{active: true, door: d, step: at.step, gen: at.gen, want: m.want(&s)}
 				m.look(n)
 			}
 		}
 		return
 	}
 	m.look(s)
+}
+
+// want is the newest that a read must show, or something newer.
+func (m *machine) want(s *state) cell {
+	c := m.first
+	for i, o := range m.ops {
+		// What was acknowledged at ONE or ANY is shown when replicas have it, and
+		// what came by a hint of before the change, after the sweep: listed.
+		if s.ops[i].phase == acknowledged && (s.one>>(2*i))&3 == 0 && m.any>>i&1 == 0 {
+			c = max(c, o)
+		}
+	}
+	return c
 }
 
 // look carries out the reader's next act that is seen from outside.
@@ -448,7 +462,7 @@ func (m *machine) look(s state) {
 
 func (m *machine) answer(s state, c cell) {
 	d := s.read.door
-	lapsed := s.read.lapsed
+	lapsed, want := s.read.lapsed, s.read.want
 	s.read = reader{}
 	if lapsed && On(AnswerCounts) {
 		m.emit(s, "reader at door %d: the lease is over, the read is done anew", d)
@@ -460,14 +474,19 @@ func (m *machine) answer(s state, c cell) {
 		if c.ts() < int(s.floor) {
 			bad = fmt.Sprintf("the reader sees %v after timestamp %d", c, s.floor)
 		}
+		if bad == "" && c < want {
+			bad = fmt.Sprintf("the reader sees %v, though %v was acknowledged before", c, want)
+		}
 		s.floor, s.seen = max(s.floor, int8(c.ts())), max(s.seen, int8(c.ts()))
 		m.bad(s, bad, "reader at door %d is answered %v", d, c)
 		return
 	}
 	// Nothing is shown: some deletion that has begun is not older than what was seen.
 	explained := !m.first.live() && m.first.ts() >= int(s.seen)
+	wanted := !want.live()
 	for i, o := range m.ops {
 		explained = explained || !o.live() && s.ops[i].phase != idle && o.ts() >= int(s.seen)
+		wanted = wanted || !o.live() && s.ops[i].phase != idle && o >= want
 		if !o.live() && s.ops[i].phase == acknowledged && o <= c {
 			s.floor = max(s.floor, int8(o.ts()))
 		}
@@ -475,6 +494,9 @@ func (m *machine) answer(s state, c cell) {
 	bad := ""
 	if s.seen > 0 && !explained {
 		bad = fmt.Sprintf("the reader sees nothing after value@%d", s.seen)
+	}
+	if !wanted {
+		bad = fmt.Sprintf("the reader sees nothing, though %v was acknowledged before", want)
 	}
 	m.bad(s, bad, "reader at door %d is answered nothing", d)
 }
@@ -503,7 +525,7 @@ func (m *machine) move(s state) {
 		m.emit(n, "the mover publishes announced")
 		return
 	}
-	if m.grace && s.step == Settled && !s.purged && s.strayed == [2]stray{} && s.late == 0 {
+	if m.grace && s.step == Settled && !s.purged && s.strayed == [2]stray{} && s.late|s.one|s.hint == 0 {
 		n := s
 		n.purged = true
 		if !n.place[newPlace].live() {

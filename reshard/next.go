@@ -60,13 +60,7 @@ func (w Work) Program() []Act {
 // AtAll says whether the mover reads every replica for this work. A replica that
 // is down then makes it wait.
 func (w Work) AtAll() bool {
-	switch w {
-	case Copy:
-		return On(CopyAtAll)
-	case Verify:
-		return On(VerifyAtAll)
-	}
-	return false
+	return (w == Copy || w == Verify) && On(AtAll)
 }
 
 // work is what the mover does in a step, once the doors know of the step.

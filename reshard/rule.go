@@ -18,8 +18,7 @@ const (
 	SwitchingBetween                   // between reading old and reading new there is a step that reads both
 	VerifyInSwitching                  // rows are verified once reads resolve, not before
 	VerifyBothWays                     // verify also removes what only the new place shows, and copies back
-	VerifyAtAll                        // verify reads every replica
-	CopyAtAll                          // so does copy: a late copy of what a deletion that it did not see covers would bring that back
+	AtAll                              // copy and verify read every replica: a late copy of what an unseen deletion covers would bring it back
 	SweepLate                          // what came late to an old place is moved
 	SweepWhenQuiet                     // the sweep waits until nothing can come late any more
 	SweepWithinGrace                   // the sweep moves nothing once tombstones of the new place may be gone
