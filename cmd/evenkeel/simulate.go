@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/keys"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/report"
@@ -26,19 +27,22 @@ import (
 type simulateCmd struct {
 	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; dynamodb://us-east-1/table, or dynamodb://host:port/table, is a live table."`
 
-	Key          []string          `required:"" sep:"none" placeholder:"KEY" help:"A partition key to try, again for more: 'code', 'code,user', 'code,salt(user,200)', 'day,shard(title,200)', 'day,code_points(title,200)'."`
-	Partitions   int               `default:"4" help:"How many partitions (${default})."`
-	Partitioner  string            `enum:"murmur3,random,md5-mod,java-mod" default:"murmur3" help:"Of ${enum} (${default}). The first two are Cassandra's: a partition is one of equal ranges of tokens. The others hash text modulo the partitions."`
-	Type         map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, for murmur3 and random; text by default. Again for more."`
+	Key          []string          `sep:"none" placeholder:"KEY" help:"A partition key to try, again for more: 'code', 'code,user', 'code,salt(user,200)', 'day,shard(title,200)', 'day,code_points(title,200)', 'server,hour(time)', 'day,random(200)', 'server,rollover(100000)'."`
+	Partitions   []int             `default:"4" placeholder:"N,…" help:"How many partitions (${default}); of several numbers the first is shown in full."`
+	Partitioner  string            `enum:"murmur3,random,byte-ordered,identity,md5-mod,java-mod" default:"murmur3" help:"Of ${enum} (${default}). The first three are Cassandra's: a partition is one of equal ranges of tokens. With identity a number or a time is its own token. The others hash text modulo the partitions."`
+	Type         map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, for Cassandra's partitioners; text by default. Again for more."`
 	Nodes        int               `placeholder:"N" help:"Count rows of nodes, too, on a ring of so many."`
 	VNodes       int               `name:"vnodes" default:"16" help:"Tokens of each node (${default})."`
 	RF           int               `name:"rf" default:"3" help:"Replicas of each row (${default})."`
-	Seed         uint64            `default:"1" help:"Of the nodes' tokens, which are random (${default})."`
+	Seed         uint64            `default:"1" help:"Of the nodes' tokens, which are random, and of random(…) (${default})."`
+	Limit        limitFlag         `placeholder:"rows=N,bytes=N" mapsep:"," help:"Say which values of a key hold more than that."`
+	Uniformity   bool              `help:"Judge each attribute as a partition key, Good or Bad, as DynamoDB's documentation does."`
 	CompareSalts []int             `placeholder:"N,M" help:"Say how many rows change place when the salts of the keys are N, then M."`
 	Within       int64             `default:"-1" placeholder:"ROWS" help:"Judge a bound of the difference between the fullest and the emptiest partition, and say how often an ideal key keeps it."`
 	JSON         bool              `name:"json" help:"Print the report as JSON: keys, sizes, max_over_mean, …"`
 	HTML         string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too."`
 
+	dateFlags
 	tableFlags
 	inputFlags
 	options simulation.Options
@@ -46,12 +50,28 @@ type simulateCmd struct {
 
 // Validate reads what can be judged without the data.
 func (s *simulateCmd) Validate() error {
-	if len(s.Key) == 0 || s.Data == "" {
+	if s.Data == "" {
 		return nil // kong says what is missing
 	}
+	if len(s.Key) == 0 && !s.Uniformity {
+		return withHint(errors.New("missing flags: --key=KEY,..."), "--key names a partition key to try; --uniformity judges each attribute")
+	}
+	limit, err := s.Limit.limit()
+	if err != nil {
+		return err
+	}
 	o := simulation.Options{
-		Partitioner: simulation.Partitioner(s.Partitioner), Partitions: s.Partitions, CompareSalts: s.CompareSalts, Within: s.Within,
-		Types: make(map[string]*value.Type),
+		Partitioner: simulation.Partitioner(s.Partitioner), CompareSalts: s.CompareSalts, Within: s.Within,
+		Types: make(map[string]*value.Type), DateOrders: make(map[string]datetime.Order), Limit: limit, Seed: s.Seed,
+	}
+	if len(s.Partitions) > 0 {
+		o.Partitions, o.Sweep = s.Partitions[0], s.Partitions[1:]
+	}
+	if err := s.dateFlags.check(); err != nil {
+		return err
+	}
+	for column, first := range s.monthFirst() {
+		o.DateOrders[column] = datetime.OrderOf(first)
 	}
 	for _, text := range s.Key {
 		e, err := keys.Parse(text)
@@ -73,11 +93,13 @@ func (s *simulateCmd) Validate() error {
 	case s.HTML != "" && o.Partitioner.Tokens():
 		o.Ring = &simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: s.Seed} // as advice has it
 	}
-	if s.Within >= 0 && s.Partitions > simulation.MaxWithinPartitions {
+	if s.Within >= 0 && o.Partitions > simulation.MaxWithinPartitions {
 		return fmt.Errorf("--within is for up to %d partitions", simulation.MaxWithinPartitions)
 	}
-	if err := o.Validate(); err != nil {
-		return err
+	if len(s.Key) > 0 || o.Partitions < 1 {
+		if err := o.Validate(); err != nil {
+			return err
+		}
 	}
 	if err := s.tableFlags.check(livedynamo.Is(s.Data)); err != nil {
 		return err
@@ -99,6 +121,9 @@ func (s *simulateCmd) Run(std *stdio) error {
 		if err := writeFile(s.HTML, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 			return fmt.Errorf("simulate: --html: %w", err)
 		}
+	}
+	if !s.Uniformity {
+		r.Uniformity = nil
 	}
 	if s.Nodes == 0 { // nodes are the page's alone
 		r.Ring = nil
@@ -135,24 +160,42 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	}
 	defer done()
 	s.options.Detail = s.HTML != ""
+	if s.Uniformity || s.HTML != "" {
+		s.options.Attributes = nil
+		for _, c := range src.Columns() {
+			s.options.Attributes = append(s.options.Attributes, c.Name)
+		}
+	}
+	r, err := s.count(ctx, std, src)
+	var either *simulation.Ambiguous
+	if errors.As(err, &either) {
+		// Other dates of the column may tell, in all of the data.
+		if err := s.ordered(ctx, std, src, either); err != nil {
+			return nil, err
+		}
+		r, err = s.count(ctx, std, src)
+	}
+	return r, err
+}
+
+// count reads the rows and counts them.
+func (s *simulateCmd) count(ctx context.Context, std *stdio, src *rows.Source) (*simulation.Report, error) {
 	sim, err := simulation.New(s.options)
 	if err != nil {
 		return nil, err
 	}
 	columns := s.options.Columns()
-	wanted := columns
-	if s.options.Detail { // partitions have sizes in bytes, for which all columns count
-		for _, c := range src.Columns() {
-			if !slices.Contains(wanted, c.Name) {
-				wanted = append(wanted, c.Name)
-			}
+	wanted := slices.Clone(columns) // values have sizes in bytes, for which all columns count
+	for _, c := range src.Columns() {
+		if !slices.Contains(wanted, c.Name) {
+			wanted = append(wanted, c.Name)
 		}
 	}
 	p := newProgress(std.err, src)
 	defer p.end()
 	// The simulation is for one goroutine.
 	scanned, err := src.Scan(ctx, rows.ScanOptions{Workers: 1, Columns: wanted, MaxBadRows: s.MaxBadRows, Progress: p.rows},
-		simulated(sim, src, columns))
+		simulated(sim, src, columns, s.options.KeyColumns()))
 	switch {
 	case err != nil:
 		return nil, err
@@ -170,46 +213,92 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	return r, nil
 }
 
+// ordered finds out whether the day or the month comes first in the dates of the keys'
+// columns, by the dates that can be read in one way alone.
+func (s *simulateCmd) ordered(ctx context.Context, std *stdio, src *rows.Source, either *simulation.Ambiguous) error {
+	columns := s.options.TimeColumns()
+	if !slices.Contains(columns, either.Column) {
+		columns = append(columns, either.Column)
+	}
+	tallies := make([]datetime.Tally, len(columns))
+	var parser datetime.Parser
+	p := newProgress(std.err, src)
+	defer p.end()
+	scanned, err := src.Scan(ctx, rows.ScanOptions{Workers: 1, Columns: columns, MaxBadRows: s.MaxBadRows, Progress: p.rows}, func(_ int, b *rows.Batch) error {
+		for c := range columns {
+			v := &b.Columns[c]
+			for i := 0; i < b.N && v.Kind == rows.Text; i++ {
+				if at, ok := parser.Parse(v.Bytes(i)); ok {
+					tallies[c].Add(&at)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for c, column := range columns {
+		if _, given := s.options.DateOrders[column]; given {
+			continue
+		}
+		order, doubt, _ := tallies[c].Order(0)
+		if doubt != datetime.Certain {
+			why := "no other date tells"
+			if doubt == datetime.Mixed {
+				why = "other dates have the day first, and others the month"
+			}
+			if scanned.Partial {
+				why += " of those that were read"
+			}
+			return withHint(fmt.Errorf("%s: %w: %s", src.Name(), either, why), "--date-order %s=dmy, or --date-order %s=mdy, says", column, column)
+		}
+		s.options.DateOrders[column] = order
+	}
+	return nil
+}
+
 // open opens the data.
 func (s *simulateCmd) open(ctx context.Context, std *stdio) (*rows.Source, func(), error) {
 	if livedynamo.Is(s.Data) {
 		return s.openDynamoDB(ctx, std.err, s.Data, nil)
 	}
-	src, err := rows.Open(s.Data, s.inputFlags.options(ctx, false))
+	src, err := rows.Open(s.Data, s.inputFlags.options(ctx, true))
 	if err != nil {
 		return nil, nil, err
 	}
 	return src, src.Close, nil
 }
 
-// simulated adds the rows of batches to a simulation.
-func simulated(sim *simulation.Simulation, src *rows.Source, columns []string) func(int, *rows.Batch) error {
+// simulated adds the rows of batches to a simulation; of its columns the first are of keys.
+func simulated(sim *simulation.Simulation, src *rows.Source, columns []string, ofKeys int) func(int, *rows.Batch) error {
 	types := make([]*value.Type, len(columns))
 	for _, c := range src.Columns() {
 		if i := slices.Index(columns, c.Name); i >= 0 {
 			types[i] = c.Type
 		}
 	}
-	values := make([]string, len(columns))
+	row := &simulation.Row{Values: make([]string, len(columns)), Null: make([]bool, len(columns))}
 	var text []byte
 	return func(_ int, b *rows.Batch) error {
 	row:
 		for i := range b.N {
 			for c := range columns {
 				v := &b.Columns[c]
-				switch {
-				case v.Null(i) && !(v.Kind == rows.Text && v.Spans[i].Empty()):
-					b.Drop(i, fmt.Sprintf("column %q is null", columns[c]))
-					continue row
-				case v.Kind == rows.Text && v.Spans[i].Nested():
-					b.Drop(i, fmt.Sprintf("column %q is a JSON object or array, which is no value of a key", columns[c]))
-					continue row
+				row.Null[c] = v.Null(i)
+				if !row.Null[c] && v.Kind == rows.Text && v.Spans[i].Nested() {
+					if c < ofKeys {
+						b.Drop(i, fmt.Sprintf("column %q is a JSON object or array, which is no value of a key", columns[c]))
+						continue row
+					}
+					row.Null[c] = true
 				}
 				text = v.AppendText(text[:0], i, types[c])
-				values[c] = string(text)
+				row.Values[c] = string(text)
 			}
+			row.Bytes = rowBytes(b, i)
 			var bad *simulation.BadValue
-			if err := sim.AddSized(values, rowBytes(b, i)); errors.As(err, &bad) {
+			if err := sim.AddRow(row); errors.As(err, &bad) {
 				b.Drop(i, bad.Error())
 			} else if err != nil {
 				return err

@@ -12,7 +12,7 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
 		"cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard",
-		"workbench/advice", "workbench/capacity", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
+		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -85,7 +85,7 @@ var edges = map[string][]string{
 
 	// The workbench: what it works out is arithmetic on what it is given.
 	"workbench/report":     {"dynamo/api", "workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
-	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/keys", "workbench/sketch", "workbench/stats"},
+	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
 		"cql/syntax", "cql/value", "shard",
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",

@@ -18,6 +18,11 @@ func TestParse(t *testing.T) {
 		"shard(a, b, 10000)":       {{Function: Shard, Columns: []string{"a", "b"}, N: 10000}},
 		"code_points(title,199)":   {{Function: CodePoints, Columns: []string{"title"}, N: 199}},
 		"salt":                     {{Columns: []string{"salt"}}},
+		"server,hour(log_hour)":    {{Columns: []string{"server"}}, {Function: Hour, Columns: []string{"log_hour"}}},
+		"Day( ts ),month(\"a,b\")": {{Function: Day, Columns: []string{"ts"}}, {Function: Month, Columns: []string{"a,b"}}},
+		"minute(t),year(t)":        {{Function: Minute, Columns: []string{"t"}}, {Function: Year, Columns: []string{"t"}}},
+		"day,random(200)":          {{Columns: []string{"day"}}, {Function: Random, N: 200}},
+		"s,rollover( 100000 )":     {{Columns: []string{"s"}}, {Function: Rollover, N: 100000}},
 		`"salt"`:                   {{Columns: []string{"salt"}}},
 		"Order Date,2020":          {{Columns: []string{"Order Date"}}, {Columns: []string{"2020"}}},
 		`"a,b","say ""hi""",""`:    {{Columns: []string{"a,b"}}, {Columns: []string{`say "hi"`}}, {Columns: []string{""}}},
@@ -49,6 +54,13 @@ func TestParseRefuses(t *testing.T) {
 		`salt(user,"7")`:           "salt takes a column",
 		"salt(7)":                  "salt takes a column",
 		"salt(a,b,7)":              "at character 8: salt takes a column",
+		"hour()":                   "a column name is missing",
+		"hour(a,b)":                "hour takes a column: hour(created_at)",
+		"random(a,3)":              "random takes a number: random(200)",
+		"random()":                 "random takes a number",
+		"random(a)":                "random takes a number",
+		"random(10001)":            "10001 is not from 1 to 10000",
+		"rollover(0)":              "0 is not from 1 to 1000000000",
 		"salt(user,0)":             "0 is not from 1 to 10000",
 		"salt(user,-1)":            "-1 is not from 1 to 10000",
 		"shard(user,10001)":        "at character 12: 10001 is not from 1",
@@ -72,9 +84,12 @@ func TestPrintedIsParsed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		column := rapid.OneOf(rapid.StringMatching(`[a-z_]{1,8}`), rapid.String())
 		e := &Expr{Parts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Part {
-			p := Part{Function: Function(rapid.IntRange(0, 3).Draw(t, "function")), Columns: []string{column.Draw(t, "column")}}
-			if p.Function != Column {
-				p.N = rapid.IntRange(1, 10000).Draw(t, "n")
+			p := Part{Function: Function(rapid.IntRange(0, len(names)-1).Draw(t, "function"))}
+			if least, _ := p.Function.columns(); least > 0 {
+				p.Columns = []string{column.Draw(t, "column")}
+			}
+			if most := p.Function.most(); most > 0 {
+				p.N = rapid.IntRange(1, most).Draw(t, "n")
 			}
 			if p.Function == Shard && rapid.Bool().Draw(t, "two") {
 				p.Columns = append(p.Columns, column.Draw(t, "second"))
@@ -89,7 +104,7 @@ func TestPrintedIsParsed(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"code", "code,salt(user,200)", `"a""b",shard(x,y,3)`, "code_points(title, 199)", "salt(", `"`, ",,", "é(1)"} {
+	for _, s := range []string{"code", "code,salt(user,200)", `"a""b",shard(x,y,3)`, "code_points(title, 199)", "a,hour(ts),random(7),rollover(9)", "salt(", `"`, ",,", "é(1)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

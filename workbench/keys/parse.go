@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // SyntaxError is what is wrong with an expression, and where.
@@ -93,7 +91,7 @@ func (p *parser) part() (Part, error) {
 	if part.Function == Column {
 		p.at = start
 		p.peek()
-		return Part{}, p.fail(fmt.Sprintf("there is no function %s; the functions are salt(column, n), shard(column, …, n) and code_points(column, …, n)", name))
+		return Part{}, p.fail(fmt.Sprintf("there is no function %s; the functions are salt(column, n), shard(column, …, n), code_points(column, …, n), minute, hour, day, month and year(column), random(n) and rollover(rows)", name))
 	}
 	p.at++
 	return p.arguments(part)
@@ -101,10 +99,17 @@ func (p *parser) part() (Part, error) {
 
 // arguments reads the columns and, last, the number of a function.
 func (p *parser) arguments(part Part) (Part, error) {
-	usage := fmt.Sprintf("%s takes a column and a number: %s(column, 200)", part.Function, part.Function)
+	f := part.Function
+	least, most := f.columns()
 	for {
-		p.peek()
+		if p.peek() == ')' && most == 0 {
+			return Part{}, p.fail(f.usage())
+		}
 		start := p.at
+		wrong := func(reason string) (Part, error) {
+			p.at = start
+			return Part{}, p.fail(reason)
+		}
 		arg, quoted, err := p.name()
 		if err != nil {
 			return Part{}, err
@@ -113,23 +118,26 @@ func (p *parser) arguments(part Part) (Part, error) {
 		case ',':
 			p.at++
 			part.Columns = append(part.Columns, arg)
-			if part.Function == Salt && len(part.Columns) > 1 {
-				p.at = start
-				return Part{}, p.fail(usage)
-			}
-			if len(part.Columns) > maxParts {
+			switch {
+			case len(part.Columns) > most && most < maxParts:
+				return wrong(f.usage())
+			case len(part.Columns) > most:
 				return Part{}, p.fail(fmt.Sprintf("more than %d columns", maxParts))
 			}
 		case ')':
 			p.at++
+			if f.most() == 0 {
+				if part.Columns = append(part.Columns, arg); len(part.Columns) > most {
+					return wrong(f.usage())
+				}
+				return part, nil
+			}
 			n, err := strconv.Atoi(arg)
 			switch {
-			case quoted || err != nil || len(part.Columns) == 0:
-				p.at = start
-				return Part{}, p.fail(usage)
-			case n < 1 || n > shard.MaxShards:
-				p.at = start
-				return Part{}, p.fail(fmt.Sprintf("%s is not from 1 to %d", arg, shard.MaxShards))
+			case quoted || err != nil || len(part.Columns) < least:
+				return wrong(f.usage())
+			case n < 1 || n > f.most():
+				return wrong(fmt.Sprintf("%s is not from 1 to %d", arg, f.most()))
 			}
 			part.N = n
 			return part, nil

@@ -34,6 +34,7 @@ func HTML(out io.Writer, r *simulation.Report) error {
 	}
 	p.raw("</div>\n")
 	p.moves(r)
+	p.uniformity(r.Uniformity)
 	return p.end()
 }
 
@@ -117,10 +118,11 @@ func (p *page) key(r *simulation.Report, k *simulation.KeyReport, i int) {
 	p.plot(fmt.Sprintf("key%d-partitions", i), caption+". The line is the mean.", bs,
 		fmt.Sprintf("From %s to %s rows, %s on average.", count(k.Min), count(k.Max), ratio(k.Mean)))
 	p.put("<p>", sentence(spreadText(&k.Spread)), "</p>\n")
+	p.values(k)
 	if k.Within != nil {
 		p.put("<p>", sentence(withinText(k.Within)), "</p>\n")
 	}
-	p.table("Rows of each partition", "Partition", k.Sizes, r.Rows, nil)
+	p.table("Rows of each partition", "Partition", k.Sizes, k.Rows, nil)
 	if n := k.Nodes; n != nil {
 		bs, each := nodeBars(n, htmlBars)
 		caption := fmt.Sprintf("Rows of each node, %d replicas of each row. The marks are what its part of the ring would hold", r.Ring.RF)
@@ -129,7 +131,7 @@ func (p *page) key(r *simulation.Report, k *simulation.KeyReport, i int) {
 		}
 		p.plot(fmt.Sprintf("key%d-nodes", i), caption+".", bs,
 			fmt.Sprintf("From %s to %s rows; the fullest has %s times the mean, where the ring alone would make %s.", count(n.Min), count(n.Max), ratio(n.MaxOverMean), ratio(n.RingMaxOverMean)))
-		p.table("Rows of each node", "Node", n.Sizes, r.Rows*int64(r.Ring.RF), n.Ownership)
+		p.table("Rows of each node", "Node", n.Sizes, k.Rows*int64(r.Ring.RF), n.Ownership)
 	}
 	p.computed(k)
 	p.raw("</section>\n")

@@ -29,7 +29,7 @@ func (p *page) sideBySideKeys(r *simulation.Report) {
 		id := fmt.Sprintf("plots%d", from)
 		var list []series
 		for _, k := range some {
-			list = append(list, seriesOfKey(r, k.Key, k.Detail))
+			list = append(list, seriesOfKey(k, k.Key, k.Detail))
 		}
 		p.raw("<div class=\"pair\">\n")
 		p.cumulative(id+"-sizes", "Values of the key by size: the share that has up to so many bytes; "+limitsText(advice.Cassandra), limits, list)
@@ -46,15 +46,15 @@ func (p *page) sideBySideKeys(r *simulation.Report) {
 		var list []salted
 		for j := range k.Salts {
 			s := &k.Salts[j]
-			list = append(list, salted{seriesOfKey(r, fmt.Sprintf("N = %d", s.N), &s.Detail), s.N, s.Own})
+			list = append(list, salted{seriesOfKey(k, fmt.Sprintf("N = %d", s.N), &s.Detail), s.N, s.Own})
 		}
 		p.salts(fmt.Sprintf("plots-salts%d", i), k.Key+" with several numbers of salts: sizes of its values, from the median to the largest; "+limitsText(advice.Cassandra), limits, list)
 	}
 	p.raw("</section>\n")
 }
 
-func seriesOfKey(r *simulation.Report, name string, d *simulation.Detail) series {
-	return series{name: name, partitions: d.Values.Value, rows: float64(r.Rows), p50: d.P50, p90: d.P90, p99: d.P99, most: d.Most, fullest: d.Fullest, sizes: d.Sizes}
+func seriesOfKey(k *simulation.KeyReport, name string, d *simulation.Detail) series {
+	return series{name: name, partitions: d.Values.Value, rows: float64(k.Rows), p50: d.P50, p90: d.P90, p99: d.P99, most: d.Most, fullest: d.Fullest, sizes: d.Sizes}
 }
 
 // simulatedNodes plots what each node would keep, key beside key.

@@ -33,7 +33,7 @@ func sample(t testing.TB, partitions int) *simulation.Report {
 		t.Fatal(err)
 	}
 	for r := range orders.Orders(1) {
-		if err := s.AddSized([]string{string(rune('a' + r.Code)), r.UUID}, 80); err != nil {
+		if err := s.AddRow(&simulation.Row{Values: []string{string(rune('a' + r.Code)), r.UUID}, Bytes: 80}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,6 +220,46 @@ func TestNumbers(t *testing.T) {
 	for p, want := range map[float64]string{0: "under 1e-15", 0.47251: "0.473", 2e-5: "2e-05", 1: "1.000"} {
 		if got := chance(p); got != want {
 			t.Errorf("chance(%v) = %s", p, got)
+		}
+	}
+}
+
+// What exceeds a limit, what has no place, other numbers of partitions and the table of
+// attributes are in the text and on the page.
+func TestValuesAreShown(t *testing.T) {
+	o := simulation.Options{Partitioner: simulation.Murmur3, Partitions: 4, Sweep: []int{7}, Within: -1, Limit: simulation.Limit{Rows: 900}, Attributes: []string{"code", "uuid"}}
+	for _, text := range []string{"code", "code,uuid"} {
+		e, err := keys.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Keys = append(o.Keys, simulation.Key{Text: text, Expr: e})
+	}
+	s, err := simulation.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range orders.Orders(1) {
+		if err := s.AddRow(&simulation.Row{Values: []string{string(rune('a' + r.Code)), r.UUID}, Null: []bool{false, r.User == 7}, Bytes: 80}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.Report()
+	var b bytes.Buffer
+	if err := Text(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	_, words := parse(t, render(t, r))
+	for _, want := range []string{
+		"limit of 900 rows: EXCEEDED by 2 of 11 values, with 1,920 rows", "limit of 900 rows: kept by all values",
+		"11 rows have no place under this key: column uuid is null or empty", "11 values of the key; rows of one: p50 510, p99 1,010, most 1,010",
+		"Bad", "only a few possible values", "many values, of similar popularity",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the text has no %q", want)
+		}
+		if !strings.Contains(words, want) && !strings.Contains(words, strings.ToUpper(want[:1])+want[1:]) {
+			t.Errorf("the page has no %q", want)
 		}
 	}
 }

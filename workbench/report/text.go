@@ -28,18 +28,22 @@ func Text(out io.Writer, r *simulation.Report) error {
 		k := &r.Keys[i]
 		fmt.Fprintf(w, "\n%s: %s\n", k.Key, k.Reading())
 		bs, each := bars(k.Sizes, "partition", textBars)
-		textPlot(w, bs, r.Rows)
+		textPlot(w, bs, k.Rows)
 		if each > 1 {
 			fmt.Fprintf(w, "  (each bar is the fullest of %d neighbours)\n", each)
 		}
 		fmt.Fprintf(w, "  %s\n", spreadText(&k.Spread))
+		for _, line := range valuesText(k) {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+		textSweep(w, k)
 		if k.Within != nil {
 			fmt.Fprintf(w, "  %s\n", withinText(k.Within))
 		}
 		if n := k.Nodes; n != nil {
 			fmt.Fprintf(w, "  nodes, %d replicas of each row; │ is what the node's part of the ring would hold\n", r.Ring.RF)
 			bs, each := nodeBars(n, textBars)
-			textPlot(w, bs, r.Rows*int64(r.Ring.RF))
+			textPlot(w, bs, k.Rows*int64(r.Ring.RF))
 			if each > 1 {
 				fmt.Fprintf(w, "  (each bar is the fullest of %d neighbours)\n", each)
 			}
@@ -59,6 +63,7 @@ func Text(out io.Writer, r *simulation.Report) error {
 				count(m.Modulo), share(of(m.Modulo, r.Rows)), count(m.Jump), share(of(m.Jump, r.Rows)))
 		}
 	}
+	textUniformity(w, r.Uniformity)
 	return w.Flush()
 }
 

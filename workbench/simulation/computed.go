@@ -11,8 +11,10 @@ type computed struct {
 	part    keys.Part
 	text    string
 	columns []int
-	value   int // of the current row
+	value   int  // of the current row
+	null    bool // the current row has no value
 
+	rows   int64
 	counts []int64 // by value from least
 	least  int     // 0 for salts, 1 for shards
 	layout *shard.Layout
@@ -84,8 +86,10 @@ func jump(by [][]byte, n int) int {
 
 // count counts the row's value, its variants and its moves.
 func (c *computed) count(p Partitioner, by [][]byte) {
+	c.rows++
 	c.counts[c.value-c.least]++
 	for _, v := range c.variants {
+		v.rows++
 		v.counts[v.of(p, by, v.part.N)-v.least]++
 	}
 	for _, m := range c.moves {

@@ -15,7 +15,7 @@ func TestDetail(t *testing.T) {
 		o.Detail = true
 		s := simulation(t, o)
 		for r := range orders.Orders(1) {
-			if err := s.AddSized(order(&o, r), 100); err != nil {
+			if err := s.AddRow(&Row{Values: order(&o, r), Bytes: 100}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/keys"
 )
 
@@ -19,31 +20,64 @@ type Key struct {
 
 // Options says what to simulate.
 type Options struct {
-	Keys         []Key
-	Partitioner  Partitioner
-	Partitions   int                    // 1..MaxPartitions
-	Types        map[string]*value.Type // of columns, under Murmur3 and Random; text where not given
-	Ring         *Ring                  // nodes, under Murmur3 and Random; nil for none
-	CompareSalts []int                  // numbers of salts to compare, each with the one behind it
-	Within       int64                  // a bound of the difference between two partitions to judge; negative for none
-	Detail       bool                   // count each key's values, too, for plots (KeyReport.Detail)
+	Keys        []Key
+	Partitioner Partitioner
+	Partitions  int                    // 1..MaxPartitions
+	Sweep       []int                  // other numbers of partitions to count, too
+	Types       map[string]*value.Type // of columns, under partitioners with tokens; text where not given
+	// DateOrders say whether the day or the month comes first in a column's dates. Where
+	// there is none and a date can be read in both ways, Add returns an *Ambiguous.
+	DateOrders   map[string]datetime.Order
+	Ring         *Ring    // nodes, under partitioners with tokens; nil for none
+	CompareSalts []int    // numbers of salts to compare, each with the one behind it
+	Within       int64    // a bound of the difference between two partitions to judge; negative for none
+	Limit        Limit    // one's own limits of a key's value
+	Attributes   []string // columns to judge as partition keys by themselves (Report.Uniformity)
+	Seed         uint64   // of random(…)
+	Detail       bool     // say more of each key's values, for plots (KeyReport.Detail)
 }
 
-// MaxPartitions bounds Options.Partitions.
-const MaxPartitions = 1_000_000
+// Limit is the most that one value of a key may hold; 0 is no limit.
+type Limit struct {
+	Rows  int64 `json:"rows,omitempty"`
+	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// MaxPartitions bounds Options.Partitions, MaxSweep the numbers of Options.Sweep.
+const (
+	MaxPartitions = 1_000_000
+	MaxSweep      = 32
+)
 
 // Validate says what is wrong with the options.
 func (o *Options) Validate() error {
-	if len(o.Keys) == 0 {
+	if len(o.Keys)+len(o.Attributes) == 0 {
 		return errors.New("no key is given")
 	}
-	if o.Partitions < 1 || o.Partitions > MaxPartitions {
-		return fmt.Errorf("%d partitions: there must be 1 to %d", o.Partitions, MaxPartitions)
+	all := 0
+	for _, n := range append([]int{o.Partitions}, o.Sweep...) {
+		if n < 1 || n > MaxPartitions {
+			return fmt.Errorf("%d partitions: there must be 1 to %d", n, MaxPartitions)
+		}
+		all += n
 	}
-	columns := o.Columns()
+	if len(o.Sweep) >= MaxSweep || all > MaxPartitions {
+		return fmt.Errorf("%d numbers of partitions, %d in all: there may be %d numbers, %d in all", len(o.Sweep)+1, all, MaxSweep, MaxPartitions)
+	}
+	if o.Limit.Rows < 0 || o.Limit.Bytes < 0 {
+		return errors.New("a limit is negative")
+	}
+	columns := o.keyColumns()
+	if o.Partitioner == Identity {
+		for _, k := range o.Keys {
+			if len(k.Expr.Parts) > 1 {
+				return fmt.Errorf("key %s has %d components, and identity takes the one number of a key for its token: choose byte-ordered", k.Text, len(k.Expr.Parts))
+			}
+		}
+	}
 	for _, c := range slices.Sorted(maps.Keys(o.Types)) {
 		if !o.Partitioner.Tokens() {
-			return fmt.Errorf("column %q has a type, but %s hashes text", c, o.Partitioner)
+			return fmt.Errorf("column %q has a type, but %s takes text", c, o.Partitioner)
 		}
 		if !slices.Contains(columns, c) {
 			return fmt.Errorf("column %q has a type, but no key uses it", c)
@@ -55,10 +89,15 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("column %q: a %s is not read from text here; the simple types that a partition key may have are", c, t)
 		}
 	}
+	for _, c := range slices.Sorted(maps.Keys(o.DateOrders)) {
+		if !slices.Contains(columns, c) {
+			return fmt.Errorf("column %q has an order of its dates, but no key uses it", c)
+		}
+	}
 	if r := o.Ring; r != nil {
 		switch {
 		case !o.Partitioner.Tokens():
-			return fmt.Errorf("nodes own ranges of tokens, and %s has none: choose murmur3 or random", o.Partitioner)
+			return fmt.Errorf("nodes own ranges of tokens, and %s has none of a ring: choose murmur3, random or byte-ordered", o.Partitioner)
 		case r.Nodes < 1 || r.Nodes > maxNodes:
 			return fmt.Errorf("%d nodes: there must be 1 to %d", r.Nodes, maxNodes)
 		case r.VNodes < 1 || r.VNodes > maxTokens || r.Nodes*r.VNodes > maxTokens:
@@ -77,7 +116,7 @@ func (o *Options) Validate() error {
 			}
 		}
 		if !slices.ContainsFunc(o.Keys, func(k Key) bool {
-			return slices.ContainsFunc(k.Expr.Parts, func(p keys.Part) bool { return p.Function != keys.Column })
+			return slices.ContainsFunc(k.Expr.Parts, func(p keys.Part) bool { return p.Function.Computed() })
 		}) {
 			return errors.New("comparing salts: no key has a salt(…), shard(…) or code_points(…)")
 		}
@@ -85,8 +124,34 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// Columns are the columns that the keys need, in the order in which Add takes them.
+// Columns are the columns that the keys need, and the attributes, in the order in which
+// Add takes them.
 func (o *Options) Columns() []string {
+	columns := o.keyColumns()
+	for _, c := range o.Attributes {
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// KeyColumns says how many of Columns, from the first, are of keys.
+func (o *Options) KeyColumns() int { return len(o.keyColumns()) }
+
+// TimeColumns are the columns of which a key takes the minute, hour, day, month or year.
+func (o *Options) TimeColumns() (list []string) {
+	for _, k := range o.Keys {
+		for _, p := range k.Expr.Parts {
+			if p.Function.Period() && !slices.Contains(list, p.Columns[0]) {
+				list = append(list, p.Columns[0])
+			}
+		}
+	}
+	return list
+}
+
+func (o *Options) keyColumns() []string {
 	var columns []string
 	for _, k := range o.Keys {
 		for _, c := range k.Expr.Columns() {

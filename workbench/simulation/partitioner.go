@@ -16,15 +16,19 @@ const (
 	Random  Partitioner = "random"   // Cassandra's RandomPartitioner
 	MD5Mod  Partitioner = "md5-mod"  // MD5 of the text modulo n
 	JavaMod Partitioner = "java-mod" // Java's String.hashCode of the text, floor-modulo n
+
+	ByteOrdered Partitioner = "byte-ordered" // Cassandra's ByteOrderedPartitioner: the key's own bytes
+	Identity    Partitioner = "identity"     // a number or a time is its own token
 )
 
 // Tokens says whether keys have tokens on a ring.
-func (p Partitioner) Tokens() bool { return p == Murmur3 || p == Random }
+func (p Partitioner) Tokens() bool { return p == Murmur3 || p == Random || p == ByteOrdered }
 
-// mod is the hash of a value modulo n: a salt.
+// mod is the hash of a value modulo n: a salt. Of partitioners that do not hash it is
+// Murmur3's.
 func (p Partitioner) mod(v []byte, n int) int {
 	switch p {
-	case Murmur3:
+	case Murmur3, ByteOrdered, Identity:
 		return int(uint64(partitioner.Murmur3(v)) % uint64(n))
 	case Random:
 		t := partitioner.Random(v)
@@ -37,10 +41,16 @@ func (p Partitioner) mod(v []byte, n int) int {
 
 // position is the token of a key as its place on the ring, which is taken to have
 // 2^64 places from the least token up. RandomPartitioner's, which has 2^127, is cut
-// to its first 64 bits.
+// to its first 64 bits; so are the bytes of ByteOrderedPartitioner's, of which there
+// are as many as the key has.
 func (p Partitioner) position(key []byte) uint64 {
-	if p == Murmur3 {
+	switch p {
+	case Murmur3:
 		return uint64(partitioner.Murmur3(key)) ^ 1<<63
+	case ByteOrdered:
+		var first [8]byte
+		copy(first[:], key)
+		return binary.BigEndian.Uint64(first[:])
 	}
 	t := partitioner.Random(key)
 	switch {

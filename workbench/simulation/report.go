@@ -15,9 +15,12 @@ type Report struct {
 	Partial     bool         `json:"partial,omitempty"` // not all rows were read
 	Partitioner Partitioner  `json:"partitioner"`
 	Partitions  int          `json:"partitions"`
+	Sweep       []int        `json:"sweep,omitempty"` // other numbers of partitions
 	Ring        *RingReport  `json:"ring,omitempty"`
 	Keys        []KeyReport  `json:"keys"`
 	Moves       []MoveReport `json:"compare_salts,omitempty"`
+
+	Uniformity []UniformityReport `json:"uniformity,omitempty"` // of Options.Attributes, and of keys that are more than one
 }
 
 // RingReport says what ring it was.
@@ -28,15 +31,33 @@ type RingReport struct {
 
 // KeyReport is a key's.
 type KeyReport struct {
-	Key   string  `json:"key"`
-	Sizes []int64 `json:"sizes"` // rows of each partition
+	Key    string       `json:"key"`
+	Rows   int64        `json:"rows"`            // that have the key
+	Nulls  []NullReport `json:"nulls,omitempty"` // the other rows, by the column that is null
+	Values ValuesReport `json:"values"`          // of the key
+	Sizes  []int64      `json:"sizes"`           // rows of each partition
 	Spread
+	Sweep    []SweepReport    `json:"sweep,omitempty"` // with other numbers of partitions
 	Within   *Within          `json:"within,omitempty"`
 	Nodes    *NodesReport     `json:"nodes,omitempty"`
 	Computed []ComputedReport `json:"computed,omitempty"`
 
 	Detail *Detail      `json:"-"` // nil unless it was asked for
 	Salts  []SaltDetail `json:"-"` // with several numbers of salts, where the key has any
+}
+
+// NullReport is how many rows have no place, since the column is null, or is all of the
+// key and empty.
+type NullReport struct {
+	Column string `json:"column"`
+	Rows   int64  `json:"rows"`
+}
+
+// SweepReport is a key over another number of partitions.
+type SweepReport struct {
+	Partitions int     `json:"partitions"`
+	Sizes      []int64 `json:"sizes"`
+	Spread
 }
 
 // Within judges a bound of the difference between the fullest and the emptiest
@@ -92,15 +113,26 @@ const MaxWithinPartitions = 10_000
 
 // Report says what was counted so far.
 func (s *Simulation) Report() *Report {
-	r := &Report{Rows: s.rows, Partitioner: s.o.Partitioner, Partitions: s.o.Partitions}
-	chance, draws := 0.0, 0
-	if s.o.Within >= 0 {
-		draws = min(withinDraws, max(200, 20_000_000/s.o.Partitions))
-		chance = stats.SpreadWithin(s.rows, s.o.Partitions, s.o.Within, draws, withinSeed)
-	}
+	r := &Report{Rows: s.rows, Partitioner: s.o.Partitioner, Partitions: s.o.Partitions, Sweep: s.o.Sweep, Keys: []KeyReport{}}
+	chances := make(map[int64]float64) // by rows
+	draws := min(withinDraws, max(200, 20_000_000/s.o.Partitions))
 	for _, k := range s.keys {
-		out := KeyReport{Key: k.Text, Sizes: slices.Clone(k.sizes), Spread: spreadOf(k.sizes, nil)}
+		sizes := k.sizes(append([]int{s.o.Partitions}, s.o.Sweep...))
+		out := KeyReport{Key: k.Text, Rows: k.rows, Values: k.values[0].report(k.rows, s.o.Limit), Sizes: sizes[0], Spread: spreadOf(sizes[0], nil)}
+		for i, n := range k.nulls {
+			if n > 0 {
+				out.Nulls = append(out.Nulls, NullReport{s.columns[i].name, n})
+			}
+		}
+		for i, n := range s.o.Sweep {
+			out.Sweep = append(out.Sweep, SweepReport{n, sizes[i+1], spreadOf(sizes[i+1], nil)})
+		}
 		if s.o.Within >= 0 {
+			chance, ok := chances[k.rows]
+			if !ok {
+				chance = stats.SpreadWithin(k.rows, s.o.Partitions, s.o.Within, draws, withinSeed)
+				chances[k.rows] = chance
+			}
 			out.Within = &Within{Bound: s.o.Within, Difference: out.Max - out.Min, Chance: chance, Draws: draws, Seed: withinSeed}
 		}
 		if s.ring != nil {
@@ -108,14 +140,15 @@ func (s *Simulation) Report() *Report {
 		}
 		for _, p := range k.parts {
 			if p.computed != nil {
-				out.Computed = append(out.Computed, p.computed.report(s.rows))
+				out.Computed = append(out.Computed, p.computed.report())
 			}
 		}
-		if k.values != nil {
+		if s.o.Detail {
 			out.Detail, out.Salts = k.details()
 		}
 		r.Keys = append(r.Keys, out)
 	}
+	r.Uniformity = s.uniformity(r.Keys)
 	if s.ring != nil {
 		r.Ring = &RingReport{Ring: s.ring.Ring, Tokens: fmt.Sprintf("random, seed %d", s.ring.Seed)}
 	}
@@ -125,6 +158,18 @@ func (s *Simulation) Report() *Report {
 		}
 	}
 	return r
+}
+
+// sizes are the rows of each partition, with each number of partitions.
+func (k *key) sizes(numbers []int) (list [][]int64) {
+	for i, n := range numbers {
+		if k.tokens != nil {
+			list = append(list, k.tokens.sizes(n))
+			continue
+		}
+		list = append(list, slices.Clone(k.tallies[i]))
+	}
+	return list
 }
 
 // nodes adds up the ranges of each node.
@@ -146,7 +191,7 @@ func (s *Simulation) nodes(k *key) *NodesReport {
 	return n
 }
 
-func (c *computed) report(rows int64) ComputedReport {
+func (c *computed) report() ComputedReport {
 	r := ComputedReport{Part: c.text, N: c.part.N}
 	most := 0
 	for i, n := range c.counts {
@@ -158,12 +203,12 @@ func (c *computed) report(rows int64) ComputedReport {
 		}
 	}
 	r.Fullest = most + c.least
-	if rows > 0 {
-		r.Share = float64(c.counts[most]) / float64(rows)
+	if c.rows > 0 {
+		r.Share = float64(c.counts[most]) / float64(c.rows)
 		r.MaxOverMean = r.Share * float64(c.part.N)
 	}
 	for _, v := range c.variants {
-		r.Variants = append(r.Variants, v.report(rows))
+		r.Variants = append(r.Variants, v.report())
 	}
 	return r
 }
@@ -173,24 +218,27 @@ func (c *computed) report(rows int64) ComputedReport {
 const enoughRows = 5
 
 // Reading is the sentence that a key's numbers come to.
-func (k *KeyReport) Reading() string {
+func (k *KeyReport) Reading() string { return k.Spread.Reading(len(k.Sizes)) }
+
+// Reading is the sentence that a spread over n partitions comes to.
+func (s *Spread) Reading(n int) string {
 	switch {
-	case k.Max == 0:
+	case s.Max == 0:
 		return "there are no rows"
-	case len(k.Sizes) == 1:
+	case n == 1:
 		return "one partition has all"
-	case float64(k.Max) == k.Mean*float64(len(k.Sizes)):
+	case float64(s.Max) == s.Mean*float64(n):
 		return "one partition has all rows: the others stand idle"
-	case k.PValue >= 0.01 && k.Mean < enoughRows:
-		return fmt.Sprintf("too few rows to tell: %.1f to a partition", k.Mean)
-	case k.PValue >= 0.01:
+	case s.PValue >= 0.01 && s.Mean < enoughRows:
+		return fmt.Sprintf("too few rows to tell: %.1f to a partition", s.Mean)
+	case s.PValue >= 0.01:
 		return "as even as chance makes it"
-	case k.MaxOverMean < 1.1:
-		return fmt.Sprintf("nearly even: not by chance alone, but the fullest partition is only %.1f%% above the mean", 100*(k.MaxOverMean-1))
-	case k.MaxOverMean < 2:
-		return fmt.Sprintf("uneven: the fullest partition has %.0f%% more than the mean", 100*(k.MaxOverMean-1))
+	case s.MaxOverMean < 1.1:
+		return fmt.Sprintf("nearly even: not by chance alone, but the fullest partition is only %.1f%% above the mean", 100*(s.MaxOverMean-1))
+	case s.MaxOverMean < 2:
+		return fmt.Sprintf("uneven: the fullest partition has %.0f%% more than the mean", 100*(s.MaxOverMean-1))
 	}
-	return fmt.Sprintf("very uneven: the fullest partition has %.1f times the mean", k.MaxOverMean)
+	return fmt.Sprintf("very uneven: the fullest partition has %.1f times the mean", s.MaxOverMean)
 }
 
 // Reading is the sentence for a computed part.

@@ -1,12 +1,14 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/keys"
 )
 
@@ -19,9 +21,12 @@ type Simulation struct {
 	ring     *ring
 	rows     int64
 
-	by  [][]byte // scratch
-	buf []byte
-	vs  [][]byte
+	attributes []*attribute
+
+	parser datetime.Parser
+	by     [][]byte // scratch
+	buf    []byte
+	vs     [][]byte
 }
 
 // column is a column that some key uses, and its value in the current row.
@@ -29,24 +34,59 @@ type column struct {
 	name  string
 	typ   *value.Type // nil: text as it is
 	text  string
-	value []byte // serialized; the text's bytes under a modulo
+	null  bool
+	value []byte // serialized; the text's bytes where the partitioner takes text
+
+	timed bool            // some key takes a period of it
+	order *datetime.Order // of its dates; nil where unknown
+	ms    int64           // the time that it is
 }
 
 // key is a key's tallies, and its place in the current row.
 type key struct {
 	Key
-	parts     []slot
-	partition int
-	token     int // index in the ring
-	sizes     []int64
-	perToken  []int64
-	values    []*values // the key as it is, then with other numbers of salts; nil without Detail
+	parts      []slot
+	absent     int        // the column that is null in the current row, -1 for none
+	partitions []int      // of each number of them
+	token      int        // index in the ring
+	number     int64      // under Identity
+	tallies    [][]int64  // rows by partition, of each number of partitions
+	tokens     *tokenRows // under Identity, in their place
+	rows       int64
+	nulls      []int64 // rows without a place, by the column that is null
+	perToken   []int64
+	values     []*values // the key as it is; with Detail, with other numbers of salts, too
 }
 
-// slot is a component of a key: a column, or what is computed.
+// slot is a component of a key: a column, its period, or what is computed or counted.
 type slot struct {
-	column   int // -1 where it is computed
+	function keys.Function
+	column   int // -1 where it is neither a column nor a period
 	computed *computed
+	drawn    *drawn
+	rollover *rollover
+	period   datetime.Period
+	start    int64 // of the period that the current row is in
+}
+
+// number is the value of a component that is computed or counted.
+func (p *slot) number() int {
+	switch {
+	case p.computed != nil:
+		return p.computed.value
+	case p.drawn != nil:
+		return p.drawn.value
+	case p.rollover != nil:
+		return p.rollover.value
+	}
+	return 0
+}
+
+// Row is a row to count.
+type Row struct {
+	Values []string // of Options.Columns
+	Null   []bool   // which of them are null; nil: none
+	Bytes  int64    // that the row takes
 }
 
 // A BadValue is a row that some key cannot place.
@@ -68,18 +108,27 @@ func New(o Options) (*Simulation, error) {
 		return nil, err
 	}
 	s := &Simulation{o: o}
-	for _, c := range o.Columns() {
+	times := o.TimeColumns()
+	for _, c := range o.keyColumns() {
 		t := o.Types[c]
 		if t != nil && t.Kind == value.Text {
 			t = nil
 		}
-		s.columns = append(s.columns, column{name: c, typ: t})
+		col := column{name: c, typ: t, timed: slices.Contains(times, c)}
+		if order, ok := o.DateOrders[c]; ok {
+			col.order = &order
+		}
+		s.columns = append(s.columns, col)
 	}
 	if o.Ring != nil {
 		s.ring = newRing(*o.Ring)
 	}
 	for _, k := range o.Keys {
 		s.keys = append(s.keys, s.newKey(k))
+	}
+	all := o.Columns()
+	for _, name := range o.Attributes {
+		s.attributes = append(s.attributes, newAttribute(name, slices.Index(all, name), part(len(o.Keys)+len(o.Attributes))))
 	}
 	return s, nil
 }
@@ -89,86 +138,210 @@ func (s *Simulation) column(name string) int {
 }
 
 func (s *Simulation) newKey(k Key) *key {
-	out := &key{Key: k, sizes: make([]int64, s.o.Partitions)}
+	out := &key{Key: k, nulls: make([]int64, len(s.columns))}
+	if s.o.Partitioner == Identity {
+		out.tokens = newTokenRows()
+	} else {
+		for _, n := range append([]int{s.o.Partitions}, s.o.Sweep...) {
+			out.tallies = append(out.tallies, make([]int64, n))
+		}
+		out.partitions = make([]int, len(out.tallies))
+	}
 	if s.ring != nil {
 		out.perToken = make([]int64, len(s.ring.tokens))
 	}
+	out.values = append(out.values, newValues(0, part(len(s.o.Keys)+len(s.o.Attributes))))
 	if s.o.Detail {
-		out.values = append(out.values, newValues(0))
 		for _, n := range variants(k.Expr) {
-			out.values = append(out.values, newValues(n))
+			out.values = append(out.values, newValues(n, detailSample))
 		}
 	}
-	for _, p := range k.Expr.Parts {
-		if p.Function == keys.Column {
-			out.parts = append(out.parts, slot{column: s.column(p.Columns[0])})
-			continue
-		}
+	for i, p := range k.Expr.Parts {
+		out.parts = append(out.parts, s.newSlot(p, uint64(len(s.keys))<<32+uint64(i)))
+	}
+	return out
+}
+
+// newSlot prepares a component; number tells it from all others.
+func (s *Simulation) newSlot(p keys.Part, number uint64) slot {
+	out := slot{function: p.Function, column: -1}
+	switch {
+	case p.Function == keys.Column:
+		out.column = s.column(p.Columns[0])
+	case p.Function.Period():
+		out.column, out.period = s.column(p.Columns[0]), periods[p.Function]
+	case p.Function == keys.Random:
+		out.drawn = newDrawn(p.N, s.o.Seed, number)
+	case p.Function == keys.Rollover:
+		out.rollover = newRollover(p)
+	default:
 		text := p.String()
 		i := slices.IndexFunc(s.computed, func(c *computed) bool { return c.text == text })
 		if i < 0 {
 			i = len(s.computed)
 			s.computed = append(s.computed, newComputed(p, s.column, s.o.CompareSalts))
 		}
-		out.parts = append(out.parts, slot{column: -1, computed: s.computed[i]})
+		out.computed = s.computed[i]
 	}
 	return out
 }
 
 // Add counts a row; row is the values of Options.Columns. The error is a *BadValue,
-// and then the row is not counted.
-func (s *Simulation) Add(row []string) error { return s.AddSized(row, 0) }
+// and then the row is not counted; or an *Ambiguous, or says what cannot be counted.
+func (s *Simulation) Add(row []string) error { return s.AddRow(&Row{Values: row}) }
 
-// AddSized is Add of a row that takes so many bytes, for Options.Detail.
-func (s *Simulation) AddSized(row []string, bytes int64) error {
+// AddRow is Add of a row that may have nulls. It counts for the keys whose columns are
+// all there.
+func (s *Simulation) AddRow(row *Row) error {
 	for i := range s.columns {
-		if err := s.columns[i].set(row[i]); err != nil {
+		c := &s.columns[i]
+		c.text, c.null = row.Values[i], row.Null != nil && row.Null[i]
+		if c.null {
+			continue
+		}
+		if err := c.set(&s.parser); err != nil {
 			return err
 		}
 	}
 	for _, c := range s.computed {
-		c.value = c.of(s.o.Partitioner, s.values(c), c.part.N)
+		if c.null = slices.ContainsFunc(c.columns, func(i int) bool { return s.columns[i].null }); !c.null {
+			c.value = c.of(s.o.Partitioner, s.values(c), c.part.N)
+		}
 	}
 	for _, k := range s.keys {
+		if k.absent = s.absent(k); k.absent >= 0 {
+			continue
+		}
+		if err := s.prepare(k); err != nil {
+			return err
+		}
 		if err := s.place(k); err != nil {
 			return err
 		}
 	}
-	s.rows++
-	for _, c := range s.computed {
-		c.count(s.o.Partitioner, s.values(c))
-	}
-	for _, k := range s.keys {
-		k.sizes[k.partition]++
-		if s.ring != nil {
-			k.perToken[k.token]++
+	s.count(row)
+	return nil
+}
+
+// absent is the first column of a key that is null in the current row, or that is all of
+// the key and empty: Cassandra and DynamoDB refuse such a key.
+func (s *Simulation) absent(k *key) int {
+	for i := range k.parts {
+		p := &k.parts[i]
+		if p.column >= 0 && s.columns[p.column].null {
+			return p.column
 		}
-		if k.values != nil {
-			s.hashValues(k)
-			for _, v := range k.values {
-				v.add(bytes)
+		if p.computed != nil && p.computed.null {
+			return p.computed.columns[slices.IndexFunc(p.computed.columns, func(i int) bool { return s.columns[i].null })]
+		}
+	}
+	if p := &k.parts[0]; len(k.parts) == 1 && p.function == keys.Column && s.o.Partitioner.Tokens() && len(s.columns[p.column].value) == 0 {
+		return p.column
+	}
+	return -1
+}
+
+// prepare finds the current row's periods, draws and rollovers.
+func (s *Simulation) prepare(k *key) error {
+	for i := range k.parts {
+		p := &k.parts[i]
+		switch {
+		case p.function.Period():
+			p.start = p.period.Start(s.columns[p.column].ms)
+		case p.drawn != nil:
+			p.drawn.draw()
+		}
+	}
+	for i := range k.parts {
+		p := &k.parts[i]
+		if p.rollover == nil {
+			continue
+		}
+		s.buf = s.buf[:0]
+		for j := range k.parts {
+			if q := &k.parts[j]; q.rollover == nil {
+				s.buf = s.appendIdentity(s.buf, q, q.number())
 			}
+		}
+		if !p.rollover.look(partitioner.Hash(s.buf)) {
+			return fmt.Errorf("key %s: its other components have more than %d values, and a rollover counts the rows of each", k.Text, maxRollovers)
 		}
 	}
 	return nil
 }
 
-// set serializes a value.
-func (c *column) set(text string) error {
-	c.text = text
+// count counts the current row, which has a place.
+func (s *Simulation) count(row *Row) {
+	s.rows++
+	for _, c := range s.computed {
+		if !c.null {
+			c.count(s.o.Partitioner, s.values(c))
+		}
+	}
+	for _, k := range s.keys {
+		if k.absent >= 0 {
+			k.nulls[k.absent]++
+			continue
+		}
+		k.rows++
+		for i, tally := range k.tallies {
+			tally[k.partitions[i]]++
+		}
+		if k.tokens != nil {
+			k.tokens.add(k.number)
+		}
+		if s.ring != nil {
+			k.perToken[k.token]++
+		}
+		for i := range k.parts {
+			if r := k.parts[i].rollover; r != nil {
+				r.count()
+			}
+		}
+		s.hashValues(k)
+		for _, v := range k.values {
+			v.add(row.Bytes)
+		}
+	}
+	for _, a := range s.attributes {
+		a.add(row, &s.parser)
+	}
+}
+
+// set reads the column's value, which is not null.
+func (c *column) set(p *datetime.Parser) error {
+	if c.timed {
+		if err := c.setTime(p); err != nil {
+			return err
+		}
+	}
 	if c.typ == nil {
-		c.value = append(c.value[:0], text...)
+		c.value = append(c.value[:0], c.text...)
 		return nil
 	}
-	if text == "" && c.typ.Kind != value.Ascii && c.typ.Kind != value.Blob {
+	if c.text == "" && c.typ.Kind != value.Ascii && c.typ.Kind != value.Blob {
 		return &BadValue{c.name, fmt.Sprintf("is empty, which is no %s", c.typ)}
 	}
-	v, err := c.typ.FromString(text)
-	if err != nil {
-		return &BadValue{c.name, fmt.Sprintf("%.60q is no %s (%v)", text, c.typ, err)}
+	v, err := c.typ.FromString(c.text)
+	if err == nil {
+		c.value = v
+		return nil
 	}
-	c.value = v
-	return nil
+	// Times and dates may be written in other ways than CQL's.
+	if c.typ.Kind == value.Timestamp || c.typ.Kind == value.Date {
+		ms, other := timeOf(p, c.order, c.text)
+		switch {
+		case errors.Is(other, errAmbiguous):
+			return c.refused(other)
+		case other == nil && c.typ.Kind == value.Timestamp:
+			c.value = appendPeriod(c.value[:0], datetime.Whole, ms)
+			return nil
+		case other == nil:
+			c.value = appendPeriod(c.value[:0], datetime.Day, datetime.Day.Start(ms))
+			return nil
+		}
+	}
+	return &BadValue{c.name, fmt.Sprintf("%.60q is no %s (%v)", c.text, c.typ, err)}
 }
 
 // values are the serialized values of a computed part's columns, canonical.
@@ -184,55 +357,97 @@ func (s *Simulation) values(c *computed) [][]byte {
 	return s.by
 }
 
-// place finds the partition of the current row under a key, and its token's range.
+// place finds the partitions of the current row under a key, and its token's range.
 func (s *Simulation) place(k *key) error {
-	s.buf = s.buf[:0]
-	if !s.o.Partitioner.Tokens() {
-		for i, p := range k.parts {
+	switch {
+	case s.o.Partitioner == Identity:
+		return s.identify(k)
+	case !s.o.Partitioner.Tokens():
+		s.buf = s.buf[:0]
+		for i := range k.parts {
 			if i > 0 {
 				s.buf = append(s.buf, '#')
 			}
-			if p.column >= 0 {
-				s.buf = append(s.buf, s.columns[p.column].text...)
-			} else {
-				s.buf = strconv.AppendInt(s.buf, int64(p.computed.value), 10)
-			}
+			s.buf = s.appendText(s.buf, &k.parts[i])
 		}
-		k.partition = s.o.Partitioner.mod(s.buf, s.o.Partitions)
+		for i, tally := range k.tallies {
+			k.partitions[i] = s.o.Partitioner.mod(s.buf, len(tally))
+		}
 		return nil
 	}
-	s.vs = s.vs[:0]
-	length := 0
-	for _, p := range k.parts {
-		var v []byte
-		if p.column >= 0 {
-			v = s.columns[p.column].value
-			if len(v) > partitioner.MaxComponent {
-				return &BadValue{s.columns[p.column].name, fmt.Sprintf("has %d bytes; a partition key has at most %d", len(v), partitioner.MaxComponent)}
-			}
-		} else {
-			// Appending may move the buffer; what was cut from it before stays valid.
-			at := len(s.buf)
-			s.buf = appendInt(s.buf, p.computed.value)
-			v = s.buf[at:]
-		}
-		length += len(v)
-		s.vs = append(s.vs, v)
-	}
-	if length == 0 && len(k.parts) == 1 {
-		return &BadValue{"", fmt.Sprintf("the key %s is empty, which Cassandra refuses", k.Text)}
-	}
-	at := len(s.buf)
-	s.buf = partitioner.AppendComposite(s.buf, s.vs...)
-	if n := len(s.buf) - at; n > partitioner.MaxComponent {
-		return &BadValue{"", fmt.Sprintf("the key %s has %d bytes; a partition key has at most %d", k.Text, n, partitioner.MaxComponent)}
+	at, err := s.serialize(k)
+	if err != nil {
+		return err
 	}
 	position := s.o.Partitioner.position(s.buf[at:])
-	k.partition = rangeOf(position, s.o.Partitions)
+	for i, tally := range k.tallies {
+		k.partitions[i] = rangeOf(position, len(tally))
+	}
 	if s.ring != nil {
 		k.token = s.ring.find(position)
 	}
 	return nil
+}
+
+// identify finds the current row's token under Identity.
+func (s *Simulation) identify(k *key) (err error) {
+	p := &k.parts[0]
+	switch {
+	case p.column < 0:
+		k.number = int64(p.number())
+	case p.function.Period():
+		k.number = periodToken(p.period, p.start)
+	default:
+		c := &s.columns[p.column]
+		if k.number, err = number(&s.parser, c.order, c.text); err != nil {
+			if errors.Is(err, errNoTime) {
+				return &BadValue{c.name, fmt.Sprintf("%.60q is no number and no time, and identity has no other tokens", c.text)}
+			}
+			return c.refused(err)
+		}
+	}
+	return nil
+}
+
+// appendText appends a component as text.
+func (s *Simulation) appendText(dst []byte, p *slot) []byte {
+	switch {
+	case p.function.Period():
+		return p.period.AppendText(dst, p.start)
+	case p.column >= 0:
+		return append(dst, s.columns[p.column].text...)
+	}
+	return strconv.AppendInt(dst, int64(p.number()), 10)
+}
+
+// serialize puts the partition key of the current row into the buffer, from at on.
+func (s *Simulation) serialize(k *key) (at int, err error) {
+	s.buf, s.vs = s.buf[:0], s.vs[:0]
+	for i := range k.parts {
+		p := &k.parts[i]
+		if p.function == keys.Column {
+			v := s.columns[p.column].value
+			if len(v) > partitioner.MaxComponent {
+				return 0, &BadValue{s.columns[p.column].name, fmt.Sprintf("has %d bytes; a partition key has at most %d", len(v), partitioner.MaxComponent)}
+			}
+			s.vs = append(s.vs, v)
+			continue
+		}
+		// Appending may move the buffer; what was cut from it before stays valid.
+		at := len(s.buf)
+		if p.column >= 0 {
+			s.buf = appendPeriod(s.buf, p.period, p.start)
+		} else {
+			s.buf = appendInt(s.buf, p.number())
+		}
+		s.vs = append(s.vs, s.buf[at:])
+	}
+	at = len(s.buf)
+	s.buf = partitioner.AppendComposite(s.buf, s.vs...)
+	if n := len(s.buf) - at; n > partitioner.MaxComponent {
+		return 0, &BadValue{"", fmt.Sprintf("the key %s has %d bytes; a partition key has at most %d", k.Text, n, partitioner.MaxComponent)}
+	}
+	return at, nil
 }
 
 // joined is the published form of what write_sharding hashes.

@@ -287,7 +287,7 @@ func TestBadRowsCountForNone(t *testing.T) {
 	o.Types = map[string]*value.Type{"b": value.Named("int")}
 	s := simulation(t, o)
 	for _, c := range []struct{ a, b, want string }{
-		{"x", "1", ""}, {"x", "one", `column "b": "one" is no int`}, {"x", "", `column "b": is empty`}, {"", "1", "the key a is empty"},
+		{"x", "1", ""}, {"x", "one", `column "b": "one" is no int`}, {"x", "", `column "b": is empty`},
 		{strings.Repeat("x", 65536), "1", `column "a": has 65536 bytes`}, {strings.Repeat("x", 65530), "1", "the key a,b has"}, {"y", "99999999999", "is no int"},
 	} {
 		err := s.Add([]string{c.a, c.b})
@@ -312,20 +312,25 @@ func TestBadRowsCountForNone(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for want, change := range map[string]func(*Options){
-		"no key is given":                        func(o *Options) { o.Keys = nil },
-		"0 partitions":                           func(o *Options) { o.Partitions = 0 },
-		"1000001 partitions":                     func(o *Options) { o.Partitions = 1_000_001 },
-		"md5-mod hashes text":                    func(o *Options) { o.Types = map[string]*value.Type{"a": value.Named("int")}; o.Partitioner = MD5Mod },
-		"no key uses it":                         func(o *Options) { o.Types = map[string]*value.Type{"z": value.Named("int")} },
-		"a duration is not read from text here":  func(o *Options) { o.Types = map[string]*value.Type{"a": value.Named("duration")} },
-		"md5-mod has none: choose murmur3":       func(o *Options) { o.Ring = &Ring{3, 1, 1, 1}; o.Partitioner = MD5Mod },
-		"0 nodes":                                func(o *Options) { o.Ring = &Ring{0, 1, 1, 1} },
-		"-3 nodes":                               func(o *Options) { o.Ring = &Ring{-3, 1, 1, 1} },
-		"10000 nodes of 1000000 vnodes":          func(o *Options) { o.Ring = &Ring{10_000, 1_000_000, 1, 1} },
-		"a replication factor of 4 on 3 nodes":   func(o *Options) { o.Ring = &Ring{3, 1, 4, 1} },
-		"takes two numbers":                      func(o *Options) { o.CompareSalts = []int{200} },
-		"10001 is not from 1":                    func(o *Options) { o.CompareSalts = []int{200, 10_001} },
-		"no key has a salt(…), shard(…) or code": func(o *Options) { o.CompareSalts = []int{200, 300} },
+		"no key is given":                         func(o *Options) { o.Keys = nil },
+		"0 partitions":                            func(o *Options) { o.Partitions = 0 },
+		"1000001 partitions":                      func(o *Options) { o.Partitions = 1_000_001 },
+		"md5-mod takes text":                      func(o *Options) { o.Types = map[string]*value.Type{"a": value.Named("int")}; o.Partitioner = MD5Mod },
+		"no key uses it":                          func(o *Options) { o.Types = map[string]*value.Type{"z": value.Named("int")} },
+		"a duration is not read from text here":   func(o *Options) { o.Types = map[string]*value.Type{"a": value.Named("duration")} },
+		"md5-mod has none of a ring: choose":      func(o *Options) { o.Ring = &Ring{3, 1, 1, 1}; o.Partitioner = MD5Mod },
+		"0 nodes":                                 func(o *Options) { o.Ring = &Ring{0, 1, 1, 1} },
+		"-3 nodes":                                func(o *Options) { o.Ring = &Ring{-3, 1, 1, 1} },
+		"10000 nodes of 1000000 vnodes":           func(o *Options) { o.Ring = &Ring{10_000, 1_000_000, 1, 1} },
+		"a replication factor of 4 on 3 nodes":    func(o *Options) { o.Ring = &Ring{3, 1, 4, 1} },
+		"1000001 partitions: there must":          func(o *Options) { o.Sweep = []int{7, 1_000_001} },
+		"2 numbers of partitions, 1000004 in all": func(o *Options) { o.Sweep = []int{1_000_000} },
+		"a limit is negative":                     func(o *Options) { o.Limit.Rows = -1 },
+		"has 2 components, and identity":          func(o *Options) { *o = options(t, Identity, 4, "a,b") },
+		"identity has none of a ring":             func(o *Options) { o.Partitioner, o.Ring = Identity, &Ring{3, 1, 1, 1} },
+		"takes two numbers":                       func(o *Options) { o.CompareSalts = []int{200} },
+		"10001 is not from 1":                     func(o *Options) { o.CompareSalts = []int{200, 10_001} },
+		"no key has a salt(…), shard(…) or code":  func(o *Options) { o.CompareSalts = []int{200, 300} },
 	} {
 		o := options(t, Murmur3, 4, "a")
 		change(&o)

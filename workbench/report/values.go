@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/workbench/simulation"
+)
+
+// figureText prints a figure, with its interval where it was estimated.
+func figureText(f simulation.Figure, number func(float64) string) string {
+	if f.Exact() || number(f.Low) == number(f.High) {
+		return number(f.Value)
+	}
+	return fmt.Sprintf("about %s (%s to %s)", number(f.Value), number(f.Low), number(f.High))
+}
+
+func countText(x float64) string { return count(int64(x + 0.5)) }
+
+// valuesText says how many values a key has and what they hold, what exceeds the limits,
+// and which rows have no place.
+func valuesText(k *simulation.KeyReport) (lines []string) {
+	v := &k.Values
+	what := "values"
+	if v.Count.Exact() && v.Count.Value == 1 {
+		what = "value"
+	}
+	lines = append(lines, fmt.Sprintf("%s %s of the key; rows of one: p50 %s, p99 %s, most %s", figureText(v.Count, countText), what,
+		figureText(v.Rows.P50, countText), figureText(v.Rows.P99, countText), figureText(v.Rows.Max, countText)))
+	if v.Bytes.Max.Value > 0 {
+		lines = append(lines, fmt.Sprintf("bytes of one: p50 %s, p99 %s, most %s",
+			figureText(v.Bytes.P50, sizeText), figureText(v.Bytes.P99, sizeText), figureText(v.Bytes.Max, sizeText)))
+	}
+	if v.Over != nil {
+		lines = append(lines, overText(v))
+	}
+	for _, n := range k.Nulls {
+		lines = append(lines, fmt.Sprintf("%s rows have no place under this key: column %s is null or empty", count(n.Rows), n.Column))
+	}
+	return lines
+}
+
+// overText says which values exceed one's own limits.
+func overText(v *simulation.ValuesReport) string {
+	o := v.Over
+	var limits []string
+	if o.Rows > 0 {
+		limits = append(limits, count(o.Rows)+" rows")
+	}
+	if o.Bytes > 0 {
+		limits = append(limits, sizeText(float64(o.Bytes)))
+	}
+	limit := strings.Join(limits, " and ")
+	if o.Values.High == 0 {
+		return "limit of " + limit + ": kept by all values"
+	}
+	return fmt.Sprintf("limit of %s: EXCEEDED by %s of %s values, with %s rows", limit, figureText(o.Values, countText), figureText(v.Count, countText), figureText(o.Held, countText))
+}
+
+// sweepRows are a key's spread with each number of partitions.
+func sweepRows(k *simulation.KeyReport) (rows [][]string) {
+	if len(k.Sweep) == 0 {
+		return nil
+	}
+	row := func(n int, s *simulation.Spread) {
+		rows = append(rows, []string{count(int64(n)), count(s.Max), count(s.Min), ratio(s.MaxOverMean), ratio(s.CV), chance(s.PValue), s.Reading(n)})
+	}
+	row(len(k.Sizes), &k.Spread)
+	for i := range k.Sweep {
+		row(k.Sweep[i].Partitions, &k.Sweep[i].Spread)
+	}
+	return rows
+}
+
+var sweepHead = []string{"partitions", "fullest", "emptiest", "max/mean", "cv", "p", "reading"}
+
+func textSweep(w io.Writer, k *simulation.KeyReport) {
+	if rows := sweepRows(k); rows != nil {
+		textTable(w, "  ", sweepHead, rows, 1)
+	}
+}
+
+// textTable prints a table; the last columns, left of them, are words.
+func textTable(w io.Writer, indent string, head []string, rows [][]string, words int) {
+	wide := make([]int, len(head))
+	for _, row := range append([][]string{head}, rows...) {
+		for i, cell := range row {
+			wide[i] = max(wide[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range append([][]string{head}, rows...) {
+		line := indent
+		for i, cell := range row {
+			pad := strings.Repeat(" ", wide[i]-len([]rune(cell)))
+			if i >= len(head)-words {
+				line += cell + pad + "  "
+			} else {
+				line += pad + cell + "  "
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+var uniformityHead = []string{"partition key", "values", "most frequent", "uniformity"}
+
+// uniformityRows are the table that DynamoDB's documentation has of partition keys.
+func uniformityRows(list []simulation.UniformityReport) (rows [][]string) {
+	for i := range list {
+		u := &list[i]
+		rows = append(rows, []string{u.Name, figureText(u.Values, countText), share(u.Hottest), string(u.Verdict) + ": " + u.Why})
+	}
+	return rows
+}
+
+func textUniformity(w io.Writer, list []simulation.UniformityReport) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nuniformity of each attribute as a partition key")
+	rows := uniformityRows(list)
+	name := 0
+	for _, row := range append([][]string{uniformityHead}, rows...) {
+		name = max(name, len([]rune(row[0])))
+	}
+	pad := func(s string) string { return s + strings.Repeat(" ", name-len([]rune(s))) }
+	for _, row := range rows {
+		row[0] = pad(row[0])
+	}
+	textTable(w, "  ", append([]string{pad(uniformityHead[0])}, uniformityHead[1:]...), rows, 1)
+}
+
+// values are the same for a page.
+func (p *page) values(k *simulation.KeyReport) {
+	p.raw("<ul>\n")
+	for _, line := range valuesText(k) {
+		class := ""
+		if strings.Contains(line, "EXCEEDED") {
+			class = ` class="exceeded"`
+		}
+		p.put("<li"+class+">", sentence(line), "</li>\n")
+	}
+	p.raw("</ul>\n")
+	if rows := sweepRows(k); rows != nil {
+		head := append([]string{}, sweepHead...)
+		for i := range head {
+			head[i] = strings.TrimSuffix(sentence(head[i]), ".")
+		}
+		p.numbers("Numbers of partitions", head, rows)
+	}
+}
+
+// uniformity is the table for a page.
+func (p *page) uniformity(list []simulation.UniformityReport) {
+	if len(list) == 0 {
+		return
+	}
+	p.raw(`<section aria-labelledby="uniformity"><h2 id="uniformity">Uniformity</h2>
+<p>Each attribute as a partition key, judged as DynamoDB's documentation judges them: does it spread the load evenly?</p>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="uniformity"><table><thead><tr><th scope="col">Partition key</th><th scope="col">Values</th><th scope="col">Most frequent</th><th scope="col">Uniformity</th><th scope="col">Why</th></tr></thead><tbody>
+`)
+	for i, row := range uniformityRows(list) {
+		class := map[simulation.Verdict]string{simulation.Good: "good", simulation.Bad: "exceeded"}[list[i].Verdict]
+		p.put(`<tr><th scope="row">`, row[0], `</th><td class="n">`, row[1], `</td><td class="n">`, row[2], `</td><td class="`+class+`">`, string(list[i].Verdict), "</td><td>", sentence(list[i].Why), "</td></tr>\n")
+	}
+	p.raw("</tbody></table></div></section>\n")
+}

@@ -1,0 +1,74 @@
+package simulation
+
+import (
+	"math/bits"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/workbench/datetime"
+)
+
+// tokenRows counts rows by their tokens under Identity: these are parted into equal
+// ranges from the least to the greatest, which are known at the end only. Where there are
+// very many tokens, neighbours share a count.
+type tokenRows struct {
+	width uint // a count is of 1<<width tokens
+	rows  map[uint64]int64
+}
+
+// mostTokens is how many counts are kept.
+const mostTokens = 1 << 19
+
+func newTokenRows() *tokenRows { return &tokenRows{rows: make(map[uint64]int64)} }
+
+// add counts a row. Tokens are turned into unsigned numbers, in their order.
+func (t *tokenRows) add(token int64) {
+	t.rows[ordered(token)>>t.width]++
+	for len(t.rows) > mostTokens {
+		t.width++
+		wider := make(map[uint64]int64, len(t.rows))
+		for at, n := range t.rows {
+			wider[at>>1] += n
+		}
+		t.rows = wider
+	}
+}
+
+func ordered(token int64) uint64 { return uint64(token) ^ 1<<63 }
+
+// bounds are the least and the greatest token, as far as they are told apart.
+func (t *tokenRows) bounds() (least, greatest uint64) {
+	first := true
+	for at := range t.rows {
+		if first {
+			least, greatest, first = at, at, false
+		}
+		least, greatest = min(least, at), max(greatest, at)
+	}
+	return least, greatest
+}
+
+// sizes are the rows of n equal ranges.
+func (t *tokenRows) sizes(n int) []int64 {
+	sizes := make([]int64, n)
+	least, greatest := t.bounds()
+	span := greatest - least + 1 // 0 for all of 2^64
+	for at, rows := range t.rows {
+		i := uint64(0)
+		if hi, lo := bits.Mul64(at-least, uint64(n)); span == 0 {
+			i = hi
+		} else {
+			i, _ = bits.Div64(hi, lo, span) // hi < span, as at-least < span
+		}
+		sizes[i] += rows
+	}
+	return sizes
+}
+
+// number is the token of a text under Identity: an integer itself, a time in ms since
+// 1970.
+func number(p *datetime.Parser, order *datetime.Order, text string) (int64, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	return timeOf(p, order, text)
+}

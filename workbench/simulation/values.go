@@ -1,0 +1,269 @@
+package simulation
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/keys"
+	"github.com/evenkeel/evenkeel/workbench/sketch"
+)
+
+// Figure is a number, and where the truth is: with 99% confidence where it was
+// estimated, Low and High being Value where it was counted.
+type Figure struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Exact says that the number was counted.
+func (f Figure) Exact() bool { return f.Low == f.High }
+
+func exactly(v float64) Figure { return Figure{v, v, v} }
+
+// capped is a figure of what has no more than most.
+func (f Figure) capped(most float64) Figure {
+	return Figure{min(f.Value, most), min(f.Low, most), min(f.High, most)}
+}
+
+// Sizes are what the values of a key hold.
+type Sizes struct {
+	P50 Figure `json:"p50"`
+	P99 Figure `json:"p99"`
+	Max Figure `json:"max"`
+}
+
+// ValuesReport is of a key's values, each of which is a partition to Cassandra and
+// DynamoDB.
+type ValuesReport struct {
+	Count Figure      `json:"count"` // different ones
+	Rows  Sizes       `json:"rows"`  // of a value
+	Bytes Sizes       `json:"bytes"` // of a value: rows as text, and what Cassandra adds to each
+	Over  *OverReport `json:"over,omitempty"`
+}
+
+// OverReport is what exceeds Options.Limit.
+type OverReport struct {
+	Limit
+	Values Figure `json:"values"`   // with more than the limit
+	Held   Figure `json:"row_held"` // rows of theirs
+}
+
+// Detail is what plots show of a key: its values by size.
+type Detail struct {
+	Values        Figure
+	Sizes         []sketch.Bulk // the smallest first
+	P50, P90, P99 float64       // bytes of a value
+	Most          float64       // of the largest
+	Fullest       float64       // rows of the fullest
+}
+
+// SaltDetail is the same key with a number of salts.
+type SaltDetail struct {
+	Detail
+	N   int
+	Own bool // as the key says
+}
+
+// Values of keys are counted one by one, valuesInAll of all keys together; where a key has
+// more than its part, a sample of them is. Of other numbers of salts, which only plots
+// show, detailSample are enough. detailTop of the largest are kept where there are more.
+const (
+	valuesInAll  = 1 << 21
+	mostValues   = 1 << 20
+	leastValues  = 1 << 16
+	detailSample = 1 << 14
+	detailTop    = 256
+	detailBulks  = 400
+)
+
+// seen is what was counted of a value.
+type seen struct{ rows, bytes int64 }
+
+// values counts a key's values.
+type values struct {
+	n      int // salts; 0: as the key says
+	hash   uint64
+	widest int64 // bytes of the largest row
+	sample *sketch.Sample[seen]
+	top    *sketch.Top[seen]
+}
+
+func newValues(n, size int) *values {
+	return &values{n: n, sample: sketch.NewSample[seen](size), top: sketch.NewTop[seen](detailTop)}
+}
+
+// part is how many values each of so many keys may have counted.
+func part(keys int) int { return min(mostValues, max(leastValues, valuesInAll/max(1, keys))) }
+
+// variants are the numbers of salts that a key is shown with, beside its own.
+func variants(e *keys.Expr) (list []int) {
+	for _, p := range e.Parts {
+		if !p.Function.Computed() {
+			continue
+		}
+		for _, n := range []int{1, p.N / 4, p.N / 2, 2 * p.N, 4 * p.N} {
+			if n >= 1 && n <= shard.MaxShards && n != p.N && !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+// add counts a row of the value that hash is of.
+func (v *values) add(bytes int64) {
+	v.widest = max(v.widest, bytes)
+	if s := v.sample.Add(v.hash); s != nil {
+		s.rows++
+		s.bytes += bytes
+	}
+	s, fresh := v.top.Add(v.hash, 1)
+	switch {
+	case fresh:
+		*s = seen{1, bytes}
+	case s != nil:
+		s.rows++
+		s.bytes += bytes
+	}
+}
+
+// hashValues finds the current row's value of a key, with each number of salts.
+func (s *Simulation) hashValues(k *key) {
+	for _, v := range k.values {
+		s.buf = s.buf[:0]
+		first := true
+		for i := range k.parts {
+			p := &k.parts[i]
+			n := p.number()
+			if v.n > 0 && p.computed != nil && first {
+				n, first = p.computed.of(s.o.Partitioner, s.values(p.computed), v.n), false
+			}
+			s.buf = s.appendIdentity(s.buf, p, n)
+		}
+		v.hash = partitioner.Hash(s.buf)
+	}
+}
+
+// appendIdentity appends what tells a component's value from others.
+func (s *Simulation) appendIdentity(dst []byte, p *slot, n int) []byte {
+	dst = appendInt(dst, n)
+	switch {
+	case p.column < 0:
+	case p.function.Period():
+		dst = appendPeriod(dst, p.period, p.start)
+	default:
+		v := s.columns[p.column].value
+		dst = append(appendInt(dst, len(v)), v...)
+	}
+	return dst
+}
+
+func (v *values) report(rows int64, limit Limit) ValuesReport {
+	all := float64(rows)
+	r := ValuesReport{Count: Figure(v.sample.Distinct()).capped(all)}
+	r.Rows.quantiles(v.sample, func(s *seen) float64 { return float64(s.rows) })
+	r.Bytes.quantiles(v.sample, func(s *seen) float64 { return float64(s.bytes) })
+	r.Rows.Max, r.Bytes.Max = v.most()
+	r.Rows.cap()
+	r.Bytes.cap()
+	if limit != (Limit{}) {
+		over := func(s *seen) bool {
+			return limit.Rows > 0 && s.rows > limit.Rows || limit.Bytes > 0 && s.bytes > limit.Bytes
+		}
+		r.Over = &OverReport{
+			Limit:  limit,
+			Values: Figure(v.sample.Sum(func(s *seen) float64 { return one(over(s)) })).capped(r.Count.High),
+			Held:   Figure(v.sample.Sum(func(s *seen) float64 { return one(over(s)) * float64(s.rows) })).capped(all),
+		}
+		v.surelyOver(r.Over, over)
+	}
+	return r
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// surelyOver raises the lower bounds to what is known of the largest values.
+func (v *values) surelyOver(r *OverReport, over func(*seen) bool) {
+	n, held := 0.0, 0.0
+	for _, f := range v.top.List(1 << 30) {
+		if over(f.Of) {
+			n, held = n+1, held+float64(f.Of.rows)
+		}
+	}
+	for f, least := range map[*Figure]float64{&r.Values: n, &r.Held: held} {
+		f.Low, f.Value, f.High = max(f.Low, least), max(f.Value, least), max(f.High, least)
+	}
+}
+
+func (s *Sizes) quantiles(sample *sketch.Sample[seen], of func(*seen) float64) {
+	q := sample.Quantiles(of, 0.5, 0.99)
+	s.P50, s.P99 = Figure(q[0]), Figure(q[1])
+}
+
+// cap keeps quantiles below the largest.
+func (s *Sizes) cap() { s.P50, s.P99 = s.P50.capped(s.Max.High), s.P99.capped(s.Max.High) }
+
+// most are the rows and bytes of the largest value: the sample has counted its values
+// from their first row on; of the frequent ones there are bounds.
+func (v *values) most() (rows, bytes Figure) {
+	for _, k := range v.sample.Keys() {
+		rows.Low, bytes.Low = max(rows.Low, float64(k.Of.rows)), max(bytes.Low, float64(k.Of.bytes))
+	}
+	rows, bytes = exactly(rows.Low), exactly(bytes.Low)
+	if v.sample.Exact() {
+		return rows, bytes
+	}
+	wide := float64(v.widest)
+	absent := float64(v.top.Absent())
+	rows.High, bytes.High = max(rows.High, absent), max(bytes.High, absent*wide)
+	for _, f := range v.top.List(1 << 30) {
+		missed := float64(f.High - f.Of.rows)
+		likely := sketch.Likely(f.Low, f.High)
+		rows.Low, rows.High, rows.Value = max(rows.Low, float64(f.Low)), max(rows.High, float64(f.High)), max(rows.Value, likely)
+		b := float64(f.Of.bytes)
+		bytes.Low, bytes.High = max(bytes.Low, b), max(bytes.High, b+missed*wide)
+		bytes.Value = max(bytes.Value, b*likely/math.Max(1, float64(f.Of.rows)))
+	}
+	bytes.Value = min(bytes.Value, bytes.High)
+	return rows, bytes
+}
+
+func (v *values) detail() Detail {
+	of := func(s *seen) (rows, bytes float64) { return float64(s.rows), float64(s.bytes) }
+	d := Detail{Values: Figure(v.sample.Distinct()), Sizes: sketch.Bulks(v.sample, v.top, of, of, detailBulks)}
+	q := v.sample.Quantiles(func(s *seen) float64 { return float64(s.bytes) }, 0.5, 0.9, 0.99)
+	d.P50, d.P90, d.P99 = q[0].Value, q[1].Value, q[2].Value
+	for _, b := range d.Sizes {
+		d.Most, d.Fullest = max(d.Most, b.Bytes), max(d.Fullest, b.Rows)
+	}
+	return d
+}
+
+// details are what plots show of a key.
+func (k *key) details() (own *Detail, salts []SaltDetail) {
+	for _, v := range k.values {
+		d := SaltDetail{Detail: v.detail(), N: v.n, Own: v.n == 0}
+		if d.Own {
+			own = &d.Detail
+			if i := slices.IndexFunc(k.parts, func(p slot) bool { return p.computed != nil }); i >= 0 {
+				d.N = k.parts[i].computed.part.N
+			}
+		}
+		salts = append(salts, d)
+	}
+	if len(salts) < 2 {
+		return own, nil
+	}
+	slices.SortFunc(salts, func(a, b SaltDetail) int { return cmp.Compare(a.N, b.N) })
+	return own, salts
+}
