@@ -30,13 +30,15 @@ var streamsOperations = map[string]bool{"DescribeStream": true, "GetRecords": tr
 // ownPrefix begins the targets of operations that DynamoDB does not have.
 const ownPrefix = "Evenkeel_20260101."
 
+var ownOperations = map[string]bool{"DescribePartitions": true, "Reshard": true}
+
 // operationOf returns the operation that X-Amz-Target names.
 func operationOf(target string) (operation string, ok bool) {
 	if operation, ok = strings.CutPrefix(target, ownPrefix); ok {
-		return operation, operation == "DescribePartitions"
+		return operation, ownOperations[operation]
 	}
 	if operation, ok = strings.CutPrefix(target, apiPrefix); ok {
-		return operation, !streamsOperations[operation] && operation != "DescribePartitions"
+		return operation, !streamsOperations[operation] && !ownOperations[operation]
 	}
 	operation, ok = strings.CutPrefix(target, streamsPrefix)
 	return operation, ok && streamsOperations[operation]

@@ -29,6 +29,8 @@ type cli struct {
 	Simulate simulateCmd `cmd:"" help:"Try partition keys on rows of your own: sizes of partitions and nodes."`
 	Inspect  inspectCmd  `cmd:"" help:"Say what a live table is like: sizes of its partitions, the largest, nodes, growth."`
 
+	Reshard reshardCmd `cmd:"" help:"Change the number of a table's shards while it is in use."`
+
 	Demo demoCmd `cmd:"" help:"Show a hot partition key throttled, and what shards make of it: in memory, in a minute."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`

@@ -44,6 +44,8 @@ func Target(operation string) string {
 		return "DynamoDBStreams_20120810." + operation
 	case "DescribePartitions":
 		return PartitionsTarget
+	case "Reshard":
+		return ReshardTarget
 	}
 	return "DynamoDB_20120810." + operation
 }
@@ -95,6 +97,8 @@ func New(operation string) (Request, bool) {
 		return new(PutItem), true
 	case "Query":
 		return new(Query), true
+	case "Reshard":
+		return new(Reshard), true
 	case "Scan":
 		return new(Scan), true
 	case "TagResource":

@@ -120,7 +120,7 @@ func (s asDoor) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 
 // Has says whether there is such an operation.
 func (r *Router) Has(operation string) bool {
-	return isPartiQL(operation) || r.backend.Has(operation)
+	return isPartiQL(operation) || operation == "Reshard" || r.backend.Has(operation)
 }
 
 // Do carries out one operation, whose request has this body, and appends the
@@ -165,7 +165,7 @@ func mayNameCatalogue(body []byte) bool {
 func defines(q api.Request) bool {
 	switch q.(type) {
 	case *api.CreateTable, *api.UpdateTable, *api.DeleteTable, *api.DescribeTable, *api.ListTables,
-		*api.TagResource, *api.UntagResource, *api.ListTagsOfResource, *api.UpdateTimeToLive, *api.DescribeTimeToLive:
+		*api.TagResource, *api.UntagResource, *api.ListTagsOfResource, *api.UpdateTimeToLive, *api.DescribeTimeToLive, *api.Reshard:
 		return true
 	}
 	return false
@@ -191,6 +191,8 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 		return r.describeTable(ctx, q, use)
 	case *api.DescribePartitions:
 		return r.describePartitions(ctx, q, use)
+	case *api.Reshard:
+		return r.reshard(ctx, q, use)
 	case *api.ListTables:
 		return r.listTables(ctx, q, use)
 	case *api.TagResource:

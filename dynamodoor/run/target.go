@@ -17,7 +17,7 @@ func targets(operation string, body []byte, names []string) ([]string, bool) {
 	r.Reset(body)
 	switch operation {
 	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "UpdateTable", "DeleteTable", "DescribeTable",
-		"UpdateTimeToLive", "DescribeTimeToLive", "DescribePartitions":
+		"UpdateTimeToLive", "DescribeTimeToLive", "DescribePartitions", "Reshard":
 		names = members(&r, names, "TableName")
 	case "ListTagsOfResource", "TagResource", "UntagResource":
 		names = members(&r, names, "ResourceArn")

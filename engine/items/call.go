@@ -61,11 +61,11 @@ func (c *Call) keep(p []byte) []byte {
 	return c.arena[n:len(c.arena):len(c.arena)]
 }
 
-// Has says whether there is such an operation. PartiQL is for who is before the
-// store: its statements are made of the other operations.
+// Has says whether there is such an operation. PartiQL and Reshard are for who is
+// before the store: they are made of the other operations.
 func (s *Store) Has(operation string) bool {
 	switch operation {
-	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
+	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction", "Reshard":
 		return false
 	}
 	_, ok := api.New(operation)

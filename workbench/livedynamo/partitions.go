@@ -43,46 +43,62 @@ func (t *Table) Partitions(ctx context.Context, index string) (*api.PartitionsRe
 	return r, nil
 }
 
-// call carries out an operation that the SDK does not know.
+// call carries out an operation that the SDK does not know, and which most stores do not
+// have.
 func (t *Table) call(ctx context.Context, target string, body []byte) ([]byte, error) {
-	o := t.client.Options()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Endpoint+"/", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	req.Header.Set("X-Amz-Target", target)
-	credentials, err := o.Credentials.Retrieve(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(sum[:]), "dynamodb", o.Region, time.Now()); err != nil {
-		return nil, err
-	}
-	resp, err := o.HTTPClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxMap))
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusOK {
-		return answer, nil
-	}
-	var e struct {
-		Type    string `json:"__type"`
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(answer, &e) != nil {
-		return nil, ErrNoPartitions // whatever that is, it is no door of ours
+	answer, e, err := t.own(ctx, target, body)
+	if err != nil || e == nil {
+		return answer, err
 	}
 	switch kind, _ := exception.ByName(e.Type); kind {
 	case exception.UnknownOperation, exception.Validation, exception.InternalServerError:
 		// Stores differ in what they say of an operation that they do not have.
 		return nil, fmt.Errorf("%w: %s", ErrNoPartitions, e.Message)
 	}
+	if e.Type == "" {
+		return nil, ErrNoPartitions // whatever that is, it is no door of ours
+	}
 	return nil, fmt.Errorf("%s: %s", e.Type, e.Message)
+}
+
+// refusal is an error that a store answered; without a type, whatever it was.
+type refusal struct {
+	Type    string `json:"__type"`
+	Message string `json:"message"`
+}
+
+// own carries out an operation of an evenkeel door.
+func (t *Table) own(ctx context.Context, target string, body []byte) ([]byte, *refusal, error) {
+	o := t.client.Options()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Endpoint+"/", bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	req.Header.Set("X-Amz-Target", target)
+	credentials, err := o.Credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum := sha256.Sum256(body)
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(sum[:]), "dynamodb", o.Region, time.Now()); err != nil {
+		return nil, nil, err
+	}
+	resp, err := o.HTTPClient.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxMap))
+	if err != nil {
+		return nil, nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return answer, nil, nil
+	}
+	e := new(refusal)
+	if json.Unmarshal(answer, e) != nil {
+		e = new(refusal)
+	}
+	return nil, e, nil
 }

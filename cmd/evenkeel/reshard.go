@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/workbench/livedynamo"
+)
+
+// reshardCmd is `evenkeel reshard`.
+type reshardCmd struct {
+	Plan     reshardPlanCmd     `cmd:"" help:"Say what a change would take, and change nothing."`
+	Start    reshardStartCmd    `cmd:"" help:"Begin a change; a door carries it out."`
+	Status   reshardStatusCmd   `cmd:"" help:"Say how far a change has come."`
+	Pause    reshardPauseCmd    `cmd:"" help:"Have no more moved for now; reads and writes go on."`
+	Resume   reshardResumeCmd   `cmd:"" help:"Go on."`
+	Rollback reshardRollbackCmd `cmd:"" help:"Take the change back, where it still can be."`
+	Finish   reshardFinishCmd   `cmd:"" help:"End the waits that are for caution only."`
+	Key      reshardKeyCmd      `cmd:"" help:"Give one partition key a number of shards of its own."`
+}
+
+// reshardTable is the table that a change is of, and where.
+type reshardTable struct {
+	Table    string `arg:"" help:"Of CQL keyspace.table, of DynamoDB the table's name."`
+	CQL      string `name:"cql" placeholder:"HOST:PORT" help:"An evenkeel door for CQL."`
+	DynamoDB string `name:"dynamodb" placeholder:"URL" help:"An evenkeel door for DynamoDB: http://127.0.0.1:8000."`
+	JSON     bool   `name:"json" help:"Print the answer as JSON."`
+}
+
+// Validate says which flags do not go together.
+func (c *reshardTable) Validate() error {
+	switch {
+	case c.Table == "":
+		return nil // kong says that it is missing
+	case (c.CQL == "") == (c.DynamoDB == ""):
+		return errors.New("give either --cql HOST:PORT or --dynamodb URL: the door that changes the table")
+	}
+	return nil
+}
+
+// open connects to the door.
+func (c *reshardTable) open(ctx context.Context) (reshard.Changer, error) {
+	if c.CQL != "" {
+		return nil, withHint(errors.New("reshard --cql: tables of CQL do not change their layout while they are in use yet"),
+			"create a table WITH write_sharding = {…} and copy the rows")
+	}
+	u, err := url.Parse(c.DynamoDB)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, withHint(fmt.Errorf("--dynamodb %s is not the address of a door", c.DynamoDB), "write http://127.0.0.1:8000")
+	}
+	t, err := livedynamo.Open(ctx, livedynamo.Address{Endpoint: u.Scheme + "://" + u.Host, Table: c.Table}, livedynamo.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return t.Reshard(), nil
+}
+
+// with carries something out at the door, until Ctrl-C.
+func (c *reshardTable) with(do func(context.Context, reshard.Changer) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	door, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer door.Close()
+	return do(ctx, door)
+}
+
+// tell prints the status that something answers.
+func (c *reshardTable) tell(std *stdio, do func(context.Context, reshard.Changer) (reshard.Status, error)) error {
+	return c.with(func(ctx context.Context, door reshard.Changer) error {
+		s, err := do(ctx, door)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(std, s)
+		}
+		fmt.Fprint(std.out, statusText(&s))
+		return nil
+	})
+}
+
+func printJSON(std *stdio, v any) error {
+	enc := json.NewEncoder(std.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// layoutText is a number of shards in words.
+func layoutText(shards int) string {
+	switch shards {
+	case 0:
+		return "a plain table"
+	case 1:
+		return "1 shard"
+	}
+	return fmt.Sprintf("%d shards", shards)
+}
+
+func statusText(s *reshard.Status) string {
+	var b strings.Builder
+	if s.Phase == reshard.NoPhase {
+		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s: %s to %s, %s", s.Table, layoutText(s.From), layoutText(s.To), s.Phase)
+	if s.Paused {
+		b.WriteString(", paused")
+	}
+	fmt.Fprintf(&b, "\nlooked at %d, moved %d, verified %d\n", s.RowsTotal, s.RowsMoved, s.RowsVerified)
+	if s.Problem != "" {
+		fmt.Fprintf(&b, "it does not go on: %s\n", s.Problem)
+	}
+	return b.String()
+}
+
+type reshardPlanCmd struct {
+	reshardTable
+	Shards int `required:"" help:"How many shards each key is to have; 0: a plain table."`
+}
+
+// Run prints the outlook.
+func (c *reshardPlanCmd) Run(std *stdio) error {
+	return c.with(func(ctx context.Context, door reshard.Changer) error {
+		o, err := door.Plan(ctx, reshard.Target{Shards: c.Shards})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(std, o)
+		}
+		fmt.Fprintf(std.out, "%s: %s to %s; about %.0f of %d rows move\n", o.Table, layoutText(o.From), layoutText(o.To), o.RowsMoved, o.Rows)
+		for _, n := range o.Notes {
+			fmt.Fprintf(std.out, "- %s\n", n)
+		}
+		for _, r := range o.Refused {
+			fmt.Fprintf(std.out, "refused: %s\n", r)
+		}
+		return nil
+	})
+}
+
+type reshardStartCmd struct {
+	reshardTable
+	Shards int `required:"" help:"How many shards each key is to have; 0: a plain table."`
+}
+
+// Run begins a change.
+func (c *reshardStartCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) {
+		return door.Start(ctx, reshard.Target{Shards: c.Shards})
+	})
+}
+
+type reshardStatusCmd struct{ reshardTable }
+
+// Run prints how far a change has come.
+func (c *reshardStatusCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Status(ctx) })
+}
+
+type reshardPauseCmd struct{ reshardTable }
+
+// Run pauses the mover.
+func (c *reshardPauseCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Pause(ctx) })
+}
+
+type reshardResumeCmd struct{ reshardTable }
+
+// Run has the mover go on.
+func (c *reshardResumeCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Resume(ctx) })
+}
+
+type reshardRollbackCmd struct{ reshardTable }
+
+// Run takes a change back.
+func (c *reshardRollbackCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Rollback(ctx) })
+}
+
+type reshardFinishCmd struct{ reshardTable }
+
+// Run ends the waits that are for caution only.
+func (c *reshardFinishCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Finish(ctx) })
+}
+
+type reshardKeyCmd struct {
+	reshardTable
+	Key    string `arg:"" help:"The partition key's value; the parts of a composite one with commas between."`
+	Shards int    `required:"" help:"How many shards it is to have."`
+}
+
+// Run gives a key a number of shards.
+func (c *reshardKeyCmd) Run(std *stdio) error {
+	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) {
+		return door.Key(ctx, c.Key, c.Shards)
+	})
+}

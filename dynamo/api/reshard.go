@@ -1,0 +1,90 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Reshard asks about a change of a sharded table's layout, or for something to be done
+// about it. It is no operation of DynamoDB: an evenkeel door has it, under ReshardTarget.
+type Reshard struct {
+	Table  string
+	Action string // one of ReshardActions
+	Shards int    // of plan and start
+}
+
+// ReshardTarget is the X-Amz-Target of Reshard.
+const ReshardTarget = "Evenkeel_20260101.Reshard"
+
+// ReshardActions are what can be asked for.
+var ReshardActions = []string{"plan", "start", "status", "pause", "resume", "rollback", "finish"}
+
+// Operation implements Request.
+func (*Reshard) Operation() string { return "Reshard" }
+
+// Decode implements Request.
+func (q *Reshard) Decode(d *Decoder, body []byte) error {
+	r := &d.reader
+	if !d.begin(body) {
+		return d.end()
+	}
+	var table, action text
+	var shards integer
+	for r.Next() {
+		switch r.Name() {
+		case "TableName":
+			table = readText(r)
+		case "Action":
+			action = readText(r)
+		case "Shards":
+			shards = readInteger(r, "Integer")
+		default:
+			r.Skip()
+		}
+	}
+	if err := d.end(); err != nil {
+		return err
+	}
+	var c constraints
+	c.table(table, "tableName")
+	c.enum(action, "action", ReshardActions...)
+	if err := c.err(); err != nil {
+		return err
+	}
+	*q = Reshard{Table: table.value, Action: action.value, Shards: int(shards.value)}
+	switch asks := slices.Contains([]string{"plan", "start"}, q.Action); {
+	case !action.given:
+		return exception.Invalid("Action is missing: plan, start, status, pause, resume, rollback or finish")
+	case asks && !shards.given:
+		return exception.Invalid("Shards is missing: how many the table is to have; 0 makes it a plain table")
+	case asks && q.Shards < 0:
+		return exception.Invalid("Shards is %d; it must be 0 or more", q.Shards)
+	}
+	return nil
+}
+
+// AppendJSON implements Request.
+func (q *Reshard) AppendJSON(dst []byte) []byte {
+	b, err := json.Marshal(struct {
+		TableName, Action string
+		Shards            int
+	}{q.Table, q.Action, q.Shards})
+	if err != nil {
+		return append(dst, '{', '}') // which texts and numbers do not give rise to
+	}
+	return append(dst, b...)
+}
+
+// ReshardResponse is the answer to Reshard: the value's JSON.
+type ReshardResponse struct{ Value any }
+
+// AppendJSON implements Response.
+func (r *ReshardResponse) AppendJSON(dst []byte) []byte {
+	b, err := json.Marshal(r.Value)
+	if err != nil {
+		return append(dst, '{', '}') // which such values do not give rise to
+	}
+	return append(dst, b...)
+}

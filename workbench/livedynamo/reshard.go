@@ -1,0 +1,95 @@
+package livedynamo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/workbench/livetable"
+)
+
+// Resharder changes the layout of a table through an evenkeel door.
+type Resharder struct{ t *Table }
+
+var _ reshard.Changer = (*Resharder)(nil)
+
+// Reshard returns what changes the table's layout; the table is closed with it.
+func (t *Table) Reshard() *Resharder { return &Resharder{t} }
+
+// Close implements reshard.Changer.
+func (r *Resharder) Close() { r.t.Close() }
+
+// ask has the door do something, and reads its answer.
+func (r *Resharder) ask(ctx context.Context, action string, shards int, answer any) error {
+	at := "table " + r.t.at.Table
+	if r.t.at.Endpoint == "" {
+		return &livetable.Error{At: at, Err: errors.New("AWS itself has no write-sharded tables"), Hint: "give the address of an evenkeel door: --dynamodb http://127.0.0.1:8000"}
+	}
+	q := api.Reshard{Table: r.t.at.Table, Action: action, Shards: shards}
+	text, refused, err := r.t.own(ctx, api.ReshardTarget, q.AppendJSON(nil))
+	switch {
+	case err != nil:
+		return r.t.at.explain(err)
+	case refused != nil:
+		e := &livetable.Error{At: at, Err: errors.New(refused.Message)}
+		if kind, known := exception.ByName(refused.Type); !known || kind == exception.UnknownOperation {
+			e.Err, e.Hint = errors.New("what listens there is no evenkeel door that shards tables"), "give the address of a door, started without --dynamodb-sharding off"
+		}
+		return e
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("the door's answer about %s: %w", at, err)
+	}
+	return nil
+}
+
+func (r *Resharder) status(ctx context.Context, action string, shards int) (s reshard.Status, err error) {
+	err = r.ask(ctx, action, shards, &s)
+	return s, err
+}
+
+// Plan implements reshard.Changer.
+func (r *Resharder) Plan(ctx context.Context, to reshard.Target) (o reshard.Outlook, err error) {
+	err = r.ask(ctx, "plan", to.Shards, &o)
+	return o, err
+}
+
+// Start implements reshard.Changer.
+func (r *Resharder) Start(ctx context.Context, to reshard.Target) (reshard.Status, error) {
+	return r.status(ctx, "start", to.Shards)
+}
+
+// Status implements reshard.Changer.
+func (r *Resharder) Status(ctx context.Context) (reshard.Status, error) {
+	return r.status(ctx, "status", 0)
+}
+
+// Pause implements reshard.Changer.
+func (r *Resharder) Pause(ctx context.Context) (reshard.Status, error) {
+	return r.status(ctx, "pause", 0)
+}
+
+// Resume implements reshard.Changer.
+func (r *Resharder) Resume(ctx context.Context) (reshard.Status, error) {
+	return r.status(ctx, "resume", 0)
+}
+
+// Rollback implements reshard.Changer.
+func (r *Resharder) Rollback(ctx context.Context) (reshard.Status, error) {
+	return r.status(ctx, "rollback", 0)
+}
+
+// Finish implements reshard.Changer.
+func (r *Resharder) Finish(ctx context.Context) (reshard.Status, error) {
+	return r.status(ctx, "finish", 0)
+}
+
+// Key implements reshard.Changer.
+func (r *Resharder) Key(context.Context, string, int) (reshard.Status, error) {
+	return reshard.Status{}, &livetable.Error{At: "table " + r.t.at.Table, Err: errors.New("keys of DynamoDB tables have no numbers of shards of their own yet"),
+		Hint: "evenkeel reshard start --shards N changes that of the table"}
+}
