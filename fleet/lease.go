@@ -10,7 +10,7 @@ import (
 // suspended stops the first, and an administrator may set the second back. A Lease is safe
 // for concurrent use.
 type Lease struct {
-	length time.Duration
+	length atomic.Int64
 	now    func() time.Time
 	asked  atomic.Pointer[time.Time]
 }
@@ -18,11 +18,16 @@ type Lease struct {
 // NewLease makes a lease that is over. now is the clock, with a monotonic reading.
 // A length of 0 is that of the only door on a store: it is never over.
 func NewLease(length time.Duration, now func() time.Time) *Lease {
-	return &Lease{length: length, now: now}
+	l := &Lease{now: now}
+	l.SetLength(length)
+	return l
 }
 
 // Length is how long it lasts after Renew.
-func (l *Lease) Length() time.Duration { return l.length }
+func (l *Lease) Length() time.Duration { return time.Duration(l.length.Load()) }
+
+// SetLength sets the length, as the catalogue has it.
+func (l *Lease) SetLength(length time.Duration) { l.length.Store(int64(length)) }
 
 // Now reads the lease's clock, for Renew.
 func (l *Lease) Now() time.Time { return l.now() }
@@ -44,7 +49,8 @@ func (l *Lease) Renew(asked time.Time) {
 
 // Holds says whether the lease is not over.
 func (l *Lease) Holds() bool {
-	if l.length == 0 {
+	length := l.Length()
+	if length == 0 {
 		return true
 	}
 	asked := l.asked.Load()
@@ -52,5 +58,5 @@ func (l *Lease) Holds() bool {
 		return false
 	}
 	now := l.now()
-	return now.Sub(*asked) <= l.length && now.UnixNano()-asked.UnixNano() <= int64(l.length)
+	return now.Sub(*asked) <= length && now.UnixNano()-asked.UnixNano() <= int64(length)
 }

@@ -29,7 +29,7 @@ var edges = map[string][]string{
 	"cqldoor/internal/rule": {},
 	"cqldoor/transport":     {"cql/wire"},
 	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard"},
-	"fleet":                 {},
+	"fleet":                 {"catalog", "cql/wire"},
 	"scatter":               {},
 	"reshard":               {},
 	"lane":                  {},

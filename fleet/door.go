@@ -1,0 +1,120 @@
+package fleet
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+)
+
+// Door is one door as the others see it.
+type Door struct {
+	ID     [16]byte // of one registration: a door that was away comes back with another
+	HostID [16]byte // stable, for drivers
+
+	CQL        string // host:port for clients, "" for none
+	DynamoDB   string
+	DataCentre string
+	Rack       string
+	Release    string
+
+	Formats []string // of the catalogue, which it knows
+	Steps   []string // of changes, which it knows
+
+	Lease        time.Duration      // 0: it has left
+	Beat         int64              // rises with each renewal
+	Acknowledged map[[16]byte]int64 // by table id: the generation of whose predecessors nothing is under way
+}
+
+// Name is what errors call it.
+func (d *Door) Name() string {
+	for _, at := range []string{d.CQL, d.DynamoDB} {
+		if at != "" {
+			return at
+		}
+	}
+	return hex.EncodeToString(d.ID[:])
+}
+
+// Left says whether the door was shut down, with nothing under way at it.
+func (d *Door) Left() bool { return d.Lease == 0 }
+
+// Table is a sharded table: the physical one of an id.
+type Table struct {
+	Keyspace, Name string
+	ID             [16]byte
+}
+
+func (t Table) String() string { return t.Keyspace + "." + t.Name }
+
+// Publication tells doors that the catalogue has a new generation of a table's layout.
+type Publication struct {
+	Table      Table
+	Generation int64
+	Step       string // of a change: a door that does not know it does not join; "" for none
+}
+
+// columns of a door's row, in the order of values.
+const doorColumns = "scope, id, host_id, cql, dynamodb, data_center, rack, release, formats, steps, lease, beat, acknowledged"
+
+func (d *Door) values() [][]byte {
+	return [][]byte{
+		[]byte(scope), d.ID[:], d.HostID[:], []byte(d.CQL), []byte(d.DynamoDB), []byte(d.DataCentre), []byte(d.Rack), []byte(d.Release),
+		[]byte(strings.Join(d.Formats, " ")), []byte(strings.Join(d.Steps, " ")), bigint(d.Lease.Milliseconds()), bigint(d.Beat),
+		[]byte(appendAcknowledged(d.Acknowledged)),
+	}
+}
+
+// readDoor is the inverse of values.
+func readDoor(r catalog.Row) (*Door, error) {
+	d := &Door{
+		CQL: string(r["cql"]), DynamoDB: string(r["dynamodb"]), DataCentre: string(r["data_center"]), Rack: string(r["rack"]), Release: string(r["release"]),
+		Formats: strings.Fields(string(r["formats"])), Steps: strings.Fields(string(r["steps"])),
+		Lease: time.Duration(readBigint(r["lease"])) * time.Millisecond, Beat: readBigint(r["beat"]),
+	}
+	copy(d.ID[:], r["id"])
+	copy(d.HostID[:], r["host_id"])
+	var err error
+	if d.Acknowledged, err = parseAcknowledged(string(r["acknowledged"])); err != nil {
+		return nil, fmt.Errorf("the row of door %s: %w", d.Name(), err)
+	}
+	return d, nil
+}
+
+// appendAcknowledged writes pairs of a table's id and a generation: "6ba7…:7 6ba8…:1".
+func appendAcknowledged(m map[[16]byte]int64) string {
+	var all []string
+	for id, generation := range m {
+		all = append(all, hex.EncodeToString(id[:])+":"+strconv.FormatInt(generation, 10))
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func parseAcknowledged(s string) (map[[16]byte]int64, error) {
+	m := map[[16]byte]int64{}
+	for pair := range strings.FieldsSeq(s) {
+		id, generation, _ := strings.Cut(pair, ":")
+		b, err := hex.DecodeString(id)
+		n, err2 := strconv.ParseInt(generation, 10, 64)
+		if err != nil || err2 != nil || len(b) != 16 {
+			return nil, fmt.Errorf("malformed acknowledgement %q", pair)
+		}
+		m[[16]byte(b)] = n
+	}
+	return m, nil
+}
+
+func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+func readBigint(b []byte) int64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}

@@ -1,0 +1,315 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// Format is that of the catalogue, which doors of this release write.
+const Format = "1"
+
+// DefaultLease is written to the catalogue where it has none.
+const DefaultLease = 2 * time.Second
+
+// What a barrier waits for beside a lease.
+const (
+	defaultLongest = 15 * time.Second
+	defaultDrift   = time.Second
+)
+
+// Options are what a Member needs from outside.
+type Options struct {
+	Session catalog.Session  // required
+	Now     func() time.Time // required: a clock with a monotonic reading
+	UUID    func() [16]byte  // required: ids of registrations
+
+	// Self is the door's description. ID, Lease, Beat and Acknowledged are the
+	// Member's; Formats is {Format} where it is empty.
+	Self Door
+
+	// Lease is what the catalogue is given where it has no length of leases yet.
+	// Default DefaultLease.
+	Lease time.Duration
+
+	Longest time.Duration // how long a request may be under way; default 15 s
+	Drift   time.Duration // by how much clocks differ during that time; default 1 s
+	Poll    time.Duration // how often a barrier looks; default 100 ms
+	Log     *slog.Logger  // default: nothing is logged
+}
+
+// Member is one door among the others. It is safe for concurrent use.
+type Member struct {
+	opts   Options
+	tables tables
+
+	mu           sync.Mutex // held during Beat and Leave
+	self         *Door      // nil: not registered
+	lease        *Lease     // that the registration is known to hold, to the mover
+	since        time.Time  // of the registration
+	acknowledged map[[16]byte]int64
+	ready        bool // the tables are there, and the settings were read
+	length       time.Duration
+}
+
+// New makes a Member; it does nothing until it is asked.
+func New(o Options) *Member {
+	if o.Lease <= 0 {
+		o.Lease = DefaultLease
+	}
+	if o.Longest <= 0 {
+		o.Longest = defaultLongest
+	}
+	if o.Drift <= 0 {
+		o.Drift = defaultDrift
+	}
+	if o.Poll <= 0 {
+		o.Poll = 100 * time.Millisecond
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(o.Self.Formats) == 0 {
+		o.Self.Formats = []string{Format}
+	}
+	return &Member{opts: o, tables: tables{o.Session}}
+}
+
+// Seen is what a beat has read.
+type Seen struct {
+	Asked        time.Time     // from when the lease counts
+	Lease        time.Duration // how long it is
+	Self         [16]byte      // the door's own id
+	Doors        []*Door       // all, by id; the door itself among them
+	Publications []Publication // by table
+}
+
+// Same says whether nothing else was published.
+func (s *Seen) Same(other *Seen) bool {
+	return other != nil && slices.Equal(s.Publications, other.Publications)
+}
+
+// Beat registers the door, or renews its registration, and reads the other doors and
+// what is published. The layouts are to be read after it, if at all, and then the lease
+// counts from Seen.Asked. The catalogue's keyspace must be there.
+func (m *Member) Beat(ctx context.Context) (*Seen, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.prepare(ctx); err != nil {
+		return nil, err
+	}
+	asked := m.opts.Now()
+	if m.self != nil && !m.lease.Holds() {
+		// The mover may take this door for vanished: it comes back as another, which
+		// has acknowledged nothing.
+		m.opts.Log.Warn("this door could not renew its lease in time; it registers anew")
+		m.self = nil
+	}
+	next := m.next()
+	if err := m.tables.write(ctx, next); err != nil {
+		return nil, fmt.Errorf("write this door's row: %w", err)
+	}
+	seen := &Seen{Asked: asked, Lease: next.Lease, Self: next.ID}
+	var err error
+	if seen.Doors, err = m.tables.doors(ctx); err != nil {
+		return nil, err
+	}
+	own := slices.IndexFunc(seen.Doors, func(d *Door) bool { return d.ID == next.ID })
+	if own < 0 || seen.Doors[own].Beat != next.Beat {
+		m.self = nil
+		return nil, errors.New("this door's row is not as it was just written; the clocks of the store's nodes may differ by more than a second")
+	}
+	if seen.Publications, err = m.tables.published(ctx); err != nil {
+		return nil, err
+	}
+	if m.self == nil {
+		if err := m.mayJoin(seen); err != nil {
+			return nil, errors.Join(err, m.leave(ctx, next))
+		}
+		m.lease, m.since = NewLease(next.Lease, m.opts.Now), asked
+	}
+	m.self = next
+	m.lease.Renew(asked)
+	return seen, nil
+}
+
+// prepare sees to the tables and reads the settings.
+func (m *Member) prepare(ctx context.Context) error {
+	if m.ready {
+		return nil
+	}
+	if err := m.tables.ensure(ctx); err != nil {
+		return err
+	}
+	settings, err := m.tables.settings(ctx, m.opts.Lease)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(m.opts.Self.Formats, settings.format) {
+		return fmt.Errorf("the doors of this cluster keep their catalogue in format %q, and this release knows %s only; install the release that the others have",
+			settings.format, strings.Join(m.opts.Self.Formats, ", "))
+	}
+	m.length, m.ready = settings.lease, true
+	return nil
+}
+
+// next is the row to be written.
+func (m *Member) next() *Door {
+	d := m.opts.Self
+	if m.self != nil {
+		d.ID, d.Beat = m.self.ID, m.self.Beat+1
+		d.Acknowledged = maps.Clone(m.acknowledged)
+	} else {
+		d.ID, d.Beat = m.opts.UUID(), 1
+		d.Acknowledged = nil // it has not read the layouts yet
+		m.acknowledged = nil
+	}
+	d.Lease = m.length
+	return &d
+}
+
+// mayJoin refuses a door that does not know a step of a change that is under way.
+func (m *Member) mayJoin(seen *Seen) error {
+	for _, p := range seen.Publications {
+		if p.Step != "" && !slices.Contains(m.opts.Self.Steps, p.Step) {
+			return fmt.Errorf("table %s is being changed by a step that this release does not know (%s); install the release that the other doors have, or wait until the change has ended", p.Table, p.Step)
+		}
+	}
+	return nil
+}
+
+// Acknowledge says that nothing is under way at this door that was planned before these
+// generations of tables, by id. The next Beat tells the others. It takes part of no
+// registration but self, which Seen named: one that came after it has read the layouts anew.
+func (m *Member) Acknowledge(self [16]byte, generations map[[16]byte]int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.self != nil && m.self.ID == self {
+		m.acknowledged = maps.Clone(generations)
+	}
+}
+
+// Leave takes the door out of the fleet. Nothing may be under way at it any more.
+func (m *Member) Leave(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.self == nil {
+		return nil
+	}
+	d := m.self
+	m.self = nil
+	return m.leave(ctx, d)
+}
+
+// leave writes the last row of a registration.
+func (m *Member) leave(ctx context.Context, d *Door) error {
+	last := *d
+	last.Beat++
+	last.Lease = 0
+	if err := m.tables.write(ctx, &last); err != nil {
+		return fmt.Errorf("write that this door has left: %w", err)
+	}
+	return nil
+}
+
+// Alone says whether no other door goes by anything that it has read: none has a row, and
+// this one has been registered for so long that any other would have seen the catalogue,
+// and registered too, or knows that its lease is over.
+func (m *Member) Alone(ctx context.Context) (bool, error) {
+	m.mu.Lock()
+	self, since, length := m.self, m.since, m.length
+	m.mu.Unlock()
+	if self == nil || m.opts.Now().Sub(since) <= length {
+		return false, nil
+	}
+	doors, err := m.tables.doors(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range doors {
+		if d.ID != self.ID && !d.Left() {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Knows refuses a change some of whose steps some door does not know.
+func (m *Member) Knows(ctx context.Context, steps ...string) error {
+	doors, err := m.tables.doors(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range doors {
+		if d.Left() {
+			continue
+		}
+		for _, s := range steps {
+			if !slices.Contains(d.Steps, s) {
+				return fmt.Errorf("door %s, of release %s, does not know how to change a table that is in use (step %s); replace it first", d.Name(), d.Release, s)
+			}
+		}
+	}
+	return nil
+}
+
+// Publish tells the doors that the catalogue has another generation of a table's layout,
+// which it must have by now. It can be repeated.
+func (m *Member) Publish(ctx context.Context, p Publication) error {
+	m.mu.Lock()
+	err := m.prepare(ctx)
+	m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return m.tables.publish(ctx, p)
+}
+
+// Withdraw ends what Publish has begun: doors need not acknowledge the table any more.
+func (m *Member) Withdraw(ctx context.Context, t Table) error { return m.tables.withdraw(ctx, t) }
+
+// Barrier waits until no door goes by a generation of the table that is older than this
+// one, which was published before. It returns nil, or a *VanishedError where some doors
+// vanished without acknowledging. A door that goes on renewing its lease without
+// acknowledging is waited for as long as ctx allows.
+func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
+	b := newBarrier(t.ID, generation, m.opts.Longest+m.opts.Drift)
+	tick := time.NewTicker(m.opts.Poll)
+	defer tick.Stop()
+	var of []*Door
+	for {
+		doors, err := m.tables.doors(ctx)
+		if err == nil {
+			var passed bool
+			if passed, of = b.look(m.opts.Now(), doors); passed {
+				if len(of) > 0 {
+					return &VanishedError{t, generation, of}
+				}
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			if err != nil {
+				return fmt.Errorf("wait for the doors to know generation %d of %s: %w", generation, t, err)
+			}
+			return fmt.Errorf("wait for the doors %s to acknowledge generation %d of %s: %w", names(of), generation, t, ctx.Err())
+		}
+	}
+}
+
+// definite says whether a store refuses what it was asked for what it is.
+func definite(err error) bool {
+	var e *wire.Error
+	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeProtocol)
+}

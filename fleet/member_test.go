@@ -1,0 +1,411 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// memory is a store that has the fleet's tables.
+type memory struct {
+	mu    sync.Mutex
+	rows  map[string]map[string]catalog.Row // by table and key
+	fails error
+	asked int // statements
+	only  wire.Consistency
+}
+
+func newMemory() *memory {
+	return &memory{rows: map[string]map[string]catalog.Row{"doors": {}, "published": {}, "settings": {}}}
+}
+
+func (m *memory) Query(_ context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked++
+	if m.fails != nil {
+		return nil, m.fails
+	}
+	if m.only != 0 && cl != m.only && cl != wire.One {
+		return nil, wire.Invalidf("Consistency level %v is not supported", cl)
+	}
+	put := func(table string, key int, columns string) {
+		r := catalog.Row{}
+		for i, c := range strings.Split(columns, ", ") {
+			r[c] = slices.Clone(values[i])
+		}
+		m.rows[table][fmt.Sprintf("%q", values[:key])] = r
+	}
+	all := func(table string) (rows []catalog.Row) {
+		for _, key := range slices.Sorted(func(yield func(string) bool) {
+			for k := range m.rows[table] {
+				if !yield(k) {
+					return
+				}
+			}
+		}) {
+			rows = append(rows, m.rows[table][key])
+		}
+		return rows
+	}
+	switch {
+	case cql == writeDoor:
+		put("doors", 2, doorColumns)
+	case cql == readDoors:
+		return all("doors"), nil
+	case cql == writePublished:
+		put("published", 4, "scope, keyspace_name, table_name, table_id, generation, step")
+	case cql == removePublished:
+		delete(m.rows["published"], fmt.Sprintf("%q", values[:4]))
+	case cql == readPublished:
+		return all("published"), nil
+	case cql == writeSetting:
+		put("settings", 1, "name, value")
+	case cql == readSettings:
+		return all("settings"), nil
+	case strings.HasPrefix(cql, "SELECT table_name FROM system_schema.tables"), strings.HasPrefix(cql, "CREATE TABLE IF NOT EXISTS evenkeel."):
+	default:
+		return nil, fmt.Errorf("unknown statement %s", cql)
+	}
+	return nil, nil
+}
+
+// forget is what the time to live of a row does.
+func (m *memory) forget(id [16]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, r := range m.rows["doors"] {
+		if string(r["id"]) == string(id[:]) {
+			delete(m.rows["doors"], key)
+		}
+	}
+}
+
+func (m *memory) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fails = err
+}
+
+var lastID byte
+
+func newDoor(s catalog.Session, name string, steps ...string) *Member {
+	return New(Options{Session: s, Now: time.Now, UUID: func() (u [16]byte) { lastID++; u[0] = lastID; return u },
+		Self: Door{CQL: name, Steps: steps}})
+}
+
+func beat(t *testing.T, m *Member) *Seen {
+	t.Helper()
+	s, err := m.Beat(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var blogs = Table{Keyspace: "tracker", Name: "blogs", ID: [16]byte{15: 9}}
+
+// TestBeat registers doors that see each other and what is published, and renew.
+func TestBeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newMemory()
+		a, b := newDoor(st, "a:1", "announced"), newDoor(st, "b:1", "announced")
+		if s := beat(t, a); len(s.Doors) != 1 || s.Lease != DefaultLease || !s.Asked.Equal(time.Now()) {
+			t.Errorf("%+v", s)
+		}
+		first := beat(t, b)
+		if len(first.Doors) != 2 {
+			t.Errorf("%d doors", len(first.Doors))
+		}
+		if err := a.Publish(t.Context(), Publication{blogs, 3, "announced"}); err != nil {
+			t.Fatal(err)
+		}
+		second := beat(t, b)
+		if second.Self != first.Self || second.Same(first) || !second.Same(beat(t, b)) ||
+			len(second.Publications) != 1 || second.Publications[0] != (Publication{blogs, 3, "announced"}) {
+			t.Errorf("%+v", second)
+		}
+		b.Acknowledge(second.Self, map[[16]byte]int64{blogs.ID: 3})
+		beat(t, b)
+		for _, d := range beat(t, a).Doors {
+			if d.CQL == "b:1" && (d.Acknowledged[blogs.ID] != 3 || d.Beat != 4 || d.Lease != DefaultLease || !slices.Equal(d.Formats, []string{Format})) {
+				t.Errorf("%+v", d)
+			}
+		}
+		if err := a.Withdraw(t.Context(), blogs); err != nil {
+			t.Fatal(err)
+		}
+		if s := beat(t, b); len(s.Publications) != 0 {
+			t.Errorf("%+v", s.Publications)
+		}
+	})
+}
+
+// TestComesBackAsAnother has a door that was away for longer than its lease register anew:
+// what it acknowledged does not count any more, and what it acknowledges late neither.
+func TestComesBackAsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newMemory()
+		a := newDoor(st, "a:1")
+		first := beat(t, a)
+		a.Acknowledge(first.Self, map[[16]byte]int64{blogs.ID: 3})
+		beat(t, a)
+		time.Sleep(DefaultLease + 1)
+		second := beat(t, a)
+		if second.Self == first.Self {
+			t.Fatal("it has the same id")
+		}
+		a.Acknowledge(first.Self, map[[16]byte]int64{blogs.ID: 4})
+		for _, d := range beat(t, a).Doors {
+			if d.ID == second.Self && len(d.Acknowledged) > 0 {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}
+
+// TestBarrier publishes and waits, with doors that acknowledge, leave, vanish, come late,
+// and renew without acknowledging.
+func TestBarrier(t *testing.T) {
+	const grace = defaultLongest + defaultDrift
+	for _, c := range []struct {
+		name string
+		door func(ctx context.Context, t *testing.T, m *Member, st *memory) // what another door does, from when it has registered
+		want func(err error, after time.Duration) bool
+	}{
+		{"it acknowledges", func(ctx context.Context, t *testing.T, m *Member, _ *memory) {
+			s := beat(t, m)
+			m.Acknowledge(s.Self, map[[16]byte]int64{blogs.ID: 7})
+			time.Sleep(time.Second)
+			beat(t, m)
+		}, func(err error, after time.Duration) bool {
+			return err == nil && after >= time.Second && after <= time.Second+200*time.Millisecond
+		}},
+		{"it acknowledges an earlier one, and renews", func(ctx context.Context, t *testing.T, m *Member, _ *memory) {
+			for ctx.Err() == nil {
+				s := beat(t, m)
+				m.Acknowledge(s.Self, map[[16]byte]int64{blogs.ID: 6})
+				time.Sleep(time.Second)
+			}
+		}, func(err error, after time.Duration) bool {
+			return errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "b:1") && after == time.Hour
+		}},
+		{"it vanishes", func(context.Context, *testing.T, *Member, *memory) {},
+			func(err error, after time.Duration) bool {
+				v, ok := errors.AsType[*VanishedError](err)
+				return ok && len(v.Doors) == 1 && v.Doors[0].CQL == "b:1" && after > DefaultLease+grace && after < DefaultLease+grace+time.Second
+			}},
+		{"it renews once and vanishes", func(ctx context.Context, t *testing.T, m *Member, _ *memory) {
+			time.Sleep(time.Second)
+			beat(t, m)
+		}, func(err error, after time.Duration) bool {
+			_, ok := errors.AsType[*VanishedError](err)
+			return ok && after > time.Second+DefaultLease+grace && after < time.Second+DefaultLease+grace+time.Second
+		}},
+		{"its row expires", func(_ context.Context, t *testing.T, m *Member, st *memory) {
+			time.Sleep(time.Second)
+			st.forget(m.self.ID)
+		}, func(err error, after time.Duration) bool {
+			_, ok := errors.AsType[*VanishedError](err)
+			return ok && after >= time.Second && after < 2*time.Second
+		}},
+		{"it leaves", func(_ context.Context, t *testing.T, m *Member, _ *memory) {
+			time.Sleep(time.Second)
+			if err := m.Leave(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}, func(err error, after time.Duration) bool {
+			return err == nil && after >= time.Second && after < 2*time.Second
+		}},
+		{"another registers meanwhile", func(_ context.Context, t *testing.T, m *Member, st *memory) {
+			late := newDoor(st, "c:1")
+			time.Sleep(time.Second)
+			for _, m := range []*Member{late, m} {
+				s := beat(t, m)
+				m.Acknowledge(s.Self, map[[16]byte]int64{blogs.ID: 7})
+			}
+			beat(t, m)
+			time.Sleep(time.Second)
+			beat(t, late)
+		}, func(err error, after time.Duration) bool {
+			return err == nil && after >= 2*time.Second && after < 3*time.Second
+		}},
+		{"the store fails for a while", func(_ context.Context, t *testing.T, m *Member, st *memory) {
+			s := beat(t, m)
+			m.Acknowledge(s.Self, map[[16]byte]int64{blogs.ID: 7})
+			beat(t, m)
+			st.fail(errors.New("nobody is there"))
+			time.Sleep(30 * time.Second)
+			st.fail(nil)
+		}, func(err error, after time.Duration) bool { return err == nil && after < 31*time.Second }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newMemory()
+				mover, other := newDoor(st, "a:1"), newDoor(st, "b:1")
+				s := beat(t, mover)
+				beat(t, other)
+				if err := mover.Publish(t.Context(), Publication{blogs, 7, ""}); err != nil {
+					t.Fatal(err)
+				}
+				mover.Acknowledge(s.Self, map[[16]byte]int64{blogs.ID: 7})
+				beat(t, mover)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				var done sync.WaitGroup
+				done.Go(func() { c.door(ctx, t, other, st) })
+				begun := time.Now()
+				err := mover.Barrier(ctx, blogs, 7)
+				if after := time.Since(begun); !c.want(err, after) {
+					t.Errorf("%v after %v", err, after)
+				}
+				cancel()
+				done.Wait()
+			})
+		})
+	}
+}
+
+// TestRegistersBeforeItReads holds a door to the order that a barrier relies on, at every
+// interleaving of its statements with those of a mover: either the mover's barrier knows
+// the door, or the door knows the publication.
+func TestRegistersBeforeItReads(t *testing.T) {
+	for at := range 20 {
+		st := newMemory()
+		mover := newDoor(st, "a:1")
+		beat(t, mover)
+		seen := false
+		st2 := &interrupted{Session: st, at: at, do: func() {
+			if err := mover.Publish(t.Context(), Publication{blogs, 7, ""}); err != nil {
+				t.Fatal(err)
+			}
+			doors, err := mover.tables.doors(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = slices.ContainsFunc(doors, func(d *Door) bool { return d.CQL == "b:1" })
+		}}
+		s := beat(t, newDoor(st2, "b:1"))
+		if st2.at >= 0 {
+			break // the mover came after the door's last statement
+		}
+		if !seen && len(s.Publications) == 0 {
+			t.Errorf("after %d statements neither knows of the other", at)
+		}
+	}
+}
+
+// interrupted is a session between whose statements something else happens.
+type interrupted struct {
+	catalog.Session
+	at int
+	do func()
+}
+
+func (i *interrupted) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	if i.at == 0 {
+		i.do()
+	}
+	i.at--
+	return i.Session.Query(ctx, cl, cql, values...)
+}
+
+// TestDoesNotJoin refuses doors that do not know what the others go by.
+func TestDoesNotJoin(t *testing.T) {
+	st := newMemory()
+	a := newDoor(st, "a:1", "announced", "switching")
+	beat(t, a)
+	if err := a.Publish(t.Context(), Publication{blogs, 7, "switching"}); err != nil {
+		t.Fatal(err)
+	}
+	old := newDoor(st, "old:1", "announced")
+	if _, err := old.Beat(t.Context()); err == nil || !strings.Contains(err.Error(), "tracker.blogs") || !strings.Contains(err.Error(), "switching") {
+		t.Errorf("%v", err)
+	}
+	for _, d := range beat(t, a).Doors {
+		if d.CQL == "old:1" && !d.Left() {
+			t.Errorf("it has stayed: %+v", d)
+		}
+	}
+	if err := a.Knows(t.Context(), "announced", "switching"); err != nil {
+		t.Error(err)
+	}
+	b := newDoor(st, "b:1", "announced", "switching")
+	b.opts.Self.Release = "0.1"
+	beat(t, b)
+	if err := a.Knows(t.Context(), "switching", "sealed"); err == nil || !strings.Contains(err.Error(), "sealed") {
+		t.Errorf("%v", err)
+	}
+	if _, err := st.Query(t.Context(), wire.Quorum, writeSetting, []byte("format"), []byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newDoor(st, "c:1").Beat(t.Context()); err == nil || !strings.Contains(err.Error(), `format "2"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLeaseOfTheCatalogue goes by what the catalogue says, and refuses what it cannot read.
+func TestLeaseOfTheCatalogue(t *testing.T) {
+	st := newMemory()
+	set := func(value string) {
+		if _, err := st.Query(t.Context(), wire.Quorum, writeSetting, []byte("lease"), []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("5s")
+	if s := beat(t, newDoor(st, "a:1")); s.Lease != 5*time.Second {
+		t.Errorf("%v", s.Lease)
+	}
+	for _, wrong := range []string{"long", "-1s", "0s"} {
+		set(wrong)
+		if _, err := newDoor(st, "b:1").Beat(t.Context()); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+// TestWithoutQuorum is a store that has LOCAL_QUORUM at most.
+func TestWithoutQuorum(t *testing.T) {
+	st := newMemory()
+	st.only = wire.LocalQuorum
+	if s := beat(t, newDoor(st, "a:1")); len(s.Doors) != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAlone is a door without others, once it has been there for a lease.
+func TestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newMemory()
+		a, b := newDoor(st, "a:1"), newDoor(st, "b:1")
+		alone := func(want bool) {
+			t.Helper()
+			if is, err := a.Alone(t.Context()); err != nil || is != want {
+				t.Errorf("%v, %v", is, err)
+			}
+		}
+		alone(false) // it has not registered
+		for range 3 {
+			beat(t, a)
+			alone(false)
+			time.Sleep(time.Second)
+		}
+		beat(t, a)
+		alone(true)
+		beat(t, b)
+		alone(false)
+		if err := b.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		alone(true)
+	})
+}

@@ -1,0 +1,99 @@
+package fleet_test
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+)
+
+// TestOnStores has two doors find each other and pass a barrier, on a real Cassandra and on
+// the embedded engine.
+func TestOnStores(t *testing.T) {
+	t.Run("cassandra", func(t *testing.T) {
+		st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}, ConnectTimeout: time.Minute}) // a loaded machine is slow
+		if err != nil {
+			t.Fatal(err)
+		}
+		testOnStore(t, st)
+	})
+	t.Run("engine", func(t *testing.T) {
+		st, err := engine.Open(t.TempDir(), engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		testOnStore(t, st)
+	})
+}
+
+func testOnStore(t *testing.T, st store.Store) {
+	session := catalog.NewSession(st)
+	t.Cleanup(func() {
+		session.Close()
+		st.Close()
+	})
+	if _, err := session.Query(t.Context(), wire.LocalQuorum, "CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"); err != nil {
+		t.Fatal(err)
+	}
+	uuid := func() (u [16]byte) {
+		_, _ = rand.Read(u[:])
+		return u
+	}
+	door := func(at string) *fleet.Member {
+		return fleet.New(fleet.Options{Session: session, Now: time.Now, UUID: uuid, Lease: time.Minute,
+			Self: fleet.Door{HostID: uuid(), CQL: at, DynamoDB: at + "0", DataCentre: "dc1", Rack: "rack1", Release: "0.2.0", Steps: []string{"announced"}}})
+	}
+	a, b := door("127.0.0.1:1"), door("127.0.0.1:2")
+	beat := func(m *fleet.Member) *fleet.Seen {
+		t.Helper()
+		s, err := m.Beat(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	table := fleet.Table{Keyspace: "tracker", Name: "blogs", ID: uuid()}
+	if err := a.Publish(t.Context(), fleet.Publication{Table: table, Generation: 5, Step: "announced"}); err != nil {
+		t.Fatal(err)
+	}
+	own := map[[16]byte]bool{}
+	for _, m := range []*fleet.Member{a, b} {
+		s := beat(m)
+		own[s.Self] = true
+		m.Acknowledge(s.Self, map[[16]byte]int64{table.ID: 5})
+		beat(m)
+	}
+	seen := 0
+	for _, d := range beat(a).Doors {
+		if own[d.ID] {
+			seen++
+			if d.DynamoDB != d.CQL+"0" || d.DataCentre != "dc1" || d.Rack != "rack1" || d.Release != "0.2.0" || d.Lease != time.Minute || d.Acknowledged[table.ID] != 5 {
+				t.Errorf("%+v", d)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d doors", seen)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := a.Barrier(ctx, table, 5); err != nil {
+		t.Error(err)
+	}
+	for _, m := range []*fleet.Member{a, b} {
+		if err := m.Withdraw(t.Context(), table); err != nil {
+			t.Error(err)
+		}
+		if err := m.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

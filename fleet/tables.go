@@ -1,0 +1,186 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// scope is the one partition of each table: what doors read at each beat is one request
+// to one replica set.
+const scope = "cql"
+
+// A door's row that nobody writes is gone after 10 minutes, which is far more than what a
+// barrier waits for.
+var definitions = []struct{ table, cql string }{
+	{"doors", "CREATE TABLE IF NOT EXISTS evenkeel.doors (scope text, id uuid, host_id uuid, cql text, dynamodb text, data_center text, rack text, " +
+		"release text, formats text, steps text, lease bigint, beat bigint, acknowledged text, PRIMARY KEY (scope, id)) WITH default_time_to_live = 600"},
+	{"published", "CREATE TABLE IF NOT EXISTS evenkeel.published (scope text, keyspace_name text, table_name text, table_id uuid, generation bigint, step text, " +
+		"PRIMARY KEY (scope, keyspace_name, table_name, table_id))"},
+	{"settings", "CREATE TABLE IF NOT EXISTS evenkeel.settings (name text PRIMARY KEY, value text)"},
+}
+
+const (
+	writeDoor = "INSERT INTO evenkeel.doors (" + doorColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	readDoors = "SELECT " + doorColumns + " FROM evenkeel.doors WHERE scope = ?"
+
+	writePublished  = "INSERT INTO evenkeel.published (scope, keyspace_name, table_name, table_id, generation, step) VALUES (?, ?, ?, ?, ?, ?)"
+	removePublished = "DELETE FROM evenkeel.published WHERE scope = ? AND keyspace_name = ? AND table_name = ? AND table_id = ?"
+	readPublished   = "SELECT keyspace_name, table_name, table_id, generation, step FROM evenkeel.published WHERE scope = ?"
+
+	writeSetting = "INSERT INTO evenkeel.settings (name, value) VALUES (?, ?)"
+	readSettings = "SELECT name, value FROM evenkeel.settings"
+)
+
+// tables are the fleet's, in the catalogue's keyspace.
+type tables struct{ session catalog.Session }
+
+// query is at QUORUM, or where the store does not have it at LOCAL_QUORUM.
+func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
+	rows, err := t.session.Query(ctx, wire.Quorum, cql, values...)
+	if err != nil && definite(err) {
+		rows, err = t.session.Query(ctx, wire.LocalQuorum, cql, values...)
+	}
+	return rows, err
+}
+
+// ensure makes the tables that are not there, and waits until they can be read.
+func (t tables) ensure(ctx context.Context) error {
+	rows, err := t.session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+catalog.Keyspace+"'")
+	if err != nil {
+		return fmt.Errorf("look for the table of doors: %w", err)
+	}
+	for _, d := range definitions {
+		if slices.ContainsFunc(rows, func(r catalog.Row) bool { return string(r["table_name"]) == d.table }) {
+			continue
+		}
+		if _, err := t.session.Query(ctx, wire.LocalQuorum, d.cql); err != nil {
+			return fmt.Errorf("create table %s.%s: %w", catalog.Keyspace, d.table, err)
+		}
+	}
+	// A table that was just made may not be known to all nodes yet.
+	for _, read := range []func() error{
+		func() error { _, err := t.doors(ctx); return err },
+		func() error { _, err := t.published(ctx); return err },
+		func() error { _, err := t.query(ctx, readSettings); return err },
+	} {
+		if err := t.ready(ctx, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready reads until the store can.
+func (t tables) ready(ctx context.Context, read func() error) error {
+	const tries, pause = 50, 100 * time.Millisecond
+	var err error
+	for range tries {
+		if err = read(); err == nil {
+			return nil
+		}
+		var e *wire.Error
+		if !errors.As(err, &e) || e.Code != wire.CodeInvalid && e.Code != wire.CodeServer && e.Code != wire.CodeReadFailure {
+			return err
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return err
+		}
+	}
+	return err
+}
+
+func (t tables) write(ctx context.Context, d *Door) error {
+	_, err := t.query(ctx, writeDoor, d.values()...)
+	return err
+}
+
+// doors are all, by id.
+func (t tables) doors(ctx context.Context) ([]*Door, error) {
+	rows, err := t.query(ctx, readDoors, []byte(scope))
+	if err != nil {
+		return nil, fmt.Errorf("read the doors: %w", err)
+	}
+	var all []*Door
+	for _, r := range rows {
+		d, err := readDoor(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// published is what is, by table.
+func (t tables) published(ctx context.Context) ([]Publication, error) {
+	rows, err := t.query(ctx, readPublished, []byte(scope))
+	if err != nil {
+		return nil, fmt.Errorf("read what is published: %w", err)
+	}
+	var all []Publication
+	for _, r := range rows {
+		p := Publication{Table: Table{Keyspace: string(r["keyspace_name"]), Name: string(r["table_name"])},
+			Generation: readBigint(r["generation"]), Step: string(r["step"])}
+		copy(p.Table.ID[:], r["table_id"])
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (t tables) publish(ctx context.Context, p Publication) error {
+	_, err := t.query(ctx, writePublished, []byte(scope), []byte(p.Table.Keyspace), []byte(p.Table.Name), p.Table.ID[:], bigint(p.Generation), []byte(p.Step))
+	if err != nil {
+		return fmt.Errorf("publish generation %d of %s: %w", p.Generation, p.Table, err)
+	}
+	return nil
+}
+
+func (t tables) withdraw(ctx context.Context, of Table) error {
+	_, err := t.query(ctx, removePublished, []byte(scope), []byte(of.Keyspace), []byte(of.Name), of.ID[:])
+	if err != nil {
+		return fmt.Errorf("withdraw what was published of %s: %w", of, err)
+	}
+	return nil
+}
+
+// settings are what all doors must agree on.
+type settings struct {
+	format string
+	lease  time.Duration
+}
+
+// settings reads them, and writes those that are not there.
+func (t tables) settings(ctx context.Context, lease time.Duration) (settings, error) {
+	rows, err := t.query(ctx, readSettings)
+	if err != nil {
+		return settings{}, fmt.Errorf("read the settings: %w", err)
+	}
+	have := map[string]string{}
+	for _, r := range rows {
+		have[string(r["name"])] = string(r["value"])
+	}
+	for name, value := range map[string]string{"format": Format, "lease": lease.String()} {
+		if have[name] != "" {
+			continue
+		}
+		if _, err := t.query(ctx, writeSetting, []byte(name), []byte(value)); err != nil {
+			return settings{}, fmt.Errorf("write the setting %s: %w", name, err)
+		}
+		have[name] = value
+	}
+	s := settings{format: have["format"]}
+	if s.lease, err = time.ParseDuration(have["lease"]); err != nil || s.lease <= 0 {
+		return settings{}, fmt.Errorf("the length of leases in %s.settings is %q; write one such as '2s'", catalog.Keyspace, have["lease"])
+	}
+	return s, nil
+}
