@@ -207,11 +207,11 @@ func varints(op byte, a, b *big.Int) ([]byte, error) {
 func decimals(op byte, a, b decimal) (decimal, error) {
 	switch op {
 	case '+':
-		return a.add(b)
+		return a.plus(b)
 	case '-':
-		return a.add(b.neg())
+		return a.plus(b.neg())
 	case '*':
-		return a.mul(b)
+		return a.times(b)
 	case '/':
 		return a.div(b)
 	}
