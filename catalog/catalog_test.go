@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
+	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -414,6 +415,60 @@ func testEntry(t *testing.T, b *backend) {
 	}
 }
 
+// TestPublish holds that of two doors that publish on top of one entry one does, and that
+// a publication whose answer was lost is found.
+func TestPublish(t *testing.T) { each(t, testPublish) }
+
+func testPublish(t *testing.T, b *backend) {
+	if _, err := b.door(nil).Create(t.Context(), b.entry("t", 8), b.keyspaceOf(b.door(nil)), b.createPhysical(b.session, "t")); err != nil {
+		t.Fatal(err)
+	}
+	applied, _ := b.settled()
+	if len(applied) != 1 {
+		t.Fatalf("%+v", applied)
+	}
+	before := applied[0]
+	next := &shard.Layout{N: 12, Column: shard.DefaultColumn}
+	c, err := reshard.Change{}.Publish(reshard.Announced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := b.door(nil).Publish(t.Context(), before, before.Changing(next, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.door(nil).Publish(t.Context(), before, before.With(next)); !errors.Is(err, ErrChanged) {
+		t.Errorf("a publication on top of an entry that is gone: %v", err)
+	}
+	now, err := b.door(nil).Entry(t.Context(), b.keyspace, "t")
+	if err != nil || now.Change == nil || *now.Change != c || !now.Next.Equal(next) || now.Layout.N != 8 || now.Layout.Generation != before.Layout.Generation+1 {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	if now.Owner != published.Owner {
+		t.Error("the entry that Publish returned is not the one that is there")
+	}
+	d := New(Options{Session: lossy{b.session}, Now: time.Now, UUID: uuid})
+	ended, err := d.Publish(t.Context(), now, now.With(next))
+	if err != nil || ended.Change != nil {
+		t.Fatalf("a publication whose answer is lost: %v", err)
+	}
+	applied, _ = b.settled()
+	if len(applied) != 1 || applied[0].Change != nil || applied[0].Layout.N != 12 || applied[0].ID != before.ID {
+		t.Errorf("%+v", applied)
+	}
+}
+
+// lossy loses the answers of conditional updates.
+type lossy struct{ Session }
+
+func (l lossy) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error) {
+	rows, err := l.Session.Query(ctx, cl, cql, values...)
+	if strings.HasPrefix(cql, "UPDATE") && err == nil {
+		return nil, &wire.Error{Code: wire.CodeCASWriteUnknown, Message: "the answer was lost"}
+	}
+	return rows, err
+}
+
 // TestFormats holds entries to be written in the first format that can say them, so that
 // a door which does not know a layout refuses it, and to be read in any.
 func TestFormats(t *testing.T) {
@@ -429,9 +484,9 @@ func TestFormats(t *testing.T) {
 	for _, c := range []struct{ layout, strategy string }{
 		{`{"shards": "8"}`, "calculated"},
 		{`{"shards": "8", "strategy": "random"}`, "random"},
-		{`{"shards": "8", "base": "3"}`, `format 2: {"base":"3","column":"shard","hash":"murmur3","shards":"8","strategy":"calculated"}`},
-		{`{"shards": "1", "epochs": "64 from 2020-07-10"}`, `format 2: {"column":"shard","epochs":"64 from 2020-07-10","hash":"murmur3","shards":"1","strategy":"calculated"}`},
-		{`{"shards": "1", "row_epochs": "64@1 from 0xab"}`, `format 2: {"column":"shard","hash":"murmur3","row_epochs":"64@1 from 0xab","shards":"1","strategy":"calculated"}`},
+		{`{"shards": "8", "base": "3"}`, `format 2: {"layout":{"base":"3","column":"shard","hash":"murmur3","shards":"8","strategy":"calculated"}}`},
+		{`{"shards": "1", "epochs": "64 from 2020-07-10"}`, `format 2: {"layout":{"column":"shard","epochs":"64 from 2020-07-10","hash":"murmur3","shards":"1","strategy":"calculated"}}`},
+		{`{"shards": "1", "row_epochs": "64@1 from 0xab"}`, `format 2: {"layout":{"column":"shard","hash":"murmur3","row_epochs":"64@1 from 0xab","shards":"1","strategy":"calculated"}}`},
 	} {
 		var options map[string]string
 		if err := json.Unmarshal([]byte(c.layout), &options); err != nil {
@@ -450,8 +505,24 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s reads back as %v, %v", c.layout, back, err)
 		}
 		// What knows format 1 alone takes the column for a strategy.
-		if _, err := shard.Parse(map[string]string{"shards": "8", "strategy": string(r["strategy"])}); (err == nil) != (first(l) == 1) {
+		if _, err := shard.Parse(map[string]string{"shards": "8", "strategy": string(r["strategy"])}); (err == nil) == strings.HasPrefix(c.strategy, "format") {
 			t.Errorf("a door that knows format 1 alone reads %s as %v", r["strategy"], err)
+		}
+	}
+	for _, c := range []reshard.Change{
+		{Step: reshard.Announced, Generation: 7, Started: 99, Skew: 5, Owner: [16]byte{1, 2}, Counter: 3},
+		{Step: reshard.Switching, Back: true, Paused: true, Wait: true, Done: true},
+	} {
+		e := (&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt", Remains: true}, State: Active}).
+			Changing(&shard.Layout{N: 12, Base: 8, Column: "salt"}, c)
+		back, err := readEntry(row(e))
+		if err != nil || back.Foreign != nil || *back.Change != c || !back.Next.Equal(e.Next) || !back.Layout.Equal(e.Layout) || !back.Layout.Remains {
+			t.Errorf("%+v reads back as %+v, %v", e, back, err)
+		}
+		r := row(e)
+		r["strategy"] = []byte(strings.ReplaceAll(string(r["strategy"]), c.Step.String(), "brooding"))
+		if back, err = readEntry(r); err != nil || back.Foreign == nil || !strings.Contains(back.Foreign.Error(), `unknown step "brooding"`) {
+			t.Errorf("a step of a later release: %+v, %v", back, err)
 		}
 	}
 	r := row(&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt"}, State: Active})

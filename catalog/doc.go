@@ -24,5 +24,5 @@
 // What it does, it does over a Session: the door's own account. The physical
 // statements are the client's, and are executed by functions that are given.
 //
-// It imports cql/schema, cql/store, cql/syntax, cql/value, cql/wire and shard.
+// It imports cql/schema, cql/store, cql/syntax, cql/value, cql/wire, reshard and shard.
 package catalog

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -35,6 +37,12 @@ type Entry struct {
 	ID       [16]byte
 	State    State
 	Layout   *shard.Layout
+
+	// Next and Change are the layout that the table is to have and how far that has come;
+	// nil where no change is under way. Layout is the one that it had before, until the
+	// change ends.
+	Next   *shard.Layout
+	Change *reshard.Change
 
 	// Foreign says why this release can do nothing with the entry but show that it is
 	// there: a newer one wrote it. Layout then has the hidden column alone.
@@ -90,28 +98,78 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 // Format is the newest format of an entry that this release reads and writes.
 //
 // An entry of format 1 has the layout in columns. One of format 2 has it in column
-// strategy, as "format 2: " and the options in JSON, because a door that knows format 1
-// alone refuses a strategy that it does not know, and would overlook a column that it
-// does not know. An entry is written in the first format that can say it.
+// strategy, as "format 2: " and JSON, because a door that knows format 1 alone refuses a
+// strategy that it does not know, and would overlook a column that it does not know. An
+// entry is written in the first format that can say it.
 const Format = 2
 
 const formatPrefix = "format "
 
-// first is the first format that can say a layout.
-func first(l *shard.Layout) int {
-	if l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 {
+// described is what an entry of format 2 says in column strategy.
+type described struct {
+	Layout  map[string]string `json:"layout"`
+	Remains bool              `json:"remains,omitempty"` // Layout.Remains
+	Next    map[string]string `json:"next,omitempty"`
+	Change  *change           `json:"change,omitempty"`
+}
+
+// change is a reshard.Change as it is stored.
+type change struct {
+	Step       string `json:"step"`
+	Generation int64  `json:"generation"`
+	Back       bool   `json:"back,omitempty"`
+	Paused     bool   `json:"paused,omitempty"`
+	Wait       bool   `json:"wait,omitempty"`
+	Done       bool   `json:"done,omitempty"`
+	Started    int64  `json:"started"`
+	Skew       int64  `json:"skew"`
+	Owner      string `json:"owner"`
+	Counter    int64  `json:"counter"`
+}
+
+func storedChange(c *reshard.Change) *change {
+	return &change{c.Step.String(), c.Generation, c.Back, c.Paused, c.Wait, c.Done, c.Started, c.Skew, hex.EncodeToString(c.Owner[:]), c.Counter}
+}
+
+func (c *change) read() (*reshard.Change, error) {
+	step, err := reshard.ParseStep(c.Step)
+	if err != nil {
+		return nil, err
+	}
+	out := &reshard.Change{Step: step, Generation: c.Generation, Back: c.Back, Paused: c.Paused, Wait: c.Wait, Done: c.Done, Started: c.Started, Skew: c.Skew, Counter: c.Counter}
+	owner, err := hex.DecodeString(c.Owner)
+	if err != nil || len(owner) != len(out.Owner) {
+		return nil, fmt.Errorf("the change's owner is %q", c.Owner)
+	}
+	copy(out.Owner[:], owner)
+	return out, nil
+}
+
+// first is the first format that can say the entry.
+func (e *Entry) first() int {
+	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || e.Change != nil {
 		return 2
 	}
 	return 1
 }
 
-// strategy is what column strategy has of a layout.
-func strategy(l *shard.Layout) ([]byte, error) {
-	if first(l) == 1 {
-		return []byte(l.Strategy.String()), nil
+// strategy is what column strategy has of the entry.
+func (e *Entry) strategy() []byte {
+	switch {
+	case e.Foreign != nil:
+		return []byte(e.written)
+	case e.first() == 1:
+		return []byte(e.Layout.Strategy.String())
 	}
-	options, err := json.Marshal(l.Options())
-	return fmt.Appendf(nil, "%s%d: %s", formatPrefix, Format, options), err
+	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains}
+	if e.Change != nil {
+		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // texts and numbers have JSON
+	}
+	return fmt.Appendf(nil, "%s%d: %s", formatPrefix, Format, text)
 }
 
 // values are the serialized values of columns.
@@ -127,15 +185,8 @@ func (e *Entry) values() [][]byte {
 	if e.ID != ([16]byte{}) {
 		id = e.ID[:]
 	}
-	how, err := strategy(e.Layout)
-	if err != nil {
-		panic(err) // a map of strings has JSON
-	}
-	if e.Foreign != nil {
-		how = []byte(e.written)
-	}
 	return [][]byte{
-		[]byte(e.Physical), id, []byte(e.State), how, text("by"), text("hash"),
+		[]byte(e.Physical), id, []byte(e.State), e.strategy(), text("by"), text("hash"),
 		binary.BigEndian.AppendUint32(nil, uint32(e.Layout.N)), []byte(o["column"]),
 		binary.BigEndian.AppendUint64(nil, uint64(e.Layout.Generation)), []byte(e.Statement), e.Owner[:], millis(e.Started),
 	}
@@ -186,9 +237,24 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 		e.Foreign = fmt.Errorf("its entry in the catalogue is of format %s, which a newer release wrote; this one knows formats up to %d: bring this door up to that release", number, Format)
 		return shard.Parse(map[string]string{"shards": "1", "column": o["column"]})
 	}
-	o = nil
-	if err := json.Unmarshal([]byte(options), &o); err != nil {
+	var d described
+	if err := json.Unmarshal([]byte(options), &d); err != nil {
 		return nil, err
 	}
-	return shard.Parse(o)
+	l, err := shard.Parse(d.Layout)
+	if err != nil {
+		return nil, err
+	}
+	l.Remains = d.Remains
+	if d.Change == nil {
+		return l, nil
+	}
+	if e.Change, err = d.Change.read(); err != nil {
+		e.Foreign = fmt.Errorf("its entry in the catalogue: %w; bring this door up to that release", err)
+		return l, nil
+	}
+	if e.Next, err = shard.Parse(d.Next); err != nil {
+		return nil, err
+	}
+	return l, nil
 }

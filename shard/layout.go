@@ -47,6 +47,10 @@ type Layout struct {
 	Generation int64      // counts the table's layouts; not one of the options
 	Keys       *Keys      // not one of the options
 
+	// Remains says that rows can be in shards where the layout does not put them: what an
+	// earlier layout left behind, and copies. Readers skip them. Not one of the options.
+	Remains bool
+
 	clock clock // of Epochs; see Resolve
 }
 

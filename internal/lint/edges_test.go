@@ -19,16 +19,16 @@ var edges = map[string][]string{
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
 		"cqldoor", "cqldoor/internal/rule", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "partitioner", "shard",
+		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "partitioner", "reshard", "shard",
 	},
 	"cqldoor":         {"cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {
-		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "shard",
+		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard",
 	},
 	"cqldoor/internal/rule": {},
 	"cqldoor/transport":     {"cql/wire"},
-	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "shard"},
+	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "reshard", "shard"},
 	"fleet":                 {"catalog", "cql/wire"},
 	"scatter":               {},
 	"reshard":               {},

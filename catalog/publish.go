@@ -1,0 +1,73 @@
+package catalog
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// ErrChanged says that an entry was not as it was thought to be: another door has
+// published something, or the table is gone.
+var ErrChanged = errors.New("the table's entry in the catalogue was changed by another door, or the table is gone")
+
+// Entry reads one table's entry as it certainly is; nil when there is none.
+func (c *Catalog) Entry(ctx context.Context, keyspace, table string) (*Entry, error) {
+	return c.get(ctx, keyspace, table)
+}
+
+// Publish puts another layout, or another step of a change, in the place of what an
+// active entry says, and returns the entry as it is then. It is a conditional write: of
+// several that publish at once one does, and the others get ErrChanged, as does whoever
+// publishes on top of an entry that is not the present one. An error that leaves the
+// outcome unknown is looked after: the write took place if the entry says so.
+//
+// next has the table's names and what is to be said of its layout; Publish counts the
+// generation.
+func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error) {
+	n := *next
+	n.Owner = c.opts.UUID()
+	layout := *next.Layout
+	layout.Generation = old.Layout.Generation + 1
+	n.Layout = &layout
+	generation := binary.BigEndian.AppendUint64(nil, uint64(old.Layout.Generation))
+	values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(Active), old.ID[:], generation, old.Owner[:])
+	applied, err := c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
+		`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
+		" IF state = ? AND table_id = ? AND generation = ? AND owner = ?", values...)
+	if applied {
+		return &n, nil
+	}
+	if definite(err) {
+		return nil, err
+	}
+	now, readErr := c.get(ctx, n.Keyspace, n.Table)
+	switch {
+	case readErr != nil && err != nil:
+		return nil, err
+	case readErr != nil:
+		return nil, readErr
+	case now != nil && now.Owner == n.Owner:
+		return &n, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s: %w", old, ErrChanged)
+}
+
+// With returns the entry with another layout and no change.
+func (e *Entry) With(l *shard.Layout) *Entry {
+	n := *e
+	n.Layout, n.Next, n.Change = l, nil, nil
+	return &n
+}
+
+// Changing returns the entry with a change to the layout next.
+func (e *Entry) Changing(next *shard.Layout, c reshard.Change) *Entry {
+	n := *e
+	n.Next, n.Change = next, &c
+	return &n
+}
