@@ -23,6 +23,7 @@
 //     catalogue and described once; what cannot be told is not served as plain. An
 //     operation that the door does not know is forwarded if none of its texts
 //     mentions a sharded table, and refused else.
+//
 //  7. No request goes by a layout that is not the table's. The name of a deleted
 //     sharded table stays taken (state dropped) until every door has read that, and
 //     so does creating a plain table with sharded indexes wait, since its answers
@@ -37,12 +38,19 @@
 //     An entry is written before its physical table is made. So a physical table is
 //     held to have lost its entry, and an entry its table, only where the catalogue,
 //     read again after the table was looked at, still says so.
+//
 //  8. What an operation on a table has left half-way is settled by another door when
 //     it is a minute old.
+//
 //  9. What the door asks for itself (the catalogue, descriptions) it asks as itself,
 //     everything else as the client that the context names: a client has its own
 //     rights, no more. What would be refused here, as wrong, is first asked of the
 //     store as something that it refuses, so that who has no rights learns nothing.
+//
+//  10. The answer counts, not the sending. A door looks at its lease again when the store
+//     has answered (pins.go): a request that was under way for so long that the table
+//     may have been changed since it was planned is done anew if it only reads, and a
+//     write is answered with an error which says that nobody knows whether it was done.
 //
 // The leases of all doors on a store must be the same, and their clocks differ by
 // less than half of one.

@@ -13,12 +13,45 @@ import (
 
 // execute carries out a request on items.
 func (r *Router) execute(ctx context.Context, q api.Request, use func(api.Response) error) error {
-	p, err := r.plan(ctx, q)
+	for attempt := 1; ; attempt++ {
+		var by pinned
+		err := r.attempt(ctx, q, &by, func(a api.Response) error {
+			ok, err := r.holds(ctx, &by)
+			if err == nil && !ok {
+				err = errOver
+			}
+			if err != nil {
+				return err
+			}
+			return use(a)
+		})
+		done := err == errOver
+		if err != nil && !done && len(by.used) > 0 && verdict(err) {
+			ok, e := r.holds(ctx, &by)
+			if e != nil {
+				err = e
+			} else if !ok {
+				err = errOver
+			}
+		}
+		if err == errOver && (done && !onlyReads(q) || attempt == attempts) {
+			err = unknown(&by)
+		}
+		by.release()
+		if err != errOver {
+			return err
+		}
+	}
+}
+
+// attempt carries out a request once, by entries that it pins.
+func (r *Router) attempt(ctx context.Context, q api.Request, by *pinned, use func(api.Response) error) error {
+	p, err := r.plan(ctx, q, by)
 	if err != nil {
 		return r.permitted(ctx, q, err)
 	}
 	if s, ok := p.(*plan.Search); ok {
-		return r.search(ctx, s, q, use)
+		return r.search(ctx, s, q, by, use)
 	}
 	return r.carryOut(ctx, p, q, use)
 }
@@ -49,14 +82,20 @@ func (r *Router) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 
 // plan makes the plan of a request on items. Another door may have changed a table:
 // what seems wrong is looked at again with the table as it is now.
-func (r *Router) plan(ctx context.Context, q api.Request) (plan.Plan, error) {
+func (r *Router) plan(ctx context.Context, q api.Request, by *pinned) (plan.Plan, error) {
 	for again := false; ; again = true {
-		stale := ""
+		stale, changed := "", false
+		by.release()
 		p, err := r.planWith(ctx, q, func(e *entry) {
+			changed = changed || !r.pin(by, e)
 			if r.lease > 0 && e.stale() {
 				stale = e.Table
 			}
 		})
+		if changed {
+			again = false
+			continue
+		}
 		if err == nil || again || stale == "" || exception.Of(err).Kind != exception.Validation {
 			return p, err
 		}
@@ -80,7 +119,9 @@ func (r *Router) planWith(ctx context.Context, q api.Request, of func(*entry)) (
 		if e == nil {
 			return nil
 		}
-		of(e)
+		if e.pins != nil {
+			of(e)
+		}
 		if e.filling() && (r.lease == 0 || time.Since(e.described) > glance) {
 			if e, wrong = r.refresh(ctx, name); wrong != nil || e == nil {
 				return nil

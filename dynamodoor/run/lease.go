@@ -25,11 +25,11 @@ const (
 // current sees to it that what is known of the catalogue is no older than a lease.
 // Half-way through it one request renews it, while others go on.
 func (r *Router) current(ctx context.Context) error {
-	age := time.Since(*r.asOf.Load())
+	was := age(*r.asOf.Load())
 	switch {
-	case age < r.lease/2:
+	case was < r.lease/2:
 		return nil
-	case age >= r.lease:
+	case was >= r.lease:
 		return r.renew(ctx, r.lease)
 	case r.renewing.TryLock():
 		defer r.renewing.Unlock()
@@ -40,12 +40,12 @@ func (r *Router) current(ctx context.Context) error {
 	return nil
 }
 
-// renew reads the catalogue if what is known of it is of before a time.
-func (r *Router) renew(ctx context.Context, age time.Duration) error {
-	since := time.Now().Add(-age)
+// renew reads the catalogue if what is known of it is older than that.
+func (r *Router) renew(ctx context.Context, than time.Duration) error {
+	asked := time.Now()
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
-	if r.asOf.Load().After(since) {
+	if asOf := *r.asOf.Load(); age(asOf) < than || asOf.After(asked) {
 		return nil // somebody else was here
 	}
 	return doorError(r.read(ctx))

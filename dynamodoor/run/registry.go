@@ -187,6 +187,7 @@ func notThere(name string) error {
 // physical table, nil where there is none.
 func (r *Router) open(e *catalog.Entry, t *schema.Table) *entry {
 	in := &entry{Entry: e, described: time.Now()}
+	in.pins = r.pinsOf(in)
 	switch {
 	case t == nil:
 		in.wrong = exception.Invalid("table %s is in the catalogue of sharded tables and has no physical table; restore it, or delete the table to forget it", e.Table)

@@ -85,6 +85,7 @@ type entry struct {
 	table     *plan.Table
 	wrong     error
 	described time.Time
+	pins      *pins // nil of one that is not in use
 }
 
 // New returns a Router. Start must be called before it is used.

@@ -16,7 +16,7 @@ import (
 const searches = 4
 
 // search carries out a request on items that may be in any shard.
-func (r *Router) search(ctx context.Context, s *plan.Search, q api.Request, use func(api.Response) error) error {
+func (r *Router) search(ctx context.Context, s *plan.Search, q api.Request, by *pinned, use func(api.Response) error) error {
 	if err := r.find(ctx, s); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (r *Router) search(ctx context.Context, s *plan.Search, q api.Request, use 
 			return err
 		}
 		// The client's condition does not hold, or the item is where it was no more.
-		again, e := r.plan(ctx, q)
+		again, e := r.plan(ctx, q, by)
 		if e != nil {
 			return e
 		}

@@ -42,7 +42,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	}
 	for again := false; ; again = true {
 		var few [4]string
-		begin := time.Now()
+		begin, asOf := time.Now(), *r.asOf.Load()
 		names, plain, err := r.plainly(ctx, operation, body, few[:0])
 		if err != nil {
 			return dst, err
@@ -59,6 +59,15 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			out, err = r.backend.Do(ctx, operation, body, dst)
 			if isPartiQL(operation) && is(err, exception.UnknownOperation) {
 				out, err = r.planned(ctx, operation, body, dst) // by this door, where the endpoint knows no PartiQL
+			}
+			over, e := r.overPlain(ctx, operation, body, asOf, err)
+			switch {
+			case e != nil:
+				return dst, e
+			case over && (again || err == nil && !reads(operation)):
+				return dst, unknown(new(pinned))
+			case over:
+				continue // as the sharded one that it is
 			}
 			if err == nil && !reads(operation) {
 				return r.changedPlain(ctx, operation, names, out, len(dst))
@@ -77,6 +86,30 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			}
 		}
 	}
+}
+
+// overPlain tells whether the answer to a request, taken for one of plain tables only,
+// does not count: it was under way for longer than what the door knew of them is good
+// for, and one of them is sharded by now.
+func (r *Router) overPlain(ctx context.Context, operation string, body []byte, asOf time.Time, err error) (over bool, _ error) {
+	if age(asOf) < r.lease || !aboutItems(operation) || err != nil && !verdict(err) {
+		return false, nil
+	}
+	if err := r.renew(ctx, r.lease); err != nil {
+		return false, err
+	}
+	var few [4]string
+	_, plain, e := r.plainly(ctx, operation, body, few[:0])
+	return !plain, e
+}
+
+// aboutItems tells whether an operation reads or writes items.
+func aboutItems(operation string) bool {
+	switch operation {
+	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "BatchWriteItem", "TransactGetItems", "TransactWriteItems":
+		return true
+	}
+	return isPartiQL(operation)
 }
 
 // refused tells whether an error is a store's that has done nothing, for how the table
