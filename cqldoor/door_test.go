@@ -429,10 +429,16 @@ func TestUse(t *testing.T) {
 		}
 		c.ask(wire.OpQuery, query(wire.V4, "SELECT 1"))
 	}
+	// What is no statement is the store's to refuse.
+	for _, text := range []string{"USE ?", "USE one two", "USE"} {
+		if h, body := c.ask(wire.OpQuery, query(wire.V4, text)); h.Op != wire.OpResult || wire.KindOf(body) != wire.ResultVoid {
+			t.Errorf("%s did not reach the store: %s %q", text, h.Op, body)
+		}
+	}
 	c.wantError(wire.OpQuery, query(wire.V4, "USE nope"), wire.CodeInvalid)
 	c.wantError(wire.OpPrepare, wire.AppendPrepare(nil, wire.V4, &wire.Prepare{Text: []byte("USE one")}), wire.CodeInvalid)
 	c.ask(wire.OpQuery, query(wire.V4, "SELECT 1"))
-	if got := fmt.Sprintf("%q", on); got != `["" "one" "One" "two" "two"]` {
+	if got := fmt.Sprintf("%q", on); got != `["" "one" "One" "two" "two" "two" "two" "two"]` {
 		t.Errorf("requests went to %s", got)
 	}
 }

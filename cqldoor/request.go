@@ -69,7 +69,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		return c.malformed(err)
 	}
 	t := syntax.TargetBytes(text)
-	if t.Kind == syntax.StatementUse {
+	if t.Kind == syntax.StatementUse && parses(text) {
 		if h.Op == wire.OpPrepare {
 			return errUse
 		}
@@ -113,6 +113,12 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	}
 	c.forward(h, body)
 	return nil
+}
+
+// parses says whether a text is a statement. What is none is the store's to refuse.
+func parses(text []byte) bool {
+	_, err := syntax.Parse(string(text))
+	return err == nil
 }
 
 // ofSystem says whether a statement reads the system's own tables.
