@@ -35,6 +35,9 @@ func (l *limiter) keyspaces() map[string]*schema.Keyspace {
 // systemRows are the contents of a system table. only, where it is not nil, is the
 // partition that is asked for, serialized; there may be others beside it.
 func (e *Engine) systemRows(s *state, t *table, only []byte) ([]system.Row, error) {
+	if t.estimates() {
+		return estimateRows(s, t, only)
+	}
 	if t.Keyspace != "system_views" || t.Name != system.PartitionsTable {
 		return system.Rows(t.Table, s.schema, e.info(s)), nil
 	}

@@ -147,7 +147,7 @@ const (
 func (p *selectPlan) effort(c *call) (k kind, brief bool, err error) {
 	partition := p.Where.Partition != nil && onlyEqual(p.Where.Partition)
 	if p.table.store == nil {
-		if p.table.Name == system.PartitionsTable { // which looks at all partition keys
+		if p.table.Name == system.PartitionsTable || p.table.estimates() { // which look at tables' keys
 			return scans, false, nil
 		}
 		return systemReads, partition && !p.Selection.Aggregated && !p.Grouped && len(p.Where.Filters) == 0, nil
