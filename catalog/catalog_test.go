@@ -511,12 +511,12 @@ func TestFormats(t *testing.T) {
 	}
 	for _, c := range []reshard.Change{
 		{Step: reshard.Announced, Generation: 7, Started: 99, Skew: 5, Owner: [16]byte{1, 2}, Counter: 3},
-		{Step: reshard.Switching, Back: true, Paused: true, Wait: true, Done: true},
+		{Step: reshard.Switching, Back: true, Paused: true, Wait: true, Done: true, Hurry: true},
 	} {
-		e := (&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt", Remains: true}, State: Active}).
+		e := (&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt", Remains: true, Used: 8}, State: Active}).
 			Changing(&shard.Layout{N: 12, Base: 8, Column: "salt"}, c)
 		back, err := readEntry(row(e))
-		if err != nil || back.Foreign != nil || *back.Change != c || !back.Next.Equal(e.Next) || !back.Layout.Equal(e.Layout) || !back.Layout.Remains {
+		if err != nil || back.Foreign != nil || *back.Change != c || !back.Next.Equal(e.Next) || !back.Layout.Equal(e.Layout) || !back.Layout.Remains || back.Layout.Used != 8 {
 			t.Errorf("%+v reads back as %+v, %v", e, back, err)
 		}
 		r := row(e)

@@ -109,6 +109,7 @@ const formatPrefix = "format "
 type described struct {
 	Layout  map[string]string `json:"layout"`
 	Remains bool              `json:"remains,omitempty"` // Layout.Remains
+	Used    int               `json:"used,omitempty"`    // Layout.Used
 	Next    map[string]string `json:"next,omitempty"`
 	Change  *change           `json:"change,omitempty"`
 }
@@ -121,6 +122,7 @@ type change struct {
 	Paused     bool   `json:"paused,omitempty"`
 	Wait       bool   `json:"wait,omitempty"`
 	Done       bool   `json:"done,omitempty"`
+	Hurry      bool   `json:"hurry,omitempty"`
 	Started    int64  `json:"started"`
 	Skew       int64  `json:"skew"`
 	Owner      string `json:"owner"`
@@ -128,7 +130,7 @@ type change struct {
 }
 
 func storedChange(c *reshard.Change) *change {
-	return &change{c.Step.String(), c.Generation, c.Back, c.Paused, c.Wait, c.Done, c.Started, c.Skew, hex.EncodeToString(c.Owner[:]), c.Counter}
+	return &change{c.Step.String(), c.Generation, c.Back, c.Paused, c.Wait, c.Done, c.Hurry, c.Started, c.Skew, hex.EncodeToString(c.Owner[:]), c.Counter}
 }
 
 func (c *change) read() (*reshard.Change, error) {
@@ -136,7 +138,7 @@ func (c *change) read() (*reshard.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &reshard.Change{Step: step, Generation: c.Generation, Back: c.Back, Paused: c.Paused, Wait: c.Wait, Done: c.Done, Started: c.Started, Skew: c.Skew, Counter: c.Counter}
+	out := &reshard.Change{Step: step, Generation: c.Generation, Back: c.Back, Paused: c.Paused, Wait: c.Wait, Done: c.Done, Hurry: c.Hurry, Started: c.Started, Skew: c.Skew, Counter: c.Counter}
 	owner, err := hex.DecodeString(c.Owner)
 	if err != nil || len(owner) != len(out.Owner) {
 		return nil, fmt.Errorf("the change's owner is %q", c.Owner)
@@ -147,7 +149,7 @@ func (c *change) read() (*reshard.Change, error) {
 
 // first is the first format that can say the entry.
 func (e *Entry) first() int {
-	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || e.Change != nil {
+	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || l.Used > 0 || e.Change != nil {
 		return 2
 	}
 	return 1
@@ -161,7 +163,7 @@ func (e *Entry) strategy() []byte {
 	case e.first() == 1:
 		return []byte(e.Layout.Strategy.String())
 	}
-	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains}
+	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used}
 	if e.Change != nil {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
 	}
@@ -245,7 +247,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Remains = d.Remains
+	l.Remains, l.Used = d.Remains, d.Used
 	if d.Change == nil {
 		return l, nil
 	}

@@ -11,6 +11,7 @@ type Change struct {
 	Paused     bool  // the mover does nothing until it is told to resume
 	Wait       bool  // stay in switched until told to finish
 	Done       bool  // the mover's work of this step is done
+	Hurry      bool  // do not wait until the store's hints are over
 
 	// Started is the door's clock at the announcement, in microseconds, raised to
 	// the store's. Skew is by how much a clock of the fleet may be ahead of it.

@@ -51,6 +51,11 @@ type Layout struct {
 	// earlier layout left behind, and copies. Readers skip them. Not one of the options.
 	Remains bool
 
+	// Used is the highest number that a shard ever had, under earlier layouts and under
+	// changes that were taken back; 0: no higher than now. A place is never used twice. Not
+	// one of the options.
+	Used int
+
 	clock clock // of Epochs; see Resolve
 }
 

@@ -155,3 +155,6 @@ func (t *Table) Compare(a, b [][]byte) int {
 }
 
 var shardType = value.Native(value.Int)
+
+// ShardOfRow is the shard of the row with the clustering key.
+func (t *Table) ShardOfRow(key, clustering [][]byte) int { return t.shardOfRow(key, clustering) }

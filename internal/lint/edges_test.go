@@ -21,6 +21,7 @@ var edges = map[string][]string{
 		"cqldoor", "cqldoor/internal/rule", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
 		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "partitioner", "reshard", "shard",
 	},
+	"cqldoor/mover":   {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":         {"cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {

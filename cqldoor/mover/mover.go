@@ -1,0 +1,407 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// Catalogue is what a mover needs of package catalog.
+type Catalogue interface {
+	Entry(ctx context.Context, keyspace, table string) (*catalog.Entry, error)
+	Publish(ctx context.Context, old, next *catalog.Entry) (*catalog.Entry, error)
+	Schema(ctx context.Context, keyspaces ...string) (*schema.Schema, error)
+}
+
+// Doors are the doors in front of the store, this one among them.
+type Doors interface {
+	// Published tells them of an entry's generation, which the catalogue has by now.
+	Published(ctx context.Context, e *catalog.Entry) error
+	// Barrier waits until none of them goes by an earlier one. Doors that vanished do not.
+	Barrier(ctx context.Context, e *catalog.Entry) error
+	// Ended says that the change is over, and the doors know of it.
+	Ended(ctx context.Context, e *catalog.Entry) error
+}
+
+// Options are what a Mover needs from outside.
+type Options struct {
+	Store     store.Store
+	Session   catalog.Session
+	Catalogue Catalogue
+	Doors     Doors
+	Now       func() time.Time
+	Self      [16]byte // who this mover is: another one each time a door starts
+
+	// Hints is for how long the store may deliver a write late: 0 where it has no hints.
+	Hints time.Duration
+
+	// Poll is how often a mover that waits looks again. Default 200 ms.
+	Poll time.Duration
+	Log  *slog.Logger
+}
+
+// Mover carries out changes of layout. It is safe for concurrent use for several tables.
+type Mover struct {
+	opts    Options
+	backend *backend
+	moves   moves
+}
+
+// New makes a mover; it does nothing until it is asked.
+func New(o Options) *Mover {
+	if o.Poll <= 0 {
+		o.Poll = 200 * time.Millisecond
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Mover{opts: o, backend: &backend{store: o.Store}, moves: moves{session: o.Session}}
+}
+
+// Close ends the mover's link to the store.
+func (m *Mover) Close() { m.backend.close() }
+
+// errLost says that another mover has taken the change over, or that it has ended.
+var errLost = errors.New("the change goes on without this mover")
+
+// journey is one mover's part of one change.
+type journey struct {
+	*Mover
+	entry   *catalog.Entry
+	table   *Table
+	record  record
+	counted counts
+	passed  int64     // generation of the layout whose barrier was passed
+	quiet   time.Time // when the doors had all acknowledged settled
+	written time.Time // when the record was
+}
+
+// Run takes a table's change over and carries it on until it is over, or another mover
+// has taken it over in turn (no error), or something keeps it from going on.
+func (m *Mover) Run(ctx context.Context, keyspace, table string) error {
+	if err := m.moves.ensure(ctx); err != nil {
+		return err
+	}
+	e, err := m.opts.Catalogue.Entry(ctx, keyspace, table)
+	if err != nil || e == nil || e.Change == nil {
+		return err
+	}
+	j := &journey{Mover: m, entry: e}
+	if e.Change.Owner != m.opts.Self {
+		if err := j.publish(ctx, e.Changing(e.Next, e.Change.TakeOver(m.opts.Self))); err != nil {
+			return settled(err)
+		}
+	} else if err := m.opts.Doors.Published(ctx, e); err != nil {
+		return err
+	}
+	if err := j.load(ctx); err != nil {
+		return err
+	}
+	err = j.goOn(ctx)
+	if err := settled(err); err != nil && ctx.Err() == nil {
+		j.record.Problem = err.Error()
+		return errors.Join(err, m.moves.write(ctx, j.entry, &j.record))
+	}
+	return settled(err)
+}
+
+func settled(err error) error {
+	if errors.Is(err, errLost) || errors.Is(err, catalog.ErrChanged) {
+		return nil
+	}
+	return err
+}
+
+// publish puts an entry in the place of the present one and tells the doors.
+func (j *journey) publish(ctx context.Context, next *catalog.Entry) error {
+	e, err := j.opts.Catalogue.Publish(ctx, j.entry, next)
+	if err != nil {
+		return err
+	}
+	j.entry = e
+	return j.opts.Doors.Published(ctx, e)
+}
+
+// load reads the table, and where the change has come to.
+func (j *journey) load(ctx context.Context) error {
+	e := j.entry
+	s, err := j.opts.Catalogue.Schema(ctx, e.Keyspace)
+	if err != nil {
+		return err
+	}
+	physical := s.Table(e.Keyspace, e.Physical)
+	if physical == nil || physical.ID != e.ID {
+		return fmt.Errorf("the table %s is gone", e)
+	}
+	if j.table, err = between(physical, e); err != nil {
+		return err
+	}
+	return j.begin(ctx)
+}
+
+// between is a physical table between the layouts of an entry.
+func between(physical *schema.Table, e *catalog.Entry) (*Table, error) {
+	logical, ok := catalog.Logical(physical, e.Layout)
+	if !ok {
+		return nil, fmt.Errorf("the table %s has not the shape that its layout asks for", e)
+	}
+	old, err := plan.NewTable(logical, e.Layout)
+	if err != nil {
+		return nil, err
+	}
+	next, err := plan.NewTable(logical, e.Next)
+	if err != nil {
+		return nil, err
+	}
+	return NewTable(physical, old, next, e.Change.Started), nil
+}
+
+// begin reads from where a step is gone on with.
+func (j *journey) begin(ctx context.Context) error {
+	records, err := j.moves.read(ctx, j.entry)
+	if err != nil {
+		return err
+	}
+	step := j.entry.Change.Generation
+	at, before := furthest(records, step)
+	j.record = record{Step: step, Owner: j.opts.Self, Begun: at.Begun, Position: at.Position, Settled: at.Settled, Sofar: at.Settled}
+	if !at.Begun {
+		j.record.Position = math.MinInt64
+		j.record.Settled, j.record.Sofar = before, before
+	}
+	for _, r := range records {
+		if r.Step == step && r.Owner == j.opts.Self {
+			j.record.Beat = r.Beat
+		}
+		j.record.Sofar.Total = max(j.record.Sofar.Total, r.Sofar.Total)
+		j.record.Settled.Total = j.record.Sofar.Total
+	}
+	return nil
+}
+
+func (j *journey) pause(ctx context.Context) error {
+	t := time.NewTimer(j.opts.Poll)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return j.beat(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// beat shows the other doors that the mover lives, at most each second.
+func (j *journey) beat(ctx context.Context) error {
+	if now := j.opts.Now(); now.Sub(j.written) >= time.Second {
+		j.written = now
+		j.record.Beat++
+		return j.moves.write(ctx, j.entry, &j.record)
+	}
+	return nil
+}
+
+// look reads the entry anew: an operator may have paused the change or taken it back.
+func (j *journey) look(ctx context.Context) error {
+	e, err := j.opts.Catalogue.Entry(ctx, j.entry.Keyspace, j.entry.Table)
+	switch {
+	case err != nil:
+		return err
+	case e == nil || e.Change == nil || e.Change.Owner != j.opts.Self || e.ID != j.entry.ID || e.Change.Counter != j.entry.Change.Counter:
+		return errLost
+	}
+	done := j.entry.Change.Done && e.Change.Generation == j.entry.Change.Generation
+	j.entry = e
+	e.Change.Done = e.Change.Done || done
+	return nil
+}
+
+// goOn does what the protocol says, until the change is over.
+func (j *journey) goOn(ctx context.Context) error {
+	for {
+		if err := j.look(ctx); err != nil {
+			return err
+		}
+		c := *j.entry.Change
+		todo, next := c.Next(reshard.Facts{Barrier: j.passed == j.entry.Layout.Generation, Quiet: j.isQuiet(c)})
+		switch {
+		case !c.Paused && j.passed != j.entry.Layout.Generation:
+			if err := j.barrier(ctx); err != nil {
+				return err
+			}
+		case todo == reshard.Wait:
+			if err := j.pause(ctx); err != nil {
+				return err
+			}
+		case todo == reshard.Publish:
+			if err := j.step(ctx, c, next); err != nil {
+				return err
+			}
+		case todo == reshard.End:
+			return j.end(ctx)
+		default:
+			if err := j.do(ctx, todo); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// barrier waits for the doors, and shows meanwhile that the mover lives.
+func (j *journey) barrier(ctx context.Context) error {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	e := j.entry
+	go func() { done <- j.opts.Doors.Barrier(waiting, e) }()
+	for {
+		select {
+		case err := <-done:
+			if err == nil {
+				j.passed = e.Layout.Generation
+			}
+			return err
+		case <-time.After(j.opts.Poll):
+			if err := j.beat(ctx); err != nil {
+				return errors.Join(err, wait(cancel, done))
+			}
+			if err := j.look(ctx); err != nil || j.entry.Layout.Generation != e.Layout.Generation {
+				return errors.Join(err, wait(cancel, done))
+			}
+		}
+	}
+}
+
+// wait ends what waits for the doors.
+func wait(cancel func(), done chan error) error {
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// isQuiet says whether nothing can come late to an old place any more.
+func (j *journey) isQuiet(c reshard.Change) bool {
+	if c.Step != reshard.Settled || j.opts.Hints == 0 || c.Hurry {
+		return true
+	}
+	if j.passed != j.entry.Layout.Generation {
+		return false
+	}
+	if j.quiet.IsZero() {
+		j.quiet = j.opts.Now()
+	}
+	return j.opts.Now().Sub(j.quiet) >= j.opts.Hints
+}
+
+// step publishes a step.
+func (j *journey) step(ctx context.Context, c reshard.Change, next reshard.Step) error {
+	n, err := c.Publish(next)
+	if err != nil {
+		return err
+	}
+	if err := j.moves.write(ctx, j.entry, &j.record); err != nil {
+		return err
+	}
+	if err := j.publish(ctx, j.entry.Changing(j.entry.Next, n)); err != nil {
+		return err
+	}
+	j.opts.Log.Info("a change of layout goes on", "table", j.entry.String(), "step", next.String())
+	return j.begin(ctx)
+}
+
+// do goes over the table with a kind of work.
+func (j *journey) do(ctx context.Context, todo reshard.Work) error {
+	p := &pass{table: j.table, backend: j.backend, pace: newPace(), now: j.opts.Now, all: todo.AtAll(), work: todo}
+	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
+		p.work, p.all = reshard.Wait, false
+		p.at = func(_ int64, _, sofar counts) error { return j.progress(ctx, sofar) }
+		got, err := p.run(ctx, math.MinInt64, counts{})
+		if err != nil {
+			return j.interrupted(err)
+		}
+		j.record.Settled.Total, j.record.Sofar.Total = got.Total, got.Total
+		p.work, p.all = todo, todo.AtAll()
+	}
+	begun, first := j.opts.Now(), j.record.Settled
+	p.at = func(token int64, before, sofar counts) error {
+		j.record.Begun, j.record.Position, j.record.Settled = true, token, before
+		if s := j.opts.Now().Sub(begun).Seconds(); s > 0 {
+			j.record.Rate = int64(float64(sofar.Moved+sofar.Verified-first.Moved-first.Verified) / s)
+		}
+		return j.progress(ctx, sofar)
+	}
+	got, err := p.run(ctx, j.record.Position, j.record.Settled)
+	if err != nil {
+		return j.interrupted(err)
+	}
+	// The table had writes meanwhile: what was found in the end counts.
+	if todo == reshard.Copy {
+		got.Total = max(got.Total, got.Moved)
+	}
+	j.record.Begun, j.record.Position, j.record.Settled, j.record.Sofar = true, math.MaxInt64, got, got
+	j.entry.Change.Done = true
+	return j.moves.write(ctx, j.entry, &j.record)
+}
+
+// errAside says that a pass ends because the entry has changed.
+var errAside = errors.New("the change was paused or taken back")
+
+func (j *journey) interrupted(err error) error {
+	if errors.Is(err, errAside) {
+		return nil
+	}
+	return err
+}
+
+// progress keeps a pass's counts, and looks whether it is to go on.
+func (j *journey) progress(ctx context.Context, sofar counts) error {
+	j.record.Sofar = sofar
+	if j.opts.Now().Sub(j.written) < j.opts.Poll {
+		return nil
+	}
+	j.written = j.opts.Now()
+	j.record.Beat++
+	if err := j.moves.write(ctx, j.entry, &j.record); err != nil {
+		return err
+	}
+	generation := j.entry.Layout.Generation
+	if err := j.look(ctx); err != nil {
+		return err
+	}
+	if j.entry.Layout.Generation != generation {
+		return errAside
+	}
+	return nil
+}
+
+// end takes the change's record away: the table has its layout.
+func (j *journey) end(ctx context.Context) error {
+	e := j.entry
+	layout := *e.Next
+	if e.Change.Step == reshard.Withdrawn {
+		layout = *e.Layout
+	}
+	layout.Used = max(top(e.Layout), top(e.Next))
+	layout.Remains = j.record.Sofar.strays > 0
+	layout.Generation = e.Layout.Generation
+	last, err := j.opts.Catalogue.Publish(ctx, e, e.With(&layout))
+	if err != nil {
+		return err
+	}
+	j.entry = last
+	if err := j.opts.Doors.Ended(ctx, last); err != nil {
+		return err
+	}
+	j.opts.Log.Info("a change of layout is over", "table", e.String(), "step", e.Change.Step.String(), "moved", j.record.Sofar.Moved, "verified", j.record.Sofar.Verified)
+	return j.moves.forget(ctx, e)
+}

@@ -1,0 +1,156 @@
+package mover
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// skew is by how much a clock of the fleet may be ahead of the one that starts a change,
+// in microseconds: writes with earlier timestamps may be older than what was deleted
+// before the change.
+const skew = 1_000_000
+
+// top is the highest number that a shard of a layout has, or had.
+func top(l *shard.Layout) int { return max(l.Used, l.Base+l.N) }
+
+// Start publishes a change to the layout that is asked for; a mover carries it out. It
+// returns an *RefusedError where something stands against it.
+func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, asked *shard.Layout) (*catalog.Entry, error) {
+	if e.Change != nil {
+		return nil, wire.Invalidf("write_sharding: table %s is being changed already (%s, to %s); wait until that is over, or take it back", e, e.Change.Step, e.Next)
+	}
+	if why := Refuse(ks, physical, e.Layout, asked); len(why) > 0 {
+		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
+	}
+	if err := m.moves.ensure(ctx); err != nil {
+		return nil, err
+	}
+	to := To(e.Layout, asked, top(e.Layout))
+	if to.Base > shard.MaxBase-to.N {
+		return nil, wire.Invalidf("write_sharding: table %s has used up the numbers of shards", e)
+	}
+	c, err := reshard.Change{Started: m.opts.Now().UnixMicro(), Skew: skew}.Publish(reshard.Announced)
+	if err != nil {
+		return nil, err
+	}
+	next, err := m.opts.Catalogue.Publish(ctx, e, e.Changing(to, c))
+	if err != nil {
+		return nil, err
+	}
+	return next, m.opts.Doors.Published(ctx, next)
+}
+
+// Order is what an operator wants of a change that is under way.
+type Order string
+
+// The orders.
+const (
+	Pause    Order = "pause"
+	Resume   Order = "resume"
+	Rollback Order = "rollback"
+	Finish   Order = "finish"
+)
+
+// Orders are all of them.
+var Orders = []Order{Pause, Resume, Rollback, Finish}
+
+// Give publishes an order.
+func (m *Mover) Give(ctx context.Context, keyspace, table string, o Order) error {
+	for range 10 {
+		e, err := m.opts.Catalogue.Entry(ctx, keyspace, table)
+		if err != nil {
+			return err
+		}
+		if e == nil || e.Change == nil {
+			return wire.Invalidf("table %s.%s: no change of its layout is under way", keyspace, table)
+		}
+		c := *e.Change
+		switch o {
+		case Pause:
+			c.Paused = true
+		case Resume:
+			c.Paused = false
+		case Rollback:
+			if c, err = c.TakeBack(); err != nil {
+				return wire.Invalidf("table %s.%s: %s", keyspace, table, err)
+			}
+		case Finish:
+			c.Wait, c.Hurry, c.Paused = false, true, false
+		default:
+			return wire.Invalidf("unknown order %q", o)
+		}
+		next, err := m.opts.Catalogue.Publish(ctx, e, e.Changing(e.Next, c))
+		if err == nil {
+			return m.opts.Doors.Published(ctx, next)
+		}
+		if settled(err) != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("table %s.%s: %w", keyspace, table, catalog.ErrChanged)
+}
+
+// Status says how far the change of an entry's table has come.
+func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, error) {
+	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N}
+	if e.Change == nil {
+		return s, nil
+	}
+	s.Phase, s.To, s.Paused = e.Change.Step.String(), e.Next.N, e.Change.Paused
+	if err := m.moves.ensure(ctx); err != nil {
+		return s, err
+	}
+	records, err := m.moves.read(ctx, e)
+	if err != nil {
+		return s, err
+	}
+	for _, r := range records {
+		s.RowsTotal = max(s.RowsTotal, r.Sofar.Total)
+		s.RowsMoved = max(s.RowsMoved, r.Sofar.Moved)
+		s.RowsVerified = max(s.RowsVerified, r.Sofar.Verified)
+		if r.Step == e.Change.Generation {
+			s.Problem = r.Problem
+		}
+	}
+	return s, nil
+}
+
+// Outlook says what a change would take, and changes nothing. It reads the keys of all
+// rows.
+func (m *Mover) Outlook(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, asked *shard.Layout) (reshard.Outlook, error) {
+	o := reshard.Outlook{Table: e.String(), From: e.Layout.N, To: asked.N, Refused: Refuse(ks, physical, e.Layout, asked), Notes: []string{}}
+	if o.Refused == nil {
+		o.Refused = []string{}
+	}
+	if e.Change != nil {
+		o.Refused = append(o.Refused, "a change is under way already: "+e.Change.Step.String())
+	}
+	if len(o.Refused) > 0 {
+		return o, nil
+	}
+	to := To(e.Layout, asked, top(e.Layout))
+	t, err := between(physical, e.Changing(to, reshard.Change{}))
+	if err != nil {
+		return o, err
+	}
+	p := &pass{table: t, backend: m.backend, pace: newPace(), now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
+	got, err := p.run(ctx, math.MinInt64, counts{})
+	if err != nil {
+		return o, err
+	}
+	o.Rows, o.RowsMoved = got.rows, float64(got.Total)
+	o.Notes = append(o.Notes,
+		fmt.Sprintf("the new shards are %d to %d", to.Base+1, to.Base+to.N),
+		fmt.Sprintf("about %d requests: each row that moves is copied once, read twice and deleted once; all rows are scanned five times", 4*got.Total),
+		"until the old places are cleaned, rows that move are stored twice, and writes of them take two requests, one after the other",
+		"a row's marker has no readable write time: a copied row gets its oldest cell's")
+	return o, nil
+}

@@ -1,0 +1,365 @@
+package mover
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// pageRows is how many rows a scan reads at a time.
+const pageRows = 500
+
+// counts are what a pass has come to.
+type counts struct {
+	Total    int64 // rows that move, as far as they were found
+	Moved    int64
+	Verified int64
+
+	rows   int64 // all that were met
+	strays int64 // rows where neither layout puts them
+}
+
+// pass goes over the physical partitions of a table, from a token on.
+type pass struct {
+	table   *Table
+	backend *backend
+	pace    *pace
+	now     func() time.Time
+	work    reshard.Work
+	all     bool // read every replica
+
+	// at is called after each page: everything before the token is done, with counts
+	// that are of it alone; so far are those of the moment. An error ends the pass.
+	at func(token int64, before, sofar counts) error
+}
+
+// level is the consistency of the pass's reads.
+func (p *pass) level() wire.Consistency {
+	if p.all {
+		return wire.All
+	}
+	return wire.LocalQuorum
+}
+
+const maxTry = 8
+
+// query is backend.query, again while the store is not able to.
+func (p *pass) query(ctx context.Context, cl wire.Consistency, text string, values [][]byte, state []byte) (page, error) {
+	wait := 50 * time.Millisecond
+	for try := 1; ; try++ {
+		begun := p.now()
+		got, err := p.backend.query(ctx, cl, text, values, state, pageRows)
+		failed := err != nil && transient(err)
+		p.pace.observe(p.now().Sub(begun), failed)
+		if !failed || try == maxTry {
+			return got, err
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return page{}, ctx.Err()
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// transient says whether the same request may succeed later.
+func transient(err error) bool {
+	var e *wire.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case wire.CodeUnavailable, wire.CodeIsBootstrapping, wire.CodeOverloaded, wire.CodeWriteTimeout, wire.CodeReadTimeout,
+		wire.CodeReadFailure, wire.CodeWriteFailure, wire.CodeServer:
+		return true
+	}
+	return false
+}
+
+func (p *pass) write(ctx context.Context, s statement) error {
+	_, err := p.query(ctx, wire.LocalQuorum, s.text, s.values, nil)
+	return err
+}
+
+// run carries out the pass from a token on.
+func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error) {
+	text := p.table.full
+	if p.work == reshard.Clean || p.work == reshard.Discard || p.work == reshard.Wait {
+		text = p.table.keys
+		if p.work == reshard.Clean && p.table.statics > 0 || p.work == reshard.Discard && p.table.statics > 0 {
+			text = p.table.full
+		}
+	}
+	text += " WHERE " + p.table.token() + " >= ?"
+	c := &tally{counts: done}
+	before := done
+	last := int64(math.MinInt64)
+	var partition [][]byte // of the row before
+	skip := false          // it was deleted as a whole
+	for state := []byte(nil); ; {
+		got, err := p.query(ctx, p.level(), text, [][]byte{bigint(from)}, state)
+		if err != nil {
+			return c.counts, err
+		}
+		parallel := p.pace.parallel()
+		slots := make(chan struct{}, parallel)
+		var all sync.WaitGroup
+		var first error
+		var mu sync.Mutex
+		do := func(r row) {
+			slots <- struct{}{}
+			all.Go(func() {
+				err := p.handle(ctx, &r, c)
+				<-slots
+				if err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		failed := func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return first != nil
+		}
+		for _, raw := range got.rows {
+			if failed() {
+				break
+			}
+			token, r, statics := p.table.scanned(raw)
+			if t := int64(binary.BigEndian.Uint64(token)); t != last {
+				all.Wait() // so that what is before this token is done, and counted
+				last, before = t, c.get()
+			}
+			n := len(p.table.physical.PartitionKey)
+			if fresh := !same(partition, raw[1:n+1]); fresh {
+				partition, skip = raw[1:n+1], false
+				if p.leaves(&r) {
+					all.Wait()
+					if err := p.write(ctx, p.table.removePartition(&r, p.now().UnixMicro())); err != nil {
+						return c.get(), err
+					}
+					skip = true
+				}
+				if !skip && len(statics) > 0 && occupied(statics) {
+					do(row{key: r.key, shard: r.shard, there: true, cells: statics})
+				}
+			}
+			if r.there && !skip {
+				do(r)
+			}
+		}
+		all.Wait()
+		if first != nil {
+			return c.counts, first
+		}
+		if len(got.rows) > 0 {
+			if err := p.at(last, before, c.get()); err != nil {
+				return c.counts, err
+			}
+		}
+		if state = got.next; state == nil {
+			return c.get(), nil
+		}
+	}
+}
+
+// leaves says whether a pass that deletes can delete a whole physical partition: nothing
+// of its key belongs there any more.
+func (p *pass) leaves(r *row) bool {
+	switch p.work {
+	case reshard.Clean:
+		return !slices.Contains(p.table.new.Shards(r.key), r.shard)
+	case reshard.Discard:
+		return !slices.Contains(p.table.old.Shards(r.key), r.shard)
+	}
+	return false
+}
+
+// tally counts from several goroutines.
+type tally struct {
+	mu sync.Mutex
+	counts
+}
+
+func (t *tally) add(total, moved, verified int64) {
+	t.mu.Lock()
+	t.Total += total
+	t.Moved += moved
+	t.Verified += verified
+	t.mu.Unlock()
+}
+
+func (t *tally) met(stray bool) {
+	t.mu.Lock()
+	t.rows++
+	if stray {
+		t.strays++
+	}
+	t.mu.Unlock()
+}
+
+func (t *tally) get() counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts
+}
+
+func same(a, b [][]byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func occupied(cells []cell) bool {
+	for _, c := range cells {
+		if c.value != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// handle does a pass's work with one row that a scan has met.
+func (p *pass) handle(ctx context.Context, r *row, c *tally) error {
+	from, to := p.table.places(r)
+	c.met(r.shard != from && r.shard != to)
+	if from == to {
+		return nil // it does not move, or is a remnant that no change is about
+	}
+	atOld, atNew := r.shard == from, r.shard == to
+	one := int64(1)
+	if r.clustering == nil {
+		one = 0 // static columns are not counted as rows
+	}
+	switch p.work {
+	case reshard.Wait: // to count
+		if atOld {
+			c.add(one, 0, 0)
+		}
+		return nil
+	case reshard.Copy, reshard.Sweep:
+		if !atOld {
+			return nil
+		}
+		if s, ok := p.table.copyTo(r, to); ok {
+			if err := p.write(ctx, s); err != nil {
+				return err
+			}
+		}
+		if p.work == reshard.Copy {
+			c.add(0, one, 0)
+		}
+		return nil
+	case reshard.Verify:
+		if !atOld && !atNew {
+			return nil
+		}
+		if err := p.verify(ctx, r, from, to); err != nil {
+			return err
+		}
+		if atOld {
+			c.add(0, 0, one)
+		}
+		return nil
+	case reshard.Clean:
+		if atOld {
+			return p.remove(ctx, r)
+		}
+	case reshard.Discard:
+		if atNew {
+			return p.remove(ctx, r)
+		}
+	}
+	return nil
+}
+
+// remove deletes what was left behind, or a copy. No row of its key comes to this place
+// again, so that the deletion may be newer than everything.
+func (p *pass) remove(ctx context.Context, r *row) error {
+	s, _ := p.table.remove(r, p.now().UnixMicro())
+	return p.write(ctx, s)
+}
+
+// verify makes the two places of a row alike. seen is what the scan saw at one of them.
+func (p *pass) verify(ctx context.Context, seen *row, from, to int) error {
+	other := to
+	if seen.shard == to {
+		other = from
+	}
+	there, err := p.look(ctx, seen, other)
+	if err != nil || alike(seen, &there) {
+		return err
+	}
+	return p.carry(ctx, reshard.Verify.Program(), seen, from, to)
+}
+
+// carry runs a program of acts on one row.
+func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to int) error {
+	var old, new row
+	for _, a := range program {
+		var s statement
+		var needed bool
+		var err error
+		switch a {
+		case reshard.LookOld:
+			old, err = p.look(ctx, r, from)
+		case reshard.LookNew:
+			new, err = p.look(ctx, r, to)
+		case reshard.CopyNew:
+			s, needed = p.table.copyTo(&old, to)
+		case reshard.CopyOld:
+			s, needed = p.table.copyTo(&new, from)
+		case reshard.DropOld:
+			s, needed = p.table.drop(&old, &new)
+		case reshard.DropNew:
+			s, needed = p.table.drop(&new, &old)
+		}
+		if needed {
+			err = p.write(ctx, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads a row at a place.
+func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
+	out := row{key: r.key, clustering: r.clustering, shard: shard}
+	text := p.table.row
+	if r.clustering == nil {
+		text = p.table.stat
+	}
+	got, err := p.query(ctx, p.level(), text, r.bind(nil, shard), nil)
+	if err != nil {
+		return out, err
+	}
+	out.cells = make([]cell, len(p.table.columnsOf(r)))
+	if len(got.rows) > 0 {
+		out.cells = readCells(got.rows[0][1:])
+		out.there = r.clustering != nil || occupied(out.cells)
+	}
+	return out, nil
+}

@@ -1,0 +1,87 @@
+package mover
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// Refuse says why the layout of a table cannot be changed while the table is in use:
+// everything that stands against it, nothing where nothing does. ks is the keyspace that
+// the table is in.
+func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
+	var why []string
+	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	if from.Strategy != shard.Calculated || to.Strategy != shard.Calculated {
+		add("strategy 'random' puts a row in any shard: its layout cannot be changed while the table is in use")
+	}
+	if from.Column != to.Column {
+		add("the hidden column is a part of the primary key, which no store can alter: leave 'column' as it is, '%s'", from.Column)
+	}
+	if len(from.Epochs) > 0 || len(from.Rows) > 0 || len(to.Epochs) > 0 || len(to.Rows) > 0 || from.Keys != nil || to.Keys != nil {
+		add("layouts with epochs or entries of keys cannot be changed by moving rows yet")
+	}
+	if t.Counter {
+		add("counters are never copied: an increment that arrives while one is copied would be counted twice or not at all")
+	}
+	var open []string
+	for _, c := range append(append([]*schema.Column(nil), t.Statics...), t.Regulars...) {
+		if (c.Type.Collection() || c.Type.Kind == value.UDT) && !c.Type.Frozen {
+			open = append(open, c.Name)
+		}
+	}
+	if len(open) > 0 {
+		add("columns %s are collections or user-defined types that are not frozen: their elements have write times of their own, which are not moved yet", strings.Join(open, ", "))
+	}
+	if len(t.Regulars) == 0 && len(t.Clustering) > 0 {
+		add("the table has no columns beside its key: a row's own time to live cannot be read, so that it cannot be moved")
+	}
+	if n := datacentres(ks); n > 1 {
+		add("keyspace %s is in %d data centres: changes are for one data centre yet", ks.Name, n)
+	}
+	if from.Equal(to) {
+		add("the table has this layout already")
+	}
+	return why
+}
+
+// datacentres counts those of a keyspace's replication.
+func datacentres(ks *schema.Keyspace) int {
+	if !strings.HasSuffix(ks.Replication["class"], "NetworkTopologyStrategy") {
+		return 1
+	}
+	return len(ks.Replication) - 1
+}
+
+// To returns the layout that a table gets when it is to be as asked: a place that a row
+// may move to was never used before. used is the highest number of a shard that any layout
+// of the table had, or that a change which was taken back would have given it.
+//
+// Under the jump hash a row that moves when N grows goes to a new number, so that only
+// growing keeps the base, and only where the new numbers are fresh.
+func To(from, asked *shard.Layout, used int) *shard.Layout {
+	to := *asked
+	top := from.Base + from.N
+	grows := asked.N >= from.N && asked.Hash == shard.Murmur3 && from.Hash == shard.Murmur3 && sameBy(from, asked)
+	to.Base = from.Base
+	if !grows || used > top {
+		to.Base = max(used, top)
+	}
+	to.Generation = 0
+	return &to
+}
+
+func sameBy(a, b *shard.Layout) bool {
+	if len(a.By) != len(b.By) {
+		return false
+	}
+	for i := range a.By {
+		if a.By[i] != b.By[i] {
+			return false
+		}
+	}
+	return true
+}

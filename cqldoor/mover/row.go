@@ -1,0 +1,326 @@
+package mover
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// Table is a physical table between two layouts.
+type Table struct {
+	physical *schema.Table
+	old, new *plan.Table
+	started  int64 // of the change, in microseconds
+
+	name    string
+	columns []*schema.Column // beside the key: statics, then regulars
+	statics int              // how many of them are static
+
+	keys string // SELECT of the key alone, without WHERE
+	full string // SELECT of everything
+	row  string // SELECT of one row's regular columns
+	stat string // SELECT of one partition's static columns
+}
+
+// NewTable joins a physical table and its two layouts, both as the door plans with them.
+func NewTable(physical *schema.Table, old, new *plan.Table, started int64) *Table {
+	t := &Table{physical: physical, old: old, new: new, started: started, statics: len(physical.Statics)}
+	t.name = string(syntax.AppendName(nil, syntax.Name{Keyspace: physical.Keyspace, Name: physical.Name}))
+	t.columns = append(append([]*schema.Column(nil), physical.Statics...), physical.Regulars...)
+
+	key := slices.Concat(physical.PartitionKey, physical.Clustering)
+	t.keys = "SELECT " + t.token() + ", " + list(key) + " FROM " + t.name
+	t.full = "SELECT " + t.token() + ", " + list(key) + cells(t.columns) + " FROM " + t.name
+	t.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars) + " FROM " + t.name + " WHERE " + equal(key)
+	t.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics) + " FROM " + t.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
+	return t
+}
+
+func ident(c *schema.Column) string { return string(syntax.AppendIdent(nil, c.Name)) }
+
+func list(columns []*schema.Column) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = ident(c)
+	}
+	return strings.Join(names, ", ")
+}
+
+// cells selects columns, each with its write time and its time to live.
+func cells(columns []*schema.Column) string {
+	var b strings.Builder
+	for _, c := range columns {
+		n := ident(c)
+		b.WriteString(", " + n + ", WRITETIME(" + n + "), TTL(" + n + ")")
+	}
+	return b.String()
+}
+
+func equal(columns []*schema.Column) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = ident(c) + " = ?"
+	}
+	return strings.Join(parts, " AND ")
+}
+
+func (t *Table) token() string { return "token(" + list(t.physical.PartitionKey) + ")" }
+
+// cell is one column's value; nil where there is none.
+type cell struct {
+	value []byte
+	time  int64
+	ttl   int32 // 0: it does not expire
+}
+
+// row is one row at one place, or the static columns of one physical partition.
+type row struct {
+	key        [][]byte // logical partition key
+	clustering [][]byte // nil: the static columns
+	shard      int
+	there      bool   // the place has it
+	cells      []cell // of the regular columns, or of the static ones
+}
+
+func readCells(raw [][]byte) []cell {
+	out := make([]cell, len(raw)/3)
+	for i := range out {
+		if v := raw[3*i]; v != nil {
+			out[i].value = v
+			if w := raw[3*i+1]; len(w) == 8 {
+				out[i].time = int64(binary.BigEndian.Uint64(w))
+			}
+			if l := raw[3*i+2]; len(l) == 4 {
+				out[i].ttl = max(1, int32(binary.BigEndian.Uint32(l)))
+			}
+		}
+	}
+	return out
+}
+
+// rowsOf reads what a scan brought: a row, and the static columns beside it if the last
+// scanned row was not of the same partition.
+func (t *Table) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
+	n, m := len(t.physical.PartitionKey), len(t.physical.Clustering)
+	r.key = raw[1:n:n]
+	if s := raw[n]; len(s) == 4 {
+		r.shard = int(int32(binary.BigEndian.Uint32(s)))
+	}
+	r.clustering = raw[n+1 : n+1+m : n+1+m]
+	r.there = m == 0 || r.clustering[0] != nil
+	if rest := raw[n+1+m:]; len(rest) > 0 {
+		all := readCells(rest)
+		statics, r.cells = all[:t.statics], all[t.statics:]
+	}
+	return raw[0], r, statics
+}
+
+// places are where a row belongs under the two layouts.
+func (t *Table) places(r *row) (old, new int) {
+	if r.clustering == nil {
+		return t.old.Home(r.key), t.new.Home(r.key)
+	}
+	return t.old.ShardOfRow(r.key, r.clustering), t.new.ShardOfRow(r.key, r.clustering)
+}
+
+// bind are the values of a row's primary key at a place.
+func (r *row) bind(values [][]byte, shard int) [][]byte {
+	values = append(values, r.key...)
+	values = append(values, binary.BigEndian.AppendUint32(nil, uint32(shard)))
+	return append(values, r.clustering...)
+}
+
+// whole are the columns that name a row, or a physical partition.
+func (t *Table) whole(r *row) []*schema.Column {
+	if r.clustering == nil {
+		return t.physical.PartitionKey
+	}
+	return slices.Concat(t.physical.PartitionKey, t.physical.Clustering)
+}
+
+func (t *Table) columnsOf(r *row) []*schema.Column {
+	if r.clustering == nil {
+		return t.physical.Statics
+	}
+	return t.physical.Regulars
+}
+
+// alike says whether two places show the same of a row.
+func alike(a, b *row) bool {
+	if a.there != b.there {
+		return false
+	}
+	for i := range a.cells {
+		x, y := a.cells[i], b.cells[i]
+		if (x.value == nil) != (y.value == nil) || x.time != y.time || !bytes.Equal(x.value, y.value) {
+			return false
+		}
+	}
+	return true
+}
+
+// statement is a text and the values of its markers.
+type statement struct {
+	text   string
+	values [][]byte
+}
+
+// together makes one statement of several in one physical partition: the store takes
+// them as a whole.
+func together(parts []statement) (statement, bool) {
+	switch len(parts) {
+	case 0:
+		return statement{}, false
+	case 1:
+		return parts[0], true
+	}
+	all := statement{text: "BEGIN UNLOGGED BATCH "}
+	for _, p := range parts {
+		all.text += p.text + "; "
+		all.values = append(all.values, p.values...)
+	}
+	all.text += "APPLY BATCH"
+	return all, true
+}
+
+func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+func integer(n int32) []byte {
+	return binary.BigEndian.AppendUint32(nil, uint32(n))
+}
+
+// using prints the time of a write, and its time to live if it has one.
+func using(time int64, ttl int32) statement {
+	s := statement{text: " USING TIMESTAMP ?", values: [][]byte{bigint(time)}}
+	if ttl > 0 {
+		s.text += " AND TTL ?"
+		s.values = append(s.values, integer(ttl))
+	}
+	return s
+}
+
+// copyTo writes a row into a place, with the times that its cells have.
+func (t *Table) copyTo(r *row, shard int) (statement, bool) {
+	if !r.there {
+		return statement{}, false
+	}
+	var parts []statement
+	columns := t.columnsOf(r)
+	written := make([]bool, len(columns))
+	if r.clustering != nil {
+		// The marker and the cells of its time: what one INSERT wrote is written by one.
+		time, ttl := t.marker(r)
+		named := t.whole(r)
+		values := r.bind(nil, shard)
+		for i, c := range r.cells {
+			if c.value != nil && c.time == time && c.ttl == ttl {
+				named, values, written[i] = append(named, columns[i]), append(values, c.value), true
+			}
+		}
+		u := using(time, ttl)
+		parts = append(parts, statement{
+			text:   "INSERT INTO " + t.name + " (" + list(named) + ") VALUES (?" + strings.Repeat(", ?", len(named)-1) + ")" + u.text,
+			values: append(values, u.values...),
+		})
+	}
+	for i := range columns {
+		c := r.cells[i]
+		if c.value == nil || written[i] {
+			continue
+		}
+		u := using(c.time, c.ttl)
+		s := statement{text: "UPDATE " + t.name + u.text + " SET ", values: u.values}
+		for j := i; j < len(columns); j++ {
+			if d := r.cells[j]; d.value != nil && !written[j] && d.time == c.time && d.ttl == c.ttl {
+				if j > i {
+					s.text += ", "
+				}
+				s.text += ident(columns[j]) + " = ?"
+				s.values = append(s.values, d.value)
+				written[j] = true
+			}
+		}
+		s.text += " WHERE " + equal(t.whole(r))
+		s.values = r.bind(s.values, shard)
+		parts = append(parts, s)
+	}
+	return together(parts)
+}
+
+// marker is the time and the time to live that a row's marker gets in a copy: its own
+// cannot be read.
+func (t *Table) marker(r *row) (time int64, ttl int32) {
+	time = t.started
+	some, lasting := false, false
+	for _, c := range r.cells {
+		if c.value == nil {
+			continue
+		}
+		if !some || c.time < time {
+			time = c.time
+		}
+		some = true
+		lasting = lasting || c.ttl == 0
+		ttl = max(ttl, c.ttl)
+	}
+	if lasting {
+		ttl = 0
+	}
+	return time, ttl
+}
+
+// drop deletes at a row's place what the other place, after it was given all of it, does
+// not show: it is shadowed there. Each cell is deleted at its own time.
+func (t *Table) drop(r, other *row) (statement, bool) {
+	if !r.there {
+		return statement{}, false
+	}
+	var parts []statement
+	newest, some := t.started, false
+	for i, c := range t.columnsOf(r) {
+		x := r.cells[i]
+		if x.value == nil {
+			continue
+		}
+		if !some || x.time > newest {
+			newest = x.time
+		}
+		some = true
+		if other.there && other.cells[i].value == nil {
+			parts = append(parts, statement{
+				text:   "DELETE " + ident(c) + " FROM " + t.name + " USING TIMESTAMP ? WHERE " + equal(t.whole(r)),
+				values: r.bind([][]byte{bigint(x.time)}, r.shard),
+			})
+		}
+	}
+	if !other.there {
+		return t.remove(r, newest)
+	}
+	return together(parts)
+}
+
+// remove deletes a row, or static columns, at its place.
+func (t *Table) remove(r *row, time int64) (statement, bool) {
+	what := ""
+	if r.clustering == nil {
+		what = " " + list(t.physical.Statics)
+	}
+	return statement{
+		text:   "DELETE" + what + " FROM " + t.name + " USING TIMESTAMP ? WHERE " + equal(t.whole(r)),
+		values: r.bind([][]byte{bigint(time)}, r.shard),
+	}, true
+}
+
+// removePartition deletes a physical partition.
+func (t *Table) removePartition(r *row, time int64) statement {
+	p := *r
+	p.clustering = nil
+	return statement{
+		text:   "DELETE FROM " + t.name + " USING TIMESTAMP ? WHERE " + equal(t.physical.PartitionKey),
+		values: p.bind([][]byte{bigint(time)}, r.shard),
+	}
+}
