@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,9 +99,7 @@ func (a *adviseCmd) Run(std *stdio) error {
 		return failed("advise", err)
 	}
 	if a.HTML != "" {
-		salt := make([]byte, 16)
-		rand.Read(salt) // never fails
-		if err := writeFile(a.HTML, func(w io.Writer) error { return report.AdviceHTML(w, r, a.ShowKeys, salt) }); err != nil {
+		if err := writeFile(a.HTML, func(w io.Writer) error { return report.AdviceHTML(w, r, a.ShowKeys) }); err != nil {
 			return fmt.Errorf("advise: --html: %w", err)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -199,9 +198,7 @@ func early(ctx context.Context, err error) error {
 // print prints the report.
 func (c *inspectCmd) print(std *stdio, r *inspection.Report) error {
 	if c.HTML != "" {
-		salt := make([]byte, 16)
-		rand.Read(salt) // never fails
-		if err := writeFile(c.HTML, func(w io.Writer) error { return report.InspectionHTML(w, r, c.ShowKeys, salt) }); err != nil {
+		if err := writeFile(c.HTML, func(w io.Writer) error { return report.InspectionHTML(w, r, c.ShowKeys) }); err != nil {
 			return fmt.Errorf("--html: %w", err)
 		}
 	}

@@ -106,7 +106,7 @@ const (
 // Scan reads all rows, from the store the first time, and gives them to each in
 // batches, from several goroutines at once, as rows.Source does. When ctx ends while
 // the store is read, the rows up to there are what there is, for later scans too.
-func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(worker int, b *rows.Batch) error) (rows.Scanned, error) {
+func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(lane int, b *rows.Batch) error) (rows.Scanned, error) {
 	at, err := r.places(o.Columns)
 	if err != nil {
 		return rows.Scanned{}, err
@@ -115,7 +115,10 @@ func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(worker in
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	s := &scan{name: r.t.at.Name(), o: o, at: at, each: each, full: make(chan *rows.Batch), empty: make(chan *rows.Batch, workers+1)}
+	if o.Lanes > 0 { // a goroutine for each
+		workers = o.Lanes
+	}
+	s := &scan{name: r.t.at.Name(), o: o, at: at, each: each, full: make([]chan *rows.Batch, workers), empty: make(chan *rows.Batch, workers+1)}
 	for range workers + 1 {
 		columns := make([]rows.Vector, len(at))
 		for i := range columns {
@@ -127,8 +130,9 @@ func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(worker in
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for w := range workers {
+		s.full[w] = make(chan *rows.Batch)
 		wg.Go(func() {
-			for b := range s.full {
+			for b := range s.full[w] {
 				if err := each(w, b); err != nil {
 					cancel(err)
 				}
@@ -147,7 +151,9 @@ func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(worker in
 	if err == nil {
 		s.flush()
 	}
-	close(s.full)
+	for _, full := range s.full {
+		close(full)
+	}
 	wg.Wait()
 	s.done.Partial = r.partial
 	s.done.Rows, s.done.Bad, s.done.First = s.done.Rows-s.bad, s.bad, s.bads
@@ -186,14 +192,15 @@ func (r *Rows) places(wanted []string) ([]int, error) {
 
 // scan makes batches of rows.
 type scan struct {
-	o           rows.ScanOptions
-	at          []int
-	each        func(worker int, b *rows.Batch) error
-	full, empty chan *rows.Batch
-	now         *rows.Batch
-	bytes       int
-	seq         int
-	done        rows.Scanned
+	o     rows.ScanOptions
+	at    []int
+	each  func(worker int, b *rows.Batch) error
+	full  []chan *rows.Batch // of each lane
+	empty chan *rows.Batch
+	now   *rows.Batch
+	bytes int
+	seq   int
+	done  rows.Scanned
 
 	name string
 	mu   sync.Mutex // of what is below
@@ -248,7 +255,7 @@ func (s *scan) row(cells [][]byte) {
 
 func (s *scan) flush() {
 	if s.now != nil {
-		s.full <- s.now
+		s.full[s.now.Seq%len(s.full)] <- s.now
 		s.now = nil
 	}
 }

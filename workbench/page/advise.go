@@ -227,7 +227,7 @@ func (d *data) advise(ctx context.Context, q *question, t *talk) (*advised, erro
 		a.Designs = append(a.Designs, design{Number: i, Name: c.Design, Shards: max(1, c.Shards), Shardable: study.CanShard(i), Chosen: chosen})
 	}
 	var b bytes.Buffer
-	if err := report.AdviceFragment(&b, r, true, d.salt); err != nil {
+	if err := report.AdviceFragment(&b, r, true); err != nil {
 		return nil, err
 	}
 	a.HTML = b.String()

@@ -104,7 +104,7 @@ func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	if err := report.AdviceHTML(&b, d.report, r.URL.Query().Get("keys") == "1", d.salt); err != nil {
+	if err := report.AdviceHTML(&b, d.report, r.URL.Query().Get("keys") == "1"); err != nil {
 		p.fail(w, http.StatusInternalServerError, err)
 		return
 	}

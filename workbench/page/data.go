@@ -28,7 +28,6 @@ type data struct {
 	busy     int // requests that work with it; it is not given up meanwhile
 
 	one     sync.Mutex // one request at a time; guards what follows
-	salt    []byte
 	in      profile.Input
 	done    func() // closes in
 	po      profile.Options
@@ -40,7 +39,6 @@ type data struct {
 // take makes room for a new one.
 func (p *Page) take(d *data) error {
 	d.id, d.used = rand.Text(), time.Now()
-	d.salt = []byte(rand.Text())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expire(time.Now())

@@ -113,12 +113,12 @@ func newMeasurer(l *layout, o Options) *measurer {
 			counted++
 		}
 	}
-	size := min(mostLost, lostBytes/lostKeyBytes/max(1, o.Workers*counted))
+	size := min(mostLost, lostBytes/lostKeyBytes/max(1, lanes*counted))
 	for range l.primary {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
 	tallied := len(slices.DeleteFunc(slices.Clone(l.candidates), func(d *design) bool { return d.LossAlone }))
-	part := func(size int) int { return share(size, talliesBytes, tallyBytes, o.Workers*max(1, tallied)) }
+	part := func(size int) int { return share(size, talliesBytes, tallyBytes, lanes*max(1, tallied)) }
 	for _, d := range l.candidates {
 		if d.LossAlone {
 			m.tallies = append(m.tallies, &tally{})

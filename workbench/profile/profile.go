@@ -16,15 +16,16 @@ type Input interface {
 	// behind those that were there.
 	Columns() []rows.Column
 	// Scan reads all rows from the first, and gives them to each in batches, from
-	// several goroutines at once: worker, below o.Workers, says which. It returns when
-	// the last call has.
-	Scan(ctx context.Context, o rows.ScanOptions, each func(worker int, b *rows.Batch) error) (rows.Scanned, error)
+	// several goroutines at once: lane, below o.Lanes, says which. Which batch is of which
+	// lane is a matter of the rows alone, and those of a lane come in order. It returns
+	// when the last call has.
+	Scan(ctx context.Context, o rows.ScanOptions, each func(lane int, b *rows.Batch) error) (rows.Scanned, error)
 }
 
 // Options says how to profile and measure.
 type Options struct {
 	Types      map[string]*value.Type // what columns are, whatever they look like; a row that is not so is a bad row
-	Workers    int                    // goroutines; 0: as many as there are processors, up to 8
+	Workers    int                    // goroutines; 0: as many as there are processors. Results are the same with any number
 	MaxBadRows int64
 	Top        int // values and keys to name; 0: 20
 

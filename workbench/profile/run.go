@@ -9,18 +9,21 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// mostWorkers is where more goroutines would bring less, for what each of them keeps
-// has less room.
-const mostWorkers = 8
+// lanes is in how many parts rows are counted, each by its own sketches, whatever the
+// number of goroutines: so the same rows give the same result on any machine. More of
+// them would let more processors count at the same time, and leave each less room.
+const lanes = 4
 
 func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
-		o.Workers = min(runtime.GOMAXPROCS(0), mostWorkers)
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.Top <= 0 {
 		o.Top = 20
@@ -29,13 +32,13 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) scan(columns []string) rows.ScanOptions {
-	return rows.ScanOptions{Workers: o.Workers, Columns: columns, MaxBadRows: o.MaxBadRows, Progress: o.Progress}
+	return rows.ScanOptions{Workers: o.Workers, Lanes: lanes, Columns: columns, MaxBadRows: o.MaxBadRows, Progress: o.Progress}
 }
 
 // repeatedSample is how many rows Of keeps to see which come again.
 const repeatedSample = 1 << 16
 
-// profiler is what one goroutine knows.
+// profiler is what one lane knows.
 type profiler struct {
 	columns []*state
 	hashes  []uint64
@@ -80,19 +83,19 @@ func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 // read reads the rows once, dates of columns in the orders that are given. again are the
 // columns, and the orders, for which that was not right.
 func (o Options) read(ctx context.Context, in Input, orders map[string]*datetime.Order) (p *Profile, again map[string]*datetime.Order, err error) {
-	workers := make([]*profiler, o.Workers)
+	workers := make([]*profiler, lanes)
 	for i := range workers {
 		workers[i] = newProfiler()
 	}
 	known := in.Columns()
 	var joints seams
-	scanned, err := in.Scan(ctx, o.scan(nil), func(worker int, b *rows.Batch) error {
-		p := workers[worker]
+	scanned, err := in.Scan(ctx, o.scan(nil), func(lane int, b *rows.Batch) error {
+		p := workers[lane]
 		if len(b.Columns) > len(known) && len(b.Columns) > len(p.columns) {
 			// JSON Lines have got another column.
-			p.meet(in.Columns(), o, orders)
+			p.meet(in.Columns(), len(known), o, orders)
 		} else {
-			p.meet(known, o, orders)
+			p.meet(known, len(known), o, orders)
 		}
 		p.add(b)
 		joints.put(b.Seq, b.N, p.edges)
@@ -129,10 +132,10 @@ func (o Options) checkColumns(in Input) error {
 	return nil
 }
 
-// meet makes states for the columns that are known.
-func (p *profiler) meet(columns []rows.Column, o Options, orders map[string]*datetime.Order) {
+// meet makes states for the columns that are known, of which there were so many at first.
+func (p *profiler) meet(columns []rows.Column, first int, o Options, orders map[string]*datetime.Order) {
 	for _, c := range columns[min(len(p.columns), len(columns)):] {
-		s := newState(o.Workers * len(columns))
+		s := newState(lanes * first)
 		s.name, s.given, s.declared, s.moments.order = c.Name, o.Types[c.Name], c.Type, orders[c.Name]
 		p.columns = append(p.columns, s)
 	}
@@ -153,7 +156,7 @@ func (p *profiler) add(b *rows.Batch) {
 	p.edges = p.edges[:0]
 	for i := range b.Columns {
 		p.edges = append(p.edges, p.columns[i].add(b, &b.Columns[i], skip, p.hashes))
-		seed := mixed(uint64(i) + 1)
+		seed := xxhash.Sum64String(p.columns[i].name)
 		for r, h := range p.hashes {
 			if h != nullHash {
 				p.rows[r] += fold(h, seed)
@@ -201,8 +204,11 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		}
 	}
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
-	for i, c := range in.Columns() {
-		if i == len(all.columns) {
+	for _, c := range in.Columns() {
+		// Columns of JSON Lines that the scan has found are in another order now.
+		i := slices.IndexFunc(all.columns, func(s *state) bool { return s.name == c.Name })
+		if i < 0 {
+			i = len(all.columns)
 			s := newState(len(in.Columns()))
 			s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
 			all.columns = append(all.columns, s)
@@ -234,7 +240,7 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	if err != nil {
 		return nil, false, err
 	}
-	workers := make([]*measurer, o.Workers)
+	workers := make([]*measurer, lanes)
 	for i := range workers {
 		workers[i] = newMeasurer(l, o)
 	}
@@ -249,11 +255,11 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 			}
 		}
 	}
-	scanned, err := in.Scan(ctx, o.scan(l.columns), func(worker int, b *rows.Batch) error {
+	scanned, err := in.Scan(ctx, o.scan(l.columns), func(lane int, b *rows.Batch) error {
 		if p.Partial && (b.Seq >= len(p.only) || !p.only[b.Seq]) {
 			return nil
 		}
-		workers[worker].add(b)
+		workers[lane].add(b)
 		if p.Partial && left.Add(-1) == 0 {
 			stop()
 		}

@@ -93,7 +93,7 @@ func TestAddDoesNotAllocate(t *testing.T) {
 	}{
 		{"profile", nil, func() func(*rows.Batch) {
 			w := newProfiler()
-			w.meet(src.Columns(), o, nil)
+			w.meet(src.Columns(), len(src.Columns()), o, nil)
 			return w.add
 		}()},
 		{"measure", l.columns, newMeasurer(l, o).add},
@@ -139,7 +139,7 @@ func benchmark(b *testing.B, add func(p *Profile, src *rows.Source) (func(*rows.
 func BenchmarkProfile(b *testing.B) {
 	benchmark(b, func(p *Profile, src *rows.Source) (func(*rows.Batch), []string) {
 		w := newProfiler()
-		w.meet(src.Columns(), Options{Workers: 1}.withDefaults(), nil)
+		w.meet(src.Columns(), len(src.Columns()), Options{Workers: 1}.withDefaults(), nil)
 		return w.add, nil
 	})
 }

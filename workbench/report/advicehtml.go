@@ -2,8 +2,6 @@ package report
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"html"
 	"io"
@@ -15,11 +13,10 @@ import (
 )
 
 // AdviceHTML writes advice as one file: no script, nothing loaded. Values of keys
-// are replaced by a digest and their shape, unless show is set; salt makes the
-// digests this report's own.
-func AdviceHTML(out io.Writer, r *advice.Report, show bool, salt []byte) error {
+// are replaced by a number and their shape, unless show is set.
+func AdviceHTML(out io.Writer, r *advice.Report, show bool) error {
 	p := &page{w: bufio.NewWriter(out)}
-	hide := redactor{show: show, salt: salt, r: r}
+	hide := &redactor{show: show, r: r}
 	p.begin("A primary key for "+r.Data, "designs")
 	p.put("<p>", gist(r), "")
 	p.raw("</p>\n</header>\n<main>\n")
@@ -29,10 +26,10 @@ func AdviceHTML(out io.Writer, r *advice.Report, show bool, salt []byte) error {
 
 // AdviceFragment writes what AdviceHTML has between its heading and its end: what a
 // page shows that has a heading of its own.
-func AdviceFragment(out io.Writer, r *advice.Report, show bool, salt []byte) error {
+func AdviceFragment(out io.Writer, r *advice.Report, show bool) error {
 	p := &page{w: bufio.NewWriter(out)}
 	p.put("<p>", gist(r), "</p>\n")
-	p.adviceBody(r, redactor{show: show, salt: salt, r: r})
+	p.adviceBody(r, &redactor{show: show, r: r})
 	return p.flush()
 }
 
@@ -48,7 +45,7 @@ func gist(r *advice.Report) string {
 }
 
 // adviceBody is the verdict first, what it rests on behind it.
-func (p *page) adviceBody(r *advice.Report, hide redactor) {
+func (p *page) adviceBody(r *advice.Report, hide *redactor) {
 	p.adviceVerdict(r, hide)
 	p.advicePlots(r, hide)
 	p.adviceDesigns(r, hide)
@@ -57,24 +54,32 @@ func (p *page) adviceBody(r *advice.Report, hide redactor) {
 	p.raw("<section aria-labelledby=\"granted\"><h2 id=\"granted\">Taken for granted</h2>\n")
 	p.list(r.Assumptions)
 	if !hide.show {
-		p.raw("<p class=\"words\">Values of keys are shown as a digest, which is this report's own, and their shape: A for a capital letter, a for a small one, 9 for a digit.</p>\n")
+		p.raw("<p class=\"words\">Values of keys are hidden: each has a number, by which it is known on this page, and its shape is shown: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
 	}
 	p.raw("</section>\n")
 }
 
-// redactor hides values of keys.
+// redactor hides values of keys behind numbers, in the order in which a page names them:
+// a digest would tell who has a list of values which of them it is of.
 type redactor struct {
-	show bool
-	salt []byte
-	r    *advice.Report
+	show    bool
+	r       *advice.Report
+	numbers map[string]int
 }
 
-func (h redactor) value(v string) string {
+func (h *redactor) value(v string) string {
 	if h.show || v == "" {
 		return v
 	}
-	sum := sha256.Sum256(append(append([]byte{}, h.salt...), v...))
-	return hex.EncodeToString(sum[:4]) + " (" + shape(v) + ")"
+	n, ok := h.numbers[v]
+	if !ok {
+		if h.numbers == nil {
+			h.numbers = make(map[string]int)
+		}
+		n = len(h.numbers) + 1
+		h.numbers[v] = n
+	}
+	return fmt.Sprintf("#%d (%s)", n, shape(v))
 }
 
 // literals are the values in a statement: texts, UUIDs, and numbers where a value
@@ -82,7 +87,7 @@ func (h redactor) value(v string) string {
 var literals = regexp.MustCompile(`'(?:[^']|'')*'|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|([=<>(,]\s*)(-?[0-9][\w.:+-]*)`)
 
 // statement hides the values in one.
-func (h redactor) statement(t string) string {
+func (h *redactor) statement(t string) string {
 	if h.show {
 		return t
 	}
@@ -96,13 +101,15 @@ func (h redactor) statement(t string) string {
 }
 
 // text hides the values of keys that a sentence names.
-func (h redactor) text(t string) string {
+func (h *redactor) text(t string) string {
 	if h.show {
 		return t
 	}
 	for _, k := range h.r.HotKeys {
 		for _, v := range k.Values {
-			t = strings.ReplaceAll(t, fmt.Sprintf("%.60q", v), h.value(v))
+			if named := fmt.Sprintf("%.60q", v); strings.Contains(t, named) {
+				t = strings.ReplaceAll(t, named, h.value(v))
+			}
 		}
 	}
 	return t
@@ -140,7 +147,7 @@ func (p *page) list(items []string) {
 	p.raw("</ul>\n")
 }
 
-func (p *page) adviceVerdict(r *advice.Report, hide redactor) {
+func (p *page) adviceVerdict(r *advice.Report, hide *redactor) {
 	v := r.Verdict
 	p.raw("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>\n")
 	if v == nil {
@@ -181,7 +188,7 @@ func (p *page) adviceVerdict(r *advice.Report, hide redactor) {
 	p.raw("</section>\n")
 }
 
-func (p *page) adviceRisks(r *advice.Report, hide redactor) {
+func (p *page) adviceRisks(r *advice.Report, hide *redactor) {
 	p.raw("<section aria-labelledby=\"anti\"><h2 id=\"anti\">Antipatterns</h2>\n")
 	if len(r.Antipatterns) == 0 {
 		p.raw("<p>None that the data and the queries show.</p>\n")
@@ -202,7 +209,7 @@ func (p *page) adviceRisks(r *advice.Report, hide redactor) {
 }
 
 // advicePlots draws what was measured in detail; without it, the largest partitions.
-func (p *page) advicePlots(r *advice.Report, hide redactor) {
+func (p *page) advicePlots(r *advice.Report, hide *redactor) {
 	var designs, salts []*advice.Detail
 	for _, d := range r.Details {
 		if len(d.Measured.Detail.Sizes) == 0 {
@@ -234,7 +241,7 @@ func (p *page) advicePlots(r *advice.Report, hide redactor) {
 }
 
 // comparison draws designs in each other's light.
-func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail, hide redactor) {
+func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail, hide *redactor) {
 	p.raw("<div class=\"pair\">\n")
 	list := seriesOf(designs)
 	p.cumulative(id+"-sizes", "Partitions by size: the share that has up to so many bytes; "+limitsText(r.Target), sizeLimits(r.Target), list)
@@ -248,7 +255,7 @@ func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail,
 }
 
 // adviceDesigns is the table of designs.
-func (p *page) adviceDesigns(r *advice.Report, hide redactor) {
+func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
 	p.raw("<section aria-labelledby=\"designs\"><h2 id=\"designs\" tabindex=\"-1\">Designs</h2>\n")
 	if r.Verdict == nil {
 		p.couldServe(r)
@@ -323,7 +330,7 @@ func (p *page) couldServe(r *advice.Report) {
 	p.raw("</tbody></table></div>\n</section>\n")
 }
 
-func (p *page) adviceColumns(r *advice.Report, hide redactor) {
+func (p *page) adviceColumns(r *advice.Report, hide *redactor) {
 	p.raw(`<section aria-labelledby="columns"><h2 id="columns">Columns</h2>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="columns"><table><thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col" class="n">Distinct</th><th scope="col" class="n">Null</th><th scope="col">Most frequent</th><th scope="col" class="n">Share</th><th scope="col">Notes</th></tr></thead><tbody>
 `)

@@ -20,10 +20,10 @@ func TestFilesInABrowser(t *testing.T) {
 	b := chromium.Start(t)
 	advised := plotted(t, advice.Cassandra, manyRows(3000), secretQueries)
 	for name, write := range map[string]func(io.Writer) error{
-		"advise":          func(w io.Writer) error { return AdviceHTML(w, advised, false, []byte("salt")) },
+		"advise":          func(w io.Writer) error { return AdviceHTML(w, advised, false) },
 		"simulate":        func(w io.Writer) error { return HTML(w, sample(t, 30)) },
-		"inspect":         func(w io.Writer) error { return InspectionHTML(w, inspected(t, 1, true), false, []byte("salt")) },
-		"inspect, sample": func(w io.Writer) error { return InspectionHTML(w, inspected(t, 0.5, false), false, []byte("salt")) },
+		"inspect":         func(w io.Writer) error { return InspectionHTML(w, inspected(t, 1, true), false) },
+		"inspect, sample": func(w io.Writer) error { return InspectionHTML(w, inspected(t, 0.5, false), false) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer

@@ -16,7 +16,7 @@ func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) 
 	p.sideBySide(r, details)
 	drawn := slices.DeleteFunc(slices.Clone(details), func(d *advice.Detail) bool { return len(d.Measured.Detail.Sizes) == 0 })
 	if len(drawn) > 0 {
-		p.comparison("compare", r, drawn, redactor{show: true})
+		p.comparison("compare", r, drawn, &redactor{show: true})
 	}
 	return p.flush()
 }

@@ -6,7 +6,7 @@
 //  1. The HTML loads nothing, runs no script, follows the reader's choice of light
 //     or dark, prints, and says in words and tables what its plots show.
 //  2. Names and texts that come from the data are escaped; values of keys appear as
-//     a digest and their shape, unless they are asked for.
+//     a number and their shape, unless they are asked for.
 //  3. The length of both is bounded, however many partitions there are.
 //
 // It does no I/O but to the writer it is given; it imports dynamo/api, workbench/advice,

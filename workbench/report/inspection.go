@@ -15,11 +15,10 @@ import (
 )
 
 // InspectionHTML writes what an inspection found as one file: no script, nothing
-// loaded. Values of keys are replaced by a digest and their shape, unless show is set;
-// salt makes the digests this report's own.
-func InspectionHTML(out io.Writer, r *inspection.Report, show bool, salt []byte) error {
+// loaded. Values of keys are replaced by a number and their shape, unless show is set.
+func InspectionHTML(out io.Writer, r *inspection.Report, show bool) error {
 	p := &page{w: bufio.NewWriter(out)}
-	hide := redactor{show: show, salt: salt}
+	hide := &redactor{show: show}
 	p.begin("Partitions of "+r.Table, "sizes")
 	p.put("<p>", fmt.Sprintf("%s; %s.", r.Store, r.At.UTC().Format("2006-01-02 15:04 UTC")), "</p>\n</header>\n<main>\n")
 	p.inspectionVerdict(r)
@@ -143,7 +142,7 @@ func (p *page) inspectionSizes(r *inspection.Report) {
 }
 
 // inspectionIndexes says what the secondary indexes of a DynamoDB table are like.
-func (p *page) inspectionIndexes(r *inspection.Report, hide redactor) {
+func (p *page) inspectionIndexes(r *inspection.Report, hide *redactor) {
 	if len(r.DynamoDB.Indexes) == 0 {
 		return
 	}
@@ -186,7 +185,7 @@ func (p *page) inspectionNodes(r *inspection.Report) {
 	p.raw("</section>\n")
 }
 
-func (p *page) inspectionGrowth(r *inspection.Report, hide redactor) {
+func (p *page) inspectionGrowth(r *inspection.Report, hide *redactor) {
 	p.raw("<section aria-labelledby=\"growth\"><h2 id=\"growth\">Growth since the last inspection</h2>\n")
 	g := r.Growth
 	if g == nil {
@@ -215,7 +214,7 @@ func dateText(t *time.Time) string {
 
 // keyText is a partition's key, its values hidden; only the token, where that is what
 // its name is.
-func keyText(r *inspection.Report, token int64, name string, hide redactor) string {
+func keyText(r *inspection.Report, token int64, name string, hide *redactor) string {
 	for _, list := range [][]inspection.Large{r.Largest, r.Longest} {
 		for i := range list {
 			if list[i].Token == token {
@@ -229,7 +228,7 @@ func keyText(r *inspection.Report, token int64, name string, hide redactor) stri
 	return hide.value(shorten(name, 80))
 }
 
-func largeText(l *inspection.Large, hide redactor) string {
+func largeText(l *inspection.Large, hide *redactor) string {
 	if l.Key == nil {
 		return fmt.Sprintf("token %d", l.Token)
 	}
@@ -245,7 +244,7 @@ func largeText(l *inspection.Large, hide redactor) string {
 }
 
 // inspectionLargest draws the largest partitions as bars.
-func (p *page) inspectionLargest(r *inspection.Report, hide redactor) {
+func (p *page) inspectionLargest(r *inspection.Report, hide *redactor) {
 	if len(r.Largest) == 0 {
 		return
 	}
@@ -277,7 +276,7 @@ func (p *page) inspectionLargest(r *inspection.Report, hide redactor) {
 	}
 	p.numbers("The largest partitions", []string{"Partition", rowsName(r), "Bytes", "Share"}, rows)
 	if !hide.show {
-		p.raw("<p class=\"words\">Values of keys are shown as a digest, which is this report's own, and their shape: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
+		p.raw("<p class=\"words\">Values of keys are hidden: each has a number, by which it is known on this page, and its shape is shown: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
 	}
 	p.raw("</section>\n")
 }
@@ -293,7 +292,7 @@ func (p *page) inspectionKey(r *inspection.Report) {
 	p.raw("</section>\n")
 }
 
-func (p *page) inspectionHidden(r *inspection.Report, hide redactor) {
+func (p *page) inspectionHidden(r *inspection.Report, hide *redactor) {
 	for i, o := range r.Outside {
 		id := fmt.Sprintf("outside%d", i)
 		p.put(`<section aria-labelledby="`+id+`"><h2 id="`+id+`">`, o.What+" ("+o.From+")", "</h2>\n")

@@ -88,7 +88,7 @@ func TestInspectionOfDynamoDB(t *testing.T) {
 	r.Maps[1].Partitions = append(r.Maps[1].Partitions, make([]api.Partition, 1999)...)
 	for _, show := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := InspectionHTML(&b, r, show, []byte("salt")); err != nil {
+		if err := InspectionHTML(&b, r, show); err != nil {
 			t.Fatal(err)
 		}
 		_, words := parse(t, b.String())
@@ -116,7 +116,7 @@ func TestInspectionHTML(t *testing.T) {
 		r := inspected(t, c.fraction, c.again)
 		for _, show := range []bool{false, true} {
 			var b bytes.Buffer
-			if err := InspectionHTML(&b, r, show, []byte("salt")); err != nil {
+			if err := InspectionHTML(&b, r, show); err != nil {
 				t.Fatal(err)
 			}
 			elements, words := parse(t, b.String())

@@ -96,7 +96,7 @@ func (p *page) cluster(id string, c *cluster) {
 
 // hottest plots the share of the rows that the fullest partitions have, for stores
 // whose nodes nobody sees.
-func (p *page) hottest(id string, details []*advice.Detail, hide redactor) {
+func (p *page) hottest(id string, details []*advice.Detail, hide *redactor) {
 	const shown = 12
 	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, shown)}
 	most := 0.0
@@ -146,7 +146,7 @@ func (p *page) hottest(id string, details []*advice.Detail, hide redactor) {
 	})
 }
 
-func partitionText(l *profile.Partition, hide redactor) string {
+func partitionText(l *profile.Partition, hide *redactor) string {
 	var t []string
 	for _, v := range l.Values {
 		t = append(t, hide.value(shorten(v, 40)))

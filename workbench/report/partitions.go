@@ -10,7 +10,7 @@ import (
 
 // inspectionMaps are the partitions of a table and its indexes, where the store tells
 // them, and which keys share one.
-func (p *page) inspectionMaps(r *inspection.Report, hide redactor) {
+func (p *page) inspectionMaps(r *inspection.Report, hide *redactor) {
 	for i, m := range r.Maps {
 		name := "Partitions"
 		if m.IndexName != "" {
@@ -56,7 +56,7 @@ func mapWords(m *api.PartitionsResponse) string {
 }
 
 // mapKeys are a few of the keys of a partition.
-func mapKeys(one *api.Partition, hide redactor) string {
+func mapKeys(one *api.Partition, hide *redactor) string {
 	const shown = 6
 	var list []string
 	for i, k := range one.Keys {

@@ -23,6 +23,7 @@ type jsonFormat struct {
 	mu    sync.RWMutex
 	names []Column
 	index map[string]int
+	head  int // of names: found in the head
 }
 
 // newJSONLines takes the columns from the objects of the head.
@@ -49,6 +50,7 @@ func newJSONLines(s *Source, st *stream) (*jsonFormat, error) {
 		}
 		return nil
 	})
+	j.head = len(j.names)
 	if err == nil && len(j.names) == 0 {
 		err = &Unreadable{Name: s.name, Line: j.line, Err: errors.New("the objects have no fields"), hint: "JSON Lines has an object a line, its fields the columns"}
 	}
@@ -59,6 +61,18 @@ func (j *jsonFormat) columns() ([]Column, int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return slices.Clip(j.names), j.line
+}
+
+// settle sorts the columns that a scan has found beyond the head: in which order it has,
+// depends on its pace.
+func (j *jsonFormat) settle() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.names = slices.Clone(j.names) // columns gave it away
+	slices.SortFunc(j.names[j.head:], func(a, b Column) int { return strings.Compare(a.Name, b.Name) })
+	for i, c := range j.names {
+		j.index[c.Name] = i
+	}
 }
 
 func (j *jsonFormat) describe() string { return "JSON Lines" }

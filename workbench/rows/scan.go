@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 // ScanOptions says how to scan.
 type ScanOptions struct {
 	Workers    int      // goroutines; 0: as many as there are processors
+	Lanes      int      // 0: as many as there are workers, each its own; see Source.Scan
 	Columns    []string // which the caller needs, in this order; nil: all
 	MaxBadRows int64    // rows to pass over before giving up
 
@@ -38,13 +40,16 @@ func (s *Scanned) Shown() (list []string) {
 }
 
 // Scan reads all rows, from the first one, and gives them to each in batches, from
-// several goroutines at once: worker, below o.Workers, says which. It returns when
+// several goroutines at once: lane, below o.Workers, says which. With o.Lanes lanes are
+// below that, however many goroutines there are: which batch is of which lane is a matter
+// of the data alone, and the batches of a lane come one after the other, in the order of
+// the data. So what is counted lane by lane is the same whatever the pace. It returns when
 // the last call has. It can be called again: standard input is kept in a temporary
 // file for that, where Options.Again was set.
 //
 // When ctx ends, the rows up to some point are what there is: Scanned.Partial, and no
 // error. An error of each ends the scan, and is its error.
-func (s *Source) Scan(ctx context.Context, o ScanOptions, each func(worker int, b *Batch) error) (Scanned, error) {
+func (s *Source) Scan(ctx context.Context, o ScanOptions, each func(lane int, b *Batch) error) (Scanned, error) {
 	if err := s.chosen(o.Columns); err != nil {
 		return Scanned{}, err
 	}
@@ -57,11 +62,19 @@ func (s *Source) Scan(ctx context.Context, o ScanOptions, each func(worker int, 
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	c := scan{s: s, o: o, feed: f, ctx: ctx, waiting: make(map[int]tally)}
+	c.turns.L = &c.mu
+	c.lanes, c.lost = make([]int, o.Lanes), math.MaxInt
+	for i := range c.lanes {
+		c.lanes[i] = i
+	}
 	var wg sync.WaitGroup
 	for worker := range o.Workers {
 		wg.Go(func() { c.work(worker, each) })
 	}
 	wg.Wait()
+	if j, ok := s.format.(*jsonFormat); ok {
+		j.settle()
+	}
 	// What is left could not be put behind what failed.
 	if c.err == nil && c.feedErr != nil {
 		c.err = c.feedErr
@@ -76,8 +89,13 @@ type scan struct {
 	ctx  context.Context
 	feed feed
 
-	take sync.Mutex // guards feed.next
-	mu   sync.Mutex // guards what follows
+	take   sync.Mutex // guards feed.next and pieces
+	pieces int        // that were taken
+	mu     sync.Mutex // guards what follows
+
+	turns sync.Cond // a lane has gone on, or the scan is given up
+	lanes []int     // of each, the piece whose turn it is
+	lost  int       // the first piece of which some batches will not come
 
 	total   Scanned
 	next    int           // the batch whose tally is wanted
@@ -94,7 +112,35 @@ type tally struct {
 	err        error // of each
 }
 
-func (c *scan) work(worker int, each func(worker int, b *Batch) error) {
+// enter waits for the turn of a piece in its lane; false where it will not come.
+func (c *scan) enter(piece int) bool {
+	if c.o.Lanes == 0 {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.lanes[piece%c.o.Lanes] != piece && piece < c.lost {
+		c.turns.Wait()
+	}
+	return c.lanes[piece%c.o.Lanes] == piece
+}
+
+// leave ends the turn of a piece; whole is false where some of its batches did not come.
+func (c *scan) leave(piece int, whole bool) {
+	if c.o.Lanes == 0 || whole && !c.enter(piece) { // of no batches
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if whole {
+		c.lanes[piece%c.o.Lanes] += c.o.Lanes
+	} else {
+		c.lost = min(c.lost, piece)
+	}
+	c.turns.Broadcast()
+}
+
+func (c *scan) work(worker int, each func(lane int, b *Batch) error) {
 	w := new(work)
 	for {
 		c.take.Lock()
@@ -103,7 +149,14 @@ func (c *scan) work(worker int, each func(worker int, b *Batch) error) {
 			return
 		}
 		err := c.feed.next(w)
+		piece, lane := c.pieces, worker
+		if err == nil {
+			c.pieces++
+		}
 		c.take.Unlock()
+		if c.o.Lanes > 0 {
+			lane = piece % c.o.Lanes
+		}
 		if err != nil {
 			c.mu.Lock()
 			c.stopped = true
@@ -123,7 +176,10 @@ func (c *scan) work(worker int, each func(worker int, b *Batch) error) {
 				c.mu.Unlock()
 				return errStopped
 			}
-			err := each(worker, b)
+			if !c.enter(piece) {
+				return errStopped
+			}
+			err := each(lane, b)
 			t := tally{good: int64(b.N), bads: b.bads, bad: b.bad, err: err}
 			for _, d := range b.dropped {
 				if d {
@@ -136,6 +192,7 @@ func (c *scan) work(worker int, each func(worker int, b *Batch) error) {
 			}
 			return nil
 		})
+		c.leave(piece, err == nil)
 		if err != nil {
 			if !errors.Is(err, errStopped) {
 				c.mu.Lock()
