@@ -130,7 +130,7 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 				return nil, invalid("Invalid null value for column %s", r.Columns[i].Name)
 			}
 		}
-		return [][][]byte{t}, nil
+		return [][][]byte{t}, r.whole(t)
 	}
 	var out [][][]byte
 	if r.List != nil {
@@ -162,8 +162,20 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 		if slices.ContainsFunc(t, func(v []byte) bool { return v == nil }) {
 			return nil, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
 		}
+		if err := r.whole(t); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// whole refuses a tuple of fewer values than columns. Cassandra takes it for a prefix, or
+// finds no row by it, and writes a row without the rest of its key.
+func (r *Restriction) whole(tuple [][]byte) error {
+	if len(tuple) < len(r.Columns) {
+		return invalid("Expected %d elements in value tuple, but got %d", len(r.Columns), len(tuple))
+	}
+	return nil
 }
 
 func (r *Restriction) bindName() string { return "in(" + r.names(",") + ")" }

@@ -16,7 +16,7 @@ func targets(t testing.TB) []Target {
 	targets := []Target{
 		{Name: "cassandra", Addr: real},
 		{Name: "door", Addr: door, Backend: real},
-		{Name: "engine", Addr: engine, Backend: physical, Refuses: []string{"index", "view"}},
+		{Name: "engine", Addr: engine, Backend: physical, Refuses: []string{"index", "short-tuple", "view"}},
 	}
 	for _, n := range []int{1, 3, 16} {
 		sharding := fmt.Sprintf("{'shards': '%d'}", n)
