@@ -107,7 +107,7 @@ func (m *Mover) Run(ctx context.Context, keyspace, table string) error {
 		return err
 	}
 	err = j.goOn(ctx)
-	if err := settled(err); err != nil && ctx.Err() == nil {
+	if err := settled(err); err != nil && ctx.Err() == nil && j.entry.Change != nil {
 		j.record.Problem = err.Error()
 		return errors.Join(err, m.moves.write(ctx, j.entry, &j.record))
 	}
