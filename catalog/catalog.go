@@ -84,6 +84,9 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 	return entries, true, nil
 }
 
+// Present says whether the catalogue's keyspace exists.
+func (c *Catalog) Present(ctx context.Context) (bool, error) { return c.keyspaceExists(ctx) }
+
 // keyspaceExists says whether the catalogue's keyspace does.
 func (c *Catalog) keyspaceExists(ctx context.Context) (bool, error) {
 	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")

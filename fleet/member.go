@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Format is that of the catalogue, which doors of this release write.
+// Format is that of the tables of this package; entries of the catalogue have their own.
 const Format = "1"
 
 // DefaultLease is written to the catalogue where it has none.

@@ -24,6 +24,7 @@ import (
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/fleet"
 )
 
 // cqlSide is the CQL side of serve; nil where there is none.
@@ -67,10 +68,10 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	ids := newIdentity()
 	var lease time.Duration // of the embedded engine this is the only door
 	if len(s.Cassandra) > 0 {
-		lease = clusterLease
+		lease = fleet.DefaultLease
 	}
 	c.router = sharded.New(sharded.Options{
-		Lease: lease, Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
+		Lease: lease, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
 	})
 	if err = c.router.Start(ctx); err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
@@ -85,10 +86,6 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	}
 	return c, nil
 }
-
-// clusterLease is for how long a door goes by what it knows of tables, which other doors
-// may have changed. All doors on a cluster have the same.
-const clusterLease = 2 * time.Second
 
 // serve answers until the door is shut down, and passes on why it cannot.
 func (c *cqlSide) serve(ctx context.Context, ln net.Listener, failed chan<- error) {
@@ -232,6 +229,15 @@ func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
 		return netip.AddrPort{}, fmt.Errorf("--advertise %q: an IP address, with or without a port, is wanted", s.Advertise)
 	}
 	return netip.AddrPortFrom(ip, uint16(ln.(*net.TCPAddr).Port)), nil
+}
+
+// self describes this door to the others on the cluster.
+func self(ln net.Addr, advertise netip.AddrPort) fleet.Door {
+	at := ln.String()
+	if advertise.IsValid() {
+		at = advertise.String()
+	}
+	return fleet.Door{HostID: hostID(ln, advertise), CQL: at, Release: version}
 }
 
 // hostID is the door's identity to drivers: the same whenever it is started here.

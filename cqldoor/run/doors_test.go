@@ -18,7 +18,7 @@ import (
 // by being prepared again, with the same ids, and do what the table is now for.
 func TestChangesOfAnotherDoor(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		const lease = 20 * time.Millisecond
+		const lease = 200 * time.Millisecond
 		a := newSceneOf(t, st, startRouterOf(t, st, lease))
 		n := 0
 		const columns = " (k int, c int, v int, PRIMARY KEY (k, c))"

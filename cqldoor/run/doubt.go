@@ -80,13 +80,11 @@ func (x *schemaSide) look(ctx context.Context, tables []syntax.Name) (bool, erro
 
 // fresh brings the state up to date where the schema of the store has changed.
 func (x *schemaSide) fresh(ctx context.Context) error {
-	asked, v := x.lease.Now(), x.view.Load()
 	version, err := x.catalog.Version(ctx)
 	if err != nil {
 		return err
 	}
-	if version == v.version && v == x.view.Load() {
-		x.lease.Renew(asked)
+	if version == x.view.Load().version {
 		return nil
 	}
 	return x.refresh(ctx)

@@ -2,10 +2,13 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/fleet"
 )
 
 // Where other doors are on the same store, what this one knows of tables is good for a
@@ -50,7 +53,7 @@ func (x *schemaSide) renewForAll(ctx context.Context) {
 	x.renewals.mu.Unlock()
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
-	err := x.fresh(within)
+	err := x.pulse(within)
 	if err != nil {
 		x.r.opts.Log.Warn("the store cannot be asked whether tables have changed; statements on sharded tables are refused until it can", "error", err)
 		err = errLapsed
@@ -63,9 +66,116 @@ func (x *schemaSide) renewForAll(ctx context.Context) {
 // errLapsed refuses statements on sharded tables of a door that cannot renew its lease.
 var errLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask the store whether another door has changed the table; the request was not executed")
 
+// newMember makes this door one of those on the store, if there may be others.
+func (x *schemaSide) newMember(ctx context.Context) error {
+	o := x.r.opts
+	if o.Lease == 0 {
+		return nil
+	}
+	rows, err := x.session.Query(ctx, wire.One, "SELECT data_center, rack FROM system.local")
+	if err != nil {
+		return fmt.Errorf("read the data centre of the node: %w", err)
+	}
+	for _, r := range rows {
+		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), string(r["rack"])
+	}
+	x.member = fleet.New(fleet.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Log: o.Log})
+	return nil
+}
+
+// beat registers this door among the others, or renews its registration. It gives nil
+// where there is nobody to register with: no other door is on the store, or there is no
+// catalogue, and nothing is sharded.
+func (x *schemaSide) beat(ctx context.Context) (*fleet.Seen, error) {
+	if x.member == nil {
+		return nil, nil
+	}
+	if !x.view.Load().present {
+		if there, err := x.catalog.Present(ctx); err != nil || !there {
+			return nil, err
+		}
+	}
+	seen, err := x.member.Beat(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("register this door: %w", err)
+	}
+	x.lease.SetLength(seen.Lease)
+	return seen, nil
+}
+
+// pulse renews the lease: it tells the other doors that this one is there, looks whether
+// they have changed anything, and if so reads it.
+func (x *schemaSide) pulse(ctx context.Context) error {
+	v, asked := x.view.Load(), x.lease.Now()
+	seen, err := x.beat(ctx)
+	if err != nil {
+		return err
+	}
+	if seen != nil {
+		asked = seen.Asked
+	}
+	version, err := x.catalog.Version(ctx)
+	if err != nil {
+		return err
+	}
+	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
+		return x.refresh(ctx)
+	}
+	x.lease.Renew(asked)
+	x.acknowledge()
+	return nil
+}
+
+// sameSeen says whether a door that has seen b has nothing new to read, having seen a.
+func sameSeen(a, b *fleet.Seen) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Self == b.Self && a.Same(b)
+}
+
+// acknowledge tells the other doors, with the next beat, which generations of tables this
+// one goes by, as far as nothing is under way that was planned before.
+func (x *schemaSide) acknowledge() {
+	v := x.view.Load()
+	if v.seen == nil {
+		return
+	}
+	st := x.retired.oldest(&x.r.state)
+	generations := map[[16]byte]int64{}
+	for _, p := range v.seen.Publications {
+		t := st.Table(p.Table.Keyspace, p.Table.Name)
+		switch {
+		case t != nil && t.ID == p.Table.ID:
+			generations[p.Table.ID] = t.Layout.Generation
+		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == x.r.state.Load():
+			generations[p.Table.ID] = p.Generation // this door goes by none
+		}
+	}
+	x.member.Acknowledge(v.seen.Self, generations)
+}
+
+// leave takes the door, at which nothing is under way any more, out of the fleet.
+func (x *schemaSide) leave() {
+	if x.member == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	if err := x.member.Leave(ctx); err != nil {
+		x.r.opts.Log.Warn("the other doors are not told that this one ends; they will find out", "error", err)
+	}
+}
+
+// leaveLimit bounds how long a door that ends waits for the store.
+const leaveLimit = 2 * time.Second
+
 // waitForDoors waits until no other door goes by what was before.
 func (x *schemaSide) waitForDoors(ctx context.Context) {
-	if x.lease.Length() == 0 {
+	if x.member == nil {
+		return
+	}
+	if alone, err := x.member.Alone(ctx); err == nil && alone {
 		return
 	}
 	t := time.NewTimer(x.lease.Length())

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/fleet"
 )
 
 // Options are what a Router needs from outside.
@@ -31,11 +32,15 @@ type Options struct {
 	// Default 32.
 	FanOut int
 
-	// Lease is how long what the door knows of tables is good for, where other doors are
-	// on the same store: it looks whether the schema has changed before it goes on after
-	// that, and a sharded table that it drops is gone at all doors when it says so. All
-	// doors on a store must have the same. 0 says that no other door is.
+	// Lease says that other doors may be on the same store, and how long what a door
+	// knows of tables is good for where the catalogue does not say so yet: the doors look
+	// whether anything has changed before they go on after that, and a sharded table that
+	// one drops is gone at all when it says so. 0: no other door can be there.
 	Lease time.Duration
+
+	// Self is how this door is described to the others. Its data centre and rack are
+	// those of the node that the door is connected to.
+	Self fleet.Door
 
 	// RetryFor is how long a read of several shards goes on asking those that the
 	// store throttles. Default 1.5 s; negative: it does not.

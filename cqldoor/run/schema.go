@@ -29,8 +29,10 @@ type schemaSide struct {
 	view    atomic.Pointer[view]
 	system  *schema.Keyspace // system_schema as the backend has it; set by start
 
-	lease    *fleet.Lease // of what is known of tables
+	lease    *fleet.Lease  // of what is known of tables
+	member   *fleet.Member // nil: no other door is on the store
 	renewals renewals
+	retired  retired
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // refreshes that were asked for
@@ -52,6 +54,7 @@ type view struct {
 	physical *schema.Schema
 	names    catalog.Names // of all tables of the store
 	version  [16]byte      // of the store's schema
+	seen     *fleet.Seen   // of the other doors, before the rest was read; nil: this door is not registered
 }
 
 // sharded is one sharded table.
@@ -94,6 +97,13 @@ func (x *schemaSide) load(ctx context.Context) error {
 	const tries = 20
 	for i := range tries {
 		asked := x.lease.Now()
+		seen, err := x.beat(ctx)
+		if err != nil {
+			return err
+		}
+		if seen != nil {
+			asked = seen.Asked
+		}
 		version, err := x.catalog.Version(ctx)
 		if err != nil {
 			return err
@@ -106,8 +116,11 @@ func (x *schemaSide) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if x.member != nil && store.present && seen == nil {
+			continue // it was just made: this door registers before it goes by anything there
+		}
 		if after == version || i == tries-1 {
-			x.use(ctx, version, store)
+			x.use(ctx, version, store, seen)
 			x.lease.Renew(asked)
 			return nil
 		}
@@ -145,12 +158,12 @@ func (x *schemaSide) read(ctx context.Context) (*reading, error) {
 }
 
 // use makes what was read what is known.
-func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading) {
+func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen *fleet.Seen) {
 	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
 	x.reportStale(stale)
 	v := &view{present: s.present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
 		unserved: map[syntax.Name]bool{}, physical: s.physical,
-		names: s.names, version: version}
+		names: s.names, version: version, seen: seen}
 	for _, e := range s.entries {
 		if e.State == catalog.Creating {
 			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
@@ -163,9 +176,10 @@ func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading) {
 	}
 	// Statements are planned on a state: one that says the same goes on.
 	if old := x.r.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
-		x.r.state.Store(state)
+		x.retired.replace(&x.r.state, state)
 	}
 	x.view.Store(v)
+	x.acknowledge()
 }
 
 // add adds a table to a state that is being made. One that this door cannot serve, since

@@ -30,6 +30,9 @@ func (r *Router) Start(ctx context.Context) error {
 	if x.system = s.Keyspaces["system_schema"]; x.system == nil {
 		x.system = &schema.Keyspace{Name: "system_schema"}
 	}
+	if err := x.newMember(ctx); err != nil {
+		return fmt.Errorf("start the router: %w", err)
+	}
 	if err := x.refresh(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
@@ -43,14 +46,12 @@ func (r *Router) Start(ctx context.Context) error {
 func (r *Router) Close() {
 	r.schema.stop()
 	r.schema.done.Wait()
+	r.schema.leave()
 	r.schema.session.Close()
 }
 
 func (x *schemaSide) poll(ctx context.Context) {
-	every := lookEvery
-	if length := x.lease.Length(); length > 0 {
-		every = min(every, max(length/3, time.Millisecond))
-	}
+	every := x.lookEvery()
 	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
 	defer all.Stop()
 	defer look.Stop()
@@ -64,10 +65,22 @@ func (x *schemaSide) poll(ctx context.Context) {
 			x.renewForAll(ctx)
 		case <-look.C:
 			within, cancel := context.WithTimeout(ctx, refreshLimit)
-			_ = x.fresh(within) // which the refreshing of all reports
+			_ = x.pulse(within) // which the refreshing of all reports
 			cancel()
+			if now := x.lookEvery(); now != every { // the catalogue was made, which says
+				every = now
+				look.Reset(every)
+			}
 		}
 	}
+}
+
+// lookEvery is how often the door looks: three times in a lease at least.
+func (x *schemaSide) lookEvery() time.Duration {
+	if length := x.lease.Length(); length > 0 {
+		return min(lookEvery, max(length/3, time.Millisecond))
+	}
+	return lookEvery
 }
 
 // refreshOrReport refreshes where nobody waits for it: what is known stays known.

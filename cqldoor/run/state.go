@@ -1,15 +1,71 @@
 package run
 
 import (
+	"sync"
+	"sync/atomic"
+
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// State is what is known of the sharded tables at one time: an immutable snapshot.
+// State is what is known of the sharded tables at one time: an immutable snapshot, and how
+// many requests are under way that were planned on it.
 type State struct {
 	Schema *schema.Schema                    // logical; the keyspaces that have sharded tables
 	Tables map[string]map[string]*plan.Table // by keyspace and name
+
+	under underWay
 }
 
 // Table returns a sharded table, or nil.
 func (s *State) Table(keyspace, name string) *plan.Table { return s.Tables[keyspace][name] }
+
+// underWay counts requests, each in one of several counters, so that the goroutines of
+// different connections seldom write to the same.
+type underWay [16]struct {
+	n atomic.Int64
+	_ [56]byte // apart from the next in the cache
+}
+
+// begin counts a request, in the counter of a number that end is given, too.
+func (u *underWay) begin(of uint32) { u[of%uint32(len(u))].n.Add(1) }
+
+func (u *underWay) end(of uint32) { u[of%uint32(len(u))].n.Add(-1) }
+
+// none says whether there are none. Once a state is not the present one no request begins
+// on it that is not ended at once.
+func (u *underWay) none() bool {
+	for i := range u {
+		if u[i].n.Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// retired are the states before the present one, on which requests may be under way.
+type retired struct {
+	mu  sync.Mutex
+	all []*State
+}
+
+// replace makes s the present state.
+func (r *retired) replace(present *atomic.Pointer[State], s *State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, present.Swap(s))
+}
+
+// oldest is the oldest state that a request under way was planned on: the present one,
+// where there is no such request.
+func (r *retired) oldest(present *atomic.Pointer[State]) *State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.all) > 0 && r.all[0].under.none() {
+		r.all = r.all[1:]
+	}
+	if len(r.all) > 0 {
+		return r.all[0]
+	}
+	return present.Load()
+}

@@ -11,7 +11,7 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard",
-		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage",
+		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
