@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/transport"
@@ -28,8 +29,9 @@ type conn struct {
 	identity store.LinkOptions
 	keyspace string
 	passed   *passed
-	handed   bool     // the present request's answer is on its way: do not answer it again
-	spare    *Request // one that has been passed on, for the next
+	memory   *budget.Client // nil where memory is not bounded
+	handed   bool           // the present request's answer is on its way: do not answer it again
+	spare    *Request       // one that has been passed on, for the next
 
 	requests   atomic.Int64
 	inFlight   atomic.Int32
@@ -59,14 +61,18 @@ const (
 const maxRunning = 64
 
 func newConn(d *Door, nc net.Conn) *conn {
-	c := &conn{d: d, running: make(chan struct{}, maxRunning)}
-	c.t = transport.New(nc, transport.Options{
+	c := &conn{d: d, memory: d.opts.Memory.Client(), running: make(chan struct{}, maxRunning)}
+	o := transport.Options{
 		Server:       true,
 		MaxFrame:     d.opts.MaxFrameUnauthenticated,
 		Unread:       d.opts.MaxUnread,
 		Paced:        c.pace,
 		WriteTimeout: d.opts.UnreadTimeout,
-	})
+	}
+	if c.memory != nil {
+		o.Held = c.memory.Hold
+	}
+	c.t = transport.New(nc, o)
 	return c
 }
 
@@ -90,7 +96,7 @@ func (c *conn) pace() {
 // serve reads requests until the connection ends.
 func (c *conn) serve() {
 	ctx, cancel := context.WithCancel(c.d.ctx)
-	c.ctx = ctx
+	c.ctx = budget.WithClient(ctx, c.memory)
 	defer func() {
 		cancel()
 		c.t.Close()
@@ -113,17 +119,26 @@ func (c *conn) serve() {
 		}
 		// A store may have answered already: requests that came together are not all
 		// answered before the client has read any.
-		if c.t.Buffered() && c.t.Pending() <= c.d.opts.MaxUnread {
+		if c.t.Buffered() && c.t.Pending() <= c.unread() {
 			continue
 		}
 		if c.fwd != nil {
 			c.fwd.Flush()
 		}
 		c.t.Flush()
-		if c.t.Pending() > c.d.opts.MaxUnread {
-			c.t.WaitPending(c.d.opts.MaxUnread / 2)
+		if most := c.unread(); c.t.Pending() > most {
+			c.t.WaitPending(most / 2)
 		}
 	}
+}
+
+// unread is how many bytes the client may leave unread before its next request is left
+// unread in turn: few where unread answers take much of the memory that there is.
+func (c *conn) unread() int {
+	if c.d.opts.Memory.Crowded() {
+		return min(longMessage, c.d.opts.MaxUnread)
+	}
+	return c.d.opts.MaxUnread
 }
 
 // refuse says what was wrong with the bytes that came, if anything was, before

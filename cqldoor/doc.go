@@ -7,7 +7,7 @@
 //     statement only the kind and the table's name are read.
 //  2. A client has exactly the rights of the credentials it authenticated with:
 //     each connection is authenticated by the store afresh.
-//  3. Memory is bounded: by the length of a frame (a small one before
+//  3. Memory is bounded: by Options.Memory, by the length of a frame (a small one before
 //     authentication), the requests in flight of a connection, and what a client
 //     leaves unread.
 //  4. What a client sends harms its own connection at most. When it has gone, its

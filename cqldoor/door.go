@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -57,6 +58,10 @@ type Options struct {
 	// UnreadTimeout is how long a client may take nothing of what it is sent; then its
 	// connection is closed. 0 means a minute.
 	UnreadTimeout time.Duration
+
+	// Memory is what all requests and unread answers may hold together. A request that
+	// finds no room waits, and is then answered with Overloaded. Nil: it is not bounded.
+	Memory *budget.Budget
 
 	// MaxTasks bounds the goroutines that the router's requests run on
 	// (Request.Go). 0 means 10,000.

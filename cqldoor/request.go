@@ -24,7 +24,11 @@ func (c *conn) handle(h wire.Header, body []byte) {
 		c.replyError(h.Stream, errInFlight)
 		return
 	}
-	if e := c.route(h, body); e != nil {
+	e := c.admit(body)
+	if e == nil {
+		e = c.route(h, body)
+	}
+	if e != nil {
 		c.inFlight.Add(-1)
 		c.replyError(h.Stream, e)
 	}

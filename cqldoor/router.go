@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -143,12 +144,18 @@ func (r *Request) Go(f func(ctx context.Context)) {
 	r.Retain()
 	d.wg.Add(1)
 	use := r.uses.Load()
+	whole := budget.WithRequest(c.ctx)
+	body := budget.Open(whole)
+	if len(r.kept) > longMessage {
+		body.Add(decoded * int64(len(r.kept)))
+	}
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
 				d.panicked(p)
 				r.fail(use)
 			}
+			body.Close()
 			<-d.tasks
 			d.wg.Done()
 		}()
@@ -159,14 +166,14 @@ func (r *Request) Go(f func(ctx context.Context)) {
 			defer func() { <-c.running }()
 		case <-c.ctx.Done():
 		}
-		if c.t.Pending() > d.opts.MaxUnread {
-			c.t.WaitPending(d.opts.MaxUnread / 2)
+		if most := c.unread(); c.t.Pending() > most {
+			c.t.WaitPending(most / 2)
 		}
 		if c.ctx.Err() != nil {
 			r.Error(errGone)
 			return
 		}
-		ctx, cancel := context.WithCancel(c.ctx)
+		ctx, cancel := context.WithCancel(whole)
 		defer cancel()
 		f(ctx)
 	}()

@@ -7,8 +7,8 @@
 //  1. What is wrong with a request before its operation is known (method, content
 //     type, JSON, operation, authorization) is answered as AWS answers it, in
 //     AWS's order.
-//  2. Memory is bounded: by the requests that are worked on, and, for bodies that come
-//     slowly and answers that are not taken, by what all of them may have (memory.go).
+//  2. Memory is bounded: what requests hold, bodies that come slowly and answers that
+//     are not taken among it, is taken from a budget (memory.go).
 //  3. What a client sends harms its own request at most: a bug is an
 //     InternalServerError, is logged and counted.
 //  4. Every answer has its x-amzn-RequestId, and every body its x-amz-crc32, which

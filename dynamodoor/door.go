@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/lane"
 )
@@ -56,11 +57,10 @@ type Options struct {
 	// long have half of it. 0 means 1,024.
 	MaxInFlight int
 
-	// MaxMemory bounds the bytes of all bodies, counted four times, and answers that
-	// are longer than 64 KiB, from when they are there to when they are done with:
-	// bodies wait for room, and then, as reads with such answers, are refused with
-	// ServiceUnavailable. 0 means 512 MiB; not less than four times MaxBody.
-	MaxMemory int64
+	// Memory is what requests may hold together: bodies longer than 64 KiB, counted four
+	// times, and what reads can return. A request that finds no room waits, and is then
+	// refused with ServiceUnavailable. Nil means a budget of 512 MiB.
+	Memory *budget.Budget
 
 	// Log gets what an operator wants to know. Nil means nothing is logged.
 	Log *slog.Logger
@@ -76,8 +76,8 @@ func (o Options) withDefaults() Options {
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 1024
 	}
-	if o.MaxMemory == 0 {
-		o.MaxMemory = max(512<<20, decoded*o.MaxBody)
+	if o.Memory == nil {
+		o.Memory = budget.New(512<<20, 0)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -100,9 +100,6 @@ func (o Options) Validate() error {
 	if o.MaxInFlight < 0 {
 		errs = append(errs, errors.New("requests in flight must not be negative"))
 	}
-	if o.MaxMemory != 0 && o.MaxMemory < decoded*o.withDefaults().MaxBody {
-		errs = append(errs, fmt.Errorf("memory of %d bytes: the longest body needs more", o.MaxMemory))
-	}
 	return errors.Join(errs...)
 }
 
@@ -119,7 +116,7 @@ type Door struct {
 	options Options
 	server  http.Server
 	lanes   lanes
-	memory  memory // of long bodies and answers
+	others  *budget.Client // whose requests come without a connection, inside a program
 
 	requests, refused, inFlight, panics atomic.Int64
 }
@@ -130,7 +127,7 @@ func New(o Options) (*Door, error) {
 		return nil, fmt.Errorf("the DynamoDB door's options: %w", err)
 	}
 	o = o.withDefaults()
-	d := &Door{options: o, lanes: newLanes(o.MaxInFlight), memory: newMemory(o.MaxMemory)}
+	d := &Door{options: o, lanes: newLanes(o.MaxInFlight), others: o.Memory.Client()}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -141,11 +138,13 @@ func New(o Options) (*Door, error) {
 		Protocols:         &protocols,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
-		WriteTimeout:      answerWithin, // from when the request began: who takes no answer does not keep it
-		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return lane.With(ctx, new(lane.Client)) },
+		WriteTimeout:      answerWithin,    // from when the request began: who takes no answer does not keep it
 		IdleTimeout:       5 * time.Minute, // longer than SDKs keep a connection
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return budget.WithClient(lane.With(ctx, new(lane.Client)), o.Memory.Client())
+		},
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return d, nil
 }

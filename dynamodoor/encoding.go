@@ -2,6 +2,7 @@ package dynamodoor
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -31,7 +33,7 @@ func encodingOf(r *http.Request) string {
 // that is not compressed, however short its compressed form is. AWS says of what cannot
 // be decompressed that the server has failed, after which SDKs try again; here it is the
 // client's error.
-func (d *Door) decode(x *exchange, r *http.Request, h *held) error {
+func (d *Door) decode(ctx context.Context, x *exchange, r *http.Request, h *budget.Account) error {
 	wrong := exception.New(exception.Serialization, "")
 	from := io.Reader(bytes.NewReader(x.body))
 	var err error
@@ -51,9 +53,9 @@ func (d *Door) decode(x *exchange, r *http.Request, h *held) error {
 	if err != nil {
 		return wrong
 	}
-	h.release() // of the compressed form, which is done with when this is
+	h.Shrink(0) // of the compressed form, which is done with when this is
 	var plain exchange
-	switch err := d.fill(r.Context(), &plain, from, d.options.MaxBody, h); {
+	switch err := d.fill(ctx, &plain, from, d.options.MaxBody, h); {
 	case errors.Is(err, errTooLong), errors.Is(err, errNoRoom):
 		return err
 	case err != nil:

@@ -2,76 +2,53 @@ package dynamodoor
 
 import (
 	"context"
-	"time"
+	"errors"
 
-	"golang.org/x/sync/semaphore"
-
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Long bodies and answers are counted: who sends slowly, or does not take what was
-// asked for, keeps them in memory, and costs nobody anything but that. Short ones
-// are bounded by the connections.
+// What requests hold is taken from the door's budget: long bodies once they turn out to
+// be long, and what a read can return before it begins. So who sends slowly, or does not
+// take what was asked for, keeps memory from nobody but those who wait for it, and for no
+// longer than their patience. Short bodies are bounded by the connections.
 
-// shortBytes is how long a body or an answer is at most that is not counted.
+// shortBytes is how long a body is at most that is not counted.
 const shortBytes = 64 << 10
 
 // decoded is how many times a body's bytes count: what it is decoded to takes several
 // times as much, of a list of numbers six times.
 const decoded = 4
 
-// patience is how long a long body waits for room. SDKs try again after that.
-const patience = 10 * time.Second
-
-// memory is what all long bodies and answers may take.
-type memory struct {
-	free     *semaphore.Weighted
-	patience time.Duration
+// returns is how many bytes the answers of operations have at most that read: DynamoDB's
+// limits. Where there is no room for a longer one, from a store without these limits, it
+// is refused: nothing has been changed. Other operations' answers are short.
+var returns = map[string]int64{
+	"GetItem": 400 << 10, "Query": 1 << 20, "Scan": 1 << 20, "GetRecords": 1 << 20,
+	"TransactGetItems": 4 << 20, "BatchGetItem": 16 << 20,
 }
 
-// held is what one request has of it.
-type held struct {
-	of    *semaphore.Weighted
-	bytes int64
+// partiQL is the same of operations that may read or write.
+var partiQL = map[string]int64{"ExecuteStatement": 1 << 20, "ExecuteTransaction": 4 << 20, "BatchExecuteStatement": 10 << 20}
+
+var errNoRoom = exception.New(exception.ServiceUnavailable, "%s", budget.ErrNoRoom)
+
+// request returns the context of one request, whose accounts are the request's.
+func (d *Door) request(ctx context.Context) context.Context {
+	if !budget.Counts(ctx) { // it came without a connection
+		ctx = budget.WithClient(ctx, d.others)
+	}
+	return budget.WithRequest(ctx)
 }
 
-func newMemory(size int64) memory { return memory{semaphore.NewWeighted(size), patience} }
-
-// wait takes room for so many bytes, once there is that much.
-func (m memory) wait(ctx context.Context, h *held, bytes int64) error {
-	if m.take(h, bytes) == nil {
-		return nil
+// take has an account hold at least so many bytes. It waits for room.
+func take(ctx context.Context, h *budget.Account, bytes int64) error {
+	if more := bytes - h.Bytes(); more > 0 {
+		err := h.Take(ctx, more)
+		if errors.Is(err, budget.ErrNoRoom) {
+			return errNoRoom
+		}
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, m.patience)
-	defer cancel()
-	if m.free.Acquire(ctx, bytes) != nil {
-		return errNoRoom
-	}
-	h.of, h.bytes = m.free, h.bytes+bytes
 	return nil
 }
-
-// take takes room for so many bytes if there is that much now: they are in memory
-// already.
-func (m memory) take(h *held, bytes int64) error {
-	if !m.free.TryAcquire(bytes) {
-		return errNoRoom
-	}
-	h.of, h.bytes = m.free, h.bytes+bytes
-	return nil
-}
-
-// release gives all of it back.
-func (h *held) release() {
-	if h.bytes > 0 {
-		h.of.Release(h.bytes)
-		h.bytes = 0
-	}
-}
-
-var errNoRoom = exception.New(exception.ServiceUnavailable, "too many long requests and answers are under way; try again in a moment")
-
-// readsOnly are the operations that have changed nothing when their answer turns out
-// to be too long for now: they can be asked again. Other operations' answers are not
-// long, or say what was left undone.
-var readsOnly = map[string]bool{"GetItem": true, "BatchGetItem": true, "TransactGetItems": true, "Query": true, "Scan": true, "GetRecords": true}

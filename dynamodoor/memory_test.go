@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel/evenkeel/budget"
 )
 
 // talker is a store that answers "long" with five megabytes, and else what it is
@@ -27,15 +29,23 @@ func (talker) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) 
 	return append(dst, body...), nil
 }
 
-// narrow is a door with room for two bodies of a megabyte.
+// narrow is a door with room for two bodies of a megabyte, beside what is for short
+// requests.
 func narrow(t *testing.T, patience time.Duration) *Door {
 	t.Helper()
-	d, err := New(Options{Store: talker{}, MaxBody: 1 << 20, MaxMemory: 2 * decoded << 20})
+	d, err := New(Options{Store: talker{}, MaxBody: 1 << 20, Memory: budget.New(10<<20, patience)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.memory.patience = patience
 	return d
+}
+
+// given fails unless the door's requests have given back what they held.
+func given(t *testing.T, d *Door) {
+	t.Helper()
+	if s := d.options.Memory.Stats(); s.Held != 0 || s.Requests != 0 || s.Waiting != 0 {
+		t.Errorf("%d bytes are held by %d requests, %d wait", s.Held, s.Requests, s.Waiting)
+	}
 }
 
 // upload is a request whose body comes piece by piece.
@@ -77,7 +87,7 @@ func (u *upload) end() *httptest.ResponseRecorder {
 	return <-u.done
 }
 
-// Bodies that are sent slowly keep no more than MaxMemory; who comes then waits, and
+// Bodies that are sent slowly keep no more than what the budget has; who comes then waits, and
 // short requests do not.
 func TestLongBodiesWaitForRoom(t *testing.T) {
 	d := narrow(t, time.Minute)
@@ -103,7 +113,7 @@ func TestLongBodiesWaitForRoom(t *testing.T) {
 	}
 	select {
 	case i := <-waits:
-		t.Errorf("body %d is read, beyond MaxMemory", i)
+		t.Errorf("body %d is read, beyond what the budget has", i)
 	case <-time.After(50 * time.Millisecond):
 	}
 	for i := range slow {
@@ -114,9 +124,7 @@ func TestLongBodiesWaitForRoom(t *testing.T) {
 			t.Errorf("body %d: %d, %d bytes", i, w.Code, w.Body.Len())
 		}
 	}
-	if !d.memory.free.TryAcquire(2 * decoded << 20) {
-		t.Error("memory is not given back")
-	}
+	given(t, d)
 }
 
 func TestLongBodiesAreRefusedInTheEnd(t *testing.T) {
@@ -156,7 +164,7 @@ func (u untaken) Write(p []byte) (int, error) {
 	return 0, context.DeadlineExceeded
 }
 
-// Answers that nobody takes keep no more than MaxMemory: further reads are refused,
+// Answers that nobody takes keep no more than what the budget has: further reads are refused,
 // writes, which have happened, are not.
 func TestAnswersThatAreNotTaken(t *testing.T) {
 	d := narrow(t, time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
@@ -68,9 +69,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer d.inFlight.Add(-1)
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	var h held
-	defer h.release()
-	if err := d.read(x, r, &h); err != nil {
+	ctx := d.request(r.Context())
+	sent, answer := budget.Open(ctx), budget.Open(ctx)
+	defer sent.Close()
+	defer answer.Close()
+	if err := d.read(ctx, x, r, &sent); err != nil {
 		d.unread(w, r, x, err)
 		return
 	}
@@ -94,7 +97,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if content != contentType {
 		content = "application/json"
 	}
-	operation, who, err := d.check(r, x, &h)
+	operation, who, err := d.check(ctx, r, x, &sent)
 	if errors.Is(err, errTooLong) {
 		d.refused.Add(1)
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -108,11 +111,12 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			// Inside a program there is no connection, and there are no deadlines.
 			_, _ = c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})
 		}
-		ctx := r.Context()
 		if who != (principal.Principal{}) {
 			ctx = principal.With(ctx, who)
 		}
-		if d.options.Forwards {
+		if err = take(ctx, &answer, returns[operation]+partiQL[operation]); err != nil {
+			d.refused.Add(1)
+		} else if d.options.Forwards {
 			id := new(requestid.ID)
 			err = d.do(requestid.With(ctx, id), operation, x)
 			if text := id.Get(); text != "" {
@@ -121,8 +125,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			err = d.do(ctx, operation, x)
 		}
-		if n := len(x.answer); err == nil && n > shortBytes && readsOnly[operation] {
-			err = d.memory.take(&h, int64(n))
+		if n := int64(len(x.answer)); err == nil && returns[operation] > 0 {
+			answer.Shrink(n)
+			err = take(ctx, &answer, n)
 		}
 	}
 	status := http.StatusOK
@@ -165,7 +170,7 @@ var errTooLong = errors.New("the body is too long")
 
 // read reads the body; the error is that it is too long, or cut off, or that there is
 // no room for it.
-func (d *Door) read(x *exchange, r *http.Request, h *held) error {
+func (d *Door) read(ctx context.Context, x *exchange, r *http.Request, h *budget.Account) error {
 	x.body = x.body[:0]
 	most := d.options.MaxBody
 	if r.ContentLength > most {
@@ -174,11 +179,11 @@ func (d *Door) read(x *exchange, r *http.Request, h *held) error {
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
-	return d.fill(r.Context(), x, r.Body, most, h)
+	return d.fill(ctx, x, r.Body, most, h)
 }
 
 // fill reads a body of at most so many bytes from anywhere.
-func (d *Door) fill(ctx context.Context, x *exchange, from io.Reader, most int64, h *held) error {
+func (d *Door) fill(ctx context.Context, x *exchange, from io.Reader, most int64, h *budget.Account) error {
 	for {
 		if len(x.body) == cap(x.body) {
 			// What a header announces is believed only as far as it has come.
@@ -196,8 +201,8 @@ func (d *Door) fill(ctx context.Context, x *exchange, from io.Reader, most int64
 		if err != nil {
 			return fmt.Errorf("read the body: %w", err)
 		}
-		if len(x.body) > shortBytes && h.bytes == 0 {
-			if err := d.memory.wait(ctx, h, decoded*most); err != nil {
+		if len(x.body) > shortBytes && h.Bytes() == 0 {
+			if err := take(ctx, h, decoded*most); err != nil {
 				return err
 			}
 		}
@@ -228,7 +233,7 @@ func origin(header http.Header, r *http.Request) (done bool) {
 
 // check returns the operation and who asks for it, or what is wrong with the request,
 // in AWS's order: the JSON, the operation, the authorization, the presence of a body.
-func (d *Door) check(r *http.Request, x *exchange, h *held) (string, principal.Principal, error) {
+func (d *Door) check(ctx context.Context, r *http.Request, x *exchange, h *budget.Account) (string, principal.Principal, error) {
 	body := x.body
 	var who principal.Principal
 	operation, known := operationOf(r.Header.Get("X-Amz-Target"))
@@ -244,7 +249,7 @@ func (d *Door) check(r *http.Request, x *exchange, h *held) (string, principal.P
 	}
 	if encodingOf(r) != "" { // it is read for those only who may send it
 		if err == nil {
-			err = d.decode(x, r, h)
+			err = d.decode(ctx, x, r, h)
 		}
 		if body = x.body; err != nil {
 			return operation, who, err
@@ -276,7 +281,7 @@ func checkJSON(body []byte) error {
 // one request.
 func (d *Door) do(ctx context.Context, operation string, x *exchange) (err error) {
 	way := d.lanes.of(operation)
-	if readsOnly[operation] && way == d.lanes.long {
+	if returns[operation] > 0 && way == d.lanes.long {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerWithin) // then no answer can be sent any more
 		defer cancel()

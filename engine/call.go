@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -32,6 +33,9 @@ type call struct {
 	version  wire.Version
 	kind     kind
 	detached bool // from the caller's goroutine: it may take its time
+	placed   bool // it has a place in its lane
+	memory   budget.Account
+	granted  int // how many bytes it may hold without asking
 
 	params   wire.Params
 	env      eval.Env
@@ -51,7 +55,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call {
 	c := calls.Get().(*call)
 	c.engine, c.link, c.ctx, c.to, c.tag, c.version = l.engine, l, ctx, to, tag, l.version
-	c.detached = false
+	c.detached, c.placed, c.memory, c.granted = false, false, budget.Account{}, shortAnswer
 	c.env.Timeuuid = l.engine.timeuuid
 	c.env.UUID = randomUUID
 	c.env.Token = murmur3Token
@@ -60,6 +64,7 @@ func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call 
 
 // release gives the memory back. What views the request's body is let go of.
 func (c *call) release() {
+	c.memory.Close()
 	c.to, c.link, c.ctx, c.engine, c.rowPlan = nil, nil, nil, nil, nil
 	c.params = wire.Params{}
 	clear(c.values)

@@ -54,20 +54,33 @@ func (l *link) later(c *call, req wire.Message) {
 		c.kind = systemReads
 	}
 	way, flow := l.engine.lanes[c.kind], &l.flows[c.kind]
-	way.Queue(c.ctx, flow, func(ok bool) {
-		if !ok {
-			c.fail(errGone)
-			c.to.Flush()
-			c.end()
+	refuse := func(err error) {
+		c.fail(err)
+		c.to.Flush()
+		c.end()
+	}
+	c.begin(len(req.Body), func(err error) {
+		if err != nil {
+			refuse(err)
 			return
 		}
-		go func() {
-			defer way.Leave(flow)
-			if to := c.to; c.run(req) == answered {
-				to.Flush()
+		way.Queue(c.ctx, flow, func(ok bool) {
+			if !ok {
+				refuse(errGone)
+				return
 			}
-			c.end()
-		}()
+			go func() {
+				c.placed = true
+				if to := c.to; c.run(req) == answered {
+					to.Flush()
+				}
+				placed := c.placed
+				c.end()
+				if placed {
+					way.Leave(flow)
+				}
+			}()
+		})
 	})
 }
 

@@ -485,8 +485,12 @@ const maxResult = 255 << 20
 var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
 func (r *read) cell(b []byte) error {
-	if r.c.writer.Size()+len(b) > r.c.engine.longest {
+	n := r.c.writer.Size() + len(b)
+	if n > r.c.engine.longest {
 		return errLong
+	}
+	if err := r.c.room(n + r.sortedBytes); err != nil {
+		return err
 	}
 	r.c.writer.Cell(b)
 	return nil

@@ -124,7 +124,9 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 		return answered, err
 	}
 	c.writer.Begin(c.buffer, c.resultMetadata(p, k))
-	if err := r.run(); err != nil {
+	if err := r.run(); err == errAtLength {
+		return c.refuse(pages)
+	} else if err != nil {
 		return answered, err
 	}
 	c.answer(wire.OpResult, c.writer.Finish())

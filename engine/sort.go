@@ -36,6 +36,9 @@ func (r *read) keepRow(keys, cells [][]byte) error {
 		if r.sortedBytes += len(cell); r.sortedBytes > maxResult {
 			return errLong
 		}
+		if err := r.c.room(r.sortedBytes); err != nil {
+			return err
+		}
 		row.cells[i] = cloneCell(cell)
 	}
 	r.sorted = append(r.sorted, row)

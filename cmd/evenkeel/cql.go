@@ -77,7 +77,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
 	} else {
 		c.door, err = cqldoor.New(ctx, cqldoor.Options{
-			Store: c.store, Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Log: log,
+			Store: c.store, Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Memory: s.memory, Log: log,
 		})
 	}
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 	if err == nil {
 		tls, e := s.serverTLS()
 		if err = e; err == nil {
-			d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, Keys: keys, Region: region, Forwards: d.at != nil, TLS: tls, Log: log})
+			d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, Keys: keys, Region: region, Forwards: d.at != nil, TLS: tls, Memory: s.memory, Log: log})
 		}
 	}
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel/evenkeel/budget"
 )
 
 // serveCmd is `evenkeel serve`.
@@ -33,6 +35,9 @@ type serveCmd struct {
 	endpointFlags
 	capacityFlags
 	cacheFlags
+	memoryFlags
+
+	memory *budget.Budget // of both doors
 
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
@@ -67,6 +72,10 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	if err := s.checkEndpoint(); err != nil {
+		return err
+	}
+	var err error
+	if s.memory, err = s.memoryFlags.budget(); err != nil {
 		return err
 	}
 	log := s.logger(std.err)
@@ -131,6 +140,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	if web != nil {
 		collectors = append(collectors, consumptionOf(cql, dynamo, s)...)
 		collectors = append(collectors, workOf(cql)...)
+		collectors = append(collectors, memoryCollectors(s.memory)...)
 		stop := health.serve(web, collectors, failed)
 		defer stop()
 	}

@@ -104,6 +104,9 @@ func (x *reader) sorted(out *output, c plan.Cursor) error {
 			if size > x.r.longest {
 				return false, errLong
 			}
+			if err := out.room(size); err != nil {
+				return false, err
+			}
 			if l.perKey > 0 {
 				l.left.PerKey--
 			}
@@ -159,6 +162,9 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 			}
 			if size > x.r.longest {
 				return false, errLong
+			}
+			if err := out.room(size); err != nil {
+				return false, err
 			}
 			sorted = append(sorted, groupRow{first, slices.Clone(cells)})
 		} else if err := out.cells(cells); err != nil {

@@ -22,7 +22,9 @@ type reader struct {
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
 
-	patience time.Time // until when throttled shards are asked again
+	patience time.Time   // until when throttled shards are asked again
+	memory   *memory     // nil where it is not bounded
+	shows    *[]*holding // where what pages hold is kept that others show; nil: it is given back
 
 	width *atomic.Int64 // see rowWidth
 	ahead *ahead        // what is known of the rows to come
@@ -32,6 +34,7 @@ type reader struct {
 
 func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
 	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.opts.RetryFor)}
+	x.memory = newMemory(ctx)
 	x.params = wire.Params{Consistency: params.Consistency}
 	if params.Has(wire.QuerySerialConsistency) {
 		x.params.SetSerialConsistency(params.SerialConsistency)
@@ -95,7 +98,9 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 		under = map[int]*ask{} // way, by tag
 		tag   int
 		ended bool
+		held  *holding
 	)
+	defer func() { held.close() }()
 	for {
 		for !ended && len(under) < x.fanOut() {
 			fetch, err, ok := more()
@@ -119,6 +124,7 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 		if took, err = in.next(x.ctx, took[:0]); err != nil {
 			return err
 		}
+		x.memory.add(&held, sizeOf(took))
 		for _, a := range took {
 			switch {
 			case a.due:
@@ -145,7 +151,16 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 				return err
 			}
 		}
+		held.shrink(0)
 	}
+}
+
+// sizeOf is how many bytes responses take.
+func sizeOf(all []response) (n int) {
+	for _, a := range all {
+		n += len(a.body)
+	}
+	return n
 }
 
 // eachRow gives f each row of a response.

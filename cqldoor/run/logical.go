@@ -81,6 +81,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 				}
 				wait = nil
 			}
+			shown := x.shown(page)
 			rows += len(page.rows)
 			k := len(page.clustering)
 			keys := make([][]byte, 0, k*len(page.rows))
@@ -92,11 +93,13 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 					next.Done = true // there is one row
 				}
 				if on, err := f(step{&r, next}); err == errEnough {
+					shown.close()
 					return true, nil
 				} else if err != nil || !on {
 					return false, err
 				}
 			}
+			shown.close()
 			if !page.more || len(page.rows) == 0 {
 				break
 			}
@@ -117,6 +120,16 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	}
 	r.Clustering, r.Cells = nil, nil
 	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}}))
+}
+
+// shown is what a page holds that is given back when its rows have been visited. What a
+// visit ends in the middle is given back with the request.
+func (x *reader) shown(page *rowset) *holding {
+	if x.shows == nil || page.held == nil {
+		return page.held
+	}
+	*x.shows = append(*x.shows, page.held)
+	return nil
 }
 
 // alone is what a visit of a partition's only row comes to.

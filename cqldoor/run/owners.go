@@ -188,7 +188,8 @@ type partitionTask struct {
 	done chan struct{} // closed when the rest is set
 	owns bool
 	read []step
-	more bool // there may be more than was read
+	held []*holding // by what was read
+	more bool       // there may be more than was read
 	err  error
 }
 
@@ -207,7 +208,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 		asked = false
 	}
 	x := *s.reader
-	x.ahead, x.among = nil, aheadPartitions
+	x.ahead, x.among, x.shows = nil, aheadPartitions, &t.held
 	s.tasks.Go(func() {
 		defer close(t.done)
 		defer func() {
@@ -249,6 +250,11 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 func (s *ownersScan) showRead(t *partitionTask) (bool, error) {
 	s.owned(t.at)
 	s.rows += len(t.read)
+	defer func() {
+		for _, h := range t.held {
+			h.close()
+		}
+	}()
 	for _, st := range t.read {
 		if on, err := s.visit(st); err == errEnough {
 			return true, nil

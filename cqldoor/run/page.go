@@ -68,8 +68,16 @@ type part struct {
 
 // merge reads an extent from its shards. Where that is more bytes than it may be,
 // the error is errWide.
-func (x *reader) merge(e extent) (*rowset, error) {
+func (x *reader) merge(e extent) (_ *rowset, err error) {
 	out := &rowset{plan: x.plan, layout: layoutOf(x.plan, e.keys)}
+	if err := x.memory.reserve(&out.held, x.likely(&e)); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			out.held.close()
+		}
+	}()
 	single := e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
 	o := scatter.Options[row]{
 		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.r.opts.IntN(1 << 30)),
@@ -165,8 +173,13 @@ func (x *reader) merge(e extent) (*rowset, error) {
 				if x.firstLook(a.body) && x.wide(e.want, len(e.Shards)) {
 					return nil, errWide
 				}
+				if err := x.memory.reserve(&out.held, x.likely(&e)); err != nil {
+					return nil, err
+				}
 			}
-			arrived += len(a.body)
+			if arrived += len(a.body); arrived > shortRead {
+				x.memory.add(&out.held, arrived)
+			}
 			if rest := p.pieces[1:]; len(rest) > 0 && p.short() {
 				p.ask = ask{pieces: rest}
 				if err := x.send(&rest[0], in, a.tag); err != nil {
@@ -186,8 +199,22 @@ func (x *reader) merge(e extent) (*rowset, error) {
 	if rows := merge.Stats().Rows; rows > 0 && !e.keys {
 		x.learn(arrived / rows)
 	}
+	out.held.shrink(arrived)
 	out.rows, out.more = merge.Page()
 	return out, nil
+}
+
+// likely is how many bytes of an extent are likely to come, as far as is known.
+func (x *reader) likely(e *extent) int {
+	width := int(x.rowWidth().Load())
+	if e.keys {
+		width = min(width, 100)
+	}
+	n := width * (e.want + 2*len(e.Shards))
+	if e.limit > 0 {
+		n = min(n, e.limit)
+	}
+	return n
 }
 
 // pieces are the reads of one fetch.

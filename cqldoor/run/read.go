@@ -36,7 +36,8 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	}
 	s.showMetadata(req.Version, params)
 	x := r.newReader(ctx, req.Link, req.Version, params, s.sel, b)
-	out := &output{s: s, b: b}
+	defer x.memory.close()
+	out := &output{s: s, b: b, memory: x.memory, granted: shortRead}
 	out.begin(req.Version, params, metadataID)
 	switch {
 	case s.sel.Output == plan.Combined:
@@ -75,6 +76,23 @@ type output struct {
 	s *statement
 	b *analysis.BoundSelect
 	w wire.RowsWriter
+
+	memory  *memory
+	held    *holding
+	granted int // bytes of rows that may be written without asking for room
+}
+
+// room has the result hold so many bytes of rows, of which others wait to be put in order.
+func (o *output) room(bytes int) error {
+	if bytes <= o.granted {
+		return nil
+	}
+	bytes = max(bytes, o.granted/4*5) // or it would ask for every row
+	if err := o.memory.reserve(&o.held, copied*bytes); err != nil {
+		return err
+	}
+	o.granted = bytes
+	return nil
 }
 
 func (o *output) begin(v wire.Version, params *wire.Params, metadataID []byte) {
@@ -105,6 +123,9 @@ func (o *output) cells(cells [][]byte) error {
 	for _, c := range cells {
 		if o.w.Size()+len(c) > maxResult {
 			return errLong
+		}
+		if err := o.room(o.w.Size() + len(c)); err != nil {
+			return err
 		}
 		o.w.Cell(c)
 	}

@@ -75,7 +75,10 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		n := w.out.rows(rows, w.r.longest)
+		n, err := w.out.rows(rows, w.r.longest)
+		if err != nil {
+			return false, err
+		}
 		long := n < len(rows.rows)
 		more := rows.more
 		if n > 0 {
@@ -125,14 +128,18 @@ func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
 
 // rows writes rows as long as the result is no longer than it may be, and says how
 // many.
-func (o *output) rows(rows *rowset, longest int) int {
-	o.w.Grow(min(rows.bytes(), longest))
+func (o *output) rows(rows *rowset, longest int) (int, error) {
+	more := min(rows.bytes(), longest)
+	if err := o.room(o.w.Size() + more); err != nil {
+		return 0, err
+	}
+	o.w.Grow(more)
 	for i := range rows.rows {
 		raw := rows.raw(&rows.rows[i])
 		if o.w.Count() > 0 && o.w.Size()+len(raw) > longest {
-			return i
+			return i, nil
 		}
 		o.w.Row(raw)
 	}
-	return len(rows.rows)
+	return len(rows.rows), nil
 }

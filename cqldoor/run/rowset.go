@@ -33,6 +33,7 @@ type rowset struct {
 	keys   []int32  // where in its body each cell of a clustering key begins, key by key
 	cells  [][]byte // the visible cells, row by row, where they are looked at
 	owned  [][]byte // the buffers
+	held   *holding // what they hold
 }
 
 // layout is where the cells of fetched rows are.
@@ -217,6 +218,7 @@ func (s *rowset) release() {
 	for _, b := range s.owned {
 		giveBuffer(b)
 	}
+	s.held.close()
 	*s = rowset{}
 }
 

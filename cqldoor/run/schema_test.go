@@ -85,7 +85,13 @@ func startRouterOf(t *testing.T, st store.Store, lease time.Duration) *Router {
 // serveDoor serves a door until the test ends, and returns its address.
 func serveDoor(t *testing.T, st store.Store, r cqldoor.Router) string {
 	t.Helper()
-	d, err := cqldoor.New(t.Context(), cqldoor.Options{Store: st, Router: r})
+	_, addr := serveOptions(t, cqldoor.Options{Store: st, Router: r})
+	return addr
+}
+
+func serveOptions(t *testing.T, o cqldoor.Options) (*cqldoor.Door, string) {
+	t.Helper()
+	d, err := cqldoor.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +114,7 @@ func serveDoor(t *testing.T, st store.Store, r cqldoor.Router) string {
 			}
 		}
 	})
-	return ln.Addr().String()
+	return d, ln.Addr().String()
 }
 
 func dial(t *testing.T, addr string, v primitive.ProtocolVersion) *difftest.Conn {

@@ -27,6 +27,10 @@ type Options struct {
 	// it is no longer. It looks at Full itself: calls may overtake each other.
 	Paced func()
 
+	// Held, if there is one, is told how many bytes more, or fewer, wait to be written,
+	// in steps of 64 KiB. All that it is told adds up to 0 when the connection has ended.
+	Held func(more int)
+
 	// WriteTimeout is how long a blocked write may make no progress: a peer that in
 	// all this time takes less than leastProgress bytes is cut off with ErrSlow,
 	// however much or little waits for it. 0 means a minute.
@@ -57,6 +61,7 @@ type Conn struct {
 	taken   int          // bytes that the present writer holds
 	writing bool         // somebody is writing; what is in enc will be written after
 	full    bool         // more than Unread bytes waited, and not yet half of that again
+	held    int          // bytes that Held was told of
 	err     error
 
 	// The writer's own, whoever it is at the moment.
@@ -120,8 +125,9 @@ func (c *Conn) SetMaxFrame(n int) { c.dec.SetLimit(n) }
 // Close ends the connection at once; what waits to be written is dropped.
 func (c *Conn) Close() {
 	c.mu.Lock()
-	c.fail(net.ErrClosed)
+	changed := c.fail(net.ErrClosed)
 	c.mu.Unlock()
+	c.tell(changed)
 }
 
 // Err is why the connection ended, nil while it has not.
@@ -131,14 +137,15 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// fail ends the connection. The caller holds mu.
-func (c *Conn) fail(err error) {
+// fail ends the connection, which may be news. The caller holds mu.
+func (c *Conn) fail(err error) news {
 	if c.err != nil {
-		return
+		return 0
 	}
 	c.err = err
 	c.enc.Take(nil)
 	c.spare, c.full = nil, false
 	c.nc.Close() // also wakes the reader, who learns of err by Err
 	c.drained.Broadcast()
+	return c.uncounted()
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,6 +207,40 @@ func TestFull(t *testing.T) {
 	}
 	if <-told || s.Full() {
 		t.Error("still full, and all is read")
+	}
+}
+
+// What Held is told adds up to the bytes that wait, in steps, and to nothing in the end,
+// however it ends.
+func TestHeld(t *testing.T) {
+	for _, read := range []bool{true, false} {
+		var held atomic.Int64
+		c, s := pair(t, transport.Options{Held: func(more int) { held.Add(int64(more)) }})
+		for range 30 {
+			s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 1<<20))
+			if n := held.Load(); n > int64(s.Pending()) || n < int64(s.Pending())-64<<10 {
+				t.Fatalf("%d bytes wait, and the owner knows of %d", s.Pending(), n)
+			}
+		}
+		s.Flush()
+		if n := held.Load(); n < 16<<20 {
+			t.Errorf("%d bytes wait, and nobody has read", n)
+		}
+		if read {
+			for range 30 {
+				if _, _, err := c.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.WaitPending(0)
+		} else {
+			s.Close()
+		}
+		for deadline := time.Now().Add(time.Minute); held.Load() != 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d bytes are held in the end", held.Load())
+			}
+		}
 	}
 }
 

@@ -27,15 +27,15 @@ var large = sync.Pool{New: func() any { return new([]byte) }}
 // reader learns of that. It returns how many bytes now wait to be written.
 func (c *Conn) Append(h wire.Header, body []byte) int {
 	n, changed := c.add(h, body)
-	c.pace(changed)
+	c.tell(changed)
 	return n
 }
 
-func (c *Conn) add(h wire.Header, body []byte) (pending int, changed bool) {
+func (c *Conn) add(h wire.Header, body []byte) (pending int, changed news) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return 0, false
+		return 0, 0
 	}
 	if len(body) > keptBuffer {
 		c.enc.Grow(len(body), *large.Get().(*[]byte))
@@ -44,9 +44,36 @@ func (c *Conn) add(h wire.Header, body []byte) (pending int, changed bool) {
 	n := c.enc.Len() + c.taken
 	if c.opts.Unread > 0 && n > c.opts.Unread && !c.full {
 		c.full = true
-		return n, true
+		changed = paced
 	}
-	return n, false
+	return n, changed | c.uncounted()
+}
+
+// news is what the owner of a connection is to be told.
+type news uint8
+
+const (
+	paced   news = 1 << iota // Full has changed
+	counted                  // so has, by a step at least, how many bytes wait
+)
+
+// countStep is the least change in the bytes that wait that the owner is told of.
+const countStep = 64 << 10
+
+// uncounted says whether Held is to be called. The caller holds mu.
+func (c *Conn) uncounted() news {
+	if c.opts.Held == nil || c.waiting() == c.held {
+		return 0
+	}
+	return counted
+}
+
+// waiting is how many bytes wait to be written, in whole steps. The caller holds mu.
+func (c *Conn) waiting() int {
+	if c.err != nil {
+		return 0
+	}
+	return (c.enc.Len() + c.taken) / countStep * countStep
 }
 
 // Full reports whether the peer leaves too much unread. It is so from when more than
@@ -57,21 +84,30 @@ func (c *Conn) Full() bool {
 	return c.full
 }
 
-// emptied notes that bytes were taken, and tells whether the connection is no longer
-// full. The caller holds mu.
-func (c *Conn) emptied() bool {
+// emptied notes that bytes were taken, which may be news. The caller holds mu.
+func (c *Conn) emptied() news {
 	c.drained.Broadcast()
 	if !c.full || c.enc.Len()+c.taken > c.opts.Unread/2 {
-		return false
+		return c.uncounted()
 	}
 	c.full = false
-	return true
+	return paced | c.uncounted()
 }
 
-// pace tells the owner that Full has changed, if it has. The caller does not hold mu.
-func (c *Conn) pace(changed bool) {
-	if changed && c.opts.Paced != nil {
+// tell tells the owner what there is to tell. The caller does not hold mu.
+func (c *Conn) tell(changed news) {
+	if changed&paced != 0 && c.opts.Paced != nil {
 		c.opts.Paced()
+	}
+	if changed&counted != 0 {
+		c.mu.Lock()
+		n := c.waiting()
+		more := n - c.held
+		c.held = n
+		c.mu.Unlock()
+		if more != 0 {
+			c.opts.Held(more)
+		}
 	}
 }
 
@@ -112,8 +148,9 @@ func (c *Conn) Flush() {
 			rest, err = c.tryWrite(b)
 		}
 		c.mu.Lock()
+		var changed news
 		if err != nil {
-			c.fail(err)
+			changed = c.fail(err)
 		}
 		if len(rest) > 0 && c.err == nil {
 			c.taken = len(rest)
@@ -121,9 +158,9 @@ func (c *Conn) Flush() {
 			go c.drain(b, len(b)-len(rest))
 			return
 		}
-		if changed := c.give(b); changed {
+		if changed |= c.give(b); changed != 0 {
 			c.mu.Unlock()
-			c.pace(true)
+			c.tell(changed)
 			c.mu.Lock()
 		}
 	}
@@ -135,21 +172,22 @@ func (c *Conn) Flush() {
 func (c *Conn) drain(b []byte, off int) {
 	for {
 		err := c.writeAll(b[off:])
+		var changed news
 		c.mu.Lock()
 		if err != nil {
-			c.fail(err)
+			changed = c.fail(err)
 		}
-		changed := c.give(b)
+		changed |= c.give(b)
 		if c.enc.Len() == 0 || c.err != nil {
 			_ = c.nc.SetWriteDeadline(time.Time{}) // a past one would fail tries; on an ended connection it does not matter
 			c.writing = false
 			c.mu.Unlock()
-			c.pace(changed)
+			c.tell(changed)
 			return
 		}
 		b, off = c.take(), 0
 		c.mu.Unlock()
-		c.pace(changed)
+		c.tell(changed)
 	}
 }
 
@@ -173,7 +211,7 @@ func (c *Conn) writeAll(b []byte) error {
 		c.taken = len(b)
 		changed := c.emptied()
 		c.mu.Unlock()
-		c.pace(changed)
+		c.tell(changed)
 	}
 	return nil
 }
@@ -189,12 +227,11 @@ func (c *Conn) take() []byte {
 	return b
 }
 
-// give returns the buffer that take gave, and tells whether the connection is no
-// longer full. The caller holds mu.
-func (c *Conn) give(b []byte) (changed bool) {
+// give returns the buffer that take gave, which may be news. The caller holds mu.
+func (c *Conn) give(b []byte) news {
 	c.taken = 0
 	if c.err != nil {
-		return false
+		return 0
 	}
 	switch {
 	case cap(b) <= keptBuffer:

@@ -11,18 +11,18 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard",
-		"cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
+		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
-		"cqldoor", "cqldoor/internal/rule", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
+		"budget", "cqldoor", "cqldoor/internal/rule", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
 		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "partitioner", "reshard", "shard",
 	},
 	"cqldoor/mover":   {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
-	"cqldoor":         {"cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
+	"cqldoor":         {"budget", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {
 		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard",
@@ -34,10 +34,11 @@ var edges = map[string][]string{
 	"scatter":               {},
 	"reshard":               {},
 	"lane":                  {},
+	"budget":                {},
 
 	// The engine: a store, which knows no door.
 	"engine": {
-		"engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
+		"budget", "engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
 		"cql/store", "cql/syntax", "cql/value", "cql/wire", "lane", "partitioner",
 	},
 	"engine/system":   {"cql/ddl", "cql/schema", "cql/value"},
@@ -52,7 +53,7 @@ var edges = map[string][]string{
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	"dynamodoor/run":     {"reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
-	"dynamodoor":         {"lane", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
+	"dynamodoor":         {"budget", "lane", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},

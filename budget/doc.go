@@ -1,0 +1,27 @@
+// Package budget bounds the memory that all requests hold together. Whoever is about
+// to hold many bytes for a request takes them from the budget first, and gives them
+// back when it lets go of them. Where there is no room, the taker waits, for a bounded
+// time, and is then refused.
+//
+// A request may be worked on in several places at once: the door merges what the store
+// reads for it. Each place has an Account, and all accounts of a request count as one,
+// so that a request does not wait for itself. What a client leaves unread of its
+// answers counts too (Client.Hold).
+//
+// It promises:
+//
+//  1. All requests together hold no more than the budget, but for what was taken by
+//     Add and Hold, which do not wait, and for one request at a time: the eldest that
+//     holds anything. It gets what it asks for, so that no set of requests can wait for
+//     each other for ever; but where unread answers take the room, it waits too.
+//  2. A request that holds something is ahead of requests that hold nothing, the eldest
+//     first. Among those that hold nothing the clients take turns.
+//  3. Short requests, those of at most a sixty-fourth of the budget and at most 1 MiB,
+//     have an eighth of the budget to themselves. They have more while no long request
+//     waits, so that neither kind keeps the other out.
+//  4. A request waits no longer than the budget's patience in all its waits together.
+//     One whose context is done stops to wait at once.
+//  5. A closed account has given everything back.
+//
+// It starts no goroutine of its own. It imports nothing of this module.
+package budget

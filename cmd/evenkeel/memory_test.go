@@ -1,0 +1,40 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestMemoryShare(t *testing.T) {
+	const gib = 1 << 30
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	meminfo := file("MemTotal:       25165824 kB\nMemFree:         1048576 kB\n") // 24 GiB
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		limit int64
+		want  int64
+	}{
+		"a machine":                     {fstest.MapFS{"proc/meminfo": meminfo}, math.MaxInt64, 6 * gib},
+		"nothing is told":               {fstest.MapFS{}, math.MaxInt64, usualMemory},
+		"GOMEMLIMIT":                    {fstest.MapFS{"proc/meminfo": meminfo}, 2 * gib, gib / 2},
+		"a container, version 2":        {fstest.MapFS{"proc/meminfo": meminfo, "proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/memory.max": file("4294967296\n")}, math.MaxInt64, gib},
+		"a group without a limit":       {fstest.MapFS{"proc/meminfo": meminfo, "proc/self/cgroup": file("0::/a\n"), "sys/fs/cgroup/a/memory.max": file("max\n")}, math.MaxInt64, 6 * gib},
+		"the group above has the limit": {fstest.MapFS{"proc/meminfo": meminfo, "proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/memory.max": file("max\n"), "sys/fs/cgroup/a/memory.max": file("8589934592\n")}, math.MaxInt64, 2 * gib},
+		"version 1":                     {fstest.MapFS{"proc/meminfo": meminfo, "proc/self/cgroup": file("5:cpu:/x\n4:memory:/x\n"), "sys/fs/cgroup/memory/x/memory.limit_in_bytes": file("1073741824\n")}, math.MaxInt64, gib / 4},
+		"version 1 has no limit":        {fstest.MapFS{"proc/meminfo": meminfo, "proc/self/cgroup": file("4:memory:/x\n"), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n")}, math.MaxInt64, 6 * gib},
+		"very little":                   {fstest.MapFS{"proc/meminfo": file("MemTotal: 65536 kB\n")}, math.MaxInt64, leastMemory},
+	} {
+		if got := memoryShare(c.files, c.limit); got != c.want {
+			t.Errorf("%s: %d, not %d", name, got, c.want)
+		}
+	}
+}
+
+func TestTooLittleMemory(t *testing.T) {
+	m := memoryFlags{Memory: 10 << 20}
+	if _, err := m.budget(); err == nil || !strings.Contains(err.Error(), "--memory: 10485760 bytes are too few") {
+		t.Error(err)
+	}
+}
