@@ -50,6 +50,7 @@ var edges = map[string][]string{
 	"engine/storage/inventory": {},
 
 	// The DynamoDB door.
+	"dynamodoor/reshard": {},
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	"dynamodoor/run":     {"reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},

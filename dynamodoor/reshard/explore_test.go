@@ -1,0 +1,561 @@
+package reshard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is explored: one item with two places; two doors, each of which may lose its lease
+// whenever it does not know the present step, before or after it has sent something, and
+// get a new one; up to two writes and some reads, at any door; and the mover. Every order
+// of their acts is tried. Each answer that counts must have a linearization, with the
+// writes of unknown outcome anywhere after they began, or nowhere; a Scan must show an item
+// that is there all the time once.
+
+// op is a write: of a value, of nothing, of a value if there is none, or of one more.
+type op struct {
+	kind  byte // 'p', 'd', 'c', 'i'
+	value int8
+}
+
+func (o op) String() string {
+	return map[byte]string{'p': fmt.Sprint("put ", o.value), 'd': "delete", 'c': fmt.Sprint("put if absent ", o.value), 'i': "add 1"}[o.kind]
+}
+
+// apply is the item after the op, and whether its own condition held.
+func (o op) apply(v int8) (int8, bool) {
+	switch {
+	case o.kind == 'p':
+		return o.value, true
+	case o.kind == 'd':
+		return absent, true
+	case o.kind == 'c' && v != absent:
+		return v, false
+	case o.kind == 'c':
+		return o.value, true
+	case v == absent:
+		return 1, true
+	}
+	return v + 1, true
+}
+
+const (
+	absent int8 = 0
+	stub   int8 = -1
+)
+
+// The phases of a request.
+const (
+	idle uint8 = iota
+	under
+	answered // it can be told the client
+	over     // the client has it
+	unknown  // nobody knows whether it was done; it may be
+)
+
+// request is a write or a read at a door.
+type request struct {
+	phase uint8
+	door  int8
+	view  Step // that it goes by
+	run   Run
+	saw   int8 // in the old place, or what is read
+	ok    bool
+}
+
+const maxOps = 2
+
+// config is one linearization: the item's value, which ops are done, which of these by
+// failing their condition, and what the read that is under way has seen.
+type config struct {
+	value      int8
+	done, fail uint8
+	read       int8 // noRead: nothing yet
+}
+
+const noRead int8 = -100
+
+// state is one of the exploration. It can be compared.
+type state struct {
+	published Step
+	barrier   Step // the last that was passed
+	at        int8 // of the mover's program
+	view      [2]Step
+	lease     [2]bool
+	old, now  int8
+	ops       [maxOps]request
+	reading   request
+	reads     int8
+	mover     request
+	configs   string
+	scanBegan Step
+	scanning  bool
+	scanned   uint8 // places: 1 the old, 2 the new
+	looking   uint8 // the place that is being visited
+	scanSaw   int8
+	shown     int8
+}
+
+// world is what is explored.
+type world struct {
+	ops     []op
+	initial int8
+	reads   int8
+	scan    bool
+	stalls  bool
+	limit   int
+}
+
+func encode(cs []config) string {
+	slices.SortFunc(cs, func(a, b config) int {
+		return strings.Compare(string([]byte{byte(a.value), a.done, a.fail, byte(a.read)}), string([]byte{byte(b.value), b.done, b.fail, byte(b.read)}))
+	})
+	cs = slices.Compact(cs)
+	out := make([]byte, 0, 4*len(cs))
+	for _, c := range cs {
+		out = append(out, byte(c.value), c.done, c.fail, byte(c.read))
+	}
+	return string(out)
+}
+
+func decode(s string) []config {
+	out := make([]config, 0, len(s)/4)
+	for i := 0; i < len(s); i += 4 {
+		out = append(out, config{int8(s[i]), s[i+1], s[i+2], int8(s[i+3])})
+	}
+	return out
+}
+
+// closed adds all linearizations that what is under way makes possible.
+func (w *world) closed(s state) state {
+	all := decode(s.configs)
+	for i := 0; i < len(all); i++ {
+		c := all[i]
+		add := func(c config) {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+		if s.reading.phase != idle && c.read == noRead {
+			n := c
+			n.read = c.value
+			add(n)
+		}
+		for k := range w.ops {
+			o := &s.ops[k]
+			if o.phase == idle || o.phase == over || c.done&(1<<k) != 0 {
+				continue
+			}
+			n := c
+			var ok bool
+			n.value, ok = w.ops[k].apply(c.value)
+			n.done |= 1 << k
+			if !ok {
+				if o.phase == unknown {
+					continue
+				}
+				n.fail |= 1 << k
+			}
+			add(n)
+		}
+	}
+	s.configs = encode(all)
+	return s
+}
+
+// leaseOver tells whether what goes by a view does not count.
+func leaseOver(s *state, door int8, view Step) bool {
+	return !s.lease[door] || s.view[door] != view
+}
+
+// step is one that may come next, and what is wrong if so.
+type next struct {
+	what  string
+	s     state
+	wrong string
+}
+
+func seen(v int8) Seen {
+	switch v {
+	case absent:
+		return Nothing
+	case stub:
+		return Stubbed
+	}
+	return Item
+}
+
+// act does the next act of a request on the item.
+func (w *world) act(s *state, r *request, o *op) {
+	gave := OK
+	switch r.run.Act() {
+	case LookOld:
+		r.saw = s.old
+		gave = seen(s.old)
+	case LookNew:
+		if gave = seen(s.now); gave == Item {
+			r.saw = s.now
+		} else if r.saw == stub {
+			r.saw = absent
+		}
+	case Stub:
+		if gave = Changed; s.old == absent {
+			s.old, gave = stub, OK
+		}
+	case Move:
+		same := s.old == r.saw
+		if Off(Unchanged) {
+			same = s.old > 0
+		}
+		if gave = Changed; same {
+			gave = OK
+			switch {
+			case s.now == absent:
+				s.now = r.saw
+			case Off(NewWins):
+				s.now = r.saw
+			}
+			if s.old = stub; Off(LeavesStub) {
+				s.old = absent
+			}
+		}
+		if r.run.kind == read && gave == OK {
+			r.saw = absent
+		}
+	case WriteOld, Guard:
+		switch {
+		case s.old == stub && r.run.Act() == Guard:
+			gave = Stubbed
+		case s.old == stub && o.kind == 'i':
+			r.ok = true // the stub keeps its mark
+		case s.old == stub && o.kind == 'c':
+			r.ok = false
+		case s.old == stub:
+			s.old, r.ok = o.apply(absent)
+		default:
+			s.old, r.ok = o.apply(s.old)
+		}
+	case WriteNew:
+		s.now, r.ok = o.apply(s.now)
+	}
+	r.run = r.run.After(gave)
+	switch r.run.Act() {
+	case Answer:
+		if r.run.kind == read && r.saw == stub {
+			r.saw = absent
+		}
+		r.phase = answered
+	case AnswerOld:
+		if r.saw == stub {
+			r.saw = absent
+		}
+		r.phase = answered
+	}
+}
+
+// program is what the mover does: it publishes steps, waits, and moves the item.
+type program struct {
+	what byte // 'p' publish, 'b' barrier, 'm' move, 's' delete the stub
+	step Step
+}
+
+func theProgram() []program {
+	var all []program
+	for s := None.Next(); s != None; s = s.Next() {
+		all = append(all, program{'p', s}, program{'b', s})
+		switch s {
+		case Moving, Closing:
+			all = append(all, program{'m', s})
+		case Cleaning:
+			all = append(all, program{'s', s})
+		}
+	}
+	return all
+}
+
+// nexts are all that may come next.
+func (w *world) nexts(s state, prog []program) (out []next) {
+	add := func(n state, wrong string, format string, args ...any) {
+		out = append(out, next{fmt.Sprintf(format, args...), n, wrong})
+	}
+	for i := range w.ops {
+		o := &s.ops[i]
+		switch o.phase {
+		case idle:
+			if i > 0 && s.ops[i-1].phase == idle {
+				continue // by symmetry of what is not there yet
+			}
+			for d := int8(0); d < 2; d++ {
+				if s.lease[d] {
+					n := s
+					n.ops[i] = request{phase: under, door: d, view: s.view[d], run: Write(s.view[d])}
+					add(w.closed(n), "", "%v begins at door %d, which goes by %v", w.ops[i], d, s.view[d])
+				}
+			}
+		case under:
+			n := s
+			w.act(&n, &n.ops[i], &w.ops[i])
+			if !w.scan || n.now > 0 || n.old > 0 {
+				add(n, "", "%v: act %d: old %d, new %d", w.ops[i], o.run.Act(), n.old, n.now)
+			}
+		case answered:
+			n := s
+			if leaseOver(&s, o.door, o.view) && !Off(AnswerCounts) {
+				n.ops[i] = request{phase: unknown}
+				add(n, "", "%v: nobody knows whether it was done", w.ops[i])
+				continue
+			}
+			var left []config
+			for _, c := range decode(w.closed(s).configs) {
+				if c.done&(1<<i) != 0 && (c.fail&(1<<i) == 0) == o.ok {
+					left = append(left, c)
+				}
+			}
+			wrong := ""
+			if len(left) == 0 {
+				wrong = fmt.Sprintf("%v is answered %v, which no order explains", w.ops[i], o.ok)
+			}
+			n.ops[i] = request{phase: over}
+			n.configs = encode(left)
+			add(n, wrong, "%v is answered %v", w.ops[i], o.ok)
+		}
+	}
+	for d := range s.view {
+		if s.view[d] != s.published || !s.lease[d] {
+			n := s
+			n.view[d], n.lease[d] = s.published, true
+			add(n, "", "door %d learns of %v", d, s.published)
+		}
+		busy := s.reading.phase != idle && s.reading.door == int8(d)
+		for i := range w.ops {
+			busy = busy || (s.ops[i].phase == under || s.ops[i].phase == answered) && s.ops[i].door == int8(d)
+		}
+		if s.lease[d] && s.view[d] != s.published && (w.stalls || !busy) {
+			n := s
+			n.lease[d] = false
+			add(n, "", "the lease of door %d ends", d)
+		}
+	}
+	switch r := &s.reading; {
+	case r.phase == idle && s.reads > 0:
+		for d := int8(0); d < 2; d++ {
+			if s.lease[d] {
+				n := s
+				n.reads--
+				n.reading = request{phase: under, door: d, view: s.view[d], run: Read(s.view[d])}
+				add(w.closed(n), "", "a read begins at door %d, which goes by %v", d, s.view[d])
+			}
+		}
+	case r.phase == under:
+		n := s
+		w.act(&n, &n.reading, nil)
+		add(n, "", "the read: act %d: old %d, new %d", r.run.Act(), n.old, n.now)
+	case r.phase == answered:
+		n := s
+		n.reading = request{}
+		counts := !leaseOver(&s, r.door, r.view) || Off(AnswerCounts)
+		var left []config
+		for _, c := range decode(w.closed(s).configs) {
+			if !counts || c.read == r.saw {
+				c.read = noRead
+				left = append(left, c)
+			}
+		}
+		wrong := ""
+		if len(left) == 0 {
+			wrong = fmt.Sprintf("a read answers %d, which no order explains", r.saw)
+		}
+		n.configs = encode(left)
+		add(n, wrong, "the read answers %d (counts: %v)", r.saw, counts)
+	}
+	out = append(out, w.scans(s)...)
+	if int(s.at) < len(prog) {
+		if n, what, ok := w.moves(s, prog[s.at]); ok {
+			add(n, "", "mover: %s", what)
+		}
+	} else if s.reading.phase == idle && !slices.ContainsFunc(s.ops[:len(w.ops)], func(o request) bool { return o.phase == under || o.phase == answered }) {
+		// Whoever reads now reads the new place.
+		if !slices.ContainsFunc(decode(w.closed(s).configs), func(c config) bool { return c.value == s.now }) {
+			add(s, fmt.Sprintf("at the end there is %d, which no order explains", s.now), "all is done")
+		}
+	}
+	return out
+}
+
+func (w *world) moves(s state, p program) (n state, what string, ok bool) {
+	n = s
+	n.at++
+	switch p.what {
+	case 'p':
+		n.published = p.step
+		return n, "publishes " + p.step.String(), true
+	case 'b':
+		for d := range s.view {
+			if s.lease[d] && s.view[d] != p.step && !Off(Barriers) {
+				return s, "", false
+			}
+		}
+		n.barrier = p.step
+		return n, "passes the barrier of " + p.step.String(), true
+	case 's':
+		if s.old == stub {
+			n.old = absent
+		}
+		return n, "deletes the stub", true
+	}
+	if s.mover.phase == idle {
+		n.at--
+		n.mover = request{phase: under, run: Shift()}
+		return n, "begins to move", true
+	}
+	n.at--
+	w.act(&n, &n.mover, nil)
+	if n.mover.phase == answered {
+		n.at++
+		n.mover = request{}
+	}
+	return n, fmt.Sprintf("moves: old %d, new %d", n.old, n.now), true
+}
+
+// scans are the acts of a Scan, whose visits of places are two acts each: the page, and the
+// look at the other place.
+func (w *world) scans(s state) (out []next) {
+	if !w.scan {
+		return nil
+	}
+	if !s.scanning {
+		for d := range s.view {
+			if s.lease[d] && s.shown == 0 && s.scanned == 0 {
+				n := s
+				n.scanning, n.scanBegan = true, s.view[d]
+				out = append(out, next{"a scan begins by " + s.view[d].String(), n, ""})
+			}
+		}
+		return out
+	}
+	if s.scanBegan < Settled && s.barrier >= Cleaning {
+		return nil // it is told to begin anew
+	}
+	if s.looking == 0 {
+		for place := uint8(1); place <= 2; place++ {
+			if s.scanned&place == 0 {
+				n := s
+				n.looking = place
+				if n.scanSaw = s.old; place == 2 {
+					n.scanSaw = s.now
+				}
+				out = append(out, next{fmt.Sprintf("the scan visits place %d: %d", place, n.scanSaw), n, ""})
+			}
+		}
+		return out
+	}
+	n := s
+	atOld := s.looking == 1
+	old, now := s.old, s.now
+	if atOld {
+		old = s.scanSaw
+	} else {
+		now = s.scanSaw
+	}
+	if Shows(s.scanBegan, atOld, seen(old), seen(now)) {
+		n.shown++
+	}
+	n.scanned |= s.looking
+	n.looking = 0
+	wrong := ""
+	if n.scanned == 3 && n.shown != 1 {
+		wrong = fmt.Sprintf("a scan that began by %v shows the item %d times", s.scanBegan, n.shown)
+	}
+	return append(out, next{fmt.Sprintf("the scan has shown it %d times", n.shown), n, wrong})
+}
+
+// explore tries all; it returns how many states there are, and the shortest way to a fault.
+func (w *world) explore() (states int, fault []string) {
+	first := state{lease: [2]bool{true, true}, old: w.initial, reads: w.reads, configs: encode([]config{{value: w.initial, read: noRead}})}
+	type came struct {
+		from int32
+		what string
+	}
+	prog := theProgram()
+	index := map[state]int32{first: 0}
+	all, how := []state{first}, []came{{-1, ""}}
+	for i := 0; i < len(all); i++ {
+		for _, n := range w.nexts(all[i], prog) {
+			if n.wrong != "" {
+				fault = append(fault, n.what+"  <== "+n.wrong)
+				for at := int32(i); how[at].from >= 0; at = how[at].from {
+					fault = append(fault, how[at].what)
+				}
+				slices.Reverse(fault)
+				return len(all), fault
+			}
+			if _, ok := index[n.s]; !ok {
+				index[n.s] = int32(len(all))
+				all, how = append(all, n.s), append(how, came{int32(i), n.what})
+			}
+		}
+		if w.limit > 0 && len(all) > w.limit {
+			return len(all), []string{"the limit"}
+		}
+	}
+	return len(all), nil
+}
+
+var (
+	put20, put30 = op{'p', 20}, op{'p', 30}
+	remove, add1 = op{'d', 0}, op{'i', 0}
+	create       = op{'c', 40}
+)
+
+// The protocol loses nothing, brings nothing back, and shows what is there once.
+func TestExplored(t *testing.T) {
+	for _, w := range []world{
+		{ops: []op{add1, create}, initial: absent},
+		{ops: []op{put20}, initial: absent, reads: 2, stalls: true},
+		{ops: []op{remove}, initial: 10, reads: 1, stalls: true},
+		{ops: []op{put20, remove}, initial: 10, stalls: true},
+		{ops: []op{add1, put20}, initial: absent, stalls: true},
+		{ops: []op{create, remove}, initial: 10, stalls: true},
+		{ops: []op{add1}, initial: 10, scan: true},
+		{initial: 10, scan: true, stalls: true, reads: 1},
+	} {
+		n, fault := w.explore()
+		t.Logf("%d states: %v, from %d, %d reads, scan %v, stalls %v", n, w.ops, w.initial, w.reads, w.scan, w.stalls)
+		if fault != nil {
+			t.Errorf("%v, from %d:\n%s", w.ops, w.initial, strings.Join(fault, "\n"))
+		}
+	}
+}
+
+// Without any one of its rules it does.
+func TestEachRuleIsNeeded(t *testing.T) {
+	stalled := func(initial int8, ops ...op) world { return world{ops: ops, initial: initial, stalls: true} }
+	for rule, w := range map[Rule]world{
+		LookingStep:   stalled(10, put20, remove),
+		StubbingStep:  stalled(absent, put20, put30),
+		ClosingStep:   {ops: []op{put20}, initial: absent, reads: 2, stalls: true},
+		Barriers:      stalled(10, put20, add1),
+		AnswerCounts:  stalled(10, put20, add1),
+		WritesLook:    stalled(10, put20, add1),
+		OldFirst:      {initial: 10, reads: 1},
+		NewWins:       stalled(absent, add1, put20),
+		LeavesStub:    {ops: []op{create, remove}, initial: 10, stalls: true, reads: 1},
+		Unchanged:     stalled(10, put20, add1),
+		Guarded:       stalled(10, put20, remove),
+		OldPlaceShows: {initial: 10, scan: true},
+	} {
+		off = rule
+		n, fault := w.explore()
+		off = 0
+		if fault == nil {
+			t.Errorf("without rule %d nothing is found in %d states: %v", rule, n, w.ops)
+			continue
+		}
+		t.Logf("without rule %d, after %d states:\n%s", rule, n, strings.Join(fault, "\n"))
+	}
+	if end != OldPlaceShows<<1 {
+		t.Error("a rule is not tried")
+	}
+}
