@@ -124,8 +124,13 @@ type Column struct {
 	Min         string   `json:"min,omitempty"`
 	Max         string   `json:"max,omitempty"`
 	Granularity string   `json:"time_granularity,omitempty"`
+	First       string   `json:"first,omitempty"` // of a time
+	Last        string   `json:"last,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
 }
+
+// isoTime is how times are printed.
+const isoTime = "2006-01-02T15:04:05.999Z07:00"
 
 // enoughForGrowth is how many rows it takes to say how values come.
 const enoughForGrowth = 20_000
@@ -258,7 +263,7 @@ func (s *Study) columns() []Column {
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
 		col := Column{
-			Name: c.Name, Type: c.Type.String(), Given: c.Given, Distinct: c.Distinct.Value, Exact: c.Distinct.Exact, Nulls: c.Nulls,
+			Name: c.Name, Type: c.Type.String(), Given: c.Given && !c.Stored, Distinct: c.Distinct.Value, Exact: c.Distinct.Exact, Nulls: c.Nulls,
 			MeanBytes: c.MeanBytes, Min: c.Min, Max: c.Max, Low: c.Distinct.Low, High: c.Distinct.High,
 		}
 		if values := math.Max(1, float64(c.Values)); c.Most.High > 1 {
@@ -279,6 +284,7 @@ func (s *Study) columns() []Column {
 		}
 		if c.Time != nil {
 			col.Granularity = unitName(c.Time.Granularity)
+			col.First, col.Last = c.Time.First.Format(isoTime), c.Time.Last.Format(isoTime)
 			what := fmt.Sprintf("time, to the %s", col.Granularity)
 			if s.time == c {
 				what = fmt.Sprintf("taken as the time of writing, to the %s", col.Granularity)

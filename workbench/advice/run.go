@@ -29,6 +29,7 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 	if err := resolve(p, qs, po); err != nil {
 		return nil, nil, err
 	}
+	p = p.Stored(inOrderOf(qs))
 	s, err := New(p, qs, o)
 	if err != nil {
 		if o.EventTime != "" {

@@ -91,6 +91,22 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	return s, nil
 }
 
+// inOrderOf are the columns of which queries want ranges or the order: times of these must
+// be stored so that they sort, however the data write them.
+func inOrderOf(qs []queries.Query) (columns []string) {
+	for i := range qs {
+		for _, r := range qs[i].Ranges {
+			if !r.Prefix {
+				columns = append(columns, r.Column)
+			}
+		}
+		for _, o := range qs[i].Order {
+			columns = append(columns, o.Column)
+		}
+	}
+	return columns
+}
+
 // timeNames are how columns are called that say when something happened, and
 // otherNames of those that say when something else did or will.
 var (

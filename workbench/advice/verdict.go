@@ -133,6 +133,23 @@ func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	return t
 }
 
+// storedText says why a column of time is stored in another way than the data have it.
+func storedText(c *profile.Column) string {
+	t := c.Time
+	how := "in several units"
+	switch {
+	case len(t.Forms) > 0:
+		how = "written " + strings.Join(t.Forms[:min(len(t.Forms), 3)], ", ")
+	case t.Unit == 0:
+		how = "written in several forms"
+	}
+	text := fmt.Sprintf("%s is stored as a %s: %s, as in the data, it does not sort by time", c.Name, t.Store, how)
+	if t.Example != "" {
+		text += fmt.Sprintf("; store %s in place of %q", t.Stored, t.Example)
+	}
+	return text
+}
+
 // reasons say what the design is good for, by the ranks' order.
 func (s *Study) reasons(list []ranked) []string {
 	d, c := list[0].d, &list[0].c
@@ -152,6 +169,11 @@ func (s *Study) reasons(list []ranked) []string {
 		}
 		if s.byTime(d) {
 			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
+		}
+	}
+	for _, name := range d.Clustering {
+		if c := s.p.Column(name); c.Stored {
+			add("%s", storedText(c))
 		}
 	}
 	one := []int{}

@@ -69,10 +69,11 @@ func (p *Profile) Column(name string) *Column {
 
 // Column is what a column is like.
 type Column struct {
-	Name  string
-	Type  *value.Type
-	Given bool   // Type was given, by the caller or the file
-	Note  string // what is odd about the type, such as the few values that are not of it; "" mostly
+	Name   string
+	Type   *value.Type
+	Given  bool   // Type was given, by the caller or the file
+	Stored bool   // Type is Time.Store, see Profile.Stored
+	Note   string // what is odd about the type, such as the few values that are not of it; "" mostly
 
 	Values    int64 // not null
 	Nulls     int64

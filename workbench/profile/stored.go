@@ -1,0 +1,27 @@
+package profile
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+)
+
+// Stored is the profile of the same rows in a table that stores some columns of time as
+// Time.Store says. Their values sort by time there: equal times are equal values, however
+// they are written, and what is no time is null.
+func (p *Profile) Stored(columns []string) *Profile {
+	out := *p
+	out.Columns = slices.Clone(p.Columns)
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		if c.Time == nil || c.Time.Store == "" || !slices.Contains(columns, c.Name) {
+			continue
+		}
+		at := *c.Time
+		at.Sorts = true
+		c.Time, c.Type, c.Given, c.Stored, c.strict = &at, value.Named(at.Store), true, true, false
+		n := fixedLen(c.Type)
+		c.MeanBytes, c.MaxBytes = float64(n), n
+	}
+	return &out
+}
