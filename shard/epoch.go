@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // KeyEpoch gives keys from an instant on another number of shards: those whose
@@ -84,13 +82,16 @@ func (c clock) instant(key []byte) (int64, bool) {
 		panic("shard: a layout with epochs of keys was not resolved")
 	}
 	v := key
-	if c.of > 1 {
-		var buf [8][]byte
-		parts, err := partitioner.SplitComposite(buf[:0], key, c.of)
-		if err != nil {
+	for i := 0; c.of > 1 && i <= c.component; i++ {
+		// A composite, see partitioner.AppendComposite.
+		if len(key) < 2 {
 			return 0, false
 		}
-		v = parts[c.component]
+		n := int(binary.BigEndian.Uint16(key))
+		if len(key) < 2+n+1 {
+			return 0, false
+		}
+		v, key = key[2:2+n], key[2+n+1:]
 	}
 	const perDay = 24 * 60 * 60 * 1000
 	switch {

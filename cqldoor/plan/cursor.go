@@ -21,15 +21,16 @@ type Cursor struct {
 	After    [][]byte // the clustering key of the last row; nil: the partition's start
 	Done     bool     // the partition has been read to its end
 	Limit    int      // rows left of LIMIT, 0: no limit
+	Layout   uint32   // of a scan of owners: the sum of the layout by whose places it goes
 	PerKey   int      // rows left of PER PARTITION LIMIT for this key; encoded one more, 0: no limit
 }
 
-const cursorVersion = 3
+const cursorVersion = 4
 
 // Encode writes the cursor for the tables that identity tells from all others: their
 // id and layout.
 //
-//	version | uvarints Limit, PerKey, 1 if Done | Key, Scan: uvarint length and bytes |
+//	version | uvarints Limit, PerKey, 1 if Done, Layout | Key, Scan: uvarint length and bytes |
 //	After: uvarint count+1 or 0, each uvarint length and bytes |
 //	8 bytes: the token of identity and all before
 func (c Cursor) Encode(identity []byte) []byte {
@@ -41,6 +42,7 @@ func (c Cursor) Encode(identity []byte) []byte {
 		done = 1
 	}
 	b = binary.AppendUvarint(b, done)
+	b = binary.AppendUvarint(b, uint64(c.Layout))
 	for _, key := range [][]byte{c.Key, c.Scan} {
 		b = append(binary.AppendUvarint(b, uint64(len(key))), key...)
 	}
@@ -65,7 +67,7 @@ var errState = &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for 
 
 // IsCursor says whether a paging state is a cursor of the tables of identity.
 func IsCursor(identity, b []byte) bool {
-	return len(b) >= 1+6+8 && b[0] == cursorVersion && binary.BigEndian.Uint64(b[len(b)-8:]) == cursorSum(identity, b[:len(b)-8])
+	return len(b) >= 1+7+8 && b[0] == cursorVersion && binary.BigEndian.Uint64(b[len(b)-8:]) == cursorSum(identity, b[:len(b)-8])
 }
 
 // Cursor is where a bound statement begins: at its start, or behind what a paging
@@ -100,6 +102,9 @@ func (p *Select) Cursor(b *analysis.BoundSelect, state []byte) (Cursor, error) {
 			return c, err
 		}
 		if p.Access == Owners {
+			if p.Walked(c) == nil {
+				return c, errState // of a change that ended meanwhile
+			}
 			if !slices.ContainsFunc(b.Tokens, func(r analysis.TokenRange) bool { return r.Start <= at.Token && at.Token <= r.End }) {
 				return c, errState
 			}
@@ -142,8 +147,9 @@ func (p *Select) State(b *analysis.BoundSelect, c Cursor) []byte {
 	return c.Encode(p.Table.Identity())
 }
 
-// Identity is what paging states of the table are for.
-func (t *Table) Identity() []byte { return append(t.ID[:], t.Layout.String()...) }
+// Identity is what paging states of the table are for, whatever its layout: a position
+// is a clustering key, or a token.
+func (t *Table) Identity() []byte { return t.ID[:] }
 
 // DecodeCursor reads a paging state; a foreign or damaged one is a protocol
 // error, as Cassandra gives it.
@@ -155,7 +161,7 @@ func DecodeCursor(identity, b []byte, clustering int) (c Cursor, err error) {
 	rest, ok := b[1:len(b)-8], true
 	next := func() int {
 		v, n := binary.Uvarint(rest)
-		if n <= 0 || v > 1<<31 {
+		if n <= 0 || v > 1<<32-1 {
 			ok = false
 			return 0
 		}
@@ -163,6 +169,10 @@ func DecodeCursor(identity, b []byte, clustering int) (c Cursor, err error) {
 		return int(v)
 	}
 	c.Limit, c.PerKey, c.Done = next(), next(), next() == 1
+	c.Layout = uint32(next())
+	if c.Limit > 1<<31 || c.PerKey > 1<<31 {
+		return c, bad
+	}
 	for _, key := range []*[]byte{&c.Key, &c.Scan} {
 		if l := next(); l > 0 {
 			if l > len(rest) {

@@ -66,6 +66,28 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, afte
 	}
 }
 
+// In is the segment as this plan reads it: in the shards of its own layout.
+func (p *Select) In(s Segment) Segment {
+	s.Shards = p.Table.shardsOf(s.Key, s.Slice, p.Table.Shards(s.Key))
+	return s
+}
+
+// Row is the part of a segment that is one row of it.
+func (p *Select) Row(s Segment, clustering [][]byte) Segment {
+	b := analysis.Bound{Prefix: clustering, Inclusive: true}
+	s.Slice, s.After = analysis.Slice{Start: b, End: b}, nil
+	return p.In(s)
+}
+
+// Moved is a row of the table between its places, or the static columns of a partition
+// (clustering nil).
+func (c *Change) Moved(from *Table, key, clustering [][]byte) Moved {
+	if clustering == nil {
+		return Moved{Key: key, Old: from.Home(key), New: c.To.Home(key)}
+	}
+	return Moved{Key: key, Clustering: clustering, Old: from.shardOfRow(key, clustering), New: c.To.shardOfRow(key, clustering)}
+}
+
 // shardsOf are the shards that can have rows of the slice: one where it binds
 // all columns that name the shard, those of some epochs of rows where it bounds the first
 // clustering column.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -75,6 +76,18 @@ func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.
 type mergeCell struct {
 	Source
 	counter bool
+}
+
+// Same says whether two rows of the visible cells are alike, remaining times to live aside.
+func (p *Select) Same(a, b [][]byte) bool {
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) || (a[i] == nil) != (b[i] == nil) {
+			if !slices.ContainsFunc(p.Sources, func(s Source) bool { return s.Kind == FromRow && s.TTL == i }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Merges says that several shards may have a row.

@@ -12,6 +12,7 @@ import (
 // of them. together says that no shard can be answered for by itself.
 func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 	a, t := p.Logical, p.Table
+	together = together || p.both
 	onRegulars := true
 	for _, r := range a.Where.Filters {
 		for _, c := range r.Columns {
@@ -21,6 +22,8 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 	p.FilterHere = len(a.Where.Filters) > 0 && (together && rule.On(rule.FilterMerged) || !onRegulars)
 	switch {
 	case together, a.JSON, a.Grouped, a.Distinct, len(a.Sort) > 0, p.FilterHere, p.Access == Owners:
+		p.Output = Evaluated
+	case a.Selection.Aggregated && t.Hides():
 		p.Output = Evaluated
 	case a.Selection.Aggregated:
 		if p.Combine = combinators(a); p.Combine != nil {

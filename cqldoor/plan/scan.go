@@ -9,6 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // scan reads physical partitions: exact where a row is answered for by itself.
@@ -80,8 +82,8 @@ func (p Position) Compare(q Position) int {
 }
 
 // Position is that of a shard of a logical partition.
-func (t *Table) Position(key [][]byte, shard int) Position {
-	k := partitioner.AppendComposite(nil, append(slices.Clone(key), IntValue(shard))...)
+func (t *Table) Position(key [][]byte, n int) Position {
+	k := partitioner.AppendComposite(nil, append(slices.Clone(key), IntValue(n))...)
 	return Position{partitioner.Murmur3(k), k}
 }
 
@@ -108,6 +110,37 @@ func (p *Select) Walk(r analysis.TokenRange, limit int) Fetch {
 		}
 	}
 	return f
+}
+
+// Walked is the table by whose places a scan goes, from its first page to the last: by
+// those of the layout that it began with, as long as every row is in these too. nil: the
+// cursor is of a layout that has gone.
+func (p *Select) Walked(c Cursor) *Table {
+	tables := []*Table{p.Table}
+	if p.from != nil {
+		tables = []*Table{p.from, p.Change.To}
+		if s := p.Change.Step; s == reshard.Settled || s == reshard.Cleaned {
+			tables[0], tables[1] = tables[1], tables[0]
+		}
+	}
+	if c.Scan == nil {
+		return tables[0]
+	}
+	for _, t := range tables {
+		if t.Sum() == c.Layout {
+			return t
+		}
+	}
+	return nil
+}
+
+// Sum tells the table's layout from others.
+func (t *Table) Sum() uint32 { return uint32(partitioner.Murmur3([]byte(t.Layout.String()))) }
+
+// Walks says whether a scan by the table's places looks at a shard of a logical partition.
+func (t *Table) Walks(key [][]byte, n int) bool {
+	s := t.Layout.Spread(AppendKey(nil, key))
+	return s.Contains(n) || slices.ContainsFunc(s.Rows, func(e shard.RowEpoch) bool { return e.Contains(n) })
 }
 
 // Before are the shards of a logical partition that a scan meets before the given

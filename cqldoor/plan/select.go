@@ -77,6 +77,18 @@ type Select struct {
 
 	walk *walk // of Owners
 
+	// Old is the same read of the old places, where reads look at both (see Change); nil
+	// elsewhere. Rows are then compared as they are stored, and the rest is done here.
+	Old *Select
+
+	// Change is the one that the table is under, and Quorum says that the read has
+	// LOCAL_QUORUM at least.
+	Change *Change
+	Quorum bool
+	from   *Table // the table under the change, by its old layout
+
+	both bool // it is one of the two
+
 	base    syntax.Select // a fetch without its shards and slice
 	filters []syntax.Relation
 	fetches sync.Map // fetchShape → *Statement
@@ -94,7 +106,24 @@ func NewMerged(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 }
 
 func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (*Select, error) {
-	p := &Select{Table: t, Logical: a}
+	if t.Change == nil {
+		return selectIn(t, stmt, a, merged, false)
+	}
+	both := t.Change.Duty.Both()
+	p, err := selectIn(t.reads(), stmt, a, true, both)
+	if err != nil {
+		return nil, err
+	}
+	p.Change, p.Quorum, p.from = t.Change, t.Quorum(), t
+	if both {
+		p.Old, err = selectIn(t, stmt, a, true, true)
+	}
+	return p, err
+}
+
+// selectIn plans a SELECT that one layout answers.
+func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bool) (*Select, error) {
+	p := &Select{Table: t, Logical: a, both: both}
 	stmt = clientMarkers(stmt)
 	stmt.From = t.name()
 	if a.Wildcard {
@@ -128,7 +157,7 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 	case a.Where.Partition != nil:
 		p.Access = Partitions
 		err = p.partitions(stmt, !apart)
-	case apart && !a.Distinct && !a.Grouped && a.PerPartitionLimit == nil && len(a.Sort) == 0:
+	case apart && !merged && !t.Hides() && !a.Distinct && !a.Grouped && a.PerPartitionLimit == nil && len(a.Sort) == 0:
 		p.Access = Scan
 		err = p.scan(stmt)
 	default:

@@ -16,9 +16,12 @@ import (
 type Table struct {
 	*schema.Table               // logical: without the hidden column
 	Layout        *shard.Layout // resolved for the table's key
+	Change        *Change       // that is under way; nil: none is
 
 	by     []int // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
 	hashed int   // how many of by are hashed: those of Layout.By
+	moves  bool  // it is one of the two layouts of a change
+	hides  bool  // rows can be in shards where the layout does not put them
 	first  int   // where in by the first clustering column is, which epochs of rows look at; -1: there are none
 }
 
@@ -28,7 +31,7 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	pt := &Table{Table: t, Layout: l, first: -1}
+	pt := &Table{Table: t, Layout: l, hides: l.Remains, first: -1}
 	if len(l.By) == 0 {
 		for i := range t.Clustering {
 			pt.by = append(pt.by, i)
@@ -132,6 +135,16 @@ func (t *Table) shardOfRow(key, clustering [][]byte) int {
 		by[i] = clustering[at]
 	}
 	return t.ShardOf(key, by)
+}
+
+// Hides says that a fetch of several shards can bring rows that are not to be shown: see
+// Belongs.
+func (t *Table) Hides() bool { return t.hides && rule.On(rule.ShownWhereItBelongs) }
+
+// Belongs says whether the row with the clustering key is where the layout puts it: what
+// an earlier layout left behind, copies, and what came late are skipped.
+func (t *Table) Belongs(key, clustering [][]byte, shard int) bool {
+	return t.shardOfRow(key, clustering) == shard
 }
 
 // Home is the shard of a logical partition's static columns.

@@ -16,6 +16,10 @@ type Write struct {
 	Table   *Table
 	Logical *analysis.Write
 
+	// To is the same write under the layout that the table is to have; nil where no change
+	// is under way. See Moving.
+	To *Write
+
 	// Whole is the statement as it goes to one shard that its key names; nil when
 	// the shards depend on more (IN, ranges, whole partitions, JSON, rows together
 	// with static columns, strategy random).
@@ -32,8 +36,27 @@ type Write struct {
 	chance  []call // of random: what is computed once for all shards
 }
 
-// NewWrite plans a write on a sharded table.
+// NewWrite plans a write on a sharded table. On one whose layout is being changed the
+// statement is to have no calls that give something else each time (see Once).
 func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error) {
+	if t.Change == nil {
+		return writeIn(t, stmt, a)
+	}
+	if a.Conditional() {
+		return nil, errConditions
+	}
+	p, err := writeIn(t, stmt, a)
+	if err == nil {
+		p.To, err = writeIn(t.Change.To, stmt, a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// writeIn plans a write under one layout.
+func writeIn(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error) {
 	p := &Write{Table: t, Logical: a}
 	if err := p.refuse(); err != nil {
 		return nil, err
@@ -47,6 +70,7 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 	}
 	row, static := p.touches()
 	switch {
+	case t.moves: // by rows, whose two places are compared
 	case !static:
 		p.route = t.one(&a.Where)
 	case !row:

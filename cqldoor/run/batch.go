@@ -16,6 +16,9 @@ import (
 // gathering is what a batch comes to on the shards.
 type gathering struct {
 	draw        plan.Draw
+	writes      []*plan.Write
+	bound       []*analysis.BoundWrite // of each of writes
+	moving      bool                   // the layout of some table is being changed
 	mutations   []plan.Mutation
 	places      map[string]int // the shard of each logical partition; -1 for several
 	conditional bool
@@ -32,6 +35,8 @@ func (r *Router) newGathering() *gathering {
 
 // add adds one statement of the batch.
 func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
+	g.writes, g.bound = append(g.writes, w), append(g.bound, b)
+	g.moving = g.moving || w.To != nil
 	bound, err := w.Bound(b, g.draw)
 	if err != nil {
 		return err
@@ -77,6 +82,8 @@ func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
 func (g *gathering) check() error {
 	switch {
 	case !g.conditional:
+	case g.moving:
+		return wire.Invalidf("Batch with conditions cannot span multiple tables")
 	case len(g.places) > 1:
 		return wire.Invalidf("Batch with conditions cannot span multiple partitions")
 	case g.split:
@@ -184,6 +191,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if err := g.ask(ctx, req); err != nil {
 		return err
 	}
+	if g.moving {
+		return r.move(ctx, req, g, &out, &in.Params)
+	}
 	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
 		return err
 	}
@@ -217,6 +227,9 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	}
 	if err := g.ask(ctx, req); err != nil {
 		return err
+	}
+	if g.moving {
+		return r.move(ctx, req, g, &b, &p)
 	}
 	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
 		return err

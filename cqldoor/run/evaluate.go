@@ -19,7 +19,7 @@ func (l *limits) of(at plan.Cursor) bool {
 	if at.KeyIndex != l.left.KeyIndex || string(at.Scan) != string(l.left.Scan) {
 		l.left.PerKey = l.perKey
 	}
-	l.left.KeyIndex, l.left.Scan = at.KeyIndex, at.Scan
+	l.left.KeyIndex, l.left.Scan, l.left.Layout = at.KeyIndex, at.Scan, at.Layout
 	return l.perKey == 0 || l.left.PerKey > 0
 }
 

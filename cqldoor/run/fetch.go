@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -36,6 +37,9 @@ func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, pa
 	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.opts.RetryFor)}
 	x.memory = newMemory(ctx)
 	x.params = wire.Params{Consistency: params.Consistency}
+	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {
+		x.params.Consistency = quorum(params.Consistency)
+	}
 	if params.Has(wire.QuerySerialConsistency) {
 		x.params.SetSerialConsistency(params.SerialConsistency)
 	}

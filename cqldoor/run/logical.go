@@ -56,12 +56,28 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 		return true, nil
 	}
 	r := plan.Row{Select: x.plan, Key: key}
+	if x.plan.Old != nil && len(x.plan.Table.Statics) > 0 {
+		if err := x.r.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(x.plan.Old.Table, key, nil), x.params.Consistency); err != nil {
+			return false, err
+		}
+	}
 	present, wait := x.presence(key)
+	if x.plan.Logical.Distinct && x.plan.Table.Hides() {
+		if wait != nil {
+			if r.Statics, err = wait(); err != nil {
+				return false, err
+			}
+		}
+		if found, err := x.present(key, at.KeyIndex); err != nil || !found {
+			return err == nil, err
+		}
+		return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, Done: true}}))
+	}
 	if x.plan.Logical.Distinct {
 		if r.Statics, err = wait(); err != nil || !present() {
 			return err == nil, err
 		}
-		return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}}))
+		return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, Done: true}}))
 	}
 	first := at.After == nil
 	rows := 0
@@ -88,7 +104,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 			for i := range page.rows {
 				keys = page.appendKey(keys, &page.rows[i])
 				r.Clustering, r.Cells = keys[i*k:(i+1)*k:(i+1)*k], page.visibleCells(&page.rows[i])
-				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, After: r.Clustering}
+				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, After: r.Clustering}
 				if k == 0 {
 					next.Done = true // there is one row
 				}
@@ -100,10 +116,10 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 				}
 			}
 			shown.close()
-			if !page.more || len(page.rows) == 0 {
+			if !page.more || !page.ends {
 				break
 			}
-			after = keys[len(keys)-k:]
+			after = page.key(&page.end)
 			want *= 2
 		}
 	}
@@ -119,7 +135,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 		return true, nil
 	}
 	r.Clustering, r.Cells = nil, nil
-	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Done: true}}))
+	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, Done: true}}))
 }
 
 // shown is what a page holds that is given back when its rows have been visited. What a
@@ -131,6 +147,37 @@ func (x *reader) shown(page *rowset) *holding {
 	*x.shows = append(*x.shows, page.held)
 	return nil
 }
+
+// present says whether a partition has a row that is shown.
+func (x *reader) present(key [][]byte, index int) (bool, error) {
+	for s := range x.plan.PartitionSegments(x.bound, index, key, nil) {
+		for after := s.After; ; {
+			read := x.keys
+			if x.plan.Old != nil {
+				read = x.resolved
+			}
+			page, err := read(s, after, shownAtOnce)
+			if err != nil {
+				return false, err
+			}
+			found, more := len(page.rows) > 0, page.more && page.ends
+			if more {
+				after = page.ownKey(&page.end)
+			}
+			page.release()
+			if found {
+				return true, nil
+			}
+			if !more {
+				break
+			}
+		}
+	}
+	return false, nil
+}
+
+// shownAtOnce is how many keys are looked at for one that is shown.
+const shownAtOnce = 100
 
 // alone is what a visit of a partition's only row comes to.
 func alone(on bool, err error) (bool, error) {

@@ -37,6 +37,7 @@ type ownersScan struct {
 	*reader
 	hint  int
 	visit visit
+	by    *plan.Table // by whose places it goes
 
 	known map[string]*ownership // by logical key; those of partitions that were met first are asked first
 	tasks sync.WaitGroup
@@ -56,10 +57,11 @@ func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
 	ctx, cancel := context.WithCancel(x.ctx)
 	own := *x
 	own.ctx = ctx
-	s := &ownersScan{reader: &own, hint: hint, visit: f, known: map[string]*ownership{}}
+	s := &ownersScan{reader: &own, hint: hint, visit: f, by: x.plan.Walked(c), known: map[string]*ownership{}}
 	defer s.tasks.Wait()
 	defer cancel()
-	t := x.plan.Table
+	t := s.by
+	c.Layout = t.Sum()
 	var last *plan.Position
 	if c.Scan != nil {
 		at, key, _, err := t.At(c.Scan)
@@ -100,7 +102,7 @@ type candidate struct {
 
 // walk visits what the physical partitions of a range of tokens own, after last.
 func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, error) {
-	t := s.plan.Table
+	t := s.by
 	limit := walkChunk
 	for {
 		rows, err := s.all([]plan.Fetch{s.plan.Walk(r, limit)})
@@ -108,6 +110,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 			return false, err
 		}
 		var met []candidate
+		passed := 0 // of other layouts
 		for _, row := range rows {
 			n := len(t.PartitionKey)
 			shard, ok := 0, len(row) == n+1
@@ -123,6 +126,10 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 				continue
 			}
 			*last = &at
+			if !t.Walks(key, shard) {
+				passed++
+				continue
+			}
 			met = append(met, candidate{at, key})
 		}
 		if on, err := s.inOrder(met); err != nil || !on {
@@ -131,7 +138,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 		if len(rows) < limit {
 			return true, nil
 		}
-		if len(met) == 0 {
+		if len(met)+passed == 0 {
 			if limit > math.MaxInt32/2 {
 				return false, fmt.Errorf("run: a scan of %s.%s does not get on", t.Keyspace, t.Name)
 			}
@@ -217,7 +224,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 			}
 		}()
 		if !asked {
-			o.owner, o.err = x.owner(c.at, c.key)
+			o.owner, o.err = x.owner(s.by, c.at, c.key)
 			close(o.ready)
 		}
 		select {
@@ -236,7 +243,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 		if s.hint > 0 {
 			want = min(want, s.hint)
 		}
-		_, t.err = x.partition(c.key, plan.Cursor{Scan: c.at.Key}, want, func(st step) (bool, error) {
+		_, t.err = x.partition(c.key, plan.Cursor{Scan: c.at.Key, Layout: s.by.Sum()}, want, func(st step) (bool, error) {
 			row := *st.row
 			t.read = append(t.read, step{&row, st.at})
 			t.more = len(t.read) >= want
@@ -289,9 +296,9 @@ func (s *ownersScan) owned(at plan.Position) {
 
 // owner is the shard of lowest token that has anything of a logical partition, of
 // which the one that was met does.
-func (x *reader) owner(at plan.Position, key [][]byte) (plan.Position, error) {
+func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Position, error) {
 	owner := at
-	lower := x.plan.Table.Before(key, at)
+	lower := by.Before(key, at)
 	if len(lower) == 0 {
 		return owner, nil
 	}

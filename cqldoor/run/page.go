@@ -25,6 +25,9 @@ func (x *reader) group(most int) int {
 // page reads the first want rows of a segment after a clustering key: fewer, with
 // more to come, where they are large.
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+	if x.plan.Old != nil {
+		return x.resolved(s, after, want)
+	}
 	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
 		e := extent{Segment: s, after: after, want: want, limit: x.r.held, group: x.grouped(want/len(s.Shards) + 2)}
 		if len(x.plan.Clustering) == 0 {
@@ -88,7 +91,16 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	if e.upto != nil {
 		o.Upto, o.Expect = out.stranger(e.upto), e.expect
 	}
-	if x.plan.Merges() {
+	switch {
+	case x.plan.Table.Hides():
+		// A row that moved is in its old shard too: the one that is shown stands for both.
+		o.Combine = func(a, b row) row {
+			if out.belongs(e.Key, &b) {
+				return b
+			}
+			return a
+		}
+	case x.plan.Merges():
 		o.Combine = func(a, b row) row {
 			if out.split {
 				x.plan.Merge(out.visibleCells(&a), out.visibleCells(&b))
@@ -201,6 +213,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	}
 	out.held.shrink(arrived)
 	out.rows, out.more = merge.Page()
+	out.hide(e.Key)
 	return out, nil
 }
 

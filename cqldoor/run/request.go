@@ -12,12 +12,20 @@ import (
 func (r *Router) fill(env *eval.Env, s *statement, values *wire.Values, scratch []eval.Value) error {
 	*env = eval.Env{Values: scratch, Now: r.opts.Now().UnixMicro(), Timeuuid: r.opts.Timeuuid, UUID: r.opts.UUID}
 	if values.Named {
-		return named(env, s, values)
+		if err := named(env, s, values); err != nil {
+			return err
+		}
+		s.once.Append(env)
+		return nil
 	}
 	for it := values.Iter(); it.Next(); {
 		env.Values = append(env.Values, eval.Value{Bytes: it.Bytes, Unset: it.Unset})
 	}
-	return s.checkCount(len(env.Values))
+	if err := s.checkCount(len(env.Values)); err != nil {
+		return err
+	}
+	s.once.Append(env)
+	return nil
 }
 
 // checkCount refuses another number of values than there are markers.

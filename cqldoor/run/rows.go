@@ -81,8 +81,12 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 		}
 		long := n < len(rows.rows)
 		more := rows.more
-		if n > 0 {
+		switch {
+		case long && n > 0:
 			after = rows.ownKey(&rows.rows[n-1])
+			w.last = after
+		case !long && rows.ends:
+			after = rows.ownKey(&rows.end)
 			w.last = after
 		}
 		rows.release()

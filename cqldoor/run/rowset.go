@@ -26,6 +26,8 @@ type row struct {
 type rowset struct {
 	rows []row
 	more bool // there may be more rows after them
+	end  row  // the last of them, shown or not, if there is any (ends)
+	ends bool
 
 	plan   *plan.Select
 	layout          // of the rows of its responses
@@ -131,6 +133,37 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	}
 	done()
 	return nil
+}
+
+// hide leaves out the rows that are not where their layout puts them. What follows goes
+// on behind the last of all: so a page is bounded in hidden rows too.
+func (s *rowset) hide(key [][]byte) {
+	if len(s.rows) == 0 {
+		return
+	}
+	s.end, s.ends = s.rows[len(s.rows)-1], true
+	if !s.plan.Table.Hides() {
+		return
+	}
+	s.rows = slices.DeleteFunc(s.rows, func(r row) bool { return !s.belongs(key, &r) })
+}
+
+// belongs says whether a row is where its layout puts it.
+func (s *rowset) belongs(key [][]byte, r *row) bool {
+	var scratch [16][]byte
+	return s.plan.Table.Belongs(key, s.appendKey(scratch[:0], r), int(r.shard))
+}
+
+// adopt takes over a row of another rowset, whose buffers stay that one's.
+func (s *rowset) adopt(o *rowset, r *row) row {
+	n := *r
+	n.body, n.key, n.cells = int32(len(s.bodies)), int32(len(s.keys)), int32(len(s.cells))
+	s.bodies = append(s.bodies, o.bodies[r.body])
+	s.keys = append(s.keys, o.keys[r.key:int(r.key)+len(s.clustering)]...)
+	if s.split {
+		s.cells = append(s.cells, o.visibleCells(r)...)
+	}
+	return n
 }
 
 // compare orders rows as the statement reads them.

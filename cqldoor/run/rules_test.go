@@ -98,6 +98,9 @@ var ruleTests = []ruleTest{
 		steps("SELECT * FROM TABLE WHERE p = 1", "UPDATE TABLE SET n = n + C WHERE p = 1", "DELETE FROM TABLE WHERE p = 2")},
 	{rule.EpochsOfRows, "EpochsOfRows", plainColumns, "", "{'shards': '2', 'row_epochs': '3@10 from 0x00000005'}",
 		steps("SELECT c, v FROM TABLE WHERE p = 1 AND c >= 5", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'x')")},
+	{rule.ShownWhereItBelongs, "ShownWhereItBelongs", plainColumns, "", "{'shards': '4'}", remains},
+	{rule.QuorumInChange, "QuorumInChange", changing, "", "{'shards': '4'}", quorumInChange},
+	{rule.ReadsResolve, "ReadsResolve", changing, "", "{'shards': '4'}", readsResolve},
 	{rule.LoggedWhenSplit, "LoggedWhenSplit", plainColumns, "", calculated16, func(w *twins) string {
 		for _, split := range []bool{false, true} {
 			want := map[bool]wire.BatchType{false: wire.BatchUnlogged, true: wire.BatchLogged}[split]

@@ -188,7 +188,13 @@ func (x *schemaSide) add(v *view, state *State, e *catalog.Entry) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = catalog.Logical(s.physical, e.Layout) // it fits, or the entry would not apply
-	t, err := plan.NewTable(s.logical, e.Layout)
+	var t *plan.Table
+	var err error
+	if e.Change != nil {
+		t, err = plan.NewChanging(s.logical, e.Layout, e.Next, *e.Change)
+	} else {
+		t, err = plan.NewTable(s.logical, e.Layout)
+	}
 	if e.Foreign != nil {
 		err = e.Foreign
 	}

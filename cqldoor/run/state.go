@@ -1,9 +1,11 @@
 package run
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
@@ -15,6 +17,21 @@ type State struct {
 	Tables map[string]map[string]*plan.Table // by keyspace and name
 
 	under underWay
+}
+
+// changing says whether a write is on a table whose layout is being changed.
+func (s *State) changing(a analysis.Statement) bool {
+	of := func(w *analysis.Write) bool {
+		t := s.Table(w.Table.Keyspace, w.Table.Name)
+		return t != nil && t.Change != nil
+	}
+	switch a := a.(type) {
+	case *analysis.Write:
+		return of(a)
+	case *analysis.Batch:
+		return slices.ContainsFunc(a.Writes, of)
+	}
+	return false
 }
 
 // Table returns a sharded table, or nil.

@@ -26,8 +26,9 @@ type statement struct {
 	write *plan.Write
 	batch *batchPlan
 
-	metadataID [16]byte  // of the result, v5
-	physical   *physical // of a statement that goes to one shard
+	once       plan.Calls // what is computed once, behind the client's values
+	metadataID [16]byte   // of the result, v5
+	physical   *physical  // of a statement that goes to one shard
 	direct     *plan.Direct
 }
 
@@ -82,6 +83,13 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 		return nil, err
 	}
 	s.head = a.Head()
+	if st.changing(a) {
+		if tree, s.once = plan.Once(tree, len(s.head.Binds)); s.once != nil {
+			if a, err = analysis.Analyze(tree, st.Schema, keyspace); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if t := s.head.Table; t != nil && st.Table(t.Keyspace, t.Name) == nil {
 		return nil, wire.Invalidf("table %s.%s does not exist", t.Keyspace, t.Name)
 	}

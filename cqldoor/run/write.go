@@ -14,6 +14,13 @@ import (
 
 // write executes a write that is not passed on as it is.
 func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, env *eval.Env) error {
+	if w.To != nil {
+		b, err := w.Logical.Bind(env)
+		if err != nil {
+			return err
+		}
+		return r.move(ctx, req, &gathering{draw: r.drawers.draw, writes: []*plan.Write{w}, bound: []*analysis.BoundWrite{b}}, &wire.Batch{}, params)
+	}
 	bound, err := w.Mutations(env, r.drawers.draw)
 	if err != nil {
 		return err
@@ -127,6 +134,14 @@ func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mut
 // shards. Their timestamps are the coordinators', so that a door's clock cannot
 // make a deletion older than what it deletes.
 func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
+	if err := r.applyEach(ctx, req, ms, params); err != nil {
+		return err
+	}
+	return respond(ctx, req, nil, wire.AppendVoid(nil))
+}
+
+// applyEach is mutateEach without an answer.
+func (r *Router) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
 	done := make(chan error, r.opts.FanOut)
 	under := 0
 	wait := func() error {
@@ -176,7 +191,7 @@ func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 	if first != nil {
 		return first
 	}
-	return respond(ctx, req, nil, wire.AppendVoid(nil))
+	return nil
 }
 
 // maxBatch is how many bytes of statements a BATCH of the door's may have: as many as
@@ -214,8 +229,22 @@ func (r *Router) appendMutations(ctx context.Context, req *cqldoor.Request, b *w
 
 // sendBatch sends a batch and answers with its result, without the hidden column.
 func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params, hidden string) error {
+	body, err := r.applyBatch(ctx, req, b, params)
+	if err != nil {
+		return err
+	}
+	if hidden != "" {
+		if body, err = withoutColumn(req.Version, body, hidden); err != nil {
+			return err
+		}
+	}
+	return respond(ctx, req, nil, body)
+}
+
+// applyBatch sends a batch and returns its result.
+func (r *Router) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params) ([]byte, error) {
 	if b.Count > plan.MaxMutations {
-		return wire.Invalidf("Too many statements in a batch: write_sharding makes %d of it, the protocol allows %d", b.Count, plan.MaxMutations)
+		return nil, wire.Invalidf("Too many statements in a batch: write_sharding makes %d of it, the protocol allows %d", b.Count, plan.MaxMutations)
 	}
 	b.Params = wire.Params{Consistency: params.Consistency}
 	if params.Has(wire.QuerySerialConsistency) {
@@ -230,14 +259,5 @@ func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Ba
 	if params.Has(wire.QueryNowInSeconds) {
 		b.Params.SetNowInSeconds(params.NowInSeconds)
 	}
-	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, req.Version, b)})
-	if err != nil {
-		return err
-	}
-	if hidden != "" {
-		if body, err = withoutColumn(req.Version, body, hidden); err != nil {
-			return err
-		}
-	}
-	return respond(ctx, req, nil, body)
+	return call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, req.Version, b)})
 }

@@ -1,0 +1,238 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+)
+
+// Carrier is how rows of a table are carried from one place to another: read with the
+// times of their cells, written and deleted with these. Its columns are atomic.
+type Carrier struct {
+	table   *Table
+	columns []*schema.Column
+	static  bool
+
+	look   *Statement
+	put    []*Statement // of each column
+	drop   []*Statement
+	marker *Statement
+	row    *Statement // deletes a row
+}
+
+// Cell is the cell of a column, with its times.
+type Cell struct {
+	Value []byte // nil: there is none
+	Time  int64
+	TTL   int32 // seconds; 0: it does not expire
+}
+
+// Picture is a row, or the static columns of a partition, in one place.
+type Picture struct {
+	There bool
+	Cells []Cell // of each column
+}
+
+// Carrier is that of the rows under the change, or of the static columns.
+func (c *Change) Carrier(static bool) *Carrier {
+	if static {
+		return c.statics
+	}
+	return c.rows
+}
+
+func (t *Table) newCarrier(static bool) (*Carrier, error) {
+	c := &Carrier{table: t, columns: t.Regulars, static: static}
+	if static {
+		c.columns = t.Statics
+	}
+	where := t.rowOr(!static)
+	look := &syntax.Select{From: t.name(), Where: where, Selectors: []syntax.Selector{column(t.Layout.Column)}}
+	if static {
+		look.Limit = &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}
+	}
+	var err error
+	statement := func(s syntax.Statement) *Statement {
+		st, fault := t.whole(s)
+		if fault != nil {
+			err = fault
+		}
+		return st
+	}
+	for i, col := range c.columns {
+		cell := &syntax.Column{Name: col.Name}
+		look.Selectors = append(look.Selectors, syntax.Selector{Expr: cell, Alias: "v" + strconv.Itoa(i)})
+		for _, f := range []string{"writetime", "ttl"} {
+			look.Selectors = append(look.Selectors, syntax.Selector{Expr: &syntax.Call{Func: syntax.Name{Name: f}, Args: []syntax.Expr{cell}}, Alias: f[:1] + strconv.Itoa(i)})
+		}
+		c.put = append(c.put, statement(&syntax.Update{Table: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0), TTL: marker(Set, 1)},
+			Set: []syntax.Assignment{{Column: col.Name, Value: marker(Set, 2)}}, Where: where}))
+		c.drop = append(c.drop, statement(&syntax.Delete{From: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0)},
+			Items: []syntax.DeleteItem{{Column: col.Name}}, Where: where}))
+	}
+	c.look = statement(look)
+	if !static {
+		s := &syntax.Insert{Into: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0), TTL: marker(Set, 1)}, Columns: t.keyColumns()}
+		for i := range t.PartitionKey {
+			s.Values = append(s.Values, marker(Key, i))
+		}
+		s.Values = append(s.Values, marker(Shard, 0))
+		for i, col := range t.Clustering {
+			s.Columns = append(s.Columns, col.Name)
+			s.Values = append(s.Values, marker(Cluster, i))
+		}
+		c.marker = statement(s)
+		c.row = statement(&syntax.Delete{From: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0)}, Where: where})
+	}
+	return c, err
+}
+
+// Look reads a row in one of its places.
+func (c *Carrier) Look(m *Moved, shard int) Mutation {
+	values := c.look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: shard})
+	return Mutation{c.look, values, m.Key, shard}
+}
+
+// Image is what Look brought: no row, or one, by the names of its columns.
+func Image[Row ~map[string][]byte](c *Carrier, rows []Row) Picture {
+	out := Picture{Cells: make([]Cell, len(c.columns))}
+	for _, row := range rows {
+		out.There = !c.static
+		for i := range out.Cells {
+			n := strconv.Itoa(i)
+			v, w, l := row["v"+n], row["w"+n], row["t"+n]
+			if v == nil || len(w) != 8 {
+				continue
+			}
+			out.There = true
+			out.Cells[i] = Cell{Value: v, Time: int64(binary.BigEndian.Uint64(w))}
+			if len(l) == 4 {
+				out.Cells[i].TTL = max(1, int32(binary.BigEndian.Uint32(l)))
+			}
+		}
+	}
+	return out
+}
+
+// Same says whether two places show the same.
+func (a Picture) Same(b Picture) bool {
+	if a.There != b.There {
+		return false
+	}
+	for i := range a.Cells {
+		if x, y := a.Cells[i], b.Cells[i]; x.Time != y.Time || string(x.Value) != string(y.Value) || (x.Value == nil) != (y.Value == nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// Newer are the cells that another place shows with an earlier time, or not at all.
+func (a Picture) Newer(b Picture) Picture {
+	out := Picture{There: a.There && !b.There, Cells: make([]Cell, len(a.Cells))}
+	for i, x := range a.Cells {
+		if y := b.Cells[i]; x.Value != nil && (y.Value == nil || y.Time < x.Time || y.Time == x.Time && !bytes.Equal(y.Value, x.Value)) {
+			out.Cells[i], out.There = x, true
+		}
+	}
+	return out
+}
+
+// Lacking are the cells that another place does not show at all.
+func (a Picture) Lacking(b Picture) Picture {
+	out := Picture{There: a.There && !b.There, Cells: make([]Cell, len(a.Cells))}
+	for i, x := range a.Cells {
+		if x.Value != nil && b.Cells[i].Value == nil {
+			out.Cells[i], out.There = x, true
+		}
+	}
+	return out
+}
+
+// At are those cells that were written at one time.
+func (a Picture) At(stamp int64) Picture {
+	out := Picture{There: a.There, Cells: make([]Cell, len(a.Cells))}
+	for i, x := range a.Cells {
+		if x.Value != nil && x.Time == stamp {
+			out.Cells[i] = x
+		}
+	}
+	return out
+}
+
+// Age is the time of the oldest cell, and how long the last of them lives: 0 for ever.
+// Without cells it is the time that is given.
+func (a Picture) Age(none int64) (oldest int64, ttl int32) {
+	oldest, first := none, true
+	for _, x := range a.Cells {
+		if x.Value == nil {
+			continue
+		}
+		if first || x.Time < oldest {
+			oldest = x.Time
+		}
+		if first {
+			ttl = x.TTL
+		} else if ttl > 0 {
+			if ttl = max(ttl, x.TTL); x.TTL == 0 {
+				ttl = 0
+			}
+		}
+		first = false
+	}
+	return oldest, ttl
+}
+
+// Put writes cells of a row into one of its places, with their own times. The row's
+// marker gets the time at, and lives for ttl seconds.
+func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl int32) (out []Mutation) {
+	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
+	add := func(st *Statement, set ...eval.Value) {
+		target.Set = set
+		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, shard})
+	}
+	times := func(at int64, ttl int32) []eval.Value {
+		return []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}, {Bytes: IntValue(int(ttl))}}
+	}
+	if marker && !c.static {
+		add(c.marker, times(at, ttl)...)
+	}
+	for n, x := range i.Cells {
+		if x.Value != nil {
+			add(c.put[n], append(times(x.Time, x.TTL), eval.Value{Bytes: x.Value})...)
+		}
+	}
+	return out
+}
+
+// Copy writes what one place shows of a row, of which cells are wanted, into another. A
+// row's marker has the time of its oldest cell, since its own cannot be read; started
+// where there is none.
+func (c *Carrier) Copy(m *Moved, shard int, all, wanted Picture, started int64) []Mutation {
+	at, ttl := all.Age(started)
+	return c.Put(m, shard, wanted, all.There, at, ttl)
+}
+
+// Drop deletes cells of a row in one of its places, at their own times; and the row, at
+// that of the oldest, if nothing of it is to stay.
+func (c *Carrier) Drop(m *Moved, shard int, i Picture, row bool, started int64) (out []Mutation) {
+	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
+	add := func(st *Statement, at int64) {
+		target.Set = []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}}
+		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, shard})
+	}
+	if row && !c.static {
+		at, _ := i.Age(started)
+		add(c.row, at)
+	}
+	for n, x := range i.Cells {
+		if x.Value != nil {
+			add(c.drop[n], x.Time)
+		}
+	}
+	return out
+}
