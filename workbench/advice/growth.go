@@ -163,6 +163,19 @@ func (s *Study) keepsComing(d *Design, m *profile.Measured) bool {
 	return rows >= enoughRows/2 && busy >= 0.6*even && late >= rows/16
 }
 
+// partsKeepComing says whether rows keep coming to the values of each column of a key, where
+// queries ask for a key's rows by time: then they keep coming to the keys, of which each
+// may have few rows in the data, or most of them from one busy time.
+func (s *Study) partsKeepComing(d *Design) bool {
+	if len(d.Partition) < 2 || !s.byTimeBehind(d) {
+		return false
+	}
+	return !slices.ContainsFunc(d.Partition, func(p profile.Part) bool {
+		m := s.ofPartition([]profile.Part{p})
+		return m == nil || !s.keepsComing(d, m)
+	})
+}
+
 // byTimeBehind says whether a query asks for the rows of a partition by their time.
 func (s *Study) byTimeBehind(d *Design) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
@@ -187,7 +200,7 @@ func (s *Study) growthOf(d *Design) Growth {
 	// Rows in the order of a file say little of what comes next; that few values get
 	// many rows each says that they will get more.
 	fixed := s.time == nil && s.load.insert > 0 && s.low(d)
-	if !fixed && !s.keepsComing(d, m) {
+	if !fixed && !s.keepsComing(d, m) && !s.partsKeepComing(d) {
 		g.Why = "the largest partitions do not keep growing through the data"
 		if m.RowSizes.Max.Value < enoughRows {
 			g.Why = fmt.Sprintf("no partition has more than %s, and they do not keep coming", countOf(m.RowSizes.Max.High, "row"))

@@ -91,7 +91,11 @@ func (s *Study) byItself(d *Design) bool {
 		return false
 	}
 	set := append(d.columns(), d.Clustering...)
-	if s.sound(set) {
+	// A column more does not take away from what tells rows apart without it.
+	within := func(known []string) bool {
+		return !slices.ContainsFunc(known, func(c string) bool { return !slices.Contains(set, c) })
+	}
+	if s.sound(set) || slices.ContainsFunc(s.tells, func(known []string) bool { return within(known) && s.sound(known) }) {
 		return true
 	}
 	return s.timeIn(d) != "" && atFixedTimes(s.ofPartition(s.timeless(d)))
