@@ -204,18 +204,17 @@ func (c *call) bindValues(v *wire.Values, p *plan, count func(want, got int) err
 // bindNamed reads values that are given by name. One that is not given is null
 // in v4 and before, and not set later, as Cassandra has it: it asks for all.
 func (c *call) bindNamed(p *plan) error {
+	first := make(map[string]int, len(c.values)) // of each name
+	for i := len(c.values) - 1; i >= 0; i-- {
+		first[string(c.values[i].Name)] = i
+	}
 	for i := range p.binds {
-		found := false
-		for j := range c.values {
-			if string(c.values[j].Name) == p.binds[i].Name {
-				c.env.Values = append(c.env.Values, eval.Value{Bytes: c.values[j].Bytes, Unset: c.values[j].Unset})
-				found = true
-				break
-			}
-		}
-		if !found {
+		at, ok := first[p.binds[i].Name]
+		if !ok {
 			return wire.Invalidf("Invalid amount of bind variables")
 		}
+		v := &c.values[at]
+		c.env.Values = append(c.env.Values, eval.Value{Bytes: v.Bytes, Unset: v.Unset})
 	}
 	return nil
 }

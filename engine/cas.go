@@ -82,28 +82,33 @@ func cloneCell(b []byte) []byte {
 	return append([]byte{}, b...)
 }
 
+// looks is what conditional writes look at.
+type looks struct {
+	statics bool // all static columns, and
+	rows    bool // all regular ones, and
+	columns map[*schema.Column]bool
+}
+
 // looksAt says whether the conditional writes look at a column.
 func (w *writing) looksAt(c *schema.Column) bool {
-	for _, b := range w.writes {
-		for i := range b.Write.Conditions {
-			if b.Write.Conditions[i].Column == c {
-				return true
+	if w.looks == nil {
+		w.looks = &looks{columns: map[*schema.Column]bool{}}
+		for i := range w.writes {
+			b := &w.writes[i]
+			for j := range b.Write.Conditions {
+				w.looks.columns[b.Write.Conditions[j].Column] = true
 			}
-		}
-		switch c.Kind {
-		case schema.Static:
-			if b.writesStatic() {
-				return true
-			}
-		case schema.Regular:
-			if b.Scope != analysis.ScopeStatic {
-				return true
-			}
-		default:
-			return true
+			w.looks.statics = w.looks.statics || b.writesStatic()
+			w.looks.rows = w.looks.rows || b.Scope != analysis.ScopeStatic
 		}
 	}
-	return false
+	switch {
+	case c.Kind == schema.Static && w.looks.statics, c.Kind == schema.Regular && w.looks.rows:
+		return true
+	case c.Kind == schema.Static, c.Kind == schema.Regular:
+		return w.looks.columns[c]
+	}
+	return true
 }
 
 func (w *writing) looksAtStatics() bool {

@@ -13,16 +13,16 @@ type prepared struct {
 	id       [md5.Size]byte
 	text     string
 	keyspace string
-	resultID [md5.Size]byte // of the columns that it had when it was prepared
-	plan     atomic.Pointer[plan]
-	used     atomic.Bool // since the cache last thought of giving it up
+	resultID [md5.Size]byte       // of the columns that it had when it was prepared
+	plan     atomic.Pointer[plan] // nil where the schema has changed since
+	used     atomic.Bool          // since the cache last thought of giving it up
 }
 
 // current is the plan under the present schema. A statement that has none any
 // more is one to be prepared again, which says why.
 func (p *prepared) current(e *Engine) (*plan, error) {
 	s := e.state.Load()
-	if have := p.plan.Load(); have.state == s {
+	if have := p.plan.Load(); have != nil && have.state == s {
 		return have, nil
 	}
 	n, err := newPlan(s, p.text, p.keyspace)
@@ -92,6 +92,19 @@ func (c *planCache) add(p *prepared) *prepared {
 			return p
 		}
 		c.hand = (c.hand + 1) % len(c.ring)
+	}
+}
+
+// renew lets go of the plans under other states of the schema: a statement that is not
+// executed any more would keep the whole of the one that it was planned under. One that
+// was being planned meanwhile is let go of at the next change.
+func (c *planCache) renew(s *state) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, p := range c.all {
+		if have := p.plan.Load(); have != nil && have.state != s {
+			p.plan.CompareAndSwap(have, nil)
+		}
 	}
 }
 

@@ -114,3 +114,37 @@ func repeated(b []byte, n int) (all [][]byte) {
 	}
 	return all
 }
+
+// What is allocated for a read of many partitions of a system table does not grow with
+// the product of how many are named and how many there are.
+func TestSystemTablesAreMadeOnce(t *testing.T) {
+	c := newLocal(t, openMemory(t), wire.V4)
+	ask := func(text string, values ...[]byte) {
+		q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}
+		v := wire.Values{Count: len(values)}
+		for _, b := range values {
+			v.Raw = wire.AppendBytes(v.Raw, b)
+		}
+		q.Params.SetValues(v)
+		if resp := c.do(wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, wire.V4, &q)}); resp.Op != wire.OpResult {
+			e, _ := wire.ParseError(wire.V4, resp.Body)
+			t.Fatalf("%s: %v", text, e)
+		}
+	}
+	allocated := func(names int) uint64 {
+		list := binary.BigEndian.AppendUint32(nil, uint32(names))
+		for i := range names {
+			list = wire.AppendBytes(list, fmt.Appendf(nil, "no_such_keyspace_%d", i))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ask("SELECT * FROM system_schema.columns WHERE keyspace_name IN ?", list)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	allocated(10)
+	one, four := allocated(1000), allocated(4000)
+	if each := (four - one) / 3000; four > one && each > 2000 {
+		t.Errorf("%d bytes are allocated for each keyspace that is named", each)
+	}
+}

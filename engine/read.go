@@ -19,6 +19,7 @@ type read struct {
 
 	query  storage.Query
 	source rows
+	made   map[string]virtualPartition // of a system table, by key, where several are read
 	view   rowView
 	key    [][]byte // the current partition's components
 	raw    []byte   // and its serialized key
@@ -213,16 +214,36 @@ func (r *read) open() rows {
 	if t.store != nil {
 		return t.store.Read(r.token, r.raw, &r.query)
 	}
-	v := r.virtual(r.raw)
-	v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
+	if r.b.Keys.Len() == 1 {
+		v := r.virtual(r.raw)
+		v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
+		return v
+	}
+	if r.made == nil { // once, however many of them are read
+		all := r.virtual(nil)
+		if all.err != nil {
+			return all
+		}
+		r.made = make(map[string]virtualPartition, len(all.partitions))
+		for _, p := range all.partitions {
+			r.made[string(p.key)] = p
+		}
+	}
+	v := r.virtualRows(nil, nil)
+	if p, ok := r.made[string(r.raw)]; ok {
+		v.partitions = []virtualPartition{p}
+	}
 	return v
 }
 
+// virtual makes the contents of a system table.
 func (r *read) virtual(only []byte) *virtualRows {
-	t := r.plan.table
-	partitions, err := r.c.engine.virtualPartitions(r.plan.state, t, only)
+	return r.virtualRows(r.c.engine.virtualPartitions(r.plan.state, r.plan.table, only))
+}
+
+func (r *read) virtualRows(partitions []virtualPartition, err error) *virtualRows {
 	return &virtualRows{
-		table: t, partitions: partitions, slices: &r.b.Slices,
+		table: r.plan.table, partitions: partitions, slices: &r.b.Slices,
 		reverse: r.plan.Reversed, after: r.query.After, err: err,
 	}
 }

@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
-	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
@@ -21,8 +19,8 @@ type pending struct {
 	stamp *stamp
 	key   []byte
 	row   [][]byte
-	reads map[*schema.Column]bool           // by a mutation of the statement
-	known map[*schema.Column][]storage.Cell // in the order of their paths
+	reads map[*schema.Column]bool // by a mutation of the statement
+	known map[*schema.Column]*elements
 }
 
 // newPending is nil where no mutation depends on what is there.
@@ -32,7 +30,7 @@ func (w *writing) newPending(b *boundWrite, s *stamp, key []byte, row [][]byte) 
 		if m := &b.Mutations[i]; readsFirst(m) {
 			if p == nil {
 				p = &pending{w: w, table: b.plan.table, stamp: s, key: key, row: row,
-					reads: map[*schema.Column]bool{}, known: map[*schema.Column][]storage.Cell{}}
+					reads: map[*schema.Column]bool{}, known: map[*schema.Column]*elements{}}
 			}
 			p.reads[m.Column] = true
 		}
@@ -45,28 +43,29 @@ func (p *pending) note(m *analysis.Mutation) error {
 	if p == nil || !p.reads[m.Column] {
 		return nil
 	}
-	cells, err := p.cells(m.Column)
+	e, err := p.elements(m.Column)
 	if err != nil {
 		return err
 	}
 	switch m.Kind {
 	case analysis.PutCell:
-		cells = nil
+		e = newElements(nil)
 		if m.Value != nil {
-			cells = []storage.Cell{{Value: m.Value}}
+			e = newElements([]storage.Cell{{Value: m.Value}})
 		}
 	case analysis.ClearCells:
-		cells = nil
+		e = newElements(nil)
 	case analysis.PutCells:
 		if m.Clear {
-			cells = nil
+			e = newElements(nil)
 		}
-		for _, c := range m.Cells {
-			cells = append(cells, storage.Cell{Path: c.Path, Value: c.Value})
+		more := make([]storage.Cell, len(m.Cells))
+		for i, c := range m.Cells {
+			more[i] = storage.Cell{Path: c.Path, Value: c.Value}
 		}
-		slices.SortStableFunc(cells, func(a, b storage.Cell) int { return value.Native(value.Timeuuid).Compare(a.Path, b.Path) })
+		e = e.put(more)
 	}
-	p.known[m.Column] = cells
+	p.known[m.Column] = e
 	return nil
 }
 
@@ -75,52 +74,56 @@ func (p *pending) note(m *analysis.Mutation) error {
 // The partition is guarded.
 func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 	id, s := p.table.ids.of[m.Column.Name], p.stamp
-	elements, err := p.cells(m.Column)
+	e, err := p.elements(m.Column)
 	if err != nil {
 		return err
 	}
 	switch m.Kind {
 	case analysis.AddToCell:
-		if len(elements) == 0 {
+		if e.left == 0 {
 			return nil // null and anything is null
 		}
-		sum, err := eval.Add(m.Column.Type, elements[0].Value, m.Value)
+		sum, err := eval.Add(m.Column.Type, e.cells[e.at(0)].Value, m.Value)
 		if err == nil {
 			batch.Set(storage.Cell{Column: id, Value: sum, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
-			p.known[m.Column] = []storage.Cell{{Value: sum}}
+			p.known[m.Column] = newElements([]storage.Cell{{Value: sum}})
 		}
 		return err
 	case analysis.DiscardValues:
 		elem := m.Column.Type.Elems[0]
-		p.known[m.Column] = slices.DeleteFunc(elements, func(e storage.Cell) bool {
-			gone := slices.ContainsFunc(m.Cells, func(c analysis.Cell) bool {
-				return bytes.Equal(c.Value, e.Value) || elem.Compare(c.Value, e.Value) == 0
-			})
-			if gone {
-				batch.Unset(id, e.Path, s.deletion())
+		gone := make([][]byte, len(m.Cells))
+		for i := range gone {
+			gone[i] = m.Cells[i].Value
+		}
+		slices.SortFunc(gone, elem.Compare)
+		p.known[m.Column] = newElements(slices.DeleteFunc(e.all(), func(c storage.Cell) bool {
+			_, found := slices.BinarySearchFunc(gone, c.Value, elem.Compare)
+			if found {
+				batch.Unset(id, c.Path, s.deletion())
 			}
-			return gone
-		})
+			return found
+		}))
 		return nil
 	}
-	if err := m.ListIndexError(len(elements)); err != nil {
+	if err := m.ListIndexError(e.left); err != nil {
 		return err
 	}
-	path := elements[m.Index].Path
+	at := e.at(int(m.Index))
+	path := e.cells[at].Path
 	if m.Kind == analysis.DeleteIndex || m.Value == nil {
 		batch.Unset(id, path, s.deletion())
-		p.known[m.Column] = slices.Delete(elements, int(m.Index), int(m.Index)+1)
+		e.remove(at)
 		return nil
 	}
 	batch.Set(storage.Cell{Column: id, Path: path, Value: m.Value, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
-	elements[m.Index].Value = m.Value
+	e.cells[at].Value = m.Value
 	return nil
 }
 
-// cells are the column's cells, its elements for a list.
-func (p *pending) cells(c *schema.Column) ([]storage.Cell, error) {
-	if cells, ok := p.known[c]; ok {
-		return cells, nil
+// elements are the column's cells, its elements for a list.
+func (p *pending) elements(c *schema.Column) (*elements, error) {
+	if e, ok := p.known[c]; ok {
+		return e, nil
 	}
 	q := storage.Query{Now: p.w.seconds, Columns: storage.NewColumnSet(p.table.ids.of[c.Name])}
 	var have storage.Row
@@ -135,6 +138,7 @@ func (p *pending) cells(c *schema.Column) ([]storage.Cell, error) {
 	if err != nil || !found {
 		have.Cells = nil
 	}
-	p.known[c] = have.Cells
-	return have.Cells, storageError(err)
+	e := newElements(have.Cells)
+	p.known[c] = e
+	return e, storageError(err)
 }

@@ -52,6 +52,7 @@ func (e *Engine) change(stmt syntax.Statement, keyspace string, now int64) (*wir
 		return nil, nil, storageError(err)
 	}
 	e.state.Store(after)
+	e.plans.renew(after)
 	if r.Change.Target == wire.TargetTable {
 		e.limits.declared(after.tables[after.schema.Table(r.Change.Keyspace, r.Change.Name)])
 	}

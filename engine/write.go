@@ -132,6 +132,7 @@ type writing struct {
 	guard     *storage.Guard
 	err       error
 	levies    []levy // what was taken, where there are limits
+	looks     *looks // see looksAt
 }
 
 // prepare sees what the writes need.

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -14,7 +16,7 @@ type Filter struct {
 	Op     syntax.Op // EQ, LT, LE, GT, GE, In, Contains, ContainsKey, Like; EQ with Key set is a map's entry
 	Key    []byte
 	Value  []byte
-	Values [][]byte // In
+	Values [][]byte // In; Contains and ContainsKey of several at once: in order, without nulls
 }
 
 // Matches says whether a row satisfies the predicate. Null satisfies none.
@@ -39,43 +41,71 @@ func (f *Filter) Matches(row eval.Row) bool {
 	case syntax.OpGE:
 		return t.Compare(v, f.Value) >= 0
 	case syntax.OpIn:
-		for _, w := range f.Values {
-			if w != nil && t.Compare(v, w) == 0 {
-				return true
-			}
+		_, found := slices.BinarySearchFunc(f.Values, v, t.Compare)
+		return found
+	case syntax.OpContains, syntax.OpContainsKey:
+		if f.Values != nil {
+			return hasElements(t, v, f.Values, f.Op == syntax.OpContainsKey)
 		}
-	case syntax.OpContains:
-		return hasElement(t, v, f.Value, false)
-	case syntax.OpContainsKey:
-		return hasElement(t, v, f.Value, true)
+		return hasElement(t, v, f.Value, f.Op == syntax.OpContainsKey)
 	}
 	return false
+}
+
+// partOf is the type of what CONTAINS, or CONTAINS KEY, compares.
+func partOf(t *value.Type, key bool) *value.Type {
+	if key {
+		return t.Elems[0]
+	}
+	return t.Elems[len(t.Elems)-1]
+}
+
+// hasElements says whether a collection has all of some values, which are in order and
+// differ: it is gone through once, however many they are.
+func hasElements(t *value.Type, v []byte, want [][]byte, key bool) bool {
+	of := partOf(t, key)
+	found := make([]bool, len(want))
+	left := len(want)
+	eachElement(t, v, key, func(part []byte) bool {
+		if i, ok := slices.BinarySearchFunc(want, part, of.Compare); ok && !found[i] {
+			found[i] = true
+			left--
+		}
+		return left > 0
+	})
+	return left == 0
 }
 
 // hasElement says whether a collection has an element or a map a value, or,
 // where key says so, a key.
 func hasElement(t *value.Type, v, want []byte, key bool) bool {
-	of := t.Elems[len(t.Elems)-1]
-	if key {
-		of = t.Elems[0]
-	}
+	of, found := partOf(t, key), false
+	eachElement(t, v, key, func(part []byte) bool {
+		found = of.Compare(part, want) == 0
+		return !found
+	})
+	return found
+}
+
+// eachElement calls f with a collection's elements that are not null, or a map's values,
+// or, where key says so, its keys, as long as f says so.
+func eachElement(t *value.Type, v []byte, key bool, f func(part []byte) bool) {
 	for p := t.Parts(v); p.Next(); {
 		part := p.Part()
 		if t.Kind == value.Map {
 			k := part
 			if !p.Next() {
-				return false
+				return
 			}
 			part = p.Part()
 			if key {
 				part = k
 			}
 		}
-		if part != nil && of.Compare(part, want) == 0 {
-			return true
+		if part != nil && !f(part) {
+			return
 		}
 	}
-	return false
 }
 
 func hasEntry(t *value.Type, v, key, want []byte) bool {
@@ -111,7 +141,42 @@ func (w *Where) bindFilters(env *eval.Env) ([]Filter, error) {
 		}
 		out = append(out, fs...)
 	}
-	return out, nil
+	return mergeContains(out), nil
+}
+
+// mergeContains makes one filter of all that want a column to contain something.
+func mergeContains(all []Filter) []Filter {
+	type of struct {
+		cell int
+		op   syntax.Op
+	}
+	first := map[of]int{}
+	out := all[:0]
+	for _, f := range all {
+		if f.Op != syntax.OpContains && f.Op != syntax.OpContainsKey {
+			out = append(out, f)
+			continue
+		}
+		at, ok := first[of{f.Cell, f.Op}]
+		if !ok {
+			first[of{f.Cell, f.Op}] = len(out)
+			out = append(out, f)
+			continue
+		}
+		if g := &out[at]; g.Values == nil {
+			g.Values = [][]byte{g.Value, f.Value}
+		} else {
+			g.Values = append(g.Values, f.Value)
+		}
+	}
+	for _, at := range first {
+		if f := &out[at]; f.Values != nil {
+			of := partOf(f.Column.Type, f.Op == syntax.OpContainsKey)
+			slices.SortFunc(f.Values, of.Compare)
+			f.Values = slices.CompactFunc(f.Values, func(a, b []byte) bool { return of.Compare(a, b) == 0 })
+		}
+	}
+	return out
 }
 
 // filters are the predicates that a restriction makes.
@@ -145,6 +210,8 @@ func (r *Restriction) filters(env *eval.Env) ([]Filter, error) {
 			return nil, invalid("Multicolumn IN filters are not supported")
 		}
 		values, err := r.filterList(env)
+		values = slices.DeleteFunc(values, func(v []byte) bool { return v == nil })
+		slices.SortFunc(values, c.Type.Compare)
 		return []Filter{{Column: c, Cell: r.Cells[0], Op: syntax.OpIn, Values: values}}, err
 	}
 	if r.Tuple {

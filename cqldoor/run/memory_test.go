@@ -218,11 +218,14 @@ func TestWhoWaitsForRoomAndLeaves(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		c.nc.Close()
-		for door.Stats().InFlight > 0 || memory.Stats().Waiting > 0 {
-			time.Sleep(time.Millisecond)
-		}
-		if s := memory.Stats(); s.Held != 66<<20 || s.Requests != 1 {
-			t.Errorf("%s: %+v", table, s)
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			s := memory.Stats()
+			if s.Held == 66<<20 && s.Requests == 1 && s.Waiting == 0 && door.Stats().InFlight == 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %+v", table, s)
+			}
 		}
 	}
 	// Short requests go on.

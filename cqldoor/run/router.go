@@ -221,10 +221,10 @@ func (r *Router) querySlowly(ctx context.Context, req *cqldoor.Request, s *state
 func (r *Router) statement(keyspace, text string) (*statement, error) {
 	st := r.state.Load()
 	id := newID(keyspace, text)
-	if k := r.registry.known.get(id[:]); k != nil && k.statement != nil && k.statement.state == st && k.statement.text == text {
+	if k := r.registry.known.get(id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == text {
 		return k.statement, nil
 	}
-	if s, ok := r.registry.texts.get(id); ok && s.state == st && s.text == text {
+	if s, ok := r.registry.texts.get(id); ok && s.state.Value() == st && s.text == text {
 		return s, nil
 	}
 	s, err := r.newStatement(st, keyspace, text)
@@ -250,7 +250,7 @@ func (r *Router) newStatement(st *State, keyspace, text string) (*statement, err
 // that it has now.
 func (r *Router) current(s *statement) (*statement, error) {
 	st := r.state.Load()
-	if s.state == st {
+	if s.state.Value() == st {
 		return s, nil
 	}
 	for _, t := range s.tables() {

@@ -71,6 +71,16 @@ func (r *retired) replace(present *atomic.Pointer[State], s *State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, present.Swap(s))
+	r.trim()
+}
+
+// trim lets go of the eldest states that no request is under way on. The caller holds mu.
+func (r *retired) trim() {
+	n := 0
+	for n < len(r.all) && r.all[n].under.none() {
+		n++
+	}
+	r.all = slices.Delete(r.all, 0, n) // which clears what it leaves behind
 }
 
 // oldest is the oldest state that a request under way was planned on: the present one,
@@ -78,9 +88,7 @@ func (r *retired) replace(present *atomic.Pointer[State], s *State) {
 func (r *retired) oldest(present *atomic.Pointer[State]) *State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.all) > 0 && r.all[0].under.none() {
-		r.all = r.all[1:]
-	}
+	r.trim()
 	if len(r.all) > 0 {
 		return r.all[0]
 	}

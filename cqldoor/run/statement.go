@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"weak"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -19,7 +20,7 @@ type statement struct {
 	id       [16]byte
 	keyspace string // the session's when it was planned
 	text     string
-	state    *State // that it was planned on
+	state    weak.Pointer[State] // that it was planned on, which it does not keep
 
 	head  *analysis.Header
 	sel   *plan.Select
@@ -69,7 +70,7 @@ func newStatement(st *State, keyspace, text string) (*statement, error) {
 }
 
 func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*statement, error) {
-	s := &statement{keyspace: keyspace, text: text, state: st, id: newID(keyspace, text)}
+	s := &statement{keyspace: keyspace, text: text, state: weak.Make(st), id: newID(keyspace, text)}
 	if b, ok := tree.(*syntax.Batch); ok {
 		for _, child := range b.Statements {
 			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {
