@@ -4,6 +4,8 @@
 GO       ?= go
 FUZZTIME ?= 20s
 SOAKTIME ?= 1h
+# How long each class of attacks lasts.
+ATTACKTIME ?= 2m
 # How long CI looks for failures with fresh seeds.
 LOOKTIME ?= 3m
 
@@ -17,7 +19,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
-.PHONY: help build check test race soak diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard deps lint vulncheck fuzz clean
+.PHONY: help build check test race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -40,6 +42,10 @@ race: ## the tests under the race detector, the CQL door in front of a real Cass
 
 soak: deps ## property tests with fresh seeds for SOAKTIME (1h)
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(SOAKTIME)
+
+attack: deps build ## random attacks on a running evenkeel for ATTACKTIME (2m) a class; CLASSES chooses, SEED repeats
+	$(GO) build -o bin/attack ./internal/attack
+	$(WITH) bin/attack -evenkeel bin/evenkeel -for $(ATTACKTIME) -seed $(or $(SEED),0) $(CLASSES)
 
 diff-dynamodb-local: ## the DynamoDB engine against DynamoDB Local, for those who accept its licence
 	@[ "$(ACCEPT_LICENCE)" = yes ] || { echo 'DynamoDB Local has a licence of its own: the "Amazon DynamoDB Local License Agreement", in the documentation of DynamoDB.' >&2; \

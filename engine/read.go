@@ -70,7 +70,7 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
 		r.page, r.paged = int(c.params.PageSize), true
 	}
-	if w := p.aggregateWarning(b); w != "" {
+	if w := b.AggregateWarning(); w != "" {
 		c.warnings = append(c.warnings, w)
 	}
 	if err := b.CheckPaging(r.page); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
-	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine/system"
 )
@@ -186,22 +185,3 @@ func (p *selectPlan) effort(c *call) (k kind, brief bool, err error) {
 func onlyEqual(all []*analysis.Restriction) bool {
 	return !slices.ContainsFunc(all, func(r *analysis.Restriction) bool { return r.Kind != analysis.EQ })
 }
-
-// aggregateWarning is what Cassandra says of an aggregation over many partitions.
-func (p *selectPlan) aggregateWarning(b *analysis.BoundSelect) string {
-	if !p.Selection.Aggregated && !p.Grouped {
-		return ""
-	}
-	if !b.Scan {
-		if b.Keys.Len() > 1 {
-			return "Aggregation query used on multiple partition keys (IN restriction)"
-		}
-		return ""
-	}
-	if p.Where.Token != nil || slices.ContainsFunc(p.Where.Filters, ofPartitionKey) {
-		return ""
-	}
-	return "Aggregation query used without partition key"
-}
-
-func ofPartitionKey(r *analysis.Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
@@ -86,4 +88,18 @@ type BoundSelect struct {
 // Empty says that nothing can be selected.
 func (b *BoundSelect) Empty() bool {
 	return b.Slices.Len() == 0 || !b.Scan && b.Keys.Len() == 0 || b.Scan && len(b.Tokens) == 0
+}
+
+// AggregateWarning is what Cassandra warns of where an aggregation or a GROUP BY reads
+// several partitions, whichever values an IN has; "" elsewhere.
+func (b *BoundSelect) AggregateWarning() string {
+	onKey := func(r *Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }
+	switch {
+	case !b.Selection.Aggregated && !b.Grouped:
+	case !b.Scan && slices.ContainsFunc(b.Where.Partition, func(r *Restriction) bool { return r.Kind == IN }):
+		return "Aggregation query used on multiple partition keys (IN restriction)"
+	case b.Scan && b.Where.Token == nil && !slices.ContainsFunc(b.Where.Filters, onKey):
+		return "Aggregation query used without partition key"
+	}
+	return ""
 }

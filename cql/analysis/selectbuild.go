@@ -55,7 +55,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 		if stmt.PerPartitionLimit != nil {
 			return nil, invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
 		}
-		if err := a.checkDistinct(w, selected); err != nil {
+		if err := a.checkDistinct(w, selected, orders); err != nil {
 			return nil, err
 		}
 		out.StaticsOnly = true
@@ -142,14 +142,23 @@ func columnsOf(e syntax.Expr) []string {
 }
 
 // checkDistinct applies the rules of SELECT DISTINCT.
-func (a *analyzer) checkDistinct(w *whereBuilder, selected []Fetched) error {
+func (a *analyzer) checkDistinct(w *whereBuilder, selected []Fetched, orders []ordering) error {
 	nonStatic := slices.ContainsFunc(w.regular.columns, func(c *schema.Column) bool { return c.Kind != schema.Static })
 	if !w.clustering.empty() || nonStatic {
 		return invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
 	}
+	fetched := make([]*schema.Column, 0, len(selected))
 	for _, f := range selected {
-		if f.Column.Kind != schema.PartitionKey && f.Column.Kind != schema.Static {
-			return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", f.Column.Name)
+		fetched = append(fetched, f.Column)
+	}
+	if w.partition.in { // the rows of several partitions are put in order by these
+		for _, o := range orders {
+			fetched = append(fetched, o.column)
+		}
+	}
+	for _, c := range fetched {
+		if c.Kind != schema.PartitionKey && c.Kind != schema.Static {
+			return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", c.Name)
 		}
 	}
 	if !w.keyRange {

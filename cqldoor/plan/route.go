@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -225,6 +226,19 @@ func (t *Table) pin(column string, e syntax.Expr) syntax.Expr {
 		}
 	}
 	return e
+}
+
+// grouped is a GROUP BY for the physical table: a group that ends with the partition
+// key ends with the shard, since a store groups by the whole key only.
+func (t *Table) grouped(by []syntax.Expr) []syntax.Expr {
+	if len(by) == 0 {
+		return by
+	}
+	last, ok := by[len(by)-1].(*syntax.Column)
+	if !ok || last.Name != t.PartitionKey[len(t.PartitionKey)-1].Name {
+		return by
+	}
+	return append(slices.Clone(by), &syntax.Column{Name: t.Layout.Column})
 }
 
 // pinned is a WHERE with the shard bound and what feeds it pinned.

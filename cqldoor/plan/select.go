@@ -152,7 +152,7 @@ func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bo
 	switch {
 	case p.route != nil:
 		p.Access = One
-		stmt.Where = t.pinned(stmt.Where)
+		stmt.Where, stmt.GroupBy = t.pinned(stmt.Where), t.grouped(stmt.GroupBy)
 		p.Whole, err = newStatement(stmt)
 	case a.Where.Partition != nil:
 		p.Access = Partitions

@@ -154,7 +154,7 @@ func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *sc
 		}
 		w.EndRow()
 	}
-	f.answer.warnings = append(f.answer.warnings, s.warnings(b)...)
+	f.answer.warnings = append(f.answer.warnings, aggregateWarnings(b)...)
 	return f.answer.reply(req, w.Finish())
 }
 
@@ -183,18 +183,6 @@ func (s *schemaSelect) resume(state []byte) (int, error) {
 		return 0, &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
 	}
 	return int(binary.BigEndian.Uint32(state[n:])), nil
-}
-
-// warnings are Cassandra's for aggregates over several partitions.
-func (s *schemaSelect) warnings(b *analysis.BoundSelect) []string {
-	switch {
-	case !s.Selection.Aggregated && !s.Grouped || s.Where.Token != nil:
-	case b.Scan:
-		return []string{"Aggregation query used without partition key"}
-	case b.Keys.Len() > 1:
-		return []string{"Aggregation query used on multiple partition keys (IN restriction)"}
-	}
-	return nil
 }
 
 // schemaFetch reads the rows of one execution.

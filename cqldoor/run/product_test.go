@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,10 +22,10 @@ import (
 )
 
 // emptyStore is a link to a store that has no rows, and whose client goes after so
-// many requests.
+// many requests. Requests come from several goroutines.
 type emptyStore struct {
-	requests int
-	leaves   int
+	requests atomic.Int64
+	leaves   int64
 	gone     context.CancelFunc
 }
 
@@ -45,7 +46,7 @@ func (e *emptyStore) answer(req wire.Message) wire.Message {
 		none := wire.Metadata{Flags: wire.MetadataNone}
 		return wire.Message{Op: wire.OpResult, Body: wire.AppendPrepared(nil, wire.V4, &wire.Prepared{ID: []byte("id"), Variables: none, Result: none})}
 	}
-	if e.requests++; e.requests == e.leaves {
+	if e.requests.Add(1) == e.leaves {
 		e.gone()
 	}
 	var w wire.RowsWriter
@@ -210,8 +211,8 @@ func TestProducts(t *testing.T) {
 			switch {
 			case test.refused == "" && !errors.Is(err, context.Canceled), test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)):
 				t.Errorf("it ended with %v", err)
-			case link.requests > leaves+r.opts.FanOut:
-				t.Errorf("%d requests were sent, after a client that left at %d", link.requests, leaves)
+			case link.requests.Load() > leaves+int64(r.opts.FanOut):
+				t.Errorf("%d requests were sent, after a client that left at %d", link.requests.Load(), leaves)
 			}
 		})
 	}

@@ -2,12 +2,10 @@ package run
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
-	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -60,13 +58,8 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 
 // aggregateWarnings are Cassandra's for aggregates over several partitions.
 func aggregateWarnings(b *analysis.BoundSelect) []string {
-	onKey := func(r *analysis.Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }
-	switch {
-	case !b.Selection.Aggregated && !b.Grouped:
-	case !b.Scan && b.Keys.Len() > 1:
-		return []string{"Aggregation query used on multiple partition keys (IN restriction)"}
-	case b.Scan && b.Where.Token == nil && !slices.ContainsFunc(b.Where.Filters, onKey):
-		return []string{"Aggregation query used without partition key"}
+	if w := b.AggregateWarning(); w != "" {
+		return []string{w}
 	}
 	return nil
 }

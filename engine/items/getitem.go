@@ -1,6 +1,8 @@
 package items
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
@@ -15,6 +17,11 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 	sh := t.shape.Load()
 	if err := sh.Table.CheckKey(q.Key); err != nil {
 		return nil, err
+	}
+	if q.Projection != nil {
+		if err := sh.Table.CheckPaths(slices.Values(q.Projection.Paths())); err != nil {
+			return nil, err
+		}
 	}
 	c.key = s.appendItemKey(c.key[:0], sh, q.Key)
 	if sh.model != nil {

@@ -1,0 +1,362 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/internal/difftest"
+	"github.com/evenkeel/evenkeel/internal/dynamodiff"
+)
+
+// attackDoors has two doors on one store, at which tables are dropped and created
+// meanwhile with another layout or none. The CQL doors are attacked where there is a
+// Cassandra; those of DynamoDB are in front of an evenkeel that shards nothing.
+func attackDoors(f *field) error {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"} {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	back, err := f.newServer("back", "--dynamodb-sharding", "off", "--listen-cql", "off")
+	if err != nil {
+		return err
+	}
+	defer func() { back.stop(); back.guard.Close() }()
+	flags := []string{"--dynamodb", "http://" + back.dynamo, "--dynamodb-region", "us-east-1"}
+	if f.cassandra != "" {
+		flags = append(flags, "--cassandra", f.cassandra)
+	}
+	var doors [2]*server
+	for i := range doors {
+		if doors[i], err = f.newServer(fmt.Sprintf("door-%d", i), flags...); err != nil {
+			return err
+		}
+		defer doors[i].close(f)
+	}
+	var wg sync.WaitGroup
+	if f.cassandra != "" {
+		if err := oneQuery(doors[0].cql, "DROP KEYSPACE IF EXISTS w", workKeyspace); err != nil {
+			return err
+		}
+		for i := range 2 {
+			r := f.fork()
+			wg.Go(func() {
+				for n := 0; !f.over(); n++ {
+					f.cqlLife(r, doors, fmt.Sprintf("w.t%d", i))
+				}
+			})
+		}
+	}
+	for i := range 2 {
+		r := f.fork()
+		wg.Go(func() {
+			for n := 0; !f.over(); n++ {
+				f.itemsLife(r, doors, fmt.Sprintf("Life%d", i))
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+func oneQuery(addr string, texts ...string) error {
+	c, err := difftest.Dial(addr, primitive.ProtocolVersion5, "", "")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, text := range texts {
+		if a, err := c.Query(difftest.Request{Query: text}); err != nil || a.Kind == difftest.Error {
+			return fmt.Errorf("%s: %v %w", text, a, err)
+		}
+	}
+	return nil
+}
+
+// phase says what is expected of a table: from when its creation is acknowledged until
+// it is dropped it is there.
+const (
+	settled = iota
+	changing
+)
+
+// slow are the codes of stores and doors that are overloaded or wait.
+func slowCode(c primitive.ErrorCode) bool {
+	switch c {
+	case primitive.ErrorCodeOverloaded, primitive.ErrorCodeWriteTimeout, primitive.ErrorCodeReadTimeout, primitive.ErrorCodeUnavailable:
+		return true
+	}
+	return false
+}
+
+// cqlLife creates a table at one door, uses it at both, and drops it while it is used.
+func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
+	property := pick(r, "", "", " WITH write_sharding = {'shards': '3'}", " WITH write_sharding = {'shards': '8'}", " WITH write_sharding = {'shards': '5', 'strategy': 'random'}", " WITH write_sharding = {'shards': '6', 'column': 'bucket'}")
+	create := "CREATE TABLE " + table + " (p int, c int, v int, PRIMARY KEY (p, c))" + property
+	var phase atomic.Int32
+	phase.Store(changing)
+	var acked sync.Map
+	var wg sync.WaitGroup
+	end := make(chan struct{})
+	first := r.IntN(2)
+	for i := range 4 {
+		r := rand.New(rand.NewPCG(r.Uint64(), uint64(i)))
+		wg.Go(func() { f.useRows(r, doors[(i+first)%2], table, i, &phase, &acked, end) })
+	}
+	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
+	if err := oneQuery(doors[r.IntN(2)].cql, create); err != nil && !strings.Contains(err.Error(), "already exists") {
+		f.fault("a table cannot be created", "%v", err)
+	}
+	phase.Store(settled)
+	time.Sleep(time.Duration(300+r.IntN(1500)) * time.Millisecond)
+	phase.Store(changing) // no more is acknowledged from here on
+	time.Sleep(20 * time.Millisecond)
+	f.foundAtBoth(doors, table, create, &acked)
+	if err := oneQuery(doors[r.IntN(2)].cql, "DROP TABLE "+table); err != nil {
+		f.fault("a table cannot be dropped", "%s: %v", create, err)
+	}
+	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
+	close(end)
+	wg.Wait()
+}
+
+// useRows writes and reads at a door, by texts and by ids prepared in earlier lives.
+func (f *field) useRows(r *rand.Rand, door *server, table string, writer int, phase *atomic.Int32, acked *sync.Map, end chan struct{}) {
+	c, err := difftest.Dial(door.cql, pick(r, primitive.ProtocolVersion4, primitive.ProtocolVersion5), "", "")
+	if err != nil {
+		f.fault("a client cannot connect", "%v", err)
+		return
+	}
+	defer func() { c.Close() }()
+	insert := "INSERT INTO " + table + " (p, c, v) VALUES (?, ?, ?)"
+	read := "SELECT v FROM " + table + " WHERE p = ? AND c = ?"
+	whole := "SELECT c, v FROM " + table + " WHERE p = ?"
+	prepared := map[string]*difftest.Answer{}
+	bytes4 := func(n int) *primitive.Value {
+		return primitive.NewValue([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	}
+	for n := writer; ; n += 4 {
+		select {
+		case <-end:
+			return
+		default:
+		}
+		text, values := insert, []*primitive.Value{bytes4(n % 3), bytes4(n), bytes4(n)}
+		switch r.IntN(4) {
+		case 0:
+			text, values = read, values[:2]
+		case 1:
+			text, values = whole, values[:1]
+		}
+		before := phase.Load()
+		var a *difftest.Answer
+		if r.IntN(3) > 0 {
+			if prepared[text] == nil {
+				if p, err := c.Prepare(text); err == nil && p.Kind == difftest.Prepared {
+					prepared[text] = p
+				} else if a = p; err != nil {
+					f.fault("a connection is lost", "PREPARE %s: %v", text, err)
+					return
+				}
+			}
+			if p := prepared[text]; p != nil {
+				a, err = c.Execute(p, difftest.Request{Values: values})
+				if err == nil && a.Kind == difftest.Error && a.Code == primitive.ErrorCodeUnprepared {
+					prepared[text] = nil
+					continue
+				}
+			}
+		} else {
+			a, err = c.Query(difftest.Request{Query: text, Values: values})
+		}
+		f.sent.Add(1)
+		if err != nil || a == nil {
+			f.fault("a connection is lost", "%s: %v", text, err)
+			return
+		}
+		after := phase.Load()
+		table := fmt.Sprintf("%s, prepared %v, there before and after %v %v", text, prepared[text] != nil, before == settled, after == settled)
+		switch {
+		case a.Kind != difftest.Error:
+			if text == insert && before == settled && after == settled {
+				acked.Store(n, true)
+			}
+		case slowCode(a.Code), before != settled && strings.HasPrefix(a.Text, "java.lang."): // Cassandra's own
+		case strings.Contains(a.Text, "shard") || strings.Contains(a.Text, "bucket") || strings.Contains(a.Text, "mismatch") || strings.Contains(a.Text, "gives up"):
+			f.fault("an error about what is hidden", "%s: %v", table, a)
+		case before == settled && after == settled:
+			f.fault("an error on a table that is there", "%s: %v", table, a)
+		case a.Code != primitive.ErrorCodeInvalid && a.Code != primitive.ErrorCodeUnprepared:
+			f.fault("another error than that there is no table", "%s: %v", table, a)
+		case !strings.Contains(a.Text, "does not exist") && !strings.Contains(a.Text, "unconfigured table"):
+			f.fault("another error than that there is no table", "%s: %v", table, a)
+		}
+		if a.Kind == difftest.Error {
+			time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
+		}
+	}
+}
+
+// foundAtBoth looks for each acknowledged row at both doors, by its key and by its
+// partition: a row in a wrong shard is found by one of these only.
+func (f *field) foundAtBoth(doors [2]*server, table, create string, acked *sync.Map) {
+	for i, door := range doors {
+		c, err := difftest.Dial(door.cql, primitive.ProtocolVersion5, "", "")
+		if err != nil {
+			f.fault("a client cannot connect", "%v", err)
+			return
+		}
+		there := map[int]bool{}
+		for p := range 3 {
+			a, err := c.Query(difftest.Request{Query: fmt.Sprintf("SELECT c FROM %s WHERE p = %d", table, p)})
+			if err != nil || a.Kind != difftest.Rows {
+				if err == nil && slowCode(a.Code) {
+					c.Close()
+					return
+				}
+				f.fault("an error on a table that is there", "%s: door %d: %v %v", create, i, a, err)
+				c.Close()
+				return
+			}
+			for _, row := range a.Rows {
+				if n := number(row[0]); there[n] {
+					f.fault("a row comes twice", "%s: row %d at door %d", create, n, i)
+				} else {
+					there[n] = true
+				}
+			}
+		}
+		count := 0
+		acked.Range(func(key, _ any) bool {
+			n := key.(int)
+			if !there[n] {
+				f.fault("an acknowledged row is not there", "%s: row %d at door %d", create, n, i)
+			}
+			count++
+			if count > 150 {
+				return true
+			}
+			a, err := c.Query(difftest.Request{Query: fmt.Sprintf("SELECT v FROM %s WHERE p = %d AND c = %d", table, n%3, n)})
+			if err == nil && (a.Kind != difftest.Rows || len(a.Rows) != 1) && !slowCode(a.Code) {
+				f.fault("a row is not found by its key", "%s: row %d at door %d: %v", create, n, i, a)
+			}
+			return true
+		})
+		c.Close()
+	}
+}
+
+// itemsLife is cqlLife for the doors of DynamoDB.
+func (f *field) itemsLife(r *rand.Rand, doors [2]*server, table string) {
+	tags := ""
+	if n := r.IntN(4); n > 0 {
+		tags = fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"shards=%d"}]`, n*n+1)
+	}
+	create := fmt.Sprintf(`{"TableName":%q,"BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}]%s}`, table, tags)
+	var phase atomic.Int32
+	phase.Store(changing)
+	var acked sync.Map
+	var wg sync.WaitGroup
+	end := make(chan struct{})
+	for i := range 4 {
+		r := rand.New(rand.NewPCG(r.Uint64(), uint64(i)))
+		wg.Go(func() { f.useItems(r, doors[i%2].items(), table, i, &phase, &acked, end) })
+	}
+	defer wg.Wait()
+	defer close(end)
+	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
+	a, err := doors[r.IntN(2)].items().Do("CreateTable", create) // until it is ACTIVE
+	if err != nil || a.Status != http.StatusOK {
+		f.fault("a table cannot be created", "%s: %v %v", create, a, err)
+		return
+	}
+	phase.Store(settled)
+	time.Sleep(time.Duration(300+r.IntN(1500)) * time.Millisecond)
+	phase.Store(changing)
+	time.Sleep(20 * time.Millisecond)
+	for i, door := range doors {
+		there := map[int]bool{}
+		for start := ""; ; {
+			a, err := door.items().Do("Query", fmt.Sprintf(`{"TableName":%q,"KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}},"ConsistentRead":true%s}`, table, start))
+			if err != nil || a.Status != http.StatusOK {
+				f.fault("an error on a table that is there", "%s: door %d: %v %v", create, i, a, err)
+				return
+			}
+			m, _ := a.Body.(map[string]any)
+			items, _ := m["Items"].([]any)
+			for _, it := range items {
+				there[member(it, "r")] = true
+			}
+			if m["LastEvaluatedKey"] == nil {
+				break
+			}
+			start = fmt.Sprintf(`,"ExclusiveStartKey":{"h":{"S":"a"},"r":{"N":"%d"}}`, member(m["LastEvaluatedKey"], "r"))
+		}
+		acked.Range(func(key, _ any) bool {
+			n := key.(int)
+			if !there[n] {
+				f.fault("an acknowledged item is not there", "%s: item %d at door %d", create, n, i)
+			}
+			if n%7 == 0 {
+				a, err := door.items().Do("GetItem", fmt.Sprintf(`{"TableName":%q,"Key":{"h":{"S":"a"},"r":{"N":"%d"}},"ConsistentRead":true}`, table, n))
+				if m, _ := a.Body.(map[string]any); err == nil && m["Item"] == nil {
+					f.fault("an item is not found by its key", "%s: item %d at door %d: %v", create, n, i, a)
+				}
+			}
+			return true
+		})
+	}
+	if a, err := doors[r.IntN(2)].items().Do("DeleteTable", fmt.Sprintf(`{"TableName":%q}`, table)); err != nil || a.Status != http.StatusOK {
+		f.fault("a table cannot be dropped", "%s: %v %v", create, a, err)
+	}
+	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
+}
+
+func (f *field) useItems(r *rand.Rand, door dynamodiff.Target, table string, writer int, phase *atomic.Int32, acked *sync.Map, end chan struct{}) {
+	for n := writer; ; n += 4 {
+		select {
+		case <-end:
+			return
+		default:
+		}
+		operation, body := "PutItem", fmt.Sprintf(`{"TableName":%q,"Item":{"h":{"S":"a"},"r":{"N":"%d"}}}`, table, n)
+		switch r.IntN(5) {
+		case 0:
+			operation, body = "GetItem", fmt.Sprintf(`{"TableName":%q,"Key":{"h":{"S":"a"},"r":{"N":"%d"}}}`, table, n)
+		case 1:
+			operation, body = "Query", fmt.Sprintf(`{"TableName":%q,"KeyConditionExpression":"h = :h","Limit":5,"ExpressionAttributeValues":{":h":{"S":"a"}}}`, table)
+		case 2:
+			operation, body = "DescribeTable", fmt.Sprintf(`{"TableName":%q}`, table)
+		}
+		before := phase.Load()
+		a, err := door.Do(operation, body)
+		after := phase.Load()
+		f.sent.Add(1)
+		text := fmt.Sprint(a.Body)
+		switch {
+		case err != nil:
+			f.fault("a request has no answer", "%s: %v", body, err)
+			return
+		case strings.Contains(text, "evenkeel."):
+			f.fault("what is hidden is shown", "%s: %v", body, a)
+		case a.Status == http.StatusOK:
+			if operation == "PutItem" && before == settled && after == settled {
+				acked.Store(n, true)
+			}
+		case before != settled && strings.Contains(text, "whether the write was done is not known"):
+		case before == settled && after == settled, a.Status >= 500, !strings.Contains(text, "ResourceNotFound") && !strings.Contains(text, "ResourceInUse"):
+			f.fault(fmt.Sprintf("an error beside a table that is created or deleted, settled %v", before == settled && after == settled), "%s %s: %v", operation, body, a)
+		}
+		if a.Status != http.StatusOK {
+			time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
+		}
+	}
+}

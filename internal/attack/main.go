@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+)
+
+// classes are what is attacked, in the order in which it is.
+var classes = []struct {
+	name, what string
+	run        func(*field) error
+}{
+	{"work", "requests that ask for much, from clients that leave; others are served, memory is bounded", attackWork},
+	{"catalogue", "every statement and message with names of the hidden keyspace, and guessed prepared ids", attackCatalogue},
+	{"answers", "random statements on sharded and plain tables are answered alike", attackAnswers},
+	{"crashes", "kill -9 under writers, and damaged files: nothing is lost in silence", attackCrashes},
+	{"doors", "two doors on one store, tables dropped and created meanwhile", attackDoors},
+	{"requests", "mutated DynamoDB requests are never the server's error; expressions are answered alike", attackRequests},
+	{"signatures", "changed signatures, presigned URLs and rights are refused", attackSignatures},
+	{"frames", "mutated frames and segments, slow readers, connections that do nothing", attackFrames},
+}
+
+// field is a class under attack: its draws, its time, and what was found.
+type field struct {
+	*rand.Rand // of one goroutine; others take one of fork
+	ctx        context.Context
+	until      time.Time
+	binary     string
+	dir        string // for data and logs, removed at the end
+	cassandra  string // "": none
+
+	sent atomic.Int64
+
+	mu     sync.Mutex
+	faults int
+	told   map[string]int
+}
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	limit := flag.Duration("for", 2*time.Minute, "how long each class is attacked")
+	seed := flag.Uint64("seed", 0, "seed of the draws; 0 draws one")
+	binary := flag.String("evenkeel", "bin/evenkeel", "the binary that is attacked")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "attack: usage: attack [flags] [CLASS…]")
+		flag.PrintDefaults()
+		for _, c := range classes {
+			fmt.Fprintf(flag.CommandLine.Output(), "  %-12s %s\n", c.name, c.what)
+		}
+	}
+	flag.Parse()
+	for _, name := range flag.Args() {
+		if !slices.ContainsFunc(classes, func(c struct {
+			name, what string
+			run        func(*field) error
+		}) bool {
+			return c.name == name
+		}) {
+			fmt.Fprintf(os.Stderr, "attack: there is no class %q\n", name)
+			return 2
+		}
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bin, err := filepath.Abs(*binary)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "attack:", err)
+		return 2
+	}
+	faults := 0
+	for i, c := range classes {
+		if flag.NArg() > 0 && !slices.Contains(flag.Args(), c.name) || ctx.Err() != nil {
+			continue
+		}
+		dir, err := os.MkdirTemp("", "evenkeel-attack-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "attack:", err)
+			return 2
+		}
+		begun := time.Now()
+		f := &field{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), ctx: ctx, until: begun.Add(*limit), binary: bin, dir: dir,
+			cassandra: os.Getenv(cassandra.AddrVariable), told: map[string]int{}}
+		fmt.Printf("attack %s: %s (seed %d)\n", c.name, c.what, *seed)
+		err = c.run(f)
+		if err != nil && ctx.Err() == nil {
+			f.fault("the attack itself failed", "%v", err)
+		}
+		os.RemoveAll(dir)
+		fmt.Printf("attack %s: %d requests in %.0f s, %d faults\n", c.name, f.sent.Load(), time.Since(begun).Seconds(), f.faults)
+		faults += f.faults
+	}
+	switch {
+	case ctx.Err() != nil:
+		return 130
+	case faults > 0:
+		return 1
+	}
+	return 0
+}
+
+// fork returns a source for another goroutine.
+func (f *field) fork() *rand.Rand { return rand.New(rand.NewPCG(f.Uint64(), f.Uint64())) }
+
+// over reports whether the class has had its time.
+func (f *field) over() bool { return f.ctx.Err() != nil || time.Now().After(f.until) }
+
+// fault records what is wrong: of a kind, the first few are printed.
+func (f *field) fault(kind, format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults++
+	if f.told[kind]++; f.told[kind] <= 5 {
+		text := fmt.Sprintf(format, args...)
+		if len(text) > 4000 {
+			text = text[:3000] + " … " + text[len(text)-900:]
+		}
+		fmt.Printf("FAULT %s: %s\n", kind, strings.ReplaceAll(text, "\n", "\n  "))
+	}
+}
+
+// pick draws one of several.
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// upTo draws a number from 1 to n, small ones and large ones as often.
+func upTo(r *rand.Rand, n int) int {
+	for n > 1 && r.IntN(3) > 0 {
+		n = max(1, n/8)
+	}
+	return 1 + r.IntN(n)
+}
