@@ -26,6 +26,21 @@ type dynamoDB struct {
 	own   *storage.DB  // where the CQL side has no engine to share one with
 	at    *endpoint    // nil on the embedded engine
 	what  string       // for people: what is served
+	stop  func()       // ends the mover of changes of layouts; nil where there is none
+}
+
+// move starts the mover of changes of tables' layouts.
+func (d *dynamoDB) move(router *sharding.Router) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		router.RunMover(ctx)
+	}()
+	d.stop = func() {
+		cancel()
+		<-done
+	}
 }
 
 // listenDynamoDB listens for the DynamoDB door; nil where there is none.
@@ -96,6 +111,7 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 		return nil, s.explainEndpoint(err)
 	}
 	d.what = fmt.Sprintf("in front of %s, region %s; %s", d.at.Endpoint(), d.at.region, d.at.what)
+	d.move(router)
 	return router, nil
 }
 
@@ -120,7 +136,11 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 	}
 	// The engine is in this process: requests beside each other gain nothing.
 	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1})
-	return router, router.Start(ctx)
+	if err := router.Start(ctx); err != nil {
+		return nil, err
+	}
+	d.move(router)
+	return router, nil
 }
 
 // shutdown finishes what is in flight.
@@ -142,6 +162,9 @@ func (d *dynamoDB) close() error {
 		now, cancel := context.WithDeadline(context.Background(), time.Now())
 		defer cancel()
 		_ = d.door.Shutdown(now) // what is cut off here has been told about, or nobody waits for
+	}
+	if d.stop != nil {
+		d.stop()
 	}
 	if d.at != nil {
 		d.at.Close()

@@ -46,6 +46,8 @@ type Entry struct {
 	Hash     string                   // the logical partition key, which the physical table does not name
 	HashType string                   // S, N or B
 	Started  time.Time
+	Change   *Change // of the layout, while it is under way; nil: none is
+	Floor    int64   // Scans that began in a generation before this one cannot be gone on with
 }
 
 // Catalog reads and writes entries. It keeps nothing itself.
@@ -75,6 +77,9 @@ type item struct {
 	Single  *bits    `json:"single,omitempty"`
 	Filling *bits    `json:"filling,omitempty"`
 	Version num      `json:"version"`
+
+	Change *change `json:"change,omitempty"`
+	Floor  *num    `json:"floor,omitempty"`
 }
 
 // adopted is what an entry has of a table that was sharded by hand.
@@ -128,6 +133,7 @@ func (e *Entry) item() item {
 	if e.Layout != nil {
 		i.Strategy, i.Shards, i.Gen = text{e.Layout.Strategy.String()}, number(int64(e.Layout.N)), number(e.Layout.Generation)
 	}
+	i.setChange(e)
 	for name, l := range e.Indexes {
 		i.Indexes.M[name] = number(int64(l.N))
 	}
@@ -197,11 +203,12 @@ func (i *item) entry() (*Entry, error) {
 	if l != nil {
 		l.Generation = generation
 	}
-	return &Entry{
+	e := &Entry{
 		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
 		Single: i.Single.names(), Filling: i.Filling.names(), Version: version,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
-	}, nil
+	}
+	return e, i.readChange(e)
 }
 
 // call carries out an operation.
@@ -214,7 +221,7 @@ func (c *Catalog) call(ctx context.Context, operation string, request, answer an
 	if err != nil {
 		return fmt.Errorf("catalogue: %s: %w", operation, err)
 	}
-	if answer == nil {
+	if answer == nil || len(out) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(out, answer); err != nil {

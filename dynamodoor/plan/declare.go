@@ -365,12 +365,6 @@ func unknownTag(table, key string) error {
 		key, Tag, IndexTagPrefix)
 }
 
-// Settled is the error about a tag of a table that is sharded, which changes nothing.
-func Settled(table string) error {
-	return refuse(table, "the tag %s declares sharding when a table is created, and changes nothing afterwards: "+
-		"create a table with the tag and copy the items", Tag)
-}
-
 // IndexTagStays is the error about the removal of an index's tag.
 func IndexTagStays(table, name string) error {
 	return refuse(table, "the tag %s%s is kept: items have their shards in the index, which stay; delete the index (UpdateTable) to be without it", IndexTagPrefix, name)

@@ -148,7 +148,7 @@ func (s *store) fetch(f *plan.Fanout, d *attribute.Decoder, result *plan.Result,
 			result.Consumed(out.Capacity)
 			var more []plan.Row
 			var err error
-			more, rest, err = f.Rows(d, q, out, after, fetch.Upto)
+			more, rest, err = f.Rows(d, fetch.Shards[0], q, out, after, fetch.Upto)
 			rows = append(rows, more...)
 			return err
 		})

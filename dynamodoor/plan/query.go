@@ -73,14 +73,18 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 			f.sort = ix.Key.Range[0]
 		}
 	}
-	if ix == nil && k.Op == expression.Equal && !t.drawn() {
-		return f.one(f.shardOf(attribute.Item{{Name: t.sort.Name, Value: k.Low}})), nil
+	switch {
+	case ix == nil && k.Op == expression.Equal && !t.drawn():
+		f.Shards = t.places(k.Hash[0], k.Low)
+	case n == 1 && !t.drawn():
+		f.Shards = []int{1}
+	default:
+		for s := range n {
+			f.Shards = append(f.Shards, s+1)
+		}
 	}
-	if n == 1 && !t.drawn() {
-		return f.one(1), nil
-	}
-	for s := range n {
-		f.Shards = append(f.Shards, s+1)
+	if len(f.Shards) == 1 && !t.drawn() && (!t.strict || ix != nil) {
+		return f.one(f.Shards[0]), nil
 	}
 	if q.Start != nil {
 		f.Start = f.row(q.Start, startShard)
@@ -138,6 +142,9 @@ type Row struct {
 	Item attribute.Item    // without what is hidden
 	Text attribute.Encoded // likewise
 	Size int               // as an unsharded table has it
+
+	At   int  // the shard that it was read from
+	Stub bool // it is what is left of an item that has gone to another shard
 
 	key   attribute.Item // the keys of the table and the index
 	shard int
@@ -322,7 +329,7 @@ func (f *Fanout) selects() api.Select {
 // it has fewer than were asked for and there may be more (it was cut off, or began
 // with rows outside the bounds), the request for what follows; else nil. d decodes
 // the items: rows share its memory, and none of the answer's.
-func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
+func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
 	rows = make([]Row, 0, len(r.Items))
 	beyond := false
 	size := 0
@@ -332,7 +339,7 @@ func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, 
 	arena := make(attribute.Encoded, 0, size)
 	for _, text := range r.Items {
 		start := len(arena)
-		shard := 0
+		shard, stub := 0, f.table.from != nil && isStub(text)
 		if f.table.suffix == nil {
 			arena = appendStripped(arena, text, "")
 			text = arena[start:len(arena):len(arena)]
@@ -344,7 +351,10 @@ func (f *Fanout) Rows(d *attribute.Decoder, q *api.Query, r *api.ItemsResponse, 
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %s has an item that is none: %w", f.table.Physical, err)
 		}
-		row := Row{Item: item, Text: text, Size: item.Size()}
+		row := Row{Item: item, Text: text, Size: item.Size(), At: at, Stub: stub}
+		if f.table.elsewhere(&row) {
+			continue
+		}
 		if f.sort != "" {
 			var ok bool
 			if row.Sort, ok = item.Get(f.sort); !ok {

@@ -13,6 +13,11 @@ import (
 // once, whatever shard it is in. Only keys change.
 
 func (t *Table) scan(q *api.Scan) (Plan, error) {
+	if q.Start.Has(began) { // a position that was given while the layout was being changed
+		logical := *q
+		logical.Start = visibleItem(q.Start)
+		q = &logical
+	}
 	ix, err := q.Check(t.Logical)
 	if err != nil {
 		return nil, err

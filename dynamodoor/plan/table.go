@@ -37,6 +37,9 @@ type Table struct {
 	located    map[string]int    // shards of items that were searched for, by address; nil: none were
 	hash, sort schema.Definition // sort may be none, of a plain table
 	indexes    []index           // sharded global indexes, by name
+
+	strict bool   // its layout was another once: what is not where it belongs is not shown
+	from   *Table // while the layout is changed: the table in the layout before; nil: it is not
 }
 
 // Spec is what makes a Table.

@@ -27,7 +27,7 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 		return r.toldOf(ctx, name, exception.Invalid("table %s has sharded indexes, or tags that declare some, and an adopted table has none: items have their shards in them; "+
 			"copy the items into a table without these tags, and adopt that", name))
 	case e != nil && e.Suffix == nil:
-		return r.toldOf(ctx, name, plan.Settled(name))
+		return r.tagChange(ctx, q, e, name, value, use)
 	case err != nil:
 		return err
 	case e == nil:
@@ -40,6 +40,27 @@ func (r *Router) adoptTagged(ctx context.Context, q *api.TagResource, e *entry, 
 		return err
 	}
 	return r.backend.Answer(ctx, q, use)
+}
+
+// tagChange has a sharded table get another layout, if its tag says so.
+func (r *Router) tagChange(ctx context.Context, q *api.TagResource, e *entry, name, value string, use func(api.Response) error) error {
+	shards, err := plan.DeclaredShards(name, value)
+	switch {
+	case err != nil:
+		return r.toldOf(ctx, name, err)
+	case e.Change == nil && e.Layout.N == shards, e.Change != nil && e.Change.Shards == shards:
+		return r.backend.Answer(ctx, q, use) // it is what it says
+	}
+	if err := r.checkChange(ctx, e, shards); err != nil {
+		return r.toldOf(ctx, name, err)
+	}
+	if err := r.backend.Answer(ctx, q, ignore); err != nil && !is(err, exception.UnknownOperation) {
+		return err
+	}
+	if err := r.startChange(ctx, e, shards); err != nil {
+		return err
+	}
+	return use(api.Empty{})
 }
 
 // adopt adopts a table. The items are read, and then the tag is set, as the client, who

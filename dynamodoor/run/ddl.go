@@ -183,6 +183,9 @@ func (r *Router) updateTable(ctx context.Context, q *api.UpdateTable, use func(a
 	if e, err = r.anew(ctx, e.Table); err != nil {
 		return err
 	}
+	if e.Change != nil {
+		return exception.New(exception.ResourceInUse, "table %s is getting another layout (step %s); change it when that is done", e.Table, e.Change.Step)
+	}
 	change, err := e.table.Change(&q.Change)
 	if err != nil {
 		return err

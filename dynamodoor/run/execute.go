@@ -50,6 +50,9 @@ func (r *Router) attempt(ctx context.Context, q api.Request, by *pinned, use fun
 	if err != nil {
 		return r.permitted(ctx, q, err)
 	}
+	if by.shifts(q) {
+		return r.shifted(ctx, q, by, use)
+	}
 	if s, ok := p.(*plan.Search); ok {
 		return r.search(ctx, s, q, by, use)
 	}
@@ -70,7 +73,7 @@ func (r *Router) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 			return use(visible)
 		})
 	case *plan.Fanout:
-		err = r.merge(ctx, p, use)
+		err = r.merge(ctx, p, nil, use)
 	default:
 		err = fmt.Errorf("a plan of type %T", p)
 	}

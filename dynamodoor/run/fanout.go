@@ -14,7 +14,8 @@ import (
 )
 
 // merge answers a Query over several shards.
-func (r *Router) merge(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
+// resolve, if it is not nil, says which of the rows that come are shown.
+func (r *Router) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
 	result := f.Result()
 	patience := time.Now().Add(r.retry)
 	after := f.Start
@@ -25,10 +26,16 @@ func (r *Router) merge(ctx context.Context, f *plan.Fanout, use func(api.Respons
 		if err != nil {
 			return err
 		}
-		if result.Add(rows) || !more || len(rows) == 0 {
+		shown := rows
+		if resolve != nil {
+			if shown, err = resolve(rows); err != nil {
+				return err
+			}
+		}
+		if result.Add(shown) || !more || len(rows) == 0 {
 			return use(result.Answer())
 		}
-		after = result.Last()
+		after = &rows[len(rows)-1]
 	}
 }
 
@@ -136,7 +143,7 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 		var rest *api.Query
 		read := func(a api.Response) error {
 			r := a.(*api.ItemsResponse)
-			some, more, err := m.fanout.Rows(&d, q, r, after, f.Upto)
+			some, more, err := m.fanout.Rows(&d, f.Shards[0], q, r, after, f.Upto)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,20 @@ import (
 
 // pins counts the requests under way that go by one state of a table: its physical table
 // and its layout.
-type pins struct{ n atomic.Int64 }
+type pins struct {
+	n      atomic.Int64
+	before *pins // of the state before; nil: there was none
+}
+
+// busy tells whether requests go by a state, or by one before it.
+func (p *pins) busy() bool {
+	for ; p != nil; p = p.before {
+		if p.n.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // pinned are the entries that a request goes by.
 type pinned struct {
@@ -65,10 +78,14 @@ func sameState(a, b *entry) bool {
 
 // pinsOf are those of a new entry in use: the ones that the table's state has already.
 func (r *Router) pinsOf(in *entry) *pins {
-	if was := (*r.tables.Load())[in.Table]; was != nil && was.pins != nil && sameState(was, in) {
+	was := (*r.tables.Load())[in.Table]
+	switch {
+	case was == nil || was.pins == nil:
+		return new(pins)
+	case sameState(was, in):
 		return was.pins
 	}
-	return new(pins)
+	return &pins{before: was.pins}
 }
 
 // age is how long ago something was, by the monotonic or the wall clock, whichever says

@@ -200,6 +200,9 @@ func (r *Router) open(e *catalog.Entry, t *schema.Table) *entry {
 			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Suffix: e.Suffix, Indexes: e.Indexes,
 			Single: e.Single, Filling: e.Filling,
 		})
+		if in.wrong == nil {
+			in.wrong = in.changing()
+		}
 	}
 	return in
 }

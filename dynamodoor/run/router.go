@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
+	"github.com/evenkeel/evenkeel/dynamodoor/shift"
 )
 
 // Backend is a store of plain tables.
@@ -50,6 +51,9 @@ type Options struct {
 	// Fanout bounds the requests of one client's request that are under way at a
 	// time; default 16.
 	Fanout int
+	// Caution is how long the stubs of a table whose layout was changed stay, for Scans
+	// that began before; default 10 minutes.
+	Caution time.Duration
 }
 
 // Router is a store with sharded tables. It is safe for concurrent use.
@@ -59,6 +63,7 @@ type Router struct {
 	log     *slog.Logger
 	fanout  int
 	retry   time.Duration
+	caution time.Duration
 	now     func() time.Time
 	draw    func() uint64 // which shards a page asks first; tests draw the same again
 
@@ -75,6 +80,9 @@ type Router struct {
 	decoders sync.Pool
 	schemas  sync.Map // of plain tables, known by name; for statements
 
+	problems sync.Map     // what keeps changes of tables' layouts from going on, by table
+	stamps   atomic.Int64 // of items that move: no two of a door are the same
+
 	goneStreams sync.Map // goneStream by the stream's name
 	gones       atomic.Int64
 }
@@ -85,7 +93,8 @@ type entry struct {
 	table     *plan.Table
 	wrong     error
 	described time.Time
-	pins      *pins // nil of one that is not in use
+	pins      *pins        // nil of one that is not in use
+	shift     *shift.Table // of a table whose layout is being changed, or was; else nil
 }
 
 // New returns a Router. Start must be called before it is used.
@@ -99,11 +108,14 @@ func New(o Options) *Router {
 	if o.Fanout <= 0 {
 		o.Fanout = 16
 	}
+	if o.Caution <= 0 {
+		o.Caution = 10 * time.Minute
+	}
 	if o.RetryFor <= 0 {
 		o.RetryFor = 5 * time.Second
 	}
 	r := &Router{
-		retry: o.RetryFor, backend: o.Backend, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
+		retry: o.RetryFor, caution: o.Caution, backend: o.Backend, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
 		now: o.Now, draw: rand.Uint64, lease: o.Lease,
 	}
 	r.asOf.Store(new(time.Time))

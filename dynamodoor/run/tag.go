@@ -91,7 +91,7 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	case !own || e == nil:
 		return r.backend.Answer(ctx, q, use)
 	case e.Suffix == nil:
-		return r.toldOf(ctx, name, plan.Settled(name))
+		return r.toldOf(ctx, name, e.table.CheckChange(0))
 	}
 	err = r.backend.Answer(ctx, q, ignore)
 	if is(err, exception.UnknownOperation) && len(q.Keys) == 1 {

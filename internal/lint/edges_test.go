@@ -51,9 +51,10 @@ var edges = map[string][]string{
 
 	// The DynamoDB door.
 	"dynamodoor/reshard": {},
+	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamodoor/plan", "dynamodoor/reshard"},
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
+	"dynamodoor/run":     {"reshard", "dynamodoor/reshard", "dynamodoor/shift", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
 	"dynamodoor":         {"budget", "lane", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},

@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Change is a change of a table's layout that is under way: Entry.Layout is the one that
+// it begins with, whose generation counts the change's publications, too.
+type Change struct {
+	Step   string // as package reshard names it
+	Shards int    // that each key is to have
+	Paused bool
+	Hurry  bool // waits that are for caution only are left out
+}
+
+// change is a Change as it is kept.
+type change struct {
+	M struct {
+		Step   text `json:"step"`
+		Shards num  `json:"shards"`
+		Paused bit  `json:"paused"`
+		Hurry  bit  `json:"hurry"`
+	}
+}
+
+func (i *item) setChange(e *Entry) {
+	if e.Floor > 0 {
+		n := number(e.Floor)
+		i.Floor = &n
+	}
+	if c := e.Change; c != nil {
+		i.Change = new(change)
+		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{c.Step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
+	}
+}
+
+func (i *item) readChange(e *Entry) (err error) {
+	if i.Floor != nil {
+		if e.Floor, err = strconv.ParseInt(i.Floor.N, 10, 64); err != nil {
+			return fmt.Errorf("the catalogue's entry of %s: floor %q", i.Table.S, i.Floor.N)
+		}
+	}
+	if c := i.Change; c != nil {
+		e.Change = &Change{Step: c.M.Step.S, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL}
+		if e.Change.Shards, err = strconv.Atoi(c.M.Shards.N); err != nil {
+			return fmt.Errorf("the catalogue's entry of %s: shards %q", i.Table.S, c.M.Shards.N)
+		}
+	}
+	return nil
+}
+
+// Progress is how far the mover of a change is. It is kept beside the entry, which doors
+// compare.
+type Progress struct {
+	Generation int64 // of the step that Position is of
+	Position   string
+	Total      int64
+	Moved      int64
+	Verified   int64
+	Beat       int64 // counts its writes: a mover is at work while it rises
+}
+
+// progress is a Progress as it is kept.
+type progress struct {
+	Table      text `json:"table"`
+	Generation num  `json:"generation"`
+	Position   text `json:"position"`
+	Total      num  `json:"total"`
+	Moved      num  `json:"moved"`
+	Verified   num  `json:"verified"`
+	Beat       num  `json:"beat"`
+}
+
+// progressKey is the catalogue's key of a table's progress; no table has such a name.
+func progressKey(table string) string { return table + "/change" }
+
+// Progress returns how far a table's mover is; zero where nothing was noted.
+func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err error) {
+	var found struct{ Item *progress }
+	err = c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{progressKey(table)}}}, &found)
+	if err != nil || found.Item == nil {
+		return p, err
+	}
+	p.Position = found.Item.Position.S
+	for to, from := range map[*int64]num{
+		&p.Generation: found.Item.Generation, &p.Total: found.Item.Total, &p.Moved: found.Item.Moved, &p.Verified: found.Item.Verified, &p.Beat: found.Item.Beat,
+	} {
+		if *to, err = strconv.ParseInt(from.N, 10, 64); err != nil {
+			return p, fmt.Errorf("the catalogue's progress of %s: %q", table, from.N)
+		}
+	}
+	return p, nil
+}
+
+// KeepProgress notes how far a table's mover is.
+func (c *Catalog) KeepProgress(ctx context.Context, table string, p Progress) error {
+	return c.call(ctx, "PutItem", map[string]any{"TableName": Table, "Item": progress{
+		text{progressKey(table)}, number(p.Generation), text{p.Position}, number(p.Total), number(p.Moved), number(p.Verified), number(p.Beat),
+	}}, nil)
+}
+
+// ForgetProgress removes it.
+func (c *Catalog) ForgetProgress(ctx context.Context, table string) error {
+	err := c.call(ctx, "DeleteItem", map[string]any{"TableName": Table, "Key": map[string]any{"table": text{progressKey(table)}}}, new(json.RawMessage))
+	if is(err, exception.ResourceNotFound) {
+		return nil
+	}
+	return err
+}

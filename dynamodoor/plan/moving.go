@@ -1,0 +1,292 @@
+package plan
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// A table whose layout is being changed has two Tables, one in each layout: an item's old
+// place is where the one has it, its new place where the other has it. (Package
+// dynamodoor/reshard has the protocol, dynamodoor/shift carries it out.)
+
+// Hidden attributes of items that move.
+const (
+	Moved = HiddenPrefix + "moved" // of a stub
+	Stamp = HiddenPrefix + "v"     // of an item in its old place, another with each write
+	began = HiddenPrefix + "began" // of a Scan's position: the generation in which it began
+)
+
+// CheckChange says why the layout of a table cannot be changed to so many shards while it
+// is in use; nil if it can.
+func (t *Table) CheckChange(to int) error {
+	name := t.Logical.Name
+	const copyThem = "create a table with as many shards, and copy the items"
+	switch {
+	case t.Layout == nil:
+		return refuse(name, "it is a plain table, and is not made a sharded one while it is in use yet: its items have no shard in their key; %s", copyThem)
+	case t.suffix != nil:
+		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
+	case to == 0:
+		return refuse(name, "it is not made a plain table while it is in use yet: its items have a shard in their key; create a table without the tag %s, and copy the items", Tag)
+	case to > shard.MaxShards:
+		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
+	case to < t.Layout.N:
+		return refuse(name, "it has %d shards, and a table in use gets no fewer yet; %s", t.Layout.N, copyThem)
+	case len(t.Logical.Local) > 0 || len(t.Logical.Global) > 0:
+		return refuse(name, "it has indexes, whose order changes as items move; the layout of such a table is not changed while it is in use yet; %s", copyThem)
+	case t.Logical.StreamLabel != "":
+		return refuse(name, "it has a stream, which would tell of items that move; disable it, or %s", copyThem)
+	}
+	return nil
+}
+
+// DeclaredShards is how many shards the tag of a table says.
+func DeclaredShards(table, value string) (int, error) {
+	l, err := parseLayout(table, value)
+	if err != nil {
+		return 0, err
+	}
+	if l.Strategy != shard.Calculated {
+		return 0, refuse(table, "strategy %q: a table in use keeps the strategy 'calculated'", l.Strategy)
+	}
+	return l.N, nil
+}
+
+// WithShards is the table in a layout of so many shards.
+func (t *Table) WithShards(n int) *Table {
+	to, layout := *t, *t.Layout
+	layout.N = n
+	to.Layout, to.strict, to.from = &layout, true, nil
+	return &to
+}
+
+// Strict is the table whose layout was another once: it shows only what is where it belongs.
+func (t *Table) Strict() *Table {
+	to := *t
+	to.strict = true
+	return &to
+}
+
+// IsStrict says whether it is one.
+func (t *Table) IsStrict() bool { return t.strict }
+
+// MovingFrom is the table, in its new layout, while items move to it from an old one.
+func (t *Table) MovingFrom(old *Table) *Table {
+	to := *t
+	to.strict, to.from = true, old
+	return &to
+}
+
+// Key checks a logical key, and returns the physical one.
+func (t *Table) Key(key attribute.Item) (attribute.Item, error) { return t.checkKey(key) }
+
+// Shard is where the item with a logical key is.
+func (t *Table) Shard(key attribute.Item) int {
+	hash, _ := key.Get(t.hash.Name)
+	sort, _ := key.Get(t.sort.Name)
+	return t.shardOf(hash, sort)
+}
+
+// KeyOf is the logical key of an item, or of the key itself.
+func (t *Table) KeyOf(item attribute.Item) attribute.Item { return item.Only(t.hash.Name, t.sort.Name) }
+
+// Locate is the logical key of a physical item, and the shard that it is in.
+func (t *Table) Locate(physical attribute.Item) (key attribute.Item, shard int, err error) {
+	v, _ := physical.Get(PartitionKey)
+	sort, _ := physical.Get(t.sort.Name)
+	hash, shard, err := t.cut(v)
+	return attribute.NewItem(attribute.Attribute{Name: t.hash.Name, Value: hash}, attribute.Attribute{Name: t.sort.Name, Value: sort}), shard, err
+}
+
+// Visible is an item without what is hidden.
+func Visible(item attribute.Item) attribute.Item { return visibleItem(item) }
+
+// IsStub tells whether a physical item is the stub of one that has gone.
+func IsStub(item attribute.Item) bool { return item.Has(Moved) }
+
+// StubOf is the stub, in a generation, that is left in the table's place for a key.
+func (t *Table) StubOf(key attribute.Item, generation int64) attribute.Item {
+	return t.physicalItem(t.KeyOf(key)).With(Moved, attribute.Int(generation))
+}
+
+// MovedTo is a physical item as it is at another physical key.
+func (t *Table) MovedTo(item, key attribute.Item) attribute.Item {
+	pk, _ := key.Get(PartitionKey)
+	return item.Without(Stamp).With(PartitionKey, pk)
+}
+
+// SortName is the name of the sort key.
+func (t *Table) SortName() string { return t.sort.Name }
+
+var moved = []byte(`"` + Moved + `"`)
+
+// isStub is IsStub of an item that is not decoded yet.
+func isStub(text attribute.Encoded) bool { return bytes.Contains(text, moved) }
+
+// elsewhere tells whether a row that was read from a shard does not belong there.
+func (t *Table) elsewhere(row *Row) bool {
+	if !t.strict {
+		return false
+	}
+	key := t.KeyOf(row.Item)
+	if row.At == t.Shard(key) {
+		return false
+	}
+	return t.from == nil || row.At != t.from.Shard(key)
+}
+
+// places are the shards in which the item of a partition with a sort key may be.
+func (t *Table) places(hash, sort attribute.Value) []int {
+	at := t.shardOf(hash, sort)
+	if t.from != nil {
+		if was := t.from.shardOf(hash, sort); was != at {
+			return []int{was, at}
+		}
+	}
+	return []int{at}
+}
+
+// Scanning is a Scan of a table whose layout was, or is being, changed: which of the items
+// that come are shown, who carries it out knows; filter, projection and count are worked
+// out then. Positions are physical ones, with the generation in which the Scan began.
+type Scanning struct {
+	Request *api.Scan // of the physical table
+	Began   int64     // 0 of a position that says nothing of it
+
+	table *Table
+	asked *api.Scan
+}
+
+// Scanning returns the plan of a Scan in a generation. A position of before any change is
+// one in the table's first layout.
+func (t *Table) Scanning(q *api.Scan, generation int64, first *Table) (*Scanning, error) {
+	s := &Scanning{table: t, asked: q, Began: generation}
+	logical := *q
+	var at attribute.Value
+	if q.Start != nil {
+		v, marked := q.Start.Get(began)
+		pk, _ := q.Start.Get(PartitionKey)
+		s.Began = 0
+		if marked {
+			n, err := strconv.ParseInt(v.Text(), 10, 64)
+			if err != nil || v.Kind() != attribute.N || pk.Kind() != attribute.S {
+				return nil, errStart
+			}
+			s.Began, at = n, pk
+		}
+		logical.Start = visibleItem(q.Start)
+	}
+	ix, err := logical.Check(t.Logical)
+	if err != nil {
+		return nil, err
+	}
+	p := logical
+	if p.Read, err = first.physicalRead(&logical.Read, ix); err != nil {
+		return nil, err
+	}
+	if at.Kind() != attribute.Invalid {
+		hash, _, err := t.cut(at)
+		if asked, _ := q.Start.Get(t.hash.Name); err != nil || !asked.Equal(hash) {
+			return nil, errStart
+		}
+		p.Start = p.Start.With(PartitionKey, at)
+	}
+	p.Filter, p.Projection, p.Select, p.Consistent = nil, nil, api.SelectDefault, true
+	s.Request = &p
+	return s, nil
+}
+
+var errStart = exception.Invalid("The provided starting key is invalid")
+
+// Position is the position after a physical item.
+func (s *Scanning) Position(physical attribute.Item) (attribute.Item, error) {
+	key, _, err := s.table.Locate(physical)
+	if err != nil {
+		return nil, err
+	}
+	pk, _ := physical.Get(PartitionKey)
+	return key.With(PartitionKey, pk).With(began, attribute.Int(s.Began)), nil
+}
+
+// Show adds an item to an answer.
+func (s *Scanning) Show(out *api.ItemsResponse, physical attribute.Item) {
+	item := visibleItem(physical)
+	out.ScannedCount++
+	if !s.asked.Filter.Match(item) {
+		return
+	}
+	out.Count++
+	switch {
+	case s.asked.Select == api.SelectCount:
+	case s.asked.Projection != nil:
+		out.Items = append(out.Items, s.asked.Projection.Apply(item).Encode())
+	default:
+		out.Items = append(out.Items, item.Encode())
+	}
+}
+
+// Answer is the empty answer to it.
+func (s *Scanning) Answer() *api.ItemsResponse {
+	out := &api.ItemsResponse{CountOnly: s.asked.Select == api.SelectCount}
+	if !out.CountOnly {
+		out.Items = []attribute.Encoded{}
+	}
+	return out
+}
+
+// Conditions about items that move.
+var (
+	// NoStub is that no stub is there.
+	NoStub = mustBuild(func(b *expression.Builder) *expression.Condition {
+		return b.Function("attribute_not_exists", expression.PathOperand(expression.Top(Moved)))
+	})
+)
+
+func mustBuild(build func(b *expression.Builder) *expression.Condition) *expression.Condition {
+	var b expression.Builder
+	c := build(&b)
+	if b.Err() != nil {
+		panic(b.Err())
+	}
+	return c
+}
+
+// There is that something, or nothing, is at a place.
+func (t *Table) There(is bool) *expression.Condition {
+	f := "attribute_not_exists"
+	if is {
+		f = "attribute_exists"
+	}
+	return mustBuild(func(b *expression.Builder) *expression.Condition {
+		return b.Function(f, expression.PathOperand(expression.Top(t.sort.Name)))
+	})
+}
+
+// Both is that two conditions hold; the second may be nil.
+func Both(c, d *expression.Condition) *expression.Condition {
+	if d == nil {
+		return c
+	}
+	var b expression.Builder // whether that are too many operators, the store says
+	return b.And(c, d)
+}
+
+// AsSeen is that the item at a place, which is none that a stub is, is as it was read.
+func (t *Table) AsSeen(item attribute.Item) *expression.Condition {
+	var b expression.Builder
+	c := b.Function("attribute_not_exists", expression.PathOperand(expression.Top(Stamp)))
+	if v, ok := item.Get(Stamp); ok {
+		c = b.Compare("=", expression.PathOperand(expression.Top(Stamp)), expression.ValueOperand(v))
+	}
+	return Both(Both(t.There(true), NoStub), c)
+}
+
+// HasHidden tells whether a text may have a hidden attribute.
+func HasHidden(text string) bool { return strings.Contains(text, HiddenPrefix) }

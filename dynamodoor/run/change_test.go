@@ -1,0 +1,327 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
+)
+
+func changeTo(shards int) string {
+	return fmt.Sprintf(`{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, shards)
+}
+
+// startHasty is a router on an engine in memory that keeps no stubs for caution.
+func startHasty(t testing.TB) (*Router, *recorder) {
+	store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}
+	r := New(Options{Backend: store, Fanout: 4, Caution: time.Nanosecond})
+	if err := r.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return r, store
+}
+
+// steps returns the step of table Tab's change, empty where none is under way.
+func stepOf(r *Router) string {
+	if c := (*r.tables.Load())["Tab"].Change; c != nil {
+		return c.Step
+	}
+	return ""
+}
+
+// In every step of a change, and after it, all requests find the items that there are, and
+// no others; and what moves is what has to.
+func TestAChangeOfLayout(t *testing.T) {
+	t.Run("one door", func(t *testing.T) {
+		r, store := startHasty(t)
+		changed(t, r, r, store, nil)
+	})
+	t.Run("a door started anew at each step", func(t *testing.T) {
+		r, store := startHasty(t)
+		doors := &turns{all: []*Router{r}}
+		changed(t, r, doors, store, func() *Router {
+			again := New(Options{Backend: store, Caution: time.Nanosecond})
+			if err := again.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			doors.all[0] = again
+			return again
+		})
+	})
+	t.Run("two doors", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, store := startHasty(t)
+			doors := new(turns)
+			for range 2 {
+				r := New(Options{Backend: store, Lease: 100 * time.Millisecond, Caution: time.Nanosecond})
+				if err := r.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				doors.all = append(doors.all, r)
+			}
+			changed(t, doors.all[0], doors, store, nil)
+		})
+	})
+}
+
+// turns are doors that are asked in turn.
+type turns struct {
+	all []*Router
+	n   int
+}
+
+func (d *turns) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
+	d.n++
+	return d.all[d.n%len(d.all)].Do(ctx, operation, body, dst)
+}
+
+// changed changes the layout of table Tab by the mover of one door, and asks any. anew, if
+// it is not nil, is another door in the mover's place after each step.
+func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *Router) {
+	must(t, r, "CreateTable", shardedTable)
+	want := map[string]string{}
+	n := 0
+	put := func(text string) {
+		key := fmt.Sprintf("%03d", n)
+		n++
+		must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%s"},"x":{"S":"%s"}}}`, key, text))
+		want[key] = text
+	}
+	for range 60 {
+		put("before")
+	}
+	var steps []string
+	check := func() {
+		t.Helper()
+		step := stepOf(mover)
+		got := map[string]string{}
+		query := func(limit string, shown func(m map[string]any)) {
+			start := ""
+			for {
+				m := must(t, r, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}`+limit+start+`}`)
+				if strings.Contains(fmt.Sprint(m), "evenkeel.") {
+					t.Fatalf("%s: a query shows what is hidden: %v", step, m)
+				}
+				shown(m)
+				last, ok := m["LastEvaluatedKey"]
+				if !ok {
+					return
+				}
+				start = `,"ExclusiveStartKey":` + jsonOf(t, last.(map[string]any))
+			}
+		}
+		add := func(m map[string]any) {
+			for _, it := range m["Items"].([]any) {
+				key, x := it.(map[string]any)["r"].(map[string]any)["S"].(string), it.(map[string]any)["x"].(map[string]any)["S"].(string)
+				if _, twice := got[key]; twice {
+					t.Errorf("%s: %s is shown twice", step, key)
+				}
+				got[key] = x
+			}
+		}
+		for _, limit := range []string{"", `,"Limit":7`, `,"ScanIndexForward":false`} {
+			clear(got)
+			query(limit, add)
+			if !maps.Equal(got, want) {
+				t.Fatalf("%s: Query%s has %d items of %d", step, limit, len(got), len(want))
+			}
+		}
+		for _, limit := range []string{"", `,"Limit":7`} {
+			clear(got)
+			start := ""
+			for {
+				m := must(t, r, "Scan", `{"TableName":"Tab"`+limit+start+`}`)
+				add(m)
+				last, ok := m["LastEvaluatedKey"]
+				if !ok {
+					break
+				}
+				start = `,"ExclusiveStartKey":` + jsonOf(t, last.(map[string]any))
+			}
+			if !maps.Equal(got, want) {
+				t.Fatalf("%s: Scan%s has %d items of %d", step, limit, len(got), len(want))
+			}
+		}
+		for key, x := range want {
+			m := must(t, r, "GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"`+key+`"}}}`)
+			if fmt.Sprint(m["Item"]) != fmt.Sprintf("map[h:map[S:a] r:map[S:%s] x:map[S:%s]]", key, x) {
+				t.Fatalf("%s: GetItem %s: %v, not %s", step, key, m, x)
+			}
+			m = must(t, r, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h AND r = :r","ExpressionAttributeValues":{":h":{"S":"a"},":r":{"S":"`+key+`"}}}`)
+			if len(m["Items"].([]any)) != 1 {
+				t.Fatalf("%s: Query of %s: %v", step, key, m)
+			}
+		}
+	}
+	write := func() {
+		step := stepOf(mover)
+		for range 6 {
+			put("put in " + step)
+		}
+		i := 0
+		for _, key := range sortedKeys(want) {
+			it := `{"h":{"S":"a"},"r":{"S":"` + key + `"}}`
+			switch i++; (i + len(steps)) % 12 {
+			case 0:
+				must(t, r, "DeleteItem", `{"TableName":"Tab","Key":`+it+`,"ConditionExpression":"attribute_exists(x)"}`)
+				delete(want, key)
+			case 1:
+				m := must(t, r, "UpdateItem", `{"TableName":"Tab","Key":`+it+`,"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"updated in `+step+`"}},"ReturnValues":"UPDATED_OLD"}`)
+				if got := fmt.Sprint(m["Attributes"]); got != "map[x:map[S:"+want[key]+"]]" {
+					t.Fatalf("%s: the update of %s returns %s, not %s", step, key, got, want[key])
+				}
+				want[key] = "updated in " + step
+			case 2:
+				fails(t, r, exception.ConditionalCheckFailed, "", "PutItem", `{"TableName":"Tab","Item":`+it+`,"ConditionExpression":"attribute_not_exists(r)"}`)
+			case 3:
+				must(t, r, "TransactWriteItems", `{"TransactItems":[{"Update":{"TableName":"Tab","Key":`+it+`,"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"transacted in `+step+`"}}}}]}`)
+				want[key] = "transacted in " + step
+			case 4:
+				must(t, r, "BatchWriteItem", `{"RequestItems":{"Tab":[{"DeleteRequest":{"Key":`+it+`}}]}}`)
+				delete(want, key)
+			case 5:
+				must(t, r, "UpdateItem", `{"TableName":"Tab","Key":`+it+`,"UpdateExpression":"REMOVE y"}`)
+			case 6:
+				must(t, r, "ExecuteStatement", `{"Statement":"DELETE FROM Tab WHERE h = 'a' AND r = '`+key+`'"}`)
+				delete(want, key)
+				must(t, r, "UpdateItem", `{"TableName":"Tab","Key":`+it+`,"UpdateExpression":"REMOVE x"}`) // which makes no item
+			}
+		}
+	}
+	check()
+	must(t, mover, "TagResource", changeTo(8))
+	for more := true; ; {
+		steps = append(steps, stepOf(mover))
+		check()
+		write()
+		check()
+		if !more {
+			break
+		}
+		var err error
+		if more, err = mover.StepChange(t.Context(), "Tab"); err != nil {
+			t.Fatal(err)
+		}
+		if anew != nil {
+			mover = anew()
+		}
+	}
+	if got := strings.Join(steps, " "); got != "looking stubbing moving closing settled cleaning " {
+		t.Errorf("the steps are %q", got)
+	}
+	raw, err := store.Do(t.Context(), "Scan", []byte(`{"TableName":"Tab"}`), nil)
+	if err != nil || strings.Contains(string(raw), "evenkeel.moved") || strings.Count(string(raw), `"evenkeel.pk"`) != len(want) {
+		t.Errorf("%d items are left of %d, or stubs (%v)", strings.Count(string(raw), `"evenkeel.pk"`), len(want), err)
+	}
+	if m := must(t, mover, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["phase"] != "none" || m["to"] != 8.0 {
+		t.Errorf("%v", m)
+	}
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// A mover that is ended within a page, at any request, and another that goes on lose
+// nothing.
+func TestAMoverThatEnds(t *testing.T) {
+	r, store := startHasty(t)
+	must(t, r, "CreateTable", shardedTable)
+	const n = 40
+	for i := range n {
+		must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%03d"}}}`, i))
+	}
+	must(t, r, "TagResource", changeTo(8))
+	ends := 0
+	for left := 1; ; left++ {
+		more, err := r.StepChange(&countdown{t.Context(), left}, "Tab")
+		if err != nil {
+			ends++
+			r = again(t, store, 1) // and is started anew
+			r.caution = time.Nanosecond
+			continue
+		}
+		left = 0
+		m := must(t, r, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`)
+		if m["Count"] != float64(n) {
+			t.Fatalf("%v items of %d in step %s", m["Count"], n, stepOf(r))
+		}
+		if !more {
+			break
+		}
+	}
+	if ends < 5 {
+		t.Errorf("the mover was ended %d times", ends)
+	}
+	if m := must(t, r, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["phase"] != "none" || m["to"] != 8.0 {
+		t.Errorf("%v", m)
+	}
+}
+
+// What cannot be kept is refused before it begins; a change can be paused, and taken back
+// while nothing has moved.
+func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
+	r, _ := startHasty(t)
+	ask := func(action string, shards int) (map[string]any, error) {
+		return do(r, "Reshard", fmt.Sprintf(`{"TableName":"Tab","Action":"%s","Shards":%d}`, action, shards))
+	}
+	refused := func(because, action string, shards int) {
+		t.Helper()
+		if _, err := ask(action, shards); err == nil || !strings.Contains(err.Error(), because) {
+			t.Errorf("%s to %d: %v, not %q", action, shards, err, because)
+		}
+	}
+	for create, because := range map[string]string{
+		plainTable + "}": "plain one",
+		strings.Replace(shardedTable, `"Tags"`, `"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"Tags"`, 1): "stream",
+		indexedOnly: "plain table",
+	} {
+		must(t, r, "CreateTable", create)
+		refused(because, "start", 8)
+		must(t, r, "DeleteTable", deleteTab)
+	}
+	must(t, r, "CreateTable", shardedTable)
+	must(t, r, "PutItem", itemOfTab)
+	refused("fewer", "start", 3)
+	refused("plain table", "start", 0)
+	refused("already", "start", 5)
+	refused("at most", "start", 1_000_000)
+	refused("no change", "pause", 0)
+	refused("no change", "rollback", 0)
+	if m, err := ask("plan", 3); err != nil || len(m["refused"].([]any)) != 1 {
+		t.Errorf("%v %v", m, err)
+	}
+	if m, err := ask("plan", 50); err != nil || len(m["refused"].([]any)) != 0 || m["rows"] != 1.0 {
+		t.Errorf("%v %v", m, err)
+	}
+	if m, err := ask("start", 50); err != nil || m["phase"] != "looking" || m["from"] != 5.0 || m["to"] != 50.0 {
+		t.Errorf("%v %v", m, err)
+	}
+	refused("on the way", "start", 60)
+	fails(t, r, exception.ResourceInUse, "another layout", "UpdateTable", `{"TableName":"Tab","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}}`)
+	if m, err := ask("pause", 0); err != nil || m["paused"] != true {
+		t.Errorf("%v %v", m, err)
+	}
+	if more, err := r.StepChange(t.Context(), "Tab"); more || err != nil || stepOf(r) != "looking" {
+		t.Errorf("a paused change goes on: %v %v %s", more, err, stepOf(r))
+	}
+	if m, err := ask("rollback", 0); err != nil || m["phase"] != "none" || m["to"] != 5.0 {
+		t.Errorf("%v %v", m, err)
+	}
+	must(t, r, "GetItem", keyOfTab)
+	if _, err := ask("start", 6); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if _, err := r.StepChange(t.Context(), "Tab"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused("not taken back", "rollback", 0)
+}

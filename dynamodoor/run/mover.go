@@ -1,0 +1,232 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
+)
+
+// The mover carries changes of tables' layouts on: it waits for each step's barrier, does
+// what the step has for it, and publishes the next. All that it does can be done again, by
+// any door, at any time: a door that is killed leaves the change to itself, started anew,
+// or to another, which sees that nobody is at it.
+
+const (
+	moverPage   = 100              // items that are looked at together
+	moverLooks  = time.Second      // how often it looks for changes
+	moverIsGone = 30 * time.Second // after how long without progress another door goes on
+)
+
+// RunMover carries changes of tables' layouts on until the context ends.
+func (r *Router) RunMover(ctx context.Context) {
+	type look struct {
+		beat int64
+		at   time.Time
+	}
+	seen := make(map[string]look)
+	for r.wait(ctx, moverLooks) == nil {
+		if r.lease > 0 {
+			if err := r.current(ctx); err != nil {
+				continue // which the log has, and is tried again
+			}
+		}
+		for name, e := range *r.tables.Load() {
+			if e.Change == nil || e.wrong != nil {
+				delete(seen, name)
+				continue
+			}
+			if r.lease > 0 {
+				p, err := r.catalog.Progress(ctx, name)
+				l, known := seen[name]
+				if err != nil || !known || l.beat != p.Beat {
+					if seen[name] = (look{p.Beat, time.Now()}); known || p.Beat > 0 {
+						continue // somebody is at it
+					}
+				} else if p.Beat > 0 && time.Since(l.at) < moverIsGone {
+					continue
+				}
+			}
+			var err error
+			for more := true; more && err == nil; {
+				more, err = r.StepChange(ctx, name)
+			}
+			if err != nil && ctx.Err() == nil {
+				r.problems.Store(name, err.Error())
+				r.log.Warn("dynamodb: a change of a table's layout does not go on, and is tried again", "table", name, "error", err)
+			} else {
+				r.problems.Delete(name)
+			}
+			delete(seen, name)
+		}
+	}
+}
+
+// StepChange carries the change of a table's layout on by one step. more is false where it
+// is done, or paused.
+func (r *Router) StepChange(ctx context.Context, name string) (more bool, err error) {
+	p, err := r.catalog.Progress(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	e := (*r.tables.Load())[name]
+	if e == nil || e.Change == nil || e.Change.Paused {
+		return false, nil
+	}
+	if err := r.barrier(ctx, e); err != nil {
+		return false, err
+	}
+	m := &mover{router: r, e: e, progress: p}
+	done, err := m.step(ctx)
+	if err != nil || !done {
+		return false, err
+	}
+	now := m.current()
+	if now == nil {
+		return true, nil // somebody else was here
+	}
+	now, err = r.advance(ctx, now, nextStep(now))
+	return err == nil && now.Change != nil, err
+}
+
+// nextStep is the change of an entry to its next step, or to the end of the change.
+func nextStep(e *entry) func(*catalog.Entry) {
+	return func(n *catalog.Entry) {
+		next := e.shift.Step.Next()
+		if next == protocol.Cleaning {
+			n.Floor = n.Layout.Generation // in which it was settled
+		}
+		n.Layout.Generation++
+		if next == protocol.None {
+			n.Layout.N, n.Change = n.Change.Shards, nil
+			return
+		}
+		n.Change.Step = next.String()
+	}
+}
+
+// barrier waits until no request goes by a state of the table before the present one.
+func (r *Router) barrier(ctx context.Context, e *entry) error {
+	if r.lease > 0 {
+		return r.wait(ctx, r.grace())
+	}
+	for e.pins.before.busy() {
+		if err := r.wait(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mover does what one step has for it.
+type mover struct {
+	router   *Router
+	e        *entry
+	progress catalog.Progress
+}
+
+// step does it; it returns false where the change is another by now.
+func (m *mover) step(ctx context.Context) (done bool, err error) {
+	switch m.e.shift.Step {
+	case protocol.Moving, protocol.Closing, protocol.Cleaning:
+		if m.e.shift.Step == protocol.Closing {
+			m.progress.Verified = 0
+		}
+		return m.pass(ctx)
+	case protocol.Settled:
+		for begun := time.Now(); time.Since(begun) < m.router.caution; {
+			now := m.current()
+			if now == nil || now.Change.Paused {
+				return false, nil
+			}
+			if now.Change.Hurry {
+				break
+			}
+			if err := m.beat(ctx); err != nil {
+				return false, err
+			}
+			if err := m.router.wait(ctx, moverLooks); err != nil {
+				return false, err
+			}
+			if m.router.lease > 0 {
+				if err := m.router.current(ctx); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	now := m.current()
+	if now == nil {
+		return false, nil
+	}
+	m.e = now
+	return !now.Change.Paused, nil
+}
+
+// current is the table's entry, if the change is still in this step.
+func (m *mover) current() *entry {
+	now := (*m.router.tables.Load())[m.e.Table]
+	if now == nil || now.Change == nil || now.pins != m.e.pins {
+		return nil
+	}
+	return now
+}
+
+func (m *mover) beat(ctx context.Context) error {
+	m.progress.Beat++
+	return m.router.catalog.KeepProgress(ctx, m.e.Table, m.progress)
+}
+
+// pass goes through all items, from where a mover before has come to.
+func (m *mover) pass(ctx context.Context) (done bool, err error) {
+	var from attribute.Item
+	if m.progress.Generation == m.e.Layout.Generation && m.progress.Position != "" {
+		if from, err = new(attribute.Decoder).Item(attribute.Encoded(m.progress.Position)); err != nil {
+			return false, err
+		}
+	} else {
+		m.progress.Generation, m.progress.Position = m.e.Layout.Generation, ""
+		if m.e.shift.Step == protocol.Moving {
+			m.progress.Total = 0
+		}
+	}
+	for {
+		now := m.current()
+		if now == nil || now.Change.Paused {
+			return false, nil
+		}
+		begun := time.Now()
+		var by pinned
+		by.used = append(by.few[:0], now)
+		page, err := m.router.shiftStore(&by, time.Now().Add(longest)).Pass(ctx, now.shift, from, moverPage)
+		if err != nil {
+			return false, err
+		}
+		switch now.shift.Step {
+		case protocol.Moving:
+			m.progress.Total += page.Seen
+		case protocol.Closing:
+			m.progress.Verified += page.Seen
+		}
+		m.progress.Moved += page.Moved
+		from = page.Next
+		m.progress.Position = ""
+		if from != nil {
+			m.progress.Position = string(from.Encode())
+		}
+		if err := m.beat(ctx); err != nil {
+			return false, errors.Join(errors.New("note how far the mover is"), err)
+		}
+		if from == nil {
+			m.progress.Generation = 0
+			return true, nil
+		}
+		// What the store does for others goes first: rest for as long as the page took.
+		if err := m.router.wait(ctx, time.Since(begun)); err != nil {
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package shift
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
+)
+
+// Passed is what became of a page of the mover's.
+type Passed struct {
+	Seen, Moved int64
+	Next        attribute.Item // where the next page begins; nil: there is none
+}
+
+// Pass does what the mover has to with the items of a page of the physical table: it moves
+// them, or, once the change is being cleaned up, deletes what is left in old places.
+func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit int) (p Passed, err error) {
+	page, err := s.scanPage(ctx, &api.Scan{Read: api.Read{Table: t.Old.Physical, Start: from, Limit: limit, Consistent: true}})
+	if err != nil {
+		return p, err
+	}
+	p.Next = page.LastKey
+	for _, text := range page.Items {
+		found, err := kept(text)
+		if err != nil {
+			return p, err
+		}
+		key, shard, err := t.Old.Locate(found)
+		if err != nil {
+			continue // nothing that a door has put there
+		}
+		it, err := t.of(key)
+		if err != nil || it == nil {
+			if !plan.IsStub(found) {
+				p.Seen++
+			}
+			continue
+		}
+		if shard != t.Old.Shard(key) {
+			p.Seen++
+			continue // it is where it belongs
+		}
+		if t.Step == reshard.Cleaning {
+			if err := s.remove(ctx, it); err != nil {
+				return p, err
+			}
+			continue
+		}
+		if plan.IsStub(found) {
+			continue
+		}
+		p.Seen++
+		if _, err := s.settle(ctx, it, reshard.Shift()); err != nil {
+			return p, err
+		}
+		p.Moved++
+	}
+	return p, nil
+}
+
+// remove deletes what is left in an item's old place.
+func (s *Store) remove(ctx context.Context, it *item) error {
+	err := s.Retried(ctx, func() error {
+		return s.Answer(ctx, &api.DeleteItem{Table: it.t.Old.Physical, Key: it.old}, ignore)
+	})
+	if is(err, exception.ConditionalCheckFailed) {
+		return nil
+	}
+	return err
+}
+
+// Room says whether an item as it is stored can move to its new place.
+func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
+	key, shard, err := t.Old.Locate(physical)
+	if err != nil {
+		return false, err
+	}
+	it, err := t.of(key)
+	if err != nil || it == nil || shard != t.Old.Shard(key) {
+		return false, err
+	}
+	if n := t.New.MovedTo(physical, it.now).Size(); n > attribute.MaxItemSize {
+		return true, exception.Invalid("the item with the key %s has no room for a longer shard number: it would have %d bytes of %d; make it shorter", key, n, attribute.MaxItemSize)
+	}
+	return true, nil
+}

@@ -1,0 +1,98 @@
+package dynamodiff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
+)
+
+// TestLawAcrossChanges is the law of sharded tables where they get other layouts at any
+// moment of a history: what is asked of one, in any step of a change, and of a plain one,
+// is answered alike. What may differ is as in TestLaw.
+func TestLawAcrossChanges(t *testing.T) {
+	router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
+	plain, sharded := engineDoor(t, 1), Target{Name: "sharded", URL: url}
+	moved := 0
+	rapid.Check(t, func(t *rapid.T) {
+		shards := 0
+		step := func(h *history) {
+			if shards == 0 || rapid.IntRange(0, 2).Draw(t, "change") > 0 {
+				return
+			}
+			more, err := router.StepChange(t.Context(), h.table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if more {
+				moved++
+				return
+			}
+			shards += rapid.IntRange(1, 5).Draw(t, "more shards")
+			a, err := sharded.Do("TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/%s","Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, h.table, shards))
+			if err != nil || a.Status != 200 {
+				t.Fatalf("%v %v", a, err)
+			}
+		}
+		draw(t, false, func(h *history, operation, body string) Answer {
+			if operation == "CreateTable" {
+				h.local, h.glob, h.globSort = false, false, false // tables with indexes are refused
+				body = h.create()
+			}
+			w, err := plain.Do(operation, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if operation == "CreateTable" {
+				body = strings.TrimSuffix(body, "}") + `,"Tags":[{"Key":"write-sharding","Value":"shards=2"}]}`
+			} else {
+				step(h)
+			}
+			g, err := sharded.Do(operation, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if operation == "CreateTable" {
+				shards = 2
+			}
+			a, b := w.General(), g.General()
+			if operation == "Scan" {
+				if strings.Contains(body, `"Limit"`) || strings.Contains(body, `"ExclusiveStartKey"`) {
+					return w
+				}
+				a, b = unordered(a), unordered(b)
+			}
+			if operation == "BatchGetItem" { // whose items have no order
+				a, b = unorderedBatch(a, h.table), unorderedBatch(b, h.table)
+			}
+			if strings.Contains(fmt.Sprint(b.Body), "evenkeel.") {
+				t.Fatalf("%s %s\nshows what is hidden: %s", operation, body, g)
+			}
+			if diff := cmp.Diff(a, b); diff != "" {
+				t.Fatalf("%s %s\n(- plain, + changed)\n%s", operation, body, diff)
+			}
+			return w
+		})
+	})
+	if moved == 0 {
+		t.Error("no layout was changed")
+	}
+}
+
+// unorderedBatch is the answer to a BatchGetItem with its items in an order.
+func unorderedBatch(a Answer, table string) Answer {
+	m, _ := a.Body.(map[string]any)
+	found, ok := m["Responses"].(map[string]any)
+	if !ok {
+		return a
+	}
+	items, _ := found[table].([]any)
+	unordered(Answer{Body: map[string]any{"items": items, "Items": items}})
+	return a
+}
