@@ -20,6 +20,7 @@ import (
 // the goroutine that runs serve.
 type conn struct {
 	d        *Door
+	number   uint32 // of the connections of the door
 	t        *transport.Conn
 	ctx      context.Context // done when the client has gone
 	state    state
@@ -30,6 +31,7 @@ type conn struct {
 	keyspace string
 	passed   *passed
 	memory   *budget.Client // nil where memory is not bounded
+	asked    bool           // the router, of the requests that were read at once, see Request.Once
 	handed   bool           // the present request's answer is on its way: do not answer it again
 	spare    *Request       // one that has been passed on, for the next
 
@@ -61,7 +63,7 @@ const (
 const maxRunning = 64
 
 func newConn(d *Door, nc net.Conn) *conn {
-	c := &conn{d: d, memory: d.opts.Memory.Client(), running: make(chan struct{}, maxRunning)}
+	c := &conn{d: d, number: uint32(d.counts.accepted.Load()), memory: d.opts.Memory.Client(), running: make(chan struct{}, maxRunning)}
 	o := transport.Options{
 		Server:       true,
 		MaxFrame:     d.opts.MaxFrameUnauthenticated,
@@ -122,6 +124,7 @@ func (c *conn) serve() {
 		if c.t.Buffered() && c.t.Pending() <= c.unread() {
 			continue
 		}
+		c.asked = false
 		if c.fwd != nil {
 			c.fwd.Flush()
 		}
@@ -239,8 +242,9 @@ const tagRequest = 1 << 16
 func (c *conn) Receive(tag uint32, resp wire.Message) {
 	switch {
 	case tag&tagPassed != 0:
-		if resp.Op == wire.OpError {
-			resp = c.asKnown(tag, resp)
+		var settled bool
+		if resp, settled = c.receivePassed(tag, resp); !settled {
+			return
 		}
 	case tag >= tagRequest:
 		c.request(tag).received(resp)

@@ -46,10 +46,11 @@ type Router interface {
 	//
 	//	r.Reply(…), r.Error(…)    answer at once
 	//	r.Pass(…)                 send one rewritten request; its response is the answer
+	//	r.PassUnder(…)            the same, if what it was planned under still holds then
 	//	r.Link.Send(ctx, …, callback)  and answer in the callback
 	//	r.Go(func(ctx) { … })     and answer in a goroutine: fan-outs, waits
 	//
-	// One Reply, Error or Pass ends the request; r is not to be touched after it.
+	// One Reply, Error, Pass or PassUnder ends the request; r is not to be touched after it.
 	// ctx is done when the client has gone or the door closes. A panic here or in
 	// Go's function is answered by a server error.
 	Serve(ctx context.Context, r *Request)
@@ -77,6 +78,13 @@ type Request struct {
 	// Scratch is room for a rewritten body. Its capacity outlives the request.
 	Scratch []byte
 
+	// Stamp is for the router: the write time that it has given the request, if any, so
+	// that it gives the same where it carries the request out anew.
+	Stamp int64
+
+	premise Premise // of one that is kept
+	of      uint32
+
 	c       *conn
 	stream  int16
 	index   uint32
@@ -84,6 +92,19 @@ type Request struct {
 	special special       // rewrite the response
 	uses    atomic.Uint32 // how often it has ended
 	next    *Request      // in the free list
+}
+
+// Connection is the number of the request's connection.
+func (r *Request) Connection() uint32 { return r.c.number }
+
+// Once asks f, but not for a request that came together with one of which f said yes. Only
+// within Serve.
+func (r *Request) Once(f func() bool) bool {
+	if r.c.asked {
+		return true
+	}
+	r.c.asked = f()
+	return r.c.asked
 }
 
 // Retain makes Body valid until the request ends. It is called within Serve.
@@ -111,13 +132,29 @@ func (r *Request) Error(err error) {
 // had sent it: the response passes through, but for an UNPREPARED to an EXECUTE,
 // which is made one of the client's id. req's body may be Scratch. Only within
 // Serve, on its goroutine.
-func (r *Request) Pass(req wire.Message) {
+func (r *Request) Pass(req wire.Message) { r.pass(req, nil, 0) }
+
+// PassUnder is Pass of a request that was planned under a premise: when the store has
+// answered with a result, the premise must hold, or its Review ends the request. keep keeps
+// the body of the client's request for that, which costs its being copied; that of a QUERY
+// is always kept.
+func (r *Request) PassUnder(req wire.Message, p Premise, of uint32, keep bool) {
+	if !keep && r.Op == wire.OpExecute {
+		r.pass(req, p, of)
+		return
+	}
+	r.Retain()
+	r.premise, r.of = p, of
+	r.c.fwd.Forward(r.c.ctx, req, r.c, tagRequest+r.index)
+}
+
+func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 	c := r.c
 	if req.Op == wire.OpPrepare {
 		c.forwardPrepare(r, req)
 		return
 	}
-	c.fwd.Forward(c.ctx, req, c, r.passTag())
+	c.fwd.Forward(c.ctx, req, c, r.passTag(p, of))
 	r.trim()
 	if c.spare == nil {
 		c.spare = r
@@ -219,20 +256,36 @@ func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	r := c.spare
 	c.spare = nil
 	if r == nil {
-		c.mu.Lock()
-		r = c.free
-		if r == nil {
-			r = &Request{c: c, index: uint32(len(c.reqs))}
-			c.reqs = append(c.reqs, r)
-		} else {
-			c.free = r.next
-		}
-		c.mu.Unlock()
+		r = c.takeRequest()
 	}
 	r.next = nil
 	r.Message = wire.Message{Op: h.Op, Flags: h.Flags, Body: body}
 	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username
 	r.Link, r.stream, r.special = c.fwd, h.Stream, specialNone
+	r.Scratch, r.Stamp, r.premise = r.Scratch[:0], 0, nil
+	return r
+}
+
+// takeRequest takes one from the free list, or makes one.
+func (c *conn) takeRequest() *Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.free
+	if r == nil {
+		r = &Request{c: c, index: uint32(len(c.reqs))}
+		c.reqs = append(c.reqs, r)
+	} else {
+		c.free = r.next
+	}
+	return r
+}
+
+// freshRequest is one to answer a stream with, whose request was not kept.
+func (c *conn) freshRequest(stream int16) *Request {
+	r := c.takeRequest()
+	r.next, r.Message, r.Link, r.Keyspace = nil, wire.Message{}, nil, ""
+	r.Version, r.Username = c.version, c.identity.Username
+	r.stream, r.special, r.premise, r.Stamp = stream, specialNone, nil, 0
 	r.Scratch = r.Scratch[:0]
 	return r
 }
@@ -257,12 +310,33 @@ func (r *Request) received(resp wire.Message) {
 	if r.Op == wire.OpPrepare && c.d.opts.Router != nil {
 		r.tell(resp)
 	}
+	if p := r.premise; p != nil {
+		r.premise = nil
+		if resp.Op == wire.OpError && r.Op == wire.OpExecute {
+			resp = c.asKnown(r.clientsID(), resp)
+		}
+		if resp.Op != wire.OpError && !p.Holds(resp.Arrival) {
+			r.review(p, r.of, resp)
+			return
+		}
+		p.End(r.of)
+	}
 	if body, ok := c.rewrite(r.special, resp, r.Scratch[:0]); ok {
 		resp.Body, r.Scratch = body, body
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	c.inFlight.Add(-1)
 	r.end()
+}
+
+// clientsID is the id in an EXECUTE that was kept.
+func (r *Request) clientsID() []byte {
+	_, body, err := wire.SplitPrefix(r.Op, r.Flags, r.Body)
+	if err != nil {
+		return nil
+	}
+	id, _ := wire.ExecuteID(body) // it was read before
+	return id
 }
 
 // tell tells the router what id the store has given to a statement.

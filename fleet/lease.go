@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -13,6 +14,11 @@ type Lease struct {
 	length atomic.Int64
 	now    func() time.Time
 	asked  atomic.Pointer[time.Time]
+	over   atomic.Bool
+
+	mu      sync.Mutex
+	watched bool
+	timer   *time.Timer // sets over
 }
 
 // NewLease makes a lease that is over. now is the clock, with a monotonic reading.
@@ -42,8 +48,57 @@ func (l *Lease) Renew(asked time.Time) {
 			return
 		}
 		if l.asked.CompareAndSwap(old, &asked) {
-			return
+			break
 		}
+	}
+	length := l.Length()
+	if length == 0 {
+		return
+	}
+	l.over.Store(false)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.watched {
+		return
+	}
+	if l.timer == nil {
+		l.timer = time.AfterFunc(length, l.look)
+	} else {
+		l.timer.Reset(length)
+	}
+}
+
+// look is called a length after the lease was renewed for the last time.
+func (l *Lease) look() {
+	if l.Holds() { // at its very end, or by another clock than the timer's
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.watched {
+			l.timer.Reset(l.Length()/8 + 1)
+		}
+		return
+	}
+	l.over.Store(true)
+}
+
+// Over says, without looking at a clock, whether the lease was seen to be over. It may say
+// so late, in a process that was stopped: it is for what is merely wiser not to do then.
+func (l *Lease) Over() bool { return l.over.Load() }
+
+// Watch has Over follow the lease, from the next Renew until Stop.
+func (l *Lease) Watch() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watched = true
+}
+
+// Stop ends what Watch began.
+func (l *Lease) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watched = false
+	if l.timer != nil {
+		l.timer.Stop()
 	}
 }
 

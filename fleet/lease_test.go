@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 	"unsafe"
 )
@@ -79,4 +80,32 @@ func BenchmarkLeaseHolds(b *testing.B) {
 			b.Fatal("over")
 		}
 	}
+}
+
+// TestOver has the lease end without anybody asking.
+func TestOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLease(2*time.Second, time.Now)
+		l.Watch()
+		l.Renew(time.Now())
+		time.Sleep(time.Second)
+		l.Renew(time.Now())
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if l.Over() {
+			t.Error("over at its end")
+		}
+		time.Sleep(time.Second)
+		l.Renew(time.Now())
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if !l.Over() {
+			t.Error("not over after its end")
+		}
+		l.Renew(time.Now())
+		if l.Over() {
+			t.Error("over when it was renewed")
+		}
+		l.Stop()
+	})
 }

@@ -48,4 +48,15 @@ type Message struct {
 	Op    Op
 	Flags Flags
 	Body  []byte
+
+	// Arrival is, of a response, that of all which were read at once; nil where a store does
+	// not say.
+	Arrival *Arrival
+}
+
+// Arrival is what responses have in common that a store had read before it handed out the
+// first of them: what was found to hold after one had arrived held after all had. It is
+// one goroutine's.
+type Arrival struct {
+	Checked any // who has found so; nil: nobody yet
 }

@@ -149,7 +149,9 @@ func (c *conn) release(id int16) {
 func (c *conn) read() {
 	var err error
 	var touched []store.Receiver
+	var arrival wire.Arrival
 	flush := func() {
+		arrival.Checked = nil // what follows arrives later
 		for i, to := range touched {
 			to.Flush()
 			touched[i] = nil
@@ -163,7 +165,7 @@ func (c *conn) read() {
 			break
 		}
 		c.heard.Store(c.tick.Load())
-		if to := c.response(h, body); to != nil && (len(touched) == 0 || touched[len(touched)-1] != to) {
+		if to := c.response(h, body, &arrival); to != nil && (len(touched) == 0 || touched[len(touched)-1] != to) {
 			touched = append(touched, to)
 		}
 		if !c.t.Buffered() {
@@ -176,7 +178,7 @@ func (c *conn) read() {
 }
 
 // response hands one response to who waits for it.
-func (c *conn) response(h wire.Header, body []byte) store.Receiver {
+func (c *conn) response(h wire.Header, body []byte, arrival *wire.Arrival) store.Receiver {
 	if h.Stream < 0 {
 		if h.Op == wire.OpEvent && c.host != nil && c.pool == nil {
 			c.host.cluster.event(body)
@@ -206,7 +208,7 @@ func (c *conn) response(h wire.Header, body []byte) store.Receiver {
 	c.release(h.Stream)
 	c.mu.Unlock()
 	c.inFlight.Add(-1)
-	to.Receive(tag, wire.Message{Op: h.Op, Flags: h.Flags, Body: body})
+	to.Receive(tag, wire.Message{Op: h.Op, Flags: h.Flags, Body: body, Arrival: arrival})
 	if h.Op == wire.OpResult && wire.KindOf(body) == wire.ResultSetKeyspace && c.pool != nil {
 		// A USE slipped through (prepared before the door was started, say). The
 		// connection is shared and must not keep a keyspace that is not its pool's.

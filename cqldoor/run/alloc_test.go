@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/shard"
@@ -33,7 +34,7 @@ func executeWay(t testing.TB) func() {
 		t.Fatal(err)
 	}
 	r := New(Options{Now: time.Now, IntN: func(int) int { return 0 }, UUID: func() (u [16]byte) { rand.Read(u[:]); return u }})
-	r.state.Store(&State{
+	r.state.Store(&State{under: new(underWay),
 		Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": {Name: "ks", Tables: map[string]*schema.Table{"t": logical}}}},
 		Tables: map[string]map[string]*plan.Table{"ks": {"t": table}},
 	})
@@ -112,5 +113,50 @@ func BenchmarkExecuteOne(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		way()
+	}
+}
+
+// premiseWay is what another door costs an EXECUTE of one shard: the lease before it is
+// sent, and what it was planned on after the store has answered, of several that came
+// together.
+func premiseWay(t testing.TB) func(together int) {
+	r := New(Options{Lease: time.Hour, Now: time.Now, IntN: func(int) int { return 0 }})
+	r.schema.lease.Renew(time.Now())
+	t.Cleanup(r.schema.lease.Stop)
+	s := &statement{under: r.state.Load().under, router: r}
+	var at wire.Arrival
+	var p cqldoor.Premise = s
+	return func(together int) {
+		held := r.holds()
+		for range together {
+			if !held || !s.begin(7) {
+				t.Fatal("it does not hold")
+			}
+		}
+		at.Checked = nil
+		for range together {
+			if !p.Holds(&at) {
+				t.Fatal("it does not hold")
+			}
+			p.End(7)
+		}
+	}
+}
+
+func TestPremiseAllocatesNothing(t *testing.T) {
+	way := premiseWay(t)
+	if n := allocs.PerRun(1000, func() { way(1) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkPremise(b *testing.B) {
+	way := premiseWay(b)
+	for _, together := range []int{1, 8, 64} {
+		b.Run(fmt.Sprint(together, " together"), func(b *testing.B) {
+			for range b.N / together {
+				way(together)
+			}
+		})
 	}
 }

@@ -170,6 +170,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		for _, n := range writeNeeds(s.write) {
 			needed(req, n)
 		}
+		planned(req, s)
 		b, err := s.write.Logical.Bind(&env)
 		if err != nil {
 			return err
@@ -198,7 +199,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if g.stamped != nil {
-		r.stamp(&in.Params, g.stamped)
+		r.stamp(req, &in.Params, g.stamped)
 	}
 	return r.sendBatch(ctx, req, &out, &in.Params, g.hidden)
 }
@@ -219,7 +220,7 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	if bound.Timestamp != nil {
 		p.SetDefaultTimestamp(*bound.Timestamp)
 	} else if g.stamped != nil {
-		r.stamp(&p, g.stamped)
+		r.stamp(req, &p, g.stamped)
 	}
 	b := wire.Batch{Type: g.kind(wire.BatchType(s.batch.logical.Kind))}
 	if err := g.check(); err != nil {

@@ -28,7 +28,10 @@ func quorum(c wire.Consistency) wire.Consistency {
 func (r *Router) move(ctx context.Context, req *cqldoor.Request, g *gathering, passed *wire.Batch, params *wire.Params) error {
 	p := *params
 	if !p.Has(wire.QueryDefaultTimestamp) {
-		p.SetDefaultTimestamp(r.clock.next())
+		if req.Stamp == 0 {
+			req.Stamp = r.clock.next()
+		}
+		p.SetDefaultTimestamp(req.Stamp)
 	}
 	if rule.On(rule.QuorumInChange) {
 		p.Consistency = quorum(p.Consistency)

@@ -24,6 +24,10 @@ type errand struct {
 	username string
 	traced   bool
 
+	state *State       // that it has begun on: what it sends counts as under way there
+	of    uint32       // the counter
+	plans []*statement // that it carries out; the goroutine's of the request
+
 	mu       sync.Mutex
 	asked    bool     // a statement was sent: the store has judged the client's rights
 	needs    []need   // what the client must be allowed to
@@ -48,15 +52,25 @@ const maxWarnings = 16
 // schema has changed meanwhile: another door may have dropped or altered the table, and
 // what the store says is about another than this door knows.
 func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed bool) error) {
-	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0}
+	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
 	req.Link = e
 	const attempts = 4
 	changed := false
 	var err error
 	for range attempts {
-		before := r.state.Load()
-		if err = f(changed); err == nil {
+		before := r.begin(e.of)
+		e.state, e.plans = before, e.plans[:0]
+		err = f(changed)
+		before.under.end(e.of)
+		if err == nil {
 			return // answered
+		}
+		var was bool
+		if was, changed, err = e.again(req, err); was {
+			if !changed {
+				break
+			}
+			continue
 		}
 		gaveUp := r.registry.gaveUp(err)
 		if !gaveUp && !ofSchema(err) {
@@ -78,6 +92,26 @@ func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
+}
+
+// begin counts a request under way on the present state.
+func (r *Router) begin(of uint32) *State {
+	for {
+		st := r.state.Load()
+		st.under.begin(of)
+		if r.state.Load() == st {
+			return st
+		}
+		st.under.end(of)
+	}
+}
+
+// planned says what a request carries out. Its answer counts only if what that was planned
+// on still holds then.
+func planned(req *cqldoor.Request, s *statement) {
+	if e, ok := req.Link.(*errand); ok {
+		e.plans = append(e.plans, s)
+	}
 }
 
 // ofSchema says whether an error may be the store's about a table that is not as this
@@ -126,6 +160,9 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 	var p wire.Prefix
 	if e, ok := req.Link.(*errand); ok {
 		if err := e.ask(ctx, req.Version, false); err != nil {
+			return err
+		}
+		if err := e.stand(ctx); err != nil {
 			return err
 		}
 		p = e.prefix(warnings)
@@ -212,22 +249,33 @@ func (n need) text() string {
 
 // Send implements store.Link.
 func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
-	e.Forwarder.Send(ctx, e.outgoing(req), func(resp wire.Message) { reply(e.hear(resp)) })
+	st := e.state
+	st.under.begin(e.of)
+	e.Forwarder.Send(ctx, e.outgoing(req), func(resp wire.Message) {
+		reply(e.hear(resp))
+		st.under.end(e.of)
+	})
 }
 
 // Forward implements store.Forwarder.
 func (e *errand) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
-	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, to}, tag)
+	e.state.under.begin(e.of)
+	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, e.state, to}, tag)
 }
 
 // listener is a receiver whose answers the errand hears first.
 type listener struct {
 	errand *errand
+	state  *State // that it was sent under
 	to     store.Receiver
 }
 
-func (l *listener) Receive(tag uint32, resp wire.Message) { l.to.Receive(tag, l.errand.hear(resp)) }
-func (l *listener) Flush()                                { l.to.Flush() }
+func (l *listener) Receive(tag uint32, resp wire.Message) {
+	l.to.Receive(tag, l.errand.hear(resp))
+	l.state.under.end(l.errand.of)
+}
+
+func (l *listener) Flush() { l.to.Flush() }
 
 // outgoing is a request as it is sent.
 func (e *errand) outgoing(req wire.Message) wire.Message {

@@ -23,7 +23,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	}
 	k := r.registry.known.get(e.ID)
 	switch {
-	case k != nil && r.schema.lapsed():
+	case k != nil && !req.Once(r.holds):
 		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.executeFresh(ctx, req, k)) })
 		return nil
 	case k == nil || k.passed != nil: // not known, or not the store's any more
@@ -41,7 +41,9 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	}
 	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) {
 		if ids := s.physical.named.Load(); ids != nil {
-			return s.wrong(r.executeOne(req, s, &e, ids))
+			if passed, err := r.executeOne(req, s, &e, ids); passed || err != nil {
+				return s.wrong(err)
+			}
 		}
 	}
 	if s.write != nil && s.write.AnyShard() != nil {
@@ -60,10 +62,8 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 // carryExecute carries out an EXECUTE.
 func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *statement) {
 	r.carry(ctx, req, func(changed bool) (err error) {
-		if changed {
-			if s, err = r.current(s); err != nil {
-				return err
-			}
+		if s, err = r.current(s); err != nil {
+			return err
 		}
 		return r.executeSlowly(ctx, req, s)
 	})
@@ -115,10 +115,10 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	e.ID, e.MetadataID = ids.statement, ids.metadata
 	e.Params.SetKeyspace(nil)
 	e.Params.SetValues(encodeValues(ms[0].Values))
-	r.stamp(&e.Params, s.write)
+	r.stamp(req, &e.Params, s.write)
 	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
-	req.Pass(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch})
-	return true, nil
+	m := wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}
+	return r.passUnder(req, m, s, s.write.Stamped()), nil
 }
 
 // executeSlowly serves an EXECUTE that takes more than one request.
@@ -134,15 +134,14 @@ func (r *Router) executeSlowly(ctx context.Context, req *cqldoor.Request, s *sta
 	return r.answer(ctx, req, s, &e.Params, e.MetadataID)
 }
 
-// executeOne passes an EXECUTE on to its shard.
-func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) error {
+// executeOne passes an EXECUTE on to its shard, unless the state has just changed.
+func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) (passed bool, err error) {
 	body, err := r.rewriteExecute(req.Scratch[:0], req.Version, s, e, ids)
 	if err != nil {
-		return err
+		return false, err
 	}
 	req.Scratch = body
-	req.Pass(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body})
-	return nil
+	return r.passUnder(req, wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body}, s, false), nil
 }
 
 // workspace is what rewriting an EXECUTE needs and would else allocate.
@@ -208,6 +207,7 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	for _, n := range s.needs() {
 		needed(req, n)
 	}
+	planned(req, s)
 	var env eval.Env
 	if err := r.fill(&env, s, &params.Values, nil); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
 	}
-	return r.schema.lapsed() && ofRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
+	return r.schema.lease.Over() && ofRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
 }
 
 // judge judges a statement by its head. A batch is judged table by table.

@@ -89,7 +89,7 @@ func (x *schemaSide) passes(p *passed) bool {
 // ClaimsID implements cqldoor.Router.
 func (r *Router) ClaimsID(id []byte) bool {
 	k := r.registry.known.get(id)
-	return k == nil || k.passed == nil || !r.schema.passes(k.passed) || r.schema.lapsed() && !k.passed.system
+	return k == nil || k.passed == nil || !r.schema.passes(k.passed) || r.schema.lease.Over() && !k.passed.system
 }
 
 // Prepared implements cqldoor.Router.

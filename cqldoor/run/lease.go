@@ -79,6 +79,7 @@ func (x *schemaSide) newMember(ctx context.Context) error {
 	for _, r := range rows {
 		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), string(r["rack"])
 	}
+	x.lease.Watch()
 	x.member = fleet.New(fleet.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Log: o.Log})
 	return nil
 }

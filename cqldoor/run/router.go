@@ -58,8 +58,9 @@ type Router struct {
 	drawers  drawers
 	clock    clock
 	schema   *schemaSide
-	held     int // see maxHeld
-	longest  int // see maxResult
+	holds    func() bool // whether the lease does
+	held     int         // see maxHeld
+	longest  int         // see maxResult
 }
 
 // New makes a router; it serves once Start has read the catalogue.
@@ -74,8 +75,9 @@ func New(o Options) *Router {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Router{opts: o, registry: newRegistry(), drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, held: maxHeld, longest: maxResult}
-	r.state.Store(&State{})
+	r.state.Store(&State{under: new(underWay)})
 	r.schema = newSchemaSide(r)
+	r.holds = r.schema.lease.Holds
 	return r
 }
 
@@ -169,7 +171,9 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) {
-		return s.wrong(r.queryOne(req, s, &q))
+		if passed, err := r.queryOne(req, s, &q); passed || err != nil {
+			return s.wrong(err)
+		}
 	}
 	req.Go(func(ctx context.Context) { r.carryQuery(ctx, req, s) })
 	return nil
@@ -178,7 +182,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 // carryQuery carries out a QUERY.
 func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statement) {
 	r.carry(ctx, req, func(changed bool) (err error) {
-		if changed {
+		if changed || s.under != r.state.Load().under {
 			for _, t := range s.tables() {
 				if r.state.Load().Table(t.Keyspace, t.Name) == nil {
 					return r.relay(ctx, req) // dropped, or not sharded any more
@@ -238,11 +242,15 @@ func (r *Router) statement(keyspace, text string) (*statement, error) {
 // newStatement plans a text.
 func (r *Router) newStatement(st *State, keyspace, text string) (*statement, error) {
 	s, err := newStatement(st, keyspace, text)
-	if err == nil && s.whole() != nil {
+	if err != nil {
+		return nil, err
+	}
+	s.router = r
+	if s.whole() != nil {
 		s.physical = r.registry.physical(s.whole().Text)
 		s.direct = s.newDirect()
 	}
-	return s, err
+	return s, nil
 }
 
 // current is the statement as planned on the present schema. One whose table has changed
@@ -353,20 +361,33 @@ func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement
 	return nil
 }
 
-// queryOne passes a QUERY on to its shard.
-func (r *Router) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) error {
+// queryOne passes a QUERY on to its shard, unless the state has just changed.
+func (r *Router) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) (passed bool, err error) {
 	var scratch [16]eval.Value
 	var env eval.Env
 	if err := r.fill(&env, s, &q.Params.Values, scratch[:0]); err != nil {
-		return err
+		return false, err
 	}
 	body, err := r.rewriteQuery(req, s, q, &env)
 	if err != nil {
-		return err
+		return false, err
 	}
 	req.Scratch = body
-	req.Pass(wire.Message{Op: wire.OpQuery, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body})
-	return nil
+	return r.passUnder(req, wire.Message{Op: wire.OpQuery, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body}, s, true), nil
+}
+
+// passUnder passes on what was planned on a statement's state, unless that has just changed.
+func (r *Router) passUnder(req *cqldoor.Request, m wire.Message, s *statement, keep bool) bool {
+	if r.schema.member == nil { // nobody else changes anything
+		req.Pass(m)
+		return true
+	}
+	of := req.Connection()
+	if !s.begin(of) {
+		return false
+	}
+	req.PassUnder(m, s, of, keep)
+	return true
 }
 
 // rewriteQuery writes the QUERY that goes to the shard.

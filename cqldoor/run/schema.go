@@ -169,7 +169,7 @@ func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen
 			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
 		}
 	}
-	state := &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{}}, Tables: map[string]map[string]*plan.Table{}}
+	state := newState()
 	for _, e := range applied {
 		delete(v.pending, syntax.Name{Keyspace: e.Keyspace, Name: e.Table})
 		x.add(v, state, e)

@@ -47,6 +47,7 @@ func (r *Router) Close() {
 	r.schema.stop()
 	r.schema.done.Wait()
 	r.schema.leave()
+	r.schema.lease.Stop()
 	r.schema.session.Close()
 }
 

@@ -16,7 +16,7 @@ type State struct {
 	Schema *schema.Schema                    // logical; the keyspaces that have sharded tables
 	Tables map[string]map[string]*plan.Table // by keyspace and name
 
-	under underWay
+	under *underWay
 }
 
 // changing says whether a write is on a table whose layout is being changed.
@@ -32,6 +32,11 @@ func (s *State) changing(a analysis.Statement) bool {
 		return slices.ContainsFunc(a.Writes, of)
 	}
 	return false
+}
+
+// newState is one without tables.
+func newState() *State {
+	return &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{}}, Tables: map[string]map[string]*plan.Table{}, under: new(underWay)}
 }
 
 // Table returns a sharded table, or nil.

@@ -21,6 +21,8 @@ type statement struct {
 	keyspace string // the session's when it was planned
 	text     string
 	state    weak.Pointer[State] // that it was planned on, which it does not keep
+	under    *underWay           // of that state
+	router   *Router
 
 	head  *analysis.Header
 	sel   *plan.Select
@@ -70,7 +72,7 @@ func newStatement(st *State, keyspace, text string) (*statement, error) {
 }
 
 func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*statement, error) {
-	s := &statement{keyspace: keyspace, text: text, state: weak.Make(st), id: newID(keyspace, text)}
+	s := &statement{keyspace: keyspace, text: text, state: weak.Make(st), under: st.under, id: newID(keyspace, text)}
 	if b, ok := tree.(*syntax.Batch); ok {
 		for _, child := range b.Statements {
 			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {
@@ -176,6 +178,31 @@ func (s *statement) needs() []need {
 		all = append(all, writeNeeds(w)...)
 	}
 	return all
+}
+
+// placed are the tables of the statement, with the layouts that it was planned on.
+func (s *statement) placed() []*plan.Table {
+	if s.sel != nil {
+		return []*plan.Table{s.sel.Table}
+	}
+	var all []*plan.Table
+	for _, w := range s.writes() {
+		if !slices.Contains(all, w.Table) {
+			all = append(all, w.Table)
+		}
+	}
+	return all
+}
+
+// writes are the writes of the statement.
+func (s *statement) writes() []*plan.Write {
+	switch {
+	case s.write != nil:
+		return []*plan.Write{s.write}
+	case s.batch != nil:
+		return s.batch.writes
+	}
+	return nil
 }
 
 func writeNeeds(w *plan.Write) []need { return needsOf(w.Table, w.Logical) }

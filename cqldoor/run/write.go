@@ -26,7 +26,7 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		return err
 	}
 	p := *params
-	r.stamp(&p, w)
+	r.stamp(req, &p, w)
 	if bound.Disjoint && !w.Logical.Conditional() {
 		return r.mutateEach(ctx, req, bound, &p)
 	}
@@ -48,10 +48,13 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 }
 
 // stamp gives a write the door's time where nobody gave it one, and shards are
-// told apart by it.
-func (r *Router) stamp(params *wire.Params, w *plan.Write) {
+// told apart by it. A request that is carried out anew has the same.
+func (r *Router) stamp(req *cqldoor.Request, params *wire.Params, w *plan.Write) {
 	if w.Stamped() && !params.Has(wire.QueryDefaultTimestamp) {
-		params.SetDefaultTimestamp(r.clock.next())
+		if req.Stamp == 0 {
+			req.Stamp = r.clock.next()
+		}
+		params.SetDefaultTimestamp(req.Stamp)
 	}
 }
 

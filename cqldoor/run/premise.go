@@ -1,0 +1,186 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+)
+
+// The answer counts, not the sending. A door can stall between looking at its lease and
+// sending, and a request can be under way while another door changes the table. So when
+// the store has answered, the door looks whether what the request was planned on still
+// holds: the lease is not over, and the state is the present one. Where it does not hold
+// the door renews the lease and compares the table's layout with the present one. The same
+// layout: the answer is good, whenever it was sent. Another one: a read is done anew, and
+// so is a write that has the door's stamp, with the same stamp; the outcome of any other
+// write is unknown, which is a write timeout.
+
+var _ cqldoor.Premise = (*statement)(nil)
+
+// Holds implements cqldoor.Premise.
+func (s *statement) Holds(at *wire.Arrival) bool {
+	r := s.router
+	switch {
+	case r.state.Load().under != s.under:
+		return false
+	case at == nil:
+		return r.schema.lease.Holds()
+	case at.Checked == any(r):
+		return true // the lease held when this response had arrived, too
+	case !r.schema.lease.Holds():
+		return false
+	}
+	at.Checked = r
+	return true
+}
+
+// begin counts a request under way that was planned on the statement's state. It is
+// false where that is not the present state any more.
+func (s *statement) begin(of uint32) bool {
+	s.under.begin(of)
+	if s.router.state.Load().under == s.under {
+		return true
+	}
+	s.under.end(of)
+	return false
+}
+
+// End implements cqldoor.Premise.
+func (s *statement) End(of uint32) { s.under.end(of) }
+
+// Review implements cqldoor.Premise, for what was passed on.
+func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
+	r := s.router
+	stands, err := r.stands(ctx, s)
+	kept := len(req.Body) > 0
+	switch {
+	case stands:
+		req.Reply(resp)
+	case s.sel != nil && err != nil:
+		req.Error(errLapsed)
+	case s.sel != nil && kept:
+		r.carryQuery(ctx, req, s)
+	case s.sel != nil:
+		req.Error(unprepared(s.id[:])) // which the driver does anew, as after any change of a table
+	case err == nil && kept && req.Op == wire.OpExecute && req.Stamp != 0 && r.repeatable(s):
+		r.carryExecute(ctx, req, s)
+	default:
+		req.Error(errUnknown(s))
+	}
+}
+
+// stands says, after the store has answered, whether the answer to a statement is that of
+// the tables as they are. It fails where the store cannot be asked.
+func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
+	if s.Holds(nil) {
+		return true, nil
+	}
+	if r.schema.lapsed() {
+		if err := r.schema.renew(ctx); err != nil {
+			return false, err
+		}
+	}
+	st := r.state.Load()
+	for _, t := range s.placed() {
+		now := st.Table(t.Keyspace, t.Name)
+		if now == nil || now.ID != t.ID || !reflect.DeepEqual(now.Layout, t.Layout) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// repeatable says whether a write that has the door's stamp can be done anew: it does the
+// same again, to the same table.
+func (r *Router) repeatable(s *statement) bool {
+	st := r.state.Load()
+	for _, t := range s.tables() {
+		if now := st.Table(t.Keyspace, t.Name); now == nil || now.ID != t.ID {
+			return false
+		}
+	}
+	text := strings.ToLower(s.text)
+	for _, changing := range []string{"now", "uuid", "current"} { // functions of another value each time
+		if strings.Contains(text, changing) {
+			return false
+		}
+	}
+	for _, w := range s.writes() {
+		if !w.Stamped() && w.To == nil || w.Logical.Conditional() || w.Logical.Counter ||
+			slices.ContainsFunc(w.Logical.Operations, func(o analysis.Operation) bool {
+				return o.Kind == analysis.Append || o.Kind == analysis.Prepend || o.Kind == analysis.CounterAdd
+			}) {
+			return false
+		}
+	}
+	return true
+}
+
+// errUnknown is the error of a write that was planned on a layout which has changed.
+func errUnknown(s *statement) error {
+	e := &wire.Error{Code: wire.CodeWriteTimeout, Consistency: wire.LocalQuorum, Required: 1, WriteType: wire.WriteSimple,
+		Message: "evenkeel: another door changed the table, or this one could not ask the store whether one did, while the write was under way; it may have been applied or not"}
+	for _, w := range s.writes() {
+		switch {
+		case w.Logical.Conditional():
+			e.WriteType = wire.WriteCAS
+		case w.Logical.Counter:
+			e.WriteType = wire.WriteCounter
+		}
+	}
+	return e
+}
+
+// overtaken is the error of a request whose statement was planned on a layout that has
+// changed, or of which the door cannot know: then why is the reason.
+type overtaken struct {
+	by  *statement
+	why error
+}
+
+func (o *overtaken) Error() string {
+	return "the layout of a table has changed while the request was under way"
+}
+
+// stand fails with overtaken unless what an errand's statements were planned on holds, now
+// that the store has answered.
+func (e *errand) stand(ctx context.Context) error {
+	for _, s := range e.plans {
+		if ok, err := e.r.stands(ctx, s); !ok {
+			return &overtaken{s, err}
+		}
+	}
+	return nil
+}
+
+// again says whether a request that was overtaken is to be carried out anew. If not, err
+// is its error.
+func (e *errand) again(req *cqldoor.Request, err error) (is, again bool, to error) {
+	var o *overtaken
+	if !errors.As(err, &o) {
+		return false, false, err
+	}
+	reads, repeats := true, req.Stamp != 0 && o.why == nil
+	for _, s := range e.plans {
+		reads = reads && s.sel != nil
+		repeats = repeats && s.sel == nil && e.r.repeatable(s)
+	}
+	switch {
+	case reads && o.why != nil:
+		return true, false, errLapsed
+	case reads:
+		return true, true, errChanging
+	case repeats:
+		return true, true, errUnknown(o.by)
+	}
+	return true, false, errUnknown(o.by)
+}
+
+// errChanging is the error of a read whose table changes each time that it is done.
+var errChanging = wire.Errorf(wire.CodeOverloaded, "evenkeel: the table's layout changes faster than it can be read; try again")
