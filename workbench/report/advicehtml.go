@@ -270,12 +270,17 @@ func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
 		if c.Pareto {
 			star = " *"
 		}
-		limits := "kept"
+		limits, mark := "kept", ""
 		if len(c.Exceeded) > 0 {
+			mark = " exceeded"
 			limits = fmt.Sprintf("%d exceeded", len(c.Exceeded))
 		}
-		p.put(`<tbody><tr><th scope="rowgroup" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
-			`</td><td class="n">`, limits, `</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)))
+		lost := ""
+		if int64(c.RowsLost)+c.RowsNull > 0 {
+			lost = " exceeded"
+		}
+		p.put(`<tbody><tr><th scope="rowgroup" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n`+lost+`">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
+			`</td><td class="n`+mark+`">`, limits, `</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)))
 		for _, n := range []float64{c.RowsP50, c.RowsP99, c.RowsMax} {
 			p.put(`</td><td class="n">`, count(int64(n)), "")
 		}

@@ -192,6 +192,7 @@ func (p *page) heat(id string, column *advice.Column, details []*advice.Detail) 
 			}
 			p.raw(fmt.Sprintf(`<text class="tick" x="%d" y="%d" text-anchor="end">−2⁶³</text><text class="tick" x="%d" y="%d" text-anchor="end">2⁶³</text>`+"\n", left-6, top+12, left-6, top+height))
 			p.put(fmt.Sprintf(`<text class="tick" x="%d" y="%d">`, left, top+height+17), column.Min, fmt.Sprintf(`</text><text class="tick" x="%d" y="%d" text-anchor="end">`, left+width, top+height+17), column.Max, "</text>\n")
+			p.heatScale(left+width/2, top+height+8, most)
 			p.raw("</svg>\n")
 		}, func() {
 			var rows [][]string
@@ -217,6 +218,18 @@ func (p *page) heat(id string, column *advice.Column, details []*advice.Detail) 
 			p.numbers("Writes over time", []string{"Time", "Rows", "Ranges written to", "Share of the fullest range"}, rows)
 		})
 	}
+}
+
+// heatScale draws what the shades of a heat stand for, around x: the stronger one is, the
+// more rows a cell has, on a light page and on a dark one.
+func (p *page) heatScale(x, y float64, most int64) {
+	const cell = 14
+	from := x - cell*heatLevels/2
+	p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="end">1 row</text>`, from-6, y+9))
+	for level := range heatLevels {
+		p.raw(fmt.Sprintf(`<rect class="heat" fill-opacity="%.2f" x="%.1f" y="%.1f" width="%d" height="10"/>`, float64(level+1)/heatLevels, from+float64(level*cell), y, cell))
+	}
+	p.put(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f">`, from+cell*heatLevels+6, y+9), count(most), "</text>\n")
 }
 
 // byChance is the share that the fullest range takes where each row falls by

@@ -124,6 +124,25 @@ func TestValuesAreHidden(t *testing.T) {
 	}
 }
 
+// A heat has a scale, and designs that lose rows or exceed a limit look unlike others.
+func TestMarks(t *testing.T) {
+	r := plotted(t, "cassandra", manyRows(5000), secretQueries)
+	var b bytes.Buffer
+	if err := AdviceHTML(&b, r, false); err != nil {
+		t.Fatal(err)
+	}
+	marked := false
+	for i := range r.Candidates {
+		marked = marked || r.Candidates[i].RowsLost > 0
+	}
+	if has := strings.Contains(b.String(), `<td class="n exceeded">`); has != marked || !marked {
+		t.Errorf("designs that lose rows: %t, marked: %t", marked, has)
+	}
+	if heats := strings.Count(b.String(), "Writes over time (from left"); heats == 0 || strings.Count(b.String(), ">1 row</text>") != heats {
+		t.Errorf("%d heats, %d scales", heats, strings.Count(b.String(), ">1 row</text>"))
+	}
+}
+
 // Of a skewed and an even spread, what is known by arithmetic.
 func TestConcentration(t *testing.T) {
 	even := []profile.Bulk{{Count: 100, Rows: 7, Bytes: 70}}
