@@ -325,3 +325,49 @@ func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 	}
 	refused("not taken back", "rollback", 0)
 }
+
+// The mover carries changes of several tables on beside each other, from order to end, and
+// ends with its context.
+func TestTheMover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}
+		r := New(Options{Backend: store})
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			r.RunMover(ctx)
+		}()
+		begin := time.Now()
+		for _, name := range []string{"Tab", "Two"} {
+			must(t, r, "CreateTable", strings.Replace(shardedTable, `"Tab"`, `"`+name+`"`, 1))
+			for i := range 300 {
+				must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"%s","Item":{"h":{"S":"a"},"r":{"S":"%d"}}}`, name, i))
+			}
+			must(t, r, "Reshard", `{"TableName":"`+name+`","Action":"start","Shards":9}`)
+		}
+		for _, name := range []string{"Tab", "Two"} {
+			for {
+				m := must(t, r, "Reshard", `{"TableName":"`+name+`","Action":"status"}`)
+				if m["phase"] == "none" {
+					break
+				}
+				if m["phase"] == "settled" && (m["rows_total"] != 300.0 || m["rows_verified"] != 300.0 || m["rows_moved"].(float64) < 90) {
+					t.Fatalf("%v", m)
+				}
+				time.Sleep(time.Second)
+			}
+			if m := must(t, r, "Scan", `{"TableName":"`+name+`"}`); m["Count"] != 300.0 {
+				t.Errorf("%v items of table %s", m["Count"], name)
+			}
+		}
+		if took := time.Since(begin); took > 15*time.Minute || took < 10*time.Minute {
+			t.Errorf("both took %v", took)
+		}
+		cancel()
+		<-ended
+	})
+}

@@ -52,6 +52,9 @@
 //     may have been changed since it was planned is done anew if it only reads, and a
 //     write is answered with an error which says that nobody knows whether it was done.
 //
+//  11. The layout of a table changes while it is in use by the steps of dynamodoor/reshard
+//     (change.go, mover.go): requests on such a table are carried out by dynamodoor/shift.
+//
 // The leases of all doors on a store must be the same, and their clocks differ by
 // less than half of one.
 //

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -28,6 +29,9 @@ func (r *Router) RunMover(ctx context.Context) {
 		at   time.Time
 	}
 	seen := make(map[string]look)
+	var at sync.Map // names of tables that it is at
+	var all sync.WaitGroup
+	defer all.Wait()
 	for r.wait(ctx, moverLooks) == nil {
 		if r.lease > 0 {
 			if err := r.current(ctx); err != nil {
@@ -37,6 +41,9 @@ func (r *Router) RunMover(ctx context.Context) {
 		for name, e := range *r.tables.Load() {
 			if e.Change == nil || e.wrong != nil {
 				delete(seen, name)
+				continue
+			}
+			if _, is := at.Load(name); is {
 				continue
 			}
 			if r.lease > 0 {
@@ -50,19 +57,28 @@ func (r *Router) RunMover(ctx context.Context) {
 					continue
 				}
 			}
-			var err error
-			for more := true; more && err == nil; {
-				more, err = r.StepChange(ctx, name)
-			}
-			if err != nil && ctx.Err() == nil {
-				r.problems.Store(name, err.Error())
-				r.log.Warn("dynamodb: a change of a table's layout does not go on, and is tried again", "table", name, "error", err)
-			} else {
-				r.problems.Delete(name)
-			}
 			delete(seen, name)
+			at.Store(name, nil)
+			all.Go(func() { // some steps wait for long
+				defer at.Delete(name)
+				r.carryOn(ctx, name)
+			})
 		}
 	}
+}
+
+// carryOn carries a change on as far as it goes.
+func (r *Router) carryOn(ctx context.Context, name string) {
+	var err error
+	for more := true; more && err == nil; {
+		more, err = r.StepChange(ctx, name)
+	}
+	if err == nil || ctx.Err() != nil {
+		r.problems.Delete(name)
+		return
+	}
+	r.problems.Store(name, err.Error())
+	r.log.Warn("dynamodb: a change of a table's layout does not go on, and is tried again", "table", name, "error", err)
 }
 
 // StepChange carries the change of a table's layout on by one step. more is false where it

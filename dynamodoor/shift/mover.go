@@ -41,7 +41,9 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 			continue
 		}
 		if shard != t.Old.Shard(key) {
-			p.Seen++
+			if t.Step >= reshard.Closing { // before, it was counted where it came from
+				p.Seen++
+			}
 			continue // it is where it belongs
 		}
 		if t.Step == reshard.Cleaning {
