@@ -150,7 +150,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr,
 // storage is how the data directory is opened. Where it fails, the process ends: what
 // was not acknowledged may be lost, and nothing else.
 func (s *serveCmd) storage(log *slog.Logger) storage.Options {
-	return storage.Options{Logger: log, Failed: func(err error) {
+	return storage.Options{FS: s.files, Logger: log, Failed: func(err error) {
 		fmt.Fprintf(os.Stderr, "evenkeel: the data directory %s cannot be written: %v; nothing that was acknowledged is lost\n", s.Data, err)
 		os.Exit(1)
 	}}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel/evenkeel/budget"
@@ -38,6 +39,7 @@ type serveCmd struct {
 	memoryFlags
 
 	memory *budget.Budget // of both doors
+	files  vfs.FS         // where the embedded engine keeps its data; nil: the machine's
 
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // An index, or an expiry attribute, that is added to a table with items is filled
@@ -40,10 +42,26 @@ func (s *Store) fill(t *table) {
 	filled := t.shape.Load()
 	err := s.fillFrom(t)
 	if err == nil && s.ctx.Err() == nil {
-		err = s.filled(t, filled)
+		err = s.onceThereIsRoom(func() error { return s.filled(t, filled) })
 	}
 	if err != nil && s.ctx.Err() == nil {
 		s.options.Logger.Error("dynamodb: fill an index", "table", filled.Table.Name, "error", err)
+	}
+}
+
+// onceThereIsRoom does what the disk has no room for again and again, until it has or the
+// store is closed.
+func (s *Store) onceThereIsRoom(f func() error) error {
+	for {
+		err := f()
+		if !errors.Is(err, storage.ErrFull) {
+			return err
+		}
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-time.After(time.Second):
+		}
 	}
 }
 
@@ -56,7 +74,8 @@ func (s *Store) fillFrom(t *table) error {
 		return err
 	}
 	for ok := it.First(); ok && s.ctx.Err() == nil; ok = it.Next() {
-		if err := s.fillItem(t, bytes.Clone(it.Key())); err != nil {
+		key := bytes.Clone(it.Key())
+		if err := s.onceThereIsRoom(func() error { return s.fillItem(t, key) }); err != nil {
 			return errors.Join(err, it.Close())
 		}
 	}
@@ -103,7 +122,7 @@ func (s *Store) fillItem(t *table, key []byte) error {
 		return nil
 	}
 	s.resize(c.charges)
-	if err := s.space.Pebble.Apply(b, pebble.NoSync); err != nil {
+	if err := s.space.Later(b, false); err != nil {
 		return fmt.Errorf("fill an index: %w", err)
 	}
 	return nil

@@ -38,7 +38,7 @@ func (s *Store) trimStream(st *stream) (gone bool, err error) {
 		if err := b.Delete(s.streamKey(r.ID), nil); err != nil {
 			return false, err
 		}
-		return true, s.space.Pebble.Apply(b, pebble.NoSync)
+		return true, s.space.Later(b, true)
 	}
 	trimmed, err := s.oldest(&r, old)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) trimStream(st *stream) (gone bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := s.space.Apply(b); err != nil {
+	if err := s.space.Free(b); err != nil {
 		return false, err
 	}
 	st.record.Store(own)

@@ -50,6 +50,18 @@ func (s *Space) apply(b *pebble.Batch, frees bool) error {
 	return nil
 }
 
+// Later makes the batch visible as Apply does. It is durable with what is written after
+// it. frees says that it makes room on the disk.
+func (s *Space) Later(b *pebble.Batch, frees bool) error {
+	if err := s.disk.Admit(b.Len(), frees); err != nil {
+		return err
+	}
+	if err := s.Pebble.Apply(b, pebble.NoSync); err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	return nil
+}
+
 // Wait waits until the batch that was applied is durable (Options.Periodic
 // aside).
 func (s *Space) Wait(b *pebble.Batch) error {
