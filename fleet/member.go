@@ -27,6 +27,10 @@ const (
 	defaultDrift   = time.Second
 )
 
+// keptFormer is how many of its own earlier registrations a door remembers: more than have
+// rows at one time, where leases end seldom.
+const keptFormer = 64
+
 // Options are what a Member needs from outside.
 type Options struct {
 	Session catalog.Session  // required
@@ -56,6 +60,7 @@ type Member struct {
 	self         *Door      // nil: not registered
 	lease        *Lease     // that the registration is known to hold, to the mover
 	since        time.Time  // of the registration
+	former       [][16]byte // the last registrations of this door before
 	acknowledged map[[16]byte]int64
 	ready        bool // the tables are there, and the settings were read
 	length       time.Duration
@@ -112,6 +117,7 @@ func (m *Member) Beat(ctx context.Context) (*Seen, error) {
 		// The mover may take this door for vanished: it comes back as another, which
 		// has acknowledged nothing.
 		m.opts.Log.Warn("this door could not renew its lease in time; it registers anew")
+		m.former = append(m.former[max(0, len(m.former)-keptFormer+1):], m.self.ID)
 		m.self = nil
 	}
 	next := m.next()
@@ -221,12 +227,12 @@ func (m *Member) leave(ctx context.Context, d *Door) error {
 	return nil
 }
 
-// Alone says whether no other door goes by anything that it has read: none has a row, and
-// this one has been registered for so long that any other would have seen the catalogue,
+// Alone says whether no other door goes by anything that it has read: none has a row, but
+// this one under earlier ids, and this one has been registered for so long that any other would have seen the catalogue,
 // and registered too, or knows that its lease is over.
 func (m *Member) Alone(ctx context.Context) (bool, error) {
 	m.mu.Lock()
-	self, since, length := m.self, m.since, m.length
+	self, since, length, former := m.self, m.since, m.length, slices.Clone(m.former)
 	m.mu.Unlock()
 	if self == nil || m.opts.Now().Sub(since) <= length {
 		return false, nil
@@ -236,7 +242,7 @@ func (m *Member) Alone(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, d := range doors {
-		if d.ID != self.ID && !d.Left() {
+		if d.ID != self.ID && !d.Left() && !slices.Contains(former, d.ID) {
 			return false, nil
 		}
 	}

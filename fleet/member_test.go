@@ -407,5 +407,13 @@ func TestAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		alone(true)
+		time.Sleep(time.Minute) // a comes back as another
+		for range 3 {
+			beat(t, a)
+			alone(false)
+			time.Sleep(time.Second)
+		}
+		beat(t, a)
+		alone(true)
 	})
 }
