@@ -144,14 +144,14 @@ func connect(addr string, version primitive.ProtocolVersion, compressed bool) (n
 func sendMutated(r *rand.Rand, addr string) {
 	version := pick(r, primitive.ProtocolVersion4, primitive.ProtocolVersion5, primitive.ProtocolVersion5)
 	compressed := r.IntN(2) == 0
-	var nc net.Conn
-	var err error
+	open := connect
 	fresh := r.IntN(6) == 0
 	if fresh {
-		nc, err = net.DialTimeout("tcp", addr, 10*time.Second)
-	} else {
-		nc, err = connect(addr, version, compressed)
+		open = func(addr string, _ primitive.ProtocolVersion, _ bool) (net.Conn, error) {
+			return net.DialTimeout("tcp", addr, 10*time.Second)
+		}
 	}
+	nc, err := open(addr, version, compressed)
 	if err != nil {
 		return // the watch says when nobody can connect
 	}

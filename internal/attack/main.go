@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -103,6 +104,9 @@ func run() int {
 			f.fault("the attack itself failed", "%v", err)
 		}
 		os.RemoveAll(dir)
+		for _, kind := range slices.Sorted(maps.Keys(f.told)) {
+			fmt.Printf("  %d × %s\n", f.told[kind], kind)
+		}
 		fmt.Printf("attack %s: %d requests in %.0f s, %d faults\n", c.name, f.sent.Load(), time.Since(begun).Seconds(), f.faults)
 		faults += f.faults
 	}

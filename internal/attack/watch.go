@@ -23,6 +23,8 @@ type watch struct {
 	mu   sync.Mutex
 	slow map[string]map[*server]time.Duration // the slowest read of each kind
 	most float64
+	// What the server said when it was the most: held of the budget, and in the heap.
+	held, live float64
 }
 
 // A read beside an attack may take so many times what it takes on a server that is not
@@ -60,7 +62,11 @@ func newWatch(f *field, target, odd *server, items bool) (*watch, error) {
 		for w.wait(100 * time.Millisecond) {
 			if n, err := target.metric("process_resident_memory_bytes"); err == nil {
 				w.mu.Lock()
-				w.most = max(w.most, n)
+				if n > w.most {
+					w.most = n
+					w.held, _ = target.metric("evenkeel_memory_held_bytes")
+					w.live, _ = target.metric("go_memstats_heap_alloc_bytes")
+				}
 				w.mu.Unlock()
 			}
 		}
@@ -146,7 +152,7 @@ func (w *watch) finish() {
 			f.fault("others wait", "%s took %v, and %v on the server that is not attacked", kind, by[w.target], by[w.odd])
 		}
 	}
-	fmt.Printf("  memory: %.0f MiB before, %.0f MiB at most\n", w.memory/(1<<20), w.most/(1<<20))
+	fmt.Printf("  memory: %.0f MiB before, %.0f MiB at most; then %.0f MiB were held of the budget, and %.0f MiB in the heap\n", w.memory/(1<<20), w.most/(1<<20), w.held/(1<<20), w.live/(1<<20))
 	if w.most > w.memory+memoryAllowed {
 		f.fault("memory", "%.0f MiB, before the attack %.0f MiB", w.most/(1<<20), w.memory/(1<<20))
 	}
