@@ -58,3 +58,7 @@ func (s Step) MayFollow(next Step) bool {
 
 // Revocable says whether a change in step s can still be taken back.
 func (s Step) Revocable() bool { return s == Announced || s == Switching || s == Switched }
+
+// Steps are the names of all steps that a change can have, which every door must know
+// before one begins.
+func Steps() []string { return slices.Clone(steps[1:]) }

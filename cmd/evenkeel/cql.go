@@ -66,12 +66,12 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	ids := newIdentity()
-	var lease time.Duration // of the embedded engine this is the only door
+	var lease, hints time.Duration // the embedded engine has no other door, and no hints
 	if len(s.Cassandra) > 0 {
-		lease = fleet.DefaultLease
+		lease, hints = fleet.DefaultLease, hintWindow
 	}
 	c.router = sharded.New(sharded.Options{
-		Lease: lease, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
+		Lease: lease, Hints: hints, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
 	})
 	if err = c.router.Start(ctx); err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
@@ -86,6 +86,10 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	}
 	return c, nil
 }
+
+// hintWindow is for how long a Cassandra keeps hints for a node that is down, unless it
+// is told otherwise.
+const hintWindow = 3 * time.Hour
 
 // serve answers until the door is shut down, and passes on why it cannot.
 func (c *cqlSide) serve(ctx context.Context, ln net.Listener, failed chan<- error) {

@@ -49,8 +49,7 @@ func (c *reshardTable) Validate() error {
 // open connects to the door.
 func (c *reshardTable) open(ctx context.Context) (reshard.Changer, error) {
 	if c.CQL != "" {
-		return nil, withHint(errors.New("reshard --cql: tables of CQL do not change their layout while they are in use yet"),
-			"create a table WITH write_sharding = {…} and copy the rows")
+		return openCQLChanger(ctx, c.CQL, c.Table)
 	}
 	u, err := url.Parse(c.DynamoDB)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -105,3 +105,26 @@ func furthest(records []record, step int64) (at record, before counts) {
 	}
 	return at, before
 }
+
+// Beat is a mover's sign of life: it changes while the mover lives.
+type Beat struct {
+	Owner   [16]byte
+	Counter int64
+	Step    int64
+	Beat    int64
+}
+
+// Beat reads that of the change's mover.
+func (m *Mover) Beat(ctx context.Context, e *catalog.Entry) (Beat, error) {
+	b := Beat{Owner: e.Change.Owner, Counter: e.Change.Counter, Step: e.Change.Generation}
+	if err := m.moves.ensure(ctx); err != nil {
+		return b, err
+	}
+	records, err := m.moves.read(ctx, e)
+	for _, r := range records {
+		if r.Owner == b.Owner && r.Step == b.Step {
+			b.Beat = r.Beat
+		}
+	}
+	return b, err
+}

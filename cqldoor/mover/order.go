@@ -37,7 +37,7 @@ func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace
 	if to.Base > shard.MaxBase-to.N {
 		return nil, wire.Invalidf("write_sharding: table %s has used up the numbers of shards", e)
 	}
-	c, err := reshard.Change{Started: m.opts.Now().UnixMicro(), Skew: skew}.Publish(reshard.Announced)
+	c, err := reshard.Change{Started: m.opts.Now().UnixMicro(), Skew: skew, Owner: m.opts.Self, Counter: 1}.Publish(reshard.Announced)
 	if err != nil {
 		return nil, err
 	}

@@ -331,8 +331,16 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	}
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
+	if slices.ContainsFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property }) {
+		return c.alterLayout(ctx, t, stmt)
+	}
 	if err := refuseChange(stmt, t.entry.Layout); err != nil {
 		return err
+	}
+	if len(stmt.With) == 0 {
+		if err := underChange(t.entry, "altering its columns"); err != nil {
+			return err
+		}
 	}
 	if len(stmt.With) == 0 {
 		result, err := ddl.Apply(c.r.state.Load().Schema, stmt, c.env())

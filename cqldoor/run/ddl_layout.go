@@ -24,7 +24,7 @@ var (
 		"to be sharded too; keep a second table, written in one batch with the first")
 	errTrigger = wire.Invalidf("write_sharding: CREATE TRIGGER on a sharded table is not supported: the trigger would be given the " +
 		"physical rows, with the hidden column in their key")
-	errRelayout = wire.Invalidf("write_sharding: changing write_sharding of a live table is not supported yet; " +
+	errPlain = wire.Invalidf("write_sharding: a sharded table cannot be made plain again, nor a plain one sharded, while it is in use yet; " +
 		"create a new table with the layout that you want and copy")
 	errCompact = wire.Invalidf("write_sharding: a table WITH COMPACT STORAGE cannot be sharded; leave COMPACT STORAGE out")
 	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
@@ -45,11 +45,6 @@ func refuseForNow(stmt *syntax.CreateTable) error {
 
 // refuseChange refuses an ALTER TABLE of what must stay as it is.
 func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
-	for _, p := range stmt.With {
-		if p.Name == catalog.Property {
-			return errRelayout
-		}
-	}
 	if stmt.Mask != nil || stmt.DropMask {
 		return errMask
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
 // Where other doors are on the same store, what this one knows of tables is good for a
@@ -80,6 +81,7 @@ func (x *schemaSide) newMember(ctx context.Context) error {
 		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), string(r["rack"])
 	}
 	x.lease.Watch()
+	o.Self.Steps = reshard.Steps()
 	x.member = fleet.New(fleet.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Log: o.Log})
 	return nil
 }

@@ -46,6 +46,10 @@ type Options struct {
 	// store throttles. Default 1.5 s; negative: it does not.
 	RetryFor time.Duration
 
+	// Hints is for how long the store may deliver a write that it has taken: its
+	// max_hint_window. 0: it has no hints.
+	Hints time.Duration
+
 	// Log is told what no client is. Default: nothing is logged.
 	Log *slog.Logger
 }

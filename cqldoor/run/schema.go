@@ -33,6 +33,7 @@ type schemaSide struct {
 	member   *fleet.Member // nil: no other door is on the store
 	renewals renewals
 	retired  retired
+	movers   *movers
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // refreshes that were asked for
@@ -276,6 +277,12 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, h syntax.H
 	case syntax.StatementBatch:
 		return false
 	case syntax.StatementTruncate:
+		if t := x.view.Load().tables[at][h.Name.Name]; t != nil {
+			if err := underChange(t.entry, "TRUNCATE"); err != nil {
+				req.Error(err)
+				return true
+			}
+		}
 	default:
 		x.serveOther(ctx, req, h, keyspace, text)
 		return true

@@ -36,9 +36,11 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := x.refresh(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
+	x.movers = newMovers(x)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	x.stop = cancel
 	x.done.Go(func() { x.poll(ctx) })
+	x.done.Go(func() { x.movers.run(ctx) })
 	return nil
 }
 

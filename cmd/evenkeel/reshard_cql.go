@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// cqlChanger is a reshard.Changer of a table behind a CQL door: it sends what any driver
+// can send, ALTER TABLE … WITH write_sharding.
+type cqlChanger struct {
+	door    *cluster.Cluster
+	session *catalog.StoreSession
+	table   string // as CQL has it
+}
+
+// openCQLChanger connects to a door. table is keyspace.table.
+func openCQLChanger(ctx context.Context, at, table string) (reshard.Changer, error) {
+	keyspace, name, ok := strings.Cut(table, ".")
+	if !ok || keyspace == "" || name == "" {
+		return nil, withHint(fmt.Errorf("%s is not a table of CQL", table), "name it with its keyspace: keyspace.table")
+	}
+	door, err := cluster.Connect(ctx, cluster.Options{Contacts: []string{at}})
+	if err != nil {
+		return nil, withHint(err, "--cql says where a front door listens; evenkeel serve starts one")
+	}
+	quoted := string(syntax.AppendName(nil, syntax.Name{Keyspace: keyspace, Name: name}))
+	return &cqlChanger{door: door, session: catalog.NewSession(door), table: quoted}, nil
+}
+
+// Close implements reshard.Changer.
+func (c *cqlChanger) Close() {
+	c.session.Close()
+	_ = c.door.Close() // the answers are there
+}
+
+// alter sends ALTER TABLE with these options, and reads the answer's JSON into v.
+func (c *cqlChanger) alter(ctx context.Context, options string, v any) error {
+	rows, err := c.session.Query(ctx, wire.LocalQuorum, "ALTER TABLE "+c.table+" WITH write_sharding = {"+options+"}")
+	var refused *wire.Error
+	if errors.As(err, &refused) {
+		return errors.New(refused.Message)
+	}
+	if err != nil || v == nil {
+		return err
+	}
+	if len(rows) != 1 || rows[0]["[json]"] == nil {
+		return withHint(errors.New("the answer is not a door's"), "--cql is the address of an evenkeel door, not of Cassandra itself")
+	}
+	return json.Unmarshal(rows[0]["[json]"], v)
+}
+
+// order gives one and returns the status after it.
+func (c *cqlChanger) order(ctx context.Context, o string) (s reshard.Status, err error) {
+	return s, c.alter(ctx, "'change': '"+o+"'", &s)
+}
+
+func shardsOption(to reshard.Target) string { return "'shards': '" + strconv.Itoa(to.Shards) + "'" }
+
+// errPlainTable refuses what the door does not do yet.
+var errPlainTable = errors.New("a sharded table of CQL cannot be made plain again while it is in use yet; create a new table and copy the rows")
+
+// Plan implements reshard.Changer.
+func (c *cqlChanger) Plan(ctx context.Context, to reshard.Target) (o reshard.Outlook, err error) {
+	if to.Shards == 0 {
+		return o, errPlainTable
+	}
+	return o, c.alter(ctx, shardsOption(to)+", 'change': 'plan'", &o)
+}
+
+// Start implements reshard.Changer.
+func (c *cqlChanger) Start(ctx context.Context, to reshard.Target) (s reshard.Status, err error) {
+	if to.Shards == 0 {
+		return s, errPlainTable
+	}
+	if err := c.alter(ctx, shardsOption(to), nil); err != nil {
+		return s, err
+	}
+	return c.Status(ctx)
+}
+
+// Status implements reshard.Changer.
+func (c *cqlChanger) Status(ctx context.Context) (reshard.Status, error) {
+	return c.order(ctx, "status")
+}
+
+// Pause implements reshard.Changer.
+func (c *cqlChanger) Pause(ctx context.Context) (reshard.Status, error) { return c.order(ctx, "pause") }
+
+// Resume implements reshard.Changer.
+func (c *cqlChanger) Resume(ctx context.Context) (reshard.Status, error) {
+	return c.order(ctx, "resume")
+}
+
+// Rollback implements reshard.Changer.
+func (c *cqlChanger) Rollback(ctx context.Context) (reshard.Status, error) {
+	return c.order(ctx, "rollback")
+}
+
+// Finish implements reshard.Changer.
+func (c *cqlChanger) Finish(ctx context.Context) (reshard.Status, error) {
+	return c.order(ctx, "finish")
+}
+
+// Key implements reshard.Changer.
+func (c *cqlChanger) Key(context.Context, string, int) (reshard.Status, error) {
+	return reshard.Status{}, errors.New("one key of a CQL table cannot be given another number of shards while the table is in use yet; change the table's")
+}

@@ -1,0 +1,304 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// lived is a table that clients go on using while its layout changes. Each worker has rows
+// of its own, so that it knows what every read must give; some rows nobody touches.
+type lived struct {
+	t      *testing.T
+	table  string
+	doors  []*gocql.Session
+	mu     sync.Mutex
+	faults []string
+	stop   chan struct{}
+	ops    int
+
+	unknown int // writes that were under way when another door learnt of a step; done again
+}
+
+// write does a write until its outcome is known.
+func (l *lived) write(s *gocql.Session, text string, values ...any) error {
+	for {
+		err := s.Query(text, values...).Exec()
+		if err == nil || !strings.Contains(err.Error(), "it may have been applied or not") {
+			return err
+		}
+		l.mu.Lock()
+		l.unknown++
+		l.mu.Unlock()
+	}
+}
+
+const livedKeys, livedRows, livedSteady = 3, 12, 40
+
+type cells struct {
+	v string
+	n *int
+}
+
+func (l *lived) fault(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.faults) < 10 {
+		l.faults = append(l.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// work is what one client does until it is told to stop; at the end everything is compared.
+func (l *lived) work(worker int, r *rand.Rand) {
+	model := map[[2]int]cells{}
+	base := 1000 * (worker + 1)
+	for running := true; running; {
+		select {
+		case <-l.stop:
+			running = false
+		default:
+		}
+		s := l.doors[r.IntN(len(l.doors))]
+		p, c := r.IntN(livedKeys), base+r.IntN(livedRows)
+		at := [2]int{p, c}
+		var err error
+		what := ""
+		switch k := r.IntN(10); {
+		case k < 3:
+			n := r.IntN(100)
+			what = fmt.Sprintf("insert %v", at)
+			err = l.write(s, "INSERT INTO "+l.table+" (p, c, v, n) VALUES (?, ?, ?, ?)", p, c, fmt.Sprint(n), n)
+			model[at] = cells{fmt.Sprint(n), &n}
+		case k < 4:
+			if _, there := model[at]; !there {
+				continue
+			}
+			what = fmt.Sprintf("null %v", at)
+			err = l.write(s, "UPDATE "+l.table+" SET n = null WHERE p = ? AND c = ?", p, c)
+			model[at] = cells{model[at].v, nil}
+		case k < 5:
+			what = fmt.Sprintf("delete %v", at)
+			err = l.write(s, "DELETE FROM "+l.table+" WHERE p = ? AND c = ?", p, c)
+			delete(model, at)
+		case k < 6 && r.IntN(4) == 0:
+			what = fmt.Sprintf("delete range of %d", p)
+			err = l.write(s, "DELETE FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, base, base+livedRows)
+			for i := range livedRows {
+				delete(model, [2]int{p, base + i})
+			}
+		case k < 8:
+			var v string
+			var n *int
+			err = s.Query("SELECT v, n FROM "+l.table+" WHERE p = ? AND c = ?", p, c).Scan(&v, &n)
+			want, there := model[at]
+			switch {
+			case err == gocql.ErrNotFound && there:
+				l.fault("row %v is not there; it should be %v", at, want)
+				err = nil
+			case err == gocql.ErrNotFound:
+				err = nil
+			case err == nil && (!there || v != want.v || (n == nil) != (want.n == nil) || n != nil && *n != *want.n):
+				l.fault("row %v is %s %v; it should be %v, %v", at, v, n, want, there)
+			}
+		default:
+			err = l.compare(s, p, base, model)
+		}
+		if err != nil {
+			l.fault("%s: %v", what, err)
+		}
+		l.mu.Lock()
+		l.ops++
+		l.mu.Unlock()
+	}
+	for _, s := range l.doors {
+		for p := range livedKeys {
+			if err := l.compare(s, p, base, model); err != nil {
+				l.fault("%v", err)
+			}
+		}
+	}
+}
+
+// compare reads a worker's rows of one partition, in order.
+func (l *lived) compare(s *gocql.Session, p, base int, model map[[2]int]cells) error {
+	it := s.Query("SELECT c, v, n FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, base, base+1000).PageSize(5).Iter()
+	var c int
+	var v string
+	var n *int
+	seen, last := 0, 0
+	for it.Scan(&c, &v, &n) {
+		want, there := model[[2]int{p, c}]
+		if !there || v != want.v || (n == nil) != (want.n == nil) || n != nil && *n != *want.n || c <= last {
+			l.fault("a scan of %d shows %d %s %v after %d; it should be %v, %v", p, c, v, n, last, want, there)
+		}
+		seen, last = seen+1, c
+		n = nil
+	}
+	wanted := 0
+	for at := range model {
+		if at[0] == p {
+			wanted++
+		}
+	}
+	err := it.Close()
+	if err == nil && seen != wanted {
+		l.fault("a scan of %d shows %d rows; they should be %d", p, seen, wanted)
+	}
+	return err
+}
+
+// scan goes over the whole table: the rows that nobody touches are there once each.
+func (l *lived) scan(s *gocql.Session) {
+	it := s.Query("SELECT p, c FROM " + l.table).PageSize(7).Iter()
+	seen := map[[2]int]int{}
+	var p, c int
+	for it.Scan(&p, &c) {
+		if c < livedSteady {
+			seen[[2]int{p, c}]++
+		}
+	}
+	switch err := it.Close(); {
+	case err != nil && strings.Contains(err.Error(), "Invalid value for the paging state"):
+		return // it began before the change, and went by places that are no more: refused, not wrong
+	case err != nil:
+		l.fault("scan: %v", err)
+		return
+	}
+	for p := range livedKeys {
+		for c := range livedSteady {
+			if n := seen[[2]int{p, c}]; n != 1 {
+				l.fault("a scan shows row %d %d %d times", p, c, n)
+			}
+		}
+	}
+}
+
+// status asks a door how far a change has come.
+func (l *lived) status() (s reshard.Status) {
+	l.t.Helper()
+	var text string
+	if err := l.doors[0].Query("ALTER TABLE " + l.table + " WITH write_sharding = {'change': 'status'}").Scan(&text); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		l.t.Fatal(err)
+	}
+	return s
+}
+
+// change gives the table another number of shards, and waits until it has it.
+func (l *lived) change(ctx context.Context, shards string, orders ...string) {
+	l.t.Helper()
+	exec(l.t, l.doors[0], "ALTER TABLE "+l.table+" WITH write_sharding = {"+shards+"}")
+	for _, o := range orders {
+		var text string
+		if err := l.doors[len(l.doors)-1].Query("ALTER TABLE " + l.table + " WITH write_sharding = {'change': '" + o + "'}").Scan(&text); err != nil {
+			l.t.Fatalf("%s: %v", o, err)
+		}
+	}
+	var s reshard.Status
+	for s = l.status(); s.Phase != reshard.NoPhase; s = l.status() {
+		if ctx.Err() != nil {
+			l.t.Fatalf("the change does not end: %+v", s)
+		}
+		if s.Problem != "" {
+			l.t.Fatalf("%+v", s)
+		}
+		l.scan(l.doors[0])
+	}
+}
+
+func (l *lived) live(workers int, during func()) {
+	l.t.Helper()
+	for p := range livedKeys {
+		for c := range livedSteady {
+			exec(l.t, l.doors[0], "INSERT INTO "+l.table+" (p, c, v, n) VALUES (?, ?, 'steady', 1)", p, c)
+		}
+	}
+	l.stop = make(chan struct{})
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() { l.work(w, rand.New(rand.NewPCG(7, uint64(w)))) })
+	}
+	func() {
+		defer func() {
+			close(l.stop)
+			all.Wait()
+		}()
+		during()
+	}()
+	for _, s := range l.doors {
+		l.scan(s)
+	}
+	if len(l.faults) > 0 {
+		l.t.Errorf("%d operations:\n%s", l.ops, strings.Join(l.faults, "\n"))
+	}
+	if len(l.doors) == 1 && l.unknown > 0 {
+		l.t.Errorf("the outcome of %d writes was not known, though there is one door", l.unknown)
+	}
+	l.t.Logf("%d operations, %d of unknown outcome", l.ops, l.unknown)
+}
+
+// TestLiveChange changes the layout of a table that clients read and write all the time:
+// no request fails, and every answer is that of a table that does not change.
+func TestLiveChange(t *testing.T) {
+	st := embedded(t)
+	r := startRouter(t, st)
+	s := session(t, serveDoor(t, st, r), 4)
+	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	l.live(4, func() {
+		l.change(ctx, "'shards': '7'")
+		l.change(ctx, "'shards': '3'")
+		l.change(ctx, "'shards': '6'", "pause", "resume")
+		l.change(ctx, "'shards': '9'", "rollback")
+		l.change(ctx, "'shards': '9', 'hash': 'murmur3'")
+	})
+	if e := r.schema.view.Load().tables["lived"]["t"].entry; e.Layout.N != 9 || e.Layout.Base == 0 || e.Change != nil {
+		t.Errorf("%v %+v", e.Layout, e.Change)
+	}
+}
+
+// TestLiveChangeOfSeveralDoors is TestLiveChange with two doors on one store.
+func TestLiveChangeOfSeveralDoors(t *testing.T) {
+	severalDoors = true
+	defer func() { severalDoors = false }()
+	const lease = 5 * time.Second // a loaded machine is slow to renew it
+	st := embedded(t)
+	a := startRouterOf(t, st, lease)
+	s := session(t, serveDoor(t, st, a), 4)
+	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	b := startRouterOf(t, st, lease)
+	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, serveDoor(t, st, b), 5)}}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	l.live(3, func() {
+		l.change(ctx, "'shards': '6'")
+		l.change(ctx, "'shards': '2'", "rollback")
+	})
+}
+
+// TestChangeBesideDoors says that a change does not begin where there are other doors.
+func TestChangeBesideDoors(t *testing.T) {
+	st := embedded(t)
+	s := newSceneOf(t, st, startRouterOf(t, st, 5*time.Second))
+	table := s.keyspace + ".t"
+	s.must(s.v5, "CREATE TABLE "+table+" (k int, c int, v int, PRIMARY KEY (k, c))"+shardedByFour)
+	startRouterOf(t, st, 5*time.Second)
+	if a := s.query(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'shards': '8'}"); !strings.Contains(a.Text, "where one door serves the store") {
+		t.Errorf("%s", show(a))
+	}
+}
