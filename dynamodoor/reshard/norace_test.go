@@ -1,0 +1,5 @@
+//go:build !race
+
+package reshard
+
+const raceDetector = false
