@@ -324,7 +324,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	p := &pass{table: j.table, backend: j.backend, pace: newPace(), now: j.opts.Now, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
 		p.work, p.all = reshard.Wait, false
-		p.at = func(_ int64, _, sofar counts) error { return j.progress(ctx, sofar) }
+		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a part of it is no total
 		got, err := p.run(ctx, math.MinInt64, counts{})
 		if err != nil {
 			return j.interrupted(err)
