@@ -109,6 +109,7 @@ const formatPrefix = "format "
 type described struct {
 	Layout  map[string]string `json:"layout"`
 	Remains bool              `json:"remains,omitempty"` // Layout.Remains
+	Drawn   int               `json:"drawn,omitempty"`   // Layout.Drawn
 	Used    int               `json:"used,omitempty"`    // Layout.Used
 	Next    map[string]string `json:"next,omitempty"`
 	Change  *change           `json:"change,omitempty"`
@@ -149,7 +150,7 @@ func (c *change) read() (*reshard.Change, error) {
 
 // first is the first format that can say the entry.
 func (e *Entry) first() int {
-	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || l.Used > 0 || e.Change != nil {
+	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || l.Used > 0 || l.Drawn > 0 || e.Change != nil {
 		return 2
 	}
 	return 1
@@ -163,7 +164,7 @@ func (e *Entry) strategy() []byte {
 	case e.first() == 1:
 		return []byte(e.Layout.Strategy.String())
 	}
-	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used}
+	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn}
 	if e.Change != nil {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
 	}
@@ -247,7 +248,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Remains, l.Used = d.Remains, d.Used
+	l.Remains, l.Used, l.Drawn = d.Remains, d.Used, d.Drawn
 	if d.Change == nil {
 		return l, nil
 	}

@@ -75,6 +75,13 @@ func (l *Layout) Resolve(key []KeyColumn) (*Layout, error) {
 	return &n, nil
 }
 
+// Since says whether a serialized partition key is of an instant or later, by the column
+// that epochs of keys look at.
+func (l *Layout) Since(key []byte, at int64) bool {
+	when, ok := l.clock.instant(key)
+	return ok && when >= at
+}
+
 // instant is the time that a serialized partition key tells, in milliseconds since
 // 1970; false for a malformed key, which the store refuses.
 func (c clock) instant(key []byte) (int64, bool) {

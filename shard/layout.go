@@ -47,6 +47,11 @@ type Layout struct {
 	Generation int64      // counts the table's layouts; not one of the options
 	Keys       *Keys      // not one of the options
 
+	// Drawn is how many of the shards are drawn for writes under Random, the first ones;
+	// 0: all. Readers know of new shards before anybody writes to them. Not one of the
+	// options.
+	Drawn int
+
 	// Remains says that rows can be in shards where the layout does not put them: what an
 	// earlier layout left behind, and copies. Readers skip them. Not one of the options.
 	Remains bool

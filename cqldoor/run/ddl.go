@@ -329,6 +329,15 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := c.mayAlter(ctx, t); err != nil {
 		return err
 	}
+	if len(stmt.With) == 1 && stmt.With[0].Name == catalog.Property {
+		declared, err := shardingOf(stmt.With)
+		if err != nil {
+			return err
+		}
+		if done, err := c.alterStill(ctx, t, declared); done || err != nil {
+			return err
+		}
+	}
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
 	if slices.ContainsFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property }) {

@@ -3,6 +3,7 @@ package run
 import (
 	"sync"
 
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -22,7 +23,11 @@ type drawKey struct {
 // draw is a plan.Draw.
 func (d *drawers) draw(t *plan.Table, key [][]byte) int {
 	spread := t.Layout.Spread(plan.AppendKey(nil, key))
-	k := drawKey{t.Keyspace, t.Name, spread.N}
+	n := spread.N
+	if drawn := t.Layout.Drawn; drawn > 0 && rule.On(rule.ReadBeforeDrawn) {
+		n = min(n, drawn)
+	}
+	k := drawKey{t.Keyspace, t.Name, n}
 	drawer, ok := d.all.Load(k)
 	if !ok {
 		drawer, _ = d.all.LoadOrStore(k, shard.NewDrawer(k.n, d.intn))

@@ -100,6 +100,7 @@ var ruleTests = []ruleTest{
 		steps("SELECT c, v FROM TABLE WHERE p = 1 AND c >= 5", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'x')")},
 	{rule.ShownWhereItBelongs, "ShownWhereItBelongs", plainColumns, "", "{'shards': '4'}", remains},
 	{rule.QuorumInChange, "QuorumInChange", changing, "", "{'shards': '4'}", quorumInChange},
+	{rule.ReadBeforeDrawn, "ReadBeforeDrawn", plainColumns, "", "{'shards': '3', 'strategy': 'random'}", readBeforeDrawn},
 	{rule.ReadsResolve, "ReadsResolve", changing, "", "{'shards': '4'}", readsResolve},
 	{rule.LoggedWhenSplit, "LoggedWhenSplit", plainColumns, "", calculated16, func(w *twins) string {
 		for _, split := range []bool{false, true} {

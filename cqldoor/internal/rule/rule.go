@@ -27,6 +27,7 @@ const (
 	AddCounters                           // random: a counter is the sum of its shards
 	LoggedWhenSplit                       // what one partition made atomic is one logged batch
 	ShownWhereItBelongs                   // a row is shown only in the shard where its layout puts it
+	ReadBeforeDrawn                       // random: all doors read a new shard before any writes to it
 	ReadsResolve                          // a read that finds the two places of a row different makes them alike first
 	QuorumInChange                        // during a change nothing is read or written below LOCAL_QUORUM
 	EpochsOfRows                          // a row of a later epoch is where that has it
