@@ -79,7 +79,6 @@ type journey struct {
 	entry   *catalog.Entry
 	table   *Table
 	record  record
-	counted counts
 	passed  int64     // generation of the layout whose barrier was passed
 	quiet   time.Time // when the doors had all acknowledged settled
 	written time.Time // when the record was

@@ -361,7 +361,7 @@ func TestDies(t *testing.T) {
 		if t.Failed() || !died {
 			break
 		}
-		l, asked = e.Layout, l
+		l = e.Layout
 		asked = &shard.Layout{N: 8 - l.N, Column: "shard"}
 	}
 	if deaths < 30 {

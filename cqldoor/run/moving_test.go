@@ -12,6 +12,7 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -250,8 +251,9 @@ func (l *lived) live(workers int, during func()) {
 
 // TestLiveChange changes the layout of a table that clients read and write all the time:
 // no request fails, and every answer is that of a table that does not change.
-func TestLiveChange(t *testing.T) {
-	st := embedded(t)
+func TestLiveChange(t *testing.T) { onStores(t, liveChange) }
+
+func liveChange(t *testing.T, st store.Store) {
 	r := startRouter(t, st)
 	s := session(t, serveDoor(t, st, r), 4)
 	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")

@@ -130,7 +130,7 @@ func connect(addr string, version primitive.ProtocolVersion, compressed bool) (n
 		startup.SetCompression(primitive.CompressionLz4)
 	}
 	nc.SetDeadline(time.Now().Add(30 * time.Second))
-	if err := frame.NewCodec().EncodeFrame(frame.NewFrame(version, 1, startup), nc); err == nil {
+	if err = frame.NewCodec().EncodeFrame(frame.NewFrame(version, 1, startup), nc); err == nil {
 		_, err = frame.NewCodec().DecodeFrame(nc)
 	}
 	if err != nil {
