@@ -60,11 +60,8 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 			return ofCatalogue
 		case h.Name.Name == "":
 			return unread // what could not be cut into tokens
-		case h.Kind == syntax.StatementSelect && keyspace == "system_schema":
-			if hides(h.Name.Name) {
-				return ofRouter
-			}
-			return ofStore
+		case h.Kind == syntax.StatementSelect && hides(keyspace, h.Name.Name):
+			return ofRouter
 		case v.tables[keyspace][h.Name.Name] != nil || v.doubts(keyspace, h.Name.Name):
 			return ofRouter
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
@@ -105,11 +102,16 @@ func ofRows(k syntax.StatementKind) bool {
 	return false
 }
 
-// hides says whether rows of a table of system_schema are not the client's to see,
-// or not as they are: also while nothing is hidden yet, because what is prepared
-// now is executed later.
-func hides(table string) bool {
-	return table == "tables" || table == "columns" || table == "keyspaces"
+// hides says whether rows of a system table are not the client's to see, or not as they
+// are: also while nothing is hidden yet, because what is prepared now is executed later.
+func hides(keyspace, table string) bool {
+	switch keyspace {
+	case "system_schema":
+		return table == "tables" || table == "columns" || table == "keyspaces"
+	case "system":
+		return table == "size_estimates" || table == "table_estimates"
+	}
+	return false
 }
 
 // mayServe refuses what reads or writes a table that this door cannot serve.

@@ -17,8 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// The tables of system_schema that know of sharded tables or of the catalogue
-// (tables, columns, keyspaces) are read whole, or by the keyspaces that are asked
+// The system's tables that know of sharded tables or of the catalogue (hides) are read whole, or by the keyspaces that are asked
 // for; what is hidden is left out, and the statement is carried out on the rest
 // here: so every projection, filter, aggregate and page is right.
 
@@ -40,7 +39,7 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 	if err != nil {
 		return nil, syntaxError(err)
 	}
-	a, err := analysis.Analyze(tree, &schema.Schema{Keyspaces: map[string]*schema.Keyspace{x.system.Name: x.system}}, keyspace)
+	a, err := analysis.Analyze(tree, &schema.Schema{Keyspaces: x.system}, keyspace)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 			list = append(list, syntax.Selector{Expr: &syntax.Call{Func: syntax.Name{Name: name}, Args: []syntax.Expr{&syntax.Column{Name: f.Column.Name}}}})
 		}
 	}
-	s.fetch = syntax.Print(&syntax.Select{Selectors: list, From: syntax.Name{Keyspace: x.system.Name, Name: s.Table.Name}})
+	s.fetch = syntax.Print(&syntax.Select{Selectors: list, From: syntax.Name{Keyspace: s.Table.Keyspace, Name: s.Table.Name}})
 	return s, nil
 }
 

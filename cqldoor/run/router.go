@@ -150,7 +150,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if ofRows(h.Kind) && (r.schema.lapsed() || req.Op == wire.OpPrepare && v.judgeAll(h, keyspace, text) == ofStore) {
-		if at := target(h, keyspace); !(h.Kind == syntax.StatementSelect && at.Keyspace == "system_schema" && hides(at.Name)) {
+		if at := target(h, keyspace); !(h.Kind == syntax.StatementSelect && hides(at.Keyspace, at.Name)) {
 			req.Go(func(ctx context.Context) { r.finish(ctx, req, r.textFresh(ctx, req, keyspace, text)) })
 			return nil
 		}

@@ -27,7 +27,7 @@ type schemaSide struct {
 	catalog *catalog.Catalog
 	session *catalog.StoreSession
 	view    atomic.Pointer[view]
-	system  *schema.Keyspace // system_schema as the backend has it; set by start
+	system  map[string]*schema.Keyspace // the system's, as the store has them; set by start
 
 	lease    *fleet.Lease  // of what is known of tables
 	member   *fleet.Member // nil: no other door is on the store
@@ -267,7 +267,7 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, h syntax.H
 	}
 	switch h.Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
-		if h.Kind == syntax.StatementSelect && at == "system_schema" && hides(h.Name.Name) {
+		if h.Kind == syntax.StatementSelect && hides(at, h.Name.Name) {
 			x.serveSelect(ctx, req, keyspace, text)
 			return true
 		}

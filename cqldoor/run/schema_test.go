@@ -709,3 +709,28 @@ func TestHideName(t *testing.T) {
 		}
 	}
 }
+
+// TestEstimatesHideTheCatalogue reads how much data tables have, of the catalogue too.
+func TestEstimatesHideTheCatalogue(t *testing.T) {
+	s := newScene(t, embedded(t))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '3'}")
+	for _, table := range []string{"size_estimates", "table_estimates"} {
+		of := "SELECT table_name FROM system." + table + " WHERE keyspace_name = "
+		if got := s.must(s.direct, of+"'evenkeel'"); len(got.Rows) == 0 {
+			t.Fatalf("%s says nothing of the catalogue", table)
+		}
+		for _, c := range []*difftest.Conn{s.v4, s.v5} {
+			if got := s.must(c, of+"'evenkeel'"); len(got.Rows) != 0 {
+				t.Errorf("%s shows %d rows of the catalogue", table, len(got.Rows))
+			}
+			if got := s.must(c, of+"'"+s.keyspace+"'"); len(got.Rows) == 0 {
+				t.Errorf("%s says nothing of the client's table", table)
+			}
+			for _, row := range s.must(c, "SELECT keyspace_name FROM system."+table).Rows {
+				if string(row[0]) == "evenkeel" {
+					t.Errorf("%s shows the catalogue in a scan", table)
+				}
+			}
+		}
+	}
+}

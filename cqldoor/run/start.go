@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
 // pollEvery is how often the catalogue is read where no event says that it must
@@ -23,13 +22,11 @@ const refreshLimit = 10 * time.Second
 // door that cannot read the catalogue does not serve. ctx bounds the reading.
 func (r *Router) Start(ctx context.Context) error {
 	x := r.schema
-	s, err := x.catalog.Schema(ctx, "system_schema")
+	s, err := x.catalog.Schema(ctx, "system_schema", "system")
 	if err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
-	if x.system = s.Keyspaces["system_schema"]; x.system == nil {
-		x.system = &schema.Keyspace{Name: "system_schema"}
-	}
+	x.system = s.Keyspaces
 	if err := x.newMember(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
