@@ -39,6 +39,9 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	if len(t.Regulars) == 0 && len(t.Clustering) > 0 {
 		add("the table has no columns beside its key: a row's own time to live cannot be read, so that it cannot be moved")
 	}
+	if grace, ok := t.Options["gc_grace_seconds"].(int); ok && grace < leastGrace {
+		add("gc_grace_seconds is %d: tombstones have to outlive the change; set it to %d or more, for the time of the change", grace, leastGrace)
+	}
 	if n := datacentres(ks); n > 1 {
 		add("keyspace %s is in %d data centres: changes are for one data centre yet", ks.Name, n)
 	}
@@ -47,6 +50,10 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	}
 	return why
 }
+
+// leastGrace is the shortest gc_grace_seconds, in seconds, under which a table's layout is
+// changed: hints may be delivered for three hours, and a pass takes its time.
+const leastGrace = 86_400
 
 // datacentres counts those of a keyspace's replication.
 func datacentres(ks *schema.Keyspace) int {

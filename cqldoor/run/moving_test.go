@@ -304,3 +304,26 @@ func TestChangeBesideDoors(t *testing.T) {
 		t.Errorf("%s", show(a))
 	}
 }
+
+// TestChangesThatAreRefused asks for changes that nothing may begin.
+func TestChangesThatAreRefused(t *testing.T) {
+	st := embedded(t)
+	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
+	exec(t, s, "CREATE KEYSPACE refused WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	for name, c := range map[string]struct{ columns, options, why string }{
+		"counters":    {"n counter", "", "counters are never copied"},
+		"collections": {"m map<text, int>", "", "collections or user-defined types"},
+		"statics":     {"v int, s int static", "", "static columns"},
+		"short_grace": {"v int", " AND gc_grace_seconds = 3600", "gc_grace_seconds is 3600"},
+	} {
+		table := "refused." + name
+		exec(t, s, "CREATE TABLE "+table+" (k int, c int, "+c.columns+", PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}"+c.options)
+		if err := s.Query("ALTER TABLE " + table + " WITH write_sharding = {'shards': '8'}").Exec(); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v", name, err)
+		}
+		var plan string
+		if err := s.Query("ALTER TABLE " + table + " WITH write_sharding = {'shards': '8', 'change': 'plan'}").Scan(&plan); err != nil || !strings.Contains(plan, c.why) {
+			t.Errorf("%s: plan says %s (%v)", name, plan, err)
+		}
+	}
+}

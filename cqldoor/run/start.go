@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
 )
 
 // pollEvery is how often the catalogue is read where no event says that it must
