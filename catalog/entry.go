@@ -38,14 +38,14 @@ type Entry struct {
 	State    State
 	Layout   *shard.Layout
 
-	// Next and Change are the layout that the table is to have and how far that has come;
-	// nil where no change is under way. Layout is the one that it had before, until the
-	// change ends.
+	// Next is the layout that a change gives the table, and Change is the change's step.
+	// Both are nil if no change is under way. Layout stays the old layout until the change
+	// ends.
 	Next   *shard.Layout
 	Change *reshard.Change
 
-	// Foreign says why this release can do nothing with the entry but show that it is
-	// there: a newer one wrote it. Layout then has the hidden column alone.
+	// Foreign is set if a newer release wrote the entry. It says what this release does not
+	// understand. This release then knows only the table's name and its hidden column.
 	Foreign error
 
 	written string // column strategy, as it was read: what Foreign is about is not lost

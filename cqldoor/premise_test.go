@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// premise holds or not, and says what became of a response under it.
+// premise is a Premise whose answer the test chooses. It counts the calls.
 type premise struct {
 	holds    bool
 	asked    atomic.Int32

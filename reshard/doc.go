@@ -5,16 +5,16 @@
 //
 // # Words
 //
-// A row that moves has an old place and a new place: the physical partitions that
-// the old and the new layout put it in. A row whose places are the same does not
-// move, and nothing here is about it. A place is never used twice: no row of a key
-// was ever in a place that becomes the new place of a row of that key.
+// The place of a row is the physical partition that a layout puts it in. A row has an
+// old place, by the old layout, and a new place, by the new one. If they differ, the
+// row moves. This package is about rows that move. A place is never used twice: where
+// a row moves to, no row of its key has ever been.
 //
-// A door is a front door. The mover copies rows; one door at a time runs it. A
-// step is published when it is in the catalogue. Each publication has a number, the
-// generation. A barrier is passed when every door either has acknowledged the
-// generation, which means that nothing planned under an earlier one is under way at
-// it, or has lost its lease.
+// A door is a front door. The mover copies rows. One door at a time runs it. The mover
+// publishes a step by writing it to the catalogue. Each publication has a number, the
+// generation. A door acknowledges a generation when it has no request under way that it
+// planned under an earlier one. The mover waits at a barrier until each door has
+// acknowledged the generation or has lost its lease.
 //
 // # Steps
 //
@@ -52,10 +52,15 @@
 // deletion (it was sent at ONE before the change) then the copy brings the row back,
 // even though verify reads at ALL. So the copier reads at ALL too (rule AtAll).
 //
-// Not explored: several cells of a row that depend on each other, row markers, range
-// tombstones, times to live, collections, counters, conditions, batches; clocks (that
-// doors stamp is assumed, not shown); replicas one by one; races of the catalogue; more
-// than two doors, more than one reader; two changes in a row, but for FreshPlaces.
+// The exploration leaves these out:
+//
+//   - several cells of a row that depend on each other, and row markers
+//   - range tombstones, times to live, collections, counters, conditions, batches
+//   - clocks: the exploration takes it for given that doors stamp
+//   - single replicas
+//   - races of the catalogue
+//   - more than two doors, and more than one reader
+//   - two changes in a row, except for the rule FreshPlaces
 //
 // Known and accepted:
 //

@@ -1,6 +1,6 @@
 package reshard
 
-import "sync/atomic"
+import "github.com/evenkeel/evenkeel/internal/switches"
 
 // Rule is one rule of the protocol. All are in force, always, but while a test has
 // switched one off.
@@ -26,22 +26,13 @@ const (
 	end
 )
 
-var off atomic.Uint32
+var set switches.Set[Rule]
 
 // On says whether a rule is in force.
-func On(r Rule) bool { return off.Load()&uint32(r) == 0 }
+func On(r Rule) bool { return set.On(r) }
 
 // Off switches a rule off until restore is called. It is for tests.
-func Off(r Rule) (restore func()) {
-	off.Or(uint32(r))
-	return func() { off.And(^uint32(r)) }
-}
+func Off(r Rule) (restore func()) { return set.Off(r) }
 
-// Rules are all rules.
-func Rules() []Rule {
-	var out []Rule
-	for r := Rule(1); r < end; r <<= 1 {
-		out = append(out, r)
-	}
-	return out
-}
+// Rules lists all rules.
+func Rules() []Rule { return switches.Below(end) }

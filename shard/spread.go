@@ -161,7 +161,7 @@ func ParseSpread(text string) (s Spread, err error) {
 	return s, err
 }
 
-// maxEpochs bounds a list of epochs: every read looks at them one by one.
+// maxEpochs bounds a list of epochs, because every read goes through the whole list.
 const maxEpochs = 100
 
 func parseRowEpochs(text string) ([]RowEpoch, error) {

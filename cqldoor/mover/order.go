@@ -48,7 +48,7 @@ func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace
 	return next, m.opts.Doors.Published(ctx, next)
 }
 
-// Order is what an operator wants of a change that is under way.
+// Order is an operator's command to a change that is under way.
 type Order string
 
 // The orders.

@@ -12,14 +12,19 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// The answer counts, not the sending. A door can stall between looking at its lease and
-// sending, and a request can be under way while another door changes the table. So when
-// the store has answered, the door looks whether what the request was planned on still
-// holds: the lease is not over, and the state is the present one. Where it does not hold
-// the door renews the lease and compares the table's layout with the present one. The same
-// layout: the answer is good, whenever it was sent. Another one: a read is done anew, and
-// so is a write that has the door's stamp, with the same stamp; the outcome of any other
-// write is unknown, which is a write timeout.
+// The answer counts, not the sending. A door can stall after it has looked at its lease
+// and before it sends. Another door can change the table while a request is under way. So
+// the door checks the statement's premise when the store has answered. The premise holds
+// if the lease runs and the door still has the state that the statement was planned on.
+//
+// If the premise does not hold, the door renews its lease. Then it compares the layout in
+// the plan with the layout that the table has now.
+//
+//   - The layouts are equal: the door passes the answer on.
+//   - They differ, and the statement reads: the door reads again.
+//   - They differ, and the door stamped the write: the door writes again, with that stamp.
+//   - They differ, and the store stamped the write: nobody knows what the write did. The
+//     door answers with a write timeout.
 
 var _ cqldoor.Premise = (*statement)(nil)
 

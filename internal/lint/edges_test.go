@@ -27,12 +27,13 @@ var edges = map[string][]string{
 	"cqldoor/plan": {
 		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard",
 	},
-	"cqldoor/internal/rule": {},
+	"cqldoor/internal/rule": {"internal/switches"},
 	"cqldoor/transport":     {"cql/wire"},
 	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "reshard", "shard"},
 	"fleet":                 {"catalog", "cql/wire"},
 	"scatter":               {},
-	"reshard":               {},
+	"reshard":               {"internal/switches"},
+	"internal/switches":     {},
 	"lane":                  {},
 	"budget":                {},
 

@@ -7,7 +7,7 @@
 //	day, code_points(title, 200)  the same with hash code_points
 //	server, hour(ts)        a column's hour: minute, hour, day, month or year of a time
 //	day, random(200)        a number from 1 to 200, drawn for each row
-//	server, rollover(1000)  1 until so many rows have the other values of the key, then 2, …
+//	server, rollover(1000)  counts up: 1 for the first 1,000 rows of a server, 2 for the next 1,000, …
 //
 // Names are taken as they are, without folding; a name with a comma, parenthesis,
 // quote or outer space is written in double quotes, a quote inside doubled.

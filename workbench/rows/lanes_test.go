@@ -72,7 +72,8 @@ func TestLanesEnd(t *testing.T) {
 	}
 }
 
-// Columns that JSON Lines have beyond the head are in one order, whoever saw them first.
+// TestColumnsBeyondTheHead reads JSON Lines whose later lines have columns that the first
+// lines lack. The order of these columns does not depend on which goroutine met one first.
 func TestColumnsBeyondTheHead(t *testing.T) {
 	var text strings.Builder
 	for range 60_000 {

@@ -19,8 +19,9 @@ func newDrawn(n int, seed, number uint64) *drawn {
 
 func (d *drawn) draw() { d.value = 1 + d.rnd.IntN(d.n) }
 
-// rollover is a rollover(rows): 1 until so many rows have the other values of the key,
-// then 2. It counts rows by the hash of these values.
+// rollover is the expression rollover(rows). Its value is a number that counts up. The first
+// rows of a key have 1; when the given number of rows is reached, the next ones have 2. Rows
+// are counted for each combination of the key's other values, by the hash of that.
 type rollover struct {
 	each  int64
 	rows  map[uint64]int64

@@ -4,7 +4,7 @@
 // All are in force, always, but while a test has switched one off.
 package rule
 
-import "sync/atomic"
+import "github.com/evenkeel/evenkeel/internal/switches"
 
 // Rule is one rule.
 type Rule uint32
@@ -34,22 +34,13 @@ const (
 	end
 )
 
-var off atomic.Uint32
+var set switches.Set[Rule]
 
 // On says whether a rule is in force.
-func On(r Rule) bool { return off.Load()&uint32(r) == 0 }
+func On(r Rule) bool { return set.On(r) }
 
 // Off switches a rule off until restore is called. It is for tests.
-func Off(r Rule) (restore func()) {
-	off.Or(uint32(r))
-	return func() { off.And(^uint32(r)) }
-}
+func Off(r Rule) (restore func()) { return set.Off(r) }
 
-// All are all rules.
-func All() []Rule {
-	var out []Rule
-	for r := Rule(1); r < end; r <<= 1 {
-		out = append(out, r)
-	}
-	return out
-}
+// All lists all rules.
+func All() []Rule { return switches.Below(end) }
