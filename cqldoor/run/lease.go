@@ -106,18 +106,25 @@ func (x *schemaSide) beat(ctx context.Context) (*fleet.Seen, error) {
 	return seen, nil
 }
 
-// pulse renews the lease: it tells the other doors that this one is there, looks whether
-// they have changed anything, and if so reads it.
-func (x *schemaSide) pulse(ctx context.Context) error {
-	v, asked := x.view.Load(), x.lease.Now()
-	seen, err := x.beat(ctx)
-	if err != nil {
-		return err
+// register registers this door and then reads the version of the store's schema. The lease on
+// what is read after that counts from asked.
+func (x *schemaSide) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+	asked = x.lease.Now()
+	if seen, err = x.beat(ctx); err != nil {
+		return nil, version, asked, err
 	}
 	if seen != nil {
 		asked = seen.Asked
 	}
-	version, err := x.catalog.Version(ctx)
+	version, err = x.catalog.Version(ctx)
+	return seen, version, asked, err
+}
+
+// pulse renews the lease: it tells the other doors that this one is there, looks whether
+// they have changed anything, and if so reads it.
+func (x *schemaSide) pulse(ctx context.Context) error {
+	v := x.view.Load()
+	seen, version, asked, err := x.register(ctx)
 	if err != nil {
 		return err
 	}

@@ -97,15 +97,7 @@ func (x *schemaSide) load(ctx context.Context) error {
 	// name, and its entry would not.
 	const tries = 20
 	for i := range tries {
-		asked := x.lease.Now()
-		seen, err := x.beat(ctx)
-		if err != nil {
-			return err
-		}
-		if seen != nil {
-			asked = seen.Asked
-		}
-		version, err := x.catalog.Version(ctx)
+		seen, version, asked, err := x.register(ctx)
 		if err != nil {
 			return err
 		}
