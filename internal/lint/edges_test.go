@@ -117,7 +117,8 @@ var edges = map[string][]string{
 	"workbench/sketch":     {},
 	"workbench/stats":      {},
 
-	"internal/lint": {},
+	"internal/lint":     {},
+	"internal/pictures": {},
 }
 
 // free are packages for tests and examples alone: they may import anything but a
