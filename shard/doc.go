@@ -56,5 +56,5 @@
 //     with the way out.
 //  5. ShardOf does not allocate for keys of ordinary size.
 //
-// It does no I/O; it imports partitioner.
+// It does no I/O; it imports partitioner and shard/timebucket.
 package shard

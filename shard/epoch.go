@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // KeyEpoch gives keys from an instant on another number of shards: those whose
@@ -17,13 +19,13 @@ type KeyEpoch struct {
 }
 
 // TimeKind is what a partition-key column that tells the time is serialized as.
-type TimeKind uint8
+type TimeKind = timebucket.Kind
 
 // The kinds.
 const (
-	Date      TimeKind = iota + 1 // days, 1970-01-01 being 2^31
-	Timestamp                     // milliseconds since 1970
-	Timeuuid                      // a version 1 UUID
+	Date      = timebucket.Date
+	Timestamp = timebucket.Timestamp
+	Timeuuid  = timebucket.Timeuuid
 )
 
 // clock is the component of the partition key that epochs of keys look at.
@@ -100,24 +102,7 @@ func (c clock) instant(key []byte) (int64, bool) {
 		}
 		v, key = key[2:2+n], key[2+n+1:]
 	}
-	const perDay = 24 * 60 * 60 * 1000
-	switch {
-	case c.kind == Date && len(v) == 4:
-		return (int64(binary.BigEndian.Uint32(v)) - 1<<31) * perDay, true
-	case c.kind == Timestamp && len(v) == 8:
-		return int64(binary.BigEndian.Uint64(v)), true
-	case c.kind == Timeuuid && len(v) == 16:
-		// 60 bits of 100 ns since 1582-10-15.
-		ticks := int64(binary.BigEndian.Uint16(v[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(v[4:]))<<32 | int64(binary.BigEndian.Uint32(v))
-		const gregorian = 0x01b21dd213814000
-		ticks -= gregorian
-		ms := ticks / 10_000
-		if ticks%10_000 < 0 {
-			ms--
-		}
-		return ms, true
-	}
-	return 0, false
+	return c.kind.Instant(v)
 }
 
 // ParseInstant reads an instant: 2020-07-10 (midnight, UTC) or RFC 3339, in whole

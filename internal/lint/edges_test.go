@@ -25,7 +25,7 @@ var edges = map[string][]string{
 	"cqldoor":         {"budget", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {
-		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard",
+		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard", "shard/timebucket",
 	},
 	"cqldoor/internal/rule": {"internal/switches"},
 	"cqldoor/transport":     {"cql/wire"},
@@ -86,8 +86,9 @@ var edges = map[string][]string{
 	"dynamo/jsontext":   {},
 
 	// Arithmetic.
-	"shard":       {"partitioner"},
-	"partitioner": {},
+	"shard":            {"partitioner", "shard/timebucket"},
+	"shard/timebucket": {},
+	"partitioner":      {},
 
 	// The workbench: what it works out is arithmetic on what it is given.
 	"workbench/report":     {"dynamo/api", "workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},

@@ -1,0 +1,20 @@
+// Package timebucket cuts time into buckets of one width, and says in which bucket a
+// value of type timestamp, date or timeuuid is.
+//
+// A bucket is a number: bucket 0 begins at 1970-01-01T00:00:00Z, bucket -1 ends there.
+// A Grid of a width and a number of shards has the buckets whose places, which are
+// numbers of 32 bits, do not overflow:
+//
+//	place = bucket × shards + 1 + shard, where shard is from 0 to shards-1
+//
+// It promises:
+//
+//  1. The bucket of a value depends on nothing but the width and the value.
+//  2. Of two values, the one that is later in the order of its type is in the same
+//     bucket or in a later one. Values before the first bucket are in the first bucket,
+//     and those after the last one in the last; a value without bytes is in the first.
+//  3. Parse(w.String()) is w. Parse refuses what is no width and says what one is.
+//  4. Bucket is the inverse of Place.
+//
+// It does no I/O and imports nothing of this module.
+package timebucket

@@ -1,0 +1,128 @@
+package timebucket
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Width is how long a bucket is, in milliseconds.
+type Width int64
+
+// The units of a width.
+const (
+	Second Width = 1000
+	Minute       = 60 * Second
+	Hour         = 60 * Minute
+	Day          = 24 * Hour
+	Week         = 7 * Day
+)
+
+var units = []struct {
+	name  byte
+	width Width
+}{{'w', Week}, {'d', Day}, {'h', Hour}, {'m', Minute}, {'s', Second}}
+
+// Longest is the longest width, and the longest time that rows may be kept: 100 years.
+const Longest = 36525 * Day
+
+// Parse reads a width: a whole number and a unit, such as 15m, 1h, 7d.
+func Parse(s string) (Width, error) {
+	wrong := fmt.Errorf("%q is not a length of time; write a whole number and a unit: s, m (minutes), h, d or w, such as 15m, 1h or 7d", s)
+	if len(s) < 2 {
+		return 0, wrong
+	}
+	for _, u := range units {
+		if s[len(s)-1] != u.name {
+			continue
+		}
+		n, err := strconv.ParseUint(s[:len(s)-1], 10, 63)
+		if err != nil || n == 0 {
+			return 0, wrong
+		}
+		if n > uint64(Longest/u.width) {
+			return 0, fmt.Errorf("%q is longer than 100 years", s)
+		}
+		return Width(n) * u.width, nil
+	}
+	return 0, wrong
+}
+
+// String writes a width as Parse reads it, in the greatest unit that it is a multiple of.
+func (w Width) String() string {
+	for _, u := range units {
+		if w%u.width == 0 && (u.width != Week || w == Week) {
+			return strconv.FormatInt(int64(w/u.width), 10) + string(u.name)
+		}
+	}
+	return strconv.FormatInt(int64(w), 10) + "ms"
+}
+
+// Grid is the buckets of a width, each with a number of shards.
+type Grid struct {
+	Width  Width
+	Shards int // at least 1
+}
+
+// covered is the time that the buckets of a grid must cover at least, in milliseconds
+// since 1970: to the year 2200.
+const covered = 7_258_118_400_000
+
+// Check says whether the grid has all buckets from 1970 to 2200.
+func (g Grid) Check() error {
+	if int64(g.Width)*(g.last()+1) >= covered {
+		return nil
+	}
+	for i := len(units) - 1; i >= 0; i-- {
+		u := units[i].width
+		n := (covered/(math.MaxInt32/int64(g.Shards)-2) + int64(u)) / int64(u)
+		if n < 100 || i == 0 {
+			return fmt.Errorf("buckets of %s with %d shards each are too many until the year 2200 to have numbers of 32 bits; take buckets of %s or longer", g.Width, g.Shards, Width(n)*u)
+		}
+	}
+	return nil
+}
+
+// last is the last bucket, and the first one is its negative.
+func (g Grid) last() int64 { return math.MaxInt32/int64(g.Shards) - 1 }
+
+// First is the first bucket of the grid.
+func (g Grid) First() int64 { return -g.last() }
+
+// Last is the last one.
+func (g Grid) Last() int64 { return g.last() }
+
+// Of is the bucket of an instant in milliseconds since 1970.
+func (g Grid) Of(ms int64) int64 {
+	b := ms / int64(g.Width)
+	if ms%int64(g.Width) < 0 {
+		b--
+	}
+	return min(max(b, g.First()), g.Last())
+}
+
+// Start is the instant at which a bucket begins, in milliseconds since 1970.
+func (g Grid) Start(bucket int64) int64 { return bucket * int64(g.Width) }
+
+// Place is the number of a shard, from 0 on, of a bucket.
+func (g Grid) Place(bucket int64, shard int) int {
+	return int(bucket)*g.Shards + 1 + shard
+}
+
+// AppendPlaces appends the places of a bucket, in order.
+func (g Grid) AppendPlaces(dst []int, bucket int64) []int {
+	for i := range g.Shards {
+		dst = append(dst, g.Place(bucket, i))
+	}
+	return dst
+}
+
+// Bucket is the bucket that a place belongs to.
+func (g Grid) Bucket(place int) int64 {
+	n := place - 1
+	b := n / g.Shards
+	if n%g.Shards < 0 {
+		b--
+	}
+	return int64(b)
+}
