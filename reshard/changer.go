@@ -32,17 +32,24 @@ type Target struct {
 
 // Outlook is what a change would take.
 type Outlook struct {
-	Table     string   `json:"table"`
-	From      int      `json:"from"` // shards; 0: a plain table
-	To        int      `json:"to"`
-	Rows      int64    `json:"rows"`       // as far as the store tells
-	RowsMoved float64  `json:"rows_moved"` // expected, at most
-	Refused   []string `json:"refused"`    // why it cannot be done; empty: it can
-	Notes     []string `json:"notes"`      // what it costs, and what it does not keep
+	Table     string  `json:"table"`
+	From      int     `json:"from"` // shards; 0: a plain table
+	To        int     `json:"to"`
+	Rows      int64   `json:"rows"`       // as far as the store tells
+	RowsMoved float64 `json:"rows_moved"` // expected, at most
+
+	// What it takes of a store that bills by the request; 0 where that is not known.
+	BytesMoved int64   `json:"bytes_moved,omitempty"`
+	Requests   int64   `json:"requests,omitempty"`
+	WriteUnits float64 `json:"write_units,omitempty"`
+	ReadUnits  float64 `json:"read_units,omitempty"`
+
+	Refused []string `json:"refused"` // why it cannot be done; empty: it can
+	Notes   []string `json:"notes"`   // what it costs, and what it does not keep
 }
 
 // Status is how far a change of layout has come. Phase is none where there is none under
-// way, else the step's name.
+// way, else the step's name; the figures are then those of the last change.
 type Status struct {
 	Table        string `json:"table"`
 	Phase        string `json:"phase"`
@@ -53,7 +60,10 @@ type Status struct {
 	RowsTotal    int64  `json:"rows_total"` // looked at so far, or in all once that is known
 	RowsMoved    int64  `json:"rows_moved"`
 	RowsVerified int64  `json:"rows_verified"`
-	Problem      string `json:"problem,omitempty"` // what keeps the change from going on
+	RowsToMove   int64  `json:"rows_to_move,omitempty"` // that were found when the change began
+	Rate         int64  `json:"rate,omitempty"`         // rows looked at in a second
+	ETASeconds   int64  `json:"eta_seconds,omitempty"`  // until the end of the change, at this rate
+	Problem      string `json:"problem,omitempty"`      // what keeps the change from going on
 }
 
 // NoPhase is the Phase where no change is under way.

@@ -291,23 +291,7 @@ func (a *adviseCmd) readQueries() ([]queries.Query, error) {
 	return qs, err
 }
 
-func (a *adviseCmd) prices() (*prices.List, error) {
-	f := prices.Builtin()
-	if a.Prices != "" {
-		text, err := os.ReadFile(a.Prices)
-		if err != nil {
-			return nil, fmt.Errorf("--prices: %w", err)
-		}
-		if f, err = prices.Read(text); err != nil {
-			return nil, fmt.Errorf("--prices %s: %w", a.Prices, err)
-		}
-	}
-	list, err := f.Of(a.Target, a.Region)
-	if err != nil {
-		return nil, withHint(fmt.Errorf("--region: %w", err), "--prices FILE brings others, in the form of workbench/prices/prices.yaml")
-	}
-	return list, nil
-}
+func (a *adviseCmd) prices() (*prices.List, error) { return priceList(a.Prices, a.Region, a.Target) }
 
 // tableName is the table's name where neither the user nor the queries say one: the
 // file's.

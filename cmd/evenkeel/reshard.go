@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/evenkeel/evenkeel/reshard"
@@ -104,49 +103,6 @@ func layoutText(shards int) string {
 		return "1 shard"
 	}
 	return fmt.Sprintf("%d shards", shards)
-}
-
-func statusText(s *reshard.Status) string {
-	var b strings.Builder
-	if s.Phase == reshard.NoPhase {
-		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To))
-		return b.String()
-	}
-	fmt.Fprintf(&b, "%s: %s to %s, %s", s.Table, layoutText(s.From), layoutText(s.To), s.Phase)
-	if s.Paused {
-		b.WriteString(", paused")
-	}
-	fmt.Fprintf(&b, "\nlooked at %d, moved %d, verified %d\n", s.RowsTotal, s.RowsMoved, s.RowsVerified)
-	if s.Problem != "" {
-		fmt.Fprintf(&b, "it does not go on: %s\n", s.Problem)
-	}
-	return b.String()
-}
-
-type reshardPlanCmd struct {
-	reshardTable
-	Shards int `required:"" help:"How many shards each key is to have; 0: a plain table."`
-}
-
-// Run prints the outlook.
-func (c *reshardPlanCmd) Run(std *stdio) error {
-	return c.with(func(ctx context.Context, door reshard.Changer) error {
-		o, err := door.Plan(ctx, reshard.Target{Shards: c.Shards})
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return printJSON(std, o)
-		}
-		fmt.Fprintf(std.out, "%s: %s to %s; about %.0f of %d rows move\n", o.Table, layoutText(o.From), layoutText(o.To), o.RowsMoved, o.Rows)
-		for _, n := range o.Notes {
-			fmt.Fprintf(std.out, "- %s\n", n)
-		}
-		for _, r := range o.Refused {
-			fmt.Fprintf(std.out, "refused: %s\n", r)
-		}
-		return nil
-	})
 }
 
 type reshardStartCmd struct {

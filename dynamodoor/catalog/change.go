@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -57,19 +56,29 @@ func (i *item) readChange(e *Entry) (err error) {
 // Progress is how far the mover of a change is. It is kept beside the entry, which doors
 // compare.
 type Progress struct {
-	Generation int64 // of the step that Position is of
+	ID         string // TableId of the table
+	Generation int64  // of the step that Position is of
 	Position   string
+	Items      int64 // that the table had when the change began
+	Moves      int64 // of these, those that have another place in the new layout
+	Looked     int64 // at, in the pass that Position is of
 	Total      int64
 	Moved      int64
 	Verified   int64
+	Rate       int64 // items that are looked at in a second, lately
 	Beat       int64 // counts its writes: a mover is at work while it rises
 }
 
 // progress is a Progress as it is kept.
 type progress struct {
 	Table      text `json:"table"`
+	ID         text `json:"id"`
 	Generation num  `json:"generation"`
 	Position   text `json:"position"`
+	Items      num  `json:"items"`
+	Moves      num  `json:"moves"`
+	Looked     num  `json:"looked"`
+	Rate       num  `json:"rate"`
 	Total      num  `json:"total"`
 	Moved      num  `json:"moved"`
 	Verified   num  `json:"verified"`
@@ -83,13 +92,20 @@ func progressKey(table string) string { return table + "/change" }
 func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err error) {
 	var found struct{ Item *progress }
 	err = c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{progressKey(table)}}}, &found)
+	if is(err, exception.ResourceNotFound) {
+		return p, nil
+	}
 	if err != nil || found.Item == nil {
 		return p, err
 	}
-	p.Position = found.Item.Position.S
+	p.ID, p.Position = found.Item.ID.S, found.Item.Position.S
 	for to, from := range map[*int64]num{
 		&p.Generation: found.Item.Generation, &p.Total: found.Item.Total, &p.Moved: found.Item.Moved, &p.Verified: found.Item.Verified, &p.Beat: found.Item.Beat,
+		&p.Items: found.Item.Items, &p.Moves: found.Item.Moves, &p.Looked: found.Item.Looked, &p.Rate: found.Item.Rate,
 	} {
+		if from.N == "" {
+			continue // an earlier version has not noted it
+		}
 		if *to, err = strconv.ParseInt(from.N, 10, 64); err != nil {
 			return p, fmt.Errorf("the catalogue's progress of %s: %q", table, from.N)
 		}
@@ -100,15 +116,8 @@ func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err e
 // KeepProgress notes how far a table's mover is.
 func (c *Catalog) KeepProgress(ctx context.Context, table string, p Progress) error {
 	return c.call(ctx, "PutItem", map[string]any{"TableName": Table, "Item": progress{
-		text{progressKey(table)}, number(p.Generation), text{p.Position}, number(p.Total), number(p.Moved), number(p.Verified), number(p.Beat),
+		Table: text{progressKey(table)}, ID: text{p.ID}, Generation: number(p.Generation), Position: text{p.Position},
+		Items: number(p.Items), Moves: number(p.Moves), Looked: number(p.Looked), Rate: number(p.Rate),
+		Total: number(p.Total), Moved: number(p.Moved), Verified: number(p.Verified), Beat: number(p.Beat),
 	}}, nil)
-}
-
-// ForgetProgress removes it.
-func (c *Catalog) ForgetProgress(ctx context.Context, table string) error {
-	err := c.call(ctx, "DeleteItem", map[string]any{"TableName": Table, "Key": map[string]any{"table": text{progressKey(table)}}}, new(json.RawMessage))
-	if is(err, exception.ResourceNotFound) {
-		return nil
-	}
-	return err
 }

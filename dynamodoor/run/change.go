@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
-	"github.com/evenkeel/evenkeel/dynamodoor/shift"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -105,74 +102,6 @@ func (r *Router) tagged(ctx context.Context, e *entry, shards int) error {
 	return err
 }
 
-// changeStatus is how far the change of a table's layout is.
-func (r *Router) changeStatus(ctx context.Context, name string) (s reshard.Status, err error) {
-	e := (*r.tables.Load())[name]
-	if e == nil {
-		return s, notThere(name)
-	}
-	s = reshard.Status{Table: e.Table, Phase: reshard.NoPhase}
-	if e.Layout == nil {
-		return s, nil
-	}
-	s.Generation, s.From, s.To = e.Layout.Generation, e.Layout.N, e.Layout.N
-	if e.Change == nil {
-		return s, nil
-	}
-	p, err := r.catalog.Progress(ctx, name)
-	if err != nil {
-		return s, doorError(err)
-	}
-	s.Phase, s.To, s.Paused = e.Change.Step, e.Change.Shards, e.Change.Paused
-	s.RowsTotal, s.RowsMoved, s.RowsVerified = p.Total, p.Moved, p.Verified
-	if text, ok := r.problems.Load(name); ok {
-		s.Problem = text.(string)
-	}
-	return s, nil
-}
-
-// survey counts the items of a table, and those that a change would move; the error is
-// also that one of them could not.
-func (r *Router) survey(ctx context.Context, e *entry, shards int) (items, moves int64, err error) {
-	t := &shift.Table{Old: e.table, New: e.table.WithShards(shards)}
-	var moving atomic.Int64
-	scan := func(segment, segments int) *api.Scan {
-		return &api.Scan{Read: api.Read{Table: e.Physical, Consistent: true}, Segment: segment, Segments: segments}
-	}
-	items, err = r.eachItem(ctx, e.Table, "the items of a table that is to have another layout are read", scan, func(_ context.Context, item attribute.Item) error {
-		is, err := t.Room(item)
-		if is {
-			moving.Add(1)
-		}
-		return err
-	})
-	return items, moving.Load(), err
-}
-
-// outlook says what a change would take.
-func (r *Router) outlook(ctx context.Context, e *entry, shards int) (o reshard.Outlook, err error) {
-	o = reshard.Outlook{Table: e.Table, To: shards, Refused: []string{}, Notes: []string{}}
-	if e.Layout != nil {
-		o.From = e.Layout.N
-	}
-	if err := r.checkChange(ctx, e, shards); err != nil {
-		o.Refused = append(o.Refused, exception.Of(err).Message)
-		return o, nil
-	}
-	var moves int64
-	if o.Rows, moves, err = r.survey(ctx, e, shards); err != nil {
-		if !is(err, exception.Validation) {
-			return o, err
-		}
-		o.Refused = append(o.Refused, exception.Of(err).Message)
-	}
-	o.RowsMoved = float64(moves)
-	o.Notes = append(o.Notes,
-		"each item that moves takes one read and a transaction of two writes, which counts twice, and a stub in its old place, which is deleted at the end",
-		"while it moves, its reads take two requests, or three; Queries are strongly consistent, and ask the new shards, too")
-	return o, nil
-}
-
 // checkChange says why a change cannot begin.
 func (r *Router) checkChange(ctx context.Context, e *entry, shards int) error {
 	if e.Change != nil {
@@ -193,13 +122,14 @@ func (r *Router) startChange(ctx context.Context, e *entry, shards int) error {
 	if err := r.checkChange(ctx, e, shards); err != nil {
 		return err
 	}
-	if _, _, err := r.survey(ctx, e, shards); err != nil {
+	found, err := r.survey(ctx, e, shards)
+	if err != nil {
 		return err
 	}
-	if err := r.catalog.ForgetProgress(ctx, e.Table); err != nil {
+	if err := r.catalog.KeepProgress(ctx, e.Table, catalog.Progress{ID: e.ID, Items: found.items, Moves: found.moves}); err != nil {
 		return doorError(err)
 	}
-	_, err := r.advance(ctx, e, func(n *catalog.Entry) {
+	_, err = r.advance(ctx, e, func(n *catalog.Entry) {
 		n.Layout.Generation++
 		n.Change = &catalog.Change{Step: protocol.None.Next().String(), Shards: shards}
 	})

@@ -19,6 +19,7 @@ import (
 const (
 	moverPage   = 100              // items that are looked at together
 	moverLooks  = time.Second      // how often it looks for changes
+	rateOver    = time.Second      // what it takes to tell a rate
 	moverIsGone = 30 * time.Second // after how long without progress another door goes on
 )
 
@@ -204,12 +205,12 @@ func (m *mover) pass(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 	} else {
-		m.progress.Generation, m.progress.Position = m.e.Layout.Generation, ""
+		m.progress.ID, m.progress.Generation, m.progress.Position, m.progress.Looked = m.e.ID, m.e.Layout.Generation, "", 0
 		if m.e.shift.Step == protocol.Moving {
 			m.progress.Total = 0
 		}
 	}
-	for {
+	for since, looked := time.Now(), int64(0); ; {
 		now := m.current()
 		if now == nil || now.Change.Paused {
 			return false, nil
@@ -228,6 +229,11 @@ func (m *mover) pass(ctx context.Context) (done bool, err error) {
 			m.progress.Verified += page.Seen
 		}
 		m.progress.Moved += page.Moved
+		looked += page.Read
+		m.progress.Looked += page.Read
+		if took := time.Since(since); took > rateOver {
+			m.progress.Rate = max(1, looked*int64(time.Second)/int64(took))
+		}
 		from = page.Next
 		m.progress.Position = ""
 		if from != nil {

@@ -12,8 +12,8 @@ import (
 
 // Passed is what became of a page of the mover's.
 type Passed struct {
-	Seen, Moved int64
-	Next        attribute.Item // where the next page begins; nil: there is none
+	Read, Seen, Moved int64
+	Next              attribute.Item // where the next page begins; nil: there is none
 }
 
 // Pass does what the mover has to with the items of a page of the physical table: it moves
@@ -23,7 +23,7 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 	if err != nil {
 		return p, err
 	}
-	p.Next = page.LastKey
+	p.Next, p.Read = page.LastKey, int64(len(page.Items))
 	for _, text := range page.Items {
 		found, err := kept(text)
 		if err != nil {

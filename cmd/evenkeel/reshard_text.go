@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// statusText is how far a change has come, in words.
+func statusText(s *reshard.Status) string {
+	var b strings.Builder
+	if s.Phase == reshard.NoPhase {
+		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To))
+		if s.RowsTotal > 0 {
+			fmt.Fprintf(&b, "the last change looked at %d rows, moved %d and verified %d\n", s.RowsTotal, s.RowsMoved, s.RowsVerified)
+		}
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s: %s to %s, %s", s.Table, layoutText(s.From), layoutText(s.To), s.Phase)
+	if s.Paused {
+		b.WriteString(", paused")
+	}
+	fmt.Fprintf(&b, "\nlooked at %d, moved %d", s.RowsTotal, s.RowsMoved)
+	if s.RowsToMove > 0 {
+		fmt.Fprintf(&b, " of about %d", s.RowsToMove)
+	}
+	fmt.Fprintf(&b, ", verified %d\n", s.RowsVerified)
+	if s.Rate > 0 {
+		fmt.Fprintf(&b, "%d rows a second", s.Rate)
+		if s.ETASeconds > 0 {
+			fmt.Fprintf(&b, ", done in about %v", time.Duration(s.ETASeconds)*time.Second)
+		}
+		b.WriteByte('\n')
+	}
+	if s.Problem != "" {
+		fmt.Fprintf(&b, "it does not go on: %s\n", s.Problem)
+	}
+	return b.String()
+}
