@@ -20,7 +20,7 @@ func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) 
 	shapes := make([]*shape, len(q.Tables))
 	for i := range q.Tables {
 		g := &q.Tables[i]
-		t, err := s.table(g.Table)
+		t, err := s.tables.forItems(g.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +30,7 @@ func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) 
 			if err := shapes[i].Table.CheckKey(key); err != nil {
 				return nil, err
 			}
-			c.key = s.appendItemKey(c.key[:0], shapes[i], key)
+			c.key = shapes[i].appendItemKey(c.key[:0], key)
 			if seen[string(c.key)] {
 				return nil, exception.Invalid("Provided list of item keys contains duplicates")
 			}
@@ -55,9 +55,9 @@ func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) 
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			c.key = s.appendItemKey(c.key[:0], shapes[i], key)
+			c.key = shapes[i].appendItemKey(c.key[:0], key)
 			if shapes[i].model != nil {
-				if err := s.admit(shapes[i], capacity.Read, c.key); err != nil {
+				if err := s.meter.admit(shapes[i], capacity.Read, c.key); err != nil {
 					refused = err
 					left.Keys = append(left.Keys, key)
 					continue
@@ -72,7 +72,7 @@ func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) 
 			took := api.ReadUnits(st.size, g.Consistent)
 			units += took
 			if shapes[i].model != nil {
-				s.spend(shapes[i], capacity.Read, c.key, took)
+				s.meter.spend(shapes[i], capacity.Read, c.key, took)
 			}
 			text, err := c.project(&st, g.Projection)
 			if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) writeBatched(c *Call, b *pebble.Batch, p *put, needsOld bool) (s
 
 // writeLimited adds one write to the batch, if the limits let it.
 func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
-	if err := s.admit(p.sh, capacity.Write, p.key); err != nil {
+	if err := s.meter.admit(p.sh, capacity.Write, p.key); err != nil {
 		return spent{}, err
 	}
 	own := s.space.Pebble.NewBatch()
@@ -181,7 +181,7 @@ func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
 	charges, changes := len(c.charges), len(c.changes)
 	sp, err := s.writeBatched(c, own, p, true)
 	if err == nil {
-		err = s.afford(c.charges[charges:])
+		err = s.meter.afford(c.charges[charges:])
 	}
 	if err != nil {
 		// What is left undone takes nothing, and no stream tells of it.
@@ -215,7 +215,7 @@ func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.key = s.appendItemKey(nil, sh, p.at)
+			p.key = sh.appendItemKey(nil, p.at)
 			if seen[string(p.key)] {
 				return nil, exception.Invalid("Provided list of item keys contains duplicates")
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/items/stream"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
@@ -23,9 +24,9 @@ type Call struct {
 	held   held
 	item   api.ItemResponse
 
-	changes []change // of items, for streams
-	service bool     // it is the service that writes, not a client
-	charges []charge // what writes take, where there are limits
+	changes []stream.Change // of items, for streams
+	service bool            // it is the service that writes, not a client
+	charges []charge        // what writes take, where there are limits
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
@@ -160,13 +161,13 @@ func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.ExecuteStatement, *api.BatchExecuteStatement, *api.ExecuteTransaction:
 		return nil, exception.New(exception.UnknownOperation, "")
 	case *api.ListStreams:
-		return s.listStreams(q)
+		return s.streams.List(q)
 	case *api.DescribeStream:
-		return s.describeStream(q)
+		return s.streams.Describe(q)
 	case *api.GetShardIterator:
-		return s.getShardIterator(q)
+		return s.streams.Iterator(q)
 	case *api.GetRecords:
-		return s.getRecords(ctx, q)
+		return s.streams.Records(ctx, q)
 	case *api.DescribeLimits:
 		return describeLimits()
 	case *api.DescribeEndpoints:

@@ -25,18 +25,18 @@ const knownCollections = 1 << 16
 
 // checkCollection refuses a write that makes a collection too large. Smaller it may
 // become at any time.
-func (s *Store) checkCollection(ch *charge) error {
+func (m *meter) checkCollection(ch *charge) error {
 	if len(ch.sh.Table.Local) == 0 || ch.bytes <= 0 {
 		return nil
 	}
 	name := ch.key[:prefixLen+ch.sh.place(nil, ch.key).Collection]
-	n := &s.collections
+	n := &m.collections
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	size, ok := n.sizes[string(name)]
 	if !ok {
 		var err error
-		if size, err = s.countCollection(ch.sh, name); err != nil {
+		if size, err = m.countCollection(ch.sh, name); err != nil {
 			return fmt.Errorf("size of an item collection: %w", err)
 		}
 		if n.sizes == nil || len(n.sizes) >= knownCollections {
@@ -44,19 +44,19 @@ func (s *Store) checkCollection(ch *charge) error {
 		}
 		n.sizes[string(name)] = size
 	}
-	if size+ch.bytes > s.options.Capacity.WithDefaults().CollectionBytes {
+	if size+ch.bytes > m.limits.WithDefaults().CollectionBytes {
 		return exception.New(exception.ItemCollectionSizeLimitExceeded, textCollection)
 	}
 	return nil
 }
 
 // growCollection notes what a write has made of a collection, if its size is kept.
-func (s *Store) growCollection(ch *charge) {
+func (m *meter) growCollection(ch *charge) {
 	if len(ch.sh.Table.Local) == 0 {
 		return
 	}
 	name := ch.key[:prefixLen+ch.sh.place(nil, ch.key).Collection]
-	n := &s.collections
+	n := &m.collections
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if size, ok := n.sizes[string(name)]; ok {
@@ -66,14 +66,14 @@ func (s *Store) growCollection(ch *charge) {
 
 // countCollection counts the bytes of a collection: one by one, and for large ones
 // by an estimate.
-func (s *Store) countCollection(sh *shape, name []byte) (int64, error) {
-	size, _, err := s.countRange(name, appendAfter(nil, name))
+func (m *meter) countCollection(sh *shape, name []byte) (int64, error) {
+	size, _, err := countRange(m.space, name, appendAfter(nil, name))
 	for i := 0; i < len(sh.indexes) && err == nil; i++ {
 		if !sh.indexes[i].local {
 			continue
 		}
-		lower := append(s.prefix(nil, sh, sh.indexes[i].id), name[prefixLen:]...)
-		more, _, wrong := s.countRange(lower, appendAfter(nil, lower))
+		lower := append(sh.prefix(nil, sh.indexes[i].id), name[prefixLen:]...)
+		more, _, wrong := countRange(m.space, lower, appendAfter(nil, lower))
 		size.Bytes += more.Bytes
 		err = wrong
 	}

@@ -13,7 +13,7 @@ func (s *Store) Consumption() []capacity.Consumption {
 	if s.options.Capacity == nil {
 		return nil
 	}
-	tables := *s.tables.Load()
+	tables := s.tables.all()
 	var all []capacity.Consumption
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		sh := tables[name].shape.Load()

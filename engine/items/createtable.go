@@ -13,13 +13,13 @@ import (
 // createTable makes a table, which can be used at once. The answer says CREATING,
 // as AWS's.
 func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
-	s.defining.Lock()
-	defer s.defining.Unlock()
+	s.tables.Lock()
+	defer s.tables.Unlock()
 	table, err := schema.Create(&q.Declaration)
 	if err != nil {
 		return nil, err
 	}
-	if (*s.tables.Load())[table.Name] != nil {
+	if s.tables.all()[table.Name] != nil {
 		return nil, exception.New(exception.ResourceInUse, "Table already exists: %s", table.Name)
 	}
 	now := s.options.Clock()
@@ -34,21 +34,21 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 		table.Global[i].ARN = table.ARN + "/index/" + table.Global[i].Name
 		table.Global[i].Status = schema.Active
 	}
-	r := &record{Table: table, ID: s.lastTable + 1, Indexes: map[string]uint16{}}
+	r := &record{Table: table, ID: s.tables.last + 1, Indexes: map[string]uint16{}}
 	if err := r.number(); err != nil {
 		return nil, err
 	}
 	var withStream func(b *pebble.Batch) error
 	undo := func() {}
 	if table.Stream.Enabled {
-		withStream, undo = s.beginStream(table)
+		withStream, undo = s.streams.Begin(table)
 	}
-	if err := s.define(r, withStream); err != nil {
+	if err := s.tables.define(r, withStream); err != nil {
 		undo()
 		return nil, err
 	}
 	// The answer may be kept: it is not of the request's memory, but of the table's.
-	shown := *(*s.tables.Load())[table.Name].shape.Load().Table
+	shown := *s.tables.all()[table.Name].shape.Load().Table
 	shown.Status, shown.BillingChanged = schema.Creating, time.Time{} // as AWS shows it
 	shown.Global = append([]schema.Index(nil), shown.Global...)
 	for i := range shown.Global {

@@ -10,9 +10,9 @@ import (
 
 // deleteTable removes a table. The answer says DELETING, as AWS's; it is gone.
 func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
-	s.defining.Lock()
-	defer s.defining.Unlock()
-	t, err := s.tableNamed(q.Table)
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	t, err := s.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	if shown.DeletionProtection {
 		return nil, exception.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
-	if err := s.drop(t); err != nil {
+	if err := s.tables.drop(t); err != nil {
 		return nil, err
 	}
 	// AWS shows no more of it than this.

@@ -25,7 +25,7 @@ const (
 
 // describePartitions tells which partitions a table or a global index has.
 func (s *Store) describePartitions(q *api.DescribePartitions) (api.Response, error) {
-	t, err := s.tableNamed(q.Table)
+	t, err := s.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s *Store) collectionsBetween(sh *shape, ix *index, from, to []byte) (all [
 	if ix != nil {
 		id = ix.id
 	}
-	prefix := s.prefix(nil, sh, id)
+	prefix := sh.prefix(nil, id)
 	lower, upper := append(bytes.Clone(prefix), from...), appendAfter(nil, prefix)
 	if to != nil {
 		upper = append(bytes.Clone(prefix), to...)

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 func (s *Store) describeTable(q *api.DescribeTable) (api.Response, error) {
-	t, err := s.tableNamed(q.Table)
+	t, err := s.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ func (s *Store) size(t *table) (api.TableSize, error) {
 // count counts the entries of an index of a table; exact says that it came to the
 // end.
 func (s *Store) count(sh *shape, index uint16) (size api.TableSize, exact bool, err error) {
-	lower := s.prefix(nil, sh, index)
-	size, exact, err = s.countRange(lower, appendAfter(nil, lower))
+	lower := sh.prefix(nil, index)
+	size, exact, err = countRange(s.space, lower, appendAfter(nil, lower))
 	if err != nil {
 		err = fmt.Errorf("size of table %s: %w", sh.Table.Name, err)
 	}
@@ -79,8 +80,8 @@ func (s *Store) count(sh *shape, index uint16) (size api.TableSize, exact bool, 
 }
 
 // countRange counts the entries of a range.
-func (s *Store) countRange(lower, upper []byte) (size api.TableSize, exact bool, err error) {
-	it, err := s.space.Pebble.NewIter(bounded(lower, upper))
+func countRange(space *storage.Space, lower, upper []byte) (size api.TableSize, exact bool, err error) {
+	it, err := space.Pebble.NewIter(bounded(lower, upper))
 	if err != nil {
 		return size, false, err
 	}
@@ -101,11 +102,11 @@ func (s *Store) countRange(lower, upper []byte) (size api.TableSize, exact bool,
 		}
 		// How much of the table that was, is told by the files; what is not in a
 		// file yet goes on being counted.
-		all, err := s.space.Pebble.EstimateDiskUsage(lower, upper)
+		all, err := space.Pebble.EstimateDiskUsage(lower, upper)
 		if err != nil {
 			return size, false, err
 		}
-		seen, err := s.space.Pebble.EstimateDiskUsage(lower, it.Key())
+		seen, err := space.Pebble.EstimateDiskUsage(lower, it.Key())
 		if err != nil {
 			return size, false, err
 		}

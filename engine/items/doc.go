@@ -25,10 +25,14 @@
 // # Layout
 //
 // Items are kept as canonical DynamoDB JSON, so that reading one is mostly
-// copying; key.go says where, record.go what is known of a table.
+// copying. key.go says where they are kept, record.go what is kept of a table.
 //
-// Every operation has a file of its own, or its family's. A request goes operation
-// (operation.go) → the operation's file → write.go or page.go.
+// Every operation has a file of its own, or its family's. A request goes call.go → the
+// operation's file → write.go or page.go. The Store carries operations out; what they
+// share has types of its own: tables (tables.go) changes tables one at a time, meter
+// (capacity.go) holds requests to limits, stripes (lock.go) puts the writes of an item
+// in order, package stream keeps what changes.
 //
-// It imports dynamo/… , engine/capacity, engine/storage and Pebble.
+// It imports dynamo/…, engine/capacity, engine/items/stream, engine/storage, lane and
+// Pebble.
 package items

@@ -31,14 +31,14 @@ func expiryOf(sh *shape, item attribute.Item) (int64, bool) {
 }
 
 // appendExpiryKey appends the key of an expiry time of the item at key.
-func (s *Store) appendExpiryKey(dst []byte, sh *shape, at int64, key []byte) []byte {
-	dst = s.prefix(dst, sh, indexExpiry)
+func (sh *shape) appendExpiryKey(dst []byte, at int64, key []byte) []byte {
+	dst = sh.prefix(dst, indexExpiry)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(at))
 	return append(dst, key[prefixLen:]...)
 }
 
 // writeExpiry brings an item's expiry time up to date.
-func (s *Store) writeExpiry(b *pebble.Batch, sh *shape, before, after attribute.Item, key []byte) error {
+func (sh *shape) writeExpiry(b *pebble.Batch, before, after attribute.Item, key []byte) error {
 	if sh.expiry == "" {
 		return nil
 	}
@@ -49,10 +49,10 @@ func (s *Store) writeExpiry(b *pebble.Batch, sh *shape, before, after attribute.
 	}
 	var err error
 	if had {
-		err = b.Delete(s.appendExpiryKey(nil, sh, was, key), nil)
+		err = b.Delete(sh.appendExpiryKey(nil, was, key), nil)
 	}
 	if has {
-		err = errors.Join(err, b.Set(s.appendExpiryKey(nil, sh, is, key), nil, nil))
+		err = errors.Join(err, b.Set(sh.appendExpiryKey(nil, is, key), nil, nil))
 	}
 	return err
 }
@@ -73,15 +73,18 @@ func (s *Store) sweepNowAndThen() {
 	}
 }
 
-// sweep removes expired items and old tokens.
+// sweep removes expired items, old tokens, and what streams no longer keep.
 func (s *Store) sweep() error {
 	var errs []error
-	for _, t := range *s.tables.Load() {
+	for _, t := range s.tables.all() {
 		if t.shape.Load().expiry != "" {
 			errs = append(errs, s.sweepTable(t))
 		}
 	}
-	return errors.Join(append(errs, s.sweepTokens(), s.trimChanges())...)
+	errs = append(errs, s.sweepTokens())
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	return errors.Join(append(errs, s.streams.Trim(s.ctx))...)
 }
 
 // sweepTable removes the table's expired items, one by one: the expiry times are
@@ -89,7 +92,7 @@ func (s *Store) sweep() error {
 func (s *Store) sweepTable(t *table) error {
 	sh := t.shape.Load()
 	now := s.options.Clock()
-	prefix := s.prefix(nil, sh, indexExpiry)
+	prefix := sh.prefix(nil, indexExpiry)
 	upper := binary.BigEndian.AppendUint64(bytes.Clone(prefix), uint64(now.Unix()))
 	lower := binary.BigEndian.AppendUint64(bytes.Clone(prefix), uint64(max(0, now.Add(-oldest).Unix())))
 	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
@@ -98,7 +101,7 @@ func (s *Store) sweepTable(t *table) error {
 	}
 	for ok := it.First(); ok && s.ctx.Err() == nil; ok = it.Next() {
 		entry := it.Key()
-		key := s.prefix(nil, sh, indexItems)
+		key := sh.prefix(nil, indexItems)
 		key = append(key, entry[prefixLen+8:]...)
 		if err := s.expire(t, key, now); err != nil {
 			return errors.Join(fmt.Errorf("table %s: %w", sh.Table.Name, err), it.Close())
@@ -145,7 +148,7 @@ func (s *Store) expireLocked(c *Call, b *pebble.Batch, sh *shape, key []byte, at
 	}
 	c.service = true
 	if _, err = s.write(c, b, sh, key, &old, nil); err == nil && sh.model != nil {
-		s.resize(c.charges)
+		s.meter.resize(c.charges)
 	}
 	return err
 }

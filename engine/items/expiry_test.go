@@ -21,7 +21,7 @@ func TestExpiry(t *testing.T) {
 	if m := s.must(t, "DescribeTimeToLive", `{"TableName":"Tab"}`); fmt.Sprint(dig(m, "TimeToLiveDescription", "TimeToLiveStatus")) != "ENABLED" {
 		t.Errorf("%v", m)
 	}
-	await(t, "the expiry times are known", func() bool { return !s.lookup("Tab").shape.Load().filling() })
+	await(t, "the expiry times are known", func() bool { return !s.tables.lookup("Tab").shape.Load().filling() })
 	put("soon", at(time.Minute))
 	put("later", at(3*time.Hour))
 	put("moved", at(time.Minute))

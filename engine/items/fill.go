@@ -20,7 +20,7 @@ import (
 
 // resume goes on with what was cut short.
 func (s *Store) resume() {
-	for _, t := range *s.tables.Load() {
+	for _, t := range s.tables.all() {
 		if t.shape.Load().filling() {
 			s.running.Go(func() { s.fill(t) })
 		}
@@ -68,7 +68,7 @@ func (s *Store) onceThereIsRoom(f func() error) error {
 // fillFrom goes through the items.
 func (s *Store) fillFrom(t *table) error {
 	sh := t.shape.Load()
-	prefix := s.prefix(nil, sh, indexItems)
+	prefix := sh.prefix(nil, indexItems)
 	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: appendAfter(nil, prefix)})
 	if err != nil {
 		return err
@@ -114,14 +114,14 @@ func (s *Store) fillItem(t *table, key []byte) error {
 		}
 	}
 	if sh.ExpiryFilling {
-		if err := s.writeExpiry(b, sh, nil, item, key); err != nil {
+		if err := sh.writeExpiry(b, nil, item, key); err != nil {
 			return err
 		}
 	}
 	if b.Empty() {
 		return nil
 	}
-	s.resize(c.charges)
+	s.meter.resize(c.charges)
 	if err := s.space.Later(b, false); err != nil {
 		return fmt.Errorf("fill an index: %w", err)
 	}
@@ -131,8 +131,8 @@ func (s *Store) fillItem(t *table, key []byte) error {
 // filled notes that what was to be filled then is filled. What was added since has
 // a fill of its own.
 func (s *Store) filled(t *table, then *shape) error {
-	s.defining.Lock()
-	defer s.defining.Unlock()
+	s.tables.Lock()
+	defer s.tables.Unlock()
 	sh := t.shape.Load()
 	if sh.dropped {
 		return nil
@@ -149,5 +149,5 @@ func (s *Store) filled(t *table, then *shape) error {
 	if then.ExpiryFilling && then.expiry == sh.expiry {
 		r.ExpiryFilling = false
 	}
-	return s.redefine(t, r, nil)
+	return s.tables.redefine(t, r, nil)
 }

@@ -36,13 +36,13 @@ func TestFillWaitsForRoom(t *testing.T) {
 		s.must(t, "PutItem", fmt.Sprintf(`{"TableName": "tab", "Item": {"k": {"S": "%d"}, "g": {"S": "x"}}}`, i))
 	}
 	// The fill comes to the first item that somebody else is at.
-	tab := (*s.tables.Load())["tab"]
+	tab := s.tables.all()["tab"]
 	it, err := s.space.Pebble.NewIter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var h held
-	prefix := s.prefix(nil, tab.shape.Load(), indexItems)
+	prefix := tab.shape.Load().prefix(nil, indexItems)
 	if !it.SeekGE(prefix) {
 		t.Fatal("there is no item")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
-	t, err := s.table(q.Table)
+	t, err := s.tables.forItems(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -23,9 +23,9 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 			return nil, err
 		}
 	}
-	c.key = s.appendItemKey(c.key[:0], sh, q.Key)
+	c.key = sh.appendItemKey(c.key[:0], q.Key)
 	if sh.model != nil {
-		if err := s.admit(sh, capacity.Read, c.key); err != nil {
+		if err := s.meter.admit(sh, capacity.Read, c.key); err != nil {
 			return nil, err
 		}
 	}
@@ -34,7 +34,7 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 		return nil, err
 	}
 	if sh.model != nil {
-		s.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
+		s.meter.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
 	}
 	r := &c.item
 	if r.Item, err = c.project(&st, q.Projection); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 
 // find reads the item with a key, which has been checked.
 func (s *Store) find(c *Call, from getter, sh *shape, key attribute.Item) (stored, error) {
-	c.key = s.appendItemKey(c.key[:0], sh, key)
+	c.key = sh.appendItemKey(c.key[:0], key)
 	return c.read(from, c.key)
 }
 

@@ -14,8 +14,7 @@ import (
 //	01 name                                a table's record (record.go)
 //	02 table[4] index[2] entry             items, index entries, expiry times
 //	03 digest[32]                          a transaction's token (token.go)
-//	04 stream[4]                           a stream's record (stream.go)
-//	05 stream[4] number[8]                 a change in a stream (streamchange.go)
+//	04, 05                                 streams (package stream)
 //
 // Numbers are big-endian. A table's id is never given again, nor, in its table,
 // an index's. Entries are
@@ -33,8 +32,6 @@ const (
 	regionRecord = 0x01
 	regionEntry  = 0x02
 	regionToken  = 0x03
-	regionStream = 0x04
-	regionChange = 0x05
 
 	indexItems  = 0
 	indexExpiry = 0xffff
@@ -42,11 +39,6 @@ const (
 	prefixLen = 1 + 1 + 4 + 2 // of entries, before what is the index's own
 	hashLen   = 4
 )
-
-func (s *Store) appendRecordKey(dst []byte, name string) []byte {
-	dst = append(dst, s.space.Prefix, regionRecord)
-	return append(dst, name...)
-}
 
 // appendPrefix appends what the entries of one index of a table begin with.
 func appendPrefix(dst []byte, space byte, table uint32, index uint16) []byte {

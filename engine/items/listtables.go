@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Store) listTables(q *api.ListTables) (api.Response, error) {
-	names := slices.Sorted(maps.Keys(*s.tables.Load()))
+	names := slices.Sorted(maps.Keys(s.tables.all()))
 	from, found := slices.BinarySearch(names, q.Start)
 	if found {
 		from++

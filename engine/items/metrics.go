@@ -16,7 +16,7 @@ func (s *Store) metrics(sh *shape, item attribute.Item) (*api.ItemCollectionMetr
 	v, _ := item.Get(name)
 	m := &api.ItemCollectionMetrics{Key: attribute.NewItem(attribute.Attribute{Name: name, Value: v})}
 	count := func(index uint16) error {
-		lower := appendPartition(s.prefix(nil, sh, index), []attribute.Value{v})
+		lower := appendPartition(sh.prefix(nil, index), []attribute.Value{v})
 		n, err := s.space.Pebble.EstimateDiskUsage(lower, appendAfter(nil, lower))
 		if err != nil {
 			return fmt.Errorf("size of an item collection: %w", err)

@@ -36,7 +36,7 @@ type reading struct {
 
 // begin resolves the table that a Query or Scan reads.
 func (s *Store) begin(q *api.Read) (*reading, error) {
-	t, err := s.table(q.Table)
+	t, err := s.tables.forItems(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Store) after(r *reading) {
 	if r.Start == nil {
 		return
 	}
-	key := s.prefix(nil, r.sh, r.index())
+	key := r.sh.prefix(nil, r.index())
 	if r.ix == nil {
 		key = appendItem(key, r.sh.Table.Key, r.Start)
 	} else {

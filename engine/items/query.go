@@ -20,7 +20,7 @@ func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response,
 	}
 	r.from(ix)
 	r.backward, r.one = q.Backward, api.One(r.sh.Table, ix)
-	r.lower, r.upper = bounds(s.prefix(nil, r.sh, r.index()), &k)
+	r.lower, r.upper = bounds(r.sh.prefix(nil, r.index()), &k)
 	return s.page(ctx, c, r)
 }
 

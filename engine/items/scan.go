@@ -19,7 +19,7 @@ func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, e
 		return nil, err
 	}
 	r.from(ix)
-	prefix := s.prefix(nil, r.sh, r.index())
+	prefix := r.sh.prefix(nil, r.index())
 	r.lower, r.upper = prefix, appendAfter(nil, prefix)
 	if q.Segments > 1 {
 		r.lower, r.upper = segment(prefix, q.Segment, q.Segments)
@@ -47,7 +47,7 @@ func (s *Store) checkSegment(r *reading, q *api.Scan) error {
 	if r.Start == nil {
 		return nil
 	}
-	key := s.prefix(nil, r.sh, r.index())
+	key := r.sh.prefix(nil, r.index())
 	if r.ix == nil {
 		key = appendItem(key, r.sh.Table.Key, r.Start)
 	} else {

@@ -2,18 +2,17 @@ package items
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/items/stream"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
@@ -66,16 +65,11 @@ type Store struct {
 	space   *storage.Space
 	locks   stripes
 
-	// tables are those that there are, by name: a map that is replaced, never
-	// changed.
-	tables    atomic.Pointer[map[string]*table]
-	defining  sync.Mutex // held by one change of tables at a time
-	lastTable uint32     // the last id that was given; guarded by defining
-
-	collections collections
-	streams     streams
-	lanes       lanes
-	lag         *lag // nil: indexes are read as they are
+	tables  *tables
+	meter   *meter
+	streams *stream.Store
+	lanes   lanes
+	lag     *lag // nil: indexes are read as they are
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -95,7 +89,7 @@ const (
 func Open(db *storage.DB, o Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), space: db.Items(), lanes: newLanes()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err := errors.Join(s.checkFormat(), s.loadStreams(), s.load()); err != nil {
+	if err := s.open(); err != nil {
 		s.cancel()
 		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
 	}
@@ -111,6 +105,24 @@ func Open(db *storage.DB, o Options) (*Store, error) {
 	return s, nil
 }
 
+func (s *Store) open() (err error) {
+	if err := s.checkFormat(); err != nil {
+		return err
+	}
+	s.streams, err = stream.Open(stream.Options{
+		Space: s.space, Clock: s.options.Clock, Region: s.options.Region,
+		Mark: func(b *pebble.Batch) error {
+			return b.Set(s.formatKey(), strconv.AppendInt(nil, formatStreams, 10), nil)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.meter = &meter{limits: s.options.Capacity, clock: s.options.Clock, space: s.space}
+	s.tables = &tables{space: s.space, streams: s.streams, meter: s.meter}
+	return s.tables.load()
+}
+
 // Close waits for what Open and others started. Requests must have ended.
 func (s *Store) Close() error {
 	s.cancel()
@@ -123,12 +135,9 @@ func (s *Store) Close() error {
 
 func (s *Store) formatKey() []byte { return []byte{s.space.Prefix, regionFormat} }
 
-// counterKey holds the last table id that was given.
-func (s *Store) counterKey() []byte { return []byte{s.space.Prefix, regionFormat, 'n'} }
-
 // checkFormat compares the version of what is kept, and writes it in a new store.
 func (s *Store) checkFormat() error {
-	v, err := s.get(s.formatKey())
+	v, err := get(s.space, s.formatKey())
 	if err != nil {
 		return err
 	}
@@ -146,8 +155,8 @@ func (s *Store) checkFormat() error {
 }
 
 // get returns a copy of what is under a key, nil where there is nothing.
-func (s *Store) get(key []byte) ([]byte, error) {
-	v, closer, err := s.space.Pebble.Get(key)
+func get(space *storage.Space, key []byte) ([]byte, error) {
+	v, closer, err := space.Pebble.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}
@@ -158,28 +167,7 @@ func (s *Store) get(key []byte) ([]byte, error) {
 	return v, closer.Close()
 }
 
-// load reads the tables.
-func (s *Store) load() error {
-	tables := map[string]*table{}
-	s.tables.Store(&tables)
-	lower := s.appendRecordKey(nil, "")
-	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: appendAfter(nil, lower)})
-	if err != nil {
-		return err
-	}
-	for ok := it.First(); ok; ok = it.Next() {
-		r, err := decodeRecord(it.Value())
-		if err != nil {
-			return errors.Join(fmt.Errorf("table %q: %w", it.Key()[len(lower):], err), it.Close())
-		}
-		tables[r.Table.Name] = s.newTable(r)
-	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
-		return err
-	}
-	v, err := s.get(s.counterKey())
-	if err == nil && len(v) == 4 {
-		s.lastTable = binary.BigEndian.Uint32(v)
-	}
-	return err
+// arn returns the Amazon Resource Name of a table.
+func (s *Store) arn(table string) string {
+	return "arn:aws:dynamodb:" + s.options.Region + ":" + s.options.Account + ":table/" + table
 }

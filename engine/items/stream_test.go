@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/engine/items/stream"
 )
 
 const streamTable = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"}],
@@ -97,7 +98,7 @@ func TestChangesInAStream(t *testing.T) {
 			s := start(t, Options{Clock: func() time.Time { return now }})
 			arn := createStreamed(t, s, view)
 			s.must(t, "UpdateTimeToLive", `{"TableName":"Tab","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"expires"}}`)
-			await(t, "Time to Live is on", func() bool { return !s.lookup("Tab").shape.Load().filling() })
+			await(t, "Time to Live is on", func() bool { return !s.tables.lookup("Tab").shape.Load().filling() })
 			key := func(h string, r int) string { return fmt.Sprintf(`"h":{"S":"%s"},"r":{"N":"%d"}`, h, r) }
 			put := func(h string, r, x int) string {
 				return fmt.Sprintf(`{"TableName":"Tab","Item":{%s,"x":{"N":"%d"}}}`, key(h, r), x)
@@ -197,7 +198,7 @@ func TestIterators(t *testing.T) {
 	}
 
 	// After four hours the shard has a child.
-	now = now.Add(shardLife)
+	now = now.Add(stream.ShardLife)
 	sweep()
 	sweep()
 	put(4)
@@ -228,7 +229,7 @@ func TestIterators(t *testing.T) {
 	}
 
 	// After a day changes are gone, and so are closed shards.
-	now = now.Add(streamLife - time.Hour)
+	now = now.Add(stream.Life - time.Hour)
 	put(6)
 	now = now.Add(2 * time.Hour)
 	sweep()
@@ -267,7 +268,7 @@ func TestIterators(t *testing.T) {
 	if got := fmt.Sprint(s.must(t, "ListStreams", `{"TableName":"Tab"}`)["Streams"]); !strings.Contains(got, arn) || !strings.Contains(got, again) {
 		t.Errorf("streams %s", got)
 	}
-	now = now.Add(streamLife + time.Minute)
+	now = now.Add(stream.Life + time.Minute)
 	sweep()
 	if got := s.must(t, "ListStreams", `{}`)["Streams"].([]any); len(got) != 0 {
 		t.Errorf("a day later there are %v", got)
@@ -370,28 +371,6 @@ func TestStreamsAndCrashes(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzIterator(f *testing.F) {
-	p := position{arn: "arn:aws:dynamodb:us-east-1:000000000000:table/Tab/stream/x", first: 1, from: 7, made: time.UnixMilli(1)}
-	f.Add(p.String())
-	f.Add("|1|")
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := parseIterator(text)
-		if err == nil && p.String() != text {
-			t.Errorf("%q is read as %q", text, p.String())
-		}
-	})
-}
-
-func FuzzChange(f *testing.F) {
-	f.Add([]byte{1, 2, 0, 0, 0, 0, 0, 0, 0, 1, 3, 2, 0, '{', '}'})
-	f.Fuzz(func(t *testing.T, value []byte) {
-		r, err := parseChange(value)
-		if err == nil && len(r.Keys)+len(r.New)+len(r.Old) > len(value) {
-			t.Error("more than there is")
-		}
-	})
 }
 
 // A shard is read from its own StartingSequenceNumber, which DescribeStream tells, as from

@@ -2,9 +2,10 @@ package items
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -12,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/items/stream"
 )
 
 // table is a table in use.
@@ -28,10 +30,11 @@ type table struct {
 // shape is what there is to know of a table at one moment. It does not change.
 type shape struct {
 	*record
+	space   byte            // what the store's keys begin with
 	indexes []index         // local ones, then global ones
 	expiry  string          // the attribute of expiry times, "" for none
 	model   *capacity.Model // of the table's limits; nil: it has none
-	stream  *stream         // where changes go; nil: nowhere
+	stream  *stream.Stream  // where changes go; nil: nowhere
 	dropped bool
 }
 
@@ -45,14 +48,9 @@ type index struct {
 	model      *capacity.Model // of a global index's limits
 }
 
-func (s *Store) newTable(r *record) *table {
-	t := new(table)
-	t.shape.Store(s.newShape(r, nil))
-	return t
-}
-
-func newShape(r *record) *shape {
-	sh := &shape{record: r}
+// newShape returns the shape that a record describes, without its limits and stream.
+func newShape(space byte, r *record) *shape {
+	sh := &shape{record: r, space: space}
 	add := func(def *schema.Index, local bool) {
 		ix := index{Index: def, id: r.Indexes[def.Name], local: local}
 		ix.hash, ix.sort = api.KeyAttributes(r.Table, def.Key)
@@ -87,43 +85,21 @@ func (sh *shape) index(name string) *index {
 	return nil
 }
 
-// prefix appends what the entries of one of the table's indexes begin with.
-func (s *Store) prefix(dst []byte, sh *shape, index uint16) []byte {
-	return appendPrefix(dst, s.space.Prefix, sh.ID, index)
+// prefix appends what the keys of all entries of an index of the table begin with.
+func (sh *shape) prefix(dst []byte, index uint16) []byte {
+	return appendPrefix(dst, sh.space, sh.ID, index)
+}
+
+// removeIndex adds to a batch the deletion of all entries of an index.
+func (sh *shape) removeIndex(b *pebble.Batch, index uint16) error {
+	lower := sh.prefix(nil, index)
+	return b.DeleteRange(lower, appendAfter(nil, lower), nil)
 }
 
 // appendItemKey appends the key of an item, of which the key's attributes are
 // given.
-func (s *Store) appendItemKey(dst []byte, sh *shape, item attribute.Item) []byte {
-	return appendItem(s.prefix(dst, sh, indexItems), sh.Table.Key, item)
-}
-
-// lookup returns a table by name or ARN, nil where there is none.
-func (s *Store) lookup(name string) *table {
-	if strings.HasPrefix(name, "arn:") {
-		name = name[strings.LastIndexByte(name, '/')+1:]
-	}
-	return (*s.tables.Load())[name]
-}
-
-// table is lookup for operations on items.
-func (s *Store) table(name string) (*table, error) {
-	if t := s.lookup(name); t != nil {
-		return t, nil
-	}
-	return nil, exception.New(exception.ResourceNotFound, "Requested resource not found")
-}
-
-// tableNamed is lookup for operations on tables, whose error names it.
-func (s *Store) tableNamed(name string) (*table, error) {
-	if t := s.lookup(name); t != nil {
-		return t, nil
-	}
-	return nil, notFound(name)
-}
-
-func notFound(name string) error {
-	return exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", name)
+func (sh *shape) appendItemKey(dst []byte, item attribute.Item) []byte {
+	return appendItem(sh.prefix(dst, indexItems), sh.Table.Key, item)
 }
 
 // enter lets a writer in, for the table's shape as it is, which stays until leave.

@@ -34,7 +34,7 @@ func inIndex(t testing.TB, s *opened, g string) map[string]string {
 // filled waits until the table's indexes are filled.
 func filled(t testing.TB, s *opened) {
 	t.Helper()
-	await(t, "the indexes are filled", func() bool { return !s.lookup("Tab").shape.Load().filling() })
+	await(t, "the indexes are filled", func() bool { return !s.tables.lookup("Tab").shape.Load().filling() })
 }
 
 // An index that is added while items are written has all of them, as they are last.
@@ -75,7 +75,7 @@ func TestIndexIsFilledUnderWrites(t *testing.T) {
 	}
 	s.must(t, "UpdateTable", `{"TableName":"Tab","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"by-g"}}]}`)
 	s.fails(t, exception.Validation, "Query", `{"TableName":"Tab","IndexName":"by-g","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"0"}}}`)
-	sh := s.lookup("Tab").shape.Load()
+	sh := s.tables.lookup("Tab").shape.Load()
 	if size, _, err := s.count(sh, 1); err != nil || size.Items != 0 {
 		t.Errorf("of the index that is gone there are %d entries; %v", size.Items, err)
 	}
@@ -96,13 +96,13 @@ func TestFillIsResumed(t *testing.T) {
 		s.must(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"k":{"S":"%d"},"g":{"S":"x"},"v":{"N":"1"}}}`, k))
 	}
 	// As UpdateTable leaves it, with nothing filled.
-	r := s.lookup("Tab").shape.Load().record.clone()
+	r := s.tables.lookup("Tab").shape.Load().record.clone()
 	r.Table.Definitions = append(r.Table.Definitions, schema.Definition{Name: "g", Type: 1})
 	r.Table.Global = []schema.Index{{Name: "by-g", Key: schema.Key{Hash: []string{"g"}}, Projection: schema.Projection{Type: schema.ProjectAll}, Status: schema.Creating, Backfilling: true}}
 	if err := r.number(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.redefine(s.lookup("Tab"), r, nil); err != nil {
+	if err := s.tables.redefine(s.tables.lookup("Tab"), r, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.fails(t, exception.Validation, "Scan", `{"TableName":"Tab","IndexName":"by-g"}`)

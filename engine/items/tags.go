@@ -11,7 +11,7 @@ import (
 // resource returns the table with an ARN.
 func (s *Store) resource(arn string) (*table, error) {
 	name := arn[strings.LastIndexByte(arn, '/')+1:]
-	t := (*s.tables.Load())[name]
+	t := s.tables.all()[name]
 	if t == nil || t.shape.Load().Table.ARN != arn {
 		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: ResourcArn: %s not found", arn)
 	}
@@ -20,8 +20,8 @@ func (s *Store) resource(arn string) (*table, error) {
 
 // retag gives a table other tags.
 func (s *Store) retag(arn string, change func(t *schema.Table) (*schema.Table, error)) (api.Response, error) {
-	s.defining.Lock()
-	defer s.defining.Unlock()
+	s.tables.Lock()
+	defer s.tables.Unlock()
 	t, err := s.resource(arn)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *Store) retag(arn string, change func(t *schema.Table) (*schema.Table, e
 	if r.Table, err = change(r.Table); err != nil {
 		return nil, err
 	}
-	return api.Empty{}, s.redefine(t, r, nil)
+	return api.Empty{}, s.tables.redefine(t, r, nil)
 }
 
 func (s *Store) tagResource(q *api.TagResource) (api.Response, error) {

@@ -8,9 +8,9 @@ import (
 )
 
 func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) {
-	s.defining.Lock()
-	defer s.defining.Unlock()
-	t, err := s.tableNamed(q.Table)
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	t, err := s.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) 
 	r := old.record.clone()
 	r.Table.TimeToLive = q.TimeToLive
 	r.ExpiryFilling = q.Enabled
-	err = s.redefine(t, r, func(b *pebble.Batch) error { return s.removeIndex(b, old, indexExpiry) })
+	err = s.tables.redefine(t, r, func(b *pebble.Batch) error { return old.removeIndex(b, indexExpiry) })
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) 
 }
 
 func (s *Store) describeTimeToLive(q *api.DescribeTimeToLive) (api.Response, error) {
-	t, err := s.tableNamed(q.Table)
+	t, err := s.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func parseTokenValue(v []byte) (at time.Time, digest uint64, err error) {
 
 // token reads a token that is still alive.
 func (s *Store) token(key []byte) (digest uint64, found bool, err error) {
-	v, err := s.get(key)
+	v, err := get(s.space, key)
 	if err != nil || v == nil {
 		return 0, false, err
 	}
@@ -60,7 +60,7 @@ func (s *Store) sweepTokens() error {
 		h := new(held)
 		key := append([]byte(nil), it.Key()...)
 		h.lock(&s.locks, key)
-		v, err := s.get(key)
+		v, err := get(s.space, key)
 		if err == nil && v != nil {
 			if at, _, bad := parseTokenValue(v); bad != nil || s.options.Clock().Sub(at) >= tokenLife {
 				err = s.space.Pebble.Delete(key, pebble.NoSync)

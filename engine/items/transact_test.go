@@ -103,7 +103,7 @@ func TestTokens(t *testing.T) {
 	if err := s.sweep(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.get(s.tokenKey("t1")); err != nil || v != nil {
+	if v, err := get(s.space, s.tokenKey("t1")); err != nil || v != nil {
 		t.Errorf("the token is still there: %x %v", v, err)
 	}
 	s.must(t, "TransactWriteItems", add("a", "t1", ""))

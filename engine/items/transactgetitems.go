@@ -13,7 +13,7 @@ import (
 func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGetItems) (api.Response, error) {
 	shapes := make([]*shape, len(q.Gets))
 	for i := range q.Gets {
-		t, err := s.table(q.Gets[i].Table)
+		t, err := s.tables.forItems(q.Gets[i].Table)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +28,7 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 			}
 			break
 		}
-		c.key = s.appendItemKey(c.key[:0], shapes[i], q.Gets[i].Key)
+		c.key = shapes[i].appendItemKey(c.key[:0], q.Gets[i].Key)
 		twice = twice || seen[string(c.key)]
 		seen[string(c.key)] = true
 	}
@@ -42,8 +42,8 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 		if shapes[i].model == nil {
 			continue
 		}
-		c.key = s.appendItemKey(c.key[:0], shapes[i], q.Gets[i].Key)
-		if err := s.admit(shapes[i], capacity.Read, c.key); err != nil {
+		c.key = shapes[i].appendItemKey(c.key[:0], q.Gets[i].Key)
+		if err := s.meter.admit(shapes[i], capacity.Read, c.key); err != nil {
 			if err := wrong.add(len(q.Gets), i, err); err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 		}
 		units := api.ReadUnits(st.size, true).Transactional()
 		if shapes[i].model != nil {
-			s.spend(shapes[i], capacity.Read, c.key, units)
+			s.meter.spend(shapes[i], capacity.Read, c.key, units)
 		}
 		if q.Capacity != api.CapacityNone {
 			cc := readCapacity(g.Table, q.Capacity, units)

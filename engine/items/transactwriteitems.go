@@ -23,7 +23,7 @@ type entered struct {
 
 // enter enters a table by its name or ARN, unless that was done already by either.
 func (s *Store) enter(e *entered, name string) (*shape, error) {
-	t, err := s.table(name)
+	t, err := s.tables.forItems(name)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 			}
 			break
 		}
-		a.key = s.appendItemKey(nil, a.sh, a.at)
+		a.key = a.sh.appendItemKey(nil, a.at)
 		twice = twice || seen[string(a.key)]
 		seen[string(a.key)] = true
 	}
@@ -155,7 +155,7 @@ func (s *Store) admitAll(actions []action) error {
 		if a.sh.model == nil {
 			continue
 		}
-		if err := s.admit(a.sh, capacity.Write, a.key); err != nil {
+		if err := s.meter.admit(a.sh, capacity.Write, a.key); err != nil {
 			if err := wrong.add(len(actions), i, err); err != nil {
 				return err
 			}
@@ -170,7 +170,7 @@ func (s *Store) settle(c *Call, actions []action) error {
 	for i := range c.charges {
 		ch := &c.charges[i]
 		ch.units = ch.units.Transactional()
-		if err := s.allow(ch); err != nil {
+		if err := s.meter.allow(ch); err != nil {
 			if err := wrong.add(len(actions), ch.action, err); err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func (s *Store) settle(c *Call, actions []action) error {
 	if err := wrong.cancelled(); err != nil {
 		return err
 	}
-	s.pay(c.charges)
+	s.meter.pay(c.charges)
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (s *Store) payCancelled(actions []action, op capacity.Op) {
 		if op == capacity.Read {
 			units = api.ReadUnits(a.old.size, true)
 		}
-		s.spend(a.sh, op, a.key, units.Transactional())
+		s.meter.spend(a.sh, op, a.key, units.Transactional())
 	}
 }
 

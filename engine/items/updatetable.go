@@ -13,9 +13,9 @@ import (
 // from what is there, while writes keep it up to date from now on; one that is
 // deleted is gone at once. The answer says UPDATING, as AWS's.
 func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
-	s.defining.Lock()
-	defer s.defining.Unlock()
-	t, err := s.tableNamed(q.Table)
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	t, err := s.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -67,21 +67,21 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	}
 	begin, undo, ended := func(*pebble.Batch) error { return nil }, func() {}, func() {}
 	if changed.Stream.Enabled && !old.Table.Stream.Enabled {
-		begin, undo = s.beginStream(changed)
+		begin, undo = s.streams.Begin(changed)
 		shown.StreamLabel = changed.StreamLabel
 	}
-	err = s.redefine(t, r, func(b *pebble.Batch) error {
+	err = s.tables.redefine(t, r, func(b *pebble.Batch) error {
 		if err := begin(b); err != nil {
 			return err
 		}
 		if !changed.Stream.Enabled {
 			var err error
-			if ended, err = s.endStream(b, old.Table); err != nil {
+			if ended, err = s.streams.End(b, old.Table); err != nil {
 				return err
 			}
 		}
 		for _, id := range gone {
-			if err := s.removeIndex(b, old, id); err != nil {
+			if err := old.removeIndex(b, id); err != nil {
 				return err
 			}
 		}

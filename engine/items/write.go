@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/items/stream"
 )
 
 // spent is the capacity units that a write took: of the table and, in the order of
@@ -53,7 +54,9 @@ func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stor
 		return sp, err
 	}
 	if sh.stream != nil {
-		c.changed(sh, before, item, s.options.Clock())
+		if ch, differs := sh.stream.Change(sh.Table.Key, before, item, c.service, s.options.Clock()); differs {
+			c.changes = append(c.changes, ch)
+		}
 	}
 	if len(sh.indexes) > 0 {
 		sp.indexes = make([]api.Units, len(sh.indexes))
@@ -63,7 +66,7 @@ func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stor
 			return sp, err
 		}
 	}
-	return sp, s.writeExpiry(b, sh, before, item, key)
+	return sp, sh.writeExpiry(b, before, item, key)
 }
 
 // entryOf is an item's entry in an index: its key, and its attributes and their
@@ -74,11 +77,11 @@ type entryOf struct {
 	in   bool
 }
 
-func (s *Store) entry(sh *shape, ix *index, item attribute.Item) (e entryOf) {
+func (sh *shape) entry(ix *index, item attribute.Item) (e entryOf) {
 	if item == nil {
 		return e
 	}
-	e.key, e.in = appendEntry(s.prefix(nil, sh, ix.id), sh.Table.Key, ix, item)
+	e.key, e.in = appendEntry(sh.prefix(nil, ix.id), sh.Table.Key, ix, item)
 	e.item = item
 	if e.in && ix.projected != nil {
 		e.item = item.Only(ix.projected...)
@@ -90,7 +93,7 @@ func (s *Store) entry(sh *shape, ix *index, item attribute.Item) (e entryOf) {
 // attributes do not change is not written, nor paid for; one whose key changes is
 // two writes.
 func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, before, after attribute.Item) (units api.Units, err error) {
-	was, is := s.entry(sh, ix, before), s.entry(sh, ix, after)
+	was, is := sh.entry(ix, before), sh.entry(ix, after)
 	moved := was.in && is.in && !bytes.Equal(was.key, is.key)
 	wasSize, isSize := 0, 0
 	if was.in {
@@ -133,9 +136,10 @@ func (s *Store) commit(c *Call, b *pebble.Batch, leave func()) error {
 	h := &c.held
 	h.addUnsynced(1)
 	defer h.addUnsynced(-1)
-	c.flow(1)
-	defer c.flow(-1)
-	err := s.apply(c, b)
+	stream.Flow(c.changes, 1)
+	defer stream.Flow(c.changes, -1)
+	var err error
+	c.key, err = s.streams.Apply(b, c.changes, c.key)
 	h.unlock()
 	leave()
 	if err != nil {
@@ -176,7 +180,7 @@ type single struct {
 
 // writeSingle carries out a write to one item and answers it.
 func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
-	t, err := s.table(w.table)
+	t, err := s.tables.forItems(w.table)
 	if err != nil {
 		return nil, err
 	}
@@ -188,9 +192,9 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 		t.leave()
 		return nil, err
 	}
-	c.key = s.appendItemKey(c.key[:0], sh, w.key)
+	c.key = sh.appendItemKey(c.key[:0], w.key)
 	if sh.model != nil {
-		if err := s.admit(sh, capacity.Write, c.key); err != nil {
+		if err := s.meter.admit(sh, capacity.Write, c.key); err != nil {
 			t.leave()
 			return nil, err
 		}
@@ -208,7 +212,7 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 	item, err := s.decide(c, sh, w, &old)
 	if err != nil {
 		if sh.model != nil && exception.Of(err).Kind == exception.ConditionalCheckFailed {
-			s.spend(sh, capacity.Write, c.key, api.WriteUnits(old.size, 0))
+			s.meter.spend(sh, capacity.Write, c.key, api.WriteUnits(old.size, 0))
 		}
 		if settled := s.refuse(h, t.leave); settled != nil {
 			return nil, settled
@@ -221,7 +225,7 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 	if err != nil {
 		err = fmt.Errorf("write an item: %w", err)
 	} else if sh.model != nil {
-		err = s.afford(c.charges)
+		err = s.meter.afford(c.charges)
 	}
 	if err != nil {
 		h.unlock()

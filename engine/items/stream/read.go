@@ -1,26 +1,24 @@
-package items
+package stream
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-func (s *Store) listStreams(q *api.ListStreams) (api.Response, error) {
+// List answers ListStreams.
+func (s *Store) List(q *api.ListStreams) (api.Response, error) {
 	out := &api.StreamsResponse{}
-	for _, r := range s.sortedStreams() {
+	all := *s.all.Load()
+	for _, arn := range slices.Sorted(maps.Keys(all)) {
+		r := all[arn].record.Load()
 		if q.Table != "" && r.Table != q.Table || q.Start != "" && r.ARN <= q.Start {
 			continue
 		}
@@ -33,16 +31,17 @@ func (s *Store) listStreams(q *api.ListStreams) (api.Response, error) {
 	return out, nil
 }
 
-// streamNamed returns the stream with an ARN.
-func (s *Store) streamNamed(arn string) (*stream, error) {
-	if st := (*s.streams.all.Load())[arn]; st != nil {
+// named returns the stream with an ARN.
+func (s *Store) named(arn string) (*Stream, error) {
+	if st := (*s.all.Load())[arn]; st != nil {
 		return st, nil
 	}
 	return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: Stream: %s not found", arn)
 }
 
-func (s *Store) describeStream(q *api.DescribeStream) (api.Response, error) {
-	st, err := s.streamNamed(q.ARN)
+// Describe answers DescribeStream.
+func (s *Store) Describe(q *api.DescribeStream) (api.Response, error) {
+	st, err := s.named(q.ARN)
 	if err != nil {
 		return nil, err
 	}
@@ -78,75 +77,28 @@ func (s *Store) describeStream(q *api.DescribeStream) (api.Response, error) {
 	return out, nil
 }
 
-// lastNumber is the last number that is visible.
-func (st *stream) lastNumber() uint64 {
+// lastNumber returns the last number that is visible.
+func (st *Stream) lastNumber() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.last
 }
 
-// sequenceBase makes numbers as long as AWS's sequence numbers are at least.
-const sequenceBase = "1"
-
-// sequence is a number as the API has it: 21 digits, in whose order numbers are.
-func sequence(number uint64) string { return fmt.Sprintf("%s%020d", sequenceBase, number) }
-
-func parseSequence(text string) (uint64, bool) {
-	digits, ok := strings.CutPrefix(text, sequenceBase)
-	if !ok || len(digits) != 20 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, err == nil
-}
-
-// iteratorLife is for how long an iterator can be used, as AWS says.
-const iteratorLife = 15 * time.Minute
-
-// position is what a shard iterator stands for. It goes out as the stream's ARN, a
-// version, and in base64 the first number of the shard, the number to read from, the
-// time of its making in milliseconds, each [8], and a CRC-32 of all that.
-type position struct {
-	arn         string
-	first, from uint64
-	made        time.Time
-}
-
-const iteratorVersion = "|1|"
-
-func (p *position) String() string {
-	b := binary.BigEndian.AppendUint64(nil, p.first)
-	b = binary.BigEndian.AppendUint64(b, p.from)
-	b = binary.BigEndian.AppendUint64(b, uint64(p.made.UnixMilli()))
-	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(append([]byte(p.arn), b...)))
-	return p.arn + iteratorVersion + base64.RawURLEncoding.EncodeToString(b)
-}
-
-func parseIterator(text string) (p position, err error) {
-	arn, rest, ok := strings.Cut(text, iteratorVersion)
-	b, bad := base64.RawURLEncoding.Strict().DecodeString(rest)
-	if !ok || bad != nil || len(b) != 28 || crc32.ChecksumIEEE(append([]byte(arn), b[:24]...)) != binary.BigEndian.Uint32(b[24:]) {
-		return p, exception.Invalid("Invalid ShardIterator")
-	}
-	p.arn, p.first, p.from = arn, binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
-	p.made = time.UnixMilli(int64(binary.BigEndian.Uint64(b[16:])))
-	return p, nil
-}
-
 var errTrimmed = exception.New(exception.TrimmedDataAccess, "The data you are trying to access has been trimmed")
 
-func (s *Store) getShardIterator(q *api.GetShardIterator) (api.Response, error) {
-	st, err := s.streamNamed(q.ARN)
+// Iterator answers GetShardIterator.
+func (s *Store) Iterator(q *api.GetShardIterator) (api.Response, error) {
+	st, err := s.named(q.ARN)
 	if err != nil {
 		return nil, err
 	}
 	last := st.lastNumber() // before the record: of what comes in between nothing is passed over
 	r := st.record.Load()
-	i := slices.IndexFunc(r.Shards, func(sh streamShard) bool { return r.id(slices.Index(r.Shards, sh)) == q.Shard })
+	i := slices.IndexFunc(r.Shards, func(sh shard) bool { return r.id(slices.Index(r.Shards, sh)) == q.Shard })
 	if i < 0 {
 		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: Shard does not exist")
 	}
-	p := position{arn: r.ARN, first: r.Shards[i].First, from: max(r.Shards[i].First, r.Trimmed+1), made: s.options.Clock()}
+	p := position{arn: r.ARN, first: r.Shards[i].First, from: max(r.Shards[i].First, r.Trimmed+1), made: s.Clock()}
 	end, closed := r.end(i)
 	switch q.Type {
 	case api.Latest:
@@ -170,43 +122,44 @@ func (s *Store) getShardIterator(q *api.GetShardIterator) (api.Response, error) 
 	return &api.IteratorResponse{Iterator: p.String()}, nil
 }
 
-// maxRecordBytes is how much an answer to GetRecords has at most, beside one record.
+// maxRecordBytes is how many bytes of records an answer has at most, one record more.
 const maxRecordBytes = 1 << 20
 
-func (s *Store) getRecords(ctx context.Context, q *api.GetRecords) (api.Response, error) {
+// Records answers GetRecords.
+func (s *Store) Records(ctx context.Context, q *api.GetRecords) (api.Response, error) {
 	p, err := parseIterator(q.Iterator)
 	if err != nil {
 		return nil, err
 	}
-	now := s.options.Clock()
+	now := s.Clock()
 	if now.Sub(p.made) > iteratorLife {
 		return nil, exception.New(exception.ExpiredIterator, "Shard iterator has expired")
 	}
-	st, err := s.streamNamed(p.arn)
+	st, err := s.named(p.arn)
 	if err != nil {
 		return nil, err
 	}
 	r := st.record.Load()
-	shard := slices.IndexFunc(r.Shards, func(sh streamShard) bool { return sh.First == p.first })
-	if shard < 0 || p.from <= r.Trimmed {
+	i := slices.IndexFunc(r.Shards, func(sh shard) bool { return sh.First == p.first })
+	if i < 0 || p.from <= r.Trimmed {
 		return nil, errTrimmed
 	}
-	end, closed := r.end(shard)
+	end, closed := r.end(i)
 	if !closed {
 		end = 1<<64 - 1
 	}
 	out := &api.RecordsResponse{}
-	if p.from, err = s.readChanges(ctx, r, p.from, end, q.Limit, out); err != nil {
+	if p.from, err = s.read(ctx, r, p.from, end, q.Limit, out); err != nil {
 		return nil, err
 	}
 	if st.unsynced.Load() != 0 {
-		// No crash may take back what was told.
-		if err := s.space.Settle(); err != nil {
+		// A crash must not take back what a client has read.
+		if err := s.Space.Settle(); err != nil {
 			return nil, err
 		}
 	}
-	// The shard may have been closed meanwhile: what its end is now is looked at
-	// with the next request.
+	// The shard may have been closed meanwhile. The next request looks at its end
+	// again.
 	if done := closed && p.from >= end || !r.enabled() && !closed && p.from > st.lastNumber(); !done {
 		p.made = now
 		out.Next = p.String()
@@ -214,15 +167,15 @@ func (s *Store) getRecords(ctx context.Context, q *api.GetRecords) (api.Response
 	return out, nil
 }
 
-// readChanges adds changes to an answer, from a number on, and returns where to go
-// on.
-func (s *Store) readChanges(ctx context.Context, r *streamRecord, from, end uint64, limit int, out *api.RecordsResponse) (uint64, error) {
+// read adds changes to an answer, from a number on, and returns the number to go on
+// from.
+func (s *Store) read(ctx context.Context, r *record, from, end uint64, limit int, out *api.RecordsResponse) (uint64, error) {
 	if from >= end {
 		return from, nil
 	}
-	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: s.appendChangeKey(nil, r.ID, from), UpperBound: s.appendChangeKey(nil, r.ID, end)})
+	it, err := s.iterate(r, from, end)
 	if err != nil {
-		return from, fmt.Errorf("stream %s: %w", r.ARN, err)
+		return from, err
 	}
 	size := 0
 	for ok := it.First(); ok && len(out.Records) < limit && size < maxRecordBytes; ok = it.Next() {
@@ -235,7 +188,7 @@ func (s *Store) readChanges(ctx context.Context, r *streamRecord, from, end uint
 			return from, errors.Join(err, it.Close())
 		}
 		number := numberOf(it.Key())
-		rec.Sequence, rec.View, rec.Region = sequence(number), r.View, s.options.Region
+		rec.Sequence, rec.View, rec.Region = sequence(number), r.View, s.Region
 		rec.ID = eventID(r.ARN, number)
 		size += len(v)
 		out.Records = append(out.Records, rec)

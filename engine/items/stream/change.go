@@ -1,28 +1,26 @@
-package items
+package stream
 
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// change is a change of an item that is to go to a stream.
-type change struct {
-	to    *stream
+// Change is what a write does to an item, for a stream.
+type Change struct {
+	to    *Stream
 	value []byte
 }
 
 // A change's value is a version, flags, the time in milliseconds since 1970 [8], the
-// size as AWS counts it, and the lengths of the key and of the new image (uvarints),
-// then the key, the new image and the old one as canonical DynamoDB JSON; images
-// that are not told are empty.
+// size as AWS counts it, the lengths of the key and of the new image (uvarints), then
+// the key, the new image and the old image as canonical DynamoDB JSON. An image that the
+// stream's view type leaves out is empty.
 const changeVersion = 1
 
 // Flags of a change: an event, and whether the service itself is behind it.
@@ -34,30 +32,31 @@ const (
 	changeService = 4
 )
 
-// changed notes what a write does to an item, if the table has a stream and the
-// item is another afterwards.
-func (c *Call) changed(sh *shape, before, after attribute.Item, now time.Time) {
+// Change returns what a write does to an item of a table with this key, and whether the
+// item differs afterwards. before and after are nil where there is no item. service says
+// that DynamoDB itself writes, to remove an expired item.
+func (st *Stream) Change(k schema.Key, before, after attribute.Item, service bool, now time.Time) (c Change, differs bool) {
 	flags := byte(changeModify)
 	item := after
 	switch {
 	case before == nil && after == nil:
-		return
+		return c, false
 	case before == nil:
 		flags = changeInsert
 	case after == nil:
 		flags, item = changeRemove, before
 	case before.Equal(after):
-		return
+		return c, false
 	}
-	if c.service {
+	if service {
 		flags |= changeService
 	}
-	keys := item.Only(sh.Table.Key.Names(nil)...)
+	keys := item.Only(k.Names(nil)...)
 	size := keys.Size()
 	var now8 [8]byte
 	binary.BigEndian.PutUint64(now8[:], uint64(now.UnixMilli()))
 	var image, was []byte
-	view := sh.stream.record.Load().View
+	view := st.record.Load().View
 	if (view == "NEW_IMAGE" || view == "NEW_AND_OLD_IMAGES") && after != nil {
 		image = after.Encode()
 		size += after.Size()
@@ -72,10 +71,10 @@ func (c *Call) changed(sh *shape, before, after attribute.Item, now time.Time) {
 	value = binary.AppendUvarint(value, uint64(len(text)))
 	value = binary.AppendUvarint(value, uint64(len(image)))
 	value = append(append(append(value, text...), image...), was...)
-	c.changes = append(c.changes, change{sh.stream, value})
+	return Change{st, value}, true
 }
 
-// parseChange reads a change; what it has shares the value's memory.
+// parseChange reads a change. The record shares the value's memory.
 func parseChange(value []byte) (r api.StreamRecord, err error) {
 	corrupt := fmt.Errorf("%w: a stream's change", storage.ErrCorrupt)
 	if len(value) < 10 || value[0] != changeVersion {
@@ -116,43 +115,10 @@ func parseChange(value []byte) (r api.StreamRecord, err error) {
 	return r, nil
 }
 
-// apply makes a batch visible, with the changes that the call has noted. (With locks
-// of several streams in ascending order of their ids.)
-func (s *Store) apply(c *Call, b *pebble.Batch) error {
-	if len(c.changes) == 0 {
-		return s.space.Apply(b)
-	}
-	var to []*stream
-	for i := range c.changes {
-		if !slices.Contains(to, c.changes[i].to) {
-			to = append(to, c.changes[i].to)
-		}
-	}
-	slices.SortFunc(to, func(a, b *stream) int { return int(int64(a.record.Load().ID) - int64(b.record.Load().ID)) })
-	for _, st := range to {
-		st.mu.Lock()
-		defer st.mu.Unlock()
-	}
-	given := make(map[*stream]uint64, len(to))
-	for _, ch := range c.changes {
-		given[ch.to]++
-		c.key = s.appendChangeKey(c.key[:0], ch.to.record.Load().ID, ch.to.last+given[ch.to])
-		if err := b.Set(c.key, ch.value, nil); err != nil {
-			return fmt.Errorf("a stream's change: %w", err)
-		}
-	}
-	if err := s.space.Apply(b); err != nil {
-		return err
-	}
-	for st, n := range given {
-		st.last += n
-	}
-	return nil
-}
-
-// flow counts, for the streams of a call's changes, writes that are not yet durable.
-func (c *Call) flow(n int64) {
-	for i := range c.changes {
-		c.changes[i].to.unsynced.Add(n)
+// Flow adds n to the number of writes, of the streams of these changes, that are visible
+// and not yet durable.
+func Flow(changes []Change, n int64) {
+	for i := range changes {
+		changes[i].to.unsynced.Add(n)
 	}
 }

@@ -1,11 +1,14 @@
 package items
 
 import (
+	"time"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // With Options.Capacity, tables and global indexes have DynamoDB's limits: each has
@@ -14,24 +17,29 @@ import (
 // table is written, with the index's reason. Without the option models are nil, and
 // that is all that is looked at.
 
-// newShape is what there is to know of a table, with the models of the shape before
-// it.
-func (s *Store) newShape(r *record, old *shape) *shape {
-	sh := newShape(r)
-	sh.stream = s.streamOf(r)
-	if s.options.Capacity == nil {
-		return sh
+// meter holds requests to the limits of tables and indexes, and takes what they cost.
+type meter struct {
+	limits      *capacity.Limits // nil: there are none
+	clock       func() time.Time
+	space       *storage.Space
+	collections collections
+}
+
+// limit gives a shape its models: those of the shape before it, if there is one.
+func (m *meter) limit(sh, old *shape) {
+	if m.limits == nil {
+		return
 	}
-	t := r.Table
+	t := sh.Table
 	settings := capacity.Settings{OnDemand: t.Billing == schema.PayPerRequest, Whole: len(t.Local) > 0}
 	model := func(was *capacity.Model, provisioned, onDemand, warm schema.Throughput) *capacity.Model {
 		now := settings
 		now.Provisioned, now.Maximum, now.Warm = throughput(provisioned), throughput(onDemand), throughput(warm)
 		if was == nil {
-			return capacity.New(*s.options.Capacity, now, s.options.Clock())
+			return capacity.New(*m.limits, now, m.clock())
 		}
 		if was.Settings() != now {
-			was.Configure(now, s.options.Clock())
+			was.Configure(now, m.clock())
 		}
 		return was
 	}
@@ -54,7 +62,6 @@ func (s *Store) newShape(r *record, old *shape) *shape {
 		}
 		ix.model = model(was, ix.Provisioned, ix.OnDemand, ix.Warm)
 	}
-	return sh
 }
 
 func throughput(t schema.Throughput) capacity.Throughput {
@@ -86,16 +93,16 @@ func (sh *shape) modelOf(ix *index) *capacity.Model {
 }
 
 // admit is whether a request to the item at key may go on.
-func (s *Store) admit(sh *shape, op capacity.Op, key []byte) error {
-	if r := sh.model.Admit(op, sh.place(nil, key), s.options.Clock()); r != 0 {
+func (m *meter) admit(sh *shape, op capacity.Op, key []byte) error {
+	if r := sh.model.Admit(op, sh.place(nil, key), m.clock()); r != 0 {
 		return throttled(sh, nil, op, r)
 	}
 	return nil
 }
 
 // spend takes units of the table's model for the item at key.
-func (s *Store) spend(sh *shape, op capacity.Op, key []byte, units api.Units) {
-	sh.model.Spend(op, sh.place(nil, key), units.Float(), s.options.Clock())
+func (m *meter) spend(sh *shape, op capacity.Op, key []byte, units api.Units) {
+	sh.model.Spend(op, sh.place(nil, key), units.Float(), m.clock())
 }
 
 // charge is what a write takes of one model, once it is known that it happens.
@@ -126,41 +133,41 @@ func (c *Call) owe(sh *shape, ix *index, key []byte, units api.Units, bytes int)
 // afford tells whether the indexes and item collections that charges are about let
 // the writes happen; if so, it takes what they cost. The table itself has admitted
 // them before.
-func (s *Store) afford(charges []charge) error {
+func (m *meter) afford(charges []charge) error {
 	for i := range charges {
-		if err := s.allow(&charges[i]); err != nil {
+		if err := m.allow(&charges[i]); err != nil {
 			return err
 		}
 	}
-	s.pay(charges)
+	m.pay(charges)
 	return nil
 }
 
 // allow is whether one charge may be.
-func (s *Store) allow(ch *charge) error {
+func (m *meter) allow(ch *charge) error {
 	if ch.index == nil {
-		return s.checkCollection(ch)
+		return m.checkCollection(ch)
 	}
-	if r := ch.model().Admit(capacity.Write, ch.sh.place(ch.index, ch.key), s.options.Clock()); r != 0 {
+	if r := ch.model().Admit(capacity.Write, ch.sh.place(ch.index, ch.key), m.clock()); r != 0 {
 		return throttled(ch.sh, ch.index, capacity.Write, r)
 	}
 	return nil
 }
 
 // pay takes what charges cost.
-func (s *Store) pay(charges []charge) {
-	now := s.options.Clock()
+func (m *meter) pay(charges []charge) {
+	now := m.clock()
 	for i := range charges {
 		ch := &charges[i]
 		ch.model().Spend(capacity.Write, ch.sh.place(ch.index, ch.key), ch.units.Float(), now)
 	}
-	s.resize(charges)
+	m.resize(charges)
 }
 
 // resize notes what charges make of sizes: all that there is to note of what the
 // store does of itself, which nobody pays for.
-func (s *Store) resize(charges []charge) {
-	now := s.options.Clock()
+func (m *meter) resize(charges []charge) {
+	now := m.clock()
 	for i := range charges {
 		ch := &charges[i]
 		if ch.bytes == 0 {
@@ -168,7 +175,7 @@ func (s *Store) resize(charges []charge) {
 		}
 		ch.model().Place(ch.sh.place(ch.index, ch.key), ch.bytes, now)
 		if ch.index == nil {
-			s.growCollection(ch)
+			m.growCollection(ch)
 		}
 	}
 }

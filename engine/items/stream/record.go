@@ -1,0 +1,49 @@
+package stream
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+)
+
+const (
+	ShardLife = 4 * time.Hour
+	Life      = 24 * time.Hour
+)
+
+// record is what is kept of a stream, as JSON. It is replaced, never changed.
+type record struct {
+	ID       uint32
+	ARN      string
+	Label    string
+	Table    string
+	Key      schema.Key
+	View     string
+	Created  time.Time
+	Disabled time.Time // zero while the stream is enabled
+	Shards   []shard
+	Trimmed  uint64 // changes up to this number are removed
+}
+
+// shard is the changes from First to where the next shard begins.
+type shard struct {
+	First   uint64
+	Created time.Time
+}
+
+// id returns a shard's name, of AWS's form and length.
+func (r *record) id(i int) string {
+	sh := r.Shards[i]
+	return fmt.Sprintf("shardId-%020d-%08x", sh.Created.UnixMilli(), uint32(sh.First)^r.ID<<16)
+}
+
+// end returns where the changes of a shard end, and whether the shard is closed.
+func (r *record) end(i int) (end uint64, closed bool) {
+	if i+1 < len(r.Shards) {
+		return r.Shards[i+1].First, true
+	}
+	return 0, false
+}
+
+func (r *record) enabled() bool { return r.Disabled.IsZero() }
