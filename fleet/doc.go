@@ -30,7 +30,9 @@
 //  3. Barrier returns a *VanishedError when the others have, and some doors have
 //     neither acknowledged nor renewed their leases for as long as a lease, the longest
 //     request and the drift of clocks take. These acknowledge nothing to their clients any
-//     more, but what they have sent may have arrived: the change goes back to verify.
+//     more, but what they have sent may have arrived: the change goes back to verify. A
+//     registration that vanished is reported by one barrier of a Member, and not waited
+//     for again.
 //  4. No clocks of two machines are compared. The mover counts from its own publication,
 //     by its own clock.
 //  5. A door that was away for longer than its lease comes back with another id, and

@@ -64,6 +64,9 @@ type Member struct {
 	acknowledged map[[16]byte]int64
 	ready        bool // the tables are there, and the settings were read
 	length       time.Duration
+
+	barriers sync.Mutex
+	gone     map[[16]byte]int64 // doors that barriers of this member found vanished: their last beats
 }
 
 // New makes a Member; it does nothing until it is asked.
@@ -287,6 +290,9 @@ func (m *Member) Withdraw(ctx context.Context, t Table) error { return m.tables.
 // one, which was published before. It returns nil, or a *VanishedError where some doors
 // vanished without acknowledging. A door that goes on renewing its lease without
 // acknowledging is waited for as long as ctx allows.
+//
+// A door that vanished is reported once. Later barriers do not wait for that registration:
+// the door comes back with another id.
 func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
 	b := newBarrier(t.ID, generation, m.opts.Longest+m.opts.Drift)
 	tick := time.NewTicker(m.opts.Poll)
@@ -296,8 +302,9 @@ func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
 		doors, err := m.tables.doors(ctx)
 		if err == nil {
 			var passed bool
-			if passed, of = b.look(m.opts.Now(), doors); passed {
+			if passed, of = b.look(m.opts.Now(), m.withoutGone(doors)); passed {
 				if len(of) > 0 {
+					m.remember(of, doors)
 					return &VanishedError{t, generation, of}
 				}
 				return nil
@@ -312,6 +319,33 @@ func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
 			return fmt.Errorf("wait for the doors %s to acknowledge generation %d of %s: %w", names(of), generation, t, ctx.Err())
 		}
 	}
+}
+
+// withoutGone leaves out the doors that earlier barriers found vanished.
+func (m *Member) withoutGone(doors []*Door) []*Door {
+	m.barriers.Lock()
+	defer m.barriers.Unlock()
+	return slices.DeleteFunc(slices.Clone(doors), func(d *Door) bool {
+		beat, gone := m.gone[d.ID]
+		return gone && beat == d.Beat
+	})
+}
+
+// remember notes the doors that a barrier has found vanished, and forgets those whose rows
+// are gone.
+func (m *Member) remember(vanished, present []*Door) {
+	m.barriers.Lock()
+	defer m.barriers.Unlock()
+	next := map[[16]byte]int64{}
+	for _, d := range present {
+		if beat, gone := m.gone[d.ID]; gone {
+			next[d.ID] = beat
+		}
+	}
+	for _, d := range vanished {
+		next[d.ID] = d.Beat
+	}
+	m.gone = next
 }
 
 // definite says whether a store refuses what it was asked for what it is.

@@ -275,6 +275,43 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
+// TestVanishedOnce has barriers report a door that vanished once, and not wait for it
+// again; when the door comes back it is waited for as any other.
+func TestVanishedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newMemory()
+		mover, other := newDoor(st, "a:1"), newDoor(st, "b:1")
+		s := beat(t, mover)
+		beat(t, other)
+		barrier := func(generation int64) (time.Duration, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			var done sync.WaitGroup
+			defer done.Wait()
+			defer cancel()
+			mover.Acknowledge(s.Self, map[[16]byte]int64{blogs.ID: generation})
+			beat(t, mover)
+			done.Go(func() {
+				for ; ctx.Err() == nil; time.Sleep(time.Second) {
+					beat(t, mover)
+				}
+			})
+			begun := time.Now()
+			err := mover.Barrier(ctx, blogs, generation)
+			return time.Since(begun), err
+		}
+		if after, err := barrier(7); after < DefaultLease || !errors.As(err, new(*VanishedError)) {
+			t.Fatalf("%v after %v", err, after)
+		}
+		if after, err := barrier(8); err != nil || after > 0 {
+			t.Errorf("%v after %v", err, after)
+		}
+		beat(t, other) // with another id
+		if after, err := barrier(9); after < DefaultLease || !errors.As(err, new(*VanishedError)) {
+			t.Errorf("%v after %v", err, after)
+		}
+	})
+}
+
 // TestRegistersBeforeItReads holds a door to the order that a barrier relies on, at every
 // interleaving of its statements with those of a mover: either the mover's barrier knows
 // the door, or the door knows the publication.

@@ -28,7 +28,9 @@
 //	withdrawn   old      old               deletes the copies, ends the change
 //
 // A change goes from announced to cleaned. Before settled it can be taken back:
-// switched → switching (verified again) → announced → withdrawn.
+// switched → switching (verified again) → announced → withdrawn. If a door loses its lease
+// without acknowledging switched then the change goes back to switching, too, and all rows
+// are verified again. The exploration goes both ways there: neither loses data.
 //
 // What a door does is a Duty: short programs of acts (Act), one for reads and two
 // for writes. What the mover does with a row is a program of the same acts.

@@ -16,7 +16,7 @@ const (
 	DropOld                  // what LookOld saw and LookNew, after CopyNew, did not: delete it in the old place, cell by cell, at its own time
 	DropNew                  // what LookNew saw and LookOld, after CopyOld, did not: delete it in the new place, cell by cell, at its own time
 	AnswerOld                // a read's answer is what LookOld saw
-	AnswerNew                // a read's answer is what LookNew saw last
+	AnswerNew                // a read's answer is what LookNew saw last, without what DropNew deleted
 )
 
 var acts = [...]string{"", "put new", "put old", "look old", "look new", "if lives", "copy new", "copy old", "drop old", "drop new", "answer old", "answer new"}
@@ -50,7 +50,7 @@ type Duty struct {
 var (
 	readOld  = []Act{LookOld, AnswerOld}
 	readNew  = []Act{LookNew, AnswerNew}
-	readBoth = []Act{LookOld, LookNew, CopyNew, LookNew, CopyOld, DropOld, AnswerNew}
+	readBoth = []Act{LookOld, LookNew, CopyNew, LookNew, CopyOld, DropOld, LookOld, DropNew, AnswerNew}
 
 	writeOld   = []Act{PutOld}
 	writeNew   = []Act{PutNew}

@@ -125,6 +125,7 @@ type state struct {
 
 	strayed [2]stray // of the mover, of the reader
 	purged  bool
+	again   bool // the rows are verified again, since a door vanished
 
 	left        uint8 // reads
 	floor, seen int8  // newest timestamp that the reader has seen, newest of a value
@@ -183,6 +184,16 @@ func (s *state) barrier() bool {
 		}
 	}
 	return true
+}
+
+// vanished says whether some door has lost its lease without acknowledging.
+func (s *state) vanished() bool {
+	for d := range uint8(2) {
+		if !s.doors[d].lease && !s.acked(d) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *machine) emit(s state, format string, args ...any) {
@@ -383,7 +394,11 @@ func resolve(s *state, a Act, old, new *cell) (what cell, to uint8, write bool) 
 	case DropOld:
 		return *old | 1, oldPlace, old.live() && !new.live()
 	case DropNew:
-		return *new | 1, newPlace, new.live() && !old.live()
+		if !new.live() || old.live() {
+			return 0, 0, false
+		}
+		*new |= 1 // an answer is without it
+		return *new, newPlace, true
 	}
 	return 0, 0, false
 }
@@ -533,7 +548,17 @@ func (m *machine) move(s state) {
 		}
 		m.emit(n, "tombstones of the new place are purged")
 	}
-	todo, next := c.Next(Facts{Barrier: s.barrier(), Quiet: s.one == 0 && s.hint == 0})
+	facts := Facts{Barrier: s.barrier(), Quiet: s.one == 0 && s.hint == 0}
+	if facts.Vanished = !s.again && s.vanished(); facts.Vanished && s.step == Switched && !s.back {
+		// A mover that has taken over may not know that a door vanished: both are explored.
+		if todo, next := c.Next(facts); todo == Publish && next == Switching {
+			n := s
+			n.step, n.gen, n.done, n.again = Switching, s.gen+1, false, true
+			m.emit(n, "the mover publishes %v again: a door has vanished", next)
+		}
+		facts.Vanished = false
+	}
+	todo, next := c.Next(facts)
 	switch todo {
 	case Wait:
 	case Publish:

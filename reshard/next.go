@@ -6,6 +6,10 @@ type Facts struct {
 	// lost its lease since it was published.
 	Barrier bool
 
+	// Vanished says that at this barrier some door had lost its lease without
+	// acknowledging: what it had sent may arrive late, so that the rows are verified again.
+	Vanished bool
+
 	// Quiet says that a write which the store has taken cannot reach an old place
 	// any more: its hints are over, and no reader goes by the old places. A store
 	// without hints is quiet at once.
@@ -99,7 +103,7 @@ func (c Change) Next(f Facts) (Work, Step) {
 	switch {
 	case back && c.Step == Announced:
 		return Publish, Withdrawn
-	case back && c.Step == Switched:
+	case c.Step == Switched && (back || f.Vanished):
 		return Publish, Switching
 	case c.Step == Settled && !f.Quiet && On(SweepWhenQuiet):
 		return Wait, c.Step

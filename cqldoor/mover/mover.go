@@ -26,8 +26,9 @@ type Catalogue interface {
 type Doors interface {
 	// Published tells them of an entry's generation, which the catalogue has by now.
 	Published(ctx context.Context, e *catalog.Entry) error
-	// Barrier waits until none of them goes by an earlier one. Doors that vanished do not.
-	Barrier(ctx context.Context, e *catalog.Entry) error
+	// Barrier waits until none of them goes by an earlier one. vanished says that some lost
+	// their leases without acknowledging.
+	Barrier(ctx context.Context, e *catalog.Entry) (vanished bool, err error)
 	// Ended says that the change is over, and the doors know of it.
 	Ended(ctx context.Context, e *catalog.Entry) error
 }
@@ -80,6 +81,7 @@ type journey struct {
 	table   *Table
 	record  record
 	passed  int64     // generation of the layout whose barrier was passed
+	without bool      // that barrier was passed without doors that have vanished
 	quiet   time.Time // when the doors had all acknowledged settled
 	written time.Time // when the record was
 }
@@ -230,7 +232,7 @@ func (j *journey) goOn(ctx context.Context) error {
 			return err
 		}
 		c := *j.entry.Change
-		todo, next := c.Next(reshard.Facts{Barrier: j.passed == j.entry.Layout.Generation, Quiet: j.isQuiet(c)})
+		todo, next := c.Next(reshard.Facts{Barrier: j.passed == j.entry.Layout.Generation, Vanished: j.without, Quiet: j.isQuiet(c)})
 		switch {
 		case !c.Paused && j.passed != j.entry.Layout.Generation:
 			if err := j.barrier(ctx); err != nil {
@@ -260,12 +262,17 @@ func (j *journey) barrier(ctx context.Context) error {
 	defer cancel()
 	done := make(chan error, 1)
 	e := j.entry
-	go func() { done <- j.opts.Doors.Barrier(waiting, e) }()
+	without := false
+	go func() {
+		var err error
+		without, err = j.opts.Doors.Barrier(waiting, e)
+		done <- err
+	}()
 	for {
 		select {
 		case err := <-done:
 			if err == nil {
-				j.passed = e.Layout.Generation
+				j.passed, j.without = e.Layout.Generation, without
 			}
 			return err
 		case <-time.After(j.opts.Poll):

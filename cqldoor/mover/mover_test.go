@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,8 +39,8 @@ func (a alone) Published(_ context.Context, e *catalog.Entry) error {
 	}
 	return nil
 }
-func (alone) Barrier(context.Context, *catalog.Entry) error { return nil }
-func (alone) Ended(context.Context, *catalog.Entry) error   { return nil }
+func (alone) Barrier(context.Context, *catalog.Entry) (bool, error) { return false, nil }
+func (alone) Ended(context.Context, *catalog.Entry) error           { return nil }
 
 // world is an engine with one sharded table.
 type world struct {
@@ -394,6 +395,42 @@ func TestTakenOver(t *testing.T) {
 		t.Fatalf("%+v %v", e.Change, e.Layout)
 	}
 	w.same("taken over", want, e.Layout)
+}
+
+// losing are doors of which one vanishes before it has acknowledged a step.
+type losing struct {
+	alone
+	lost bool
+}
+
+func (l *losing) Barrier(_ context.Context, e *catalog.Entry) (bool, error) {
+	vanished := !l.lost && e.Change != nil && e.Change.Step == reshard.Switched
+	l.lost = l.lost || vanished
+	return vanished, nil
+}
+
+// TestVanishedDoor has a door vanish before it acknowledges switched: what it had sent is
+// found by verifying again.
+func TestVanishedDoor(t *testing.T) {
+	from := &shard.Layout{N: 3, Column: "shard"}
+	w := newWorld(t, from)
+	want := w.fill(from, 2, 12)
+	var steps []string
+	doors := &losing{}
+	doors.at = func(e *catalog.Entry) {
+		if e.Change != nil {
+			steps = append(steps, e.Change.Step.String())
+		}
+	}
+	m := w.mover(w.store, doors)
+	w.start(m, &shard.Layout{N: 5, Column: "shard"})
+	if err := m.Run(t.Context(), "k", "t"); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(slices.Compact(steps), " "); got != "announced switching switched switching switched settled cleaned" {
+		t.Errorf("the steps are %s", got)
+	}
+	w.same("after a door vanished", want, w.entry().Layout)
 }
 
 // TestVerify makes the places of rows different, as a write or a deletion that was

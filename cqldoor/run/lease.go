@@ -82,7 +82,7 @@ func (x *schemaSide) newMember(ctx context.Context) error {
 	}
 	x.lease.Watch()
 	o.Self.Steps = reshard.Steps()
-	x.member = fleet.New(fleet.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Log: o.Log})
+	x.member = fleet.New(fleet.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Longest: o.Longest, Log: o.Log})
 	return nil
 }
 

@@ -33,10 +33,6 @@ type movers struct {
 // watchEvery is how often a door looks for changes that nobody carries on.
 const watchEvery = 500 * time.Millisecond
 
-// vanishedAfter is how long the mover of another door shows no sign of life before this one
-// takes the change over. Two movers of one change harm nothing; they are slower.
-const vanishedAfter = 10 * time.Second
-
 func newMovers(x *schemaSide) *movers {
 	m := &movers{x: x, self: x.r.opts.UUID(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.r.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.r.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
@@ -87,7 +83,7 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 			}
 			if s := watch[name]; s == nil || s.beat != beat {
 				watch[name] = &sign{beat, now}
-			} else if now.Sub(s.since) >= vanishedAfter {
+			} else if now.Sub(s.since) >= m.x.r.opts.Takeover {
 				delete(watch, name)
 				m.carryOn(ctx, name)
 			}
@@ -137,10 +133,10 @@ func (m *movers) Published(ctx context.Context, e *catalog.Entry) error {
 }
 
 // Barrier implements mover.Doors.
-func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) error {
+func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) (bool, error) {
 	for {
 		if err := m.x.refresh(ctx); err != nil {
-			return err
+			return false, err
 		}
 		t := m.x.retired.oldest(&m.x.r.state).Table(e.Keyspace, e.Table)
 		if t == nil || t.ID != e.ID || t.Layout.Generation >= e.Layout.Generation {
@@ -149,18 +145,18 @@ func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) error {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 	if m.x.member == nil {
-		return nil
+		return false, nil
 	}
 	var vanished *fleet.VanishedError
 	if err := m.x.member.Barrier(ctx, fleetTable(e), e.Layout.Generation); !errors.As(err, &vanished) {
-		return err
+		return false, err
 	}
 	m.x.r.opts.Log.Warn("a change of layout goes on without doors that have vanished", "table", e.String(), "error", vanished)
-	return nil
+	return true, nil
 }
 
 // Ended implements mover.Doors.
@@ -168,7 +164,7 @@ func (m *movers) Ended(ctx context.Context, e *catalog.Entry) error {
 	if err := m.Published(ctx, e); err != nil {
 		return err
 	}
-	if err := m.Barrier(ctx, e); err != nil || m.x.member == nil {
+	if _, err := m.Barrier(ctx, e); err != nil || m.x.member == nil {
 		return err
 	}
 	return m.x.member.Withdraw(ctx, fleetTable(e))
@@ -260,10 +256,6 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 // them during a change have been shown to be right.
 const staticColumns = "the table has static columns, which doors do not move yet"
 
-// severalDoors lets a change begin where there are other doors. It is for tests, until
-// changes at several doors have been shown to be right.
-var severalDoors = false
-
 // mayBegin refuses a change where not all doors can follow it.
 func (c *change) mayBegin(ctx context.Context) error {
 	if c.member == nil {
@@ -271,14 +263,6 @@ func (c *change) mayBegin(ctx context.Context) error {
 	}
 	if err := c.member.Knows(ctx, reshard.Steps()...); err != nil {
 		return wire.Invalidf("write_sharding: %s", err)
-	}
-	alone, err := c.member.Alone(ctx)
-	switch {
-	case err != nil:
-		return errCatalog(err)
-	case !alone && !severalDoors:
-		return wire.Invalidf("write_sharding: the layout of a table can be changed while it is in use only where one door serves the store yet; " +
-			"stop the other doors, and try again a few seconds later")
 	}
 	return nil
 }

@@ -273,38 +273,6 @@ func liveChange(t *testing.T, st store.Store) {
 	}
 }
 
-// TestLiveChangeOfSeveralDoors is TestLiveChange with two doors on one store.
-func TestLiveChangeOfSeveralDoors(t *testing.T) {
-	severalDoors = true
-	defer func() { severalDoors = false }()
-	const lease = 5 * time.Second // a loaded machine is slow to renew it
-	st := embedded(t)
-	a := startRouterOf(t, st, lease)
-	s := session(t, serveDoor(t, st, a), 4)
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
-	b := startRouterOf(t, st, lease)
-	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, serveDoor(t, st, b), 5)}}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	l.live(3, func() {
-		l.change(ctx, "'shards': '6'")
-		l.change(ctx, "'shards': '2'", "rollback")
-	})
-}
-
-// TestChangeBesideDoors says that a change does not begin where there are other doors.
-func TestChangeBesideDoors(t *testing.T) {
-	st := embedded(t)
-	s := newSceneOf(t, st, startRouterOf(t, st, 5*time.Second))
-	table := s.keyspace + ".t"
-	s.must(s.v5, "CREATE TABLE "+table+" (k int, c int, v int, PRIMARY KEY (k, c))"+shardedByFour)
-	startRouterOf(t, st, 5*time.Second)
-	if a := s.query(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'shards': '8'}"); !strings.Contains(a.Text, "where one door serves the store") {
-		t.Errorf("%s", show(a))
-	}
-}
-
 // TestChangesThatAreRefused asks for changes that nothing may begin.
 func TestChangesThatAreRefused(t *testing.T) {
 	st := embedded(t)

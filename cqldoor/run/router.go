@@ -38,6 +38,11 @@ type Options struct {
 	// one drops is gone at all when it says so. 0: no other door can be there.
 	Lease time.Duration
 
+	// Longest is how long a request may be under way, Takeover how long the mover of another
+	// door shows no sign of life before this one takes its change over. Two movers of one
+	// change harm nothing; they are slower. Defaults 15 s and 10 s.
+	Longest, Takeover time.Duration
+
 	// Self is how this door is described to the others. Its data centre and rack are
 	// those of the node that the door is connected to.
 	Self fleet.Door
@@ -71,6 +76,9 @@ type Router struct {
 func New(o Options) *Router {
 	if o.FanOut <= 0 {
 		o.FanOut = 32
+	}
+	if o.Takeover <= 0 {
+		o.Takeover = 10 * time.Second
 	}
 	if o.RetryFor == 0 {
 		o.RetryFor = defaultRetryFor
