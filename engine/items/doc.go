@@ -30,7 +30,7 @@
 // Every operation has a file of its own, or its family's. A request goes call.go → the
 // operation's file → write.go or page.go. The Store carries operations out; what they
 // share has types of its own: tables (tables.go) changes tables one at a time, meter
-// (capacity.go) holds requests to limits, stripes (lock.go) puts the writes of an item
+// (meter.go) holds requests to limits, stripes (lock.go) puts the writes of an item
 // in order, package stream keeps what changes.
 //
 // It imports dynamo/…, engine/capacity, engine/items/stream, engine/storage, lane and
