@@ -36,6 +36,14 @@ type HotKey struct {
 	Value   string   `json:"value"`
 	Values  []string `json:"values"`
 	Share   float64  `json:"share"` // of the rows
+	Low     float64  `json:"share_low"`
+	High    float64  `json:"share_high"`
+}
+
+// hotKey is a value that has so many of the rows.
+func (s *Study) hotKey(columns, values []string, rows profile.Estimate, of float64) HotKey {
+	e := times(rows, 1/math.Max(1, of))
+	return HotKey{Columns: columns, Value: strings.Join(values, ", "), Values: values, Share: e.Value, Low: e.Low, High: e.High}
 }
 
 // asksFor says whether a query binds just the columns of a partition key, or just
@@ -123,13 +131,13 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 		if len(m.Largest) > 0 && !timed && !s.implied(d) {
 			top := m.Largest[0]
 			if s.low(d) {
-				add("low cardinality", columns, "%s values for %s rows", number(n), number(float64(m.Rows)))
+				add("low cardinality", columns, "%s values for %s rows", estimated(m.Partitions, whole), number(float64(m.Rows)))
 			}
 			if isHot(top.Share, n) {
-				add("hot", columns, "%s has %s of the rows, %s times what each of %s keys would have", valueText(top.Values), percent(top.Share), number(top.Share*n), number(n))
+				add("hot", columns, "%s", hotText(top.Values, top.Rows, m.Partitions, float64(m.Rows), "keys"))
 			}
-			if p50 := math.Max(1, m.RowSizes.P50.Value); n >= 3 && isSkewed(m) {
-				add("skew", columns, "the largest partition has %s rows, half of the partitions %s or fewer", number(m.RowSizes.Max.Value), number(p50))
+			if n >= 3 && isSkewed(m) {
+				add("skew", columns, "the largest partition has %s rows, half of the partitions %s or fewer", estimated(m.RowSizes.Max, whole), estimated(m.RowSizes.P50, whole))
 			}
 		}
 		if g := s.growthOf(d); g.Unbounded && !timed && s.asksFor(d.Partition, best, false) && s.worthNaming(d, &g) {
@@ -189,11 +197,18 @@ func (s *Study) column(c *profile.Column, add func(string, []string, string, ...
 	}
 	n, top := c.Distinct.Value, c.Top[0]
 	if n < lowCardinality && rows/n >= lowCardinalityRows {
-		add("low cardinality", name, "%s values for %s rows%s", number(n), number(rows), unasked(asked))
+		add("low cardinality", name, "%s values for %s rows%s", estimated(c.Distinct, whole), number(rows), unasked(asked))
 	}
 	if n <= rows/2 && isHot(top.Share, n) {
-		add("hot", name, "%s has %s of the rows, %s times what each of %s values would have%s", valueText([]string{top.Text}), percent(top.Share), number(top.Share*n), number(n), unasked(asked))
+		add("hot", name, "%s%s", hotText([]string{top.Text}, top.Rows, c.Distinct, float64(c.Values), "values"), unasked(asked))
 	}
+}
+
+// hotText says what a key has of the rows, beside what each of so many would have.
+func hotText(values []string, rows, keys profile.Estimate, of float64, what string) string {
+	share := times(rows, 1/math.Max(1, of))
+	most := profile.Estimate{Value: share.Value * keys.Value, Low: share.Low * keys.Low, High: share.High * keys.High}
+	return fmt.Sprintf("%s has %s of the rows, %s times what each of %s %s would have", valueText(values), estimated(share, percent), estimated(most, number), estimated(keys, whole), what)
 }
 
 func unasked(asked bool) string {
@@ -222,14 +237,15 @@ func (s *Study) varies(d *Design, m *profile.Measured, add func(string, []string
 	if mean == 0 || now < variesTimes*mean || b.Rows.Value/float64(b.All) < hotShare {
 		return
 	}
-	add("load varies", d.columns(), "from %s to %s %s has %s of the rows, at %s times its mean rate", minutes(b.Start), minutes(b.Start.Add(b.Length)), valueText(b.Values), percent(b.Rows.Value/float64(b.All)), number(now/mean))
+	add("load varies", d.columns(), "from %s to %s %s has %s of the rows, at %s times its mean rate", minutes(b.Start), minutes(b.Start.Add(b.Length)), valueText(b.Values),
+		estimated(times(b.Rows, 1/float64(b.All)), percent), estimated(times(b.Rows, now/mean/b.Rows.Value), number))
 }
 
 // lossText says what a key would lose.
 func (s *Study) lossText(d *Design, l *Loss) string {
 	how := "no two rows of the data agree in these, but"
 	if m := s.exactly(d); m != nil && lost(m) > 0 {
-		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and", number(lost(m)), number(float64(s.p.Rows)))
+		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and", estimated(m.Lost, whole), number(float64(s.p.Rows)))
 	}
 	return fmt.Sprintf("%s at %s rows/s and steps of %s, %s rows a day would overwrite another without a word (%s to %s)", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
 		about(l.PerDay), about(l.Low), about(l.High))
@@ -272,8 +288,8 @@ func (s *Study) timedKey(d *Design, m *profile.Measured, add func(string, []stri
 		}
 	}
 	unit, _ := s.period(d)
-	add("unpredictable", columns, "at any moment all writes go to one key, the present %s; the largest has %s, half of them %s or fewer",
-		unitName(unit), countOf(m.RowSizes.Max.Value, "row"), number(m.RowSizes.P50.Value))
+	add("unpredictable", columns, "at any moment all writes go to one key, the present %s; the largest has %s rows, half of them %s or fewer",
+		unitName(unit), estimated(m.RowSizes.Max, whole), estimated(m.RowSizes.P50, whole))
 	if unit <= profile.Minute {
 		s.burst(columns[0], add)
 	}
@@ -329,7 +345,7 @@ func (s *Study) collision(best *Design, put func(Antipattern)) {
 	if best.AddID {
 		repeated := ""
 		if s.p.Repeated.Value > 0 {
-			repeated = fmt.Sprintf(": %s rows are the same as another in every column", number(s.p.Repeated.Value))
+			repeated = fmt.Sprintf(": %s rows are the same as another in every column", estimated(s.p.Repeated, whole))
 		}
 		put(Antipattern{Name: "collision", Columns: []string{}, Evidence: fmt.Sprintf("no columns tell rows apart for certain%s; a key of them would overwrite rows without a word", repeated)})
 		return
@@ -338,7 +354,7 @@ func (s *Study) collision(best *Design, put func(Antipattern)) {
 		// That a key of one column needs another behind it surprises nobody.
 		if partitionID(d.Partition) == partitionID(best.Partition) && len(d.Partition)+len(d.Clustering) > 1 {
 			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Evidence: fmt.Sprintf("PRIMARY KEY %s, which is all that the queries name, would overwrite %s of %s rows without a word",
-				d.Key(), number(lost(s.of(d))), number(float64(s.p.Rows)))})
+				d.Key(), estimated(s.of(d).Lost, whole), number(float64(s.p.Rows)))})
 		}
 	}
 }
@@ -366,7 +382,7 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 			if i == 5 || !isHot(p.Share, n) && !(p.Share >= 0.05 && isSkewed(m) && n >= 3) {
 				break
 			}
-			out = append(out, HotKey{Columns: d.columns(), Value: strings.Join(p.Values, ", "), Values: p.Values, Share: p.Share})
+			out = append(out, s.hotKey(d.columns(), p.Values, p.Rows, float64(m.Rows)))
 		}
 	}
 	for i := range s.p.Columns { // and of those that tempt
@@ -375,7 +391,7 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 			continue
 		}
 		if n, top := c.Distinct.Value, c.Top[0]; n >= 2 && n <= float64(s.p.Rows)/2 && isHot(top.Share, n) && s.reads() {
-			out = append(out, HotKey{Columns: []string{c.Name}, Value: top.Text, Values: []string{top.Text}, Share: top.Share})
+			out = append(out, s.hotKey([]string{c.Name}, []string{top.Text}, top.Rows, float64(c.Values)))
 		}
 	}
 	return out

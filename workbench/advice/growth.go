@@ -88,19 +88,23 @@ func (s *Study) timeless(d *Design) []profile.Part {
 
 // share is the part of all writes that goes to the hottest key, in any moment: keys
 // that differ only in their time do not share the load.
-func (s *Study) share(d *Design) float64 {
+func (s *Study) share(d *Design) float64 { return s.shareEstimate(d).Value }
+
+// shareEstimate is share, and where it is.
+func (s *Study) shareEstimate(d *Design) profile.Estimate {
+	one := profile.Estimate{Value: 1, Low: 1, High: 1, Exact: true}
 	parts := s.timeless(d)
 	if len(parts) == 0 {
-		return 1
+		return one
 	}
 	m := s.ofPartition(parts)
 	switch {
 	case m == nil || len(m.Largest) == 0:
-		return 1
+		return one
 	case m.RowSizes.Max.Exact:
-		return m.RowSizes.Max.Value / math.Max(1, float64(m.Rows))
+		return times(m.RowSizes.Max, 1/math.Max(1, float64(m.Rows)))
 	}
-	return m.Largest[0].Share
+	return times(m.Largest[0].Rows, 1/math.Max(1, float64(m.Rows)))
 }
 
 // idBytes is what an added id adds to a row.
@@ -227,13 +231,13 @@ func (s *Study) growthOf(d *Design) Growth {
 	g.bytesPerSecond = g.rowsPerSecond * s.rowBytes(d)
 	g.low, g.high = spread(top.Over)
 	if fixed {
-		by = fmt.Sprintf("to the %s values there are", number(m.Partitions.Value))
+		by = fmt.Sprintf("to the %s values there are", estimated(m.Partitions, whole))
 		g.low, g.high = 0.5, 2
 	}
-	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, number(g.rowsPerSecond))
+	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, estimated(times(s.shareEstimate(d), s.load.insert/shards), number))
 	if s.load.ttl > 0 {
 		g.Unbounded = false
-		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at about %s", capacity.Duration(s.load.ttl), sizeText(g.bytesPerSecond*s.load.ttl))
+		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at %s", capacity.Duration(s.load.ttl), estimated(times(s.shareEstimate(d), s.load.insert/shards*s.rowBytes(d)*s.load.ttl), sizeText))
 		return g
 	}
 	s.hits(&g, d, m)
@@ -312,31 +316,41 @@ func (s *Study) date(after float64) string {
 // size is the largest partition, as it will be.
 type size struct {
 	bytes, rows float64
-	why         string // "" where it is what was measured
+	low, high   float64 // of both, as factors
+	why         string  // "" where it is what was measured
 }
+
+// text is the bytes, and where they are.
+func (z *size) text() string { return ranged(z.bytes, z.bytes*z.low, z.bytes*z.high, sizeText) }
 
 // projected is the largest partition of a design: as measured, or, where the key
 // has a time in it and the queries say a rate, as large as a period at that rate
 // makes it.
 func (s *Study) projected(d *Design) size {
 	shards := float64(max(1, d.Shards))
-	var out size
+	out := size{low: 1, high: 1}
+	bounds := func(e profile.Estimate) (low, high float64) {
+		return e.Low / math.Max(1e-12, e.Value), e.High / math.Max(1e-12, e.Value)
+	}
 	if m := s.of(d); m != nil {
 		out.bytes, out.rows = m.ByteSizes.Max.Value, m.RowSizes.Max.Value
+		out.low, out.high = bounds(m.ByteSizes.Max)
 	} else if m := s.ofPartition(d.Partition); m != nil {
 		out.bytes, out.rows = m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
+		out.low, out.high = bounds(m.ByteSizes.Max)
 	}
+	low, high := bounds(s.shareEstimate(d))
 	unit, has := s.period(d)
 	switch {
 	case s.load.insert == 0:
 		return out
 	case !has && s.load.ttl > 0 && s.load.from == FromQueries:
 		if rows, bytes, why := s.fills(d, s.load.ttl); rows > out.rows && s.growthOf(d).rowsPerSecond > 0 {
-			return size{bytes, rows, fmt.Sprintf("%s writes/s that live %s%s", number(s.load.insert), capacity.Duration(s.load.ttl), why)}
+			return size{bytes, rows, low, high, fmt.Sprintf("%s writes/s that live %s%s", number(s.load.insert), capacity.Duration(s.load.ttl), why)}
 		}
 	case has && (s.load.from == FromQueries || out.rows == 0):
 		if rows, bytes, why := s.fills(d, seconds(unit)); rows > out.rows {
-			return size{bytes, rows, fmt.Sprintf("%s writes/s all the %s long%s", number(s.load.insert), unitName(unit), why)}
+			return size{bytes, rows, low, high, fmt.Sprintf("%s writes/s all the %s long%s", number(s.load.insert), unitName(unit), why)}
 		}
 	}
 	return out

@@ -16,7 +16,7 @@ type Heat struct {
 	Writes float64 `json:"writes_per_second"`
 	Moment Moment  `json:"busiest"` // of the key: when, and how much
 
-	WriteUnits float64 `json:"write_units,omitempty"` // a second, to the hottest partition
+	WriteUnits float64 `json:"write_units,omitempty"` // a second, to the hottest partition; Moment has the interval
 	WriteLimit float64 `json:"write_limit,omitempty"`
 	// ReadUnits are a second's, if keys are read as often as they have rows: of the
 	// reads the data say nothing.
@@ -33,6 +33,31 @@ type Heat struct {
 	// user's own: it is a replica of the hottest partition and of its part of the rest.
 	Node      float64 `json:"node_share,omitempty"`
 	NodeLimit float64 `json:"node_limit,omitempty"` // writes a second
+}
+
+// bounds are where the rate of the hottest key is, as factors of what it is said to be.
+func (h *Heat) bounds() (low, high float64) {
+	if h.Moment.Writes <= 0 {
+		return 1, 1
+	}
+	return h.Moment.Low / h.Moment.Writes, h.Moment.High / h.Moment.Writes
+}
+
+// writes, units and ofNode print what the hottest partition and node get, and where that is.
+func (h *Heat) writes() string { return h.ranged(h.Writes) }
+func (h *Heat) units() string  { return h.ranged(h.WriteUnits) }
+
+func (h *Heat) ranged(x float64) string {
+	low, high := h.bounds()
+	return ranged(x, x*low, x*high, number)
+}
+
+func (h *Heat) ofNode() string {
+	low, high := h.bounds()
+	at := func(f float64) float64 { // a node is a replica of the hottest partition, and of its part of the rest
+		return math.Min(1, h.Node+h.Share*(f-1)*(1-float64(RF)/Nodes)) * h.Moment.All
+	}
+	return ranged(at(1), at(low), at(high), number)
 }
 
 // heatOf is a design's heat at the rates as they are.

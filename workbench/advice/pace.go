@@ -187,13 +187,19 @@ func (s *Study) moment(d *Design) Moment {
 	return out
 }
 
+// shareText is the hottest key's share of all, and where it is.
+func (m *Moment) shareText() string {
+	w := math.Max(1e-12, m.Writes)
+	return ranged(m.Share, m.Share*m.Low/w, math.Min(1, m.Share*m.High/w), percent)
+}
+
 // text says when it is, behind where the rate is from.
 func (m *Moment) text() string {
 	switch {
 	case m.From != "" && m.Why != "":
-		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of them, and %s", m.From, m.To, percent(m.Share), m.Why)
+		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of them, and %s", m.From, m.To, m.shareText(), m.Why)
 	case m.From != "":
-		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of %s a second", m.From, m.To, percent(m.Share), number(m.All))
+		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of %s a second", m.From, m.To, m.shareText(), number(m.All))
 	case m.Why != "":
 		return fmt.Sprintf("; %s, %s a second then", m.Why, number(m.All))
 	}

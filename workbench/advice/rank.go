@@ -113,12 +113,12 @@ func (s *Study) limits(d *Design, c *score) {
 		used(size.bytes / MaxBytes)
 		used(cells / MaxCells)
 		if size.bytes > MaxBytes {
-			exceed(atThisRate, "the largest partition has %s%s, more than 100 MB", sizeText(size.bytes), why)
+			exceed(atThisRate, "the largest partition has %s%s, more than 100 MB", size.text(), why)
 		} else if size.bytes > keptPart*MaxBytes {
-			exceed(someDay, "the largest partition has %s%s, of 100 MB that it may have", sizeText(size.bytes), why)
+			exceed(someDay, "the largest partition has %s%s, of 100 MB that it may have", size.text(), why)
 		}
 		if cells > MaxCells {
-			exceed(atThisRate, "the largest partition has %s cells%s, more than 2 billion", number(cells), why)
+			exceed(atThisRate, "the largest partition has %s cells%s, more than 2 billion", ranged(cells, cells*size.low, cells*size.high, number), why)
 		}
 	}
 	if g := s.growthOf(d); g.Unbounded && s.sizeLimits() {
@@ -136,19 +136,19 @@ func (s *Study) limits(d *Design, c *score) {
 	case h.WriteLimit > 0 && h.Writes > 0:
 		used(h.WriteUnits / h.WriteLimit)
 		if h.WriteUnits > h.WriteLimit {
-			exceed(atThisRate, "the hottest partition gets %s write units/s, its limit is %s", number(h.WriteUnits), number(h.WriteLimit))
+			exceed(atThisRate, "the hottest partition gets %s write units/s, its limit is %s", h.units(), number(h.WriteLimit))
 		} else if h.Throttled > capacity.ThrottledSeconds {
-			exceed(atThisRate, "the hottest partition gets %s of %s write units/s on average: %s of the seconds are throttled", number(h.WriteUnits), number(h.WriteLimit), percent(h.Throttled))
+			exceed(atThisRate, "the hottest partition gets %s of %s write units/s on average: %s of the seconds are throttled", h.units(), number(h.WriteLimit), percent(h.Throttled))
 		}
 	case h.NodeLimit > 0:
 		all := h.Moment.All
 		used(h.Node * all / h.NodeLimit)
 		even := float64(RF) / Nodes
 		if h.Node*all > h.NodeLimit && h.Node > even*1.1 {
-			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, number(h.Node*all), percent(h.Node), number(h.NodeLimit))
+			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, h.ofNode(), percent(h.Node), number(h.NodeLimit))
 		}
 		if s.hotPartition(&h, d) {
-			exceed(someDay, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), number(h.Writes))
+			exceed(someDay, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), h.writes())
 		}
 	}
 	if h.ReadLimit > 0 && h.ReadUnits > 0 {
@@ -294,6 +294,9 @@ func (s *Study) whyLost(best, r ranked) string {
 		m := s.of(r.d)
 		if m != nil && m.Unkeyed > 0 && lost(m) == 0 {
 			return fmt.Sprintf("%s rows have no value in a column of the key and would be refused", number(float64(m.Unkeyed)))
+		}
+		if m != nil {
+			return fmt.Sprintf("loses %s rows: its primary key repeats", estimated(m.Lost, whole))
 		}
 		return fmt.Sprintf("loses %s rows: its primary key repeats", number(b.lost))
 	case b.unserved+b.filtered > a.unserved+a.filtered:

@@ -75,6 +75,9 @@ type Candidate struct {
 	CellsMax   float64 `json:"cells_max"`
 	Exact      bool    `json:"exact"` // the maximum was counted, not estimated
 
+	// Intervals are where figures are that were estimated: those of which it has none are exact.
+	Intervals Intervals `json:"intervals,omitempty"`
+
 	ProjectedBytes float64 `json:"projected_bytes_max,omitempty"` // at the queries' rates
 	ProjectedRows  float64 `json:"projected_rows_max,omitempty"`
 	ProjectedWhy   string  `json:"projected_why,omitempty"`
@@ -210,6 +213,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 	if p := s.projected(d); p.why != "" {
 		c.ProjectedBytes, c.ProjectedRows, c.ProjectedWhy = p.bytes, p.rows, p.why
 	}
+	c.Intervals = s.intervals(&c, d, m)
 	for i := range s.qs {
 		q := &s.qs[i]
 		v := s.serve(d, q)

@@ -160,7 +160,11 @@ func (s *Study) reasons(list []ranked) []string {
 	case d.AddID:
 		add("no row is lost: %s, a timeuuid that the application adds, tells rows apart, which no columns of the data do", idColumn)
 	case c.lost > 0:
-		add("%s rows are lost: they have no value in a column of the key, or repeat it", number(c.lost))
+		repeated := exactlyOf(c.lost)
+		if m := s.exactly(d); m != nil && m.Unkeyed == 0 {
+			repeated = m.Lost
+		}
+		add("%s rows are lost: they have no value in a column of the key, or repeat it", estimated(repeated, whole))
 	default:
 		if m := s.exactly(d); m != nil && !m.Lost.Exact && m.Lost.High >= 1 {
 			add("no row of the sample is lost: of all %s, between 0 and %s are, with 99%% confidence", countOf(float64(s.p.Rows), "row"), number(math.Ceil(m.Lost.High)))
@@ -196,7 +200,7 @@ func (s *Study) reasons(list []ranked) []string {
 	if s.o.Target.nodes() {
 		add("in the data a partition has at most %s, %s serialized", countOf(m.RowSizes.Max.High, "row"), sizeText(m.ByteSizes.Max.High))
 		if size.why != "" {
-			add("with %s the largest gets %s", size.why, sizeText(size.bytes))
+			add("with %s the largest gets %s", size.why, size.text())
 		}
 	} else {
 		add("in the data a partition has at most %s", countOf(m.RowSizes.Max.High, "row"))
@@ -206,9 +210,9 @@ func (s *Study) reasons(list []ranked) []string {
 	case h.Source == Unknown:
 		add("heat: %s", h.Why)
 	case h.WriteLimit > 0:
-		add("the hottest partition gets %s write units/s, its limit is %s (%s)", number(h.WriteUnits), number(h.WriteLimit), h.Why)
+		add("the hottest partition gets %s write units/s, its limit is %s (%s)", h.units(), number(h.WriteLimit), h.Why)
 	case h.NodeLimit > 0:
-		add("the hottest of %d nodes takes %s of the writes, %s a second (%s)", Nodes, percent(h.Node), number(h.Node*s.load.writes), h.Why)
+		add("the hottest of %d nodes takes %s of the writes, %s a second (%s)", Nodes, percent(h.Node), h.ofNode(), h.Why)
 	}
 	return out
 }

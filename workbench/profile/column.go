@@ -19,7 +19,8 @@ import (
 // both that memory would be short.
 const (
 	stateBytes  = 160 << 10 // of one, in these sizes
-	statesBytes = 64 << 20  // of all
+	statesBytes = 40 << 20  // of all
+	valuesBytes = 40 << 20  // of the samples of all columns together, beside
 
 	columnTop    = 256
 	columnSample = 4096
@@ -72,9 +73,9 @@ type firstSeen struct {
 type shown struct{ text []byte }
 
 // newState is one of so many, over all goroutines.
-func newState(of int) *state {
+func newState(of int, room *sketch.Room) *state {
 	part := func(size int) int { return share(size, statesBytes, stateBytes, of) }
-	return &state{sample: sketch.NewSample[firstSeen](part(columnSample)), top: sketch.NewTop[shown](part(columnTop)), moments: newMoments(nil)}
+	return &state{sample: sketch.NewSampleIn[firstSeen](room, part(columnSample)), top: sketch.NewTop[shown](part(columnTop)), moments: newMoments(nil)}
 }
 
 // share is a size of something of which there are so many, that take each bytes in

@@ -19,7 +19,8 @@ const (
 	timeParts = 128 // of the time, of which it is made
 
 	tallyBytes   = 800 << 10 // of one, in these sizes
-	talliesBytes = 96 << 20  // of all
+	talliesBytes = 64 << 20  // of all
+	sampleBytes  = 40 << 20  // of all samples together, beside: those of few keys keep all of them
 
 	// lostBytes is what all samples of whole primary keys may take together.
 	lostBytes    = 48 << 20
@@ -45,6 +46,7 @@ type measurer struct {
 	hashes  []uint64   // of a sharded candidate
 
 	whole   []*sketch.Sample[uint32]
+	room    *sketch.Room
 	tallies []*tally
 	rows    int64
 	batches int
@@ -119,12 +121,13 @@ func newMeasurer(l *layout, o Options) *measurer {
 	}
 	tallied := len(slices.DeleteFunc(slices.Clone(l.candidates), func(d *design) bool { return d.LossAlone }))
 	part := func(size int) int { return share(size, talliesBytes, tallyBytes, lanes*max(1, tallied)) }
+	m.room = sketch.NewRoom(sampleBytes / lanes)
 	for _, d := range l.candidates {
 		if d.LossAlone {
 			m.tallies = append(m.tallies, &tally{})
 			continue
 		}
-		t := &tally{sample: sketch.NewSample[partitionSeen](part(keySample)), top: sketch.NewTop[partitionTop](part(keyTop))}
+		t := &tally{sample: sketch.NewSampleIn[partitionSeen](m.room, part(keySample)), top: sketch.NewTop[partitionTop](part(keyTop))}
 		if d.time >= 0 && !d.NoPeak {
 			t.peak = sketch.NewTop[partitionPeak](part(peakTop))
 		}
@@ -438,6 +441,7 @@ func (m *measurer) shard(d *design, i int) int {
 
 // merge adds what another goroutine has counted.
 func (m *measurer) merge(o *measurer) {
+	m.room.Join(o.room)
 	m.rows += o.rows
 	m.batches = max(m.batches, o.batches)
 	for i := range m.whole {

@@ -45,12 +45,13 @@ type profiler struct {
 	rows    []uint64 // of each, over all columns
 	edges   []edge
 	whole   *sketch.Sample[uint32]
+	room    *sketch.Room // of the columns' samples
 	count   int64
 	batches int
 }
 
 func newProfiler() *profiler {
-	return &profiler{whole: sketch.NewSample[uint32](repeatedSample)}
+	return &profiler{whole: sketch.NewSample[uint32](repeatedSample), room: sketch.NewRoom(valuesBytes / lanes)}
 }
 
 // Of reads the rows and says what they are like: once, or twice where dates are written
@@ -135,7 +136,7 @@ func (o Options) checkColumns(in Input) error {
 // meet makes states for the columns that are known, of which there were so many at first.
 func (p *profiler) meet(columns []rows.Column, first int, o Options, orders map[string]*datetime.Order) {
 	for _, c := range columns[min(len(p.columns), len(columns)):] {
-		s := newState(lanes * first)
+		s := newState(lanes*first, p.room)
 		s.name, s.given, s.declared, s.moments.order = c.Name, o.Types[c.Name], c.Type, orders[c.Name]
 		p.columns = append(p.columns, s)
 	}
@@ -184,7 +185,9 @@ func fold(a, b uint64) uint64 {
 // profile is the result of all goroutines.
 func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned rows.Scanned, orders map[string]*datetime.Order) (p *Profile, again map[string]*datetime.Order) {
 	all := workers[0]
-	for _, w := range workers[1:] {
+	for k, w := range workers[1:] {
+		all.room.Join(w.room)
+		workers[k+1] = nil // what it has kept can go
 		for i, s := range w.columns {
 			if i == len(all.columns) {
 				all.columns = append(all.columns, s)
@@ -209,7 +212,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		i := slices.IndexFunc(all.columns, func(s *state) bool { return s.name == c.Name })
 		if i < 0 {
 			i = len(all.columns)
-			s := newState(len(in.Columns()))
+			s := newState(len(in.Columns()), all.room)
 			s.name, s.given, s.declared = c.Name, o.Types[c.Name], c.Type
 			all.columns = append(all.columns, s)
 		}
@@ -278,7 +281,8 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 		}
 	}
 	all := workers[0]
-	for _, w := range workers[1:] {
+	for i, w := range workers[1:] {
+		workers[i+1] = nil // what it has kept can go
 		all.merge(w)
 	}
 	for i := range l.candidates {

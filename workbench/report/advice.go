@@ -131,13 +131,9 @@ func (w *paper) profile(r *advice.Report) {
 	w.head("columns")
 	rows := [][]string{{"column", "type", "distinct", "null", "most frequent", ""}}
 	for _, c := range r.Columns {
-		distinct := count(int64(c.Distinct + 0.5))
-		if !c.Exact {
-			distinct = "about " + distinct
-		}
-		top := ""
+		distinct, top := distinctText(&c), ""
 		if c.Top != "" || c.TopShare > 0 {
-			top = fmt.Sprintf("%s %s", shorten(c.Top, 18), share(c.TopShare))
+			top = fmt.Sprintf("%s %s", shorten(c.Top, 18), topShareText(&c))
 		}
 		typ := c.Type
 		if c.Given {
@@ -168,7 +164,7 @@ func (w *paper) risks(r *advice.Report) {
 		w.head("hot keys")
 	}
 	for _, h := range r.HotKeys {
-		w.item(fmt.Sprintf("%s = %s: %s of the rows", strings.Join(h.Columns, ", "), shorten(h.Value, 60), share(h.Share)))
+		w.item(fmt.Sprintf("%s = %s: %s of the rows", strings.Join(h.Columns, ", "), shorten(h.Value, 60), hotShareText(&h)))
 	}
 }
 
@@ -180,7 +176,7 @@ func (w *paper) designs(r *advice.Report) {
 			if i == 2*advised {
 				break
 			}
-			rows = append(rows, []string{designText(c.Design, 44), count(int64(c.Partitions + 0.5)), sizesText(&c), bytesText(c.BytesMax), shorten("WHERE "+c.Serves, 70)})
+			rows = append(rows, []string{designText(c.Design, 44), partitionsText(&c), sizesText(&c), bytesOf(&c, bytesText)[2], shorten("WHERE "+c.Serves, 70)})
 		}
 		w.table(rows, "lrrrl")
 		return
@@ -202,7 +198,7 @@ func (w *paper) designs(r *advice.Report) {
 		if len(c.Exceeded) > 0 {
 			limits = "exceeded"
 		}
-		rows = append(rows, []string{mark, designText(c.Design, 56), count(int64(c.RowsLost) + c.RowsNull), share(c.Unserved + c.Filtered), limits, costText(&c.Cost), headroomText(c.Headroom), count(int64(c.Partitions + 0.5)), sizesText(c)})
+		rows = append(rows, []string{mark, designText(c.Design, 56), lostText(c), share(c.Unserved + c.Filtered), limits, costText(&c.Cost), headroomText(c.Headroom), partitionsText(c), sizesText(c)})
 	}
 	w.table(rows, "rlrrlrrrr")
 	w.line("  * no other is better in one thing and as good in the others")
@@ -233,9 +229,10 @@ func (w *paper) designs(r *advice.Report) {
 	best := &r.Candidates[0]
 	w.line("\n  Its partitions, p50 / p99 / max (of these data):")
 	w.item(fmt.Sprintf("rows %s", sizesText(best)))
-	w.item(fmt.Sprintf("serialized %s / %s / %s, the largest %s cells; ideal 10 MB, at most 100 MB and 2 billion cells in Cassandra", bytesText(best.BytesP50), bytesText(best.BytesP99), bytesText(best.BytesMax), count(int64(best.CellsMax))))
+	sizes := bytesOf(best, bytesText)
+	w.item(fmt.Sprintf("serialized %s / %s / %s, the largest %s cells; ideal 10 MB, at most 100 MB and 2 billion cells in Cassandra", sizes[0], sizes[1], sizes[2], figure(best, "cells_max", best.CellsMax, countText)))
 	if best.ProjectedWhy != "" {
-		w.item(fmt.Sprintf("with %s the largest gets %s", best.ProjectedWhy, bytesText(best.ProjectedBytes)))
+		w.item(fmt.Sprintf("with %s the largest gets %s", best.ProjectedWhy, figure(best, "projected_bytes_max", best.ProjectedBytes, bytesText)))
 	}
 	if best.Heat.Splits != "" {
 		w.item("were it too hot: " + best.Heat.Splits)
@@ -277,7 +274,8 @@ func rowsText(x float64) string {
 }
 
 func sizesText(c *advice.Candidate) string {
-	return fmt.Sprintf("%s / %s / %s", count(int64(c.RowsP50)), count(int64(c.RowsP99)), count(int64(c.RowsMax)))
+	t := rowsOf(c)
+	return strings.Join(t[:], " / ")
 }
 
 func headroomText(x float64) string {

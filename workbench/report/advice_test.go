@@ -95,3 +95,41 @@ func TestAdviceText(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEstimatesCarryIntervals: a figure that was estimated has its interval, one that was
+// counted has none, in text and HTML.
+func TestEstimatesCarryIntervals(t *testing.T) {
+	r := adviceOf()
+	c := &r.Candidates[0]
+	c.Partitions, c.RowsP50, c.RowsP99, c.RowsMax = 90_000, 2, 3396, 38_679
+	c.Intervals = advice.Intervals{"partitions": {Low: 89_100, High: 90_900}, "rows_p99": {Low: 3300, High: 3500}, "rows_lost": {Low: 0, High: 12}}
+	r.Columns[0].Distinct, r.Columns[0].Low, r.Columns[0].High = 70_000, 69_000, 71_000
+	r.HotKeys[0].Low, r.HotKeys[0].High = 0.89, 0.91
+	var text, page bytes.Buffer
+	if err := Advice(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := AdviceHTML(&page, r, false); err != nil {
+		t.Fatal(err)
+	}
+	for name, out := range map[string]string{"text": text.String(), "HTML": page.String()} {
+		for _, want := range []string{"90,000 (89,100 to 90,900)", "3,396 (3,300 to 3,500)", "38,679", "0 (0 to 12)", "70,000 (69,000 to 71,000)", "90.0% (89.0% to 91.0%)"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("the %s has no %q", name, want)
+			}
+		}
+		if strings.Contains(out, "38,679 (") {
+			t.Errorf("the %s has an interval of what was counted", name)
+		}
+	}
+	var j struct {
+		Intervals map[string]advice.Interval `json:"intervals"`
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &j); err != nil || j.Intervals["rows_p99"] != (advice.Interval{Low: 3300, High: 3500}) || len(j.Intervals) != 3 {
+		t.Errorf("JSON: %v %v", j.Intervals, err)
+	}
+}

@@ -201,7 +201,7 @@ func (p *page) adviceRisks(r *advice.Report, hide *redactor) {
 	if len(r.HotKeys) > 0 {
 		p.raw("<h3>Hot keys</h3>\n<ul>\n")
 		for _, h := range r.HotKeys {
-			p.put("<li><code>", strings.Join(h.Columns, ", "), "</code> = <code>", hide.value(h.Value), "</code>: ", share(h.Share)+" of the rows", "</li>\n")
+			p.put("<li><code>", strings.Join(h.Columns, ", "), "</code> = <code>", hide.value(h.Value), "</code>: ", hotShareText(&h)+" of the rows", "</li>\n")
 		}
 		p.raw("</ul>\n")
 	}
@@ -276,13 +276,13 @@ func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
 			limits = fmt.Sprintf("%d exceeded", len(c.Exceeded))
 		}
 		lost := ""
-		if int64(c.RowsLost)+c.RowsNull > 0 {
+		if c.RowsLost+float64(c.RowsNull) > 0 {
 			lost = " exceeded"
 		}
-		p.put(`<tbody><tr><th scope="rowgroup" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n`+lost+`">`, count(int64(c.RowsLost)+c.RowsNull), `</td><td class="n">`, share(c.Unserved+c.Filtered),
-			`</td><td class="n`+mark+`">`, limits, `</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, count(int64(c.Partitions+0.5)))
-		for _, n := range []float64{c.RowsP50, c.RowsP99, c.RowsMax} {
-			p.put(`</td><td class="n">`, count(int64(n)), "")
+		p.put(`<tbody><tr><th scope="rowgroup" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n`+lost+`">`, lostText(c), `</td><td class="n">`, share(c.Unserved+c.Filtered),
+			`</td><td class="n`+mark+`">`, limits, `</td><td class="n">`, costText(&c.Cost), `</td><td class="n">`, headroomText(c.Headroom), `</td><td class="n">`, partitionsText(c))
+		for _, n := range rowsOf(c) {
+			p.put(`</td><td class="n">`, n, "")
 		}
 		p.raw("</td></tr>\n")
 		var notes []string
@@ -326,11 +326,11 @@ func (p *page) couldServe(r *advice.Report) {
 `)
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		p.put(`<tr><th scope="row" class="design"><code>`, c.Design, `</code></th><td class="n">`, count(int64(c.Partitions+0.5)), "")
-		for _, n := range []float64{c.RowsP50, c.RowsP99, c.RowsMax} {
-			p.put(`</td><td class="n">`, count(int64(n)), "")
+		p.put(`<tr><th scope="row" class="design"><code>`, c.Design, `</code></th><td class="n">`, partitionsText(c), "")
+		for _, n := range rowsOf(c) {
+			p.put(`</td><td class="n">`, n, "")
 		}
-		p.put(`</td><td class="n">`, bytesText(c.BytesMax), `</td><td><code>`, "WHERE "+c.Serves, "</code></td></tr>\n")
+		p.put(`</td><td class="n">`, bytesOf(c, bytesText)[2], `</td><td><code>`, "WHERE "+c.Serves, "</code></td></tr>\n")
 	}
 	p.raw("</tbody></table></div>\n</section>\n")
 }
@@ -340,12 +340,8 @@ func (p *page) adviceColumns(r *advice.Report, hide *redactor) {
 <div class="scroll" tabindex="0" role="region" aria-labelledby="columns"><table><thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col" class="n">Distinct</th><th scope="col" class="n">Null</th><th scope="col">Most frequent</th><th scope="col" class="n">Share</th><th scope="col">Notes</th></tr></thead><tbody>
 `)
 	for _, c := range r.Columns {
-		distinct := count(int64(c.Distinct + 0.5))
-		if !c.Exact {
-			distinct = "about " + distinct
-		}
-		p.put(`<tr><th scope="row">`, c.Name, "</th><td>", c.Type, `</td><td class="n">`, distinct, `</td><td class="n">`, count(c.Nulls), "</td><td>", hide.value(shorten(c.Top, 40)),
-			`</td><td class="n">`, share(c.TopShare), "</td><td>", strings.Join(c.Notes, "; "), "</td></tr>\n")
+		p.put(`<tr><th scope="row">`, c.Name, "</th><td>", c.Type, `</td><td class="n">`, distinctText(&c), `</td><td class="n">`, count(c.Nulls), "</td><td>", hide.value(shorten(c.Top, 40)),
+			`</td><td class="n">`, topShareText(&c), "</td><td>", strings.Join(c.Notes, "; "), "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div></section>\n")
 }

@@ -35,33 +35,34 @@ func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
 		}
 		p.raw("</tr>\n")
 	}
-	row("Partitions", func(d *advice.Detail) string { return count(int64(d.Partitions + 0.5)) })
-	row("Rows of one, median", func(d *advice.Detail) string { return count(int64(d.RowsP50)) })
-	row("Rows of the largest", func(d *advice.Detail) string { return count(int64(d.RowsMax)) })
-	row("Bytes of the largest", func(d *advice.Detail) string { return sizeText(d.BytesMax) })
+	row("Partitions", func(d *advice.Detail) string { return partitionsText(&d.Candidate) })
+	row("Rows of one, median", func(d *advice.Detail) string { return rowsOf(&d.Candidate)[0] })
+	row("Rows of the largest", func(d *advice.Detail) string { return rowsOf(&d.Candidate)[2] })
+	row("Bytes of the largest", func(d *advice.Detail) string { return bytesOf(&d.Candidate, sizeText)[2] })
 	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.ProjectedBytes > 0 }) {
 		row("Largest, at the queries' rates", func(d *advice.Detail) string {
 			if d.ProjectedBytes == 0 {
 				return "as it is"
 			}
-			return sizeText(d.ProjectedBytes)
+			return figure(&d.Candidate, "projected_bytes_max", d.ProjectedBytes, sizeText)
 		})
 	}
 	row("Share of the rows in it", func(d *advice.Detail) string {
-		return part(d.Measured.RowSizes.Max.Value / max(1, float64(d.Measured.Rows)))
+		e, rows := d.Measured.RowSizes.Max, max(1, float64(d.Measured.Rows))
+		return within(e.Value/rows, e.Low/rows, e.High/rows, part)
 	})
 	row("Writes a second to the hottest partition", func(d *advice.Detail) string {
 		if d.Heat.Writes == 0 {
 			return "unknown"
 		}
-		return ratio(d.Heat.Writes)
+		return hottestText(&d.Candidate, d.Heat.Writes, ratio)
 	})
 	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.Heat.WriteLimit > 0 }) {
 		row("of the write units it has", func(d *advice.Detail) string {
 			if d.Heat.WriteUnits == 0 {
 				return "unknown"
 			}
-			return part(d.Heat.WriteUnits / d.Heat.WriteLimit)
+			return hottestText(&d.Candidate, d.Heat.WriteUnits/d.Heat.WriteLimit, part)
 		})
 	}
 	if slices.ContainsFunc(details, func(d *advice.Detail) bool { return d.Skew != nil }) {
@@ -75,7 +76,7 @@ func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
 	row("Requests to read a whole key", func(d *advice.Detail) string { return count(int64(d.Shards)) })
 	if r.Verdict != nil {
 		row("Queries unserved", func(d *advice.Detail) string { return share(d.Unserved + d.Filtered) })
-		row("Rows lost", func(d *advice.Detail) string { return count(int64(d.RowsLost) + d.RowsNull) })
+		row("Rows lost", func(d *advice.Detail) string { return lostText(&d.Candidate) })
 		row("Cost", func(d *advice.Detail) string { return costText(&d.Cost) })
 		row("Headroom", func(d *advice.Detail) string { return headroomText(d.Headroom) })
 		row("Limits exceeded", func(d *advice.Detail) string { return fmt.Sprint(len(d.Exceeded)) })

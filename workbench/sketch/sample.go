@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // Sample keeps some of the keys, chosen by hash, from their first row on. T is what
 // the caller keeps of each.
 type Sample[T any] struct {
 	size  int
+	room  *Room  // nil: size is all there is
 	limit uint64 // hashes above are not kept
 	level int    // limit is 2^(64-level) - 1
 	keys  []sampled[T]
@@ -27,6 +29,33 @@ func NewSample[T any](size int) *Sample[T] {
 	return &Sample[T]{size: size, limit: math.MaxUint64, keys: make([]sampled[T], 0, first), index: newIndex(first)}
 }
 
+// NewSampleIn keeps up to size keys, and more while the room that it shares with others
+// has any.
+func NewSampleIn[T any](r *Room, size int) *Sample[T] {
+	s := NewSample[T](size)
+	s.room = r
+	r.tenants = append(r.tenants, s)
+	return s
+}
+
+// slotBytes is what the index takes of a key, about.
+const slotBytes = 12
+
+func (s *Sample[T]) bytes() int { return s.size * (int(unsafe.Sizeof(sampled[T]{})) + slotBytes) }
+
+// shrink gives up half of the size.
+func (s *Sample[T]) shrink() {
+	s.size /= 2
+	for len(s.keys) >= s.size && s.level < 63 {
+		s.level++
+		s.limit >>= 1
+		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
+	}
+	s.keys = append(make([]sampled[T], 0, s.size), s.keys...)
+	s.index = newIndex(s.size)
+	s.reindex()
+}
+
 // Add gives what is kept of a key, for the caller to change; nil where the key is not
 // kept. What is kept of a new key is zero. It is good until the next Add.
 func (s *Sample[T]) Add(hash uint64) *T {
@@ -39,6 +68,7 @@ func (s *Sample[T]) Add(hash uint64) *T {
 // Clone is a copy, which shares what a T points to.
 func (s *Sample[T]) Clone() *Sample[T] {
 	out := *s
+	out.room = nil
 	out.keys, out.index.slots = append(make([]sampled[T], 0, cap(s.keys)), s.keys...), slices.Clone(s.index.slots)
 	return &out
 }
@@ -52,6 +82,9 @@ func (s *Sample[T]) kept(hash uint64) *T {
 		if k := &s.keys[slot-1]; k.hash == hash {
 			return &k.of
 		}
+	}
+	if len(s.keys) == s.size && s.room != nil && s.room.more(s) {
+		s.size *= 2
 	}
 	if len(s.keys) == s.size {
 		s.halve()

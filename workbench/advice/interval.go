@@ -1,0 +1,90 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// Interval is where a figure is with 99% confidence, or for certain.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Intervals are those of a candidate's figures that were estimated, by their names in
+// JSON. A figure without one is exact, or follows from exact ones by the assumptions that
+// the report lists.
+type Intervals map[string]Interval
+
+func (x Intervals) put(name string, e profile.Estimate) {
+	if e.Low != e.High && !math.IsInf(e.High, 1) {
+		x[name] = Interval{e.Low, e.High}
+	}
+}
+
+// Of is the interval of a figure: where it was counted, the figure itself.
+func (x Intervals) Of(name string, value float64) Interval {
+	if i, has := x[name]; has {
+		return i
+	}
+	return Interval{value, value}
+}
+
+// ranged prints a figure with its interval, where that says more than the figure.
+func ranged(value, low, high float64, text func(float64) string) string {
+	t, from, to := text(value), text(low), text(high)
+	if from == to {
+		return t
+	}
+	return fmt.Sprintf("%s (%s to %s)", t, from, to)
+}
+
+// estimated prints an estimate.
+func estimated(e profile.Estimate, text func(float64) string) string {
+	return ranged(e.Value, e.Low, e.High, text)
+}
+
+// whole prints a number of things, or a part of one.
+func whole(x float64) string { return number(math.Round(x)) }
+
+// exactlyOf is a number that was counted.
+func exactlyOf(x float64) profile.Estimate {
+	return profile.Estimate{Value: x, Low: x, High: x, Exact: true}
+}
+
+// times is the estimate of so many times that.
+func times(e profile.Estimate, f float64) profile.Estimate {
+	return profile.Estimate{Value: e.Value * f, Low: e.Low * f, High: e.High * f, Exact: e.Exact}
+}
+
+// over is the estimate of one over the other, whose intervals have nothing to do with each
+// other.
+func over(a, b profile.Estimate) profile.Estimate {
+	least := func(x float64) float64 { return math.Max(1e-9, x) }
+	return profile.Estimate{Value: a.Value / least(b.Value), Low: a.Low / least(b.High), High: a.High / least(b.Low), Exact: a.Exact && b.Exact}
+}
+
+// intervals are those of a candidate.
+func (s *Study) intervals(c *Candidate, d *Design, m *profile.Measured) Intervals {
+	x := make(Intervals)
+	x.put("partitions", m.Partitions)
+	x.put("rows_p50", m.RowSizes.P50)
+	x.put("rows_p99", m.RowSizes.P99)
+	x.put("rows_max", m.RowSizes.Max)
+	x.put("bytes_p50", m.ByteSizes.P50)
+	x.put("bytes_p99", m.ByteSizes.P99)
+	x.put("bytes_max", m.ByteSizes.Max)
+	x.put("cells_max", times(m.RowSizes.Max, c.CellsMax/math.Max(1, c.RowsMax)))
+	if !d.AddID {
+		x.put("rows_lost", m.Lost)
+	}
+	if c.ProjectedRows > 0 {
+		share := s.shareEstimate(d)
+		for name, v := range map[string]float64{"projected_rows_max": c.ProjectedRows, "projected_bytes_max": c.ProjectedBytes} {
+			x.put(name, times(share, v/math.Max(1e-12, share.Value)))
+		}
+	}
+	return x
+}
