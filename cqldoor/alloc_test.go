@@ -3,6 +3,7 @@ package cqldoor
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"testing"
 
@@ -10,14 +11,38 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // AllocsPerForward is the allocations that one request makes on its way through a
 // connection, from its header on to the encoded response.
 func AllocsPerForward(t *testing.T, v wire.Version, op wire.Op, body []byte) float64 {
+	way := forwardWay(t, observe.Observer{Requests: observe.NewRequests(Operations)}, v, op, body, 1)
+	return allocs.PerRun(1000, way)
+}
+
+// BenchmarkForward is the way of an EXECUTE through a connection, measured and not.
+func BenchmarkForward(b *testing.B) {
+	e := wire.Execute{ID: make([]byte, 16)}
+	body := wire.AppendExecute(nil, wire.V4, &e)
+	for name, o := range map[string]observe.Observer{"measured": {Requests: observe.NewRequests(Operations)}, "unmeasured": {}} {
+		for _, together := range []int{1, 8} {
+			b.Run(fmt.Sprintf("%s/%d together", name, together), func(b *testing.B) {
+				way := forwardWay(b, o, wire.V4, wire.OpExecute, body, together)
+				b.ReportAllocs()
+				for b.Loop() {
+					way()
+				}
+			})
+		}
+	}
+}
+
+// forwardWay returns what takes one request through a connection, of so many that came in
+// one read and are answered in one write.
+func forwardWay(t testing.TB, o observe.Observer, v wire.Version, op wire.Op, body []byte, together int) func() {
 	nc, other := net.Pipe()
-	defer nc.Close()
-	defer other.Close()
+	t.Cleanup(func() { nc.Close(); other.Close() })
 	go func() {
 		buf := make([]byte, 1<<16)
 		for {
@@ -26,35 +51,41 @@ func AllocsPerForward(t *testing.T, v wire.Version, op wire.Op, body []byte) flo
 			}
 		}
 	}()
-	d, err := New(t.Context(), Options{Store: noStore{}, Router: claimsNothing{}})
+	d, err := New(t.Context(), Options{Store: noStore{}, Router: claimsNothing{}, Observe: o})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.stop()
+	t.Cleanup(d.stop)
 	c := newConn(d, nc)
-	defer c.t.Close()
+	t.Cleanup(func() { c.t.Close() })
 	c.ctx = t.Context()
 	c.state, c.version = stateReady, v
 	c.t.Established(v, wire.NoCompression)
 	c.setLink(echo{}, "ks")
 	h := wire.Header{Version: v, Op: op, Stream: 7, Length: int32(len(body))}
 	n := 0
-	return allocs.PerRun(1000, func() {
+	return func() {
+		if n%together == 0 && c.measures() {
+			c.answered.Store(0)
+			c.present.begun = observe.Now()
+		}
 		c.guarded(h, body)
 		if n++; n%100 == 0 {
 			c.Flush()
 			c.t.WaitPending(0)
 		}
-	})
+	}
 }
 
 type claimsNothing struct{}
 
 func (claimsNothing) Claims(h syntax.Head, _ string) bool { return h.Name.Name == "nothing" }
-func (claimsNothing) ClaimsID(id []byte) bool             { return bytes.HasPrefix(id, []byte("x")) }
-func (claimsNothing) Prepared([]byte, string, string)     {}
-func (claimsNothing) Serve(context.Context, *Request)     {}
-func (claimsNothing) Events(_, out [][]byte) [][]byte     { return out }
+func (claimsNothing) ClaimsID(id []byte) (bool, *observe.Series) {
+	return bytes.HasPrefix(id, []byte("x")), nil
+}
+func (claimsNothing) Prepared([]byte, string, string) {}
+func (claimsNothing) Serve(context.Context, *Request) {}
+func (claimsNothing) Events(_, out [][]byte) [][]byte { return out }
 
 type noStore struct{ store.Store }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/transport"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // conn is one client's connection. The fields of the first group are the reader's,
@@ -34,7 +35,10 @@ type conn struct {
 	asked    bool           // the router, of the requests that were read at once, see Request.Once
 	handed   bool           // the present request's answer is on its way: do not answer it again
 	spare    *Request       // one that has been passed on, for the next
+	present  watched        // the present request, as far as it is known
+	passing  *passing       // those that were passed on; nil where nothing is measured
 
+	answered   atomic.Int64 // when the first response came that was not flushed; 0: none, or not measured
 	requests   atomic.Int64
 	inFlight   atomic.Int32
 	draining   atomic.Bool
@@ -64,6 +68,9 @@ const maxRunning = 64
 
 func newConn(d *Door, nc net.Conn) *conn {
 	c := &conn{d: d, number: uint32(d.counts.accepted.Load()), memory: d.opts.Memory.Client(), running: make(chan struct{}, maxRunning)}
+	if c.measures() {
+		c.passing = new(passing)
+	}
 	o := transport.Options{
 		Server:       true,
 		MaxFrame:     d.opts.MaxFrameUnauthenticated,
@@ -109,11 +116,15 @@ func (c *conn) serve() {
 		c.requests.Store(0)
 	}()
 	c.t.NetConn().SetReadDeadline(time.Now().Add(c.d.opts.HandshakeTimeout))
+	waited := true
 	for {
 		h, body, err := c.t.Next()
 		if err != nil {
 			c.refuse(h, err)
 			return
+		}
+		if waited && c.measures() {
+			c.present.begun = observe.Now() // requests that came together began together
 		}
 		if !c.guarded(h, body) {
 			c.lastWords()
@@ -121,7 +132,7 @@ func (c *conn) serve() {
 		}
 		// A store may have answered already: requests that came together are not all
 		// answered before the client has read any.
-		if c.t.Buffered() && c.t.Pending() <= c.unread() {
+		if waited = !c.t.Buffered() || c.t.Pending() > c.unread(); !waited {
 			continue
 		}
 		c.asked = false
@@ -208,6 +219,7 @@ func (c *conn) guarded(h wire.Header, body []byte) (goOn bool) {
 		if p := recover(); p != nil {
 			c.d.panicked(p)
 			if !c.handed {
+				c.present.fail(errInternal)
 				c.replyError(h.Stream, errInternal)
 			}
 			goOn = c.state == stateReady
@@ -250,16 +262,25 @@ func (c *conn) Receive(tag uint32, resp wire.Message) {
 		c.request(tag).received(resp)
 		return
 	}
-	c.t.Append(wire.Header{Version: c.version, Response: true, Flags: resp.Flags, Stream: int16(uint16(tag)), Op: resp.Op}, resp.Body)
+	stream := int16(uint16(tag))
+	w := c.passing.take(stream)
+	c.t.Append(wire.Header{Version: c.version, Response: true, Flags: resp.Flags, Stream: stream, Op: resp.Op}, resp.Body)
+	w.endAt(c.answeredAt(&w), resp)
 	c.inFlight.Add(-1)
 }
 
 // Flush sends what Receive has appended.
-func (c *conn) Flush() { c.t.Flush() }
+func (c *conn) Flush() {
+	if c.answered.Load() != 0 {
+		c.answered.Store(0)
+	}
+	c.t.Flush()
+}
 
 // forward passes a request on unchanged, and its response too.
 func (c *conn) forward(h wire.Header, body []byte) {
 	c.handed = true
+	c.watch(h.Stream, c.begun(h, body))
 	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream)))
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // Options say what the door fronts and how it treats its clients. Store is needed;
@@ -69,6 +70,9 @@ type Options struct {
 
 	// HandshakeTimeout is how long a client may take to authenticate. 0 means 30 s.
 	HandshakeTimeout time.Duration
+
+	// Observe is told of every request. The zero value means that nothing is measured.
+	Observe observe.Observer
 
 	// Log gets what an operator wants to know. Nil means nothing is logged.
 	Log *slog.Logger

@@ -6,19 +6,23 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // handle is the way of every request: read as little of it as tells whose it is,
 // and pass it on.
 func (c *conn) handle(h wire.Header, body []byte) {
 	c.requests.Add(1)
+	c.present.series, c.present.span = c.none(OperationOther), nil
 	if c.draining.Load() {
 		// "Is bootstrapping" is what every driver takes to another host at once: the
 		// request was certainly not executed.
+		c.present.fail(errDraining)
 		c.replyError(h.Stream, errDraining)
 		return
 	}
 	if int(c.inFlight.Add(1)) > c.d.opts.MaxInFlight {
+		c.present.fail(errInFlight)
 		c.inFlight.Add(-1)
 		c.d.counts.overloaded.Add(1)
 		c.replyError(h.Stream, errInFlight)
@@ -29,6 +33,7 @@ func (c *conn) handle(h wire.Header, body []byte) {
 		e = c.route(h, body)
 	}
 	if e != nil {
+		c.present.fail(e)
 		c.inFlight.Add(-1)
 		c.replyError(h.Stream, e)
 	}
@@ -73,6 +78,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		return c.malformed(err)
 	}
 	t := syntax.TargetBytes(text)
+	c.names(h, message, t)
 	if t.Kind == syntax.StatementUse && parses(text) {
 		if h.Op == wire.OpPrepare {
 			return errUse
@@ -187,9 +193,15 @@ func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 	if err != nil {
 		return c.malformed(err)
 	}
-	if c.d.opts.Router != nil && c.d.opts.Router.ClaimsID(id) {
-		c.serveRouter(h, body)
-		return nil
+	if c.d.opts.Router != nil {
+		claimed, of := c.d.opts.Router.ClaimsID(id)
+		if of != nil {
+			c.present.series = of
+		}
+		if claimed {
+			c.serveRouter(h, body)
+			return nil
+		}
 	}
 	if k := c.d.special.get(id); k != specialNone {
 		e, err := wire.ParseExecute(c.version, message)
@@ -207,6 +219,7 @@ func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 }
 
 func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
+	c.present.series = c.none(OperationBatch)
 	if c.d.opts.Router == nil {
 		c.forward(h, body)
 		return nil
@@ -223,17 +236,23 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 			return nil
 		}
 	}
-	for it := b.Iter(); it.Next(); {
-		claimed := false
+	claimed, first := false, true
+	for it := b.Iter(); it.Next(); first = false {
+		part := false
 		if it.Prepared {
-			claimed = c.d.opts.Router.ClaimsID(it.ID)
+			var of *observe.Series
+			part, of = c.d.opts.Router.ClaimsID(it.ID)
+			c.batched(first, of)
 		} else {
-			claimed = c.claims(syntax.TargetBytes(it.Text), it.Text, keyspace)
+			t := syntax.TargetBytes(it.Text)
+			part = c.claims(t, it.Text, keyspace)
+			c.batched(first, c.series(t, keyspace))
 		}
-		if claimed {
-			c.serveRouter(h, body)
-			return nil
-		}
+		claimed = claimed || part
+	}
+	if claimed {
+		c.serveRouter(h, body)
+		return nil
 	}
 	c.forward(h, body)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // A Router handles what the door does not forward: statements on sharded tables,
@@ -32,8 +33,9 @@ type Router interface {
 	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is the
 	// router's to answer: one that it gave, or one that no client has prepared here
 	// (see Prepared), or not as what it stands for now. A BATCH is the router's when
-	// one of its statements is.
-	ClaimsID(id []byte) bool
+	// one of its statements is. of is where an EXECUTE of it is measured, nil where that
+	// is not known.
+	ClaimsID(id []byte) (claimed bool, of *observe.Series)
 
 	// Prepared tells the router of a PREPARE that it did not claim, or passed on, and
 	// that the store has answered with an id. It keeps none of its arguments' bytes
@@ -78,6 +80,10 @@ type Request struct {
 	// Scratch is room for a rewritten body. Its capacity outlives the request.
 	Scratch []byte
 
+	// Fan is what the router has asked of the store for the request, measured when it
+	// ends; nil where that is not counted.
+	Fan *observe.Fan
+
 	// Stamp is for the router: the write time that it has given the request, if any, so
 	// that it gives the same where it carries the request out anew.
 	Stamp int64
@@ -86,6 +92,7 @@ type Request struct {
 	of      uint32
 
 	c       *conn
+	watched watched
 	stream  int16
 	index   uint32
 	kept    []byte
@@ -117,6 +124,7 @@ func (r *Request) Retain() {
 func (r *Request) Reply(resp wire.Message) {
 	c := r.c
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
+	r.watched.end(resp, r.Fan)
 	c.inFlight.Add(-1) // before the client, which has its answer, may send another
 	c.t.Flush()
 	r.end()
@@ -154,6 +162,7 @@ func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 		c.forwardPrepare(r, req)
 		return
 	}
+	c.watch(r.stream, r.watched)
 	c.fwd.Forward(c.ctx, req, c, r.passTag(p, of))
 	r.trim()
 	if c.spare == nil {
@@ -263,6 +272,7 @@ func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username
 	r.Link, r.stream, r.special = c.fwd, h.Stream, specialNone
 	r.Scratch, r.Stamp, r.premise = r.Scratch[:0], 0, nil
+	r.watched, r.Fan = c.begun(h, body), nil
 	return r
 }
 
@@ -287,8 +297,12 @@ func (c *conn) freshRequest(stream int16) *Request {
 	r.Version, r.Username = c.version, c.identity.Username
 	r.stream, r.special, r.premise, r.Stamp = stream, specialNone, nil, 0
 	r.Scratch = r.Scratch[:0]
+	r.watched, r.Fan = c.passing.take(stream), nil
 	return r
 }
+
+// Span is the request's span, nil where none is told.
+func (r *Request) Span() observe.Span { return r.watched.span }
 
 // request is the one with a tag.
 func (c *conn) request(tag uint32) *Request {
@@ -325,6 +339,7 @@ func (r *Request) received(resp wire.Message) {
 		resp.Body, r.Scratch = body, body
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
+	r.watched.end(resp, nil)
 	c.inFlight.Add(-1)
 	r.end()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // picky is a router that claims the tables whose names begin with "mine", and
@@ -33,7 +34,9 @@ func (p *picky) Claims(h syntax.Head, keyspace string) bool {
 	return strings.HasPrefix(h.Name.Name, "mine")
 }
 
-func (p *picky) ClaimsID(id []byte) bool { return bytes.HasPrefix(id, []byte("mine")) }
+func (p *picky) ClaimsID(id []byte) (bool, *observe.Series) {
+	return bytes.HasPrefix(id, []byte("mine")), nil
+}
 
 func (p *picky) Prepared(id []byte, keyspace, text string) {
 	p.mu.Lock()

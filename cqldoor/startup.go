@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // The messages before requests: OPTIONS, STARTUP, AUTH_RESPONSE, REGISTER.
@@ -189,10 +190,12 @@ func (c *conn) use(h wire.Header, keyspace string) {
 	defer cancel()
 	l, err := c.d.opts.Store.Open(ctx, o)
 	if err != nil {
+		c.present.fail(wire.AsError(err))
 		c.replyError(h.Stream, wire.AsError(err))
 		return
 	}
 	c.setLink(l, keyspace)
+	c.present.finish(observe.Now(), "")
 	body := wire.AppendInt(nil, int32(wire.ResultSetKeyspace))
 	c.reply(h.Stream, wire.OpResult, wire.AppendString(body, keyspace))
 }

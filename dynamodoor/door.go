@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/lane"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // Store is what a door fronts: a DynamoDB, or what behaves like one.
@@ -61,6 +62,10 @@ type Options struct {
 	// times, and what reads can return. A request that finds no room waits, and is then
 	// refused with ServiceUnavailable. Nil means a budget of 512 MiB.
 	Memory *budget.Budget
+
+	// Observe is told of every request that reaches the store. The zero value means that
+	// nothing is measured.
+	Observe observe.Observer
 
 	// Log gets what an operator wants to know. Nil means nothing is logged.
 	Log *slog.Logger

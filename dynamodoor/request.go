@@ -114,6 +114,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if who != (principal.Principal{}) {
 			ctx = principal.With(ctx, who)
 		}
+		ctx, w := d.watch(ctx, r, operation, x.body)
 		if err = take(ctx, &answer, returns[operation]+partiQL[operation]); err != nil {
 			d.refused.Add(1)
 		} else if d.options.Forwards {
@@ -129,6 +130,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer.Shrink(n)
 			err = take(ctx, &answer, n)
 		}
+		w.end(err)
 	}
 	status := http.StatusOK
 	if err != nil {

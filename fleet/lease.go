@@ -115,3 +115,18 @@ func (l *Lease) Holds() bool {
 	now := l.now()
 	return now.Sub(*asked) <= length && now.UnixNano()-asked.UnixNano() <= int64(length)
 }
+
+// Left is for how long the lease still holds, negative where it is over; 0 for one that
+// is never over.
+func (l *Lease) Left() time.Duration {
+	length := l.Length()
+	if length == 0 {
+		return 0
+	}
+	asked := l.asked.Load()
+	if asked == nil {
+		return -length
+	}
+	now := l.now()
+	return length - max(now.Sub(*asked), time.Duration(now.UnixNano()-asked.UnixNano()))
+}

@@ -25,6 +25,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // cqlSide is the CQL side of serve; nil where there is none.
@@ -33,6 +34,8 @@ type cqlSide struct {
 	router *sharded.Router
 	store  store.Store
 	what   string // the store, in words
+
+	observe observe.Observer
 }
 
 // listenCQL listens for the CQL door; nil where there is none.
@@ -59,7 +62,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	c := new(cqlSide)
+	c := &cqlSide{observe: s.observe(cqldoor.Operations)}
 	if c.store, c.what, err = s.openStore(ctx, log, ln.Addr(), advertise, signals); err != nil {
 		return nil, err
 	}
@@ -71,13 +74,13 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		lease, hints = fleet.DefaultLease, hintWindow
 	}
 	c.router = sharded.New(sharded.Options{
-		Lease: lease, Hints: hints, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log,
+		Lease: lease, Hints: hints, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 	})
 	if err = c.router.Start(ctx); err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
 	} else {
 		c.door, err = cqldoor.New(ctx, cqldoor.Options{
-			Store: c.store, Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Memory: s.memory, Log: log,
+			Store: c.store, Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Observe: c.observe, Memory: s.memory, Log: log,
 		})
 	}
 	if err != nil {

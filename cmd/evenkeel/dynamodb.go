@@ -16,6 +16,7 @@ import (
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // dynamoDB is the DynamoDB side of serve.
@@ -27,6 +28,8 @@ type dynamoDB struct {
 	at    *endpoint    // nil on the embedded engine
 	what  string       // for people: what is served
 	stop  func()       // ends the mover of changes of layouts; nil where there is none
+
+	observe observe.Observer
 }
 
 // move starts the mover of changes of tables' layouts.
@@ -71,7 +74,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	d := new(dynamoDB)
+	d := &dynamoDB{observe: s.observe(dynamodoor.Operations)}
 	front, settle, region := dynamodoor.Store(nil), time.Duration(0), ""
 	if s.DynamoDB != "" {
 		front, err = d.openEndpoint(ctx, s, keys, log)
@@ -88,7 +91,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 	if err == nil {
 		tls, e := s.serverTLS()
 		if err = e; err == nil {
-			d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, Keys: keys, Region: region, Forwards: d.at != nil, TLS: tls, Memory: s.memory, Log: log})
+			d.door, err = dynamodoor.New(dynamodoor.Options{Store: front, Keys: keys, Region: region, Forwards: d.at != nil, TLS: tls, Observe: d.observe, Memory: s.memory, Log: log})
 		}
 	}
 	if err != nil {

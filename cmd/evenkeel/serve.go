@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/observe/exposition"
 )
 
 // serveCmd is `evenkeel serve`.
@@ -126,10 +127,11 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	var collectors []prometheus.Collector
 	if cql != nil {
 		collectors = append(collectors, doorCollector{cql.door})
+		collectors = append(collectors, cql.measures()...)
 		go cql.serve(ctx, cqlLn, failed)
 	}
 	if dynamo != nil {
-		collectors = append(collectors, dynamoCollector{dynamo.door})
+		collectors = append(collectors, dynamoCollector{dynamo.door}, exposition.New("evenkeel_dynamodb", dynamo.observe.Requests))
 		if dynamo.cache != nil {
 			collectors = append(collectors, cacheCollector{dynamo.cache})
 		}

@@ -87,7 +87,7 @@ func passWay(t testing.TB) (func(), *Router) {
 	i := 0
 	return func() {
 		i = (i + 1) % len(ids)
-		if r.ClaimsID(ids[i][:]) {
+		if claimed, _ := r.ClaimsID(ids[i][:]); claimed {
 			t.Fatal("claimed")
 		}
 	}, r

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // errand is a request that takes requests of the door's own. It is the link that
@@ -23,6 +24,8 @@ type errand struct {
 	r        *Router
 	username string
 	traced   bool
+	fan      observe.Fan
+	span     observe.Span // the client's request's; nil where none is told
 
 	state *State       // that it has begun on: what it sends counts as under way there
 	of    uint32       // the counter
@@ -53,7 +56,7 @@ const maxWarnings = 16
 // what the store says is about another than this door knows.
 func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed bool) error) {
 	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
-	req.Link = e
+	req.Link, req.Fan, e.span = e, &e.fan, req.Span()
 	const attempts = 4
 	changed := false
 	var err error
@@ -249,9 +252,11 @@ func (n need) text() string {
 
 // Send implements store.Link.
 func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
+	child := e.child(ctx, req)
 	st := e.state
 	st.under.begin(e.of)
 	e.Forwarder.Send(ctx, e.outgoing(req), func(resp wire.Message) {
+		endChild(child, resp)
 		reply(e.hear(resp))
 		st.under.end(e.of)
 	})
@@ -260,7 +265,7 @@ func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wir
 // Forward implements store.Forwarder.
 func (e *errand) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	e.state.under.begin(e.of)
-	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, e.state, to}, tag)
+	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, e.state, to, e.child(ctx, req)}, tag)
 }
 
 // listener is a receiver whose answers the errand hears first.
@@ -268,9 +273,11 @@ type listener struct {
 	errand *errand
 	state  *State // that it was sent under
 	to     store.Receiver
+	child  observe.Span
 }
 
 func (l *listener) Receive(tag uint32, resp wire.Message) {
+	endChild(l.child, resp)
 	l.to.Receive(tag, l.errand.hear(resp))
 	l.state.under.end(l.errand.of)
 }
@@ -282,6 +289,7 @@ func (e *errand) outgoing(req wire.Message) wire.Message {
 	if req.Op == wire.OpPrepare {
 		return req
 	}
+	e.fan.Requests.Add(1)
 	e.mu.Lock()
 	e.asked = true
 	e.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // Prepared ids are MD5 sums of texts, so anybody can name the id of any text: of one
@@ -46,6 +47,7 @@ type passed struct {
 	text     string               // of one about anything else
 	system   bool                 // of the system's tables, which no door makes
 	seen     atomic.Pointer[view] // the latest under which it is the store's
+	series   atomic.Pointer[observe.Series]
 }
 
 // newPassed is the statement of a text that goes to the store.
@@ -83,13 +85,23 @@ func (x *schemaSide) passes(p *passed) bool {
 		}
 	}
 	p.seen.Store(v)
+	p.series.Store(x.r.seriesOf(p.kind, p.keyspace, p.tables))
 	return true
 }
 
 // ClaimsID implements cqldoor.Router.
-func (r *Router) ClaimsID(id []byte) bool {
+func (r *Router) ClaimsID(id []byte) (claimed bool, of *observe.Series) {
 	k := r.registry.known.get(id)
-	return k == nil || k.passed == nil || !r.schema.passes(k.passed) || r.schema.lease.Over() && !k.passed.system
+	switch {
+	case k == nil:
+		return true, nil
+	case k.statement != nil:
+		return true, k.statement.series
+	case k.passed == nil:
+		return true, nil
+	}
+	claimed = !r.schema.passes(k.passed) || r.schema.lease.Over() && !k.passed.system
+	return claimed, k.passed.series.Load()
 }
 
 // Prepared implements cqldoor.Router.
@@ -99,6 +111,7 @@ func (r *Router) Prepared(id []byte, keyspace, text string) { r.prepared(id, nil
 func (r *Router) prepared(id []byte, v *view, keyspace, text string) {
 	p := newPassed(keyspace, text)
 	p.seen.Store(v)
+	p.series.Store(r.seriesOf(p.kind, keyspace, p.tables))
 	size := len(p.text)
 	for _, n := range p.tables {
 		size += len(n.Keyspace) + len(n.Name) + 32
@@ -220,4 +233,16 @@ func (t *knownIDs) put(k *known) {
 		last.at, s.ring[s.hand] = s.hand, last
 		s.ring = s.ring[:len(s.ring)-1]
 	}
+}
+
+// held is how many ids are known, and the bytes that they are thought to take.
+func (t *knownIDs) held() (n, bytes int) {
+	for i := range t {
+		s := &t[i]
+		s.mu.RLock()
+		n += len(s.all)
+		bytes += s.bytes
+		s.mu.RUnlock()
+	}
+	return n, bytes
 }

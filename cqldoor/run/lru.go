@@ -77,3 +77,10 @@ func (c *lru[K, V]) store(k K, v V) {
 		delete(c.items, last.key)
 	}
 }
+
+// len is how many there are.
+func (c *lru[K, V]) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.items)
+}

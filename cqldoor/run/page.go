@@ -208,6 +208,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 			}
 		}
 	}
+	x.took(merge.Stats())
 	if rows := merge.Stats().Rows; rows > 0 && !e.keys {
 		x.learn(arrived / rows)
 	}

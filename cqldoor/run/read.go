@@ -30,6 +30,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	}
 	cursor, err := s.sel.Cursor(b, state)
 	if err != nil {
+		r.counts.cursorErrors.Add(1)
 		return err
 	}
 	s.showMetadata(req.Version, params)
@@ -53,6 +54,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 		return err
 	}
 	defer out.release()
+	x.gave(out.w.Count())
 	return respond(ctx, req, aggregateWarnings(b), out.w.Finish())
 }
 

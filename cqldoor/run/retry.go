@@ -71,6 +71,9 @@ func (x *reader) later(a *ask, in *inbox, tag int) bool {
 	if time.Now().Add(wait).After(x.patience) {
 		return false
 	}
+	if fan := x.fan(); fan != nil {
+		fan.Retries.Add(1)
+	}
 	in.remind(tag, wait)
 	return true
 }

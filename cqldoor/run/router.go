@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // Options are what a Router needs from outside.
@@ -55,6 +56,9 @@ type Options struct {
 	// max_hint_window. 0: it has no hints.
 	Hints time.Duration
 
+	// Requests is where the door's requests are measured; nil: nowhere.
+	Requests *observe.Requests
+
 	// Log is told what no client is. Default: nothing is logged.
 	Log *slog.Logger
 }
@@ -67,6 +71,7 @@ type Router struct {
 	drawers  drawers
 	clock    clock
 	schema   *schemaSide
+	counts   counts
 	holds    func() bool // whether the lease does
 	held     int         // see maxHeld
 	longest  int         // see maxResult
@@ -257,7 +262,7 @@ func (r *Router) newStatement(st *State, keyspace, text string) (*statement, err
 	if err != nil {
 		return nil, err
 	}
-	s.router = r
+	s.router, s.series = r, r.measured(s)
 	if s.whole() != nil {
 		s.physical = r.registry.physical(s.whole().Text)
 		s.direct = s.newDirect()

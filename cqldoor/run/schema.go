@@ -56,6 +56,7 @@ type view struct {
 	names    catalog.Names // of all tables of the store
 	version  [16]byte      // of the store's schema
 	seen     *fleet.Seen   // of the other doors, before the rest was read; nil: this door is not registered
+	changing Changing
 }
 
 // sharded is one sharded table.
@@ -171,6 +172,10 @@ func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen
 	if old := x.r.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
 		x.retired.replace(&x.r.state, state)
 	}
+	if all := x.r.opts.Requests; all != nil {
+		all.Keep(func(keyspace, table string) bool { return keyspace == "" || s.names.Has(keyspace, table) }) // "": the system's
+	}
+	v.changing = countChanging(s.entries)
 	x.view.Store(v)
 	x.acknowledge()
 }

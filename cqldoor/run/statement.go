@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // statement is a client's statement on a sharded table, planned. It is immutable
@@ -33,6 +34,7 @@ type statement struct {
 	metadataID [16]byte   // of the result, v5
 	physical   *physical  // of a statement that goes to one shard
 	direct     *plan.Direct
+	series     *observe.Series // where it is measured
 }
 
 // batchPlan is a written BATCH.

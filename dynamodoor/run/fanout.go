@@ -128,6 +128,7 @@ func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
 		return nil, false, failed
 	}
 	rows, more := reader.Page()
+	took(ctx, reader.Stats(), len(rows))
 	return rows, more, nil
 }
 
@@ -137,6 +138,7 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 	if after == nil {
 		after = m.after
 	}
+	ctx = shardKnown(ctx, f.Shards)
 	var rows []plan.Row
 	var d attribute.Decoder
 	for q := m.fanout.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {

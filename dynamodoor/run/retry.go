@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/observe"
 )
 
 // The waits between attempts: up to the first, then up to twice as long each time.
@@ -39,6 +40,9 @@ func retried(ctx context.Context, until time.Time, fetch func() error) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return errors.Join(err, ctx.Err())
+		}
+		if u := observe.Of(ctx); u != nil {
+			u.Fan.Retries.Add(1)
 		}
 	}
 }

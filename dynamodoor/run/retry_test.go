@@ -108,7 +108,7 @@ func TestThrottledManyAreLogical(t *testing.T) {
 		r, _ := limited(t, 3000, Options{})
 		must(t, r, "CreateTable", create(5))
 		// A 1 MB item is not to be had: 400 KB each, until the shard's partition has none.
-		s := r.backend.(*recorder)
+		s := r.backend.(observed).Backend.(*recorder)
 		must(t, s, "UpdateTable", `{"TableName":"Tab","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}}`)
 		item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
 		var last map[string]any

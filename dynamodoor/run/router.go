@@ -115,7 +115,7 @@ func New(o Options) *Router {
 		o.RetryFor = 5 * time.Second
 	}
 	r := &Router{
-		retry: o.RetryFor, caution: o.Caution, backend: o.Backend, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
+		retry: o.RetryFor, caution: o.Caution, backend: observed{o.Backend}, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
 		now: o.Now, draw: rand.Uint64, lease: o.Lease,
 	}
 	r.asOf.Store(new(time.Time))

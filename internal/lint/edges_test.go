@@ -10,7 +10,7 @@ import (
 // package stands above all that it imports.
 var edges = map[string][]string{
 	"cmd/evenkeel": {
-		"reshard",
+		"reshard", "observe", "observe/exposition",
 		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
@@ -19,10 +19,10 @@ var edges = map[string][]string{
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
 		"budget", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "partitioner", "reshard", "shard",
+		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard",
 	},
 	"cqldoor/mover":   {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
-	"cqldoor":         {"budget", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
+	"cqldoor":         {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {
 		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard", "shard/timebucket",
@@ -36,6 +36,10 @@ var edges = map[string][]string{
 	"internal/switches":     {},
 	"lane":                  {},
 	"budget":                {},
+
+	// What an operator looks at.
+	"observe":            {},
+	"observe/exposition": {"observe"},
 
 	// The engine: a store, which knows no door.
 	"engine": {
@@ -56,8 +60,8 @@ var edges = map[string][]string{
 	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamodoor/plan", "dynamodoor/reshard"},
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"reshard", "dynamodoor/reshard", "dynamodoor/shift", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
-	"dynamodoor":         {"budget", "lane", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
+	"dynamodoor/run":     {"observe", "reshard", "dynamodoor/reshard", "dynamodoor/shift", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
+	"dynamodoor":         {"budget", "lane", "observe", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
+	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/observe/exposition"
+)
+
+// observe is what a door with these operations is given to tell of its requests.
+func (s *serveCmd) observe(operations []string) observe.Observer {
+	return observe.Observer{Requests: observe.NewRequests(operations)}
+}
+
+// measures are the collectors of the CQL side's requests, router and hosts.
+func (c *cqlSide) measures() []prometheus.Collector {
+	all := []prometheus.Collector{exposition.New("evenkeel_cql", c.observe.Requests), routerCollector{c.router}}
+	if cl, ok := c.store.(*cluster.Cluster); ok {
+		all = append(all, hostCollector{cl})
+	}
+	return all
+}
+
+// routerCollector makes metrics of what the router knows, when they are asked for.
+type routerCollector struct{ router *sharded.Router }
+
+var (
+	changingDesc  = prometheus.NewDesc("evenkeel_cql_tables_changing", "Sharded tables whose creation, removal or change of shards has begun and not ended. One that stays was left half-done.", []string{"change"}, nil)
+	preparedDesc  = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
+	routerMetrics = []struct {
+		desc *prometheus.Desc
+		kind prometheus.ValueType
+		of   func(s *sharded.Stats) float64
+	}{
+		{desc("sharded_tables", "Sharded tables that the door serves."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.ShardedTables) }},
+		{desc("cursor_errors_total", "Requests with a paging state that was damaged, or was another statement's."), prometheus.CounterValue, func(s *sharded.Stats) float64 { return float64(s.CursorErrors) }},
+		{desc("prepared_statements_bytes", "Memory that the statements prepared by clients take, about."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.PreparedBytes) }},
+		{desc("lease_seconds", "For how long what the door knows of tables is good after it has asked the store; 0 where no other door is on the store."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return s.Lease }},
+		{desc("lease_remaining_seconds", "What is left of that time; negative where it is over, and statements on sharded tables wait."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return s.LeaseLeft }},
+	}
+)
+
+// Describe implements prometheus.Collector.
+func (routerCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- changingDesc
+	ch <- preparedDesc
+	for _, m := range routerMetrics {
+		ch <- m.desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c routerCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.router.Stats()
+	gauge := func(d *prometheus.Desc, label string, n int) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label)
+	}
+	gauge(changingDesc, "creating", s.Changing.Creating)
+	gauge(changingDesc, "dropping", s.Changing.Dropping)
+	gauge(changingDesc, "resharding", s.Changing.Resharding)
+	gauge(preparedDesc, "prepared", s.Prepared)
+	gauge(preparedDesc, "text", s.Texts)
+	gauge(preparedDesc, "shard", s.Physicals)
+	for _, m := range routerMetrics {
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
+	}
+}
+
+// hostCollector makes metrics of the hosts of a cluster, when they are asked for.
+type hostCollector struct{ cluster *cluster.Cluster }
+
+var (
+	hostUp          = prometheus.NewDesc("evenkeel_cql_backend_up", "Whether the door has a connection to a host of the cluster.", []string{"host"}, nil)
+	hostConnections = prometheus.NewDesc("evenkeel_cql_backend_connections", "Connections to a host of the cluster.", []string{"host"}, nil)
+	hostInFlight    = prometheus.NewDesc("evenkeel_cql_backend_requests_in_flight", "Requests that a host of the cluster has not answered yet.", []string{"host"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (hostCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- hostUp
+	ch <- hostConnections
+	ch <- hostInFlight
+}
+
+// Collect implements prometheus.Collector.
+func (c hostCollector) Collect(ch chan<- prometheus.Metric) {
+	for _, h := range c.cluster.HostStats() {
+		up := 0.0
+		if h.Connections > 0 {
+			up = 1
+		}
+		ch <- prometheus.MustNewConstMetric(hostUp, prometheus.GaugeValue, up, h.Address)
+		ch <- prometheus.MustNewConstMetric(hostConnections, prometheus.GaugeValue, float64(h.Connections), h.Address)
+		ch <- prometheus.MustNewConstMetric(hostInFlight, prometheus.GaugeValue, float64(h.InFlight), h.Address)
+	}
+}

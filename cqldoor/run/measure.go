@@ -1,0 +1,146 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/scatter"
+)
+
+// counts are the router's own.
+type counts struct {
+	cursorErrors atomic.Int64
+}
+
+// Changing counts the tables whose creation, removal or change of layout has begun and not
+// ended: while the operation goes on, and after the door that carried it out has died,
+// until another ends it.
+type Changing struct{ Creating, Dropping, Resharding int }
+
+func countChanging(entries []*catalog.Entry) (n Changing) {
+	for _, e := range entries {
+		switch {
+		case e.State == catalog.Creating:
+			n.Creating++
+		case e.State == catalog.Dropping:
+			n.Dropping++
+		case e.Change != nil:
+			n.Resharding++
+		}
+	}
+	return n
+}
+
+// Stats are what the router knows and has counted.
+type Stats struct {
+	ShardedTables int
+	Changing      Changing
+	CursorErrors  int64 // paging states that were none, or another statement's
+
+	// Statements that are remembered: those that clients have prepared, the bytes that
+	// these take, those that came as text, and those of shards.
+	Prepared, PreparedBytes, Texts, Physicals int
+
+	// Lease is for how long, in seconds, what is known of tables is good; 0 where no other
+	// door is on the store. LeaseLeft is what is left of it, negative where it is over.
+	Lease, LeaseLeft float64
+}
+
+// Stats counts.
+func (r *Router) Stats() Stats {
+	s := Stats{CursorErrors: r.counts.cursorErrors.Load(), Changing: r.schema.view.Load().changing,
+		Texts: r.registry.texts.len(), Physicals: r.registry.physicals.len()}
+	for _, tables := range r.state.Load().Tables {
+		s.ShardedTables += len(tables)
+	}
+	s.Prepared, s.PreparedBytes = r.registry.known.held()
+	s.Lease = r.schema.lease.Length().Seconds()
+	s.LeaseLeft = r.schema.lease.Left().Seconds()
+	return s
+}
+
+// seriesOf is where a statement that the store has prepared is measured.
+func (r *Router) seriesOf(kind syntax.StatementKind, keyspace string, tables []syntax.Name) *observe.Series {
+	all := r.opts.Requests
+	if all == nil {
+		return nil
+	}
+	h := syntax.Head{Kind: kind}
+	if len(tables) == 1 {
+		h.Name = syntax.Name{Keyspace: cmp.Or(tables[0].Keyspace, keyspace), Name: tables[0].Name}
+		if kind == syntax.StatementBatch {
+			return all.Table(h.Name.Keyspace, h.Name.Name).Series(cqldoor.OperationBatch)
+		}
+	} else if kind != syntax.StatementBatch {
+		return all.None().Series(cqldoor.OperationOf(kind))
+	}
+	return cqldoor.SeriesOf(all, h, "")
+}
+
+// measured is where a statement on sharded tables is measured.
+func (r *Router) measured(s *statement) *observe.Series {
+	var names []syntax.Name
+	for _, t := range s.tables() {
+		names = append(names, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})
+	}
+	return r.seriesOf(syntax.Target(s.text).Kind, s.keyspace, names)
+}
+
+// fan is where what a reader asks of the store is counted; nil where nothing is.
+func (x *reader) fan() *observe.Fan {
+	if e, ok := x.link.(*errand); ok {
+		return &e.fan
+	}
+	return nil
+}
+
+// took counts what a page took.
+func (x *reader) took(s scatter.Stats) {
+	if fan := x.fan(); fan != nil {
+		fan.Reads.Store(true)
+		fan.Rounds.Add(int64(s.Rounds))
+		fan.Read.Add(int64(s.Rows))
+	}
+}
+
+// gave counts the rows of an answer.
+func (x *reader) gave(rows int) {
+	if fan := x.fan(); fan != nil {
+		fan.Returned.Add(int64(rows))
+	}
+}
+
+// shardsKnown is the reader's context, which tells the span of a request its shards.
+func (x *reader) shardsKnown(shards []int) context.Context {
+	e, ok := x.link.(*errand)
+	return observe.WithShards(x.ctx, ok && e.span != nil, shards)
+}
+
+// child begins the span of a request to the store; nil where none is told.
+func (e *errand) child(ctx context.Context, req wire.Message) observe.Span {
+	if e.span == nil {
+		return nil
+	}
+	name := "store"
+	if req.Op == wire.OpPrepare {
+		name = "prepare at store"
+	}
+	return e.span.Child(name, observe.Shards(ctx))
+}
+
+func endChild(child observe.Span, resp wire.Message) {
+	if child == nil {
+		return
+	}
+	code := ""
+	if resp.Op == wire.OpError {
+		code = cqldoor.CodeOf(resp)
+	}
+	child.End(code)
+}

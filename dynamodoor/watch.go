@@ -1,0 +1,118 @@
+package dynamodoor
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/jsontext"
+	"github.com/evenkeel/evenkeel/observe"
+)
+
+// What is measured of requests (package observe). A request begins when its body has been
+// read, and ends when its answer is there. A table is measured by name from its first
+// successful request on: names that no table has would else be kept for who makes them
+// up.
+
+// Operations are what requests do. Those that are not listed are "other".
+var Operations = []string{
+	"other", "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "BatchWriteItem",
+	"TransactGetItems", "TransactWriteItems", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction",
+	"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable", "ListTables", "UpdateTimeToLive", "DescribeTimeToLive",
+	"TagResource", "UntagResource", "ListTagsOfResource", "GetRecords", "GetShardIterator", "DescribeStream", "ListStreams",
+	"DescribePartitions", "Reshard",
+}
+
+// operations are the indices of Operations.
+var operations = func() map[string]int {
+	m := make(map[string]int, len(Operations))
+	for i, name := range Operations {
+		m[name] = i
+	}
+	return m
+}()
+
+// fansOut are the operations that may take several requests to the store.
+var fansOut = map[string]bool{"Query": true, "Scan": true, "BatchGetItem": true, "BatchWriteItem": true, "ExecuteStatement": true, "BatchExecuteStatement": true, "ExecuteTransaction": true}
+
+// watched is a request that is measured. The zero value is one that is not.
+type watched struct {
+	all       *observe.Requests
+	operation string
+	table     string // "" where it names none, or several
+	begun     int64
+	under     *observe.Under
+	span      observe.Span
+}
+
+// watch begins to measure a request, and returns the context that it goes on with.
+func (d *Door) watch(ctx context.Context, r *http.Request, operation string, body []byte) (context.Context, watched) {
+	o := d.options.Observe
+	if o == (observe.Observer{}) {
+		return ctx, watched{}
+	}
+	w := watched{all: o.Requests, operation: operation, begun: observe.Now(), table: tableOf(body)}
+	if o.Tracer != nil {
+		w.span = o.Tracer.Start(strings.TrimRight(operation+" "+w.table, " "), r.Header.Get("Traceparent"), r.Header.Get("Tracestate"))
+	}
+	if w.span != nil || fansOut[operation] {
+		w.under = &observe.Under{Span: w.span}
+		ctx = observe.With(ctx, w.under)
+	}
+	return ctx, w
+}
+
+// end ends it.
+func (w *watched) end(err error) {
+	code := ""
+	if err != nil {
+		code = exception.Of(err).Kind.Name()
+	}
+	if w.span != nil {
+		w.span.End(code)
+	}
+	if w.all == nil {
+		return
+	}
+	t := w.all.None()
+	switch {
+	case w.table == "":
+	case code == exception.ResourceNotFound.Name(), err == nil && w.operation == "DeleteTable":
+		t = w.all.Known("", w.table)
+		w.all.Forget("", w.table)
+	case err != nil:
+		t = w.all.Known("", w.table)
+	default:
+		t = w.all.Table("", w.table)
+	}
+	t.Series(operations[w.operation]).Took(observe.Now() - w.begun)
+	if code != "" {
+		t.Failed(code)
+	}
+	if w.under != nil && (w.under.Fan.Reads.Load() || w.under.Fan.Requests.Load() > 1) {
+		t.Fanned(&w.under.Fan)
+	}
+}
+
+// tableOf is the table that a request names; "" where it names none at its top level, as
+// batches and PartiQL. It reads no further than the name.
+func tableOf(body []byte) string {
+	var r jsontext.Reader
+	r.Reset(body)
+	if len(body) == 0 || r.Peek() != jsontext.Object {
+		return ""
+	}
+	for r.Object(); r.Next(); {
+		if r.Name() != "TableName" || r.Peek() != jsontext.String {
+			r.Skip()
+			continue
+		}
+		name := r.Text()
+		if strings.HasPrefix(name, "arn:") {
+			name = name[strings.LastIndexByte(name, '/')+1:]
+		}
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,3 @@
+// Package exposition shows what package observe measures to Prometheus. It imports
+// observe.
+package exposition
