@@ -31,6 +31,8 @@ type cli struct {
 
 	Reshard reshardCmd `cmd:"" help:"Change the number of a table's shards while it is in use."`
 
+	Top topCmd `cmd:"" help:"Watch a running server: requests, latency, errors, the busiest tables, hosts."`
+
 	Demo demoCmd `cmd:"" help:"Show a hot partition key throttled, and what shards make of it: in memory, in a minute."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
