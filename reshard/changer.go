@@ -1,6 +1,9 @@
 package reshard
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Changer changes the layout of one table through a door, which carries the change out.
 // Errors say why something is refused, before it has begun.
@@ -64,7 +67,22 @@ type Status struct {
 	Rate         int64  `json:"rate,omitempty"`         // rows looked at in a second
 	ETASeconds   int64  `json:"eta_seconds,omitempty"`  // until the end of the change, at this rate
 	Problem      string `json:"problem,omitempty"`      // what keeps the change from going on
+
+	// StoreMillis is how long the store takes to answer the mover, StoreQuietMillis how long
+	// it took when it was least busy: requests of clients have the same store.
+	StoreMillis      float64 `json:"store_ms,omitempty"`
+	StoreQuietMillis float64 `json:"store_quiet_ms,omitempty"`
+
+	Began  time.Time `json:"began,omitzero"`   // the change that the figures are of
+	Ended  time.Time `json:"ended,omitzero"`   // zero while it is under way
+	Result string    `json:"result,omitempty"` // ResultDone or ResultTakenBack, once it has ended
 }
+
+// What has become of a change.
+const (
+	ResultDone      = "done"
+	ResultTakenBack = "taken back"
+)
 
 // NoPhase is the Phase where no change is under way.
 const NoPhase = "none"

@@ -107,13 +107,18 @@ func layoutText(shards int) string {
 
 type reshardStartCmd struct {
 	reshardTable
-	Shards int `required:"" help:"How many shards each key is to have; 0: a plain table."`
+	Shards int  `required:"" help:"How many shards each key is to have; 0: a plain table."`
+	Wait   bool `help:"Return when the change is over. Ctrl-C ends the waiting, not the change."`
 }
 
 // Run begins a change.
 func (c *reshardStartCmd) Run(std *stdio) error {
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) {
-		return door.Start(ctx, reshard.Target{Shards: c.Shards})
+		s, err := door.Start(ctx, reshard.Target{Shards: c.Shards})
+		if err != nil || !c.Wait {
+			return s, err
+		}
+		return waitForChange(ctx, std.err, door, s)
 	})
 }
 

@@ -13,6 +13,9 @@ func statusText(s *reshard.Status) string {
 	var b strings.Builder
 	if s.Phase == reshard.NoPhase {
 		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To))
+		if s.Result != "" {
+			fmt.Fprintf(&b, "the last change was %s at %s, after %v\n", s.Result, s.Ended.Format(time.RFC3339), s.Ended.Sub(s.Began).Round(time.Millisecond))
+		}
 		if s.RowsTotal > 0 {
 			fmt.Fprintf(&b, "the last change looked at %d rows, moved %d and verified %d\n", s.RowsTotal, s.RowsMoved, s.RowsVerified)
 		}
@@ -33,6 +36,9 @@ func statusText(s *reshard.Status) string {
 			fmt.Fprintf(&b, ", done in about %v", time.Duration(s.ETASeconds)*time.Second)
 		}
 		b.WriteByte('\n')
+	}
+	if s.StoreMillis > 0 {
+		fmt.Fprintf(&b, "the store answers in %.1f ms, in %.1f ms when it was least busy\n", s.StoreMillis, s.StoreQuietMillis)
 	}
 	if s.Problem != "" {
 		fmt.Fprintf(&b, "it does not go on: %s\n", s.Problem)

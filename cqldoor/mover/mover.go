@@ -175,6 +175,12 @@ func (j *journey) begin(ctx context.Context) error {
 	step := j.entry.Change.Generation
 	at, before := furthest(records, step)
 	j.record = record{Step: step, Owner: j.opts.Self, Begun: at.Begun, Position: at.Position, Settled: at.Settled, Sofar: at.Settled}
+	switch j.entry.Change.Step { // a step that comes again counts anew
+	case reshard.Announced:
+		before.Moved = 0
+	case reshard.Switching:
+		before.Verified = 0
+	}
 	if !at.Begun {
 		j.record.Position = math.MinInt64
 		j.record.Settled, j.record.Sofar = before, before
@@ -342,6 +348,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	p.at = func(token int64, before, sofar counts) error {
 		j.record.Begun, j.record.Position, j.record.Settled = true, token, before
 		if s := j.opts.Now().Sub(begun).Seconds(); s > 0 {
+			j.record.Store = p.pace.latency()
 			j.record.Rate = int64(float64(sofar.Moved+sofar.Verified-first.Moved-first.Verified) / s)
 		}
 		return j.progress(ctx, sofar)
@@ -351,9 +358,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 		return j.interrupted(err)
 	}
 	// The table had writes meanwhile: what was found in the end counts.
-	if todo == reshard.Copy {
-		got.Total = max(got.Total, got.Moved)
-	}
+	got.Total = max(got.Total, got.Moved, got.Verified)
 	j.record.Begun, j.record.Position, j.record.Settled, j.record.Sofar = true, math.MaxInt64, got, got
 	j.entry.Change.Done = true
 	return j.moves.write(ctx, j.entry, &j.record)
@@ -393,19 +398,22 @@ func (j *journey) progress(ctx context.Context, sofar counts) error {
 // end takes the change's record away: the table has its layout.
 func (j *journey) end(ctx context.Context) error {
 	e := j.entry
-	layout := *e.Next
+	layout, result := *e.Next, reshard.ResultDone
 	if e.Change.Step == reshard.Withdrawn {
-		layout = *e.Layout
+		layout, result = *e.Layout, reshard.ResultTakenBack
 	}
 	layout.Used = max(top(e.Layout), top(e.Next))
 	layout.Remains = j.record.Sofar.strays > 0
 	layout.Generation = e.Layout.Generation
-	last, err := j.opts.Catalogue.Publish(ctx, e, e.With(&layout))
+	if err := j.moves.keep(ctx, e, last{time.UnixMicro(e.Change.Started), j.opts.Now(), result, j.record.Sofar}); err != nil {
+		return err
+	}
+	over, err := j.opts.Catalogue.Publish(ctx, e, e.With(&layout))
 	if err != nil {
 		return err
 	}
-	j.entry = last
-	if err := j.opts.Doors.Ended(ctx, last); err != nil {
+	j.entry = over
+	if err := j.opts.Doors.Ended(ctx, over); err != nil {
 		return err
 	}
 	j.opts.Log.Info("a change of layout is over", "table", e.String(), "step", e.Change.Step.String(), "moved", j.record.Sofar.Moved, "verified", j.record.Sofar.Verified)

@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -18,29 +22,38 @@ type record struct {
 	Begun    bool
 	Position int64 // everything before this token is done
 	Settled  counts
-	Sofar    counts // of the moment, for people
-	Rate     int64  // rows a second
-	Problem  string // what keeps it from going on
+	Sofar    counts     // of the moment, for people
+	Rate     int64      // rows a second
+	Store    [2]float64 // seconds that the store takes to answer: now, and when it was least busy
+	Problem  string     // what keeps it from going on
 }
 
 const createMoves = "CREATE TABLE IF NOT EXISTS evenkeel.moves (keyspace_name text, table_name text, started bigint, step bigint, owner uuid, " +
-	"beat bigint, position bigint, total bigint, moved bigint, verified bigint, total_now bigint, moved_now bigint, verified_now bigint, rate bigint, problem text, " +
+	"beat bigint, position bigint, total bigint, moved bigint, verified bigint, total_now bigint, moved_now bigint, verified_now bigint, rate bigint, store double, store_quiet double, problem text, " +
 	"PRIMARY KEY ((keyspace_name, table_name), started, step, owner))"
 
-// moves is the table.
+// createChanges is a table of the last change of each table, for those who ask for its
+// figures when it is over.
+const createChanges = "CREATE TABLE IF NOT EXISTS evenkeel.changes (keyspace_name text, table_name text, table_id uuid, began timestamp, ended timestamp, " +
+	"result text, total bigint, moved bigint, verified bigint, PRIMARY KEY ((keyspace_name, table_name)))"
+
+// moves are the tables.
 type moves struct {
 	session catalog.Session
-	ready   bool
+	ready   atomic.Bool
+	written sync.Map // by table, "keyspace.table": the record that was written last
 }
 
 func (m *moves) ensure(ctx context.Context) error {
-	if m.ready {
+	if m.ready.Load() {
 		return nil
 	}
-	if _, err := m.session.Query(ctx, wire.LocalQuorum, createMoves); err != nil {
-		return fmt.Errorf("create the table of the movers' positions: %w", err)
+	for _, text := range []string{createMoves, createChanges} {
+		if _, err := m.session.Query(ctx, wire.LocalQuorum, text); err != nil {
+			return fmt.Errorf("create the tables of the movers' positions: %w", err)
+		}
 	}
-	m.ready = true
+	m.ready.Store(true)
 	return nil
 }
 
@@ -49,11 +62,12 @@ func (m *moves) write(ctx context.Context, e *catalog.Entry, r *record) error {
 	if r.Begun {
 		position = bigint(r.Position)
 	}
+	m.written.Store(e.String(), *r)
 	_, err := m.session.Query(ctx, wire.LocalQuorum, "INSERT INTO evenkeel.moves (keyspace_name, table_name, started, step, owner, beat, position, "+
-		"total, moved, verified, total_now, moved_now, verified_now, rate, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"total, moved, verified, total_now, moved_now, verified_now, rate, store, store_quiet, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		[]byte(e.Keyspace), []byte(e.Table), bigint(e.Change.Started), bigint(r.Step), r.Owner[:], bigint(r.Beat), position,
 		bigint(r.Settled.Total), bigint(r.Settled.Moved), bigint(r.Settled.Verified), bigint(r.Sofar.Total), bigint(r.Sofar.Moved), bigint(r.Sofar.Verified),
-		bigint(r.Rate), []byte(r.Problem))
+		bigint(r.Rate), double(r.Store[0]), double(r.Store[1]), []byte(r.Problem))
 	if err != nil {
 		return fmt.Errorf("write the mover's position: %w", err)
 	}
@@ -78,7 +92,8 @@ func (m *moves) read(ctx context.Context, e *catalog.Entry) ([]record, error) {
 		x := record{Step: n(r["step"]), Beat: n(r["beat"]), Begun: r["position"] != nil, Position: n(r["position"]),
 			Settled: counts{Total: n(r["total"]), Moved: n(r["moved"]), Verified: n(r["verified"])},
 			Sofar:   counts{Total: n(r["total_now"]), Moved: n(r["moved_now"]), Verified: n(r["verified_now"])},
-			Rate:    n(r["rate"]), Problem: string(r["problem"])}
+			Rate:    n(r["rate"]), Problem: string(r["problem"]),
+			Store: [2]float64{math.Float64frombits(uint64(n(r["store"]))), math.Float64frombits(uint64(n(r["store_quiet"])))}}
 		copy(x.Owner[:], r["owner"])
 		out = append(out, x)
 	}
@@ -87,8 +102,41 @@ func (m *moves) read(ctx context.Context, e *catalog.Entry) ([]record, error) {
 
 // forget removes the records of a change that is over.
 func (m *moves) forget(ctx context.Context, e *catalog.Entry) error {
+	m.written.Delete(e.String())
 	_, err := m.session.Query(ctx, wire.LocalQuorum, "DELETE FROM evenkeel.moves WHERE keyspace_name = ? AND table_name = ?", []byte(e.Keyspace), []byte(e.Table))
 	return err
+}
+
+// last is what the catalogue keeps of a change that is over.
+type last struct {
+	began, ended time.Time
+	result       string
+	counts       counts
+}
+
+// keep writes what has become of the change that an entry is under.
+func (m *moves) keep(ctx context.Context, e *catalog.Entry, l last) error {
+	_, err := m.session.Query(ctx, wire.LocalQuorum, "INSERT INTO evenkeel.changes (keyspace_name, table_name, table_id, began, ended, result, total, moved, verified) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", []byte(e.Keyspace), []byte(e.Table), e.ID[:], bigint(l.began.UnixMilli()), bigint(l.ended.UnixMilli()), []byte(l.result),
+		bigint(l.counts.Total), bigint(l.counts.Moved), bigint(l.counts.Verified))
+	if err != nil {
+		return fmt.Errorf("write what has become of the change: %w", err)
+	}
+	return nil
+}
+
+// last reads what has become of a table's last change; false where there was none.
+func (m *moves) last(ctx context.Context, e *catalog.Entry) (l last, ok bool, err error) {
+	rows, err := m.session.Query(ctx, wire.LocalQuorum, "SELECT * FROM evenkeel.changes WHERE keyspace_name = ? AND table_name = ?", []byte(e.Keyspace), []byte(e.Table))
+	if err != nil {
+		return l, false, fmt.Errorf("read what has become of the last change: %w", err)
+	}
+	if len(rows) != 1 || string(rows[0]["table_id"]) != string(e.ID[:]) {
+		return l, false, nil
+	}
+	r := rows[0]
+	l = last{time.UnixMilli(r.Int("began")).UTC(), time.UnixMilli(r.Int("ended")).UTC(), string(r["result"]), counts{Total: r.Int("total"), Moved: r.Int("moved"), Verified: r.Int("verified")}}
+	return l, true, nil
 }
 
 // furthest is the record from which a step goes on, and the counts of the steps before.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -98,29 +99,80 @@ func (m *Mover) Give(ctx context.Context, keyspace, table string, o Order) error
 	return fmt.Errorf("table %s.%s: %w", keyspace, table, catalog.ErrChanged)
 }
 
-// Status says how far the change of an entry's table has come.
+// Status says how far the change of an entry's table has come, or what has become of the
+// last one.
 func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, error) {
 	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N}
-	if e.Change == nil {
-		return s, nil
-	}
-	s.Phase, s.To, s.Paused = e.Change.Step.String(), e.Next.N, e.Change.Paused
 	if err := m.moves.ensure(ctx); err != nil {
 		return s, err
 	}
+	if e.Change == nil {
+		l, ok, err := m.moves.last(ctx, e)
+		if ok {
+			s.Began, s.Ended, s.Result = l.began, l.ended, l.result
+			s.RowsTotal, s.RowsMoved, s.RowsVerified = l.counts.Total, l.counts.Moved, l.counts.Verified
+		}
+		return s, err
+	}
+	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), e.Next.N, e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
 	records, err := m.moves.read(ctx, e)
 	if err != nil {
 		return s, err
 	}
+	newest := int64(0)
 	for _, r := range records {
+		newest = max(newest, r.Step) // whose records count what the steps before have done, too
+	}
+	for _, r := range records {
+		if r.Step != newest {
+			continue
+		}
 		s.RowsTotal = max(s.RowsTotal, r.Sofar.Total)
 		s.RowsMoved = max(s.RowsMoved, r.Sofar.Moved)
 		s.RowsVerified = max(s.RowsVerified, r.Sofar.Verified)
-		if r.Step == e.Change.Generation {
-			s.Problem = r.Problem
+		if r.Step != e.Change.Generation {
+			continue
+		}
+		s.Problem = r.Problem
+		if r.Owner == e.Change.Owner {
+			s.Rate, s.StoreMillis, s.StoreQuietMillis = r.Rate, 1000*r.Store[0], 1000*r.Store[1]
 		}
 	}
+	s.ETASeconds = eta(e.Change.Step, &s)
 	return s, nil
+}
+
+// Glance says what this mover knows, without asking the store, of the change of an entry's
+// table. Figures of changes that another door carries out are 0.
+func (m *Mover) Glance(e *catalog.Entry) reshard.Status {
+	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N}
+	if e.Change == nil {
+		return s
+	}
+	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), e.Next.N, e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
+	if v, ok := m.moves.written.Load(e.String()); ok && e.Change.Owner == m.opts.Self {
+		r := v.(record)
+		s.RowsTotal, s.RowsMoved, s.RowsVerified, s.Rate, s.Problem = r.Sofar.Total, r.Sofar.Moved, r.Sofar.Verified, r.Rate, r.Problem
+		s.StoreMillis, s.StoreQuietMillis = 1000*r.Store[0], 1000*r.Store[1]
+		s.ETASeconds = eta(e.Change.Step, &s)
+	}
+	return s
+}
+
+// eta is in how many seconds a change has copied and verified all rows at its present rate;
+// 0 where that cannot be said.
+func eta(step reshard.Step, s *reshard.Status) int64 {
+	left := 0.0
+	switch step {
+	case reshard.Announced:
+		left = float64(2*s.RowsTotal - s.RowsMoved)
+	case reshard.Switching:
+		left = float64(s.RowsTotal - s.RowsVerified)
+	}
+	if left <= 0 || s.Rate <= 0 || s.Paused {
+		return 0
+	}
+	return int64(math.Ceil(left / float64(s.Rate)))
 }
 
 // Outlook says what a change would take, and changes nothing. It reads the keys of all

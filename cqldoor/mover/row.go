@@ -3,6 +3,7 @@ package mover
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 
@@ -188,7 +189,8 @@ func together(parts []statement) (statement, bool) {
 	return all, true
 }
 
-func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+func bigint(n int64) []byte   { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+func double(f float64) []byte { return bigint(int64(math.Float64bits(f))) }
 func integer(n int32) []byte {
 	return binary.BigEndian.AppendUint32(nil, uint32(n))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,6 +114,21 @@ func (m *movers) carryOn(ctx context.Context, t syntax.Name) {
 		delete(m.running, t)
 		m.mu.Unlock()
 	})
+}
+
+// Changes are the changes of layout that are under way, as far as this door knows without
+// asking the store: for metrics. Figures are those of changes that it carries out itself.
+func (r *Router) Changes() []reshard.Status {
+	var all []reshard.Status
+	for _, tables := range r.schema.view.Load().tables {
+		for _, t := range tables {
+			if t.entry.Change != nil && r.schema.movers != nil {
+				all = append(all, r.schema.movers.mover.Glance(t.entry))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b reshard.Status) int { return strings.Compare(a.Table, b.Table) })
+	return all
 }
 
 func fleetTable(e *catalog.Entry) fleet.Table {

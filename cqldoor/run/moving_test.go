@@ -266,8 +266,16 @@ func liveChange(t *testing.T, st store.Store) {
 		l.change(ctx, "'shards': '3'")
 		l.change(ctx, "'shards': '6'", "pause", "resume")
 		l.change(ctx, "'shards': '9'", "rollback")
+		if s := l.status(); s.Result != reshard.ResultTakenBack {
+			t.Errorf("after it was taken back: %+v", s)
+		}
 		l.change(ctx, "'shards': '9', 'hash': 'murmur3'")
 	})
+	last := l.status()
+	if last.Result != reshard.ResultDone || last.RowsTotal == 0 || last.RowsMoved == 0 || last.RowsVerified == 0 || last.RowsMoved > last.RowsTotal || last.RowsVerified > last.RowsTotal ||
+		last.Began.IsZero() || !last.Ended.After(last.Began) || last.From != 9 || last.To != 9 {
+		t.Errorf("after the last change: %+v", last)
+	}
 	if e := r.schema.view.Load().tables["lived"]["t"].entry; e.Layout.N != 9 || e.Layout.Base == 0 || e.Change != nil {
 		t.Errorf("%v %+v", e.Layout, e.Change)
 	}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// askEvery is how often a command that waits for a change asks how far it has come.
+const askEvery = 500 * time.Millisecond
+
+// waitForChange waits until a change is over. Once that has taken two seconds it tells on
+// stderr how far the change is: a line that is rewritten on a terminal, one line a step
+// elsewhere.
+func waitForChange(ctx context.Context, out io.Writer, door reshard.Changer, s reshard.Status) (reshard.Status, error) {
+	p := newProgress(out, nil)
+	defer p.end()
+	told := ""
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for s.Phase != reshard.NoPhase {
+		if time.Since(p.began) >= progressAfter {
+			what := s.Phase + s.Problem
+			switch {
+			case p.terminal:
+				fmt.Fprintf(out, "\r\x1b[K%s", progressText(&s))
+				p.shown = true
+			case what != told:
+				fmt.Fprintf(out, "evenkeel: %s\n", progressText(&s))
+			}
+			told = what
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return s, ctx.Err()
+		}
+		next, err := door.Status(ctx)
+		if err != nil {
+			return s, err
+		}
+		s = next
+	}
+	return s, nil
+}
+
+// progressText is how far a change is, in one line.
+func progressText(s *reshard.Status) string {
+	text := fmt.Sprintf("%s: %s, %d of %d rows moved, %d verified", s.Table, s.Phase, s.RowsMoved, s.RowsTotal, s.RowsVerified)
+	if s.Rate > 0 {
+		text += fmt.Sprintf(", %d rows/s", s.Rate)
+	}
+	if s.ETASeconds > 0 {
+		text += fmt.Sprintf(", %v left", time.Duration(s.ETASeconds)*time.Second)
+	}
+	if s.StoreMillis > 0 {
+		text += fmt.Sprintf(", the store answers in %.1f ms (%.1f when it was least busy)", s.StoreMillis, s.StoreQuietMillis)
+	}
+	if s.Paused {
+		text += ", paused"
+	}
+	if s.Problem != "" {
+		text += "; it does not go on: " + s.Problem
+	}
+	return text
+}
