@@ -98,6 +98,7 @@ func (c *conn) receivePassed(tag uint32, resp wire.Message) (wire.Message, bool)
 	}
 	r := c.freshRequest(int16(uint16(stream)))
 	r.Op = wire.OpExecute
+	r.watched.heard(resp)
 	r.review(p, of, resp)
 	return resp, false
 }

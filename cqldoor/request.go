@@ -276,6 +276,7 @@ func (c *conn) serveRouter(h wire.Header, body []byte) {
 // forwardPrepare passes a PREPARE on, and tells the router of its response.
 func (c *conn) forwardPrepare(r *Request, req wire.Message) {
 	r.Retain()
+	r.watched.sends()
 	c.fwd.Forward(c.ctx, req, c, tagRequest+r.index)
 }
 
@@ -286,6 +287,7 @@ func (c *conn) forwardSpecial(h wire.Header, body []byte, k special) {
 		r.Retain()
 	}
 	r.special = k
+	r.watched.sends()
 	c.handed = true
 	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, tagRequest+r.index)
 }

@@ -153,6 +153,7 @@ func (r *Request) PassUnder(req wire.Message, p Premise, of uint32, keep bool) {
 	}
 	r.Retain()
 	r.premise, r.of = p, of
+	r.watched.sends()
 	r.c.fwd.Forward(r.c.ctx, req, r.c, tagRequest+r.index)
 }
 
@@ -315,6 +316,7 @@ func (c *conn) request(tag uint32) *Request {
 // It is called by the store's goroutines, whose flush follows.
 func (r *Request) received(resp wire.Message) {
 	c, use := r.c, r.uses.Load()
+	r.watched.heard(resp)
 	defer func() {
 		if p := recover(); p != nil {
 			c.d.panicked(p)

@@ -84,6 +84,31 @@ type watched struct {
 	child  observe.Span // of a request that is passed on: the store's part of it
 }
 
+// sends begins the store's part of a request that is passed on as one.
+func (w *watched) sends() {
+	if w.span != nil {
+		w.child = w.span.Child("store", nil)
+	}
+}
+
+// heard ends the store's part, which was answered with resp.
+func (w *watched) heard(resp wire.Message) {
+	EndSpan(w.child, resp)
+	w.child = nil
+}
+
+// EndSpan ends the span of a request that was answered with resp; it may be nil.
+func EndSpan(s observe.Span, resp wire.Message) {
+	if s == nil {
+		return
+	}
+	code := ""
+	if resp.Op == wire.OpError {
+		code = CodeOf(resp)
+	}
+	s.End(code)
+}
+
 // end ends a request that is answered with resp. fan is what it has asked of the store, if
 // that was counted.
 func (w *watched) end(resp wire.Message, fan *observe.Fan) {
@@ -253,7 +278,8 @@ func (c *conn) watch(stream int16, w watched) {
 	}
 	e := passingEntry{series: w.series, begun: w.begun}
 	if w.span != nil {
-		e.spans = &watched{span: w.span, child: w.span.Child("store", nil)}
+		w.sends()
+		e.spans = &watched{span: w.span, child: w.child}
 	}
 	(*chunk)[at%passingChunk] = e
 }

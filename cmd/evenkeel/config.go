@@ -45,6 +45,8 @@ type configFile struct {
 	Cache                  string   `yaml:"cache"`
 	CacheTTL               string   `yaml:"cache-ttl"`
 	QueryCacheTTL          string   `yaml:"query-cache-ttl"`
+	OTLPEndpoint           string   `yaml:"otlp-endpoint"`
+	OTLPSample             float64  `yaml:"otlp-sample"`
 	Drain                  string   `yaml:"drain"`
 	LogLevel               string   `yaml:"log-level"`
 }

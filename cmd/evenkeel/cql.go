@@ -62,7 +62,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	c := &cqlSide{observe: s.observe(cqldoor.Operations)}
+	c := &cqlSide{observe: s.observe("cassandra", cqldoor.Operations)}
 	if c.store, c.what, err = s.openStore(ctx, log, ln.Addr(), advertise, signals); err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	d := &dynamoDB{observe: s.observe(dynamodoor.Operations)}
+	d := &dynamoDB{observe: s.observe("aws.dynamodb", dynamodoor.Operations)}
 	front, settle, region := dynamodoor.Store(nil), time.Duration(0), ""
 	if s.DynamoDB != "" {
 		front, err = d.openEndpoint(ctx, s, keys, log)

@@ -5,14 +5,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
-	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/observe/exposition"
 )
-
-// observe is what a door with these operations is given to tell of its requests.
-func (s *serveCmd) observe(operations []string) observe.Observer {
-	return observe.Observer{Requests: observe.NewRequests(operations)}
-}
 
 // measures are the collectors of the CQL side's requests, router and hosts.
 func (c *cqlSide) measures() []prometheus.Collector {

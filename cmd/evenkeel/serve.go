@@ -21,6 +21,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/observe/exposition"
+	"github.com/evenkeel/evenkeel/observe/otlp"
 )
 
 // serveCmd is `evenkeel serve`.
@@ -38,8 +39,10 @@ type serveCmd struct {
 	capacityFlags
 	cacheFlags
 	memoryFlags
+	traceFlags
 
 	memory *budget.Budget // of both doors
+	traces *otlp.Exporter // nil: there are no spans
 	files  vfs.FS         // where the embedded engine keeps its data; nil: the machine's
 
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
@@ -82,6 +85,12 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	log := s.logger(std.err)
+	if s.traces, err = s.openTraces(ctx, log); err != nil {
+		return err
+	}
+	if s.traces != nil {
+		defer closeTraces(s.traces, log)
+	}
 	cqlLn, err := s.listenCQL()
 	if err != nil {
 		return err
@@ -145,6 +154,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		collectors = append(collectors, consumptionOf(cql, dynamo, s)...)
 		collectors = append(collectors, workOf(cql)...)
 		collectors = append(collectors, memoryCollectors(s.memory)...)
+		if s.traces != nil {
+			collectors = append(collectors, traceCollector{s.traces})
+		}
 		stop := health.serve(web, collectors, failed)
 		defer stop()
 	}

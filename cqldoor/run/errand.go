@@ -256,7 +256,7 @@ func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wir
 	st := e.state
 	st.under.begin(e.of)
 	e.Forwarder.Send(ctx, e.outgoing(req), func(resp wire.Message) {
-		endChild(child, resp)
+		cqldoor.EndSpan(child, resp)
 		reply(e.hear(resp))
 		st.under.end(e.of)
 	})
@@ -277,7 +277,7 @@ type listener struct {
 }
 
 func (l *listener) Receive(tag uint32, resp wire.Message) {
-	endChild(l.child, resp)
+	cqldoor.EndSpan(l.child, resp)
 	l.to.Receive(tag, l.errand.hear(resp))
 	l.state.under.end(l.errand.of)
 }

@@ -133,14 +133,3 @@ func (e *errand) child(ctx context.Context, req wire.Message) observe.Span {
 	}
 	return e.span.Child(name, observe.Shards(ctx))
 }
-
-func endChild(child observe.Span, resp wire.Message) {
-	if child == nil {
-		return
-	}
-	code := ""
-	if resp.Op == wire.OpError {
-		code = cqldoor.CodeOf(resp)
-	}
-	child.End(code)
-}

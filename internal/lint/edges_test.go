@@ -10,7 +10,7 @@ import (
 // package stands above all that it imports.
 var edges = map[string][]string{
 	"cmd/evenkeel": {
-		"reshard", "observe", "observe/exposition", "observe/top",
+		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
 		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
@@ -40,6 +40,7 @@ var edges = map[string][]string{
 	// What an operator looks at.
 	"observe":            {},
 	"observe/exposition": {"observe"},
+	"observe/otlp":       {"observe"},
 	"observe/top":        {},
 
 	// The engine: a store, which knows no door.

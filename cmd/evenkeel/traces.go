@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/observe/otlp"
+)
+
+// traceFlags are serve's flags about spans of requests.
+type traceFlags struct {
+	OTLPEndpoint string  `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a span of each sampled request, with one child for each request to the store, by OTLP over HTTP: http://127.0.0.1:4318. Without it there are no spans."`
+	OTLPSample   float64 `name:"otlp-sample" placeholder:"SHARE" default:"1" help:"Share of requests that are sampled, of those whose client does not say: 0.01 is one in a hundred (${default}, all)."`
+}
+
+// openTraces makes the exporter that is asked for; nil without one.
+func (s *serveCmd) openTraces(ctx context.Context, log *slog.Logger) (*otlp.Exporter, error) {
+	switch {
+	case s.OTLPEndpoint == "" && s.OTLPSample != 1 && s.OTLPSample != 0:
+		return nil, withHint(errors.New("--otlp-sample is given, and no --otlp-endpoint"), "--otlp-endpoint http://127.0.0.1:4318 names a collector")
+	case s.OTLPEndpoint == "":
+		return nil, nil
+	case s.OTLPSample == 0:
+		return nil, withHint(errors.New("--otlp-sample: a share of 0 samples nothing"), "leave --otlp-endpoint out for no spans")
+	}
+	host, _ := os.Hostname() // where it is not known, instances have the collector's name for them
+	o := otlp.Options{Endpoint: s.OTLPEndpoint, Ratio: s.OTLPSample, Instance: host, Log: log}
+	e, err := otlp.New(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("--otlp-endpoint, --otlp-sample: %w", err)
+	}
+	return e, nil
+}
+
+// closeTraces sends what waits.
+func closeTraces(e *otlp.Exporter, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := e.Shutdown(ctx); err != nil {
+		log.Warn("the last spans could not be sent", "error", err)
+	}
+}
+
+// observe is what a door with these operations is given to tell of its requests. system
+// is what it speaks, by OpenTelemetry's conventions.
+func (s *serveCmd) observe(system string, operations []string) observe.Observer {
+	o := observe.Observer{Requests: observe.NewRequests(operations)}
+	if s.traces != nil {
+		o.Tracer = s.traces.Tracer(system)
+	}
+	return o
+}
+
+// traceCollector makes metrics of the exporter's counts, when they are asked for.
+type traceCollector struct{ exporter *otlp.Exporter }
+
+var spansDesc = prometheus.NewDesc("evenkeel_trace_spans_total", "Spans that the collector has taken (sent), and that could not be sent (failed).", []string{"outcome"}, nil)
+
+// Describe implements prometheus.Collector.
+func (traceCollector) Describe(ch chan<- *prometheus.Desc) { ch <- spansDesc }
+
+// Collect implements prometheus.Collector.
+func (c traceCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.exporter.Stats()
+	ch <- prometheus.MustNewConstMetric(spansDesc, prometheus.CounterValue, float64(s.Sent), "sent")
+	ch <- prometheus.MustNewConstMetric(spansDesc, prometheus.CounterValue, float64(s.Failed), "failed")
+}
