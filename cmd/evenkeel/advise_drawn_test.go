@@ -24,7 +24,9 @@ import (
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/internal/testkit/drawn"
+	"github.com/evenkeel/evenkeel/internal/testkit/planted"
 	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
 // advisedDrawn asks the command for advice about a drawn set.
@@ -65,10 +67,26 @@ func TestDrawnStatementsRun(t *testing.T) {
 	defer func() { signals <- syscall.SIGTERM; _ = wait(t, ended) }()
 	session := connect(t, addr)
 	cql, dynamo := 0, 0
-	for seed := uint64(1); seed <= 24; seed++ {
-		s := drawn.New(seed)
+	var sets []*drawn.Set
+	for seed := uint64(1); seed <= 20; seed++ {
+		sets = append(sets, drawn.New(seed))
+	}
+	for i := range planted.Sets {
+		p := &planted.Sets[i]
+		target := p.Target
+		if target == "" {
+			target = "cassandra"
+		}
+		rows := p.Rows()
+		s := drawn.Given(p.Name, "t", target, p.Queries, rows.Names, rows.Rows)
+		if qs, err := queries.Parse(p.Queries); err == nil && qs[0].Table != "" {
+			s.Table = qs[0].Table
+		}
+		sets = append(sets, s)
+	}
+	for n, s := range sets {
 		r := advisedDrawn(t, s)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(fmt.Sprint(n+1, " ", s.What), func(t *testing.T) {
 			if t.Failed() {
 				return
 			}
@@ -77,12 +95,15 @@ func TestDrawnStatementsRun(t *testing.T) {
 				tryRequests(t, s, r)
 			} else {
 				cql++
-				tryStatements(t, session, s, r, fmt.Sprintf("drawn%d", seed))
+				tryStatements(t, session, s, r, fmt.Sprintf("drawn%d", n))
 			}
 			if t.Failed() {
 				t.Logf("%s\n%s\n%s", s.What, s.Queries, strings.Join(r.Verdict.DDL, "\n"))
 			}
 		})
+	}
+	if changes["UPDATE"] < 3 || changes["DELETE"] < 3 || changes["UpdateItem"] < 2 || changes["DeleteItem"] < 2 {
+		t.Errorf("too few statements that change rows: %v", changes)
 	}
 	if cql < 5 || dynamo < 5 {
 		t.Errorf("%d sets for CQL and %d for DynamoDB: too few of one", cql, dynamo)
@@ -148,19 +169,53 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 			rows = append(rows, row)
 		}
 	}
+	// stored is a row as the table has it, with the columns that were added.
+	stored := func(table string, row []string) map[string]any {
+		iter := session.Query("SELECT * FROM " + table).PageSize(100).Iter()
+		defer iter.Close()
+		var found map[string]any
+		for {
+			m := make(map[string]any)
+			if !iter.MapScan(m) {
+				return found
+			}
+			if sameRow(s, row, m) {
+				found = m
+			}
+		}
+	}
 	ask := func(x *advice.Statement, row []string) (rows int, err error) {
 		columns := columnValues(t, s, r, row, types)
+		table := tableOf(t, x.Text)
+		set := ""
+		if tree, _ := syntax.Parse(strings.TrimSuffix(x.Text, ";")); tree != nil {
+			if u, is := tree.(*syntax.Update); is {
+				set = u.Set[0].Column
+			}
+		}
 		var bound []any
 		ranges := make(map[string]bool)
 		for _, b := range x.Binds {
-			v := columns[b]
-			if ranges[b] { // from the row's value until a greater one
+			v, known := columns[b]
+			switch {
+			case !known: // an added column: read the row first, as the note says
+				bound = append(bound, stored(into("FROM " + table)[len("FROM "):], row)[b])
+				continue
+			case strings.HasPrefix(x.Text, "DELETE") && strings.Contains(x.Text, b+" < ?"), ranges[b]: // until a greater one
 				switch typ := types[b]; typ.Kind {
 				case value.Text:
 					v = append(slices.Clone(v), '~')
 				default:
 					v, _ = typ.FromString(fmt.Sprint(typ.Int64(v) + 1))
 				}
+			case strings.Contains(x.Text, b+" > ?"): // from a lesser one
+				if typ := types[b]; typ.Kind == value.Text {
+					v = v[:len(v)-1]
+				} else {
+					v, _ = typ.FromString(fmt.Sprint(typ.Int64(v) - 1))
+				}
+			case b == set:
+				v, _ = types[b].FromString("77")
 			}
 			ranges[b] = true
 			bound = append(bound, cell(v))
@@ -175,14 +230,29 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 		}
 		return rows, iter.Close()
 	}
-	for _, verb := range []string{"INSERT", "SELECT"} {
+	count := func(table, where string) (n int) {
+		if err := session.Query("SELECT count(*) FROM " + table + where).Scan(&n); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	for _, verb := range []string{"INSERT", "SELECT", "UPDATE", "DELETE"} {
 		for i := range r.Verdict.Statements {
 			x := &r.Verdict.Statements[i]
 			if !strings.HasPrefix(x.Text, verb) {
 				continue
 			}
+			table := into("FROM " + tableOf(t, x.Text))[len("FROM "):]
+			before, deleted := 0, 0
+			if verb == "UPDATE" || verb == "DELETE" {
+				changes[verb]++
+				before = count(table, "")
+			}
 			for n, row := range rows {
-				if verb == "SELECT" && n%10 > 0 {
+				if verb != "INSERT" && n%10 > 0 {
+					continue
+				}
+				if verb == "DELETE" && stored(table, row) == nil { // with an earlier one
 					continue
 				}
 				got, err := ask(x, row)
@@ -190,13 +260,86 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 					t.Errorf("line %d: %s: %v", x.Line, x.Text, err)
 					break
 				}
-				if verb == "SELECT" && got == 0 {
+				switch {
+				case verb == "SELECT" && got == 0:
 					t.Errorf("line %d: %s: no row is found", x.Line, x.Text)
-					break
+				case verb == "UPDATE" && !changed(x, stored(table, row)):
+					t.Errorf("line %d: %s: the row is as it was", x.Line, x.Text)
+				case verb == "UPDATE" && count(table, "") != before:
+					t.Errorf("line %d: %s: %d rows, %d before", x.Line, x.Text, count(table, ""), before)
+				case verb == "DELETE" && stored(table, row) != nil:
+					t.Errorf("line %d: %s: the row is there", x.Line, x.Text)
+				default:
+					deleted++
+					continue
 				}
+				break
+			}
+			if verb == "DELETE" && deleted > 0 && count(table, "") >= before {
+				t.Errorf("line %d: %s: nothing is deleted", x.Line, x.Text)
 			}
 		}
 	}
+}
+
+// changes is how many statements that change rows were tried.
+var changes = make(map[string]int)
+
+// tableOf is the table that a statement is about.
+func tableOf(t *testing.T, text string) string {
+	t.Helper()
+	tree, err := syntax.Parse(strings.TrimSuffix(text, ";"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := syntax.Name{}
+	switch x := tree.(type) {
+	case *syntax.Select:
+		name = x.From
+	case *syntax.Insert:
+		name = x.Into
+	case *syntax.Update:
+		name = x.Table
+	case *syntax.Delete:
+		name = x.From
+	}
+	if name.Keyspace != "" {
+		return name.Keyspace + "." + name.Name
+	}
+	return name.Name
+}
+
+// sameRow says whether a row of a table is one of a set: its texts and numbers are.
+func sameRow(s *drawn.Set, row []string, m map[string]any) bool {
+	same := 0
+	for i, name := range s.Names {
+		for _, v := range []any{m[name], m[strings.ToLower(name)]} {
+			switch v := v.(type) {
+			case string:
+				if v != row[i] && v != "77" { // which this test has set
+					return false
+				}
+				same++
+			case time.Time:
+				if at, ok := s.Instant(name, row[i]); ok && !v.Equal(at.Truncate(time.Millisecond)) && !v.Equal(at.Truncate(24*time.Hour)) {
+					return false
+				}
+				same++
+			case gocql.UUID:
+				if v.String() != row[i] {
+					return false
+				}
+				same++
+			}
+		}
+	}
+	return same > 0
+}
+
+// changed says whether a row has what an UPDATE of this test has set.
+func changed(x *advice.Statement, m map[string]any) bool {
+	tree, _ := syntax.Parse(strings.TrimSuffix(x.Text, ";"))
+	return fmt.Sprint(m[tree.(*syntax.Update).Set[0].Column]) == "77"
 }
 
 // bucketOf is the bucket of that name, of the table or of a further one; nil where there
@@ -211,6 +354,27 @@ func bucketOf(r *advice.Report, column string) *advice.BucketColumn {
 		}
 	}
 	return nil
+}
+
+// tryChanged looks at the item that was changed, and whether it was one.
+func tryChanged(t *testing.T, door *doors.Router, x *advice.Statement, verb, request string) {
+	t.Helper()
+	var r map[string]any
+	if err := json.Unmarshal([]byte(request), &r); err != nil {
+		t.Fatal(err)
+	}
+	get, _ := json.Marshal(map[string]any{"TableName": r["TableName"], "Key": r["Key"]})
+	answer, err := door.Do(context.Background(), "GetItem", get, nil)
+	has := bytes.Contains(answer, []byte(`"Item"`))
+	if err != nil || has != (verb == "UpdateItem") {
+		t.Errorf("line %d: %s: then %s %v", x.Line, request, answer, err)
+	}
+	if verb == "UpdateItem" {
+		item := new(struct{ Item map[string]any })
+		if err := json.Unmarshal(answer, item); err != nil || len(item.Item) <= len(r["Key"].(map[string]any))+1 {
+			t.Errorf("line %d: %s: the item was not there before: %s", x.Line, request, answer)
+		}
+	}
 }
 
 var placeholder = regexp.MustCompile(`<[^<>]+>`)
@@ -240,7 +404,7 @@ func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 			rows = append(rows, row)
 		}
 	}
-	for _, verb := range []string{"PutItem", "Query", "GetItem", "Scan"} {
+	for _, verb := range []string{"PutItem", "Query", "GetItem", "Scan", "UpdateItem", "DeleteItem"} {
 		for i := range r.Verdict.Statements {
 			x := &r.Verdict.Statements[i]
 			operation, body, _ := strings.Cut(x.Text, " ")
@@ -254,6 +418,13 @@ func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 				filled := placeholder.ReplaceAllStringFunc(body, func(p string) string {
 					column := strings.Trim(p, "<>")
 					if at := slices.Index(s.Names, column); at >= 0 {
+						// What does not sort by time is stored in the form that the note names.
+						if when, ok := s.Instant(column, row[at]); ok && strings.Contains(x.Note, "store "+column+" ") {
+							if strings.Contains(x.Note, "store "+column+" as a date") {
+								return when.UTC().Format(time.DateOnly)
+							}
+							return when.UTC().Format("2006-01-02T15:04:05.000Z")
+						}
 						return row[at]
 					}
 					if b := bucketOf(r, column); b != nil {
@@ -266,6 +437,11 @@ func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 				if err != nil {
 					t.Errorf("line %d: %s: %v", x.Line, filled, err)
 					break
+				}
+				if verb == "UpdateItem" || verb == "DeleteItem" {
+					changes[verb]++
+					tryChanged(t, door, x, verb, filled)
+					continue
 				}
 				if verb != "PutItem" && !bytes.Contains(answer, []byte(`"Item"`)) && !bytes.Contains(answer, []byte(`"Items":[{`)) {
 					t.Errorf("line %d: %s: no item is found: %s", x.Line, filled, answer)

@@ -150,6 +150,9 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 		if timed && len(s.timeless(d)) == 0 {
 			s.timedKey(d, m, add)
 		}
+		if s.byItself(d) {
+			d = s.untilTime(d) // what would be a key without what tells rows apart behind the time
+		}
 		if l := s.lossOf(d); l != nil && l.PerDay >= 1.0/365 && !s.byItself(d) && len(d.Partition)+len(d.Clustering) > 1 {
 			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Loss: l, Evidence: s.lossText(d, l)})
 		}
@@ -243,11 +246,15 @@ func (s *Study) varies(d *Design, m *profile.Measured, add func(string, []string
 
 // lossText says what a key would lose.
 func (s *Study) lossText(d *Design, l *Loss) string {
-	how := "no two rows of the data agree in these, but"
-	if m := s.exactly(d); m != nil && lost(m) > 0 {
-		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and", estimated(m.Lost, whole), number(float64(s.p.Rows)))
+	how := ""
+	switch m := s.exactly(d); {
+	case m == nil:
+	case lost(m) == 0:
+		how = "no two rows of the data agree in these, but "
+	default:
+		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and ", estimated(m.Lost, whole), number(float64(s.p.Rows)))
 	}
-	return fmt.Sprintf("%s at %s rows/s and steps of %s, %s rows a day would overwrite another without a word (%s to %s)", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
+	return fmt.Sprintf("%sat %s rows/s and steps of %s, %s rows a day would overwrite another without a word (%s to %s)", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
 		about(l.PerDay), about(l.Low), about(l.High))
 }
 

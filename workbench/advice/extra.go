@@ -93,7 +93,7 @@ func (s *Study) extras(d *Design) []Extra {
 // a materialized view must have it: what tells rows apart there does so here.
 func besides(further, table *Design) *Design {
 	out := *further
-	out.AddID = further.AddID || table.AddID
+	out.AddID = table.AddID
 	for _, c := range append(table.columns(), table.Clustering...) {
 		in := slices.Contains(out.Clustering, c) || slices.ContainsFunc(out.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
 		if !in {

@@ -133,11 +133,7 @@ func (s *Study) request(d *Design, v *Verdict, q *queries.Query) Statement {
 		operation = "Query"
 		notes = s.keyCondition(r, in, q, hash, sort)
 	}
-	for _, c := range append(slices.Clone(hash.columns), sort.columns...) {
-		if col := s.p.Column(c); col != nil && col.Time != nil && col.Type != nil && col.Type.String() == "timestamp" && !strings.HasPrefix(col.Min, "19") && !strings.HasPrefix(col.Min, "20") {
-			notes = append(notes, c+" is written in a form that sorts by time")
-		}
-	}
+	notes = append(notes, s.storedNotes(in, q)...)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

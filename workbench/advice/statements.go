@@ -101,6 +101,15 @@ func (s *Study) statement(d *Design, table string, q *queries.Query) Statement {
 			x.Columns, x.Values = append(x.Columns, c.Name), append(x.Values, &syntax.Bind{})
 			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in, in UTC", c.Name, c.Unit, c.Of))
 		}
+		var missing []string
+		for _, c := range append(d.columns(), d.Clustering...) {
+			if !slices.Contains(x.Columns, c) {
+				x.Columns, x.Values, missing = append(x.Columns, c), append(x.Values, &syntax.Bind{}), append(missing, c)
+			}
+		}
+		if len(missing) > 0 {
+			notes = append(notes, fmt.Sprintf("%s too, for a row has a value in each column of its key", strings.Join(missing, ", ")))
+		}
 		if d.AddID {
 			x.Columns, x.Values = append(x.Columns, idColumn), append(x.Values, &syntax.Call{Func: syntax.Name{Name: "now"}})
 		}
@@ -118,6 +127,7 @@ func (s *Study) statement(d *Design, table string, q *queries.Query) Statement {
 		}
 		made = x
 	}
+	notes = append(notes, s.storedNotes(d, q)...)
 	out.Binds = []string{}
 	out.Text, out.Note = syntax.Print(made)+";", strings.Join(notes, "; ")
 	if again, err := syntax.Parse(strings.TrimSuffix(out.Text, ";")); err == nil {
@@ -156,6 +166,8 @@ func (s *Study) restricted(d *Design, q *queries.Query, where []syntax.Relation)
 		out = slices.Insert(out, at, syntax.Relation{Columns: []string{column}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
 		unit, _ := s.period(d)
 		switch {
+		case q.Bound(p.Column) != nil:
+			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in", column, unitName(unit), p.Column))
 		case q.Range(p.Column) != nil:
 			notes = append(notes, fmt.Sprintf("once for each %s of the range", unitName(unit)))
 		case q.Limit > 0:

@@ -166,3 +166,14 @@ func (s *Study) lossOf(d *Design) *Loss {
 	out := &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: day(m.Squares.High) * (1 + doubt)}
 	return out
 }
+
+// untilTime is a design without the clustering columns behind its first one of time: the
+// key that tempts whoever reads by time. It is the design itself where there are none.
+func (s *Study) untilTime(d *Design) *Design {
+	for i, c := range d.Clustering[:max(0, len(d.Clustering)-1)] {
+		if s.isTime(c) {
+			return &Design{Partition: d.Partition, Clustering: d.Clustering[:i+1], Shards: 1}
+		}
+	}
+	return d
+}

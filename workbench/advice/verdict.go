@@ -150,6 +150,29 @@ func storedText(c *profile.Column) string {
 	return text
 }
 
+// storedNotes say of the columns of time that a query names, or that the key has where rows
+// are inserted, what to store and to ask for in place of the data's values.
+func (s *Study) storedNotes(d *Design, q *queries.Query) (notes []string) {
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		named := q.Bound(c.Name) != nil || q.Range(c.Name) != nil || slices.Contains(q.Columns, c.Name) ||
+			slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c.Name }) && q.Verb != queries.Read ||
+			slices.Contains(d.Clustering, c.Name) && q.Verb != queries.Read
+		if !c.Stored || !named {
+			continue
+		}
+		note := fmt.Sprintf("store %s as a %s", c.Name, c.Time.Store)
+		if q.Verb == queries.Read {
+			note = fmt.Sprintf("store %s as a %s, and ask for it as one", c.Name, c.Time.Store)
+		}
+		if c.Time.Example != "" {
+			note += fmt.Sprintf(": %s in place of %q", c.Time.Stored, c.Time.Example)
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
 // reasons say what the design is good for, by the ranks' order.
 func (s *Study) reasons(list []ranked) []string {
 	d, c := list[0].d, &list[0].c

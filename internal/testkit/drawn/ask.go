@@ -32,6 +32,9 @@ func (s *Set) ask(r *rand.Rand) {
 	for _, q := range s.reads {
 		lines = append(lines, s.readText(&q, dialect)+rateText(q.rate, style))
 	}
+	for _, c := range s.changes {
+		lines = append(lines, s.changeText(&c, dialect)+rateText(c.rate, style))
+	}
 	insert := s.insertText(dialect) + rateText(s.rate, style)
 	if chance(r, 50) {
 		lines = append(lines, insert)
@@ -80,25 +83,8 @@ func ident(name, dialect string) string {
 }
 
 func (s *Set) readText(q *read, dialect string) string {
-	var where []string
 	column := func(ro role) string { return ident(s.roles[ro], dialect) }
-	mark := func(ro role) string {
-		if dialect == "dynamodb" {
-			return ":" + strings.ToLower(s.roles[ro][:1])
-		}
-		return "?"
-	}
-	for _, ro := range q.equal {
-		where = append(where, column(ro)+" = "+mark(ro))
-	}
-	if q.hasRange {
-		if dialect == "cql" {
-			where = append(where, column(q.ranged)+" >= ?", column(q.ranged)+" < ?")
-		} else {
-			where = append(where, column(q.ranged)+" BETWEEN "+mark(q.ranged)+" AND "+mark(q.ranged)+map[bool]string{true: "2"}[dialect == "dynamodb"])
-		}
-	}
-	condition := strings.Join(where, " AND ")
+	condition := s.conditions(q, dialect)
 	switch dialect {
 	case "dynamodb":
 		if q.limit == 0 {

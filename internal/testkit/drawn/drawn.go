@@ -38,6 +38,7 @@ type Set struct {
 	rate     float64 // rows written a second
 	ttl      float64 // seconds; 0: none
 	reads    []read
+	changes  []change
 	dayTime  format
 	entityOf func(int) string
 	zeros    bool // entities are codes with leading zeros
@@ -97,6 +98,7 @@ func draw(r *rand.Rand, seed uint64, app application, target string) *Set {
 	if !s.settled() {
 		return nil
 	}
+	s.change(rand.New(rand.NewPCG(seed, 0x2545f4914f6cdd1d)))
 	s.arrivals = s.p.drawRows(r)
 	s.write(r)
 	s.ask(r)
@@ -200,6 +202,22 @@ func (s *Set) itemBytes() float64 {
 		}
 	}
 	return n
+}
+
+// Given is a set of rows that were not drawn: its truth is not known. Texts of its columns
+// that are RFC 3339 or a day are times.
+func Given(what, table, target, queries string, names []string, rows [][]string) *Set {
+	s := &Set{What: what, Table: table, Target: target, Queries: queries, Names: names, Rows: rows, instants: make(map[string]time.Time)}
+	for _, row := range rows {
+		for i, text := range row {
+			for _, layout := range []string{time.RFC3339, time.DateOnly} {
+				if at, err := time.Parse(layout, text); err == nil {
+					s.instants[names[i]+"\x00"+text] = at
+				}
+			}
+		}
+	}
+	return s
 }
 
 // Instant is the time that a text of a column stands for.

@@ -1,0 +1,96 @@
+package drawn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// change is a statement that changes or deletes rows. Changes are so few that they decide
+// nothing.
+type change struct {
+	deletes bool
+	set     role   // of an update
+	equal   []role // what names the rows
+	older   bool   // and all that is before a time
+	rate    float64
+}
+
+// change draws which statements change rows.
+func (s *Set) change(r *rand.Rand) {
+	var row []role
+	switch s.app {
+	case timeline:
+		row = []role{entity, when}
+	case composite:
+		row = []role{entity, kind, when}
+	case items:
+		row = []role{entity, id}
+	case byID:
+		row = []role{id}
+	case dated:
+		row = []role{day, id}
+	}
+	if row[len(row)-1] == when && s.unique {
+		row = append(row, id)
+	}
+	few := 0.002 * min(s.rate, s.load())
+	set := role(number)
+	if s.roles[set] == "" {
+		set = note
+	}
+	if s.roles[set] != "" && chance(r, 60) {
+		s.changes = append(s.changes, change{set: set, equal: row, rate: few})
+	}
+	switch {
+	case !chance(r, 60):
+	case s.Target != "dynamodb" && (s.app == timeline || s.app == composite) && chance(r, 50):
+		s.changes = append(s.changes, change{deletes: true, equal: row[:len(s.reads[0].equal)], older: true, rate: few / 2})
+	default:
+		s.changes = append(s.changes, change{deletes: true, equal: row, rate: few / 2})
+	}
+}
+
+func (s *Set) changeText(c *change, dialect string) string {
+	q := read{equal: c.equal}
+	where := s.conditions(&q, dialect)
+	if c.older {
+		where += " AND " + ident(s.roles[when], dialect) + " < ?"
+	}
+	column, table := ident(s.roles[c.set], dialect), s.Table
+	if dialect == "partiql" {
+		table = `"` + s.tableName() + `"`
+	}
+	switch {
+	case dialect == "dynamodb" && c.deletes:
+		return "DeleteItem " + where
+	case dialect == "dynamodb":
+		return fmt.Sprintf("UpdateItem %s SET %s", where, column)
+	case c.deletes:
+		return fmt.Sprintf("DELETE FROM %s WHERE %s", table, where)
+	}
+	return fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", table, column, where)
+}
+
+// conditions are what a statement names rows by.
+func (s *Set) conditions(q *read, dialect string) string {
+	var where []string
+	column := func(ro role) string { return ident(s.roles[ro], dialect) }
+	mark := func(ro role) string {
+		if dialect == "dynamodb" {
+			return ":" + strings.ToLower(s.roles[ro][:1])
+		}
+		return "?"
+	}
+	for _, ro := range q.equal {
+		where = append(where, column(ro)+" = "+mark(ro))
+	}
+	if q.hasRange {
+		if dialect == "cql" {
+			where = append(where, column(q.ranged)+" >= ?", column(q.ranged)+" < ?")
+		} else {
+			where = append(where, column(q.ranged)+" BETWEEN "+mark(q.ranged)+" AND "+mark(q.ranged)+map[bool]string{true: "2"}[dialect == "dynamodb"])
+		}
+	}
+	return strings.Join(where, " AND ")
+}
