@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // ErrExists says that the table to be created exists, or another that has its name.
@@ -26,6 +27,11 @@ const settled = 5 * time.Second
 func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, physical func(context.Context) error) (*schema.Table, error) {
 	if err := c.ensure(ctx, like); err != nil {
 		return nil, err
+	}
+	if e.Layout.Strategy == shard.Time {
+		if err := c.ensureBuckets(ctx); err != nil {
+			return nil, err
+		}
 	}
 	e = c.own(e.in(Creating))
 	if err := c.begin(ctx, e); err != nil {

@@ -99,9 +99,10 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 //
 // An entry of format 1 has the layout in columns. One of format 2 has it in column
 // strategy, as "format 2: " and JSON, because a door that knows format 1 alone refuses a
-// strategy that it does not know, and would overlook a column that it does not know. An
-// entry is written in the first format that can say it.
-const Format = 2
+// strategy that it does not know, and would overlook a column that it does not know. One of
+// format 3 is like it, and can have strategy time. An entry is written in the first format
+// that can say it.
+const Format = 3
 
 const formatPrefix = "format "
 
@@ -150,6 +151,9 @@ func (c *change) read() (*reshard.Change, error) {
 
 // first is the first format that can say the entry.
 func (e *Entry) first() int {
+	if e.Layout.Strategy == shard.Time {
+		return 3
+	}
 	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || l.Used > 0 || l.Drawn > 0 || e.Change != nil {
 		return 2
 	}
@@ -172,7 +176,7 @@ func (e *Entry) strategy() []byte {
 	if err != nil {
 		panic(err) // texts and numbers have JSON
 	}
-	return fmt.Appendf(nil, "%s%d: %s", formatPrefix, Format, text)
+	return fmt.Appendf(nil, "%s%d: %s", formatPrefix, e.first(), text)
 }
 
 // values are the serialized values of columns.
@@ -236,7 +240,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if n, err := strconv.Atoi(number); err == nil {
 		format = n
 	}
-	if format != 2 {
+	if format != 2 && format != 3 {
 		e.Foreign = fmt.Errorf("its entry in the catalogue is of format %s, which a newer release wrote; this one knows formats up to %d: bring this door up to that release", number, Format)
 		return shard.Parse(map[string]string{"shards": "1", "column": o["column"]})
 	}

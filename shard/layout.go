@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // Strategy is how a row comes to its shard.
@@ -14,11 +16,15 @@ type Strategy uint8
 const (
 	Calculated Strategy = iota // by a hash of the By columns
 	Random                     // drawn evenly for each write (Drawer)
+	Time                       // by the bucket of time that By is in, and in it by a hash of the whole clustering key
 )
 
 func (s Strategy) String() string {
-	if s == Random {
+	switch s {
+	case Random:
 		return "random"
+	case Time:
+		return "time"
 	}
 	return "calculated"
 }
@@ -37,7 +43,7 @@ const (
 // the table's default (N, Base and Rows).
 type Layout struct {
 	Strategy   Strategy
-	By         []string // clustering columns that are hashed; empty means all of them, in their order
+	By         []string // clustering columns that are hashed; empty means all of them, in their order; Time: the one column that tells the time
 	Hash       Hash     // Calculated only
 	N          int      // shards of a key, by default: ask Shards or Spread
 	Base       int      // places of a key, by default, are Base+1 to Base+N
@@ -46,6 +52,9 @@ type Layout struct {
 	Column     string     // the physical tables' additional partition-key column
 	Generation int64      // counts the table's layouts; not one of the options
 	Keys       *Keys      // not one of the options
+
+	// Width is how long a bucket is, and N how many shards each has. Time only; see Grid.
+	Width timebucket.Width
 
 	// Drawn is how many of the shards are drawn for writes under Random, the first ones;
 	// 0: all. Readers know of new shards before anybody writes to them. Not one of the
@@ -123,7 +132,7 @@ func (l *Layout) HasRowEpochs() bool {
 // Equal says whether two layouts place rows alike and in the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&
-		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Keys.Equal(m.Keys)
+		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keys.Equal(m.Keys)
 }
 
 // The options of write_sharding.
@@ -136,9 +145,10 @@ const (
 	optionBase     = "base"
 	optionEpochs   = "epochs"
 	optionRows     = "row_epochs"
+	optionBucket   = "bucket"
 )
 
-var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows}
+var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows, optionBucket}
 
 // Parse reads the options of write_sharding, such as {'shards': '200'}. `by` and
 // `column` are CQL identifiers: folded to lower case unless in double quotes.
@@ -155,11 +165,19 @@ func Parse(m map[string]string) (*Layout, error) {
 	case !given || s == "calculated":
 	case s == "random":
 		l.Strategy = Random
+	case s == "time":
+		l.Strategy = Time
 	default:
-		return nil, fmt.Errorf("write_sharding: unknown strategy '%s'; use 'calculated' or 'random'", s)
+		return nil, fmt.Errorf("write_sharding: unknown strategy '%s'; use 'calculated', 'random' or 'time'", s)
+	}
+	if _, given := m[optionBucket]; given && l.Strategy != Time {
+		return nil, fmt.Errorf("write_sharding: 'bucket' means nothing under strategy '%s'; leave it out, or use 'time'", l.Strategy)
 	}
 
 	n, given := m[optionShards]
+	if !given && l.Strategy == Time {
+		n, given = "1", true
+	}
 	if !given {
 		return nil, fmt.Errorf("write_sharding: the number of shards is missing; add 'shards': '…', from 1 to %d", MaxShards)
 	}
@@ -217,6 +235,9 @@ func Parse(m map[string]string) (*Layout, error) {
 		}
 		l.Column = names[0]
 	}
+	if l.Strategy == Time {
+		return l, l.parseTime(m)
+	}
 	return l, nil
 }
 
@@ -228,8 +249,11 @@ func (l *Layout) Options() map[string]string {
 		optionShards:   strconv.Itoa(l.N),
 		optionColumn:   quote(l.Column),
 	}
-	if l.Strategy == Calculated {
+	switch l.Strategy {
+	case Calculated:
 		m[optionHash] = l.Hash.String()
+	case Time:
+		m[optionBucket] = l.Width.String()
 	}
 	if len(l.By) > 0 {
 		names := make([]string, len(l.By))

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 func TestParse(t *testing.T) {
@@ -23,14 +24,27 @@ func TestParse(t *testing.T) {
 		{map[string]string{"by": `"it's ""so"""`, "shards": "2"}, `{'by': '"it''s ""so"""', 'column': 'shard', 'hash': 'murmur3', 'shards': '2', 'strategy': 'calculated'}`},
 		{map[string]string{"strategy": "random", "shards": "16"}, "{'column': 'shard', 'shards': '16', 'strategy': 'random'}"},
 
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "60m"}, "{'bucket': '1h', 'by': 'ts', 'column': 'shard', 'shards': '1', 'strategy': 'time'}"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1d", "shards": "4"}, "{'bucket': '1d', 'by': 'ts', 'column': 'shard', 'shards': '4', 'strategy': 'time'}"},
+
+		{map[string]string{"strategy": "time", "by": "ts"}, "!strategy 'time' needs the length of a bucket; add 'bucket': '1h'"},
+		{map[string]string{"strategy": "time", "bucket": "1h"}, "!strategy 'time' needs the one column that tells the time; add 'by'"},
+		{map[string]string{"strategy": "time", "by": "a, b", "bucket": "1h"}, "!needs the one column that tells the time"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "soon"}, "!'bucket': \"soon\" is not a length of time; write a whole number and a unit"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1s"}, "!buckets of 1s with 1 shards each are too many until the year 2200"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1h", "hash": "murmur3"}, "!'hash' means nothing under strategy 'time'"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1h", "base": "1"}, "!'base' means nothing under strategy 'time'"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1h", "epochs": "2 from 2020-01-01"}, "!'epochs' means nothing under strategy 'time'"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1h", "row_epochs": "64@1 from 0xab"}, "!'row_epochs' means nothing under strategy 'time'"},
+		{map[string]string{"shards": "2", "bucket": "1h"}, "!'bucket' means nothing under strategy 'calculated'"},
 		{nil, "!number of shards is missing; add 'shards'"},
 		{map[string]string{"shards": "0"}, "!'shards' is '0'; it must be a whole number from 1 to 10000"},
 		{map[string]string{"shards": "10001"}, "!from 1 to 10000"},
 		{map[string]string{"shards": "-3"}, "!from 1 to 10000"},
 		{map[string]string{"shards": "many"}, "!'shards' is 'many'"},
 		{map[string]string{"shards": "99999999999999999999"}, "!from 1 to 10000"},
-		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column, base, epochs, row_epochs"},
-		{map[string]string{"shards": "2", "strategy": "rollover"}, "!unknown strategy 'rollover'; use 'calculated' or 'random'"},
+		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column, base, epochs, row_epochs, bucket"},
+		{map[string]string{"shards": "2", "strategy": "rollover"}, "!unknown strategy 'rollover'; use 'calculated', 'random' or 'time'"},
 		{map[string]string{"shards": "2", "hash": "md5"}, "!unknown hash 'md5'; use 'murmur3' or 'code_points'"},
 		{map[string]string{"shards": "2", "by": ""}, "!a name is missing"},
 		{map[string]string{"shards": "2", "by": "a,"}, "!a name is missing"},
@@ -63,8 +77,11 @@ func TestOptionsParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &Layout{
 			N:        rapid.IntRange(1, MaxShards).Draw(t, "n"),
-			Strategy: rapid.SampledFrom([]Strategy{Calculated, Random}).Draw(t, "strategy"),
+			Strategy: rapid.SampledFrom([]Strategy{Calculated, Random, Time}).Draw(t, "strategy"),
 			Column:   name.Draw(t, "column"),
+		}
+		if l.Strategy == Time {
+			l.By, l.Width = []string{name.Draw(t, "by")}, timebucket.Width(rapid.IntRange(1, 1000).Draw(t, "days"))*30*timebucket.Day
 		}
 		if l.Strategy == Calculated {
 			l.Hash = rapid.SampledFrom([]Hash{Murmur3, CodePoints}).Draw(t, "hash")

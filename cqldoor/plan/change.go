@@ -103,7 +103,7 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 		}
 	}
 	m.Disjoint = p.slices != nil
-	bound, err := p.Bound(b, nil)
+	bound, err := p.Bound(b, nil, nil)
 	if err != nil {
 		return m, err
 	}
@@ -111,7 +111,7 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 	if err != nil {
 		return m, err
 	}
-	if bound, err = p.To.Bound(b, nil); err != nil {
+	if bound, err = p.To.Bound(b, nil, nil); err != nil {
 		return m, err
 	}
 	next, err := bound.All(0)

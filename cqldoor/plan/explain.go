@@ -17,7 +17,8 @@ type Explained struct {
 	Order      []string             `json:"order,omitempty"`  // of partitions: what rows are merged by
 	Shards     []int                `json:"shards"`           // visited; empty where values are not known yet or all are scanned
 	Statements []ExplainedStatement `json:"statements"`
-	More       bool                 `json:"more,omitempty"` // there are further statements, which are not shown
+	Buckets    []string             `json:"buckets,omitempty"` // of strategy time: when the visited ones begin
+	More       bool                 `json:"more,omitempty"`    // there are further statements, which are not shown
 }
 
 // An explanation shows so many statements, of so many shards, at most: where a
@@ -58,6 +59,14 @@ func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...i
 	}
 	e.Statements = append(e.Statements, out)
 	e.visit(shards)
+	if t.Timed() {
+		e.Buckets = e.Buckets[:0]
+		for _, n := range e.Shards {
+			if at := t.bucketText(n); len(e.Buckets) == 0 || e.Buckets[len(e.Buckets)-1] != at {
+				e.Buckets = append(e.Buckets, at)
+			}
+		}
+	}
 }
 
 // visit adds shards that are visited.
@@ -105,8 +114,9 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 }
 
 // Explain shows the plan for bound values; env nil shows it without them. perShard
-// is the number of rows that a first fetch asks each shard for.
-func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
+// is the number of rows that a first fetch asks each shard for, and dir lists the buckets
+// of partitions.
+func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained, error) {
 	e := p.Table.explained(p.Access.String())
 	if p.Access == Partitions || p.Access == Owners {
 		e.Output = [...]string{"rows", "combined aggregates", "evaluated over merged rows"}[p.Output]
@@ -164,13 +174,17 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 			break
 		}
 		if p.Presence != nil {
-			f := p.Presence.Fetch(b, key, p.Presence.Shards(p.Table, key))
+			shards, err := p.Presence.Shards(p.Table, dir, key)
+			if err != nil {
+				return nil, err
+			}
+			f := p.Presence.Fetch(b, key, shards)
 			e.add(p.Table, f.Statement, f.Values, f.Shards...)
 		}
 		if p.Logical.Distinct {
 			continue
 		}
-		for s := range p.PartitionSegments(b, i, key, nil) {
+		for s := range p.PartitionSegments(b, dir, i, key, nil) {
 			if e.full() {
 				break
 			}
@@ -188,7 +202,7 @@ func (p *Select) Explain(env *eval.Env, perShard int) (*Explained, error) {
 
 // Explain shows the plan for bound values; env nil shows it without them. The
 // shard of a write that may go to any is shown as 1.
-func (p *Write) Explain(env *eval.Env) (*Explained, error) {
+func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 	if env == nil {
 		access := "batch"
 		var shown []*Statement
@@ -216,7 +230,7 @@ func (p *Write) Explain(env *eval.Env) (*Explained, error) {
 		}
 		return e, nil
 	}
-	ms, err := p.Mutations(env, func(*Table, [][]byte) int { return 1 })
+	ms, err := p.Mutations(env, func(*Table, [][]byte) int { return 1 }, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -242,13 +256,13 @@ func (p *Write) Explain(env *eval.Env) (*Explained, error) {
 }
 
 // ExplainBatch shows a BATCH by its statements.
-func ExplainBatch(writes []*Write, env *eval.Env) (*Explained, error) {
+func ExplainBatch(writes []*Write, env *eval.Env, dir Directory) (*Explained, error) {
 	out := &Explained{Access: "batch", Shards: []int{}, Statements: []ExplainedStatement{}}
 	for i, w := range writes {
 		if out.full() {
 			break
 		}
-		e, err := w.Explain(env)
+		e, err := w.Explain(env, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -257,6 +271,11 @@ func ExplainBatch(writes []*Write, env *eval.Env) (*Explained, error) {
 		}
 		out.Statements = append(out.Statements, e.Statements...)
 		out.visit(e.Shards)
+		for _, at := range e.Buckets {
+			if i, found := slices.BinarySearch(out.Buckets, at); !found {
+				out.Buckets = slices.Insert(out.Buckets, i, at)
+			}
+		}
 		out.More = out.More || e.More
 	}
 	return out, nil

@@ -18,7 +18,8 @@ type Segment struct {
 	Slice    analysis.Slice
 	After    [][]byte // the clustering key in it that it is read behind; nil: from its start
 	Shards   []int
-	Last     bool // of its partition
+	Last     bool  // of its partition
+	Err      error // why it, and what follows, is not known
 }
 
 // Compare orders clustering keys as the statement reads them.
@@ -32,13 +33,13 @@ func (p *Select) Compare(a, b [][]byte) int {
 // Segments are what a bound statement reads, in reading order, from the position
 // after a clustering key (nil: from the start) of the partition key of index from. Each
 // is computed when it is its turn: there can be as many as partition keys times slices.
-func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) iter.Seq[Segment] {
+func (p *Select) Segments(b *analysis.BoundSelect, dir Directory, from int, after [][]byte) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		if b.Empty() {
 			return
 		}
 		for i, key := range b.Keys.From(from) {
-			for s := range p.PartitionSegments(b, i, key, after) {
+			for s := range p.PartitionSegments(b, dir, i, key, after) {
 				if !yield(s) {
 					return
 				}
@@ -49,7 +50,10 @@ func (p *Select) Segments(b *analysis.BoundSelect, from int, after [][]byte) ite
 }
 
 // PartitionSegments are those of one logical partition.
-func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, after [][]byte) iter.Seq[Segment] {
+func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
+	if p.Table.Timed() {
+		return p.timedSegments(b, dir, index, key, after)
+	}
 	return func(yield func(Segment) bool) {
 		// A segment is known for the last one when there is no other.
 		var next Segment
@@ -58,7 +62,7 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, index int, key, afte
 			if next.Key != nil && !yield(next) {
 				return
 			}
-			next = Segment{index, key, s, after, p.Table.shardsOf(key, s, all), false}
+			next = Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: p.Table.shardsOf(key, s, all)}
 		}
 		if next.Last = true; next.Key != nil {
 			yield(next)
@@ -154,6 +158,9 @@ func (p *Select) KeyFetches(b *analysis.BoundSelect, s Segment, shards []int, af
 }
 
 func (p *Select) fetch(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int, keys bool) ([]Fetch, error) {
+	if s.Err != nil {
+		return nil, s.Err
+	}
 	pieces := p.Table.pieces(Within(s.Slice, after, upto, p.Logical.Reversed))
 	if p.Logical.Reversed {
 		slices.Reverse(pieces)

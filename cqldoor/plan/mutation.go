@@ -65,7 +65,7 @@ func (m Mutations) All(others int) (all []Mutation, err error) {
 }
 
 // Mutations are the writes that together are the statement.
-func (p *Write) Mutations(env *eval.Env, draw Draw) (Mutations, error) {
+func (p *Write) Mutations(env *eval.Env, draw Draw, dir Directory) (Mutations, error) {
 	if p.Whole != nil {
 		return p.one(env)
 	}
@@ -73,7 +73,7 @@ func (p *Write) Mutations(env *eval.Env, draw Draw) (Mutations, error) {
 	if err != nil {
 		return Mutations{}, err
 	}
-	return p.Bound(b, draw)
+	return p.Bound(b, draw, dir)
 }
 
 func (p *Write) one(env *eval.Env) (Mutations, error) {
@@ -85,7 +85,7 @@ func (p *Write) one(env *eval.Env) (Mutations, error) {
 }
 
 // Bound is Mutations for a statement that is bound already.
-func (p *Write) Bound(b *analysis.BoundWrite, draw Draw) (Mutations, error) {
+func (p *Write) Bound(b *analysis.BoundWrite, draw Draw, dir Directory) (Mutations, error) {
 	if p.Whole != nil {
 		return p.one(b.Env)
 	}
@@ -93,6 +93,9 @@ func (p *Write) Bound(b *analysis.BoundWrite, draw Draw) (Mutations, error) {
 		return Mutations{}, err
 	}
 	if p.slices != nil {
+		if p.Table.Timed() {
+			return Mutations{p.timedRanges(b, dir), true}, nil
+		}
 		return Mutations{p.ranges(b), true}, nil
 	}
 	set, err := p.set(b)

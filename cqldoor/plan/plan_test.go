@@ -121,13 +121,13 @@ func explain(table *Table, s *schema.Schema, text string) (*Explained, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.Explain(env, 2)
+		return p.Explain(env, &hours{}, 2)
 	case *analysis.Write:
 		p, err := NewWrite(table, tree, a)
 		if err != nil {
 			return nil, err
 		}
-		return p.Explain(env)
+		return p.Explain(env, &hours{})
 	}
 	return nil, fmt.Errorf("%T", a)
 }
@@ -143,6 +143,9 @@ func show(e *Explained) string {
 	}
 	shards, _ := json.Marshal(e.Shards)
 	fmt.Fprintf(&b, "\nshards %s\n", shards)
+	if len(e.Buckets) > 0 {
+		fmt.Fprintf(&b, "buckets %s\n", strings.Join(e.Buckets, " "))
+	}
 	for _, s := range e.Statements {
 		fmt.Fprintf(&b, "%s\n", s.CQL)
 		if len(s.Values) > 0 {

@@ -57,11 +57,11 @@ func (t *Table) Exists(key [][]byte) (Fetch, error) {
 }
 
 // Shards are those to be asked.
-func (r *Presence) Shards(t *Table, key [][]byte) []int {
+func (r *Presence) Shards(t *Table, dir Directory, key [][]byte) ([]int, error) {
 	if r.all {
-		return t.Shards(key)
+		return t.Places(dir, key)
 	}
-	return []int{t.Home(key)}
+	return []int{t.Home(key)}, nil
 }
 
 // Fetch asks shards.

@@ -94,7 +94,7 @@ func (t *Table) At(k []byte) (p Position, key [][]byte, shard int, err error) {
 	if err != nil || len(parts[n]) != 4 {
 		return p, nil, 0, errState
 	}
-	return Position{partitioner.Murmur3(k), k}, parts[:n], int(binary.BigEndian.Uint32(parts[n])), nil
+	return Position{partitioner.Murmur3(k), k}, parts[:n], int(int32(binary.BigEndian.Uint32(parts[n]))), nil
 }
 
 // Walk asks for the physical partitions of a range of tokens, limit of them.
@@ -139,16 +139,19 @@ func (t *Table) Sum() uint32 { return uint32(partitioner.Murmur3([]byte(t.Layout
 
 // Walks says whether a scan by the table's places looks at a shard of a logical partition.
 func (t *Table) Walks(key [][]byte, n int) bool {
+	if t.Timed() {
+		return true
+	}
 	s := t.Layout.Spread(AppendKey(nil, key))
 	return s.Contains(n) || slices.ContainsFunc(s.Rows, func(e shard.RowEpoch) bool { return e.Contains(n) })
 }
 
-// Before are the shards of a logical partition that a scan meets before the given
-// one, in that order.
-func (t *Table) Before(key [][]byte, at Position) []int {
+// Before are those of the shards of a logical partition (Places) that a scan meets before
+// the given one, in that order.
+func (t *Table) Before(key [][]byte, at Position, all []int) []int {
 	var lower []Position
 	shards := map[string]int{}
-	for _, n := range t.Shards(key) {
+	for _, n := range all {
 		if q := t.Position(key, n); q.Compare(at) < 0 {
 			lower = append(lower, q)
 			shards[string(q.Key)] = n

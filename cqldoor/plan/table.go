@@ -18,11 +18,12 @@ type Table struct {
 	Layout        *shard.Layout // resolved for the table's key
 	Change        *Change       // that is under way; nil: none is
 
-	by     []int // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
-	hashed int   // how many of by are hashed: those of Layout.By
-	moves  bool  // it is one of the two layouts of a change
-	hides  bool  // rows can be in shards where the layout does not put them
-	first  int   // where in by the first clustering column is, which epochs of rows look at; -1: there are none
+	by     []int   // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
+	hashed int     // how many of by are hashed: those of Layout.By
+	moves  bool    // it is one of the two layouts of a change
+	hides  bool    // rows can be in shards where the layout does not put them
+	timing *timing // nil: the layout is not of strategy time
+	first  int     // where in by the first clustering column is, which epochs of rows look at; -1: there are none
 }
 
 // NewTable joins a logical table and its layout, which must fit (see Check).
@@ -32,6 +33,13 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 		return nil, err
 	}
 	pt := &Table{Table: t, Layout: l, hides: l.Remains, first: -1}
+	if l.Strategy == shard.Time {
+		if pt.timing, pt.by, err = newTiming(t, l); err != nil {
+			return nil, err
+		}
+		pt.hashed = len(pt.by)
+		return pt, nil
+	}
 	if len(l.By) == 0 {
 		for i := range t.Clustering {
 			pt.by = append(pt.by, i)
@@ -78,16 +86,22 @@ func KeyColumns(t *schema.Table) []shard.KeyColumn {
 	out := make([]shard.KeyColumn, len(t.PartitionKey))
 	for i, c := range t.PartitionKey {
 		out[i].Name = c.Name
-		switch c.Type.Kind {
-		case value.Date:
-			out[i].Kind = shard.Date
-		case value.Timestamp:
-			out[i].Kind = shard.Timestamp
-		case value.Timeuuid:
-			out[i].Kind = shard.Timeuuid
-		}
+		out[i].Kind = timeKind(c.Type)
 	}
 	return out
+}
+
+// timeKind is how values of a type tell the time; 0: they tell none.
+func timeKind(t *value.Type) shard.TimeKind {
+	switch t.Kind {
+	case value.Date:
+		return shard.Date
+	case value.Timestamp:
+		return shard.Timestamp
+	case value.Timeuuid:
+		return shard.Timeuuid
+	}
+	return 0
 }
 
 // AppendKey appends a logical partition key, serialized as Cassandra does.
@@ -98,14 +112,20 @@ func AppendKey(dst []byte, components [][]byte) []byte {
 	return partitioner.AppendComposite(dst, components...)
 }
 
-// Shards are the shards of a logical partition.
+// Shards are the shards of a logical partition, which the layout lists: see Places.
 func (t *Table) Shards(key [][]byte) []int {
+	if t.Timed() {
+		panic("plan: the directory lists the shards of a table of strategy time")
+	}
 	s := t.Layout.Spread(AppendKey(nil, key))
 	return s.Places()
 }
 
 // ShardOf is the shard of the row whose columns that name it have the given values.
 func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
+	if t.Timed() {
+		return t.timedShard(by)
+	}
 	var (
 		keyBuf    [256]byte
 		canonical [8][]byte
@@ -119,13 +139,17 @@ func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
 	}
 	values := canonical[:0]
 	for i, at := range t.by[:t.hashed] {
-		v := by[i]
-		if typ := t.Clustering[at].Type; !typ.CanonicalIsSame() && rule.On(rule.CanonicalForm) {
-			v = typ.Canonical(nil, v)
-		}
-		values = append(values, v)
+		values = append(values, t.canonical(at, by[i]))
 	}
 	return t.Layout.Place(r, values...)
+}
+
+// canonical is the form of a value of a clustering column that is hashed.
+func (t *Table) canonical(at int, v []byte) []byte {
+	if typ := t.Clustering[at].Type; !typ.CanonicalIsSame() && rule.On(rule.CanonicalForm) {
+		return typ.Canonical(nil, v)
+	}
+	return v
 }
 
 // shardOfRow is the shard of the row with the clustering key.

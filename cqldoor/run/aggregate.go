@@ -37,7 +37,7 @@ func (x *reader) combined(out *output) error {
 // its rows, each made when it is its turn.
 func (x *reader) aggregates() iter.Seq2[plan.Fetch, error] {
 	return func(yield func(plan.Fetch, error) bool) {
-		for s := range x.plan.Segments(x.bound, 0, nil) {
+		for s := range x.plan.Segments(x.bound, x.dir, 0, nil) {
 			for shards := s.Shards; len(shards) > 0; {
 				n := min(x.group(shardGroup), len(shards))
 				fs, err := x.plan.Fetches(x.bound, s, shards[:n], nil, nil, 0)

@@ -26,6 +26,7 @@ type gathering struct {
 	split       bool        // a logical partition is written in several shards
 	counters    bool        // what is written are counters
 	hidden      string      // the hidden column of a table that conditions are on
+	announced   []announced // what may put rows into buckets of time
 	idle        bool        // some statement reaches no shard: nobody judges whether the client may
 }
 
@@ -37,7 +38,10 @@ func (r *Router) newGathering() *gathering {
 func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	g.writes, g.bound = append(g.writes, w), append(g.bound, b)
 	g.moving = g.moving || w.To != nil
-	bound, err := w.Bound(b, g.draw)
+	if len(w.Wide(b)) > 0 {
+		return errWideInBatch
+	}
+	bound, err := w.Bound(b, g.draw, nil)
 	if err != nil {
 		return err
 	}
@@ -53,6 +57,9 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	if w.Stamped() {
 		g.stamped = w
 	}
+	if announces(w) {
+		g.announced = append(g.announced, announced{w, ms})
+	}
 	for _, m := range ms {
 		place := placeOf(w.Table, m.Key)
 		if at, ok := g.places[place]; ok && at != m.Shard {
@@ -65,6 +72,24 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	g.mutations = append(g.mutations, ms...)
 	return nil
 }
+
+// announced are the writes of a statement that may put rows into buckets of time.
+type announced struct {
+	of *plan.Write
+	ms []plan.Mutation
+}
+
+// announce announces the buckets that the batch puts rows into.
+func (g *gathering) announce(ctx context.Context, r *Router, req *cqldoor.Request) error {
+	for _, a := range g.announced {
+		if err := r.announceAll(ctx, req, a.of, a.ms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errWideInBatch = wire.Invalidf("write_sharding: a BATCH cannot delete a range of many buckets of a table of strategy 'time'; send the deletion by itself, or bound the time that it is of")
 
 // kind is the batch's: what was atomic because it was in one partition must be
 // logged when it is spread.
@@ -195,6 +220,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if g.moving {
 		return r.move(ctx, req, g, &out, &in.Params)
 	}
+	if err := g.announce(ctx, r, req); err != nil {
+		return err
+	}
 	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
 		return err
 	}
@@ -231,6 +259,9 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	}
 	if g.moving {
 		return r.move(ctx, req, g, &b, &p)
+	}
+	if err := g.announce(ctx, r, req); err != nil {
+		return err
 	}
 	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
 		return err

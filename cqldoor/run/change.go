@@ -76,7 +76,7 @@ func (g *gathering) rounds(stamp int64) (*rounds, error) {
 				return nil, err
 			}
 		} else {
-			ms, err := w.Bound(g.bound[i], g.draw)
+			ms, err := w.Bound(g.bound[i], g.draw, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -329,6 +329,9 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := c.mayAlter(ctx, t); err != nil {
 		return err
 	}
+	if err := refuseTimed(stmt, t.entry.Layout); err != nil {
+		return err
+	}
 	if len(stmt.With) == 1 && stmt.With[0].Name == catalog.Property {
 		declared, err := shardingOf(stmt.With)
 		if err != nil {

@@ -16,7 +16,7 @@ func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warning
 			"that sets one of them writes to that shard too, which then is as hot as the partition was; write static columns by "+
 			"statements of their own, and seldom", names(t.Statics, ", ")))
 	}
-	if l.Strategy == shard.Calculated {
+	if l.Strategy != shard.Random {
 		return warnings
 	}
 	all := fmt.Sprintf("goes to all %d shards in one batch; strategy 'calculated' writes to one", l.N)

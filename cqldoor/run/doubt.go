@@ -182,6 +182,9 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
+		if err := r.schema.mayTruncate(target(syntax.Target(text), keyspace)); err != nil {
+			return err
+		}
 		return r.relay(ctx, req)
 	default:
 		return r.schema.serveChange(ctx, req, keyspace, text)

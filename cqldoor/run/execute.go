@@ -39,7 +39,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	if err := s.checkCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
 		return err
 	}
-	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) {
+	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) && !announces(s.write) {
 		if ids := s.physical.named.Load(); ids != nil {
 			if passed, err := r.executeOne(req, s, &e, ids); passed || err != nil {
 				return s.wrong(err)
@@ -104,7 +104,7 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if !s.write.Adds(b) || b.Keys.Len() != 1 {
 		return false, nil
 	}
-	bound, err := s.write.Bound(b, r.drawers.draw)
+	bound, err := s.write.Bound(b, r.drawers.draw, nil)
 	if err != nil {
 		return false, err
 	}
@@ -236,6 +236,11 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 	target, err := s.target(env, nil)
 	if err != nil {
 		return err
+	}
+	if announces(s.write) {
+		if err := r.announce(ctx, req, s.write.Table, target.Key, target.Shard); err != nil {
+			return err
+		}
 	}
 	values := whole.Values(env, target)
 	ids, err := s.physical.prepare(ctx, req.Link, req.Version, whole.Text)

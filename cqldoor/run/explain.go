@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -27,7 +28,7 @@ func asksExplain(m wire.Message) bool {
 
 // explain is the plan of a statement as JSON: with its values where they are all
 // written out.
-func (r *Router) explain(s *statement) ([]byte, error) {
+func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 	var env *eval.Env
 	if len(s.head.Binds) == 0 {
 		env = &eval.Env{}
@@ -42,11 +43,11 @@ func (r *Router) explain(s *statement) ([]byte, error) {
 	switch {
 	case s.sel != nil:
 		const page = 100
-		e, err = s.sel.Explain(env, page)
+		e, err = s.sel.Explain(env, r.directory(ctx), page)
 	case s.write != nil:
-		e, err = s.write.Explain(env)
+		e, err = s.write.Explain(env, r.directory(ctx))
 	default:
-		e, err = plan.ExplainBatch(s.batch.writes, env)
+		e, err = plan.ExplainBatch(s.batch.writes, env, r.directory(ctx))
 	}
 	if err != nil {
 		return nil, err

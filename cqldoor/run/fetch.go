@@ -22,6 +22,7 @@ type reader struct {
 	params  wire.Params // what every fetch takes over from the client's request
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
+	dir     plan.Directory
 
 	patience time.Time   // until when throttled shards are asked again
 	memory   *memory     // nil where it is not bounded
@@ -34,7 +35,7 @@ type reader struct {
 }
 
 func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
-	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.opts.RetryFor)}
+	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b, dir: r.directory(ctx), patience: time.Now().Add(r.opts.RetryFor)}
 	x.memory = newMemory(ctx)
 	x.params = wire.Params{Consistency: params.Consistency}
 	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {

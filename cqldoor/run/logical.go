@@ -61,8 +61,11 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 			return false, err
 		}
 	}
-	present, wait := x.presence(key)
-	if x.plan.Logical.Distinct && x.plan.Table.Hides() {
+	present, wait, err := x.presence(key)
+	if err != nil {
+		return false, err
+	}
+	if x.plan.Logical.Distinct && (x.plan.Table.Hides() || x.plan.Table.Timed()) {
 		if wait != nil {
 			if r.Statics, err = wait(); err != nil {
 				return false, err
@@ -85,7 +88,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	if want <= 0 || x.plan.FilterHere {
 		want = window
 	}
-	for s := range x.plan.PartitionSegments(x.bound, at.KeyIndex, key, at.After) {
+	for s := range x.plan.PartitionSegments(x.bound, x.dir, at.KeyIndex, key, at.After) {
 		for after := s.After; ; {
 			page, err := x.page(s, after, min(want, window))
 			if err != nil {
@@ -150,7 +153,7 @@ func (x *reader) shown(page *rowset) *holding {
 
 // present says whether a partition has a row that is shown.
 func (x *reader) present(key [][]byte, index int) (bool, error) {
-	for s := range x.plan.PartitionSegments(x.bound, index, key, nil) {
+	for s := range x.plan.PartitionSegments(x.bound, x.dir, index, key, nil) {
 		for after := s.After; ; {
 			read := x.keys
 			if x.plan.Old != nil {
@@ -190,15 +193,19 @@ func alone(on bool, err error) (bool, error) {
 // presence begins to read what a partition has beside its rows. wait gives its
 // static columns and is called once; nil where nothing is read. present says
 // thereafter whether some shard that was asked has anything.
-func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]byte, error)) {
+func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]byte, error), err error) {
 	p := x.plan.Presence
 	found := false
 	present = func() bool { return found }
-	if p == nil {
-		return present, nil
+	if p == nil || x.plan.Table.Timed() { // which has no static columns
+		return present, nil, nil
+	}
+	shards, err := p.Shards(x.plan.Table, x.dir, key)
+	if err != nil {
+		return nil, nil, err
 	}
 	var fetches []plan.Fetch
-	for shards := p.Shards(x.plan.Table, key); len(shards) > 0; {
+	for len(shards) > 0 {
 		n := min(x.group(presenceGroup), len(shards))
 		fetches = append(fetches, p.Fetch(x.bound, key, shards[:n]))
 		shards = shards[n:]
@@ -231,7 +238,7 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 			}
 		}
 		return statics, a.err
-	}
+	}, nil
 }
 
 // presenceGroup is how many shards one request asks for what is one small row each.

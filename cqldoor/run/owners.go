@@ -298,7 +298,11 @@ func (s *ownersScan) owned(at plan.Position) {
 // which the one that was met does.
 func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Position, error) {
 	owner := at
-	lower := by.Before(key, at)
+	all, err := by.Places(x.dir, key)
+	if err != nil {
+		return owner, err
+	}
+	lower := by.Before(key, at, all)
 	if len(lower) == 0 {
 		return owner, nil
 	}
@@ -308,7 +312,7 @@ func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Pos
 		fetches = append(fetches, x.plan.Probe(x.bound, key, lower[:n]))
 		lower = lower[n:]
 	}
-	err := x.drain(listed(fetches), func(cells [][]byte) error {
+	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		shard, ok := shardValue(cells[len(cells)-1])
 		if !ok {
 			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)

@@ -25,6 +25,9 @@ func (x *reader) group(most int) int {
 // page reads the first want rows of a segment after a clustering key: fewer, with
 // more to come, where they are large.
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+	if s.Err != nil {
+		return nil, s.Err
+	}
 	if x.plan.Old != nil {
 		return x.resolved(s, after, want)
 	}
@@ -72,6 +75,9 @@ type part struct {
 // merge reads an extent from its shards. Where that is more bytes than it may be,
 // the error is errWide.
 func (x *reader) merge(e extent) (_ *rowset, err error) {
+	if e.Err != nil {
+		return nil, e.Err
+	}
 	out := &rowset{plan: x.plan, layout: layoutOf(x.plan, e.keys)}
 	if err := x.memory.reserve(&out.held, x.likely(&e)); err != nil {
 		return nil, err

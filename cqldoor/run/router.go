@@ -69,6 +69,7 @@ type Router struct {
 	state    atomic.Pointer[State]
 	registry *registry
 	drawers  drawers
+	buckets  *buckets
 	clock    clock
 	schema   *schemaSide
 	counts   counts
@@ -94,6 +95,7 @@ func New(o Options) *Router {
 	r := &Router{opts: o, registry: newRegistry(), drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, held: maxHeld, longest: maxResult}
 	r.state.Store(&State{under: new(underWay)})
 	r.schema = newSchemaSide(r)
+	r.buckets = newBuckets(r.schema.session, o.UUID)
 	r.holds = r.schema.lease.Holds
 	return r
 }
@@ -187,7 +189,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	if err := s.checkAmount(&q); err != nil {
 		return err
 	}
-	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) {
+	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) && !announces(s.write) {
 		if passed, err := r.queryOne(req, s, &q); passed || err != nil {
 			return s.wrong(err)
 		}
@@ -367,7 +369,7 @@ func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement
 				return err
 			}
 		}
-		e, err := r.explain(s)
+		e, err := r.explain(ctx, s)
 		if err != nil {
 			return err
 		}

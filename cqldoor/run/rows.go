@@ -51,7 +51,7 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	if w.spent() {
 		return true, nil
 	}
-	for s := range w.plan.PartitionSegments(w.bound, w.at.KeyIndex, key, after) {
+	for s := range w.plan.PartitionSegments(w.bound, w.dir, w.at.KeyIndex, key, after) {
 		if on, err := w.segment(s); err != nil || !on {
 			return false, err
 		}

@@ -27,6 +27,8 @@ type ruleTest struct {
 const (
 	calculated16 = "{'shards': '16'}"
 	random16     = "{'shards': '16', 'strategy': 'random'}"
+	timedHours   = "{'strategy': 'time', 'by': 'c', 'bucket': '1h', 'shards': '2'}"
+	timedColumns = "p int, c timestamp, v text, PRIMARY KEY (p, c)"
 	plainColumns = "p int, c int, v text, l list<int>, PRIMARY KEY (p, c)"
 )
 
@@ -51,6 +53,8 @@ func steps(reads string, texts ...string) func(w *twins) string {
 
 // numbered puts a number in the place of each lone C.
 func numbered(text string, n int) string {
+	text = strings.ReplaceAll(text, "T0 C :", fmt.Sprintf("T0%d:", n))
+	text = strings.ReplaceAll(text, " 1 C", fmt.Sprintf(" 1%d", n))
 	words := strings.Fields(text)
 	for i, word := range words {
 		if strings.Trim(word, "(),;'") == "C" {
@@ -98,6 +102,12 @@ var ruleTests = []ruleTest{
 		steps("SELECT * FROM TABLE WHERE p = 1", "UPDATE TABLE SET n = n + C WHERE p = 1", "DELETE FROM TABLE WHERE p = 2")},
 	{rule.EpochsOfRows, "EpochsOfRows", plainColumns, "", "{'shards': '2', 'row_epochs': '3@10 from 0x00000005'}",
 		steps("SELECT c, v FROM TABLE WHERE p = 1 AND c >= 5", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'x')")},
+	{rule.BucketsAnnounced, "BucketsAnnounced", timedColumns, "", timedHours,
+		steps("SELECT c, v FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, '2020-07-10T0 C :00:00Z', 'x')")},
+	{rule.DeletionsRepeated, "DeletionsRepeated", timedColumns, "", timedHours,
+		steps("SELECT c, v FROM TABLE WHERE p = 1", "DELETE FROM TABLE USING TIMESTAMP 9 WHERE p = 1", "DELETE FROM TABLE USING TIMESTAMP 19 WHERE p = 1 AND c > '2020-07-10T07:30:00Z'",
+			"INSERT INTO TABLE (p, c, v) VALUES (1, '2020-07-10T0 C :00:00Z', 'x') USING TIMESTAMP C",
+			"INSERT INTO TABLE (p, c, v) VALUES (1, '2020-07-10T0 C :00:00Z', 'y') USING TIMESTAMP 1 C")},
 	{rule.ShownWhereItBelongs, "ShownWhereItBelongs", plainColumns, "", "{'shards': '4'}", remains},
 	{rule.QuorumInChange, "QuorumInChange", changing, "", "{'shards': '4'}", quorumInChange},
 	{rule.ReadBeforeDrawn, "ReadBeforeDrawn", plainColumns, "", "{'shards': '3', 'strategy': 'random'}", readBeforeDrawn},

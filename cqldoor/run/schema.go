@@ -274,11 +274,9 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, h syntax.H
 	case syntax.StatementBatch:
 		return false
 	case syntax.StatementTruncate:
-		if t := x.view.Load().tables[at][h.Name.Name]; t != nil {
-			if err := underChange(t.entry, "TRUNCATE"); err != nil {
-				req.Error(err)
-				return true
-			}
+		if err := x.mayTruncate(syntax.Name{Keyspace: at, Name: h.Name.Name}); err != nil {
+			req.Error(err)
+			return true
 		}
 	default:
 		x.serveOther(ctx, req, h, keyspace, text)

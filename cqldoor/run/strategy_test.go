@@ -28,6 +28,13 @@ var layouts = []string{
 	"{'shards': '2', 'row_epochs': '7@1 from 0x00000002, 3@20 from 0x00000004'}",
 }
 
+// timedLayouts are those of strategy time, for tables whose clustering keys are half an
+// hour apart.
+var timedLayouts = []string{
+	"{'strategy': 'time', 'by': 'c', 'bucket': '1h'}", "{'strategy': 'time', 'by': 'c', 'bucket': '30m', 'shards': '3'}",
+	"{'strategy': 'time', 'by': 'c', 'bucket': '1d', 'shards': '2'}",
+}
+
 // create makes the tables of a definition, and of options where there are some.
 func (w *twins) create(columns, options string) {
 	w.t.Helper()
@@ -110,6 +117,7 @@ type history struct {
 	r        *rapid.T
 	p        []int
 	statics  bool
+	scale    int // what a clustering key is multiplied by, 0 being 1
 	expiring int // writes that expire
 }
 
@@ -128,7 +136,16 @@ func (h *history) using(ttl bool) string {
 	return ts
 }
 
-func (h *history) c() string { return fmt.Sprint(rapid.IntRange(0, 5).Draw(h.r, "c")) }
+func (h *history) c() string { return h.at(rapid.IntRange(0, 5).Draw(h.r, "c")) }
+
+// at are clustering keys, with commas between.
+func (h *history) at(keys ...int) string {
+	var out []string
+	for _, n := range keys {
+		out = append(out, fmt.Sprint(n*max(1, h.scale)))
+	}
+	return strings.Join(out, ", ")
+}
 
 func (h *history) write() string {
 	p, c := h.key(), h.c()
@@ -159,13 +176,13 @@ func (h *history) write() string {
 	case "batch":
 		return fmt.Sprintf("BEGIN %s BATCH %s; %s; APPLY BATCH", h.one("", "UNLOGGED"), h.simple(), h.simple())
 	case "in":
-		return fmt.Sprintf("UPDATE TABLE %s SET n = %s WHERE p = %s AND c IN (0, 2, 4)", h.using(true), number, p)
+		return fmt.Sprintf("UPDATE TABLE %s SET n = %s WHERE p = %s AND c IN (%s)", h.using(true), number, p, h.at(0, 2, 4))
 	case "static":
 		return fmt.Sprintf("UPDATE TABLE %s SET s = %s WHERE p = %s", h.using(true), static(), p)
 	case "both":
 		return fmt.Sprintf("INSERT INTO TABLE (p, c, v, s) VALUES (%s, %s, %s, %s) %s", p, c, text, static(), h.using(true))
 	case "both in":
-		return fmt.Sprintf("UPDATE TABLE %s SET n = %s, s = %s WHERE p = %s AND c IN (1, 3)", h.using(true), number, static(), p)
+		return fmt.Sprintf("UPDATE TABLE %s SET n = %s, s = %s WHERE p = %s AND c IN (%s)", h.using(true), number, static(), p, h.at(1, 3))
 	}
 	return fmt.Sprintf("DELETE s FROM TABLE %s WHERE p = %s", h.using(false), p)
 }
@@ -185,7 +202,10 @@ func (h *history) read() string {
 		"SELECT v, n FROM TABLE WHERE p = " + p + " AND c = " + c,
 		"SELECT c, m FROM TABLE WHERE p = " + p + " AND c > " + c,
 		"SELECT c, v FROM TABLE WHERE p = " + p + " AND v = 'b' ALLOW FILTERING",
-		"SELECT c, n FROM TABLE WHERE p = " + p + " AND n > 1 AND c < 4 ALLOW FILTERING",
+		"SELECT c, n FROM TABLE WHERE p = " + p + " AND n > 1 AND c < " + h.at(4) + " ALLOW FILTERING",
+		"SELECT c, v FROM TABLE WHERE p = " + p + " AND c >= " + c + " AND c < " + h.at(4),
+		"SELECT c, v FROM TABLE WHERE p = " + p + " AND c IN (" + h.at(4, 1, 3) + ")",
+		"SELECT c, v FROM TABLE WHERE p = " + p + " AND c <= " + c + " ORDER BY c DESC LIMIT 2",
 		"SELECT count(*), min(v), max(n), sum(n), avg(n) FROM TABLE WHERE p = " + p,
 		"SELECT c, count(n) FROM TABLE WHERE p = " + p + " GROUP BY c",
 		"SELECT JSON c, v FROM TABLE WHERE p = " + p,
@@ -211,7 +231,7 @@ func (h *history) scans() []string {
 	reads := []string{
 		"SELECT * FROM TABLE", "SELECT DISTINCT p FROM TABLE", "SELECT p, count(*), sum(n) FROM TABLE GROUP BY p",
 		"SELECT p, c, v FROM TABLE PER PARTITION LIMIT 2", "SELECT count(*), max(v) FROM TABLE",
-		"SELECT p, c FROM TABLE WHERE n > 1 ALLOW FILTERING", "SELECT p, c, count(v) FROM TABLE WHERE c > 2 GROUP BY p, c ALLOW FILTERING",
+		"SELECT p, c FROM TABLE WHERE n > 1 ALLOW FILTERING", "SELECT p, c, count(v) FROM TABLE WHERE c > " + h.at(2) + " GROUP BY p, c ALLOW FILTERING",
 		"SELECT p, c, count(*) FROM TABLE GROUP BY p, c",
 	}
 	if h.statics {
@@ -237,21 +257,27 @@ func TestHistories(t *testing.T) {
 		type variation struct {
 			statics bool
 			held    int
+			order   string // of strategy time: that of the clustering keys
 		}
-		variations := []variation{{false, maxHeld}, {true, maxHeld}}
+		variations := []variation{{false, maxHeld, ""}, {true, maxHeld, ""}, {false, maxHeld, "ASC"}, {false, maxHeld, "DESC"}}
 		if !strings.Contains(t.Name(), "cassandra") { // which takes its time
-			variations = append(variations, variation{true, 300})
+			variations = append(variations, variation{true, 300, ""}, variation{false, 300, "DESC"})
 		}
 		for _, c := range variations {
 			statics := c.statics
-			t.Run(fmt.Sprintf("statics %v, %d bytes held", statics, c.held), func(t *testing.T) {
-				w := &twins{scene: newScene(t, st), layouts: layouts}
+			name, options, clustering, scale := fmt.Sprintf("statics %v, %d bytes held", statics, c.held), "", "int", 1
+			of := layouts
+			if c.order != "" {
+				name, options, clustering, scale, of = fmt.Sprintf("time %s, %d bytes held", c.order, c.held), " WITH CLUSTERING ORDER BY (c "+c.order+")", "timestamp", 1_800_000, timedLayouts
+			}
+			t.Run(name, func(t *testing.T) {
+				w := &twins{scene: newScene(t, st), layouts: of}
 				w.router.held = c.held
 				column := ""
 				if statics {
 					column = "s text static, "
 				}
-				w.create("p int, c int, v text, n int, l list<int>, m map<int, int>, "+column+"PRIMARY KEY (p, c)", "")
+				w.create("p int, c "+clustering+", v text, n int, l list<int>, m map<int, int>, "+column+"PRIMARY KEY (p, c)", options)
 				next := 0
 				histories := 40
 				switch {
@@ -263,7 +289,7 @@ func TestHistories(t *testing.T) {
 				drawn(t, histories)
 				rapid.Check(t, func(r *rapid.T) {
 					next += 10
-					h := &history{r: r, p: []int{next, next + 1}, statics: statics}
+					h := &history{r: r, p: []int{next, next + 1}, statics: statics, scale: scale}
 					var done []string
 					fail := func(fault string) {
 						if fault != "" {
@@ -285,7 +311,7 @@ func TestHistories(t *testing.T) {
 				if t.Failed() {
 					return
 				}
-				for _, text := range (&history{statics: statics}).scans() {
+				for _, text := range (&history{statics: statics, scale: scale}).scans() {
 					if fault := w.read(text); fault != "" {
 						t.Error(fault)
 					}

@@ -21,7 +21,14 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		}
 		return r.move(ctx, req, &gathering{draw: r.drawers.draw, writes: []*plan.Write{w}, bound: []*analysis.BoundWrite{b}}, &wire.Batch{}, params)
 	}
-	bound, err := w.Mutations(env, r.drawers.draw)
+	b, err := w.Logical.Bind(env)
+	if err != nil {
+		return err
+	}
+	if err := r.record(ctx, req, w, b, params); err != nil {
+		return err
+	}
+	bound, err := w.Bound(b, r.drawers.draw, r.directory(ctx))
 	if err != nil {
 		return err
 	}
@@ -32,6 +39,9 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 	}
 	ms, err := bound.All(0)
 	if err != nil {
+		return err
+	}
+	if err := r.announceAll(ctx, req, w, ms); err != nil {
 		return err
 	}
 	if w.Logical.Conditional() {

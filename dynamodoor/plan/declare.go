@@ -205,6 +205,9 @@ func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 	if options["shards"] == "" {
 		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
 	}
+	if options["strategy"] == shard.Time.String() {
+		return nil, refuse(table, "strategy 'time' is for tables of the CQL door yet; use 'calculated'")
+	}
 	layout, err := shard.Parse(options)
 	if err != nil {
 		return nil, refuse(table, "%s", strings.TrimPrefix(err.Error(), "write_sharding: "))

@@ -90,7 +90,7 @@ func TestExtremes(t *testing.T) {
 
 // TestCheck refuses grids that end before 2200, and names one that does not.
 func TestCheck(t *testing.T) {
-	for _, g := range []Grid{{Hour, 1}, {Hour, 4}, {Minute, 1}, {Minute, 17}, {4 * Second, 1}, {Day, 10_000}} {
+	for _, g := range []Grid{{Hour, 1}, {Hour, 4}, {Minute, 1}, {Minute, 17}, {4 * Second, 1}, {Day, 10_000}, {60 * Day, 1}, {Longest, 1}} {
 		if err := g.Check(); err != nil {
 			t.Errorf("%v: %s", g, err)
 		}

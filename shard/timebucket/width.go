@@ -70,7 +70,7 @@ const covered = 7_258_118_400_000
 
 // Check says whether the grid has all buckets from 1970 to 2200.
 func (g Grid) Check() error {
-	if int64(g.Width)*(g.last()+1) >= covered {
+	if g.last() >= covered/int64(g.Width) {
 		return nil
 	}
 	for i := len(units) - 1; i >= 0; i-- {
@@ -101,8 +101,12 @@ func (g Grid) Of(ms int64) int64 {
 	return min(max(b, g.First()), g.Last())
 }
 
-// Start is the instant at which a bucket begins, in milliseconds since 1970.
-func (g Grid) Start(bucket int64) int64 { return bucket * int64(g.Width) }
+// Start is the instant at which a bucket begins, in milliseconds since 1970, as far as
+// there are such numbers.
+func (g Grid) Start(bucket int64) int64 {
+	most := math.MaxInt64 / int64(g.Width)
+	return min(max(bucket, -most), most) * int64(g.Width)
+}
 
 // Place is the number of a shard, from 0 on, of a bucket.
 func (g Grid) Place(bucket int64, shard int) int {

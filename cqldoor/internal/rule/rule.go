@@ -31,6 +31,8 @@ const (
 	ReadsResolve                          // a read that finds the two places of a row different makes them alike first
 	QuorumInChange                        // during a change nothing is read or written below LOCAL_QUORUM
 	EpochsOfRows                          // a row of a later epoch is where that has it
+	BucketsAnnounced                      // time: a bucket is in the directory before its first row is sent
+	DeletionsRepeated                     // time: a deletion of all buckets is of those, too, that are added later
 	end
 )
 

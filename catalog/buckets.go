@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// Buckets is the directory of the tables of strategy time: which buckets each of their
+// logical partitions has, and which deletions were of all its buckets. Doors share it.
+//
+// A door adds a bucket before it sends the bucket's first row, and reads then which
+// deletions the bucket must have, too. A door that deletes a range of many buckets records
+// the deletion, and reads then which buckets there are. All of it is at QUORUM. So either
+// the one sees the bucket, or the other sees the deletion.
+type Buckets struct {
+	session Session
+}
+
+// NewBuckets returns the directory. Create makes its tables with the first table of
+// strategy time.
+func NewBuckets(s Session) *Buckets { return &Buckets{s} }
+
+// The directory's tables. A partition is one logical partition of a table.
+var bucketTables = []string{
+	"CREATE TABLE IF NOT EXISTS evenkeel.buckets (table_id uuid, partition_key blob, bucket bigint, PRIMARY KEY ((table_id, partition_key), bucket))",
+	"CREATE TABLE IF NOT EXISTS evenkeel.bucket_deletions (table_id uuid, partition_key blob, id uuid, slice blob, stamp bigint, PRIMARY KEY ((table_id, partition_key), id))",
+}
+
+// ensureBuckets makes the directory's tables where there are none.
+func (c *Catalog) ensureBuckets(ctx context.Context) error {
+	for _, cql := range bucketTables {
+		if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, cql); err != nil {
+			return wrap("create the directory of buckets", err)
+		}
+		c.Agree(ctx)
+	}
+	b := NewBuckets(c.opts.Session)
+	return c.ready(ctx, func() error {
+		if _, err := b.List(ctx, [16]byte{}, []byte{0}, 0, 0, false, 1); err != nil {
+			return err
+		}
+		_, err := b.Deletions(ctx, [16]byte{}, []byte{0})
+		return err
+	})
+}
+
+const whereBuckets = " WHERE table_id = ? AND partition_key = ?"
+
+// List gives at most limit buckets of a partition, of those from one to another, both
+// included: the first ones, or the last ones, the last one first, where down is set.
+func (b *Buckets) List(ctx context.Context, table [16]byte, key []byte, from, to int64, down bool, limit int) ([]int64, error) {
+	cql := "SELECT bucket FROM evenkeel.buckets" + whereBuckets + " AND bucket >= ? AND bucket <= ?"
+	if down {
+		cql += " ORDER BY bucket DESC"
+	}
+	rows, err := b.session.Query(ctx, wire.Quorum, cql+" LIMIT "+strconv.Itoa(limit), table[:], key, bigint(from), bigint(to))
+	if err != nil {
+		return nil, wrap("read the directory of buckets", err)
+	}
+	out := make([]int64, len(rows))
+	for i, r := range rows {
+		if len(r["bucket"]) != 8 {
+			return nil, fmt.Errorf("read the directory of buckets: a bucket of %d bytes", len(r["bucket"]))
+		}
+		out[i] = int64(binary.BigEndian.Uint64(r["bucket"]))
+	}
+	return out, nil
+}
+
+// Add adds a bucket of a partition.
+func (b *Buckets) Add(ctx context.Context, table [16]byte, key []byte, bucket int64) error {
+	_, err := b.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.buckets (table_id, partition_key, bucket) VALUES (?, ?, ?)", table[:], key, bigint(bucket))
+	return wrap("write the directory of buckets", err)
+}
+
+// BucketDeletion is a deletion that buckets which are added later must have, too.
+type BucketDeletion struct {
+	Slice []byte // as who recorded it encoded it
+	Stamp int64  // microseconds since 1970
+}
+
+// Deletions gives the deletions of a partition.
+func (b *Buckets) Deletions(ctx context.Context, table [16]byte, key []byte) ([]BucketDeletion, error) {
+	rows, err := b.session.Query(ctx, wire.Quorum, "SELECT slice, stamp, writetime(slice) AS written FROM evenkeel.bucket_deletions"+whereBuckets, table[:], key)
+	if err != nil {
+		return nil, wrap("read the directory of buckets", err)
+	}
+	var out []BucketDeletion
+	for _, r := range rows {
+		stamp := r["stamp"]
+		if stamp == nil {
+			stamp = r["written"]
+		}
+		if len(stamp) != 8 {
+			return nil, fmt.Errorf("read the directory of buckets: a deletion's time has %d bytes", len(stamp))
+		}
+		out = append(out, BucketDeletion{r["slice"], int64(binary.BigEndian.Uint64(stamp))})
+	}
+	return out, nil
+}
+
+// Record records a deletion, for as many seconds as a tombstone is kept. Its time is stamp,
+// or that at which it is recorded, by the store's clock, where stamp is nil.
+func (b *Buckets) Record(ctx context.Context, table [16]byte, key []byte, id [16]byte, slice []byte, stamp *int64, seconds int) error {
+	var at []byte
+	if stamp != nil {
+		at = bigint(*stamp)
+	}
+	_, err := b.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.bucket_deletions (table_id, partition_key, id, slice, stamp) VALUES (?, ?, ?, ?, ?) USING TTL "+strconv.Itoa(seconds),
+		table[:], key, id[:], slice, at)
+	return wrap("write the directory of buckets", err)
+}
+
+func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }

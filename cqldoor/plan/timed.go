@@ -1,0 +1,330 @@
+package plan
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
+)
+
+// Directory says which buckets of a logical partition can have rows, on a table of
+// strategy time. A bucket is in it before its first row is sent; one may be in it and have
+// no rows.
+type Directory interface {
+	// Buckets gives at most limit buckets of a partition, of those from one bucket to
+	// another, both included: the first ones, or the last ones, the last one first, where
+	// down is set. Where it gives fewer, there are no more.
+	Buckets(t *Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error)
+}
+
+// timing is how a table of strategy time is laid out.
+type timing struct {
+	grid timebucket.Grid
+	kind timebucket.Kind
+}
+
+// Timed says that the physical partitions of the table are buckets of time.
+func (t *Table) Timed() bool { return t.timing != nil }
+
+// newTiming checks that a table can be of strategy time, and lists the columns that name a
+// row's shard.
+func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, err error) {
+	name := l.By[0]
+	at := slices.IndexFunc(t.Clustering, func(c *schema.Column) bool { return c.Name == name })
+	switch {
+	case at < 0:
+		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is not a clustering column of %s.%s", name, t.Keyspace, t.Name)
+	case at > 0:
+		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is not the first clustering column: rows come in the order of %s, so that every read of a partition "+
+			"would have to merge all its buckets; make %s the first clustering column, or use strategy 'calculated'", name, t.Clustering[0].Name, name)
+	case len(t.Statics) > 0:
+		return nil, nil, fmt.Errorf("write_sharding: strategy 'time' does not support static columns (%s) yet; keep them in a table of their own", t.Statics[0].Name)
+	}
+	kind := timeKind(t.Clustering[0].Type)
+	switch {
+	case kind == 0:
+		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is %s and tells no time; strategy 'time' needs a column of type timestamp, date or timeuuid", name, t.Clustering[0].Type)
+	case kind == timebucket.Date && l.Width%timebucket.Day != 0:
+		return nil, nil, fmt.Errorf("write_sharding: 'bucket' is %s, and %s is a date, which has whole days; take whole days, such as 1d", l.Width, name)
+	}
+	by = []int{0}
+	if l.N > 1 {
+		for i := 1; i < len(t.Clustering); i++ {
+			by = append(by, i)
+		}
+	}
+	return &timing{l.Grid(), kind}, by, nil
+}
+
+// timedShard is the shard of the row whose columns that name it have the given values.
+func (t *Table) timedShard(by [][]byte) int {
+	bucket := t.timing.grid.OfValue(t.timing.kind, by[0])
+	if t.Layout.N == 1 {
+		return t.Layout.InBucket(bucket)
+	}
+	var canonical [8][]byte
+	values := canonical[:0]
+	for i, at := range t.by {
+		values = append(values, t.canonical(at, by[i]))
+	}
+	return t.Layout.InBucket(bucket, values...)
+}
+
+// BucketOf is the bucket that a shard belongs to.
+func (t *Table) BucketOf(shard int) int64 { return t.timing.grid.Bucket(shard) }
+
+// Buckets are the first and the last bucket that rows of a slice can be in.
+func (t *Table) Buckets(s analysis.Slice) (first, last int64) {
+	end := func(b analysis.Bound) []byte {
+		if len(b.Prefix) == 0 {
+			return nil
+		}
+		return b.Prefix[0]
+	}
+	low, high := end(s.Start), end(s.End)
+	if t.Clustering[0].Desc {
+		low, high = high, low
+	}
+	return t.timing.grid.Between(t.timing.kind, low, high)
+}
+
+const (
+	// narrow is how many buckets may be read without a look into the directory, where a
+	// slice has no more.
+	narrow = 4
+
+	// groupedPlaces is how many shards a segment of several buckets has at most. The first
+	// segment has one bucket, since it often has what is wanted; each further one has
+	// twice as many, because a partition whose buckets have few rows has many buckets.
+	groupedPlaces = 32
+)
+
+// buckets gives the buckets of a partition that can have rows of a slice, in the order that
+// they are read in: some at a time, as many as a segment is to have.
+func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed bool) iter.Seq2[[]int64, error] {
+	first, last := t.Buckets(s)
+	down := t.Clustering[0].Desc != reversed
+	most := max(1, groupedPlaces/t.Layout.N)
+	return func(yield func([]int64, error) bool) {
+		if first > last {
+			return
+		}
+		all := last-first < narrow
+		var known []int64
+		if all {
+			for b := first; b <= last; b++ {
+				known = append(known, b)
+			}
+			if down {
+				slices.Reverse(known)
+			}
+		}
+		for n := 1; ; n = min(2*n, most) {
+			for !all && len(known) < n {
+				// What the next segments take is asked for, too.
+				limit := max(8, 4*n)
+				more, err := dir.Buckets(t, key, first, last, down, limit)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				known = append(known, more...)
+				if all = len(more) < limit; all {
+					break
+				}
+				if b := more[len(more)-1]; down {
+					last = b - 1
+				} else {
+					first = b + 1
+				}
+				all = first > last
+			}
+			if n = min(n, len(known)); n == 0 {
+				return
+			}
+			if !yield(known[:n:n], nil) {
+				return
+			}
+			known = known[n:]
+		}
+	}
+}
+
+// places are the shards of buckets.
+func (t *Table) places(buckets []int64) []int {
+	out := make([]int, 0, len(buckets)*t.Layout.N)
+	for _, b := range slices.Sorted(slices.Values(buckets)) {
+		out = t.timing.grid.AppendPlaces(out, b)
+	}
+	return out
+}
+
+// Places are the shards of a logical partition that can have rows: all, where the layout
+// lists them; those in the directory, where time does.
+func (t *Table) Places(dir Directory, key [][]byte) (out []int, err error) {
+	if !t.Timed() {
+		return t.Shards(key), nil
+	}
+	for buckets, err := range t.buckets(dir, key, analysis.All(), t.Clustering[0].Desc) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t.places(buckets)...)
+	}
+	return out, nil
+}
+
+// timedSegments are the segments of one logical partition of strategy time: each has the
+// shards of one bucket, or of several that follow each other.
+func (p *Select) timedSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
+	t := p.Table
+	return func(yield func(Segment) bool) {
+		var next Segment
+		put := func(s Segment) bool {
+			before := next
+			next = s
+			return before.Key == nil || yield(before)
+		}
+		for s, after := range t.resume(&b.Slices, after, p.Logical.Reversed) {
+			if n, ok := t.rowShard(s); ok {
+				if !put(Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: []int{n}}) {
+					return
+				}
+				continue
+			}
+			for buckets, err := range t.buckets(dir, key, Within(s, after, nil, p.Logical.Reversed), p.Logical.Reversed) {
+				if !put(Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: t.places(buckets), Err: err}) {
+					return
+				}
+				after = nil
+			}
+		}
+		if next.Last = true; next.Key != nil {
+			yield(next)
+		}
+	}
+}
+
+// rowShard is the shard of all rows of a slice, where the slice binds the columns that name
+// it.
+func (t *Table) rowShard(s analysis.Slice) (int, bool) {
+	p := t.common(s)
+	by := make([][]byte, len(t.by))
+	for i, at := range t.by {
+		if at >= p {
+			return 0, false
+		}
+		by[i] = s.Start.Prefix[at]
+	}
+	return t.ShardOf(nil, by), true
+}
+
+// bucketText is when the bucket of a shard begins, as text.
+func (t *Table) bucketText(shard int) string {
+	at := t.timing.grid.Start(t.BucketOf(shard))
+	if at < leastShown || at > mostShown {
+		return "the buckets at an end of time" // no text has their years
+	}
+	return time.UnixMilli(at).UTC().Format(time.RFC3339)
+}
+
+// The instants that RFC 3339 has a text for: the years 0 to 9999.
+const (
+	leastShown = -62_167_219_200_000
+	mostShown  = 253_402_300_799_999
+)
+
+// Wide are the slices that a deletion is of, where it reaches more buckets than are deleted
+// from one by one: buckets that are not in the directory yet must have it, too.
+func (p *Write) Wide(b *analysis.BoundWrite) []analysis.Slice {
+	if p.slices == nil || !p.Table.Timed() {
+		return nil
+	}
+	var out []analysis.Slice
+	all := p.deleted(b)
+	for s := range all.All() {
+		if !p.Table.near(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// deleted are the slices that a deletion is of.
+func (p *Write) deleted(b *analysis.BoundWrite) analysis.Slices {
+	if b.Scope == analysis.ScopeDeletePartition {
+		return analysis.AllSlices()
+	}
+	return b.Slices
+}
+
+// near says whether a slice reaches so few buckets that all are deleted from, in the
+// directory or not.
+func (t *Table) near(s analysis.Slice) bool {
+	first, last := t.Buckets(s)
+	return first > last || (last-first+1)*int64(t.Layout.N) <= groupedPlaces
+}
+
+// timedRanges deletes slices of partitions of strategy time. A slice that is not near is
+// deleted in the buckets that the directory has: see Wide.
+func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mutation, error] {
+	t := p.Table
+	all := p.deleted(b)
+	return func(yield func(Mutation, error) bool) {
+		for _, key := range b.Keys.All() {
+			for s := range all.All() {
+				if n, ok := t.rowShard(s); ok {
+					if !p.deleteIn(b.Env, key, s, []int{n}, yield) {
+						return
+					}
+					continue
+				}
+				if t.near(s) {
+					var buckets []int64
+					for first, last := t.Buckets(s); first <= last; first++ {
+						buckets = append(buckets, first)
+					}
+					if !p.deleteIn(b.Env, key, s, t.places(buckets), yield) {
+						return
+					}
+					continue
+				}
+				for buckets, err := range t.buckets(dir, key, s, false) {
+					if err != nil {
+						yield(Mutation{}, err)
+						return
+					}
+					if !p.deleteIn(b.Env, key, s, t.places(buckets), yield) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// deleteIn deletes a slice of a partition in some shards. It says whether more is wanted.
+func (p *Write) deleteIn(env *eval.Env, key [][]byte, s analysis.Slice, shards []int, yield func(Mutation, error) bool) bool {
+	t := p.Table
+	for _, piece := range t.pieces(s) {
+		sh := t.shapeOf(piece)
+		st, err := p.slices(sh)
+		if err != nil {
+			yield(Mutation{}, err)
+			return false
+		}
+		target := Target{Key: key, Cluster: sh.values(piece)}
+		for _, target.Shard = range shards {
+			if !yield(p.mutation(st, env, target), nil) {
+				return false
+			}
+		}
+	}
+	return true
+}

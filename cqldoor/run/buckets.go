@@ -1,0 +1,190 @@
+package run
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// Of a table of strategy time, the directory (catalog.Buckets) says which buckets a logical
+// partition has. Before the door sends the first row of a bucket, it adds the bucket, and
+// has the deletions applied there that were of all buckets. It does so once for each
+// bucket, and remembers that. Reads look into the directory each time, since other doors
+// add buckets, too; but not where a read is of few buckets.
+
+// buckets is what a door does with the directory.
+type buckets struct {
+	catalogue *catalog.Buckets
+	uuid      func() [16]byte
+	known     recent // those that this door has added
+}
+
+func newBuckets(s catalog.Session, uuid func() [16]byte) *buckets {
+	return &buckets{catalogue: catalog.NewBuckets(s), uuid: uuid}
+}
+
+// directory is the directory as one request reads it.
+type directory struct {
+	ctx context.Context
+	of  *buckets
+}
+
+var _ plan.Directory = directory{}
+
+// directory returns the directory for a request.
+func (r *Router) directory(ctx context.Context) plan.Directory { return directory{ctx, r.buckets} }
+
+// Buckets implements plan.Directory.
+func (d directory) Buckets(t *plan.Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error) {
+	return d.of.catalogue.List(d.ctx, t.ID, plan.AppendKey(nil, key), from, to, down, limit)
+}
+
+// bucketName names a bucket of a logical partition.
+func bucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {
+	dst = append(dst, t.ID[:]...)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(bucket))
+	return plan.AppendKey(dst, key)
+}
+
+// announce adds the bucket of a shard to the directory, before a row is sent there.
+func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
+	var scratch [128]byte
+	bucket := t.BucketOf(shard)
+	name := bucketName(scratch[:0], t, key, bucket)
+	if r.buckets.known.has(name) {
+		return nil
+	}
+	// The door's own account writes the directory, so the client's rights are asked for first.
+	if e, ok := req.Link.(*errand); ok {
+		if err := e.ask(ctx, req.Version, false); err != nil {
+			return err
+		}
+	}
+	id, at := t.ID, name[len(t.ID)+8:]
+	if err := r.buckets.catalogue.Add(ctx, id, at, bucket); err != nil {
+		return err
+	}
+	deletions, err := r.buckets.catalogue.Deletions(ctx, id, at)
+	if err != nil {
+		return err
+	}
+	if !rule.On(rule.DeletionsRepeated) {
+		deletions = nil
+	}
+	for _, d := range deletions {
+		if err := r.repeat(ctx, req, t, key, bucket, d); err != nil {
+			return err
+		}
+	}
+	r.buckets.known.add(name)
+	return nil
+}
+
+// repeat applies a deletion that was of all buckets to one that is added.
+func (r *Router) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, bucket int64, d catalog.BucketDeletion) error {
+	s, err := plan.DecodeSlice(d.Slice)
+	if err != nil {
+		return err
+	}
+	ms, err := t.DeleteIn(key, s, bucket)
+	if err != nil {
+		return err
+	}
+	p := wire.Params{Consistency: wire.Quorum}
+	p.SetDefaultTimestamp(d.Stamp)
+	return r.applyEach(ctx, req, plan.Listed(ms), &p)
+}
+
+// announceAll announces the buckets of the writes of a statement that puts rows.
+func (r *Router) announceAll(ctx context.Context, req *cqldoor.Request, w *plan.Write, ms []plan.Mutation) error {
+	if !announces(w) {
+		return nil
+	}
+	for i := range ms {
+		if err := r.announce(ctx, req, w.Table, ms[i].Key, ms[i].Shard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announces says whether a write can put a row into a bucket.
+func announces(w *plan.Write) bool {
+	return w != nil && w.Table.Timed() && w.Logical.Kind != analysis.Delete && rule.On(rule.BucketsAnnounced)
+}
+
+// record records a deletion of many buckets, which buckets that are added later must have.
+func (r *Router) record(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
+	wide := w.Wide(b)
+	if len(wide) == 0 {
+		return nil
+	}
+	if e, ok := req.Link.(*errand); ok {
+		if err := e.ask(ctx, req.Version, false); err != nil {
+			return err
+		}
+	}
+	stamp := b.Timestamp
+	if stamp == nil && params.Has(wire.QueryDefaultTimestamp) {
+		stamp = &params.DefaultTimestamp
+	}
+	for _, key := range b.Keys.All() {
+		at := plan.AppendKey(nil, key)
+		for _, s := range wide {
+			if err := r.buckets.catalogue.Record(ctx, w.Table.ID, at, r.buckets.uuid(), plan.EncodeSlice(s), stamp, recordedFor(w.Table)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recordedFor is for how many seconds a deletion is recorded: as long as the store keeps
+// tombstones of the table, and an hour at least.
+func recordedFor(t *plan.Table) int {
+	grace, ok := t.Options["gc_grace_seconds"].(int)
+	if !ok {
+		grace = 864_000
+	}
+	return max(grace, 3600)
+}
+
+// recent is a set of names, of bounded size, that forgets those that were not asked for
+// lately. It is safe for concurrent use.
+type recent struct {
+	mu         sync.RWMutex
+	young, old map[string]struct{}
+}
+
+// recentNames is how many names each half of a set has at most.
+const recentNames = 50_000
+
+func (s *recent) has(name []byte) bool {
+	s.mu.RLock()
+	_, young := s.young[string(name)]
+	_, old := s.old[string(name)]
+	s.mu.RUnlock()
+	if old && !young {
+		s.add(name)
+	}
+	return young || old
+}
+
+func (s *recent) add(name []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.young) >= recentNames {
+		s.old, s.young = s.young, nil
+	}
+	if s.young == nil {
+		s.young = map[string]struct{}{}
+	}
+	s.young[string(name)] = struct{}{}
+}

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// What tables of strategy time cannot have yet.
+var (
+	errAlterTimed = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'time', nor can its buckets, while it is in use yet: " +
+		"every row would move to another partition; create a new table with the layout that you want and copy")
+	errStaticTimed = wire.Invalidf("write_sharding: strategy 'time' does not support static columns yet; keep them in a table of their own")
+
+	// A deletion that is recorded in the directory would hide rows that are written later
+	// with older timestamps, of which a TRUNCATE forgets that they were deleted.
+	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
+)
+
+// refuseTimed refuses an ALTER TABLE that strategy time does not allow.
+func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
+	timed := l.Strategy == shard.Time
+	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
+		return errStaticTimed
+	}
+	i := slices.IndexFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property })
+	if i < 0 {
+		return nil
+	}
+	declared, err := shardingOf(stmt.With)
+	if err != nil {
+		return err
+	}
+	if timed || declared["strategy"] == shard.Time.String() {
+		return errAlterTimed
+	}
+	return nil
+}
+
+// mayTruncate refuses TRUNCATE of a table for which it is not possible, now or at all.
+func (x *schemaSide) mayTruncate(n syntax.Name) error {
+	t := x.view.Load().tables[n.Keyspace][n.Name]
+	switch {
+	case t == nil:
+		return nil
+	case t.entry.Layout.Strategy == shard.Time:
+		return errTruncateTimed
+	}
+	return underChange(t.entry, "TRUNCATE")
+}
