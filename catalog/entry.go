@@ -54,6 +54,10 @@ type Entry struct {
 	// meant.
 	Statement string
 
+	// Rule names the shard rule that declared the layout, and its place; "" if the statement
+	// did. It is stored as a comment behind the statement, which older releases read, too.
+	Rule string
+
 	// Owner is the operation that brought the entry to Creating or Dropping, and
 	// Started when: after a while another door may complete it or undo it.
 	Owner   [16]byte
@@ -195,8 +199,27 @@ func (e *Entry) values() [][]byte {
 	return [][]byte{
 		[]byte(e.Physical), id, []byte(e.State), e.strategy(), text("by"), text("hash"),
 		binary.BigEndian.AppendUint32(nil, uint32(e.Layout.N)), []byte(o["column"]),
-		binary.BigEndian.AppendUint64(nil, uint64(e.Layout.Generation)), []byte(e.Statement), e.Owner[:], millis(e.Started),
+		binary.BigEndian.AppendUint64(nil, uint64(e.Layout.Generation)), []byte(e.statement()), e.Owner[:], millis(e.Started),
 	}
+}
+
+// The comment that says which shard rule declared a layout.
+const rulePrefix, ruleSuffix = " /* by shard rule ", " */"
+
+// statement is what column statement has of the entry.
+func (e *Entry) statement() string {
+	if e.Rule == "" {
+		return e.Statement
+	}
+	return e.Statement + rulePrefix + strings.ReplaceAll(e.Rule, "*/", "* /") + ruleSuffix
+}
+
+// cutRule is the inverse of statement.
+func cutRule(column string) (statement, rule string) {
+	if i := strings.LastIndex(column, rulePrefix); i >= 0 && strings.HasSuffix(column, ruleSuffix) {
+		return column[:i], column[i+len(rulePrefix) : len(column)-len(ruleSuffix)]
+	}
+	return column, ""
 }
 
 func millis(t time.Time) []byte { return binary.BigEndian.AppendUint64(nil, uint64(t.UnixMilli())) }
@@ -205,8 +228,9 @@ func millis(t time.Time) []byte { return binary.BigEndian.AppendUint64(nil, uint
 func readEntry(r Row) (*Entry, error) {
 	e := &Entry{
 		Keyspace: string(r["keyspace_name"]), Table: string(r["table_name"]), Physical: string(r["physical_name"]),
-		State: State(r["state"]), Statement: string(r["statement"]),
+		State: State(r["state"]),
 	}
+	e.Statement, e.Rule = cutRule(string(r["statement"]))
 	copy(e.ID[:], r["table_id"])
 	copy(e.Owner[:], r["owner"])
 	if b := r["started_at"]; len(b) == 8 {

@@ -47,6 +47,8 @@ type configFile struct {
 	QueryCacheTTL          string   `yaml:"query-cache-ttl"`
 	OTLPEndpoint           string   `yaml:"otlp-endpoint"`
 	OTLPSample             float64  `yaml:"otlp-sample"`
+	ShardRules             any      `yaml:"shard-rules"`
+	ShardRulesReplace      bool     `yaml:"shard-rules-replace"`
 	Drain                  string   `yaml:"drain"`
 	LogLevel               string   `yaml:"log-level"`
 }
@@ -91,6 +93,11 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 			return nil, nil
 		}
 		s := fmt.Sprint(v)
+		if f, ok := r.(*os.File); ok && flag.Name == "shard-rules" {
+			if _, inside := v.(map[string]any); inside {
+				return f.Name(), nil // the rules themselves, which are read from there
+			}
+		}
 		if list, ok := v.([]any); ok {
 			parts := make([]string, len(list))
 			for i, e := range list {

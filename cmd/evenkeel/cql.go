@@ -75,8 +75,11 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	}
 	c.router = sharded.New(sharded.Options{
 		Lease: lease, Hints: hints, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
+		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
 	})
-	if err = c.router.Start(ctx); err != nil {
+	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
+		err = withHint(err, otherRules)
+	} else if err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
 	} else {
 		c.door, err = cqldoor.New(ctx, cqldoor.Options{

@@ -109,8 +109,12 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 	if d.at, err = s.openEndpoint(ctx, keys, log); err != nil {
 		return nil, err
 	}
-	router := sharding.New(sharding.Options{Backend: d.at, Log: log, Lease: endpointLease})
-	if err := router.Start(ctx); err != nil {
+	router := sharding.New(sharding.Options{
+		Backend: d.at, Log: log, Lease: endpointLease, Rules: s.dynamoDBRules(), ReplaceRules: s.ShardRulesReplace, Door: s.doorName(),
+	})
+	if err := router.Start(ctx); errors.Is(err, sharding.ErrOtherRules) {
+		return nil, withHint(err, otherRules)
+	} else if err != nil {
 		return nil, s.explainEndpoint(err)
 	}
 	d.what = fmt.Sprintf("in front of %s, region %s; %s", d.at.Endpoint(), d.at.region, d.at.what)
@@ -138,7 +142,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 		return d.items, nil
 	}
 	// The engine is in this process: requests beside each other gain nothing.
-	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1})
+	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1, Rules: s.dynamoDBRules(), Door: s.doorName()})
 	if err := router.Start(ctx); err != nil {
 		return nil, err
 	}

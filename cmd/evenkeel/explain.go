@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
 )
 
@@ -30,7 +29,7 @@ type explainCmd struct {
 // explained is what explain prints as JSON.
 type explained struct {
 	Sharded bool `json:"sharded"`
-	*plan.Explained
+	*sharded.Explanation
 }
 
 // Run asks the door and prints the plan.
@@ -107,8 +106,9 @@ func planOf(resp wire.Message) (*explained, error) {
 	if p.Payload != nil {
 		c := wire.NewCursor(p.Payload)
 		if text, ok := c.BytesMap()[sharded.ExplainPayload]; ok {
-			out.Sharded = true
-			return out, json.Unmarshal(text, &out.Explained)
+			err := json.Unmarshal(text, &out.Explanation)
+			out.Sharded = err == nil && out.Layout != ""
+			return out, err
 		}
 	}
 	return out, nil
@@ -118,9 +118,11 @@ func planOf(resp wire.Message) (*explained, error) {
 func printPlan(std *stdio, out *explained) {
 	if !out.Sharded {
 		fmt.Fprintln(std.out, "forwarded as it is: no write-sharded table is named")
+		printRule(std, out)
 		return
 	}
 	fmt.Fprintf(std.out, "%s  write_sharding = %s\n", out.Table, out.Layout)
+	printRule(std, out)
 	fmt.Fprintf(std.out, "access: %s", out.Access)
 	if out.Output != "" {
 		fmt.Fprintf(std.out, ", %s", out.Output)
@@ -143,6 +145,19 @@ func printPlan(std *stdio, out *explained) {
 	}
 	if out.More {
 		fmt.Fprintln(std.out, "\n… and further statements, which are not shown")
+	}
+}
+
+// printRule prints what the shard rules have to do with the table.
+func printRule(std *stdio, out *explained) {
+	if out.Explanation == nil || out.Rule == nil {
+		return
+	}
+	if out.Rule.Declared != "" {
+		fmt.Fprintf(std.out, "by the shard rule %s\n", out.Rule.Declared)
+	}
+	if out.Rule.Note != "" {
+		fmt.Fprintf(std.out, "shard rules: %s\n", out.Rule.Note)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 //	hold NAME            the same, but something listens there
 //	envsubst FILE        replaces ${NAME} in a file
 //	await URL [STATUS]   asks until the answer has the status (200), as its text to stdout
+//	cql ADDR STATEMENT   executes a statement, once something serves CQL there
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"cassandra": func(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Setenv("CASSANDRA", ts.Value("t").(func() string)())
@@ -72,6 +74,22 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 			}
 		}
 		ts.Fatalf("%s: %s", args[0], last)
+	},
+	"cql": func(ts *testscript.TestScript, _ bool, args []string) {
+		c := gocql.NewCluster(args[0])
+		c.Timeout, c.ConnectTimeout, c.DisableInitialHostLookup = patience, patience, true
+		for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+			s, err := c.CreateSession()
+			if err == nil {
+				err = s.Query(args[1]).Exec()
+				s.Close()
+				ts.Check(err)
+				return
+			}
+			if time.Now().After(deadline) {
+				ts.Fatalf("%s: %v", args[0], err)
+			}
+		}
 	},
 }
 

@@ -40,6 +40,7 @@ type serveCmd struct {
 	cacheFlags
 	memoryFlags
 	traceFlags
+	ruleFlags
 
 	memory *budget.Budget // of both doors
 	traces *otlp.Exporter // nil: there are no spans
@@ -78,6 +79,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	if err := s.checkEndpoint(); err != nil {
+		return err
+	}
+	if err := s.checkRules(); err != nil {
 		return err
 	}
 	var err error

@@ -119,12 +119,7 @@ func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
 	table := v.tables[n.Keyspace][n.Name] != nil
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
-		for _, p := range t.With {
-			if p.Name == catalog.Property {
-				return true
-			}
-		}
-		return false
+		return declares(t.With) || v.hasRules()
 	case *syntax.AlterTable, *syntax.CreateIndex, *syntax.CreateView:
 		return table
 	case *syntax.Drop:
@@ -191,8 +186,16 @@ func (c *change) other(ctx context.Context) error {
 	return c.finish(ctx, a)
 }
 
-// createTable makes a sharded table.
+// createTable makes a sharded table: one that the statement declares so, or a shard rule.
 func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
+	ruling, err := c.rules.of(ctx, c.keyspace, stmt)
+	if err != nil {
+		return err
+	}
+	stmt = ruling.stmt
+	if !declares(stmt.With) {
+		return c.other(ctx)
+	}
 	if err := c.mayCreate(ctx, stmt.Name.Name); err != nil {
 		return err
 	}
@@ -207,8 +210,9 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	// The options are the backend's to judge.
 	logical := *stmt
 	logical.With = nil
-	if err := refuseForNow(stmt); err != nil {
-		return err
+	unfit := refuseForNow(stmt)
+	if unfit != nil && ruling.name == "" {
+		return unfit
 	}
 	result, err := ddl.Apply(s, &logical, c.env())
 	if err != nil {
@@ -218,14 +222,17 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		c.void() // IF NOT EXISTS
 		return nil
 	}
+	if unfit != nil {
+		return ruling.refuse(unfit)
+	}
 	table := result.Schema.Table(c.keyspace, stmt.Name.Name)
 	layout, warnings, err := declared.layout(table)
 	if err != nil {
-		return err
+		return ruling.refuse(err)
 	}
-	warnings = append(warnings, advice(stmt, table, layout)...)
+	warnings = append(append(ruling.warnings(), warnings...), advice(stmt, table, layout)...)
 	e := &catalog.Entry{
-		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt),
+		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt), Rule: ruling.label,
 	}
 	var a *answer
 	var refusal error
@@ -254,6 +261,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		return errCatalog(err)
 	}
 	a.warnings = append(a.warnings, warnings...)
+	ruling.log(c.r.opts.Log, e)
 	return c.finish(ctx, a)
 }
 
@@ -343,7 +351,7 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	}
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
-	if slices.ContainsFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property }) {
+	if declares(stmt.With) {
 		return c.alterLayout(ctx, t, stmt)
 	}
 	if err := refuseChange(stmt, t.entry.Layout); err != nil {

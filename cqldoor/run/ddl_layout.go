@@ -79,6 +79,11 @@ func identifier(name string) string { return string(syntax.AppendIdent(nil, name
 // declaration is what a CREATE TABLE says of write_sharding.
 type declaration map[string]string
 
+// declares says whether write_sharding is among a statement's properties.
+func declares(with syntax.Properties) bool {
+	return slices.ContainsFunc(with, func(p syntax.Property) bool { return p.Name == catalog.Property })
+}
+
 // shardingOf finds the declaration among a statement's properties.
 func shardingOf(with syntax.Properties) (declaration, error) {
 	var found *syntax.Property

@@ -5,15 +5,30 @@ import (
 	"encoding/json"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
 // ExplainPayload is the name in a PREPARE's custom payload that asks for the plan
-// of the statement, and in the answer's that carries it as JSON: a list of
-// plan.Explained. A PREPARE executes nothing, wherever it ends up; an answer
-// without the payload says that the statement is forwarded as it is.
+// of the statement, and in the answer's that carries it as JSON: an Explanation.
+// A PREPARE executes nothing, wherever it ends up; an answer without the payload
+// says that the statement is forwarded as it is, and that no shard rule is about its table.
 const ExplainPayload = "evenkeel.explain"
+
+// Explanation is a plan, and what the shard rules have to do with the table. A statement on a
+// table that is not sharded has no layout and no plan.
+type Explanation struct {
+	*plan.Explained
+	Rule *RuleShown `json:"rule,omitempty"`
+}
+
+// RuleShown is a shard rule as it is shown.
+type RuleShown struct {
+	Declared string `json:"declared,omitempty"` // the rule, and its place, that declared the layout; "" where the table's own statement did
+	Note     string `json:"note,omitempty"`     // in what the table is not as the rules say now, and the way out
+}
 
 // asksExplain says whether a request's custom payload asks for the plan.
 func asksExplain(m wire.Message) bool {
@@ -52,5 +67,103 @@ func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(e)
+	t := s.placed()[0]
+	rule, err := r.schema.ruleOf(ctx, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Explanation{e, rule})
+}
+
+// ruleOf is what the shard rules have to do with a table; nil where that is nothing.
+func (x *schemaSide) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
+	v := x.view.Load()
+	if !v.hasRules() {
+		return nil, nil
+	}
+	rules, err := x.rules.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &RuleShown{Note: v.unlike(rules, table.Keyspace, table.Name)}
+	if t := v.tables[table.Keyspace][table.Name]; t != nil {
+		out.Declared = t.entry.Rule
+	}
+	if *out == (RuleShown{}) {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// explainPlain answers a PREPARE that asks for the plan of a statement on plain tables: it is
+// prepared at the store, for its errors, and what the shard rules say of a table is told.
+func (x *schemaSide) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+	h := syntax.Target(text)
+	var told *Explanation
+	for _, n := range x.tablesOf(h, keyspace, text) {
+		rule, err := x.ruleOf(ctx, n)
+		if err != nil {
+			return err
+		}
+		if rule != nil {
+			told = &Explanation{&plan.Explained{Table: string(syntax.AppendName(nil, n)), Access: "forwarded", Shards: []int{}, Statements: []plan.ExplainedStatement{}}, rule}
+			break
+		}
+	}
+	if told == nil {
+		return x.r.relay(ctx, req)
+	}
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return err
+	}
+	a, err := x.ask(ctx, req, wire.Message{Op: wire.OpPrepare, Body: body})
+	if err != nil {
+		return err
+	}
+	return told.reply(req, a.body)
+}
+
+// tablesOf are the tables that a statement on rows names.
+func (x *schemaSide) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
+	add := func(n syntax.Name) {
+		if n.Keyspace == "" {
+			n.Keyspace = keyspace
+		}
+		all = append(all, n)
+	}
+	if h.Kind != syntax.StatementBatch {
+		add(h.Name)
+		return all
+	}
+	for n := range syntax.Tables(text) {
+		add(n)
+	}
+	return all
+}
+
+// explainCreate is what becomes of a CREATE TABLE for the shard rules; nil where that is
+// nothing.
+func (x *schemaSide) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
+	n := stmt.Name
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	ruling, err := x.rules.of(ctx, n.Keyspace, stmt)
+	if err != nil || ruling.name == "" {
+		return nil, err
+	}
+	e := &plan.Explained{Table: string(syntax.AppendName(nil, n)), Layout: propertyText(ruling.options), Access: "create table", Shards: []int{}, Statements: []plan.ExplainedStatement{}}
+	return &Explanation{e, &RuleShown{Declared: ruling.label}}, nil
+}
+
+// reply answers a PREPARE with an explanation, and the body of a RESULT.
+func (e *Explanation) reply(req *cqldoor.Request, result []byte) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	body := wire.AppendBytesMap(nil, map[string][]byte{ExplainPayload: text})
+	req.Reply(wire.Message{Op: wire.OpResult, Flags: wire.FlagCustomPayload, Body: append(body, result...)})
+	return nil
 }

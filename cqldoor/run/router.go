@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/shardrules"
 )
 
 // Options are what a Router needs from outside.
@@ -47,6 +48,14 @@ type Options struct {
 	// Self is how this door is described to the others. Its data centre and rack are
 	// those of the node that the door is connected to.
 	Self fleet.Door
+
+	// Rules shard tables whose CREATE TABLE says nothing of it. They are kept in the store.
+	// Nil: those that the store has.
+	Rules *shardrules.Rules
+
+	// ReplaceRules has Rules take the place of others that the store has, which is refused
+	// otherwise where other doors may be on it.
+	ReplaceRules bool
 
 	// RetryFor is how long a read of several shards goes on asking those that the
 	// store throttles. Default 1.5 s; negative: it does not.
@@ -303,6 +312,9 @@ func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, 
 		r.schema.freshOrReport(ctx)
 	}
 	if r.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
+		if req.Op == wire.OpPrepare && asksExplain(req.Message) {
+			return r.schema.explainPlain(ctx, req, keyspace, text)
+		}
 		return r.relay(ctx, req)
 	}
 	if late != nil {

@@ -34,6 +34,7 @@ type schemaSide struct {
 	renewals renewals
 	retired  retired
 	movers   *movers
+	rules    *ruled
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // refreshes that were asked for
@@ -72,6 +73,7 @@ func newSchemaSide(r *Router) *schemaSide {
 	x.session = catalog.NewSession(r.opts.Store)
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
 	x.view.Store(&view{})
+	x.rules = &ruled{catalog: x.catalog, opts: &r.opts}
 	return x
 }
 
@@ -313,6 +315,10 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 		req.Go(func(ctx context.Context) { x.reply(req, x.passOn(ctx, req)) })
 		return
 	}
+	if h.Kind == syntax.StatementCreateTable && !syntax.Mentions(text, catalog.Property) {
+		req.Go(func(ctx context.Context) { x.reply(req, x.createByRule(ctx, req, h, keyspace, text)) })
+		return
+	}
 	tree, err := syntax.Parse(text)
 	if err != nil && x.view.Load().near(h, keyspace) {
 		req.Error(syntaxError(err))
@@ -357,7 +363,7 @@ func (x *schemaSide) plain(h syntax.Head, keyspace, text string) (passed, refres
 	tables := x.view.Load().tables[keyspace]
 	switch {
 	case h.Kind == syntax.StatementCreateTable:
-		return !syntax.Mentions(text, catalog.Property), tables != nil
+		return !syntax.Mentions(text, catalog.Property) && !x.view.Load().hasRules(), tables != nil
 	case h.Kind == syntax.StatementAlterTable || h.Kind == syntax.StatementDropTable:
 		return tables[h.Name.Name] == nil, tables != nil
 	}
@@ -402,12 +408,16 @@ func (x *schemaSide) execute(ctx context.Context, req *cqldoor.Request, tree syn
 // prepareOther answers the PREPARE of what has neither markers nor a result known
 // beforehand.
 func (x *schemaSide) prepareOther(req *cqldoor.Request, keyspace, text string) error {
+	req.Reply(wire.Message{Op: wire.OpResult, Body: x.preparedOther(req, keyspace, text)})
+	return nil
+}
+
+// preparedOther is the body of that answer.
+func (x *schemaSide) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
 	id := newID(keyspace, text)
 	x.r.registry.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
 	none := md5.Sum(nil)
-	body := wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
-	req.Reply(wire.Message{Op: wire.OpResult, Body: body})
-	return nil
+	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 }
 
 // executePrepared serves an EXECUTE of what was prepared here.

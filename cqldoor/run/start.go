@@ -29,9 +29,14 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := x.newMember(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
+	rules, err := x.rules.start(ctx)
+	if err != nil {
+		return fmt.Errorf("start the router: %w", err)
+	}
 	if err := x.refresh(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
+	x.rules.warn(rules, x.view.Load())
 	x.movers = newMovers(x)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	x.stop = cancel

@@ -46,6 +46,7 @@ type Entry struct {
 	Hash     string                   // the logical partition key, which the physical table does not name
 	HashType string                   // S, N or B
 	Started  time.Time
+	Rule     string  // the shard rule, and its place, that declared the table sharded; "" if its own tags did
 	Change   *Change // of the layout, while it is under way; nil: none is
 	Floor    int64   // Scans that began in a generation before this one cannot be gone on with
 }
@@ -77,6 +78,7 @@ type item struct {
 	Single  *bits    `json:"single,omitempty"`
 	Filling *bits    `json:"filling,omitempty"`
 	Version num      `json:"version"`
+	Rule    *text    `json:"rule,omitempty"`
 
 	Change *change `json:"change,omitempty"`
 	Floor  *num    `json:"floor,omitempty"`
@@ -132,6 +134,9 @@ func (e *Entry) item() item {
 	}
 	if e.Layout != nil {
 		i.Strategy, i.Shards, i.Gen = text{e.Layout.Strategy.String()}, number(int64(e.Layout.N)), number(e.Layout.Generation)
+	}
+	if e.Rule != "" {
+		i.Rule = &text{e.Rule}
 	}
 	i.setChange(e)
 	for name, l := range e.Indexes {
@@ -207,6 +212,9 @@ func (i *item) entry() (*Entry, error) {
 		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
 		Single: i.Single.names(), Filling: i.Filling.names(), Version: version,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
+	}
+	if i.Rule != nil {
+		e.Rule = i.Rule.S
 	}
 	return e, i.readChange(e)
 }

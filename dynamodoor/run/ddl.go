@@ -28,7 +28,12 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	if q.Name == catalog.Table {
 		return reservedTable()
 	}
-	d, err := plan.Sharded(&q.Declaration)
+	d, rule, err := r.rules.declaration(ctx, &q.Declaration)
+	if err != nil && rule != "" {
+		if t, _ := r.physical(ctx, q.Name); t != nil {
+			return exists(q.Name) // which is what a client asks who creates a table at each start
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 		indexes[name], single[name] = layout, d.Single[name]
 	}
 	e, err := r.catalog.Begin(ctx, catalog.Entry{
-		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Single: single, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(),
+		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Single: single, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(), Rule: rule,
 	})
 	switch {
 	case errors.Is(err, catalog.ErrExists):
@@ -97,6 +102,9 @@ func (r *Router) createTable(ctx context.Context, q *api.CreateTable, use func(a
 	r.publish(func(tables map[string]*entry) { tables[e.Table] = in })
 	if in.wrong != nil {
 		return in.wrong
+	}
+	if rule != "" {
+		r.log.Info("dynamodb: a table was created that a shard rule declares sharded", "table", e.Table, "rule", rule)
 	}
 	r.warnOfIndexes(in.table, in.table.Unspread())
 	return r.show(in.table, created, use)

@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 	"github.com/evenkeel/evenkeel/dynamodoor/shift"
+	"github.com/evenkeel/evenkeel/shardrules"
 )
 
 // Backend is a store of plain tables.
@@ -54,12 +55,21 @@ type Options struct {
 	// Caution is how long the stubs of a table whose layout was changed stay, for Scans
 	// that began before; default 10 minutes.
 	Caution time.Duration
+	// Rules shard tables whose CreateTable says nothing of it. They are kept in the store.
+	// Nil: those that the store has.
+	Rules *shardrules.Rules
+	// ReplaceRules has Rules take the place of others that the store has, which is refused
+	// otherwise where other doors may be on it.
+	ReplaceRules bool
+	// Door is how this door is called where others read it.
+	Door string
 }
 
 // Router is a store with sharded tables. It is safe for concurrent use.
 type Router struct {
 	backend Backend
 	catalog *catalog.Catalog
+	rules   *ruled
 	log     *slog.Logger
 	fanout  int
 	retry   time.Duration
@@ -118,6 +128,7 @@ func New(o Options) *Router {
 		retry: o.RetryFor, caution: o.Caution, backend: observed{o.Backend}, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
 		now: o.Now, draw: rand.Uint64, lease: o.Lease,
 	}
+	r.rules = &ruled{catalog: r.catalog, log: o.Log, mine: o.Rules, replace: o.ReplaceRules || o.Lease == 0, door: o.Door}
 	r.asOf.Store(new(time.Time))
 	r.decoders.New = func() any { return new(api.Decoder) }
 	r.tables.Store(&map[string]*entry{})
@@ -129,6 +140,11 @@ type asDoor struct{ backend Backend }
 
 func (s asDoor) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	return s.backend.Do(requestid.With(principal.With(ctx, principal.Principal{}), nil), operation, body, dst)
+}
+
+// answer carries out a decoded request.
+func (s asDoor) answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	return s.backend.Answer(requestid.With(principal.With(ctx, principal.Principal{}), nil), q, use)
 }
 
 // Has says whether there is such an operation.
@@ -243,6 +259,19 @@ func simpleName(name string) string {
 func (r *Router) Start(ctx context.Context) error {
 	r.defining.Lock()
 	defer r.defining.Unlock()
+	rules, err := r.rules.start(ctx)
+	if err != nil {
+		return fmt.Errorf("read the shard rules of DynamoDB tables: %w", err)
+	}
+	if err := r.readAll(ctx); err != nil {
+		return err
+	}
+	r.warnOfRules(ctx, rules)
+	return nil
+}
+
+// readAll reads the catalogue. The caller holds defining.
+func (r *Router) readAll(ctx context.Context) error {
 	if r.lease > 0 {
 		r.renewing.Lock()
 		defer r.renewing.Unlock()

@@ -33,7 +33,15 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	case operation == "DescribeLimits":
 		return r.backend.Do(ctx, operation, body, dst)
 	case operation == "CreateTable":
-		if name, ours := declares(body); !ours {
+		name, ours := declares(body)
+		if !ours {
+			rule, _, err := r.rules.of(ctx, name)
+			if err != nil {
+				return dst, err
+			}
+			ours = rule != nil
+		}
+		if !ours {
 			return r.createPlain(ctx, name, body, dst)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,9 +26,21 @@ import (
 // dynamoDoor starts the evenkeel binary with a DynamoDB door, and returns its URL.
 func dynamoDoor(t *testing.T, flags ...string) (url string, restart func(testing.TB)) {
 	t.Helper()
+	url, s := dynamoServer(t, flags...)
+	return url, s.restart
+}
+
+func dynamoDoorAndLog(t *testing.T, flags ...string) (url string, log func() string) {
+	t.Helper()
+	url, s := dynamoServer(t, flags...)
+	return url, s.log
+}
+
+func dynamoServer(t *testing.T, flags ...string) (url string, s server) {
+	t.Helper()
 	addr := loopback.FreeAddr(t)
-	s := startDoor(t, "engine", append([]string{"--data", t.TempDir(), "--listen-dynamodb", addr}, flags...)...)
-	return "http://" + addr, s.restart
+	s = startDoor(t, "engine", append([]string{"--data", t.TempDir(), "--listen-dynamodb", addr}, flags...)...)
+	return "http://" + addr, s
 }
 
 // What boto3 sees is what it sees of DynamoDB: expected.txt has been read line by
@@ -37,6 +50,8 @@ func TestBoto3(t *testing.T) {
 		"plain": "[]", "plain, cached": "[]", "sharded": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"}]`,
 		"sharded with its index":                      `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
 		"in front of another":                         "[]",
+		"sharded by a rule":                           "[]",
+		"sharded by a rule, in front of another":      "[]",
 		"sharded with its index, in front of another": `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
 		"sharded with its index, cached":              `[{"Key":"write-sharding","Value":"strategy=calculated shards=5"},{"Key":"write-sharding.index.by-country","Value":"shards=3"}]`,
 	} {
@@ -45,12 +60,23 @@ func TestBoto3(t *testing.T) {
 			if strings.HasSuffix(name, "cached") {
 				flags = []string{"--cache", "16MB"}
 			}
+			byRule := strings.HasPrefix(name, "sharded by a rule")
+			if byRule {
+				rules := filepath.Join(t.TempDir(), "rules.yaml")
+				if err := os.WriteFile(rules, []byte("dynamodb: {Invoices: {shards: 5, indexes: {by-country: {shards: 3}}}}\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				flags = []string{"--shard-rules", rules}
+			}
 			if strings.HasSuffix(name, "in front of another") {
 				behind, _ := dynamoDoor(t, "--dynamodb-sharding", "off")
-				flags = []string{"--dynamodb", behind}
+				flags = append(flags, "--dynamodb", behind)
 			}
-			url, _ := dynamoDoor(t, flags...)
+			url, log := dynamoDoorAndLog(t, flags...)
 			boto3(t, "boto3/session.py", url, tags, "boto3/expected.txt")
+			if byRule && !strings.Contains(log(), "a shard rule declares sharded\" table=Invoices") {
+				t.Errorf("the table was not sharded by the rule:\n%s", log())
+			}
 		})
 	}
 }

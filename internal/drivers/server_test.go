@@ -25,6 +25,7 @@ type server struct {
 	addr       string
 	properties string           // of CREATE TABLE, "" for none
 	restart    func(testing.TB) // nil where the session is not to be disturbed
+	log        func() string    // what a door has printed
 }
 
 // judge is Cassandra itself.
@@ -117,7 +118,7 @@ func startDoor(t testing.TB, name string, args ...string) server {
 		d.stop(t)
 		time.Sleep(500 * time.Millisecond) // clients see that it is gone
 		d.start(t)
-	}}
+	}, log: func() string { return d.log.String() }}
 }
 
 func (d *door) start(t testing.TB) {

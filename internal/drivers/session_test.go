@@ -18,6 +18,11 @@ import (
 // prints.
 func sessions(t *testing.T, command func(t testing.TB, s server, host, port, keyspace string) *exec.Cmd) {
 	t.Helper()
+	sessionsOn(t, doors, command)
+}
+
+func sessionsOn(t *testing.T, doors func(testing.TB) []server, command func(t testing.TB, s server, host, port, keyspace string) *exec.Cmd) {
+	t.Helper()
 	run := func(t testing.TB, s server) string {
 		host, port, err := net.SplitHostPort(s.addr)
 		if err != nil {
@@ -55,6 +60,24 @@ func TestPythonDriver(t *testing.T) {
 	sessions(t, func(_ testing.TB, s server, host, port, keyspace string) *exec.Cmd {
 		return exec.Command(python, "python/session.py", host, port, keyspace, s.properties)
 	})
+}
+
+// An application whose CREATE TABLE says nothing of sharding is the same on tables that a shard
+// rule declares.
+func TestPythonDriverByRule(t *testing.T) {
+	python := need(t, "venv/bin/python")
+	rules := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(rules, []byte("'drv*.t': {shards: 3}\n'drv*.*': plain\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	engine := startDoor(t, "engine", "--data", t.TempDir(), "--shard-rules", rules)
+	engine.restart = nil // its log is read
+	sessionsOn(t, func(testing.TB) []server { return []server{engine} }, func(_ testing.TB, s server, host, port, keyspace string) *exec.Cmd {
+		return exec.Command(python, "python/session.py", host, port, keyspace, "")
+	})
+	if log := engine.log(); !strings.Contains(log, ".t rule=") || strings.Count(log, "a shard rule declares") != 1 {
+		t.Errorf("not exactly the table that the rule names was sharded by it:\n%s", log)
+	}
 }
 
 func TestNodeDriver(t *testing.T) {

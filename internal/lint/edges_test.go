@@ -12,14 +12,14 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
 		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
-		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard",
+		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard", "shardrules",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
 		"budget", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard",
+		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard", "shardrules",
 	},
 	"cqldoor/mover":   {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":         {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
@@ -35,6 +35,7 @@ var edges = map[string][]string{
 	"reshard":               {"internal/switches"},
 	"internal/switches":     {},
 	"lane":                  {},
+	"shardrules":            {"shard"},
 	"budget":                {},
 
 	// What an operator looks at.
@@ -62,7 +63,7 @@ var edges = map[string][]string{
 	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamodoor/plan", "dynamodoor/reshard"},
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
-	"dynamodoor/run":     {"observe", "reshard", "dynamodoor/reshard", "dynamodoor/shift", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard"},
+	"dynamodoor/run":     {"observe", "reshard", "dynamodoor/reshard", "dynamodoor/shift", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard", "shardrules"},
 	"dynamodoor":         {"budget", "lane", "observe", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
