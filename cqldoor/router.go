@@ -191,7 +191,7 @@ func (r *Request) Go(f func(ctx context.Context)) {
 	r.Retain()
 	d.wg.Add(1)
 	use := r.uses.Load()
-	whole := budget.WithRequest(c.ctx)
+	whole := store.Wide(budget.WithRequest(c.ctx))
 	body := budget.Open(whole)
 	if len(r.kept) > longMessage {
 		body.Add(decoded * int64(len(r.kept)))

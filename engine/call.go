@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
@@ -32,8 +33,9 @@ type call struct {
 	tag      uint32
 	version  wire.Version
 	kind     kind
-	detached bool // from the caller's goroutine: it may take its time
-	placed   bool // it has a place in its lane
+	detached bool   // from the caller's goroutine: it may take its time
+	placed   bool   // it has a place in its lane
+	stop     func() // ends its deadline; nil where it has none
 	memory   budget.Account
 	granted  int // how many bytes it may hold without asking
 
@@ -56,6 +58,7 @@ func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call 
 	c := calls.Get().(*call)
 	c.engine, c.link, c.ctx, c.to, c.tag, c.version = l.engine, l, ctx, to, tag, l.version
 	c.detached, c.placed, c.memory, c.granted = false, false, budget.Account{}, shortAnswer
+	c.kind = systemReads
 	c.env.Timeuuid = l.engine.timeuuid
 	c.env.UUID = randomUUID
 	c.env.Token = murmur3Token
@@ -65,6 +68,10 @@ func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call 
 // release gives the memory back. What views the request's body is let go of.
 func (c *call) release() {
 	c.memory.Close()
+	if c.stop != nil {
+		c.stop()
+		c.stop = nil
+	}
 	c.to, c.link, c.ctx, c.engine, c.rowPlan = nil, nil, nil, nil, nil
 	c.params = wire.Params{}
 	clear(c.values)
@@ -153,6 +160,9 @@ func (c *call) answer(op wire.Op, body []byte) {
 
 // fail answers with an error.
 func (c *call) fail(err error) {
+	if err == errGone && deadline.Passed(c.ctx) {
+		err = c.late()
+	}
 	c.answer(wire.OpError, errorMessage(err, c.version).Body)
 }
 

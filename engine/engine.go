@@ -38,6 +38,10 @@ type Options struct {
 	// Capacity has the tables keep the limits of Amazon Keyspaces; default none.
 	Capacity *capacity.Limits
 
+	// Timeout is how long a request may take that may take long, its waiting for a turn
+	// included; an aggregate begins anew with every 10,000 rows. Default: any time.
+	Timeout time.Duration
+
 	// Clock tells the time; default time.Now.
 	Clock func() time.Time
 }

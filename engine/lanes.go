@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/lane"
 )
 
@@ -54,6 +55,9 @@ func (l *link) later(c *call, req wire.Message) {
 		c.kind = systemReads
 	}
 	way, flow := l.engine.lanes[c.kind], &l.flows[c.kind]
+	if c.kind != changes && !l.own {
+		c.ctx, c.stop = deadline.With(c.ctx, l.engine.options.Timeout, func() { way.Drop(flow) })
+	}
 	refuse := func(err error) {
 		c.fail(err)
 		c.to.Flush()
@@ -97,6 +101,16 @@ func gone(ctx context.Context) error {
 		return errGone
 	}
 	return nil
+}
+
+// late is what a client is told whose request has taken too long: that it may or may not
+// have been carried out, if it is a write.
+func (c *call) late() *wire.Error {
+	e := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
+	if e.Consistency, e.Required = c.params.Consistency, 1; c.kind == writes {
+		e.Code, e.WriteType = wire.CodeWriteTimeout, wire.WriteSimple
+	}
+	return e
 }
 
 var errGone = wire.Errorf(wire.CodeOverloaded, "nobody waits for the answer any more")

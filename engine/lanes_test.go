@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -246,6 +247,50 @@ func TestReadsEndWhenNobodyWaits(t *testing.T) {
 		}
 		if op, more := asked(times / 2); op != wire.OpError || more > times/2+1 {
 			t.Errorf("%s, given up in the middle: %s; was asked %d times, and %d of the whole", text, op, more, times)
+		}
+	}
+}
+
+// TestRequestsEndInTime has requests wait for longer than a request may take, behind
+// some that go on: they are answered as Cassandra answers, while those go on.
+func TestRequestsEndInTime(t *testing.T) {
+	c := newCrowd(t, 5)
+	ended := func(text string) *wire.Error {
+		t.Helper()
+		resp := c.do(ask(text))
+		e, err := wire.ParseError(wire.V4, resp.Body)
+		if resp.Op != wire.OpError || err != nil {
+			t.Fatalf("%s: %s %v", text, resp.Op, err)
+		}
+		return e
+	}
+	for _, test := range []struct {
+		text      string
+		code      wire.Code
+		writeType string
+	}{
+		{page, wire.CodeReadTimeout, ""},
+		{scan, wire.CodeReadTimeout, ""},
+		{"UPDATE ks.t SET v = 'y' WHERE k = 1 AND c = 1 IF v = 'x'", wire.CodeWriteTimeout, wire.WriteSimple},
+	} {
+		c.e.options.Timeout = 0
+		a, b := c.guest(true), c.guest(true)
+		for range 40 { // more than there are places
+			a.ask(t.Context(), test.text)
+			b.ask(t.Context(), test.text)
+		}
+		c.e.options.Timeout = 20 * time.Millisecond
+		e := ended(test.text)
+		if e.Code != test.code || e.WriteType != test.writeType || e.Consistency != wire.One || e.Message != "Operation timed out - received only 0 responses." {
+			t.Errorf("%s: %v, write type %q at %v", test.text, e, e.WriteType, e.Consistency)
+		}
+		for range 80 {
+			c.next <- struct{}{}
+		}
+		a.pending.Wait()
+		b.pending.Wait()
+		if n := a.rows.Load() + b.rows.Load(); n != 80 {
+			t.Errorf("%s: %d of those before it were answered", test.text, n)
 		}
 	}
 }

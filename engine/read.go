@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/partitioner"
@@ -106,6 +107,10 @@ func (r *read) look() error {
 	const every = 64
 	if r.looked++; r.looked%every != 0 || !r.c.detached {
 		return nil
+	}
+	const page = 10_000 / every * every // a read within an aggregate, in Cassandra
+	if r.looked%page == 0 && r.plan.Selection.Aggregated {
+		deadline.Progress(r.c.ctx)
 	}
 	return r.wanted()
 }

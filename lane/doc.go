@@ -11,8 +11,9 @@
 //     gave its place up in the middle (Again) is ahead of all that have not begun.
 //  3. A request whose context is done gets no place. It is told so when its turn would
 //     have come, or by Drop, whichever is first.
-//  4. A lane starts no goroutine. It calls the functions that it was given, outside its
-//     lock; they return at once.
+//  4. While a lane is paused nobody gets a place.
+//  5. A lane starts no goroutine. It calls the functions that it was given, outside its
+//     lock and one at a time; they return at once, and may call the lane.
 //
 // It imports nothing of this module.
 package lane

@@ -10,10 +10,12 @@ type Lane struct {
 	places int // in all
 	each   int // for one flow
 
-	mu      sync.Mutex
-	taken   int
-	waiting int
-	turn    *Flow // the next; a ring of the flows that may have a place now
+	mu       sync.Mutex
+	taken    int
+	waiting  int
+	turn     *Flow // the next; a ring of the flows that may have a place now
+	paused   bool
+	settling bool // somebody gives free places away, and looks again before it ends
 }
 
 // Flow is whose requests take turns with those of others. The zero value is ready. It
@@ -63,9 +65,7 @@ func (l *Lane) enter(ctx context.Context, f *Flow, again bool) error {
 		return err
 	}
 	l.mu.Lock()
-	if l.taken < l.places && l.turn == nil && f.first == nil && !f.held && f.taken < l.each {
-		l.taken++
-		f.taken++
+	if l.try(f) {
 		l.mu.Unlock()
 		return nil
 	}
@@ -94,6 +94,34 @@ func (l *Lane) enter(ctx context.Context, f *Flow, again bool) error {
 	return ctx.Err()
 }
 
+// Try takes a place if there is one at once, and nobody waits for it.
+func (l *Lane) Try(f *Flow) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.try(f)
+}
+
+// try takes a place. The caller holds mu.
+func (l *Lane) try(f *Flow) bool {
+	if l.paused || l.taken >= l.places || l.turn != nil || f.first != nil || f.held || f.taken >= l.each {
+		return false
+	}
+	l.taken++
+	f.taken++
+	return true
+}
+
+// Return gives a place back for now, by a request that cannot use it yet: it waits
+// again, as the next of all.
+func (l *Lane) Return(ctx context.Context, f *Flow, start func(ok bool)) {
+	l.mu.Lock()
+	l.taken--
+	f.taken--
+	l.push(f, &waiter{ctx: ctx, start: start, again: true})
+	l.mu.Unlock()
+	l.settle()
+}
+
 // Leave gives a place back.
 func (l *Lane) Leave(f *Flow) {
 	l.mu.Lock()
@@ -117,6 +145,31 @@ func (l *Lane) Release(f *Flow) {
 	l.mu.Lock()
 	f.held = false
 	l.join(f)
+	l.mu.Unlock()
+	l.settle()
+}
+
+// Pause has all requests wait until Resume. Those that have a place keep it.
+func (l *Lane) Pause() {
+	l.mu.Lock()
+	l.paused = true
+	l.mu.Unlock()
+}
+
+// Resume ends Pause.
+func (l *Lane) Resume() {
+	l.mu.Lock()
+	l.paused = false
+	l.mu.Unlock()
+	l.settle()
+}
+
+// Resize changes how many places there are, and how many of them one flow may have.
+// Requests that have a place keep it; a flow that waits for one of its own to be given
+// back goes on waiting for that.
+func (l *Lane) Resize(places, each int) {
+	l.mu.Lock()
+	l.places, l.each = max(1, places), max(1, min(each, places))
 	l.mu.Unlock()
 	l.settle()
 }
@@ -148,16 +201,24 @@ func (l *Lane) Counts() (taken, waiting int) {
 	return l.taken, l.waiting
 }
 
-// settle gives free places away.
+// settle gives free places away. Where another goroutine does so, or a caller of this
+// one, it is left to that one: start may come back here without going ever deeper.
 func (l *Lane) settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.settling {
+		return
+	}
+	l.settling = true
 	for {
-		l.mu.Lock()
 		w, ok := l.next()
-		l.mu.Unlock()
 		if w == nil {
+			l.settling = false
 			return
 		}
+		l.mu.Unlock()
 		w.start(ok)
+		l.mu.Lock()
 	}
 }
 
@@ -165,7 +226,7 @@ func (l *Lane) settle() {
 // whose context is done. The caller holds mu.
 func (l *Lane) next() (w *waiter, ok bool) {
 	f := l.turn
-	if f == nil || l.taken >= l.places {
+	if f == nil || l.paused || l.taken >= l.places {
 		return nil, false
 	}
 	w = f.first

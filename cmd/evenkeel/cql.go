@@ -74,7 +74,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		lease, hints = fleet.DefaultLease, hintWindow
 	}
 	c.router = sharded.New(sharded.Options{
-		Lease: lease, Hints: hints, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
+		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
 	})
 	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
@@ -150,7 +150,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr,
 	if !advertise.IsValid() {
 		advertise = ln.(*net.TCPAddr).AddrPort()
 	}
-	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Storage: s.storage(log)})
+	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Timeout: s.RequestTimeout, Storage: s.storage(log)})
 	if err != nil {
 		return nil, "", withHint(err, "--data DIR chooses another directory")
 	}

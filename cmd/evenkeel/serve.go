@@ -33,6 +33,7 @@ type serveCmd struct {
 	Data           string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
 	Config         kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags go before it."`
 	Drain          time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
+	RequestTimeout time.Duration   `default:"10s" help:"How long a CQL request may take at the embedded engine, or on sharded tables; it then ends with a read or write timeout. 0 for any time (${default})."`
 	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
 
 	endpointFlags

@@ -3,24 +3,29 @@ package main
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/engine"
 )
 
-// workOf are the collectors of what the embedded engine is at work on, none where
-// there is no such engine.
+// workOf are the collectors of what the store behind the CQL door is at work on.
 func workOf(cql *cqlSide) []prometheus.Collector {
 	if cql == nil {
 		return nil
 	}
-	e, ok := cql.store.(*engine.Engine)
-	if !ok {
-		return nil
-	}
 	gauge := func(name, help string, of func() int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "evenkeel_cql_engine_" + name, Help: help}, func() float64 { return float64(of()) })
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "evenkeel_cql_" + name, Help: help}, func() float64 { return float64(of()) })
 	}
-	return []prometheus.Collector{
-		gauge("requests_running", "Requests to the embedded engine that may take long and are carried out now; those of one request of a client are counted one by one.", func() int { n, _ := e.Work(); return n }),
-		gauge("requests_waiting", "Requests to the embedded engine that may take long and wait for their turn.", func() int { _, n := e.Work(); return n }),
+	switch s := cql.store.(type) {
+	case *engine.Engine:
+		return []prometheus.Collector{
+			gauge("engine_requests_running", "Requests to the embedded engine that may take long and are carried out now; those of one request of a client are counted one by one.", func() int { n, _ := s.Work(); return n }),
+			gauge("engine_requests_waiting", "Requests to the embedded engine that may take long and wait for their turn.", func() int { _, n := s.Work(); return n }),
+		}
+	case *cluster.Cluster:
+		return []prometheus.Collector{
+			gauge("cluster_requests_in_flight", "Requests that the cluster has been sent and has not answered, those of clients that have gone too; those of one request of a client are counted one by one.", func() int { n, _ := s.Work(); return n }),
+			gauge("cluster_requests_waiting", "Requests that wait to be sent to the cluster.", func() int { _, n := s.Work(); return n }),
+		}
 	}
+	return nil
 }

@@ -175,6 +175,22 @@ func (cl *Cluster) Hosts() []string {
 	return addrs
 }
 
+// Work is how many requests the cluster has been sent and has not answered, those of
+// clients that have gone too, and how many wait to be sent.
+func (cl *Cluster) Work() (inFlight, waiting int) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	for _, p := range cl.pools {
+		for _, h := range *p.live.Load() {
+			for _, c := range h {
+				inFlight += int(c.inFlight.Load())
+			}
+		}
+		waiting += p.queues.waiting()
+	}
+	return inFlight, waiting
+}
+
 func (cl *Cluster) hostList() []*host {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 	maxKeptBody  = 64 << 10 // a longer EXECUTE is not kept for a cure
 	keptCapacity = 4 << 10  // a kept body's buffer that outlives its request
 	maxKept      = 16 << 20 // bytes kept per connection
-	maxPending   = 64 << 20 // bytes that may wait to be written
+	maxPending   = 4 << 20  // bytes that may wait to be written; further requests wait where they can be dropped
 	maxCures     = 64       // of one request: a BATCH may need one per statement
 )
 
@@ -31,6 +31,7 @@ type conn struct {
 
 	inFlight atomic.Int32 // for choosing; exact enough
 	full     atomic.Bool  // more than maxPending bytes waited to be written
+	out      atomic.Bool  // of streams; set under mu
 	ended    atomic.Bool  // set under mu
 	tick     atomic.Uint32
 	heard    atomic.Uint32 // tick at which something last arrived
@@ -101,21 +102,22 @@ func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 }
 
 // takes reports whether the connection is one to choose: not when it has ended, or
-// has too much to write already.
+// has too much to write already, or no free stream.
 func (c *conn) takes() bool {
 	if c.full.Load() {
-		if c.t.Pending() > maxPending/2 {
+		if c.t.Full() {
 			return false
 		}
 		c.full.Store(false)
 	}
-	return !c.ended.Load()
+	return !c.ended.Load() && !c.out.Load()
 }
 
 // takeFree takes a stream. The caller holds mu.
 func (c *conn) takeFree() (int16, bool) {
 	if len(c.free) == 0 {
 		if len(c.slots) == maxStreams {
+			c.out.Store(true)
 			return 0, false
 		}
 		from := len(c.slots)
@@ -142,6 +144,7 @@ func (c *conn) release(id int16) {
 	s.body = s.body[:0]
 	s.to = nil
 	c.free = append(c.free, id)
+	c.out.Store(false)
 }
 
 // read hands out responses until the connection ends. It is the connection's one
@@ -208,6 +211,9 @@ func (c *conn) response(h wire.Header, body []byte, arrival *wire.Arrival) store
 	c.release(h.Stream)
 	c.mu.Unlock()
 	c.inFlight.Add(-1)
+	if c.pool != nil {
+		c.pool.roomy()
+	}
 	to.Receive(tag, wire.Message{Op: h.Op, Flags: h.Flags, Body: body, Arrival: arrival})
 	if h.Op == wire.OpResult && wire.KindOf(body) == wire.ResultSetKeyspace && c.pool != nil {
 		// A USE slipped through (prepared before the door was started, say). The

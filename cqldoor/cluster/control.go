@@ -60,7 +60,7 @@ func (cl *Cluster) controlTo(ctx context.Context, addr string) (*conn, error) {
 	var err error
 	var version wire.Version
 	for _, version = range versions {
-		d, err = cl.dial(ctx, addr, store.LinkOptions{Version: version, Own: true})
+		d, err = cl.dial(ctx, addr, store.LinkOptions{Version: version, Own: true}, nil)
 		var refused *wire.Error
 		if err == nil || !errors.As(err, &refused) || refused.Code != wire.CodeProtocol {
 			break

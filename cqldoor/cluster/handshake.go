@@ -22,8 +22,9 @@ type dialed struct {
 }
 
 // dial connects to a host as o says, up to its USE. What the host refuses is a
-// *wire.Error in its own words.
-func (cl *Cluster) dial(ctx context.Context, addr string, o store.LinkOptions) (dialed, error) {
+// *wire.Error in its own words. paced, if there is one, is called when the connection has
+// become full of what is to be written, and when it no longer is.
+func (cl *Cluster) dial(ctx context.Context, addr string, o store.LinkOptions, paced func()) (dialed, error) {
 	ctx, cancel := context.WithTimeout(ctx, cl.opts.ConnectTimeout)
 	defer cancel()
 	d := net.Dialer{KeepAlive: 30 * time.Second}
@@ -45,7 +46,7 @@ func (cl *Cluster) dial(ctx context.Context, addr string, o store.LinkOptions) (
 		}
 		nc = tc
 	}
-	h := handshake{t: transport.New(nc, transport.Options{}), version: o.Version}
+	h := handshake{t: transport.New(nc, transport.Options{Unread: maxPending, Paced: paced}), version: o.Version}
 	if err := h.run(cl.credentials(o), o); err != nil {
 		h.t.Close()
 		if ctx.Err() != nil && !errors.As(err, new(*wire.Error)) {

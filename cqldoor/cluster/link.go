@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/lane"
 )
 
 // link is a store.Forwarder over a pool. Between two flushes it stays on one
@@ -15,16 +16,45 @@ type link struct {
 	p     *pool
 	cur   atomic.Pointer[conn]
 	close sync.Once
+
+	wide, backlog lane.Flow // in the pool's queues
+	queued        atomic.Int64
 }
 
 func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	if ctx.Err() != nil {
-		to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent("nobody waits for the answer any more").Append(nil, l.p.options.Version)})
+		l.refuse(to, tag, whyGone)
 		return
 	}
 	if req.Op == wire.OpPrepare {
 		to = l.p.cluster.prepared.learn(l.p.options.Version, l.p.options.Keyspace, req, to, tag)
 	}
+	if store.IsWide(ctx) && !l.p.options.Own {
+		l.forwardWide(ctx, req, to, tag)
+		return
+	}
+	l.forward(ctx, req, to, tag)
+}
+
+// forward sends a request, or has it wait for a connection that takes it. It reports
+// whether the request has been answered, which is then an error.
+func (l *link) forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) (answered bool) {
+	why := whyTooMany
+	if l.p.queues.behind.Load() == 0 {
+		var sent bool
+		if sent, why = l.try(req, to, tag); sent {
+			return false
+		}
+	}
+	if why == whyTooMany {
+		return l.delay(ctx, req, to, tag)
+	}
+	l.refuse(to, tag, why)
+	return true
+}
+
+// try sends a request if there is a connection that takes it, else it says why it has not.
+func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, why string) {
 	for range 4 {
 		c := l.cur.Load()
 		if c == nil {
@@ -39,16 +69,19 @@ func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver,
 			if l.cur.Load() != c {
 				c.t.Flush()
 			}
-			return
+			return true, ""
 		}
 		l.cur.CompareAndSwap(c, nil)
 	}
-	why := "there is no connection to the cluster"
 	if !l.p.connected() {
 		l.p.wake()
-	} else {
-		why = "too many requests are in flight to the cluster"
+		return false, "there is no connection to the cluster"
 	}
+	return false, whyTooMany
+}
+
+// refuse answers a request that was not sent.
+func (l *link) refuse(to store.Receiver, tag uint32, why string) {
 	to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent(why).Append(nil, l.p.options.Version)})
 }
 
@@ -63,7 +96,12 @@ func (l *link) Send(ctx context.Context, req wire.Message, reply func(resp wire.
 	l.Flush()
 }
 
-func (l *link) Close() { l.close.Do(l.p.release) }
+// Close is the link's end. What waits to be sent for a client that has gone is dropped.
+func (l *link) Close() {
+	l.p.queues.wide.Drop(&l.wide)
+	l.p.queues.backlog.Drop(&l.backlog)
+	l.close.Do(l.p.release)
+}
 
 // replier makes a receiver of a function.
 type replier struct{ reply func(wire.Message) }

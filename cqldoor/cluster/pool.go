@@ -20,6 +20,7 @@ import (
 type pool struct {
 	cluster *Cluster
 	options store.LinkOptions // Fresh is false
+	queues  queues
 
 	live atomic.Pointer[[]hostConns]
 	next atomic.Uint32
@@ -39,7 +40,7 @@ type keeper struct {
 }
 
 func newPool(cl *Cluster, o store.LinkOptions) *pool {
-	p := &pool{cluster: cl, options: o, keepers: make(map[string]*keeper)}
+	p := &pool{cluster: cl, options: o, queues: newQueues(), keepers: make(map[string]*keeper)}
 	p.live.Store(&[]hostConns{})
 	return p
 }
@@ -125,6 +126,10 @@ func (p *pool) add(d dialed, h *host) bool {
 	return true
 }
 
+// resume goes on with the backlog after a connection came or ended: where there is none
+// any more, requests are told so.
+func (p *pool) resume() { p.queues.backlog.Resume() }
+
 // count is the number of connections to a host. The caller holds mu.
 func (p *pool) count(h *host) int {
 	n := 0
@@ -137,6 +142,7 @@ func (p *pool) count(h *host) int {
 }
 
 func (p *pool) remove(c *conn) {
+	defer p.resume()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.conns, c); i >= 0 {
@@ -149,6 +155,7 @@ func (p *pool) remove(c *conn) {
 
 // setHosts starts keepers for new hosts and stops those of hosts that have gone.
 func (p *pool) setHosts(hosts []*host) {
+	p.queues.setHosts(len(hosts))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -197,9 +204,10 @@ func (p *pool) keep(ctx context.Context, k *keeper) {
 			}
 			continue
 		}
-		d, err := p.cluster.dial(ctx, k.host.addr, p.options)
+		d, err := p.cluster.dial(ctx, k.host.addr, p.options, p.roomy)
 		if err == nil {
 			p.add(d, k.host)
+			p.resume()
 			p.cluster.reach()
 			pause, reported = firstPause, time.Time{}
 			continue
@@ -239,9 +247,10 @@ func (p *pool) open(ctx context.Context) error {
 	var last error
 	for i := range hosts {
 		h := hosts[(from+i)%len(hosts)]
-		d, err := p.cluster.dial(ctx, h.addr, p.options)
+		d, err := p.cluster.dial(ctx, h.addr, p.options, p.roomy)
 		if err == nil {
 			p.add(d, h)
+			p.resume()
 			return nil
 		}
 		last = err

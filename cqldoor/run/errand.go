@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/observe"
 )
 
@@ -53,8 +54,11 @@ const maxWarnings = 16
 // answers where f fails. Where the store has given up a physical statement
 // meanwhile, which is no concern of the client's, f is called again. So it is where the
 // schema has changed meanwhile: another door may have dropped or altered the table, and
-// what the store says is about another than this door knows.
-func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed bool) error) {
+// what the store says is about another than this door knows. f has as long as
+// Options.Timeout.
+func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
+	ctx, stop := deadline.With(whole, r.opts.Timeout, nil)
+	defer stop()
 	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
 	req.Link, req.Fan, e.span = e, &e.fan, req.Span()
 	const attempts = 4
@@ -63,7 +67,7 @@ func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed
 	for range attempts {
 		before := r.begin(e.of)
 		e.state, e.plans = before, e.plans[:0]
-		err = f(changed)
+		err = f(ctx, changed)
 		before.under.end(e.of)
 		if err == nil {
 			return // answered
@@ -88,13 +92,55 @@ func (r *Router) carry(ctx context.Context, req *cqldoor.Request, f func(changed
 			err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
 		}
 	}
-	if refused := e.ask(ctx, req.Version, false); refused != nil {
+	if deadline.Passed(ctx) {
+		err = e.late(req)
+	} else if refused := e.ask(whole, req.Version, false); refused != nil {
 		err = refused
 	} else {
-		err = judged(ctx, req, err)
+		err = judged(whole, req, err)
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
+}
+
+// late is what a client is told whose request has taken too long: that it may or may not
+// have been carried out, if it is a write.
+func (e *errand) late(req *cqldoor.Request) *wire.Error {
+	err := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
+	err.Consistency, err.Required = consistency(req), 1
+	if req.Op == wire.OpBatch {
+		err.Code, err.WriteType = wire.CodeWriteTimeout, wire.WriteUnloggedBatch
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if slices.ContainsFunc(e.needs, func(n need) bool { return n.writes }) {
+		err.Code, err.WriteType = wire.CodeWriteTimeout, wire.WriteSimple
+	}
+	return err
+}
+
+// consistency is what the client asked for.
+func consistency(req *cqldoor.Request) wire.Consistency {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return wire.One
+	}
+	switch req.Op {
+	case wire.OpExecute:
+		if e, err := wire.ParseExecute(req.Version, body); err == nil {
+			return e.Params.Consistency
+		}
+	case wire.OpQuery:
+		if q, err := wire.ParseQuery(req.Version, body); err == nil {
+			return q.Params.Consistency
+		}
+	case wire.OpBatch:
+		if b, err := wire.ParseBatch(req.Version, body); err == nil {
+			return b.Params.Consistency
+		}
+	}
+	return wire.One
 }
 
 // begin counts a request under way on the present state.

@@ -61,7 +61,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 
 // carryExecute carries out an EXECUTE.
 func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *statement) {
-	r.carry(ctx, req, func(changed bool) (err error) {
+	r.carry(ctx, req, func(ctx context.Context, changed bool) (err error) {
 		if s, err = r.current(s); err != nil {
 			return err
 		}

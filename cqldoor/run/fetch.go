@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/deadline"
 )
 
 // reader fetches rows of one bound statement for one client.
@@ -53,6 +54,14 @@ func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, pa
 
 // fanOut is how many fetches may be in flight.
 func (x *reader) fanOut() int { return max(1, x.r.opts.FanOut/max(1, x.among)) }
+
+// progress begins the request's time anew with each read of an aggregate or of groups,
+// which may be of any number of rows, as Cassandra has it.
+func (x *reader) progress() {
+	if x.plan != nil && (x.plan.Logical.Selection.Aggregated || x.plan.Logical.Grouped) {
+		deadline.Progress(x.ctx)
+	}
+}
 
 // send queues one physical read, whose answer comes into an inbox under a tag.
 func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
@@ -129,6 +138,7 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 		if took, err = in.next(x.ctx, took[:0]); err != nil {
 			return err
 		}
+		x.progress()
 		x.memory.add(&held, sizeOf(took))
 		for _, a := range took {
 			switch {

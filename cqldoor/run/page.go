@@ -25,6 +25,7 @@ func (x *reader) group(most int) int {
 // page reads the first want rows of a segment after a clustering key: fewer, with
 // more to come, where they are large.
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+	x.progress()
 	if s.Err != nil {
 		return nil, s.Err
 	}

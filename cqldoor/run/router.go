@@ -61,6 +61,11 @@ type Options struct {
 	// store throttles. Default 1.5 s; negative: it does not.
 	RetryFor time.Duration
 
+	// Timeout is how long a request on sharded tables may take that takes several requests
+	// to the store; an aggregate or GROUP BY may take as long for each read. Default: any
+	// time.
+	Timeout time.Duration
+
 	// Hints is for how long the store may deliver a write that it has taken: its
 	// max_hint_window. 0: it has no hints.
 	Hints time.Duration
@@ -116,7 +121,9 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	case wire.OpExecute:
 		err = r.execute(ctx, req)
 	case wire.OpBatch:
-		req.Go(func(ctx context.Context) { r.carry(ctx, req, func(bool) error { return r.batch(ctx, req) }) })
+		req.Go(func(ctx context.Context) {
+			r.carry(ctx, req, func(ctx context.Context, _ bool) error { return r.batch(ctx, req) })
+		})
 	default:
 		err = r.text(ctx, req)
 	}
@@ -209,7 +216,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 
 // carryQuery carries out a QUERY.
 func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statement) {
-	r.carry(ctx, req, func(changed bool) (err error) {
+	r.carry(ctx, req, func(ctx context.Context, changed bool) (err error) {
 		if changed || s.under != r.state.Load().under {
 			for _, t := range s.tables() {
 				if r.state.Load().Table(t.Keyspace, t.Name) == nil {

@@ -18,12 +18,12 @@ var edges = map[string][]string{
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
-		"budget", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
+		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
 		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard", "shardrules",
 	},
 	"cqldoor/mover":   {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":         {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
-	"cqldoor/cluster": {"cqldoor/transport", "cql/store", "cql/wire"},
+	"cqldoor/cluster": {"budget", "lane", "cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {
 		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard", "shard/timebucket",
 	},
@@ -35,6 +35,7 @@ var edges = map[string][]string{
 	"reshard":               {"internal/switches"},
 	"internal/switches":     {},
 	"lane":                  {},
+	"deadline":              {},
 	"shardrules":            {"shard"},
 	"budget":                {},
 
@@ -47,7 +48,7 @@ var edges = map[string][]string{
 	// The engine: a store, which knows no door.
 	"engine": {
 		"budget", "engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
-		"cql/store", "cql/syntax", "cql/value", "cql/wire", "lane", "partitioner",
+		"cql/store", "cql/syntax", "cql/value", "cql/wire", "deadline", "lane", "partitioner",
 	},
 	"engine/system":       {"cql/ddl", "cql/schema", "cql/value"},
 	"engine/items/stream": {"engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},

@@ -1,0 +1,59 @@
+package deadline
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+type key struct{}
+
+// clock is a context's deadline.
+type clock struct {
+	timer  *time.Timer
+	d      time.Duration
+	passed atomic.Bool
+	outer  *clock
+}
+
+// With returns a context that is done when d has passed since the last Progress, or when
+// ctx is. passed, if there is one, is then called, unless stop was called before. A d of 0
+// means that there is no deadline.
+func With(ctx context.Context, d time.Duration, passed func()) (_ context.Context, stop func()) {
+	if d <= 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	c := &clock{d: d}
+	c.outer, _ = ctx.Value(key{}).(*clock)
+	ctx = context.WithValue(ctx, key{}, c)
+	c.timer = time.AfterFunc(d, func() {
+		if ctx.Err() == nil {
+			c.passed.Store(true)
+		}
+		cancel()
+		if passed != nil {
+			passed()
+		}
+	})
+	return ctx, func() {
+		c.timer.Stop()
+		cancel()
+	}
+}
+
+// Progress begins the time of the context's innermost deadline anew, unless it has passed.
+func Progress(ctx context.Context) {
+	if c, ok := ctx.Value(key{}).(*clock); ok && ctx.Err() == nil {
+		c.timer.Reset(c.d)
+	}
+}
+
+// Passed reports whether a context is done because a deadline of it has passed.
+func Passed(ctx context.Context) bool {
+	c, _ := ctx.Value(key{}).(*clock)
+	for c != nil && !c.passed.Load() {
+		c = c.outer
+	}
+	return c != nil
+}
