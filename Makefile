@@ -19,7 +19,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
-.PHONY: help build check test race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard deps lint vulncheck fuzz clean
+.PHONY: help build check test race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -78,6 +78,9 @@ score-advice: ## advice held to the truth of sets drawn from a fresh seed: point
 
 prove-advice: ## what is advised, built on the engine with the store's limits on, and keys filled with their rows: predicted beside measured
 	$(GO) test ./cmd/evenkeel -count 1 -timeout 20m -run '^TestProve(Advice|Keys)$$' -v -args -prove.seed=$(or $(SEED),0) -prove.sets=$(or $(SETS),20)
+
+kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats
+	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^TestKilledWhileChanging$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1)
 
 explore-reshard: ## every scene of two operations of the protocol of changes of layout: many minutes
 	$(GO) test ./reshard -count 1 -timeout 4h -run '^TestAllScenes$$' -v -args -reshard.sweep

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -131,15 +132,28 @@ func (r *Router) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, shard
 	return plan.Image(c, rows), err
 }
 
-// carried writes to one place what another has, with the times that it has there. The
-// door's own account does so: whoever reads may not be allowed to write.
+// carried writes to one place what another has, with the times that it has there: all of it
+// or nothing, so that no row is seen, or left behind by a door that dies, with some of its
+// cells. The door's own account does so: whoever reads may not be allowed to write.
 func (r *Router) carried(ctx context.Context, ms []plan.Mutation, cl wire.Consistency) error {
-	for _, m := range ms {
-		if _, err := r.schema.session.Query(ctx, cl, m.Statement.Text, bytesOf(m.Values)...); err != nil {
-			return err
-		}
+	if len(ms) == 0 {
+		return nil
 	}
-	return nil
+	text, values := ms[0].Statement.Text, bytesOf(ms[0].Values)
+	if len(ms) > 1 { // of one partition: the store takes them as a whole
+		var b strings.Builder
+		b.WriteString("BEGIN UNLOGGED BATCH ")
+		values = nil
+		for _, m := range ms {
+			b.WriteString(m.Statement.Text)
+			b.WriteString("; ")
+			values = append(values, bytesOf(m.Values)...)
+		}
+		b.WriteString("APPLY BATCH")
+		text = b.String()
+	}
+	_, err := r.schema.session.Query(ctx, cl, text, values...)
+	return err
 }
 
 func bytesOf(values []eval.Value) [][]byte {

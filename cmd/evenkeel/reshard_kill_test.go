@@ -1,0 +1,311 @@
+package main
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/internal/difftest"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
+	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
+)
+
+var (
+	kills     = flag.Int("reshard.kills", 20, "how often TestKilledWhileChanging kills the door")
+	killsSeed = flag.Uint64("reshard.seed", 1, "seed of its draws")
+)
+
+// mortal is an evenkeel on the embedded engine, in a process that is killed and started
+// again on its data.
+type mortal struct {
+	t         *testing.T
+	cql, http string
+	data      string
+	cmd       *exec.Cmd
+	guard     *watchdog.Watchdog
+	printed   strings.Builder
+}
+
+func newMortal(t *testing.T) *mortal {
+	t.Helper()
+	m := &mortal{t: t, cql: loopback.FreeAddr(t), http: loopback.FreeAddr(t), data: t.TempDir()}
+	var err error
+	if m.guard, err = watchdog.Start(""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		m.kill()
+		m.guard.Guard(0)
+		m.guard.Close()
+	})
+	m.start()
+	return m
+}
+
+func (m *mortal) start() {
+	m.t.Helper()
+	m.printed.Reset()
+	m.cmd = exec.Command("evenkeel", "serve", "--data", m.data, "--listen-cql", m.cql, "--listen-http", m.http, "--listen-dynamodb", "off")
+	m.cmd.Stdout, m.cmd.Stderr = &m.printed, &m.printed
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.guard.Guard(m.cmd.Process.Pid)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if resp, err := http.Get("http://" + m.http + "/ready"); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+	}
+	m.kill()
+	m.t.Fatalf("the door does not become ready:\n%s", m.printed.String())
+}
+
+// kill is kill -9.
+func (m *mortal) kill() {
+	_ = m.cmd.Process.Kill() // it may have ended
+	_ = m.cmd.Wait()         // with the state of one that was killed
+}
+
+func (m *mortal) dial() *difftest.Conn {
+	m.t.Helper()
+	c, err := difftest.Dial(m.cql, primitive.ProtocolVersion5, "", "")
+	if err != nil {
+		m.t.Fatalf("%v\n%s", err, m.printed.String())
+	}
+	return c
+}
+
+// gone is the value of a row that is not there.
+const gone = -2
+
+// ledger is what one client knows of its rows: the value of each that is there. In doubt
+// are rows of which a write was not answered: it may take effect at any time, but not be
+// undone once it was seen, and not come after a later write that was answered.
+type ledger struct {
+	rows    map[[2]int]int
+	doubt   map[[2]int][]int // the values that such writes give a row
+	written int
+}
+
+func (l *ledger) of(at [2]int) int {
+	if v, ok := l.rows[at]; ok {
+		return v
+	}
+	return gone
+}
+
+func (l *ledger) is(at [2]int, v int) {
+	delete(l.doubt, at)
+	if v == gone {
+		delete(l.rows, at)
+	} else {
+		l.rows[at] = v
+	}
+}
+
+const killPartitions, killRows = 3, 40
+
+// write writes until the door is killed.
+func (l *ledger) write(t *testing.T, c *difftest.Conn, client int, r *rand.Rand, faults *[]string, mu *sync.Mutex) {
+	for {
+		p, row := r.IntN(killPartitions), client*killRows+r.IntN(killRows)
+		at := [2]int{p, row}
+		n := r.IntN(1 << 20)
+		text := fmt.Sprintf("INSERT INTO k.t (p, c, v) VALUES (%d, %d, %d)", p, row, n)
+		deletes := r.IntN(3) == 0
+		if deletes {
+			text = fmt.Sprintf("DELETE FROM k.t WHERE p = %d AND c = %d", p, row)
+		}
+		if deletes {
+			n = gone
+		}
+		a, err := c.Query(difftest.Request{Query: text})
+		if err != nil {
+			l.doubt[at] = append(l.doubt[at], n) // the door is dead
+			return
+		}
+		if a.Kind == difftest.Error {
+			mu.Lock()
+			*faults = append(*faults, text+": "+a.Text)
+			mu.Unlock()
+			return
+		}
+		l.written++
+		l.is(at, n)
+	}
+}
+
+// check compares what the door shows with what the clients know, row by row and in a scan.
+func (l *ledger) check(there map[[2]int]int, client int) (faults []string) {
+	for p := range killPartitions {
+		for row := client * killRows; row < (client+1)*killRows; row++ {
+			at := [2]int{p, row}
+			got, is := there[at]
+			if !is {
+				got = gone
+			}
+			switch want := l.of(at); {
+			case got == want:
+			case slices.Contains(l.doubt[at], got):
+				l.is(at, got)
+			default:
+				faults = append(faults, fmt.Sprintf("row %v is %d; it should be %d, or in doubt %v", at, got, want, l.doubt[at]))
+			}
+		}
+	}
+	return faults
+}
+
+// shown reads the whole table, page by page; each row may be there once. A scan that meets
+// the end of a change begins again.
+func shown(t *testing.T, c *difftest.Conn, text string) (map[[2]int]int, []string) {
+	t.Helper()
+	number := func(b []byte) int {
+		if b == nil {
+			return -1 // no client writes a null
+		}
+		return int(binary.BigEndian.Uint32(b))
+	}
+	there := map[[2]int]int{}
+	var faults []string
+	for state := []byte(nil); ; {
+		a, err := c.Query(difftest.Request{Query: text, PageSize: 23, State: state})
+		if err == nil && a.Kind == difftest.Error && a.Text == "Invalid value for the paging state" {
+			clear(there)
+			faults, state = nil, nil
+			continue
+		}
+		if err != nil || a.Kind != difftest.Rows {
+			t.Fatalf("%s: %v %v", text, a, err)
+		}
+		for _, row := range a.Rows {
+			at := [2]int{number(row[0]), number(row[1])}
+			if _, twice := there[at]; twice {
+				faults = append(faults, fmt.Sprintf("%s shows row %v twice", text, at))
+			}
+			there[at] = number(row[2])
+		}
+		if state = a.State; state == nil {
+			return there, faults
+		}
+	}
+}
+
+// TestKilledWhileChanging kills the door at random moments of random changes, under clients
+// that write: nothing acknowledged is lost, nothing comes back, nothing is shown twice. In
+// the end the change that is under way comes to its end. make kill-reshard does so 500 times.
+func TestKilledWhileChanging(t *testing.T) {
+	m := newMortal(t)
+	r := rand.New(rand.NewPCG(*killsSeed, 13))
+	c := m.dial()
+	for _, text := range []string{"CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE k.t (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '3'}"} {
+		if a, err := c.Query(difftest.Request{Query: text}); err != nil || a.Kind == difftest.Error {
+			t.Fatalf("%s: %v %v", text, a, err)
+		}
+	}
+	c.Close()
+	const clients = 2
+	var ledgers [clients]*ledger
+	for i := range ledgers {
+		ledgers[i] = &ledger{rows: map[[2]int]int{}, doubt: map[[2]int][]int{}}
+	}
+	phases := map[string]int{}
+	var mu sync.Mutex
+	var faults []string
+	check := func(after string) {
+		t.Helper()
+		c := m.dial()
+		defer c.Close()
+		all, twice := shown(t, c, "SELECT p, c, v FROM k.t")
+		faults = append(faults, twice...)
+		for i, l := range ledgers {
+			faults = append(faults, l.check(all, i)...)
+		}
+		for p := range killPartitions {
+			one, twice := shown(t, c, fmt.Sprintf("SELECT p, c, v FROM k.t WHERE p = %d", p))
+			faults = append(faults, twice...)
+			for at, v := range all {
+				if got, is := one[at]; at[0] == p && (!is || got != v) {
+					faults = append(faults, fmt.Sprintf("a read of partition %d shows row %v as %d, %v; the scan as %d", p, at, got, is, v))
+				}
+			}
+		}
+		if len(faults) > 0 {
+			t.Fatalf("%s (seed %d):\n%s", after, *killsSeed, strings.Join(faults[:min(10, len(faults))], "\n"))
+		}
+	}
+	status := func() string {
+		c := m.dial()
+		defer c.Close()
+		a, err := c.Query(difftest.Request{Query: "ALTER TABLE k.t WITH write_sharding = {'change': 'status'}"})
+		if err != nil || a.Kind != difftest.Rows {
+			t.Fatalf("status: %v %v", a, err)
+		}
+		_, rest, _ := strings.Cut(string(a.Rows[0][0]), `"phase":"`)
+		phase, _, _ := strings.Cut(rest, `"`)
+		return phase
+	}
+	for n := range *kills {
+		var all sync.WaitGroup
+		for i, l := range ledgers {
+			c, r := m.dial(), rand.New(rand.NewPCG(r.Uint64(), uint64(i)))
+			all.Go(func() {
+				defer c.Close()
+				l.write(t, c, i, r, &faults, &mu)
+			})
+		}
+		c := m.dial()
+		orders := []string{fmt.Sprintf("'shards': '%d'", 1+r.IntN(9))}
+		if r.IntN(4) == 0 {
+			orders = append(orders, "'change': 'rollback'")
+		}
+		time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
+		for _, o := range orders {
+			// It is refused where a change is under way, or the table has the layout.
+			if _, err := c.Query(difftest.Request{Query: "ALTER TABLE k.t WITH write_sharding = {" + o + "}"}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(r.IntN(150)) * time.Millisecond)
+		}
+		phases[status()]++
+		c.Close()
+		time.Sleep(time.Duration(r.IntN(50)) * time.Millisecond)
+		m.kill()
+		all.Wait()
+		m.start()
+		check(fmt.Sprintf("after kill %d", n+1))
+	}
+	for deadline := time.Now().Add(patience); status() != "none"; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the last change does not end:\n%s", m.printed.String())
+		}
+	}
+	check("at the end")
+	written := 0
+	for _, l := range ledgers {
+		written += l.written
+	}
+	var seen []string
+	for phase, n := range phases {
+		seen = append(seen, fmt.Sprintf("%s %d", phase, n))
+	}
+	slices.Sort(seen)
+	t.Logf("%d kills, %d writes; phases before the kills: %s", *kills, written, strings.Join(seen, ", "))
+	if *kills >= 10 && len(phases) < 2 {
+		t.Errorf("all kills came in one phase: %v", seen)
+	}
+}
