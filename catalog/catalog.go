@@ -93,6 +93,19 @@ func (c *Catalog) keyspaceExists(ctx context.Context) (bool, error) {
 	return len(rows) > 0, wrap("look for the catalogue", err)
 }
 
+// Found makes the catalogue where there is none: on three nodes of each data centre, or on
+// all where there are fewer.
+func (c *Catalog) Found(ctx context.Context) error {
+	if ok, err := c.exists(ctx); err != nil || ok {
+		return err
+	}
+	like, err := c.everywhere(ctx)
+	if err != nil {
+		return err
+	}
+	return c.ensure(ctx, like)
+}
+
 // exists says whether the table of layouts does.
 func (c *Catalog) exists(ctx context.Context) (bool, error) {
 	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+Keyspace+"' AND table_name = 'layouts'")

@@ -79,6 +79,7 @@ func forwardWay(t testing.TB, o observe.Observer, v wire.Version, op wire.Op, bo
 
 type claimsNothing struct{}
 
+func (claimsNothing) Spreads(string) bool                 { return false }
 func (claimsNothing) Claims(h syntax.Head, _ string) bool { return h.Name.Name == "nothing" }
 func (claimsNothing) ClaimsID(id []byte) (bool, *observe.Series) {
 	return bytes.HasPrefix(id, []byte("x")), nil

@@ -30,6 +30,7 @@ type conn struct {
 	fwd      store.Forwarder // link's
 	identity store.LinkOptions
 	keyspace string
+	driver   string // as it calls itself
 	passed   *passed
 	memory   *budget.Client // nil where memory is not bounded
 	asked    bool           // the router, of the requests that were read at once, see Request.Once

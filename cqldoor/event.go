@@ -1,6 +1,7 @@
 package cqldoor
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -9,8 +10,6 @@ import (
 // eventTypes are what clients may REGISTER for; a connection's registered is a
 // set of bits by index.
 var eventTypes = [...]string{wire.EventTopology, wire.EventStatus, wire.EventSchema}
-
-const registeredSchema = 1 << 2
 
 func (c *conn) register(h wire.Header, body []byte) {
 	types, err := wire.ParseRegister(body)
@@ -96,8 +95,9 @@ func (q *eventQueue) close() {
 
 // events shows events of the store to the clients that registered for them.
 //
-// Only changes of the schema are: the nodes that come and go are the backend's,
-// and a driver that heard of them would connect to them, round the door.
+// Of the store's events only changes of the schema are: the nodes that come and go are its
+// own, and a driver that heard of them would connect to them, round the door. The nodes of
+// clients are the doors, of which the router tells (Announce).
 func (d *Door) events(bodies [][]byte) {
 	shown := bodies[:0]
 	for _, body := range bodies {
@@ -118,13 +118,18 @@ func (d *Door) events(bodies [][]byte) {
 	}
 }
 
-// Announce sends the body of a SCHEMA_CHANGE event to the clients that registered
-// for it: for changes that the backend does not see, too.
+// Announce sends the body of an EVENT to the clients that registered for its type: for
+// changes that the store does not see, too.
 func (d *Door) Announce(body []byte) {
+	e, err := wire.ParseEvent(body)
+	if err != nil {
+		return
+	}
+	bit := uint32(1) << slices.Index(eventTypes[:], e.Type)
 	d.mu.Lock()
 	conns := make([]*conn, 0, len(d.conns))
 	for c := range d.conns {
-		if c.registered.Load()&registeredSchema != 0 {
+		if c.registered.Load()&bit != 0 {
 			conns = append(conns, c)
 		}
 	}

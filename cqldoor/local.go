@@ -134,10 +134,7 @@ func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) 
 
 // own are the cells of system.local that are the door's own, for one client.
 func (c *conn) own() map[string][]byte {
-	at := c.d.opts.Advertise
-	if !at.IsValid() {
-		at = addrPort(c.t.NetConn().LocalAddr())
-	}
+	at := c.address()
 	ip := at.Addr().Unmap().AsSlice()
 	port := binary.BigEndian.AppendUint32(nil, uint32(at.Port()))
 	return map[string][]byte{
@@ -154,6 +151,14 @@ func (c *conn) own() map[string][]byte {
 		// One token is enough for a node without peers: it owns the ring.
 		"tokens": wire.AppendBytes(wire.AppendInt(nil, 1), []byte("0")),
 	}
+}
+
+// address is the door's, as the client is told it.
+func (c *conn) address() netip.AddrPort {
+	if at := c.d.opts.Advertise; at.IsValid() {
+		return at
+	}
+	return addrPort(c.t.NetConn().LocalAddr())
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

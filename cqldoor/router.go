@@ -2,6 +2,7 @@ package cqldoor
 
 import (
 	"context"
+	"net/netip"
 	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/budget"
@@ -41,6 +42,10 @@ type Router interface {
 	// that the store has answered with an id. It keeps none of its arguments' bytes
 	// but the strings, and is called before the client has the answer.
 	Prepared(id []byte, keyspace, text string)
+
+	// Spreads says whether a driver, by the DRIVER_NAME of its STARTUP, is not to learn which
+	// values of a prepared statement are the partition key, so that it takes the doors in turn.
+	Spreads(driver string) bool
 
 	// Serve handles a claimed QUERY, PREPARE, EXECUTE or BATCH. It is called on the
 	// goroutine that reads the client's connection and holds up that client's next
@@ -101,6 +106,13 @@ type Request struct {
 	next    *Request      // in the free list
 }
 
+// Driver is the DRIVER_NAME that the client gave in STARTUP, "" for none.
+func (r *Request) Driver() string { return r.c.driver }
+
+// Address is where the client is told that this door is, as far as no other is: the address
+// that the client connected to, or the one that is advertised.
+func (r *Request) Address() netip.AddrPort { return r.c.address() }
+
 // Connection is the number of the request's connection.
 func (r *Request) Connection() uint32 { return r.c.number }
 
@@ -123,6 +135,9 @@ func (r *Request) Retain() {
 // Reply ends the request with a response, whose body is copied.
 func (r *Request) Reply(resp wire.Message) {
 	c := r.c
+	if r.Op == wire.OpPrepare {
+		resp = c.withoutKey(resp)
+	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, r.Fan)
 	c.inFlight.Add(-1) // before the client, which has its answer, may send another
@@ -325,6 +340,7 @@ func (r *Request) received(resp wire.Message) {
 	}()
 	if r.Op == wire.OpPrepare && c.d.opts.Router != nil {
 		r.tell(resp)
+		resp = c.withoutKey(resp)
 	}
 	if p := r.premise; p != nil {
 		r.premise = nil
@@ -354,6 +370,24 @@ func (r *Request) clientsID() []byte {
 	}
 	id, _ := wire.ExecuteID(body) // it was read before
 	return id
+}
+
+// withoutKey is a RESULT Prepared as the client's driver is to see it.
+func (c *conn) withoutKey(resp wire.Message) wire.Message {
+	if c.d.opts.Router == nil || resp.Op != wire.OpResult || !c.d.opts.Router.Spreads(c.driver) {
+		return resp
+	}
+	prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
+	if err != nil || wire.KindOf(body) != wire.ResultPrepared {
+		return resp
+	}
+	p, err := wire.ParsePrepared(c.version, body)
+	if err != nil || len(p.KeyIndexes) == 0 {
+		return resp
+	}
+	p.KeyIndexes = nil
+	resp.Body = wire.AppendPrepared(prefix.Append(nil), c.version, &p)
+	return resp
 }
 
 // tell tells the router what id the store has given to a statement.

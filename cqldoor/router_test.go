@@ -38,6 +38,8 @@ func (p *picky) ClaimsID(id []byte) (bool, *observe.Series) {
 	return bytes.HasPrefix(id, []byte("mine")), nil
 }
 
+func (p *picky) Spreads(string) bool { return false }
+
 func (p *picky) Prepared(id []byte, keyspace, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -89,6 +89,7 @@ func (c *conn) startup(h wire.Header, body []byte) bool {
 		c.answerError(h, wire.Errorf(wire.CodeProtocol, "Unknown compression algorithm: %s", options[wire.OptionCompression]))
 		return true
 	}
+	c.driver = options[wire.OptionDriverName]
 	kept := make(map[string]string)
 	for _, name := range semantic {
 		if v, ok := options[name]; ok {

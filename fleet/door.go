@@ -27,6 +27,8 @@ type Door struct {
 	Steps   []string // of changes, which it knows
 
 	Lease        time.Duration      // 0: it has left
+	Schema       [16]byte           // the version of the store's schema that it goes by; zero: not known
+	Age          time.Duration      // of the row when it was read, in whole seconds
 	Beat         int64              // rises with each renewal
 	Acknowledged map[[16]byte]int64 // by table id: the generation of whose predecessors nothing is under way
 }
@@ -60,13 +62,16 @@ type Publication struct {
 }
 
 // columns of a door's row, in the order of values.
-const doorColumns = "scope, id, host_id, cql, dynamodb, data_center, rack, release, formats, steps, lease, beat, acknowledged"
+const doorColumns = "scope, id, host_id, cql, dynamodb, data_center, rack, release, formats, steps, lease, beat, acknowledged, schema_version"
+
+// rowTTL is how long a row that nobody writes stays.
+const rowTTL = 10 * time.Minute
 
 func (d *Door) values() [][]byte {
 	return [][]byte{
 		[]byte(scope), d.ID[:], d.HostID[:], []byte(d.CQL), []byte(d.DynamoDB), []byte(d.DataCentre), []byte(d.Rack), []byte(d.Release),
 		[]byte(strings.Join(d.Formats, " ")), []byte(strings.Join(d.Steps, " ")), bigint(d.Lease.Milliseconds()), bigint(d.Beat),
-		[]byte(appendAcknowledged(d.Acknowledged)),
+		[]byte(appendAcknowledged(d.Acknowledged)), d.Schema[:],
 	}
 }
 
@@ -79,6 +84,10 @@ func readDoor(r catalog.Row) (*Door, error) {
 	}
 	copy(d.ID[:], r["id"])
 	copy(d.HostID[:], r["host_id"])
+	copy(d.Schema[:], r["schema_version"])
+	if left := r["ttl(beat)"]; len(left) == 4 {
+		d.Age = max(0, rowTTL-time.Duration(binary.BigEndian.Uint32(left))*time.Second)
+	}
 	var err error
 	if d.Acknowledged, err = parseAcknowledged(string(r["acknowledged"])); err != nil {
 		return nil, fmt.Errorf("the row of door %s: %w", d.Name(), err)

@@ -62,6 +62,7 @@ type Member struct {
 	since        time.Time  // of the registration
 	former       [][16]byte // the last registrations of this door before
 	acknowledged map[[16]byte]int64
+	schema       [16]byte
 	ready        bool // the tables are there, and the settings were read
 	length       time.Duration
 
@@ -182,7 +183,7 @@ func (m *Member) next() *Door {
 		d.Acknowledged = nil // it has not read the layouts yet
 		m.acknowledged = nil
 	}
-	d.Lease = m.length
+	d.Lease, d.Schema = m.length, m.schema
 	return &d
 }
 
@@ -206,6 +207,30 @@ func (m *Member) Acknowledge(self [16]byte, generations map[[16]byte]int64) {
 		m.acknowledged = maps.Clone(generations)
 	}
 }
+
+// Tell tells the other doors at once which version of the store's schema this one goes by,
+// so that drivers that wait for them to agree wait no longer than they must. Each Beat
+// repeats it. A door that is not registered tells nobody.
+func (m *Member) Tell(ctx context.Context, schema [16]byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.schema == schema {
+		return nil
+	}
+	m.schema = schema
+	if m.self == nil || !m.lease.Holds() {
+		return nil // the next Beat does
+	}
+	next := m.next()
+	if err := m.tables.write(ctx, next); err != nil {
+		return fmt.Errorf("write this door's row: %w", err)
+	}
+	m.self = next
+	return nil
+}
+
+// Doors reads the rows of all doors.
+func (m *Member) Doors(ctx context.Context) ([]*Door, error) { return m.tables.doors(ctx) }
 
 // Leave takes the door out of the fleet. Nothing may be under way at it any more.
 func (m *Member) Leave(ctx context.Context) error {

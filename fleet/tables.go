@@ -19,15 +19,15 @@ const scope = "cql"
 // barrier waits for.
 var definitions = []struct{ table, cql string }{
 	{"doors", "CREATE TABLE IF NOT EXISTS evenkeel.doors (scope text, id uuid, host_id uuid, cql text, dynamodb text, data_center text, rack text, " +
-		"release text, formats text, steps text, lease bigint, beat bigint, acknowledged text, PRIMARY KEY (scope, id)) WITH default_time_to_live = 600"},
+		"release text, formats text, steps text, lease bigint, beat bigint, acknowledged text, schema_version uuid, PRIMARY KEY (scope, id)) WITH default_time_to_live = 600"},
 	{"published", "CREATE TABLE IF NOT EXISTS evenkeel.published (scope text, keyspace_name text, table_name text, table_id uuid, generation bigint, step text, " +
 		"PRIMARY KEY (scope, keyspace_name, table_name, table_id))"},
 	{"settings", "CREATE TABLE IF NOT EXISTS evenkeel.settings (name text PRIMARY KEY, value text)"},
 }
 
 const (
-	writeDoor = "INSERT INTO evenkeel.doors (" + doorColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-	readDoors = "SELECT " + doorColumns + " FROM evenkeel.doors WHERE scope = ?"
+	writeDoor = "INSERT INTO evenkeel.doors (" + doorColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	readDoors = "SELECT " + doorColumns + ", ttl(beat) FROM evenkeel.doors WHERE scope = ?"
 
 	writePublished  = "INSERT INTO evenkeel.published (scope, keyspace_name, table_name, table_id, generation, step) VALUES (?, ?, ?, ?, ?, ?)"
 	removePublished = "DELETE FROM evenkeel.published WHERE scope = ? AND keyspace_name = ? AND table_name = ? AND table_id = ?"
@@ -63,6 +63,9 @@ func (t tables) ensure(ctx context.Context) error {
 			return fmt.Errorf("create table %s.%s: %w", catalog.Keyspace, d.table, err)
 		}
 	}
+	if err := t.addColumn(ctx, rows); err != nil {
+		return err
+	}
 	// A table that was just made may not be known to all nodes yet.
 	for _, read := range []func() error{
 		func() error { _, err := t.doors(ctx); return err },
@@ -74,6 +77,27 @@ func (t tables) ensure(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// addColumn adds the column schema_version to a table of doors of a release that had none.
+// Another door may be about it, too.
+func (t tables) addColumn(ctx context.Context, tables []catalog.Row) error {
+	if !slices.ContainsFunc(tables, func(r catalog.Row) bool { return string(r["table_name"]) == "doors" }) {
+		return nil // it was just made
+	}
+	const column = "SELECT column_name FROM system_schema.columns WHERE keyspace_name = '" + catalog.Keyspace + "' AND table_name = 'doors' AND column_name = 'schema_version'"
+	rows, err := t.session.Query(ctx, wire.One, column)
+	if err != nil || len(rows) > 0 {
+		return err
+	}
+	_, wrong := t.session.Query(ctx, wire.LocalQuorum, "ALTER TABLE evenkeel.doors ADD schema_version uuid")
+	if wrong == nil {
+		return nil
+	}
+	if rows, err = t.session.Query(ctx, wire.One, column); err != nil || len(rows) > 0 {
+		return err
+	}
+	return fmt.Errorf("add a column to the table of doors: %w", wrong)
 }
 
 // ready reads until the store can.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -13,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -63,7 +65,8 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		return nil, err
 	}
 	c := &cqlSide{observe: s.observe("cassandra", cqldoor.Operations)}
-	if c.store, c.what, err = s.openStore(ctx, log, ln.Addr(), advertise, signals); err != nil {
+	at := s.address(ln.Addr().(*net.TCPAddr).AddrPort(), advertise)
+	if c.store, c.what, err = s.openStore(ctx, log, at, signals); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
@@ -73,24 +76,41 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	if len(s.Cassandra) > 0 {
 		lease, hints = fleet.DefaultLease, hintWindow
 	}
+	if s.StoreOnly {
+		return c, c.openDoor(ctx, cqldoor.Options{TLS: tls, Advertise: advertise, HostID: hostID(at), Observe: c.observe, Memory: s.memory, Log: log})
+	}
+	routing := sharded.RoundRobin
+	if s.DriverRouting == "token" {
+		routing = sharded.ByToken
+	}
 	c.router = sharded.New(sharded.Options{
-		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: self(ln.Addr(), advertise), Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
+		Routing: routing, Found: len(s.Cassandra) > 0,
+		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Release: version}, Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
 	})
 	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
 		err = withHint(err, otherRules)
 	} else if err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
-	} else {
-		c.door, err = cqldoor.New(ctx, cqldoor.Options{
-			Store: c.store, Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(ln.Addr(), advertise), Observe: c.observe, Memory: s.memory, Log: log,
-		})
 	}
 	if err != nil {
 		c.close()
 		return nil, err
 	}
-	return c, nil
+	return c, c.openDoor(ctx, cqldoor.Options{Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(at), Observe: c.observe, Memory: s.memory, Log: log})
+}
+
+// openDoor makes the door in front of the store, and closes both where it cannot.
+func (c *cqlSide) openDoor(ctx context.Context, o cqldoor.Options) (err error) {
+	o.Store = c.store
+	if c.door, err = cqldoor.New(ctx, o); err != nil {
+		c.close()
+		return err
+	}
+	if c.router != nil {
+		c.router.Announce(c.door.Announce)
+	}
+	return nil
 }
 
 // hintWindow is for how long a Cassandra keeps hints for a node that is down, unless it
@@ -130,13 +150,15 @@ func (c *cqlSide) storage() *storage.DB {
 }
 
 func (c *cqlSide) close() {
-	c.router.Close()
+	if c.router != nil {
+		c.router.Close()
+	}
 	c.store.Close()
 }
 
 // openStore is what is served, and in words what it is: the cluster where one is
 // given, else the embedded engine.
-func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr, advertise netip.AddrPort, signals <-chan os.Signal) (store.Store, string, error) {
+func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.AddrPort, signals <-chan os.Signal) (store.Store, string, error) {
 	if len(s.Cassandra) > 0 {
 		return s.openCluster(ctx, log, signals)
 	}
@@ -147,14 +169,15 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, ln net.Addr,
 			return nil, "", withHint(fmt.Errorf("%s is given without a cluster", flag), "--cassandra HOST[:PORT] says which")
 		}
 	}
-	if !advertise.IsValid() {
-		advertise = ln.(*net.TCPAddr).AddrPort()
-	}
-	e, err := engine.Open(s.Data, engine.Options{Address: advertise, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Timeout: s.RequestTimeout, Storage: s.storage(log)})
+	e, err := engine.Open(s.Data, engine.Options{Address: at, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Timeout: s.RequestTimeout, Storage: s.storage(log)})
 	if err != nil {
 		return nil, "", withHint(err, "--data DIR chooses another directory")
 	}
-	return e, "on the embedded engine, data in " + s.Data, nil
+	what := "on the embedded engine, data in " + s.Data
+	if s.StoreOnly {
+		what += ", as a store for the --cassandra of other doors"
+	}
+	return e, what, nil
 }
 
 // storage is how the data directory is opened. Where it fails, the process ends: what
@@ -241,19 +264,28 @@ func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(ip, uint16(ln.(*net.TCPAddr).Port)), nil
 }
 
-// self describes this door to the others on the cluster.
-func self(ln net.Addr, advertise netip.AddrPort) fleet.Door {
-	at := ln.String()
-	if advertise.IsValid() {
-		at = advertise.String()
+// address is where other doors tell drivers that this one is: what is advertised, or what it
+// listens on; for a door that listens on all addresses, the one by which it reaches the cluster.
+func (s *serveCmd) address(ln, advertise netip.AddrPort) netip.AddrPort {
+	if advertise.IsValid() || !ln.Addr().IsUnspecified() || len(s.Cassandra) == 0 {
+		return cmp.Or(advertise, ln)
 	}
-	return fleet.Door{HostID: hostID(ln, advertise), CQL: at, Release: version}
+	to := s.Cassandra[0]
+	if _, _, err := net.SplitHostPort(to); err != nil {
+		to = net.JoinHostPort(to, strconv.Itoa(cluster.DefaultPort))
+	}
+	c, err := net.Dial("udp", to) // which sends nothing
+	if err != nil {
+		return ln
+	}
+	defer c.Close()
+	return netip.AddrPortFrom(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), ln.Port())
 }
 
 // hostID is the door's identity to drivers: the same whenever it is started here.
-func hostID(ln net.Addr, advertise netip.AddrPort) (id [16]byte) {
+func hostID(at netip.AddrPort) (id [16]byte) {
 	name, _ := os.Hostname() // without a name the address alone must do
-	sum := sha256.Sum256([]byte("evenkeel door " + name + " " + ln.String() + " " + advertise.String()))
+	sum := sha256.Sum256([]byte("evenkeel door " + name + " " + at.String()))
 	copy(id[:], sum[:])
 	id[6] = id[6]&0x0f | 0x80 // RFC 9562, version 8
 	id[8] = id[8]&0x3f | 0x80

@@ -7,6 +7,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
+// Announce has clients told of the doors that come and go: f sends the body of an EVENT to
+// those that registered for it.
+func (r *Router) Announce(f func(body []byte)) { r.schema.nodes.announce.Store(&f) }
+
 // Events implements cqldoor.Router. The state is brought up to date, once for all
 // of them, before they are shown, so that a driver that reads the schema because of
 // them sees the new one.

@@ -109,7 +109,7 @@ func hides(keyspace, table string) bool {
 	case "system_schema":
 		return table == "tables" || table == "columns" || table == "keyspaces"
 	case "system":
-		return table == "size_estimates" || table == "table_estimates"
+		return table == "size_estimates" || table == "table_estimates" || ofNodes(keyspace, table)
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/binary"
@@ -28,7 +29,7 @@ type schemaSelect struct {
 	metadataID [16]byte
 	fetch      string // the statement that reads the table, without WHERE
 	times      []int  // for each of Fetch, where its writetime and ttl are among the cells; -1
-	key        int    // where the keyspace's name is among the cells
+	key        int    // where the partition key, the keyspace's name or a node, is among the cells
 	clustering []int  // where the clustering columns are among the cells
 	position   map[string]int
 }
@@ -54,7 +55,7 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 		s.position[name] = len(list) - 1
 		return len(list) - 1
 	}
-	s.key = column("keyspace_name")
+	s.key = column(s.Table.PartitionKey[0].Name)
 	for _, c := range s.Table.Clustering {
 		s.clustering = append(s.clustering, column(c.Name))
 	}
@@ -77,6 +78,9 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 
 // serveSelect serves the QUERY or PREPARE of a SELECT from such a table.
 func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
+	if at := syntax.Target(text).Name; req.Op == wire.OpQuery && ofNodes(cmp.Or(at.Keyspace, keyspace), at.Name) {
+		text = x.withoutTokens(req.Driver(), text)
+	}
 	s, err := x.newSchemaSelect(keyspace, text)
 	if err != nil {
 		req.Error(err)
@@ -220,6 +224,9 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 	if f.bound.Empty() {
 		return nil, nil
 	}
+	if ofNodes(f.sel.Table.Keyspace, f.sel.Table.Name) {
+		return f.nodeRows()
+	}
 	var out []partitionRows
 	if f.bound.Scan {
 		err := f.read(&out, f.sel.fetch, nil)
@@ -274,7 +281,7 @@ func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
 	s := f.sel
 	ks := string(cells[s.key])
 	cells, shown := f.shown(cells)
-	if !shown || f.bound.Scan && !inTokens(f.bound.Tokens, cells[s.key]) {
+	if !shown || !f.selected(cells[s.key]) {
 		return
 	}
 	clustering := make([][]byte, len(s.clustering))
@@ -313,6 +320,12 @@ func inTokens(ranges []analysis.TokenRange, key []byte) bool {
 // shown is a row as clients are to see it, false for one that they are not.
 func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	s := f.sel
+	if ofNodes(s.Table.Keyspace, s.Table.Name) {
+		if s.Table.Name == "local" {
+			cells = f.localCells(cells)
+		}
+		return cells, true
+	}
 	ks := string(cells[s.key])
 	if ks == catalog.Keyspace {
 		return nil, false

@@ -104,6 +104,9 @@ func (r *Router) ClaimsID(id []byte) (claimed bool, of *observe.Series) {
 	return claimed, k.passed.series.Load()
 }
 
+// Spreads implements cqldoor.Router.
+func (r *Router) Spreads(driver string) bool { return r.schema.nodes.mannerOf(driver) == noKeyIndexes }
+
 // Prepared implements cqldoor.Router.
 func (r *Router) Prepared(id []byte, keyspace, text string) { r.prepared(id, nil, keyspace, text) }
 

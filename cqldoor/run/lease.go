@@ -70,15 +70,17 @@ var errLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask
 // newMember makes this door one of those on the store, if there may be others.
 func (x *schemaSide) newMember(ctx context.Context) error {
 	o := x.r.opts
-	if o.Lease == 0 {
-		return nil
-	}
-	rows, err := x.session.Query(ctx, wire.One, "SELECT data_center, rack FROM system.local")
+	rows, err := x.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
 	if err != nil {
 		return fmt.Errorf("read the data centre of the node: %w", err)
 	}
 	for _, r := range rows {
 		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), string(r["rack"])
+		x.nodes.release = string(r["release_version"])
+	}
+	x.nodes.self = o.Self
+	if o.Lease == 0 {
+		return nil
 	}
 	x.lease.Watch()
 	o.Self.Steps = reshard.Steps()
@@ -103,6 +105,7 @@ func (x *schemaSide) beat(ctx context.Context) (*fleet.Seen, error) {
 		return nil, fmt.Errorf("register this door: %w", err)
 	}
 	x.lease.SetLength(seen.Lease)
+	x.nodes.look(x.lease.Now(), seen.Lease, seen.Doors)
 	return seen, nil
 }
 
@@ -163,6 +166,16 @@ func (x *schemaSide) acknowledge() {
 		}
 	}
 	x.member.Acknowledge(v.seen.Self, generations)
+}
+
+// tell tells the other doors which schema this one goes by.
+func (x *schemaSide) tell(ctx context.Context) {
+	if x.member == nil {
+		return
+	}
+	if err := x.member.Tell(ctx, x.view.Load().version); err != nil {
+		x.r.opts.Log.Debug("the other doors are told later which schema this one goes by", "error", err)
+	}
 }
 
 // leave takes the door, at which nothing is under way any more, out of the fleet.

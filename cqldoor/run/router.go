@@ -45,6 +45,13 @@ type Options struct {
 	// change harm nothing; they are slower. Defaults 15 s and 10 s.
 	Longest, Takeover time.Duration
 
+	// Routing is by what drivers choose one of several doors.
+	Routing Routing
+
+	// Found has the door make the catalogue where there is none, so that several doors know of
+	// each other before any table is sharded. A door whose account may not goes on without.
+	Found bool
+
 	// Self is how this door is described to the others. Its data centre and rack are
 	// those of the node that the door is connected to.
 	Self fleet.Door
@@ -102,6 +109,9 @@ func New(o Options) *Router {
 	}
 	if o.RetryFor == 0 {
 		o.RetryFor = defaultRetryFor
+	}
+	if o.Self.HostID == ([16]byte{}) && o.UUID != nil {
+		o.Self.HostID = o.UUID()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

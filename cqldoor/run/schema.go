@@ -29,6 +29,7 @@ type schemaSide struct {
 	view    atomic.Pointer[view]
 	system  map[string]*schema.Keyspace // the system's, as the store has them; set by start
 
+	nodes    *nodes
 	lease    *fleet.Lease  // of what is known of tables
 	member   *fleet.Member // nil: no other door is on the store
 	renewals renewals
@@ -68,7 +69,7 @@ type sharded struct {
 }
 
 func newSchemaSide(r *Router) *schemaSide {
-	x := &schemaSide{r: r, lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
+	x := &schemaSide{r: r, nodes: newNodes(r.opts.Routing, r.opts.Self), lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
 	x.renewals.wake = make(chan struct{}, 1)
 	x.session = catalog.NewSession(r.opts.Store)
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
@@ -180,6 +181,7 @@ func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen
 	v.changing = countChanging(s.entries)
 	x.view.Store(v)
 	x.acknowledge()
+	x.tell(ctx)
 }
 
 // add adds a table to a state that is being made. One that this door cannot serve, since

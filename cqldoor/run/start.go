@@ -29,6 +29,11 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := x.newMember(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
+	if r.opts.Found && x.member != nil {
+		if err := x.catalog.Found(ctx); err != nil {
+			r.opts.Log.Warn("there is no catalogue yet, and this door cannot make it: until the first sharded table is created, drivers see no other door", "error", err)
+		}
+	}
 	rules, err := x.rules.start(ctx)
 	if err != nil {
 		return fmt.Errorf("start the router: %w", err)

@@ -1,0 +1,81 @@
+package run
+
+import "github.com/evenkeel/evenkeel/cql/syntax"
+
+// What clients see of system.local, system.peers and system.peers_v2: the statement is
+// carried out here, on the row of the store's node with the door's own cells in it, and on a
+// row for each other door.
+
+// nodeRows reads the rows of such a table.
+func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
+	table := f.sel.Table.Name
+	var out []partitionRows
+	if table == "local" {
+		return out, f.read(&out, f.sel.fetch, nil)
+	}
+	if x := f.schemaSide; x.member != nil && !x.nodes.agree(f.before.version) {
+		// Drivers wait until all doors go by the same schema: these tell it at once.
+		if rows, err := x.member.Doors(f.ctx); err == nil {
+			x.nodes.look(x.lease.Now(), x.lease.Length(), rows)
+		}
+	}
+	for _, row := range f.nodes.peers(table) {
+		cells := make([][]byte, len(f.sel.position))
+		for name, at := range f.sel.position {
+			cells[at] = row[name]
+		}
+		// Where the statement asks for times, the cells have none.
+		for _, at := range f.sel.times {
+			for len(cells) < at+2 {
+				cells = append(cells, nil)
+			}
+		}
+		f.add(&out, cells)
+	}
+	return out, nil
+}
+
+// localCells puts the door's own cells into the row of system.local.
+func (f *schemaFetch) localCells(cells [][]byte) [][]byte {
+	own := f.nodes.local(f.req.Driver(), f.req.Address())
+	out := append([][]byte{}, cells...)
+	for name, at := range f.sel.position {
+		if mine, ok := own[name]; ok && cells[at] != nil {
+			out[at] = mine
+		}
+	}
+	return out
+}
+
+// selected says whether a row is of a partition that the statement reads.
+func (f *schemaFetch) selected(key []byte) bool {
+	if f.bound.Scan {
+		return inTokens(f.bound.Tokens, key)
+	}
+	for _, of := range f.bound.Keys.All() {
+		if string(of[0]) == string(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutTokens makes a SELECT * of the other columns, for the drivers that need it, see
+// noTokenColumn.
+func (x *schemaSide) withoutTokens(driver, text string) string {
+	tree, err := syntax.Parse(text)
+	s, ok := tree.(*syntax.Select)
+	if err != nil || !ok || len(s.Selectors) > 0 || x.nodes.mannerOf(driver) != noTokenColumn || s.From.Name == "local" {
+		return text
+	}
+	ks := x.system["system"]
+	if ks == nil || ks.Tables[s.From.Name] == nil {
+		return text
+	}
+	for _, c := range ks.Tables[s.From.Name].All() {
+		if c.Name != "tokens" {
+			s.Selectors = append(s.Selectors, syntax.Selector{Expr: &syntax.Column{Name: c.Name}})
+		}
+	}
+	return syntax.Print(s)
+}

@@ -1,0 +1,186 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// founding starts a door that makes the catalogue where there is none.
+func founding(t *testing.T, st store.Store, at string) *Router {
+	t.Helper()
+	r := newDoorAt(st, at)
+	r.opts.Found = true
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// addresses shows those of a test.
+var addresses = strings.NewReplacer("0x7f000001", "127.0.0.1", "0x7f000002", "127.0.0.2")
+
+// TestNodes reads the tables of nodes at one of three doors: they are the doors.
+func TestNodes(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		a, b, c := founding(t, st, "127.0.0.1:9042"), founding(t, st, "127.0.0.2:9042"), founding(t, st, "127.0.0.2:9043")
+		closed := false
+		defer func() {
+			a.Close()
+			if !closed {
+				b.Close()
+			}
+			c.Close()
+		}()
+		if err := a.schema.pulse(t.Context()); err != nil { // c told which schema it goes by after a had read
+			t.Fatal(err)
+		}
+		s := newSceneOf(t, st, a)
+		mine := func(got []string) (own []string) { // of this test: others may use the same store
+			for _, line := range got {
+				if strings.Contains(line, "127.0.0.2") || strings.Contains(line, "127.0.0.1") {
+					own = append(own, line)
+				}
+			}
+			slices.Sort(own)
+			return own
+		}
+		rows := func(text string) []string {
+			t.Helper()
+			var all []string
+			for _, conn := range []*difftest.Conn{s.v4, s.v5} {
+				x := s.must(conn, text)
+				p, err := conn.Prepare(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				y, err := conn.Execute(p, difftest.Request{})
+				if err != nil || show(y) != show(x) {
+					t.Errorf("%s: prepared it is %s, not %s", text, show(y), show(x))
+				}
+				all = strings.Split(strings.TrimSpace(addresses.Replace(show(x))), "\n")
+			}
+			return all
+		}
+		for text, want := range map[string][]string{
+			"SELECT rpc_address, rpc_port, partitioner FROM system.local":                                         {"127.0.0.1 | 9042 | " + noPartitioner},
+			"SELECT rpc_address FROM system.local WHERE key = 'local'":                                            {"127.0.0.1"},
+			"SELECT peer, peer_port, native_address, native_port, data_center, rack FROM system.peers_v2":         {"127.0.0.2 | 9042 | 127.0.0.2 | 9042 | datacenter1 | rack1", "127.0.0.2 | 9043 | 127.0.0.2 | 9043 | datacenter1 | rack1"},
+			"SELECT peer, native_port AS port FROM system.peers_v2 WHERE peer = '127.0.0.2' AND peer_port = 9043": {"127.0.0.2 | 9043"},
+			"SELECT peer, rpc_address FROM system.peers":                                                          {"127.0.0.2 | 127.0.0.2"},
+			"SELECT peer FROM system.peers WHERE peer = '127.0.0.9'":                                              nil,
+			"SELECT peer FROM system.peers_v2 WHERE peer = '127.0.0.2' LIMIT 1":                                   {"127.0.0.2"},
+			"SELECT peer, count(*) FROM system.peers_v2 WHERE peer = '127.0.0.2'":                                 {"127.0.0.2 | 2"},
+		} {
+			if got := mine(rows(text)); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, not %q", text, got, want)
+			}
+		}
+		// What one creates, the others know of before a client is told that all do.
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".other (k int PRIMARY KEY)")
+		for deadline := time.Now().Add(time.Minute); ; {
+			local := fmt.Sprintf("%x", s.must(s.v5, "SELECT schema_version FROM system.local").Rows[0][0])
+			agreed := 0
+			for _, row := range s.must(s.v5, "SELECT schema_version FROM system.peers_v2 WHERE peer = '127.0.0.2'").Rows {
+				if fmt.Sprintf("%x", row[0]) == local {
+					agreed++
+				}
+			}
+			if agreed == 2 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("the doors do not agree")
+			}
+		}
+		for _, r := range []*Router{a, b, c} {
+			if !r.schema.view.Load().names.Has(s.keyspace, "other") {
+				t.Error("a door does not know of a table although all agree")
+			}
+		}
+		b.Close()
+		closed = true
+		if err := a.schema.pulse(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := mine(rows("SELECT peer, peer_port FROM system.peers_v2")); !slices.Equal(got, []string{"127.0.0.2 | 9043"}) {
+			t.Errorf("after one has left: %q", got)
+		}
+	})
+}
+
+// TestDriversOfNodes shows each driver the nodes so that it takes the doors in turn.
+func TestDriversOfNodes(t *testing.T) {
+	id := func(n byte) [16]byte { return [16]byte{n, 15: n} }
+	row := &fleet.Door{ID: id(3), HostID: id(2), CQL: "127.0.0.2:9042", Lease: time.Second, Beat: 1, Schema: id(9)}
+	for driver, want := range map[string]manner{
+		"":                               unknownPartitioner,
+		"gocql":                          unknownPartitioner,
+		"Apache Cassandra Java Driver":   unknownPartitioner,
+		"Apache Cassandra Python Driver": noTokenColumn,
+		"DataStax Node.js Driver for Apache Cassandra": noKeyIndexes,
+	} {
+		for routing, after := range map[Routing]manner{RoundRobin: want, ByToken: withTokens} {
+			n := newNodes(routing, fleet.Door{HostID: id(1), CQL: "127.0.0.1:9042"})
+			if got := n.mannerOf(driver); got != withTokens {
+				t.Errorf("%q, alone: %d", driver, got)
+			}
+			n.look(time.Now(), time.Second, []*fleet.Door{row})
+			if n.agree(id(8)) || !n.agree(id(9)) {
+				t.Error("the doors agree on a version that one of them does not go by, or do not on its own")
+			}
+			if got := n.mannerOf(driver); got != after {
+				t.Errorf("%q: %d, not %d", driver, got, after)
+			}
+			own := n.local(driver, netip.AddrPort{})
+			if has := own["tokens"] != nil; has != (after != noTokenColumn) {
+				t.Errorf("%q: tokens %q", driver, own["tokens"])
+			}
+			if is := string(own["partitioner"]); (is == noPartitioner) != (after == unknownPartitioner) {
+				t.Errorf("%q: partitioner %q", driver, is)
+			}
+		}
+	}
+	if a, b := tokensOf(id(1)), tokensOf(id(1)); string(a) != string(b) || string(a) == string(tokensOf(id(2))) {
+		t.Error("the tokens of a door are not its own, always")
+	}
+}
+
+// TestEventsOfNodes has a client hear of a door that comes and goes.
+func TestEventsOfNodes(t *testing.T) {
+	st := embedded(t)
+	a := founding(t, st, "127.0.0.1:9042")
+	defer a.Close()
+	var heard []string
+	a.Announce(func(body []byte) {
+		e, err := wire.ParseEvent(body)
+		if err != nil {
+			t.Error(err)
+		}
+		heard = append(heard, e.Change+" "+e.Addr.String())
+	})
+	b := founding(t, st, "127.0.0.2:9042")
+	look := func(want ...string) {
+		t.Helper()
+		if err := a.schema.pulse(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(heard, want) {
+			t.Errorf("%q, not %q", heard, want)
+		}
+		heard = nil
+	}
+	look("NEW_NODE 127.0.0.2:9042", "UP 127.0.0.2:9042")
+	b.Close()
+	look("DOWN 127.0.0.2:9042", "REMOVED_NODE 127.0.0.2:9042")
+	look()
+}
