@@ -84,6 +84,7 @@ func TestDrawnStatementsRun(t *testing.T) {
 		}
 		sets = append(sets, s)
 	}
+	sets = append(sets, oneHotKey())
 	for n, s := range sets {
 		r := advisedDrawn(t, s)
 		t.Run(fmt.Sprint(n+1, " ", s.What), func(t *testing.T) {
@@ -105,9 +106,26 @@ func TestDrawnStatementsRun(t *testing.T) {
 	if changes["UPDATE"] < 3 || changes["DELETE"] < 3 || changes["UpdateItem"] < 2 || changes["DeleteItem"] < 2 {
 		t.Errorf("too few statements that change rows: %v", changes)
 	}
+	if keyShards == 0 {
+		t.Error("no set has a key with shards of its own")
+	}
 	if cql < 5 || dynamo < 5 {
 		t.Errorf("%d sets for CQL and %d for DynamoDB: too few of one", cql, dynamo)
 	}
+}
+
+// oneHotKey is a set of which one key alone needs shards.
+func oneHotKey() *drawn.Set {
+	var rows [][]string
+	for i := range 20_000 {
+		user := fmt.Sprint("u", i*7919%2003)
+		if i%5 < 2 {
+			user = "o'hara"
+		}
+		rows = append(rows, []string{fmt.Sprintf("%x", uint64(i)*0x9e3779b97f4a7c15), user})
+	}
+	asked := "SELECT * FROM shop.orders WHERE user_id = ? LIMIT 100 -- 400/s\nSELECT * FROM shop.orders WHERE user_id = ? AND order_id = ? -- 100/s\nINSERT INTO shop.orders (order_id, user_id) VALUES (?, ?) -- 9k/s\n"
+	return drawn.Given("one hot key", "shop.orders", "keyspaces", asked, []string{"order_id", "user_id"}, rows)
 }
 
 // tried is how many rows of a set are inserted.
@@ -162,6 +180,11 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 		for _, c := range tree.(*syntax.CreateTable).Columns {
 			types[c.Name] = value.Named(c.Type.Name.Name)
 		}
+	}
+	if k := r.Verdict.KeyShards; k != nil { // the table whose keys have fewer shards
+		keyShards++
+		execute(t, session, "CREATE KEYSPACE "+keyspace+"k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+		execute(t, session, strings.Replace(into(k.DDL), "TABLE "+keyspace+".", "TABLE "+keyspace+"k.", 1))
 	}
 	var rows [][]string
 	for _, row := range s.Rows {
@@ -281,6 +304,9 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 		}
 	}
 }
+
+// keyShards is how many sets have keys with shards of their own.
+var keyShards int
 
 // changes is how many statements that change rows were tried.
 var changes = make(map[string]int)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/shard"
-	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -356,18 +355,7 @@ func (s *Study) sharded(d *Design) []*Design {
 		}
 	}
 	hot := s.heatOf(d)
-	heat := 0.0
-	switch {
-	case s.o.Target.units() && hot.Writes > 0:
-		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: hot.Writes, ItemBytes: max(1, int(math.Ceil(s.itemBytes())))})
-		if err == nil {
-			heat = float64(plan.Recommended)
-		} else {
-			heat = shard.MaxShards
-		}
-	case s.o.Target.nodes() && s.hotPartition(&hot, d):
-		heat = math.Max(math.Ceil(hot.Share/shardShare), math.Ceil(hot.Writes/(s.o.NodeWrites*partitionPart)))
-	}
+	heat := s.shardsFor(hot.Writes, hot.Share)
 	add(heat)
 	if s.o.Target.nodes() {
 		size := s.projected(d).bytes

@@ -51,6 +51,23 @@ func tableName(name string) string {
 
 // createCQL is CREATE TABLE of a design.
 func (s *Study) createCQL(d *Design, table string) string {
+	sharding := ""
+	if d.Shards > 1 {
+		sharding = s.layout(d).String()
+	}
+	return s.createSharded(d, table, sharding)
+}
+
+// createWith is CREATE of a design's table with some write_sharding.
+func (s *Study) createWith(d *Design) string {
+	if s.o.Target == DynamoDB {
+		return ""
+	}
+	return s.createSharded(d, s.table(), s.layout(d).String())
+}
+
+// createSharded is CREATE TABLE with that write_sharding; "" for none.
+func (s *Study) createSharded(d *Design, table, sharding string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE %s (\n", tableName(table))
 	var bucket *BucketColumn
@@ -92,8 +109,8 @@ func (s *Study) createCQL(d *Design, table string) string {
 		}
 		with = append(with, "CLUSTERING ORDER BY ("+strings.Join(order, ", ")+")")
 	}
-	if d.Shards > 1 {
-		with = append(with, "write_sharding = "+s.layout(d).String())
+	if sharding != "" {
+		with = append(with, "write_sharding = "+sharding)
 	}
 	if len(with) > 0 {
 		b.WriteString(" WITH " + strings.Join(with, "\n  AND "))

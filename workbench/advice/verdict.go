@@ -34,8 +34,9 @@ type Verdict struct {
 	CreateTable json.RawMessage `json:"create_table,omitempty"` // DynamoDB
 	Statements  []Statement     `json:"statements"`             // the queries as they are then written
 	Extras      []Extra         `json:"extras"`
-	Unserved    []Unserved      `json:"unserved"`        // queries that seldom come, or that no table serves
-	Cache       string          `json:"cache,omitempty"` // why a cache is wanted
+	Unserved    []Unserved      `json:"unserved"`             // queries that seldom come, or that no table serves
+	KeyShards   *KeyShards      `json:"key_shards,omitempty"` // where few keys need the shards: those alone have them
+	Cache       string          `json:"cache,omitempty"`      // why a cache is wanted
 	Exceeded    []Exceeded      `json:"limits_exceeded"`
 }
 
@@ -84,6 +85,7 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	}
 	v.Unserved = s.unserved(d, v.Extras)
 	v.Cache = s.cache(d)
+	v.KeyShards = s.keyShards(d)
 	v.Reasons = s.reasons(list)
 	v.Summary = s.summary(d, c, v)
 	v.Fact = s.fact(list)

@@ -20,7 +20,7 @@ import (
 const (
 	stateBytes  = 160 << 10 // of one, in these sizes
 	statesBytes = 40 << 20  // of all
-	valuesBytes = 40 << 20  // of the samples of all columns together, beside
+	valuesBytes = 20 << 20  // of the samples of all columns together, beside
 
 	columnTop    = 256
 	columnSample = 4096

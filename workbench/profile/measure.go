@@ -20,7 +20,7 @@ const (
 
 	tallyBytes   = 800 << 10 // of one, in these sizes
 	talliesBytes = 64 << 20  // of all
-	sampleBytes  = 40 << 20  // of all samples together, beside: those of few keys keep all of them
+	sampleBytes  = 24 << 20  // of all samples together, beside: those of few keys keep all of them
 
 	// lostBytes is what all samples of whole primary keys may take together.
 	lostBytes    = 48 << 20

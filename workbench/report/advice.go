@@ -94,6 +94,7 @@ func (w *paper) verdict(r *advice.Report) {
 	if v.Cache != "" {
 		w.item(v.Cache)
 	}
+	w.keyShards(v.KeyShards)
 	if b := v.Bucket; b != nil {
 		w.item(bucketText(b))
 	}
@@ -114,6 +115,31 @@ func (w *paper) verdict(r *advice.Report) {
 		w.text(2, fmt.Sprintf("line %d%s", x.Line, note))
 		w.line("    %s", x.Text) // in one piece, to be copied
 	}
+}
+
+// keyShards says which keys alone need the shards.
+func (w *paper) keyShards(k *advice.KeyShards) {
+	if k == nil {
+		return
+	}
+	w.item(keyShardsText(k))
+	for _, hot := range k.Keys {
+		if hot.Command != "" {
+			w.line("      %s", hot.Command)
+		}
+	}
+}
+
+// keyShardsText is what is said before the commands.
+func keyShardsText(k *advice.KeyShards) string {
+	keys, one := "that key", fmt.Sprintf("one value of %s needs", strings.Join(k.Columns, ", "))
+	if len(k.Keys) > 1 {
+		keys, one = "those keys", fmt.Sprintf("%d values of %s need", len(k.Keys), strings.Join(k.Columns, ", "))
+	}
+	if k.DDL == "" {
+		return fmt.Sprintf("only %s the shards (the others %s), but a table behind the DynamoDB door has one number for all keys; %s", one, shardsText(k.Others), k.Why)
+	}
+	return fmt.Sprintf("only %s the shards (the others %s): create the table with 'shards': '%d', and give %s its own; %s", one, shardsText(k.Others), k.Others, keys, k.Why)
 }
 
 func bucketText(b *advice.BucketColumn) string {

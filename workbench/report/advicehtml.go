@@ -170,6 +170,19 @@ func (p *page) adviceVerdict(r *advice.Report, hide *redactor) {
 	if v.Cache != "" {
 		p.put("<p>", sentence(v.Cache), "</p>\n")
 	}
+	if k := v.KeyShards; k != nil {
+		p.put("<p>", sentence(keyShardsText(k)), "</p>\n")
+		for _, hot := range k.Keys {
+			if hot.Command == "" {
+				continue
+			}
+			command := hot.Command
+			if !hide.show {
+				command = strings.Replace(command, "'"+strings.Join(hot.Values, ",")+"'", hide.value(strings.Join(hot.Values, ",")), 1)
+			}
+			p.put(`<pre tabindex="0"><code>`, command, "</code></pre>\n")
+		}
+	}
 	p.put("<p><strong>The fact that would change it:</strong> ", v.Fact, ".</p>\n")
 	for _, d := range v.DDL {
 		p.put(`<pre tabindex="0"><code>`, d, "</code></pre>\n")

@@ -12,6 +12,7 @@ import (
 type Sample[T any] struct {
 	size  int
 	room  *Room  // nil: size is all there is
+	rows  int    // that came to a sample in a room
 	limit uint64 // hashes above are not kept
 	level int    // limit is 2^(64-level) - 1
 	keys  []sampled[T]
@@ -46,6 +47,7 @@ func (s *Sample[T]) bytes() int { return s.size * (int(unsafe.Sizeof(sampled[T]{
 // shrink gives up half of the size.
 func (s *Sample[T]) shrink() {
 	s.size /= 2
+	s.rows /= 2
 	for len(s.keys) >= s.size && s.level < 63 {
 		s.level++
 		s.limit >>= 1
@@ -62,7 +64,19 @@ func (s *Sample[T]) Add(hash uint64) *T {
 	if hash > s.limit {
 		return nil
 	}
+	s.rows++
 	return s.kept(hash)
+}
+
+// Of keys beyond oncePerRow only those take more room that come again: keys of one row each
+// are all alike, and a few of them say as much as all.
+const (
+	oncePerRow = 16 << 10
+	againTimes = 1.25
+)
+
+func (s *Sample[T]) repeats() bool {
+	return s.size < oncePerRow || float64(s.rows) >= againTimes*float64(len(s.keys))
 }
 
 // Clone is a copy, which shares what a T points to.
@@ -83,7 +97,7 @@ func (s *Sample[T]) kept(hash uint64) *T {
 			return &k.of
 		}
 	}
-	if len(s.keys) == s.size && s.room != nil && s.room.more(s) {
+	if len(s.keys) == s.size && s.room != nil && s.repeats() && s.room.more(s) {
 		s.size *= 2
 	}
 	if len(s.keys) == s.size {
@@ -107,6 +121,7 @@ func (s *Sample[T]) halve() {
 	for len(s.keys) == s.size && s.level < 63 {
 		s.level++
 		s.limit >>= 1
+		s.rows /= 2
 		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
 	}
 	s.reindex()
@@ -131,6 +146,7 @@ func (s *Sample[T]) Merge(other *Sample[T], join func(into, from *T)) {
 		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
 		s.reindex()
 	}
+	s.rows += max(0, other.rows-len(other.keys))
 	for i := range other.keys {
 		if of := s.Add(other.keys[i].hash); of != nil {
 			join(of, &other.keys[i].of)

@@ -1,0 +1,147 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// KeyShards is shards for the few keys that need them: all others have fewer, so that
+// reading them takes fewer requests.
+type KeyShards struct {
+	Columns []string  `json:"columns"`
+	Keys    []HotOnes `json:"keys"`
+	Others  int       `json:"others"`        // shards of every other key
+	DDL     string    `json:"ddl,omitempty"` // of CQL: a table whose keys have so many
+	Why     string    `json:"why"`           // what the others would pay otherwise
+}
+
+// HotOnes is a key with shards of its own.
+type HotOnes struct {
+	Values  []string `json:"values"`
+	Writes  float64  `json:"writes_per_second"`
+	Low     float64  `json:"writes_per_second_low"`
+	High    float64  `json:"writes_per_second_high"`
+	Shards  int      `json:"shards"`
+	Command string   `json:"command,omitempty"` // of CQL; the DynamoDB door's tables have one number for all keys
+}
+
+// fewKeys is how many keys are worth shards of their own at the most, and fewOf how many
+// times as many there must be.
+const (
+	fewKeys = 5
+	fewOf   = 10
+)
+
+// shardsFor is how many shards a key wants for its heat: at so many writes a second, and
+// that share of all.
+func (s *Study) shardsFor(writes, share float64) float64 {
+	switch {
+	case s.o.Target.units() && writes > 0:
+		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: writes, ItemBytes: max(1, int(math.Ceil(s.itemBytes())))})
+		if err != nil {
+			return shard.MaxShards
+		}
+		return float64(plan.Recommended)
+	case s.o.Target.nodes() && share >= hotShare && writes >= s.o.NodeWrites*partitionPart:
+		return math.Max(math.Ceil(share/shardShare), math.Ceil(writes/(s.o.NodeWrites*partitionPart)))
+	}
+	return 0
+}
+
+// keyShards finds the few keys that need a design's shards, where all others do with less
+// than half, and queries read whole keys; nil where there are none.
+func (s *Study) keyShards(d *Design) *KeyShards {
+	if d.Shards <= 1 || len(s.timeless(d)) < len(d.Partition) {
+		return nil
+	}
+	m := s.ofPartition(d.Partition)
+	if m == nil || len(m.Largest) == 0 || m.Largest[0].Share <= 0 {
+		return nil
+	}
+	unsharded := &Design{Partition: d.Partition, Clustering: d.Clustering, Desc: d.Desc, AddID: d.AddID, Shards: 1}
+	h := s.heatOf(unsharded)
+	size := s.projected(unsharded)
+	wants := func(p *profile.Partition) int { // as the hottest one, by its part of the rows
+		part := p.Share / m.Largest[0].Share
+		n := s.shardsFor(h.Moment.Writes*part, h.Moment.Share*part)
+		if b := size.bytes * part; s.o.Target.nodes() && b > MaxBytes {
+			n = math.Max(n, math.Ceil(b/(MaxBytes*0.7)))
+		}
+		return int(math.Min(math.Max(1, n), float64(d.Shards)))
+	}
+	hot := 0
+	for hot < len(m.Largest) && (hot == 0 || 2*wants(&m.Largest[hot]) > d.Shards) {
+		hot++
+	}
+	if hot > fewKeys || hot == len(m.Largest) || m.Partitions.Value < float64(fewOf*hot) {
+		return nil
+	}
+	out := &KeyShards{Columns: d.columns(), Others: wants(&m.Largest[hot])}
+	for i := range m.Largest[:hot] {
+		p := &m.Largest[i]
+		n := wants(p)
+		if i == 0 {
+			n = d.Shards
+		}
+		part := p.Share / m.Largest[0].Share
+		out.Keys = append(out.Keys, HotOnes{Values: p.Values, Writes: h.Moment.Writes * part, Low: h.Moment.Low * part, High: h.Moment.High * part, Shards: n, Command: s.reshardKey(p.Values, n)})
+	}
+	if out.Why = s.othersPay(d, out.Others, hot, m.Partitions.Value); out.Why == "" {
+		return nil
+	}
+	others := *d
+	others.Shards = out.Others
+	out.DDL = s.createWith(&others)
+	return out
+}
+
+// reshardKey is the command that gives a key its shards.
+func (s *Study) reshardKey(values []string, n int) string {
+	key := "'" + strings.ReplaceAll(strings.Join(values, ","), "'", `'\''`) + "'"
+	if s.o.Target == DynamoDB {
+		return ""
+	}
+	return fmt.Sprintf("evenkeel reshard key --cql HOST:PORT %s %s --shards %d", s.table(), key, n)
+}
+
+// othersPay says what reading all other keys costs if they have as many shards as the
+// hottest; "" where no query reads a whole key.
+func (s *Study) othersPay(d *Design, others, hot int, keys float64) string {
+	var asked []int
+	many := *d
+	few := *d
+	few.Shards = others
+	partitions, extra := 0.0, 0.0
+	for i := range s.qs {
+		q := &s.qs[i]
+		v, w := s.serve(&many, q), s.serve(&few, q)
+		if q.Writes() || v.Kind == FullScan || v.Partitions <= w.Partitions {
+			continue
+		}
+		if !slices.Contains(asked, q.Line) {
+			asked = append(asked, q.Line)
+		}
+		rate := s.rate(q) * (1 - math.Min(1, float64(hot)/keys)) // keys are taken to be asked for alike
+		partitions += rate * (v.Partitions - w.Partitions)
+		item := s.itemBytes()
+		units := func(v Service) float64 { return math.Max(v.Partitions/2, math.Ceil(v.Rows*item/4096)/2) }
+		extra += rate * (units(v) - units(w))
+	}
+	if len(asked) == 0 {
+		return ""
+	}
+	t := fmt.Sprintf("with %d shards for every key line %s reads %d partitions of each in place of %d: %s more a second", d.Shards, lines(asked), d.Shards, others, number(partitions))
+	if s.o.Target.units() {
+		t += fmt.Sprintf(", %s more read units", number(extra))
+		if p := s.o.Prices; p != nil {
+			t += fmt.Sprintf(", %s a month", money(p.Month(0, extra, 0), p.Currency))
+		}
+	}
+	return t
+}
