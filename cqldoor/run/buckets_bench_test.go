@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"testing"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/engine"
+)
+
+// benchSession is a driver's session with a door on an embedded engine.
+func benchSession(b *testing.B) *gocql.Session {
+	e, err := engine.Open(b.TempDir(), engine.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { e.Close() })
+	r := New(Options{Store: e, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN})
+	if err := r.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(r.Close)
+	d, err := cqldoor.New(context.Background(), cqldoor.Options{Store: e, Router: r})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() { _ = d.Run() }()
+	go func() { _ = d.Serve(ln) }()
+	b.Cleanup(func() { _ = d.Shutdown(context.Background()) })
+	c := gocql.NewCluster(ln.Addr().String())
+	c.Timeout, c.DisableInitialHostLookup = time.Minute, true
+	s, err := c.CreateSession()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(s.Close)
+	return s
+}
+
+// BenchmarkNewest reads the newest 100 rows of a key: of a partition of 100 rows that is not
+// sharded, and of a key with 10,000 buckets of strategy time, of which the newest one has
+// them all, or the newest ten; and an hour by its bounds.
+//
+//	go test ./cqldoor/run -run '^$' -bench Newest
+func BenchmarkNewest(b *testing.B) {
+	s := benchSession(b)
+	exec := func(text string, values ...any) {
+		if err := s.Query(text, values...).Exec(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	exec("CREATE KEYSPACE bench WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	const columns = " (k int, ts timestamp, v text, PRIMARY KEY (k, ts)) WITH CLUSTERING ORDER BY (ts DESC)"
+	for table, sharding := range map[string]string{
+		"plain": "", "dense": " AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}", "sparse": " AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}",
+	} {
+		exec("CREATE TABLE bench." + table + columns + sharding)
+	}
+	const buckets = 10_000
+	hour := func(h, i int) time.Time { return time.Unix(int64(h)*3600+int64(i), 0) }
+	put := func(table string, at time.Time) {
+		exec("INSERT INTO bench."+table+" (k, ts, v) VALUES (1, ?, 'a line of a log, as long as many')", at)
+	}
+	for i := range 100 {
+		put("plain", hour(buckets, i))
+		put("dense", hour(buckets, i))
+		put("sparse", hour(buckets-i/10, i))
+	}
+	for h := range buckets {
+		put("dense", hour(h, 0))
+		if h < buckets-10 {
+			put("sparse", hour(h, 0))
+		}
+	}
+	read := func(name, text string, values ...any) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				it := s.Query(text, values...).Iter()
+				n := 0
+				for scan := it.Scanner(); scan.Next(); {
+					n++
+				}
+				if err := it.Close(); err != nil || n != 100 {
+					b.Fatal(n, err)
+				}
+			}
+		})
+	}
+	read("unsharded", "SELECT * FROM bench.plain WHERE k = 1 LIMIT 100")
+	read("newest/one bucket has them", "SELECT * FROM bench.dense WHERE k = 1 LIMIT 100")
+	read("newest/ten buckets have them", "SELECT * FROM bench.sparse WHERE k = 1 LIMIT 100")
+	read("an hour", "SELECT * FROM bench.dense WHERE k = 1 AND ts >= ? AND ts < ?", hour(buckets, 0), hour(buckets, 1000))
+	for _, table := range []string{"plain", "dense"} {
+		b.Run("insert/"+table, func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				i++
+				exec(fmt.Sprintf("INSERT INTO bench.%s (k, ts, v) VALUES (2, ?, 'a line of a log, as long as many')", table), hour(buckets, i%3600))
+			}
+		})
+	}
+}
