@@ -115,4 +115,41 @@ func (b *Buckets) Record(ctx context.Context, table [16]byte, key []byte, id [16
 	return wrap("write the directory of buckets", err)
 }
 
+// Remove removes a bucket of a partition, which was dropped.
+func (b *Buckets) Remove(ctx context.Context, table [16]byte, key []byte, bucket int64) error {
+	_, err := b.session.Query(ctx, wire.Quorum, "DELETE FROM evenkeel.buckets"+whereBuckets+" AND bucket = ?", table[:], key, bigint(bucket))
+	return wrap("write the directory of buckets", err)
+}
+
+// keysAtOnce is how many partitions of the directory are read by one request.
+const keysAtOnce = 1000
+
+// EachKey visits the partition keys of a table in the directory, some perhaps twice.
+func (b *Buckets) EachKey(ctx context.Context, table [16]byte, f func(key []byte) error) error {
+	last, limit := bigint(-1<<63), keysAtOnce
+	for {
+		rows, err := b.session.Query(ctx, wire.Quorum, "SELECT DISTINCT table_id, partition_key, token(table_id, partition_key) AS at FROM evenkeel.buckets "+
+			"WHERE token(table_id, partition_key) >= ? LIMIT "+strconv.Itoa(limit), last)
+		if err != nil {
+			return wrap("read the directory of buckets", err)
+		}
+		for _, r := range rows {
+			if string(r["table_id"]) != string(table[:]) {
+				continue
+			}
+			if err := f(r["partition_key"]); err != nil {
+				return err
+			}
+		}
+		if len(rows) < limit {
+			return nil
+		}
+		next := rows[len(rows)-1]["at"]
+		if string(next) == string(last) {
+			limit *= 2 // more partitions than that have one token
+		}
+		last = next
+	}
+}
+
 func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }

@@ -116,6 +116,7 @@ type described struct {
 	Remains bool              `json:"remains,omitempty"` // Layout.Remains
 	Drawn   int               `json:"drawn,omitempty"`   // Layout.Drawn
 	Used    int               `json:"used,omitempty"`    // Layout.Used
+	Floor   int64             `json:"floor,omitempty"`   // Layout.Floor
 	Next    map[string]string `json:"next,omitempty"`
 	Change  *change           `json:"change,omitempty"`
 }
@@ -172,7 +173,7 @@ func (e *Entry) strategy() []byte {
 	case e.first() == 1:
 		return []byte(e.Layout.Strategy.String())
 	}
-	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn}
+	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn, Floor: e.Layout.Floor}
 	if e.Change != nil {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
 	}
@@ -276,7 +277,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Remains, l.Used, l.Drawn = d.Remains, d.Used, d.Drawn
+	l.Remains, l.Used, l.Drawn, l.Floor = d.Remains, d.Used, d.Drawn, d.Floor
 	if d.Change == nil {
 		return l, nil
 	}

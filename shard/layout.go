@@ -56,6 +56,13 @@ type Layout struct {
 	// Width is how long a bucket is, and N how many shards each has. Time only; see Grid.
 	Width timebucket.Width
 
+	// Keep is for how long rows are kept, by the time that By tells; 0: for ever. Time only.
+	Keep timebucket.Width
+
+	// Floor is the first bucket that rows may be put into: those before it were dropped.
+	// 0: none was. It only rises. Not one of the options.
+	Floor int64
+
 	// Drawn is how many of the shards are drawn for writes under Random, the first ones;
 	// 0: all. Readers know of new shards before anybody writes to them. Not one of the
 	// options.
@@ -132,7 +139,7 @@ func (l *Layout) HasRowEpochs() bool {
 // Equal says whether two layouts place rows alike and in the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&
-		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keys.Equal(m.Keys)
+		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keep == m.Keep && l.Keys.Equal(m.Keys)
 }
 
 // The options of write_sharding.
@@ -146,9 +153,10 @@ const (
 	optionEpochs   = "epochs"
 	optionRows     = "row_epochs"
 	optionBucket   = "bucket"
+	optionKeep     = "keep"
 )
 
-var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows, optionBucket}
+var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows, optionBucket, optionKeep}
 
 // Parse reads the options of write_sharding, such as {'shards': '200'}. `by` and
 // `column` are CQL identifiers: folded to lower case unless in double quotes.
@@ -170,8 +178,10 @@ func Parse(m map[string]string) (*Layout, error) {
 	default:
 		return nil, fmt.Errorf("write_sharding: unknown strategy '%s'; use 'calculated', 'random' or 'time'", s)
 	}
-	if _, given := m[optionBucket]; given && l.Strategy != Time {
-		return nil, fmt.Errorf("write_sharding: 'bucket' means nothing under strategy '%s'; leave it out, or use 'time'", l.Strategy)
+	for _, option := range []string{optionBucket, optionKeep} {
+		if _, given := m[option]; given && l.Strategy != Time {
+			return nil, fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s'; leave it out, or use 'time'", option, l.Strategy)
+		}
 	}
 
 	n, given := m[optionShards]
@@ -254,6 +264,9 @@ func (l *Layout) Options() map[string]string {
 		m[optionHash] = l.Hash.String()
 	case Time:
 		m[optionBucket] = l.Width.String()
+		if l.Keep > 0 {
+			m[optionKeep] = l.Keep.String()
+		}
 	}
 	if len(l.By) > 0 {
 		names := make([]string, len(l.By))

@@ -27,6 +27,10 @@ func TestParse(t *testing.T) {
 		{map[string]string{"strategy": "time", "by": "ts", "bucket": "60m"}, "{'bucket': '1h', 'by': 'ts', 'column': 'shard', 'shards': '1', 'strategy': 'time'}"},
 		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1d", "shards": "4"}, "{'bucket': '1d', 'by': 'ts', 'column': 'shard', 'shards': '4', 'strategy': 'time'}"},
 
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1d", "keep": "4w"}, "{'bucket': '1d', 'by': 'ts', 'column': 'shard', 'keep': '28d', 'shards': '1', 'strategy': 'time'}"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1d", "keep": "1h"}, "!'keep' is 1h, shorter than a bucket, which is 1d"},
+		{map[string]string{"strategy": "time", "by": "ts", "bucket": "1d", "keep": "ever"}, "!'keep': \"ever\" is not a length of time"},
+		{map[string]string{"shards": "2", "keep": "1d"}, "!'keep' means nothing under strategy 'calculated'"},
 		{map[string]string{"strategy": "time", "by": "ts"}, "!strategy 'time' needs the length of a bucket; add 'bucket': '1h'"},
 		{map[string]string{"strategy": "time", "bucket": "1h"}, "!strategy 'time' needs the one column that tells the time; add 'by'"},
 		{map[string]string{"strategy": "time", "by": "a, b", "bucket": "1h"}, "!needs the one column that tells the time"},
@@ -43,7 +47,7 @@ func TestParse(t *testing.T) {
 		{map[string]string{"shards": "-3"}, "!from 1 to 10000"},
 		{map[string]string{"shards": "many"}, "!'shards' is 'many'"},
 		{map[string]string{"shards": "99999999999999999999"}, "!from 1 to 10000"},
-		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column, base, epochs, row_epochs, bucket"},
+		{map[string]string{"shards": "2", "salt": "x"}, "!unknown option 'salt'; the options are strategy, by, shards, hash, column, base, epochs, row_epochs, bucket, keep"},
 		{map[string]string{"shards": "2", "strategy": "rollover"}, "!unknown strategy 'rollover'; use 'calculated', 'random' or 'time'"},
 		{map[string]string{"shards": "2", "hash": "md5"}, "!unknown hash 'md5'; use 'murmur3' or 'code_points'"},
 		{map[string]string{"shards": "2", "by": ""}, "!a name is missing"},
@@ -82,6 +86,7 @@ func TestOptionsParseBack(t *testing.T) {
 		}
 		if l.Strategy == Time {
 			l.By, l.Width = []string{name.Draw(t, "by")}, timebucket.Width(rapid.IntRange(1, 1000).Draw(t, "days"))*30*timebucket.Day
+			l.Keep = l.Width * timebucket.Width(rapid.IntRange(0, 1).Draw(t, "keep"))
 		}
 		if l.Strategy == Calculated {
 			l.Hash = rapid.SampledFrom([]Hash{Murmur3, CodePoints}).Draw(t, "hash")

@@ -44,5 +44,15 @@ func (l *Layout) parseTime(m map[string]string) (err error) {
 	if err := l.Grid().Check(); err != nil {
 		return fmt.Errorf("write_sharding: %w", err)
 	}
+	keep, given := m[optionKeep]
+	if !given {
+		return nil
+	}
+	if l.Keep, err = timebucket.Parse(keep); err != nil {
+		return fmt.Errorf("write_sharding: 'keep': %w", err)
+	}
+	if l.Keep < l.Width {
+		return fmt.Errorf("write_sharding: 'keep' is %s, shorter than a bucket, which is %s: whole buckets are dropped; take a longer 'keep', or shorter buckets", l.Keep, l.Width)
+	}
 	return nil
 }

@@ -134,6 +134,11 @@ func printPlan(std *stdio, out *explained) {
 	if n := len(out.Shards); n > 0 {
 		fmt.Fprintf(std.out, "shards: %d (%s)\n", n, ranges(out.Shards))
 	}
+	if n := len(out.Buckets); n == 1 {
+		fmt.Fprintf(std.out, "buckets: 1 (%s)\n", out.Buckets[0])
+	} else if n > 1 {
+		fmt.Fprintf(std.out, "buckets: %d (%s to %s)\n", n, out.Buckets[0], out.Buckets[n-1])
+	}
 	for _, s := range out.Statements {
 		fmt.Fprintf(std.out, "\n%s\n", s.CQL)
 		for i, v := range s.Values {

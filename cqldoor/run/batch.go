@@ -41,6 +41,9 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	if len(w.Wide(b)) > 0 {
 		return errWideInBatch
 	}
+	if err := checkKeep(w, b); err != nil {
+		return err
+	}
 	bound, err := w.Bound(b, g.draw, nil)
 	if err != nil {
 		return err

@@ -57,6 +57,9 @@ func bucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {
 func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
 	var scratch [128]byte
 	bucket := t.BucketOf(shard)
+	if floor := t.Layout.Floor; floor != 0 && bucket < floor && rule.On(rule.NothingBelowFloor) {
+		return errBelow(t)
+	}
 	name := bucketName(scratch[:0], t, key, bucket)
 	if r.buckets.known.has(name) {
 		return nil

@@ -230,6 +230,9 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	if err != nil {
 		return ruling.refuse(err)
 	}
+	if err := checkDefaultTTL(stmt.With, layout); err != nil {
+		return ruling.refuse(err)
+	}
 	warnings = append(append(ruling.warnings(), warnings...), advice(stmt, table, layout)...)
 	e := &catalog.Entry{
 		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt), Rule: ruling.label,

@@ -26,6 +26,9 @@ func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
 	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
 		return errStaticTimed
 	}
+	if err := checkDefaultTTL(stmt.With, l); err != nil {
+		return err
+	}
 	i := slices.IndexFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property })
 	if i < 0 {
 		return nil

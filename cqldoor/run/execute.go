@@ -238,6 +238,15 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 		return err
 	}
 	if announces(s.write) {
+		if s.write.Table.Layout.Keep > 0 {
+			b, err := s.write.Logical.Bind(env)
+			if err != nil {
+				return err
+			}
+			if err := checkKeep(s.write, b); err != nil {
+				return err
+			}
+		}
 		if err := r.announce(ctx, req, s.write.Table, target.Key, target.Shard); err != nil {
 			return err
 		}

@@ -108,6 +108,7 @@ var ruleTests = []ruleTest{
 		steps("SELECT c, v FROM TABLE WHERE p = 1", "DELETE FROM TABLE USING TIMESTAMP 9 WHERE p = 1", "DELETE FROM TABLE USING TIMESTAMP 19 WHERE p = 1 AND c > '2020-07-10T07:30:00Z'",
 			"INSERT INTO TABLE (p, c, v) VALUES (1, '2020-07-10T0 C :00:00Z', 'x') USING TIMESTAMP C",
 			"INSERT INTO TABLE (p, c, v) VALUES (1, '2020-07-10T0 C :00:00Z', 'y') USING TIMESTAMP 1 C")},
+	{rule.NothingBelowFloor, "NothingBelowFloor", timedColumns, "", strings.Replace(timedHours, "'1h'", "'1h', 'keep': '4h'", 1), nothingBelowFloor},
 	{rule.ShownWhereItBelongs, "ShownWhereItBelongs", plainColumns, "", "{'shards': '4'}", remains},
 	{rule.QuorumInChange, "QuorumInChange", changing, "", "{'shards': '4'}", quorumInChange},
 	{rule.ReadBeforeDrawn, "ReadBeforeDrawn", plainColumns, "", "{'shards': '3', 'strategy': 'random'}", readBeforeDrawn},

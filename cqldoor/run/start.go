@@ -47,6 +47,7 @@ func (r *Router) Start(ctx context.Context) error {
 	x.stop = cancel
 	x.done.Go(func() { x.poll(ctx) })
 	x.done.Go(func() { x.movers.run(ctx) })
+	x.done.Go(func() { newKeeper(x).run(ctx) })
 	return nil
 }
 

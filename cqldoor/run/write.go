@@ -25,6 +25,9 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 	if err != nil {
 		return err
 	}
+	if err := checkKeep(w, b); err != nil {
+		return err
+	}
 	if err := r.record(ctx, req, w, b, params); err != nil {
 		return err
 	}

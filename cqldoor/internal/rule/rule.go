@@ -33,6 +33,7 @@ const (
 	EpochsOfRows                          // a row of a later epoch is where that has it
 	BucketsAnnounced                      // time: a bucket is in the directory before its first row is sent
 	DeletionsRepeated                     // time: a deletion of all buckets is of those, too, that are added later
+	NothingBelowFloor                     // time: no row is put into a bucket that was dropped
 	end
 )
 

@@ -1,0 +1,191 @@
+package run
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// A table of strategy time that keeps its rows for a while has a floor in the catalogue:
+// the first bucket that is kept. It only rises. The door that raises it waits until every
+// door goes by the new floor, and refuses rows below it, and then drops the buckets below:
+// by one deletion of each of their partitions. So no row is put into a bucket that was
+// dropped, and no deletion of single rows is left behind.
+
+// keeper raises the floors of tables and drops what is below them.
+type keeper struct {
+	x       *schemaSide
+	session catalog.Session
+	buckets *catalog.Buckets
+	swept   map[[16]byte]int64 // tables whose floor another door has to look after, or this one has, by id
+}
+
+// keepEvery is how often a door looks whether floors are to rise.
+const keepEvery = time.Minute
+
+func newKeeper(x *schemaSide) *keeper {
+	return &keeper{x: x, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
+}
+
+// run looks until ctx is done.
+func (k *keeper) run(ctx context.Context) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			k.round(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// round raises the floors that are to rise.
+func (k *keeper) round(ctx context.Context) {
+	for _, tables := range k.x.view.Load().tables {
+		for _, t := range tables {
+			if l := t.entry.Layout; l.Strategy != shard.Time || l.Keep == 0 {
+				continue
+			}
+			if err := k.table(ctx, t); err != nil && ctx.Err() == nil {
+				k.x.r.opts.Log.Warn("old buckets of a table are not dropped yet; it is tried again", "table", t.entry.String(), "error", err)
+			}
+		}
+	}
+}
+
+// table raises the floor of one table, if it is to rise, and drops what is below it.
+func (k *keeper) table(ctx context.Context, t *sharded) error {
+	now, err := k.now(ctx)
+	if err != nil {
+		return err
+	}
+	e := t.entry
+	floor := e.Layout.Grid().Of(now.UnixMilli() - int64(e.Layout.Keep))
+	if floor > e.Layout.Floor {
+		next := *e.Layout
+		next.Floor = floor
+		e, err = k.x.catalog.Publish(ctx, e, e.With(&next))
+		if errors.Is(err, catalog.ErrChanged) {
+			return nil // another door has raised it, and drops
+		}
+		if err == nil {
+			err = k.x.movers.Ended(ctx, e)
+		}
+		if err != nil {
+			return err
+		}
+		delete(k.swept, e.ID)
+	}
+	if _, known := k.swept[e.ID]; known || e.Layout.Floor == 0 {
+		k.swept[e.ID] = e.Layout.Floor
+		return nil
+	}
+	if err := k.drop(ctx, t, e.Layout); err != nil {
+		return err
+	}
+	k.swept[e.ID] = e.Layout.Floor
+	return nil
+}
+
+// maxClockSkew is how far the door's clock and the store's may be apart.
+const maxClockSkew = time.Minute
+
+// now is the time by the door's clock and by the store's: the earlier one, since what is
+// dropped by a wrong clock is lost.
+func (k *keeper) now(ctx context.Context) (time.Time, error) {
+	rows, err := k.session.Query(ctx, wire.One, "SELECT toUnixTimestamp(now()) AS now FROM system.local")
+	if err != nil || len(rows) != 1 || len(rows[0]["now"]) != 8 {
+		return time.Time{}, errors.Join(errors.New("ask the store for its time"), err)
+	}
+	there, here := time.UnixMilli(int64(binary.BigEndian.Uint64(rows[0]["now"]))), k.x.r.opts.Now()
+	switch d := here.Sub(there); {
+	case d > maxClockSkew || d < -maxClockSkew:
+		return time.Time{}, fmt.Errorf("the door's clock and the store's are %s apart; set them right", d.Abs().Round(time.Second))
+	case d > 0:
+		return there, nil
+	}
+	return here, nil
+}
+
+// dropStamp is the time of a deletion of a bucket: above all that rows in it can have. No
+// row is put into the bucket any more.
+const dropStamp = 1 << 62
+
+// drop drops the buckets below the floor.
+func (k *keeper) drop(ctx context.Context, t *sharded, l *shard.Layout) error {
+	d := &syntax.Delete{From: syntax.Name{Keyspace: t.entry.Keyspace, Name: t.entry.Physical}, Using: syntax.Using{Timestamp: &syntax.Constant{Kind: syntax.ConstInteger, Text: fmt.Sprint(int64(dropStamp))}}}
+	for _, c := range t.physical.PartitionKey {
+		d.Where = append(d.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
+	}
+	text := syntax.Print(d)
+	dropped := 0
+	err := k.buckets.EachKey(ctx, t.entry.ID, func(key []byte) error {
+		values, err := partitioner.SplitComposite(nil, key, len(t.logical.PartitionKey))
+		if err != nil {
+			return err
+		}
+		for {
+			const some = 100
+			old, err := k.buckets.List(ctx, t.entry.ID, key, l.Grid().First(), l.Floor-1, false, some)
+			if err != nil {
+				return err
+			}
+			for _, b := range old {
+				for _, n := range l.Grid().AppendPlaces(nil, b) {
+					if _, err := k.session.Query(ctx, wire.Quorum, text, append(values[:len(values):len(values)], plan.IntValue(n))...); err != nil {
+						return fmt.Errorf("drop a bucket: %w", err)
+					}
+				}
+				if err := k.buckets.Remove(ctx, t.entry.ID, key, b); err != nil {
+					return err
+				}
+				dropped++
+			}
+			if len(old) < some {
+				return nil
+			}
+		}
+	})
+	if dropped > 0 {
+		k.x.r.opts.Log.Info("buckets that are older than 'keep' are dropped", "table", t.entry.String(), "buckets", dropped)
+	}
+	return err
+}
+
+// errBelow refuses a row of a bucket that was dropped.
+func errBelow(t *plan.Table) error {
+	l := t.Layout
+	return wire.Invalidf("write_sharding: a row of before %s cannot be written to %s.%s, which keeps rows for %s ('keep'): its bucket was dropped",
+		time.UnixMilli(l.Grid().Start(l.Floor)).UTC().Format(time.RFC3339), t.Keyspace, t.Name, l.Keep)
+}
+
+// checkKeep refuses a write whose rows are to live longer than the table keeps any.
+func checkKeep(w *plan.Write, b *analysis.BoundWrite) error {
+	l := w.Table.Layout
+	if l.Keep == 0 || b.TTL == nil || int64(*b.TTL) <= seconds(l) {
+		return nil
+	}
+	return wire.Invalidf("write_sharding: USING TTL %d is longer than %s.%s keeps rows, which is %s ('keep'); take a shorter TTL, or none", *b.TTL, w.Table.Keyspace, w.Table.Name, l.Keep)
+}
+
+func seconds(l *shard.Layout) int64 { return int64(l.Keep) / 1000 }
+
+// checkDefaultTTL refuses a table whose rows are to live longer than it keeps any.
+func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error {
+	if n := ttlOf(with); l.Keep > 0 && int64(n) > seconds(l) {
+		return wire.Errorf(wire.CodeConfig, "write_sharding: default_time_to_live is %d, longer than 'keep', which is %s: rows would be dropped before they expire; take a longer 'keep', or a shorter default_time_to_live", n, l.Keep)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// hoursAgo is an instant as CQL.
+func hoursAgo(n int) string {
+	return time.Now().Add(-time.Duration(n) * time.Hour).UTC().Format("'2006-01-02T15:04:05Z'")
+}
+
+// nothingBelowFloor raises the floor of a table and writes below it.
+func nothingBelowFloor(w *twins) string {
+	w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (1, "+hoursAgo(9)+", 'x')"))
+	newKeeper(w.router.schema).round(context.Background())
+	for _, text := range []string{
+		"INSERT INTO TABLE (p, c, v) VALUES (1, " + hoursAgo(9) + ", 'x')",
+		"UPDATE TABLE SET v = 'y' WHERE p = 2 AND c = " + hoursAgo(100),
+		"UPDATE TABLE SET v = 'y' WHERE p = 2 AND c = " + hoursAgo(100) + " IF v = null",
+		"BEGIN BATCH INSERT INTO TABLE (p, c, v) VALUES (1, " + hoursAgo(1) + ", 'x'); INSERT INTO TABLE (p, c, v) VALUES (1, " + hoursAgo(9) + ", 'x'); APPLY BATCH",
+	} {
+		a := w.query(w.v5, w.text(0, text))
+		if a.Kind != difftest.Error || a.Code != 0x2200 || !strings.Contains(a.Text, "its bucket was dropped") {
+			return text + ": " + show(a)
+		}
+	}
+	if a := w.must(w.v5, w.text(0, "SELECT c FROM TABLE WHERE p IN (1, 2)")); len(a.Rows) > 0 {
+		return show(a)
+	}
+	return ""
+}
+
+// deletions is a session that counts the deletions of partitions.
+type deletions struct {
+	catalog.Session
+	partitions, entries int
+}
+
+func (d *deletions) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	switch {
+	case strings.HasPrefix(cql, "DELETE FROM evenkeel.buckets"):
+		d.entries++
+	case strings.HasPrefix(cql, "DELETE FROM"):
+		d.partitions++
+	}
+	return d.Session.Query(ctx, cl, cql, values...)
+}
+
+// TestKeep drops what is older than a table keeps: whole buckets, one deletion for each
+// physical partition; rows that are kept stay, and the other door refuses what is too old.
+func TestKeep(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		const lease = time.Second
+		a := newSceneOf(t, st, startRouterOf(t, st, lease))
+		b := newSceneOf(t, st, startRouterOf(t, st, lease))
+		table := a.keyspace + ".log"
+		a.must(a.v5, "CREATE TABLE "+table+" (k int, j text, ts timestamp, v int, PRIMARY KEY ((k, j), ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'shards': '2', 'keep': '10h'}")
+		b.must(b.v5, "SELECT * FROM "+table)
+		const keys, hours = 3, 20
+		insert := func(s *scene, k, h int) *difftest.Answer {
+			return s.query(s.v5, fmt.Sprintf("INSERT INTO %s (k, j, ts, v) VALUES (%d, 'x', %s, %d)", table, k, hoursAgo(h), h))
+		}
+		for k := range keys {
+			for h := range hours {
+				// Of the future as far as the store can tell: it is dropped with its bucket.
+				a.must(a.v5, fmt.Sprintf("INSERT INTO %s (k, j, ts, v) VALUES (%d, 'x', %s, %d) USING TIMESTAMP %d", table, k, hoursAgo(h), h, time.Now().Add(1000*time.Hour).UnixMicro()))
+			}
+		}
+		keeper := newKeeper(a.router.schema)
+		counted := &deletions{Session: a.router.schema.session}
+		keeper.session, keeper.buckets = counted, catalog.NewBuckets(counted)
+		keeper.round(t.Context())
+		for k := range keys {
+			x := b.must(b.v5, fmt.Sprintf("SELECT v FROM %s WHERE k = %d AND j = 'x'", table, k))
+			// The bucket that the present hour of ten hours ago is in stays.
+			if n := len(x.Rows); n != 11 && n != 10 {
+				t.Errorf("key %d has %d rows: %s", k, n, show(x))
+			}
+			for _, r := range x.Rows {
+				if be(r[0]) > 10 {
+					t.Errorf("key %d has a row of %d hours ago", k, be(r[0]))
+				}
+			}
+		}
+		if most := keys * (hours - 10); counted.entries > most || counted.entries < most-keys || counted.partitions != 2*counted.entries {
+			t.Errorf("%d buckets of %d and %d partitions were deleted", counted.entries, most, counted.partitions)
+		}
+		for n, s := range []*scene{a, b} {
+			if x := insert(s, 1, 12); x.Kind != difftest.Error || !strings.Contains(x.Text, "which keeps rows for 10h ('keep'): its bucket was dropped") {
+				t.Errorf("door %d: a late row: %s", n, show(x))
+			}
+			if x := insert(s, 1, 9); x.Kind == difftest.Error {
+				t.Errorf("door %d: %s", n, show(x))
+			}
+			if x := s.query(s.v5, fmt.Sprintf("DELETE FROM %s WHERE k = 1 AND j = 'x' AND ts = %s", table, hoursAgo(12))); x.Kind == difftest.Error {
+				t.Errorf("door %d: %s", n, show(x))
+			}
+		}
+		// Again there is nothing to do.
+		counted.partitions = 0
+		keeper.round(t.Context())
+		if counted.partitions > 0 {
+			t.Errorf("%d partitions are deleted again", counted.partitions)
+		}
+	})
+}
+
+// TestKeepAndTTL refuses times to live that are longer than rows are kept.
+func TestKeepAndTTL(t *testing.T) {
+	s := newScene(t, embedded(t))
+	const columns, with = ".t (k int, ts timestamp, v int, PRIMARY KEY (k, ts)) WITH ", "write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '2h'}"
+	refused := func(text, words string) {
+		t.Helper()
+		a := s.query(s.v5, strings.ReplaceAll(text, "KS", s.keyspace))
+		if a.Kind != difftest.Error || !strings.Contains(a.Text, words) {
+			t.Errorf("%s: %s", text, show(a))
+		}
+	}
+	refused("CREATE TABLE KS"+columns+with+" AND default_time_to_live = 7201", "default_time_to_live is 7201, longer than 'keep', which is 2h")
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+columns+with+" AND default_time_to_live = 7200")
+	refused("ALTER TABLE KS.t WITH default_time_to_live = 8000", "default_time_to_live is 8000, longer than 'keep'")
+	for _, text := range []string{
+		"INSERT INTO KS.t (k, ts, v) VALUES (1, toTimestamp(now()), 1) USING TTL 7201",
+		"UPDATE KS.t USING TTL 7201 SET v = 1 WHERE k = 1 AND ts IN (0, 1)",
+		"BEGIN BATCH INSERT INTO KS.t (k, ts, v) VALUES (1, 0, 1) USING TTL 7201; APPLY BATCH",
+		"UPDATE KS.t USING TTL 7201 SET v = 1 WHERE k = 1 AND ts = 0 IF v = 1",
+	} {
+		refused(text, "USING TTL 7201 is longer than "+s.keyspace+".t keeps rows, which is 2h")
+	}
+	s.must(s.v5, strings.ReplaceAll("INSERT INTO KS.t (k, ts, v) VALUES (1, "+hoursAgo(0)+", 1) USING TTL 7200", "KS", s.keyspace))
+}
+
+// TestKeepAsksTheStoreForItsTime drops nothing by a clock that is wrong.
+func TestKeepAsksTheStoreForItsTime(t *testing.T) {
+	s := newScene(t, embedded(t))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '24h'}")
+	s.must(s.v5, "INSERT INTO "+s.keyspace+".t (k, ts) VALUES (1, "+hoursAgo(1)+")")
+	k := newKeeper(s.router.schema)
+	s.router.opts.Now = func() time.Time { return time.Now().Add(1000 * time.Hour) }
+	err := k.table(t.Context(), s.router.schema.view.Load().tables[s.keyspace]["t"])
+	s.router.opts.Now = time.Now
+	if err == nil || !strings.Contains(err.Error(), "clocks") && !strings.Contains(err.Error(), "apart; set them right") {
+		t.Error(err)
+	}
+	if a := s.must(s.v5, "SELECT * FROM "+s.keyspace+".t"); len(a.Rows) != 1 {
+		t.Error(show(a))
+	}
+}
