@@ -21,9 +21,10 @@ var edges = map[string][]string{
 		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
 		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard", "shardrules",
 	},
-	"cqldoor/mover":   {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
-	"cqldoor":         {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
-	"cqldoor/cluster": {"budget", "lane", "cqldoor/transport", "cql/store", "cql/wire"},
+	"cqldoor/gocqldoor": {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
+	"cqldoor/mover":     {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
+	"cqldoor":           {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
+	"cqldoor/cluster":   {"budget", "lane", "cqldoor/transport", "cql/store", "cql/wire"},
 	"cqldoor/plan": {
 		"cqldoor/internal/rule", "cql/analysis", "cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner", "reshard", "shard", "shard/timebucket",
 	},
