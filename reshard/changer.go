@@ -56,11 +56,13 @@ type Outlook struct {
 type Status struct {
 	Table        string `json:"table"`
 	Phase        string `json:"phase"`
+	Key          string `json:"key,omitempty"` // the one key that the change is of; empty: all
 	Generation   int64  `json:"generation"`
 	From         int    `json:"from"` // shards; the present ones where no change is under way
 	To           int    `json:"to"`
 	Paused       bool   `json:"paused"`
-	RowsTotal    int64  `json:"rows_total"` // looked at so far, or in all once that is known
+	TakenBack    bool   `json:"taken_back,omitempty"` // another change follows, back to what was before
+	RowsTotal    int64  `json:"rows_total"`           // looked at so far, or in all once that is known
 	RowsMoved    int64  `json:"rows_moved"`
 	RowsVerified int64  `json:"rows_verified"`
 	RowsToMove   int64  `json:"rows_to_move,omitempty"` // that were found when the change began

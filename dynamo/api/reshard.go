@@ -11,8 +11,9 @@ import (
 // about it. It is no operation of DynamoDB: an evenkeel door has it, under ReshardTarget.
 type Reshard struct {
 	Table  string
-	Action string // one of ReshardActions
-	Shards int    // of plan and start
+	Action string  // one of ReshardActions
+	Shards int     // of plan and start
+	Key    *string // of plan and start: the one partition key, as a user writes it; nil: all
 }
 
 // ReshardTarget is the X-Amz-Target of Reshard.
@@ -30,7 +31,7 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 	if !d.begin(body) {
 		return d.end()
 	}
-	var table, action text
+	var table, action, key text
 	var shards integer
 	for r.Next() {
 		switch r.Name() {
@@ -38,6 +39,8 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 			table = readText(r)
 		case "Action":
 			action = readText(r)
+		case "Key":
+			key = readText(r)
 		case "Shards":
 			shards = readInteger(r, "Integer")
 		default:
@@ -54,6 +57,9 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 		return err
 	}
 	*q = Reshard{Table: table.value, Action: action.value, Shards: int(shards.value)}
+	if key.given {
+		q.Key = &key.value
+	}
 	switch asks := slices.Contains([]string{"plan", "start"}, q.Action); {
 	case !action.given:
 		return exception.Invalid("Action is missing: plan, start, status, pause, resume, rollback or finish")
@@ -70,7 +76,8 @@ func (q *Reshard) AppendJSON(dst []byte) []byte {
 	b, err := json.Marshal(struct {
 		TableName, Action string
 		Shards            int
-	}{q.Table, q.Action, q.Shards})
+		Key               *string `json:",omitempty"`
+	}{q.Table, q.Action, q.Shards, q.Key})
 	if err != nil {
 		return append(dst, '{', '}') // which texts and numbers do not give rise to
 	}

@@ -46,9 +46,11 @@ type Entry struct {
 	Hash     string                   // the logical partition key, which the physical table does not name
 	HashType string                   // S, N or B
 	Started  time.Time
-	Rule     string  // the shard rule, and its place, that declared the table sharded; "" if its own tags did
-	Change   *Change // of the layout, while it is under way; nil: none is
-	Floor    int64   // Scans that began in a generation before this one cannot be gone on with
+	Rule     string         // the shard rule, and its place, that declared the table sharded; "" if its own tags did
+	Plain    bool           // the table is to be as a plain one: its keys have one shard
+	Own      map[string]Own // of keys that have a number of shards of their own; as attribute.KeyText writes them
+	Change   *Change        // of the layout, while it is under way; nil: none is
+	Floor    int64          // Scans that began in a generation before this one cannot be gone on with
 }
 
 // Catalog reads and writes entries. It keeps nothing itself.
@@ -82,6 +84,7 @@ type item struct {
 
 	Change *change `json:"change,omitempty"`
 	Floor  *num    `json:"floor,omitempty"`
+	Places *places `json:"places,omitempty"`
 }
 
 // adopted is what an entry has of a table that was sharded by hand.
@@ -139,6 +142,7 @@ func (e *Entry) item() item {
 		i.Rule = &text{e.Rule}
 	}
 	i.setChange(e)
+	i.setPlaces(e)
 	for name, l := range e.Indexes {
 		i.Indexes.M[name] = number(int64(l.N))
 	}
@@ -215,6 +219,9 @@ func (i *item) entry() (*Entry, error) {
 	}
 	if i.Rule != nil {
 		e.Rule = i.Rule.S
+	}
+	if err := i.readPlaces(e); err != nil {
+		return nil, err
 	}
 	return e, i.readChange(e)
 }

@@ -30,7 +30,17 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	byHand, drawn := *e, *e
 	byHand.Layout, byHand.Suffix = &shard.Layout{N: 5, Hash: shard.CodePoints, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "#", First: 0, Suffixed: true}
 	drawn.Layout, drawn.Suffix = &shard.Layout{N: 5, Strategy: shard.Random, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "-", First: 1}
-	for _, e := range []*Entry{e, &byHand, &drawn} {
+	moving := *e
+	moving.Layout = layout(t)
+	moving.Layout.Base, moving.Layout.Used, moving.Plain, moving.Floor = 8, 13, true, 2
+	moving.Change = &Change{Step: "moving", Shards: 4, Base: 13, Key: "12", Plain: true, Back: true, Hurry: true}
+	if err := moving.SetOwn("7", Own{Range: shard.Range{N: 64, Base: 8}, Used: 72}); err != nil {
+		t.Fatal(err)
+	}
+	if s := moving.Layout.Spread([]byte("7")); s.N != 64 || s.Base != 8 {
+		t.Errorf("%v", s)
+	}
+	for _, e := range []*Entry{e, &byHand, &drawn, &moving} {
 		kept := e.item()
 		got, err := kept.entry()
 		if err != nil {

@@ -13,6 +13,10 @@ import (
 type Change struct {
 	Step   string // as package reshard names it
 	Shards int    // that each key is to have
+	Base   int    // their places are Base+1 to Base+Shards
+	Key    string // the one key that the change is of, as attribute.KeyText writes it; empty: all that have no places of their own
+	Plain  bool   // the table is to be as a plain one
+	Back   bool   // it is taken back: once it is done, another change gives the keys as many shards as they had
 	Paused bool
 	Hurry  bool // waits that are for caution only are left out
 }
@@ -24,6 +28,10 @@ type change struct {
 		Shards num  `json:"shards"`
 		Paused bit  `json:"paused"`
 		Hurry  bit  `json:"hurry"`
+		Base   num  `json:"base"`
+		Key    text `json:"key"`
+		Plain  bit  `json:"plain"`
+		Back   bit  `json:"back"`
 	}
 }
 
@@ -35,6 +43,7 @@ func (i *item) setChange(e *Entry) {
 	if c := e.Change; c != nil {
 		i.Change = new(change)
 		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{c.Step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
+		i.Change.M.Base, i.Change.M.Key, i.Change.M.Plain, i.Change.M.Back = number(int64(c.Base)), text{c.Key}, bit{c.Plain}, bit{c.Back}
 	}
 }
 
@@ -45,7 +54,12 @@ func (i *item) readChange(e *Entry) (err error) {
 		}
 	}
 	if c := i.Change; c != nil {
-		e.Change = &Change{Step: c.M.Step.S, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL}
+		e.Change = &Change{Step: c.M.Step.S, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL, Key: c.M.Key.S, Plain: c.M.Plain.BOOL, Back: c.M.Back.BOOL}
+		if c.M.Base.N != "" {
+			if e.Change.Base, err = strconv.Atoi(c.M.Base.N); err != nil {
+				return fmt.Errorf("the catalogue's entry of %s: base %q", i.Table.S, c.M.Base.N)
+			}
+		}
 		if e.Change.Shards, err = strconv.Atoi(c.M.Shards.N); err != nil {
 			return fmt.Errorf("the catalogue's entry of %s: shards %q", i.Table.S, c.M.Shards.N)
 		}

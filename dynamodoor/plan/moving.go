@@ -24,7 +24,7 @@ const (
 )
 
 // CheckChange says why the layout of a table cannot be changed to so many shards while it
-// is in use; nil if it can.
+// is in use, 0 of them a plain table; nil if it can.
 func (t *Table) CheckChange(to int) error {
 	name := t.Logical.Name
 	const copyThem = "create a table with as many shards, and copy the items"
@@ -33,12 +33,8 @@ func (t *Table) CheckChange(to int) error {
 		return refuse(name, "it is a plain table, and is not made a sharded one while it is in use yet: its items have no shard in their key; %s", copyThem)
 	case t.suffix != nil:
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
-	case to == 0:
-		return refuse(name, "it is not made a plain table while it is in use yet: its items have a shard in their key; create a table without the tag %s, and copy the items", Tag)
 	case to > shard.MaxShards:
 		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
-	case to < t.Layout.N:
-		return refuse(name, "it has %d shards, and a table in use gets no fewer yet; %s", t.Layout.N, copyThem)
 	case len(t.Logical.Local) > 0 || len(t.Logical.Global) > 0:
 		return refuse(name, "it has indexes, whose order changes as items move; the layout of such a table is not changed while it is in use yet; %s", copyThem)
 	case t.Logical.StreamLabel != "":
@@ -47,8 +43,11 @@ func (t *Table) CheckChange(to int) error {
 	return nil
 }
 
-// DeclaredShards is how many shards the tag of a table says.
+// DeclaredShards is how many shards the tag of a table says; an empty one 0, a plain table.
 func DeclaredShards(table, value string) (int, error) {
+	if strings.TrimSpace(value) == "" {
+		return 0, nil
+	}
 	l, err := parseLayout(table, value)
 	if err != nil {
 		return 0, err
@@ -59,12 +58,59 @@ func DeclaredShards(table, value string) (int, error) {
 	return l.N, nil
 }
 
-// WithShards is the table in a layout of so many shards.
-func (t *Table) WithShards(n int) *Table {
+// Target is what a change of layout gives the keys that it is of.
+type Target struct {
+	Key attribute.Value // the one partition key that it is of; Invalid: all that have no places of their own
+	shard.Range
+}
+
+// To is the table in the layout that a change leads to.
+func (t *Table) To(target Target) *Table {
 	to, layout := *t, *t.Layout
-	layout.N = n
+	if bounded(target.Key) {
+		spread := shard.Spread{Range: target.Range}
+		layout.Keys = layout.Keys.With(layout.Generation, map[string]shard.Spread{string(valueBytes(target.Key)): spread})
+	} else {
+		layout.N, layout.Base = target.N, target.Base
+	}
 	to.Layout, to.strict, to.from = &layout, true, nil
 	return &to
+}
+
+// Next is the places that a key with some places gets when it is to have so many; used is
+// the highest that it ever had. A place is never used twice.
+func Next(from shard.Range, used, shards int) shard.Range {
+	if used = max(used, from.Last()); shards > from.N && used == from.Last() {
+		return shard.Range{N: shards, Base: from.Base}
+	}
+	return shard.Range{N: shards, Base: used}
+}
+
+// placesBeside are the places that a key has in either of two layouts.
+func (t *Table) placesBeside(o *Table, hash attribute.Value) []int {
+	mine, its := t.Layout.Spread(valueBytes(hash)), o.Layout.Spread(valueBytes(hash))
+	return shard.AppendPlaces(nil, mine.Range, its.Range)
+}
+
+// PlacesBeside are the physical partitions that a key has in either of two layouts.
+func (t *Table) PlacesBeside(o *Table, hash attribute.Value) []attribute.Item {
+	var out []attribute.Item
+	for _, n := range t.placesBeside(o, hash) {
+		out = append(out, attribute.NewItem(attribute.Attribute{Name: t.keyName(), Value: t.partition(hash, n)}))
+	}
+	return out
+}
+
+// ItemsAt is the request for the items of a physical partition, from a physical key on that
+// may have its partition alone.
+func (t *Table) ItemsAt(from attribute.Item, limit int) *api.Query {
+	v, _ := from.Get(t.keyName())
+	k := expression.KeyRange{Hash: []attribute.Value{v}}
+	q := &api.Query{Read: api.Read{Table: t.Physical, Consistent: true, Limit: limit}, KeyCondition: k.Condition([]string{t.keyName()}, []string{t.sort.Name})}
+	if from.Has(t.sort.Name) {
+		q.Start = from
+	}
+	return q
 }
 
 // Strict is the table whose layout was another once: it shows only what is where it belongs.
@@ -86,6 +132,9 @@ func (t *Table) MovingFrom(old *Table) *Table {
 
 // Key checks a logical key, and returns the physical one.
 func (t *Table) Key(key attribute.Item) (attribute.Item, error) { return t.checkKey(key) }
+
+// CheckHash says whether a partition key leaves room for its shards.
+func (t *Table) CheckHash(hash attribute.Value) error { return t.checkHash(hash) }
 
 // Shard is where the item with a logical key is.
 func (t *Table) Shard(key attribute.Item) int {

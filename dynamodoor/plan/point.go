@@ -110,7 +110,8 @@ func (t *Table) checkHash(hash attribute.Value) error {
 	if err := t.checkSuffix(hash); err != nil {
 		return err
 	}
-	physical := t.partition(hash, t.shards(hash))
+	spread := t.Layout.Spread(valueBytes(hash))
+	physical := t.partition(hash, spread.Last())
 	if n := len(physical.Text()); n > attribute.MaxHashSize {
 		return exception.InvalidParameters("Size of hashkey %s has exceeded the maximum size limit of %d bytes by %d bytes: "+
 			"in a write-sharded table it includes the shard and what is before it, and binary is in base64url; use a shorter value",

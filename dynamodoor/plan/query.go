@@ -39,14 +39,15 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 		return nil, err
 	}
 	f := &Fanout{table: t, query: q, keys: k, index: ix, ties: ix != nil || t.drawn()}
-	n := 1
+	var all []int
 	switch {
 	case ix != nil && !t.local(ix):
 		in := t.sharded(ix.Name)
 		if in == nil {
 			return t.queryIndex(asked, ix)
 		}
-		n = in.layout.Shards(nil)
+		s := in.layout.Default()
+		all = s.Places()
 		f.shardOf = func(key attribute.Item) int { return t.shardIn(in, key) }
 		f.partition = func(shard int) (names []string, values []attribute.Value) {
 			return append([]string{in.attribute()}, ix.Key.Hash...), append([]attribute.Value{attribute.Int(int64(shard))}, k.Hash...)
@@ -57,7 +58,7 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 		if err := t.checkHash(k.Hash[0]); err != nil {
 			return nil, err
 		}
-		n = t.shards(k.Hash[0])
+		all = t.shards(k.Hash[0])
 		f.shardOf = func(key attribute.Item) int {
 			sort, _ := key.Get(t.sort.Name)
 			return t.shardOf(k.Hash[0], sort)
@@ -76,12 +77,8 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	switch {
 	case ix == nil && k.Op == expression.Equal && !t.drawn():
 		f.Shards = t.places(k.Hash[0], k.Low)
-	case n == 1 && !t.drawn():
-		f.Shards = []int{1}
 	default:
-		for s := range n {
-			f.Shards = append(f.Shards, s+1)
-		}
+		f.Shards = all
 	}
 	if len(f.Shards) == 1 && !t.drawn() && (!t.strict || ix != nil) {
 		return f.one(f.Shards[0]), nil

@@ -82,7 +82,7 @@ func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 		for _, it := range s.sought {
 			t := it.table
 			hash, sort := it.keys()
-			for shard := range t.shards(hash) {
+			for _, shard := range t.shards(hash) {
 				if room == 0 {
 					if !yield(get) {
 						return
@@ -96,7 +96,7 @@ func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 					get.Tables = append(get.Tables, api.BatchGetTable{Table: t.Physical, Projection: keys, Consistent: true})
 				}
 				get.Tables[i].Keys = append(get.Tables[i].Keys, attribute.NewItem(
-					attribute.Attribute{Name: t.hash.Name, Value: t.partition(hash, shard+1)}, attribute.Attribute{Name: t.sort.Name, Value: sort}))
+					attribute.Attribute{Name: t.hash.Name, Value: t.partition(hash, shard)}, attribute.Attribute{Name: t.sort.Name, Value: sort}))
 				room--
 			}
 		}

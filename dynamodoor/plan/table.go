@@ -105,8 +105,15 @@ func valueBytes(v attribute.Value) []byte {
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-// shards is how many a logical partition has.
-func (t *Table) shards(hash attribute.Value) int { return t.Layout.Shards(valueBytes(hash)) }
+// shards are those that a logical partition has; while its layout is changed, in both
+// layouts.
+func (t *Table) shards(hash attribute.Value) []int {
+	s := t.Layout.Spread(valueBytes(hash))
+	if t.from == nil {
+		return s.Places()
+	}
+	return t.from.placesBeside(t, hash)
+}
 
 // shardOf is the shard of an item, by its key.
 func (t *Table) shardOf(hash, sort attribute.Value) int {

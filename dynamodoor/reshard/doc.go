@@ -7,7 +7,8 @@
 //
 // An item that moves has an old place and a new place: the partitions of the physical
 // table that the old and the new layout put its key in. An item whose places are the same
-// does not move, and nothing here is about it. A place is never used twice.
+// does not move, and nothing here is about it. A place is never used twice: not by a change
+// that follows, whatever number of shards it gives.
 //
 // An item is in one place. A stub in its old place tells that it has gone to the new one:
 // it has the item's key and a mark, nothing else.
@@ -34,6 +35,13 @@
 // What is left of a write that comes late, from a door whose lease was over, may lie in an
 // old place while the new one has an item: the new one wins. The late write was never
 // acknowledged.
+//
+// # The way back
+//
+// In looking there are no stubs, and a change is taken back by publishing none. Later it is
+// not: a door that stalls may still move the item, and leave a stub, when nobody looks for
+// stubs any more. Such a change goes on to its end, and another follows it, to places that
+// are new again.
 //
 // # Rules
 //

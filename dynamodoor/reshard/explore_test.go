@@ -5,12 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel/evenkeel/internal/switches"
 )
 
-// What is explored: one item with two places; two doors, each of which may lose its lease
-// whenever it does not know the present step, before or after it has sent something, and
-// get a new one; up to two writes and some reads, at any door; and the mover. Every order
-// of their acts is tried. Each answer that counts must have a linearization, with the
+// What is explored: one item with two places, or three where a second change follows the
+// first; two doors, each of which may lose its lease whenever it does not know the present
+// step, before or after it has sent something, and get a new one; up to two writes and some
+// reads, at any door; and the mover, which may take the first change back. Every order of
+// their acts is tried. Each answer that counts must have a linearization, with the
 // writes of unknown outcome anywhere after they began, or nowhere; a Scan must show an item
 // that is there all the time once.
 
@@ -55,11 +58,24 @@ const (
 	unknown  // nobody knows whether it was done; it may be
 )
 
+// view is a state of the table that is published: a step of a change.
+type view struct {
+	change int8
+	step   Step
+}
+
+func (v view) String() string {
+	if v.change == 0 {
+		return v.step.String()
+	}
+	return v.step.String() + " of the second change"
+}
+
 // request is a write or a read at a door.
 type request struct {
 	phase uint8
 	door  int8
-	view  Step // that it goes by
+	view  view // that it goes by
 	run   Run
 	saw   int8 // in the old place, or what is read
 	ok    bool
@@ -79,12 +95,12 @@ const noRead int8 = -100
 
 // state is one of the exploration. It can be compared.
 type state struct {
-	published Step
-	barrier   Step // the last that was passed
+	published view
+	barrier   view // the last that was passed
 	at        int8 // of the mover's program
-	view      [2]Step
+	view      [2]view
 	lease     [2]bool
-	old, now  int8
+	place     [3]int8
 	ops       [maxOps]request
 	reading   request
 	reads     int8
@@ -105,7 +121,17 @@ type world struct {
 	reads   int8
 	scan    bool
 	stalls  bool
+	second  bool // another change follows
+	back    Step // in which the change is taken back; None: it is not
 	limit   int
+}
+
+// places are the old and the new place of the item in a change.
+func places(change int8) (old, now int8) {
+	if change == 1 && Off(FreshPlaces) {
+		return 1, 0
+	}
+	return change, change + 1
 }
 
 func encode(cs []config) string {
@@ -166,7 +192,7 @@ func (w *world) closed(s state) state {
 }
 
 // leaseOver tells whether what goes by a view does not count.
-func leaseOver(s *state, door int8, view Step) bool {
+func leaseOver(s *state, door int8, view view) bool {
 	return !s.lease[door] || s.view[door] != view
 }
 
@@ -190,35 +216,37 @@ func seen(v int8) Seen {
 // act does the next act of a request on the item.
 func (w *world) act(s *state, r *request, o *op) {
 	gave := OK
+	from, to := places(r.view.change)
+	old, now := &s.place[from], &s.place[to]
 	switch r.run.Act() {
 	case LookOld:
-		r.saw = s.old
-		gave = seen(s.old)
+		r.saw = *old
+		gave = seen(*old)
 	case LookNew:
-		if gave = seen(s.now); gave == Item {
-			r.saw = s.now
+		if gave = seen(*now); gave == Item {
+			r.saw = *now
 		} else if r.saw == stub {
 			r.saw = absent
 		}
 	case Stub:
-		if gave = Changed; s.old == absent {
-			s.old, gave = stub, OK
+		if gave = Changed; *old == absent {
+			*old, gave = stub, OK
 		}
 	case Move:
-		same := s.old == r.saw
+		same := *old == r.saw
 		if Off(Unchanged) {
-			same = s.old > 0
+			same = *old > 0
 		}
 		if gave = Changed; same {
 			gave = OK
 			switch {
-			case s.now == absent:
-				s.now = r.saw
+			case *now == absent:
+				*now = r.saw
 			case Off(NewWins):
-				s.now = r.saw
+				*now = r.saw
 			}
-			if s.old = stub; Off(LeavesStub) {
-				s.old = absent
+			if *old = stub; Off(LeavesStub) {
+				*old = absent
 			}
 		}
 		if r.run.kind == read && gave == OK {
@@ -226,19 +254,19 @@ func (w *world) act(s *state, r *request, o *op) {
 		}
 	case WriteOld, Guard:
 		switch {
-		case s.old == stub && r.run.Act() == Guard:
+		case *old == stub && r.run.Act() == Guard:
 			gave = Stubbed
-		case s.old == stub && o.kind == 'i':
+		case *old == stub && o.kind == 'i':
 			r.ok = true // the stub keeps its mark
-		case s.old == stub && o.kind == 'c':
+		case *old == stub && o.kind == 'c':
 			r.ok = false
-		case s.old == stub:
-			s.old, r.ok = o.apply(absent)
+		case *old == stub:
+			*old, r.ok = o.apply(absent)
 		default:
-			s.old, r.ok = o.apply(s.old)
+			*old, r.ok = o.apply(*old)
 		}
 	case WriteNew:
-		s.now, r.ok = o.apply(s.now)
+		*now, r.ok = o.apply(*now)
 	}
 	r.run = r.run.After(gave)
 	switch r.run.Act() {
@@ -258,21 +286,43 @@ func (w *world) act(s *state, r *request, o *op) {
 // program is what the mover does: it publishes steps, waits, and moves the item.
 type program struct {
 	what byte // 'p' publish, 'b' barrier, 'm' move, 's' delete the stub
-	step Step
+	view view
 }
 
-func theProgram() []program {
+func (w *world) program() []program {
 	var all []program
-	for s := None.Next(); s != None; s = s.Next() {
-		all = append(all, program{'p', s}, program{'b', s})
-		switch s {
-		case Moving, Closing:
-			all = append(all, program{'m', s})
-		case Cleaning:
-			all = append(all, program{'s', s})
+	changes := int8(1)
+	if w.second {
+		changes = 2
+	}
+	for n := range changes {
+		for s := None.Next(); s != None; s = s.Next() {
+			at := view{n, s}
+			all = append(all, program{'p', at}, program{'b', at})
+			switch s {
+			case Moving, Closing:
+				all = append(all, program{'m', at})
+			case Cleaning:
+				all = append(all, program{'s', at})
+			}
+			if w.back == s && s.Revocable() {
+				return append(all, program{'p', view{}}, program{'b', view{}})
+			}
 		}
 	}
 	return all
+}
+
+// last is the place that the item is in when all is done.
+func (w *world) last() int8 {
+	if w.back != None && w.back.Revocable() {
+		return 0
+	}
+	if w.second {
+		_, now := places(1)
+		return now
+	}
+	return 1
 }
 
 // nexts are all that may come next.
@@ -290,15 +340,15 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 			for d := int8(0); d < 2; d++ {
 				if s.lease[d] {
 					n := s
-					n.ops[i] = request{phase: under, door: d, view: s.view[d], run: Write(s.view[d])}
+					n.ops[i] = request{phase: under, door: d, view: s.view[d], run: Write(s.view[d].step)}
 					add(w.closed(n), "", "%v begins at door %d, which goes by %v", w.ops[i], d, s.view[d])
 				}
 			}
 		case under:
 			n := s
 			w.act(&n, &n.ops[i], &w.ops[i])
-			if !w.scan || n.now > 0 || n.old > 0 {
-				add(n, "", "%v: act %d: old %d, new %d", w.ops[i], o.run.Act(), n.old, n.now)
+			if !w.scan || n.place[1] > 0 || n.place[0] > 0 {
+				add(n, "", "%v: act %d: places %v", w.ops[i], o.run.Act(), n.place)
 			}
 		case answered:
 			n := s
@@ -344,14 +394,14 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 			if s.lease[d] {
 				n := s
 				n.reads--
-				n.reading = request{phase: under, door: d, view: s.view[d], run: Read(s.view[d])}
+				n.reading = request{phase: under, door: d, view: s.view[d], run: Read(s.view[d].step)}
 				add(w.closed(n), "", "a read begins at door %d, which goes by %v", d, s.view[d])
 			}
 		}
 	case r.phase == under:
 		n := s
 		w.act(&n, &n.reading, nil)
-		add(n, "", "the read: act %d: old %d, new %d", r.run.Act(), n.old, n.now)
+		add(n, "", "the read: act %d: places %v", r.run.Act(), n.place)
 	case r.phase == answered:
 		n := s
 		n.reading = request{}
@@ -377,8 +427,8 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 		}
 	} else if s.reading.phase == idle && !slices.ContainsFunc(s.ops[:len(w.ops)], func(o request) bool { return o.phase == under || o.phase == answered }) {
 		// Whoever reads now reads the new place.
-		if !slices.ContainsFunc(decode(w.closed(s).configs), func(c config) bool { return c.value == s.now }) {
-			add(s, fmt.Sprintf("at the end there is %d, which no order explains", s.now), "all is done")
+		if !slices.ContainsFunc(decode(w.closed(s).configs), func(c config) bool { return c.value == max(absent, s.place[w.last()]) }) {
+			add(s, fmt.Sprintf("at the end there is %d, which no order explains", s.place[w.last()]), "all is done")
 		}
 	}
 	return out
@@ -389,25 +439,25 @@ func (w *world) moves(s state, p program) (n state, what string, ok bool) {
 	n.at++
 	switch p.what {
 	case 'p':
-		n.published = p.step
-		return n, "publishes " + p.step.String(), true
+		n.published = p.view
+		return n, "publishes " + p.view.String(), true
 	case 'b':
 		for d := range s.view {
-			if s.lease[d] && s.view[d] != p.step && !Off(Barriers) {
+			if s.lease[d] && s.view[d] != p.view && !Off(Barriers) {
 				return s, "", false
 			}
 		}
-		n.barrier = p.step
-		return n, "passes the barrier of " + p.step.String(), true
+		n.barrier = p.view
+		return n, "passes the barrier of " + p.view.String(), true
 	case 's':
-		if s.old == stub {
-			n.old = absent
+		if old, _ := places(p.view.change); s.place[old] == stub {
+			n.place[old] = absent
 		}
 		return n, "deletes the stub", true
 	}
 	if s.mover.phase == idle {
 		n.at--
-		n.mover = request{phase: under, run: Shift()}
+		n.mover = request{phase: under, view: p.view, run: Shift()}
 		return n, "begins to move", true
 	}
 	n.at--
@@ -416,7 +466,7 @@ func (w *world) moves(s state, p program) (n state, what string, ok bool) {
 		n.at++
 		n.mover = request{}
 	}
-	return n, fmt.Sprintf("moves: old %d, new %d", n.old, n.now), true
+	return n, fmt.Sprintf("moves: places %v", n.place), true
 }
 
 // scans are the acts of a Scan, whose visits of places are two acts each: the page, and the
@@ -429,13 +479,13 @@ func (w *world) scans(s state) (out []next) {
 		for d := range s.view {
 			if s.lease[d] && s.shown == 0 && s.scanned == 0 {
 				n := s
-				n.scanning, n.scanBegan = true, s.view[d]
+				n.scanning, n.scanBegan = true, s.view[d].step
 				out = append(out, next{"a scan begins by " + s.view[d].String(), n, ""})
 			}
 		}
 		return out
 	}
-	if s.scanBegan < Settled && s.barrier >= Cleaning {
+	if s.scanBegan < Settled && s.barrier.step >= Cleaning {
 		return nil // it is told to begin anew
 	}
 	if s.looking == 0 {
@@ -443,9 +493,7 @@ func (w *world) scans(s state) (out []next) {
 			if s.scanned&place == 0 {
 				n := s
 				n.looking = place
-				if n.scanSaw = s.old; place == 2 {
-					n.scanSaw = s.now
-				}
+				n.scanSaw = s.place[place-1]
 				out = append(out, next{fmt.Sprintf("the scan visits place %d: %d", place, n.scanSaw), n, ""})
 			}
 		}
@@ -453,7 +501,7 @@ func (w *world) scans(s state) (out []next) {
 	}
 	n := s
 	atOld := s.looking == 1
-	old, now := s.old, s.now
+	old, now := s.place[0], s.place[1]
 	if atOld {
 		old = s.scanSaw
 	} else {
@@ -473,12 +521,12 @@ func (w *world) scans(s state) (out []next) {
 
 // explore tries all; it returns how many states there are, and the shortest way to a fault.
 func (w *world) explore() (states int, fault []string) {
-	first := state{lease: [2]bool{true, true}, old: w.initial, reads: w.reads, configs: encode([]config{{value: w.initial, read: noRead}})}
+	first := state{lease: [2]bool{true, true}, place: [3]int8{w.initial}, reads: w.reads, configs: encode([]config{{value: w.initial, read: noRead}})}
 	type came struct {
 		from int32
 		what string
 	}
-	prog := theProgram()
+	prog := w.program()
 	index := map[state]int32{first: 0}
 	all, how := []state{first}, []came{{-1, ""}}
 	for i := 0; i < len(all); i++ {
@@ -520,6 +568,12 @@ func TestExplored(t *testing.T) {
 		{ops: []op{create, remove}, initial: 10, stalls: true},
 		{ops: []op{add1}, initial: 10, scan: true},
 		{initial: 10, scan: true, stalls: true, reads: 1},
+		{ops: []op{put20, add1}, initial: 10, stalls: true, back: Looking},
+		{ops: []op{remove}, initial: 10, reads: 1, stalls: true, back: Looking},
+		{ops: []op{add1}, initial: 10, stalls: true, second: true},
+		{ops: []op{create}, initial: absent, stalls: true, second: true},
+		{ops: []op{put20}, initial: 10, reads: 1, second: true},
+		{initial: 10, reads: 2, stalls: true, second: true},
 	} {
 		if raceDetector && len(w.ops)+int(w.reads) > 1 {
 			continue // all are explored without it
@@ -535,7 +589,7 @@ func TestExplored(t *testing.T) {
 // Without any one of its rules it does.
 func TestEachRuleIsNeeded(t *testing.T) {
 	stalled := func(initial int8, ops ...op) world { return world{ops: ops, initial: initial, stalls: true} }
-	for rule, w := range map[Rule]world{
+	worlds := map[Rule]world{
 		LookingStep:   stalled(10, put20, remove),
 		StubbingStep:  stalled(absent, put20, put30),
 		ClosingStep:   {ops: []op{put20}, initial: absent, reads: 2, stalls: true},
@@ -548,20 +602,25 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		Unchanged:     stalled(10, put20, add1),
 		Guarded:       stalled(10, put20, remove),
 		OldPlaceShows: {initial: 10, scan: true},
-	} {
+		FreshPlaces:   {ops: []op{add1}, initial: 10, stalls: true, second: true},
+		StubsStay:     {ops: []op{put20}, initial: 10, stalls: true, back: Moving},
+	}
+	for rule, w := range worlds {
 		if raceDetector && !w.scan {
 			continue // all are tried without it
 		}
-		off = rule
+		restore := rules.Off(rule)
 		n, fault := w.explore()
-		off = 0
+		restore()
 		if fault == nil {
 			t.Errorf("without rule %d nothing is found in %d states: %v", rule, n, w.ops)
 			continue
 		}
 		t.Logf("without rule %d, after %d states:\n%s", rule, n, strings.Join(fault, "\n"))
 	}
-	if end != OldPlaceShows<<1 {
-		t.Error("a rule is not tried")
+	for _, rule := range switches.Below(end) {
+		if _, tried := worlds[rule]; !tried {
+			t.Errorf("rule %d is not tried", rule)
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package reshard
 
+import "github.com/evenkeel/evenkeel/internal/switches"
+
 // Rule is one rule of the protocol. All are in force, always, but while a test has
 // switched one off.
 type Rule uint32
@@ -18,11 +20,12 @@ const (
 	Unchanged                      // a move takes the item only as it was read
 	Guarded                        // a write to an old place is done only if no stub is there
 	OldPlaceShows                  // a Scan shows an item once, where its old place is
+	FreshPlaces                    // a place is never used twice
+	StubsStay                      // a change that may have left stubs goes on to its end
 	end
 )
 
-// off are the rules that a test has switched off.
-var off Rule
+var rules switches.Set[Rule]
 
 // Off says whether a rule is switched off.
-func Off(r Rule) bool { return off&r != 0 }
+func Off(r Rule) bool { return !rules.On(r) }

@@ -50,4 +50,4 @@ func (s Step) Next() Step {
 }
 
 // Revocable says whether a change in step s can be taken back: while there are no stubs.
-func (s Step) Revocable() bool { return s == Looking }
+func (s Step) Revocable() bool { return s == Looking || Off(StubsStay) }

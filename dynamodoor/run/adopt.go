@@ -48,16 +48,16 @@ func (r *Router) tagChange(ctx context.Context, q *api.TagResource, e *entry, na
 	switch {
 	case err != nil:
 		return r.toldOf(ctx, name, err)
-	case e.Change == nil && e.Layout.N == shards, e.Change != nil && e.Change.Shards == shards:
+	case e.Change == nil && from(e.Entry, "") == shards, e.Change != nil && e.Change.Key == "" && !e.Change.Back && towards(e.Change) == shards:
 		return r.backend.Answer(ctx, q, use) // it is what it says
 	}
-	if err := r.checkChange(ctx, e, shards); err != nil {
+	if err := r.checkChange(ctx, e, wish{shards: shards}); err != nil {
 		return r.toldOf(ctx, name, err)
 	}
 	if err := r.backend.Answer(ctx, q, ignore); err != nil && !is(err, exception.UnknownOperation) {
 		return err
 	}
-	if err := r.startChange(ctx, e, shards); err != nil {
+	if err := r.startChange(ctx, e, wish{shards: shards}); err != nil {
 		return err
 	}
 	return use(api.Empty{})

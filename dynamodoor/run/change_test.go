@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,9 @@ import (
 )
 
 func changeTo(shards int) string {
+	if shards == 0 {
+		return `{` + arnOfTab + `,"Tags":[{"Key":"write-sharding","Value":""}]}`
+	}
 	return fmt.Sprintf(`{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, shards)
 }
 
@@ -40,10 +44,18 @@ func stepOf(r *Router) string {
 // In every step of a change, and after it, all requests find the items that there are, and
 // no others; and what moves is what has to.
 func TestAChangeOfLayout(t *testing.T) {
-	t.Run("one door", func(t *testing.T) {
-		r, store := startHasty(t)
-		changed(t, r, r, store, nil)
-	})
+	for _, to := range []int{8, 3, 0} {
+		t.Run(fmt.Sprintf("one door, to %d", to), func(t *testing.T) {
+			r, store := startHasty(t)
+			changed(t, r, r, store, nil, to, "")
+		})
+	}
+	for _, step := range []string{"stubbing", "moving", "closing"} {
+		t.Run("taken back in "+step, func(t *testing.T) {
+			r, store := startHasty(t)
+			changed(t, r, r, store, nil, 8, step)
+		})
+	}
 	t.Run("a door started anew at each step", func(t *testing.T) {
 		r, store := startHasty(t)
 		doors := &turns{all: []*Router{r}}
@@ -54,7 +66,7 @@ func TestAChangeOfLayout(t *testing.T) {
 			}
 			doors.all[0] = again
 			return again
-		})
+		}, 3, "moving")
 	})
 	t.Run("two doors", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -67,7 +79,7 @@ func TestAChangeOfLayout(t *testing.T) {
 				}
 				doors.all = append(doors.all, r)
 			}
-			changed(t, doors.all[0], doors, store, nil)
+			changed(t, doors.all[0], doors, store, nil, 3, "")
 		})
 	})
 }
@@ -84,8 +96,9 @@ func (d *turns) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 }
 
 // changed changes the layout of table Tab by the mover of one door, and asks any. anew, if
-// it is not nil, is another door in the mover's place after each step.
-func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *Router) {
+// it is not nil, is another door in the mover's place after each step. The table is to have
+// so many shards; in step back, if it is not empty, the change is taken back.
+func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *Router, to int, back string) {
 	must(t, r, "CreateTable", shardedTable)
 	want := map[string]string{}
 	n := 0
@@ -197,9 +210,23 @@ func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *
 		}
 	}
 	check()
-	must(t, mover, "TagResource", changeTo(8))
-	for more := true; ; {
+	must(t, mover, "TagResource", changeTo(to))
+	steps8 := "looking stubbing moving closing settled cleaning "
+	if back != "" {
+		steps8 += steps8
+		to = 5
+	}
+	for more, taken := true, false; ; {
 		steps = append(steps, stepOf(mover))
+		if back != "" && stepOf(mover) == back && !taken {
+			taken = true
+			if m := must(t, mover, "Reshard", `{"TableName":"Tab","Action":"rollback"}`); m["taken_back"] != true || m["phase"] != back {
+				t.Fatalf("%v", m)
+			}
+			if _, err := do(mover, "Reshard", `{"TableName":"Tab","Action":"rollback"}`); err == nil || !strings.Contains(err.Error(), "taken back already") {
+				t.Fatalf("%v", err)
+			}
+		}
 		check()
 		write()
 		check()
@@ -214,16 +241,42 @@ func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *
 			mover = anew()
 		}
 	}
-	if got := strings.Join(steps, " "); got != "looking stubbing moving closing settled cleaning " {
+	if got := strings.ReplaceAll(strings.Join(steps, " ")+" ", "  ", " "); got != steps8 {
 		t.Errorf("the steps are %q", got)
 	}
 	raw, err := store.Do(t.Context(), "Scan", []byte(`{"TableName":"Tab"}`), nil)
 	if err != nil || strings.Contains(string(raw), "evenkeel.moved") || strings.Count(string(raw), `"evenkeel.pk"`) != len(want) {
 		t.Errorf("%d items are left of %d, or stubs (%v)", strings.Count(string(raw), `"evenkeel.pk"`), len(want), err)
 	}
-	if m := must(t, mover, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["phase"] != "none" || m["to"] != 8.0 {
+	if m := must(t, mover, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["phase"] != "none" || m["to"] != float64(to) {
 		t.Errorf("%v", m)
 	}
+	if to == 0 {
+		for _, h := range pksOf(t, store) {
+			if h != "a-6" { // the one place of the key, which no layout before had
+				t.Errorf("an item is in %s", h)
+			}
+		}
+	}
+}
+
+// pksOf are the physical partitions of table Tab's items, each once.
+func pksOf(t *testing.T, store *recorder) []string {
+	raw, err := store.Do(t.Context(), "Scan", []byte(`{"TableName":"Tab"}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page struct {
+		Items []map[string]map[string]string
+	}
+	if err := json.Unmarshal(raw, &page); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, it := range page.Items {
+		all[it["evenkeel.pk"]["S"]] = true
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
@@ -288,13 +341,11 @@ func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 	}
 	must(t, r, "CreateTable", shardedTable)
 	must(t, r, "PutItem", itemOfTab)
-	refused("fewer", "start", 3)
-	refused("plain table", "start", 0)
 	refused("already", "start", 5)
 	refused("at most", "start", 1_000_000)
 	refused("no change", "pause", 0)
 	refused("no change", "rollback", 0)
-	if m, err := ask("plan", 3); err != nil || len(m["refused"].([]any)) != 1 {
+	if m, err := ask("plan", 3); err != nil || len(m["refused"].([]any)) != 0 || m["rows_moved"] != 1.0 {
 		t.Errorf("%v %v", m, err)
 	}
 	if m, err := ask("plan", 50); err != nil || len(m["refused"].([]any)) != 0 || m["rows"] != 1.0 {
@@ -318,7 +369,7 @@ func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 	if _, err := ask("start", 6); err != nil {
 		t.Error(err)
 	}
-	for range 2 {
+	for stepOf(r) != "settled" {
 		if _, err := r.StepChange(t.Context(), "Tab"); err != nil {
 			t.Fatal(err)
 		}

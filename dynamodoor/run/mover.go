@@ -110,18 +110,18 @@ func (r *Router) StepChange(ctx context.Context, name string) (more bool, err er
 }
 
 // nextStep is the change of an entry to its next step, or to the end of the change.
-func nextStep(e *entry) func(*catalog.Entry) {
-	return func(n *catalog.Entry) {
+func nextStep(e *entry) func(*catalog.Entry) error {
+	return func(n *catalog.Entry) error {
 		next := e.shift.Step.Next()
 		if next == protocol.Cleaning {
 			n.Floor = n.Layout.Generation // in which it was settled
 		}
 		n.Layout.Generation++
 		if next == protocol.None {
-			n.Layout.N, n.Change = n.Change.Shards, nil
-			return
+			return end(n)
 		}
 		n.Change.Step = next.String()
+		return nil
 	}
 }
 
@@ -153,6 +153,11 @@ func (m *mover) step(ctx context.Context) (done bool, err error) {
 			m.progress.Verified = 0
 		}
 		return m.pass(ctx)
+	case protocol.Looking:
+		m.progress.Moved, m.progress.Verified, m.progress.Generation = 0, 0, 0 // which may be those of a change that was taken back
+		if err := m.beat(ctx); err != nil {
+			return false, err
+		}
 	case protocol.Settled:
 		for begun := time.Now(); time.Since(begun) < m.router.caution; {
 			now := m.current()

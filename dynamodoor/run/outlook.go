@@ -8,6 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
 	"github.com/evenkeel/evenkeel/dynamodoor/shift"
 	"github.com/evenkeel/evenkeel/reshard"
@@ -23,8 +25,15 @@ type survey struct {
 }
 
 // survey reads all items of a table. The error is also that one of them could not move.
-func (r *Router) survey(ctx context.Context, e *entry, shards int) (s survey, err error) {
-	t := &shift.Table{Old: e.table, New: e.table.WithShards(shards)}
+func (r *Router) survey(ctx context.Context, e *entry, c *catalog.Change) (s survey, err error) {
+	target, err := e.target(c)
+	if err != nil {
+		return s, err
+	}
+	t := &shift.Table{Old: e.table, New: e.table.To(target), Key: target.Key}
+	if c.Key != "" {
+		return r.surveyKey(ctx, t)
+	}
 	var counting sync.Mutex
 	scan := func(segment, segments int) *api.Scan {
 		return &api.Scan{Read: api.Read{Table: e.Physical, Consistent: true}, Segment: segment, Segments: segments}
@@ -34,6 +43,19 @@ func (r *Router) survey(ctx context.Context, e *entry, shards int) (s survey, er
 		counting.Lock()
 		defer counting.Unlock()
 		s.add(item, moves)
+		return err
+	})
+	return s, err
+}
+
+// surveyKey is survey of one key.
+func (r *Router) surveyKey(ctx context.Context, t *shift.Table) (s survey, err error) {
+	err = r.shiftStore(new(pinned), time.Now().Add(patience)).Each(ctx, t, func(item attribute.Item) error {
+		moves, err := t.Room(item)
+		if !plan.IsStub(item) {
+			s.items++
+			s.add(item, moves)
+		}
 		return err
 	})
 	return s, err
@@ -58,16 +80,16 @@ func (s *survey) add(item attribute.Item, moves bool) {
 const passes = 4
 
 // outlook says what a change would take.
-func (r *Router) outlook(ctx context.Context, e *entry, shards int) (o reshard.Outlook, err error) {
-	o = reshard.Outlook{Table: e.Table, To: shards, Refused: []string{}, Notes: []string{}}
+func (r *Router) outlook(ctx context.Context, e *entry, w wish) (o reshard.Outlook, err error) {
+	o = reshard.Outlook{Table: e.Table, To: w.shards, Refused: []string{}, Notes: []string{}}
 	if e.Layout != nil {
-		o.From = e.Layout.N
+		o.From = from(e.Entry, w.key)
 	}
-	if err := r.checkChange(ctx, e, shards); err != nil {
+	if err := r.checkChange(ctx, e, w); err != nil {
 		o.Refused = append(o.Refused, exception.Of(err).Message)
 		return o, nil
 	}
-	s, err := r.survey(ctx, e, shards)
+	s, err := r.survey(ctx, e, w.aim(e.Entry))
 	if err != nil {
 		if !is(err, exception.Validation) {
 			return o, err
@@ -95,7 +117,8 @@ func (r *Router) changeStatus(ctx context.Context, name string) (s reshard.Statu
 	if e.Layout == nil {
 		return s, nil
 	}
-	s.Generation, s.From, s.To = e.Layout.Generation, e.Layout.N, e.Layout.N
+	n := from(e.Entry, "")
+	s.Generation, s.From, s.To = e.Layout.Generation, n, n
 	p, err := r.catalog.Progress(ctx, name)
 	if err != nil {
 		return s, doorError(err)
@@ -106,7 +129,8 @@ func (r *Router) changeStatus(ctx context.Context, name string) (s reshard.Statu
 	if e.Change == nil {
 		return s, nil
 	}
-	s.Phase, s.To, s.Paused = e.Change.Step, e.Change.Shards, e.Change.Paused
+	s.Phase, s.From, s.To, s.Paused = e.Change.Step, from(e.Entry, e.Change.Key), towards(e.Change), e.Change.Paused
+	s.Key, s.TakenBack = e.Change.Key, e.Change.Back
 	s.Rate, s.ETASeconds = p.Rate, r.left(e, s.RowsTotal, p.Looked, p.Rate)
 	if text, ok := r.problems.Load(name); ok {
 		s.Problem = text.(string)

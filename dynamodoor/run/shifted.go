@@ -32,7 +32,11 @@ func (e *entry) changing() error {
 	if e.Floor > 0 {
 		e.table = e.table.Strict()
 	}
-	t := &shift.Table{Old: e.table, New: e.table.WithShards(c.Shards), Step: step, Generation: e.Layout.Generation, Floor: e.Floor}
+	target, err := e.target(c)
+	if err != nil {
+		return err
+	}
+	t := &shift.Table{Old: e.table, New: e.table.To(target), Key: target.Key, Step: step, Generation: e.Layout.Generation, Floor: e.Floor}
 	switch {
 	case step < protocol.Settled:
 		t.New = t.New.MovingFrom(t.Old)

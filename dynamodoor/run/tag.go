@@ -90,8 +90,10 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	switch {
 	case !own || e == nil:
 		return r.backend.Answer(ctx, q, use)
+	case e.wrong != nil:
+		return r.toldOf(ctx, name, e.wrong)
 	case e.Suffix == nil:
-		return r.toldOf(ctx, name, e.table.CheckChange(0))
+		return r.untagSharded(ctx, q, e, use)
 	}
 	err = r.backend.Answer(ctx, q, ignore)
 	if is(err, exception.UnknownOperation) && len(q.Keys) == 1 {
@@ -104,6 +106,23 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 		return err
 	}
 	if err := r.wait(ctx, r.grace()); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}
+
+// untagSharded has a sharded table become a plain one.
+func (r *Router) untagSharded(ctx context.Context, q *api.UntagResource, e *entry, use func(api.Response) error) error {
+	if e.Layout == nil || e.Change == nil && e.Plain || e.Change != nil && e.Change.Plain && !e.Change.Back {
+		return r.backend.Answer(ctx, q, use) // it is what it says
+	}
+	if err := r.checkChange(ctx, e, wish{}); err != nil {
+		return r.toldOf(ctx, e.Table, err)
+	}
+	if err := r.backend.Answer(ctx, q, ignore); err != nil && !is(err, exception.UnknownOperation) {
+		return err
+	}
+	if err := r.startChange(ctx, e, wish{}); err != nil {
 		return err
 	}
 	return use(api.Empty{})

@@ -19,12 +19,12 @@ type Passed struct {
 // Pass does what the mover has to with the items of a page of the physical table: it moves
 // them, or, once the change is being cleaned up, deletes what is left in old places.
 func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit int) (p Passed, err error) {
-	page, err := s.scanPage(ctx, &api.Scan{Read: api.Read{Table: t.Old.Physical, Start: from, Limit: limit, Consistent: true}})
+	page, next, err := s.page(ctx, t, from, limit)
 	if err != nil {
 		return p, err
 	}
-	p.Next, p.Read = page.LastKey, int64(len(page.Items))
-	for _, text := range page.Items {
+	p.Next, p.Read = next, int64(len(page))
+	for _, text := range page {
 		found, err := kept(text)
 		if err != nil {
 			return p, err

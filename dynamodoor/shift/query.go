@@ -119,7 +119,7 @@ func (s *Store) scan(ctx context.Context, q *api.Scan, use func(api.Response) er
 	out := sc.Answer()
 	size := 0
 	for next := sc.Request; next != nil; {
-		page, err := s.scanPage(ctx, next)
+		page, err := s.itemsPage(ctx, next)
 		if err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func (s *Store) scan(ctx context.Context, q *api.Scan, use func(api.Response) er
 	return use(out)
 }
 
-// scanPage reads a page, in memory of its own.
-func (s *Store) scanPage(ctx context.Context, q *api.Scan) (*api.ItemsResponse, error) {
+// itemsPage reads a page of items, in memory of its own.
+func (s *Store) itemsPage(ctx context.Context, q api.Request) (*api.ItemsResponse, error) {
 	page := &api.ItemsResponse{}
 	err := s.Retried(ctx, func() error {
 		return s.Answer(ctx, q, func(a api.Response) (err error) {

@@ -30,6 +30,8 @@ type Table struct {
 	Old, New   *plan.Table // the same where no change is under way
 	Step       reshard.Step
 	Generation int64
+	// Key is the one partition key whose layout is changed; Invalid: all keys' may be.
+	Key attribute.Value
 	// Settled is the generation in which the change was settled; 0: not yet.
 	Settled int64
 	// Floor is the generation in which a Scan must have begun to be gone on with.

@@ -15,7 +15,9 @@ import (
 
 // TestLawAcrossChanges is the law of sharded tables where they get other layouts at any
 // moment of a history: what is asked of one, in any step of a change, and of a plain one,
-// is answered alike. What may differ is as in TestLaw.
+// is answered alike. The layouts have more shards or fewer, or are those of a plain table;
+// changes are of all keys or of one, and some are taken back. What may differ is as in
+// TestLaw.
 func TestLawAcrossChanges(t *testing.T) {
 	router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
 	plain, sharded := engineDoor(t, 1), Target{Name: "sharded", URL: url}
@@ -30,12 +32,34 @@ func TestLawAcrossChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			reshard := func(options string) {
+				_, err := router.Do(t.Context(), "Reshard", []byte(`{"TableName":"`+h.table+`",`+options+`}`), nil)
+				for _, refusal := range []string{"shards already", "taken back", "plain one already"} {
+					if err != nil && strings.Contains(err.Error(), refusal) {
+						return
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
 			if more {
-				moved++
+				if moved++; h.chance("take it back") {
+					reshard(`"Action":"rollback"`)
+				}
 				return
 			}
-			shards += rapid.IntRange(1, 5).Draw(t, "more shards")
-			a, err := sharded.Do("TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/%s","Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, h.table, shards))
+			to := rapid.IntRange(0, 7).Draw(t, "shards")
+			if h.chance("one key") {
+				key := rapid.SampledFrom(pool[h.hash]).Draw(t, "key")
+				reshard(fmt.Sprintf(`"Action":"start","Shards":%d,"Key":"%s"`, to+1, key))
+				return
+			}
+			tag := fmt.Sprintf("shards=%d", to)
+			if to == 0 {
+				tag = ""
+			}
+			a, err := sharded.Do("TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/%s","Tags":[{"Key":"write-sharding","Value":"%s"}]}`, h.table, tag))
 			if err != nil || a.Status != 200 {
 				t.Fatalf("%v %v", a, err)
 			}

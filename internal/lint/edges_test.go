@@ -61,7 +61,7 @@ var edges = map[string][]string{
 	"engine/storage/inventory": {},
 
 	// The DynamoDB door.
-	"dynamodoor/reshard": {},
+	"dynamodoor/reshard": {"internal/switches"},
 	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamodoor/plan", "dynamodoor/reshard"},
 	"dynamodoor/catalog": {"dynamo/exception", "shard"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},

@@ -24,12 +24,12 @@ func (t *Table) Reshard() *Resharder { return &Resharder{t} }
 func (r *Resharder) Close() { r.t.Close() }
 
 // ask has the door do something, and reads its answer.
-func (r *Resharder) ask(ctx context.Context, action string, shards int, answer any) error {
+func (r *Resharder) ask(ctx context.Context, action string, shards int, key *string, answer any) error {
 	at := "table " + r.t.at.Table
 	if r.t.at.Endpoint == "" {
 		return &livetable.Error{At: at, Err: errors.New("AWS itself has no write-sharded tables"), Hint: "give the address of an evenkeel door: --dynamodb http://127.0.0.1:8000"}
 	}
-	q := api.Reshard{Table: r.t.at.Table, Action: action, Shards: shards}
+	q := api.Reshard{Table: r.t.at.Table, Action: action, Shards: shards, Key: key}
 	text, refused, err := r.t.own(ctx, api.ReshardTarget, q.AppendJSON(nil))
 	switch {
 	case err != nil:
@@ -48,13 +48,13 @@ func (r *Resharder) ask(ctx context.Context, action string, shards int, answer a
 }
 
 func (r *Resharder) status(ctx context.Context, action string, shards int) (s reshard.Status, err error) {
-	err = r.ask(ctx, action, shards, &s)
+	err = r.ask(ctx, action, shards, nil, &s)
 	return s, err
 }
 
 // Plan implements reshard.Changer.
 func (r *Resharder) Plan(ctx context.Context, to reshard.Target) (o reshard.Outlook, err error) {
-	err = r.ask(ctx, "plan", to.Shards, &o)
+	err = r.ask(ctx, "plan", to.Shards, nil, &o)
 	return o, err
 }
 
@@ -89,7 +89,7 @@ func (r *Resharder) Finish(ctx context.Context) (reshard.Status, error) {
 }
 
 // Key implements reshard.Changer.
-func (r *Resharder) Key(context.Context, string, int) (reshard.Status, error) {
-	return reshard.Status{}, &livetable.Error{At: "table " + r.t.at.Table, Err: errors.New("keys of DynamoDB tables have no numbers of shards of their own yet"),
-		Hint: "evenkeel reshard start --shards N changes that of the table"}
+func (r *Resharder) Key(ctx context.Context, key string, shards int) (s reshard.Status, err error) {
+	err = r.ask(ctx, "start", shards, &key, &s)
+	return s, err
 }

@@ -1,0 +1,65 @@
+package shift
+
+import (
+	"context"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// A change of one key's layout looks at the items of that key only: at its places, one
+// after the other.
+
+// page reads a page of the items that a change is about, after a position; it returns the
+// position after it, nil where there is no more.
+func (s *Store) page(ctx context.Context, t *Table, from attribute.Item, limit int) (items []attribute.Encoded, next attribute.Item, err error) {
+	if t.Key.Kind() == attribute.Invalid {
+		page, err := s.itemsPage(ctx, &api.Scan{Read: api.Read{Table: t.Old.Physical, Start: from, Limit: limit, Consistent: true}})
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Items, page.LastKey, nil
+	}
+	places := t.Old.PlacesBeside(t.New, t.Key)
+	if from == nil {
+		from = places[0]
+	}
+	page, err := s.itemsPage(ctx, t.Old.ItemsAt(from, limit))
+	if err != nil || page.LastKey != nil {
+		return page.Items, page.LastKey, err
+	}
+	at := slices.IndexFunc(places, func(p attribute.Item) bool { return p[0].Value.Equal(partitionOf(from, p[0].Name)) })
+	if at >= 0 && at+1 < len(places) {
+		next = places[at+1]
+	}
+	return page.Items, next, nil
+}
+
+func partitionOf(key attribute.Item, name string) attribute.Value {
+	v, _ := key.Get(name)
+	return v
+}
+
+// Each visits the items that a change of one key is about.
+func (s *Store) Each(ctx context.Context, t *Table, visit func(attribute.Item) error) error {
+	var from attribute.Item
+	for {
+		items, next, err := s.page(ctx, t, from, 0)
+		if err != nil {
+			return err
+		}
+		for _, text := range items {
+			item, err := kept(text)
+			if err != nil {
+				return err
+			}
+			if err := visit(item); err != nil {
+				return err
+			}
+		}
+		if from = next; from == nil {
+			return nil
+		}
+	}
+}
