@@ -105,3 +105,45 @@ func TestAKeyHasShardsOfItsOwn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Without its tag a sharded table becomes a plain one, and with a tag a sharded one again; a
+// request that says what is so, or under way, changes nothing.
+func TestUntagged(t *testing.T) {
+	r, store := startHasty(t)
+	must(t, r, "CreateTable", shardedTable)
+	for i := range 30 {
+		must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%d"}}}`, i))
+	}
+	finish := func() map[string]any {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			if more, err = r.StepChange(t.Context(), "Tab"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m := must(t, r, "Scan", `{"TableName":"Tab"}`); m["Count"] != 30.0 {
+			t.Errorf("%v items", m["Count"])
+		}
+		return must(t, r, "Reshard", `{"TableName":"Tab","Action":"status"}`)
+	}
+	must(t, r, "UntagResource", untagTab)
+	must(t, r, "UntagResource", untagTab)
+	if m := must(t, r, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["phase"] != "looking" || m["from"] != 5.0 || m["to"] != 0.0 {
+		t.Errorf("%v", m)
+	}
+	if m := finish(); m["phase"] != "none" || m["from"] != 0.0 || m["to"] != 0.0 {
+		t.Errorf("%v", m)
+	}
+	must(t, r, "UntagResource", untagTab)
+	if stepOf(r) != "" || fmt.Sprint(pksOf(t, store)) != "[a-6]" {
+		t.Errorf("%q, items are in %v", stepOf(r), pksOf(t, store))
+	}
+	if tags := must(t, r, "ListTagsOfResource", `{`+arnOfTab+`}`); fmt.Sprint(tags["Tags"]) != "[]" {
+		t.Errorf("%v", tags)
+	}
+	must(t, r, "TagResource", changeTo(4))
+	if m := finish(); m["to"] != 4.0 || fmt.Sprint(pksOf(t, store)) != "[a-6 a-7 a-8 a-9]" {
+		t.Errorf("%v, items are in %v", m, pksOf(t, store))
+	}
+}

@@ -90,7 +90,7 @@ func (r *Router) untag(ctx context.Context, q *api.UntagResource, use func(api.R
 	switch {
 	case !own || e == nil:
 		return r.backend.Answer(ctx, q, use)
-	case e.wrong != nil:
+	case e.Suffix == nil && e.wrong != nil:
 		return r.toldOf(ctx, name, e.wrong)
 	case e.Suffix == nil:
 		return r.untagSharded(ctx, q, e, use)
