@@ -6,6 +6,10 @@ import "context"
 type Under struct {
 	Fan  Fan
 	Span Span // nil where none is told
+
+	// Told gets the error of each request to the store that fails, from several
+	// goroutines; nil: nobody wants them. It is set before the first.
+	Told func(err error)
 }
 
 type underKey struct{}
@@ -32,6 +36,13 @@ func (u *Under) Asks(name string, shards []int) (done func(code string)) {
 		return nothing
 	}
 	return u.Span.Child(name, shards).End
+}
+
+// Fails tells of a request to the store that has failed; u may be nil.
+func (u *Under) Fails(err error) {
+	if u != nil && u.Told != nil {
+		u.Told(err)
+	}
 }
 
 func nothing(string) {}

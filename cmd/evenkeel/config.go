@@ -45,6 +45,7 @@ type configFile struct {
 	Cache                  string   `yaml:"cache"`
 	CacheTTL               string   `yaml:"cache-ttl"`
 	QueryCacheTTL          string   `yaml:"query-cache-ttl"`
+	ShowKeys               bool     `yaml:"show-keys"`
 	OTLPEndpoint           string   `yaml:"otlp-endpoint"`
 	OTLPSample             float64  `yaml:"otlp-sample"`
 	ShardRules             any      `yaml:"shard-rules"`

@@ -10,10 +10,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/dynamodoor/cache"
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/dynamodoor/throttling"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/observe"
@@ -29,7 +31,8 @@ type dynamoDB struct {
 	what  string       // for people: what is served
 	stop  func()       // ends the mover of changes of layouts; nil where there is none
 
-	observe observe.Observer
+	observe   observe.Observer
+	throttled *throttling.Store // counts what the store throttles
 }
 
 // move starts the mover of changes of tables' layouts.
@@ -119,7 +122,14 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 	}
 	d.what = fmt.Sprintf("in front of %s, region %s; %s", d.at.Endpoint(), d.at.region, d.at.what)
 	d.move(router)
-	return router, nil
+	return d.watchThrottling(s, router, router.Schema), nil
+}
+
+// watchThrottling has what a store throttles counted. schema tells its tables; nil: nothing
+// does.
+func (d *dynamoDB) watchThrottling(s *serveCmd, store throttling.Under, schema func(context.Context, string) (*schema.Table, error)) dynamodoor.Store {
+	d.throttled = throttling.New(throttling.Options{Store: store, Schema: schema, ShowKeys: s.ShowKeys})
+	return d.throttled
 }
 
 // openEngine is the store on the embedded engine.
@@ -139,7 +149,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 	}
 	if s.DynamoDBSharding == "off" {
 		d.what += ", without sharding"
-		return d.items, nil
+		return d.watchThrottling(s, d.items, nil), nil
 	}
 	// The engine is in this process: requests beside each other gain nothing.
 	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1, Rules: s.dynamoDBRules(), Door: s.doorName()})
@@ -147,7 +157,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 		return nil, err
 	}
 	d.move(router)
-	return router, nil
+	return d.watchThrottling(s, router, router.Schema), nil
 }
 
 // shutdown finishes what is in flight.

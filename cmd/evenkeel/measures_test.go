@@ -28,6 +28,7 @@ type observed struct {
 func newObserved(t *testing.T) *observed {
 	t.Helper()
 	s := &serveCmd{ListenCQL: loopback.FreeAddr(t), ListenHTTP: loopback.FreeAddr(t), ListenDynamoDB: loopback.FreeAddr(t), Data: t.TempDir(), Drain: patience, LogLevel: "error"}
+	s.Capacity = []string{likeDynamoDB}
 	signals, ended := s.start(t)
 	cluster := gocql.NewCluster(s.ListenCQL)
 	cluster.Timeout, cluster.ConnectTimeout = patience, patience

@@ -45,6 +45,8 @@ type serveCmd struct {
 	traceFlags
 	ruleFlags
 
+	ShowKeys bool `help:"Show partition keys that DynamoDB throttles in /metrics; else hashes of them are shown."`
+
 	memory *budget.Budget // of both doors
 	traces *otlp.Exporter // nil: there are no spans
 	files  vfs.FS         // where the embedded engine keeps its data; nil: the machine's
@@ -147,7 +149,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		go cql.serve(ctx, cqlLn, failed)
 	}
 	if dynamo != nil {
-		collectors = append(collectors, dynamoCollector{dynamo.door}, exposition.New("evenkeel_dynamodb", dynamo.observe.Requests))
+		collectors = append(collectors, dynamoCollector{dynamo.door}, exposition.New("evenkeel_dynamodb", dynamo.observe.Requests), throttleCollector{dynamo.throttled})
 		if dynamo.cache != nil {
 			collectors = append(collectors, cacheCollector{dynamo.cache})
 		}

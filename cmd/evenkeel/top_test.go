@@ -23,6 +23,7 @@ const observability = "../../examples/observability"
 func TestDashboardAndAlertsNameMetricsThatAreThere(t *testing.T) {
 	o := newObserved(t)
 	o.load()
+	o.throttle("Capped", `"BillingMode":"PAY_PER_REQUEST","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}`)
 	front := &serveCmd{ListenCQL: loopback.FreeAddr(t), ListenHTTP: loopback.FreeAddr(t), ListenDynamoDB: "off", Cassandra: []string{o.serve.ListenCQL},
 		CassandraConnections: 1, Data: t.TempDir(), Drain: patience, LogLevel: "error"}
 	signals, ended := front.start(t)

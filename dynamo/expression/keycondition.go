@@ -166,6 +166,18 @@ func (k *KeyCondition) find(name string) *keyTerm {
 	return nil
 }
 
+// EqualTo returns the value that the condition wants an attribute to be equal to, if it
+// does.
+func (k *KeyCondition) EqualTo(name string) (attribute.Value, bool) {
+	if k == nil {
+		return attribute.Value{}, false
+	}
+	if t := k.find(name); t != nil && t.op == Equal {
+		return t.low, true
+	}
+	return attribute.Value{}, false
+}
+
 // Names are the attributes that the condition is about, in their order.
 func (k *KeyCondition) Names() []string {
 	names := make([]string, len(k.terms))

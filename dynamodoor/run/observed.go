@@ -14,17 +14,23 @@ type observed struct{ Backend }
 
 // Do implements Backend.
 func (o observed) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	done := observe.Of(ctx).Asks(operation, nil)
+	u := observe.Of(ctx)
+	done := u.Asks(operation, nil)
 	out, err := o.Backend.Do(ctx, operation, body, dst)
-	done(codeOf(err))
+	if done(codeOf(err)); err != nil {
+		u.Fails(err)
+	}
 	return out, err
 }
 
 // Answer implements Backend.
 func (o observed) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
-	done := observe.Of(ctx).Asks(q.Operation(), observe.Shards(ctx))
+	u := observe.Of(ctx)
+	done := u.Asks(q.Operation(), observe.Shards(ctx))
 	err := o.Backend.Answer(ctx, q, use)
-	done(codeOf(err))
+	if done(codeOf(err)); err != nil {
+		u.Fails(err)
+	}
 	return err
 }
 

@@ -76,6 +76,11 @@ type known struct {
 
 var errNoTable = exception.New(exception.ResourceNotFound, "Requested resource not found")
 
+// Schema is schemaOf.
+func (r *Router) Schema(ctx context.Context, name string) (*schema.Table, error) {
+	return r.schemaOf(ctx, name)
+}
+
 // schemaOf is the schema of a table as clients know it.
 func (r *Router) schemaOf(ctx context.Context, name string) (*schema.Table, error) {
 	name = simpleName(name)

@@ -11,8 +11,8 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
-		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
-		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "shard", "shardrules",
+		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
+		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/schema", "shard", "shardrules",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
 
@@ -69,6 +69,7 @@ var edges = map[string][]string{
 	"dynamodoor":         {"budget", "lane", "observe", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
+	"dynamodoor/throttling":   {"observe", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},
 	"dynamodoor/principal":    {},
 	"dynamodoor/requestid":    {},

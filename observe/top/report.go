@@ -16,6 +16,10 @@ type Report struct {
 	Errors  []Failed `json:"errors"` // the most frequent first
 	Hosts   []Host   `json:"hosts,omitempty"`
 
+	// Throttled is what DynamoDB throttled, by cause and, where that is known, by partition
+	// key; the most frequent first.
+	Throttled []Throttled `json:"throttled,omitempty"`
+
 	CPU           float64 `json:"cpu_cores"` // that the process kept busy
 	ResidentBytes float64 `json:"resident_bytes"`
 	HeapBytes     float64 `json:"heap_bytes"`
@@ -55,6 +59,15 @@ type Table struct {
 type Failed struct {
 	Door      string  `json:"door"`
 	Code      string  `json:"code"`
+	PerSecond float64 `json:"per_second"`
+}
+
+// Throttled is how often requests met a limit of a table or index at the store.
+type Throttled struct {
+	Table     string  `json:"table"`
+	Index     string  `json:"index,omitempty"`
+	Cause     string  `json:"cause"`         // partition (a hot key), table, account, untold
+	Key       string  `json:"key,omitempty"` // "" of all keys together
 	PerSecond float64 `json:"per_second"`
 }
 
@@ -111,6 +124,25 @@ func Compare(before, now *Sample) *Report {
 		r.Hosts = append(r.Hosts, Host{host, now.value("evenkeel_cql_backend_up", is) > 0,
 			now.value("evenkeel_cql_backend_connections", is), now.value("evenkeel_cql_backend_requests_in_flight", is)})
 	}
+	for _, name := range []string{"evenkeel_dynamodb_store_throttled_total", "evenkeel_dynamodb_store_throttled_keys_total"} {
+		seen := map[Throttled]bool{}
+		now.each(name, func(l map[string]string, _ *dto.Metric) {
+			t := Throttled{Table: l["table"], Index: l["index"], Cause: l["cause"], Key: l["key"]}
+			if seen[t] {
+				return // the other operation
+			}
+			seen[t] = true
+			t.PerSecond = added(name, func(m map[string]string) bool {
+				return m["table"] == t.Table && m["index"] == t.Index && m["cause"] == t.Cause && m["key"] == t.Key
+			})
+			if t.PerSecond > 0 {
+				r.Throttled = append(r.Throttled, t)
+			}
+		})
+	}
+	slices.SortStableFunc(r.Throttled, func(a, b Throttled) int {
+		return cmp.Or(cmp.Compare(b.PerSecond, a.PerSecond), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))
+	})
 	r.CPU = added("process_cpu_seconds_total", nil)
 	r.ResidentBytes = now.value("process_resident_memory_bytes", nil)
 	r.HeapBytes = now.value("go_memstats_heap_alloc_bytes", nil)

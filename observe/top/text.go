@@ -41,6 +41,22 @@ func (r *Report) Text(server string, tables, height int) string {
 			fmt.Fprintf(&tail, "%-36s %10s\n", clip(e.Door+" "+e.Code, 36), rate(e.PerSecond))
 		}
 	}
+	if len(r.Throttled) > 0 {
+		fmt.Fprintf(&tail, "\n%-36s %10s %12s   %s\n", "THROTTLED BY DYNAMODB", "times/s", "cause", "partition key")
+		for _, t := range r.Throttled[:min(len(r.Throttled), 8)] {
+			name, key := t.Table, t.Key
+			if t.Index != "" {
+				name += " index " + t.Index
+			}
+			if name == "" {
+				name = "(none or several)"
+			}
+			if key == "" {
+				key = "(all)"
+			}
+			fmt.Fprintf(&tail, "%-36s %10s %12s   %s\n", clip(name, 36), rate(t.PerSecond), t.Cause, clip(key, 30))
+		}
+	}
 	if len(r.Hosts) > 0 {
 		fmt.Fprintf(&tail, "\n%-36s %10s %12s %9s\n", "HOST", "state", "connections", "in flight")
 		for _, h := range r.Hosts {

@@ -3,6 +3,7 @@ package top_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,12 @@ evenkeel_cql_request_duration_seconds_count{table="ks.cold",operation="insert"} 
 evenkeel_cql_errors_total{table="ks.hot",code="overloaded"} %[2]d
 # TYPE evenkeel_cql_backend_up gauge
 evenkeel_cql_backend_up{host="127.0.0.1:9042"} 0
+# TYPE evenkeel_dynamodb_store_throttled_total counter
+evenkeel_dynamodb_store_throttled_total{table="Inv",index="",operation="write",cause="partition"} %[1]d
+evenkeel_dynamodb_store_throttled_total{table="Inv",index="",operation="read",cause="partition"} %[2]d
+evenkeel_dynamodb_store_throttled_total{table="",index="",operation="read",cause="account"} 0
+# TYPE evenkeel_dynamodb_store_throttled_keys_total counter
+evenkeel_dynamodb_store_throttled_keys_total{table="Inv",index="",operation="write",cause="partition",key="121212"} %[1]d
 `, n, m, n+m, n/2)
 	s, err := top.Parse(strings.NewReader(text), time.Unix(int64(seconds), 0))
 	if err != nil {
@@ -54,6 +61,9 @@ func TestCompare(t *testing.T) {
 	near("requests/s of the door", r.Doors[0].Requests, 102)
 	near("requests/s of the table", r.Tables[0].Requests, 100)
 	near("errors/s", r.Errors[0].PerSecond, 2)
+	if want := []top.Throttled{{Table: "Inv", Cause: "partition", PerSecond: 102}, {Table: "Inv", Cause: "partition", Key: "121212", PerSecond: 100}}; !slices.Equal(r.Throttled, want) {
+		t.Errorf("throttled: %+v", r.Throttled)
+	}
 	near("median", r.Tables[0].P50, 0.001)
 	near("p99", r.Tables[0].P99, 0.001+0.003*0.98)
 	// A server that has begun anew has not done less than nothing.
@@ -76,7 +86,7 @@ func TestText(t *testing.T) {
 	if strings.ContainsRune(text, '\x1b') {
 		t.Error("a table's name reaches the terminal as it is")
 	}
-	for _, want := range []string{"ks.?[2Jhot", "overloaded", "127.0.0.1:9042", "down", "more"} {
+	for _, want := range []string{"ks.?[2Jhot", "overloaded", "127.0.0.1:9042", "down", "more", "partition   121212"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
