@@ -90,6 +90,8 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	})
 	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
 		err = withHint(err, otherRules)
+	} else if errors.Is(err, sharded.ErrDoor) {
+		err = withHint(err, "name the cluster behind it with --cassandra; an embedded engine that several doors are to share is started with --store-only")
 	} else if err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
 	}

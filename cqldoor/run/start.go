@@ -2,8 +2,11 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // pollEvery is how often the catalogue is read where no event says that it must
@@ -16,6 +19,9 @@ const lookEvery = time.Second
 
 // refreshLimit bounds one reading of the catalogue and the schema.
 const refreshLimit = 10 * time.Second
+
+// ErrDoor says that the store is a front door itself.
+var ErrDoor = errors.New("there is a front door at that address, not a cluster: it hides the catalogue of sharded tables")
 
 // Start reads the catalogue and the schema, and keeps both fresh until Close: a
 // door that cannot read the catalogue does not serve. ctx bounds the reading.
@@ -30,7 +36,11 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("start the router: %w", err)
 	}
 	if r.opts.Found && x.member != nil {
-		if err := x.catalog.Found(ctx); err != nil {
+		var refused *wire.Error
+		switch err := x.catalog.Found(ctx); {
+		case errors.As(err, &refused) && refused.Message == errReserved.Message:
+			return ErrDoor
+		case err != nil:
 			r.opts.Log.Warn("there is no catalogue yet, and this door cannot make it: until the first sharded table is created, drivers see no other door", "error", err)
 		}
 	}

@@ -42,14 +42,20 @@ type said struct {
 // over all of them, and none of the client's requests, which are idempotent, fails while one
 // door is killed, another stands still, and a fourth joins.
 func TestFleet(t *testing.T) {
-	t.Run("cassandra", func(t *testing.T) { testFleet(t, cassandra.Shared(t)) })
+	java := compile(t, need(t, "java"), "fleet/Session.java")
+	real := cassandra.Shared(t)
+	t.Run("cassandra", func(t *testing.T) {
+		t.Parallel()
+		testFleet(t, real, java())
+	})
 	t.Run("engine", func(t *testing.T) {
+		t.Parallel()
 		store := startDoor(t, "store", "--store-only", "--data", t.TempDir())
-		testFleet(t, store.addr)
+		testFleet(t, store.addr, java())
 	})
 }
 
-func testFleet(t *testing.T, store string) {
+func testFleet(t *testing.T, store string, java *exec.Cmd) {
 	_, port, err := net.SplitHostPort(loopback.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +104,7 @@ func testFleet(t *testing.T, store string) {
 
 	clients := []*client{
 		program(t, "python", table, port, exec.Command(need(t, "venv/bin/python"), "fleet/session.py")),
-		program(t, "java", table, port, compile(t, need(t, "java"), "fleet/Session.java")()),
+		program(t, "java", table, port, java),
 		nodeProgram(t, table, port),
 		gocqlClient(t, table, port),
 	}
@@ -139,20 +145,26 @@ func testFleet(t *testing.T, store string) {
 	until("one contact point", 1, 2, 3)
 
 	// What one driver creates through one door is there for the next statement through any.
+	begun := time.Now()
+	var ddl sync.WaitGroup
 	for i, c := range clients {
-		for n := range 4 {
-			name := fmt.Sprintf("%s.made%d_%d", keyspace, i, n)
-			for _, ddl := range []string{
-				"CREATE TABLE " + name + " (k int, c int, v int, PRIMARY KEY (k, c))" + []string{"", " WITH write_sharding = {'shards': '3'}"}[n%2],
-				"INSERT INTO " + name + " (k, c, v) VALUES (1, 1, 1)", "INSERT INTO " + name + " (k, c, v) VALUES (1, 2, 1)", "INSERT INTO " + name + " (k, c, v) VALUES (1, 3, 1)",
-			} {
-				s, err := c.ask("DDL " + ddl)
-				if err != nil || len(s.Errors) > 0 {
-					t.Errorf("%s: %s: %v %v", c.name, ddl, err, s.Errors)
+		ddl.Go(func() {
+			for n, with := range []string{"", " WITH write_sharding = {'shards': '3'}"} {
+				name := fmt.Sprintf("%s.made%d_%d", keyspace, i, n)
+				for _, text := range []string{
+					"CREATE TABLE " + name + " (k int, c int, v int, PRIMARY KEY (k, c))" + with,
+					"INSERT INTO " + name + " (k, c, v) VALUES (1, 1, 1)", "INSERT INTO " + name + " (k, c, v) VALUES (1, 2, 1)", "INSERT INTO " + name + " (k, c, v) VALUES (1, 3, 1)",
+				} {
+					s, err := c.ask("DDL " + text)
+					if err != nil || len(s.Errors) > 0 {
+						t.Errorf("%s: %s: %v %v", c.name, text, err, s.Errors)
+					}
 				}
 			}
-		}
+		})
 	}
+	ddl.Wait()
+	t.Logf("tables created and used: after %v", time.Since(begun).Round(time.Millisecond))
 
 	if err := doors[1].cmd.Process.Kill(); err != nil { // the contact point
 		t.Fatal(err)

@@ -1,0 +1,64 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// TestAppears uses tables at one door from before another creates them: a statement is
+// carried out, or there is no such table, and nothing in between.
+func TestAppears(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		const lease = 100 * time.Millisecond
+		a := newSceneOf(t, st, startRouterOf(t, st, lease))
+		b := serveDoor(t, st, startRouterOf(t, st, lease))
+		for n := range 20 {
+			table := fmt.Sprintf("%s.t%d", a.keyspace, n)
+			done := make(chan struct{})
+			var users sync.WaitGroup
+			for _, v := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
+				for _, text := range []string{"INSERT INTO " + table + " (k, c) VALUES (1, 1)", "SELECT * FROM " + table + " WHERE k = 1", "PREPARE"} {
+					conn := dial(t, b, v)
+					users.Go(func() {
+						for i := 0; ; i++ {
+							select {
+							case <-done:
+								return
+							default:
+							}
+							var answer *difftest.Answer
+							var err error
+							if text == "PREPARE" { // each time another text
+								answer, err = conn.Prepare(fmt.Sprintf("INSERT INTO %s (k, c) VALUES (%d, ?)", table, i))
+							} else {
+								answer, err = conn.Query(difftest.Request{Query: text})
+							}
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							if answer.Kind == difftest.Error && !strings.Contains(answer.Text, "does not exist") {
+								t.Errorf("%s: %s", text, show(answer))
+								return
+							}
+						}
+					})
+				}
+			}
+			a.must(a.v5, "CREATE TABLE "+table+" (k int, c int, PRIMARY KEY (k, c))"+shardedByFour)
+			close(done)
+			users.Wait()
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
