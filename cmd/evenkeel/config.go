@@ -28,6 +28,7 @@ type configFile struct {
 	CassandraUser          string   `yaml:"cassandra-user"`
 	CassandraPasswordFile  string   `yaml:"cassandra-password-file"`
 	CassandraConnections   int      `yaml:"cassandra-connections"`
+	CassandraRouting       string   `yaml:"cassandra-routing"`
 	CassandraTLS           bool     `yaml:"cassandra-tls"`
 	CassandraTLSCA         string   `yaml:"cassandra-tls-ca"`
 	CassandraTLSCert       string   `yaml:"cassandra-tls-cert"`

@@ -58,6 +58,7 @@ type serveCmd struct {
 	CassandraUser          string   `placeholder:"NAME" help:"The door's own account at the cluster, for its schema and hosts; clients bring theirs."`
 	CassandraPasswordFile  string   `placeholder:"FILE" help:"File with that account's password."`
 	CassandraConnections   int      `placeholder:"N" default:"2" help:"Connections to each host for each account and keyspace (${default})."`
+	CassandraRouting       string   `enum:"token,any" default:"token" help:"Which host gets a prepared statement: a replica of its partition, or any: ${enum} (${default})."`
 	CassandraTLS           bool     `name:"cassandra-tls" help:"Speak TLS with the cluster."`
 	CassandraTLSCA         string   `name:"cassandra-tls-ca" placeholder:"FILE" help:"Certificates that its own are checked against; the system's by default."`
 	CassandraTLSCert       string   `name:"cassandra-tls-cert" placeholder:"FILE" help:"Certificate that the door shows the cluster."`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -25,8 +26,9 @@ type Cluster struct {
 	serverName    string // for TLS
 	version       wire.Version
 	authenticator string
-	refresh       chan struct{} // the hosts may have changed
-	reached       chan struct{} // a host has just been connected to
+	topology      atomic.Pointer[topology] // nil: nothing tells which hosts have what
+	refresh       chan struct{}            // the hosts may have changed
+	reached       chan struct{}            // a host has just been connected to
 
 	mu     sync.Mutex
 	pools  map[store.LinkOptions]*pool
@@ -181,7 +183,7 @@ func (cl *Cluster) Work() (inFlight, waiting int) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	for _, p := range cl.pools {
-		for _, h := range *p.live.Load() {
+		for _, h := range p.live.Load().hosts {
 			for _, c := range h {
 				inFlight += int(c.inFlight.Load())
 			}
@@ -195,6 +197,16 @@ func (cl *Cluster) hostList() []*host {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	return cl.hosts
+}
+
+// hostAt returns the host with an address, nil if there is none.
+func (cl *Cluster) hostAt(addr string) *host {
+	for _, h := range cl.hostList() {
+		if h.addr == addr {
+			return h
+		}
+	}
+	return nil
 }
 
 func (cl *Cluster) hostUp(h *host) <-chan struct{} {

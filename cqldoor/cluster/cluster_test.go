@@ -165,10 +165,10 @@ func TestPassedOver(t *testing.T) {
 	l := open(t, cl, store.LinkOptions{})
 	p := l.(*link).p
 	eventually(t, "all connections are there", func() bool {
-		hosts := *p.live.Load()
+		hosts := p.live.Load().hosts
 		return len(hosts) == 2 && len(hosts[0]) == 2 && len(hosts[1]) == 2
 	})
-	hosts := *p.live.Load()
+	hosts := p.live.Load().hosts
 	left := []*conn{hosts[0][0], hosts[0][1], hosts[1][0], hosts[1][1]}
 	for ; len(left) > 0; left = left[1:] {
 		for range 20 {
@@ -248,7 +248,7 @@ func TestUnpreparedIsCured(t *testing.T) {
 			}
 			cl := connectTo(t, Options{ConnsPerHost: 3}, s)
 			l := open(t, cl, store.LinkOptions{Keyspace: "ks"})
-			eventually(t, "all connections are there", func() bool { hosts := *l.(*link).p.live.Load(); return len(hosts) == 1 && len(hosts[0]) == 3 })
+			eventually(t, "all connections are there", func() bool { hosts := l.(*link).p.live.Load().hosts; return len(hosts) == 1 && len(hosts[0]) == 3 })
 			prepare := func(text string) []byte {
 				resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)}))
 				id, ok := preparedID(resp)
@@ -258,7 +258,7 @@ func TestUnpreparedIsCured(t *testing.T) {
 				return id
 			}
 			id, second := prepare("SELECT 1"), prepare("SELECT 2")
-			conns := (*l.(*link).p.live.Load())[0]
+			conns := (l.(*link).p.live.Load().hosts)[0]
 			for i := range 12 { // over all connections
 				busy := func(n int32) {
 					for j, c := range conns {

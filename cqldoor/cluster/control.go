@@ -163,7 +163,7 @@ func (cl *Cluster) reach() {
 
 // event passes an event on, and looks at the hosts anew where it is about them.
 func (cl *Cluster) event(body []byte) {
-	if e, err := wire.ParseEvent(body); err == nil && e.Type != "SCHEMA_CHANGE" {
+	if e, err := wire.ParseEvent(body); err == nil && (e.Type != "SCHEMA_CHANGE" || e.Schema.Target == wire.TargetKeyspace) {
 		select {
 		case cl.refresh <- struct{}{}:
 		default:
@@ -176,7 +176,8 @@ func (cl *Cluster) event(body []byte) {
 	}
 }
 
-// discover reads the hosts of the cluster and brings the pools in line with them.
+// discover reads the hosts of the cluster and what they store, and brings the pools in
+// line with them.
 func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 	local, err := c.query(ctx, "SELECT * FROM system.local WHERE key='local'")
 	if err != nil {
@@ -201,20 +202,29 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
+	rows := append(local[:1:1], peers...)
+	at := make([]string, len(rows)) // "" for a host of another data centre
 	var addrs []string
-	if string(local[0]["data_center"]) == dc {
-		addrs = append(addrs, c.host.addr) // the address that is known to work
-	}
-	for _, row := range peers {
-		if addr, ok := peerAddress(row, port); ok && string(row["data_center"]) == dc && !slices.Contains(addrs, addr) {
-			addrs = append(addrs, addr)
+	for i, row := range rows {
+		addr, ok := c.host.addr, true // the address that is known to work
+		if i > 0 {
+			addr, ok = peerAddress(row, port)
 		}
+		if !ok || string(row["data_center"]) != dc || slices.Contains(addrs, addr) {
+			continue
+		}
+		at[i] = addr
+		addrs = append(addrs, addr)
 	}
 	if len(addrs) == 0 {
 		return fmt.Errorf("no host of data centre %q is known", dc)
 	}
 	cl.setHosts(addrs)
-	return nil
+	hosts := make([]*host, len(rows))
+	for i, addr := range at {
+		hosts[i] = cl.hostAt(addr)
+	}
+	return cl.place(ctx, c, rows, hosts)
 }
 
 // peerAddress is where a row of system.peers or peers_v2 says that clients

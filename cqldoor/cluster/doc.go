@@ -16,7 +16,10 @@
 //  5. Hosts are found through system.peers, those of the contact point's data
 //     centre are used, and those that are down are tried again with growing
 //     pauses.
-//  6. Close ends every goroutine and connection that it started.
+//  6. An EXECUTE that binds all of its partition key goes to a replica, if the cluster
+//     says where its tokens are (package ring). Conditions, and reads at SERIAL, go to
+//     the first replica that can be reached, so that those of several doors meet there.
+//  7. Close ends every goroutine and connection that it started.
 //
-// It imports cqldoor/transport, cql/store and cql/wire.
+// It imports budget, lane, partitioner, cqldoor/cluster/ring, cqldoor/transport, cql/store and cql/wire.
 package cluster

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // link is a store.Forwarder over a pool. Between two flushes it stays on one
-// connection, so that what a client sent together leaves together.
+// connection where it can, so that what a client sent together leaves together.
 type link struct {
 	p     *pool
 	cur   atomic.Pointer[conn]
@@ -19,6 +20,12 @@ type link struct {
 
 	wide, backlog lane.Flow // in the pool's queues
 	queued        atomic.Int64
+
+	// others are the connections beside cur that have something to flush: to replicas
+	// of what was sent.
+	mu        sync.Mutex
+	others    []*conn
+	scattered atomic.Bool // there are others
 }
 
 func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
@@ -55,6 +62,10 @@ func (l *link) forward(ctx context.Context, req wire.Message, to store.Receiver,
 
 // try sends a request if there is a connection that takes it, else it says why it has not.
 func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, why string) {
+	if c := l.replica(req); c != nil && c.forward(req, to, tag) {
+		l.written(c)
+		return true, ""
+	}
 	for range 4 {
 		c := l.cur.Load()
 		if c == nil {
@@ -85,10 +96,51 @@ func (l *link) refuse(to store.Receiver, tag uint32, why string) {
 	to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent(why).Append(nil, l.p.options.Version)})
 }
 
+// replica returns a connection to a replica of what a request is about: the one that the
+// link is on, if that will do. It returns nil where nothing tells the replicas, or none of
+// them can be reached.
+func (l *link) replica(req wire.Message) *conn {
+	live := l.p.live.Load()
+	if len(live.hosts) < 2 {
+		return nil
+	}
+	to := l.p.cluster.target(l.p.options.Version, req)
+	if to.topology == nil {
+		return nil
+	}
+	if c := l.cur.Load(); c != nil && !to.ordered && to.has(c.host) {
+		return c
+	}
+	return live.pickOf(to, l.p.next.Add(1))
+}
+
+// written notes that a connection has something to flush.
+func (l *link) written(c *conn) {
+	if l.cur.CompareAndSwap(nil, c) || l.cur.Load() == c {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.others, c) {
+		l.others = append(l.others, c)
+	}
+	l.scattered.Store(true)
+}
+
 func (l *link) Flush() {
 	if c := l.cur.Swap(nil); c != nil {
 		c.t.Flush()
 	}
+	if !l.scattered.Swap(false) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.others {
+		c.t.Flush()
+	}
+	clear(l.others)
+	l.others = l.others[:0]
 }
 
 func (l *link) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {

@@ -52,6 +52,10 @@ type Options struct {
 	// 0 means 64 MiB.
 	PreparedBytes int
 
+	// AnyHost has requests go to any host. Otherwise an EXECUTE goes to a replica of its
+	// partition.
+	AnyHost bool
+
 	// Log gets what an operator wants to know. Nil means nothing is logged.
 	Log *slog.Logger
 }

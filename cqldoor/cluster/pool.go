@@ -22,7 +22,7 @@ type pool struct {
 	options store.LinkOptions // Fresh is false
 	queues  queues
 
-	live atomic.Pointer[[]hostConns]
+	live atomic.Pointer[liveHosts]
 	next atomic.Uint32
 
 	mu      sync.Mutex
@@ -41,7 +41,7 @@ type keeper struct {
 
 func newPool(cl *Cluster, o store.LinkOptions) *pool {
 	p := &pool{cluster: cl, options: o, queues: newQueues(), keepers: make(map[string]*keeper)}
-	p.live.Store(&[]hostConns{})
+	p.live.Store(&liveHosts{})
 	return p
 }
 
@@ -53,7 +53,7 @@ const spill = 128
 // pick is a connection to send on, nil when there is none that takes a request: of
 // two hosts, the one with less in flight.
 func (p *pool) pick() *conn {
-	hosts := *p.live.Load()
+	hosts := p.live.Load().hosts
 	if len(hosts) == 1 {
 		return hosts[0].pick()
 	}
@@ -63,6 +63,38 @@ func (p *pool) pick() *conn {
 		c := hosts[(from+i)%uint32(len(hosts))].pick()
 		switch {
 		case c == nil:
+		case first == nil:
+			first = c
+		case c.inFlight.Load() < first.inFlight.Load():
+			return c
+		default:
+			return first
+		}
+	}
+	return first
+}
+
+// liveHosts are the hosts that there are connections to. It does not change.
+type liveHosts struct {
+	hosts []hostConns
+	of    map[*host]hostConns
+}
+
+// pickOf returns a connection to one of the hosts that a request may go to, nil where none
+// takes it: of two, beginning at turn, the one with less in flight.
+func (l *liveHosts) pickOf(to target, turn uint32) *conn {
+	n := uint32(len(to.nodes))
+	if to.ordered {
+		turn = 0
+	}
+	var first *conn
+	for i := range n {
+		h := to.topology.hosts[to.nodes[(turn+i)%n]]
+		c := l.of[h].pick()
+		switch {
+		case c == nil:
+		case to.ordered:
+			return c
 		case first == nil:
 			first = c
 		case c.inFlight.Load() < first.inFlight.Load():
@@ -108,7 +140,11 @@ next:
 		}
 		hosts = append(hosts, hostConns{c})
 	}
-	p.live.Store(&hosts)
+	live := &liveHosts{hosts, make(map[*host]hostConns, len(hosts))}
+	for _, h := range hosts {
+		live.of[h[0].host] = h
+	}
+	p.live.Store(live)
 }
 
 // add makes a connection one of the pool's and starts reading it, unless the pool
@@ -299,7 +335,7 @@ func (k *keeper) wake() {
 
 // connected reports whether there is a connection that has not ended.
 func (p *pool) connected() bool {
-	for _, h := range *p.live.Load() {
+	for _, h := range p.live.Load().hosts {
 		for _, c := range h {
 			if !c.ended.Load() {
 				return true

@@ -17,10 +17,12 @@ type statement struct {
 	said     uint64 // hash of what the response to PREPARE says beside the id
 }
 
-// prepared remembers the statements that were prepared, the most lately prepared
-// up to a number of bytes. It is read on UNPREPARED and on lost connections only,
-// never on the way of a request.
+// prepared remembers the statements that were prepared, the most lately prepared up to a
+// number of bytes. Texts are read on UNPREPARED and on lost connections only, routes on the
+// way of each EXECUTE.
 type prepared struct {
+	routes routes
+
 	mu    sync.Mutex
 	limit int
 	bytes int
@@ -56,6 +58,7 @@ func (p *prepared) put(id []byte, s statement) {
 	for p.bytes > p.limit && p.order.Len() > 1 {
 		last := p.order.Remove(p.order.Back()).(*entry)
 		delete(p.byID, last.id)
+		p.routes.remove(last.id)
 		p.bytes -= last.size()
 	}
 }
@@ -76,7 +79,8 @@ func (p *prepared) get(id []byte) (statement, bool) {
 
 // learner stands between a PREPARE and who waits for its response.
 type learner struct {
-	prep *prepared
+	prep    *prepared
+	version wire.Version
 	statement
 	to  store.Receiver
 	tag uint32
@@ -93,7 +97,7 @@ func (p *prepared) learn(v wire.Version, keyspace string, req wire.Message, to s
 	if err != nil {
 		return to
 	}
-	l := &learner{prep: p, statement: statement{text: string(m.Text), keyspace: keyspace}, to: to, tag: tag}
+	l := &learner{prep: p, version: v, statement: statement{text: string(m.Text), keyspace: keyspace}, to: to, tag: tag}
 	if m.Keyspace != nil {
 		l.keyspace = string(m.Keyspace)
 	}
@@ -105,6 +109,7 @@ func (l *learner) Receive(_ uint32, resp wire.Message) {
 		s := l.statement
 		s.said = said
 		l.prep.put(id, s)
+		l.prep.routes.learn(l.version, id, resp, s.text)
 	}
 	l.to.Receive(l.tag, resp)
 }

@@ -164,7 +164,7 @@ func (p *pool) roomy() {
 
 // takes reports whether there is a connection that takes requests.
 func (p *pool) takes() bool {
-	for _, h := range *p.live.Load() {
+	for _, h := range p.live.Load().hosts {
 		if slices.ContainsFunc(h, (*conn).takes) {
 			return true
 		}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +27,9 @@ type server struct {
 	maxVersion wire.Version
 	passwords  map[string]string // nil: no authentication
 	dc         string
-	peers      []string // addresses
+	peers      []string         // addresses
+	tokens     map[string]int64 // of nodes, by address; nil: the cluster tells none
+	replicas   int              // of keyspace ks
 
 	mu       sync.Mutex
 	ln       net.Listener
@@ -207,7 +210,11 @@ func (ss *session) builtIn(h wire.Header, text string) bool {
 		ss.srv.mu.Unlock()
 		ss.reply(h, wire.OpResult, wire.AppendString(wire.AppendInt(nil, int32(wire.ResultSetKeyspace)), ss.use))
 	case strings.Contains(text, "system.local"):
-		ss.rows(h, "local", []string{"data_center"}, [][]byte{[]byte(ss.srv.dc)})
+		ss.rows(h, "local", []string{"data_center", "partitioner", "tokens"},
+			[][]byte{[]byte(ss.srv.dc), []byte(murmur3), tokenCell(ss.srv.tokens[ss.srv.addr])})
+	case strings.Contains(text, "system_schema.keyspaces"):
+		replication := textMaps.Build(nil, [][]byte{[]byte("class"), []byte("SimpleStrategy"), []byte("replication_factor"), strconv.AppendInt(nil, int64(ss.srv.replicas), 10)})
+		ss.rows(h, "keyspaces", []string{"keyspace_name", "replication"}, [][]byte{[]byte("ks"), replication})
 	case strings.Contains(text, "system.peers_v2"):
 		ss.srv.mu.Lock()
 		peers := ss.srv.peers
@@ -215,9 +222,9 @@ func (ss *session) builtIn(h wire.Header, text string) bool {
 		var rows [][][]byte
 		for _, p := range peers {
 			tcp, _ := net.ResolveTCPAddr("tcp", p)
-			rows = append(rows, [][]byte{tcp.IP.To4(), {0, 0, byte(tcp.Port >> 8), byte(tcp.Port)}, []byte("dc1"), []byte("0123456789abcdef")})
+			rows = append(rows, [][]byte{tcp.IP.To4(), {0, 0, byte(tcp.Port >> 8), byte(tcp.Port)}, []byte("dc1"), []byte("0123456789abcdef"), tokenCell(ss.srv.tokens[p])})
 		}
-		ss.rows(h, "peers_v2", []string{"native_address", "native_port", "data_center", "host_id"}, rows...)
+		ss.rows(h, "peers_v2", []string{"native_address", "native_port", "data_center", "host_id", "tokens"}, rows...)
 	default:
 		return false
 	}
@@ -238,6 +245,10 @@ func (ss *session) rows(h wire.Header, table string, names []string, rows ...[][
 		w.EndRow()
 	}
 	ss.reply(h, wire.OpResult, w.Finish())
+}
+
+func tokenCell(token int64) []byte {
+	return texts.Build(nil, [][]byte{strconv.AppendInt(nil, token, 10)})
 }
 
 func connectTo(t testing.TB, o Options, servers ...*server) *Cluster {

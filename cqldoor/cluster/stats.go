@@ -19,7 +19,7 @@ func (cl *Cluster) HostStats() []HostStats {
 		at[h.addr] = &all[i]
 	}
 	for _, p := range cl.pools {
-		for _, conns := range *p.live.Load() {
+		for _, conns := range p.live.Load().hosts {
 			for _, c := range conns {
 				if s := at[c.host.addr]; s != nil && !c.ended.Load() {
 					s.Connections++

@@ -48,7 +48,26 @@ const (
 )
 
 // Launch starts an instance and waits until it serves CQL. Close ends it.
-func Launch(ctx context.Context, o Options) (*Instance, error) {
+func Launch(ctx context.Context, o Options) (*Instance, error) { return join(ctx, o, nil) }
+
+// LaunchRing starts n instances that are one cluster, one after another. Close ends each.
+func LaunchRing(ctx context.Context, n int, o Options) ([]*Instance, error) {
+	var ring []*Instance
+	for range n {
+		i, err := join(ctx, o, ring)
+		if err != nil {
+			for _, i := range ring {
+				i.Close()
+			}
+			return nil, err
+		}
+		ring = append(ring, i)
+	}
+	return ring, nil
+}
+
+// join starts an instance, as one more node of a ring if there is one.
+func join(ctx context.Context, o Options, ring []*Instance) (*Instance, error) {
 	o = o.withDefaults()
 	java, err := deps.Java()
 	if err != nil {
@@ -61,7 +80,7 @@ func Launch(ctx context.Context, o Options) (*Instance, error) {
 	// Between finding a free port and Cassandra's taking it another process may
 	// come first: then the JVM ends at once, and other ports are tried.
 	for attempt := 1; ; attempt++ {
-		i, err := launch(ctx, java, lib, o)
+		i, err := launch(ctx, java, lib, o, ring)
 		if err == nil || attempt == 3 || !errors.Is(err, errPortTaken) {
 			return i, err
 		}
@@ -70,7 +89,7 @@ func Launch(ctx context.Context, o Options) (*Instance, error) {
 
 var errPortTaken = errors.New("port taken")
 
-func launch(ctx context.Context, java, lib string, o Options) (*Instance, error) {
+func launch(ctx context.Context, java, lib string, o Options, ring []*Instance) (*Instance, error) {
 	dir, err := os.MkdirTemp(spacious(), "evenkeel-cassandra-")
 	if err != nil {
 		return nil, fmt.Errorf("Cassandra's directory: %w", err)
@@ -81,9 +100,12 @@ func launch(ctx context.Context, java, lib string, o Options) (*Instance, error)
 		return nil, err
 	}
 	i := &Instance{java: java, layout: layout{
-		Options: o, Dir: dir, Native: ports[0], Storage: ports[1], JMX: ports[2], Lib: lib,
+		Options: o, Dir: dir, Native: ports[0], Storage: ports[1], Seed: ports[1], JMX: ports[2], Lib: lib,
 		DataDir: filepath.Join(dir, "data"), ConfigDir: filepath.Join(dir, "conf"),
 	}}
+	if len(ring) > 0 {
+		i.layout.Seed = ring[0].layout.Storage
+	}
 	if err := errors.Join(i.configure(), i.writeTools()); err != nil {
 		os.RemoveAll(dir)
 		return nil, err

@@ -40,6 +40,7 @@ type layout struct {
 	Options
 	Dir                string // everything the instance writes
 	Native, Storage    int    // ports
+	Seed               int    // the storage port of a node that is there already; its own for the first of a cluster
 	JMX                int    // port of nodetool
 	Lib                string // the jars
 	DataDir, ConfigDir string
@@ -57,7 +58,7 @@ endpoint_snitch: SimpleSnitch
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
     parameters:
-      - seeds: "127.0.0.1:{{.Storage}}"
+      - seeds: "127.0.0.1:{{.Seed}}"
 listen_address: 127.0.0.1
 rpc_address: 127.0.0.1
 storage_port: {{.Storage}}
@@ -122,6 +123,13 @@ const (
 		jdk.management/com.sun.management.internal java.rmi/sun.rmi.transport.tcp`
 )
 
+func (l layout) ringDelay() int {
+	if l.Seed == l.Storage {
+		return 100
+	}
+	return 5000
+}
+
 // arguments are those of the java command.
 func (l layout) arguments() []string {
 	args := []string{
@@ -147,9 +155,10 @@ func (l layout) arguments() []string {
 		"-Dcassandra.triggers_dir="+l.ConfigDir+"/triggers",
 		"-Dcassandra-foreground=yes",
 		fmt.Sprintf("-Dcassandra.jmx.local.port=%d", l.JMX),
-		// Start and DDL in a second instead of thirty: alone, nothing is to settle.
+		// Start and DDL in a second instead of thirty: alone, nothing is to settle. A
+		// node that joins others waits so long for their first gossip.
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0",
-		"-Dcassandra.ring_delay_ms=100",
+		fmt.Sprintf("-Dcassandra.ring_delay_ms=%d", l.ringDelay()),
 		"-Dcassandra.superuser_setup_delay_ms=0",
 		"-Dcassandra.test.flush_local_schema_changes=false",
 		"-cp", l.ConfigDir+":"+l.Lib+"/*",

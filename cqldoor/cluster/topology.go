@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cqldoor/cluster/ring"
+)
+
+// topology is which hosts store which partitions, as the cluster says. It does not change.
+type topology struct {
+	hosts     []*host // by their numbers in placements; nil for those of another data centre
+	keyspaces map[string]*ring.Placement
+}
+
+// murmur3 is the only partitioner whose tokens the door computes.
+const murmur3 = "org.apache.cassandra.dht.Murmur3Partitioner"
+
+// place reads how keyspaces are replicated, and computes where their partitions are. rows
+// are those of system.local and system.peers; hosts are their hosts, in the same order.
+func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte, hosts []*host) error {
+	if cl.opts.AnyHost || string(rows[0]["partitioner"]) != murmur3 {
+		cl.topology.Store(nil)
+		return nil
+	}
+	nodes := make([]ring.Node, len(rows))
+	for i, row := range rows {
+		tokens, err := tokensOf(row["tokens"])
+		if err != nil {
+			return err
+		}
+		nodes[i] = ring.Node{Datacenter: string(row["data_center"]), Rack: string(row["rack"]), Tokens: tokens}
+	}
+	keyspaces, err := c.query(ctx, "SELECT keyspace_name, replication FROM system_schema.keyspaces")
+	if err != nil {
+		return err
+	}
+	r := ring.New(nodes)
+	t := &topology{hosts: hosts, keyspaces: make(map[string]*ring.Placement, len(keyspaces))}
+	alike := map[string]*ring.Placement{} // by replication
+	for _, row := range keyspaces {
+		replication := row["replication"]
+		p := alike[string(replication)]
+		if p == nil {
+			rep, known := ring.ParseReplication(textsOf(replication))
+			if !known {
+				continue
+			}
+			p = r.Place(rep)
+			alike[string(replication)] = p
+		}
+		t.keyspaces[string(row["keyspace_name"])] = p
+	}
+	cl.topology.Store(t)
+	return nil
+}
+
+var (
+	text     = value.Native(value.Text)
+	texts    = value.SetOf(text, true)
+	textMaps = value.MapOf(text, text, true)
+)
+
+// tokensOf reads a set of tokens, which Cassandra writes in decimal digits.
+func tokensOf(cell []byte) ([]int64, error) {
+	var tokens []int64
+	for p := texts.Parts(cell); p.Next(); {
+		n, err := strconv.ParseInt(string(p.Part()), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("a node's token: %w", err)
+		}
+		tokens = append(tokens, n)
+	}
+	return tokens, nil
+}
+
+// textsOf reads a map of texts.
+func textsOf(cell []byte) map[string]string {
+	m := map[string]string{}
+	for p := textMaps.Parts(cell); p.Next(); {
+		key := string(p.Part())
+		if !p.Next() {
+			break
+		}
+		m[key] = string(p.Part())
+	}
+	return m
+}
