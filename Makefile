@@ -80,7 +80,7 @@ prove-advice: ## what is advised, built on the engine with the store's limits on
 	$(GO) test ./cmd/evenkeel -count 1 -timeout 20m -run '^TestProve(Advice|Keys)$$' -v -args -prove.seed=$(or $(SEED),0) -prove.sets=$(or $(SETS),20)
 
 kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats
-	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^TestKilledWhileChanging$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1)
+	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^(TestKilledWhileChanging|TestItemsWhileKilled)$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1)
 
 explore-reshard: ## every scene of two operations of the protocol of changes of layout: many minutes
 	$(GO) test ./reshard -count 1 -timeout 4h -run '^TestAllScenes$$' -v -args -reshard.sweep

@@ -30,6 +30,7 @@ var (
 type mortal struct {
 	t         *testing.T
 	cql, http string
+	dynamodb  string
 	data      string
 	cmd       *exec.Cmd
 	guard     *watchdog.Watchdog
@@ -38,7 +39,7 @@ type mortal struct {
 
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
-	m := &mortal{t: t, cql: loopback.FreeAddr(t), http: loopback.FreeAddr(t), data: t.TempDir()}
+	m := &mortal{t: t, cql: loopback.FreeAddr(t), http: loopback.FreeAddr(t), dynamodb: loopback.FreeAddr(t), data: t.TempDir()}
 	var err error
 	if m.guard, err = watchdog.Start(""); err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func newMortal(t *testing.T) *mortal {
 func (m *mortal) start() {
 	m.t.Helper()
 	m.printed.Reset()
-	m.cmd = exec.Command("evenkeel", "serve", "--data", m.data, "--listen-cql", m.cql, "--listen-http", m.http, "--listen-dynamodb", "off")
+	m.cmd = exec.Command("evenkeel", "serve", "--data", m.data, "--listen-cql", m.cql, "--listen-http", m.http, "--listen-dynamodb", m.dynamodb)
 	m.cmd.Stdout, m.cmd.Stderr = &m.printed, &m.printed
 	if err := m.cmd.Start(); err != nil {
 		m.t.Fatal(err)

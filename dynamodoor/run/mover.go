@@ -17,10 +17,11 @@ import (
 // or to another, which sees that nobody is at it.
 
 const (
-	moverPage   = 100              // items that are looked at together
-	moverLooks  = time.Second      // how often it looks for changes
-	rateOver    = time.Second      // what it takes to tell a rate
-	moverIsGone = 30 * time.Second // after how long without progress another door goes on
+	moverPage   = 100                    // items that are looked at together
+	moverLooks  = time.Second            // how often it looks for changes
+	aloneLooks  = 100 * time.Millisecond // where no other door is, which takes a look into memory
+	rateOver    = time.Second            // what it takes to tell a rate
+	moverIsGone = 30 * time.Second       // after how long without progress another door goes on
 )
 
 // RunMover carries changes of tables' layouts on until the context ends.
@@ -33,7 +34,11 @@ func (r *Router) RunMover(ctx context.Context) {
 	var at sync.Map // names of tables that it is at
 	var all sync.WaitGroup
 	defer all.Wait()
-	for r.wait(ctx, moverLooks) == nil {
+	looks := moverLooks
+	if r.lease == 0 {
+		looks = aloneLooks
+	}
+	for r.wait(ctx, looks) == nil {
 		if r.lease > 0 {
 			if err := r.current(ctx); err != nil {
 				continue // which the log has, and is tried again

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+type attributes = map[string]types.AttributeValue
+
+func numberOf(n int) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
+}
+
+// writeItems writes items until the door is killed.
+func (l *ledger) writeItems(c *dynamodb.Client, client int, r *rand.Rand, fault func(string)) {
+	table := aws.String("Tab")
+	for {
+		p, row := r.IntN(killPartitions), client*killRows+r.IntN(killRows)
+		at, n := [2]int{p, row}, r.IntN(1<<20)
+		item := attributes{"p": numberOf(p), "c": numberOf(row)}
+		var err error
+		switch r.IntN(4) {
+		case 0:
+			n = gone
+			_, err = c.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: table, Key: item})
+		case 1:
+			_, err = c.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+				TableName: table, Key: item, UpdateExpression: aws.String("SET v = :v"), ExpressionAttributeValues: attributes{":v": numberOf(n)},
+			})
+		default:
+			item["v"] = numberOf(n)
+			_, err = c.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: table, Item: item})
+		}
+		var answered *smithyhttp.ResponseError
+		switch {
+		case err == nil:
+			l.written++
+			l.is(at, n)
+		case !errors.As(err, &answered) || answered.HTTPStatusCode() == 0:
+			l.doubt[at] = append(l.doubt[at], n) // the door is dead
+			return
+		case answered.HTTPStatusCode() >= http.StatusInternalServerError:
+			l.doubt[at] = append(l.doubt[at], n)
+		default:
+			fault(err.Error())
+			return
+		}
+	}
+}
+
+// shownItems reads items page by page; each may be there once. A Scan that meets the end of
+// a change begins again.
+func shownItems(t *testing.T, page func(start attributes) ([]attributes, attributes, error)) (there map[[2]int]int, faults []string) {
+	t.Helper()
+	there = map[[2]int]int{}
+	number := func(v types.AttributeValue) int {
+		n, ok := v.(*types.AttributeValueMemberN)
+		if !ok {
+			return -1 // no client leaves it out
+		}
+		i, err := strconv.Atoi(n.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	for start := attributes(nil); ; {
+		items, last, err := page(start)
+		if err != nil && start != nil && strings.Contains(err.Error(), "begin it anew") {
+			clear(there)
+			faults, start = nil, nil
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range items {
+			at := [2]int{number(it["p"]), number(it["c"])}
+			if _, twice := there[at]; twice {
+				faults = append(faults, fmt.Sprintf("item %v is shown twice", at))
+			}
+			if there[at] = number(it["v"]); len(it) != 3 {
+				faults = append(faults, fmt.Sprintf("item %v has %d attributes", at, len(it)))
+			}
+		}
+		if start = last; start == nil {
+			return there, faults
+		}
+	}
+}
+
+// checkItems compares what a Scan and Queries show with what the clients know.
+func checkItems(t *testing.T, c *dynamodb.Client, ledgers []*ledger) []string {
+	t.Helper()
+	table := aws.String("Tab")
+	all, faults := shownItems(t, func(start attributes) ([]attributes, attributes, error) {
+		a, err := c.Scan(t.Context(), &dynamodb.ScanInput{TableName: table, Limit: aws.Int32(23), ExclusiveStartKey: start})
+		if err != nil {
+			return nil, nil, err
+		}
+		return a.Items, a.LastEvaluatedKey, nil
+	})
+	for i, l := range ledgers {
+		faults = append(faults, l.check(all, i)...)
+	}
+	for p := range killPartitions {
+		one, twice := shownItems(t, func(start attributes) ([]attributes, attributes, error) {
+			a, err := c.Query(t.Context(), &dynamodb.QueryInput{
+				TableName: table, Limit: aws.Int32(17), ExclusiveStartKey: start,
+				KeyConditionExpression: aws.String("p = :p"), ExpressionAttributeValues: attributes{":p": numberOf(p)},
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			return a.Items, a.LastEvaluatedKey, nil
+		})
+		faults = append(faults, twice...)
+		for at, v := range all {
+			if got, is := one[at]; at[0] == p && (!is || got != v) {
+				faults = append(faults, fmt.Sprintf("a Query of %d shows item %v as %d, %v; the Scan as %d", p, at, got, is, v))
+			}
+		}
+	}
+	return faults
+}
+
+// TestItemsWhileKilled is TestKilledWhileChanging for the DynamoDB door: changes to more
+// shards, to fewer, to a plain table, of one key, and ways back.
+func TestItemsWhileKilled(t *testing.T) {
+	m := newMortal(t)
+	url := "http://" + m.dynamodb
+	r := rand.New(rand.NewPCG(*killsSeed, 14))
+	c := dynamodb.New(dynamodb.Options{BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{}})
+	_, err := c.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("Tab"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("p"), AttributeType: "N"}, {AttributeName: aws.String("c"), AttributeType: "N"}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("p"), KeyType: "HASH"}, {AttributeName: aws.String("c"), KeyType: "RANGE"}},
+		Tags:                 []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("shards=3")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ledgers []*ledger
+	for range 2 {
+		ledgers = append(ledgers, &ledger{rows: map[[2]int]int{}, doubt: map[[2]int][]int{}})
+	}
+	var mu sync.Mutex
+	var faults []string
+	fault := func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		faults = append(faults, text)
+	}
+	check := func(after string) {
+		t.Helper()
+		if faults = append(faults, checkItems(t, c, ledgers)...); len(faults) > 0 {
+			t.Fatalf("%s (seed %d):\n%s", after, *killsSeed, strings.Join(faults[:min(10, len(faults))], "\n"))
+		}
+	}
+	at := reshardTable{Table: "Tab", DynamoDB: url}
+	var door reshard.Changer
+	open := func() {
+		t.Helper()
+		var err error
+		if door, err = at.open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(door.Close)
+	}
+	open()
+	status := func() reshard.Status {
+		t.Helper()
+		s, err := door.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	// An order is refused where a change is under way, or the table has the layout.
+	begun, phases := 0, map[string]int{}
+	order := func(_ reshard.Status, err error) {
+		if err == nil {
+			begun++
+		}
+	}
+	for n := range *kills {
+		var all sync.WaitGroup
+		for i, l := range ledgers {
+			r := rand.New(rand.NewPCG(r.Uint64(), uint64(i)))
+			all.Go(func() { l.writeItems(c, i, r, fault) })
+		}
+		if r.IntN(4) == 0 {
+			order(door.Key(t.Context(), strconv.Itoa(r.IntN(killPartitions)), 1+r.IntN(6)))
+		} else {
+			order(door.Start(t.Context(), reshard.Target{Shards: r.IntN(9)}))
+		}
+		order(door.Finish(t.Context()))
+		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+		if r.IntN(4) == 0 {
+			order(door.Rollback(t.Context()))
+		}
+		phases[status().Phase]++
+		time.Sleep(time.Duration(r.IntN(30)) * time.Millisecond)
+		m.kill()
+		all.Wait()
+		m.start()
+		open()
+		check(fmt.Sprintf("after kill %d", n+1))
+	}
+	for deadline := time.Now().Add(patience); status().Phase != reshard.NoPhase; time.Sleep(50 * time.Millisecond) {
+		if _, err := door.Finish(t.Context()); err == nil && time.Now().After(deadline) {
+			t.Fatalf("the last change does not end: %+v\n%s", status(), m.printed.String())
+		}
+	}
+	check("at the end")
+	written := 0
+	for _, l := range ledgers {
+		written += l.written
+	}
+	var seen []string
+	for phase, n := range phases {
+		seen = append(seen, fmt.Sprintf("%s %d", phase, n))
+	}
+	slices.Sort(seen)
+	t.Logf("%d kills, %d orders done, %d writes; phases before the kills: %s", *kills, begun, written, strings.Join(seen, ", "))
+	if *kills >= 10 && (len(phases) < 2 || begun < *kills/2) {
+		t.Errorf("%d orders were done; the phases: %v", begun, seen)
+	}
+}
