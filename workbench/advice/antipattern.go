@@ -181,9 +181,15 @@ func (s *Study) askedFor(column string) bool {
 // column looks at one that could tempt to be a key by itself.
 func (s *Study) column(c *profile.Column, add func(string, []string, string, ...any)) {
 	rows, name := float64(s.p.Rows), []string{c.Name}
-	if c.Order.Sequential && !s.bound(c.Name) && c.Distinct.High >= 0.99*rows {
+	alone := slices.ContainsFunc(s.qs, func(q queries.Query) bool {
+		return q.Verb != queries.Insert && len(q.Equal) == 1 && q.Equal[0].Column == c.Name
+	})
+	if c.Order.Sequential && !alone && c.Distinct.High >= 0.99*rows {
 		why := "no query names it: as partition key it would serve none"
-		if !s.reads() {
+		switch {
+		case s.bound(c.Name):
+			why = "no query names it alone: as partition key it would serve those alone that name it with others"
+		case !s.reads():
 			why = "as partition key it serves only queries that know it"
 		}
 		add("sequence ids", name, "integers that go up one after the other; %s", why)

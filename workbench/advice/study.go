@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/prices"
@@ -107,15 +106,10 @@ func inOrderOf(qs []queries.Query) (columns []string) {
 	return columns
 }
 
-// timeNames are how columns are called that say when something happened, and
-// otherNames of those that say when something else did or will.
-var (
-	timeNames  = []string{"event", "creat", "insert", "writ", "timestamp", "ts", "time", "at", "when", "logged", "recorded", "received", "occur", "date", "day", "order"}
-	otherNames = []string{"birth", "dob", "expir", "due", "valid", "until", "end", "delet", "modif", "updat", "deadline", "deliver", "hired"}
-)
-
-// findTime chooses the column that says when a row was written: one that the
-// queries order or bound, or that is called like one, as fine as there is.
+// findTime chooses the column that says when a row was written, by its values and the
+// queries: one in whose order the rows come, or that queries order or bound, as fine as
+// there is. Of equals it is the earlier one, for what is due, ends or is changed comes
+// later; but not one that goes back far longer, as birthdays do.
 func (s *Study) findTime() error {
 	switch s.o.EventTime {
 	case NoEventTime:
@@ -141,15 +135,6 @@ func (s *Study) findTime() error {
 		// The finer one of two tells more: birthdays and ends of validity are days, and
 		// what writes rows knows the time.
 		score := 0.75 * float64(profile.Day-c.Time.Granularity)
-		lower := strings.ToLower(c.Name)
-		if slices.ContainsFunc(timeNames, func(n string) bool {
-			return lower == n || strings.HasPrefix(lower, n) && len(n) > 2 || strings.HasSuffix(lower, "_"+n) || strings.Contains(lower, n) && len(n) > 4
-		}) {
-			score += 2
-		}
-		if slices.ContainsFunc(otherNames, func(n string) bool { return strings.Contains(lower, n) }) {
-			score -= 4
-		}
 		if c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 || c.Order.Descending+c.Order.Same > 0.95 {
 			score += 2
 		}
@@ -158,11 +143,25 @@ func (s *Study) findTime() error {
 		}) {
 			score += 2
 		}
-		if score > best {
+		if score > 0 && (score > best || score == best && s.earlier(c)) {
 			best, s.time = score, c
 		}
 	}
 	return nil
+}
+
+// earlier says whether a column's times are before those of the one that is chosen: by their
+// first ones, if they go on for about as long.
+func (s *Study) earlier(c *profile.Column) bool {
+	span := func(t *profile.Time) float64 { return t.Last.Sub(t.First).Seconds() }
+	own, other := span(c.Time), span(s.time.Time)
+	switch {
+	case own > 4*other:
+		return false
+	case other > 4*own:
+		return true
+	}
+	return c.Time.First.Before(s.time.Time.First)
 }
 
 // A NoColumn is an option's column that the data do not have.

@@ -175,28 +175,6 @@ func doubted(column string, d reading) string {
 	return fmt.Sprintf("no date tells whether the day or the month is first: %s is taken to be in %s (--date-order %s=%s takes the other)", text, month, column, other)
 }
 
-// timeNames are parts of names of columns of time, in some languages; idNames how names
-// end of columns that are not.
-var (
-	timeNames = []string{"time", "date", "epoch", "created", "updated", "stamp", "day", "when", "datum", "zeit", "fecha", "hora", "jour", "heure", "moment", "tijd", "dato", "data_", "_data"}
-	timeWords = []string{"ts", "at", "t", "dt", "on", "tag"}
-	idNames   = []string{"id", "_no", "_nr", "number", "code", "phone", "zip", "ref", "account"}
-)
-
-func called(name string) (time, id bool) {
-	lower := strings.ToLower(name)
-	for _, n := range timeWords {
-		time = time || lower == n || strings.HasSuffix(lower, "_"+n)
-	}
-	for _, n := range timeNames {
-		time = time || strings.Contains(lower, n)
-	}
-	for _, n := range idNames {
-		id = id || strings.HasSuffix(lower, n)
-	}
-	return time, id
-}
-
 // believable says whether numbers that could be times are, by what else is known of
 // them.
 func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
@@ -206,24 +184,21 @@ func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
 	if s.given != nil && (s.given.Kind == value.Int || s.given.Kind == value.Bigint || s.given.Kind == value.Varint) {
 		return false
 	}
-	named, id := called(c.Name)
 	steps := float64(s.order.up + s.order.down + s.order.same)
 	rising := steps > 0 && float64(s.order.up+s.order.same) >= 0.95*steps
 	sequence := steps > 0 && float64(s.order.one) >= 0.8*steps
 	days := span(s.moments.main) / float64(day)
 	switch {
 	case !unit.Counts(): // digits: numbers by chance are no dates, nor is a sequence beyond its month
-		return named || c.Distinct.Value >= 5 && (!sequence || days > 31)
+		return c.Distinct.Value >= 5 && (!sequence || days > 31)
 	case unit == datetime.Nanos && s.moments.ids > s.moments.units[unit]/4: // Snowflake's ids end in small numbers
 		return false
-	case named:
-		return true
 	case unit == datetime.Days:
 		// Thousands of anything: days only where they come one after the other, many rows
 		// of each.
-		return rising && !id && days < 30*365 && c.Distinct.Value >= 3 && float64(s.values) >= 10*c.Distinct.Value && c.Distinct.Value > days/2
+		return rising && days < 30*365 && c.Distinct.Value >= 3 && float64(s.values) >= 10*c.Distinct.Value && c.Distinct.Value > days/2
 	case sequence:
-		return false
+		return s.order.same > 0 // a number of a sequence comes once
 	case days > 20*365: // numbers by chance fill the whole of what could be times
 		return rising
 	}
