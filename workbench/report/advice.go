@@ -184,7 +184,7 @@ func (w *paper) risks(r *advice.Report) {
 		if len(a.Columns) > 0 {
 			on = " (" + strings.Join(a.Columns, ", ") + ")"
 		}
-		w.item(fmt.Sprintf("%s%s: %s", a.Name, on, a.Evidence))
+		w.item(fmt.Sprintf("%s%s, %s: %s", a.Name, on, severityText(a.Severity), a.Evidence))
 	}
 	if len(r.HotKeys) > 0 {
 		w.head("hot keys")
@@ -194,7 +194,21 @@ func (w *paper) risks(r *advice.Report) {
 	}
 }
 
+// severityText says whom an antipattern concerns.
+func severityText(severity int) string {
+	switch severity {
+	case advice.InTheKey:
+		return "in the key that is advised, too"
+	case advice.Asked:
+		return "of a key that queries ask for"
+	}
+	return "of a key that tempts"
+}
+
 func (w *paper) designs(r *advice.Report) {
+	if len(r.Candidates) == 0 {
+		return
+	}
 	w.head("designs")
 	if r.Verdict == nil {
 		rows := [][]string{{"design", "partitions", "rows p50 / p99 / max", "largest", "could serve"}}

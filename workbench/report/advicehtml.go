@@ -205,12 +205,15 @@ func (p *page) adviceRisks(r *advice.Report, hide *redactor) {
 	p.raw("<section aria-labelledby=\"anti\"><h2 id=\"anti\">Antipatterns</h2>\n")
 	if len(r.Antipatterns) == 0 {
 		p.raw("<p>None that the data and the queries show.</p>\n")
+	} else {
+		p.raw("<ul>\n")
 	}
-	p.raw("<ul>\n")
 	for _, a := range r.Antipatterns {
-		p.put("<li><strong>", a.Name, "</strong> <code>", strings.Join(a.Columns, ", "), "</code>: ", hide.text(a.Evidence), ".</li>\n")
+		p.put(fmt.Sprintf(`<li class="severity%d"><strong>`, a.Severity), a.Name, "</strong> <em>"+severityText(a.Severity)+"</em> <code>", strings.Join(a.Columns, ", "), "</code>: ", hide.text(a.Evidence), ".</li>\n")
 	}
-	p.raw("</ul>\n")
+	if len(r.Antipatterns) > 0 {
+		p.raw("</ul>\n")
+	}
 	if len(r.HotKeys) > 0 {
 		p.raw("<h3>Hot keys</h3>\n<ul>\n")
 		for _, h := range r.HotKeys {
@@ -243,11 +246,11 @@ func (p *page) advicePlots(r *advice.Report, hide *redactor) {
 	p.comparison("plot", r, designs, hide)
 	p.raw("</div>\n")
 	if len(salts) > 1 {
-		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest; "+limitsText(r.Target), sizeLimits(r.Target), saltsOf(salts))
+		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest"+rateText(salts)+"; "+limitsText(r.Target), sizeLimits(r.Target), saltsOf(salts))
 	}
 	for i := range r.Columns {
 		if r.Columns[i].Name == r.EventTime {
-			p.heat("plot-heat", &r.Columns[i], designs[:min(2, len(designs))])
+			p.heat("plot-heat", &r.Columns[i], lettered(designs[:min(2, len(designs))]))
 		}
 	}
 	p.raw("</section>\n")
@@ -255,9 +258,11 @@ func (p *page) advicePlots(r *advice.Report, hide *redactor) {
 
 // comparison draws designs in each other's light.
 func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail, hide *redactor) {
+	p.letters(designs)
+	designs = lettered(designs)
 	p.raw("<div class=\"pair\">\n")
 	list := seriesOf(designs)
-	p.cumulative(id+"-sizes", "Partitions by size: the share that has up to so many bytes; "+limitsText(r.Target), sizeLimits(r.Target), list)
+	p.cumulative(id+"-sizes", "Partitions by size: the share that has up to so many bytes"+rateText(designs)+"; "+limitsText(r.Target), sizeLimits(r.Target), list)
 	p.lorenz(id+"-lorenz", list)
 	p.raw("</div>\n")
 	if r.Target.Sizes() {

@@ -65,6 +65,14 @@ func TestFilesInABrowser(t *testing.T) {
 				if wide := chromium.Value[int64](tab, `document.documentElement.scrollWidth`); wide > width {
 					t.Errorf("on a screen of %d, the page is %d wide: %s", width, wide, chromium.Value[string](tab, fmt.Sprintf(`[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll,pre")).slice(0,5).map(e => e.outerHTML.slice(0,120)).join("\n")`, width)))
 				}
+				if width < 700 {
+					if cut := chromium.Value[[]string](tab, `[...document.querySelectorAll("pre")].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 60))`); len(cut) > 0 {
+						t.Errorf("on a screen of %d these are cut: %q", width, cut)
+					}
+				}
+			}
+			if empty := chromium.Value[[]string](tab, `[...document.querySelectorAll("main h2, main h3")].filter(h => !h.nextElementSibling || /^H[123]$/.test(h.nextElementSibling.tagName) || h.nextElementSibling.textContent.trim() === "").map(h => h.textContent)`); len(empty) > 0 {
+				t.Errorf("headings with nothing below: %q", empty)
 			}
 			tab.Keys("\t")
 			if skip := chromium.Value[string](tab, `document.activeElement.className`); skip != "skip" {

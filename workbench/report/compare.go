@@ -25,7 +25,7 @@ func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) 
 func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Designs side by side"><table class="sides"><thead><tr><td></td>`)
 	for i, d := range details {
-		p.put(fmt.Sprintf(`<th scope="col" class="n"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg><code>`, i), d.Name, "</code></th>")
+		p.put(fmt.Sprintf(`<th scope="col" class="n"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg>%c <code>`, i, 'A'+i), d.Name, "</code></th>")
 	}
 	p.raw("</tr></thead><tbody>\n")
 	row := func(label string, of func(c *advice.Detail) string) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -191,7 +192,7 @@ func (p *page) heat(id string, column *advice.Column, details []*advice.Detail) 
 				}
 			}
 			p.raw(fmt.Sprintf(`<text class="tick" x="%d" y="%d" text-anchor="end">−2⁶³</text><text class="tick" x="%d" y="%d" text-anchor="end">2⁶³</text>`+"\n", left-6, top+12, left-6, top+height))
-			p.put(fmt.Sprintf(`<text class="tick" x="%d" y="%d">`, left, top+height+17), column.Min, fmt.Sprintf(`</text><text class="tick" x="%d" y="%d" text-anchor="end">`, left+width, top+height+17), column.Max, "</text>\n")
+			p.put(fmt.Sprintf(`<text class="tick" x="%d" y="%d">`, left, top+height+17), cmp.Or(column.First, column.Min), fmt.Sprintf(`</text><text class="tick" x="%d" y="%d" text-anchor="end">`, left+width, top+height+17), cmp.Or(column.Last, column.Max), "</text>\n")
 			p.heatScale(left+width/2, top+height+8, most)
 			p.raw("</svg>\n")
 		}, func() {

@@ -158,3 +158,28 @@ func TestConcentration(t *testing.T) {
 		t.Errorf("above: %g", a)
 	}
 }
+
+// TestPlotsAreAtTheRate: plots show partitions as large as the verdict says that the rates
+// of the queries make them, and name designs by letters.
+func TestPlotsAreAtTheRate(t *testing.T) {
+	r := plotted(t, advice.Cassandra, manyRows(3000), secretQueries)
+	best := &r.Candidates[0]
+	if best.ProjectedBytes <= 2*best.BytesMax {
+		t.Fatalf("%g bytes at the rate, %g in the data", best.ProjectedBytes, best.BytesMax)
+	}
+	var b bytes.Buffer
+	if err := AdviceHTML(&b, r, true); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{"of A have up to", "the largest has " + sizeText(best.ProjectedBytes), "at the rates of the queries", "<strong>A</strong> <code>((&lt;who&gt;"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, legend := range regexp.MustCompile(`(?s)<ul class="legend">.*?</ul>`).FindAllString(page, -1) {
+		if strings.Contains(legend, "((") {
+			t.Errorf("a legend has a whole design: %s", legend)
+		}
+	}
+}

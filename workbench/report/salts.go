@@ -20,6 +20,9 @@ func saltsOf(details []*advice.Detail) (list []salted) {
 	for i, s := range seriesOf(details) {
 		d := details[i]
 		s.p50, s.p99, s.most, s.partitions = d.BytesP50, d.BytesP99, d.BytesMax, d.Partitions
+		if times := d.ProjectedBytes / math.Max(1, d.BytesMax); times > 1 {
+			s.p50, s.p99, s.most = s.p50*times, s.p99*times, s.most*times
+		}
 		list = append(list, salted{s, d.Shards, !d.Variant})
 	}
 	return list

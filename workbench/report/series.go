@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -47,12 +49,67 @@ func (s *series) what() string {
 func seriesOf(details []*advice.Detail) (list []series) {
 	for _, d := range details {
 		m := d.Measured
-		list = append(list, series{
+		s := series{
 			name: d.Name, partitions: m.Partitions.Value, rows: float64(m.Rows), sizes: m.Detail.Sizes, fullest: m.RowSizes.Max.Value,
 			p50: m.ByteSizes.P50.Value, p90: m.ByteSizes.P90.Value, p99: m.ByteSizes.P99.Value, most: m.ByteSizes.Max.Value,
-		})
+		}
+		s.atRate(d.ProjectedBytes / math.Max(1, s.most))
+		list = append(list, s)
 	}
 	return list
+}
+
+// atRate makes partitions as large as the rates of the queries make them, where the
+// verdict is by these: the largest gets so many times its bytes, and the others as many.
+func (s *series) atRate(times float64) {
+	if times <= 1 {
+		return
+	}
+	s.sizes = slices.Clone(s.sizes)
+	for i := range s.sizes {
+		s.sizes[i].Bytes *= times
+	}
+	for _, b := range []*float64{&s.p50, &s.p90, &s.p99, &s.most} {
+		*b *= times
+	}
+}
+
+// rateText says whether sizes are those at the queries' rates.
+func rateText(details []*advice.Detail) string {
+	for _, d := range details {
+		if d.ProjectedBytes > d.BytesMax {
+			return ", at the rates of the queries"
+		}
+	}
+	return ""
+}
+
+// lettered are designs with a letter each for a name, which plots have room for.
+func lettered(details []*advice.Detail) []*advice.Detail {
+	var out []*advice.Detail
+	for i, d := range details {
+		one := *d
+		one.Name = string(rune('A' + i))
+		out = append(out, &one)
+	}
+	return out
+}
+
+// letters says which design each letter stands for.
+func (p *page) letters(details []*advice.Detail) {
+	p.raw("<ul class=\"letters\">\n")
+	for i, d := range details {
+		p.put(fmt.Sprintf(`<li><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg><strong>%c</strong> <code>`, i, 'A'+i), d.Design, "</code>", shardsBehind(d), "</li>\n")
+	}
+	p.raw("</ul>\n")
+}
+
+// shardsBehind is the number of shards of a variant, which its design's text does not say.
+func shardsBehind(d *advice.Detail) string {
+	if !d.Variant {
+		return ""
+	}
+	return " with " + shardsText(d.Shards)
 }
 
 // names are the legends of series.
