@@ -33,6 +33,7 @@ type conn struct {
 	driver   string // as it calls itself
 	passed   *passed
 	memory   *budget.Client // nil where memory is not bounded
+	arriving budget.Account // for the present request, until the next is read
 	asked    bool           // the router, of the requests that were read at once, see Request.Once
 	handed   bool           // the present request's answer is on its way: do not answer it again
 	spare    *Request       // one that has been passed on, for the next
@@ -80,7 +81,7 @@ func newConn(d *Door, nc net.Conn) *conn {
 		WriteTimeout: d.opts.UnreadTimeout,
 	}
 	if c.memory != nil {
-		o.Held = c.memory.Hold
+		o.Held, o.Expect = c.memory.Hold, c.expect
 	}
 	c.t = transport.New(nc, o)
 	return c
@@ -109,6 +110,7 @@ func (c *conn) serve() {
 	c.ctx = budget.WithClient(ctx, c.memory)
 	defer func() {
 		cancel()
+		c.arriving.Close()
 		c.t.Close()
 		if c.link != nil {
 			c.closeLink()
@@ -119,15 +121,18 @@ func (c *conn) serve() {
 	c.t.NetConn().SetReadDeadline(time.Now().Add(c.d.opts.HandshakeTimeout))
 	waited := true
 	for {
+		c.arriving.Close() // the next may be long in coming
 		h, body, err := c.t.Next()
-		if err != nil {
+		if err != nil && err != wire.ErrSkipped {
 			c.refuse(h, err)
 			return
 		}
 		if waited && c.measures() {
 			c.present.begun = observe.Now() // requests that came together began together
 		}
-		if !c.guarded(h, body) {
+		if err != nil {
+			c.passedOver(h)
+		} else if !c.guarded(h, body) {
 			c.lastWords()
 			return
 		}

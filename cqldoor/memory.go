@@ -9,23 +9,26 @@ import (
 // bounded by the connections, and by how many of each may be in flight.
 const longMessage = 64 << 10
 
-// decoded is how many times a long request counts: it is copied, and what it is decoded to
-// takes as much again.
-const decoded = 4
+// decoded is how many times a long request counts: it is copied, and a list of many short
+// values takes six times its bytes when it is bound.
+const decoded = 8
 
-// admit waits until there is room for a request, on the goroutine that reads the client's
-// connection: the client's next requests wait too.
-func (c *conn) admit(body []byte) *wire.Error {
-	if c.memory == nil || len(body) <= longMessage {
-		return nil
+// expect waits until there is room for a request whose length is known, before it is
+// read, and has the connection hold the room until the next request is read. The client's
+// next requests wait too. It reports whether there was room.
+func (c *conn) expect(length int) bool {
+	c.arriving.Close()
+	if c.memory == nil || length <= longMessage {
+		return true
 	}
-	room := budget.Open(c.ctx)
-	defer room.Close() // whoever keeps the request counts it
-	if room.Take(c.ctx, decoded*int64(len(body))) != nil {
-		c.d.counts.overloaded.Add(1)
-		return errNoRoom
-	}
-	return nil
+	c.arriving = budget.Open(c.ctx)
+	return c.arriving.Take(c.ctx, decoded*int64(length)) == nil
+}
+
+// passedOver answers a request that there was no room for.
+func (c *conn) passedOver(h wire.Header) {
+	c.d.counts.overloaded.Add(1)
+	c.replyError(h.Stream, errNoRoom)
 }
 
 var errNoRoom = wire.Errorf(wire.CodeOverloaded, "evenkeel: %v", budget.ErrNoRoom)

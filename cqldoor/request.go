@@ -28,11 +28,7 @@ func (c *conn) handle(h wire.Header, body []byte) {
 		c.replyError(h.Stream, errInFlight)
 		return
 	}
-	e := c.admit(body)
-	if e == nil {
-		e = c.route(h, body)
-	}
-	if e != nil {
+	if e := c.route(h, body); e != nil {
 		c.present.fail(e)
 		c.inFlight.Add(-1)
 		c.replyError(h.Stream, e)

@@ -86,45 +86,84 @@ func (w *writing) tables() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// size is how many bytes Cassandra takes the writes for. What is written twice is
-// there once.
+// size is how many bytes Cassandra takes the writes for, or more than longBatch. What is
+// written twice is there once.
 func (w *writing) size() int {
-	parts := map[string]int{} // by place: partitions, rows, and what is in them
-	for i := range w.writes {
-		b := &w.writes[i]
-		for _, key := range b.Keys.All() {
-			at := b.Table.Keyspace + "." + b.Table.Name + "\x00" + string(partitioner.AppendComposite(nil, key...))
-			parts[at] = ofPartition
-			switch b.Scope {
-			case analysis.ScopeDeletePartition:
-			case analysis.ScopeDeleteSlices:
-				for s := range b.Slices.All() {
-					parts[fmt.Sprintf("%s\x00range %v", at, s)] = ofRange + size(s.Start.Prefix) + size(s.End.Prefix)
-				}
-			default:
-				b.addMutations(parts, at+"\x00static", schema.Static)
-				if b.Scope == analysis.ScopeStatic {
-					continue
-				}
-				for _, row := range b.Rows.All() {
-					of := at + "\x00row" + string(partitioner.AppendComposite(nil, append(slices.Clone(row), nil)...))
-					if b.addMutations(parts, of, schema.Regular) || b.Kind == analysis.Insert || b.Scope == analysis.ScopeDeleteRows {
-						parts[of] = ofRow + size(row)
-					}
-				}
-			}
-		}
+	parts := w.parts()
+	if parts.least > longBatch {
+		return parts.least
 	}
 	total := 0
-	for _, n := range parts {
+	for _, n := range parts.size {
 		total += n
 	}
 	return total
 }
 
+// batchParts are what a batch writes: partitions, rows, and what is in them.
+type batchParts struct {
+	size  map[string]int // by place
+	least int            // of all together, whatever else is written to them
+}
+
+// put adds a part, or replaces it; of its bytes so many are there whatever its value. It
+// reports whether the batch may still be short enough.
+func (p *batchParts) put(at string, n, least int) bool {
+	if _, ok := p.size[at]; !ok {
+		p.least += least
+	}
+	p.size[at] = n
+	return p.least <= longBatch
+}
+
+// parts are those of the writes, until it is certain that they are too many: a statement
+// may write as many as the product of its lists.
+func (w *writing) parts() *batchParts {
+	parts := &batchParts{size: map[string]int{}}
+	for i := range w.writes {
+		b := &w.writes[i]
+		for _, key := range b.Keys.All() {
+			at := b.Table.Keyspace + "." + b.Table.Name + "\x00" + string(partitioner.AppendComposite(nil, key...))
+			if !parts.put(at, ofPartition, ofPartition) || !b.addParts(parts, at) {
+				return parts
+			}
+		}
+	}
+	return parts
+}
+
+// addParts adds what is written to a partition, and says whether the batch may still be
+// short enough.
+func (b *boundWrite) addParts(parts *batchParts, at string) bool {
+	switch b.Scope {
+	case analysis.ScopeDeletePartition:
+	case analysis.ScopeDeleteSlices:
+		for s := range b.Slices.All() {
+			if !parts.put(fmt.Sprintf("%s\x00range %v", at, s), ofRange+size(s.Start.Prefix)+size(s.End.Prefix), ofRange) {
+				return false
+			}
+		}
+	default:
+		b.addMutations(parts, at+"\x00static", schema.Static)
+		if b.Scope == analysis.ScopeStatic {
+			break
+		}
+		for _, row := range b.Rows.All() {
+			of := at + "\x00row" + string(partitioner.AppendComposite(nil, append(slices.Clone(row), nil)...))
+			if b.addMutations(parts, of, schema.Regular) || b.Kind == analysis.Insert || b.Scope == analysis.ScopeDeleteRows {
+				parts.put(of, ofRow+size(row), ofRow)
+			}
+			if parts.least > longBatch {
+				return false
+			}
+		}
+	}
+	return parts.least <= longBatch
+}
+
 // addMutations adds what is written to static or regular columns of a row, and says
 // whether anything is.
-func (b *boundWrite) addMutations(parts map[string]int, row string, kind schema.ColumnKind) (any bool) {
+func (b *boundWrite) addMutations(parts *batchParts, row string, kind schema.ColumnKind) (any bool) {
 	for i := range b.Mutations {
 		m := &b.Mutations[i]
 		if m.Column.Kind != kind {
@@ -142,13 +181,15 @@ func (b *boundWrite) addMutations(parts map[string]int, row string, kind schema.
 		case analysis.AddCounter:
 			n += ofCell + ofCounter
 		case analysis.SetIndex, analysis.DeleteIndex:
-			parts[fmt.Sprintf("%s\x00%d", at, m.Index)] = ofCell + ofListKey + len(m.Value)
+			parts.put(fmt.Sprintf("%s\x00%d", at, m.Index), ofCell+ofListKey+len(m.Value), ofCell)
 		case analysis.PutCells:
 			for _, c := range m.Cells {
-				parts[at+"\x00"+string(c.Path)] = ofCell + len(c.Path) + len(c.Value)
+				if !parts.put(at+"\x00"+string(c.Path), ofCell+len(c.Path)+len(c.Value), ofCell) {
+					return any
+				}
 			}
 		}
-		parts[at] = n
+		parts.put(at, n, 0)
 	}
 	return any
 }

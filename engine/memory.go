@@ -17,9 +17,10 @@ const (
 	shortAnswer = 256 << 10
 
 	// longBody is how long a request is at least that is counted, decoded how many times
-	// it then is: it is copied, and what it is decoded to takes as much again.
+	// it then is: it is copied, and a list of many short values takes six times its bytes
+	// when it is bound.
 	longBody = 64 << 10
-	decoded  = 4
+	decoded  = 8
 
 	// copied is how many times an answer is counted: a copy of it waits for the client, or
 	// for the door, before this one is let go of.

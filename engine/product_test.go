@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -146,5 +147,65 @@ func TestSystemTablesAreMadeOnce(t *testing.T) {
 	one, four := allocated(1000), allocated(4000)
 	if each := (four - one) / 3000; four > one && each > 2000 {
 		t.Errorf("%d bytes are allocated for each keyspace that is named", each)
+	}
+}
+
+// TestBatchesThatAreTooLarge has batches write to the product of two lists, within the
+// bound of a mutation. That they are larger than a batch may be is found without looking
+// at all of it.
+func TestBatchesThatAreTooLarge(t *testing.T) {
+	c := newLocal(t, openMemory(t), wire.V4)
+	for _, text := range []string{
+		"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE ks.t (p int, c int, d int, v int, l list<int>, PRIMARY KEY (p, c, d))",
+	} {
+		if resp := c.do(ask(text)); resp.Op != wire.OpResult {
+			t.Fatal(resp.Op)
+		}
+	}
+	list := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, ", %d", i)
+		}
+		return b.String()[2:]
+	}
+	for _, text := range []string{
+		"DELETE FROM ks.t WHERE p IN (0, 1) AND c IN (LIST)",
+		"DELETE FROM ks.t WHERE p IN (LIST) AND c IN (LIST)",
+		"DELETE FROM ks.t WHERE p IN (LIST) AND c IN (LIST) AND d > 3",
+		"DELETE FROM ks.t WHERE p IN (LIST) AND c IN (LIST) AND d IN (1, 2)",
+		"UPDATE ks.t SET v = 1 WHERE p IN (LIST) AND c IN (LIST) AND d = 1",
+		"UPDATE ks.t SET l = l + [LIST] WHERE p IN (0, 1) AND c IN (LIST) AND d = 1",
+	} {
+		parts := func(n int) int {
+			t.Helper()
+			text := "BEGIN BATCH " + strings.ReplaceAll(text, "LIST", list(n)) + "; APPLY BATCH"
+			resp := c.do(ask(text))
+			if e, err := wire.ParseError(wire.V4, resp.Body); err != nil || e.Message != "Batch too large" {
+				t.Fatalf("%.80s of %d: %s %v %v", text, n, resp.Op, e, err)
+			}
+			p, err := newPlan(c.e.state.Load(), text, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound, err := p.batch.Bind(&eval.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := writing{}
+			for i, b := range bound.Writes {
+				w.writes = append(w.writes, boundWrite{b, p.batch.writes[i]})
+			}
+			return len(w.parts().size)
+		}
+		n := 100
+		if strings.Count(text, "LIST") == 1 {
+			n = 1600
+		}
+		// A part has 16 bytes at least that are certain, of rows with their cells.
+		if once, twice := parts(n), parts(2*n); once > longBatch/8 || twice > longBatch/8 {
+			t.Errorf("%s: %d parts were looked at, and %d where lists are twice as long", text, once, twice)
+		}
 	}
 }

@@ -32,12 +32,24 @@ const (
 func (m *memoryFlags) budget() (*budget.Budget, error) {
 	switch {
 	case m.Memory == 0:
-		return budget.New(memoryShare(os.DirFS("/"), debug.SetMemoryLimit(-1)), 0), nil
+		m.Memory = byteSize(memoryShare(os.DirFS("/"), debug.SetMemoryLimit(-1)))
 	case m.Memory < leastMemory:
 		return nil, withHint(fmt.Errorf("--memory: %d bytes are too few", m.Memory), "give it 64MiB at least; the longest request alone takes as much")
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(collectAt(int64(m.Memory)))
+	}
 	return budget.New(int64(m.Memory), 0), nil
 }
+
+// collectAt is how much memory the process may take before the garbage collector no
+// longer waits for it to double. It is no bound: the collector leaves half of the
+// processors to the requests, and what is in use stays.
+func collectAt(budget int64) int64 { return budget + max(budget/4, beside) }
+
+// beside is about what the process holds beside the budget: the embedded engine's
+// memtables and cache, connections, statements.
+const beside = 192 << 20
 
 // memoryShare is a quarter of the memory that the process may have. What it takes beside the
 // budget, the engine's own and what the garbage collector has not given back, is about

@@ -88,8 +88,8 @@ func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, erro
 	case v.Bytes == nil:
 		return nil, invalid("Invalid null value for column %s", r.Columns[0].Name)
 	}
-	t := r.List.Type()
-	for p := t.Parts(v.Bytes); p.Next(); {
+	t, n := r.List.Type(), 0
+	for p := t.Parts(v.Bytes); p.Next(); n++ {
 		b := p.Part()
 		if len(b) == 0 && t.Elems[0].EmptyMeaningless() {
 			b = nil
@@ -102,9 +102,14 @@ func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, erro
 	if err != nil {
 		return nil, inner(err)
 	}
-	var out [][][]byte
+	// Many short values take several times their bytes, and no more than they need.
+	parts := make([][]byte, 0, n)
 	for p := t.Parts(stored); p.Next(); {
-		out = append(out, [][]byte{p.Part()})
+		parts = append(parts, p.Part())
+	}
+	out := make([][][]byte, len(parts))
+	for i := range out {
+		out[i] = parts[i : i+1 : i+1]
 	}
 	return out, nil
 }

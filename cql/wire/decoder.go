@@ -26,6 +26,7 @@ type Decoder struct {
 	r         io.Reader
 	limit     int
 	responses bool
+	expect    func(length int) bool // see SetExpect
 
 	version     Version // 0 until Established
 	compression Compression
@@ -51,6 +52,17 @@ func NewResponseDecoder(r io.Reader, limit int) *Decoder {
 	return &Decoder{r: r, limit: limit, responses: true}
 }
 
+// SetExpect has f called with the length of each body before it is read, so that there
+// is room for it. Where f says no, the body is read over and Next returns ErrSkipped.
+func (d *Decoder) SetExpect(f func(length int) bool) { d.expect = f }
+
+// ErrSkipped is Next's error for a frame whose body was not wanted. The header is whole,
+// and Next may be called again.
+var ErrSkipped = errors.New("wire: the frame was passed over")
+
+// wanted asks whether a frame is to be read.
+func (d *Decoder) wanted(h Header) bool { return d.expect == nil || d.expect(int(h.Length)) }
+
 // SetLimit changes the limit, for example once the client is authenticated.
 func (d *Decoder) SetLimit(limit int) { d.limit = limit }
 
@@ -68,6 +80,12 @@ func (d *Decoder) Established(v Version, c Compression) {
 // gave. With an *Error the header is as far as it could be read, for the answer
 // (see AppendVersionError). After an error the decoder is of no more use.
 func (d *Decoder) Next() (Header, []byte, error) {
+	if cap(d.joined) > keepBuffer { // of the frame before, while the next is waited for
+		d.joined = nil
+	}
+	if cap(d.plain) > keepBuffer && len(d.frames) == 0 {
+		d.plain = nil
+	}
 	if d.segmented {
 		return d.nextSegmented()
 	}
@@ -77,6 +95,17 @@ func (d *Decoder) Next() (Header, []byte, error) {
 	h, _ := ParseHeader(d.buf[d.start:d.end])
 	if err := d.check(h); err != nil {
 		return h, nil, err
+	}
+	length := h // of the body as it is once it is decompressed
+	if h.Flags&FlagCompressed != 0 && h.Version < V5 && h.Length >= 4 {
+		if err := d.fill(HeaderSize + 4); err != nil {
+			return h, nil, err
+		}
+		plain := binary.BigEndian.Uint32(d.buf[d.start+HeaderSize:])
+		length.Length = max(h.Length, int32(min(plain, uint32(d.limit))))
+	}
+	if !d.wanted(length) {
+		return h, nil, d.skip(HeaderSize + int(h.Length))
 	}
 	if err := d.fill(HeaderSize + int(h.Length)); err != nil {
 		return h, nil, err
@@ -156,6 +185,9 @@ func (d *Decoder) nextSegmented() (Header, []byte, error) {
 	}
 	body := d.frames[HeaderSize:end:end]
 	d.frames = d.frames[end:]
+	if !d.wanted(h) {
+		return h, nil, ErrSkipped
+	}
 	h.Flags &^= FlagCompressed
 	return h, body, nil
 }
@@ -196,20 +228,24 @@ func (d *Decoder) segment() (payload []byte, selfContained bool, err error) {
 // join puts a frame together from segments, of which payload is the first's. The
 // frame's header may itself be cut.
 func (d *Decoder) join(payload []byte) (h Header, body []byte, err error) {
-	if cap(d.joined) > keepBuffer {
-		d.joined = nil
-	}
 	d.joined = append(d.joined[:0], payload...)
 	checked := false
+	skipped, came := false, len(payload) // a frame that is skipped is counted alone
 	for {
 		if !checked && len(d.joined) >= HeaderSize {
 			h, _ = ParseHeader(d.joined)
 			if err := d.check(h); err != nil {
 				return h, nil, err
 			}
-			checked = true
+			checked, skipped = true, !d.wanted(h)
 		}
-		if n := HeaderSize + int(h.Length); checked && len(d.joined) >= n {
+		if n := HeaderSize + int(h.Length); skipped && came >= n {
+			if came > n {
+				return h, nil, errSegmentJoin
+			}
+			return h, nil, ErrSkipped
+		}
+		if n := HeaderSize + int(h.Length); checked && !skipped && len(d.joined) >= n {
 			if len(d.joined) > n {
 				return h, nil, errSegmentJoin
 			}
@@ -225,8 +261,21 @@ func (d *Decoder) join(payload []byte) (h Header, body []byte, err error) {
 		case selfContained || len(payload) == 0:
 			return h, nil, errSegmentJoin
 		}
-		d.joined = append(d.joined, payload...)
+		if came += len(payload); !skipped {
+			d.joined = append(d.joined, payload...)
+		}
 	}
+}
+
+// skip reads over n bytes.
+func (d *Decoder) skip(n int) error {
+	for n > 0 {
+		if err := d.fill(min(n, readBuffer)); err != nil {
+			return err
+		}
+		n -= len(d.take(min(n, d.end-d.start)))
+	}
+	return ErrSkipped
 }
 
 // take consumes n bytes that fill has read.

@@ -31,6 +31,10 @@ type Options struct {
 	// in steps of 64 KiB. All that it is told adds up to 0 when the connection has ended.
 	Held func(more int)
 
+	// Expect, if there is one, is asked with the length of each frame's body before it is
+	// read. Where it says no, Next returns wire.ErrSkipped, and the connection goes on.
+	Expect func(length int) bool
+
 	// WriteTimeout is how long a blocked write may make no progress: a peer that in
 	// all this time takes less than leastProgress bytes is cut off with ErrSlow,
 	// however much or little waits for it. 0 means a minute.
@@ -82,6 +86,7 @@ func New(nc net.Conn, o Options) *Conn {
 	} else {
 		c.dec = wire.NewResponseDecoder(nc, o.MaxFrame)
 	}
+	c.dec.SetExpect(o.Expect)
 	if tcp, ok := nc.(*net.TCPConn); ok && canTry {
 		if raw, err := tcp.SyscallConn(); err == nil {
 			c.raw = raw

@@ -33,9 +33,9 @@ const (
 	slower    = 20
 	atAnyRate = 3 * time.Second
 	// memoryAllowed is what the process may take beside what it took before: its budget,
-	// as much of garbage, and what it holds beside the budget.
+	// and as much of garbage and of what is not counted.
 	memoryBudget  = "400MB"
-	memoryAllowed = 1200 << 20
+	memoryAllowed = 2 * 400_000_000
 )
 
 // newWatch measures, DynamoDB's door where items is set, and goes on until finish.
