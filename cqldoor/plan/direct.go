@@ -48,16 +48,23 @@ func (t *Table) direct(r *route, s *Statement, clientValues int) *Direct {
 // Shard is the shard that the client's values, all of them, name. scratch is room
 // for those that do.
 func (d *Direct) Shard(values, scratch [][]byte) (int, error) {
+	n, _, err := d.Place(values, scratch)
+	return n, err
+}
+
+// Place is the shard that the client's values name, and the logical partition key, whose
+// values are in scratch where they fit.
+func (d *Direct) Place(values, scratch [][]byte) (shard int, key [][]byte, err error) {
 	named := scratch[:0]
 	for _, i := range d.key {
 		named = append(named, values[i])
 	}
 	if err := checkKey(named); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	n := len(named)
 	for _, i := range d.by {
 		named = append(named, values[i])
 	}
-	return d.table.ShardOf(named[:n:n], named[n:]), nil
+	return d.table.ShardOf(named[:n:n], named[n:]), named[:n:n], nil
 }

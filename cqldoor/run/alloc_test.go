@@ -13,23 +13,29 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // executeWay is the way of an EXECUTE of one shard, from its body to that of the
 // one that is passed on.
 func executeWay(t testing.TB) func() {
+	return executeWayOf(t, value.Text, &shard.Layout{N: 200, Column: "shard"}, []byte("Hello, world"))
+}
+
+// executeWayOf is executeWay for a layout, and a clustering column of a type with a value.
+func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of []byte) func() {
 	t.Helper()
 	column := func(name string, k value.Kind, kind schema.ColumnKind, position int) *schema.Column {
 		return &schema.Column{Name: name, Type: value.Native(k), Kind: kind, Position: position}
 	}
 	logical := &schema.Table{Keyspace: "ks", Name: "t", Columns: map[string]*schema.Column{},
 		PartitionKey: []*schema.Column{column("day", value.Date, schema.PartitionKey, 0)},
-		Clustering:   []*schema.Column{column("title", value.Text, schema.Clustering, 0)},
+		Clustering:   []*schema.Column{column("title", clustering, schema.Clustering, 0)},
 		Regulars:     []*schema.Column{column("body", value.Text, schema.Regular, -1)}}
 	for _, c := range logical.All() {
 		logical.Columns[c.Name] = c
 	}
-	table, err := plan.NewTable(logical, &shard.Layout{N: 200, Column: "shard"})
+	table, err := plan.NewTable(logical, layout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +50,19 @@ func executeWay(t testing.TB) func() {
 	}
 	r.registry.prepared(s)
 	s.physical.named.Store(&ids{statement: make([]byte, 16), metadata: make([]byte, 16)})
-	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), []byte("Hello, world")), make([]byte, 400))}
+	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), of), make([]byte, 400))}
 	e := wire.Execute{ID: s.id[:], MetadataID: make([]byte, 16)}
 	e.Params.SetValues(values)
 	body := wire.AppendExecute(nil, wire.V5, &e)
 	var dst []byte
+	if table.Timed() {
+		key := [][]byte{{0x80, 0, 0, 1}}
+		bucket := table.BucketOf(table.ShardOf(key, [][]byte{of}))
+		if _, err := r.rewriteExecute(nil, wire.V5, s, &e, s.physical.named.Load()); err != errUnannounced {
+			t.Fatalf("a bucket that is not announced is written to: %v", err)
+		}
+		r.buckets.known.add(bucketName(nil, table, key, bucket))
+	}
 	return func() {
 		e, err := wire.ParseExecute(wire.V5, body)
 		if err != nil {
@@ -71,6 +85,16 @@ func executeWay(t testing.TB) func() {
 func TestExecuteAllocatesNothing(t *testing.T) {
 	if n := allocs.PerRun(1000, executeWay(t)); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestExecuteOfTimeAllocatesNothing holds a row of a bucket that was announced to that.
+func TestExecuteOfTimeAllocatesNothing(t *testing.T) {
+	for _, n := range []int{1, 4} {
+		layout := &shard.Layout{Strategy: shard.Time, By: []string{"title"}, Width: timebucket.Hour, N: n, Column: "shard"}
+		if n := allocs.PerRun(1000, executeWayOf(t, value.Timestamp, layout, []byte{0, 0, 1, 0x73, 0, 0, 0, 0})); n > 0 {
+			t.Errorf("%v allocations", n)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -103,6 +104,23 @@ func (r *Router) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table
 	p := wire.Params{Consistency: wire.Quorum}
 	p.SetDefaultTimestamp(d.Stamp)
 	return r.applyEach(ctx, req, plan.Listed(ms), &p)
+}
+
+// errUnannounced is for a write that cannot be passed on before its bucket is announced.
+var errUnannounced = errors.New("run: the bucket is not announced")
+
+// announced says whether the bucket of a shard was announced, and rows may be put there.
+func (r *Router) announced(scratch []byte, t *plan.Table, key [][]byte, shard int) bool {
+	bucket := t.BucketOf(shard)
+	if floor := t.Layout.Floor; floor != 0 && bucket < floor {
+		return false
+	}
+	return r.buckets.known.has(bucketName(scratch, t, key, bucket))
+}
+
+// expires says whether a write has a TTL that checkKeep is to see.
+func expires(w *plan.Write) bool {
+	return announces(w) && w.Table.Layout.Keep > 0 && w.Logical.TTL != nil
 }
 
 // announceAll announces the buckets of the writes of a statement that puts rows.

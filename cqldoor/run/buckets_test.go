@@ -176,3 +176,37 @@ func TestFewBuckets(t *testing.T) {
 		}
 	}
 }
+
+// TestTimedCounters compares counters in buckets of time with those of a plain table.
+func TestTimedCounters(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		w := &twins{scene: newScene(t, st), layouts: timedLayouts}
+		w.create("p int, c timestamp, d int, n counter, PRIMARY KEY (p, c, d)", " WITH CLUSTERING ORDER BY (c DESC, d ASC)")
+		var rows []string
+		for i := range 24 {
+			rows = append(rows, fmt.Sprintf("UPDATE TABLE SET n = n + %d WHERE p = %d AND c = %d AND d = %d", i+1, i%2, i/4*1_800_000, i%4))
+		}
+		for _, text := range append(rows[:20:20], append([]string{
+			"BEGIN COUNTER BATCH " + strings.Join(rows, "; ") + "; APPLY BATCH",
+			"BEGIN UNLOGGED BATCH " + strings.Join(rows[:8], "; ") + "; APPLY BATCH",
+			"DELETE FROM TABLE WHERE p = 1 AND c = 0 AND d = 1",
+			"DELETE FROM TABLE WHERE p = 1 AND c = 1800000",
+			"DELETE FROM TABLE WHERE p = 0 AND c > 7200000",
+			"DELETE FROM TABLE WHERE p = 3",
+		}, "UPDATE TABLE SET n = n + 5 WHERE p = 3 AND c = 0 AND d = 1")...) {
+			if fault := w.write(text); fault != "" {
+				t.Fatal(fault)
+			}
+		}
+		for _, text := range []string{
+			"SELECT * FROM TABLE WHERE p = 0", "SELECT * FROM TABLE WHERE p = 1 ORDER BY c ASC", "SELECT c, sum(n) FROM TABLE WHERE p = 1 GROUP BY c",
+			"SELECT count(*), sum(n) FROM TABLE WHERE p IN (0, 1, 3)", "SELECT p, c, n FROM TABLE WHERE p IN (3, 0, 1) PER PARTITION LIMIT 3", "SELECT DISTINCT p FROM TABLE",
+			"SELECT * FROM TABLE WHERE p = 0 AND (c, d) < (7200000, 2)", "SELECT n FROM TABLE WHERE p = 0 AND c = 0", "SELECT p, count(*) FROM TABLE GROUP BY p",
+			"SELECT c, n FROM TABLE WHERE p = 1 AND n > 10 ALLOW FILTERING",
+		} {
+			if fault := w.read(text); fault != "" {
+				t.Error(fault)
+			}
+		}
+	})
+}

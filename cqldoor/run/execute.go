@@ -39,9 +39,9 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	if err := s.checkCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
 		return err
 	}
-	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) && !announces(s.write) {
+	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) && !expires(s.write) {
 		if ids := s.physical.named.Load(); ids != nil {
-			if passed, err := r.executeOne(req, s, &e, ids); passed || err != nil {
+			if passed, err := r.executeOne(req, s, &e, ids); passed || err != nil && err != errUnannounced {
 				return s.wrong(err)
 			}
 		}
@@ -147,6 +147,7 @@ func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 // workspace is what rewriting an EXECUTE needs and would else allocate.
 type workspace struct {
 	env    eval.Env
+	bucket [128]byte // the name of one
 	values [16]eval.Value
 	bytes  [16][]byte
 	parts  [16][]byte
@@ -165,13 +166,16 @@ func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wir
 	if err := r.fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
 		return nil, err
 	}
-	// The metadata id stays the client's: it is the backend's own, see prepare.
-	e.ID = ids.statement
-	s.showMetadata(v, &e.Params)
 	target, err := s.target(&w.env, w.parts[:0])
 	if err != nil {
 		return nil, err
 	}
+	if announces(s.write) && !r.announced(w.bucket[:0], s.write.Table, target.Key, target.Shard) {
+		return nil, errUnannounced
+	}
+	// The metadata id stays the client's: it is the backend's own, see prepare.
+	e.ID = ids.statement
+	s.showMetadata(v, &e.Params)
 	whole := s.whole()
 	if at := whole.Insertion(len(w.env.Values)); at >= 0 && !e.Params.Values.Named {
 		binary.BigEndian.PutUint32(w.shard[4:], uint32(target.Shard))
@@ -191,9 +195,12 @@ func (s *statement) rewriteDirect(dst []byte, v wire.Version, w *workspace, e *w
 	if err := s.checkCount(len(values)); err != nil {
 		return nil, err
 	}
-	n, err := s.direct.Shard(values, w.parts[:0])
+	n, key, err := s.direct.Place(values, w.parts[:0])
 	if err != nil {
 		return nil, err
+	}
+	if announces(s.write) && !s.router.announced(w.bucket[:0], s.write.Table, key, n) {
+		return nil, errUnannounced
 	}
 	binary.BigEndian.PutUint32(w.shard[4:], uint32(n))
 	e.ID = ids.statement

@@ -158,7 +158,7 @@ func TestHistoriesReplay(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		drawn := drawHistory(t, made, true, dealOf(rapid.IntRange(0, dealCondition*stapleDeals-1).Draw(t, "dealt"), true))
+		drawn := drawHistory(t, made, random, dealOf(rapid.IntRange(0, dealCondition*stapleDeals-1).Draw(t, "dealt"), random))
 		read, err := ParseScript("history", drawn.Print())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, drawn.Print())

@@ -26,6 +26,7 @@ type shape struct {
 	stamps                string // how writes are stamped: "explicit", "client" or "mixed"
 	ttl                   bool
 	lwt                   bool
+	timed                 bool      // a BATCH deletes rows alone: ranges of many buckets are refused there
 	encoded               encodings // nil: nothing is bound
 }
 
@@ -55,9 +56,18 @@ const (
 	stapleDeals
 )
 
+// strategy is what the sharded targets of a history have.
+type strategy int
+
+const (
+	calculated strategy = iota
+	random              // no conditions
+	timed               // the first clustering column tells the time, and there are no static columns
+)
+
 // dealOf is what is dealt to the n-th history.
-func dealOf(n int, random bool) deal {
-	if random {
+func dealOf(n int, of strategy) deal {
+	if of == random {
 		return deal{n % dealCondition, n % stapleDeals}
 	}
 	return deal{n % rareDeals, n % stapleDeals}
@@ -65,11 +75,15 @@ func dealOf(n int, random bool) deal {
 
 // drawHistory draws a script on table t. Under strategy random there are no
 // conditions, and which of several equal clustering keys' bytes comes back is open.
-func drawHistory(t *rapid.T, encoded encodings, random bool, dealt deal) *Script {
+func drawHistory(t *rapid.T, encoded encodings, of strategy, dealt deal) *Script {
 	s := drawShape(t, dealt)
-	s.lwt = s.lwt && !random
+	s.lwt = s.lwt && of != random
+	if of == timed {
+		s.timed = true
+		s.ck[0].pool, s.statics = rapid.SampledFrom(timePools()).Draw(t, "time"), nil
+	}
 	for i, c := range s.ck {
-		if random && c.typ == "decimal" {
+		if of == random && c.typ == "decimal" {
 			s.ck[i].literals = slices.DeleteFunc(slices.Clone(c.literals), func(l string) bool { return l == "1.00" || l == "10e-1" })
 		}
 	}
@@ -376,9 +390,14 @@ func (s *shape) drawUpdate(t *rapid.T, using string) string {
 }
 
 func (s *shape) drawDelete(t *rapid.T, using string) string {
+	return s.drawDeleteOf(t, using, rapid.IntRange(0, 5).Draw(t, "scope"))
+}
+
+// drawDeleteOf draws a DELETE of a partition, 0, of a cell, of a row, of a prefix, or of a range.
+func (s *shape) drawDeleteOf(t *rapid.T, using string, scope int) string {
 	where := equals(t, s.pk)
 	what := ""
-	switch rapid.IntRange(0, 5).Draw(t, "scope") {
+	switch scope {
 	case 0: // a partition
 	case 1: // a cell
 		what = rapid.SampledFrom(s.regs).Draw(t, "column").name + " "
@@ -408,10 +427,14 @@ func (s *shape) drawBatch(t *rapid.T) string {
 		var text string
 		switch rapid.IntRange(0, 3).Draw(t, "batched") {
 		case 0:
-			text = s.drawDelete(t, strings.ReplaceAll(inner(), " AND TTL", "\x00"))
+			scope := rapid.IntRange(0, 5).Draw(t, "scope")
+			if s.timed {
+				scope = 1 + scope%2
+			}
+			text = s.drawDeleteOf(t, strings.ReplaceAll(inner(), " AND TTL", "\x00"), scope)
 			text, _, _ = strings.Cut(text, "\x00")
 			if strings.Contains(text, "TTL") || !strings.Contains(text, "WHERE") {
-				text = s.drawDelete(t, "")
+				text = s.drawDeleteOf(t, "", scope)
 			}
 		case 1:
 			text = s.drawUpdate(t, inner())

@@ -1,6 +1,7 @@
 package difftest
 
 import (
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,12 +12,26 @@ import (
 
 // TestShardingLaw: one random history gives the same answers on every target. A
 // failure is shrunk and printed as a script; put it into testdata/ to keep it.
-func TestShardingLaw(t *testing.T) { law(t, targets(t), false) }
+func TestShardingLaw(t *testing.T) { law(t, targets(t), calculated) }
 
 // TestShardingLawRandom is the law under strategy random, which has no conditions.
-func TestShardingLawRandom(t *testing.T) { law(t, randomTargets(t), true) }
+func TestShardingLawRandom(t *testing.T) { law(t, randomTargets(t), random) }
 
-func law(t *testing.T, all []Target, random bool) {
+// TestShardingLawTime is the law under strategy time, whose tables have a time as first
+// clustering column and no static columns.
+func TestShardingLawTime(t *testing.T) {
+	// Fewer histories than rapid draws unless it is told: all else is as under calculated.
+	checks := flag.Lookup("rapid.checks")
+	if before := checks.Value.String(); before == checks.DefValue {
+		if err := checks.Value.Set("32"); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = checks.Value.Set(before) }()
+	}
+	law(t, timeTargets(t), timed)
+}
+
+func law(t *testing.T, all []Target, of strategy) {
 	refusals, err := ReadRefusals("testdata/refusals.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +52,7 @@ func law(t *testing.T, all []Target, random bool) {
 		if !failed {
 			histories++ // while what fails is shrunk, it is dealt the same
 		}
-		script := drawHistory(rt, encoded, random, dealOf(histories, random))
+		script := drawHistory(rt, encoded, of, dealOf(histories, of))
 		var faults []string
 		r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, AnyRefusal: true, SendNow: true,
 			Report: func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }}
@@ -52,7 +67,7 @@ func law(t *testing.T, all []Target, random bool) {
 	}
 	for _, s := range sessions {
 		for _, below := range tally.BelowShare(s.Name, histories) {
-			if random && strings.HasPrefix(below, "conditional:") {
+			if of == random && strings.HasPrefix(below, "conditional:") {
 				continue
 			}
 			t.Errorf("%s accepted too few statements of a class in %d histories: %s", s.Name, histories, below)

@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,11 @@ var keyPools = []pool{
 	{"tuple<int, text>", []string{"(1, 'a')", "(1, 'b')", "(2, null)", "(-5, '')"}},
 	{"frozen<udt>", []string{"{a: 1, b: 'x'}", "{a: 1, b: 'y'}", "{b: 'only'}"}},
 	{"vector<float, 2>", []string{"[1, 2]", "[-1, 0]", "[0.5, 0.25]"}},
+}
+
+// timePools are the types that tell the time.
+func timePools() []pool {
+	return slices.DeleteFunc(slices.Clone(keyPools), func(p pool) bool { return p.typ != "date" && p.typ != "timestamp" && p.typ != "timeuuid" })
 }
 
 // valuePools are the types of regular and static columns beyond those of keys.

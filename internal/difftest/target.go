@@ -19,7 +19,7 @@ type Target struct {
 	// Sharding is the write_sharding property that every CREATE TABLE with
 	// clustering columns gets, such as "{'shards': '3'}"; "" for plain tables.
 	Sharding string
-	Shards   int // the property's number of shards
+	Shards   int // the property's number of shards; 0: the hidden column has other numbers
 
 	// Refuses are the ids of what the target refuses of plain tables too.
 	Refuses []string

@@ -39,3 +39,15 @@ func randomTargets(t testing.TB) []Target {
 		{Name: "engine, random", Addr: engine, Backend: physical, Sharding: sharding, Shards: 3},
 	}
 }
+
+// timeTargets are those of strategy time.
+func timeTargets(t testing.TB) []Target {
+	real := cassandra.Shared(t)
+	engine, physical := engines(t)
+	const one, three = "{'strategy': 'time', 'by': 'c0', 'bucket': '1d'}", "{'strategy': 'time', 'by': 'c0', 'bucket': '7d', 'shards': '3'}"
+	return []Target{
+		{Name: "cassandra", Addr: real},
+		{Name: "door, days", Addr: doorTo(t, real), Backend: real, Sharding: one},
+		{Name: "engine, weeks", Addr: engine, Backend: physical, Sharding: three},
+	}
+}
