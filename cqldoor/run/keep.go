@@ -167,7 +167,7 @@ func (k *keeper) drop(ctx context.Context, t *sharded, l *shard.Layout) error {
 // errBelow refuses a row of a bucket that was dropped.
 func errBelow(t *plan.Table) error {
 	l := t.Layout
-	return wire.Invalidf("write_sharding: a row of before %s cannot be written to %s.%s, which keeps rows for %s ('keep'): its bucket was dropped",
+	return wire.Invalidf("write_sharding: a row from before %s cannot be written to %s.%s, which keeps rows for %s ('keep'): its bucket was dropped",
 		time.UnixMilli(l.Grid().Start(l.Floor)).UTC().Format(time.RFC3339), t.Keyspace, t.Name, l.Keep)
 }
 
