@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/binary"
@@ -78,9 +77,6 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 
 // serveSelect serves the QUERY or PREPARE of a SELECT from such a table.
 func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
-	if at := syntax.Target(text).Name; req.Op == wire.OpQuery && ofNodes(cmp.Or(at.Keyspace, keyspace), at.Name) {
-		text = x.withoutTokens(req.Driver(), text)
-	}
 	s, err := x.newSchemaSelect(keyspace, text)
 	if err != nil {
 		req.Error(err)

@@ -1,7 +1,5 @@
 package run
 
-import "github.com/evenkeel/evenkeel/cql/syntax"
-
 // What clients see of system.local, system.peers and system.peers_v2: the statement is
 // carried out here, on the row of the store's node with the door's own cells in it, and on a
 // row for each other door.
@@ -58,24 +56,4 @@ func (f *schemaFetch) selected(key []byte) bool {
 		}
 	}
 	return false
-}
-
-// withoutTokens makes a SELECT * of the other columns, for the drivers that need it, see
-// noTokenColumn.
-func (x *schemaSide) withoutTokens(driver, text string) string {
-	tree, err := syntax.Parse(text)
-	s, ok := tree.(*syntax.Select)
-	if err != nil || !ok || len(s.Selectors) > 0 || x.nodes.mannerOf(driver) != noTokenColumn || s.From.Name == "local" {
-		return text
-	}
-	ks := x.system["system"]
-	if ks == nil || ks.Tables[s.From.Name] == nil {
-		return text
-	}
-	for _, c := range ks.Tables[s.From.Name].All() {
-		if c.Name != "tokens" {
-			s.Selectors = append(s.Selectors, syntax.Selector{Expr: &syntax.Column{Name: c.Name}})
-		}
-	}
-	return syntax.Print(s)
 }

@@ -118,9 +118,6 @@ const (
 	// values are the partition key. The Node driver takes Murmur3 for any partitioner that it
 	// does not know; without these it takes the doors in turn.
 	noKeyIndexes
-	// noTokenColumn leaves the column out. The Python driver ignores nodes without tokens
-	// unless there is no such column, and cqlsh needs a token map for COPY TO, which may be empty.
-	noTokenColumn
 )
 
 // mannerOf is that for a driver, by the DRIVER_NAME in its STARTUP.
@@ -128,8 +125,6 @@ func (n *nodes) mannerOf(driver string) manner {
 	switch {
 	case n.routing == ByToken || !n.shown.Load().several:
 		return withTokens
-	case strings.Contains(driver, "Python"):
-		return noTokenColumn
 	case strings.Contains(driver, "Node.js"):
 		return noKeyIndexes
 	}
@@ -159,11 +154,8 @@ func (n *nodes) local(driver string, at netip.AddrPort) map[string][]byte {
 		m["broadcast_port"], m["listen_port"] = port, port
 		m["tokens"] = tokensOf(n.self.HostID)
 	}
-	switch n.mannerOf(driver) {
-	case unknownPartitioner:
+	if n.mannerOf(driver) == unknownPartitioner {
 		m["partitioner"] = []byte(noPartitioner)
-	case noTokenColumn:
-		m["tokens"] = nil
 	}
 	return m
 }

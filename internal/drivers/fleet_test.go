@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,12 @@ func testFleet(t *testing.T, store string, java *exec.Cmd) {
 	}
 	ddl.Wait()
 	t.Logf("tables created and used: after %v", time.Since(begun).Round(time.Millisecond))
+	copied := filepath.Join(t.TempDir(), "hot.csv")
+	cqlsh := exec.Command(need(t, "venv/bin/cqlsh"), "--connect-timeout=60", "--request-timeout=60", "-e", fmt.Sprintf("COPY %s TO '%s'; COPY %s FROM '%s'", table, copied, table, copied), "127.0.0.1", port)
+	cqlsh.Env = append(os.Environ(), "LANG=C.UTF-8", "HOME="+t.TempDir())
+	if out, err := cqlsh.CombinedOutput(); err != nil || !strings.Contains(string(out), "4 rows exported") || !strings.Contains(string(out), "4 rows imported") {
+		t.Errorf("cqlsh: %v\n%s", err, out)
+	}
 
 	if err := doors[1].cmd.Process.Kill(); err != nil { // the contact point
 		t.Fatal(err)
