@@ -526,6 +526,18 @@ func TestFormats(t *testing.T) {
 			t.Errorf("a step of a later release: %+v, %v", back, err)
 		}
 	}
+	// Keys with spreads of their own, on their own and while one is changed.
+	keyed := &Entry{Keyspace: "ks", Table: "t", Key: "2020-07-10", State: Active,
+		Layout: &shard.Layout{N: 8, Column: "salt", Keys: shard.NewKeys(1, map[string]shard.Spread{"k\x00": {Range: shard.Range{N: 64, Base: 8}}})}}
+	to := *keyed.Layout
+	to.Keys = to.Keys.With(1, map[string]shard.Spread{"l": {Range: shard.Range{N: 4, Base: 72}}})
+	for _, e := range []*Entry{keyed, keyed.Changing(&to, reshard.Change{Step: reshard.Announced})} {
+		back, err := readEntry(row(e))
+		if err != nil || back.Foreign != nil || !back.Layout.Equal(e.Layout) || (e.Next == nil) != (back.Next == nil) || e.Next != nil && (!back.Next.Equal(e.Next) || back.Key != e.Key) ||
+			!strings.HasPrefix(string(row(e)["strategy"]), "format 3: ") {
+			t.Errorf("%+v reads back as %+v, %v", e, back, err)
+		}
+	}
 	r := row(&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt"}, State: Active})
 	r["strategy"] = []byte("format 7: what comes later")
 	e, err := readEntry(r)

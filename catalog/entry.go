@@ -44,6 +44,9 @@ type Entry struct {
 	Next   *shard.Layout
 	Change *reshard.Change
 
+	// Key is the partition key, as a client named it, that the change is of alone; "" for all.
+	Key string
+
 	// Foreign is set if a newer release wrote the entry. It says what this release does not
 	// understand. This release then knows only the table's name and its hidden column.
 	Foreign error
@@ -104,21 +107,24 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 // An entry of format 1 has the layout in columns. One of format 2 has it in column
 // strategy, as "format 2: " and JSON, because a door that knows format 1 alone refuses a
 // strategy that it does not know, and would overlook a column that it does not know. One of
-// format 3 is like it, and can have strategy time. An entry is written in the first format
-// that can say it.
+// format 3 is like it, and can have strategy time, and keys that have spreads of their own. An
+// entry is written in the first format that can say it.
 const Format = 3
 
 const formatPrefix = "format "
 
 // described is what an entry of format 2 says in column strategy.
 type described struct {
-	Layout  map[string]string `json:"layout"`
-	Remains bool              `json:"remains,omitempty"` // Layout.Remains
-	Drawn   int               `json:"drawn,omitempty"`   // Layout.Drawn
-	Used    int               `json:"used,omitempty"`    // Layout.Used
-	Floor   int64             `json:"floor,omitempty"`   // Layout.Floor
-	Next    map[string]string `json:"next,omitempty"`
-	Change  *change           `json:"change,omitempty"`
+	Layout   map[string]string `json:"layout"`
+	Remains  bool              `json:"remains,omitempty"` // Layout.Remains
+	Drawn    int               `json:"drawn,omitempty"`   // Layout.Drawn
+	Used     int               `json:"used,omitempty"`    // Layout.Used
+	Floor    int64             `json:"floor,omitempty"`   // Layout.Floor
+	Keys     map[string]string `json:"keys,omitempty"`    // Layout.Keys
+	Next     map[string]string `json:"next,omitempty"`
+	NextKeys map[string]string `json:"next_keys,omitempty"`
+	Key      string            `json:"key,omitempty"`
+	Change   *change           `json:"change,omitempty"`
 }
 
 // change is a reshard.Change as it is stored.
@@ -154,8 +160,15 @@ func (c *change) read() (*reshard.Change, error) {
 	return out, nil
 }
 
+// keysGeneration is the generation of all sets of keys: they are a part of their entry, and
+// have its generation.
+const keysGeneration = 1
+
 // first is the first format that can say the entry.
 func (e *Entry) first() int {
+	if e.Layout.Keys.Len() > 0 || e.Next != nil && e.Next.Keys.Len() > 0 {
+		return 3
+	}
 	if e.Layout.Strategy == shard.Time {
 		return 3
 	}
@@ -173,9 +186,10 @@ func (e *Entry) strategy() []byte {
 	case e.first() == 1:
 		return []byte(e.Layout.Strategy.String())
 	}
-	d := described{Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn, Floor: e.Layout.Floor}
+	d := described{Keys: e.Layout.Keys.Texts(), Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn, Floor: e.Layout.Floor}
 	if e.Change != nil {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
+		d.NextKeys, d.Key = e.Next.Keys.Texts(), e.Key
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -278,6 +292,9 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 		return nil, err
 	}
 	l.Remains, l.Used, l.Drawn, l.Floor = d.Remains, d.Used, d.Drawn, d.Floor
+	if l.Keys, err = shard.ParseKeys(keysGeneration, d.Keys); err != nil {
+		return nil, err
+	}
 	if d.Change == nil {
 		return l, nil
 	}
@@ -288,5 +305,9 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if e.Next, err = shard.Parse(d.Next); err != nil {
 		return nil, err
 	}
+	if e.Next.Keys, err = shard.ParseKeys(keysGeneration, d.NextKeys); err != nil {
+		return nil, err
+	}
+	e.Key = d.Key
 	return l, nil
 }

@@ -61,7 +61,7 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 // With returns the entry with another layout and no change.
 func (e *Entry) With(l *shard.Layout) *Entry {
 	n := *e
-	n.Layout, n.Next, n.Change = l, nil, nil
+	n.Layout, n.Next, n.Change, n.Key = l, nil, nil, ""
 	return &n
 }
 

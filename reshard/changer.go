@@ -60,6 +60,7 @@ type Status struct {
 	Generation   int64  `json:"generation"`
 	From         int    `json:"from"` // shards; the present ones where no change is under way
 	To           int    `json:"to"`
+	Keys         int    `json:"keys,omitempty"` // how many keys have a number of shards of their own
 	Paused       bool   `json:"paused"`
 	TakenBack    bool   `json:"taken_back,omitempty"` // another change follows, back to what was before
 	RowsTotal    int64  `json:"rows_total"`           // looked at so far, or in all once that is known

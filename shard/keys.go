@@ -1,13 +1,16 @@
 package shard
 
 import (
+	"encoding/hex"
+	"fmt"
 	"iter"
 	"maps"
+	"slices"
 )
 
-// MaxKeys is how many keys of a table may have a spread of their own. Doors hold all:
-// so many are a few MB.
-const MaxKeys = 100_000
+// MaxKeys is how many keys of a table may have a spread of their own. They are a part of the
+// table's entry in the catalogue, which each step of a change writes as a whole.
+const MaxKeys = 1000
 
 // Keys are the logical partitions of a table that have a spread of their own. They are
 // immutable; nil has none.
@@ -84,4 +87,52 @@ func (k *Keys) Equal(o *Keys) bool {
 		return false
 	}
 	return maps.EqualFunc(k.spreads, o.spreads, Spread.Equal)
+}
+
+// Texts are the keys and their spreads as ParseKeys reads them, by the key in hexadecimal;
+// nil for none.
+func (k *Keys) Texts() map[string]string {
+	if k.Len() == 0 {
+		return nil
+	}
+	out := make(map[string]string, k.Len())
+	for key, s := range k.All() {
+		out[hex.EncodeToString([]byte(key))] = s.String()
+	}
+	return out
+}
+
+// ParseKeys reads what Texts writes.
+func ParseKeys(generation int64, texts map[string]string) (*Keys, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	spreads := make(map[string]Spread, len(texts))
+	for text, spread := range texts {
+		key, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a serialized partition key", text)
+		}
+		if spreads[string(key)], err = ParseSpread(spread); err != nil {
+			return nil, fmt.Errorf("key 0x%s: %w", text, err)
+		}
+	}
+	return NewKeys(generation, spreads), nil
+}
+
+// Changed are the keys whose own spreads differ in two sets, in order.
+func (k *Keys) Changed(o *Keys) []string {
+	var out []string
+	for key, s := range k.All() {
+		if other, ok := o.Of([]byte(key)); !ok || !s.Equal(other) {
+			out = append(out, key)
+		}
+	}
+	for key := range o.All() {
+		if _, ok := k.Of([]byte(key)); !ok {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -136,6 +136,19 @@ func (l *Layout) HasRowEpochs() bool {
 	return len(l.Rows) > 0 || l.Keys != nil && l.Keys.rows
 }
 
+// Last is the highest place that any row can be in, or could under an earlier layout.
+func (l *Layout) Last() int {
+	d := l.Default()
+	last := max(l.Used, d.Last())
+	for _, e := range l.Epochs {
+		last = max(last, e.Last())
+	}
+	for _, s := range l.Keys.All() {
+		last = max(last, s.Last())
+	}
+	return last
+}
+
 // Equal says whether two layouts place rows alike and in the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&

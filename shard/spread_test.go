@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -253,5 +254,36 @@ func TestKeysOfALaterGeneration(t *testing.T) {
 	var none *Keys
 	if !none.Equal(NewKeys(3, nil)) || none.With(1, map[string]Spread{"k": {Range: Range{N: 9}}}).Len() != 1 {
 		t.Error("no keys are not the empty set")
+	}
+}
+
+// TestKeysTexts writes and reads keys with spreads of their own.
+func TestKeysTexts(t *testing.T) {
+	k := NewKeys(1, map[string]Spread{
+		"a":        {Range: Range{N: 8, Base: 16}},
+		"\x00\xff": {Range: Range{N: 2}, Rows: []RowEpoch{{From: []byte{0, 7}, Range: Range{N: 64, Base: 24}}}},
+	})
+	got, err := ParseKeys(1, k.Texts())
+	if err != nil || !got.Equal(k) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if none, err := ParseKeys(1, (*Keys)(nil).Texts()); none != nil || err != nil {
+		t.Errorf("%v, %v", none, err)
+	}
+	for _, wrong := range []map[string]string{{"x": "8"}, {"00": "eight"}, {"00": "8 from 0x00"}} {
+		if k, err := ParseKeys(1, wrong); err == nil {
+			t.Errorf("%v is read as %v", wrong, k)
+		}
+	}
+	l := &Layout{N: 4, Base: 2, Keys: k}
+	if n := l.Last(); n != 88 {
+		t.Errorf("the highest place is %d", n)
+	}
+	other := k.With(2, map[string]Spread{"a": {Range: Range{N: 9, Base: 16}}, "b": {Range: Range{N: 1}}})
+	if got := fmt.Sprintf("%q", k.Changed(other)); got != `["a" "b"]` {
+		t.Errorf("changed are %s", got)
+	}
+	if got := (*Keys)(nil).Changed(k); len(got) != 2 || len(k.Changed(k)) != 0 {
+		t.Errorf("changed are %q", got)
 	}
 }

@@ -112,6 +112,10 @@ func (c *cqlChanger) Finish(ctx context.Context) (reshard.Status, error) {
 }
 
 // Key implements reshard.Changer.
-func (c *cqlChanger) Key(context.Context, string, int) (reshard.Status, error) {
-	return reshard.Status{}, errors.New("one key of a CQL table cannot be given another number of shards while the table is in use yet; change the table's")
+func (c *cqlChanger) Key(ctx context.Context, key string, shards int) (s reshard.Status, err error) {
+	options := syntax.AppendString([]byte("'key': "), key)
+	if err := c.alter(ctx, string(options)+", "+shardsOption(reshard.Target{Shards: shards}), nil); err != nil {
+		return s, err
+	}
+	return c.Status(ctx)
 }

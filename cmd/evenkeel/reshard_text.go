@@ -13,6 +13,9 @@ func statusText(s *reshard.Status) string {
 	var b strings.Builder
 	if s.Phase == reshard.NoPhase {
 		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To))
+		if s.Keys > 0 {
+			fmt.Fprintf(&b, "keys with a number of shards of their own: %d\n", s.Keys)
+		}
 		if s.Result != "" {
 			fmt.Fprintf(&b, "the last change was %s at %s, after %v\n", s.Result, s.Ended.Format(time.RFC3339), s.Ended.Sub(s.Began).Round(time.Millisecond))
 		}
@@ -21,7 +24,11 @@ func statusText(s *reshard.Status) string {
 		}
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s: %s to %s, %s", s.Table, layoutText(s.From), layoutText(s.To), s.Phase)
+	name := s.Table
+	if s.Key != "" {
+		name += ", key " + s.Key
+	}
+	fmt.Fprintf(&b, "%s: %s to %s, %s", name, layoutText(s.From), layoutText(s.To), s.Phase)
 	if s.Paused {
 		b.WriteString(", paused")
 	}

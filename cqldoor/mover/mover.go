@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -333,7 +334,11 @@ func (j *journey) step(ctx context.Context, c reshard.Change, next reshard.Step)
 
 // do goes over the table with a kind of work.
 func (j *journey) do(ctx context.Context, todo reshard.Work) error {
-	p := &pass{table: j.table, backend: j.backend, pace: newPace(), now: j.opts.Now, all: todo.AtAll(), work: todo}
+	only, err := j.partitions()
+	if err != nil {
+		return err
+	}
+	p := &pass{table: j.table, only: only, backend: j.backend, pace: newPace(), now: j.opts.Now, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
 		p.work, p.all = reshard.Wait, false
 		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a part of it is no total
@@ -362,6 +367,29 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	j.record.Begun, j.record.Position, j.record.Settled, j.record.Sofar = true, math.MaxInt64, got, got
 	j.entry.Change.Done = true
 	return j.moves.write(ctx, j.entry, &j.record)
+}
+
+// partitions are the physical partitions that a change is about, where it is about some keys
+// alone; nil: about all.
+func (j *journey) partitions() ([][][]byte, error) {
+	from, to := j.entry.Layout, j.entry.Next
+	if !ofKeys(from, to) {
+		return nil, nil
+	}
+	var out [][][]byte
+	n := len(j.table.physical.PartitionKey) - 1
+	for _, key := range from.Keys.Changed(to.Keys) {
+		parts, err := plan.SplitKey([]byte(key), n)
+		if err != nil {
+			return nil, fmt.Errorf("the key 0x%x of a change: %w", key, err)
+		}
+		places := slices.Concat(j.table.old.Shards(parts), j.table.new.Shards(parts))
+		slices.Sort(places)
+		for _, shard := range slices.Compact(places) {
+			out = append(out, append(slices.Clone(parts), integer(int32(shard))))
+		}
+	}
+	return out, nil
 }
 
 // errAside says that a pass ends because the entry has changed.
@@ -404,6 +432,9 @@ func (j *journey) end(ctx context.Context) error {
 	}
 	layout.Used = max(top(e.Layout), top(e.Next))
 	layout.Remains = j.record.Sofar.strays > 0
+	if ofKeys(e.Layout, e.Next) { // the others were not looked at
+		layout.Remains = layout.Remains || e.Layout.Remains
+	}
 	layout.Generation = e.Layout.Generation
 	if err := j.moves.keep(ctx, e, last{time.UnixMicro(e.Change.Started), j.opts.Now(), result, j.record.Sofar}); err != nil {
 		return err

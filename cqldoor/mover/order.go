@@ -20,7 +20,7 @@ import (
 const skew = 1_000_000
 
 // top is the highest number that a shard of a layout has, or had.
-func top(l *shard.Layout) int { return max(l.Used, l.Base+l.N) }
+func top(l *shard.Layout) int { return l.Last() }
 
 // Start publishes a change to the layout that is asked for; a mover carries it out. It
 // returns an *RefusedError where something stands against it.
@@ -31,11 +31,33 @@ func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace
 	if why := Refuse(ks, physical, e.Layout, asked); len(why) > 0 {
 		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
 	}
+	return m.begin(ctx, e, To(e.Layout, asked, top(e.Layout)))
+}
+
+// StartKey publishes a change in which one partition key gets a number of shards of its own.
+// text is the key as the client named it.
+func (m *Mover) StartKey(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, key []byte, text string, n int) (*catalog.Entry, error) {
+	if e.Change != nil {
+		return nil, wire.Invalidf("write_sharding: table %s is being changed already (%s); wait until that is over, or take it back", e, e.Change.Step)
+	}
+	to, err := ToKey(e.Layout, key, n)
+	if err != nil {
+		return nil, wire.Invalidf("write_sharding: key %s of table %s: %s", text, e, err)
+	}
+	if why := Refuse(ks, physical, e.Layout, to); len(why) > 0 {
+		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
+	}
+	named := *e
+	named.Key = text
+	return m.begin(ctx, &named, to)
+}
+
+// begin publishes a change to a layout.
+func (m *Mover) begin(ctx context.Context, e *catalog.Entry, to *shard.Layout) (*catalog.Entry, error) {
 	if err := m.moves.ensure(ctx); err != nil {
 		return nil, err
 	}
-	to := To(e.Layout, asked, top(e.Layout))
-	if to.Base > shard.MaxBase-to.N {
+	if to.Last() > shard.MaxBase {
 		return nil, wire.Invalidf("write_sharding: table %s has used up the numbers of shards", e)
 	}
 	c, err := reshard.Change{Started: m.opts.Now().UnixMicro(), Skew: skew, Owner: m.opts.Self, Counter: 1}.Publish(reshard.Announced)
@@ -102,7 +124,7 @@ func (m *Mover) Give(ctx context.Context, keyspace, table string, o Order) error
 // Status says how far the change of an entry's table has come, or what has become of the
 // last one.
 func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, error) {
-	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N}
+	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N, Keys: e.Layout.Keys.Len()}
 	if err := m.moves.ensure(ctx); err != nil {
 		return s, err
 	}
@@ -115,6 +137,9 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 		return s, err
 	}
 	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), e.Next.N, e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
+	if changed := e.Layout.Keys.Changed(e.Next.Keys); len(changed) == 1 {
+		s.Key, s.From, s.To = e.Key, e.Layout.Shards([]byte(changed[0])), e.Next.Shards([]byte(changed[0]))
+	}
 	records, err := m.moves.read(ctx, e)
 	if err != nil {
 		return s, err

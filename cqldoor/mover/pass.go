@@ -36,6 +36,10 @@ type pass struct {
 	work    reshard.Work
 	all     bool // read every replica
 
+	// only are the physical partitions that the pass goes over, in their order; its
+	// position is then the number of one. nil: all, in the order of their tokens.
+	only [][][]byte
+
 	// at is called after each page: everything before the token is done, with counts
 	// that are of it alone; so far are those of the moment. An error ends the pass.
 	at func(token int64, before, sofar counts) error
@@ -101,16 +105,34 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 			text = p.table.full
 		}
 	}
-	text += " WHERE " + p.table.token() + " >= ?"
 	c := &tally{counts: done}
-	before := done
+	if p.only == nil {
+		text += " WHERE " + p.table.token() + " >= ?"
+		err := p.over(ctx, text, [][]byte{bigint(from)}, nil, c)
+		return c.get(), err
+	}
+	text += " WHERE " + equal(p.table.physical.PartitionKey)
+	for i, partition := range p.only {
+		if at := int64(i); at >= from {
+			if err := p.over(ctx, text, partition, &at, c); err != nil {
+				return c.get(), err
+			}
+		}
+	}
+	return c.get(), nil
+}
+
+// over carries out the pass over what a statement reads. at is its position; nil: the tokens
+// of the rows are.
+func (p *pass) over(ctx context.Context, text string, values [][]byte, at *int64, c *tally) error {
+	before := c.get()
 	last := int64(math.MinInt64)
 	var partition [][]byte // of the row before
 	skip := false          // it was deleted as a whole
 	for state := []byte(nil); ; {
-		got, err := p.query(ctx, p.level(), text, [][]byte{bigint(from)}, state)
+		got, err := p.query(ctx, p.level(), text, values, state)
 		if err != nil {
-			return c.counts, err
+			return err
 		}
 		parallel := p.pace.parallel()
 		slots := make(chan struct{}, parallel)
@@ -141,7 +163,11 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 				break
 			}
 			token, r, statics := p.table.scanned(raw)
-			if t := int64(binary.BigEndian.Uint64(token)); t != last {
+			t := int64(binary.BigEndian.Uint64(token))
+			if at != nil {
+				t = *at
+			}
+			if t != last {
 				all.Wait() // so that what is before this token is done, and counted
 				last, before = t, c.get()
 			}
@@ -151,7 +177,7 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 				if p.leaves(&r) {
 					all.Wait()
 					if err := p.write(ctx, p.table.removePartition(&r, p.now().UnixMicro())); err != nil {
-						return c.get(), err
+						return err
 					}
 					skip = true
 				}
@@ -165,15 +191,15 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 		}
 		all.Wait()
 		if first != nil {
-			return c.counts, first
+			return first
 		}
 		if len(got.rows) > 0 {
 			if err := p.at(last, before, c.get()); err != nil {
-				return c.counts, err
+				return err
 			}
 		}
 		if state = got.next; state == nil {
-			return c.get(), nil
+			return nil
 		}
 	}
 }

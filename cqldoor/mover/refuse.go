@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,7 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	if from.Column != to.Column {
 		add("the hidden column is a part of the primary key, which no store can alter: leave 'column' as it is, '%s'", from.Column)
 	}
-	if len(from.Epochs) > 0 || len(from.Rows) > 0 || len(to.Epochs) > 0 || len(to.Rows) > 0 || from.Keys != nil || to.Keys != nil {
+	if len(from.Epochs) > 0 || len(from.Rows) > 0 || len(to.Epochs) > 0 || len(to.Rows) > 0 || (from.Keys.Len() > 0 || to.Keys.Len() > 0) && !ofKeys(from, to) {
 		add("layouts with epochs or entries of keys cannot be changed by moving rows yet")
 	}
 	if t.Counter {
@@ -49,6 +50,38 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 		add("the table has this layout already")
 	}
 	return why
+}
+
+// ofKeys says whether two layouts differ in the keys' own entries alone.
+func ofKeys(from, to *shard.Layout) bool {
+	a, b := *from, *to
+	a.Keys, b.Keys = nil, nil
+	return a.Equal(&b)
+}
+
+// ToKey returns the layout in which a key has a number of shards of its own. key is
+// serialized. Places that the key never had are taken, as To does.
+func ToKey(from *shard.Layout, key []byte, n int) (*shard.Layout, error) {
+	if len(from.Epochs) > 0 {
+		return nil, errors.New("a table with epochs of keys cannot give one key a number of shards of its own yet")
+	}
+	was := from.Spread(key)
+	r := shard.Range{N: n, Base: was.Base}
+	if n < was.N || from.Hash != shard.Murmur3 || len(was.Rows) > 0 || from.Last() > was.Last() {
+		r.Base = from.Last()
+	}
+	switch _, own := from.Keys.Of(key); {
+	case n < 1 || n > shard.MaxShards:
+		return nil, fmt.Errorf("it cannot have %d shards, but 1 to %d", n, shard.MaxShards)
+	case n == was.N && len(was.Rows) == 0:
+		return nil, fmt.Errorf("it has %d shards already", n)
+	case !own && from.Keys.Len() >= shard.MaxKeys:
+		return nil, fmt.Errorf("%d keys of the table have numbers of shards of their own, which is as many as there may be", shard.MaxKeys)
+	}
+	to := *from
+	to.Keys = from.Keys.With(1, map[string]shard.Spread{string(key): {Range: r}})
+	to.Generation = 0
+	return &to, nil
 }
 
 // leastGrace is the shortest gc_grace_seconds, in seconds, under which a table's layout is

@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -135,7 +136,13 @@ func (p *Select) Walked(c Cursor) *Table {
 }
 
 // Sum tells the table's layout from others.
-func (t *Table) Sum() uint32 { return uint32(partitioner.Murmur3([]byte(t.Layout.String()))) }
+func (t *Table) Sum() uint32 {
+	text := t.Layout.String()
+	if t.Layout.Keys.Len() > 0 {
+		text += fmt.Sprint(t.Layout.Keys.Texts()) // in the order of the keys
+	}
+	return uint32(partitioner.Murmur3([]byte(text)))
+}
 
 // Walks says whether a scan by the table's places looks at a shard of a logical partition.
 func (t *Table) Walks(key [][]byte, n int) bool {

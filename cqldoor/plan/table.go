@@ -112,6 +112,14 @@ func AppendKey(dst []byte, components [][]byte) []byte {
 	return partitioner.AppendComposite(dst, components...)
 }
 
+// SplitKey is the inverse of AppendKey for a key of n columns.
+func SplitKey(key []byte, n int) ([][]byte, error) {
+	if n == 1 {
+		return [][]byte{key}, nil
+	}
+	return partitioner.SplitComposite(nil, key, n)
+}
+
 // Shards are the shards of a logical partition, which the layout lists: see Places.
 func (t *Table) Shards(key [][]byte) []int {
 	if t.Timed() {

@@ -262,6 +262,7 @@ func TestHistoriesUnderChange(t *testing.T) {
 			m := &mover{scene: w.scene, table: w.table(0)}
 			m.next = rapid.SampledFrom([]shard.Layout{
 				{N: 5, Column: "shard"}, {N: 1, Base: 3, Column: "shard"}, {N: 8, Base: 3, Column: "shard"},
+				{N: 3, Column: "shard", Keys: shard.NewKeys(1, map[string]shard.Spread{string(plan.IntValue(1)): {Range: shard.Range{N: 4, Base: 3}}})},
 				{N: 4, Column: "shard", Rows: []shard.RowEpoch{{From: plan.IntValue(3), Range: shard.Range{N: 4, Base: 10}}}},
 			}).Draw(r, "next")
 			h := &changeHistory{r: r}

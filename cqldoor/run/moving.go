@@ -190,6 +190,9 @@ func (m *movers) Ended(ctx context.Context, e *catalog.Entry) error {
 // optionChange is the option of write_sharding that says what is to be done with a change.
 const optionChange = "change"
 
+// optionKey is the option that names the one partition key that a change is of.
+const optionKey = "key"
+
 // What it says, beside the orders of package mover.
 const (
 	changePlan   = "plan"
@@ -237,6 +240,9 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 	}
 	if len(declared) == 0 {
 		return errPlain
+	}
+	if declared.names(optionKey) {
+		return c.alterKey(ctx, e, t, declared, order)
 	}
 	asked, warnings, err := c.asked(e, t, declared)
 	if err != nil {

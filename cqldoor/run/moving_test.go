@@ -12,7 +12,9 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -278,6 +280,81 @@ func liveChange(t *testing.T, st store.Store) {
 	}
 	if e := r.schema.view.Load().tables["lived"]["t"].entry; e.Layout.N != 9 || e.Layout.Base == 0 || e.Change != nil {
 		t.Errorf("%v %+v", e.Layout, e.Change)
+	}
+}
+
+// TestLiveChangeOfOneKey gives single keys of a table that clients use numbers of shards of
+// their own: the rows of other keys stay where they are.
+func TestLiveChangeOfOneKey(t *testing.T) { onStores(t, liveChangeOfOneKey) }
+
+func liveChangeOfOneKey(t *testing.T, st store.Store) {
+	r := startRouter(t, st)
+	s := session(t, serveDoor(t, st, r), 4)
+	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
+	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '1'}")
+	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
+	own := catalog.NewSession(st)
+	defer own.Close()
+	places := func() map[int64]map[int64]bool {
+		rows, err := own.Query(t.Context(), wire.LocalQuorum, "SELECT p, shard FROM lived.t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[int64]map[int64]bool{}
+		for _, r := range rows {
+			if out[r.Int("p")] == nil {
+				out[r.Int("p")] = map[int64]bool{}
+			}
+			out[r.Int("p")][r.Int("shard")] = true
+		}
+		return out
+	}
+	within := func(p, low, high int64) {
+		t.Helper()
+		at := places()[p]
+		for n := range at {
+			if n < low || n > high {
+				t.Errorf("rows of key %d are in shard %d, which is not from %d to %d", p, n, low, high)
+			}
+		}
+		if len(at) < 2 && high > low {
+			t.Errorf("all rows of key %d are in one of the shards %d to %d", p, low, high)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	l.live(3, func() {
+		l.change(ctx, "'key': '1', 'shards': '8'") // grows where it is
+		within(1, 1, 8)
+		within(0, 1, 1)
+		l.change(ctx, "'key': '2', 'shards': '4'") // takes places that nobody had
+		within(2, 9, 12)
+		l.change(ctx, "'key': '1', 'shards': '2'", "rollback")
+		within(1, 1, 8)
+		l.change(ctx, "'key': '1', 'shards': '2'")
+		within(1, 15, 16)
+		within(0, 1, 1)
+	})
+	if s := l.status(); s.Keys != 2 || s.RowsMoved == 0 || s.RowsMoved > s.RowsTotal {
+		t.Errorf("%+v", s)
+	}
+	exec(t, s, "CREATE TABLE lived.days (day date, c int, v text, PRIMARY KEY (day, c)) WITH write_sharding = {'shards': '2', 'epochs': '4 from 2199-01-01'}")
+	if err := s.Query("ALTER TABLE lived.days WITH write_sharding = {'key': '2020-07-10', 'shards': '3'}").Exec(); err == nil || !strings.Contains(err.Error(), "epochs of keys") {
+		t.Errorf("%v", err)
+	}
+	for options, why := range map[string]string{
+		"'key': '1', 'shards': '2'":            "it has 2 shards already",
+		"'key': 'x', 'shards': '2'":            "which is no int",
+		"'key': '1', 'shards': '0'":            "but 1 to",
+		"'key': '1', 'shards': 'x'":            "which is no number",
+		"'key': '1', 'shards': '3', 'by': 'c'": "no 'by' of its own",
+		"'shards': '9'":                        "entries of keys",
+		"'key': '1'":                           "which is no number",
+	} {
+		if err := s.Query("ALTER TABLE lived.t WITH write_sharding = {" + options + "}").Exec(); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", options, err)
+		}
 	}
 }
 

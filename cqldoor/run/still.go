@@ -80,7 +80,7 @@ func (c *change) alterStill(ctx context.Context, t *sharded, declared declaratio
 // epoch is the number of shards that an epoch is declared with.
 func (d declaration) epoch(option string) (shard.Range, error) {
 	for _, name := range sortedKeys(d) {
-		if name != "shards" && name != option {
+		if name != "shards" && name != option && (name != optionKey || option != optionRowsFrom) {
 			return shard.Range{}, wire.Errorf(wire.CodeConfig, "write_sharding: '%s' cannot change with an epoch; give 'shards' and '%s' alone", name, option)
 		}
 	}
@@ -152,6 +152,9 @@ func (c *change) rowsFrom(e *catalog.Entry, t *sharded, declared declaration) (*
 	w, err := column.Type.FromString(declared[optionRowsFrom])
 	if err != nil || len(w) == 0 {
 		return config("write_sharding: 'rows_from' is '%s', which is no %s, the type of the first clustering column, %s", declared[optionRowsFrom], column.Type, column.Name)
+	}
+	if declared.names(optionKey) {
+		return c.keyRowsFrom(e, t, declared, r, w)
 	}
 	next := *e.Layout
 	r.Base = next.Base

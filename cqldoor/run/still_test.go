@@ -115,6 +115,25 @@ func TestAlterWhereNothingMoves(t *testing.T) {
 			t.Errorf("the rows of the epoch are in %d shards", n)
 		}
 
+		// The rows of one key from a time on: at once.
+		s.refusedWith(alter(events, "{'key': '2', 'shards': '6', 'rows_from': 'soon'}"), "which is no timestamp")
+		s.refusedWith(alter(events, "{'key': 'x', 'shards': '6', 'rows_from': '1970-01-01T00:00:01Z'}"), "which is no int")
+		s.refusedWith(alter(events, "{'key': '1', 'shards': '6', 'rows_from': '1970-01-01T00:00:01.010Z'}"), "of rows")
+		s.must(s.v5, fmt.Sprintf("INSERT INTO %s (id, at, v) VALUES (2, 4000, 'x')", events))
+		s.must(s.v5, alter(events, "{'key': '2', 'shards': '16', 'rows_from': '1970-01-01T00:00:05Z'}"))
+		s.refusedWith(alter(events, "{'key': '2', 'shards': '20', 'rows_from': '1970-01-01T00:00:04Z'}"), "begins later")
+		for i := range 60 {
+			s.must(s.v5, fmt.Sprintf("INSERT INTO %s (id, at, v) VALUES (2, %d, 'x')", events, 5000+i))
+			s.must(s.v5, fmt.Sprintf("INSERT INTO %s (id, at, v) VALUES (3, %d, 'x')", events, 5000+i))
+		}
+		count("SELECT * FROM "+events+" WHERE id = 2", 61)
+		count("SELECT * FROM "+events+" WHERE id = 3", 60)
+		count("SELECT * FROM "+events, 60+61+60)
+		if a, b := len(shards(events, "id = 2")), len(shards(events, "id = 3")); a < 9 || b > 8 {
+			t.Errorf("the key has rows in %d shards, another key in %d", a, b)
+		}
+		s.refusedWith(alter(events, "{'key': '2', 'shards': '20', 'rows_from': '1970-01-01T00:00:05.030Z'}"), "the key has rows with at from")
+
 		counts := create("counts", "id int PRIMARY KEY, n counter", "{'shards': '2', 'strategy': 'random'}")
 		total := 0
 		add := func() {

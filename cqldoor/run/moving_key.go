@@ -1,0 +1,117 @@
+package run
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// alterKey gives one partition key a number of shards of its own:
+// {'key': '2020-07-10', 'shards': '64'}.
+func (c *change) alterKey(ctx context.Context, e *catalog.Entry, t *sharded, declared declaration, order string) error {
+	if order != "" {
+		return wire.Invalidf("write_sharding: 'change': '%s' is of a table's change, not of one key's", order)
+	}
+	for _, name := range sortedKeys(declared) {
+		if name != optionKey && name != "shards" {
+			return wire.Invalidf("write_sharding: one key has no '%s' of its own; give 'key' and 'shards' alone", name)
+		}
+	}
+	n, err := strconv.Atoi(declared["shards"])
+	if err != nil {
+		return wire.Invalidf("write_sharding: 'shards' is '%s', which is no number", declared["shards"])
+	}
+	key, err := parseKey(t.logical, declared[optionKey])
+	if err != nil {
+		return err
+	}
+	physical, err := c.catalog.Schema(ctx, e.Keyspace)
+	if err != nil {
+		return errCatalog(err)
+	}
+	if len(t.logical.Statics) > 0 {
+		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, staticColumns)
+	}
+	if err := c.mayBegin(ctx); err != nil {
+		return err
+	}
+	if _, err := c.movers.mover.StartKey(ctx, e, physical.Keyspaces[e.Keyspace], t.physical, key, declared[optionKey], n); err != nil {
+		return err
+	}
+	return (&answer{}).reply(c.req, wire.AppendVoid(nil))
+}
+
+// parseKey reads a partition key as people write it: its value, or several with commas
+// between, in double quotes where they have commas themselves.
+func parseKey(t *schema.Table, text string) ([]byte, error) {
+	parts := []string{text}
+	if len(t.PartitionKey) > 1 {
+		var err error
+		if parts, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil || len(parts) != len(t.PartitionKey) {
+			return nil, wire.Invalidf("write_sharding: the key '%s' has not the %d parts of the table's partition key; write them with commas between", text, len(t.PartitionKey))
+		}
+	}
+	key := make([][]byte, len(parts))
+	for i, c := range t.PartitionKey {
+		v, err := c.Type.FromString(parts[i])
+		if err != nil || len(v) == 0 {
+			return nil, wire.Invalidf("write_sharding: the key has '%s' for column %s, which is no %s", parts[i], c.Name, c.Type)
+		}
+		key[i] = v
+	}
+	return plan.AppendKey(nil, key), nil
+}
+
+// keyRowsFrom is the layout in which one key's rows from a clustering key on have a number of
+// shards of their own: no row moves.
+func (c *change) keyRowsFrom(e *catalog.Entry, t *sharded, declared declaration, r shard.Range, from []byte) (*shard.Layout, func(context.Context) error, error) {
+	key, err := parseKey(t.logical, declared[optionKey])
+	if err != nil {
+		return nil, nil, err
+	}
+	spread, column := e.Layout.Spread(key), t.logical.Clustering[0]
+	if _, own := e.Layout.Keys.Of(key); !own && e.Layout.Keys.Len() >= shard.MaxKeys {
+		return nil, nil, wire.Invalidf("write_sharding: %d keys of the table have numbers of shards of their own, which is as many as there may be", shard.MaxKeys)
+	}
+	if n := len(spread.Rows); n > 0 && column.Type.Compare(spread.Rows[n-1].From, from) >= 0 {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the key has an epoch of rows from '%s' or later; a new one begins later", declared[optionRowsFrom])
+	}
+	r.Base = spread.Base
+	places := spread.Places()
+	spread.Rows = append(slices.Clone(spread.Rows), shard.RowEpoch{From: from, Range: r})
+	next := *e.Layout
+	next.Keys = e.Layout.Keys.With(1, map[string]shard.Spread{string(key): spread})
+	return &next, func(ctx context.Context) error {
+		where := make([]syntax.Relation, 0, len(t.physical.PartitionKey)+1)
+		for _, k := range t.physical.PartitionKey {
+			where = append(where, syntax.Relation{Columns: []string{k.Name}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
+		}
+		where = append(where, syntax.Relation{Columns: []string{column.Name}, Op: syntax.OpGE, Value: &syntax.Bind{}})
+		look := syntax.Print(&syntax.Select{From: syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}, Where: where,
+			Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: column.Name}}}, Limit: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}})
+		parts, err := plan.SplitKey(key, len(t.logical.PartitionKey))
+		if err != nil {
+			return err
+		}
+		for _, n := range places {
+			rows, err := c.session.Query(ctx, wire.Quorum, look, append(slices.Clone(parts), plan.IntValue(n), from)...)
+			switch {
+			case err != nil:
+				return fmt.Errorf("look for rows beyond the watermark: %w", err)
+			case len(rows) > 0:
+				return wire.Invalidf("write_sharding: the key has rows with %s from '%s' on already, which would have to move; choose a greater value", column.Name, declared[optionRowsFrom])
+			}
+		}
+		return nil
+	}, nil
+}
