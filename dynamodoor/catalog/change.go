@@ -77,7 +77,8 @@ type Progress struct {
 	Moves      int64 // of these, those that have another place in the new layout
 	Looked     int64 // at, in the pass that Position is of
 	Total      int64
-	Moved      int64
+	Moved      int64 // by the mover; once all are verified, by requests too
+	Arrived    int64 // in their new places, as far as items have been verified
 	Verified   int64
 	Rate       int64 // items that are looked at in a second, lately
 	Beat       int64 // counts its writes: a mover is at work while it rises
@@ -93,6 +94,7 @@ type progress struct {
 	Moves      num  `json:"moves"`
 	Looked     num  `json:"looked"`
 	Rate       num  `json:"rate"`
+	Arrived    num  `json:"arrived"`
 	Total      num  `json:"total"`
 	Moved      num  `json:"moved"`
 	Verified   num  `json:"verified"`
@@ -115,7 +117,7 @@ func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err e
 	p.ID, p.Position = found.Item.ID.S, found.Item.Position.S
 	for to, from := range map[*int64]num{
 		&p.Generation: found.Item.Generation, &p.Total: found.Item.Total, &p.Moved: found.Item.Moved, &p.Verified: found.Item.Verified, &p.Beat: found.Item.Beat,
-		&p.Items: found.Item.Items, &p.Moves: found.Item.Moves, &p.Looked: found.Item.Looked, &p.Rate: found.Item.Rate,
+		&p.Items: found.Item.Items, &p.Moves: found.Item.Moves, &p.Looked: found.Item.Looked, &p.Rate: found.Item.Rate, &p.Arrived: found.Item.Arrived,
 	} {
 		if from.N == "" {
 			continue // an earlier version has not noted it
@@ -131,7 +133,7 @@ func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err e
 func (c *Catalog) KeepProgress(ctx context.Context, table string, p Progress) error {
 	return c.call(ctx, "PutItem", map[string]any{"TableName": Table, "Item": progress{
 		Table: text{progressKey(table)}, ID: text{p.ID}, Generation: number(p.Generation), Position: text{p.Position},
-		Items: number(p.Items), Moves: number(p.Moves), Looked: number(p.Looked), Rate: number(p.Rate),
+		Items: number(p.Items), Moves: number(p.Moves), Looked: number(p.Looked), Rate: number(p.Rate), Arrived: number(p.Arrived),
 		Total: number(p.Total), Moved: number(p.Moved), Verified: number(p.Verified), Beat: number(p.Beat),
 	}}, nil)
 }

@@ -216,6 +216,7 @@ func (m *mover) pass(ctx context.Context) (done bool, err error) {
 		}
 	} else {
 		m.progress.ID, m.progress.Generation, m.progress.Position, m.progress.Looked = m.e.ID, m.e.Layout.Generation, "", 0
+		m.progress.Arrived = 0
 		if m.e.shift.Step == protocol.Moving {
 			m.progress.Total = 0
 		}
@@ -239,6 +240,10 @@ func (m *mover) pass(ctx context.Context) (done bool, err error) {
 			m.progress.Verified += page.Seen
 		}
 		m.progress.Moved += page.Moved
+		m.progress.Arrived += page.Arrived
+		if now.shift.Step == protocol.Closing && page.Next == nil {
+			m.progress.Moved = m.progress.Arrived // requests have moved items, too
+		}
 		looked += page.Read
 		m.progress.Looked += page.Read
 		if took := time.Since(since); took > rateOver {

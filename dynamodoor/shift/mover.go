@@ -13,6 +13,7 @@ import (
 // Passed is what became of a page of the mover's.
 type Passed struct {
 	Read, Seen, Moved int64
+	Arrived           int64          // items that were found in their new places
 	Next              attribute.Item // where the next page begins; nil: there is none
 }
 
@@ -43,6 +44,7 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 		if shard != t.Old.Shard(key) {
 			if t.Step >= reshard.Closing { // before, it was counted where it came from
 				p.Seen++
+				p.Arrived++
 			}
 			continue // it is where it belongs
 		}
