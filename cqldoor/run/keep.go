@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -188,4 +189,16 @@ func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error {
 		return wire.Errorf(wire.CodeConfig, "write_sharding: default_time_to_live is %d, longer than 'keep', which is %s: rows would be dropped before they expire; take a longer 'keep', or a shorter default_time_to_live", n, l.Keep)
 	}
 	return nil
+}
+
+// sameButFloor says whether what was planned under one layout stands under another: they
+// are the same, or only the floor has risen. What is dropped below the floor waits until
+// nothing is under way that was planned before.
+func sameButFloor(a, b *shard.Layout) bool {
+	if a.Strategy != shard.Time || b.Strategy != shard.Time {
+		return reflect.DeepEqual(a, b)
+	}
+	x, y := *a, *b
+	x.Floor, y.Floor, x.Generation, y.Generation = 0, 0, 0, 0
+	return reflect.DeepEqual(x, y)
 }

@@ -155,3 +155,22 @@ func TestKeepAsksTheStoreForItsTime(t *testing.T) {
 		t.Error(show(a))
 	}
 }
+
+// TestFloorRisesUnderWrites holds that a write is answered for what it did, though the floor
+// of its table has risen while it was under way.
+func TestFloorRisesUnderWrites(t *testing.T) {
+	st := embedded(t)
+	s := newSceneOf(t, st, startRouterOf(t, st, 2*time.Second))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '2h'}")
+	write, err := s.router.statement(s.keyspace, "INSERT INTO t (k, ts) VALUES (1, 0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newKeeper(s.router.schema).round(t.Context())
+	if s.router.state.Load().under == write.under {
+		t.Fatal("the floor has not risen")
+	}
+	if stands, err := s.router.stands(t.Context(), write); !stands || err != nil {
+		t.Errorf("%v, %v", stands, err)
+	}
+}
