@@ -34,6 +34,7 @@ test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 	$(GO) test -timeout 20m $(ALONE)
 	$(WITH) $(GO) test -p 1 -timeout 20m $(CASSANDRA)
 	$(MAKE) --no-print-directory race
+	$(GO) test -modfile=internal/promrules/module/go.mod internal/promrules/rules_test.go
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(LOOKTIME) -report
 
 race: ## the tests under the race detector, the CQL door in front of a real Cassandra among them

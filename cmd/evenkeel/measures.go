@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
+	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/observe/exposition"
 )
 
@@ -21,9 +22,11 @@ func (c *cqlSide) measures() []prometheus.Collector {
 type routerCollector struct{ router *sharded.Router }
 
 var (
-	changingDesc  = prometheus.NewDesc("evenkeel_cql_tables_changing", "Sharded tables whose creation, removal or change of shards has begun and not ended. One that stays was left half-done.", []string{"change"}, nil)
-	preparedDesc  = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
-	routerMetrics = []struct {
+	changingDesc   = prometheus.NewDesc("evenkeel_cql_tables_changing", "Sharded tables whose creation, removal or change of shards has begun and not ended. One that stays was left half-done.", []string{"change"}, nil)
+	preparedDesc   = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
+	generationDesc = prometheus.NewDesc("evenkeel_cql_layout_generation", "Generation of a sharded table's layout that the door goes by; doors that agree have the same.", []string{"table"}, nil)
+	stepDesc       = prometheus.NewDesc("evenkeel_cql_layout_change", "1 for each sharded table whose layout is being changed, with the change's step.", []string{"table", "step"}, nil)
+	routerMetrics  = []struct {
 		desc *prometheus.Desc
 		kind prometheus.ValueType
 		of   func(s *sharded.Stats) float64
@@ -40,6 +43,8 @@ var (
 func (routerCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- changingDesc
 	ch <- preparedDesc
+	ch <- generationDesc
+	ch <- stepDesc
 	for _, m := range routerMetrics {
 		ch <- m.desc
 	}
@@ -54,6 +59,12 @@ func (c routerCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(changingDesc, "creating", s.Changing.Creating)
 	gauge(changingDesc, "dropping", s.Changing.Dropping)
 	gauge(changingDesc, "resharding", s.Changing.Resharding)
+	for _, l := range s.Layouts[:min(len(s.Layouts), observe.MaxTables)] {
+		ch <- prometheus.MustNewConstMetric(generationDesc, prometheus.GaugeValue, float64(l.Generation), l.Table)
+		if l.Step != "" {
+			ch <- prometheus.MustNewConstMetric(stepDesc, prometheus.GaugeValue, 1, l.Table, l.Step)
+		}
+	}
 	gauge(preparedDesc, "prepared", s.Prepared)
 	gauge(preparedDesc, "text", s.Texts)
 	gauge(preparedDesc, "shard", s.Physicals)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 	dto "github.com/prometheus/client_model/go"
@@ -169,6 +170,13 @@ func TestRequestsAreMeasured(t *testing.T) {
 	count(1, cql+"fan_out_requests", "table=ks.sharded")
 	count(1, cql+"read_rounds", "table=ks.sharded")
 	count(0, cql+"tables_changing", "change=creating")
+	first := find(all, cql+"layout_generation", "table=ks.sharded")
+	if first == nil {
+		t.Fatal("the generation of a layout is not told")
+	}
+	if all[cql+"layout_change"] != nil {
+		t.Errorf("no layout is being changed: %v", all[cql+"layout_change"])
+	}
 	if got := find(all, cql+"read_rows_returned", "table=ks.sharded").GetHistogram().GetSampleSum(); got != 30 {
 		t.Errorf("%v rows were returned", got)
 	}
@@ -185,6 +193,19 @@ func TestRequestsAreMeasured(t *testing.T) {
 	}
 	if find(all, dynamo+"fan_out_requests", "table=plainitems") != nil {
 		t.Error("a plain table's requests fan out")
+	}
+
+	// A change of layout ends with another generation, and no step.
+	o.cql("ALTER TABLE ks.sharded WITH write_sharding = {'shards': '30'}")
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		all = o.scrape()
+		if find(all, cql+"layout_change", "table=ks.sharded") == nil &&
+			find(all, cql+"layout_generation", "table=ks.sharded").GetGauge().GetValue() > first.GetGauge().GetValue() {
+			break
+		}
+		if time.Since(begun) > patience {
+			t.Fatal("the change is not over")
+		}
 	}
 
 	// Tables that are dropped leave.

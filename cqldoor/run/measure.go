@@ -37,9 +37,31 @@ func countChanging(entries []*catalog.Entry) (n Changing) {
 	return n
 }
 
+// LayoutState is what a door goes by on one sharded table. Doors that agree have the same.
+type LayoutState struct {
+	Table      string // with its keyspace
+	Generation int64
+	Step       string // of the change of layout that is under way; empty: none is
+}
+
+func layoutsOf(entries []*catalog.Entry) (all []LayoutState) {
+	for _, e := range entries {
+		if e.State != catalog.Active || e.Layout == nil {
+			continue
+		}
+		l := LayoutState{Table: e.String(), Generation: e.Layout.Generation}
+		if e.Change != nil {
+			l.Step, l.Generation = e.Change.Step.String(), e.Change.Generation
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
 // Stats are what the router knows and has counted.
 type Stats struct {
 	ShardedTables int
+	Layouts       []LayoutState // not to be changed
 	Changing      Changing
 	CursorErrors  int64 // paging states that were none, or another statement's
 
@@ -54,7 +76,7 @@ type Stats struct {
 
 // Stats counts.
 func (r *Router) Stats() Stats {
-	s := Stats{CursorErrors: r.counts.cursorErrors.Load(), Changing: r.schema.view.Load().changing,
+	s := Stats{CursorErrors: r.counts.cursorErrors.Load(), Changing: r.schema.view.Load().changing, Layouts: r.schema.view.Load().layouts,
 		Texts: r.registry.texts.len(), Physicals: r.registry.physicals.len()}
 	for _, tables := range r.state.Load().Tables {
 		s.ShardedTables += len(tables)

@@ -59,6 +59,7 @@ type view struct {
 	version  [16]byte      // of the store's schema
 	seen     *fleet.Seen   // of the other doors, before the rest was read; nil: this door is not registered
 	changing Changing
+	layouts  []LayoutState
 }
 
 // sharded is one sharded table.
@@ -178,7 +179,7 @@ func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen
 	if all := x.r.opts.Requests; all != nil {
 		all.Keep(func(keyspace, table string) bool { return keyspace == "" || s.names.Has(keyspace, table) }) // "": the system's
 	}
-	v.changing = countChanging(s.entries)
+	v.changing, v.layouts = countChanging(s.entries), layoutsOf(s.entries)
 	x.view.Store(v)
 	x.acknowledge()
 	x.tell(ctx)

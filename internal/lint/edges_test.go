@@ -46,6 +46,7 @@ var edges = map[string][]string{
 	"observe/exposition": {"observe"},
 	"observe/otlp":       {"observe"},
 	"observe/top":        {},
+	"internal/promrules": {},
 
 	// The engine: a store, which knows no door.
 	"engine": {
