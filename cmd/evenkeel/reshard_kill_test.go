@@ -209,6 +209,17 @@ func shown(t *testing.T, c *difftest.Conn, text string) (map[[2]int]int, []strin
 // that write: nothing acknowledged is lost, nothing comes back, nothing is shown twice. In
 // the end the change that is under way comes to its end. make kill-reshard does so 500 times.
 func TestKilledWhileChanging(t *testing.T) {
+	t.Run("table", func(t *testing.T) {
+		killedWhileChanging(t, func(r *rand.Rand) string { return fmt.Sprintf("'shards': '%d'", 1+r.IntN(9)) })
+	})
+	t.Run("keys", func(t *testing.T) {
+		killedWhileChanging(t, func(r *rand.Rand) string {
+			return fmt.Sprintf("'key': '%d', 'shards': '%d'", r.IntN(killPartitions), 1+r.IntN(9))
+		})
+	})
+}
+
+func killedWhileChanging(t *testing.T, order func(*rand.Rand) string) {
 	m := newMortal(t)
 	r := rand.New(rand.NewPCG(*killsSeed, 13))
 	c := m.dial()
@@ -270,7 +281,7 @@ func TestKilledWhileChanging(t *testing.T) {
 			})
 		}
 		c := m.dial()
-		orders := []string{fmt.Sprintf("'shards': '%d'", 1+r.IntN(9))}
+		orders := []string{order(r)}
 		if r.IntN(4) == 0 {
 			orders = append(orders, "'change': 'rollback'")
 		}
