@@ -175,12 +175,27 @@ func (s *Study) storedNotes(d *Design, q *queries.Query) (notes []string) {
 	return notes
 }
 
+// nullsIn are the columns of a design's key in which rows have no value.
+func (s *Study) nullsIn(d *Design) (names []string) {
+	for _, p := range d.Partition {
+		names = append(names, p.Column)
+	}
+	return slices.DeleteFunc(append(names, d.Clustering...), func(name string) bool {
+		c := s.p.Column(name)
+		return c.Nulls+c.Empty == 0
+	})
+}
+
 // reasons say what the design is good for, by the ranks' order.
 func (s *Study) reasons(list []ranked) []string {
 	d, c := list[0].d, &list[0].c
 	m := s.of(d)
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	which := ""
+	if m.Unkeyed > 0 {
+		which = "that has a key "
+	}
 	switch {
 	case d.AddID:
 		add("no row is lost: %s, a timeuuid that the application adds, tells rows apart, which no columns of the data do", idColumn)
@@ -194,7 +209,10 @@ func (s *Study) reasons(list []ranked) []string {
 		if m := s.exactly(d); m != nil && !m.Lost.Exact && m.Lost.High >= 1 {
 			add("no row of the sample is lost: of all %s, between 0 and %s are, with 99%% confidence", countOf(float64(s.p.Rows), "row"), number(math.Ceil(m.Lost.High)))
 		} else {
-			add("no row is lost: the primary key is different in each of %s", countOf(float64(s.p.Rows), "row"))
+			add("no row %sis lost: the primary key is different in each of %s", which, countOf(float64(s.p.Rows-m.Unkeyed), "row"))
+		}
+		if m.Unkeyed > 0 {
+			add("%s have no value in %s, and have no place under this key: they count for none of its figures", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 		}
 		if s.byTime(d) {
 			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
