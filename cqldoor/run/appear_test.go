@@ -13,14 +13,15 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// TestAppears uses tables at one door from before another creates them: a statement is
-// carried out, or there is no such table, and nothing in between.
+// TestAppears uses tables at one door from before another creates them, sharded, plain and
+// sharded again: a statement is carried out, or there is no such table, and nothing in between.
 func TestAppears(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		const lease = 100 * time.Millisecond
 		a := newSceneOf(t, st, startRouterOf(t, st, lease))
 		b := serveDoor(t, st, startRouterOf(t, st, lease))
-		for n := range 20 {
+		const columns = " (k int, c int, PRIMARY KEY (k, c))"
+		for n := range 5 {
 			table := fmt.Sprintf("%s.t%d", a.keyspace, n)
 			done := make(chan struct{})
 			var users sync.WaitGroup
@@ -53,7 +54,9 @@ func TestAppears(t *testing.T) {
 					})
 				}
 			}
-			a.must(a.v5, "CREATE TABLE "+table+" (k int, c int, PRIMARY KEY (k, c))"+shardedByFour)
+			for _, ddl := range []string{"CREATE TABLE " + table + columns + shardedByFour, "DROP TABLE " + table, "CREATE TABLE " + table + columns, "DROP TABLE " + table, "CREATE TABLE " + table + columns + shardedByFour} {
+				a.must(a.v5, ddl)
+			}
 			close(done)
 			users.Wait()
 			if t.Failed() {

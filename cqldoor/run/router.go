@@ -332,7 +332,19 @@ func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, 
 		if req.Op == wire.OpPrepare && asksExplain(req.Message) {
 			return r.schema.explainPlain(ctx, req, keyspace, text)
 		}
-		return r.relay(ctx, req)
+		resp, err := r.forward(ctx, req)
+		if err != nil {
+			return err
+		}
+		// Another door may have made a sharded table of that name since we looked: what the
+		// store refused was then about the physical one.
+		if resp.Op == wire.OpError {
+			r.schema.freshOrReport(ctx)
+		}
+		if resp.Op != wire.OpError || r.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
+			req.Reply(resp)
+			return nil
+		}
 	}
 	if late != nil {
 		return late
