@@ -18,15 +18,21 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 	if b.Filters, err = s.Where.bindFilters(env); err != nil {
 		return nil, err
 	}
+	var wrong error // with a key, which matters where something is read of its partition
 	if s.Where.Partition == nil {
 		b.Scan = true
-	} else if err := b.bindKeys(env); err != nil || b.Keys.Len() == 0 {
+	} else if wrong, err = b.bindKeys(env); err != nil {
 		return b, err
+	} else if b.Keys.Len() == 0 {
+		return b, wrong
 	}
 	if s.Distinct {
 		b.Slices = AllSlices()
 	} else if b.Slices, err = s.Where.slices(env, s.Table, true); err != nil {
 		return nil, err
+	}
+	if wrong != nil && b.Slices.Len() > 0 {
+		return nil, wrong
 	}
 	if b.Scan {
 		b.Tokens, err = s.Where.tokens(env)
@@ -36,19 +42,22 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 
 // bindKeys finds the partition keys, those within the token's range if it is
 // restricted too.
-func (b *BoundSelect) bindKeys(env *eval.Env) error {
-	keys, err := b.Where.keys(env, b.Table)
-	if err != nil || b.Where.Token == nil {
+func (b *BoundSelect) bindKeys(env *eval.Env) (wrong, err error) {
+	keys, err := tuplesOf(b.Where.Partition, len(b.Table.PartitionKey), env)
+	if err != nil {
+		return nil, err
+	}
+	if wrong = keys.checkKeys(); b.Where.Token == nil {
 		b.Keys = keys
-		return err
+		return wrong, nil
 	}
 	tokens, err := b.Where.tokens(env)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Which of the keys have such a token is known of each alone.
 	if keys.n > maxFiltered {
-		return cartesian("partition key", keys.n, maxFiltered)
+		return nil, cartesian("partition key", keys.n, maxFiltered)
 	}
 	var in list
 	for _, k := range keys.All() {
@@ -59,7 +68,7 @@ func (b *BoundSelect) bindKeys(env *eval.Env) error {
 	}
 	b.Keys = Tuples{n: 1}
 	b.Keys.add(in, b.Table.PartitionKey)
-	return nil
+	return wrong, nil
 }
 
 // maxFiltered is how many partition keys may be looked at for those of some tokens.

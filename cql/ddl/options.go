@@ -177,15 +177,29 @@ func readRetries(p *properties, o map[string]any) error {
 			continue
 		}
 		policy, valid := retryPolicy(v)
-		if !valid && percentile(v) {
-			return configError("Invalid value %s for PERCENTILE option 'speculative_retry': must be between (0.0 and 100.0)", v)
-		}
 		if !valid {
-			return configError("Invalid value %s for option 'speculative_retry'", v)
+			return retryError(v)
 		}
 		o[name] = policy
 	}
 	return nil
+}
+
+// retryError says what is wrong with a policy.
+func retryError(v string) error {
+	if percentile(v) {
+		return configError("Invalid value %s for PERCENTILE option 'speculative_retry': must be between (0.0 and 100.0)", v)
+	}
+	u := strings.ToUpper(strings.TrimSpace(v))
+	if u, ok := strings.CutSuffix(u, ")"); ok && (strings.HasPrefix(u, "MIN(") || strings.HasPrefix(u, "MAX(")) {
+		a, b, _ := strings.Cut(u[len("MIN("):], ",")
+		pa, oka := retryPoint(strings.TrimSpace(a))
+		pb, okb := retryPoint(strings.TrimSpace(b))
+		if oka && okb && strings.HasSuffix(pa, "p") && strings.HasSuffix(pb, "p") {
+			return configError("Invalid value %s for option 'speculative_retry': MIN()/MAX() arguments should be of different types, but both are of type PERCENTILE", v)
+		}
+	}
+	return configError("Invalid value %s for option 'speculative_retry'", v)
 }
 
 // retryPolicy is the written form of a speculative retry policy as Cassandra

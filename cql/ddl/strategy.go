@@ -65,7 +65,7 @@ func checkStrategy(name string, c map[string]string) error {
 	}
 	switch name {
 	case "UnifiedCompactionStrategy":
-		return nil
+		return checkUnified(c)
 	case "LeveledCompactionStrategy":
 		if err := checkLevels(c); err != nil {
 			return err
