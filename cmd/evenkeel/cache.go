@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,13 +12,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	cqlcache "github.com/evenkeel/evenkeel/cqldoor/cache"
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/cache"
 )
 
-// cacheFlags are serve's flags about the cache of the DynamoDB door.
+// cacheFlags are serve's flags about the caches of the doors.
 type cacheFlags struct {
-	Cache         byteSize      `placeholder:"SIZE" help:"Memory for a cache of popular items in the DynamoDB door, such as 64MB: eventually consistent reads are answered from it, and identical reads that are under way share one request."`
+	Cache         byteSize      `placeholder:"SIZE" help:"Memory for a cache of popular items and partitions, such as 64MB, half of it for each door if there are two: eventually consistent reads (CQL: prepared, of one partition, at ONE or LOCAL_ONE) are answered from it, and identical reads that are under way share one request."`
 	CacheTTL      time.Duration `name:"cache-ttl" placeholder:"TIME" default:"5m" help:"How long an item is kept in the cache; what is written through this door is seen at once (${default})."`
 	QueryCacheTTL time.Duration `name:"query-cache-ttl" placeholder:"TIME" help:"How long answers to Query and Scan are kept in the cache, whatever is written meanwhile (0: they are not)."`
 }
@@ -52,12 +54,16 @@ func (s *serveCmd) checkCache() error {
 	switch {
 	case s.Cache == 0 && s.QueryCacheTTL != 0:
 		return withHint(errors.New("--query-cache-ttl is given without a cache"), "--cache 64MB makes one")
-	case s.Cache != 0 && s.Cache < cache.MinSize:
-		return withHint(fmt.Errorf("--cache: %d bytes are too few", s.Cache), "give it 1MiB at least; 64MB keeps some 40,000 items of 1 KB")
+	case s.Cache != 0 && s.cacheSize() < cache.MinSize:
+		return withHint(fmt.Errorf("--cache: %d bytes are too few", s.Cache), "give it 1MiB at least for each door; 64MB keeps some 40,000 items of 1 KB")
+	case s.Cache != 0 && s.StoreOnly:
+		return withHint(errors.New("--cache is given with --store-only"), "leave --cache out: the doors in front have caches of their own")
+	case s.QueryCacheTTL != 0 && s.withoutDynamoDB():
+		return withHint(errors.New("--query-cache-ttl is given, and there is no DynamoDB door"), "leave it out: it is not for CQL")
 	case s.Cache != 0 && (s.CacheTTL <= 0 || s.QueryCacheTTL < 0):
 		return errors.New("--cache-ttl must be more than 0, and --query-cache-ttl not less")
-	case s.Cache != 0 && s.withoutDynamoDB():
-		return withHint(errors.New("--cache is given, and there is no DynamoDB door"), "--listen-dynamodb ADDR opens one; the cache is not for CQL")
+	case s.Cache != 0 && s.withoutDynamoDB() && s.ListenCQL == "off":
+		return withHint(errors.New("--cache is given, and there is no door"), "--listen-cql ADDR or --listen-dynamodb ADDR opens one")
 	}
 	return nil
 }
@@ -70,9 +76,65 @@ func (s *serveCmd) withCache(store dynamodoor.Store, settle time.Duration, log *
 		return store, nil, nil
 	}
 	c, err := cache.New(cache.Options{
-		Store: store, Size: int64(s.Cache), TTL: s.CacheTTL, QueryTTL: s.QueryCacheTTL, Settle: settle, Log: log,
+		Store: store, Size: s.cacheSize(), TTL: s.CacheTTL, QueryTTL: s.QueryCacheTTL, Settle: settle, Log: log,
 	})
 	return c, c, err
+}
+
+// cacheSize is how much of --cache each door has.
+func (s *serveCmd) cacheSize() int64 {
+	if s.ListenCQL != "off" && !s.withoutDynamoDB() {
+		return int64(s.Cache) / 2
+	}
+	return int64(s.Cache)
+}
+
+// withCQLCache puts the cache that is asked for in front of the CQL side's store.
+func (s *serveCmd) withCQLCache(ctx context.Context, c *cqlSide, log *slog.Logger) (err error) {
+	if s.Cache == 0 {
+		return nil
+	}
+	o := cqlcache.Options{Store: c.store, Size: s.cacheSize(), TTL: s.CacheTTL, Log: log}
+	if len(s.Cassandra) > 0 {
+		o.Settle = clusterSettles
+	}
+	c.cache, err = cqlcache.New(ctx, o)
+	return err
+}
+
+// clusterSettles is for how long reads of a cluster at ONE may lack what was written, where
+// nothing fails.
+const clusterSettles = 3 * time.Second
+
+// cqlCacheCollector makes metrics of the CQL cache's counts when they are asked for.
+type cqlCacheCollector struct{ cache *cqlcache.Cache }
+
+var cqlCacheMetrics = []struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(s *cqlcache.Stats) float64
+}{
+	{desc("cache_hits_total", "Reads that the cache has answered."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Hits) }},
+	{desc("cache_misses_total", "Reads that the cache might have answered, and had not."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Misses) }},
+	{desc("cache_coalesced_total", "Of these, those that shared the request of another."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Coalesced) }},
+	{desc("cache_evictions_total", "Answers that made room for others."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Evicted) }},
+	{desc("cache_entries", "Answers that are kept."), prometheus.GaugeValue, func(s *cqlcache.Stats) float64 { return float64(s.Entries) }},
+	{desc("cache_bytes", "Memory that the cache takes."), prometheus.GaugeValue, func(s *cqlcache.Stats) float64 { return float64(s.Bytes) }},
+}
+
+// Describe implements prometheus.Collector.
+func (cqlCacheCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range cqlCacheMetrics {
+		ch <- m.desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c cqlCacheCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.cache.Stats()
+	for _, m := range cqlCacheMetrics {
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
+	}
 }
 
 // cacheCollector makes metrics of the cache's counts when they are asked for.

@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	cqlcache "github.com/evenkeel/evenkeel/cqldoor/cache"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
 	"github.com/evenkeel/evenkeel/engine"
@@ -35,7 +36,8 @@ type cqlSide struct {
 	door   *cqldoor.Door
 	router *sharded.Router
 	store  store.Store
-	what   string // the store, in words
+	cache  *cqlcache.Cache // before the store; nil where there is none
+	what   string          // the store, in words
 
 	observe observe.Observer
 }
@@ -79,13 +81,17 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	if s.StoreOnly {
 		return c, c.openDoor(ctx, cqldoor.Options{TLS: tls, Advertise: advertise, HostID: hostID(at), Observe: c.observe, Memory: s.memory, Log: log})
 	}
+	if err := s.withCQLCache(ctx, c, log); err != nil {
+		c.close()
+		return nil, err
+	}
 	routing := sharded.RoundRobin
 	if s.DriverRouting == "token" {
 		routing = sharded.ByToken
 	}
 	c.router = sharded.New(sharded.Options{
 		Routing: routing, Found: len(s.Cassandra) > 0,
-		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Release: version}, Store: c.store, Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
+		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Release: version}, Store: c.front(), Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
 	})
 	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
@@ -104,7 +110,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 
 // openDoor makes the door in front of the store, and closes both where it cannot.
 func (c *cqlSide) openDoor(ctx context.Context, o cqldoor.Options) (err error) {
-	o.Store = c.store
+	o.Store = c.front()
 	if c.door, err = cqldoor.New(ctx, o); err != nil {
 		c.close()
 		return err
@@ -151,9 +157,20 @@ func (c *cqlSide) storage() *storage.DB {
 	return nil
 }
 
+// front is what the door and its router go through: the cache, or the store itself.
+func (c *cqlSide) front() store.Store {
+	if c.cache != nil {
+		return c.cache
+	}
+	return c.store
+}
+
 func (c *cqlSide) close() {
 	if c.router != nil {
 		c.router.Close()
+	}
+	if c.cache != nil {
+		c.cache.Close()
 	}
 	c.store.Close()
 }

@@ -147,6 +147,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	if cql != nil {
 		collectors = append(collectors, doorCollector{cql.door})
 		collectors = append(collectors, cql.measures()...)
+		if cql.cache != nil {
+			collectors = append(collectors, cqlCacheCollector{cql.cache})
+		}
 		go cql.serve(ctx, cqlLn, failed)
 	}
 	if dynamo != nil {

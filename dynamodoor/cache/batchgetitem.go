@@ -9,12 +9,13 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // part is one key of a BatchGetItem.
 type part struct {
 	asked asked // empty where the item is not to be kept, nor taken from what is
-	began view
+	began fence.View
 	text  []byte // the item; nil: there is none
 	known bool   // text is what is kept
 	left  bool   // the store has not read it
@@ -79,10 +80,10 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 				if size += len(p.text); p.known {
 					found++
 				} else {
-					g := c.fence.group(p.asked.hash)
-					g.mu.Lock()
+					g := c.fence.Group(p.asked.hash)
+					g.Lock()
 					p.began = c.view(&p.asked)
-					g.mu.Unlock()
+					g.Unlock()
 				}
 			}
 		}
@@ -91,7 +92,7 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 	if size > maxBatch {
 		for i := range parts {
 			parts[i].text, parts[i].known = nil, false
-			parts[i].began = view{} // and so it is not kept
+			parts[i].began = fence.View{} // and so it is not kept
 		}
 		found = 0
 	}
@@ -149,10 +150,10 @@ func appendRest(dst []byte, q *api.BatchGetItem, parts []part) []byte {
 }
 
 // definitions is the views of the tables' definitions.
-func (c *Cache) definitions(q *api.BatchGetItem) []view {
-	views := make([]view, len(q.Tables))
+func (c *Cache) definitions(q *api.BatchGetItem) []fence.View {
+	views := make([]fence.View, len(q.Tables))
 	for i := range q.Tables {
-		views[i] = c.fence.definition(c.fence.table(simpleName(q.Tables[i].Table)))
+		views[i] = c.fence.Definition(c.fence.Table(simpleName(q.Tables[i].Table)))
 	}
 	return views
 }
@@ -167,12 +168,12 @@ func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, bo
 		}
 		return shared{out: out, answer: out[len(dst):]}, nil
 	}
-	return c.share(ctx, "BatchGetItem", body, dst, a.hash, nil, a.key, func() view {
-		v := view{quiet: true}
+	return c.share(ctx, "BatchGetItem", body, dst, a.hash, nil, a.key, func() fence.View {
+		v := fence.View{Quiet: true}
 		for i := range q.Tables {
-			t := c.fence.touched(c.fence.table(simpleName(q.Tables[i].Table)))
-			v.count += t.count
-			v.quiet = v.quiet && t.quiet
+			t := c.fence.Touched(c.fence.Table(simpleName(q.Tables[i].Table)))
+			v.Count += t.Count
+			v.Quiet = v.Quiet && t.Quiet
 		}
 		return v
 	})
@@ -383,7 +384,7 @@ func textOf(text []byte, of string) (value string) {
 }
 
 // keepParts keeps what the store has answered.
-func (c *Cache) keepParts(ctx context.Context, q *api.BatchGetItem, parts []part, defined []view) {
+func (c *Cache) keepParts(ctx context.Context, q *api.BatchGetItem, parts []part, defined []fence.View) {
 	n := 0
 	life := c.life(c.options.TTL)
 	for i := range q.Tables {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // Store is what the cache stands in front of.
@@ -83,11 +84,14 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
+// counts are those of writes that reads look at, and the reads that are under way.
+type counts = fence.Fence[*flight]
+
 // Cache is a store with a cache. It is safe for concurrent use.
 type Cache struct {
 	store   Store
 	options Options
-	fence   *fence
+	fence   *counts
 	entries *otter.Cache[uint64, *entry]
 	tables  tables
 	readers sync.Pool // of *reader
@@ -103,12 +107,12 @@ func New(o Options) (*Cache, error) {
 		return nil, fmt.Errorf("the cache's options: %w", err)
 	}
 	o = o.withDefaults()
-	c := &Cache{store: o.Store, options: o, fence: newFence(o.Size)}
+	c := &Cache{store: o.Store, options: o, fence: fence.New[*flight](o.Size)}
 	c.readers.New = func() any { return new(reader) }
 	c.writers.New = func() any { return new(writer) }
 	var err error
 	c.entries, err = otter.New(&otter.Options[uint64, *entry]{
-		MaximumWeight: uint64(o.Size) - uint64(c.fence.bytes()),
+		MaximumWeight: uint64(o.Size) - uint64(c.fence.Bytes()),
 		Weigher:       func(_ uint64, e *entry) uint32 { return e.weight() },
 		StatsRecorder: &c.evicted,
 	})
@@ -174,7 +178,7 @@ func (c *Cache) Stats() Stats {
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), QueryHits: c.queryHits.Load(), QueryMisses: c.queryMisses.Load(),
 		Coalesced: c.coalesced.Load(), Evicted: c.evicted.entries.Load(), Invalidated: c.invalidated.Load(),
-		Entries: int64(c.entries.EstimatedSize()), Bytes: int64(c.entries.WeightedSize()) + c.fence.bytes(),
+		Entries: int64(c.entries.EstimatedSize()), Bytes: int64(c.entries.WeightedSize()) + c.fence.Bytes(),
 	}
 }
 

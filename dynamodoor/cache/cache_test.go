@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/fence"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 )
@@ -124,9 +125,9 @@ func start(t testing.TB, change ...func(o *Options)) *tested {
 // apart tells whether the tests' tables, and the items of table Tab, are counted apart:
 // hashes, whose seed is drawn, part 256 tables and 4,096 items at most.
 func (x *tested) apart() bool {
-	tables, slots := make(map[*tableEpoch]bool), make(map[*slot]bool)
+	tables, slots := make(map[*fence.TableEpoch]bool), make(map[*fence.Slot]bool)
 	for _, name := range []string{"Tab", "Uab", "Other"} {
-		tables[x.fence.table(name)] = true
+		tables[x.fence.Table(name)] = true
 	}
 	const items = 8
 	for n := range items {
@@ -136,7 +137,7 @@ func (x *tested) apart() bool {
 		}
 		var a asked
 		a.item(x.fence, "a", "Tab", key, nil)
-		slots[x.fence.slot(a.hash)] = true
+		slots[x.fence.Slot(a.hash)] = true
 	}
 	return len(tables) == 3 && len(slots) == items
 }

@@ -17,7 +17,7 @@
 // # How the second holds
 //
 // A read notes, before it asks the store, the counts of the writes that have begun
-// (fence.go): to its key, to its table as a whole, to anything. What it got is kept
+// (package fence): to its key, to its table as a whole, to anything. What it got is kept
 // only if no such write was under way then and none has begun since; so it has been
 // the item's state all that time. A write, before it is passed on,
 // counts and removes what is kept; so nothing that it makes old is found from then
@@ -39,8 +39,8 @@
 // removes anything from it. It is off unless it is asked for.
 //
 // The way of a read: Do (cache.go) → getitem.go, batchgetitem.go or query.go →
-// entry.go, else flight.go → Store.Do; of a write: write.go → fence.go.
+// entry.go, else flight.go → Store.Do; of a write: write.go → package fence.
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression,
-// dynamo/jsontext, dynamo/partiql and dynamodoor/principal.
+// dynamo/jsontext, dynamo/partiql, dynamodoor/principal and fence.
 package cache

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // entry is what is kept under a hash: an item, in each form in which it was asked
@@ -75,22 +76,22 @@ type asked struct {
 	hash    uint64
 	key     []byte
 	variant []byte // empty for queries
-	table   *tableEpoch
+	table   *fence.TableEpoch
 }
 
 // item sets what is asked for to an item of a table, as who sees it.
-func (a *asked) item(f *fence, who, table string, key attribute.Item, p *expression.Projection) {
+func (a *asked) item(f *counts, who, table string, key attribute.Item, p *expression.Projection) {
 	name := simpleName(table)
 	a.key = appendItemKey(a.key[:0], name, key)
-	a.hash = f.hash(kindItem, a.key)
-	a.table = f.table(name)
+	a.hash = f.Hash(kindItem, a.key)
+	a.table = f.Table(name)
 	a.variant = appendVariant(a.variant[:0], who, table, p)
 }
 
 // flight is the hash of the read among those that are under way: that of the item
 // as the principal gets it, in the item's group.
-func (a *asked) flight(f *fence) uint64 {
-	return (f.hash(kindItem, a.variant)^a.hash)&^(groups-1) | a.hash%groups
+func (a *asked) flight(f *counts) uint64 {
+	return (f.Hash(kindItem, a.variant)^a.hash)&^(fence.Groups-1) | a.hash%fence.Groups
 }
 
 // appendItemKey appends the canonical text of a key of a table: equal keys have
@@ -122,7 +123,7 @@ func appendText(dst []byte, s string) []byte {
 // find returns what is kept for a read of an item; false where nothing is.
 func (c *Cache) find(a *asked) (text []byte, ok bool) {
 	e, ok := c.entries.GetIfPresent(a.hash)
-	if !ok || !bytes.Equal(e.key, a.key) || e.at != c.fence.wide(a.table).count {
+	if !ok || !bytes.Equal(e.key, a.key) || e.at != c.fence.Wide(a.table).Count {
 		return nil, false
 	}
 	for i := range e.variants {
@@ -135,17 +136,17 @@ func (c *Cache) find(a *asked) (text []byte, ok bool) {
 }
 
 // view is the view of an item now. The caller holds its group's mu.
-func (c *Cache) view(a *asked) view {
-	v := c.fence.item(a.table, a.hash)
-	v.fresh = v.settled == 0 || v.settled <= c.options.Now().UnixNano()
+func (c *Cache) view(a *asked) fence.View {
+	v := c.fence.Item(a.table, a.hash)
+	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
 	return v
 }
 
 // keep keeps what the store has answered to a read that began at then: an item, or
 // that there is none. The texts are copied.
-func (c *Cache) keep(a *asked, then view, text []byte, expires int64) {
+func (c *Cache) keep(a *asked, then fence.View, text []byte, expires int64) {
 	now := c.options.Now().UnixNano()
-	if !then.mayKeep() || now >= expires {
+	if !then.MayKeep() || now >= expires {
 		return
 	}
 	e := &entry{}
@@ -157,13 +158,13 @@ func (c *Cache) keep(a *asked, then view, text []byte, expires int64) {
 		_, v.text = piece(room, text)
 	}
 
-	g := c.fence.group(a.hash)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !then.holds(c.fence.item(a.table, a.hash)) {
+	g := c.fence.Group(a.hash)
+	g.Lock()
+	defer g.Unlock()
+	if !then.Holds(c.fence.Item(a.table, a.hash)) {
 		return
 	}
-	e.at = then.wide
+	e.at = then.Whole
 	if old, ok := c.entries.GetEntryQuietly(a.hash); ok && old.Value.at == e.at && bytes.Equal(old.Value.key, e.key) {
 		e.key, e.variants = old.Value.key, old.Value.variants
 	}

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // flight is a request to the store that is under way, and that others may wait for.
 // The group's mu guards it, but for what is there when done is closed.
 type flight struct {
-	who, key []byte // what is asked, all told; the memory of who sends it
-	at       view   // when it began
-	waiting  int    // who waits for it, its sender included
+	who, key []byte     // what is asked, all told; the memory of who sends it
+	at       fence.View // when it began
+	waiting  int        // who waits for it, its sender included
 	cancel   context.CancelFunc
 	done     chan struct{} // made by the first to join
 
@@ -24,7 +26,7 @@ type flight struct {
 type shared struct {
 	out    []byte // dst, with the answer appended unless the request was joined
 	answer []byte // not to be changed
-	began  view
+	began  fence.View
 	joined bool // it was another's request
 }
 
@@ -33,27 +35,27 @@ type shared struct {
 //
 // The request is sent by who comes first, with a context that ends when nobody waits
 // for the answer any more: its sender may give up sooner than others.
-func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() view) (shared, error) {
-	g := c.fence.group(hash)
-	g.mu.Lock()
+func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() fence.View) (shared, error) {
+	g := c.fence.Group(hash)
+	g.Lock()
 	at := now()
-	f := g.flights[hash]
+	f := g.Flights[hash]
 	// Who waits for a request gets what was at some time since that began. Nothing
 	// was written since: so it is what is now.
-	if f != nil && f.at.holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who) {
+	if f != nil && f.at.Holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who) {
 		f.waiting++
 		if f.done == nil {
 			f.done = make(chan struct{})
 		}
 		done := f.done
-		g.mu.Unlock()
+		g.Unlock()
 		return c.join(ctx, operation, body, dst, g, hash, f, done)
 	}
 	f = &flight{who: who, key: key, at: at, waiting: 1}
-	g.flights[hash] = f
+	g.Flights[hash] = f
 	var own context.Context
 	own, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	g.mu.Unlock()
+	g.Unlock()
 	stop := context.AfterFunc(ctx, func() { f.giveUp(g, hash) })
 	out, err := c.send(own, operation, body, dst, g, hash, f)
 	stop()
@@ -64,7 +66,7 @@ func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, h
 }
 
 // join waits for the request of another.
-func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g *group, hash uint64, f *flight, done chan struct{}) (shared, error) {
+func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g *fence.Group[*flight], hash uint64, f *flight, done chan struct{}) (shared, error) {
 	c.coalesced.Add(1)
 	select {
 	case <-done:
@@ -84,13 +86,13 @@ func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g 
 }
 
 // send sends the request, and gives those who have joined the answer.
-func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g *group, hash uint64, f *flight) (out []byte, err error) {
+func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g *fence.Group[*flight], hash uint64, f *flight) (out []byte, err error) {
 	failed := true
 	defer func() {
-		g.mu.Lock()
+		g.Lock()
 		f.leave(g, hash)
 		done := f.done
-		g.mu.Unlock()
+		g.Unlock()
 		f.cancel()
 		if done == nil {
 			return
@@ -107,9 +109,9 @@ func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g 
 
 // giveUp is one less to wait. The last cancels the request, which nobody may join
 // from then on.
-func (f *flight) giveUp(g *group, hash uint64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (f *flight) giveUp(g *fence.Group[*flight], hash uint64) {
+	g.Lock()
+	defer g.Unlock()
 	if f.waiting--; f.waiting == 0 {
 		f.leave(g, hash)
 		f.cancel()
@@ -117,8 +119,8 @@ func (f *flight) giveUp(g *group, hash uint64) {
 }
 
 // leave lets nobody else join. The caller holds the group's mu.
-func (f *flight) leave(g *group, hash uint64) {
-	if g.flights[hash] == f {
-		delete(g.flights, hash)
+func (f *flight) leave(g *fence.Group[*flight], hash uint64) {
+	if g.Flights[hash] == f {
+		delete(g.Flights, hash)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // outcome is what became of a request.
@@ -114,7 +115,7 @@ func TestHashesMayCollide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
 		x.do("PutItem", putBody("1"))
-		quiet := func() view { return view{quiet: true} }
+		quiet := func() fence.View { return fence.View{Quiet: true} }
 		release := x.hold("GetItem")
 		answers := make(chan string)
 		for _, n := range []int{1, 2} {

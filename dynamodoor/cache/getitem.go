@@ -6,6 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
@@ -23,8 +24,8 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 		return appendItem(dst, q, text), nil
 	}
 	c.misses.Add(1)
-	defined := c.fence.definition(a.table)
-	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() view { return c.view(a) })
+	defined := c.fence.Definition(a.table)
+	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() fence.View { return c.view(a) })
 	if err != nil {
 		return dst, err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // register is an item of the test below, a counter that every write adds 1 to. Since
@@ -32,7 +33,7 @@ func (r *register) check(t *testing.T, what string, floor, value int64) {
 	if most := r.begun.Load(); value > most {
 		t.Errorf("%s: %d, when %d had been written", what, value, most)
 	}
-	raise(&r.seen, value)
+	fence.Raise(&r.seen, value)
 }
 
 const registers = 16

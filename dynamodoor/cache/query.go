@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // query answers Query and Scan.
@@ -19,17 +20,17 @@ func (c *Cache) query(ctx context.Context, operation string, body, dst []byte) (
 	if !ok || read.Consistent || !a.request(c.fence, &r.sorter, kindQuery, principal.Of(ctx).ID, operation, body) {
 		return c.store.Do(ctx, operation, body, dst)
 	}
-	a.table = c.fence.table(simpleName(read.Table))
-	defined := c.fence.definition(a.table)
+	a.table = c.fence.Table(simpleName(read.Table))
+	defined := c.fence.Definition(a.table)
 	if c.options.QueryTTL > 0 {
 		e, ok := c.entries.GetIfPresent(a.hash)
-		if ok && bytes.Equal(e.key, a.key) && e.at == defined.count && c.options.Now().UnixNano() < e.variants[0].expires {
+		if ok && bytes.Equal(e.key, a.key) && e.at == defined.Count && c.options.Now().UnixNano() < e.variants[0].expires {
 			c.queryHits.Add(1)
 			return append(dst, e.variants[0].text...), nil
 		}
 		c.queryMisses.Add(1)
 	}
-	got, err := c.share(ctx, operation, body, dst, a.hash, nil, a.key, func() view { return c.fence.touched(a.table) })
+	got, err := c.share(ctx, operation, body, dst, a.hash, nil, a.key, func() fence.View { return c.fence.Touched(a.table) })
 	if err != nil {
 		return dst, err
 	}
@@ -39,8 +40,8 @@ func (c *Cache) query(ctx context.Context, operation string, body, dst []byte) (
 	if got.joined {
 		return append(dst, got.answer...), nil
 	}
-	if c.options.QueryTTL > 0 && defined.holds(c.fence.definition(a.table)) {
-		e := &entry{key: bytes.Clone(a.key), at: defined.count}
+	if c.options.QueryTTL > 0 && defined.Holds(c.fence.Definition(a.table)) {
+		e := &entry{key: bytes.Clone(a.key), at: defined.Count}
 		e.variants = []variant{{text: appendFree(make([]byte, 0, len(got.answer)), got.answer), expires: c.life(c.options.QueryTTL)}}
 		c.entries.Set(a.hash, e)
 	}
@@ -58,11 +59,11 @@ func (r *reader) read(operation string, body []byte) (*api.Read, bool) {
 }
 
 // request sets what is asked for to a whole request; false where the body is none.
-func (a *asked) request(f *fence, s *sorter, kind byte, who, operation string, body []byte) bool {
+func (a *asked) request(f *counts, s *sorter, kind byte, who, operation string, body []byte) bool {
 	a.key = appendText(appendText(a.key[:0], who), operation)
 	var ok bool
 	a.key, ok = s.appendCanonical(a.key, body)
-	a.hash = f.hash(kind, a.key)
+	a.hash = f.Hash(kind, a.key)
 	a.variant, a.table = a.variant[:0], nil
 	return ok
 }

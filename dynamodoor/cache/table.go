@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // tables is what is known of tables, by name: of those only that the store has
@@ -40,7 +41,7 @@ func (c *Cache) keyOf(name string) []string {
 		return nil
 	}
 	t := v.(*table)
-	if v := c.fence.definition(c.fence.table(name)); !v.quiet || v.count != t.defined {
+	if v := c.fence.Definition(c.fence.Table(name)); !v.Quiet || v.Count != t.defined {
 		return nil
 	}
 	return t.key
@@ -52,10 +53,10 @@ const expiryAgain = time.Minute
 // learn notes a table that the store has answered a read of an item of: the
 // attributes of the item's key are those of the table's. defined is from before
 // the read.
-func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined view) *table {
+func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined fence.View) *table {
 	name = simpleName(name)
 	if v, ok := c.tables.known.Load(name); ok {
-		if t := v.(*table); t.defined == defined.count && t.is(key) && t.fresh(c.options.Now(), c.options.TTL) {
+		if t := v.(*table); t.defined == defined.Count && t.is(key) && t.fresh(c.options.Now(), c.options.TTL) {
 			return t
 		}
 	}
@@ -65,7 +66,7 @@ func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defi
 	}
 	defer c.tables.mu.Unlock()
 	name = strings.Clone(name)
-	t := &table{defined: defined.count}
+	t := &table{defined: defined.Count}
 	for i := range key {
 		t.key = append(t.key, strings.Clone(key[i].Name))
 	}
@@ -75,9 +76,9 @@ func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defi
 		if old.defined == t.defined && !slices.Equal(old.key, t.key) {
 			// The table is another, made elsewhere under this name: puts have been
 			// counted as writes to wrong keys.
-			e := c.fence.table(name)
-			e.items.begin()
-			e.items.end(0)
+			e := c.fence.Table(name)
+			e.Items.Begin()
+			e.Items.End(0)
 		}
 		if old.defined == t.defined && old.fresh(now, c.options.TTL) {
 			t.expiry, t.asked, t.unsettled = old.expiry, old.asked, old.unsettled
@@ -87,7 +88,7 @@ func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defi
 		t.asked = now
 		t.askExpiry(principal.With(context.WithoutCancel(ctx), principal.Principal{}), c, name)
 	}
-	if defined.holds(c.fence.definition(c.fence.table(name))) {
+	if defined.Holds(c.fence.Definition(c.fence.Table(name))) {
 		c.tables.known.Store(name, t)
 	}
 	return t

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/partiql"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // late is how long a write may still be carried out by the store after its outcome
@@ -21,11 +22,11 @@ const late = 30 * time.Second
 // writer is the memory of one write: what it may be to.
 type writer struct {
 	decoder api.Decoder
-	keys    []uint64      // hashes of items
-	tables  []*tableEpoch // whose items are touched
-	whole   []*tableEpoch // any of whose items may be
-	defined []*tableEpoch // that are changed themselves
-	all     bool          // anything
+	keys    []uint64            // hashes of items
+	tables  []*fence.TableEpoch // whose items are touched
+	whole   []*fence.TableEpoch // any of whose items may be
+	defined []*fence.TableEpoch // that are changed themselves
+	all     bool                // anything
 	text    []byte
 }
 
@@ -93,14 +94,14 @@ func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 		name := cmp.Or(textOf(body, "TableName"), textOf(body, "ResourceArn"))
 		w.table(c, name)
 		if name != "" {
-			w.defined = append(w.defined, c.fence.table(simpleName(name)))
+			w.defined = append(w.defined, c.fence.Table(simpleName(name)))
 		}
 	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
 		return c.aimStatements(w, operation, body)
 	default:
 		w.all = true
-		for i := range c.fence.tables {
-			w.defined = append(w.defined, &c.fence.tables[i])
+		for i := range c.fence.Tables {
+			w.defined = append(w.defined, &c.fence.Tables[i])
 		}
 	}
 	return true
@@ -172,8 +173,8 @@ func (c *Cache) aimItems(w *writer, q api.Request) {
 func (w *writer) key(c *Cache, table string, key attribute.Item) {
 	name := simpleName(table)
 	w.text = appendItemKey(w.text[:0], name, key)
-	w.keys = append(w.keys, c.fence.hash(kindItem, w.text))
-	w.tables = append(w.tables, c.fence.table(name))
+	w.keys = append(w.keys, c.fence.Hash(kindItem, w.text))
+	w.tables = append(w.tables, c.fence.Table(name))
 }
 
 // put adds a put of an item.
@@ -193,30 +194,30 @@ func (w *writer) table(c *Cache, table string) {
 		w.all = true
 		return
 	}
-	w.whole = append(w.whole, c.fence.table(simpleName(table)))
+	w.whole = append(w.whole, c.fence.Table(simpleName(table)))
 }
 
 func (c *Cache) begin(w *writer) {
 	if w.all {
-		c.fence.all.begin()
+		c.fence.All.Begin()
 	}
 	for _, t := range w.defined {
-		t.defined.begin()
-		t.touched.begin()
+		t.Defined.Begin()
+		t.Touched.Begin()
 	}
 	for _, t := range w.whole {
-		t.items.begin()
-		t.touched.begin()
+		t.Items.Begin()
+		t.Touched.Begin()
 	}
 	for _, t := range w.tables {
-		t.touched.begin()
+		t.Touched.Begin()
 	}
 	for _, hash := range w.keys {
-		g := c.fence.group(hash)
-		g.mu.Lock()
-		c.fence.slot(hash).begin()
+		g := c.fence.Group(hash)
+		g.Lock()
+		c.fence.Slot(hash).Begin()
 		_, was := c.entries.Invalidate(hash)
-		g.mu.Unlock()
+		g.Unlock()
 		if was {
 			c.invalidated.Add(1)
 		}
@@ -225,23 +226,23 @@ func (c *Cache) begin(w *writer) {
 
 func (c *Cache) end(w *writer, settled int64) {
 	for _, hash := range w.keys {
-		g := c.fence.group(hash)
-		g.mu.Lock()
-		c.fence.slot(hash).end(settled)
-		g.mu.Unlock()
+		g := c.fence.Group(hash)
+		g.Lock()
+		c.fence.Slot(hash).End(settled)
+		g.Unlock()
 	}
 	for _, t := range w.tables {
-		t.touched.end(settled)
+		t.Touched.End(settled)
 	}
 	for _, t := range w.whole {
-		t.touched.end(settled)
-		t.items.end(settled)
+		t.Touched.End(settled)
+		t.Items.End(settled)
 	}
 	for _, t := range w.defined {
-		t.touched.end(settled)
-		t.defined.end(settled)
+		t.Touched.End(settled)
+		t.Defined.End(settled)
 	}
 	if w.all {
-		c.fence.all.end(settled)
+		c.fence.All.End(settled)
 	}
 }

@@ -62,6 +62,18 @@ func TestPythonDriver(t *testing.T) {
 	})
 }
 
+// The same session with a cache: in front of the engine and of Cassandra.
+func TestPythonDriverCached(t *testing.T) {
+	python := need(t, "venv/bin/python")
+	sessionsOn(t, func(t testing.TB) []server {
+		engine := startDoor(t, "engine", "--data", t.TempDir(), "--cache", "16MB")
+		real := startDoor(t, "door", "--cassandra", cassandra.Shared(t), "--cache", "16MB")
+		return []server{engine, engine.sharded(), real, real.sharded()}
+	}, func(_ testing.TB, s server, host, port, keyspace string) *exec.Cmd {
+		return exec.Command(python, "python/session.py", host, port, keyspace, s.properties)
+	})
+}
+
 // An application whose CREATE TABLE says nothing of sharding is the same on tables that a shard
 // rule declares.
 func TestPythonDriverByRule(t *testing.T) {

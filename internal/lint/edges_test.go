@@ -11,7 +11,7 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
-		"budget", "cqldoor", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
+		"budget", "cqldoor", "cqldoor/cache", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/schema", "shard", "shardrules",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
@@ -21,6 +21,7 @@ var edges = map[string][]string{
 		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
 		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard", "shardrules",
 	},
+	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "fence"},
 	"cqldoor/gocqldoor":    {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
 	"cqldoor/mover":        {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":              {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
@@ -40,6 +41,7 @@ var edges = map[string][]string{
 	"deadline":              {},
 	"shardrules":            {"shard"},
 	"budget":                {},
+	"fence":                 {},
 
 	// What an operator looks at.
 	"observe":            {},
@@ -70,7 +72,7 @@ var edges = map[string][]string{
 	"dynamodoor/run":     {"observe", "reshard", "dynamodoor/reshard", "dynamodoor/shift", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamo/jsontext", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/requestid", "scatter", "shard", "shardrules"},
 	"dynamodoor":         {"budget", "lane", "observe", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
-	"dynamodoor/cache":        {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
+	"dynamodoor/cache":        {"fence", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/throttling":   {"observe", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},
 	"dynamodoor/principal":    {},

@@ -1,0 +1,174 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/fence"
+)
+
+// Options are what a Cache is made of.
+type Options struct {
+	Store store.Store // required; the caller closes it, after the cache
+
+	// Size is how many bytes of memory the cache may take, MinSize at least.
+	Size int64
+
+	// TTL is how long an answer is kept; default 5 minutes.
+	TTL time.Duration
+
+	// Settle is how long after a write a read at ONE may not have it yet: for so long its
+	// partition is not kept. 0: the store's reads have all writes.
+	Settle time.Duration
+
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+
+	// Log gets what an operator wants to know; default none.
+	Log *slog.Logger
+}
+
+// MinSize is the least Size: 1 MiB.
+const MinSize = 1 << 20
+
+// late is how long a write may still be carried out by the store after its outcome could not be
+// learnt.
+const late = 30 * time.Second
+
+// Cache is a store with a cache. It is safe for concurrent use.
+type Cache struct {
+	store   store.Store
+	options Options
+	fence   *fence.Fence[*flight]
+	entries *otter.Cache[uint64, *entry]
+	known   statements
+	own     store.Link // asks for default_time_to_live
+	version wire.Version
+
+	hits, misses, coalesced atomic.Int64
+	evicted                 evictions
+}
+
+var (
+	_ store.Store     = (*Cache)(nil)
+	_ store.Versioned = (*Cache)(nil)
+)
+
+// New makes a cache. ctx bounds its first connection.
+func New(ctx context.Context, o Options) (*Cache, error) {
+	if o.TTL == 0 {
+		o.TTL = 5 * time.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case o.Store == nil:
+		return nil, errors.New("the CQL cache's options: no store is given")
+	case o.Size < MinSize:
+		return nil, fmt.Errorf("the CQL cache's options: a cache of %d bytes: it takes %d at least", o.Size, MinSize)
+	case o.TTL < 0 || o.Settle < 0:
+		return nil, errors.New("the CQL cache's options: times must not be negative")
+	}
+	c := &Cache{store: o.Store, options: o, fence: fence.New[*flight](o.Size)}
+	var err error
+	if c.version, err = c.MaxVersion(ctx); err != nil {
+		return nil, fmt.Errorf("the CQL cache: %w", err)
+	}
+	if c.own, err = o.Store.Open(ctx, store.LinkOptions{Version: c.version, Own: true}); err != nil {
+		return nil, fmt.Errorf("the CQL cache: %w", err)
+	}
+	c.entries, err = otter.New(&otter.Options[uint64, *entry]{
+		MaximumWeight: uint64(o.Size - c.fence.Bytes()),
+		Weigher:       func(_ uint64, e *entry) uint32 { return e.weight() },
+		StatsRecorder: &c.evicted,
+	})
+	if err != nil {
+		c.own.Close()
+		return nil, fmt.Errorf("the CQL cache's options: %w", err)
+	}
+	return c, nil
+}
+
+// Authenticator implements store.Store.
+func (c *Cache) Authenticator(ctx context.Context) (string, error) { return c.store.Authenticator(ctx) }
+
+// MaxVersion implements store.Versioned.
+func (c *Cache) MaxVersion(ctx context.Context) (wire.Version, error) {
+	if v, ok := c.store.(store.Versioned); ok {
+		return v.MaxVersion(ctx)
+	}
+	return wire.Highest, nil
+}
+
+// Open implements store.Store.
+func (c *Cache) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	inner, err := c.store.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{c: c, inner: inner, options: o}
+	if f, ok := inner.(store.Forwarder); ok {
+		return &forwarder{link: l, inner: f}, nil
+	}
+	return l, nil
+}
+
+// Events implements store.Store: a change of the schema that it tells of, whoever made it, counts
+// as a write to anything.
+func (c *Cache) Events(ctx context.Context, f func(body []byte)) error {
+	return c.store.Events(ctx, func(body []byte) {
+		c.everything()
+		f(body)
+	})
+}
+
+// everything counts a write to anything that has ended.
+func (c *Cache) everything() {
+	w := &write{all: true}
+	c.begin(w)
+	c.end(w, 0)
+}
+
+// Close ends what New has opened. The store stays open.
+func (c *Cache) Close() error {
+	c.own.Close()
+	return nil
+}
+
+// Stats are counts since the cache was made.
+type Stats struct {
+	Hits, Misses int64 // reads that may be answered from the cache
+	Coalesced    int64 // of the misses, those that were answered with the request of another
+	Evicted      int64 // entries that made room for others
+	Entries      int64 // there now
+	Bytes        int64 // of memory, now
+}
+
+// Stats returns the counts.
+func (c *Cache) Stats() Stats {
+	return Stats{
+		Hits: c.hits.Load(), Misses: c.misses.Load(), Coalesced: c.coalesced.Load(), Evicted: c.evicted.entries.Load(),
+		Entries: int64(c.entries.EstimatedSize()), Bytes: int64(c.entries.WeightedSize()) + c.fence.Bytes(),
+	}
+}
+
+// evictions counts what the cache gives up for want of room.
+type evictions struct{ entries atomic.Int64 }
+
+func (e *evictions) RecordHits(int)                  {}
+func (e *evictions) RecordMisses(int)                {}
+func (e *evictions) RecordEviction(uint32)           { e.entries.Add(1) }
+func (e *evictions) RecordLoadSuccess(time.Duration) {}
+func (e *evictions) RecordLoadFailure(time.Duration) {}

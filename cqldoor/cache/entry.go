@@ -1,0 +1,115 @@
+package cache
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/fence"
+)
+
+// entry is an answer. It is never changed.
+type entry struct {
+	asked   []byte // all of what was asked, and by whom
+	body    []byte // of the RESULT
+	at      uint64 // the counts of writes to the partition and its table that it holds under
+	expires int64  // Unix nanoseconds
+}
+
+// entryBytes is what an entry takes beside its texts: itself, the node of the cache and its place
+// in the hash table.
+const entryBytes = 224
+
+func (e *entry) weight() uint32 {
+	n := len(e.asked) + len(e.body)
+	return uint32(entryBytes + n + n/8) // the allocator rounds up
+}
+
+// asked is what a read asks for.
+type asked struct {
+	text  []byte // who asks what, in one form
+	hash  uint64 // of text, in the group of the partition
+	part  uint64 // the hash of the partition
+	table *table
+	epoch *fence.TableEpoch
+}
+
+// kinds of what is hashed.
+const (
+	kindPartition = 'p'
+	kindRead      = 'r'
+)
+
+// partition is the hash of a partition.
+func (c *Cache) partition(t *table, key []byte) uint64 {
+	return c.fence.Hash(kindPartition, append(appendLength([]byte(nil), len(t.name)), t.name+string(key)...))
+}
+
+// ask is what an EXECUTE asks for; nil of one that may not be answered from the cache.
+func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
+	p := &e.Params
+	if p.Consistency != wire.One && p.Consistency != wire.LocalOne || p.Has(wire.QueryPagingState) || p.Has(wire.QueryNowInSeconds) || l.options.Own {
+		return nil
+	}
+	key, ok := st.keyOf(nil, &p.Values)
+	if !ok {
+		return nil
+	}
+	// A read has no use for what says when it was made, which many drivers send with each.
+	plain := *e
+	plain.Params.Flags &^= wire.QueryDefaultTimestamp | wire.QuerySerialConsistency
+	text := appendText(nil, l.options.Username)
+	text = appendText(appendText(text, l.options.Startup), l.options.Keyspace)
+	text = append(text, byte(l.options.Version))
+	text = wire.AppendExecute(text, l.options.Version, &plain)
+	a := &asked{text: text, table: st.table, part: c.partition(st.table, key), epoch: c.fence.Table(st.table.name)}
+	a.hash = c.fence.Hash(kindRead, text)&^(fence.Groups-1) | a.part%fence.Groups
+	return a
+}
+
+// find returns what is kept; false where nothing is.
+func (c *Cache) find(a *asked) ([]byte, bool) {
+	e, ok := c.entries.GetIfPresent(a.hash)
+	if !ok || !bytes.Equal(e.asked, a.text) || c.options.Now().UnixNano() >= e.expires {
+		return nil, false
+	}
+	g := c.fence.Group(a.part)
+	g.Lock()
+	defer g.Unlock()
+	return e.body, e.at == c.fence.Item(a.epoch, a.part).Count
+}
+
+// view is the view of a partition now. The caller holds its group's lock.
+func (c *Cache) view(a *asked) fence.View {
+	v := c.fence.Item(a.epoch, a.part)
+	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
+	return v
+}
+
+// keep keeps what the store has answered to a read that began at then.
+func (c *Cache) keep(a *asked, then fence.View, body []byte) {
+	if !then.MayKeep() || !c.mayKeep(a) || int64(len(body)) > c.options.Size/16 {
+		return
+	}
+	e := &entry{asked: a.text, body: bytes.Clone(body), at: then.Count, expires: c.options.Now().Add(c.options.TTL).UnixNano()}
+	g := c.fence.Group(a.part)
+	g.Lock()
+	defer g.Unlock()
+	if then.Holds(c.fence.Item(a.epoch, a.part)) {
+		c.entries.Set(a.hash, e)
+	}
+}
+
+// whole says whether a response is rows, all of them, and nothing beside.
+func whole(resp wire.Message) bool {
+	if resp.Op != wire.OpResult || resp.Flags != 0 || wire.KindOf(resp.Body) != wire.ResultRows || len(resp.Body) < 8 {
+		return false
+	}
+	const changed = 0x0008 // v5: the metadata are other than the client has
+	return wire.MetadataFlags(binary.BigEndian.Uint32(resp.Body[4:]))&(wire.MetadataMore|changed) == 0
+}
+
+func appendLength(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(n)) }
+
+// appendText appends a text so that where it ends is known.
+func appendText(dst []byte, s string) []byte { return append(appendLength(dst, len(s)), s...) }

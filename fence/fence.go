@@ -1,0 +1,175 @@
+package fence
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Fence counts the writes that begin, and those that are under way, by what they are to.
+type Fence[F any] struct {
+	seed   maphash.Seed
+	All    Epoch // writes that may be to anything
+	Tables [tableEpochs]TableEpoch
+	slots  []Slot // each in the group of its number
+	groups [Groups]Group[F]
+}
+
+// Numbers of what several keys or tables share by their hashes. Powers of two.
+const (
+	Groups      = 256
+	tableEpochs = 256
+	minSlots    = 1 << 12
+	maxSlots    = 1 << 20
+)
+
+// Epoch counts writes.
+type Epoch struct {
+	count   atomic.Uint64 // that have begun
+	writing atomic.Int64  // that are under way
+	settled atomic.Int64  // when reads have them all, Unix nanoseconds
+}
+
+// Begin says that a write is under way before it counts it: who loads the count and
+// then sees that none is under way either has it in the count, and it has ended, or
+// finds a greater count afterwards.
+func (e *Epoch) Begin() {
+	e.writing.Add(1)
+	e.count.Add(1)
+}
+
+func (e *Epoch) End(settled int64) {
+	Raise(&e.settled, settled)
+	e.writing.Add(-1)
+}
+
+// Raise sets v to at least n.
+func Raise(v *atomic.Int64, n int64) {
+	for old := v.Load(); old < n && !v.CompareAndSwap(old, n); old = v.Load() {
+	}
+}
+
+// TableEpoch is the epochs of the tables with one hash.
+type TableEpoch struct {
+	Items   Epoch // writes to items whose keys are not known
+	Defined Epoch // changes of the table itself
+	Touched Epoch // writes to any item, and all of the above
+}
+
+// Slot counts the writes to the keys with one hash. Its group's lock guards it.
+type Slot struct {
+	count   uint32
+	writing uint32
+	settled int64
+}
+
+// Group is what guards slots, and the requests under way that may be shared.
+type Group[F any] struct {
+	sync.Mutex
+	Flights map[uint64]F
+	_       [48]byte // a cache line each
+}
+
+// New makes a fence for a cache of size bytes, of which its slots take a
+// sixteenth.
+func New[F any](size int64) *Fence[F] {
+	n := max(minSlots, min(maxSlots, uint64(size)/256))
+	f := &Fence[F]{seed: maphash.MakeSeed(), slots: make([]Slot, 1<<(bits.Len64(n)-1))}
+	for i := range f.groups {
+		f.groups[i].Flights = make(map[uint64]F)
+	}
+	return f
+}
+
+func (f *Fence[F]) Bytes() int64 {
+	return int64(unsafe.Sizeof(*f)) + int64(len(f.slots))*int64(unsafe.Sizeof(Slot{}))
+}
+
+func (f *Fence[F]) Hash(kind byte, key []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(f.seed)
+	h.WriteByte(kind)
+	h.Write(key)
+	return h.Sum64()
+}
+
+func (f *Fence[F]) Table(name string) *TableEpoch {
+	return &f.Tables[maphash.String(f.seed, name)%tableEpochs]
+}
+
+func (f *Fence[F]) Group(hash uint64) *Group[F] { return &f.groups[hash%Groups] }
+
+func (f *Fence[F]) Slot(hash uint64) *Slot { return &f.slots[hash%uint64(len(f.slots))] }
+
+// View is the counts that a read depends on, at one moment. Counts only grow, so
+// that their sum is the same only if all of them are.
+type View struct {
+	Count   uint64
+	Whole   uint64 // of an item: what of the count is its table's
+	Quiet   bool   // no write was under way
+	Settled int64  // from when on the store's reads have all writes that were, Unix nanoseconds
+	Fresh   bool   // it is from then on
+}
+
+func (v *View) add(e *Epoch) {
+	v.Count += e.count.Load()
+	v.Quiet = v.Quiet && e.writing.Load() == 0
+	v.Settled = max(v.Settled, e.settled.Load())
+}
+
+func (v *View) addSlot(s *Slot) {
+	v.Count += uint64(s.count)
+	v.Quiet = v.Quiet && s.writing == 0
+	v.Settled = max(v.Settled, s.settled)
+}
+
+// MayKeep tells whether what is read from v on may be kept, if v holds.
+func (v View) MayKeep() bool { return v.Quiet && v.Fresh }
+
+// Holds tells whether nothing has been written from v to now.
+func (v View) Holds(now View) bool { return v.Quiet && now.Quiet && v.Count == now.Count }
+
+// Wide is the view of a table as a whole, without its keys.
+func (f *Fence[F]) Wide(t *TableEpoch) View {
+	v := View{Quiet: true}
+	v.add(&f.All)
+	v.add(&t.Items)
+	v.add(&t.Defined)
+	return v
+}
+
+// Item is the view of an item. The caller holds its group's lock.
+func (f *Fence[F]) Item(t *TableEpoch, hash uint64) View {
+	v := f.Wide(t)
+	v.Whole = v.Count
+	v.addSlot(f.Slot(hash))
+	return v
+}
+
+// Touched is the view of all items of a table.
+func (f *Fence[F]) Touched(t *TableEpoch) View {
+	v := View{Quiet: true}
+	v.add(&f.All)
+	v.add(&t.Touched)
+	return v
+}
+
+// Definition is the view of a table's definition.
+func (f *Fence[F]) Definition(t *TableEpoch) View {
+	v := View{Quiet: true}
+	v.add(&t.Defined)
+	return v
+}
+
+// Begin counts a write to a key. The caller holds the group's lock.
+func (s *Slot) Begin() {
+	s.writing++
+	s.count++
+}
+
+func (s *Slot) End(settled int64) {
+	s.settled = max(s.settled, settled)
+	s.writing--
+}
