@@ -11,7 +11,10 @@ import (
 
 // measures are the collectors of the CQL side's requests, router and hosts.
 func (c *cqlSide) measures() []prometheus.Collector {
-	all := []prometheus.Collector{exposition.New("evenkeel_cql", c.observe.Requests), routerCollector{c.router}}
+	all := []prometheus.Collector{exposition.New("evenkeel_cql", c.observe.Requests)}
+	if c.router != nil {
+		all = append(all, routerCollector{c.router})
+	}
 	if cl, ok := c.store.(*cluster.Cluster); ok {
 		all = append(all, hostCollector{cl})
 	}

@@ -19,15 +19,20 @@ import (
 const observability = "../../examples/observability"
 
 // The dashboard and the alert rules name metrics that a server has: one on the embedded
-// engine, and one in front of a cluster, which here is the first.
+// engine, and one in front of a cluster, which here is an engine without sharding.
 func TestDashboardAndAlertsNameMetricsThatAreThere(t *testing.T) {
 	o := newObserved(t)
 	o.load()
 	o.throttle("Capped", `"BillingMode":"PAY_PER_REQUEST","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}`)
-	front := &serveCmd{ListenCQL: loopback.FreeAddr(t), ListenHTTP: loopback.FreeAddr(t), ListenDynamoDB: "off", Cassandra: []string{o.serve.ListenCQL},
-		CassandraConnections: 1, Data: t.TempDir(), Drain: patience, LogLevel: "error"}
-	signals, ended := front.start(t)
-	t.Cleanup(func() { signals <- os.Interrupt; signals <- os.Interrupt; <-ended })
+	begin := func(s *serveCmd) *serveCmd {
+		s.ListenCQL, s.ListenHTTP, s.ListenDynamoDB, s.Data, s.Drain, s.LogLevel = loopback.FreeAddr(t), loopback.FreeAddr(t), "off", t.TempDir(), patience, "error"
+		signals, ended := s.start(t)
+		t.Cleanup(func() { signals <- os.Interrupt; signals <- os.Interrupt; <-ended })
+		return s
+	}
+	cluster := begin(&serveCmd{StoreOnly: true})
+	(&observed{t: t, serve: cluster}).scrape()
+	front := begin(&serveCmd{Cassandra: []string{cluster.ListenCQL}, CassandraConnections: 1})
 	families := o.scrape()
 	for name, f := range (&observed{t: t, serve: front}).scrape() {
 		families[name] = f
