@@ -120,7 +120,9 @@ func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
 		return declares(t.With) || v.hasRules()
-	case *syntax.AlterTable, *syntax.CreateIndex, *syntax.CreateView:
+	case *syntax.AlterTable:
+		return table || declares(t.With)
+	case *syntax.CreateIndex, *syntax.CreateView:
 		return table
 	case *syntax.Drop:
 		if t.Kind == syntax.KindTable {
@@ -331,9 +333,27 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	return c.finish(ctx, a)
 }
 
+// shardPlain refuses to shard a table that has no shards. If there is no such table, the
+// error is Cassandra's.
+func (c *change) shardPlain(stmt *syntax.AlterTable) error {
+	rest := *stmt
+	rest.With = nil
+	if _, err := ddl.Apply(c.r.state.Load().Schema, &rest, c.env()); err != nil {
+		return err
+	}
+	if stmt.IfExists && c.r.state.Load().Table(c.keyspace, stmt.Name.Name) == nil {
+		c.void()
+		return nil
+	}
+	return errPlain
+}
+
 // alterTable changes a sharded table's columns or options.
 func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error {
 	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
+	if t == nil && declares(stmt.With) {
+		return c.shardPlain(stmt)
+	}
 	if t == nil {
 		return c.other(ctx)
 	}
