@@ -336,16 +336,15 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 // shardPlain refuses to shard a table that has no shards. If there is no such table, the
 // error is Cassandra's.
 func (c *change) shardPlain(stmt *syntax.AlterTable) error {
-	rest := *stmt
-	rest.With = nil
-	if _, err := ddl.Apply(c.r.state.Load().Schema, &rest, c.env()); err != nil {
-		return err
-	}
-	if stmt.IfExists && c.r.state.Load().Table(c.keyspace, stmt.Name.Name) == nil {
+	there := c.view.Load().names.Has(c.keyspace, stmt.Name.Name)
+	switch {
+	case there:
+		return errPlain
+	case stmt.IfExists:
 		c.void()
 		return nil
 	}
-	return errPlain
+	return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
 }
 
 // alterTable changes a sharded table's columns or options.

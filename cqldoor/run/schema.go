@@ -367,7 +367,9 @@ func (x *schemaSide) plain(h syntax.Head, keyspace, text string) (passed, refres
 	switch {
 	case h.Kind == syntax.StatementCreateTable:
 		return !syntax.Mentions(text, catalog.Property) && !x.view.Load().hasRules(), tables != nil
-	case h.Kind == syntax.StatementAlterTable || h.Kind == syntax.StatementDropTable:
+	case h.Kind == syntax.StatementAlterTable:
+		return tables[h.Name.Name] == nil && !syntax.Mentions(text, catalog.Property), tables != nil
+	case h.Kind == syntax.StatementDropTable:
 		return tables[h.Name.Name] == nil, tables != nil
 	}
 	return false, false
