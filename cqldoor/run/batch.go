@@ -122,7 +122,7 @@ func (g *gathering) check() error {
 
 // ask asks for the client's rights where the batch itself does not show them all.
 func (g *gathering) ask(ctx context.Context, req *cqldoor.Request) error {
-	if e, ok := req.Link.(*errand); ok && g.idle {
+	if e, ok := req.Link.(*coordinator); ok && g.idle {
 		return e.ask(ctx, req.Version, true)
 	}
 	return nil
@@ -167,7 +167,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			}
 			return errNotWrite
 		}
-		unknown = append(unknown, r.schema.doubtful(h, keyspace, text)...)
+		unknown = append(unknown, r.schema.unknownTables(h, keyspace, text)...)
 	}
 	if _, err := r.schema.look(ctx, unknown); err != nil {
 		return err

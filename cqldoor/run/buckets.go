@@ -66,7 +66,7 @@ func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Tab
 		return nil
 	}
 	// The door's own account writes the directory, so the client's rights are asked for first.
-	if e, ok := req.Link.(*errand); ok {
+	if e, ok := req.Link.(*coordinator); ok {
 		if err := e.ask(ctx, req.Version, false); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (r *Router) record(ctx context.Context, req *cqldoor.Request, w *plan.Write
 	if len(wide) == 0 {
 		return nil
 	}
-	if e, ok := req.Link.(*errand); ok {
+	if e, ok := req.Link.(*coordinator); ok {
 		if err := e.ask(ctx, req.Version, false); err != nil {
 			return err
 		}

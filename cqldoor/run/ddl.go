@@ -17,7 +17,7 @@ import (
 // change is a schema statement on its way. Physical statements go over the
 // client's link, with its rights; the catalogue is written by the door's account.
 type change struct {
-	*schemaSide
+	*schemas
 	req      *cqldoor.Request
 	params   *wire.Params
 	keyspace string // that the statement is about
@@ -28,10 +28,10 @@ type change struct {
 const changeLimit = time.Minute
 
 // ddl carries out a schema statement and answers.
-func (x *schemaSide) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
+func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
-	c := &change{schemaSide: x, req: req, params: params, keyspace: keyspace, text: text}
+	c := &change{schemas: x, req: req, params: params, keyspace: keyspace, text: text}
 	if n := objectOf(tree); n.Keyspace != "" {
 		c.keyspace = n.Keyspace
 	}
@@ -110,7 +110,7 @@ func objectOf(tree syntax.Statement) syntax.Name {
 
 // concerns says whether a statement is the router's: it is about a sharded table,
 // makes one, or would show or touch what is hidden.
-func (x *schemaSide) concerns(tree syntax.Statement, keyspace string) bool {
+func (x *schemas) concerns(tree syntax.Statement, keyspace string) bool {
 	n := objectOf(tree)
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace

@@ -18,7 +18,7 @@ type answer struct {
 }
 
 // ask sends a request over the client's link and waits. An ERROR is an error.
-func (x *schemaSide) ask(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answer, error) {
+func (x *schemas) ask(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answer, error) {
 	type outcome struct {
 		a   *answer
 		err error

@@ -44,7 +44,7 @@ func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
 }
 
 // mayTruncate refuses TRUNCATE of a table for which it is not possible, now or at all.
-func (x *schemaSide) mayTruncate(n syntax.Name) error {
+func (x *schemas) mayTruncate(n syntax.Name) error {
 	t := x.view.Load().tables[n.Keyspace][n.Name]
 	switch {
 	case t == nil:

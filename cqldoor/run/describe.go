@@ -15,7 +15,7 @@ import (
 // describe has the backend answer a DESCRIBE, and changes in its answer what is
 // to be seen differently: the statements of sharded tables, and the catalogue's
 // rows, which are left out.
-func (x *schemaSide) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
+func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
 	if err := x.fresh(ctx); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 }
 
 // ruleOf is what the shard rules have to do with a table; nil where that is nothing.
-func (x *schemaSide) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
+func (x *schemas) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
 	v := x.view.Load()
 	if !v.hasRules() {
 		return nil, nil
@@ -97,7 +97,7 @@ func (x *schemaSide) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown,
 
 // explainPlain answers a PREPARE that asks for the plan of a statement on plain tables: it is
 // prepared at the store, for its errors, and what the shard rules say of a table is told.
-func (x *schemaSide) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+func (x *schemas) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	h := syntax.Target(text)
 	var told *Explanation
 	for _, n := range x.tablesOf(h, keyspace, text) {
@@ -125,7 +125,7 @@ func (x *schemaSide) explainPlain(ctx context.Context, req *cqldoor.Request, key
 }
 
 // tablesOf are the tables that a statement on rows names.
-func (x *schemaSide) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
+func (x *schemas) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
 	add := func(n syntax.Name) {
 		if n.Keyspace == "" {
 			n.Keyspace = keyspace
@@ -144,7 +144,7 @@ func (x *schemaSide) tablesOf(h syntax.Head, keyspace, text string) (all []synta
 
 // explainCreate is what becomes of a CREATE TABLE for the shard rules; nil where that is
 // nothing.
-func (x *schemaSide) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
+func (x *schemas) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
 	n := stmt.Name
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace

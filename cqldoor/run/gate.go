@@ -62,7 +62,7 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 			return unread // what could not be cut into tokens
 		case h.Kind == syntax.StatementSelect && hides(keyspace, h.Name.Name):
 			return ofRouter
-		case v.tables[keyspace][h.Name.Name] != nil || v.doubts(keyspace, h.Name.Name):
+		case v.tables[keyspace][h.Name.Name] != nil || v.lacks(keyspace, h.Name.Name):
 			return ofRouter
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
 			return ofRouter

@@ -34,7 +34,7 @@ type schemaSelect struct {
 }
 
 // newSchemaSelect analyses a SELECT.
-func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
+func (x *schemas) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
 	tree, err := syntax.Parse(text)
 	if err != nil {
 		return nil, syntaxError(err)
@@ -76,7 +76,7 @@ func (x *schemaSide) newSchemaSelect(keyspace, text string) (*schemaSelect, erro
 }
 
 // serveSelect serves the QUERY or PREPARE of a SELECT from such a table.
-func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
+func (x *schemas) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
 	s, err := x.newSchemaSelect(keyspace, text)
 	if err != nil {
 		req.Error(err)
@@ -107,7 +107,7 @@ func (x *schemaSide) serveSelect(ctx context.Context, req *cqldoor.Request, keys
 
 // selectRows carries out a SELECT and answers. metadataID is what an EXECUTE of v5
 // says it knows; nil for a QUERY.
-func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
+func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
 	if err := x.fresh(ctx); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (x *schemaSide) selectRows(ctx context.Context, req *cqldoor.Request, s *sc
 			}
 		}
 	}
-	f := &schemaFetch{schemaSide: x, before: x.view.Load(), ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
+	f := &schemaFetch{schemas: x, before: x.view.Load(), ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
 	rows, err := f.rows()
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s *schemaSelect) resume(state []byte) (int, error) {
 
 // schemaFetch reads the rows of one execution.
 type schemaFetch struct {
-	*schemaSide
+	*schemas
 	before      *view // from before the rows were read
 	ctx         context.Context
 	req         *cqldoor.Request

@@ -25,7 +25,7 @@ import (
 
 // keeper raises the floors of tables and drops what is below them.
 type keeper struct {
-	x       *schemaSide
+	x       *schemas
 	session catalog.Session
 	buckets *catalog.Buckets
 	swept   map[[16]byte]int64 // tables whose floor another door has to look after, or this one has, by id
@@ -34,7 +34,7 @@ type keeper struct {
 // keepEvery is how often a door looks whether floors are to rise.
 const keepEvery = time.Minute
 
-func newKeeper(x *schemaSide) *keeper {
+func newKeeper(x *schemas) *keeper {
 	return &keeper{x: x, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
 }
 

@@ -68,7 +68,7 @@ func newPassed(keyspace, text string) *passed {
 
 // passes says whether a statement that the store has prepared is still the store's. Its
 // table may have become sharded, or gone.
-func (x *schemaSide) passes(p *passed) bool {
+func (x *schemas) passes(p *passed) bool {
 	v := x.view.Load()
 	if p.seen.Load() == v {
 		return true

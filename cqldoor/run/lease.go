@@ -25,11 +25,11 @@ type renewals struct {
 
 // lapsed says whether the lease is over: another door may have given a name to another
 // table since.
-func (x *schemaSide) lapsed() bool { return !x.lease.Holds() }
+func (x *schemas) lapsed() bool { return !x.lease.Holds() }
 
 // renew waits until the door has asked the store whether the schema has changed, after
 // this call began, and has read what changed. All that wait are served by one question.
-func (x *schemaSide) renew(ctx context.Context) error {
+func (x *schemas) renew(ctx context.Context) error {
 	done := make(chan error, 1)
 	x.renewals.mu.Lock()
 	x.renewals.waiting = append(x.renewals.waiting, done)
@@ -47,7 +47,7 @@ func (x *schemaSide) renew(ctx context.Context) error {
 }
 
 // renewForAll serves those that wait. It is the poller's.
-func (x *schemaSide) renewForAll(ctx context.Context) {
+func (x *schemas) renewForAll(ctx context.Context) {
 	x.renewals.mu.Lock()
 	waiting := x.renewals.waiting
 	x.renewals.waiting = nil
@@ -68,7 +68,7 @@ func (x *schemaSide) renewForAll(ctx context.Context) {
 var errLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask the store whether another door has changed the table; the request was not executed")
 
 // newMember makes this door one of those on the store, if there may be others.
-func (x *schemaSide) newMember(ctx context.Context) error {
+func (x *schemas) newMember(ctx context.Context) error {
 	o := x.r.opts
 	rows, err := x.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
 	if err != nil {
@@ -91,7 +91,7 @@ func (x *schemaSide) newMember(ctx context.Context) error {
 // beat registers this door among the others, or renews its registration. It gives nil
 // where there is nobody to register with: no other door is on the store, or there is no
 // catalogue, and nothing is sharded.
-func (x *schemaSide) beat(ctx context.Context) (*fleet.Seen, error) {
+func (x *schemas) beat(ctx context.Context) (*fleet.Seen, error) {
 	if x.member == nil {
 		return nil, nil
 	}
@@ -111,7 +111,7 @@ func (x *schemaSide) beat(ctx context.Context) (*fleet.Seen, error) {
 
 // register registers this door and then reads the version of the store's schema. The lease on
 // what is read after that counts from asked.
-func (x *schemaSide) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+func (x *schemas) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
 	asked = x.lease.Now()
 	if seen, err = x.beat(ctx); err != nil {
 		return nil, version, asked, err
@@ -125,7 +125,7 @@ func (x *schemaSide) register(ctx context.Context) (seen *fleet.Seen, version [1
 
 // pulse renews the lease: it tells the other doors that this one is there, looks whether
 // they have changed anything, and if so reads it.
-func (x *schemaSide) pulse(ctx context.Context) error {
+func (x *schemas) pulse(ctx context.Context) error {
 	v := x.view.Load()
 	seen, version, asked, err := x.register(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func sameSeen(a, b *fleet.Seen) bool {
 
 // acknowledge tells the other doors, with the next beat, which generations of tables this
 // one goes by, as far as nothing is under way that was planned before.
-func (x *schemaSide) acknowledge() {
+func (x *schemas) acknowledge() {
 	v := x.view.Load()
 	if v.seen == nil {
 		return
@@ -169,7 +169,7 @@ func (x *schemaSide) acknowledge() {
 }
 
 // tell tells the other doors which schema this one goes by.
-func (x *schemaSide) tell(ctx context.Context) {
+func (x *schemas) tell(ctx context.Context) {
 	if x.member == nil {
 		return
 	}
@@ -179,7 +179,7 @@ func (x *schemaSide) tell(ctx context.Context) {
 }
 
 // leave takes the door, at which nothing is under way any more, out of the fleet.
-func (x *schemaSide) leave() {
+func (x *schemas) leave() {
 	if x.member == nil {
 		return
 	}
@@ -194,7 +194,7 @@ func (x *schemaSide) leave() {
 const leaveLimit = 2 * time.Second
 
 // waitForDoors waits until no other door goes by what was before.
-func (x *schemaSide) waitForDoors(ctx context.Context) {
+func (x *schemas) waitForDoors(ctx context.Context) {
 	if x.member == nil {
 		return
 	}

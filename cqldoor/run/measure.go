@@ -116,7 +116,7 @@ func (r *Router) measured(s *statement) *observe.Series {
 
 // fan is where what a reader asks of the store is counted; nil where nothing is.
 func (x *reader) fan() *observe.Fan {
-	if e, ok := x.link.(*errand); ok {
+	if e, ok := x.link.(*coordinator); ok {
 		return &e.fan
 	}
 	return nil
@@ -140,12 +140,12 @@ func (x *reader) gave(rows int) {
 
 // shardsKnown is the reader's context, which tells the span of a request its shards.
 func (x *reader) shardsKnown(shards []int) context.Context {
-	e, ok := x.link.(*errand)
+	e, ok := x.link.(*coordinator)
 	return observe.WithShards(x.ctx, ok && e.span != nil, shards)
 }
 
 // child begins the span of a request to the store; nil where none is told.
-func (e *errand) child(ctx context.Context, req wire.Message) observe.Span {
+func (e *coordinator) child(ctx context.Context, req wire.Message) observe.Span {
 	if e.span == nil {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 // movers carries out changes of layouts in this door: those that were begun here, and
 // those whose door has vanished.
 type movers struct {
-	x       *schemaSide
+	x       *schemas
 	self    [16]byte
 	mover   *carrier.Mover
 	session *catalog.StoreSession
@@ -35,7 +35,7 @@ type movers struct {
 // watchEvery is how often a door looks for changes that nobody carries on.
 const watchEvery = 500 * time.Millisecond
 
-func newMovers(x *schemaSide) *movers {
+func newMovers(x *schemas) *movers {
 	m := &movers{x: x, self: x.r.opts.UUID(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.r.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.r.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
 		Now: x.r.opts.Now, Self: m.self, Hints: x.r.opts.Hints, Log: x.r.opts.Log})

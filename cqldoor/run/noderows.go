@@ -11,7 +11,7 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 	if table == "local" {
 		return out, f.read(&out, f.sel.fetch, nil)
 	}
-	if x := f.schemaSide; x.member != nil && !x.nodes.agree(f.before.version) {
+	if x := f.schemas; x.member != nil && !x.nodes.agree(f.before.version) {
 		// Drivers wait until all doors go by the same schema: these tell it at once.
 		if rows, err := x.member.Doors(f.ctx); err == nil {
 			x.nodes.look(x.lease.Now(), x.lease.Length(), rows)

@@ -154,9 +154,9 @@ func (o *overtaken) Error() string {
 	return "the layout of a table has changed while the request was under way"
 }
 
-// stand fails with overtaken unless what an errand's statements were planned on holds, now
+// stand fails with overtaken unless what a coordinator's statements were planned on holds, now
 // that the store has answered.
-func (e *errand) stand(ctx context.Context) error {
+func (e *coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
 		if ok, err := e.r.stands(ctx, s); !ok {
 			return &overtaken{s, err}
@@ -167,7 +167,7 @@ func (e *errand) stand(ctx context.Context) error {
 
 // again says whether a request that was overtaken is to be carried out anew. If not, err
 // is its error.
-func (e *errand) again(req *cqldoor.Request, err error) (is, again bool, to error) {
+func (e *coordinator) again(req *cqldoor.Request, err error) (is, again bool, to error) {
 	var o *overtaken
 	if !errors.As(err, &o) {
 		return false, false, err

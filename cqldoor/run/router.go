@@ -92,7 +92,7 @@ type Router struct {
 	drawers  drawers
 	buckets  *buckets
 	clock    clock
-	schema   *schemaSide
+	schema   *schemas
 	counts   counts
 	holds    func() bool // whether the lease does
 	held     int         // see maxHeld
@@ -118,7 +118,7 @@ func New(o Options) *Router {
 	}
 	r := &Router{opts: o, registry: newRegistry(), drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, held: maxHeld, longest: maxResult}
 	r.state.Store(&State{under: new(underWay)})
-	r.schema = newSchemaSide(r)
+	r.schema = newSchemas(r)
 	r.buckets = newBuckets(r.schema.session, o.UUID)
 	r.holds = r.schema.lease.Holds
 	return r
@@ -196,7 +196,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 			return nil
 		}
 	}
-	if unknown := r.schema.doubtful(h, keyspace, text); len(unknown) > 0 {
+	if unknown := r.schema.unknownTables(h, keyspace, text); len(unknown) > 0 {
 		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
 	}
@@ -349,7 +349,7 @@ func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, 
 	if late != nil {
 		return late
 	}
-	if unknown := r.schema.doubtful(syntax.Target(text), keyspace, text); len(unknown) > 0 {
+	if unknown := r.schema.unknownTables(syntax.Target(text), keyspace, text); len(unknown) > 0 {
 		return r.settle(ctx, req, keyspace, text, unknown)
 	}
 	return r.serveKnown(ctx, req, keyspace, text)

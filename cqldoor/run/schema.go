@@ -20,9 +20,9 @@ import (
 	"github.com/evenkeel/evenkeel/fleet"
 )
 
-// schemaSide serves what is about the schema: DDL (ddl.go), the schema as it is
+// schemas serves what is about the schema: DDL (ddl.go), the schema as it is
 // shown (hide.go, describe.go), events (event.go). It keeps the router's State.
-type schemaSide struct {
+type schemas struct {
 	r       *Router
 	catalog *catalog.Catalog
 	session *catalog.StoreSession
@@ -69,8 +69,8 @@ type sharded struct {
 	logical  *schema.Table
 }
 
-func newSchemaSide(r *Router) *schemaSide {
-	x := &schemaSide{r: r, nodes: newNodes(r.opts.Routing, r.opts.Self), lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
+func newSchemas(r *Router) *schemas {
+	x := &schemas{r: r, nodes: newNodes(r.opts.Routing, r.opts.Self), lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
 	x.renewals.wake = make(chan struct{}, 1)
 	x.session = catalog.NewSession(r.opts.Store)
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
@@ -81,7 +81,7 @@ func newSchemaSide(r *Router) *schemaSide {
 
 // refresh brings the state up to date with the backend. One that was asked for
 // before another began need not be done again.
-func (x *schemaSide) refresh(ctx context.Context) error {
+func (x *schemas) refresh(ctx context.Context) error {
 	ticket := x.asked.Add(1)
 	x.refreshing.Lock()
 	defer x.refreshing.Unlock()
@@ -96,7 +96,7 @@ func (x *schemaSide) refresh(ctx context.Context) error {
 	return nil
 }
 
-func (x *schemaSide) load(ctx context.Context) error {
+func (x *schemas) load(ctx context.Context) error {
 	// What is read in several steps is of one schema only if that has not changed between
 	// the first and the last: a table that was dropped and created anew would be known by
 	// name, and its entry would not.
@@ -135,7 +135,7 @@ type reading struct {
 }
 
 // read reads it.
-func (x *schemaSide) read(ctx context.Context) (*reading, error) {
+func (x *schemas) read(ctx context.Context) (*reading, error) {
 	known, err := x.catalog.Names(ctx)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (x *schemaSide) read(ctx context.Context) (*reading, error) {
 }
 
 // use makes what was read what is known.
-func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen *fleet.Seen) {
+func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *fleet.Seen) {
 	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
 	x.reportStale(stale)
 	v := &view{present: s.present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
@@ -187,7 +187,7 @@ func (x *schemaSide) use(ctx context.Context, version [16]byte, s *reading, seen
 
 // add adds a table to a state that is being made. One that this door cannot serve, since
 // a door of another release has made it, is not read and written as a plain table.
-func (x *schemaSide) add(v *view, state *State, e *catalog.Entry) {
+func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = catalog.Logical(s.physical, e.Layout) // it fits, or the entry would not apply
@@ -223,7 +223,7 @@ func (x *schemaSide) add(v *view, state *State, e *catalog.Entry) {
 }
 
 // report says once that an entry does not apply.
-func (x *schemaSide) report(e *catalog.Entry, why string) {
+func (x *schemas) report(e *catalog.Entry, why string) {
 	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
 	if !x.reported[key] {
 		x.reported[key] = true
@@ -233,7 +233,7 @@ func (x *schemaSide) report(e *catalog.Entry, why string) {
 
 // reportStale reports, once, the entries that have been stale for a while: one
 // whose table is just being dropped is none.
-func (x *schemaSide) reportStale(stale []*catalog.Entry) {
+func (x *schemas) reportStale(stale []*catalog.Entry) {
 	now := x.r.opts.Now()
 	since := make(map[[16]byte]time.Time, len(stale))
 	var names []string
@@ -262,7 +262,7 @@ type schemaStatement struct {
 
 // serve takes a QUERY or PREPARE that is about the schema, or the store's after all;
 // false leaves it.
-func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) bool {
+func (x *schemas) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) bool {
 	at := keyspace
 	if h.Name.Keyspace != "" {
 		at = h.Name.Keyspace
@@ -293,7 +293,7 @@ func (x *schemaSide) serve(ctx context.Context, req *cqldoor.Request, h syntax.H
 
 // serveAbsent answers a QUERY or PREPARE that names the catalogue. What can be prepared
 // whatever it names is refused when it is executed.
-func (x *schemaSide) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
+func (x *schemas) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	err := absent(req, h, text, keyspace)
 	switch {
 	case req.Op == wire.OpPrepare && !ofRows(h.Kind) && h.Kind != syntax.StatementUnknown && keyspace != catalog.Keyspace:
@@ -309,7 +309,7 @@ func (x *schemaSide) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, 
 func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
 // serveOther serves DDL, DESCRIBE, and what is the store's.
-func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) {
+func (x *schemas) serveOther(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) {
 	if passed, refreshed := x.plain(h, keyspace, text); passed {
 		if !refreshed || req.Op == wire.OpPrepare {
 			req.Pass(req.Message)
@@ -345,7 +345,7 @@ func (x *schemaSide) serveOther(ctx context.Context, req *cqldoor.Request, h syn
 }
 
 // isStores says whether serveOther passes a statement on.
-func (x *schemaSide) isStores(h syntax.Head, keyspace, text string) bool {
+func (x *schemas) isStores(h syntax.Head, keyspace, text string) bool {
 	if passed, _ := x.plain(h, keyspace, text); passed {
 		return true
 	}
@@ -359,7 +359,7 @@ func (x *schemaSide) isStores(h syntax.Head, keyspace, text string) bool {
 // plain says whether DDL is about a table that is not sharded, and whether the
 // schema is to be read anew after it, because sharded ones are in the same keyspace:
 // a statement may name both.
-func (x *schemaSide) plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
+func (x *schemas) plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
 	}
@@ -377,17 +377,17 @@ func (x *schemaSide) plain(h syntax.Head, keyspace, text string) (passed, refres
 
 // passOn passes DDL on as it came; the schema is read anew before its answer is
 // passed on in turn.
-func (x *schemaSide) passOn(ctx context.Context, req *cqldoor.Request) error {
+func (x *schemas) passOn(ctx context.Context, req *cqldoor.Request) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
 	a, err := x.ask(ctx, req, wire.Message{Op: req.Op, Flags: req.Flags, Body: req.Body})
 	if err != nil {
 		return err
 	}
-	return (&change{schemaSide: x, req: req}).finish(ctx, a)
+	return (&change{schemas: x, req: req}).finish(ctx, a)
 }
 
-func (x *schemaSide) reply(req *cqldoor.Request, err error) {
+func (x *schemas) reply(req *cqldoor.Request, err error) {
 	if err != nil {
 		req.Error(err)
 	}
@@ -403,7 +403,7 @@ func queryOf(req *cqldoor.Request) (wire.Query, error) {
 }
 
 // execute carries out DDL or a DESCRIBE, and answers.
-func (x *schemaSide) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
+func (x *schemas) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	if _, ok := tree.(*syntax.Describe); ok {
 		return x.describe(ctx, req, text, params)
 	}
@@ -412,13 +412,13 @@ func (x *schemaSide) execute(ctx context.Context, req *cqldoor.Request, tree syn
 
 // prepareOther answers the PREPARE of what has neither markers nor a result known
 // beforehand.
-func (x *schemaSide) prepareOther(req *cqldoor.Request, keyspace, text string) error {
+func (x *schemas) prepareOther(req *cqldoor.Request, keyspace, text string) error {
 	req.Reply(wire.Message{Op: wire.OpResult, Body: x.preparedOther(req, keyspace, text)})
 	return nil
 }
 
 // preparedOther is the body of that answer.
-func (x *schemaSide) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
+func (x *schemas) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
 	id := newID(keyspace, text)
 	x.r.registry.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
 	none := md5.Sum(nil)
@@ -426,7 +426,7 @@ func (x *schemaSide) preparedOther(req *cqldoor.Request, keyspace, text string) 
 }
 
 // executePrepared serves an EXECUTE of what was prepared here.
-func (x *schemaSide) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
+func (x *schemas) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {
 		return err

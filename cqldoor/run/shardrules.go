@@ -157,7 +157,7 @@ func (r *ruling) log(log *slog.Logger, e *catalog.Entry) {
 // createByRule serves a CREATE TABLE that says nothing of sharding, where there are rules. One
 // that no rule names goes to the store as it came. What is prepared is judged when it is
 // executed.
-func (x *schemaSide) createByRule(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
+func (x *schemas) createByRule(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	tree, wrong := syntax.Parse(text)
 	if wrong == nil && req.Op == wire.OpPrepare {
 		if asksExplain(req.Message) {

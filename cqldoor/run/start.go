@@ -70,7 +70,7 @@ func (r *Router) Close() {
 	r.schema.session.Close()
 }
 
-func (x *schemaSide) poll(ctx context.Context) {
+func (x *schemas) poll(ctx context.Context) {
 	every := x.lookEvery()
 	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
 	defer all.Stop()
@@ -96,7 +96,7 @@ func (x *schemaSide) poll(ctx context.Context) {
 }
 
 // lookEvery is how often the door looks: three times in a lease at least.
-func (x *schemaSide) lookEvery() time.Duration {
+func (x *schemas) lookEvery() time.Duration {
 	if length := x.lease.Length(); length > 0 {
 		return min(lookEvery, max(length/3, time.Millisecond))
 	}
@@ -104,7 +104,7 @@ func (x *schemaSide) lookEvery() time.Duration {
 }
 
 // refreshOrReport refreshes where nobody waits for it: what is known stays known.
-func (x *schemaSide) refreshOrReport(ctx context.Context) {
+func (x *schemas) refreshOrReport(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
 	if err := x.refresh(within); err != nil && ctx.Err() == nil {

@@ -423,8 +423,8 @@ func (c *Catalog) Keep(ctx context.Context, e *Entry) error {
 	return c.move(ctx, &a, e.State, e.Version)
 }
 
-// Bury notes that the physical table is deleted, and keeps the name until Remove.
-func (c *Catalog) Bury(ctx context.Context, e *Entry) error {
+// MarkDeleted notes that the physical table is deleted, and keeps the name until Remove.
+func (c *Catalog) MarkDeleted(ctx context.Context, e *Entry) error {
 	d := *e
 	d.State, d.Started = Dropped, c.now()
 	return c.move(ctx, &d, e.State, e.Version)

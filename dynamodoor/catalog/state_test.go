@@ -73,7 +73,7 @@ func TestStatesChangeOnce(t *testing.T) {
 	if err := c.Keep(t.Context(), dropping); err != nil || state(t, c) != Active {
 		t.Errorf("it is not kept: %v", err)
 	}
-	if err := c.Bury(t.Context(), dropping); !conditional(err) {
+	if err := c.MarkDeleted(t.Context(), dropping); !conditional(err) {
 		t.Errorf("a table that was kept is buried: %v", err)
 	}
 	if err := c.Remove(t.Context(), active); err != nil || state(t, c) != "" {

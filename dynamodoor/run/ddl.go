@@ -291,7 +291,7 @@ func (r *Router) unlist(ctx context.Context, dropping *catalog.Entry) error {
 	defer r.renewing.Unlock()
 	r.publish(func(tables map[string]*entry) { delete(tables, dropping.Table) })
 	if r.lease > 0 {
-		return r.catalog.Bury(ctx, dropping)
+		return r.catalog.MarkDeleted(ctx, dropping)
 	}
 	return r.catalog.Remove(ctx, dropping)
 }

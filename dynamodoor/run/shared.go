@@ -51,7 +51,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	for again := false; ; again = true {
 		var few [4]string
 		begin, asOf := time.Now(), *r.asOf.Load()
-		names, plain, err := r.plainly(ctx, operation, body, few[:0])
+		names, plain, err := r.plainNames(ctx, operation, body, few[:0])
 		if err != nil {
 			return dst, err
 		}
@@ -80,7 +80,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			if err == nil && !reads(operation) {
 				return r.changedPlain(ctx, operation, names, out, len(dst))
 			}
-			if again || !r.doubtful(names, out[len(dst):], err) {
+			if again || !r.mayBeSharded(names, out[len(dst):], err) {
 				return out, err // what was written is not written again
 			}
 			// What came is what the physical table of a sharded one might answer.
@@ -89,7 +89,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			return dst, e
 		}
 		if plain {
-			if _, plain, e := r.plainly(ctx, operation, body, few[:0]); e != nil || plain {
+			if _, plain, e := r.plainNames(ctx, operation, body, few[:0]); e != nil || plain {
 				return out, errors.Join(err, e)
 			}
 		}
@@ -107,7 +107,7 @@ func (r *Router) overPlain(ctx context.Context, operation string, body []byte, a
 		return false, err
 	}
 	var few [4]string
-	_, plain, e := r.plainly(ctx, operation, body, few[:0])
+	_, plain, e := r.plainNames(ctx, operation, body, few[:0])
 	return !plain, e
 }
 
@@ -189,9 +189,9 @@ func (r *Router) planned(ctx context.Context, operation string, body, dst []byte
 	return dst, err
 }
 
-// plainly tells whether a request is about plain tables only, and which, looking up
+// plainNames tells whether a request is about plain tables only, and which, looking up
 // those that are not known.
-func (r *Router) plainly(ctx context.Context, operation string, body []byte, names []string) (_ []string, plain bool, err error) {
+func (r *Router) plainNames(ctx context.Context, operation string, body []byte, names []string) (_ []string, plain bool, err error) {
 	if isPartiQL(operation) {
 		return r.plainStatements(ctx, operation, body, names)
 	}
@@ -301,9 +301,9 @@ func inName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// doubtful tells whether an answer, taken for one of plain tables, may be that of a
+// mayBeSharded tells whether an answer, taken for one of plain tables, may be that of a
 // physical table that was made since; and forgets tables that are gone.
-func (r *Router) doubtful(names []string, answer []byte, err error) bool {
+func (r *Router) mayBeSharded(names []string, answer []byte, err error) bool {
 	if err == nil {
 		return showsHidden(answer)
 	}

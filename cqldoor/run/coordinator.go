@@ -17,10 +17,10 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// errand is a request that takes requests of the door's own. It is the link that
-// they go over: the client's, with an ear for what the store says beside its
-// answers, and for whether it was asked anything at all.
-type errand struct {
+// coordinator carries out a client's request that takes requests of the door's own. It is
+// the link that these go over: the client's link, where it also collects the warnings and
+// traces of the store's responses, and notes whether the store was asked at all.
+type coordinator struct {
 	store.Forwarder
 	r        *Router
 	username string
@@ -59,7 +59,7 @@ const maxWarnings = 16
 func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
 	ctx, stop := deadline.With(whole, r.opts.Timeout, nil)
 	defer stop()
-	e := &errand{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
+	e := &coordinator{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
 	req.Link, req.Fan, e.span = e, &e.fan, req.Span()
 	const attempts = 4
 	changed := false
@@ -105,7 +105,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 
 // late is what a client is told whose request has taken too long: that it may or may not
 // have been carried out, if it is a write.
-func (e *errand) late(req *cqldoor.Request) *wire.Error {
+func (e *coordinator) late(req *cqldoor.Request) *wire.Error {
 	err := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
 	err.Consistency, err.Required = consistency(req), 1
 	if req.Op == wire.OpBatch {
@@ -158,7 +158,7 @@ func (r *Router) begin(of uint32) *State {
 // planned says what a request carries out. Its answer counts only if what that was planned
 // on still holds then.
 func planned(req *cqldoor.Request, s *statement) {
-	if e, ok := req.Link.(*errand); ok {
+	if e, ok := req.Link.(*coordinator); ok {
 		e.plans = append(e.plans, s)
 	}
 }
@@ -193,7 +193,7 @@ func (sender) Flush() {}
 // needed says what the client must be allowed to. It is called before anything is
 // sent for that.
 func needed(req *cqldoor.Request, n need) {
-	if e, ok := req.Link.(*errand); ok {
+	if e, ok := req.Link.(*coordinator); ok {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if !slices.Contains(e.needs, n) {
@@ -207,7 +207,7 @@ func needed(req *cqldoor.Request, n need) {
 // store was not asked anything, it is asked for the client's rights first.
 func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body []byte) error {
 	var p wire.Prefix
-	if e, ok := req.Link.(*errand); ok {
+	if e, ok := req.Link.(*coordinator); ok {
 		if err := e.ask(ctx, req.Version, false); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 // ask asks the store whether the client may do what it wants, where it does not
 // hear of it otherwise: statements that reach no shard. Each need is put as a
 // statement on no partition, which the store judges and does not execute.
-func (e *errand) ask(ctx context.Context, v wire.Version, always bool) error {
+func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) error {
 	e.mu.Lock()
 	needs := slices.Clone(e.needs)
 	done := e.asked && !always
@@ -297,7 +297,7 @@ func (n need) text() string {
 }
 
 // Send implements store.Link.
-func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
+func (e *coordinator) Send(ctx context.Context, req wire.Message, reply func(resp wire.Message)) {
 	child := e.child(ctx, req)
 	st := e.state
 	st.under.begin(e.of)
@@ -309,29 +309,29 @@ func (e *errand) Send(ctx context.Context, req wire.Message, reply func(resp wir
 }
 
 // Forward implements store.Forwarder.
-func (e *errand) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
+func (e *coordinator) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	e.state.under.begin(e.of)
 	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, e.state, to, e.child(ctx, req)}, tag)
 }
 
-// listener is a receiver whose answers the errand hears first.
+// listener is a receiver whose answers the coordinator hears first.
 type listener struct {
-	errand *errand
-	state  *State // that it was sent under
-	to     store.Receiver
-	child  observe.Span
+	coordinator *coordinator
+	state       *State // that it was sent under
+	to          store.Receiver
+	child       observe.Span
 }
 
 func (l *listener) Receive(tag uint32, resp wire.Message) {
 	cqldoor.EndSpan(l.child, resp)
-	l.to.Receive(tag, l.errand.hear(resp))
-	l.state.under.end(l.errand.of)
+	l.to.Receive(tag, l.coordinator.hear(resp))
+	l.state.under.end(l.coordinator.of)
 }
 
 func (l *listener) Flush() { l.to.Flush() }
 
 // outgoing is a request as it is sent.
-func (e *errand) outgoing(req wire.Message) wire.Message {
+func (e *coordinator) outgoing(req wire.Message) wire.Message {
 	if req.Op == wire.OpPrepare {
 		return req
 	}
@@ -346,7 +346,7 @@ func (e *errand) outgoing(req wire.Message) wire.Message {
 }
 
 // hear keeps what a response says beside its answer, and leaves it out.
-func (e *errand) hear(resp wire.Message) wire.Message {
+func (e *coordinator) hear(resp wire.Message) wire.Message {
 	if resp.Flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
 		return resp
 	}
@@ -372,7 +372,7 @@ func (e *errand) hear(resp wire.Message) wire.Message {
 }
 
 // warn adds a warning once. The caller holds mu.
-func (e *errand) warn(w string) {
+func (e *coordinator) warn(w string) {
 	switch {
 	case slices.Contains(e.warnings, w):
 	case len(e.warnings) == maxWarnings:
@@ -383,7 +383,7 @@ func (e *errand) warn(w string) {
 }
 
 // prefix is what is said beside the answer: the warnings given, and what was heard.
-func (e *errand) prefix(first []string) (p wire.Prefix) {
+func (e *coordinator) prefix(first []string) (p wire.Prefix) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := slices.Clone(first)

@@ -16,9 +16,9 @@ import (
 // answer it for the physical table. The door looks whether there is such a table
 // first, and if so reads the catalogue.
 
-// doubts says that a table of that name is not known, neither as a sharded one nor
+// lacks says that a table of that name is not known, neither as a sharded one nor
 // as another.
-func (v *view) doubts(keyspace, name string) bool {
+func (v *view) lacks(keyspace, name string) bool {
 	return keyspace != "" && name != "" && !v.names.Has(keyspace, name) && !strings.HasPrefix(keyspace, "system")
 }
 
@@ -39,11 +39,11 @@ func target(h syntax.Head, keyspace string) syntax.Name {
 	return n
 }
 
-// doubtful are the tables of a statement that are not known.
-func (x *schemaSide) doubtful(h syntax.Head, keyspace, text string) []syntax.Name {
+// unknownTables are the tables of a statement that are not known.
+func (x *schemas) unknownTables(h syntax.Head, keyspace, text string) []syntax.Name {
 	v, state := x.view.Load(), x.r.state.Load()
 	if h.Kind != syntax.StatementBatch {
-		if n := target(h, keyspace); v.doubts(n.Keyspace, n.Name) && state.Table(n.Keyspace, n.Name) == nil {
+		if n := target(h, keyspace); v.lacks(n.Keyspace, n.Name) && state.Table(n.Keyspace, n.Name) == nil {
 			return []syntax.Name{n}
 		}
 		return nil
@@ -53,7 +53,7 @@ func (x *schemaSide) doubtful(h syntax.Head, keyspace, text string) []syntax.Nam
 		if n.Keyspace == "" {
 			n.Keyspace = keyspace
 		}
-		if v.doubts(n.Keyspace, n.Name) && state.Table(n.Keyspace, n.Name) == nil && !slices.Contains(all, n) {
+		if v.lacks(n.Keyspace, n.Name) && state.Table(n.Keyspace, n.Name) == nil && !slices.Contains(all, n) {
 			all = append(all, n)
 		}
 	}
@@ -62,9 +62,9 @@ func (x *schemaSide) doubtful(h syntax.Head, keyspace, text string) []syntax.Nam
 
 // look brings the state up to date where the store has one of some tables that are
 // not known here, and says whether it has.
-func (x *schemaSide) look(ctx context.Context, tables []syntax.Name) (bool, error) {
+func (x *schemas) look(ctx context.Context, tables []syntax.Name) (bool, error) {
 	for _, n := range tables {
-		if !x.view.Load().doubts(n.Keyspace, n.Name) {
+		if !x.view.Load().lacks(n.Keyspace, n.Name) {
 			return true, nil // another request has looked
 		}
 		found, err := x.catalog.Exists(ctx, n.Keyspace, n.Name)
@@ -79,7 +79,7 @@ func (x *schemaSide) look(ctx context.Context, tables []syntax.Name) (bool, erro
 }
 
 // fresh brings the state up to date where the schema of the store has changed.
-func (x *schemaSide) fresh(ctx context.Context) error {
+func (x *schemas) fresh(ctx context.Context) error {
 	version, err := x.catalog.Version(ctx)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (x *schemaSide) fresh(ctx context.Context) error {
 }
 
 // freshOrReport is fresh where there is an answer without it: what is known stays known.
-func (x *schemaSide) freshOrReport(ctx context.Context) {
+func (x *schemas) freshOrReport(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
 	if err := x.fresh(within); err != nil && ctx.Err() == nil {
@@ -160,7 +160,7 @@ func (r *Router) forward(ctx context.Context, req *cqldoor.Request) (wire.Messag
 
 func send(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	link := req.Link
-	if e, ok := link.(*errand); ok {
+	if e, ok := link.(*coordinator); ok {
 		link = e.Forwarder // the response is the client's with all that is beside it
 	}
 	done := make(chan wire.Message, 1)
@@ -202,7 +202,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 }
 
 // serveChange serves a schema statement likewise.
-func (x *schemaSide) serveChange(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+func (x *schemas) serveChange(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	tree, err := syntax.Parse(text)
 	switch {
 	case err != nil:
