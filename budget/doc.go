@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package budget bounds the memory that all requests hold together. Whoever is about
 // to hold many bytes for a request takes them from the budget first, and gives them
 // back when it lets go of them. Where there is no room, the taker waits, for a bounded

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package catalog keeps which tables are sharded and how: in the backend itself,
 // in keyspace evenkeel, so that front doors have no state of their own.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cqldoor is the CQL front door: it speaks the native protocol, versions
 // 4 and 5, with clients, and passes their requests to a store.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dynamodoor is the DynamoDB front door: it speaks the DynamoDB API (JSON
 // 1.0, version 2012-08-10) over HTTP/1.1 and HTTP/2 with clients, and passes
 // their requests to a store.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package engine is a Cassandra node in this process: it takes the bodies of
 // native protocol requests and answers as a node of Apache Cassandra 5.0 would,
 // on its own storage. It is a store.Store; sockets, framing, compression and

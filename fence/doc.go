@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fence counts writes, so that a cache in front of a store keeps only what no write has
 // made old. The caches of both doors are built on it.
 //

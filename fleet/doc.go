@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fleet is what several doors in front of one store need to know of each other,
 // so that none goes by a layout that another has changed.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lane decides whose turn it is. A lane lets a bounded number of requests
 // through at a time. Those that wait belong to flows (one for each client's
 // connection, say), and flows take turns, so that a long queue of one flow does not

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package observe measures the requests of a door: how long they take, by table and
 // operation, how they fail, and what they ask of the store.
 //

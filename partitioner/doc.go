@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package partitioner turns partition keys into tokens, as Cassandra does.
 //
 // A key is the serialized partition key: one column's value as it is, several

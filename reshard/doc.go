@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package reshard is the protocol by which a CQL table gets another layout while
 // it is in use: which steps a change has, what a door does in each, what the mover
 // does, and which step may follow which. It is a state machine of values. It does

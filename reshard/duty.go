@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package reshard
 
 // Act is one act of a program that handles one row that moves. Each is one request

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package reshard
 
 // Facts are what the mover knows when it asks what to do next.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scatter reads one ordered sequence whose rows are spread over shards:
 // a page of P rows over N shards, without asking each shard for P.
 //

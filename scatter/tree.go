@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package scatter
 
 // tree is a tournament of the shards' runs (a tree of losers): next gives known

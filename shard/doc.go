@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shard says in which physical partition a row of a write-sharded table
 // lives: layouts, hashes, even draws.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shardrules reads rules that shard tables whose applications say nothing of
 // sharding, and finds the rule that names a table.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command evenkeel is the front doors and their tools; one file per command.
 //
 // Rules for what it prints: data go to stdout, all else to stderr. Errors are
@@ -17,7 +19,7 @@ import (
 )
 
 // version is the release that this tree is on the way to.
-const version = "0.1.0"
+const version = "0.2.0"
 
 type cli struct {
 	Serve serveCmd `cmd:"" help:"Serve CQL, in front of a Cassandra cluster or on the embedded engine, and DynamoDB."`

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package analysis is the meaning of CQL: it turns a syntax tree and a schema
 // into a typed, validated statement, and a statement with bound values into
 // explicit data: partition keys, slices of clustering keys, filters, mutations.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ddl is what CREATE, ALTER and DROP mean: a schema and a statement
 // give another schema, or Cassandra's refusal.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ddl
 
 // KeyspacesSystem is the keyspace in which Amazon Keyspaces shows its own properties

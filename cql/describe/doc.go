@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package describe is the server's side of DESCRIBE: the CREATE statements of a
 // schema as text, and the answers to DESCRIBE statements.
 //

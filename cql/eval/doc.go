@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package eval evaluates CQL expressions over raw cells: terms, native
 // functions, casts, arithmetic, selections and aggregates.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package schema is the logical schema as values: keyspaces, tables, columns,
 // types. A Schema is an immutable snapshot; a change makes a new one.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package syntax is the CQL language as text: lexer, recursive-descent parser,
 // abstract syntax tree and printer.
 //

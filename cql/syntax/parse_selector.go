@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package syntax
 
 // startsSelector says whether an item of a select list may begin with k.

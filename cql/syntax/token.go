@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package syntax
 
 // kind is the lexical class of a token. Keywords are kinds of their own, as the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package syntax
 
 // Walk calls f for an expression and, where f returns true, for the expressions

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package value is CQL's types and their serialized values.
 //
 // A value is its serialized form, a []byte (native_protocol_v5.spec §6; v3 and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wire is the native protocol's bytes, versions 4 and 5
 // (native_protocol_v4.spec, native_protocol_v5.spec): frames, v5 segments, lz4,
 // and the bodies of messages as views into the bytes that arrived.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cache keeps answers of a CQL store in memory, and lets identical reads that are under
 // way share one request: it is a store.Store on top of another, below the router and the door.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cluster is the store behind the door that is a real cluster: Apache
 // Cassandra, or what speaks its protocol.
 //

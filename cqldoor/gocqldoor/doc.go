@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gocqldoor is the CQL door inside a Go program: a gocql.HostDialer, whose connections
 // lead to a door in the same process. No server listens, and the program's code stays as it is.
 //

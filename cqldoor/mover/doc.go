@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mover carries out the mover's part of a change of layout (package reshard)
 // on the physical table: it copies, verifies, sweeps and deletes rows, and publishes the
 // steps. Doors that read and write meanwhile are not its concern: they learn of each

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plan turns an analysed statement on a sharded table into the
 // statements that are sent to its shards.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package run carries out the plans of statements on sharded tables: it is the
 // door's Router.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package run
 
 // What clients see of system.local, system.peers and system.peers_v2: the statement is

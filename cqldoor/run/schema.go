@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package run
 
 import (
@@ -47,7 +49,7 @@ type schemas struct {
 	done sync.WaitGroup
 }
 
-// view is what the schema side knows beside the State, at the same time: an
+// view is what schemas knows beside the State, at the same time: an
 // immutable snapshot.
 type view struct {
 	present  bool // the catalogue's keyspace exists

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package transport is one connection of the native protocol: frames in, frames
 // out, on either side of the door. It knows v4 frames, v5 segments and lz4, and
 // nothing of what the frames say.

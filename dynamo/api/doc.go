@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package api is the requests and responses of the DynamoDB API: what each
 // operation's body says, read and checked as AWS does, and the bodies of answers.
 //

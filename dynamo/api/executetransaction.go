@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package api
 
 // ExecuteTransaction carries out up to 100 PartiQL statements, all reads or all

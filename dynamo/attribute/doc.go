@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package attribute is DynamoDB's items and attribute values: S, N, B, SS, NS, BS,
 // M, L, BOOL and NULL.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package attribute
 
 // Encoded is an item as DynamoDB JSON, such as AppendItem makes. It is what answers

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package exception is the errors of the DynamoDB API: their names on the wire,
 // their HTTP statuses and their bodies.
 //

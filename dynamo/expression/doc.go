@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package expression is DynamoDB's expressions: KeyConditionExpression,
 // FilterExpression, ConditionExpression, ProjectionExpression and
 // UpdateExpression. Text is parsed, its placeholders are resolved, and the result

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package jsontext reads and writes JSON (RFC 8259) in place, token by token.
 //
 // It exists because the bodies of DynamoDB requests are JSON of a known shape,

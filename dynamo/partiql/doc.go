@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package partiql is DynamoDB's PartiQL: statements are parsed, and become the
 // requests of the DynamoDB API that do the same.
 //

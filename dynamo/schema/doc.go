@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package schema is a DynamoDB table's description as a value: its keys, indexes,
 // projections, billing, tags; what CreateTable and UpdateTable may ask for; and
 // what a table asks of the items and keys that come to it.

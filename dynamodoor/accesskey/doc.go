@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package accesskey is the access keys that a DynamoDB door takes from its clients:
 // the file that they are in, and whether a request is signed with one of them
 // (Signature Version 4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cache keeps answers of the DynamoDB API in memory, and lets identical
 // reads that are under way share one request of the store: it is a store on top of
 // another, which the door fronts.

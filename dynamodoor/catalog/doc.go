@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package catalog keeps which DynamoDB tables are sharded and how: in the store
 // itself, in table evenkeel, so that front doors have no state of their own.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plan turns a request on a write-sharded table into the requests that are
 // sent to the store, and their answers into the one that the client gets.
 //

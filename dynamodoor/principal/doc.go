@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package principal carries through a context who has made a request of the
 // DynamoDB API: whose rights decide what the request may see.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package remote is a DynamoDB behind HTTP or HTTPS as a store: AWS's, or what
 // speaks its API.
 //

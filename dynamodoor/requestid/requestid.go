@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package requestid brings the id that a store has given a forwarded request
 // (x-amzn-RequestId) back to the door, through the request's context: it is what
 // AWS's support asks for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package reshard is the protocol by which a DynamoDB table gets another layout while
 // it is in use: which steps a change has, what a door does in each with a request on an
 // item, what the mover does, and what a Scan shows. It is a state machine of values: it

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package reshard
 
 // Act is something that is done at a place of an item, whole or not at all.

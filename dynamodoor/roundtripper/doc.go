@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package roundtripper is the DynamoDB door inside a Go program: an
 // http.RoundTripper below a DynamoDB client of aws-sdk-go-v2. No server listens, and
 // the program's code stays as it is.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package run carries out the plans of write-sharded DynamoDB tables: it is the
 // store that the door fronts, on top of another, which knows plain tables only.
 //

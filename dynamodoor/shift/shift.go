@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shift carries out requests on DynamoDB tables whose layout is being changed, and
 // moves their items: by the acts that package dynamodoor/reshard says. A Scan of a table
 // whose layout was changed once comes here, too.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package throttling says why a store throttles requests, and for which partition keys.
 //
 // A store may throttle for three causes: one partition has taken all that a partition can

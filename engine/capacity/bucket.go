@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capacity
 
 // nano is a time, in nanoseconds since 1970.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package capacity models what DynamoDB and Amazon Keyspaces let a table do in a
 // second: its partitions, their limits, and how these grow. It holds figures, no
 // data; a store asks it before a request (Admit) and tells it afterwards what the

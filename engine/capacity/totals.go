@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capacity
 
 // Totals is what was taken and what was refused since a Model is there.

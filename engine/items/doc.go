@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package items is a DynamoDB in this process: tables, items and indexes on the
 // same Pebble store as the CQL engine (engine/storage).
 //

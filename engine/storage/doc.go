@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package storage keeps Cassandra's data model on Pebble: partitions of
 // clustered rows of timestamped cells, with tombstones and expiry, on one node.
 // It knows tables by id, partition keys by their serialized bytes and token,

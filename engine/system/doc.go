@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package system is the tables that Cassandra keeps about itself: their
 // definitions, and their contents as far as a single node has any. Drivers and
 // cqlsh read them to learn the cluster and the schema.

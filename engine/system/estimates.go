@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package system
 
 // The tables that tell how much data the tables have. Spark and others divide their reads

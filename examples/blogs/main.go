@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command blogs prints a day of 10,000 blog posts as CSV for cqlsh's COPY:
 // publish_date, title, description. The titles are varied as real ones are: short
 // and long, questions, lists, names of places, several scripts, commas and quotes.

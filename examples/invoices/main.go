@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command invoices prints 20,000 invoice transactions as CSV: InvoiceNumber,
 // ClientTransactionid, trans_country, amount, currency. Most are from the USA. The
 // output is always the same.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command logs prints the log lines of a day of twelve servers as CSV: log_hour,
 // log_level, message, server. One server logs far more than the others. The output
 // is always the same.

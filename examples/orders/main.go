@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command orders prints the data of a published experiment on key distribution as
 // CSV: code, user, uuid; 5,610 orders. With -emails it prints its 4,603 e-mail
 // addresses; with -lazy those that the experiment's own program made, 186 distinct

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command attack attacks an evenkeel that runs as a process of its own, over the
 // wire, with inputs drawn at random by generators that know nothing of its code:
 //

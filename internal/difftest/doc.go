@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package difftest sends the same CQL to several targets and demands the same
 // answers: Apache Cassandra is the first target and the judge; the others are
 // the door in front of it and the embedded engine, each with plain and with

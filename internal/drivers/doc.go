@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package drivers holds tests that drive the evenkeel binary with real clients.
 //
 // CQL: cqlsh, and the Python, Go, Java and Node drivers. Each client's session runs

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dynamodiff compares DynamoDB doors: the same requests, byte for byte, go
 // to each, and the answers must be equal, errors with their texts. The judge is
 // dynalite, for what it has.

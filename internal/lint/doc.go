@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lint holds the rules of the tree as tests, which read the source and
 // build nothing:
 //

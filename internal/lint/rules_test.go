@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package lint
 
 import (
@@ -135,4 +137,13 @@ func isUnfinished(e ast.Expr) bool {
 	s, err := strconv.Unquote(lit.Value)
 	s = strings.ToLower(s)
 	return err == nil && (strings.Contains(s, "not implemented") || strings.Contains(s, "unimplemented"))
+}
+
+// TestLicence says that each file names its licence on its first line.
+func TestLicence(t *testing.T) {
+	for _, f := range source(t) {
+		if !strings.HasPrefix(f.text, "// SPDX-License-Identifier: Apache-2.0\n\n") {
+			t.Errorf("%s does not begin with // SPDX-License-Identifier: Apache-2.0", f.path)
+		}
+	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command pictures draws the request paths of both doors as SVG, for ARCHITECTURE.md:
 //
 //	go run ./internal/pictures docs

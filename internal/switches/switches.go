@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package switches lets a test switch a named rule off, to show that the rule is needed.
 // A rule is a bit. All rules are in force, always, except while a test has switched one
 // off.

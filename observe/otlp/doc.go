@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package otlp sends the spans of requests to an OpenTelemetry collector: OTLP over HTTP,
 // by OpenTelemetry's own exporter.
 //

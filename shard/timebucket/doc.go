@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timebucket cuts time into buckets of one width, and says in which bucket a
 // value of type timestamp, date or timeuuid is.
 //

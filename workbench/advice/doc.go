@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package advice says which primary key a table should have: it proposes designs,
 // scores what was measured of them, ranks them, and says why.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package capacity says how many shards a hot partition key needs in a store
 // that limits each partition: Amazon DynamoDB and Amazon Keyspaces, 1,000 write
 // units and 3,000 read units a second.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capacity
 
 // Hidden is what the column or attribute that sharding adds does to an item's

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capacity
 
 // Reads is what reading costs at the recommended number of shards.

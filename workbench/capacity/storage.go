@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capacity
 
 // Storage is the side of 10 GB: DynamoDB splits a partition that grows past it,

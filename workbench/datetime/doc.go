@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package datetime reads dates and times as people and programs write them, and
 // numbers that count from 1970.
 //

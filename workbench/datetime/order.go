@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package datetime
 
 // Order says which numeric dates have the month first: by their form, and where that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package datetime
 
 // zones are names of zones that mean one offset to nearly everybody, in minutes: those

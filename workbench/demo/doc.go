@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package demo offers one hot partition key more writes than a partition takes: the
 // example of AWS's text on partition keys, 5,000 writes of 1 KB a second for one
 // InvoiceNumber, on the embedded engine with DynamoDB's limits. First without shards;

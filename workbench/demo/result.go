@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package demo
 
 // Result is what the demo showed. It marshals to what `evenkeel demo --json` prints,

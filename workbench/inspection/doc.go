@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inspection says what a live table is like from its rows, read by ranges of
 // tokens: how large its partitions are, which are the largest, how they lie on the
 // nodes, what grows; and beforehand what reading it will cost.

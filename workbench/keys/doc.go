@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package keys reads key expressions, which say what a partition key is made of:
 //
 //	code                        a column

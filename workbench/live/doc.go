@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package live reads a table of a running store that speaks CQL: Cassandra, what is
 // like it, the embedded engine, an evenkeel door.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package livedynamo reads a DynamoDB table: of AWS, of an evenkeel door, of whatever
 // has that API.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nodetool reads what Cassandra's tools print about the partitions of a
 // table, which CQL does not tell:
 //

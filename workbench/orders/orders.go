@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package orders makes the data of a published experiment on key distribution:
 // product codes 0 to 10, of which code c is ordered 10 + 100c times, by the users
 // 1 to 10 + 100c; 5,610 orders in all. Beside what the experiment fixes, each order

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package page is the workbench's web page: drop a file of rows in, say what is
 // asked of them, get the profile, the verdict and the plots, and compare designs.
 //

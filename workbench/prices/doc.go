@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package prices is what the stores that bill by the request ask: a dated list,
 // by store and region, and the arithmetic on it.
 //

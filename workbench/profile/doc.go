@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package profile says what data are like, and what a primary key would do with
 // them: types, cardinality, frequent values, order, time; sizes of partitions, rows
 // that overwrite each other, the largest partitions, heat.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package queries reads the queries that a design has to serve: a plain text of
 // statements, each with its rate behind it.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package report writes what advice, a simulation or an inspection found: as text
 // for a terminal, and as one HTML file that needs nothing else.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rows reads the rows of a file, all cores at once: CSV, JSON Lines and
 // Parquet; plain, gzip or zstd; from a file or standard input.
 //

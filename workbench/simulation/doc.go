@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package simulation puts rows where a partition key would put them, and counts:
 // how many come to each partition and to each node, how uneven that is, and what
 // changes with another number of salts. Rows are handed to it one by one; what it

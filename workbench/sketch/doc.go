@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sketch counts keys of a stream in bounded memory: the most frequent ones
 // (Top) and a sample of all of them with exact counts (Sample). Keys are told apart
 // by 64-bit hashes, which the caller computes; different keys with one hash are one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package sketch
 
 // index finds the slot of a hash: open addressing with linear probing. Slots are

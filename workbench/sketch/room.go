@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package sketch
 
 // Room is what several samples may take together, in bytes. A sample that is full takes

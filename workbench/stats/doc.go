@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stats is the arithmetic of chance that the workbench needs: tails of the
 // Poisson, binomial and chi-square distributions, and how uneven an even draw is.
 //

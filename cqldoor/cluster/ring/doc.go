@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ring computes which nodes of a Cassandra cluster store a partition: the token
 // ring, and the replication strategies SimpleStrategy and NetworkTopologyStrategy.
 //

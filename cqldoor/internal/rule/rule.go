@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rule names the rules without which an answer on a sharded table would
 // be wrong, so that a test can show of each that it is needed.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stream keeps DynamoDB Streams: what changes an item of a table with a stream
 // adds a change to the same batch.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package diskspace keeps a store alive on a disk that is full, and ends it in order
 // on one that fails.
 //

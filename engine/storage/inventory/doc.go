@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inventory keeps, beside a Pebble store, a small checksummed file that
 // says which of the store's files must be there and how much of them, and checks
 // that before the store is opened.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command cql measures the CQL door and the embedded engine against their peers,
 // and prints ratios: `make bench-cql`.
 //

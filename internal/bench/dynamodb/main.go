@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command dynamodb measures the DynamoDB door and the embedded engine against
 // their peers, and prints ratios: `make bench-dynamodb`.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command workbench measures the workbench's reading against DuckDB on generated
 // orders, and prints ratios: `make bench-workbench`.
 //

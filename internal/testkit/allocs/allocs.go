@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package allocs counts what a function allocates while other goroutines are there.
 //
 // It imports nothing of this module.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cassandra runs a real Apache Cassandra 5.0 for tests.
 //
 //	addr := cassandra.Shared(t)                               // one for all, open to everyone

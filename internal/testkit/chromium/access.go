@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package chromium
 
 // LowContrast lists texts of the page whose contrast is below 4.5 (WCAG 2.2, 1.4.3).

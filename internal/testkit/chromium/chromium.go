@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package chromium opens pages in a real browser, headless, for tests. `make deps`
 // brings Chromium (Debian's package) where it can.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package collector is an OpenTelemetry collector for tests: it takes spans by OTLP over
 // HTTP and keeps them.
 package collector

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package deps finds the parts that tests need beside Go: a JDK 17, Cassandra's
 // jars, a Python with cqlsh and the Python driver, the Java and Node drivers, the
 // clients of DynamoDB.

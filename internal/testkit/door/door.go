@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package door serves CQL on a port of this machine, for the life of a test.
 //
 // It imports cql/store, cqldoor and cqldoor/run.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package drawn draws tables, the queries on them, and what an expert would say of
 // both, from a seed.
 //

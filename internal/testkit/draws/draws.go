@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package draws has the flags of rapid that tests which draw histories want otherwise.
 //
 // It imports nothing of this module.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dynalite starts dynalite, an implementation of the DynamoDB API on
 // Node, for tests that compare answers with it. `make deps` brings it by npm.
 //

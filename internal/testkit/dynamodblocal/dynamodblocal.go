@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dynamodblocal starts DynamoDB Local, AWS's own, for comparisons that
 // people run who accept its licence: `make diff-dynamodb-local` brings it.
 //

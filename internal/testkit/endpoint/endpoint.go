@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package endpoint serves DynamoDB's protocol on a port of this machine, for the
 // life of a test.
 //

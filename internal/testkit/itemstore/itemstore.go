@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package itemstore opens the embedded engine of items in memory, for the life of
 // a test.
 //

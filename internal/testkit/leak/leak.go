@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package leak looks for goroutines that tests have left behind.
 //
 // A goroutine that was told to end ends when the scheduler comes to it, which on a

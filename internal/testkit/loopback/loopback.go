@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package loopback has what tests listen on: addresses of this machine, and a network
 // in memory.
 package loopback

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package planted has data with a known truth, the queries that one would have of
 // them, and what an expert would say.
 package planted

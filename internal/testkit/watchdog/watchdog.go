@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package watchdog ends a process that a test started when the test's own process
 // ends, however that comes about: by return, panic, SIGINT or SIGKILL.
 //

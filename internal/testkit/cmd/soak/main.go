@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command soak runs the property tests of this module with fresh seeds until its
 // time is over. It prints each seed that fails with the command that repeats it:
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command with-cassandra starts the Cassandra that tests share, runs a command
 // with its address in EVENKEEL_TEST_CASSANDRA, ends Cassandra, and exits as the
 // command did:
