@@ -61,13 +61,6 @@ func times(e profile.Estimate, f float64) profile.Estimate {
 	return profile.Estimate{Value: e.Value * f, Low: e.Low * f, High: e.High * f, Exact: e.Exact}
 }
 
-// over is the estimate of one over the other, whose intervals have nothing to do with each
-// other.
-func over(a, b profile.Estimate) profile.Estimate {
-	least := func(x float64) float64 { return math.Max(1e-9, x) }
-	return profile.Estimate{Value: a.Value / least(b.Value), Low: a.Low / least(b.High), High: a.High / least(b.Low), Exact: a.Exact && b.Exact}
-}
-
 // intervals are those of a candidate.
 func (s *Study) intervals(c *Candidate, d *Design, m *profile.Measured) Intervals {
 	x := make(Intervals)
