@@ -23,7 +23,11 @@ type configFile struct {
 	ListenDynamoDB         string   `yaml:"listen-dynamodb"`
 	ListenHTTP             string   `yaml:"listen-http"`
 	Advertise              string   `yaml:"advertise"`
+	DriverRouting          string   `yaml:"driver-routing"`
 	Data                   string   `yaml:"data"`
+	StoreOnly              bool     `yaml:"store-only"`
+	Memory                 string   `yaml:"memory"`
+	RequestTimeout         string   `yaml:"request-timeout"`
 	TLSCert                string   `yaml:"tls-cert"`
 	TLSKey                 string   `yaml:"tls-key"`
 	Cassandra              sequence `yaml:"cassandra"`
