@@ -162,7 +162,7 @@ func TestNoRightsByPooling(t *testing.T) {
 	alice, bob := client{front, "ALICE", "secret-of-alice-front"}, client{front, "BOB", "secret-of-bob-front"}
 	forged := client{front, "ALICE", "secret-of-bob-front"}
 	requests := [][2]string{
-		{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Tags":[{"Key":"write-sharding","Value":"shards=3"}]}`},
+		{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Tags":[{"Key":"write-sharding","Value":"shards=20000"}]}`},
 		{"PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"secret"}}}`},
 		{"GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`},
 		{"GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`}, // of the cache
@@ -188,7 +188,7 @@ func TestNoRightsByPooling(t *testing.T) {
 				{"ExecuteStatement", `{"Statement":"DELETE FROM Tab WHERE r = 'a'"}`},
 				{"TagResource", `{` + arn + `,"Tags":[{"Key":"write-sharding","Value":"adopt=suffix shards=3"}]}`},
 				{"TagResource", `{` + arn + `,"Tags":[{"Key":"write-sharding.index.i","Value":"strategy=random shards=3"}]}`},
-				{"UntagResource", `{` + arn + `,"TagKeys":["write-sharding"]}`},
+				{"TagResource", `{` + arn + `,"Tags":[{"Key":"write-sharding","Value":"shards=20000"}]}`},
 			} {
 				if status, text := bob.do(t, wrong[0], wrong[1]); status != 400 || !strings.Contains(text, "UnrecognizedClientException") {
 					t.Errorf("bob is told of %s: %d %s", wrong, status, text)
@@ -196,6 +196,10 @@ func TestNoRightsByPooling(t *testing.T) {
 				if status, text := alice.do(t, wrong[0], wrong[1]); status != 400 || !strings.Contains(text, "ValidationException") {
 					t.Errorf("alice is not told of %s: %d %s", wrong, status, text)
 				}
+			}
+			plain := `{` + arn + `,"TagKeys":["write-sharding"]}`
+			if status, text := bob.do(t, "UntagResource", plain); status != 400 || !strings.Contains(text, "UnrecognizedClientException") {
+				t.Errorf("bob may make the table plain: %d %s", status, text)
 			}
 		}
 		if i > 0 { // after alice has made the table, and the door has learnt of it

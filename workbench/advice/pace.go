@@ -142,15 +142,24 @@ type Moment struct {
 
 // moment finds it, at the rate that is stated.
 func (s *Study) moment(d *Design) Moment {
-	rate := s.load.writes
-	out := Moment{Writes: rate * s.share(d), Low: rate * s.share(d), High: rate * s.share(d), All: rate, Share: s.share(d)}
-	if s.load.from == Unknown {
-		return out
-	}
 	parts := s.timeless(d)
 	var m *profile.Measured
 	if len(parts) > 0 {
 		m = s.ofPartition(parts)
+	}
+	out := s.busiest(d, m)
+	if m != nil && m.Rows > 1 && m.RowSizes.Max.High <= 1 {
+		out.once()
+	}
+	return out
+}
+
+// busiest finds it for keys that were measured, nil for all rows together.
+func (s *Study) busiest(d *Design, m *profile.Measured) Moment {
+	rate := s.load.writes
+	out := Moment{Writes: rate * s.share(d), Low: rate * s.share(d), High: rate * s.share(d), All: rate, Share: s.share(d)}
+	if s.load.from == Unknown {
+		return out
 	}
 	if m != nil && len(m.Largest) > 0 && !m.RowSizes.Max.Exact {
 		p := &m.Largest[0]
@@ -160,7 +169,7 @@ func (s *Study) moment(d *Design) Moment {
 		return out
 	}
 	scale := rate / s.pace.base // rows a second of one in the data
-	switch b := s.busiestOf(m, len(parts) == 0); {
+	switch b := s.busiestOf(m, len(s.timeless(d)) == 0); {
 	case b == nil:
 	case b.Parts < timeParts && b.Rows.Value/b.Length.Seconds()*scale > out.Writes:
 		length := b.Length.Seconds()
@@ -187,6 +196,13 @@ func (s *Study) moment(d *Design) Moment {
 		}
 	}
 	return out
+}
+
+// once bounds what a key of a single row gets in a second: its one write, however high the
+// rate of all keys together.
+func (m *Moment) once() {
+	m.Writes, m.Low, m.High = math.Min(m.Writes, 1), math.Min(m.Low, 1), math.Min(m.High, 1)
+	m.Share = m.Writes / math.Max(1, m.All)
 }
 
 // shareText is the hottest key's share of all, and where it is.
