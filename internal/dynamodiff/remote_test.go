@@ -162,7 +162,7 @@ func TestNoRightsByPooling(t *testing.T) {
 	alice, bob := client{front, "ALICE", "secret-of-alice-front"}, client{front, "BOB", "secret-of-bob-front"}
 	forged := client{front, "ALICE", "secret-of-bob-front"}
 	requests := [][2]string{
-		{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Tags":[{"Key":"write-sharding","Value":"shards=20000"}]}`},
+		{"CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Tags":[{"Key":"write-sharding","Value":"shards=3"}]}`},
 		{"PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"1"},"x":{"S":"secret"}}}`},
 		{"GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`},
 		{"GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`}, // of the cache
