@@ -231,8 +231,8 @@ func (v *view) unlike(rules *shardrules.Rules, keyspace, table string) string {
 		if rule.Plain {
 			return ""
 		}
-		return fmt.Sprintf("the table is older than the shard rule %s, and is not sharded: rules are for tables that are created; to shard it: %s%s",
-			rules.Label(rule), with, propertyText(rule.Options))
+		return fmt.Sprintf("the table is older than the shard rule %s, and is not sharded: rules are for tables that are created; to shard it, create a new table WITH write_sharding = %s and copy the rows",
+			rules.Label(rule), propertyText(rule.Options))
 	}
 	if t.entry.Rule == "" {
 		return ""
