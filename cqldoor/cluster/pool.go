@@ -52,17 +52,21 @@ func newPool(cl *Cluster, o store.LinkOptions) *pool {
 // and smaller writes.
 const spill = 128
 
-// pick is a connection to send on, nil when there is none that takes a request: of
-// two hosts, the one with less in flight.
+// pick returns a connection to send on, nil when there is none that takes a request.
 func (p *pool) pick() *conn {
 	hosts := p.live.Load().hosts
 	if len(hosts) == 1 {
 		return hosts[0].pick()
 	}
-	from := p.next.Add(1)
+	return lessBusy(len(hosts), p.next.Add(1), func(i int) hostConns { return hosts[i] })
+}
+
+// lessBusy returns a connection to one of n hosts, nil where none takes a request: of the
+// first two from turn on that have one, the one with less in flight.
+func lessBusy(n int, turn uint32, host func(i int) hostConns) *conn {
 	var first *conn
-	for i := range uint32(len(hosts)) {
-		c := hosts[(from+i)%uint32(len(hosts))].pick()
+	for i := range uint32(n) {
+		c := host(int((turn + i) % uint32(n))).pick()
 		switch {
 		case c == nil:
 		case first == nil:
@@ -83,29 +87,18 @@ type liveHosts struct {
 }
 
 // pickOf returns a connection to one of the hosts that a request may go to, nil where none
-// takes it: of two, beginning at turn, the one with less in flight.
+// takes it.
 func (l *liveHosts) pickOf(to target, turn uint32) *conn {
-	n := uint32(len(to.nodes))
-	if to.ordered {
-		turn = 0
+	host := func(i int) hostConns { return l.of[to.topology.hosts[to.nodes[i]]] }
+	if !to.ordered {
+		return lessBusy(len(to.nodes), turn, host)
 	}
-	var first *conn
-	for i := range n {
-		h := to.topology.hosts[to.nodes[(turn+i)%n]]
-		c := l.of[h].pick()
-		switch {
-		case c == nil:
-		case to.ordered:
+	for i := range to.nodes {
+		if c := host(i).pick(); c != nil {
 			return c
-		case first == nil:
-			first = c
-		case c.inFlight.Load() < first.inFlight.Load():
-			return c
-		default:
-			return first
 		}
 	}
-	return first
+	return nil
 }
 
 // hostConns are the connections to one host: at least one.
