@@ -262,8 +262,8 @@ func (s *Study) lossText(d *Design, l *Loss) string {
 	default:
 		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and ", estimated(m.Lost, whole), number(float64(s.p.Rows)))
 	}
-	return fmt.Sprintf("%sat %s rows/s and steps of %s, %s rows a day would overwrite another without a word (%s to %s)", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
-		about(l.PerDay), about(l.Low), about(l.High))
+	return fmt.Sprintf("%sat %s rows/s and steps of %s, %s rows a day would overwrite another without a word", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
+		ranged(l.PerDay, l.Low, l.High, about))
 }
 
 func stepText(seconds float64) string {
