@@ -3,6 +3,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 			}
 			continue
 		}
-		gaveUp := r.registry.gaveUp(err)
+		gaveUp := r.registry.gaveUp(err) || ofDoor(req, err)
 		if !gaveUp && !ofSchema(err) {
 			break
 		}
@@ -90,7 +91,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 		if !gaveUp && !changed {
 			break
 		}
-		if !changed {
+		if gaveUp {
 			err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
 		}
 	}
@@ -406,6 +407,27 @@ func (e *coordinator) prefix(first []string) (p wire.Prefix) {
 
 // ofAggregates begins Cassandra's warnings of aggregates over several partitions.
 const ofAggregates = "Aggregation query used "
+
+// ofDoor says whether an error is an UNPREPARED whose id the client has not sent: it is of a
+// statement of the door's own, which another request may have begun to prepare anew.
+func ofDoor(req *cqldoor.Request, err error) bool {
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Code != wire.CodeUnprepared {
+		return false
+	}
+	switch req.Op {
+	case wire.OpQuery:
+		return true
+	case wire.OpExecute:
+		body, err := bodyOf(req.Message)
+		if err != nil {
+			return false
+		}
+		id, err := wire.ExecuteID(body)
+		return err == nil && !bytes.Equal(id, e.ID)
+	}
+	return false
+}
 
 // gaveUp says whether an error is the store's UNPREPARED of a physical statement,
 // which is then prepared anew when it is next needed.

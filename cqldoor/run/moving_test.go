@@ -260,7 +260,9 @@ func TestLiveChange(t *testing.T) { onStores(t, liveChange) }
 func liveChange(t *testing.T, st store.Store) {
 	r := startRouter(t, st)
 	s := session(t, serveDoor(t, st, r), 4)
+	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
 	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
 	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
 	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -292,6 +294,7 @@ func TestLiveChangeOfOneKey(t *testing.T) { onStores(t, liveChangeOfOneKey) }
 func liveChangeOfOneKey(t *testing.T, st store.Store) {
 	r := startRouter(t, st)
 	s := session(t, serveDoor(t, st, r), 4)
+	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
 	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
 	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '1'}")

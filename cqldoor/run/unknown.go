@@ -103,31 +103,32 @@ func (x *schemas) freshOrReport(ctx context.Context) {
 
 // settle serves a QUERY or PREPARE on tables that are not known.
 func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
+	var resp *wire.Message
 	for {
-		found, err := r.schema.look(ctx, tables)
-		if err != nil {
+		if _, err := r.schema.look(ctx, tables); err != nil {
 			return err
 		}
-		if found && slices.ContainsFunc(tables, func(n syntax.Name) bool { return r.state.Load().Table(n.Keyspace, n.Name) != nil }) {
+		v := r.schema.view.Load()
+		if i := slices.IndexFunc(tables, func(n syntax.Name) bool { return v.pending[n] }); i >= 0 {
+			return wire.Invalidf("table %s does not exist", tables[i].Name) // it is being made
+		}
+		if slices.ContainsFunc(tables, func(n syntax.Name) bool { return r.state.Load().Table(n.Keyspace, n.Name) != nil }) {
 			return r.serveKnown(ctx, req, keyspace, text)
 		}
-		resp, err := r.forward(ctx, req)
+		if resp != nil {
+			req.Reply(*resp)
+			return nil
+		}
+		// A table may be made while the store answers: then the answer is not that of a table
+		// of this name, so we look again.
+		got, err := r.forward(ctx, req)
 		if err != nil {
 			return err
 		}
-		if found {
-			req.Reply(resp)
-			return nil
+		if got.Op == wire.OpError {
+			r.schema.freshOrReport(ctx)
 		}
-		// A table may have been made since we looked: then the answer is not that of
-		// a table of this name.
-		if found, err = r.schema.look(ctx, tables); err != nil {
-			return err
-		}
-		if !found || !slices.ContainsFunc(tables, func(n syntax.Name) bool { return r.state.Load().Table(n.Keyspace, n.Name) != nil }) {
-			req.Reply(resp)
-			return nil
-		}
+		resp = &got
 	}
 }
 
