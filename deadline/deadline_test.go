@@ -4,6 +4,7 @@ package deadline_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,27 +14,27 @@ import (
 
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := 0
-		ctx, stop := deadline.With(t.Context(), 5*time.Second, func() { told++ })
+		var told atomic.Int32
+		ctx, stop := deadline.With(t.Context(), 5*time.Second, func() { told.Add(1) })
 		for range 3 {
 			time.Sleep(4 * time.Second)
 			deadline.Progress(ctx)
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if ctx.Err() != nil || told != 0 {
-			t.Fatalf("it has passed in spite of progress: %v, %d", ctx.Err(), told)
+		if ctx.Err() != nil || told.Load() != 0 {
+			t.Fatalf("it has passed in spite of progress: %v, %d", ctx.Err(), told.Load())
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if !deadline.Passed(ctx) || told != 1 {
-			t.Fatalf("it has not passed: %v, %d", ctx.Err(), told)
+		if !deadline.Passed(ctx) || told.Load() != 1 {
+			t.Fatalf("it has not passed: %v, %d", ctx.Err(), told.Load())
 		}
 		deadline.Progress(ctx)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if told != 1 {
-			t.Errorf("it has passed %d times", told)
+		if told.Load() != 1 {
+			t.Errorf("it has passed %d times", told.Load())
 		}
 		stop()
 	})
@@ -42,10 +43,10 @@ func TestDeadline(t *testing.T) {
 func TestDeadlineThatDoesNotPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent, leave := context.WithCancel(t.Context())
-		told := 0
-		a, stopA := deadline.With(parent, time.Second, func() { told++ })
-		b, stopB := deadline.With(parent, time.Second, func() { told++ })
-		none, stopNone := deadline.With(parent, 0, func() { told++ })
+		var told atomic.Int32
+		a, stopA := deadline.With(parent, time.Second, func() { told.Add(1) })
+		b, stopB := deadline.With(parent, time.Second, func() { told.Add(1) })
+		none, stopNone := deadline.With(parent, 0, func() { told.Add(1) })
 		stopA()
 		leave()
 		time.Sleep(time.Minute)
