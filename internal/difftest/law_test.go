@@ -5,6 +5,7 @@ package difftest
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,13 @@ func TestShardingLawTime(t *testing.T) {
 	law(t, timeTargets(t), timed)
 }
 
+// judgeFailed says whether a fault is Cassandra's own failure of a read, of which nothing can
+// be said: 5.0.9 throws IllegalStateException ("PROCESSED UnfilteredRowIterator") for some
+// partitions with deletions.
+func judgeFailed(fault string) bool {
+	return strings.Contains(fault, "the judge says error 0x1300 Operation failed - received 0 responses and 1 failures")
+}
+
 func law(t *testing.T, all []Target, of strategy) {
 	refusals, err := ReadRefusals("testdata/refusals.txt")
 	if err != nil {
@@ -59,6 +67,7 @@ func law(t *testing.T, all []Target, of strategy) {
 		r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, AnyRefusal: true, SendNow: true,
 			Report: func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }}
 		r.Run(script)
+		faults = slices.DeleteFunc(faults, judgeFailed)
 		if len(faults) > 0 {
 			failed = true
 			rt.Fatalf("%s\n\nThe history:\n%s", strings.Join(faults, "\n"), script.Print())
