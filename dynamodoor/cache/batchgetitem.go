@@ -176,6 +176,7 @@ func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, bo
 			t := c.fence.Touched(c.fence.Table(simpleName(q.Tables[i].Table)))
 			v.Count += t.Count
 			v.Quiet = v.Quiet && t.Quiet
+			v.Settled = max(v.Settled, t.Settled)
 		}
 		return v
 	})

@@ -23,14 +23,15 @@
 // only if no such write was under way then and none has begun since; so it has been
 // the item's state all that time. A write, before it is passed on,
 // counts and removes what is kept; so nothing that it makes old is found from then
-// on. Reads share a request by the same rule: only while no write has begun since
-// that began. The counts of several keys may be one: that a read is not kept which
-// could have been is the only harm.
+// on. Reads share a request by the same rule: a read joins a request only if its answer
+// could be kept. Several keys may have one count. The only harm is that what could have
+// been kept is not.
 //
-// A write whose outcome is not known (anything but success or a refusal: a
-// connection that broke, a client that gave up, a panic) may be carried out later.
-// Its items are not kept for a while; and so it is after any write to a store whose
-// eventually consistent reads may be older than its last write (Options.Settle).
+// The store may still carry out a write whose outcome is not known (anything but success
+// or a refusal: a connection that broke, a client that gave up, a panic). For a while,
+// reads of its items are neither kept nor shared. The same holds after any write to a
+// store whose eventually consistent reads may be older than its last write
+// (Options.Settle).
 //
 // PutItem has no Key: which attributes of the item are the key is known from the
 // reads of the table that the store has answered. While it is not, a put counts as

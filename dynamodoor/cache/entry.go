@@ -137,9 +137,11 @@ func (c *Cache) find(a *asked) (text []byte, ok bool) {
 	return nil, false
 }
 
-// view is the view of an item now. The caller holds its group's mu.
-func (c *Cache) view(a *asked) fence.View {
-	v := c.fence.Item(a.table, a.hash)
+// view returns the view of an item now. The caller holds its group's mu.
+func (c *Cache) view(a *asked) fence.View { return c.fresh(c.fence.Item(a.table, a.hash)) }
+
+// fresh notes in a view whether the store's reads have all earlier writes by now.
+func (c *Cache) fresh(v fence.View) fence.View {
 	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
 	return v
 }

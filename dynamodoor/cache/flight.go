@@ -40,11 +40,13 @@ type shared struct {
 func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() fence.View) (shared, error) {
 	g := c.fence.Group(hash)
 	g.Lock()
-	at := now()
+	at := c.fresh(now())
 	f := g.Flights[hash]
-	// Who waits for a request gets what was at some time since that began. Nothing
-	// was written since: so it is what is now.
-	if f != nil && f.at.Holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who) {
+	// A caller that joins a request gets the state of some moment since the request began.
+	// No write has begun since then. No earlier write was still to be carried out, either:
+	// the request began when the store's reads had all of them (Fresh). So that state is
+	// the present one.
+	if f != nil && f.at.Fresh && f.at.Holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who) {
 		f.waiting++
 		if f.done == nil {
 			f.done = make(chan struct{})

@@ -370,3 +370,42 @@ func TestSharedRequestsTakeCapacityOnce(t *testing.T) {
 		})
 	}
 }
+
+// A write of unknown outcome may be carried out while a read is under way. Another client may have
+// seen that by a strongly consistent read; so no later read is given the older answer, not even when
+// the time is over in which the write may be carried out.
+func TestReadsAreNotSharedAfterAWriteOfUnknownOutcome(t *testing.T) {
+	const after = `"v":{"S":"2"}`
+	for _, wait := range []time.Duration{0, late} {
+		for _, r := range reads {
+			synctest.Test(t, func(t *testing.T) {
+				x := start(t)
+				x.get() // the key is known from here on
+				x.do("PutItem", putBody("1"))
+				x.store.hook(func(_ context.Context, op, _ string) error {
+					if op == "PutItem" {
+						return errors.New("connection reset")
+					}
+					return nil
+				}, nil)
+				if _, err := x.as("a", "PutItem", putBody("2")); err == nil {
+					t.Fatal("no error")
+				}
+				release := x.hold(r.operation)
+				first := x.begin(as("a"), r.operation, r.body)
+				if _, err := x.store.Store.Do(t.Context(), "PutItem", []byte(putBody("2")), nil); err != nil { // it is carried out
+					t.Fatal(err)
+				}
+				x.clock.add(wait)
+				second := x.begin(as("a"), r.operation, r.body)
+				release()
+				if o := <-first; o.err != nil {
+					t.Error(o.err)
+				}
+				if o := <-second; o.err != nil || !strings.Contains(o.answer, after) {
+					t.Errorf("%s, %v after the write: %s %v", r.operation, wait, o.answer, o.err)
+				}
+			})
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	}
 	c.misses.Add(1)
 	defined := c.fence.Definition(a.table)
-	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() fence.View { return c.view(a) })
+	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() fence.View { return c.fence.Item(a.table, a.hash) })
 	if err != nil {
 		return dst, err
 	}
