@@ -43,15 +43,18 @@ type HotKey struct {
 }
 
 // hotKey is a value that has so many of the rows.
-func (s *Study) hotKey(columns, values []string, rows profile.Estimate, of float64) HotKey {
+func hotKey(columns, values []string, rows profile.Estimate, of float64) HotKey {
 	e := times(rows, 1/math.Max(1, of))
 	return HotKey{Columns: columns, Value: strings.Join(values, ", "), Values: values, Share: e.Value, Low: e.Low, High: e.High}
 }
 
+// critic names the antipatterns of the keys that queries ask for, and of tempting columns.
+type critic struct{ *sizes }
+
 // asksFor says whether a query binds just the columns of a partition key, or just
 // these and, with timeless, a time; or whether the best design has them. Without queries all are
 // asked for.
-func (s *Study) asksFor(parts []profile.Part, best *Design, timeless bool) bool {
+func (s critic) asksFor(parts []profile.Part, best *Design, timeless bool) bool {
 	if !s.reads() {
 		return true
 	}
@@ -74,7 +77,7 @@ func (s *Study) asksFor(parts []profile.Part, best *Design, timeless bool) bool 
 }
 
 // bound says whether any query binds a column by equality.
-func (s *Study) bound(column string) bool {
+func (s critic) bound(column string) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Bound(column) != nil })
 }
 
@@ -92,7 +95,7 @@ func isSkewed(m *profile.Measured) bool {
 
 // antipatterns looks at the keys that the queries ask for, before they are mended, and at
 // each column that could tempt; the worst first.
-func (s *Study) antipatterns(best *Design) []Antipattern {
+func (s critic) antipatterns(best *Design) []Antipattern {
 	out := []Antipattern{}
 	var key []string
 	if best != nil {
@@ -174,14 +177,14 @@ func (s *Study) antipatterns(best *Design) []Antipattern {
 }
 
 // askedFor says whether a query names a column, but for those that only insert.
-func (s *Study) askedFor(column string) bool {
+func (s critic) askedFor(column string) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
 		return q.Verb != queries.Insert && (q.Bound(column) != nil || q.Range(column) != nil || slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Column == column }))
 	})
 }
 
 // column looks at one that could tempt to be a key by itself.
-func (s *Study) column(c *profile.Column, add func(string, []string, string, ...any)) {
+func (s critic) column(c *profile.Column, add func(string, []string, string, ...any)) {
 	rows, name := float64(s.p.Rows), []string{c.Name}
 	alone := slices.ContainsFunc(s.qs, func(q queries.Query) bool {
 		return q.Verb != queries.Insert && len(q.Equal) == 1 && q.Equal[0].Column == c.Name
@@ -233,7 +236,7 @@ func unasked(asked bool) string {
 const variesTimes = 3
 
 // varies looks at whether a key's load is another one at times.
-func (s *Study) varies(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
+func (s critic) varies(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
 	b := m.Busiest
 	if b == nil || b.Parts == timeParts || b.All == 0 {
 		return
@@ -253,7 +256,7 @@ func (s *Study) varies(d *Design, m *profile.Measured, add func(string, []string
 }
 
 // lossText says what a key would lose.
-func (s *Study) lossText(d *Design, l *Loss) string {
+func (s critic) lossText(d *Design, l *Loss) string {
 	how := ""
 	switch m := s.exactly(d); {
 	case m == nil:
@@ -275,7 +278,7 @@ func stepText(seconds float64) string {
 
 // implied says whether a key is part of one that the queries always bind whole: its
 // faults are not the queries' key's.
-func (s *Study) implied(d *Design) bool {
+func (s critic) implied(d *Design) bool {
 	if !s.reads() {
 		return len(d.Partition) > 1
 	}
@@ -283,7 +286,7 @@ func (s *Study) implied(d *Design) bool {
 }
 
 // worthNaming says whether a partition that grows for ever matters in a lifetime.
-func (s *Study) worthNaming(d *Design, g *Growth) bool {
+func (s critic) worthNaming(d *Design, g *Growth) bool {
 	if !s.sizeLimits() {
 		return false
 	}
@@ -295,7 +298,7 @@ func (s *Study) worthNaming(d *Design, g *Growth) bool {
 }
 
 // timedKey judges a key of nothing but time.
-func (s *Study) timedKey(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
+func (s critic) timedKey(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
 	columns := d.columns()
 	for _, p := range d.Partition {
 		if p.Bucket != profile.Whole {
@@ -311,7 +314,7 @@ func (s *Study) timedKey(d *Design, m *profile.Measured, add func(string, []stri
 }
 
 // burst looks at a key of seconds or minutes.
-func (s *Study) burst(column string, add func(string, []string, string, ...any)) {
+func (s critic) burst(column string, add func(string, []string, string, ...any)) {
 	c := s.p.Column(column)
 	if c == nil || c.Time == nil || c.Time.Granularity > profile.Minute {
 		return
@@ -331,7 +334,7 @@ func (s *Study) burst(column string, add func(string, []string, string, ...any))
 }
 
 // rangedTime judges queries that name nothing but a range of time.
-func (s *Study) rangedTime(add func(string, []string, string, ...any)) {
+func (s critic) rangedTime(add func(string, []string, string, ...any)) {
 	for i := range s.qs {
 		q := &s.qs[i]
 		if q.Verb != queries.Read || len(q.Equal) > 0 {
@@ -356,7 +359,7 @@ func (s *Study) rangedTime(add func(string, []string, string, ...any)) {
 }
 
 // collision says what the queries' own columns lose.
-func (s *Study) collision(best *Design, put func(Antipattern)) {
+func (s critic) collision(best *Design, put func(Antipattern)) {
 	if best.AddID {
 		repeated := ""
 		if s.p.Repeated.Value > 0 {
@@ -384,7 +387,7 @@ func valueText(values []string) string {
 }
 
 // hotKeys are the values of asked keys that have far more rows than others.
-func (s *Study) hotKeys(best *Design) []HotKey {
+func (s critic) hotKeys(best *Design) []HotKey {
 	out := []HotKey{}
 	for _, d := range s.natural {
 		m := s.of(d)
@@ -397,7 +400,7 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 			if i == 5 || !isHot(p.Share, n) && !(p.Share >= 0.05 && isSkewed(m) && n >= 3) {
 				break
 			}
-			out = append(out, s.hotKey(d.columns(), p.Values, p.Rows, float64(m.Rows)))
+			out = append(out, hotKey(d.columns(), p.Values, p.Rows, float64(m.Rows)))
 		}
 	}
 	for i := range s.p.Columns { // and of those that tempt
@@ -406,7 +409,7 @@ func (s *Study) hotKeys(best *Design) []HotKey {
 			continue
 		}
 		if n, top := c.Distinct.Value, c.Top[0]; n >= 2 && n <= float64(s.p.Rows)/2 && isHot(top.Share, n) && s.reads() {
-			out = append(out, s.hotKey([]string{c.Name}, []string{top.Text}, top.Rows, float64(c.Values)))
+			out = append(out, hotKey([]string{c.Name}, []string{top.Text}, top.Rows, float64(c.Values)))
 		}
 	}
 	return out

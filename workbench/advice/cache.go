@@ -11,14 +11,14 @@ import (
 // cache says why a cache is wanted: single items are read so often that the hottest
 // partition does not bear it, "" where they are not. Shards would not help whoever reads
 // one item.
-func (s *Study) cache(d *Design) string {
+func (s *heats) cache(d *Design) string {
 	h := s.heatOf(d)
 	if h.ReadLimit == 0 || h.ReadUnits <= h.ReadLimit {
 		return ""
 	}
 	for i := range s.qs {
 		q := &s.qs[i]
-		if q.Verb == queries.Read && s.whole(d, q) {
+		if q.Verb == queries.Read && d.namedWhole(q) {
 			door := ""
 			if s.o.Target == DynamoDB {
 				door = "; evenkeel's DynamoDB door has one (--cache)"
@@ -29,8 +29,8 @@ func (s *Study) cache(d *Design) string {
 	return ""
 }
 
-// whole says whether a query binds a design's whole primary key.
-func (s *Study) whole(d *Design, q *queries.Query) bool {
+// namedWhole says whether a query binds the whole primary key.
+func (d *Design) namedWhole(q *queries.Query) bool {
 	for _, c := range append(d.columns(), d.Clustering...) {
 		if q.Bound(c) == nil {
 			return false

@@ -20,10 +20,68 @@ const (
 	mostForSize = 64 // shards that are tried for what grows for ever
 )
 
+// proposer makes the designs that are measured.
+type proposer struct {
+	heats
+	ids [][]string // sets of columns that may tell rows apart, best first
+}
+
+// identities are sets of columns that may tell rows apart, to be measured: single
+// ones first, then the columns with most values together.
+func (s *proposer) identities() [][]string {
+	type scored struct {
+		name string
+		rank float64
+	}
+	rows := float64(s.p.Rows)
+	var single, rest []scored
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		if !s.keyable(c.Name) || c.Nulls > 0 || c.MeanBytes > 512 {
+			continue
+		}
+		rank := c.MeanBytes / 8
+		switch {
+		case s.idLike(c.Name):
+			rank -= 8
+		case c.Time != nil:
+			rank += 4
+		case isFloat(c):
+			rank += 1000 // a measured value is unique by luck
+		}
+		if c.Distinct.High >= rows {
+			single = append(single, scored{c.Name, rank})
+		}
+		rest = append(rest, scored{c.Name, -c.Distinct.Value*boolTo(!isFloat(c)) + rank/1e6})
+	}
+	by := func(a, b scored) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name)) }
+	slices.SortFunc(single, by)
+	slices.SortFunc(rest, by)
+	var out [][]string
+	for _, c := range single[:min(3, len(single))] {
+		out = append(out, []string{c.name})
+	}
+	for i := range min(6, len(rest)) {
+		for _, c := range rest[:i] {
+			out = append(out, []string{c.name, rest[i].name})
+		}
+	}
+	for n := 3; n <= len(rest) && n <= 12; n++ {
+		var set []string
+		for _, c := range rest[:n] {
+			set = append(set, c.name)
+		}
+		if n <= 4 || n == len(rest) || n == 12 {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
 // naturals are the primary keys that the queries suggest, without buckets and
 // shards: what they bind by equality, and parts of it. Without queries they are
 // the columns that could be keys, and pairs of them.
-func (s *Study) naturals() []*Design {
+func (s *proposer) naturals() []*Design {
 	type weighed struct {
 		parts  []profile.Part
 		weight float64
@@ -63,7 +121,7 @@ func (s *Study) naturals() []*Design {
 		if q.Verb == queries.Insert {
 			continue
 		}
-		weight := s.rate(q)
+		weight := rateOf(q)
 		var equal []string
 		for _, e := range q.Equal {
 			if s.keyable(e.Column) && !slices.Contains(equal, e.Column) {
@@ -116,13 +174,13 @@ func (s *Study) naturals() []*Design {
 }
 
 // reads says whether any query looks rows up, or names those that it changes.
-func (s *Study) reads() bool {
+func (s *facts) reads() bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Verb != queries.Insert })
 }
 
 // guesses are keys for data of which no query is known: each column that repeats,
 // and pairs with the time.
-func (s *Study) guesses(add func(columns []string, weight float64)) {
+func (s *proposer) guesses(add func(columns []string, weight float64)) {
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
 		if isFloat(c) || c.Distinct.Value < 2 || c.MeanBytes > 128 || float64(c.Nulls) > 0.01*float64(s.p.Rows) {
@@ -139,7 +197,7 @@ func (s *Study) guesses(add func(columns []string, weight float64)) {
 // cluster chooses the clustering columns: those that the queries bind, bound or
 // order behind the partition key, in the order that serves most of them, and no
 // column that serves none.
-func (s *Study) cluster(d *Design) {
+func (s *proposer) cluster(d *Design) {
 	var wanted []string
 	want := func(c string) {
 		if !slices.Contains(wanted, c) && s.keyable(c) && !slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole }) {
@@ -186,9 +244,9 @@ func (s *Study) cluster(d *Design) {
 				if q := &s.qs[i]; q.Verb != queries.Insert {
 					switch s.serve(d, q).Kind {
 					case Filtered:
-						cost += s.rate(q)
+						cost += rateOf(q)
 					case FullScan:
-						cost += 2 * s.rate(q)
+						cost += 2 * rateOf(q)
 					}
 				}
 			}
@@ -203,7 +261,7 @@ func (s *Study) cluster(d *Design) {
 
 // directions is the order in which the queries read clustering columns: the one
 // that most of them ask for; time the newest first where none says.
-func (s *Study) directions(clustering []string) []bool {
+func (s *proposer) directions(clustering []string) []bool {
 	out := make([]bool, len(clustering))
 	for i, c := range clustering {
 		weight := 0.0
@@ -211,9 +269,9 @@ func (s *Study) directions(clustering []string) []bool {
 			for _, o := range s.qs[j].Order {
 				if o.Column == c || o.Column == "" && i == 0 {
 					if o.Desc {
-						weight += s.rate(&s.qs[j])
+						weight += rateOf(&s.qs[j])
 					} else {
-						weight -= s.rate(&s.qs[j])
+						weight -= rateOf(&s.qs[j])
 					}
 				}
 			}
@@ -243,7 +301,7 @@ func permute(names []string, visit func([]string)) {
 
 // refine makes the designs of the second round: the naturals made whole, with
 // buckets of time and with shards where these may be wanted.
-func (s *Study) refine() []*Design {
+func (s *proposer) refine() []*Design {
 	var out []*Design
 	seen := make(map[string]bool)
 	add := func(d *Design) {
@@ -272,7 +330,7 @@ func (s *Study) refine() []*Design {
 
 // bucketed are the variants of a design with a time bucket, where its partitions get
 // too large: the coarsest bucket that keeps them within the limits, or the finest there is.
-func (s *Study) bucketed(d *Design) []*Design {
+func (s *proposer) bucketed(d *Design) []*Design {
 	if slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole || s.isTime(p.Column) }) {
 		return nil
 	}
@@ -303,7 +361,7 @@ func (s *Study) bucketed(d *Design) []*Design {
 }
 
 // within100MB says whether a design's partitions are, and stay, within what one may have.
-func (s *Study) within100MB(d *Design) bool {
+func (s *sizes) within100MB(d *Design) bool {
 	if !s.o.Target.nodes() {
 		return true
 	}
@@ -321,7 +379,7 @@ func (s *Study) within100MB(d *Design) bool {
 
 // bucketColumn is the column to take the time of a bucket from: one that the
 // queries bound or order behind the partition key, else the event time.
-func (s *Study) bucketColumn(d *Design) string {
+func (s *proposer) bucketColumn(d *Design) string {
 	for i := range s.qs {
 		q := &s.qs[i]
 		if q.Verb == queries.Insert || s.serve(d, q).Kind == FullScan {
@@ -346,7 +404,7 @@ func (s *Study) bucketColumn(d *Design) string {
 
 // sharded are the variants of a design with shards: as many as its heat wants, and
 // as many as its size does.
-func (s *Study) sharded(d *Design) []*Design {
+func (s *proposer) sharded(d *Design) []*Design {
 	if len(d.Clustering) == 0 && !d.AddID {
 		return nil // a partition is a row
 	}
@@ -385,7 +443,7 @@ func (s *Study) sharded(d *Design) []*Design {
 
 // bys are what to hash: all clustering columns, and those that the queries bind, so
 // that they find one shard.
-func (s *Study) bys(d *Design) [][]string {
+func (s *proposer) bys(d *Design) [][]string {
 	out := [][]string{nil}
 	if len(d.Clustering) == 0 {
 		return out
@@ -412,7 +470,7 @@ func (s *Study) bys(d *Design) [][]string {
 }
 
 // varied says whether columns have values enough to be spread over shards.
-func (s *Study) varied(columns []string) bool {
+func (s *facts) varied(columns []string) bool {
 	values := 1.0
 	for _, c := range columns {
 		values *= s.p.Column(c).Distinct.Value

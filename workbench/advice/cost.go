@@ -25,7 +25,7 @@ type Cost struct {
 }
 
 // costOf reckons a design's cost with its indexes.
-func (s *Study) costOf(d *Design, extras []Extra) Cost {
+func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	c := Cost{Rated: s.rated()}
 	item := s.itemBytes()
 	writeEach := math.Ceil(item / 1024)
@@ -39,7 +39,7 @@ func (s *Study) costOf(d *Design, extras []Extra) Cost {
 	}
 	for i := range s.qs {
 		q := &s.qs[i]
-		rate := s.rate(q)
+		rate := rateOf(q)
 		v := s.served(d, extras, q)
 		if q.Writes() {
 			// Each index and each further table is written, too.

@@ -29,7 +29,7 @@ type Extra struct {
 // extras are what a design needs beside it, for queries that it answers only by
 // reading the whole table or by filtering: for those that bind the same columns, the
 // design that is best for them alone.
-func (s *Study) extras(d *Design) []Extra {
+func (s *ranker) extras(d *Design) []Extra {
 	if s.alone {
 		return nil
 	}
@@ -108,7 +108,7 @@ func besides(further, table *Design) *Design {
 
 // bestFor is the design that is best if nothing but some queries is asked, and rows
 // are written as they are.
-func (s *Study) bestFor(asked []int) *Design {
+func (s *ranker) bestFor(asked []int) *Design {
 	key := fmt.Sprint(asked)
 	if d, known := s.best[key]; known {
 		return d
@@ -152,7 +152,7 @@ func (s *Study) bestFor(asked []int) *Design {
 }
 
 // extraKey is the partition key that a query asks for.
-func (s *Study) extraKey(q *queries.Query) []profile.Part {
+func (s *ranker) extraKey(q *queries.Query) []profile.Part {
 	var parts []profile.Part
 	for _, e := range q.Equal {
 		if s.p.Column(e.Column) != nil && !s.p.Column(e.Column).Nested && len(parts) < maxKeys {
@@ -174,7 +174,7 @@ func (s *Study) extraKey(q *queries.Query) []profile.Part {
 }
 
 // served is how a design and its extras serve a query.
-func (s *Study) served(d *Design, extras []Extra, q *queries.Query) Service {
+func (s *serving) served(d *Design, extras []Extra, q *queries.Query) Service {
 	v := s.serve(d, q)
 	for i := range extras {
 		if !slices.Contains(extras[i].Lines, q.Line) {

@@ -59,13 +59,16 @@ func (h *Hit) Text() string {
 	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, capacity.Duration(h.After), capacity.Duration(h.AfterLow), capacity.Duration(h.AfterHigh))
 }
 
+// sizes says how large partitions become.
+type sizes struct{ serving }
+
 // sizeLimits says whether a partition's size has limits in the target.
-func (s *Study) sizeLimits() bool {
+func (s *facts) sizeLimits() bool {
 	return s.o.Target.nodes() || s.o.Target == DynamoDB && s.o.LocalIndex
 }
 
 // period is the time in a partition key: nil where there is none, else the unit.
-func (s *Study) period(d *Design) (g profile.Granularity, has bool) {
+func (s *facts) period(d *Design) (g profile.Granularity, has bool) {
 	for _, p := range d.Partition {
 		unit := p.Bucket
 		if unit == profile.Whole {
@@ -82,7 +85,7 @@ func (s *Study) period(d *Design) (g profile.Granularity, has bool) {
 }
 
 // timeless is the partition key without the time in it.
-func (s *Study) timeless(d *Design) []profile.Part {
+func (s *facts) timeless(d *Design) []profile.Part {
 	return slices.DeleteFunc(slices.Clone(d.Partition), func(p profile.Part) bool {
 		return p.Bucket != profile.Whole || s.isTime(p.Column)
 	})
@@ -90,10 +93,10 @@ func (s *Study) timeless(d *Design) []profile.Part {
 
 // share is the part of all writes that goes to the hottest key, in any moment: keys
 // that differ only in their time do not share the load.
-func (s *Study) share(d *Design) float64 { return s.shareEstimate(d).Value }
+func (s *traffic) share(d *Design) float64 { return s.shareEstimate(d).Value }
 
 // shareEstimate is share, and where it is.
-func (s *Study) shareEstimate(d *Design) profile.Estimate {
+func (s *traffic) shareEstimate(d *Design) profile.Estimate {
 	one := profile.Estimate{Value: 1, Low: 1, High: 1, Exact: true}
 	parts := s.timeless(d)
 	if len(parts) == 0 {
@@ -113,7 +116,7 @@ func (s *Study) shareEstimate(d *Design) profile.Estimate {
 const idBytes = 18
 
 // rowBytes is a row as Cassandra serializes it.
-func (s *Study) rowBytes(d *Design) float64 {
+func (s *sizes) rowBytes(d *Design) float64 {
 	for _, m := range []*profile.Measured{s.of(d), s.ofPartition(d.Partition), s.ofPartition(s.timeless(d))} {
 		if m != nil && m.RowBytes > 0 {
 			if d.AddID && m.Added == 0 {
@@ -141,7 +144,7 @@ const (
 
 // keepsComing says whether the largest partitions get rows until the end of the
 // data, and over most of it: whether they are of those that never end.
-func (s *Study) keepsComing(d *Design, m *profile.Measured) bool {
+func (s *sizes) keepsComing(d *Design, m *profile.Measured) bool {
 	rows, late, busy, even := 0.0, 0.0, 0.0, 0.0
 	least := float64(enoughRows)
 	if s.byTimeBehind(d) {
@@ -172,7 +175,7 @@ func (s *Study) keepsComing(d *Design, m *profile.Measured) bool {
 // partsKeepComing says whether rows keep coming to the values of each column of a key, where
 // queries ask for a key's rows by time: then they keep coming to the keys, of which each
 // may have few rows in the data, or most of them from one busy time.
-func (s *Study) partsKeepComing(d *Design) bool {
+func (s *sizes) partsKeepComing(d *Design) bool {
 	if len(d.Partition) < 2 || !s.byTimeBehind(d) {
 		return false
 	}
@@ -183,7 +186,7 @@ func (s *Study) partsKeepComing(d *Design) bool {
 }
 
 // byTimeBehind says whether a query asks for the rows of a partition by their time.
-func (s *Study) byTimeBehind(d *Design) bool {
+func (s *serving) byTimeBehind(d *Design) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
 		return q.Verb == queries.Read && s.serve(d, &q).Kind != FullScan && (slices.ContainsFunc(q.Ranges, func(r queries.Range) bool { return s.isTime(r.Column) }) ||
 			slices.ContainsFunc(q.Order, func(o queries.Order) bool { return s.isTime(o.Column) }))
@@ -192,7 +195,7 @@ func (s *Study) byTimeBehind(d *Design) bool {
 
 // growthOf says whether the partitions of a design grow for ever, and when they
 // reach which limit.
-func (s *Study) growthOf(d *Design) Growth {
+func (s *sizes) growthOf(d *Design) Growth {
 	g := Growth{Source: s.load.from}
 	if unit, has := s.period(d); has {
 		g.Why = fmt.Sprintf("a partition ends with its %s", unitName(unit))
@@ -275,7 +278,7 @@ func spread(over []int64) (low, high float64) {
 }
 
 // hits reckons when the limits are reached.
-func (s *Study) hits(g *Growth, d *Design, m *profile.Measured) {
+func (s *sizes) hits(g *Growth, d *Design, m *profile.Measured) {
 	if !g.Unbounded {
 		return
 	}
@@ -306,7 +309,7 @@ func (s *Study) hits(g *Growth, d *Design, m *profile.Measured) {
 }
 
 // date is so many seconds after the end of the data.
-func (s *Study) date(after float64) string {
+func (s *sizes) date(after float64) string {
 	after = math.Min(after, centuries)
 	at := s.time.Time.Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration has 292 years
 	for range 3 {
@@ -328,7 +331,7 @@ func (z *size) text() string { return ranged(z.bytes, z.bytes*z.low, z.bytes*z.h
 // projected is the largest partition of a design: as measured, or, where the key
 // has a time in it and the queries say a rate, as large as a period at that rate
 // makes it.
-func (s *Study) projected(d *Design) size {
+func (s *sizes) projected(d *Design) size {
 	shards := float64(max(1, d.Shards))
 	out := size{low: 1, high: 1}
 	bounds := func(e profile.Estimate) (low, high float64) {
@@ -360,7 +363,7 @@ func (s *Study) projected(d *Design) size {
 
 // fills is what the largest partition of a design gets in some time, or in a row's life
 // where that is shorter: at its share of the rate, or in its busiest time.
-func (s *Study) fills(d *Design, period float64) (rows, bytes float64, why string) {
+func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why string) {
 	if s.load.ttl > 0 {
 		period = math.Min(period, s.load.ttl)
 	}

@@ -62,8 +62,11 @@ func (h *Heat) ofNode() string {
 	return ranged(at(1), at(low), at(high), number)
 }
 
+// heats says what the hottest partition of a design gets.
+type heats struct{ sizes }
+
 // heatOf is a design's heat at the rates as they are.
-func (s *Study) heatOf(d *Design) Heat {
+func (s *heats) heatOf(d *Design) Heat {
 	shards := float64(max(1, d.Shards))
 	mo := s.moment(d)
 	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards}
@@ -111,7 +114,7 @@ func shardsOnNode(n int) float64 {
 }
 
 // hotReads are the read units of the hottest partition.
-func (s *Study) hotReads(d *Design, item float64) float64 {
+func (s *heats) hotReads(d *Design, item float64) float64 {
 	total := 0.0
 	share := 0.0
 	if m := s.ofPartition(d.Partition); m != nil && len(m.Largest) > 0 {
@@ -137,7 +140,7 @@ func (s *Study) hotReads(d *Design, item float64) float64 {
 }
 
 // splits says what the store does by itself for a hot partition.
-func (s *Study) splits(d *Design) string {
+func (s *heats) splits(d *Design) string {
 	if s.o.Target == Keyspaces {
 		return "Keyspaces parts partitions for heat, but not the rows of one key below its limit"
 	}
@@ -163,7 +166,7 @@ type Skew struct {
 }
 
 // skewOf puts the rows of a design on the ring of package simulation.
-func (s *Study) skewOf(d *Design) *Skew {
+func (s *measures) skewOf(d *Design) *Skew {
 	m := s.of(d)
 	if m == nil || !s.o.Target.nodes() || len(m.Tokens) == 0 {
 		return nil
@@ -185,7 +188,7 @@ func (s *Study) skewOf(d *Design) *Skew {
 
 // low says whether a key has so few values that the load of many rows falls on few
 // partitions.
-func (s *Study) low(d *Design) bool {
+func (s *measures) low(d *Design) bool {
 	if _, has := s.period(d); has {
 		return false
 	}

@@ -62,7 +62,7 @@ func times(e profile.Estimate, f float64) profile.Estimate {
 }
 
 // intervals are those of a candidate.
-func (s *Study) intervals(c *Candidate, d *Design, m *profile.Measured) Intervals {
+func (s *traffic) intervals(c *Candidate, d *Design, m *profile.Measured) Intervals {
 	x := make(Intervals)
 	x.put("partitions", m.Partitions)
 	x.put("rows_p50", m.RowSizes.P50)

@@ -42,7 +42,7 @@ const (
 
 // shardsFor is how many shards a key wants for its heat: at so many writes a second, and
 // that share of all.
-func (s *Study) shardsFor(writes, share float64) float64 {
+func (s *traffic) shardsFor(writes, share float64) float64 {
 	switch {
 	case s.o.Target.units() && writes > 0:
 		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: writes, ItemBytes: max(1, int(math.Ceil(s.itemBytes())))})
@@ -58,7 +58,7 @@ func (s *Study) shardsFor(writes, share float64) float64 {
 
 // keyShards finds the few keys that need a design's shards, where all others do with less
 // than half, and queries read whole keys; nil where there are none.
-func (s *Study) keyShards(d *Design) *KeyShards {
+func (s *heats) keyShards(d *Design) *KeyShards {
 	if d.Shards <= 1 || len(s.timeless(d)) < len(d.Partition) {
 		return nil
 	}
@@ -92,29 +92,32 @@ func (s *Study) keyShards(d *Design) *KeyShards {
 			n = d.Shards
 		}
 		part := p.Share / m.Largest[0].Share
-		out.Keys = append(out.Keys, HotOnes{Values: p.Values, Writes: h.Moment.Writes * part, Low: h.Moment.Low * part, High: h.Moment.High * part, Shards: n, Command: s.reshardKey(p.Values, n)})
+		out.Keys = append(out.Keys, HotOnes{Values: p.Values, Writes: h.Moment.Writes * part, Low: h.Moment.Low * part, High: h.Moment.High * part, Shards: n})
 	}
 	if out.Why = s.othersPay(d, out.Others, hot, m.Partitions.Value); out.Why == "" {
 		return nil
 	}
-	others := *d
-	others.Shards = out.Others
-	out.DDL = s.createWith(&others)
+	if s.o.Target != DynamoDB {
+		cql := cqlWriter{&s.serving}
+		for i := range out.Keys {
+			out.Keys[i].Command = cql.reshardKey(out.Keys[i].Values, out.Keys[i].Shards)
+		}
+		others := *d
+		others.Shards = out.Others
+		out.DDL = cql.createWith(&others)
+	}
 	return out
 }
 
 // reshardKey is the command that gives a key its shards.
-func (s *Study) reshardKey(values []string, n int) string {
+func (s cqlWriter) reshardKey(values []string, n int) string {
 	key := "'" + strings.ReplaceAll(strings.Join(values, ","), "'", `'\''`) + "'"
-	if s.o.Target == DynamoDB {
-		return ""
-	}
 	return fmt.Sprintf("evenkeel reshard key --cql HOST:PORT %s %s --shards %d", s.table(), key, n)
 }
 
 // othersPay says what reading all other keys costs if they have as many shards as the
 // hottest; "" where no query reads a whole key.
-func (s *Study) othersPay(d *Design, others, hot int, keys float64) string {
+func (s *heats) othersPay(d *Design, others, hot int, keys float64) string {
 	var asked []int
 	many := *d
 	few := *d
@@ -129,7 +132,7 @@ func (s *Study) othersPay(d *Design, others, hot int, keys float64) string {
 		if !slices.Contains(asked, q.Line) {
 			asked = append(asked, q.Line)
 		}
-		rate := s.rate(q) * (1 - math.Min(1, float64(hot)/keys)) // keys are taken to be asked for alike
+		rate := rateOf(q) * (1 - math.Min(1, float64(hot)/keys)) // keys are taken to be asked for alike
 		partitions += rate * (v.Partitions - w.Partitions)
 		item := s.itemBytes()
 		units := func(v Service) float64 { return math.Max(v.Partitions/2, math.Ceil(v.Rows*item/4096)/2) }

@@ -28,7 +28,15 @@ type load struct {
 	ttl    float64
 }
 
-func (s *Study) findLoad() {
+// traffic is what is written, and when.
+type traffic struct {
+	measures
+	load  load
+	pace  pace
+	crowd *profile.Busiest // of all rows together
+}
+
+func (s *traffic) findLoad() {
 	l := load{from: Unknown, why: "unknown: no INSERT with a rate in the queries, and no column says when rows were written"}
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -59,7 +67,7 @@ func (s *Study) findLoad() {
 
 // paceLoad takes the rate of writes from what was measured over time, where the queries
 // say none: that since it changed.
-func (s *Study) paceLoad() {
+func (s *traffic) paceLoad() {
 	if s.load.from != FromTime || !s.pace.known || s.pace.from.IsZero() {
 		return
 	}
@@ -75,7 +83,7 @@ func unitName(g profile.Granularity) string {
 }
 
 // rate is a query's weight, and whether it was given.
-func (s *Study) rate(q *queries.Query) float64 {
+func rateOf(q *queries.Query) float64 {
 	if q.Rate > 0 {
 		return q.Rate
 	}
@@ -83,7 +91,7 @@ func (s *Study) rate(q *queries.Query) float64 {
 }
 
 // rated says whether any query says its rate.
-func (s *Study) rated() bool {
+func (s *facts) rated() bool {
 	for i := range s.qs {
 		if s.qs[i].Rate > 0 {
 			return true
@@ -102,7 +110,7 @@ func isFloat(c *profile.Column) bool {
 
 // itemBytes is a row as a store that bills requests sees it: names and values of
 // all columns (DynamoDB), or values with metadata (Keyspaces).
-func (s *Study) itemBytes() float64 {
+func (s *facts) itemBytes() float64 {
 	total := 0.0
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]

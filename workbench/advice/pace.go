@@ -36,7 +36,7 @@ const (
 )
 
 // findPace looks at what was measured over time.
-func (s *Study) findPace() {
+func (s *traffic) findPace() {
 	s.pace = pace{burst: 1}
 	if s.time == nil {
 		return
@@ -141,7 +141,7 @@ type Moment struct {
 }
 
 // moment finds it, at the rate that is stated.
-func (s *Study) moment(d *Design) Moment {
+func (s *traffic) moment(d *Design) Moment {
 	parts := s.timeless(d)
 	var m *profile.Measured
 	if len(parts) > 0 {
@@ -155,7 +155,7 @@ func (s *Study) moment(d *Design) Moment {
 }
 
 // busiest finds it for keys that were measured, nil for all rows together.
-func (s *Study) busiest(d *Design, m *profile.Measured) Moment {
+func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	rate := s.load.writes
 	out := Moment{Writes: rate * s.share(d), Low: rate * s.share(d), High: rate * s.share(d), All: rate, Share: s.share(d)}
 	if s.load.from == Unknown {
@@ -228,7 +228,7 @@ func (m *Moment) text() string {
 const timeParts = 128
 
 // busiestOf is the busiest time of a key, or of all rows together.
-func (s *Study) busiestOf(m *profile.Measured, all bool) *profile.Busiest {
+func (s *traffic) busiestOf(m *profile.Measured, all bool) *profile.Busiest {
 	if !all {
 		if m == nil {
 			return nil

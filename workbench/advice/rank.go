@@ -50,7 +50,14 @@ const (
 	enoughHeadroom = 3
 )
 
-func (s *Study) scoreOf(d *Design) score {
+// ranker compares designs.
+type ranker struct {
+	proposer
+	alone bool               // only some of the queries are looked at: no further tables
+	best  map[string]*Design // for some of the queries
+}
+
+func (s *ranker) scoreOf(d *Design) score {
 	c := score{headroom: maxHeadroom}
 	if m := s.of(d); m != nil {
 		if !d.AddID && m == s.exactly(d) { // what is not measured itself was made to lose none
@@ -68,7 +75,7 @@ func (s *Study) scoreOf(d *Design) score {
 		if q.Verb == queries.Insert {
 			continue
 		}
-		rate := s.rate(q)
+		rate := rateOf(q)
 		total += rate
 		if s.tiny(q) {
 			if s.served(d, extras, q).Kind >= Filtered {
@@ -95,7 +102,7 @@ func (s *Study) scoreOf(d *Design) score {
 }
 
 // limits looks at sizes and heat.
-func (s *Study) limits(d *Design, c *score) {
+func (s *ranker) limits(d *Design, c *score) {
 	exceed := func(severity int, format string, args ...any) {
 		c.severity = max(c.severity, severity)
 		c.exceeded = append(c.exceeded, Exceeded{severity, fmt.Sprintf(format, args...)})
@@ -163,7 +170,7 @@ func (s *Study) limits(d *Design, c *score) {
 
 // hotPartition says whether one partition takes so much of the writes that nodes of
 // one's own are loaded unevenly, and so many that it matters.
-func (s *Study) hotPartition(h *Heat, d *Design) bool {
+func (s *heats) hotPartition(h *Heat, d *Design) bool {
 	return h.Share/float64(max(1, d.Shards)) >= hotShare && h.Writes >= s.o.NodeWrites*partitionPart
 }
 
@@ -198,7 +205,7 @@ func judge(x, y *score) int {
 
 // better compares two designs; negative where a is better. Of equals the simpler
 // one is.
-func (s *Study) better(a, b *Design, x, y *score) int {
+func (s *ranker) better(a, b *Design, x, y *score) int {
 	return cmp.Or(
 		judge(x, y),
 		cmp.Compare(boolTo(s.oneAtATime(a)), boolTo(s.oneAtATime(b))),
@@ -216,7 +223,7 @@ func (s *Study) better(a, b *Design, x, y *score) int {
 
 // order is where a design's columns stand in the data: of what is equal in all else the
 // first is taken, whatever the columns are called.
-func (s *Study) order(d *Design) []int {
+func (s *ranker) order(d *Design) []int {
 	var out []int
 	for _, name := range append(d.columns(), d.Clustering...) {
 		out = append(out, slices.IndexFunc(s.p.Columns, func(c profile.Column) bool { return c.Name == name }))
@@ -225,11 +232,11 @@ func (s *Study) order(d *Design) []int {
 }
 
 // oneAtATime says whether at any moment all writes go to one partition.
-func (s *Study) oneAtATime(d *Design) bool { return d.Shards <= 1 && len(s.timeless(d)) == 0 }
+func (s *ranker) oneAtATime(d *Design) bool { return d.Shards <= 1 && len(s.timeless(d)) == 0 }
 
 // meant is the rate of the queries that bind just the partition key's columns: it is
 // the key that they mean.
-func (s *Study) meant(d *Design) float64 {
+func (s *ranker) meant(d *Design) float64 {
 	want := partitionID(wholes(d.columns()))
 	rate := 0.0
 	for i := range s.qs {
@@ -238,7 +245,7 @@ func (s *Study) meant(d *Design) float64 {
 			equal = append(equal, e.Column)
 		}
 		if s.qs[i].Verb != queries.Insert && partitionID(wholes(equal)) == want {
-			rate += s.rate(&s.qs[i])
+			rate += rateOf(&s.qs[i])
 		}
 	}
 	return rate
@@ -251,7 +258,7 @@ type ranked struct {
 }
 
 // ranking sorts the designs, the best first.
-func (s *Study) ranking() []ranked {
+func (s *ranker) ranking() []ranked {
 	var out []ranked
 	for _, list := range [][]*Design{s.designs, s.bare} {
 		for _, d := range list {
@@ -289,7 +296,7 @@ func pareto(list []ranked) []bool {
 }
 
 // whyLost says at which step a design lost against the best.
-func (s *Study) whyLost(best, r ranked) string {
+func (s *ranker) whyLost(best, r ranked) string {
 	a, b := &best.c, &r.c
 	switch {
 	case b.lost > a.lost:
@@ -344,7 +351,7 @@ func (c *score) worst() string {
 }
 
 // unservedText names the queries that a design does not serve and the best does.
-func (s *Study) unservedText(d, best *Design) string {
+func (s *ranker) unservedText(d, best *Design) string {
 	var full, filter []int
 	for i := range s.qs {
 		q := &s.qs[i]

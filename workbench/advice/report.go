@@ -185,7 +185,7 @@ func (s *Study) Report() *Report {
 		}
 		r.Candidates = append(r.Candidates, c)
 	}
-	r.Antipatterns, r.HotKeys = s.antipatterns(best), s.hotKeys(best)
+	r.Antipatterns, r.HotKeys = critic{&s.sizes}.antipatterns(best), critic{&s.sizes}.hotKeys(best)
 	if best != nil {
 		r.Verdict = s.verdict(list)
 	}
@@ -245,7 +245,7 @@ func serves(d *Design) string {
 
 // bucketOf is the time bucket of a design in CQL's form of durations: of a bucket,
 // or of a column of the partition key that is a period of time itself.
-func (s *Study) bucketOf(d *Design) string {
+func (s *facts) bucketOf(d *Design) string {
 	if b := d.bucket(); b != nil {
 		return bucketText(b.Bucket)
 	}
@@ -318,7 +318,7 @@ func (s *Study) columns() []Column {
 }
 
 // table is the table's name.
-func (s *Study) table() string {
+func (s *facts) table() string {
 	if s.o.Table != "" {
 		return s.o.Table
 	}

@@ -66,10 +66,22 @@ func (k *keyed) value() string {
 	return strings.Join(out, "#")
 }
 
+// dynamoWriter writes requests of DynamoDB.
+type dynamoWriter struct{ *serving }
+
+// write writes a verdict's table, and the queries as requests, in their order.
+func (s dynamoWriter) write(d *Design, v *Verdict) {
+	v.CreateTable = s.createTable(d, v)
+	v.DDL, v.Statements = []string{string(v.CreateTable)}, []Statement{}
+	for i := range s.qs {
+		v.Statements = append(v.Statements, s.request(d, v, &s.qs[i]))
+	}
+}
+
 // keysOf are a design's partition key and sort key, whose columns are none where there is
 // no sort key.
-func (s *Study) keysOf(d *Design, index bool) (hash, sort keyed) {
-	hash.columns = partNames(s, d)
+func (s dynamoWriter) keysOf(d *Design, index bool) (hash, sort keyed) {
+	hash.columns = s.partNames(d)
 	hash.name, hash.typ = s.attribute(hash.columns, len(d.Partition) == 1 && d.bucket() == nil, d)
 	sort.columns = d.clusteringNames()
 	if index && len(sort.columns) > 1 {
@@ -82,7 +94,7 @@ func (s *Study) keysOf(d *Design, index bool) (hash, sort keyed) {
 }
 
 // request writes a query as an operation of DynamoDB.
-func (s *Study) request(d *Design, v *Verdict, q *queries.Query) Statement {
+func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement {
 	r := &request{TableName: s.dynamoTable()}
 	in, index := d, false
 	if !q.Writes() {
@@ -119,7 +131,7 @@ func (s *Study) request(d *Design, v *Verdict, q *queries.Query) Statement {
 				put(k)
 			}
 		}
-	case s.whole(in, q) && !index:
+	case in.namedWhole(q) && !index:
 		operation = map[queries.Verb]string{queries.Read: "GetItem", queries.Update: "UpdateItem", queries.Delete: "DeleteItem"}[q.Verb]
 		s.oneItem(r, q, hash, sort)
 	case q.Writes():
@@ -146,7 +158,7 @@ func (s *Study) request(d *Design, v *Verdict, q *queries.Query) Statement {
 }
 
 // oneItem names an item by its whole key.
-func (s *Study) oneItem(r *request, q *queries.Query, hash, sort keyed) {
+func (s dynamoWriter) oneItem(r *request, q *queries.Query, hash, sort keyed) {
 	r.Key = map[string]map[string]string{hash.name: {hash.typ: hash.value()}}
 	if len(sort.columns) > 0 {
 		r.Key[sort.name] = map[string]string{sort.typ: sort.value()}
@@ -163,7 +175,7 @@ func (s *Study) oneItem(r *request, q *queries.Query, hash, sort keyed) {
 }
 
 // keyCondition is what a Query asks of a table's or an index's key; the rest is filtered.
-func (s *Study) keyCondition(r *request, d *Design, q *queries.Query, hash, sort keyed) (notes []string) {
+func (s dynamoWriter) keyCondition(r *request, d *Design, q *queries.Query, hash, sort keyed) (notes []string) {
 	r.KeyConditionExpression = r.name(hash.name) + " = " + r.value(hash.typ, hash.value())
 	used := slices.Clone(hash.columns)
 	if b := d.bucket(); b != nil {
@@ -222,7 +234,7 @@ func (s *Study) keyCondition(r *request, d *Design, q *queries.Query, hash, sort
 }
 
 // conditions are a query's restrictions of columns that are not used yet.
-func (s *Study) conditions(r *request, q *queries.Query, used []string) (out []string) {
+func (s dynamoWriter) conditions(r *request, q *queries.Query, used []string) (out []string) {
 	add := func(column, op string) {
 		_, typ := s.attribute([]string{column}, true, nil)
 		out = append(out, r.name(column)+" "+op+" "+r.value(typ, "<"+column+">"))
@@ -247,7 +259,7 @@ func (s *Study) conditions(r *request, q *queries.Query, used []string) (out []s
 }
 
 // dynamoTable is the table's name without a keyspace, as DynamoDB takes it.
-func (s *Study) dynamoTable() string {
+func (s dynamoWriter) dynamoTable() string {
 	_, table, two := strings.Cut(s.table(), ".")
 	if !two {
 		table = s.table()
@@ -259,6 +271,6 @@ func (s *Study) dynamoTable() string {
 }
 
 // indexName is the name of an index.
-func (s *Study) indexName(e *Extra) string {
-	return "by_" + plainName(strings.Join(partNames(s, e.design), "_"))
+func (s dynamoWriter) indexName(e *Extra) string {
+	return "by_" + plainName(strings.Join(s.partNames(e.design), "_"))
 }

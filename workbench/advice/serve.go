@@ -36,8 +36,11 @@ type Service struct {
 	Why        string  // where it is not one partition
 }
 
+// serving says how designs serve queries.
+type serving struct{ traffic }
+
 // serve says how a design serves a query.
-func (s *Study) serve(d *Design, q *queries.Query) Service {
+func (s *serving) serve(d *Design, q *queries.Query) Service {
 	if q.Verb == queries.Insert {
 		return Service{Kind: OnePartition, Partitions: 1, Rows: 1}
 	}
@@ -74,7 +77,7 @@ func (s *Study) serve(d *Design, q *queries.Query) Service {
 }
 
 // scan is the service of a design whose partition key the query does not name.
-func (s *Study) scan(d *Design, reason string) Service {
+func (s *serving) scan(d *Design, reason string) Service {
 	out := Service{Kind: FullScan, Partitions: 1, Rows: float64(s.p.Rows), Why: reason}
 	if m := s.ofPartition(d.Partition); m != nil {
 		out.Partitions = m.Partitions.Value * float64(max(1, d.Shards))
@@ -83,7 +86,7 @@ func (s *Study) scan(d *Design, reason string) Service {
 }
 
 // named says how many values of a part of the partition key a query names.
-func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, reason string, ok bool) {
+func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64, reason string, ok bool) {
 	if q.Tokens {
 		return 0, "it reads by ranges of tokens", false
 	}
@@ -118,7 +121,7 @@ func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, r
 		}
 	}
 	all := s.buckets(d, p, unit)
-	if r == nil && q.Limit > 0 && s.newestFirst(d, p, q) {
+	if r == nil && q.Limit > 0 && newestFirst(d, p, q) {
 		if m := s.ofPartition(d.Partition); m != nil && m.RowSizes.Mean > 0 {
 			// From the newest bucket on, until there are enough rows.
 			n := math.Min(math.Max(all, 2), math.Ceil(1+float64(q.Limit)/s.bucketRows(d, m, unit)))
@@ -140,7 +143,7 @@ func (s *Study) named(d *Design, p profile.Part, q *queries.Query) (n float64, r
 
 // bucketRows is the rows of a bucket on average: as they are in the data, or, where
 // the queries say a rate, as many as come in its period.
-func (s *Study) bucketRows(d *Design, m *profile.Measured, unit profile.Granularity) float64 {
+func (s *traffic) bucketRows(d *Design, m *profile.Measured, unit profile.Granularity) float64 {
 	rows := m.RowSizes.Mean
 	if less := s.ofPartition(s.timeless(d)); s.load.from == FromQueries && less != nil {
 		rows = math.Max(rows, s.load.insert*seconds(unit)/math.Max(1, less.Partitions.Value))
@@ -156,7 +159,7 @@ func countOf(n float64, what string) string {
 }
 
 // newestFirst says whether a query asks for rows by time, from one end.
-func (s *Study) newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
+func newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
 	for _, o := range q.Order {
 		if o.Column == p.Column || o.Column == "" {
 			return true
@@ -175,7 +178,7 @@ func (s *Study) newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
 }
 
 // buckets is how many periods a key has rows in, on average.
-func (s *Study) buckets(d *Design, p profile.Part, unit profile.Granularity) float64 {
+func (s *measures) buckets(d *Design, p profile.Part, unit profile.Granularity) float64 {
 	var without []profile.Part
 	for _, other := range d.Partition {
 		if other != p {
@@ -242,7 +245,7 @@ func boundBy(d *Design, q *queries.Query) bool {
 
 // within looks at what a query says of the rows of a partition: why the clustering
 // order does not serve it, "" where it does.
-func (s *Study) within(d *Design, q *queries.Query) (refused string) {
+func (s *serving) within(d *Design, q *queries.Query) (refused string) {
 	inKey := func(c string) bool {
 		return slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
 	}
@@ -283,7 +286,7 @@ func (s *Study) within(d *Design, q *queries.Query) (refused string) {
 
 // ordered says why a query's order is not the clustering order from column at on,
 // "" where it is, forward or backward.
-func (s *Study) ordered(d *Design, q *queries.Query, at int) string {
+func (s *serving) ordered(d *Design, q *queries.Query, at int) string {
 	backward := -1
 	for _, o := range q.Order {
 		if o.Column == "" || q.Bound(o.Column) != nil && q.Bound(o.Column).Values == 1 {
@@ -310,7 +313,7 @@ func (s *Study) ordered(d *Design, q *queries.Query, at int) string {
 
 // rowsRead is how many rows a query reads, about. What it selects does not depend on
 // the design; what it reads does where it filters.
-func (s *Study) rowsRead(d *Design, q *queries.Query, v Service) float64 {
+func (s *serving) rowsRead(d *Design, q *queries.Query, v Service) float64 {
 	if q.Writes() && q.Verb != queries.Update {
 		return 1
 	}
@@ -329,7 +332,7 @@ func (s *Study) rowsRead(d *Design, q *queries.Query, v Service) float64 {
 
 // selected is how many rows a query selects, about, before its limit: keys are taken
 // to be asked for alike.
-func (s *Study) selected(q *queries.Query) float64 {
+func (s *measures) selected(q *queries.Query) float64 {
 	var equal []string
 	lists := 1.0
 	for _, e := range q.Equal {
@@ -358,7 +361,7 @@ func (s *Study) selected(q *queries.Query) float64 {
 }
 
 // meanRows is the rows of a partition, on average.
-func (s *Study) meanRows(d *Design) float64 {
+func (s *measures) meanRows(d *Design) float64 {
 	if m := s.of(d); m != nil {
 		return math.Max(1, m.RowSizes.Mean)
 	}

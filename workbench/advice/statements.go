@@ -24,15 +24,20 @@ type Statement struct {
 	Note  string   `json:"note,omitempty"` // what the application does beside
 }
 
-// statements are all queries, in their order.
-func (s *Study) statements(d *Design, v *Verdict) []Statement {
-	out := []Statement{}
+// cqlWriter writes CQL.
+type cqlWriter struct{ *serving }
+
+// write writes a verdict's tables, and the queries as they are then asked, in their order.
+func (s cqlWriter) write(d *Design, v *Verdict) {
+	v.DDL = []string{s.createCQL(d, s.table())}
+	for i := range v.Extras {
+		e := &v.Extras[i]
+		e.DDL = s.createCQL(e.design, s.furtherTable(e))
+		v.DDL = append(v.DDL, e.DDL)
+	}
+	v.Statements = []Statement{}
 	for i := range s.qs {
 		q := &s.qs[i]
-		if s.o.Target == DynamoDB {
-			out = append(out, s.request(d, v, q))
-			continue
-		}
 		in, table := d, s.table()
 		if !q.Writes() {
 			for j := range v.Extras {
@@ -41,22 +46,21 @@ func (s *Study) statements(d *Design, v *Verdict) []Statement {
 				}
 			}
 		}
-		out = append(out, s.statement(in, table, q))
+		v.Statements = append(v.Statements, s.statement(in, table, q))
 		if q.Writes() {
 			for j := range v.Extras {
 				e := &v.Extras[j]
 				x := s.statement(e.design, s.furtherTable(e), q)
 				x.Note = strings.TrimPrefix("the same into the further table; "+x.Note, "; ")
 				x.Note = strings.TrimSuffix(x.Note, "; ")
-				out = append(out, x)
+				v.Statements = append(v.Statements, x)
 			}
 		}
 	}
-	return out
 }
 
 // furtherTable is the name of a further table.
-func (s *Study) furtherTable(e *Extra) string {
+func (s cqlWriter) furtherTable(e *Extra) string {
 	var names []string
 	for _, p := range e.design.Partition {
 		names = append(names, plainName(p.Column))
@@ -73,7 +77,7 @@ func nameOf(table string) syntax.Name {
 }
 
 // statement writes a query in CQL.
-func (s *Study) statement(d *Design, table string, q *queries.Query) Statement {
+func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statement {
 	out := Statement{Line: q.Line}
 	var notes []string
 	var made syntax.Statement
@@ -84,7 +88,7 @@ func (s *Study) statement(d *Design, table string, q *queries.Query) Statement {
 		var order []syntax.Ordering
 		if kind < FullScan {
 			x.Where, notes = s.restricted(d, q, x.Where)
-			if s.ordered(d, q, s.boundPrefix(d, q)) == "" {
+			if s.ordered(d, q, boundPrefix(d, q)) == "" {
 				order = x.OrderBy
 			}
 		}
@@ -139,7 +143,7 @@ func (s *Study) statement(d *Design, table string, q *queries.Query) Statement {
 }
 
 // boundPrefix is how many clustering columns from the first on a query binds.
-func (s *Study) boundPrefix(d *Design, q *queries.Query) int {
+func boundPrefix(d *Design, q *queries.Query) int {
 	at := 0
 	for at < len(d.Clustering) && q.Bound(d.Clustering[at]) != nil {
 		at++
@@ -149,7 +153,7 @@ func (s *Study) boundPrefix(d *Design, q *queries.Query) int {
 
 // restricted adds what the partition key has beside the query's own restrictions: a
 // bucket, or the value of a period that the query gives a range of.
-func (s *Study) restricted(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
+func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
 	out = slices.Clone(where)
 	for _, p := range d.Partition {
 		column := p.Column
@@ -182,7 +186,7 @@ func (s *Study) restricted(d *Design, q *queries.Query, where []syntax.Relation)
 }
 
 // wholeKey is a restriction to one row.
-func (s *Study) wholeKey(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
+func (s cqlWriter) wholeKey(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
 	var names, missing []string
 	for _, p := range d.Partition {
 		if p.Bucket != profile.Whole {
@@ -207,7 +211,7 @@ func (s *Study) wholeKey(d *Design, q *queries.Query, where []syntax.Relation) (
 
 // asTree is a query as a statement on a table of the data's columns: the user's own where
 // it names them as they are, else one that means the same.
-func (s *Study) asTree(q *queries.Query) syntax.Statement {
+func (s cqlWriter) asTree(q *queries.Query) syntax.Statement {
 	if own, err := queries.Parse(q.Text); err == nil && len(own) == 1 && sameNames(&own[0], q) {
 		if tree, err := syntax.Parse(q.Text); err == nil {
 			switch tree.(type) {

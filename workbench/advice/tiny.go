@@ -19,10 +19,10 @@ const (
 
 // shareOf is a query's part of the load: of all statements, or, where each query is tiny
 // beside the rows that are inserted, of the queries.
-func (s *Study) shareOf(q *queries.Query) float64 {
+func (s *facts) shareOf(q *queries.Query) float64 {
 	all, asked, most := 0.0, 0.0, 0.0
 	for i := range s.qs {
-		rate := s.rate(&s.qs[i])
+		rate := rateOf(&s.qs[i])
 		all += rate
 		if s.qs[i].Verb != queries.Insert {
 			asked += rate
@@ -32,17 +32,17 @@ func (s *Study) shareOf(q *queries.Query) float64 {
 	if most < tinyShare*all {
 		all = asked
 	}
-	return s.rate(q) / all
+	return rateOf(q) / all
 }
 
 // tiny says whether a query says a rate, and that is next to nothing of the load.
-func (s *Study) tiny(q *queries.Query) bool {
+func (s *facts) tiny(q *queries.Query) bool {
 	return q.Rate > 0 && q.Verb != queries.Insert && s.shareOf(q) < tinyShare
 }
 
 // dear says whether a further table would be written far more often than some queries
 // are asked.
-func (s *Study) dear(asked []int) bool {
+func (s *traffic) dear(asked []int) bool {
 	rate := 0.0
 	for _, i := range asked {
 		if s.qs[i].Rate == 0 {
@@ -62,7 +62,7 @@ type Unserved struct {
 }
 
 // unserved are those of a design.
-func (s *Study) unserved(d *Design, extras []Extra) []Unserved {
+func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 	out := []Unserved{}
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -78,26 +78,26 @@ func (s *Study) unserved(d *Design, extras []Extra) []Unserved {
 		switch {
 		case q.Writes():
 			u.Why = fmt.Sprintf("%s: %s, %s; write by the whole primary key", percent(u.Share)+" of the load", what, v.Why)
-		case s.load.writes > dearWrites*s.rate(q) && s.load.from == FromQueries:
-			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s. %s", percent(u.Share), what, s.furtherKind(), number(s.load.writes), number(s.rate(q)), s.otherWay())
+		case s.load.writes > dearWrites*rateOf(q) && s.load.from == FromQueries:
+			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), s.o.Target.otherWay())
 		default:
-			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.otherWay())
+			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.o.Target.otherWay())
 		}
 		out = append(out, u)
 	}
 	return out
 }
 
-func (s *Study) furtherKind() string {
-	if s.o.Target == DynamoDB {
+func (t Target) furtherKind() string {
+	if t == DynamoDB {
 		return "global secondary index"
 	}
 	return "table"
 }
 
 // otherWay is what serves a query that is seldom asked.
-func (s *Study) otherWay() string {
-	switch s.o.Target {
+func (t Target) otherWay() string {
+	switch t {
 	case DynamoDB:
 		return "Filter it, or ask an export of the table"
 	case Keyspaces:

@@ -17,7 +17,7 @@ const notLuck = 10
 
 // sound says whether columns, of which no two rows of the data have the same values, tell
 // rows apart by what they are and not by luck.
-func (s *Study) sound(set []string) bool {
+func (s *measures) sound(set []string) bool {
 	if len(set) == 1 {
 		c := s.p.Column(set[0])
 		if c.Time != nil && c.Type.Kind != value.Timeuuid || isFloat(c) {
@@ -30,17 +30,17 @@ func (s *Study) sound(set []string) bool {
 
 // expectedPairs is how many pairs of rows would agree in some columns if these were
 // independent of each other.
-func (s *Study) expectedPairs(set []string) float64 {
+func (s *measures) expectedPairs(set []string) float64 {
 	n := float64(s.p.Rows)
 	pairs := n * (n - 1) / 2
 	for _, name := range set {
-		pairs *= s.alike(s.p.Column(name))
+		pairs *= alike(s.p.Column(name))
 	}
 	return pairs
 }
 
 // alike is the chance that two rows have the same value of a column.
-func (s *Study) alike(c *profile.Column) float64 {
+func alike(c *profile.Column) float64 {
 	if c.Time != nil {
 		if span := c.Time.Last.Sub(c.Time.First).Seconds(); span > 0 {
 			return math.Min(1, resolution(c)/span)
@@ -87,7 +87,7 @@ func atFixedTimes(m *profile.Measured) bool {
 }
 
 // byItself says whether the columns of a design tell rows apart by what they are.
-func (s *Study) byItself(d *Design) bool {
+func (s *measures) byItself(d *Design) bool {
 	m := s.exactly(d)
 	if m == nil || lost(m) > 0 {
 		return false
@@ -104,7 +104,7 @@ func (s *Study) byItself(d *Design) bool {
 }
 
 // identify makes the primary key tell rows apart, by as few columns as that takes.
-func (s *Study) identify(d *Design) {
+func (s *measures) identify(d *Design) {
 	have := func(c string) bool {
 		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
 	}
@@ -138,7 +138,7 @@ type Loss struct {
 
 // lossOf is what a key of a time and what often comes would lose at the stated rate,
 // where rows come by chance; nil where that cannot be said.
-func (s *Study) lossOf(d *Design) *Loss {
+func (s *traffic) lossOf(d *Design) *Loss {
 	column := s.timeIn(d)
 	m := s.ofPartition(s.timeless(d))
 	if column == "" || m == nil || s.load.insert == 0 || m.Rows < 2 || len(s.timeless(d)) == 0 || atFixedTimes(m) {
@@ -171,7 +171,7 @@ func (s *Study) lossOf(d *Design) *Loss {
 
 // untilTime is a design without the clustering columns behind its first one of time: the
 // key that tempts whoever reads by time. It is the design itself where there are none.
-func (s *Study) untilTime(d *Design) *Design {
+func (s critic) untilTime(d *Design) *Design {
 	for i, c := range d.Clustering[:max(0, len(d.Clustering)-1)] {
 		if s.isTime(c) {
 			return &Design{Partition: d.Partition, Clustering: d.Clustering[:i+1], Shards: 1}

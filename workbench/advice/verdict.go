@@ -91,8 +91,11 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	v.Reasons = s.reasons(list)
 	v.Summary = s.summary(d, c, v)
 	v.Fact = s.fact(list)
-	s.ddl(d, v)
-	v.Statements = s.statements(d, v)
+	if s.o.Target == DynamoDB {
+		dynamoWriter{&s.serving}.write(d, v)
+	} else {
+		cqlWriter{&s.serving}.write(d, v)
+	}
 	return v
 }
 
@@ -156,7 +159,7 @@ func storedText(c *profile.Column) string {
 
 // storedNotes say of the columns of time that a query names, or that the key has where rows
 // are inserted, what to store and to ask for in place of the data's values.
-func (s *Study) storedNotes(d *Design, q *queries.Query) (notes []string) {
+func (s *facts) storedNotes(d *Design, q *queries.Query) (notes []string) {
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
 		named := q.Bound(c.Name) != nil || q.Range(c.Name) != nil || slices.Contains(q.Columns, c.Name) ||
@@ -177,8 +180,8 @@ func (s *Study) storedNotes(d *Design, q *queries.Query) (notes []string) {
 	return notes
 }
 
-// nullsIn are the columns of a design's key in which rows have no value.
-func (s *Study) nullsIn(d *Design) (names []string) {
+// nullsIn lists the columns of a design's key in which rows have no value.
+func (s *facts) nullsIn(d *Design) (names []string) {
 	for _, p := range d.Partition {
 		names = append(names, p.Column)
 	}
@@ -217,7 +220,7 @@ func (s *Study) reasons(list []ranked) []string {
 			add("%s have no value in %s, and have no place under this key: they count for none of its figures", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 		}
 		if s.byTime(d) {
-			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(notTime(s, d), ", "), s.timeIn(d))
+			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(s.notTime(d), ", "), s.timeIn(d))
 		}
 	}
 	for _, name := range d.Clustering {
@@ -264,7 +267,7 @@ func (s *Study) reasons(list []ranked) []string {
 
 // fact finds the one that would change the verdict: a rate at which a limit of it
 // is reached, a query without which another design is better, or what is not known.
-func (s *Study) fact(list []ranked) string {
+func (s *ranker) fact(list []ranked) string {
 	d := list[0].d
 	if s.load.from == Unknown {
 		if rate, what := s.bearable(d); rate > 0 {
@@ -283,15 +286,15 @@ func (s *Study) fact(list []ranked) string {
 	return "none that was tried: neither other rates nor fewer queries"
 }
 
-// fork is a study of which something is changed to see what follows.
-func (s *Study) fork() *Study {
+// fork is a ranker of which something is changed to see what follows.
+func (s *ranker) fork() *ranker {
 	t := *s
 	t.best = make(map[string]*Design)
 	return &t
 }
 
 // bearable is the rate of writes that a design bears where none is known.
-func (s *Study) bearable(d *Design) (float64, string) {
+func (s *ranker) bearable(d *Design) (float64, string) {
 	t := s.fork()
 	t.load = load{writes: 1, insert: 1, from: FromQueries, ttl: s.load.ttl}
 	factor, text := t.breaking(d)
@@ -303,7 +306,7 @@ func (s *Study) bearable(d *Design) (float64, string) {
 
 // breaking is the factor of the writes' rate from which on a design exceeds a limit
 // that it does not exceed now, and that limit.
-func (s *Study) breaking(d *Design) (float64, string) {
+func (s *ranker) breaking(d *Design) (float64, string) {
 	at := func(factor float64) score {
 		t := s.fork()
 		t.load.writes *= factor
@@ -335,7 +338,7 @@ func (s *Study) breaking(d *Design) (float64, string) {
 }
 
 // withoutQuery names a query without which another design would be the best.
-func (s *Study) withoutQuery(list []ranked) string {
+func (s *ranker) withoutQuery(list []ranked) string {
 	read := 0
 	for i := range s.qs {
 		if s.qs[i].Verb != queries.Insert {
@@ -361,7 +364,7 @@ func (s *Study) withoutQuery(list []ranked) string {
 }
 
 // bucketColumnOf is the column that a bucket adds to the table.
-func (s *Study) bucketColumnOf(d *Design) *BucketColumn {
+func (s *facts) bucketColumnOf(d *Design) *BucketColumn {
 	b := d.bucket()
 	name := strings.ToLower(b.Column) + "_" + b.Bucket.String()
 	for s.p.Column(name) != nil {
@@ -376,11 +379,11 @@ func (s *Study) bucketColumnOf(d *Design) *BucketColumn {
 
 // byTime says whether rows are told apart by nothing but a time and what comes
 // often.
-func (s *Study) byTime(d *Design) bool {
-	if d.AddID || s.timeIn(d) == "" || len(notTime(s, d)) == 0 {
+func (s *facts) byTime(d *Design) bool {
+	if d.AddID || s.timeIn(d) == "" || len(s.notTime(d)) == 0 {
 		return false
 	}
-	for _, c := range notTime(s, d) {
+	for _, c := range s.notTime(d) {
 		if s.p.Column(c).Distinct.High >= float64(s.p.Rows) {
 			return false
 		}
@@ -389,7 +392,7 @@ func (s *Study) byTime(d *Design) bool {
 }
 
 // timeIn is a column of time in the primary key as it is, "" where there is none.
-func (s *Study) timeIn(d *Design) string {
+func (s *facts) timeIn(d *Design) string {
 	for _, c := range append(d.columns(), d.Clustering...) {
 		if s.isTime(c) {
 			return c
@@ -399,6 +402,6 @@ func (s *Study) timeIn(d *Design) string {
 }
 
 // notTime are the other columns of the primary key.
-func notTime(s *Study, d *Design) []string {
+func (s *facts) notTime(d *Design) []string {
 	return slices.DeleteFunc(append(d.columns(), d.Clustering...), s.isTime)
 }
