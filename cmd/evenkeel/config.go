@@ -35,6 +35,8 @@ type configFile struct {
 	CassandraPasswordFile  string   `yaml:"cassandra-password-file"`
 	CassandraConnections   int      `yaml:"cassandra-connections"`
 	CassandraRouting       string   `yaml:"cassandra-routing"`
+	LocalDC                string   `yaml:"local-dc"`
+	Rack                   string   `yaml:"rack"`
 	CassandraTLS           bool     `yaml:"cassandra-tls"`
 	CassandraTLSCA         string   `yaml:"cassandra-tls-ca"`
 	CassandraTLSCert       string   `yaml:"cassandra-tls-cert"`

@@ -93,7 +93,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	}
 	c.router = sharded.New(sharded.Options{
 		Routing: routing, Found: len(s.Cassandra) > 0,
-		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Release: version}, Store: c.front(), Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
+		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Rack: s.Rack, Release: version}, Store: c.front(), Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
 	})
 	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
@@ -185,6 +185,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.Add
 	}
 	for flag, set := range map[string]bool{
 		"--cassandra-user": s.CassandraUser != "", "--cassandra-password-file": s.CassandraPasswordFile != "", "--cassandra-tls": s.CassandraTLS,
+		"--local-dc": s.LocalDC != "", "--rack": s.Rack != "",
 	} {
 		if set {
 			return nil, "", withHint(fmt.Errorf("%s is given without a cluster", flag), "--cassandra HOST[:PORT] says which")
@@ -212,7 +213,8 @@ func (s *serveCmd) storage(log *slog.Logger) storage.Options {
 
 func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {
 	o := cluster.Options{
-		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, AnyHost: s.CassandraRouting == "any", Log: log,
+		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, AnyHost: s.CassandraRouting == "any",
+		LocalDC: s.LocalDC, Rack: s.Rack, Log: log,
 	}
 	if s.CassandraPasswordFile != "" {
 		b, err := os.ReadFile(s.CassandraPasswordFile)
@@ -220,6 +222,9 @@ func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-
 			return nil, "", fmt.Errorf("--cassandra-password-file: %w", err)
 		}
 		o.Password = strings.TrimRight(string(b), "\r\n")
+	}
+	if s.Rack != "" && o.AnyHost {
+		return nil, "", withHint(errors.New("--rack is given, but with --cassandra-routing any requests go to any host, not to replicas"), "leave one of them out")
 	}
 	if s.CassandraUser != "" && s.CassandraPasswordFile == "" {
 		return nil, "", withHint(errors.New("--cassandra-user needs a password"), "put it in a file and name that with --cassandra-password-file")
@@ -259,7 +264,12 @@ func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-
 func (s *serveCmd) explainCluster(err error) error {
 	what := fmt.Errorf("cannot reach Cassandra at %s: %w", strings.Join(s.Cassandra, ", "), err)
 	var refused *wire.Error
+	var unknown *cluster.UnknownPlaceError
 	switch {
+	case errors.As(err, &unknown) && unknown.What == "rack":
+		return withHint(fmt.Errorf("--rack: %w", unknown), "name one of these, or leave --rack out")
+	case errors.As(err, &unknown):
+		return withHint(fmt.Errorf("--local-dc: %w", unknown), "name one of these, or leave --local-dc out")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBadCredentials:
 		return withHint(what, "check --cassandra-user and --cassandra-password-file")
 	case strings.Contains(err.Error(), "wants credentials"):

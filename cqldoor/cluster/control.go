@@ -45,6 +45,10 @@ func (cl *Cluster) connectControl(ctx context.Context) (*conn, error) {
 		if err == nil {
 			return c, nil
 		}
+		var unknown *UnknownPlaceError
+		if errors.As(err, &unknown) {
+			return nil, unknown // any other host says the same
+		}
 		errs = append(errs, err)
 		if ctx.Err() != nil {
 			break
@@ -188,13 +192,6 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 	if len(local) == 0 {
 		return errors.New("system.local is empty")
 	}
-	cl.mu.Lock()
-	if cl.local == "" {
-		cl.local = string(local[0]["data_center"])
-	}
-	dc := cl.local
-	cl.mu.Unlock()
-
 	_, portText, _ := net.SplitHostPort(c.host.addr)
 	port, _ := strconv.Atoi(portText)
 	peers, err := c.query(ctx, "SELECT * FROM system.peers_v2")
@@ -205,6 +202,10 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 		}
 	}
 	rows := append(local[:1:1], peers...)
+	dc, err := cl.localDC(rows)
+	if err != nil {
+		return err
+	}
 	at := make([]string, len(rows)) // "" for a host of another data centre
 	var addrs []string
 	for i, row := range rows {
@@ -219,7 +220,7 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 		addrs = append(addrs, addr)
 	}
 	if len(addrs) == 0 {
-		return fmt.Errorf("no host of data centre %q is known", dc)
+		return fmt.Errorf("no host of data centre %q has an address that clients can connect to", dc)
 	}
 	cl.setHosts(addrs)
 	hosts := make([]*host, len(rows))

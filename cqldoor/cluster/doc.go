@@ -15,11 +15,12 @@
 //     by the error whose meaning to drivers is the truth (lost.go).
 //  4. An UNPREPARED from a host that has not seen a statement which was prepared
 //     through this package is cured there, where its text is still known.
-//  5. Hosts are found through system.peers, those of the contact point's data
-//     centre are used, and those that are down are tried again with growing
-//     pauses.
+//  5. Hosts are found through system.peers, those of one data centre are used (of the
+//     options, or of the contact point), and those that are down are tried again with
+//     growing pauses. No request leaves that data centre.
 //  6. An EXECUTE that binds all of its partition key goes to a replica, if the cluster
-//     says where its tokens are (package ring). Conditions, and reads at SERIAL, go to
+//     says where its tokens are (package ring), in the door's own rack if there is one.
+//     Conditions, and reads at SERIAL, go to
 //     the first replica that can be reached, so that those of several doors meet there.
 //  7. Close ends every goroutine and connection that it started.
 //

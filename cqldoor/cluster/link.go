@@ -110,7 +110,7 @@ func (l *link) replica(req wire.Message) *conn {
 	if to.topology == nil {
 		return nil
 	}
-	if c := l.cur.Load(); c != nil && !to.ordered && to.has(c.host) {
+	if c := l.cur.Load(); c != nil && !to.ordered && to.nearest(c.host) {
 		return c
 	}
 	return live.pickOf(to, l.p.next.Add(1))

@@ -54,6 +54,16 @@ type Options struct {
 	// 0 means 64 MiB.
 	PreparedBytes int
 
+	// LocalDC is the data centre whose hosts get all requests, "" for that of the contact
+	// point that is reached first. No request goes to a host of another one, not even where
+	// all hosts of LocalDC are down.
+	LocalDC string
+
+	// Rack is the door's own rack in that data centre: of the replicas of a partition,
+	// those in this rack come first. "" for no preference. Requests that must meet at one
+	// replica, whichever door they come from, take no notice of it.
+	Rack string
+
 	// AnyHost has requests go to any host. Otherwise an EXECUTE goes to a replica of its
 	// partition.
 	AnyHost bool
@@ -100,6 +110,9 @@ func (o Options) Validate() error {
 	}
 	if o.Username == "" && o.Password != "" {
 		errs = append(errs, errors.New("a password is given without a username"))
+	}
+	if o.Rack != "" && o.AnyHost {
+		errs = append(errs, errors.New("a rack is given, but requests go to any host, not to replicas"))
 	}
 	if o.ConnsPerHost < 0 || o.ConnsPerHost > 64 {
 		errs = append(errs, fmt.Errorf("connections per host must be within 1..64, not %d", o.ConnsPerHost))

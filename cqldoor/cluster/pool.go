@@ -91,6 +91,17 @@ type liveHosts struct {
 func (l *liveHosts) pickOf(to target, turn uint32) *conn {
 	host := func(i int) hostConns { return l.of[to.topology.hosts[to.nodes[i]]] }
 	if !to.ordered {
+		if near := to.topology.near; near != nil {
+			c := lessBusy(len(to.nodes), turn, func(i int) hostConns {
+				if !near[to.nodes[i]] {
+					return nil
+				}
+				return host(i)
+			})
+			if c != nil {
+				return c
+			}
+		}
 		return lessBusy(len(to.nodes), turn, host)
 	}
 	for i := range to.nodes {

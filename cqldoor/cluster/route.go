@@ -78,14 +78,21 @@ type target struct {
 	ordered  bool // to the first that there is: so two doors' conditions meet at one node
 }
 
-// has reports whether a host is one of those that the request may go to.
-func (to *target) has(h *host) bool {
+// nearest reports whether no replica is nearer than a host, which is one of them.
+func (to *target) nearest(h *host) bool {
+	t, far, near := to.topology, false, false
 	for _, n := range to.nodes {
-		if to.topology.hosts[n] == h {
-			return true
+		switch {
+		case t.near != nil && t.near[n]:
+			if t.hosts[n] == h {
+				return true
+			}
+			near = true
+		case t.hosts[n] == h:
+			far = true
 		}
 	}
-	return false
+	return far && !near
 }
 
 // target returns the replicas of what an EXECUTE is about, none where nothing tells them.

@@ -84,7 +84,7 @@ func preparedAs(v wire.Version, id string) []byte {
 // open returns a link that has connections to all nodes, and has prepared the statements.
 func (r *tokenRing) open(t testing.TB, cl *Cluster) store.Forwarder {
 	l := open(t, cl, store.LinkOptions{})
-	eventually(t, "all nodes are connected to", func() bool { return len(l.(*link).p.live.Load().hosts) == 3 })
+	eventually(t, "all nodes are connected to", func() bool { return len(l.(*link).p.live.Load().hosts) == len(cl.Hosts()) })
 	for _, id := range []string{byKey, byTwo, conditional} {
 		m := wire.Prepare{Text: []byte(id)}
 		if resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, wire.V5, &m)); resp.Op != wire.OpResult {

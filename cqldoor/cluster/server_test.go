@@ -32,6 +32,7 @@ type server struct {
 	peers      []string         // addresses
 	tokens     map[string]int64 // of nodes, by address; nil: the cluster tells none
 	replicas   int              // of keyspace ks
+	places     map[string]place // of nodes, by address; none: data centre dc1, or dc of the server's own
 
 	mu       sync.Mutex
 	ln       net.Listener
@@ -39,6 +40,15 @@ type server struct {
 	dials    []string // "user/keyspace" of each connection past its handshake
 	handle   func(s *session, h wire.Header, body []byte)
 	wg       sync.WaitGroup
+}
+
+type place struct{ dc, rack string }
+
+func (s *server) placeOf(addr, dc string) place {
+	if p, ok := s.places[addr]; ok {
+		return p
+	}
+	return place{dc, ""}
 }
 
 // session is one connection to a server.
@@ -212,8 +222,9 @@ func (ss *session) builtIn(h wire.Header, text string) bool {
 		ss.srv.mu.Unlock()
 		ss.reply(h, wire.OpResult, wire.AppendString(wire.AppendInt(nil, int32(wire.ResultSetKeyspace)), ss.use))
 	case strings.Contains(text, "system.local"):
-		ss.rows(h, "local", []string{"data_center", "partitioner", "tokens"},
-			[][]byte{[]byte(ss.srv.dc), []byte(murmur3), tokenCell(ss.srv.tokens[ss.srv.addr])})
+		at := ss.srv.placeOf(ss.srv.addr, ss.srv.dc)
+		ss.rows(h, "local", []string{"data_center", "rack", "partitioner", "tokens"},
+			[][]byte{[]byte(at.dc), []byte(at.rack), []byte(murmur3), tokenCell(ss.srv.tokens[ss.srv.addr])})
 	case strings.Contains(text, "system_schema.keyspaces"):
 		replication := textMaps.Build(nil, [][]byte{[]byte("class"), []byte("SimpleStrategy"), []byte("replication_factor"), strconv.AppendInt(nil, int64(ss.srv.replicas), 10)})
 		ss.rows(h, "keyspaces", []string{"keyspace_name", "replication"}, [][]byte{[]byte("ks"), replication})
@@ -224,9 +235,10 @@ func (ss *session) builtIn(h wire.Header, text string) bool {
 		var rows [][][]byte
 		for _, p := range peers {
 			tcp, _ := net.ResolveTCPAddr("tcp", p)
-			rows = append(rows, [][]byte{tcp.IP.To4(), {0, 0, byte(tcp.Port >> 8), byte(tcp.Port)}, []byte("dc1"), []byte("0123456789abcdef"), tokenCell(ss.srv.tokens[p])})
+			at := ss.srv.placeOf(p, "dc1")
+			rows = append(rows, [][]byte{tcp.IP.To4(), {0, 0, byte(tcp.Port >> 8), byte(tcp.Port)}, []byte(at.dc), []byte(at.rack), []byte("0123456789abcdef"), tokenCell(ss.srv.tokens[p])})
 		}
-		ss.rows(h, "peers_v2", []string{"native_address", "native_port", "data_center", "host_id", "tokens"}, rows...)
+		ss.rows(h, "peers_v2", []string{"native_address", "native_port", "data_center", "rack", "host_id", "tokens"}, rows...)
 	default:
 		return false
 	}

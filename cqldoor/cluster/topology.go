@@ -14,6 +14,7 @@ import (
 // topology is which hosts store which partitions, as the cluster says. It does not change.
 type topology struct {
 	hosts     []*host // by their numbers in placements; nil for those of another data centre
+	near      []bool  // which of them are in the door's own rack; nil where it has none
 	keyspaces map[string]*ring.Placement
 }
 
@@ -41,6 +42,12 @@ func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte,
 	}
 	r := ring.New(nodes)
 	t := &topology{hosts: hosts, keyspaces: make(map[string]*ring.Placement, len(keyspaces))}
+	if rack := cl.opts.Rack; rack != "" {
+		t.near = make([]bool, len(rows))
+		for i := range rows {
+			t.near[i] = hosts[i] != nil && nodes[i].Rack == rack
+		}
+	}
 	alike := map[string]*ring.Placement{} // by replication
 	for _, row := range keyspaces {
 		replication := row["replication"]

@@ -33,6 +33,10 @@ type Options struct {
 	// Contacts are hosts of the cluster, HOST or HOST:PORT.
 	Contacts []string
 
+	// LocalDC is the data centre whose hosts get all requests; "" for that of the contact point
+	// that is reached first. Rack is the one whose replicas come first there; "" for no preference.
+	LocalDC, Rack string
+
 	// Username and Password are the door's own account at the cluster, where that wants one: for
 	// its schema, its hosts and the catalogue in keyspace evenkeel. Sessions bring their own.
 	Username, Password string
@@ -95,6 +99,8 @@ func (o Options) Validate() error {
 		errs = append(errs, errors.New("contacts of a cluster and a store are given: one of them can be behind the door"))
 	case o.Store != nil && (o.Username != "" || o.TLS != nil):
 		errs = append(errs, errors.New("an account or TLS is given for a store in this process, which has neither"))
+	case o.Store != nil && (o.LocalDC != "" || o.Rack != ""):
+		errs = append(errs, errors.New("a data centre or a rack is given for a store in this process, which has neither"))
 	case o.Store != nil && o.Lease != 0:
 		errs = append(errs, errors.New("a lease is given for a store in this process, on which no other door may be"))
 	}
@@ -150,14 +156,14 @@ func (d *Dialer) open(ctx context.Context) error {
 	o := d.opts
 	behind := o.Store
 	if behind == nil {
-		c, err := cluster.Connect(ctx, cluster.Options{Contacts: o.Contacts, Username: o.Username, Password: o.Password, TLS: o.TLS, Log: o.Log})
+		c, err := cluster.Connect(ctx, cluster.Options{Contacts: o.Contacts, LocalDC: o.LocalDC, Rack: o.Rack, Username: o.Username, Password: o.Password, TLS: o.TLS, Log: o.Log})
 		if err != nil {
 			return err
 		}
 		behind, d.store = c, c
 	}
 	d.router = run.New(run.Options{
-		Store: behind, Lease: o.Lease, Hints: o.Hints, Rules: o.Rules, Self: fleet.Door{HostID: gocql.MustRandomUUID(), Release: "gocqldoor"},
+		Store: behind, Lease: o.Lease, Hints: o.Hints, Rules: o.Rules, Self: fleet.Door{Rack: o.Rack, HostID: gocql.MustRandomUUID(), Release: "gocqldoor"},
 		Now: time.Now, IntN: rand.IntN, Log: o.Log,
 		Timeuuid: func() [16]byte { return gocql.TimeUUID() }, UUID: func() [16]byte { return gocql.MustRandomUUID() },
 	})

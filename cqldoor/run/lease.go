@@ -3,6 +3,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -77,7 +78,7 @@ func (x *schemas) newMember(ctx context.Context) error {
 		return fmt.Errorf("read the data centre of the node: %w", err)
 	}
 	for _, r := range rows {
-		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), string(r["rack"])
+		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), cmp.Or(o.Self.Rack, string(r["rack"]))
 		x.nodes.release = string(r["release_version"])
 	}
 	x.nodes.self = o.Self
