@@ -115,15 +115,19 @@ func (p *Select) Walk(r analysis.TokenRange, limit int) Fetch {
 	return f
 }
 
-// Walked is the table by whose places a scan goes, from its first page to the last: by
-// those of the layout that it began with, as long as every row is in these too. nil: the
-// cursor is of a layout that has gone.
+// Walked returns the table by whose places a scan goes, from its first page to the last:
+// by those of the layout that it began with, as long as every partition is in these too.
+// nil: the cursor is of a layout whose places are gone, or are being emptied.
 func (p *Select) Walked(c Cursor) *Table {
 	tables := []*Table{p.Table}
 	if p.from != nil {
-		tables = []*Table{p.from, p.Change.To}
-		if s := p.Change.Step; s == reshard.Settled || s == reshard.Cleaned {
-			tables[0], tables[1] = tables[1], tables[0]
+		switch p.Change.Step {
+		case reshard.Settled:
+			tables = []*Table{p.Change.To, p.from}
+		case reshard.Cleaned:
+			tables = []*Table{p.Change.To}
+		default:
+			tables = []*Table{p.from}
 		}
 	}
 	if c.Scan == nil {
