@@ -11,16 +11,21 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// analyzer is the analysis of one statement of one table.
-type analyzer struct {
-	schema *schema.Schema
-	ks     *schema.Keyspace
-	table  *schema.Table
-	binds  *binds
+// analyzer analyses one statement of one table. Its parts stand on each other: typing (what
+// types expressions have), terms, selectors; its own methods are about restrictions and order.
+type analyzer struct{ selectors }
+
+func analyzerOf(ks *schema.Keyspace, t *schema.Table, b *binds, m *memo) *analyzer {
+	return &analyzer{selectors{terms: terms{typing: typing{ks: ks, table: t, memo: m}, binds: b}}}
+}
+
+// typing finds the types of expressions, and the functions that they call.
+type typing struct {
+	ks    *schema.Keyspace
+	table *schema.Table
 
 	// selecting says that expressions are selectors: they may name columns.
 	selecting bool
-	fetch     []Fetched
 
 	// fault is an error met while an argument was matched with a type.
 	fault error
@@ -121,11 +126,11 @@ func newAnalyzer(s *schema.Schema, keyspace string, n syntax.Name, b *binds) (*a
 	if t == nil {
 		return nil, invalid("table %s does not exist", n.Name)
 	}
-	return &analyzer{schema: s, ks: ks, table: t, binds: b, memo: newMemo()}, nil
+	return analyzerOf(ks, t, b, newMemo()), nil
 }
 
 // column finds a column of the table.
-func (a *analyzer) column(name string) (*schema.Column, error) {
+func (a *typing) column(name string) (*schema.Column, error) {
 	if c := a.table.Column(name); c != nil {
 		return c, nil
 	}
@@ -158,7 +163,7 @@ var reserved = func() map[string]bool {
 }()
 
 // cell is the position of a column among those fetched.
-func (a *analyzer) cell(c *schema.Column) int {
+func (a *selectors) cell(c *schema.Column) int {
 	for i, f := range a.fetch {
 		if f.Column == c {
 			return i
@@ -170,7 +175,7 @@ func (a *analyzer) cell(c *schema.Column) int {
 
 // argument is an expression as the resolution of overloads sees it.
 type argument struct {
-	a *analyzer
+	a *typing
 	e syntax.Expr
 }
 
@@ -193,7 +198,7 @@ func (g argument) Elements() int {
 
 // resolve finds the function of a call, cast or operation. written is its name
 // as messages write it.
-func (a *analyzer) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
+func (a *typing) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
 	q := question{e, receiver, a.selecting}
 	r, known := a.memo.functions[q]
 	if !known {
@@ -203,7 +208,7 @@ func (a *analyzer) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Functio
 	return r.f, r.args, r.err
 }
 
-func (a *analyzer) find(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
+func (a *typing) find(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
 	name, written, args, err := a.callee(e)
 	if err != nil {
 		return nil, nil, err
@@ -227,7 +232,7 @@ func (a *analyzer) find(e syntax.Expr, receiver *value.Type) (f *eval.Function, 
 
 // callee is the function's name and arguments that an expression means; the
 // name is empty where the function is of another keyspace.
-func (a *analyzer) callee(e syntax.Expr) (name, written string, args []syntax.Expr, err error) {
+func (a *typing) callee(e syntax.Expr) (name, written string, args []syntax.Expr, err error) {
 	switch e := e.(type) {
 	case *syntax.Call:
 		if e.Star {

@@ -42,7 +42,7 @@ func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch
 		out.Writes = append(out.Writes, w)
 	}
 	if stmt.Using.Timestamp != nil {
-		a := &analyzer{schema: s, table: &schema.Table{Keyspace: "[batch]", Name: "[batch]"}, binds: marks, memo: newMemo()}
+		a := analyzerOf(nil, &schema.Table{Keyspace: "[batch]", Name: "[batch]"}, marks, newMemo())
 		x, err := a.prepare(stmt.Using.Timestamp, spec{name: "[timestamp]", t: value.Native(value.Bigint)})
 		if err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func literalMatch(c *syntax.Constant, t *value.Type) eval.Match {
 }
 
 // match says how an expression fits where a type is wanted.
-func (a *analyzer) match(e syntax.Expr, t *value.Type) (eval.Match, error) {
+func (a *typing) match(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	switch c := e.(type) {
 	case *syntax.Constant:
 		return literalMatch(c, t), nil
@@ -73,7 +73,7 @@ func (a *analyzer) match(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	return m.m, m.err
 }
 
-func (a *analyzer) fits(e syntax.Expr, t *value.Type) (eval.Match, error) {
+func (a *typing) fits(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	switch e := e.(type) {
 	case *syntax.Null:
 		if t.Kind == value.Counter {
@@ -116,7 +116,7 @@ func (a *analyzer) fits(e syntax.Expr, t *value.Type) (eval.Match, error) {
 }
 
 // matchAll is how all elements fit; no elements fit weakly.
-func (a *analyzer) matchAll(es []syntax.Expr, t *value.Type) (eval.Match, error) {
+func (a *typing) matchAll(es []syntax.Expr, t *value.Type) (eval.Match, error) {
 	if len(es) == 0 {
 		return eval.Weak, nil
 	}
@@ -131,7 +131,7 @@ func (a *analyzer) matchAll(es []syntax.Expr, t *value.Type) (eval.Match, error)
 	return m, nil
 }
 
-func (a *analyzer) matchList(e *syntax.List, t *value.Type) (eval.Match, error) {
+func (a *typing) matchList(e *syntax.List, t *value.Type) (eval.Match, error) {
 	switch t.Kind {
 	case value.List:
 		return a.matchAll(e.Elems, t.Elems[0])
@@ -147,7 +147,7 @@ func (a *analyzer) matchList(e *syntax.List, t *value.Type) (eval.Match, error) 
 	return eval.NotAssignable, invalid("Unexpected receiver type '%s'; only list and vector are expected", t)
 }
 
-func (a *analyzer) matchMap(e *syntax.Map, t *value.Type) (eval.Match, error) {
+func (a *typing) matchMap(e *syntax.Map, t *value.Type) (eval.Match, error) {
 	if t.Kind == value.UDT && a.selecting {
 		u, err := a.asUDT(e, t)
 		if err != nil {
@@ -174,7 +174,7 @@ func (a *analyzer) matchMap(e *syntax.Map, t *value.Type) (eval.Match, error) {
 }
 
 // asUDT reads a selected {a: 1}, whose keys look like columns, as a UDT's literal.
-func (a *analyzer) asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
+func (a *typing) asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
 	u := &syntax.UDT{}
 	for _, entry := range e.Entries {
 		c, ok := entry.Key.(*syntax.Column)
@@ -189,7 +189,7 @@ func (a *analyzer) asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
 	return u, nil
 }
 
-func (a *analyzer) matchHint(e *syntax.Hint, t *value.Type) (eval.Match, error) {
+func (a *typing) matchHint(e *syntax.Hint, t *value.Type) (eval.Match, error) {
 	h, err := a.hinted(e)
 	if err != nil {
 		return eval.NotAssignable, err
@@ -204,7 +204,7 @@ func (a *analyzer) matchHint(e *syntax.Hint, t *value.Type) (eval.Match, error) 
 }
 
 // hinted is the type of a hint.
-func (a *analyzer) hinted(e *syntax.Hint) (*value.Type, error) {
+func (a *typing) hinted(e *syntax.Hint) (*value.Type, error) {
 	t, err := ResolveType(e.Type, a.ks)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (a *analyzer) hinted(e *syntax.Hint) (*value.Type, error) {
 
 // matchCall says how a call within a term fits. What cannot be resolved now
 // will be an error later; until then it fits weakly.
-func (a *analyzer) matchCall(e syntax.Expr, t *value.Type) (eval.Match, error) {
+func (a *typing) matchCall(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	f, _, err := a.resolve(e, t)
 	switch {
 	case err != nil || f == nil:
@@ -237,7 +237,7 @@ func tupleLike(t *value.Type) bool { return t.Kind == value.Tuple || t.Kind == v
 
 // exact is the type that an expression certainly has; nil if that depends on
 // what is wanted of it.
-func (a *analyzer) exact(e syntax.Expr) *value.Type {
+func (a *typing) exact(e syntax.Expr) *value.Type {
 	q := question{e: e, selecting: a.selecting}
 	t, known := a.memo.exact[q]
 	if !known {
@@ -247,7 +247,7 @@ func (a *analyzer) exact(e syntax.Expr) *value.Type {
 	return t
 }
 
-func (a *analyzer) own(e syntax.Expr) *value.Type {
+func (a *typing) own(e syntax.Expr) *value.Type {
 	switch e := e.(type) {
 	case *syntax.Column:
 		if c := a.table.Column(e.Name); c != nil {
@@ -312,7 +312,7 @@ func (a *analyzer) own(e syntax.Expr) *value.Type {
 	return nil
 }
 
-func (a *analyzer) returns(e syntax.Expr) *value.Type {
+func (a *typing) returns(e syntax.Expr) *value.Type {
 	if !a.selecting {
 		if c, ok := e.(*syntax.Call); ok && c.Func.Name == "token" {
 			return nil // it has no receiver that would say of which table
@@ -326,7 +326,7 @@ func (a *analyzer) returns(e syntax.Expr) *value.Type {
 }
 
 // timesType is the type of writetime, maxwritetime or ttl.
-func (a *analyzer) timesType(c *syntax.Call) *value.Type {
+func (a *typing) timesType(c *syntax.Call) *value.Type {
 	t := value.Native(value.Bigint)
 	if timesKinds[c.Func.Name] == eval.TTL {
 		t = value.Native(value.Int)
@@ -338,7 +338,7 @@ func (a *analyzer) timesType(c *syntax.Call) *value.Type {
 }
 
 // compatible is the type that an expression would have if nothing were wanted.
-func (a *analyzer) compatible(e syntax.Expr) *value.Type {
+func (a *typing) compatible(e syntax.Expr) *value.Type {
 	switch e := e.(type) {
 	case *syntax.Constant:
 		return preferred(e)
@@ -377,7 +377,7 @@ func (a *analyzer) compatible(e syntax.Expr) *value.Type {
 }
 
 // agreed is the first of the elements' types that takes all others.
-func (a *analyzer) agreed(es []syntax.Expr) *value.Type {
+func (a *typing) agreed(es []syntax.Expr) *value.Type {
 	var types []*value.Type
 	for _, e := range es {
 		if t := a.compatible(e); t != nil {

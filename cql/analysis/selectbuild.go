@@ -39,7 +39,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 	}
 	w := &whereBuilder{analyzer: a, statement: "SELECT", allowFilt: stmt.AllowFiltering}
 	// The columns that are selected are fetched before those of filters.
-	w.analyzer = &analyzer{schema: a.schema, ks: a.ks, table: a.table, binds: b, memo: a.memo}
+	w.analyzer = analyzerOf(a.ks, a.table, b, a.memo)
 	w.implicit = virtual(a.table.Keyspace)
 	out.Where, err = w.build(stmt.Where, a.onlyStatics(stmt.Selectors))
 	if err != nil {

@@ -11,9 +11,15 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
+// selectors turns what a statement selects into expressions, and notes what they fetch.
+type selectors struct {
+	terms
+	fetch []Fetched
+}
+
 // checkSelector verifies, before all else, that a selector's columns and
 // functions exist.
-func (a *analyzer) checkSelector(e syntax.Expr) error {
+func (a *selectors) checkSelector(e syntax.Expr) error {
 	switch e := e.(type) {
 	case *syntax.Column:
 		_, err := a.column(e.Name)
@@ -51,7 +57,7 @@ func (a *analyzer) checkSelector(e syntax.Expr) error {
 	return nil
 }
 
-func (a *analyzer) checkSelectors(es []syntax.Expr) error {
+func (a *selectors) checkSelectors(es []syntax.Expr) error {
 	for _, e := range es {
 		if err := a.checkSelector(e); err != nil {
 			return err
@@ -60,7 +66,7 @@ func (a *analyzer) checkSelectors(es []syntax.Expr) error {
 	return nil
 }
 
-func (a *analyzer) checkCall(e syntax.Expr, args []syntax.Expr) error {
+func (a *selectors) checkCall(e syntax.Expr, args []syntax.Expr) error {
 	if err := a.checkSelectors(args); err != nil {
 		return err
 	}
@@ -76,7 +82,7 @@ func (a *analyzer) checkCall(e syntax.Expr, args []syntax.Expr) error {
 }
 
 // selection types the select list.
-func (a *analyzer) selection(stmt *syntax.Select, out *Select) error {
+func (a *selectors) selection(stmt *syntax.Select, out *Select) error {
 	if out.Wildcard {
 		for _, c := range a.table.All() {
 			out.Selection.Exprs = append(out.Selection.Exprs, &eval.Column{Cell: a.cell(c), Column: c})
@@ -132,13 +138,13 @@ func aggregates(e eval.Expr) bool {
 	})
 }
 
-func (a *analyzer) cannotInfer(e syntax.Expr) error {
+func (a *selectors) cannotInfer(e syntax.Expr) error {
 	return invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", a.text(e))
 }
 
 // selector types one selected expression, where want (which may be nil) is
 // wanted, and names its column.
-func (a *analyzer) selector(e syntax.Expr, want *value.Type) (x eval.Expr, name string, err error) {
+func (a *selectors) selector(e syntax.Expr, want *value.Type) (x eval.Expr, name string, err error) {
 	switch e := e.(type) {
 	case *syntax.Column:
 		c, err := a.column(e.Name)
@@ -181,7 +187,7 @@ func (a *analyzer) selector(e syntax.Expr, want *value.Type) (x eval.Expr, name 
 	return nil, "", a.cannotInfer(e)
 }
 
-func (a *analyzer) callSelector(e syntax.Expr) (eval.Expr, string, error) {
+func (a *selectors) callSelector(e syntax.Expr) (eval.Expr, string, error) {
 	f, args, err := a.resolve(e, nil)
 	if err != nil {
 		return nil, "", err
@@ -210,7 +216,7 @@ func (a *analyzer) callSelector(e syntax.Expr) (eval.Expr, string, error) {
 	return c, f.ColumnName(names), nil
 }
 
-func (a *analyzer) castSelector(e *syntax.Cast) (eval.Expr, string, error) {
+func (a *selectors) castSelector(e *syntax.Cast) (eval.Expr, string, error) {
 	x, name, err := a.selector(e.Expr, nil)
 	if err != nil {
 		return nil, "", err
@@ -236,7 +242,7 @@ func (a *analyzer) castSelector(e *syntax.Cast) (eval.Expr, string, error) {
 	return &eval.Call{Func: f, Args: []eval.Expr{x}}, f.ColumnName([]string{name}), nil
 }
 
-func (a *analyzer) hintSelector(e *syntax.Hint) (eval.Expr, string, error) {
+func (a *selectors) hintSelector(e *syntax.Hint) (eval.Expr, string, error) {
 	t, err := a.hinted(e)
 	if err != nil {
 		return nil, "", err
@@ -258,7 +264,7 @@ func (a *analyzer) hintSelector(e *syntax.Hint) (eval.Expr, string, error) {
 	return x, "(" + hintText(e.Type, a.ks.Name) + ")" + name, nil
 }
 
-func (a *analyzer) fieldSelector(e *syntax.Field) (eval.Expr, string, error) {
+func (a *selectors) fieldSelector(e *syntax.Field) (eval.Expr, string, error) {
 	var want *value.Type
 	if t, ok := e.Expr.(*syntax.Tuple); ok {
 		want = a.exact(t.Elems[0])
@@ -279,7 +285,7 @@ func (a *analyzer) fieldSelector(e *syntax.Field) (eval.Expr, string, error) {
 }
 
 // keyOf is what the key of an element or the bound of a range stands for.
-func (a *analyzer) keyOf(of eval.Expr, e syntax.Expr, name, what, fault string) (spec, error) {
+func (a *selectors) keyOf(of eval.Expr, e syntax.Expr, name, what, fault string) (spec, error) {
 	t := of.Type()
 	if !t.Collection() {
 		return spec{}, invalid(fault, a.text(e), t)
@@ -293,7 +299,7 @@ func (a *analyzer) keyOf(of eval.Expr, e syntax.Expr, name, what, fault string) 
 	return spec{}, invalid("%s selection is only allowed on sets and maps, but %s is a list", what, a.text(e))
 }
 
-func (a *analyzer) elementSelector(e *syntax.Element) (eval.Expr, string, error) {
+func (a *selectors) elementSelector(e *syntax.Element) (eval.Expr, string, error) {
 	x, name, err := a.selector(e.Expr, nil)
 	if err != nil {
 		return nil, "", err
@@ -309,7 +315,7 @@ func (a *analyzer) elementSelector(e *syntax.Element) (eval.Expr, string, error)
 	return &eval.Element{Of: x, Key: key}, a.text(e), nil
 }
 
-func (a *analyzer) rangeSelector(e *syntax.Range) (eval.Expr, string, error) {
+func (a *selectors) rangeSelector(e *syntax.Range) (eval.Expr, string, error) {
 	x, name, err := a.selector(e.Expr, nil)
 	if err != nil {
 		return nil, "", err
@@ -333,7 +339,7 @@ func (a *analyzer) rangeSelector(e *syntax.Range) (eval.Expr, string, error) {
 }
 
 // timesSelector is writetime, maxwritetime and ttl.
-func (a *analyzer) timesSelector(e *syntax.Call) (eval.Expr, string, error) {
+func (a *selectors) timesSelector(e *syntax.Call) (eval.Expr, string, error) {
 	kind := timesKinds[e.Func.Name]
 	root := e.Args[0]
 	for {
@@ -376,7 +382,7 @@ func (a *analyzer) timesSelector(e *syntax.Call) (eval.Expr, string, error) {
 	return &eval.Times{Kind: kind, Of: x, T: t}, e.Func.Name + "(" + name + ")", nil
 }
 
-func (a *analyzer) tupleSelector(e *syntax.Tuple, want *value.Type) (eval.Expr, string, error) {
+func (a *selectors) tupleSelector(e *syntax.Tuple, want *value.Type) (eval.Expr, string, error) {
 	t := a.exact(e)
 	if t == nil {
 		t = want
@@ -395,7 +401,7 @@ func (a *analyzer) tupleSelector(e *syntax.Tuple, want *value.Type) (eval.Expr, 
 }
 
 // collectionSelector types elements of a literal, of the types wanted.
-func (a *analyzer) collectionSelector(es []syntax.Expr, t *value.Type, want []*value.Type, open, end string) (eval.Expr, string, error) {
+func (a *selectors) collectionSelector(es []syntax.Expr, t *value.Type, want []*value.Type, open, end string) (eval.Expr, string, error) {
 	c := &eval.Collection{T: t}
 	names := make([]string, len(es))
 	for i, e := range es {
@@ -409,7 +415,7 @@ func (a *analyzer) collectionSelector(es []syntax.Expr, t *value.Type, want []*v
 	return c, open + strings.Join(names, ", ") + end, nil
 }
 
-func (a *analyzer) listSelector(e *syntax.List, want *value.Type) (eval.Expr, string, error) {
+func (a *selectors) listSelector(e *syntax.List, want *value.Type) (eval.Expr, string, error) {
 	if want != nil && want.Kind == value.Vector {
 		if want.Dim != len(e.Elems) {
 			return nil, "", invalid("Unable to create a vector selector of type %s from %d elements", want, len(e.Elems))
@@ -426,7 +432,7 @@ func (a *analyzer) listSelector(e *syntax.List, want *value.Type) (eval.Expr, st
 	return a.collectionSelector(e.Elems, t, t.Elems, "[", "]")
 }
 
-func (a *analyzer) setSelector(e *syntax.Set, want *value.Type) (eval.Expr, string, error) {
+func (a *selectors) setSelector(e *syntax.Set, want *value.Type) (eval.Expr, string, error) {
 	t := a.exact(e)
 	if t == nil {
 		t = want
@@ -442,7 +448,7 @@ func (a *analyzer) setSelector(e *syntax.Set, want *value.Type) (eval.Expr, stri
 	return a.collectionSelector(e.Elems, t, t.Elems, "{", "}")
 }
 
-func (a *analyzer) mapSelector(e *syntax.Map, want *value.Type) (eval.Expr, string, error) {
+func (a *selectors) mapSelector(e *syntax.Map, want *value.Type) (eval.Expr, string, error) {
 	if want == nil {
 		return nil, "", a.cannotInfer(e)
 	}
@@ -472,7 +478,7 @@ func (a *analyzer) mapSelector(e *syntax.Map, want *value.Type) (eval.Expr, stri
 	return c, "{" + strings.Join(names, ", ") + "}", nil
 }
 
-func (a *analyzer) udtSelector(e *syntax.Map, t *value.Type) (eval.Expr, string, error) {
+func (a *selectors) udtSelector(e *syntax.Map, t *value.Type) (eval.Expr, string, error) {
 	u, err := a.asUDT(e, t)
 	if err != nil {
 		return nil, "", err

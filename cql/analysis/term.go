@@ -11,8 +11,17 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
+// terms turns the terms of a statement into expressions, and notes its markers.
+type terms struct {
+	typing
+	binds *binds
+}
+
+// term prepares terms within selectors.
+func (a *terms) term() *terms { return &terms{typing: *a.typing.term(), binds: a.binds} }
+
 // prepare types a term for what it stands for, and notes its markers.
-func (a *analyzer) prepare(e syntax.Expr, s spec) (eval.Expr, error) {
+func (a *terms) prepare(e syntax.Expr, s spec) (eval.Expr, error) {
 	switch e := e.(type) {
 	case *syntax.Constant:
 		return a.constant(e, s)
@@ -42,7 +51,7 @@ func (a *analyzer) prepare(e syntax.Expr, s spec) (eval.Expr, error) {
 	return nil, invalid("a column cannot be used here: %s", a.text(e))
 }
 
-func (a *analyzer) constant(c *syntax.Constant, s spec) (eval.Expr, error) {
+func (a *terms) constant(c *syntax.Constant, s spec) (eval.Expr, error) {
 	kind := literalKind(c.Kind)
 	if literalMatch(c, s.t) == eval.NotAssignable {
 		return nil, a.notConstant(c, s)
@@ -61,7 +70,7 @@ func (a *analyzer) constant(c *syntax.Constant, s spec) (eval.Expr, error) {
 	return &eval.Const{T: s.t, Value: v}, nil
 }
 
-func (a *analyzer) notConstant(c *syntax.Constant, s spec) error {
+func (a *terms) notConstant(c *syntax.Constant, s spec) error {
 	text := c.Text
 	if c.Kind == syntax.ConstHex {
 		text = "0x" + text
@@ -71,7 +80,7 @@ func (a *analyzer) notConstant(c *syntax.Constant, s spec) error {
 
 // element types one element of a collection's literal, in which markers are not
 // allowed.
-func (a *analyzer) element(e syntax.Expr, kind string, of spec, s spec) (eval.Expr, error) {
+func (a *terms) element(e syntax.Expr, kind string, of spec, s spec) (eval.Expr, error) {
 	x, err := a.prepare(e, s)
 	if err != nil {
 		return nil, err
@@ -90,7 +99,7 @@ func marked(e eval.Expr) bool {
 	})
 }
 
-func (a *analyzer) list(l *syntax.List, s spec) (eval.Expr, error) {
+func (a *terms) list(l *syntax.List, s spec) (eval.Expr, error) {
 	if s.t.Kind == value.Vector {
 		return a.vector(l, s)
 	}
@@ -113,7 +122,7 @@ func (a *analyzer) list(l *syntax.List, s spec) (eval.Expr, error) {
 }
 
 // checkElements verifies that each element fits.
-func (a *analyzer) checkElements(es []syntax.Expr, kind string, s, of spec) error {
+func (a *terms) checkElements(es []syntax.Expr, kind string, s, of spec) error {
 	for _, e := range es {
 		m, err := a.match(e, of.t)
 		if err != nil {
@@ -126,7 +135,7 @@ func (a *analyzer) checkElements(es []syntax.Expr, kind string, s, of spec) erro
 	return nil
 }
 
-func (a *analyzer) vector(l *syntax.List, s spec) (eval.Expr, error) {
+func (a *terms) vector(l *syntax.List, s spec) (eval.Expr, error) {
 	if len(l.Elems) != s.t.Dim {
 		return nil, invalid("Invalid vector literal for %s of type %s; expected %d elements, but given %d", s.name, s.t, s.t.Dim, len(l.Elems))
 	}
@@ -145,7 +154,7 @@ func (a *analyzer) vector(l *syntax.List, s spec) (eval.Expr, error) {
 	return fold(c)
 }
 
-func (a *analyzer) set(l *syntax.Set, s spec) (eval.Expr, error) {
+func (a *terms) set(l *syntax.Set, s spec) (eval.Expr, error) {
 	if s.t.Kind == value.Map && len(l.Elems) == 0 {
 		return fold(&eval.Collection{T: s.t})
 	}
@@ -167,7 +176,7 @@ func (a *analyzer) set(l *syntax.Set, s spec) (eval.Expr, error) {
 	return fold(c)
 }
 
-func (a *analyzer) mapLiteral(m *syntax.Map, s spec) (eval.Expr, error) {
+func (a *terms) mapLiteral(m *syntax.Map, s spec) (eval.Expr, error) {
 	if s.t.Kind != value.Map {
 		return nil, invalid("Invalid map literal for %s of type %s", s.name, s.t)
 	}
@@ -208,7 +217,7 @@ func (a *analyzer) mapLiteral(m *syntax.Map, s spec) (eval.Expr, error) {
 }
 
 // checkFields verifies the fields of a UDT's literal that the type has.
-func (a *analyzer) checkFields(u *syntax.UDT, s spec) error {
+func (a *typing) checkFields(u *syntax.UDT, s spec) error {
 	if s.t.Kind != value.UDT {
 		return invalid("Invalid user type literal for %s of type %s", s.name, s.t)
 	}
@@ -238,7 +247,7 @@ func field(u *syntax.UDT, name string) syntax.Expr {
 	return nil
 }
 
-func (a *analyzer) udt(u *syntax.UDT, s spec) (eval.Expr, error) {
+func (a *terms) udt(u *syntax.UDT, s spec) (eval.Expr, error) {
 	if err := a.checkFields(u, s); err != nil {
 		return nil, err
 	}
@@ -267,7 +276,7 @@ func fieldSpec(s spec, i int) spec {
 }
 
 // checkComponents verifies the components of a tuple's literal.
-func (a *analyzer) checkComponents(t *syntax.Tuple, s spec) error {
+func (a *typing) checkComponents(t *syntax.Tuple, s spec) error {
 	if !tupleLike(s.t) {
 		return invalid("Invalid tuple type literal for %s of type %s", s.name, s.t)
 	}
@@ -287,7 +296,7 @@ func (a *analyzer) checkComponents(t *syntax.Tuple, s spec) error {
 	return nil
 }
 
-func (a *analyzer) tuple(t *syntax.Tuple, s spec) (eval.Expr, error) {
+func (a *terms) tuple(t *syntax.Tuple, s spec) (eval.Expr, error) {
 	if len(t.Elems) == 1 && !tupleLike(s.t) {
 		return a.prepare(t.Elems[0], s)
 	}
@@ -306,7 +315,7 @@ func (a *analyzer) tuple(t *syntax.Tuple, s spec) (eval.Expr, error) {
 }
 
 // components types a tuple that stands for several columns, or its marker.
-func (a *analyzer) components(e syntax.Expr, specs []spec) (eval.Expr, error) {
+func (a *terms) components(e syntax.Expr, specs []spec) (eval.Expr, error) {
 	types := make([]*value.Type, len(specs))
 	names := make([]string, len(specs))
 	for i, s := range specs {
@@ -333,7 +342,7 @@ func (a *analyzer) components(e syntax.Expr, specs []spec) (eval.Expr, error) {
 	return nil, invalid("Expected %d elements in value tuple, but got %s", len(specs), a.text(e))
 }
 
-func (a *analyzer) hint(h *syntax.Hint, s spec) (eval.Expr, error) {
+func (a *terms) hint(h *syntax.Hint, s spec) (eval.Expr, error) {
 	t, err := a.hinted(h)
 	if err != nil {
 		return nil, err
@@ -352,7 +361,7 @@ func (a *analyzer) hint(h *syntax.Hint, s spec) (eval.Expr, error) {
 }
 
 // call types a call, cast or operation within a term.
-func (a *analyzer) call(e syntax.Expr, s spec) (eval.Expr, error) {
+func (a *terms) call(e syntax.Expr, s spec) (eval.Expr, error) {
 	f, args, err := a.resolve(e, s.t)
 	if err != nil {
 		return nil, err

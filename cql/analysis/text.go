@@ -10,7 +10,7 @@ import (
 )
 
 // text is an expression as Cassandra's messages write it.
-func (a *analyzer) text(e syntax.Expr) string {
+func (a *typing) text(e syntax.Expr) string {
 	switch e := e.(type) {
 	case *syntax.Constant:
 		switch e.Kind {
@@ -69,7 +69,7 @@ func (a *analyzer) text(e syntax.Expr) string {
 	return "?"
 }
 
-func (a *analyzer) texts(es []syntax.Expr) string {
+func (a *typing) texts(es []syntax.Expr) string {
 	s := make([]string, len(es))
 	for i, e := range es {
 		s[i] = a.text(e)
@@ -79,7 +79,7 @@ func (a *analyzer) texts(es []syntax.Expr) string {
 
 // callText is a call as messages write it: a selector by its column's name, a
 // term by the function's name as it was written.
-func (a *analyzer) callText(e syntax.Expr) string {
+func (a *typing) callText(e syntax.Expr) string {
 	if c, ok := e.(*syntax.Cast); ok && a.selecting {
 		return "cast(" + a.text(c.Expr) + " as " + strings.ToLower(typeText(c.Type)) + ")"
 	}
@@ -114,8 +114,8 @@ func timesOf(c *syntax.Call) bool {
 
 var timesKinds = map[string]eval.TimesKind{"writetime": eval.WriteTime, "maxwritetime": eval.MaxWriteTime, "ttl": eval.TTL}
 
-// term is the analyzer for terms within selectors.
-func (a *analyzer) term() *analyzer {
+// term types terms within selectors.
+func (a *typing) term() *typing {
 	if !a.selecting {
 		return a
 	}
@@ -170,7 +170,7 @@ func qualified(r syntax.TypeRef, keyspace string) syntax.TypeRef {
 }
 
 // relationText is a relation as messages write it.
-func (a *analyzer) relationText(r *syntax.Relation) string {
+func (a *typing) relationText(r *syntax.Relation) string {
 	names := make([]string, len(r.Columns))
 	for i, c := range r.Columns {
 		names[i] = quote(c)
