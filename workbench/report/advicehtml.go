@@ -14,24 +14,34 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
+// advicePage writes advice.
+type advicePage struct {
+	page
+	r    *advice.Report
+	hide *redactor
+}
+
+func advicePageOf(out io.Writer, r *advice.Report, show bool) *advicePage {
+	return &advicePage{page: page{w: bufio.NewWriter(out)}, r: r, hide: &redactor{show: show, r: r}}
+}
+
 // AdviceHTML writes advice as one file: no script, nothing loaded. Values of keys
 // are replaced by a number and their shape, unless show is set.
 func AdviceHTML(out io.Writer, r *advice.Report, show bool) error {
-	p := &page{w: bufio.NewWriter(out)}
-	hide := &redactor{show: show, r: r}
+	p := advicePageOf(out, r, show)
 	p.begin("A primary key for "+r.Data, "designs")
 	p.put("<p>", gist(r), "")
 	p.raw("</p>\n</header>\n<main>\n")
-	p.adviceBody(r, hide)
+	p.body()
 	return p.end()
 }
 
 // AdviceFragment writes what AdviceHTML has between its heading and its end: what a
 // page shows that has a heading of its own.
 func AdviceFragment(out io.Writer, r *advice.Report, show bool) error {
-	p := &page{w: bufio.NewWriter(out)}
+	p := advicePageOf(out, r, show)
 	p.put("<p>", gist(r), "</p>\n")
-	p.adviceBody(r, &redactor{show: show, r: r})
+	p.body()
 	return p.flush()
 }
 
@@ -46,16 +56,16 @@ func gist(r *advice.Report) string {
 	return t
 }
 
-// adviceBody is the verdict first, what it rests on behind it.
-func (p *page) adviceBody(r *advice.Report, hide *redactor) {
-	p.adviceVerdict(r, hide)
-	p.advicePlots(r, hide)
-	p.adviceDesigns(r, hide)
-	p.adviceRisks(r, hide)
-	p.adviceColumns(r, hide)
+// body writes the verdict first, then what it rests on.
+func (p *advicePage) body() {
+	p.verdict()
+	p.plots()
+	p.designs()
+	p.risks()
+	p.columns()
 	p.raw("<section aria-labelledby=\"granted\"><h2 id=\"granted\">Taken for granted</h2>\n")
-	p.list(r.Assumptions)
-	if !hide.show {
+	p.list(p.r.Assumptions)
+	if !p.hide.show {
 		p.raw("<p class=\"words\">Values of keys are hidden: each has a number, by which it is known on this page, and its shape is shown: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
 	}
 	p.raw("</section>\n")
@@ -149,8 +159,8 @@ func (p *page) list(items []string) {
 	p.raw("</ul>\n")
 }
 
-func (p *page) adviceVerdict(r *advice.Report, hide *redactor) {
-	v := r.Verdict
+func (p *advicePage) verdict() {
+	v := p.r.Verdict
 	p.raw("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>\n")
 	if v == nil {
 		p.raw("<p class=\"verdict\">No verdict: rows say how data lie, not what is asked of them.</p>\n")
@@ -160,7 +170,7 @@ func (p *page) adviceVerdict(r *advice.Report, hide *redactor) {
 	p.put(`<p class="key"><code>`, v.Design, "</code></p>\n<p class=\"verdict\">", sentence(v.Summary), "</p>\n")
 	p.raw("<ul>\n")
 	for _, t := range v.Reasons {
-		p.put("<li>", sentence(hide.text(t)), "</li>\n")
+		p.put("<li>", sentence(p.hide.text(t)), "</li>\n")
 	}
 	p.raw("</ul>\n")
 	for _, e := range v.Extras {
@@ -179,8 +189,8 @@ func (p *page) adviceVerdict(r *advice.Report, hide *redactor) {
 				continue
 			}
 			command := hot.Command
-			if !hide.show {
-				command = strings.Replace(command, "'"+strings.Join(hot.Values, ",")+"'", hide.value(strings.Join(hot.Values, ",")), 1)
+			if !p.hide.show {
+				command = strings.Replace(command, "'"+strings.Join(hot.Values, ",")+"'", p.hide.value(strings.Join(hot.Values, ",")), 1)
 			}
 			p.put(`<pre tabindex="0"><code>`, command, "</code></pre>\n")
 		}
@@ -196,40 +206,40 @@ func (p *page) adviceVerdict(r *advice.Report, hide *redactor) {
 			if x.Note != "" {
 				note = ": " + x.Note
 			}
-			p.put(fmt.Sprintf("<li>Line %d: <code>", x.Line), hide.statement(x.Text), "</code>", note, "</li>\n")
+			p.put(fmt.Sprintf("<li>Line %d: <code>", x.Line), p.hide.statement(x.Text), "</code>", note, "</li>\n")
 		}
 		p.raw("</ul>\n")
 	}
 	p.raw("</section>\n")
 }
 
-func (p *page) adviceRisks(r *advice.Report, hide *redactor) {
+func (p *advicePage) risks() {
 	p.raw("<section aria-labelledby=\"anti\"><h2 id=\"anti\">Antipatterns</h2>\n")
-	if len(r.Antipatterns) == 0 {
+	if len(p.r.Antipatterns) == 0 {
 		p.raw("<p>None that the data and the queries show.</p>\n")
 	} else {
 		p.raw("<ul>\n")
 	}
-	for _, a := range r.Antipatterns {
-		p.put(fmt.Sprintf(`<li class="severity%d"><strong>`, a.Severity), a.Name, "</strong> <em>"+severityText(a.Severity)+"</em> <code>", strings.Join(a.Columns, ", "), "</code>: ", hide.text(a.Evidence), ".</li>\n")
+	for _, a := range p.r.Antipatterns {
+		p.put(fmt.Sprintf(`<li class="severity%d"><strong>`, a.Severity), a.Name, "</strong> <em>"+severityText(a.Severity)+"</em> <code>", strings.Join(a.Columns, ", "), "</code>: ", p.hide.text(a.Evidence), ".</li>\n")
 	}
-	if len(r.Antipatterns) > 0 {
+	if len(p.r.Antipatterns) > 0 {
 		p.raw("</ul>\n")
 	}
-	if len(r.HotKeys) > 0 {
+	if len(p.r.HotKeys) > 0 {
 		p.raw("<h3>Hot keys</h3>\n<ul>\n")
-		for _, h := range r.HotKeys {
-			p.put("<li><code>", strings.Join(h.Columns, ", "), "</code> = <code>", hide.value(h.Value), "</code>: ", hotShareText(&h)+" of the rows", "</li>\n")
+		for _, h := range p.r.HotKeys {
+			p.put("<li><code>", strings.Join(h.Columns, ", "), "</code> = <code>", p.hide.value(h.Value), "</code>: ", hotShareText(&h)+" of the rows", "</li>\n")
 		}
 		p.raw("</ul>\n")
 	}
 	p.raw("</section>\n")
 }
 
-// advicePlots draws what was measured in detail; without it, the largest partitions.
-func (p *page) advicePlots(r *advice.Report, hide *redactor) {
+// plots draws what was measured in detail; without it, the largest partitions.
+func (p *advicePage) plots() {
 	var designs, salts []*advice.Detail
-	for _, d := range r.Details {
+	for _, d := range p.r.Details {
 		if len(d.Measured.Detail.Sizes) == 0 {
 			continue
 		}
@@ -245,47 +255,47 @@ func (p *page) advicePlots(r *advice.Report, hide *redactor) {
 	}
 	p.raw("<section aria-labelledby=\"plots\"><h2 id=\"plots\">What the keys do to the data</h2>\n")
 	p.raw("<div class=\"still\">\n") // a page that has a comparison shows these there
-	p.comparison("plot", r, designs, hide)
+	p.comparison("plot", designs)
 	p.raw("</div>\n")
 	if len(salts) > 1 {
-		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest"+rateText(salts)+"; "+limitsText(r.Target), sizeLimits(r.Target), saltsOf(salts))
+		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest"+rateText(salts)+"; "+limitsText(p.r.Target), sizeLimits(p.r.Target), saltsOf(salts))
 	}
-	for i := range r.Columns {
-		if r.Columns[i].Name == r.EventTime {
-			p.heat("plot-heat", &r.Columns[i], lettered(designs[:min(2, len(designs))]))
+	for i := range p.r.Columns {
+		if p.r.Columns[i].Name == p.r.EventTime {
+			p.heat("plot-heat", &p.r.Columns[i], lettered(designs[:min(2, len(designs))]))
 		}
 	}
 	p.raw("</section>\n")
 }
 
 // comparison draws designs in each other's light.
-func (p *page) comparison(id string, r *advice.Report, designs []*advice.Detail, hide *redactor) {
+func (p *advicePage) comparison(id string, designs []*advice.Detail) {
 	p.letters(designs)
 	designs = lettered(designs)
 	p.raw("<div class=\"pair\">\n")
 	list := seriesOf(designs)
-	p.cumulative(id+"-sizes", "Partitions by size: the share that has up to so many bytes"+rateText(designs)+"; "+limitsText(r.Target), sizeLimits(r.Target), list)
+	p.cumulative(id+"-sizes", "Partitions by size: the share that has up to so many bytes"+rateText(designs)+"; "+limitsText(p.r.Target), sizeLimits(p.r.Target), list)
 	p.lorenz(id+"-lorenz", list)
 	p.raw("</div>\n")
-	if r.Target.Sizes() {
+	if p.r.Target.Sizes() {
 		p.nodes(id+"-nodes", designs)
 	} else {
-		p.hottest(id+"-hottest", designs, hide)
+		p.hottest(id+"-hottest", designs)
 	}
 }
 
-// adviceDesigns is the table of designs.
-func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
+// designs writes the table of designs.
+func (p *advicePage) designs() {
 	p.raw("<section aria-labelledby=\"designs\"><h2 id=\"designs\" tabindex=\"-1\">Designs</h2>\n")
-	if r.Verdict == nil {
-		p.couldServe(r)
+	if p.r.Verdict == nil {
+		p.couldServe()
 		return
 	}
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">The best first; a star: no other is better in one thing and as good in the others.</caption>
 <thead><tr><th scope="col">Design</th><th scope="col" class="n">Rows lost</th><th scope="col" class="n">Unserved</th><th scope="col" class="n">Limits</th><th scope="col" class="n">Cost</th><th scope="col" class="n">Headroom</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th></tr></thead>
 `)
-	for i := range r.Candidates {
-		c := &r.Candidates[i]
+	for i := range p.r.Candidates {
+		c := &p.r.Candidates[i]
 		star := ""
 		if c.Pareto {
 			star = " *"
@@ -307,7 +317,7 @@ func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
 		p.raw("</td></tr>\n")
 		var notes []string
 		if c.WhyLost != "" {
-			notes = append(notes, "Lost: "+hide.text(c.WhyLost)+".")
+			notes = append(notes, "Lost: "+p.hide.text(c.WhyLost)+".")
 		}
 		for _, e := range c.Exceeded {
 			if e.Text != c.WhyLost {
@@ -320,16 +330,16 @@ func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
 		p.raw("</tbody>\n")
 	}
 	p.raw("</table></div>\n")
-	if len(r.Candidates) > 0 && len(r.Queries) > 0 {
+	if len(p.r.Candidates) > 0 && len(p.r.Queries) > 0 {
 		p.raw("<h3>How the best serves each query</h3>\n<ul>\n")
-		for _, q := range r.Candidates[0].Queries {
-			for _, given := range r.Queries {
+		for _, q := range p.r.Candidates[0].Queries {
+			for _, given := range p.r.Queries {
 				if given.Line == q.Line {
 					by := ""
 					if q.By != "" {
 						by = fmt.Sprintf("by the further %s; by this key: ", q.By)
 					}
-					p.put("<li><code>", hide.statement(given.Text), "</code>: ", by+strings.TrimSuffix(q.Service+": "+hide.text(q.Why), ": "), "</li>\n")
+					p.put("<li><code>", p.hide.statement(given.Text), "</code>: ", by+strings.TrimSuffix(q.Service+": "+p.hide.text(q.Why), ": "), "</li>\n")
 					break
 				}
 			}
@@ -340,12 +350,12 @@ func (p *page) adviceDesigns(r *advice.Report, hide *redactor) {
 }
 
 // couldServe is the table of designs of which no query is known.
-func (p *page) couldServe(r *advice.Report) {
+func (p *advicePage) couldServe() {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">What each design could serve.</caption>
 <thead><tr><th scope="col">Design</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th><th scope="col" class="n">Largest</th><th scope="col">Could serve</th></tr></thead><tbody>
 `)
-	for i := range r.Candidates {
-		c := &r.Candidates[i]
+	for i := range p.r.Candidates {
+		c := &p.r.Candidates[i]
 		p.put(`<tr><th scope="row" class="design"><code>`, c.Design, `</code></th><td class="n">`, partitionsText(c), "")
 		for _, n := range rowsOf(c) {
 			p.put(`</td><td class="n">`, n, "")
@@ -355,12 +365,12 @@ func (p *page) couldServe(r *advice.Report) {
 	p.raw("</tbody></table></div>\n</section>\n")
 }
 
-func (p *page) adviceColumns(r *advice.Report, hide *redactor) {
+func (p *advicePage) columns() {
 	p.raw(`<section aria-labelledby="columns"><h2 id="columns">Columns</h2>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="columns"><table><thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col" class="n">Distinct</th><th scope="col" class="n">Null</th><th scope="col">Most frequent</th><th scope="col" class="n">Share</th><th scope="col">Notes</th></tr></thead><tbody>
 `)
-	for _, c := range r.Columns {
-		p.put(`<tr><th scope="row">`, c.Name, "</th><td>", c.Type, `</td><td class="n">`, distinctText(&c), `</td><td class="n">`, count(c.Nulls), "</td><td>", hide.value(shorten(c.Top, 40)),
+	for _, c := range p.r.Columns {
+		p.put(`<tr><th scope="row">`, c.Name, "</th><td>", c.Type, `</td><td class="n">`, distinctText(&c), `</td><td class="n">`, count(c.Nulls), "</td><td>", p.hide.value(shorten(c.Top, 40)),
 			`</td><td class="n">`, topShareText(&c), "</td><td>", strings.Join(c.Notes, "; "), "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div></section>\n")

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -14,17 +13,17 @@ import (
 // CompareFragment writes designs side by side, as a page shows them that lets its
 // reader choose: their figures in columns, and the plots.
 func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) error {
-	p := &page{w: bufio.NewWriter(out)}
-	p.sideBySide(r, details)
+	p := advicePageOf(out, r, true)
+	p.sideBySide(details)
 	drawn := slices.DeleteFunc(slices.Clone(details), func(d *advice.Detail) bool { return len(d.Measured.Detail.Sizes) == 0 })
 	if len(drawn) > 0 {
-		p.comparison("compare", r, drawn, &redactor{show: true})
+		p.comparison("compare", drawn)
 	}
 	return p.flush()
 }
 
 // sideBySide has a column for each design.
-func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
+func (p *advicePage) sideBySide(details []*advice.Detail) {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Designs side by side"><table class="sides"><thead><tr><td></td>`)
 	for i, d := range details {
 		p.put(fmt.Sprintf(`<th scope="col" class="n"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg>%c <code>`, i, 'A'+i), d.Name, "</code></th>")
@@ -76,7 +75,7 @@ func (p *page) sideBySide(r *advice.Report, details []*advice.Detail) {
 		})
 	}
 	row("Requests to read a whole key", func(d *advice.Detail) string { return count(int64(d.Shards)) })
-	if r.Verdict != nil {
+	if p.r.Verdict != nil {
 		row("Queries unserved", func(d *advice.Detail) string { return share(d.Unserved + d.Filtered) })
 		row("Rows lost", func(d *advice.Detail) string { return lostText(&d.Candidate) })
 		row("Cost", func(d *advice.Detail) string { return costText(&d.Cost) })

@@ -19,23 +19,29 @@ const (
 	tableRows = 200
 )
 
+// keysPage writes what a simulation found.
+type keysPage struct {
+	page
+	r *simulation.Report
+}
+
 // HTML writes a report as one file: no script, nothing loaded.
 func HTML(out io.Writer, r *simulation.Report) error {
-	p := &page{w: bufio.NewWriter(out)}
+	p := &keysPage{page{w: bufio.NewWriter(out)}, r}
 	p.begin("Partition keys on "+r.Data, "keys")
 	p.put(`<p>`, fmt.Sprintf("%s rows over %s partitions, %s.", count(r.Rows), count(int64(r.Partitions)), placement(r)))
 	if r.BadRows > 0 {
 		p.put(" ", count(r.BadRows)+" bad rows were passed over.", "")
 	}
 	p.raw("</p>\n</header>\n<main>\n")
-	p.summary(r)
-	p.sideBySideKeys(r)
+	p.summary()
+	p.sideBySide()
 	p.raw("<div id=\"keys\" tabindex=\"-1\">\n")
 	for i := range r.Keys {
-		p.key(r, &r.Keys[i], i)
+		p.key(&r.Keys[i], i)
 	}
 	p.raw("</div>\n")
-	p.moves(r)
+	p.moves()
 	p.uniformity(r.Uniformity)
 	return p.end()
 }
@@ -96,21 +102,21 @@ func (p *page) put(parts ...string) {
 }
 
 // summary is the table of all keys, the verdicts first.
-func (p *page) summary(r *simulation.Report) {
+func (p *keysPage) summary() {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="summary"><table>
 <caption id="summary">The keys side by side. A max/mean of 1 is perfectly even.</caption>
 <thead><tr><th scope="col">Key</th><th scope="col">Verdict</th><th scope="col">Fullest partition</th><th scope="col">Max/mean</th><th scope="col">Coefficient of variation</th><th scope="col">Chi-square p</th></tr></thead>
 <tbody>
 `)
-	for i := range r.Keys {
-		k := &r.Keys[i]
+	for i := range p.r.Keys {
+		k := &p.r.Keys[i]
 		p.put(fmt.Sprintf(`<tr><th scope="row"><a href="#key%d">`, i), k.Key, `</a></th><td>`, k.Reading(), `</td><td class="n">`, count(k.Max),
 			`</td><td class="n">`, ratio(k.MaxOverMean), `</td><td class="n">`, ratio(k.CV), `</td><td class="n">`, chance(k.PValue), "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div>\n")
 }
 
-func (p *page) key(r *simulation.Report, k *simulation.KeyReport, i int) {
+func (p *keysPage) key(k *simulation.KeyReport, i int) {
 	p.put(fmt.Sprintf(`<section aria-labelledby="key%d">`+"\n"+`<h2 id="key%d">`, i, i), k.Key, "</h2>\n<p class=\"verdict\">", sentence(k.Reading()), "</p>\n")
 	bs, each := bars(k.Sizes, "partition", htmlBars)
 	caption := "Rows of each partition"
@@ -127,20 +133,20 @@ func (p *page) key(r *simulation.Report, k *simulation.KeyReport, i int) {
 	p.table("Rows of each partition", "Partition", k.Sizes, k.Rows, nil)
 	if n := k.Nodes; n != nil {
 		bs, each := nodeBars(n, htmlBars)
-		caption := fmt.Sprintf("Rows of each node, %d replicas of each row. The marks are what its part of the ring would hold", r.Ring.RF)
+		caption := fmt.Sprintf("Rows of each node, %d replicas of each row. The marks are what its part of the ring would hold", p.r.Ring.RF)
 		if each > 1 {
-			caption = fmt.Sprintf("Rows of nodes, %d replicas of each row; each bar is the fullest of %d neighbours. The line is the mean", r.Ring.RF, each)
+			caption = fmt.Sprintf("Rows of nodes, %d replicas of each row; each bar is the fullest of %d neighbours. The line is the mean", p.r.Ring.RF, each)
 		}
 		p.plot(fmt.Sprintf("key%d-nodes", i), caption+".", bs,
 			fmt.Sprintf("From %s to %s rows; the fullest has %s times the mean, where the ring alone would make %s.", count(n.Min), count(n.Max), ratio(n.MaxOverMean), ratio(n.RingMaxOverMean)))
-		p.table("Rows of each node", "Node", n.Sizes, k.Rows*int64(r.Ring.RF), n.Ownership)
+		p.table("Rows of each node", "Node", n.Sizes, k.Rows*int64(p.r.Ring.RF), n.Ownership)
 	}
 	p.computed(k)
 	p.raw("</section>\n")
 }
 
 // computed lists what the salts of a key came to.
-func (p *page) computed(k *simulation.KeyReport) {
+func (p *keysPage) computed(k *simulation.KeyReport) {
 	if len(k.Computed) == 0 {
 		return
 	}
@@ -159,17 +165,17 @@ func (p *page) computed(k *simulation.KeyReport) {
 	p.raw("</ul>\n")
 }
 
-func (p *page) moves(r *simulation.Report) {
-	if len(r.Moves) == 0 {
+func (p *keysPage) moves() {
+	if len(p.r.Moves) == 0 {
 		return
 	}
 	p.raw(`<section aria-labelledby="moves"><h2 id="moves">When the number of salts changes</h2>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="movescaption"><table><caption id="movescaption">Rows that change place</caption>
 <thead><tr><th scope="col">Salt</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Modulo</th><th scope="col">Jump hash</th></tr></thead><tbody>
 `)
-	for _, m := range r.Moves {
+	for _, m := range p.r.Moves {
 		p.put(`<tr><th scope="row">`, m.Part, `</th><td class="n">`, count(int64(m.From)), `</td><td class="n">`, count(int64(m.To)),
-			`</td><td class="n">`, count(m.Modulo)+" ("+share(of(m.Modulo, r.Rows))+")", `</td><td class="n">`, count(m.Jump)+" ("+share(of(m.Jump, r.Rows))+")", "</td></tr>\n")
+			`</td><td class="n">`, count(m.Modulo)+" ("+share(of(m.Modulo, p.r.Rows))+")", `</td><td class="n">`, count(m.Jump)+" ("+share(of(m.Jump, p.r.Rows))+")", "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div></section>\n")
 }

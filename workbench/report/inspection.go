@@ -16,32 +16,38 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
+// inspectionPage writes what an inspection found.
+type inspectionPage struct {
+	page
+	r    *inspection.Report
+	hide *redactor
+}
+
 // InspectionHTML writes what an inspection found as one file: no script, nothing
 // loaded. Values of keys are replaced by a number and their shape, unless show is set.
 func InspectionHTML(out io.Writer, r *inspection.Report, show bool) error {
-	p := &page{w: bufio.NewWriter(out)}
-	hide := &redactor{show: show}
+	p := &inspectionPage{page{w: bufio.NewWriter(out)}, r, &redactor{show: show}}
 	p.begin("Partitions of "+r.Table, "sizes")
 	p.put("<p>", fmt.Sprintf("%s; %s.", r.Store, r.At.UTC().Format("2006-01-02 15:04 UTC")), "</p>\n</header>\n<main>\n")
-	p.inspectionVerdict(r)
-	p.inspectionSizes(r)
+	p.verdict()
+	p.sizes()
 	if r.DynamoDB != nil {
-		p.inspectionIndexes(r, hide)
+		p.indexes()
 	} else {
-		p.inspectionNodes(r)
+		p.nodes()
 	}
-	p.inspectionMaps(r, hide)
-	p.inspectionGrowth(r, hide)
-	p.inspectionLargest(r, hide)
-	p.inspectionKey(r)
-	p.inspectionHidden(r, hide)
+	p.maps()
+	p.growth()
+	p.largest()
+	p.keyOf()
+	p.hidden()
 	return p.end()
 }
 
-// inspectionVerdict says first what is wrong, and what the rest is of.
-func (p *page) inspectionVerdict(r *inspection.Report) {
+// verdict says first what is wrong, and what the rest is about.
+func (p *inspectionPage) verdict() {
 	var bad []inspection.Finding
-	for _, f := range r.Key.Findings {
+	for _, f := range p.r.Key.Findings {
 		if f.Warning {
 			bad = append(bad, f)
 		}
@@ -61,7 +67,7 @@ func (p *page) inspectionVerdict(r *inspection.Report) {
 	for _, f := range bad {
 		p.finding(&f)
 	}
-	c := r.Coverage
+	c := p.r.Coverage
 	text := fmt.Sprintf("The whole table was read: %s rows in %s requests.", count(c.Rows), count(c.Requests))
 	switch {
 	case c.Partial:
@@ -72,7 +78,7 @@ func (p *page) inspectionVerdict(r *inspection.Report) {
 	p.put("<p>", text, "</p>\n</section>\n")
 }
 
-func (p *page) finding(f *inspection.Finding) {
+func (p *inspectionPage) finding(f *inspection.Finding) {
 	p.put("<p><strong>", sentence(f.Name), "</strong> ", strings.TrimSuffix(sentence(f.Evidence), "."), " ", f.Advice, "</p>\n")
 }
 
@@ -92,22 +98,22 @@ func rowsName(r *inspection.Report) string {
 	return "Rows"
 }
 
-func (p *page) inspectionSizes(r *inspection.Report) {
+func (p *inspectionPage) sizes() {
 	p.raw("<section aria-labelledby=\"sizes\"><h2 id=\"sizes\" tabindex=\"-1\">Sizes</h2>\n")
-	if r.Curve == nil {
+	if p.r.Curve == nil {
 		p.raw("<p>No partition was read.</p>\n</section>\n")
 		return
 	}
-	target := inspectionLimits(r)
-	b := r.Sizes.Bytes
+	target := inspectionLimits(p.r)
+	b := p.r.Sizes.Bytes
 	s := series{
-		name: r.Table, partitions: r.Partitions.Value, rows: r.Bytes.Value, fullest: b.Max, inBytes: true,
+		name: p.r.Table, partitions: p.r.Partitions.Value, rows: p.r.Bytes.Value, fullest: b.Max, inBytes: true,
 		p50: b.P50.Value, p90: b.P90.Value, p99: b.P99.Value, most: b.Max,
 	}
-	for _, c := range r.Curve.Sizes {
+	for _, c := range p.r.Curve.Sizes {
 		s.sizes = append(s.sizes, profile.Bulk{Count: c.Count, Bytes: c.Bytes})
 	}
-	for _, c := range r.Curve.Bounds {
+	for _, c := range p.r.Curve.Bounds {
 		s.bounds = append(s.bounds, bound{c.Share, c.Low, c.High})
 	}
 	list := []series{s}
@@ -120,18 +126,18 @@ func (p *page) inspectionSizes(r *inspection.Report) {
 		name        string
 		rows, bytes inspection.Interval
 	}{
-		{"p50", r.Sizes.Rows.P50, b.P50}, {"p90", r.Sizes.Rows.P90, b.P90}, {"p99", r.Sizes.Rows.P99, b.P99}, {"p99.9", r.Sizes.Rows.P999, b.P999},
+		{"p50", p.r.Sizes.Rows.P50, b.P50}, {"p90", p.r.Sizes.Rows.P90, b.P90}, {"p99", p.r.Sizes.Rows.P99, b.P99}, {"p99.9", p.r.Sizes.Rows.P999, b.P999},
 	} {
 		rows = append(rows, []string{q.name, intervalText(q.rows, numberText), intervalText(q.bytes, sizeText)})
 	}
-	rows = append(rows, []string{"Largest that was read", numberText(r.Sizes.Rows.Max), sizeText(b.Max)}, []string{"Mean", numberText(r.Sizes.Rows.Mean), sizeText(b.Mean)},
-		[]string{"All " + intervalText(r.Partitions, numberText) + " partitions", intervalText(r.Rows, numberText), intervalText(r.Bytes, sizeText)})
-	p.numbers("Sizes of partitions", []string{"Partition", rowsName(r), "Bytes"}, rows)
-	p.put("<p class=\"words\">Bytes are ", r.Sizes.How, ".</p>\n")
-	if r.Whole != "" {
-		p.put("<p class=\"words\">", sentence(r.Whole), "</p>\n")
+	rows = append(rows, []string{"Largest that was read", numberText(p.r.Sizes.Rows.Max), sizeText(b.Max)}, []string{"Mean", numberText(p.r.Sizes.Rows.Mean), sizeText(b.Mean)},
+		[]string{"All " + intervalText(p.r.Partitions, numberText) + " partitions", intervalText(p.r.Rows, numberText), intervalText(p.r.Bytes, sizeText)})
+	p.numbers("Sizes of partitions", []string{"Partition", rowsName(p.r), "Bytes"}, rows)
+	p.put("<p class=\"words\">Bytes are ", p.r.Sizes.How, ".</p>\n")
+	if p.r.Whole != "" {
+		p.put("<p class=\"words\">", sentence(p.r.Whole), "</p>\n")
 	}
-	if l := r.Logical; l != nil {
+	if l := p.r.Logical; l != nil {
 		p.raw("<h3>Logical partitions, over all their shards</h3>\n")
 		if l.Partitions.Value == 0 {
 			p.put("<p>", sentence(l.Note), "</p>\n")
@@ -143,18 +149,18 @@ func (p *page) inspectionSizes(r *inspection.Report) {
 	p.raw("</section>\n")
 }
 
-// inspectionIndexes says what the secondary indexes of a DynamoDB table are like.
-func (p *page) inspectionIndexes(r *inspection.Report, hide *redactor) {
-	if len(r.DynamoDB.Indexes) == 0 {
+// indexes describes the secondary indexes of a DynamoDB table.
+func (p *inspectionPage) indexes() {
+	if len(p.r.DynamoDB.Indexes) == 0 {
 		return
 	}
 	p.raw("<section aria-labelledby=\"indexes\"><h2 id=\"indexes\">Secondary indexes</h2>\n")
 	var rows [][]string
-	for i := range r.DynamoDB.Indexes {
-		ix := &r.DynamoDB.Indexes[i]
+	for i := range p.r.DynamoDB.Indexes {
+		ix := &p.r.DynamoDB.Indexes[i]
 		largest, of := "", ""
 		if len(ix.Largest) > 0 {
-			largest, of = largeText(&ix.Largest[0], hide), part(ix.Largest[0].Share)
+			largest, of = largeText(&ix.Largest[0], p.hide), part(ix.Largest[0].Share)
 		}
 		rows = append(rows, []string{ix.Name + " (" + ix.Kind + ")", strings.Join(ix.Key, ", "), intervalText(ix.Entries, numberText), intervalText(ix.Partitions, numberText), largest, of, ix.Sharding})
 	}
@@ -162,36 +168,36 @@ func (p *page) inspectionIndexes(r *inspection.Report, hide *redactor) {
 	p.raw("</section>\n")
 }
 
-func (p *page) inspectionNodes(r *inspection.Report) {
-	if len(r.Nodes) == 0 && r.NodesNote == "" {
+func (p *inspectionPage) nodes() {
+	if len(p.r.Nodes) == 0 && p.r.NodesNote == "" {
 		return
 	}
 	p.raw("<section aria-labelledby=\"nodes\"><h2 id=\"nodes\">Nodes</h2>\n")
-	if len(r.Nodes) > 1 {
-		c := cluster{what: "Bytes of each node over the mean of its data centre", designs: []string{r.Table}, loads: [][]float64{nil}}
-		for _, n := range r.Nodes {
+	if len(p.r.Nodes) > 1 {
+		c := cluster{what: "Bytes of each node over the mean of its data centre", designs: []string{p.r.Table}, loads: [][]float64{nil}}
+		for _, n := range p.r.Nodes {
 			c.nodes, c.ring, c.loads[0] = append(c.nodes, n.Address), append(c.ring, n.RingOver), append(c.loads[0], n.OverMean)
 		}
-		if len(r.Nodes) <= mostNodes {
+		if len(p.r.Nodes) <= mostNodes {
 			p.cluster("nodes-load", &c)
 		}
 		var rows [][]string
-		for _, n := range r.Nodes {
+		for _, n := range p.r.Nodes {
 			rows = append(rows, []string{n.Address, n.DataCenter, n.Rack, part(n.Ring), numberText(n.Rows), sizeText(n.Bytes), ratio(n.OverMean), ratio(n.RingOver)})
 		}
 		p.numbers("Nodes", []string{"Node", "Data centre", "Rack", "Of the ring", "Rows", "Bytes", "Over the mean", "The ring alone"}, rows)
 	}
-	if r.NodesNote != "" {
-		p.put("<p>", sentence(r.NodesNote), "</p>\n")
+	if p.r.NodesNote != "" {
+		p.put("<p>", sentence(p.r.NodesNote), "</p>\n")
 	}
 	p.raw("</section>\n")
 }
 
-func (p *page) inspectionGrowth(r *inspection.Report, hide *redactor) {
+func (p *inspectionPage) growth() {
 	p.raw("<section aria-labelledby=\"growth\"><h2 id=\"growth\">Growth since the last inspection</h2>\n")
-	g := r.Growth
+	g := p.r.Growth
 	if g == nil {
-		p.put("<p>", sentence(r.GrowthNote), "</p>\n</section>\n")
+		p.put("<p>", sentence(p.r.GrowthNote), "</p>\n</section>\n")
 		return
 	}
 	p.put("<p>", fmt.Sprintf("Since %s, in %s, a day: %s rows, %s, %s partitions.", g.Since.UTC().Format("2006-01-02 15:04 UTC"), gapText(g.Days),
@@ -199,7 +205,7 @@ func (p *page) inspectionGrowth(r *inspection.Report, hide *redactor) {
 	var rows [][]string
 	for i := range g.Largest {
 		f := &g.Largest[i]
-		rows = append(rows, []string{keyText(r, f.Token, f.Name, hide), sizeText(float64(f.BytesBefore)), sizeText(float64(f.Bytes)), sizeText(f.BytesPerDay), dateText(f.Good), dateText(f.Most)})
+		rows = append(rows, []string{keyText(p.r, f.Token, f.Name, p.hide), sizeText(float64(f.BytesBefore)), sizeText(float64(f.Bytes)), sizeText(f.BytesPerDay), dateText(f.Good), dateText(f.Most)})
 	}
 	if len(rows) > 0 {
 		p.numbers("Partitions that grew most", []string{"Partition", "Before", "Now", "A day", "10 MB", "100 MB"}, rows)
@@ -245,18 +251,18 @@ func largeText(l *inspection.Large, hide *redactor) string {
 	return strings.Join(list, ", ")
 }
 
-// inspectionLargest draws the largest partitions as bars.
-func (p *page) inspectionLargest(r *inspection.Report, hide *redactor) {
-	if len(r.Largest) == 0 {
+// largest draws the largest partitions as bars.
+func (p *inspectionPage) largest() {
+	if len(p.r.Largest) == 0 {
 		return
 	}
 	p.raw("<section aria-labelledby=\"largest\"><h2 id=\"largest\">Largest partitions</h2>\n")
 	of := ""
-	if r.Coverage.Read < 1 {
+	if p.r.Coverage.Read < 1 {
 		of = " of those that were read (larger ones may not be among them)"
 	}
-	shown := r.Largest[:min(12, len(r.Largest))]
-	words := fmt.Sprintf("The largest has %s of all bytes; evenly each would have %s.", part(shown[0].Share), part(1/math.Max(1, r.Partitions.Value)))
+	shown := p.r.Largest[:min(12, len(p.r.Largest))]
+	words := fmt.Sprintf("The largest has %s of all bytes; evenly each would have %s.", part(shown[0].Share), part(1/math.Max(1, p.r.Partitions.Value)))
 	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, float64(len(shown))), y: linear(0, math.Max(shown[0].Share*1.05, 1e-6))}
 	p.figure("largest-bars", "The largest partitions"+of+": their share of all bytes", words, nil, func() {
 		p.open("largest-bars", 880, 158, words)
@@ -266,41 +272,41 @@ func (p *page) inspectionLargest(r *inspection.Report, hide *redactor) {
 		for i := range shown {
 			_, y := a.at(0, shown[i].Share)
 			p.put(fmt.Sprintf(`<rect class="fill s0" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>`, a.left+slot*(float64(i)+0.5)-each/2, y, each, a.top+a.height-y),
-				largeText(&shown[i], hide)+", "+part(shown[i].Share), "</title></rect>\n")
+				largeText(&shown[i], p.hide)+", "+part(shown[i].Share), "</title></rect>\n")
 			p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", a.left+slot*(float64(i)+0.5), a.top+a.height+17, i+1))
 		}
 		p.raw("</svg>\n")
 	}, nil)
 	var rows [][]string
-	for i := range r.Largest {
-		l := &r.Largest[i]
-		rows = append(rows, []string{fmt.Sprintf("%d. %s", i+1, largeText(l, hide)), count(l.Rows), sizeText(float64(l.Bytes)), part(l.Share)})
+	for i := range p.r.Largest {
+		l := &p.r.Largest[i]
+		rows = append(rows, []string{fmt.Sprintf("%d. %s", i+1, largeText(l, p.hide)), count(l.Rows), sizeText(float64(l.Bytes)), part(l.Share)})
 	}
-	p.numbers("The largest partitions", []string{"Partition", rowsName(r), "Bytes", "Share"}, rows)
-	if !hide.show {
+	p.numbers("The largest partitions", []string{"Partition", rowsName(p.r), "Bytes", "Share"}, rows)
+	if !p.hide.show {
 		p.raw("<p class=\"words\">Values of keys are hidden: each has a number, by which it is known on this page, and its shape is shown: A for a capital letter, a for a small one, 9 for a digit. --show-keys shows them.</p>\n")
 	}
 	p.raw("</section>\n")
 }
 
-func (p *page) inspectionKey(r *inspection.Report) {
+func (p *inspectionPage) keyOf() {
 	p.raw("<section aria-labelledby=\"key\"><h2 id=\"key\">The key</h2>\n")
-	p.put(`<p class="key"><code>`, r.Key.CQL, "</code></p>\n<p>", sentence(string(r.Key.Shape)), " ", r.Key.Means, "</p>\n")
-	for i := range r.Key.Findings {
-		if !r.Key.Findings[i].Warning {
-			p.finding(&r.Key.Findings[i])
+	p.put(`<p class="key"><code>`, p.r.Key.CQL, "</code></p>\n<p>", sentence(string(p.r.Key.Shape)), " ", p.r.Key.Means, "</p>\n")
+	for i := range p.r.Key.Findings {
+		if !p.r.Key.Findings[i].Warning {
+			p.finding(&p.r.Key.Findings[i])
 		}
 	}
 	p.raw("</section>\n")
 }
 
-func (p *page) inspectionHidden(r *inspection.Report, hide *redactor) {
-	for i, o := range r.Outside {
+func (p *inspectionPage) hidden() {
+	for i, o := range p.r.Outside {
 		id := fmt.Sprintf("outside%d", i)
 		p.put(`<section aria-labelledby="`+id+`"><h2 id="`+id+`">`, o.What+" ("+o.From+")", "</h2>\n")
 		var rows [][]string
 		for _, c := range o.Partitions {
-			rows = append(rows, []string{hide.value(shorten(c.Key, 60)), numberText(c.Count), c.Unit})
+			rows = append(rows, []string{p.hide.value(shorten(c.Key, 60)), numberText(c.Count), c.Unit})
 		}
 		if len(rows) > 0 {
 			p.numbers(o.What, []string{"Partition", "Count", "Unit"}, rows)
@@ -310,11 +316,11 @@ func (p *page) inspectionHidden(r *inspection.Report, hide *redactor) {
 		}
 		p.raw("</section>\n")
 	}
-	if len(r.Hidden) == 0 {
+	if len(p.r.Hidden) == 0 {
 		return
 	}
 	p.raw("<section aria-labelledby=\"hidden\"><h2 id=\"hidden\">Unknown from here</h2>\n<ul>\n")
-	for _, h := range r.Hidden {
+	for _, h := range p.r.Hidden {
 		p.put("<li>", sentence(h.What), " <code>", h.Command, "</code></li>\n")
 	}
 	p.raw("</ul>\n</section>\n")

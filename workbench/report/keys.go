@@ -13,11 +13,11 @@ import (
 const keysInPlot = 4
 
 // sideBySideKeys draws the keys that were simulated in each other's light.
-func (p *page) sideBySideKeys(r *simulation.Report) {
+func (p *keysPage) sideBySide() {
 	var drawn []*simulation.KeyReport
-	for i := range r.Keys {
-		if d := r.Keys[i].Detail; d != nil && len(d.Sizes) > 0 {
-			drawn = append(drawn, &r.Keys[i])
+	for i := range p.r.Keys {
+		if d := p.r.Keys[i].Detail; d != nil && len(d.Sizes) > 0 {
+			drawn = append(drawn, &p.r.Keys[i])
 		}
 	}
 	if len(drawn) == 0 {
@@ -37,8 +37,8 @@ func (p *page) sideBySideKeys(r *simulation.Report) {
 		p.cumulative(id+"-sizes", "Values of the key by size: the share that has up to so many bytes; "+limitsText(advice.Cassandra), limits, list)
 		p.lorenz(id+"-lorenz", list)
 		p.raw("</div>\n")
-		if r.Ring != nil && r.Ring.Nodes <= mostNodes {
-			p.simulatedNodes(id+"-nodes", r, some)
+		if p.r.Ring != nil && p.r.Ring.Nodes <= mostNodes {
+			p.nodes(id+"-nodes", some)
 		}
 	}
 	for i, k := range drawn {
@@ -60,8 +60,8 @@ func seriesOfKey(k *simulation.KeyReport, name string, d *simulation.Detail) ser
 }
 
 // simulatedNodes plots what each node would keep, key beside key.
-func (p *page) simulatedNodes(id string, r *simulation.Report, keys []*simulation.KeyReport) {
-	ring := r.Ring
+func (p *keysPage) nodes(id string, keys []*simulation.KeyReport) {
+	ring := p.r.Ring
 	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}
 	for n, o := range keys[0].Nodes.Ownership {
 		c.nodes = append(c.nodes, fmt.Sprintf("node %d", n))

@@ -16,7 +16,7 @@ import (
 )
 
 // nodes plots what each node of a cluster would keep, design beside design.
-func (p *page) nodes(id string, details []*advice.Detail) {
+func (p *advicePage) nodes(id string, details []*advice.Detail) {
 	ring := simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: 1}
 	tokens, owners, owned := ring.Deal()
 	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}
@@ -99,7 +99,7 @@ func (p *page) cluster(id string, c *cluster) {
 
 // hottest plots the share of the rows that the fullest partitions have, for stores
 // whose nodes nobody sees.
-func (p *page) hottest(id string, details []*advice.Detail, hide *redactor) {
+func (p *advicePage) hottest(id string, details []*advice.Detail) {
 	const shown = 12
 	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, shown)}
 	most := 0.0
@@ -132,7 +132,7 @@ func (p *page) hottest(id string, details []*advice.Detail, hide *redactor) {
 				l := &d.Measured.Largest[n]
 				_, y := a.at(0, l.Share)
 				p.put(fmt.Sprintf(`<rect class="fill s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>`, i, left+each*float64(i)+1, y, each-2, a.top+a.height-y),
-					d.Name+": "+partitionText(l, hide)+", "+part(l.Share), "</title></rect>\n")
+					d.Name+": "+partitionText(l, p.hide)+", "+part(l.Share), "</title></rect>\n")
 			}
 			p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", a.left+slot*(float64(n)+0.5), a.top+a.height+17, n+1))
 		}
@@ -142,7 +142,7 @@ func (p *page) hottest(id string, details []*advice.Detail, hide *redactor) {
 		for _, d := range details {
 			for n := range min(shown, len(d.Measured.Largest)) {
 				l := &d.Measured.Largest[n]
-				rows = append(rows, []string{d.Name + ": " + partitionText(l, hide), count(int64(l.Rows.Value + 0.5)), part(l.Share)})
+				rows = append(rows, []string{d.Name + ": " + partitionText(l, p.hide), count(int64(l.Rows.Value + 0.5)), part(l.Share)})
 			}
 		}
 		p.numbers("The fullest partitions", []string{"Partition", "Rows", "Share"}, rows)
@@ -162,7 +162,7 @@ func partitionText(l *profile.Partition, hide *redactor) string {
 
 // heat plots rows by the time at which they were written and the range of tokens
 // that they go to.
-func (p *page) heat(id string, column *advice.Column, details []*advice.Detail) {
+func (p *advicePage) heat(id string, column *advice.Column, details []*advice.Detail) {
 	const left, top, width, height = 64, 8, 800, 160
 	for i, d := range details {
 		h := d.Measured.Detail.Heat
@@ -225,7 +225,7 @@ func (p *page) heat(id string, column *advice.Column, details []*advice.Detail) 
 
 // heatScale draws what the shades of a heat stand for, around x: the stronger one is, the
 // more rows a cell has, on a light page and on a dark one.
-func (p *page) heatScale(x, y float64, most int64) {
+func (p *advicePage) heatScale(x, y float64, most int64) {
 	const cell = 14
 	from := x - cell*heatLevels/2
 	p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="end">1 row</text>`, from-6, y+9))

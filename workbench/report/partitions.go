@@ -10,10 +10,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// inspectionMaps are the partitions of a table and its indexes, where the store tells
+// maps draws the partitions of a table and its indexes, where the store tells
 // them, and which keys share one.
-func (p *page) inspectionMaps(r *inspection.Report, hide *redactor) {
-	for i, m := range r.Maps {
+func (p *inspectionPage) maps() {
+	for i, m := range p.r.Maps {
 		name := "Partitions"
 		if m.IndexName != "" {
 			name += " of index " + m.IndexName
@@ -24,7 +24,7 @@ func (p *page) inspectionMaps(r *inspection.Report, hide *redactor) {
 		shown, idle := inspection.Shown(m)
 		for j := range shown {
 			one := &shown[j]
-			rows = append(rows, []string{fmt.Sprint(one.Number), part(one.Share), numberText(one.Write.Units), numberText(one.Write.Throttled), numberText(one.Read.Units), numberText(one.Read.Throttled), mapKeys(one, hide)})
+			rows = append(rows, []string{fmt.Sprint(one.Number), part(one.Share), numberText(one.Write.Units), numberText(one.Write.Throttled), numberText(one.Read.Units), numberText(one.Read.Throttled), mapKeys(one, p.hide)})
 		}
 		p.numbers(name, []string{"Partition", "Of the hashes", "Write units/s", "Throttled/s", "Read units/s", "Throttled/s", "Partition keys, hottest first"}, rows)
 		if idle > 0 {

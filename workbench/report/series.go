@@ -98,7 +98,7 @@ func lettered(details []*advice.Detail) []*advice.Detail {
 }
 
 // letters says which design each letter stands for.
-func (p *page) letters(details []*advice.Detail) {
+func (p *advicePage) letters(details []*advice.Detail) {
 	p.raw("<ul class=\"letters\">\n")
 	for i, d := range details {
 		p.put(fmt.Sprintf(`<li><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg><strong>%c</strong> <code>`, i, 'A'+i), d.Design, "</code>", shardsBehind(d), "</li>\n")

@@ -134,7 +134,7 @@ func textUniformity(w io.Writer, list []simulation.UniformityReport) {
 }
 
 // values are the same for a page.
-func (p *page) values(k *simulation.KeyReport) {
+func (p *keysPage) values(k *simulation.KeyReport) {
 	p.raw("<ul>\n")
 	for _, line := range valuesText(k) {
 		class := ""
@@ -154,7 +154,7 @@ func (p *page) values(k *simulation.KeyReport) {
 }
 
 // uniformity is the table for a page.
-func (p *page) uniformity(list []simulation.UniformityReport) {
+func (p *keysPage) uniformity(list []simulation.UniformityReport) {
 	if len(list) == 0 {
 		return
 	}
