@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// isTooManyFiles reports whether an accept failed for want of file descriptors,
-// which passes.
+// isTooManyFiles reports whether accept failed because the process has no file descriptors left.
+// That passes with time.
 func isTooManyFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }

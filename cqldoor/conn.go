@@ -19,46 +19,46 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// conn is one client's connection. The fields of the first group are the reader's,
-// the goroutine that runs serve.
+// conn is one client's connection. The first group of fields belongs to the reader, the goroutine
+// that runs serve.
 type conn struct {
 	d        *Door
-	number   uint32 // of the connections of the door
+	number   uint32 // numbers the connections of the door
 	t        *transport.Conn
-	ctx      context.Context // done when the client has gone
+	ctx      context.Context // cancelled when the client has gone
 	state    state
 	version  wire.Version // 0 until STARTUP
 	link     store.Link
-	fwd      store.Forwarder // link's
+	fwd      store.Forwarder // forwards through link
 	identity store.LinkOptions
 	keyspace string
-	driver   string // as it calls itself
+	driver   string // DRIVER_NAME of STARTUP
 	passed   *passed
-	memory   *budget.Client // nil where memory is not bounded
-	arriving budget.Account // for the present request, until the next is read
-	asked    bool           // the router, of the requests that were read at once, see Request.Once
-	handed   bool           // the present request's answer is on its way: do not answer it again
-	spare    *Request       // one that has been passed on, for the next
-	present  watched        // the present request, as far as it is known
-	passing  *passing       // those that were passed on; nil where nothing is measured
+	memory   *budget.Client // nil: memory is not bounded
+	arriving budget.Account // memory of the present request, until the next one is read
+	asked    bool           // whether Request.Once has had a yes for the requests that were read together
+	handed   bool           // the answer of the present request is on its way: do not answer it again
+	spare    *Request       // for the next request to use; it belonged to one that was passed on
+	present  watched        // what is known of the present request
+	passing  *passing       // requests that were passed on; nil: nothing is measured
 
-	answered   atomic.Int64 // when the first response came that was not flushed; 0: none, or not measured
+	answered   atomic.Int64 // when the first unflushed response came; 0: none, or not measured
 	requests   atomic.Int64
 	inFlight   atomic.Int32
 	draining   atomic.Bool
-	registered atomic.Uint32 // event types, bits of eventTypes
+	registered atomic.Uint32 // event types of REGISTER, as bits of eventTypes
 
-	pacer atomic.Pointer[store.Pacer] // link's, if it is one
-	paces atomic.Int32                // how often pace is to look
+	pacer atomic.Pointer[store.Pacer] // link, if it is a Pacer
+	paces atomic.Int32                // how often pace is still to look
 
-	running chan struct{} // a place for each of the router's goroutines that is at work
+	running chan struct{} // one place for each goroutine of the router that runs for this connection
 
 	mu   sync.Mutex
-	reqs []*Request // all that were made, by tag
+	reqs []*Request // all requests that were made, by tag
 	free *Request
 }
 
-// state is how far a connection has come.
+// state is a stage of a connection's handshake.
 type state uint8
 
 const (
@@ -67,7 +67,7 @@ const (
 	stateReady
 )
 
-// maxRunning is how many of the router's goroutines are at work for one connection.
+// maxRunning is how many goroutines of the router may run for one connection at a time.
 const maxRunning = 64
 
 func newConn(d *Door, nc net.Conn) *conn {
@@ -89,11 +89,11 @@ func newConn(d *Door, nc net.Conn) *conn {
 	return c
 }
 
-// pace has the store begin none of the client's requests while the client leaves too
-// much unread. Those that have begun are answered: an answer may be long.
+// pace tells the store to begin no more of the client's requests while the client leaves too much
+// unread. Requests that have begun are still answered, because an answer may be long.
 func (c *conn) pace() {
 	if c.paces.Add(1) != 1 {
-		return // whoever is at it looks again
+		return // the goroutine that is in pace looks again
 	}
 	for {
 		n := c.paces.Load()
@@ -123,14 +123,14 @@ func (c *conn) serve() {
 	c.t.NetConn().SetReadDeadline(time.Now().Add(c.d.opts.HandshakeTimeout))
 	waited := true
 	for {
-		c.arriving.Close() // the next may be long in coming
+		c.arriving.Close() // the next request may come much later
 		h, body, err := c.t.Next()
 		if err != nil && err != wire.ErrSkipped {
 			c.refuse(h, err)
 			return
 		}
 		if waited && c.measures() {
-			c.present.begun = observe.Now() // requests that came together began together
+			c.present.begun = observe.Now() // requests that came together have the same beginning
 		}
 		if err != nil {
 			c.passedOver(h)
@@ -138,8 +138,8 @@ func (c *conn) serve() {
 			c.lastWords()
 			return
 		}
-		// A store may have answered already: requests that came together are not all
-		// answered before the client has read any.
+		// The store may have answered some of these requests already. The client must be able to
+		// read those answers before all requests that came together are answered.
 		if waited = !c.t.Buffered() || c.t.Pending() > c.unread(); !waited {
 			continue
 		}
@@ -154,8 +154,8 @@ func (c *conn) serve() {
 	}
 }
 
-// unread is how many bytes the client may leave unread before its next request is left
-// unread in turn: few where unread answers take much of the memory that there is.
+// unread returns how many bytes the client may leave unread before the door stops reading its
+// requests. The number is small while unread answers take much of the memory.
 func (c *conn) unread() int {
 	if c.d.opts.Memory.Crowded() {
 		return min(longMessage, c.d.opts.MaxUnread)
@@ -163,8 +163,8 @@ func (c *conn) unread() int {
 	return c.d.opts.MaxUnread
 }
 
-// refuse says what was wrong with the bytes that came, if anything was, before
-// the connection is closed.
+// refuse tells the client why its bytes are invalid, if they are, before the connection is
+// closed.
 func (c *conn) refuse(h wire.Header, err error) {
 	var bad *wire.Error
 	if !errors.As(err, &bad) {
@@ -180,7 +180,7 @@ func (c *conn) refuse(h wire.Header, err error) {
 		return
 	}
 	if c.version == 0 && !h.Version.Supported() {
-		c.refuseVersion(h) // so drivers find the newest version that both sides speak
+		c.refuseVersion(h) // drivers then find the newest version that both sides speak
 		return
 	}
 	c.d.counts.malformed.Add(1)
@@ -189,21 +189,21 @@ func (c *conn) refuse(h wire.Header, err error) {
 	c.lastWords()
 }
 
-// lastWords sends what has been said before the connection is closed. What cannot be
-// written at once, as over TLS, would be dropped by that.
+// lastWords waits until the last messages are written before the connection is closed. Over TLS,
+// closing at once would drop what could not be written immediately.
 func (c *conn) lastWords() {
 	c.t.Flush()
 	c.t.WaitPending(0)
 }
 
-// refuseVersion answers a version that is not spoken here.
+// refuseVersion answers a protocol version that the door does not speak.
 func (c *conn) refuseVersion(h wire.Header) {
 	c.lastWords()
 	c.t.NetConn().SetWriteDeadline(time.Now().Add(time.Second))
-	_, _ = c.t.NetConn().Write(c.d.appendVersionError(nil, h)) // the connection ends in any case
+	_, _ = c.t.NetConn().Write(c.d.appendVersionError(nil, h)) // the connection is closed anyway
 }
 
-// appendVersionError is wire.AppendVersionError for the versions of the store.
+// appendVersionError is wire.AppendVersionError with the versions of the store.
 func (d *Door) appendVersionError(dst []byte, h wire.Header) []byte {
 	if d.maxVersion == wire.Highest || h.Version == 1 || h.Version == 2 {
 		return wire.AppendVersionError(dst, h)
@@ -212,7 +212,7 @@ func (d *Door) appendVersionError(dst []byte, h wire.Header) []byte {
 	return wire.AppendFrame(dst, wire.Header{Version: d.maxVersion, Response: true, Stream: h.Stream, Op: wire.OpError}, e.Append(nil, d.maxVersion))
 }
 
-// wireVersion is the version that answers are written in.
+// wireVersion returns the protocol version in which answers are written.
 func (c *conn) wireVersion() wire.Version {
 	if c.version == 0 {
 		return c.d.maxVersion
@@ -220,8 +220,8 @@ func (c *conn) wireVersion() wire.Version {
 	return c.version
 }
 
-// guarded dispatches a frame, and answers it where that panics. It reports whether
-// the connection goes on.
+// guarded dispatches a frame. If that panics, it answers the frame with an error. It reports
+// whether the connection goes on.
 func (c *conn) guarded(h wire.Header, body []byte) (goOn bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -244,7 +244,7 @@ func (d *Door) panicked(p any) {
 	d.opts.Log.Error("a request panicked", "panic", p, "stack", string(debug.Stack()))
 }
 
-// reply appends a response of the door's own; the reader's loop flushes it.
+// reply appends a response made by the door. The reader's loop flushes it.
 func (c *conn) reply(stream int16, op wire.Op, body []byte) {
 	c.handed = true
 	c.t.Append(wire.Header{Version: c.wireVersion(), Response: true, Stream: stream, Op: op}, body)
@@ -254,11 +254,12 @@ func (c *conn) replyError(stream int16, e *wire.Error) {
 	c.reply(stream, wire.OpError, e.Append(nil, c.wireVersion()))
 }
 
-// Tags of forwarded requests: below tagRequest the stream itself, whose response
-// passes through; from there on the index of a Request. With tagPassed a stream again.
+// These are tags of forwarded requests. A tag below tagRequest is the stream of a response that
+// passes through unchanged. A tag from tagRequest on is the index of a Request. A tag with
+// tagPassed is a stream again.
 const tagRequest = 1 << 16
 
-// Receive passes a response on. It is called by the store's goroutines.
+// Receive passes a response on to the client. The store's goroutines call it.
 func (c *conn) Receive(tag uint32, resp wire.Message) {
 	switch {
 	case tag&tagPassed != 0:
@@ -285,14 +286,14 @@ func (c *conn) Flush() {
 	c.t.Flush()
 }
 
-// forward passes a request on unchanged, and its response too.
+// forward passes a request and its response on unchanged.
 func (c *conn) forward(h wire.Header, body []byte) {
 	c.handed = true
 	c.watch(h.Stream, c.begun(h, body))
 	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream)))
 }
 
-// setLink makes l what requests go to.
+// setLink makes l the link that requests go to.
 func (c *conn) setLink(l store.Link, keyspace string) {
 	if c.link != nil {
 		c.fwd.Flush()
@@ -310,7 +311,7 @@ func (c *conn) setLink(l store.Link, keyspace string) {
 	}
 }
 
-// closeLink ends the link. Requests that it has been sent go on.
+// closeLink closes the link. Requests that were sent over it go on.
 func (c *conn) closeLink() {
 	if p := c.pacer.Swap(nil); p != nil {
 		(*p).Pace(true)
@@ -318,7 +319,7 @@ func (c *conn) closeLink() {
 	c.link.Close()
 }
 
-// plain makes a Forwarder of a link that is none.
+// plain makes a Forwarder of a link that is not one.
 type plain struct{ store.Link }
 
 func (p plain) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {

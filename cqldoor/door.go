@@ -21,62 +21,59 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Options say what the door fronts and how it treats its clients. Store is needed;
-// for the rest the zero value works.
+// Options configure a Door. Store is required; the zero value of every other field works.
 type Options struct {
 	Store  store.Store
 	Router Router // nil: everything is forwarded
 
-	// TLS is what clients are spoken to with, nil for none.
+	// TLS configures the connections with clients. Nil means no TLS.
 	TLS *tls.Config
 
-	// Advertise is the address that drivers are told, where it is not the one that
-	// they connected to (behind a load balancer, in a container).
+	// Advertise is the address that drivers are told, if it differs from the one that they
+	// connected to (behind a load balancer, in a container).
 	Advertise netip.AddrPort
 
-	// HostID identifies the door to drivers. It should be the same each time the
-	// door starts. Zero means one drawn at random.
+	// HostID identifies the door to drivers. It should stay the same when the door restarts. Zero
+	// means that the door draws one at random.
 	HostID [16]byte
 
 	// MaxFrame is the longest request body, in bytes. 0 means 16 MiB, as
 	// Cassandra's native_transport_max_frame_size.
 	MaxFrame int
 
-	// MaxFrameUnauthenticated is the same before a client is authenticated. 0 means
-	// 128 KiB.
+	// MaxFrameUnauthenticated is the limit before a client is authenticated. 0 means 128 KiB.
 	MaxFrameUnauthenticated int
 
-	// MaxConns bounds the client connections; further ones are closed at once. 0
+	// MaxConns bounds the client connections. The door closes any further connection at once. 0
 	// means 10,000.
 	MaxConns int
 
-	// MaxInFlight bounds the requests in flight of one connection; further ones are
+	// MaxInFlight bounds the requests in flight of one connection. Any further request is
 	// answered with Overloaded. 0 means 16,384.
 	MaxInFlight int
 
-	// MaxUnread is how many bytes of responses a client may leave unread before its
-	// next request is left unread in turn. 0 means 4 MiB.
+	// MaxUnread is how many bytes of responses a client may leave unread. Above that, the door
+	// does not read its next request. 0 means 4 MiB.
 	MaxUnread int
 
-	// UnreadTimeout is how long a client may take nothing of what it is sent; then its
-	// connection is closed. 0 means a minute.
+	// UnreadTimeout is how long a client may read nothing of what it is sent. Then the door
+	// closes the connection. 0 means a minute.
 	UnreadTimeout time.Duration
 
-	// Memory is what all requests and unread answers may hold together. A request that
-	// finds no room waits, and is then answered with Overloaded. Nil: it is not bounded.
+	// Memory bounds what all requests and unread answers may hold together. A request that finds
+	// no room waits. If it still finds none, it is answered with Overloaded. Nil means no bound.
 	Memory *budget.Budget
 
-	// MaxTasks bounds the goroutines that the router's requests run on
-	// (Request.Go). 0 means 10,000.
+	// MaxTasks bounds the goroutines that run the router's requests (Request.Go). 0 means 10,000.
 	MaxTasks int
 
 	// HandshakeTimeout is how long a client may take to authenticate. 0 means 30 s.
 	HandshakeTimeout time.Duration
 
-	// Observe is told of every request. The zero value means that nothing is measured.
+	// Observe is told of every request. The zero value measures nothing.
 	Observe observe.Observer
 
-	// Log gets what an operator wants to know. Nil means nothing is logged.
+	// Log receives messages for the operator. Nil means that nothing is logged.
 	Log *slog.Logger
 }
 
@@ -116,7 +113,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says all that is wrong with the options.
+// Validate returns all errors in the options.
 func (o Options) Validate() error {
 	var errs []error
 	if o.Store == nil {
@@ -150,18 +147,18 @@ type Door struct {
 	ctx        context.Context
 	stop       context.CancelFunc
 	wg         sync.WaitGroup
-	tasks      chan struct{} // a place for each of the router's goroutines
+	tasks      chan struct{} // one place for each goroutine of the router
 	special    specials
 
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
-	gone     map[*conn]struct{} // ended, with requests that the store has not answered yet
+	gone     map[*conn]struct{} // ended connections with requests that the store has not answered yet
 	draining bool
 
 	counts counts
 }
 
-// New makes a door. It asks the store what it speaks, and starts nothing.
+// New makes a door. It asks the store for its versions, and starts nothing.
 func New(ctx context.Context, o Options) (*Door, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("door options: %w", err)
@@ -186,8 +183,8 @@ func New(ctx context.Context, o Options) (*Door, error) {
 	return d, nil
 }
 
-// options is what SUPPORTED says: the store's CQL version, and what the door
-// itself speaks.
+// options returns the content of SUPPORTED: the store's CQL version and what the door itself
+// speaks.
 func (d *Door) options(ctx context.Context) map[string][]string {
 	m := map[string][]string{
 		wire.OptionCQLVersion:       {"3.4.7"},
@@ -219,7 +216,7 @@ func (d *Door) options(ctx context.Context) map[string][]string {
 	return m
 }
 
-// Run passes the store's events on, until the door is closed.
+// Run passes the store's events on until the door is closed.
 func (d *Door) Run() error {
 	q := newEventQueue()
 	done := make(chan struct{})
@@ -239,8 +236,8 @@ func (d *Door) Run() error {
 	return err
 }
 
-// Serve accepts clients until the listener is closed, by Shutdown for instance,
-// which is not an error.
+// Serve accepts clients until the listener is closed, for example by the caller before Shutdown.
+// A closed listener is not an error.
 func (d *Door) Serve(ln net.Listener) error {
 	stop := context.AfterFunc(d.ctx, func() { ln.Close() })
 	defer stop()
@@ -294,8 +291,8 @@ func (d *Door) accept(nc net.Conn) {
 	}()
 }
 
-// forget lets go of ended connections whose requests have all been answered. The
-// caller holds mu.
+// forget removes the ended connections whose requests have all been answered. The caller holds
+// mu.
 func (d *Door) forget() {
 	for c := range d.gone {
 		if c.inFlight.Load() == 0 {
@@ -304,9 +301,9 @@ func (d *Door) forget() {
 	}
 }
 
-// Shutdown ends the door: requests that arrive from now on are sent elsewhere,
-// those in flight are finished until ctx is done, then connections are closed. The
-// listeners are the caller's to close first. It does not close the store.
+// Shutdown ends the door. Clients send requests that arrive from now on to another host. Requests
+// in flight are finished until ctx is done, then connections are closed. The caller closes the
+// listeners first. Shutdown does not close the store.
 func (d *Door) Shutdown(ctx context.Context) error {
 	d.mu.Lock()
 	d.draining = true
@@ -339,7 +336,7 @@ func (d *Door) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// busy counts the connections that have something in flight or to write.
+// busy counts the connections that have requests in flight or bytes to write.
 func (d *Door) busy() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -352,26 +349,26 @@ func (d *Door) busy() int {
 	return n
 }
 
-// Stats is what the door has counted since it was made.
+// Stats holds what the door has counted since it was made.
 type Stats struct {
-	Connections int   // now
+	Connections int   // open now
 	Accepted    int64 // connections
 	Refused     int64 // connections over the limit
 	Requests    int64 // QUERY, PREPARE, EXECUTE and BATCH
-	Routed      int64 // of these, what the router handled
-	InFlight    int64 // now; those of clients that have gone too, until the store has answered
-	Overloaded  int64 // requests refused for the limit in flight
-	Panics      int64 // recovered
-	Malformed   int64 // connections ended for what they sent
-	Slow        int64 // connections ended because the client had stopped to read
+	Routed      int64 // of Requests, those that the router handled
+	InFlight    int64 // now; a request whose client has gone counts until the store has answered
+	Overloaded  int64 // requests refused because too many were in flight
+	Panics      int64 // panics recovered
+	Malformed   int64 // connections ended because of malformed bytes
+	Slow        int64 // connections ended because the client had stopped reading
 }
 
-// counts are the door's own; those of connections are added to them when they end.
+// counts are the door's counters. When a connection ends, its own counters are added.
 type counts struct {
 	accepted, refused, requests, routed, overloaded, panics, malformed, slow atomic.Int64
 }
 
-// Stats counts.
+// Stats returns the counts.
 func (d *Door) Stats() Stats {
 	s := Stats{
 		Accepted: d.counts.accepted.Load(), Refused: d.counts.refused.Load(),

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// eventTypes are what clients may REGISTER for; a connection's registered is a
-// set of bits by index.
+// eventTypes lists the event types that clients may REGISTER for. A connection's field registered
+// is a set of bits by index in this list.
 var eventTypes = [...]string{wire.EventTopology, wire.EventStatus, wire.EventSchema}
 
 func (c *conn) register(h wire.Header, body []byte) {
@@ -36,8 +36,8 @@ next:
 	c.reply(h.Stream, wire.OpReady, nil)
 }
 
-// eventQueue holds events until the router has time for them, so that the store
-// never waits: its one connection for events is also how it finds its hosts.
+// eventQueue holds events until the router has time for them. So the store never waits: it also
+// finds its hosts over its one connection for events.
 type eventQueue struct {
 	mu     sync.Mutex
 	bodies [][]byte
@@ -45,13 +45,12 @@ type eventQueue struct {
 	wake   chan struct{}
 }
 
-// maxEvents is how many may wait. Where there are more, what they say is looked up
-// instead.
+// maxEvents is how many events may wait. If more come, the door looks up their content instead.
 const maxEvents = 1024
 
 func newEventQueue() *eventQueue { return &eventQueue{wake: make(chan struct{}, 1)} }
 
-// put takes an event, or nil for some that were missed.
+// put adds an event. A nil body stands for events that were missed.
 func (q *eventQueue) put(body []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +70,7 @@ func (q *eventQueue) put(body []byte) {
 	}
 }
 
-// take waits for events and takes all; false when the queue is closed.
+// take waits for events and takes all of them. It returns false when the queue is closed.
 func (q *eventQueue) take() ([][]byte, bool) {
 	for range q.wake {
 		q.mu.Lock()
@@ -95,11 +94,11 @@ func (q *eventQueue) close() {
 	close(q.wake)
 }
 
-// events shows events of the store to the clients that registered for them.
+// events shows the store's events to the clients that registered for them.
 //
-// Of the store's events only changes of the schema are: the nodes that come and go are its
-// own, and a driver that heard of them would connect to them, round the door. The nodes of
-// clients are the doors, of which the router tells (Announce).
+// Of the store's events it shows only schema changes. It hides the store's own nodes: a driver
+// that heard of them would connect to them and bypass the door. To clients, the nodes are the
+// doors. The router announces these (Announce).
 func (d *Door) events(bodies [][]byte) {
 	shown := bodies[:0]
 	for _, body := range bodies {
@@ -120,8 +119,8 @@ func (d *Door) events(bodies [][]byte) {
 	}
 }
 
-// Announce sends the body of an EVENT to the clients that registered for its type: for
-// changes that the store does not see, too.
+// Announce sends the body of an EVENT to the clients that registered for its type. It also serves
+// changes that the store does not see.
 func (d *Door) Announce(body []byte) {
 	e, err := wire.ParseEvent(body)
 	if err != nil {
@@ -137,7 +136,7 @@ func (d *Door) Announce(body []byte) {
 	}
 	d.mu.Unlock()
 	for _, c := range conns {
-		// A client that has registered is past its handshake: its version is settled.
+		// A client that has registered has ended its handshake, so its version is known.
 		c.t.Append(wire.Header{Version: c.version, Response: true, Stream: -1, Op: wire.OpEvent}, body)
 		c.t.Flush()
 	}

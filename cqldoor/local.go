@@ -12,14 +12,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// What clients see of system.local, system.peers and system.peers_v2 is the door:
-// one node that owns the whole ring. The statement goes to the backend as it is,
-// and in its response the cells that say who and where the node is are replaced
-// by the door's, whatever columns were selected; rows of peers are left out. So
-// all else (data centre, rack, versions, cluster name, partitioner, schema
-// version, the columns themselves) is the backend's, of any kind and release.
+// In system.local, system.peers and system.peers_v2 a client sees the door: one node that owns
+// the whole ring. The door sends the statement to the backend unchanged. In the response it
+// replaces the cells that describe the node's identity and address, whichever columns were
+// selected, and leaves out the rows of peers. Everything else (data centre, rack, versions,
+// cluster name, partitioner, schema version, the columns themselves) comes from the backend, of
+// any kind and release.
 
-// special is a statement whose response is rewritten.
+// special is a kind of statement whose response the door rewrites.
 type special uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	specialPreparePeers
 )
 
-// specialOf is what a SELECT of a system table is.
+// specialOf returns the kind of a SELECT of a system table.
 func specialOf(table string) special {
 	switch table {
 	case "local":
@@ -41,14 +41,14 @@ func specialOf(table string) special {
 	return specialNone
 }
 
-// specials are the prepared ids of such statements: read with every EXECUTE,
-// written hardly ever.
+// specials holds the prepared ids of such statements. Every EXECUTE reads it; it is rarely
+// written.
 type specials struct {
 	byID atomic.Pointer[map[[16]byte]special]
 	mu   sync.Mutex
 }
 
-const maxSpecials = 4096 // distinct texts of such statements
+const maxSpecials = 4096 // different texts of such statements
 
 func (s *specials) get(id []byte) special {
 	m := s.byID.Load()
@@ -79,8 +79,8 @@ func (s *specials) put(id []byte, k special) {
 	s.byID.Store(&next)
 }
 
-// rewrite appends to dst the response to a special statement as the client is to
-// see it, and reports whether it differs from resp.
+// rewrite appends to dst the response to a special statement as the client is to see it. It
+// reports whether that differs from resp.
 func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) {
 	if resp.Op != wire.OpResult {
 		return dst, false
@@ -134,7 +134,7 @@ func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) 
 	return append(prefix.Append(dst), w.Finish()...), true
 }
 
-// own are the cells of system.local that are the door's own, for one client.
+// own returns the cells of system.local that describe the door to this client.
 func (c *conn) own() map[string][]byte {
 	at := c.address()
 	ip := at.Addr().Unmap().AsSlice()
@@ -147,15 +147,15 @@ func (c *conn) own() map[string][]byte {
 		"native_address":    ip,
 		"rpc_port":          port,
 		"native_port":       port,
-		// Other servers' names for them.
+		// These are the names that other servers use.
 		"native_transport_address": ip,
 		"native_transport_port":    port,
-		// One token is enough for a node without peers: it owns the ring.
+		// One token is enough: a node without peers owns the whole ring.
 		"tokens": wire.AppendBytes(wire.AppendInt(nil, 1), []byte("0")),
 	}
 }
 
-// address is the door's, as the client is told it.
+// address returns the door's address as this client is told it.
 func (c *conn) address() netip.AddrPort {
 	if at := c.d.opts.Advertise; at.IsValid() {
 		return at

@@ -7,17 +7,17 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// longMessage is how long a request is at most that is not counted. Short ones are
-// bounded by the connections, and by how many of each may be in flight.
+// longMessage is the length up to which a request is not counted. Short requests are bounded by
+// the number of connections and of requests in flight.
 const longMessage = 64 << 10
 
-// decoded is how many times a long request counts: it is copied, and a list of many short
-// values takes six times its bytes when it is bound.
+// decoded is the factor by which a long request counts: it is copied, and binding a list of many
+// short values takes six times its bytes.
 const decoded = 8
 
-// expect waits until there is room for a request whose length is known, before it is
-// read, and has the connection hold the room until the next request is read. The client's
-// next requests wait too. It reports whether there was room.
+// expect waits, before a request is read, until there is room for its length. The connection
+// holds the room until the next request is read. The client's next requests wait meanwhile.
+// expect reports whether there was room.
 func (c *conn) expect(length int) bool {
 	c.arriving.Close()
 	if c.memory == nil || length <= longMessage {
@@ -27,7 +27,7 @@ func (c *conn) expect(length int) bool {
 	return c.arriving.Take(c.ctx, decoded*int64(length)) == nil
 }
 
-// passedOver answers a request that there was no room for.
+// passedOver answers a request for which there was no room.
 func (c *conn) passedOver(h wire.Header) {
 	c.d.counts.overloaded.Add(1)
 	c.replyError(h.Stream, errNoRoom)

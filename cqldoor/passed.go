@@ -11,51 +11,50 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// An EXECUTE that the router passes on has the backend's id in the place of the
-// client's. Where the backend has given the statement up, its UNPREPARED names that
-// id, which no client knows: drivers that get it prepare nothing, and fail or go
-// round for ever. So the client's ids are kept while such requests are under way.
+// The router passes an EXECUTE on with the backend's id in place of the client's. If the backend
+// has forgotten the statement, its UNPREPARED names the backend's id, which no client knows. A
+// driver that gets such an answer prepares nothing, and fails or repeats the request for ever. So
+// the door keeps the client's id while the request is under way.
 
-// A request that was planned on what the router knew is answered only if that still holds
-// when the store has answered: the answer counts, not the sending. Its Premise is kept,
-// too.
+// A request is planned on what the router knows. Its answer is used only if that knowledge still
+// holds when the store has answered: the moment of the answer counts, not the moment of sending.
+// So the door keeps the request's Premise too.
 
-// A Premise is what a request was planned under. A connection's goroutines call it, for
-// many requests at the same time.
+// A Premise is the knowledge on which a request was planned. The goroutines of a connection call
+// it for many requests at the same time.
 type Premise interface {
-	// Holds says, after the store has answered, whether what the request was planned
-	// under still holds. It is brief, and does not allocate.
-	// at may be nil; where it is not, what was looked at for one of its responses need not
-	// be looked at for the others.
+	// Holds says, after the store has answered, whether the knowledge still holds. It is brief
+	// and does not allocate. at may be nil. If it is not, a check made for one response that came
+	// at that moment serves the others too.
 	Holds(at *wire.Arrival) bool
 
-	// End is called once for each request, when its answer is settled. of is any number
-	// that the router gave to PassUnder.
+	// End is called once for each request, when its answer is settled. of is the number that the
+	// router gave to PassUnder.
 	End(of uint32)
 
-	// Review ends a request for which Holds was false, with resp or otherwise. It may wait.
-	// r has the body of the client's request only if PassUnder was told to keep it.
+	// Review ends a request for which Holds was false, with resp or with another answer. It may
+	// wait. r has the body of the client's request only if PassUnder was told to keep it.
 	Review(ctx context.Context, r *Request, resp wire.Message)
 }
 
-// tagPassed marks, in a tag of a forwarded request, an EXECUTE of the router.
+// tagPassed, in the tag of a forwarded request, marks an EXECUTE of the router.
 const tagPassed = 1 << 31
 
 const passedChunk = 256
 
-// slot is what is kept of an EXECUTE that is passed on.
+// slot is what the door keeps of an EXECUTE that was passed on.
 type slot struct {
-	id      [16]byte // the client's
+	id      [16]byte // the id that the client knows
 	premise Premise  // nil: none
 	of      uint32
 }
 
-// passed are the slots by stream, in pieces that are made when they are first needed. The
-// reader writes a slot before it forwards the request; who receives the response reads it
-// after that.
+// passed holds the slots by stream, in pieces that are made when they are first needed. The
+// reader writes a slot before it forwards the request. The goroutine that receives the response
+// reads the slot after that.
 type passed [(1 << 16) / passedChunk]*[passedChunk]slot
 
-// passTag is the tag of a request that is passed on for r. Reader only.
+// passTag returns the tag for a request that is passed on for r. Only the reader calls it.
 func (r *Request) passTag(p Premise, of uint32) uint32 {
 	tag := uint32(uint16(r.stream))
 	if r.Op != wire.OpExecute {
@@ -81,8 +80,8 @@ func (r *Request) passTag(p Premise, of uint32) uint32 {
 	return tag | tagPassed
 }
 
-// receivePassed takes the response to a passed EXECUTE. It says whether that is the answer,
-// as it is then to be sent.
+// receivePassed takes the response to a passed EXECUTE. It returns the response to send. It
+// reports false if that is not to be sent yet.
 func (c *conn) receivePassed(tag uint32, resp wire.Message) (wire.Message, bool) {
 	stream := tag &^ tagPassed
 	s := &c.passed[stream/passedChunk][stream%passedChunk]
@@ -105,7 +104,7 @@ func (c *conn) receivePassed(tag uint32, resp wire.Message) (wire.Message, bool)
 	return resp, false
 }
 
-// review has a premise judge a response, in a goroutine of its own.
+// review lets a premise judge a response, in a goroutine of its own.
 func (r *Request) review(p Premise, of uint32, resp wire.Message) {
 	c := r.c
 	if c.ctx.Err() != nil {
@@ -129,7 +128,7 @@ func (r *Request) review(p Premise, of uint32, resp wire.Message) {
 	}()
 }
 
-// asKnown is an ERROR to a passed EXECUTE with the id that the client knows.
+// asKnown replaces the id in an ERROR to a passed EXECUTE by the id that the client knows.
 func (c *conn) asKnown(id []byte, resp wire.Message) wire.Message {
 	prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {

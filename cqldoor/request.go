@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// handle is the way of every request: read as little of it as tells whose it is,
-// and pass it on.
+// handle routes every request. It reads only as much of the request as shows who handles it, and
+// passes it on.
 func (c *conn) handle(h wire.Header, body []byte) {
 	c.requests.Add(1)
 	c.present.series, c.present.span = c.none(OperationOther), nil
 	if c.draining.Load() {
-		// "Is bootstrapping" is what every driver takes to another host at once: the
-		// request was certainly not executed.
+		// Every driver takes a request that is answered with "is bootstrapping" to another host
+		// at once, because that request was certainly not executed.
 		c.present.fail(errDraining)
 		c.replyError(h.Stream, errDraining)
 		return
@@ -43,8 +43,7 @@ var (
 	errUse      = &wire.Error{Code: wire.CodeInvalid, Message: "evenkeel: USE cannot be prepared; execute it as it is"}
 )
 
-// route sees to it that a request is answered once, or returns the error to
-// answer it with.
+// route makes sure that a request is answered once, or returns the error to answer it with.
 func (c *conn) route(h wire.Header, body []byte) *wire.Error {
 	message := body
 	if h.Flags&wire.FlagCustomPayload != 0 {
@@ -63,13 +62,13 @@ func (c *conn) route(h wire.Header, body []byte) *wire.Error {
 	return c.routeText(h, body, message)
 }
 
-// malformed counts a body that is not what its opcode says.
+// malformed counts a body that does not match its opcode.
 func (c *conn) malformed(err error) *wire.Error {
 	c.d.counts.malformed.Add(1)
 	return wire.AsError(err)
 }
 
-// routeText is for QUERY and PREPARE.
+// routeText routes a QUERY or PREPARE.
 func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	text, err := wire.QueryText(message)
 	if err != nil {
@@ -123,13 +122,13 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	return nil
 }
 
-// parses says whether a text is a statement. What is none is the store's to refuse.
+// parses says whether a text is a statement. The store refuses any other text.
 func parses(text []byte) bool {
 	_, err := syntax.Parse(string(text))
 	return err == nil
 }
 
-// ofSystem says whether a statement reads the system's own tables.
+// ofSystem says whether a statement reads a system table.
 func ofSystem(t syntax.Head, keyspace string) bool {
 	if t.Name.Keyspace != "" {
 		keyspace = t.Name.Keyspace
@@ -137,7 +136,7 @@ func ofSystem(t syntax.Head, keyspace string) bool {
 	return t.Kind == syntax.StatementSelect && strings.HasPrefix(keyspace, "system")
 }
 
-// claims asks the router about a statement, of a batch about each of its tables.
+// claims asks the router whether it claims a statement. For a batch it asks about each table.
 func (c *conn) claims(t syntax.Head, text []byte, keyspace string) bool {
 	if t.Kind != syntax.StatementBatch {
 		return c.d.opts.Router.Claims(t, keyspace)
@@ -152,13 +151,13 @@ func (c *conn) claims(t syntax.Head, text []byte, keyspace string) bool {
 	return !any && c.d.opts.Router.Claims(t, keyspace)
 }
 
-// refusesKeyspace asks the router about the keyspace of one request, which it may refuse
-// as it would a USE of it. That of the connection was not refused.
+// refusesKeyspace asks the router whether it refuses the keyspace that a single request names, as
+// it would refuse a USE. The connection's own keyspace was accepted before.
 func (c *conn) refusesKeyspace(keyspace string) bool {
 	return keyspace != c.keyspace && c.d.opts.Router.Claims(syntax.Head{Kind: syntax.StatementUse, Name: syntax.Name{Name: keyspace}}, "")
 }
 
-// effectiveKeyspace is what an unqualified name in a QUERY or a PREPARE means.
+// effectiveKeyspace returns the keyspace of unqualified names in a QUERY or PREPARE.
 func (c *conn) effectiveKeyspace(h wire.Header, message []byte) (string, error) {
 	if c.version < wire.V5 {
 		return c.keyspace, nil
@@ -180,7 +179,7 @@ func (c *conn) effectiveKeyspace(h wire.Header, message []byte) (string, error) 
 	if in == nil {
 		return c.keyspace, nil
 	}
-	if string(in) == c.keyspace { // spares the allocation
+	if string(in) == c.keyspace { // avoids an allocation
 		return c.keyspace, nil
 	}
 	return string(in), nil
@@ -206,7 +205,7 @@ func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 		if err != nil {
 			return c.malformed(err)
 		}
-		// To rewrite the rows we need to know the columns.
+		// Rewriting the rows needs the metadata of the columns.
 		e.Params.SetSkipMetadata(false)
 		h.Flags &^= wire.FlagCustomPayload
 		c.forwardSpecial(h, wire.AppendExecute(nil, c.version, &e), k)
@@ -271,14 +270,14 @@ func (c *conn) serveRouter(h wire.Header, body []byte) {
 	c.d.opts.Router.Serve(c.ctx, r)
 }
 
-// forwardPrepare passes a PREPARE on, and tells the router of its response.
+// forwardPrepare passes a PREPARE on and tells the router of its response.
 func (c *conn) forwardPrepare(r *Request, req wire.Message) {
 	r.Retain()
 	r.watched.sends()
 	c.fwd.Forward(c.ctx, req, c, tagRequest+r.index)
 }
 
-// forwardSpecial passes a request on, and its response through rewrite.
+// forwardSpecial passes a request on and sends its response through rewrite.
 func (c *conn) forwardSpecial(h wire.Header, body []byte, k special) {
 	r := c.newRequest(h, body)
 	if h.Op == wire.OpPrepare {

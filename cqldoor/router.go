@@ -14,88 +14,85 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// A Router handles what the door does not forward: statements on sharded tables,
-// the schema as clients are to see it, DDL. What it does not claim is forwarded
-// to the backend unchanged.
+// A Router handles the requests that the door does not forward: statements on sharded tables,
+// reads of the schema, and DDL. The door forwards what the Router does not claim unchanged to the
+// backend.
 //
-// Claims and ClaimsID are asked on the way of every request, from many goroutines:
-// they are an atomic load and a map look-up, take no lock, do not allocate, and do
-// not keep their arguments.
+// The door calls Claims and ClaimsID for every request, from many goroutines. So they cost an
+// atomic load and a map look-up, take no lock, do not allocate, and do not keep their arguments.
 type Router interface {
-	// Claims reports whether a statement is the router's: of a QUERY, of a PREPARE,
-	// or written out in a BATCH. keyspace is the one that an unqualified name means,
-	// "" where there is none; the names in h are views into the request. For a
-	// statement BEGIN BATCH it is asked with each table that the batch names, and
-	// the kind syntax.StatementBatch; with no name where none is found. A USE that it
-	// claims is one that it refuses; it is asked so about the keyspace of a single
-	// request, too, and serves a request whose keyspace it claims. A PREPARE of anything
-	// but a read of the system's tables is the router's, claimed or not: it may look up
-	// first whether what it knows still holds.
+	// Claims reports whether the router handles a statement of a QUERY, of a PREPARE, or written
+	// out in a BATCH. keyspace is the keyspace of unqualified names, "" if there is none. The
+	// names in h are views into the request. For a statement BEGIN BATCH the door asks once for
+	// each table that the batch names, with the kind syntax.StatementBatch; it gives no name if
+	// it finds none. If the router claims a USE, it refuses it. The door asks in the same way
+	// about the keyspace of a single request, and the router serves a request whose keyspace it
+	// claims. The router handles a PREPARE of anything but a read of system tables, claimed or
+	// not: it may first check whether what it knows still holds.
 	Claims(h syntax.Head, keyspace string) bool
 
-	// ClaimsID reports whether a prepared id, of an EXECUTE or in a BATCH, is the
-	// router's to answer: one that it gave, or one that no client has prepared here
-	// (see Prepared), or not as what it stands for now. A BATCH is the router's when
-	// one of its statements is. of is where an EXECUTE of it is measured, nil where that
-	// is not known.
+	// ClaimsID reports whether the router answers for a prepared id of an EXECUTE or in a BATCH.
+	// The router claims the ids that it gave, ids that no client has prepared here (see
+	// Prepared), and ids whose statement has changed its meaning. The router handles a BATCH if
+	// it claims one of its statements. of is the series in which an EXECUTE of the id is
+	// measured, nil if it is not known.
 	ClaimsID(id []byte) (claimed bool, of *observe.Series)
 
-	// Prepared tells the router of a PREPARE that it did not claim, or passed on, and
-	// that the store has answered with an id. It keeps none of its arguments' bytes
-	// but the strings, and is called before the client has the answer.
+	// Prepared tells the router of a PREPARE that it did not claim, or that it passed on, after
+	// the store has answered with an id. The router keeps the strings but not the bytes of id.
+	// The door calls it before the client gets the answer.
 	Prepared(id []byte, keyspace, text string)
 
-	// Spreads says whether a driver, by the DRIVER_NAME of its STARTUP, is not to learn which
-	// values of a prepared statement are the partition key, so that it takes the doors in turn.
+	// Spreads says whether a driver should not learn which values of a prepared statement form
+	// the partition key, so that it uses the doors in turn. driver is the DRIVER_NAME of STARTUP.
 	Spreads(driver string) bool
 
-	// Serve handles a claimed QUERY, PREPARE, EXECUTE or BATCH. It is called on the
-	// goroutine that reads the client's connection and holds up that client's next
-	// requests, so it is brief. It does one of these and returns:
+	// Serve handles a claimed QUERY, PREPARE, EXECUTE or BATCH. The goroutine that reads the
+	// client's connection calls it. It is brief, because that client's next requests wait for it.
+	// It does one of these and returns:
 	//
 	//	r.Reply(…), r.Error(…)    answer at once
 	//	r.Pass(…)                 send one rewritten request; its response is the answer
-	//	r.PassUnder(…)            the same, if what it was planned under still holds then
+	//	r.PassUnder(…)            the same, if the request's premise still holds then
 	//	r.Link.Send(ctx, …, callback)  and answer in the callback
 	//	r.Go(func(ctx) { … })     and answer in a goroutine: fan-outs, waits
 	//
-	// One Reply, Error, Pass or PassUnder ends the request; r is not to be touched after it.
-	// ctx is done when the client has gone or the door closes. A panic here or in
-	// Go's function is answered by a server error.
+	// One Reply, Error, Pass or PassUnder ends the request; the router does not touch r after it.
+	// ctx is done when the client has gone or the door closes. A panic here or in the function of
+	// Go is answered with a server error.
 	Serve(ctx context.Context, r *Request)
 
-	// Events translates the bodies of SCHEMA_CHANGE events of the backend, all that
-	// have come since the call before, into those that registered clients are shown,
-	// appended to out: usually itself, none for a table of the router's own. Calls do
-	// not overlap. A nil body says that events may have been missed, and that the
-	// schema should be looked at anew.
+	// Events translates the SCHEMA_CHANGE events of the backend that have come since the last
+	// call, and appends those that registered clients see to out. Most events stay as they are;
+	// an event for one of the router's own tables is left out. Calls do not overlap. A nil body
+	// means that events may have been missed, so the schema must be read again.
 	Events(bodies, out [][]byte) [][]byte
 }
 
-// Request is one request of a client that the router claimed. It belongs to its
-// connection and is used again after its end.
+// Request is one request of a client that the router claimed. It belongs to its connection, which
+// reuses it after its end.
 type Request struct {
-	// Message is what the client sent. Its Body is a view into the connection's
-	// read buffer, valid until Serve returns; Retain keeps it.
+	// Message is the client's message. Its Body is a view into the connection's read buffer,
+	// valid until Serve returns. Retain keeps it.
 	wire.Message
 
 	Version  wire.Version
-	Keyspace string     // the connection's current keyspace; one in the body overrides it
-	Username string     // "" where the store wants no credentials
-	Link     store.Link // the client's own: its rights, its current keyspace. Always a store.Forwarder
+	Keyspace string     // the connection's current keyspace; a keyspace in the body overrides it
+	Username string     // "" if the store wants no credentials
+	Link     store.Link // the client's own link, with its rights and current keyspace; always a store.Forwarder
 
-	// Scratch is room for a rewritten body. Its capacity outlives the request.
+	// Scratch is a buffer for a rewritten body. Its capacity outlives the request.
 	Scratch []byte
 
-	// Fan is what the router has asked of the store for the request, measured when it
-	// ends; nil where that is not counted.
+	// Fan counts what the router has asked of the store for the request. It is measured when the
+	// request ends. Nil: not counted.
 	Fan *observe.Fan
 
-	// Stamp is for the router: the write time that it has given the request, if any, so
-	// that it gives the same where it carries the request out anew.
+	// Stamp is for the router: the write time that it has given the request, if any. The router
+	// uses the same time if it executes the request again.
 	Stamp int64
 
-	premise Premise // of one that is kept
+	premise Premise // of a request that is kept
 	of      uint32
 
 	c       *conn
@@ -103,23 +100,23 @@ type Request struct {
 	stream  int16
 	index   uint32
 	kept    []byte
-	special special       // rewrite the response
-	uses    atomic.Uint32 // how often it has ended
-	next    *Request      // in the free list
+	special special       // how to rewrite the response
+	uses    atomic.Uint32 // how many times this Request has ended
+	next    *Request      // next in the free list
 }
 
-// Driver is the DRIVER_NAME that the client gave in STARTUP, "" for none.
+// Driver returns the DRIVER_NAME that the client gave in STARTUP, or "".
 func (r *Request) Driver() string { return r.c.driver }
 
-// Address is where the client is told that this door is, as far as no other is: the address
-// that the client connected to, or the one that is advertised.
+// Address returns the address under which the client is told this door: the advertised address,
+// or the one that the client connected to.
 func (r *Request) Address() netip.AddrPort { return r.c.address() }
 
-// Connection is the number of the request's connection.
+// Connection returns the number of the request's connection.
 func (r *Request) Connection() uint32 { return r.c.number }
 
-// Once asks f, but not for a request that came together with one of which f said yes. Only
-// within Serve.
+// Once calls f and returns its result. It returns false without a call if f said yes for another
+// of the requests that were read together. Only within Serve.
 func (r *Request) Once(f func() bool) bool {
 	if r.c.asked {
 		return true
@@ -128,13 +125,13 @@ func (r *Request) Once(f func() bool) bool {
 	return r.c.asked
 }
 
-// Retain makes Body valid until the request ends. It is called within Serve.
+// Retain keeps Body valid until the request ends. It is called within Serve.
 func (r *Request) Retain() {
 	r.kept = append(r.kept[:0], r.Body...)
 	r.Body = r.kept
 }
 
-// Reply ends the request with a response, whose body is copied.
+// Reply ends the request with a response. It copies the body.
 func (r *Request) Reply(resp wire.Message) {
 	c := r.c
 	if r.Op == wire.OpPrepare {
@@ -142,27 +139,26 @@ func (r *Request) Reply(resp wire.Message) {
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, r.Fan)
-	c.inFlight.Add(-1) // before the client, which has its answer, may send another
+	c.inFlight.Add(-1) // before the client gets its answer and may send another request
 	c.t.Flush()
 	r.end()
 }
 
-// Error ends the request with an error: a *wire.Error as it is, any other as a
+// Error ends the request with an error. A *wire.Error is sent as it is, any other error as a
 // server error.
 func (r *Request) Error(err error) {
 	r.Reply(wire.Message{Op: wire.OpError, Body: wire.AsError(err).Append(nil, r.Version)})
 }
 
-// Pass ends the request by sending req, on the client's own link, as if the client
-// had sent it: the response passes through, but for an UNPREPARED to an EXECUTE,
-// which is made one of the client's id. req's body may be Scratch. Only within
-// Serve, on its goroutine.
+// Pass ends the request by sending req on the client's own link, as if the client had sent it.
+// The response passes through, but an UNPREPARED to an EXECUTE gets the client's id. req's body
+// may be Scratch. Only within Serve, on its goroutine.
 func (r *Request) Pass(req wire.Message) { r.pass(req, nil, 0) }
 
-// PassUnder is Pass of a request that was planned under a premise: when the store has
-// answered with a result, the premise must hold, or its Review ends the request. keep keeps
-// the body of the client's request for that, which costs its being copied; that of a QUERY
-// is always kept.
+// PassUnder is Pass for a request that was planned under a premise. When the store has answered
+// with a result, the premise must hold; otherwise its Review ends the request. keep keeps the
+// body of the client's request for Review, at the cost of a copy. The body of a QUERY is always
+// kept.
 func (r *Request) PassUnder(req wire.Message, p Premise, of uint32, keep bool) {
 	if !keep && r.Op == wire.OpExecute {
 		r.pass(req, p, of)
@@ -190,11 +186,10 @@ func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 	c.giveBack(r)
 }
 
-// Go calls f in a goroutine of its own, if the door has room for one more; if it
-// has not, it ends the request with Overloaded. Only within Serve, as the last
-// thing there. f ends the request; Body is retained for it. The context that f gets
-// is this request's own: it is done when the client has gone, when the door closes,
-// and when f has returned, so that nothing f has asked of the store outlives f.
+// Go calls f in a new goroutine if the door has room for one more, else it ends the request with
+// Overloaded. Only within Serve, as its last call. f ends the request; Body stays valid for it.
+// The context of f is done when the client has gone, when the door closes, and when f has
+// returned. So no request that f has sent to the store outlives f.
 func (r *Request) Go(f func(ctx context.Context)) {
 	c := r.c
 	d := c.d
@@ -223,8 +218,8 @@ func (r *Request) Go(f func(ctx context.Context)) {
 			<-d.tasks
 			d.wg.Done()
 		}()
-		// Each may hold a long result. Those of a client that does not read what it
-		// has got wait, and hold nothing but the request.
+		// Each goroutine may hold a long result. If a client does not read its results, its
+		// further requests wait here and hold no result.
 		select {
 		case c.running <- struct{}{}:
 			defer func() { <-c.running }()
@@ -243,24 +238,24 @@ func (r *Request) Go(f func(ctx context.Context)) {
 	}()
 }
 
-// errGone ends a request whose client has gone: nobody reads it.
+// errGone ends a request whose client has gone. Nobody reads it.
 var errGone = &wire.Error{Code: wire.CodeOverloaded, Message: "evenkeel: the client has gone; the request was not executed"}
 
-// fail ends a request that panicked, unless it had ended before: use is what uses
-// was when it began.
+// fail ends a request that panicked, unless it had ended before. use is the value of uses when
+// the request began.
 func (r *Request) fail(use uint32) {
 	if r.uses.Load() == use {
 		r.Error(errInternal)
 	}
 }
 
-// end gives r back to its connection.
+// end returns r to its connection.
 func (r *Request) end() {
 	r.trim()
 	r.c.giveBack(r)
 }
 
-// trim ends r's use and lets go of room that is more than most requests need.
+// trim marks this use of r as ended, and frees buffers larger than most requests need.
 func (r *Request) trim() {
 	r.uses.Add(1)
 	const keptCapacity = 16 << 10
@@ -278,7 +273,8 @@ func (c *conn) giveBack(r *Request) {
 	c.mu.Unlock()
 }
 
-// newRequest takes a request from the free list, or makes one. Reader only.
+// newRequest takes a Request from the free list or makes one, and fills it. Only the reader calls
+// it.
 func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	r := c.spare
 	c.spare = nil
@@ -294,7 +290,7 @@ func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	return r
 }
 
-// takeRequest takes one from the free list, or makes one.
+// takeRequest takes a Request from the free list or makes one.
 func (c *conn) takeRequest() *Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,7 +304,7 @@ func (c *conn) takeRequest() *Request {
 	return r
 }
 
-// freshRequest is one to answer a stream with, whose request was not kept.
+// freshRequest returns a Request that answers a stream whose own Request was not kept.
 func (c *conn) freshRequest(stream int16) *Request {
 	r := c.takeRequest()
 	r.next, r.Message, r.Link, r.Keyspace = nil, wire.Message{}, nil, ""
@@ -319,18 +315,18 @@ func (c *conn) freshRequest(stream int16) *Request {
 	return r
 }
 
-// Span is the request's span, nil where none is told.
+// Span returns the request's span, or nil if it has none.
 func (r *Request) Span() observe.Span { return r.watched.span }
 
-// request is the one with a tag.
+// request returns the Request with a tag.
 func (c *conn) request(tag uint32) *Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reqs[tag-tagRequest]
 }
 
-// received answers a special request with the response as the client is to see it.
-// It is called by the store's goroutines, whose flush follows.
+// received answers a special request with the rewritten response. The store's goroutines call it
+// and flush afterwards.
 func (r *Request) received(resp wire.Message) {
 	c, use := r.c, r.uses.Load()
 	r.watched.heard(resp)
@@ -364,17 +360,18 @@ func (r *Request) received(resp wire.Message) {
 	r.end()
 }
 
-// clientsID is the id in an EXECUTE that was kept.
+// clientsID returns the id in an EXECUTE whose body was kept.
 func (r *Request) clientsID() []byte {
 	_, body, err := wire.SplitPrefix(r.Op, r.Flags, r.Body)
 	if err != nil {
 		return nil
 	}
-	id, _ := wire.ExecuteID(body) // it was read before
+	id, _ := wire.ExecuteID(body) // the door has parsed it before
 	return id
 }
 
-// withoutKey is a RESULT Prepared as the client's driver is to see it.
+// withoutKey removes the partition key from a RESULT Prepared for drivers that should use the
+// doors in turn.
 func (c *conn) withoutKey(resp wire.Message) wire.Message {
 	if c.d.opts.Router == nil || resp.Op != wire.OpResult || !c.d.opts.Router.Spreads(c.driver) {
 		return resp
@@ -392,7 +389,7 @@ func (c *conn) withoutKey(resp wire.Message) wire.Message {
 	return resp
 }
 
-// tell tells the router what id the store has given to a statement.
+// tell tells the router which id the store has given to a statement.
 func (r *Request) tell(resp wire.Message) {
 	id, ok := preparedID(resp)
 	if !ok {
@@ -413,7 +410,7 @@ func (r *Request) tell(resp wire.Message) {
 	r.c.d.opts.Router.Prepared(id, keyspace, string(p.Text))
 }
 
-// preparedID is the id in a RESULT Prepared.
+// preparedID returns the id in a RESULT Prepared.
 func preparedID(resp wire.Message) ([]byte, bool) {
 	if resp.Op != wire.OpResult {
 		return nil, false

@@ -13,14 +13,14 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// The messages before requests: OPTIONS, STARTUP, AUTH_RESPONSE, REGISTER.
+// This file handles the messages before requests: OPTIONS, STARTUP, AUTH_RESPONSE, REGISTER.
 
-// semantic are the STARTUP options that change what statements mean, and so are
-// part of a link's identity.
+// semantic lists the STARTUP options that change the meaning of statements. They are part of a
+// link's identity.
 var semantic = []string{wire.OptionNoCompact, wire.OptionThrowOnOverload}
 
-// unreplayable are authenticators whose exchange proves something about this one
-// connection, which the door cannot repeat on its own connections.
+// unreplayable lists authenticators whose exchange is bound to one connection. The door cannot
+// repeat such an exchange on its own connections.
 var unreplayable = []string{"kerberos", "gssapi", "mutualtls", "sigv4"}
 
 // dispatch handles a frame and reports whether the connection goes on.
@@ -59,8 +59,8 @@ func (c *conn) dispatch(h wire.Header, body []byte) bool {
 	return c.state == stateReady
 }
 
-// answerAs replies in the version of the request, which matters before STARTUP
-// has settled it.
+// answerAs replies in the version of the request. That matters before STARTUP has settled the
+// version.
 func (c *conn) answerAs(h wire.Header, op wire.Op, body []byte) {
 	c.handed = true
 	c.t.Append(wire.Header{Version: h.Version, Response: true, Stream: h.Stream, Op: op}, body)
@@ -81,7 +81,7 @@ func (c *conn) startup(h wire.Header, body []byte) bool {
 		c.answerError(h, wire.AsError(err))
 		return false
 	}
-	// The first STARTUP settles the version, whatever becomes of it.
+	// The first STARTUP settles the version, even if it fails.
 	if options[wire.OptionCQLVersion] == "" {
 		c.answerError(h, wire.Errorf(wire.CodeProtocol, "Missing value CQL_VERSION in STARTUP message"))
 		return true
@@ -125,14 +125,14 @@ func (c *conn) startup(h wire.Header, body []byte) bool {
 	return true
 }
 
-// established answers STARTUP in bare frames; what follows is framed as agreed.
+// established answers STARTUP in bare frames. All later messages are framed as agreed.
 func (c *conn) established(h wire.Header, op wire.Op, body []byte, z wire.Compression) {
 	c.answerAs(h, op, body)
 	c.version = h.Version
 	c.t.Established(h.Version, z)
 }
 
-// open makes the connection's first link, and answers the client where it cannot.
+// open opens the connection's first link. If it cannot, it answers the client with an error.
 func (c *conn) open(h wire.Header, o store.LinkOptions) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, c.d.opts.HandshakeTimeout)
 	defer cancel()
@@ -151,7 +151,7 @@ func (c *conn) ready() {
 	c.t.NetConn().SetReadDeadline(time.Time{})
 }
 
-// authenticate takes a SASL PLAIN token (RFC 4616) and lets the store judge it.
+// authenticate takes a SASL PLAIN token (RFC 4616) and lets the store check it.
 func (c *conn) authenticate(h wire.Header, body []byte) bool {
 	token, err := wire.ParseAuthResponse(body)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *conn) authenticate(h wire.Header, body []byte) bool {
 	return true
 }
 
-// parsePlain parts a token [authzid] NUL username NUL password.
+// parsePlain splits a token [authzid] NUL username NUL password.
 func parsePlain(token []byte) (username, password string, ok bool) {
 	parts := bytes.Split(token, []byte{0})
 	if len(parts) != 3 || len(parts[1]) == 0 {
@@ -185,7 +185,7 @@ func parsePlain(token []byte) (username, password string, ok bool) {
 	return string(parts[1]), string(parts[2]), true
 }
 
-// use makes keyspace the current one: a link of the same identity.
+// use makes keyspace the current keyspace. It opens a link with the same identity.
 func (c *conn) use(h wire.Header, keyspace string) {
 	o := c.identity
 	o.Keyspace = keyspace

@@ -10,17 +10,16 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// What is measured of requests (package observe): how long they take, by table and
-// operation, and the codes of the errors that they are answered with. A request begins
-// when the bytes that it came in were read, and ends when its answer is handed to the
-// client's connection. Forwarded requests are measured as all others are. To read the
-// clock is most of what that costs, so it is read once for the requests that came in one
-// read, and once for the responses that are written together.
+// This file measures requests for package observe: their latency by table and operation, and the
+// codes of their errors. A request begins when the door has read its bytes. It ends when the door
+// hands the answer to the client's connection. Forwarded requests are measured like all others.
+// Most of the cost is reading the clock. So the door reads the clock once for all requests of one
+// read, and once for all responses of one write.
 
-// Operations are what requests do, by the indices Operation….
+// Operations names what a request does, by the indices Operation….
 var Operations = []string{"other", "select", "insert", "update", "delete", "truncate", "batch", "prepare", "schema"}
 
-// The indices of Operations.
+// These are the indices of Operations.
 const (
 	OperationOther = iota
 	OperationSelect
@@ -33,7 +32,7 @@ const (
 	OperationSchema
 )
 
-// OperationOf is the index of what a statement does.
+// OperationOf returns the index of a statement's operation.
 func OperationOf(k syntax.StatementKind) int {
 	switch k {
 	case syntax.StatementSelect:
@@ -54,8 +53,8 @@ func OperationOf(k syntax.StatementKind) int {
 	return OperationSchema
 }
 
-// SeriesOf is where a statement with a head is measured; nil where nothing is. The
-// system's tables are measured together, as "system".
+// SeriesOf returns the series that measures a statement, or nil if nothing is measured. All
+// system tables share the series "system".
 func SeriesOf(all *observe.Requests, h syntax.Head, keyspace string) *observe.Series {
 	if all == nil {
 		return nil
@@ -77,29 +76,28 @@ func SeriesOf(all *observe.Requests, h syntax.Head, keyspace string) *observe.Se
 	return all.Table(keyspace, h.Name.Name).Series(op)
 }
 
-// watched is what is known of a request while it is under way. The zero value is one that
-// is not measured.
+// watched is what the door notes of a request that is under way. The zero value is not measured.
 type watched struct {
 	series *observe.Series
 	begun  int64
-	span   observe.Span // nil where none is told
-	child  observe.Span // of a request that is passed on: the store's part of it
+	span   observe.Span // nil: no span is sent
+	child  observe.Span // the store's part of a request that is passed on
 }
 
-// sends begins the store's part of a request that is passed on as one.
+// sends begins the store's part of a request that is passed on as one request.
 func (w *watched) sends() {
 	if w.span != nil {
 		w.child = w.span.Child("store", nil)
 	}
 }
 
-// heard ends the store's part, which was answered with resp.
+// heard ends the store's part. resp is the store's response.
 func (w *watched) heard(resp wire.Message) {
 	EndSpan(w.child, resp)
 	w.child = nil
 }
 
-// EndSpan ends the span of a request that was answered with resp; it may be nil.
+// EndSpan ends the span of a request that was answered with resp. s may be nil.
 func EndSpan(s observe.Span, resp wire.Message) {
 	if s == nil {
 		return
@@ -111,8 +109,8 @@ func EndSpan(s observe.Span, resp wire.Message) {
 	s.End(code)
 }
 
-// end ends a request that is answered with resp. fan is what it has asked of the store, if
-// that was counted.
+// end measures a request that is answered with resp. fan is what it has asked of the store, nil
+// if that was not counted.
 func (w *watched) end(resp wire.Message, fan *observe.Fan) {
 	if w.series == nil && w.span == nil {
 		return
@@ -123,7 +121,7 @@ func (w *watched) end(resp wire.Message, fan *observe.Fan) {
 	}
 }
 
-// endAt ends a request that is answered with resp at a time of observe.Now.
+// endAt is end at a given time of observe.Now.
 func (w *watched) endAt(now int64, resp wire.Message) {
 	code := ""
 	if resp.Op == wire.OpError {
@@ -132,8 +130,8 @@ func (w *watched) endAt(now int64, resp wire.Message) {
 	w.finish(now, code)
 }
 
-// answeredAt is when a request that was passed on was answered: responses that came
-// together came at one time.
+// answeredAt returns when a request that was passed on was answered. Responses that came together
+// share one time.
 func (c *conn) answeredAt(w *watched) int64 {
 	if w.series == nil {
 		return 0
@@ -146,7 +144,7 @@ func (c *conn) answeredAt(w *watched) int64 {
 	return now
 }
 
-// fail ends a request that the door answers with an error of its own.
+// fail measures a request that the door answers with its own error.
 func (w *watched) fail(e *wire.Error) { w.finish(observe.Now(), codeName(e.Code)) }
 
 func (w *watched) finish(now int64, code string) {
@@ -164,7 +162,7 @@ func (w *watched) finish(now int64, code string) {
 	}
 }
 
-// CodeOf is the name of the code of an ERROR.
+// CodeOf returns the name of the code of an ERROR.
 func CodeOf(resp wire.Message) string {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err == nil {
@@ -176,13 +174,13 @@ func CodeOf(resp wire.Message) string {
 	return observe.Other
 }
 
-// codeName is a code's name as a label: read_timeout.
+// codeName formats a code as a label: read_timeout.
 func codeName(c wire.Code) string { return strings.ReplaceAll(c.String(), " ", "_") }
 
-// measures says whether requests are told to anyone.
+// measures says whether anything observes requests.
 func (c *conn) measures() bool { return c.d.opts.Observe != observe.Observer{} }
 
-// none is where requests that name no table are measured.
+// none returns the series for requests that name no table.
 func (c *conn) none(op int) *observe.Series {
 	if all := c.d.opts.Observe.Requests; all != nil {
 		return all.None().Series(op)
@@ -190,12 +188,12 @@ func (c *conn) none(op int) *observe.Series {
 	return nil
 }
 
-// series is where a statement with a head is measured.
+// series returns the series that measures a statement.
 func (c *conn) series(h syntax.Head, keyspace string) *observe.Series {
 	return SeriesOf(c.d.opts.Observe.Requests, h, keyspace)
 }
 
-// names notes what a QUERY or PREPARE is about.
+// names notes the table and operation of a QUERY or PREPARE.
 func (c *conn) names(h wire.Header, message []byte, t syntax.Head) {
 	if c.d.opts.Observe.Requests == nil {
 		return
@@ -204,7 +202,7 @@ func (c *conn) names(h wire.Header, message []byte, t syntax.Head) {
 	if t.Name.Keyspace == "" {
 		var err error
 		if keyspace, err = c.effectiveKeyspace(h, message); err != nil {
-			keyspace = c.keyspace // the request is refused
+			keyspace = c.keyspace // the request will be refused
 		}
 	}
 	if c.present.series = c.series(t, keyspace); h.Op == wire.OpPrepare {
@@ -212,8 +210,8 @@ func (c *conn) names(h wire.Header, message []byte, t syntax.Head) {
 	}
 }
 
-// batched notes what a statement of a BATCH is about: a batch on one table is measured
-// there.
+// batched notes the table of one statement of a BATCH. A batch on one table is measured in that
+// table's series.
 func (c *conn) batched(first bool, of *observe.Series) {
 	if of == nil || c.present.series == nil {
 		return
@@ -225,7 +223,7 @@ func (c *conn) batched(first bool, of *observe.Series) {
 	}
 }
 
-// begun is the present request, whose series is known, with its span.
+// begun begins the span of the present request and returns what is known of the request.
 func (c *conn) begun(h wire.Header, body []byte) watched {
 	w := c.present
 	if t := c.d.opts.Observe.Tracer; t != nil {
@@ -239,7 +237,7 @@ func (c *conn) begun(h wire.Header, body []byte) watched {
 	return w
 }
 
-// parentOf is what the custom payload says of the client's span (W3C Trace Context).
+// parentOf returns the client's span from the custom payload (W3C Trace Context).
 func parentOf(h wire.Header, body []byte) (parent, state string) {
 	if h.Flags&wire.FlagCustomPayload == 0 {
 		return "", ""
@@ -253,15 +251,15 @@ func parentOf(h wire.Header, body []byte) (parent, state string) {
 	return string(m["traceparent"]), string(m["tracestate"])
 }
 
-// passing are the requests that were passed on, by stream, in pieces that are made when
-// they are first needed. The reader writes an entry before it forwards the request; who
-// receives the response takes it after that, and before the client has the answer and
-// may use the stream again.
+// passing holds the requests that were passed on, by stream, in pieces that are made when they
+// are first needed. The reader writes an entry before it forwards the request. The goroutine that
+// receives the response takes the entry after that, and before the client has the answer and may
+// reuse the stream.
 type passing [(1 << 16) / passingChunk]*[passingChunk]passingEntry
 
 const passingChunk = 64
 
-// passingEntry is a watched request; spans are apart, where there are any.
+// passingEntry is a watched request without its spans, which are stored separately.
 type passingEntry struct {
 	series *observe.Series
 	begun  int64
@@ -286,7 +284,7 @@ func (c *conn) watch(stream int16, w watched) {
 	(*chunk)[at%passingChunk] = e
 }
 
-// take takes a request that is answered.
+// take removes and returns the request whose answer has come.
 func (p *passing) take(stream int16) (w watched) {
 	if p == nil {
 		return w

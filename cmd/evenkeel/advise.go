@@ -27,7 +27,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// adviseCmd is `evenkeel advise`.
+// adviseCmd holds the arguments of `evenkeel advise`.
 type adviseCmd struct {
 	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table and dynamodb://us-east-1/table (or dynamodb://host:port/table) are live tables."`
 
@@ -52,10 +52,10 @@ type adviseCmd struct {
 	types map[string]*value.Type
 }
 
-// noVerdict is the exit code of advice without queries.
+// noVerdict is the exit code when advise is given no queries and so cannot judge the keys.
 const noVerdict = 4
 
-// Validate reads what can be judged without the data.
+// Validate checks the flags that can be checked without the data.
 func (a *adviseCmd) Validate() error {
 	if a.Target == "" {
 		a.Target = "cassandra"
@@ -94,7 +94,7 @@ func (a *adviseCmd) Validate() error {
 	return a.inputFlags.check()
 }
 
-// Run reads the rows twice or three times, and reports.
+// Run reads the rows two or three times and prints the report.
 func (a *adviseCmd) Run(std *stdio) error {
 	r, err := a.advise(std)
 	if err != nil {
@@ -134,7 +134,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// failed is the error of a command that reads rows, with the way out.
+// failed wraps the error of a command that reads rows and adds a hint.
 func failed(command string, err error) error {
 	err = fmt.Errorf("%s: %w", command, err)
 	if hint := adviseHint(err); hint != "" {
@@ -143,7 +143,7 @@ func failed(command string, err error) error {
 	return err
 }
 
-// adviseHint is the way out of an error.
+// adviseHint returns the hint for an error, or "" if there is none.
 func adviseHint(err error) string {
 	var (
 		syntax  *queries.SyntaxError
@@ -193,7 +193,8 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 			return nil, err
 		}
 	}
-	// The first Ctrl-C leaves what was read by then, the second one ends it.
+	// The first Ctrl-C stops the reading and reports on the rows read so far. The second one ends
+	// the program.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
@@ -229,13 +230,13 @@ func (a *adviseCmd) advise(std *stdio) (*advice.Report, error) {
 	return r, nil
 }
 
-// input is data that are read several times.
+// input is data that can be read several times.
 type input interface {
 	profile.Input
 	source
 }
 
-// open opens the data.
+// open opens the file or the live table.
 func (a *adviseCmd) open(ctx context.Context, std *stdio, list *prices.List) (in input, done func(), err error) {
 	if livedynamo.Is(a.Data) {
 		return a.openDynamoDB(ctx, std.err, a.Data, list)
@@ -268,7 +269,7 @@ func (a *adviseCmd) open(ctx context.Context, std *stdio, list *prices.List) (in
 	}, nil
 }
 
-// table is a live one, of which nobody knows how large it is.
+// table is a live table. Its size is not known.
 type table struct{ *live.Rows }
 
 func (table) Progress() (read, size int64) { return 0, 0 }
@@ -295,14 +296,13 @@ func (a *adviseCmd) readQueries() ([]queries.Query, error) {
 
 func (a *adviseCmd) prices() (*prices.List, error) { return priceList(a.Prices, a.Region, a.Target) }
 
-// tableName is the table's name where neither the user nor the queries say one: the
-// file's.
+// tableName returns the name of the table for the report. It returns "" if the queries name it.
 func (a *adviseCmd) tableName(qs []queries.Query) string {
 	if a.Table != "" {
 		return a.Table
 	}
 	if at, err := livedynamo.Parse(a.Data); err == nil && a.Target == "dynamodb" {
-		return at.Table // in queries that are CQL its case is lost
+		return at.Table // CQL in the queries has lost the case of the name
 	}
 	for i := range qs {
 		if qs[i].Table != "" {

@@ -19,14 +19,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/cache"
 )
 
-// cacheFlags are serve's flags about the caches of the doors.
+// cacheFlags are the flags of serve for the caches of the doors.
 type cacheFlags struct {
 	Cache         byteSize      `placeholder:"SIZE" help:"Memory for a cache of popular items and partitions, such as 64MB, half of it for each door if there are two: eventually consistent reads (CQL: prepared, of one partition, at ONE or LOCAL_ONE) are answered from it, and identical reads that are under way share one request."`
 	CacheTTL      time.Duration `name:"cache-ttl" placeholder:"TIME" default:"5m" help:"How long an item is kept in the cache; what is written through this door is seen at once (${default})."`
 	QueryCacheTTL time.Duration `name:"query-cache-ttl" placeholder:"TIME" help:"How long answers to Query and Scan are kept in the cache, whatever is written meanwhile (0: they are not)."`
 }
 
-// byteSize is a number of bytes, such as 64MB (of 1,000,000) or 64MiB (of 1,048,576).
+// byteSize is a number of bytes. It is written as 64MB (units of 1,000,000) or 64MiB (units of
+// 1,048,576).
 type byteSize int64
 
 var byteUnits = []struct {
@@ -34,7 +35,7 @@ var byteUnits = []struct {
 	bytes float64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
 
-// UnmarshalText reads a size.
+// UnmarshalText parses a size.
 func (b *byteSize) UnmarshalText(text []byte) error {
 	s := strings.TrimSpace(string(text))
 	for _, u := range byteUnits {
@@ -51,7 +52,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is no size; 64MB is one, and so are 512KiB and 2GB", s)
 }
 
-// checkCache says what is wrong with the flags.
+// checkCache returns an error if the cache flags are wrong or contradict each other.
 func (s *serveCmd) checkCache() error {
 	switch {
 	case s.Cache == 0 && s.QueryCacheTTL != 0:
@@ -70,9 +71,9 @@ func (s *serveCmd) checkCache() error {
 	return nil
 }
 
-// withCache returns the store with the cache that is asked for in front of it;
-// without one, the store itself. settle is for how long the store's eventually
-// consistent reads may be behind its writes.
+// withCache puts a cache in front of the store if --cache asks for one. Otherwise it returns the
+// store itself. settle is how long eventually consistent reads of the store may lag behind its
+// writes.
 func (s *serveCmd) withCache(store dynamodoor.Store, settle time.Duration, log *slog.Logger) (dynamodoor.Store, *cache.Cache, error) {
 	if s.Cache == 0 {
 		return store, nil, nil
@@ -83,7 +84,7 @@ func (s *serveCmd) withCache(store dynamodoor.Store, settle time.Duration, log *
 	return c, c, err
 }
 
-// cacheSize is how much of --cache each door has.
+// cacheSize returns how many bytes of --cache each door gets.
 func (s *serveCmd) cacheSize() int64 {
 	if s.ListenCQL != "off" && !s.withoutDynamoDB() {
 		return int64(s.Cache) / 2
@@ -91,7 +92,7 @@ func (s *serveCmd) cacheSize() int64 {
 	return int64(s.Cache)
 }
 
-// withCQLCache puts the cache that is asked for in front of the CQL side's store.
+// withCQLCache puts a cache in front of the CQL door's store if --cache asks for one.
 func (s *serveCmd) withCQLCache(ctx context.Context, c *cqlSide, log *slog.Logger) (err error) {
 	if s.Cache == 0 {
 		return nil
@@ -104,18 +105,12 @@ func (s *serveCmd) withCQLCache(ctx context.Context, c *cqlSide, log *slog.Logge
 	return err
 }
 
-// clusterSettles is for how long reads of a cluster at ONE may lack what was written, where
-// nothing fails.
+// clusterSettles is how long a read of a cluster at ONE may miss a write, as long as no node
+// fails.
 const clusterSettles = 3 * time.Second
 
-// cqlCacheCollector makes metrics of the CQL cache's counts when they are asked for.
-type cqlCacheCollector struct{ cache *cqlcache.Cache }
-
-var cqlCacheMetrics = []struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(s *cqlcache.Stats) float64
-}{
+// cqlCacheMetrics are the metrics of the CQL door's cache.
+var cqlCacheMetrics = []countMetric[cqlcache.Stats]{
 	{desc("cache_hits_total", "Reads that the cache has answered."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Hits) }},
 	{desc("cache_misses_total", "Reads that the cache might have answered, and had not."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Misses) }},
 	{desc("cache_coalesced_total", "Of these, those that shared the request of another."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Coalesced) }},
@@ -124,29 +119,8 @@ var cqlCacheMetrics = []struct {
 	{desc("cache_bytes", "Memory that the cache takes."), prometheus.GaugeValue, func(s *cqlcache.Stats) float64 { return float64(s.Bytes) }},
 }
 
-// Describe implements prometheus.Collector.
-func (cqlCacheCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, m := range cqlCacheMetrics {
-		ch <- m.desc
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (c cqlCacheCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.cache.Stats()
-	for _, m := range cqlCacheMetrics {
-		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
-	}
-}
-
-// cacheCollector makes metrics of the cache's counts when they are asked for.
-type cacheCollector struct{ cache *cache.Cache }
-
-var cacheMetrics = []struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(s *cache.Stats) float64
-}{
+// cacheMetrics are the metrics of the DynamoDB door's cache.
+var cacheMetrics = []countMetric[cache.Stats]{
 	{dynamoDesc("cache_hit_ratio", "Share of what may be cached that the cache has answered, since the start."), prometheus.GaugeValue, func(s *cache.Stats) float64 { return s.HitRatio() }},
 	{dynamoDesc("cache_hits_total", "Items that the cache had."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Hits) }},
 	{dynamoDesc("cache_misses_total", "Items that the cache had not."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Misses) }},
@@ -157,17 +131,4 @@ var cacheMetrics = []struct {
 	{dynamoDesc("cache_invalidations_total", "Items that were removed because they were written."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Invalidated) }},
 	{dynamoDesc("cache_entries", "Items, queries and scans that are kept."), prometheus.GaugeValue, func(s *cache.Stats) float64 { return float64(s.Entries) }},
 	{dynamoDesc("cache_bytes", "Memory that the cache takes."), prometheus.GaugeValue, func(s *cache.Stats) float64 { return float64(s.Bytes) }},
-}
-
-func (cacheCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, m := range cacheMetrics {
-		ch <- m.desc
-	}
-}
-
-func (c cacheCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.cache.Stats()
-	for _, m := range cacheMetrics {
-		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
-	}
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// capacityFlags are serve's flags about what the embedded engine is to have of a
-// real store: its limits, and its delays.
+// capacityFlags are the flags of serve that make the embedded engine imitate the limits and
+// delays of a real store.
 type capacityFlags struct {
 	Capacity           []string      `placeholder:"STORE,…" help:"Keep a store's limits, so that a hot key is met on this machine: dynamodb, keyspaces, or both with a comma between them. The embedded engine only."`
 	CapacitySplitAfter time.Duration `placeholder:"TIME" default:"10m" help:"How long a partition is too hot before it is split; 0 for never (${default})."`
 	IndexLag           time.Duration `placeholder:"TIME" default:"0s" help:"How old global indexes of the DynamoDB door are when they are read (${default})."`
 
-	clock func() time.Time // the embedded engine's; nil: the machine's
+	clock func() time.Time // the embedded engine's clock; nil: the machine's
 }
 
-// Stores whose limits can be kept.
+// These are the stores whose limits the engine can apply.
 const (
 	likeDynamoDB  = "dynamodb"
 	likeKeyspaces = "keyspaces"
 )
 
-// checkCapacity says what is wrong with the flags about limits.
+// checkCapacity returns an error if the flags for limits are wrong.
 func (s *serveCmd) checkCapacity() error {
 	for _, store := range s.Capacity {
 		if store != likeDynamoDB && store != likeKeyspaces {
@@ -52,7 +52,7 @@ func (s *serveCmd) checkCapacity() error {
 	return nil
 }
 
-// limits are those of a store, nil where they are not to be kept.
+// limits returns the limits of a store, or nil if the flags do not ask for them.
 func (s *serveCmd) limits(store string) *capacity.Limits {
 	if !slices.Contains(s.Capacity, store) {
 		return nil
@@ -65,7 +65,7 @@ func (s *serveCmd) limits(store string) *capacity.Limits {
 	return &l
 }
 
-// sayCapacity tells which limits are kept.
+// sayCapacity prints which limits the engine applies.
 func (s *serveCmd) sayCapacity(out io.Writer) {
 	for _, store := range []struct{ flag, name string }{{likeDynamoDB, "DynamoDB"}, {likeKeyspaces, "Amazon Keyspaces"}} {
 		l := s.limits(store.flag)

@@ -16,8 +16,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// configFile is what --config may hold: serve's flags by their names. What the
-// command line says goes before it.
+// configFile lists the keys that the file of --config may have: the flags of serve, by name. A
+// flag on the command line overrides the file.
 type configFile struct {
 	ListenCQL              string   `yaml:"listen-cql"`
 	ListenDynamoDB         string   `yaml:"listen-dynamodb"`
@@ -63,8 +63,8 @@ type configFile struct {
 	LogLevel               string   `yaml:"log-level"`
 }
 
-// sequence is values that may be written as a list, or as on the command line, with
-// commas between them.
+// sequence is a list of values. The file may write it as a YAML list, or as one text with commas,
+// as on the command line.
 type sequence []string
 
 // UnmarshalYAML implements yaml.InterfaceUnmarshaler.
@@ -105,7 +105,7 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 		s := fmt.Sprint(v)
 		if f, ok := r.(*os.File); ok && flag.Name == "shard-rules" {
 			if _, inside := v.(map[string]any); inside {
-				return f.Name(), nil // the rules themselves, which are read from there
+				return f.Name(), nil // kong gets the file's name; the rules are read from that file
 			}
 		}
 		if list, ok := v.([]any); ok {
@@ -122,12 +122,12 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 	}), nil
 }
 
-// positions are where the values of a file's keys are, as [line:column].
+// positions returns where each key's value stands in a file, as [line:column].
 func positions(text []byte) map[string]string {
 	at := make(map[string]string)
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return at // it has been read, so there is none
+		return at // unreachable: the text has been parsed once already
 	}
 	for _, doc := range file.Docs {
 		entries, ok := doc.Body.(ast.MapNode)
@@ -142,7 +142,7 @@ func positions(text []byte) map[string]string {
 	return at
 }
 
-// check says what is wrong with a flag's value, as kong would without a position.
+// check returns the error that kong would report for a flag's value.
 func check(flag *kong.Flag, value string) error {
 	scan := kong.Scan().PushTyped(value, kong.FlagValueToken)
 	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: scan}, reflect.New(flag.Target.Type()).Elem()); err != nil {

@@ -11,15 +11,16 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// consumptionCollector makes metrics of what an engine's limits let through and
-// refused, table by table, when they are asked for.
+// consumptionCollector reports, for each table, what an engine's limits let through and what they
+// refused. It reads the figures at each scrape.
 type consumptionCollector struct {
 	consumption         func() []capacity.Consumption
-	indexes             bool // tables have indexes with limits of their own
+	indexes             bool // indexes of a table have limits of their own
 	consumed, throttled *prometheus.Desc
 }
 
-// newConsumptionCollector is for the metrics of one door, which begin with its prefix.
+// newConsumptionCollector returns the collector of one door. The names of its metrics begin with
+// prefix.
 func newConsumptionCollector(prefix string, indexes bool, consumption func() []capacity.Consumption) *consumptionCollector {
 	labels := []string{"table", "operation"}
 	if indexes {
@@ -32,7 +33,7 @@ func newConsumptionCollector(prefix string, indexes bool, consumption func() []c
 	}
 }
 
-// consumptionOf are the collectors of the engines that keep limits.
+// consumptionOf returns the collectors of the engines that apply limits.
 func consumptionOf(cql *cqlSide, dynamo *dynamoDB, s *serveCmd) (all []prometheus.Collector) {
 	if cql != nil && s.limits(likeKeyspaces) != nil {
 		if e, ok := cql.store.(*engine.Engine); ok {

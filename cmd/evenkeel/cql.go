@@ -33,18 +33,18 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// cqlSide is the CQL side of serve; nil where there is none.
+// cqlSide is the CQL half of serve. It is nil if serve has no CQL door.
 type cqlSide struct {
 	door   *cqldoor.Door
 	router *sharded.Router
 	store  store.Store
-	cache  *cqlcache.Cache // before the store; nil where there is none
-	what   string          // the store, in words
+	cache  *cqlcache.Cache // in front of the store; nil: no cache
+	what   string          // describes the store to the user
 
 	observe observe.Observer
 }
 
-// listenCQL listens for the CQL door; nil where there is none.
+// listenCQL opens the CQL door's listener. It returns nil if the door is off.
 func (s *serveCmd) listenCQL() (net.Listener, error) {
 	if s.ListenCQL != "off" {
 		return listen(s.ListenCQL, "--listen-cql", 9042)
@@ -58,7 +58,7 @@ func (s *serveCmd) listenCQL() (net.Listener, error) {
 	return nil, nil
 }
 
-// openCQL opens the door in front of the cluster, or of the embedded engine.
+// openCQL opens the CQL door in front of the cluster or the embedded engine.
 func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logger, signals <-chan os.Signal) (*cqlSide, error) {
 	tls, err := s.serverTLS()
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	ids := newIdentity()
-	var lease, hints time.Duration // the embedded engine has no other door, and no hints
+	var lease, hints time.Duration // the embedded engine has no second door and keeps no hints
 	if len(s.Cassandra) > 0 {
 		lease, hints = fleet.DefaultLease, hintWindow
 	}
@@ -110,7 +110,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	return c, c.openDoor(ctx, cqldoor.Options{Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(at), Observe: c.observe, Memory: s.memory, Log: log})
 }
 
-// openDoor makes the door in front of the store, and closes both where it cannot.
+// openDoor makes the door in front of the store. If that fails, it closes the store.
 func (c *cqlSide) openDoor(ctx context.Context, o cqldoor.Options) (err error) {
 	o.Store = c.front()
 	if c.door, err = cqldoor.New(ctx, o); err != nil {
@@ -123,11 +123,11 @@ func (c *cqlSide) openDoor(ctx context.Context, o cqldoor.Options) (err error) {
 	return nil
 }
 
-// hintWindow is for how long a Cassandra keeps hints for a node that is down, unless it
-// is told otherwise.
+// hintWindow is how long Cassandra keeps hints for a node that is down, unless its configuration
+// says otherwise.
 const hintWindow = 3 * time.Hour
 
-// serve answers until the door is shut down, and passes on why it cannot.
+// serve answers clients until the door shuts down. It sends an error to failed if serving fails.
 func (c *cqlSide) serve(ctx context.Context, ln net.Listener, failed chan<- error) {
 	go func() {
 		if err := c.door.Run(); ctx.Err() == nil && !errors.Is(err, context.Canceled) {
@@ -139,7 +139,7 @@ func (c *cqlSide) serve(ctx context.Context, ln net.Listener, failed chan<- erro
 	}
 }
 
-// shutdown accepts no more clients and finishes what is in flight.
+// shutdown stops accepting clients and waits for the requests in flight.
 func (c *cqlSide) shutdown(ctx context.Context, ln net.Listener) error {
 	if c == nil {
 		return nil
@@ -148,7 +148,7 @@ func (c *cqlSide) shutdown(ctx context.Context, ln net.Listener) error {
 	return c.door.Shutdown(ctx)
 }
 
-// storage is what the embedded engine keeps its data in; nil where there is none.
+// storage returns the database of the embedded engine, or nil if the door fronts a cluster.
 func (c *cqlSide) storage() *storage.DB {
 	if c == nil {
 		return nil
@@ -159,7 +159,8 @@ func (c *cqlSide) storage() *storage.DB {
 	return nil
 }
 
-// front is what the door and its router go through: the cache, or the store itself.
+// front returns the store that the router talks to: the cache, or the store itself if there is no
+// cache.
 func (c *cqlSide) front() store.Store {
 	if c.cache != nil {
 		return c.cache
@@ -177,8 +178,8 @@ func (c *cqlSide) close() {
 	c.store.Close()
 }
 
-// openStore is what is served, and in words what it is: the cluster where one is
-// given, else the embedded engine.
+// openStore opens the cluster of --cassandra, or the embedded engine if the flag is not given. It
+// also returns a description of the store.
 func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.AddrPort, signals <-chan os.Signal) (store.Store, string, error) {
 	if len(s.Cassandra) > 0 {
 		return s.openCluster(ctx, log, signals)
@@ -202,8 +203,8 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.Add
 	return e, what, nil
 }
 
-// storage is how the data directory is opened. Where it fails, the process ends: what
-// was not acknowledged may be lost, and nothing else.
+// storage returns the options for opening the data directory. If a write to the directory fails,
+// the process ends: only unacknowledged writes can be lost then.
 func (s *serveCmd) storage(log *slog.Logger) storage.Options {
 	return storage.Options{FS: s.files, Logger: log, Failed: func(err error) {
 		fmt.Fprintf(os.Stderr, "evenkeel: the data directory %s cannot be written: %v; nothing that was acknowledged is lost\n", s.Data, err)
@@ -280,7 +281,8 @@ func (s *serveCmd) explainCluster(err error) error {
 	return withHint(what, "check --cassandra, and --cassandra-tls if the cluster speaks TLS")
 }
 
-// advertise is the address that drivers are told, zero for the one they connect to.
+// advertise returns the address that drivers are told, or the zero value for the address that
+// they connected to.
 func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
 	if s.Advertise == "" {
 		return netip.AddrPort{}, nil
@@ -295,8 +297,9 @@ func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(ip, uint16(ln.(*net.TCPAddr).Port)), nil
 }
 
-// address is where other doors tell drivers that this one is: what is advertised, or what it
-// listens on; for a door that listens on all addresses, the one by which it reaches the cluster.
+// address returns the address under which other doors announce this door to drivers: the
+// advertised address, or else the listening address. A door that listens on all addresses takes
+// its local address on the route to the cluster.
 func (s *serveCmd) address(ln, advertise netip.AddrPort) netip.AddrPort {
 	if advertise.IsValid() || !ln.Addr().IsUnspecified() || len(s.Cassandra) == 0 {
 		return cmp.Or(advertise, ln)
@@ -305,7 +308,7 @@ func (s *serveCmd) address(ln, advertise netip.AddrPort) netip.AddrPort {
 	if _, _, err := net.SplitHostPort(to); err != nil {
 		to = net.JoinHostPort(to, strconv.Itoa(cluster.DefaultPort))
 	}
-	c, err := net.Dial("udp", to) // which sends nothing
+	c, err := net.Dial("udp", to) // UDP: sends nothing
 	if err != nil {
 		return ln
 	}
@@ -313,9 +316,10 @@ func (s *serveCmd) address(ln, advertise netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), ln.Port())
 }
 
-// hostID is the door's identity to drivers: the same whenever it is started here.
+// hostID returns the id by which drivers know this door. The id is the same after a restart on
+// the same machine and address.
 func hostID(at netip.AddrPort) (id [16]byte) {
-	name, _ := os.Hostname() // without a name the address alone must do
+	name, _ := os.Hostname() // without a name, the id depends on the address alone
 	sum := sha256.Sum256([]byte("evenkeel door " + name + " " + at.String()))
 	copy(id[:], sum[:])
 	id[6] = id[6]&0x0f | 0x80 // RFC 9562, version 8

@@ -22,7 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/demo"
 )
 
-// demoCmd is `evenkeel demo`.
+// demoCmd holds the arguments of `evenkeel demo`.
 type demoCmd struct {
 	Rate       int     `default:"5000" help:"Writes offered a second, to one partition key (${default})."`
 	Seconds    int     `default:"8" help:"How many seconds count for each table (${default}); three go before."`
@@ -31,7 +31,7 @@ type demoCmd struct {
 	JSON       bool    `name:"json" help:"Print the result as JSON: tables with offered, accepted, throttled, per second, map, query; queries_agree, speed."`
 }
 
-// Validate says what is wrong with the flags.
+// Validate returns an error if the flags are wrong.
 func (c *demoCmd) Validate() error {
 	switch {
 	case c.Rate < 100 || c.Rate > demo.MaxRate:
@@ -44,11 +44,11 @@ func (c *demoCmd) Validate() error {
 	return nil
 }
 
-// Run runs the demo, and prints what it showed.
+// Run runs the demo and prints its result.
 func (c *demoCmd) Run(std *stdio) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	return c.demo(ctx, std)
 }
 
@@ -86,11 +86,11 @@ func (c *demoCmd) demo(ctx context.Context, std *stdio) error {
 	return err
 }
 
-// lastLook is how long the page may take to ask for the end.
+// lastLook is how long the page gets to fetch the final state.
 const lastLook = time.Second
 
-// listen serves the live picture. The port that is the default may be taken by
-// evenkeel serve: then any other will do.
+// listen serves the live page. If the default port is taken, for example by evenkeel serve, it
+// takes any free port.
 func (c *demoCmd) listen(errs io.Writer, h http.Handler) (ended func(), err error) {
 	if c.ListenHTTP == "off" || c.ListenHTTP == "" {
 		return func() {}, nil
@@ -121,13 +121,13 @@ func (c *demoCmd) listen(errs io.Writer, h http.Handler) (ended func(), err erro
 		if asked.Load() {
 			time.Sleep(lastLook)
 		}
-		_ = srv.Close() // who looks has what there was
+		_ = srv.Close() // a page that is still open keeps what it shows
 		<-done
 	}, nil
 }
 
-// watchDemo tells how far the demo is, until it is told to stop: a line that changes
-// on a terminal, a line for each table elsewhere.
+// watchDemo reports the demo's progress on stderr until stop is called: one line that is
+// rewritten on a terminal, one line for each table elsewhere.
 func watchDemo(errs io.Writer, d *demo.Demo) (stop func()) {
 	terminal := false
 	if f, ok := errs.(*os.File); ok {
@@ -170,7 +170,7 @@ func watchDemo(errs io.Writer, d *demo.Demo) (stop func()) {
 	}
 }
 
-// printDemo prints the result for people.
+// printDemo prints the result as text.
 func printDemo(std *stdio, r *demo.Result) {
 	number := func(n float64) string { return capacity.Number(math.Round(n)) }
 	out := func(format string, args ...any) { fmt.Fprintf(std.out, format, args...) }
@@ -237,7 +237,7 @@ func printDemo(std *stdio, r *demo.Result) {
 	entry(std, "read units", strings.Join(units, ", ")+": each shard that is asked costs at least 0.5.")
 }
 
-// demoClock says how the engine's clock went, "" where it went with the wall's.
+// demoClock describes the engine's clock if it did not follow the wall clock, else returns "".
 func demoClock(r *demo.Result) string {
 	switch {
 	case math.Abs(r.Speed-1) <= 0.03 && r.Speed >= 0.97*r.Asked:

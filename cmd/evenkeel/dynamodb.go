@@ -23,21 +23,21 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// dynamoDB is the DynamoDB side of serve.
+// dynamoDB is the DynamoDB half of serve.
 type dynamoDB struct {
 	door  *dynamodoor.Door
-	cache *cache.Cache // nil where there is none
+	cache *cache.Cache // nil: no cache
 	items *items.Store // nil in front of an endpoint
-	own   *storage.DB  // where the CQL side has no engine to share one with
+	own   *storage.DB  // nil if the CQL half has a database to share
 	at    *endpoint    // nil on the embedded engine
-	what  string       // for people: what is served
-	stop  func()       // ends the mover of changes of layouts; nil where there is none
+	what  string       // describes the store to the user
+	stop  func()       // stops the mover of layout changes; nil: no mover runs
 
 	observe   observe.Observer
 	throttled *throttling.Store // counts what the store throttles
 }
 
-// move starts the mover of changes of tables' layouts.
+// move starts the mover, which carries out changes of tables' layouts.
 func (d *dynamoDB) move(router *sharding.Router) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -51,7 +51,7 @@ func (d *dynamoDB) move(router *sharding.Router) {
 	}
 }
 
-// listenDynamoDB listens for the DynamoDB door; nil where there is none.
+// listenDynamoDB opens the DynamoDB door's listener. It returns nil if the door is off.
 func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
 	addr := s.ListenDynamoDB
 	switch {
@@ -70,8 +70,8 @@ func (s *serveCmd) listenDynamoDB() (net.Listener, error) {
 	return ln, nil
 }
 
-// openDynamoDB opens the door, in front of an endpoint, or on the embedded engine in
-// db, which is the CQL side's; where that is nil, in the data directory.
+// openDynamoDB opens the door in front of an endpoint or the embedded engine. The engine uses db,
+// the CQL half's database, or opens the data directory if db is nil.
 func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.Logger) (*dynamoDB, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -105,7 +105,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 	return d, nil
 }
 
-// openEndpoint is the store in front of an endpoint.
+// openEndpoint opens the store in front of an endpoint.
 func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
 	slow := time.AfterFunc(2*time.Second, func() {
 		log.Info("waiting for the DynamoDB endpoint, or for the credentials for it", "endpoint", s.DynamoDB)
@@ -127,14 +127,14 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 	return d.watchThrottling(s, router, router.Schema), nil
 }
 
-// watchThrottling has what a store throttles counted. schema tells its tables; nil: nothing
-// does.
+// watchThrottling wraps a store so that throttled requests are counted. schema returns the
+// definition of a table; it may be nil.
 func (d *dynamoDB) watchThrottling(s *serveCmd, store throttling.Under, schema func(context.Context, string) (*schema.Table, error)) dynamodoor.Store {
 	d.throttled = throttling.New(throttling.Options{Store: store, Schema: schema, ShowKeys: s.ShowKeys})
 	return d.throttled
 }
 
-// openEngine is the store on the embedded engine.
+// openEngine opens the store on the embedded engine.
 func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
 	if db == nil {
 		if d.own, err = storage.Open(s.Data, s.storage(log)); err != nil {
@@ -153,7 +153,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 		d.what += ", without sharding"
 		return d.watchThrottling(s, d.items, nil), nil
 	}
-	// The engine is in this process: requests beside each other gain nothing.
+	// The engine runs in this process, so parallel requests to it gain nothing.
 	router := sharding.New(sharding.Options{Backend: d.items, Log: log, Fanout: 1, Rules: s.dynamoDBRules(), Door: s.doorName()})
 	if err := router.Start(ctx); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 	return d.watchThrottling(s, router, router.Schema), nil
 }
 
-// shutdown finishes what is in flight.
+// shutdown stops accepting clients and waits for the requests in flight.
 func (d *dynamoDB) shutdown(ctx context.Context) error {
 	if d == nil {
 		return nil
@@ -170,8 +170,8 @@ func (d *dynamoDB) shutdown(ctx context.Context) error {
 	return d.door.Shutdown(ctx)
 }
 
-// close cuts off what is in flight, if Shutdown has not ended it, and closes what
-// was opened.
+// close cuts off the requests that shutdown did not wait for, and closes everything that was
+// opened.
 func (d *dynamoDB) close() error {
 	if d == nil {
 		return nil
@@ -180,7 +180,7 @@ func (d *dynamoDB) close() error {
 	if d.door != nil {
 		now, cancel := context.WithDeadline(context.Background(), time.Now())
 		defer cancel()
-		_ = d.door.Shutdown(now) // what is cut off here has been told about, or nobody waits for
+		_ = d.door.Shutdown(now) // Shutdown has already reported what is cut off here
 	}
 	if d.stop != nil {
 		d.stop()
@@ -197,14 +197,8 @@ func (d *dynamoDB) close() error {
 	return errors.Join(errs...)
 }
 
-// dynamoCollector makes metrics of the door's counts when they are asked for.
-type dynamoCollector struct{ door *dynamodoor.Door }
-
-var dynamoMetrics = []struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(s *dynamodoor.Stats) float64
-}{
+// dynamoMetrics are the metrics of the DynamoDB door's requests.
+var dynamoMetrics = []countMetric[dynamodoor.Stats]{
 	{dynamoDesc("requests_total", "Requests carried out."), prometheus.CounterValue, func(s *dynamodoor.Stats) float64 { return float64(s.Requests) }},
 	{dynamoDesc("requests_refused_total", "Requests refused for their form."), prometheus.CounterValue, func(s *dynamodoor.Stats) float64 { return float64(s.Refused) }},
 	{dynamoDesc("requests_in_flight", "Requests without an answer yet."), prometheus.GaugeValue, func(s *dynamodoor.Stats) float64 { return float64(s.InFlight) }},
@@ -213,17 +207,4 @@ var dynamoMetrics = []struct {
 
 func dynamoDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("evenkeel_dynamodb_"+name, help, nil, nil)
-}
-
-func (dynamoCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, m := range dynamoMetrics {
-		ch <- m.desc
-	}
-}
-
-func (c dynamoCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.door.Stats()
-	for _, m := range dynamoMetrics {
-		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
-	}
 }

@@ -27,8 +27,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/remote"
 )
 
-// endpointFlags are serve's flags about what is behind the DynamoDB door, and whose
-// rights its clients have there.
+// endpointFlags are the flags of serve for the store behind the DynamoDB door and for the rights
+// of its clients there.
 type endpointFlags struct {
 	DynamoDB         string `name:"dynamodb" placeholder:"URL" help:"DynamoDB endpoint to serve, such as https://dynamodb.eu-west-1.amazonaws.com; without it it is the embedded engine."`
 	DynamoDBRegion   string `name:"dynamodb-region" placeholder:"REGION" help:"Region that requests to it are signed for; the URL's, or the AWS configuration's, by default."`
@@ -37,20 +37,19 @@ type endpointFlags struct {
 	AccessKeys       string `placeholder:"FILE" help:"YAML file of the access keys that clients of the DynamoDB door sign with; without it any signature will do, on this machine only."`
 }
 
-// endpointLease is for how long a door goes by what it knows of tables, which other
-// doors may have changed. All doors on an endpoint have the same.
+// endpointLease is how long a door may use what it has read of a table, which other doors may
+// change. All doors of an endpoint use the same value.
 const endpointLease = 2 * time.Second
 
-// endpointSettles is for how long eventually consistent reads of an endpoint may lack
-// what was written.
+// endpointSettles is how long an eventually consistent read of an endpoint may miss a write.
 const endpointSettles = 3 * time.Second
 
-// withoutDynamoDB tells whether there is no DynamoDB door.
+// withoutDynamoDB says whether serve has no DynamoDB door.
 func (s *serveCmd) withoutDynamoDB() bool {
 	return s.ListenDynamoDB == "off" || s.ListenDynamoDB == "" && len(s.Cassandra) > 0 && s.DynamoDB == ""
 }
 
-// checkEndpoint says what is wrong with the flags.
+// checkEndpoint returns an error if the endpoint flags are wrong or contradict each other.
 func (s *serveCmd) checkEndpoint() error {
 	if s.DynamoDB == "" {
 		for flag, set := range map[string]bool{"--dynamodb-region": s.DynamoDBRegion != "", "--dynamodb-profile": s.DynamoDBProfile != ""} {
@@ -75,8 +74,7 @@ func (s *serveCmd) checkEndpoint() error {
 	return nil
 }
 
-// checkReach refuses to be reached from elsewhere by clients that nobody has told
-// apart.
+// checkReach refuses to listen for other machines if clients need no access key.
 func (s *serveCmd) checkReach(at net.Addr) error {
 	tcp, ok := at.(*net.TCPAddr)
 	if ok && tcp.IP.IsLoopback() || s.AccessKeys != "" {
@@ -90,7 +88,7 @@ func (s *serveCmd) checkReach(at net.Addr) error {
 		"listen on 127.0.0.1 or [::1], or name the keys that clients sign with: --access-keys FILE")
 }
 
-// accessKeys are those of the file, nil where there is none.
+// accessKeys reads the file of --access-keys. It returns nil if the flag is not given.
 func (s *serveCmd) accessKeys() (*accesskey.Keys, error) {
 	if s.AccessKeys == "" {
 		return nil, nil
@@ -106,10 +104,10 @@ func (s *serveCmd) accessKeys() (*accesskey.Keys, error) {
 type endpoint struct {
 	*remote.Store
 	region string
-	what   string // for people: whose rights clients have
+	what   string // tells the user whose rights clients have
 }
 
-// openEndpoint makes the store of --dynamodb. Nothing is asked of it yet.
+// openEndpoint makes the store of --dynamodb. It sends no request yet.
 func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *slog.Logger) (*endpoint, error) {
 	at, err := remote.ParseEndpoint(s.DynamoDB)
 	if err != nil {
@@ -121,7 +119,7 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 			o = append(o, config.WithSharedConfigProfile(profile))
 		}
 		if at.OnThisMachine() {
-			o = append(o, config.WithEC2IMDSClientEnableState(imds.ClientDisabled)) // which would be asked for seconds
+			o = append(o, config.WithEC2IMDSClientEnableState(imds.ClientDisabled)) // waiting for a missing IMDS would take seconds
 		}
 		return config.LoadDefaultConfig(ctx, o...)
 	}
@@ -165,8 +163,8 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 	return e, nil
 }
 
-// roots are the certificates that the AWS configuration trusts (AWS_CA_BUNDLE, or
-// ca_bundle of a profile); nil are the system's.
+// roots returns the certificates that the AWS configuration trusts (AWS_CA_BUNDLE, or ca_bundle
+// of a profile). nil means the system's certificates.
 func roots(c aws.Config) *x509.CertPool {
 	client, ok := c.HTTPClient.(*awshttp.BuildableClient)
 	if !ok || client.GetTransport().TLSClientConfig == nil {
@@ -191,8 +189,8 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// providers are the credentials of each access key at the endpoint. Each is asked
-// for once, so that a name that is wrong is known at the start.
+// providers returns the credentials at the endpoint for each access key. It asks for each
+// credential once, so that a wrong name fails at the start.
 func (s *serveCmd) providers(ctx context.Context, keys *accesskey.Keys, own aws.Config, load func(profile string) (aws.Config, error)) (map[string]aws.CredentialsProvider, error) {
 	all := make(map[string]aws.CredentialsProvider)
 	for _, key := range keys.All() {
@@ -216,7 +214,7 @@ func (s *serveCmd) providers(ctx context.Context, keys *accesskey.Keys, own aws.
 	return all, nil
 }
 
-// explainEndpoint says why a door could not start in front of an endpoint.
+// explainEndpoint explains why a door could not start in front of an endpoint.
 func (s *serveCmd) explainEndpoint(err error) error {
 	what := fmt.Errorf("the DynamoDB endpoint at %s: %w", s.DynamoDB, err)
 	e := exception.Of(err)

@@ -18,21 +18,21 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 )
 
-// role gives the credentials of a role that the door assumes for an access key. They
-// are renewed a while before they expire; if that fails, they serve until then.
+// role provides the credentials of a role that the door assumes for an access key. It renews them
+// shortly before they expire. If renewal fails, it uses the old ones until they expire.
 type role struct {
 	arn     string
 	assume  *stscreds.AssumeRoleProvider
-	expires atomic.Int64 // when those that were given last do, in nanoseconds since 1970
+	expires atomic.Int64 // expiry of the last credentials, in nanoseconds since 1970
 }
 
 const (
-	renewBefore = time.Minute      // how long before credentials expire others are asked for
-	renewAgain  = 10 * time.Second // how long after that has failed it is tried again
+	renewBefore = time.Minute      // how long before expiry new credentials are requested
+	renewAgain  = 10 * time.Second // how long after a failed renewal the next attempt comes
 )
 
-// assumeRole returns the credentials of a role for an access key, whose name the
-// role's sessions have, in CloudTrail too.
+// assumeRole returns the credentials of a role for an access key. The sessions of the role, also
+// in CloudTrail, are named after the key.
 func assumeRole(client stscreds.AssumeRoleAPIClient, arn, id string) *aws.CredentialsCache {
 	r := &role{arn: arn}
 	r.assume = stscreds.NewAssumeRoleProvider(client, arn, func(o *stscreds.AssumeRoleOptions) {
@@ -41,7 +41,7 @@ func assumeRole(client stscreds.AssumeRoleAPIClient, arn, id string) *aws.Creden
 	return aws.NewCredentialsCache(r, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore })
 }
 
-// sessionName is a name that STS takes: 2 to 64 of its characters.
+// sessionName turns an id into a session name that STS accepts: 2 to 64 characters of its set.
 func sessionName(id string) string {
 	name := "evenkeel-" + strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_=,.@-", c) {
@@ -62,24 +62,24 @@ func (r *role) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return c, nil
 }
 
-// HandleFailToRefresh lets credentials serve until they expire.
+// HandleFailToRefresh returns the last credentials until they expire.
 func (r *role) HandleFailToRefresh(_ context.Context, last aws.Credentials, err error) (aws.Credentials, error) {
 	left := time.Until(time.Unix(0, r.expires.Load()))
 	if !last.HasKeys() || left <= 0 {
 		return aws.Credentials{}, err
 	}
-	last.Expires = time.Now().Add(min(left, renewAgain) + renewBefore) // which the cache takes off again
+	last.Expires = time.Now().Add(min(left, renewAgain) + renewBefore) // the cache subtracts renewBefore again
 	return last, nil
 }
 
-// refusedByAWS is what an AWS service says, without the way that it came.
+// refusedByAWS is an AWS service's error without the SDK's description of the request.
 type refusedByAWS struct{ smithy.APIError }
 
 func (e refusedByAWS) Error() string { return e.ErrorCode() + ": " + e.ErrorMessage() }
 func (e refusedByAWS) Unwrap() error { return e.APIError }
 
-// plainly is an SDK's error as a service has it, where it comes from one; where
-// none has answered, which.
+// plainly returns a service's own error out of an SDK error. If no service answered, it returns
+// why not.
 func plainly(err error) error {
 	var unsent *url.Error
 	if errors.As(err, &unsent) {
@@ -93,7 +93,7 @@ func plainly(err error) error {
 	return refusedByAWS{said}
 }
 
-// hintAbout says what can be done for a key without credentials.
+// hintAbout returns a hint for an access key whose credentials could not be loaded.
 func hintAbout(key accesskey.Key, err error) string {
 	var refused refusedByAWS
 	switch {

@@ -16,7 +16,7 @@ import (
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
 )
 
-// explainCmd is `evenkeel explain`.
+// explainCmd holds the arguments of `evenkeel explain`.
 type explainCmd struct {
 	CQL          string        `name:"cql" placeholder:"HOST[:PORT]" default:"127.0.0.1:9042" help:"The front door to ask (${default})."`
 	Keyspace     string        `placeholder:"NAME" help:"Keyspace of unqualified names."`
@@ -28,13 +28,13 @@ type explainCmd struct {
 	Statement string `arg:"" help:"A CQL statement. It is planned, not executed."`
 }
 
-// explained is what explain prints as JSON.
+// explained is the JSON output of explain.
 type explained struct {
 	Sharded bool `json:"sharded"`
 	*sharded.Explanation
 }
 
-// Run asks the door and prints the plan.
+// Run asks the door for the plan and prints it.
 func (e *explainCmd) Run(std *stdio) error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.Timeout)
 	defer cancel()
@@ -71,7 +71,7 @@ func (e *explainCmd) Run(std *stdio) error {
 	return nil
 }
 
-// askPlan has the statement prepared and takes its plan from the answer.
+// askPlan prepares the statement at the door and takes the plan from the response.
 func askPlan(ctx context.Context, link store.Link, text string) (*explained, error) {
 	body := wire.AppendBytesMap(nil, map[string][]byte{sharded.ExplainPayload: {}})
 	body = wire.AppendPrepare(body, wire.V4, &wire.Prepare{Text: []byte(text)})
@@ -116,7 +116,7 @@ func planOf(resp wire.Message) (*explained, error) {
 	return out, nil
 }
 
-// printPlan prints a plan for people.
+// printPlan prints a plan as text.
 func printPlan(std *stdio, out *explained) {
 	if !out.Sharded {
 		fmt.Fprintln(std.out, "forwarded as it is: no write-sharded table is named")
@@ -155,7 +155,7 @@ func printPlan(std *stdio, out *explained) {
 	}
 }
 
-// printRule prints what the shard rules have to do with the table.
+// printRule prints which shard rule applies to the table.
 func printRule(std *stdio, out *explained) {
 	if out.Explanation == nil || out.Rule == nil {
 		return
@@ -168,7 +168,7 @@ func printRule(std *stdio, out *explained) {
 	}
 }
 
-// ranges prints sorted numbers, runs of them as a-b.
+// ranges formats sorted numbers and shortens a run of them to a-b.
 func ranges(ns []int) string {
 	var parts []string
 	for i := 0; i < len(ns); {

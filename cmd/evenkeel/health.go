@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/page"
 )
 
-// health is the HTTP side of serve: /metrics, /ready (may clients be sent here)
-// and /live (does the process answer), and the workbench's page.
+// health is the HTTP server of serve. It serves /metrics, /ready (whether clients may be sent
+// here), /live (whether the process answers), and the workbench's page.
 type health struct {
 	ready atomic.Bool
 	page  *page.Page
@@ -29,7 +29,7 @@ type health struct {
 
 func newHealth() *health { return &health{page: page.New(page.Options{Hint: adviseHint})} }
 
-// serve answers on ln until stop is called.
+// serve answers requests on ln until stop is called.
 func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed chan<- error) (stop func()) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(
@@ -60,19 +60,13 @@ func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed cha
 		left()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = srv.Shutdown(ctx) // what does not end in a second is cut off
+		_ = srv.Shutdown(ctx) // requests that take longer than a second are cut off
 		_ = srv.Close()
 	}
 }
 
-// doorCollector makes metrics of the door's counts when they are asked for.
-type doorCollector struct{ door *cqldoor.Door }
-
-var doorMetrics = []struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(s *cqldoor.Stats) float64
-}{
+// doorMetrics are the metrics of the CQL door's connections and requests.
+var doorMetrics = []countMetric[cqldoor.Stats]{
 	{desc("connections", "Client connections that are open."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.Connections) }},
 	{desc("connections_accepted_total", "Client connections accepted."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Accepted) }},
 	{desc("connections_refused_total", "Client connections over the limit."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Refused) }},
@@ -87,17 +81,4 @@ var doorMetrics = []struct {
 
 func desc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("evenkeel_cql_"+name, help, nil, nil)
-}
-
-func (doorCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, m := range doorMetrics {
-		ch <- m.desc
-	}
-}
-
-func (c doorCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.door.Stats()
-	for _, m := range doorMetrics {
-		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s))
-	}
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 )
 
-// identity makes the ids that the door has to make itself: now() and uuid() where
-// their value decides the shard.
+// identity generates the values of now() and uuid() that the door must know because they decide
+// the shard.
 type identity struct {
-	node uint64       // clock sequence and node of timeuuids, drawn once
-	last atomic.Int64 // ticks of the last timeuuid
+	node uint64       // clock sequence and node of the timeuuids, drawn once
+	last atomic.Int64 // time of the last timeuuid, in ticks
 }
 
 func newIdentity() *identity {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	b[0] = b[0]&0x3f | 0x80
-	b[2] |= 0x01 // a node id that is random says so
+	b[2] |= 0x01 // marks the node id as random
 	return &identity{node: binary.BigEndian.Uint64(b[:])}
 }
 
-// gregorian is 1970 in 100 ns since 1582.
+// gregorian is the number of 100 ns ticks between 1582-10-15 and 1970-01-01.
 const gregorian = 0x01B21DD213814000
 
-// timeuuid is a version 1 UUID of now, later than all before.
+// timeuuid returns a version 1 UUID of the current time, later than every one before.
 func (i *identity) timeuuid() [16]byte {
 	ticks := time.Now().UnixNano()/100 + gregorian
 	for {
@@ -41,7 +41,7 @@ func (i *identity) timeuuid() [16]byte {
 	}
 }
 
-// uuid is a version 4 UUID.
+// uuid returns a random (version 4) UUID.
 func (i *identity) uuid() (u [16]byte) {
 	_, _ = rand.Read(u[:]) // never fails
 	u[6] = u[6]&0x0f | 0x40

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// inputFlags say of a file of rows what it does not say itself.
+// inputFlags describe a file of rows where the file does not describe itself.
 type inputFlags struct {
 	Format     string   `enum:"auto,csv,jsonl,parquet" default:"auto" help:"Of ${enum} (${default}: by what the file holds and its name)."`
 	Delimiter  string   `placeholder:"CHAR" help:"Between CSV fields: a character, or tab. By default found out, of comma, tab, semicolon and bar."`
@@ -24,19 +24,19 @@ type inputFlags struct {
 	MaxBadRows int64    `default:"0" help:"How many bad rows to pass over before giving up (${default})."`
 }
 
-// readingMemory is what the garbage collector keeps to where it can: what reading
-// needs is less, and the whole stays below 300 MB.
+// readingMemory is the garbage collector's soft limit while a file is read. Reading needs less,
+// and the whole process stays below 300 MB.
 const readingMemory = 224 << 20
 
-// boundMemory keeps memory from growing to twice what is in use, unless the
-// environment says how far it may.
+// boundMemory sets the garbage collector's soft limit, unless the environment sets one. Without
+// it, the heap may grow to twice what is in use.
 func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(readingMemory)
 	}
 }
 
-// passedOver shows the first few of the bad rows.
+// passedOver prints the first few of the bad rows.
 func passedOver(out io.Writer, first []string, all int64) {
 	const most = 3
 	for _, b := range first[:min(most, len(first))] {
@@ -47,7 +47,7 @@ func passedOver(out io.Writer, first []string, all int64) {
 	}
 }
 
-// check says what is wrong with the flags.
+// check returns an error if the flags are wrong.
 func (f *inputFlags) check() error {
 	if _, err := f.comma(); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (f *inputFlags) comma() (rune, error) {
 	return 0, fmt.Errorf("--delimiter %q: one ASCII character is wanted, or tab", f.Delimiter)
 }
 
-// options are the flags as package rows takes them. again says that the rows will be
-// read more than once; ctx ends the waiting for standard input.
+// options returns the flags in the form that package rows takes. again says that the rows will be
+// read more than once. ctx bounds the wait for standard input.
 func (f *inputFlags) options(ctx context.Context, again bool) rows.Options {
 	o := rows.Options{Format: rows.Format(f.Format), Names: f.Columns, Again: again, Interrupt: ctx.Done()}
 	if f.Format == "auto" {
@@ -83,16 +83,16 @@ func (f *inputFlags) options(ctx context.Context, again bool) rows.Options {
 	case "no":
 		o.Header = rows.NoHeader
 	}
-	o.Delimiter, _ = f.comma() // was checked
+	o.Delimiter, _ = f.comma() // check has tested it
 	return o
 }
 
-// dateFlags say how dates are to be read that do not say it themselves.
+// dateFlags say how to read dates that are ambiguous.
 type dateFlags struct {
 	DateOrder map[string]string `placeholder:"COL=ORDER" mapsep:"none" help:"Order of day and month in a column's dates, dmy or mdy, where the values do not tell. Again for more."`
 }
 
-// check says what is wrong with the flags.
+// check returns an error if the flags are wrong.
 func (f *dateFlags) check() error {
 	for _, column := range slices.Sorted(maps.Keys(f.DateOrder)) {
 		if o := f.DateOrder[column]; o != "dmy" && o != "mdy" {
@@ -102,7 +102,7 @@ func (f *dateFlags) check() error {
 	return nil
 }
 
-// monthFirst are the flags as package profile takes them.
+// monthFirst returns the flags in the form that package profile takes.
 func (f *dateFlags) monthFirst() map[string]bool {
 	out := make(map[string]bool)
 	for column, o := range f.DateOrder {

@@ -29,8 +29,8 @@ func (f *tableFlags) check(live bool) error {
 	return nil
 }
 
-// openDynamoDB opens a table of DynamoDB as rows. It says first what reading it takes,
-// and asks for a yes where that is much.
+// openDynamoDB opens a DynamoDB table as rows. It first prints what reading will cost and, if
+// that is much, asks the user to confirm.
 func (f *tableFlags) openDynamoDB(ctx context.Context, errs io.Writer, address string, list *prices.List) (*rows.Source, func(), error) {
 	at, err := livedynamo.Parse(address)
 	if err != nil {
@@ -46,9 +46,9 @@ func (f *tableFlags) openDynamoDB(ctx context.Context, errs io.Writer, address s
 		size.RowBytes = float64(d.Bytes) / float64(d.Items)
 	}
 	if at.Endpoint != "" {
-		list = nil // it bills nothing
+		list = nil // a local endpoint bills nothing
 	} else if list == nil || list.Region != at.Region {
-		list, _ = prices.Builtin().Of("dynamodb", at.Region) // without a price, units have to do
+		list, _ = prices.Builtin().Of("dynamodb", at.Region) // without a price list, the cost is given in units
 	}
 	fraction := f.Sample
 	if fraction == 0 {

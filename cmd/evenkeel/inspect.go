@@ -26,7 +26,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
-// inspectCmd is `evenkeel inspect`.
+// inspectCmd holds the arguments of `evenkeel inspect`.
 type inspectCmd struct {
 	Table string `arg:"" help:"cql://[user@]host[:port]/keyspace.table: of Cassandra, what is like it, or an evenkeel door. Of DynamoDB: dynamodb://us-east-1/table, or dynamodb://host:port/table."`
 
@@ -46,18 +46,18 @@ type inspectCmd struct {
 
 	liveFlags
 	at       live.Address
-	dynamo   *livedynamo.Address // of DynamoDB
-	fraction float64             // 0: by the table's size
-	added    func(ranges int)    // is told how many were read to their ends; nil: nobody is
+	dynamo   *livedynamo.Address // set for a DynamoDB table
+	fraction float64             // 0: chosen by the table's size
+	added    func(ranges int)    // called with the number of ranges read completely; may be nil
 }
 
-// partialResult is the exit code of a report on less than was planned.
+// partialResult is the exit code of a report that covers less than was planned.
 const partialResult = 3
 
-// Validate reads what can be judged without the store.
+// Validate checks the arguments that can be checked without the store.
 func (c *inspectCmd) Validate() error {
 	if c.Table == "" {
-		return nil // kong says that it is missing
+		return nil // kong reports that it is missing
 	}
 	var err error
 	if livedynamo.Is(c.Table) {
@@ -97,7 +97,7 @@ func (c *inspectCmd) Validate() error {
 	return c.check()
 }
 
-// fractionOf reads 0.01 or 1%.
+// fractionOf parses a fraction such as 0.01 or 1%.
 func fractionOf(text string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -110,11 +110,11 @@ func fractionOf(text string) (float64, error) {
 	return f, nil
 }
 
-// Run inspects, and reports.
+// Run inspects the table and prints the report.
 func (c *inspectCmd) Run(std *stdio) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := c.inspect(ctx, std); err != nil {
 		return liveHint(fmt.Errorf("inspect: %w", err))
 	}
@@ -143,7 +143,7 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 	}
 	defer t.Close()
 	s := &survey{cmd: c, t: t, std: std, file: file}
-	partitions, err := t.Partitions(ctx) // before reading changes them
+	partitions, err := t.Partitions(ctx) // before the reading changes them
 	if err != nil {
 		return early(ctx, err)
 	}
@@ -156,7 +156,7 @@ func (c *inspectCmd) inspect(ctx context.Context, std *stdio) error {
 	})
 }
 
-// carryOut reads what was planned, and reports on what was read.
+// carryOut reads what was planned and makes a report of what was read.
 func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Context, why error) (*inspection.Report, error)) error {
 	why := s.read(ctx)
 	if errors.Is(why, livetable.ErrDropped) {
@@ -166,7 +166,7 @@ func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Co
 	if why != nil && len(s.run.Done) == 0 {
 		return early(ctx, why)
 	}
-	// What is still to be asked is little: it is asked also after an interruption.
+	// The last few requests are sent even after an interruption.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	report, err := makeReport(finish, why)
@@ -189,7 +189,7 @@ func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Co
 	return nil
 }
 
-// early is what to say of an end before anything was counted.
+// early returns the error for an inspection that ended before anything was counted.
 func early(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -213,7 +213,7 @@ func (c *inspectCmd) print(std *stdio, r *inspection.Report) error {
 	return enc.Encode(r)
 }
 
-// priceList is the prices of a store that bills reads, nil for others.
+// priceList returns the prices of a store that bills reads, or nil for other stores.
 func (c *inspectCmd) priceList(keyspaces bool) (*prices.List, error) {
 	if c.Target == "cassandra" || c.Target == "auto" && !keyspaces {
 		return nil, nil
@@ -221,7 +221,7 @@ func (c *inspectCmd) priceList(keyspaces bool) (*prices.List, error) {
 	return c.pricesOf("keyspaces", c.Region)
 }
 
-// pricesOf is the prices of a store in a region.
+// pricesOf returns the prices of a store in a region.
 func (c *inspectCmd) pricesOf(store, region string) (*prices.List, error) {
 	f := prices.Builtin()
 	if c.Prices != "" {
@@ -268,7 +268,7 @@ func (c *inspectCmd) outside() ([]*nodetool.Output, error) {
 	return all, nil
 }
 
-// stateFile is where the state is kept, "" for nowhere.
+// stateFile returns the path of the state file, or "" if no state is kept.
 func (c *inspectCmd) stateFile() (string, error) {
 	switch c.State {
 	case "none":

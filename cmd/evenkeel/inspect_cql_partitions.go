@@ -16,9 +16,9 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/live"
 )
 
-// cqlPartitions are the partitions of a table of CQL in the form of those of DynamoDB;
-// nil where the store does not tell any. Through a door t is a logical table, whose
-// physical keys have one value more, the shard.
+// cqlPartitions converts the partitions of a CQL table to the form of DynamoDB's. It returns nil
+// if the store does not report partitions. Through a door, t is a logical table, and the physical
+// keys have the shard as one more value.
 func cqlPartitions(t *schema.Table, partitions []live.Partition) *api.PartitionsResponse {
 	if len(partitions) == 0 {
 		return nil
@@ -55,8 +55,8 @@ func usedOf(u live.PartitionUse) api.PartitionUse {
 	return api.PartitionUse{Units: u.Units, Throttled: u.Throttled, UnitsTotal: u.UnitsTotal, ThrottledTotal: u.ThrottledTotal, ThrottledOwnTotal: u.ThrottledOwnTotal}
 }
 
-// cqlKey is a key, and the clustering of a row as far as it is known, as DynamoDB JSON
-// in the order of the columns, and the shard; 0 where the table has none.
+// cqlKey returns a key, with as much of a row's clustering as is known, as DynamoDB JSON in the
+// order of the columns. It also returns the shard, or 0 if the table has none.
 func cqlKey(t *schema.Table, key, clustering []string) (text json.RawMessage, shard int) {
 	if n := len(t.PartitionKey); len(key) == n+1 {
 		if s, err := strconv.Atoi(key[n]); err == nil {
@@ -78,7 +78,7 @@ func cqlKey(t *schema.Table, key, clustering []string) (text json.RawMessage, sh
 				kind, v = "B", base64.StdEncoding.EncodeToString(raw)
 			}
 		}
-		name, _ := json.Marshal(c.Name) // of strings it does not fail
+		name, _ := json.Marshal(c.Name) // a string always marshals
 		quoted, _ := json.Marshal(v)
 		fmt.Fprintf(&b, `%s:{"%s":%s}`, name, kind, quoted)
 	}

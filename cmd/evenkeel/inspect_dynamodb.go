@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/prices"
 )
 
-// checkDynamoDB says which flags are not for a table of DynamoDB.
+// checkDynamoDB returns an error if a flag does not apply to DynamoDB tables.
 func (c *inspectCmd) checkDynamoDB() error {
 	switch {
 	case c.PasswordFile != "" || c.TLS || c.TLSCA != "":
@@ -32,16 +32,16 @@ func (c *inspectCmd) checkDynamoDB() error {
 	return nil
 }
 
-// dynamoSurvey is the inspection of a table of DynamoDB.
+// dynamoSurvey is the inspection of one DynamoDB table.
 type dynamoSurvey struct {
 	survey
 	t      *livedynamo.Table
 	d      livedynamo.Description
 	schema *schema.Table
-	maps   []*api.PartitionsResponse // before anything was read; none where the store does not tell
+	maps   []*api.PartitionsResponse // read before the inspection begins; empty if the store does not report partitions
 }
 
-// inspectDynamoDB inspects a table of DynamoDB.
+// inspectDynamoDB inspects a DynamoDB table.
 func (c *inspectCmd) inspectDynamoDB(ctx context.Context, std *stdio) error {
 	file, err := c.stateFile()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *inspectCmd) inspectDynamoDB(ctx context.Context, std *stdio) error {
 	return s.carryOut(ctx, func(finish context.Context, why error) (*inspection.Report, error) { return s.report(finish, ctx, why) })
 }
 
-// prepare finds out how large the table is, and plans.
+// prepare finds out how large the table is and plans the reading.
 func (s *dynamoSurvey) prepare(ctx context.Context) error {
 	s.schema = &schema.Table{Name: s.d.Name, Options: map[string]any{}, PartitionKey: []*schema.Column{keyColumn(s.d.Partition, schema.PartitionKey)}}
 	if s.d.Sort != nil {
@@ -85,7 +85,7 @@ func (s *dynamoSurvey) prepare(ctx context.Context) error {
 	return s.plan(list)
 }
 
-// keyColumn is an attribute of a key: numbers are texts here, as DynamoDB writes them.
+// keyColumn returns a key attribute as a column. Numbers are text here, as DynamoDB writes them.
 func keyColumn(k livedynamo.Key, kind schema.ColumnKind) *schema.Column {
 	t := value.Native(value.Text)
 	if k.Kind == "B" {
@@ -94,7 +94,7 @@ func keyColumn(k livedynamo.Key, kind schema.ColumnKind) *schema.Column {
 	return &schema.Column{Name: k.Name, Kind: kind, Type: t}
 }
 
-// prices are those of AWS; an endpoint of one's own bills nothing.
+// prices returns AWS's prices, or nil for a local endpoint, which bills nothing.
 func (s *dynamoSurvey) prices() (*prices.List, error) {
 	c := s.cmd
 	switch {
@@ -111,12 +111,12 @@ func (s *dynamoSurvey) prices() (*prices.List, error) {
 	return nil, nil
 }
 
-// Probes: the beginnings of so many of very many segments are read first, for what
-// the table says of its size is some hours old.
+// The size that DynamoDB reports can be some hours old. So if a table has very many segments, the
+// beginnings of this many are read first.
 const (
 	dynamoProbes   = 8
 	dynamoSegments = 512
-	dynamoFirst    = 1000 // items at the beginning
+	dynamoFirst    = 1000 // items read from the beginning of the table
 )
 
 func (s *dynamoSurvey) probe(ctx context.Context) error {
@@ -149,7 +149,8 @@ func (s *dynamoSurvey) probe(ctx context.Context) error {
 		s.size.Rows, s.size.From = rows, "a first sample"
 	}
 	if s.size.Rows < dynamoFirst {
-		// Small, or so new that nothing is known of it: the beginning tells.
+		// The table is small, or so new that DynamoDB reports no size yet. Reading its beginning
+		// tells the size.
 		n, size := 0, int64(0)
 		err := s.t.Keys(ctx, livedynamo.Segment{}, dynamoFirst, func(k *livedynamo.Keyed) error {
 			size += k.Bytes
@@ -174,7 +175,7 @@ func (s *dynamoSurvey) probe(ctx context.Context) error {
 	return nil
 }
 
-// readSegment counts a segment, and adds it when it has come whole.
+// readSegment counts a segment. It adds the count once the whole segment has been read.
 func (s *dynamoSurvey) readSegment(ctx context.Context, i int, bar *inspectProgress) error {
 	plan := s.run.Plan
 	c := inspection.NewCounter(s.schema, nil, s.group)
@@ -243,8 +244,8 @@ func (s *dynamoSurvey) report(ctx, asked context.Context, why error) (*inspectio
 	return r, nil
 }
 
-// name finds the keys of the largest item collections of which the hash alone is
-// known, since they were read by an earlier call: their segments are read again.
+// name finds the keys of the largest item collections that an earlier call read and that are
+// known only by their hash. It reads their segments again.
 func (s *dynamoSurvey) name(ctx context.Context) {
 	wanted := map[int][]*inspection.Partition{}
 	for _, list := range [][]inspection.Partition{s.run.Total.Largest, s.run.Total.Longest} {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
 )
 
-// outside adds what other tools told, and says what they could tell.
+// outside adds the output of other tools to the report, and names what other tools could add.
 func (s *survey) outside(r *inspection.Report, outputs []*nodetool.Output) {
 	hot, dead, sizes := s.partitions != nil, false, false
 	for _, o := range outputs {

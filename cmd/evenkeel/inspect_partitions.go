@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 )
 
-// partitionMaps asks for the partitions of a table and of its global indexes; none
-// where the store does not tell them.
+// partitionMaps asks for the partitions of a table and of its global indexes. It returns none if
+// the store does not report them.
 func partitionMaps(ctx context.Context, t *livedynamo.Table) ([]*api.PartitionsResponse, error) {
 	indexes := []string{""}
 	for _, ix := range t.Table().Indexes {
@@ -39,8 +39,8 @@ func partitionMaps(ctx context.Context, t *livedynamo.Table) ([]*api.PartitionsR
 	return all, nil
 }
 
-// partitionsText prints the partitions of a table or index, and which keys share
-// one. A table of CQL has tokens, and shards that are no part of a text.
+// partitionsText prints the partitions of a table or index, and which keys share a partition. A
+// CQL table has tokens, and its shard is a value of its own in the key.
 func partitionsText(out io.Writer, r *api.PartitionsResponse, cql bool) {
 	name := r.TableName
 	if r.IndexName != "" {
@@ -99,7 +99,7 @@ func sharedText(n int) string {
 	return fmt.Sprintf("%d partitions have throttled and have several keys", n)
 }
 
-// useText is the units of the last second, and the requests throttled in it.
+// useText formats the units of the last second and the requests throttled in it.
 func useText(u api.PartitionUse) string {
 	s := capacity.Number(u.Units)
 	if u.Throttled > 0 {
@@ -108,7 +108,7 @@ func useText(u api.PartitionUse) string {
 	return s
 }
 
-// shownKeys is how many keys of a partition are printed.
+// shownKeys is the number of keys printed for each partition.
 const shownKeys = 6
 
 func keysText(p *api.Partition, cql bool) string {
@@ -136,8 +136,8 @@ func keysText(p *api.Partition, cql bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// keyText is a key's values, with the shard as in 121212-3, of a table of CQL as in
-// "2020-07-09 shard 3".
+// keyText formats a key's values with the shard: as 121212-3 for DynamoDB, as "2020-07-09 shard
+// 3" for CQL.
 func keyText(key json.RawMessage, shard int, cql bool) string {
 	values := api.KeyTexts(key)
 	switch {

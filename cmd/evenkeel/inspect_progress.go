@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// inspectProgress tells on stderr how far an inspection is, once it has taken two
-// seconds: a bar on a terminal, one line elsewhere. It is told by several goroutines.
+// inspectProgress reports the progress of an inspection on stderr after the first two seconds: a
+// bar on a terminal, one line elsewhere. It is safe for concurrent use.
 type inspectProgress struct {
 	out      io.Writer
 	terminal bool
@@ -24,7 +24,7 @@ type inspectProgress struct {
 	began, last time.Time
 	shown       bool
 	read        int64
-	done        float64 // of the ranges
+	done        float64 // share of the ranges
 }
 
 func newInspectProgress(out io.Writer, expected inspection.Prediction) *inspectProgress {
@@ -36,7 +36,7 @@ func newInspectProgress(out io.Writer, expected inspection.Prediction) *inspectP
 	return p
 }
 
-// rows is told of rows that were read.
+// rows adds n rows that have been read.
 func (p *inspectProgress) rows(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *inspectProgress) rows(n int64) {
 	p.show()
 }
 
-// ranges is told what share of the ranges has been begun.
+// ranges sets the share of the ranges whose reading has begun.
 func (p *inspectProgress) ranges(done float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *inspectProgress) show() {
 	fmt.Fprintf(p.out, "\r\x1b[K%s%s %3.0f%%  %d rows, %.0f rows/s%s", strings.Repeat("█", full), strings.Repeat("░", 30-full), 100*p.done, p.read, rate, left)
 }
 
-// end wipes the bar.
+// end removes the bar.
 func (p *inspectProgress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,7 @@ type survey struct {
 	cmd  *inspectCmd
 	t    *live.Table
 	std  *stdio
-	file string // of the state, "" for none
+	file string // path of the state file; "" for none
 
 	cluster  *live.Cluster
 	nodes    []inspection.Node
@@ -37,7 +37,7 @@ type survey struct {
 	group    *inspection.Grouping
 	physical *live.Physical
 
-	partitions *api.PartitionsResponse // before anything was read; nil where the store does not tell
+	partitions *api.PartitionsResponse // read before the inspection begins; nil if the store does not report partitions
 
 	size    inspection.Size
 	page    int
@@ -45,31 +45,30 @@ type survey struct {
 	run     *inspection.Run
 	predict inspection.Prediction
 
-	// What differs with the store: reading a range of the plan, and whether the table is
-	// still the same.
-	segments  bool    // ranges are segments of a Scan
-	units     float64 // read units a second, at the most; 0: no limit
+	// The fields below depend on the store.
+	segments  bool    // each range is a segment of a Scan
+	units     float64 // most read units a second; 0: no limit
 	readRange func(ctx context.Context, i int, bar *inspectProgress) error
 	same      func(ctx context.Context) error
 
-	mu    sync.Mutex // of run, while several read
+	mu    sync.Mutex // guards run while several workers read
 	saved time.Time
 }
 
 const (
-	inspectWorkers = 4               // who read at the same time
+	inspectWorkers = 4               // how many ranges are read in parallel
 	saveEvery      = 2 * time.Second // how often the state is written
-	staleAfter     = 24 * time.Hour  // an unfinished inspection that is older begins anew
+	staleAfter     = 24 * time.Hour  // an older unfinished inspection starts again
 )
 
-// errEnough ends the reading of a range whose beginning was wanted.
+// errEnough ends the reading of a range of which only the beginning was wanted.
 var errEnough = errors.New("enough was read")
 
-// drawSeed draws the order in which a table is read, and which part of it a sample is.
+// drawSeed returns a seed for the order in which a table is read and for the choice of a sample.
 var drawSeed = rand.Uint64
 
-// prepare finds out what is to be read, says what that takes, and asks for a yes
-// where it is much.
+// prepare finds out what is to be read and prints what that will take. If that is much, it asks
+// the user to confirm.
 func (s *survey) prepare(ctx context.Context) error {
 	var err error
 	if s.cluster, err = s.t.Cluster(ctx); err != nil {
@@ -97,8 +96,8 @@ func (s *survey) prepare(ctx context.Context) error {
 	return s.plan(list)
 }
 
-// plan says what is to be read and what that takes, and asks for a yes where it is
-// much.
+// plan prints what is to be read and what that will take. If that is much, it asks the user to
+// confirm.
 func (s *survey) plan(list *prices.List) error {
 	fraction := s.cmd.fraction
 	if fraction == 0 {
@@ -139,8 +138,8 @@ func (s *survey) plan(list *prices.List) error {
 	return nil
 }
 
-// grouping says how rows of a logical partition are told, nil where a partition is
-// one.
+// grouping returns how the rows of one logical partition are recognised, or nil if each partition
+// is a logical one.
 func (s *survey) grouping() *inspection.Grouping {
 	table := s.t.Schema()
 	all := make([]int, len(table.PartitionKey))
@@ -163,8 +162,8 @@ func (s *survey) grouping() *inspection.Grouping {
 	return &inspection.Grouping{Logical: slices.Delete(all, at, at+1), Shard: at}
 }
 
-// wholeLogical says why a door gives the logical partitions of a sharded table whole,
-// "" where physical ones come one by one.
+// wholeLogical returns why a door yields the logical partitions of a sharded table whole, or ""
+// if the physical partitions come one by one.
 func (s *survey) wholeLogical() string {
 	sharding := s.t.Sharding()
 	const but = ": an evenkeel door gives each logical partition whole; the physical ones are seen in the store behind it"
@@ -179,13 +178,13 @@ func (s *survey) wholeLogical() string {
 	return ""
 }
 
-// Probes: the beginnings of so many parts of the ring are read first.
+// The beginnings of this many parts of the ring are read first.
 const (
 	probes    = 16
 	probeRows = 256
 )
 
-// probe reads a little of the table for its size and its times.
+// probe reads a small part of the table to estimate its size and the reading time.
 func (s *survey) probe(ctx context.Context) error {
 	timed := s.t.Timed()
 	columns := s.t.Schema().All()
@@ -215,7 +214,7 @@ func (s *survey) probe(ctx context.Context) error {
 	if s.t.Sharding() != "" && s.wholeLogical() == "" {
 		s.sizer.HiddenShard()
 	}
-	if s.sizer.Guess() != "" && s.cluster.Name != "evenkeel" { // whose schema has no times
+	if s.sizer.Guess() != "" && s.cluster.Name != "evenkeel" { // evenkeel's own schema reports no times
 		s.sizer.Age(s.t.Age(ctx))
 	}
 	s.size = estimate.Size()
@@ -229,7 +228,7 @@ func (s *survey) probe(ctx context.Context) error {
 	return nil
 }
 
-// load reads the state of the table of that name and id.
+// load reads the saved state of the table with this name and id.
 func (s *survey) load(name, id string) error {
 	s.state = inspection.NewState(name, id)
 	if s.file == "" {
@@ -265,7 +264,7 @@ func (s *survey) load(name, id string) error {
 	return nil
 }
 
-// save writes the state; the caller holds mu.
+// save writes the state. The caller holds mu.
 func (s *survey) save() error {
 	if s.file == "" {
 		return nil
@@ -287,14 +286,14 @@ func (s *survey) save() error {
 	return nil
 }
 
-// forget removes the state of a table that is gone.
+// forget removes the state of a table that no longer exists.
 func (s *survey) forget() {
 	if s.file != "" {
-		_ = os.Remove(s.file) // there may be none
+		_ = os.Remove(s.file) // there may be no file
 	}
 }
 
-// read reads what is left of the plan. What ended it before is the result.
+// read reads the rest of the plan. It returns why it stopped early, or nil.
 func (s *survey) read(ctx context.Context) error {
 	s.state.Run = s.run
 	if err := func() error { s.mu.Lock(); defer s.mu.Unlock(); return s.save() }(); err != nil {
@@ -334,7 +333,7 @@ feed:
 	return context.Cause(ctx)
 }
 
-// readTokens counts a range, and adds it when it has come whole.
+// readTokens counts a range of tokens. It adds the count once the whole range has been read.
 func (s *survey) readTokens(ctx context.Context, i int, bar *inspectProgress) error {
 	c := inspection.NewCounter(s.t.Schema(), s.sizer, s.group)
 	n := int64(0)
@@ -352,8 +351,8 @@ func (s *survey) readTokens(ctx context.Context, i int, bar *inspectProgress) er
 	return s.add(i, c, 1+n/int64(s.page))
 }
 
-// add adds what was counted of a range that has come whole, by so many requests, and
-// saves the state now and then.
+// add adds the count of a range that was read completely with so many requests. From time to time
+// it saves the state.
 func (s *survey) add(i int, c *inspection.Counter, requests int64) error {
 	c.End()
 	s.mu.Lock()
@@ -369,7 +368,7 @@ func (s *survey) add(i int, c *inspection.Counter, requests int64) error {
 	return nil
 }
 
-// stopped is why not all was read, "" where it was.
+// stopped returns why the plan was not read completely, or "" if it was.
 func stopped(asked context.Context, why error) string {
 	switch {
 	case asked.Err() != nil:
@@ -380,7 +379,7 @@ func stopped(asked context.Context, why error) string {
 	return ""
 }
 
-// report asks what is still to be known, and makes the report.
+// report asks the store for the last figures and makes the report.
 func (s *survey) report(ctx, asked context.Context, why error, outside []*nodetool.Output) (*inspection.Report, error) {
 	reason := stopped(asked, why)
 	s.name(ctx)
@@ -428,8 +427,8 @@ func (s *survey) report(ctx, asked context.Context, why error, outside []*nodeto
 	return r, nil
 }
 
-// name finds the keys of the largest partitions whose tokens alone are known, since
-// they were read by an earlier call.
+// name finds the keys of the largest partitions that an earlier call read and that are known only
+// by their token.
 func (s *survey) name(ctx context.Context) {
 	for _, list := range [][]inspection.Partition{s.run.Total.Largest, s.run.Total.Longest} {
 		for i := range list[:min(len(list), s.cmd.Top)] {
@@ -451,7 +450,7 @@ func (s *survey) name(ctx context.Context) {
 	}
 }
 
-// keep writes what the next call needs.
+// keep writes the state that the next call needs.
 func (s *survey) keep(r *inspection.Report) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

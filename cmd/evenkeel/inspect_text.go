@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// inspectText prints a report for people.
+// inspectText prints a report as text.
 func inspectText(w io.Writer, r *inspection.Report) error {
 	b := bufio.NewWriter(w)
 	std := &stdio{out: b}
@@ -113,7 +113,8 @@ func inspectText(w io.Writer, r *inspection.Report) error {
 	return b.Flush()
 }
 
-// segmentWords are what a table without a ring is said to be read by.
+// segmentWords replaces the words for token ranges by those for the segments of a table without a
+// ring.
 var segmentWords = strings.NewReplacer("of the ring", "of the hashes", "ranges of tokens", "segments", " rows", " items")
 
 func coverageText(c inspection.Coverage) string {
@@ -145,7 +146,8 @@ func largeText(b *bufio.Writer, title string, large []inspection.Large, c inspec
 	}
 }
 
-// shortened cuts keys that are too long for a line, and what would disturb a terminal.
+// shortened cuts a key that is too long for a line and removes characters that would disturb a
+// terminal.
 func shortened(text string) string {
 	var s strings.Builder
 	for i, c := range []rune(text) {
@@ -182,7 +184,7 @@ func logicalText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 	largeText(b, "largest logical partitions", l.Largest, inspection.Coverage{Read: 1})
 }
 
-// dynamoText is what DynamoDB says of a table, and what its indexes are like.
+// dynamoText prints what DynamoDB reports of a table, and describes its indexes.
 func dynamoText(b *bufio.Writer, std *stdio, r *inspection.Report) {
 	d := r.DynamoDB
 	fmt.Fprintf(b, "\ntable\n")
@@ -299,10 +301,10 @@ func countText(v float64) string {
 	return capacity.Number(math.Round(v))
 }
 
-// wholeText is a number of things, which are not parted.
+// wholeText formats a count of things that cannot be split.
 func wholeText(v float64) string { return countText(math.Round(v)) }
 
-// bytesText is a size in decimal units, as limits are given in.
+// bytesText formats a size in decimal units, the units in which limits are given.
 func bytesText(v float64) string {
 	for _, u := range []struct {
 		name string

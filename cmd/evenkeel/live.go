@@ -22,7 +22,7 @@ type liveFlags struct {
 	Rate         float64 `default:"20000" placeholder:"ROWS" help:"Rows read a second at most (${default}); 0 is no limit."`
 }
 
-// check says what is wrong with the flags.
+// check returns an error if the flags are wrong.
 func (f *liveFlags) check() error {
 	if f.TLSCA != "" && !f.TLS {
 		return withHint(errors.New("--tls-ca is for --tls"), "add --tls")
@@ -33,7 +33,7 @@ func (f *liveFlags) check() error {
 	return nil
 }
 
-// options read the files that the flags name.
+// options reads the files that the flags name.
 func (f *liveFlags) options(at live.Address) (live.Options, error) {
 	o := live.Options{Rate: f.Rate}
 	if f.PasswordFile != "" {
@@ -67,7 +67,7 @@ func (f *liveFlags) options(at live.Address) (live.Options, error) {
 	return o, nil
 }
 
-// liveHint gives an error of a live table its way out.
+// liveHint adds a hint to an error of a live table.
 func liveHint(err error) error {
 	var h *hinted
 	if hint := livetable.Hint(err); hint != "" && !errors.As(err, &h) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command evenkeel is the front doors and their tools; one file per command.
+// Command evenkeel holds the two front doors and their tools. Each command has one file.
 //
-// Rules for what it prints: data go to stdout, all else to stderr. Errors are
-// lower case, name what was being done, and end in a hint where there is a way
-// out. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a partial result (inspect, demo), 4 no
-// verdict (advise without queries).
+// Rules for its output: data go to stdout and everything else to stderr. An error is lower case,
+// names what was being done, and ends with a hint if there is a way out. Exit codes: 0 done, 1
+// failed, 2 wrong usage, 3 a partial result (inspect, demo), 4 no verdict (advise without
+// queries).
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// version is the release that this tree is on the way to.
+// version is the release that this tree will become.
 const version = "0.2.0"
 
 type cli struct {
@@ -42,10 +42,10 @@ type cli struct {
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// stdio is where a command writes.
+// stdio holds the outputs of a command.
 type stdio struct{ out, err io.Writer }
 
-// exit is how kong ends the program from within Parse, for --help.
+// exit is the panic value with which kong ends the program during Parse, for --help.
 type exit int
 
 func run(args []string, out, errs io.Writer) (code int) {
@@ -98,7 +98,7 @@ type coded struct {
 
 func (c *coded) Unwrap() error { return c.error }
 
-// printHint prints the way out where the error has one.
+// printHint prints the error's hint, if it has one.
 func printHint(errs io.Writer, err error) {
 	var h *hinted
 	if errors.As(err, &h) {
@@ -106,7 +106,7 @@ func printHint(errs io.Writer, err error) {
 	}
 }
 
-// hinted is an error with the way out of it.
+// hinted is an error with a hint.
 type hinted struct {
 	error
 	hint string
@@ -118,7 +118,7 @@ func withHint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// versionText is the version, and the commit where the build knows it.
+// versionText returns the version, and the commit if the build knows it.
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe/exposition"
 )
 
-// measures are the collectors of the CQL side's requests, router and hosts.
+// measures returns the collectors of the CQL door's requests, router and hosts.
 func (c *cqlSide) measures() []prometheus.Collector {
 	all := []prometheus.Collector{exposition.New("evenkeel_cql", c.observe.Requests)}
 	if c.router != nil {
@@ -23,7 +23,7 @@ func (c *cqlSide) measures() []prometheus.Collector {
 	return all
 }
 
-// routerCollector makes metrics of what the router knows, when they are asked for.
+// routerCollector reports the router's figures as metrics. It reads them at each scrape.
 type routerCollector struct{ router *sharded.Router }
 
 var (
@@ -31,11 +31,7 @@ var (
 	preparedDesc   = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
 	generationDesc = prometheus.NewDesc("evenkeel_cql_layout_generation", "Generation of a sharded table's layout that the door goes by; doors that agree have the same.", []string{"table"}, nil)
 	stepDesc       = prometheus.NewDesc("evenkeel_cql_layout_change", "1 for each sharded table whose layout is being changed, with the change's step.", []string{"table", "step"}, nil)
-	routerMetrics  = []struct {
-		desc *prometheus.Desc
-		kind prometheus.ValueType
-		of   func(s *sharded.Stats) float64
-	}{
+	routerMetrics  = []countMetric[sharded.Stats]{
 		{desc("sharded_tables", "Sharded tables that the door serves."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.ShardedTables) }},
 		{desc("cursor_errors_total", "Requests with a paging state that was damaged, or was another statement's."), prometheus.CounterValue, func(s *sharded.Stats) float64 { return float64(s.CursorErrors) }},
 		{desc("prepared_statements_bytes", "Memory that the statements prepared by clients take, about."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.PreparedBytes) }},
@@ -78,7 +74,7 @@ func (c routerCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// hostCollector makes metrics of the hosts of a cluster, when they are asked for.
+// hostCollector reports the hosts of a cluster as metrics. It reads them at each scrape.
 type hostCollector struct{ cluster *cluster.Cluster }
 
 var (

@@ -17,20 +17,20 @@ import (
 	"github.com/evenkeel/evenkeel/budget"
 )
 
-// memoryFlags are serve's flags about memory.
+// memoryFlags are the flags of serve for memory.
 type memoryFlags struct {
 	Memory byteSize `placeholder:"SIZE" help:"Memory that long requests and answers of both doors may hold together, such as 2GB; where there is no room they wait, and are then refused (a quarter of the machine's memory, or of what its cgroup or GOMEMLIMIT allows)."`
 }
 
 const (
-	// leastMemory is the least budget: the longest body, as it is decoded.
+	// leastMemory is the least budget: one body of the greatest length, decoded.
 	leastMemory = 64 << 20
 
-	// usualMemory is the budget where the machine does not tell its memory.
+	// usualMemory is the budget if the machine's memory is not known.
 	usualMemory = 512 << 20
 )
 
-// budget makes the budget of both doors.
+// budget makes the budget that both doors share.
 func (m *memoryFlags) budget() (*budget.Budget, error) {
 	switch {
 	case m.Memory == 0:
@@ -44,18 +44,17 @@ func (m *memoryFlags) budget() (*budget.Budget, error) {
 	return budget.New(int64(m.Memory), 0), nil
 }
 
-// collectAt is how much memory the process may take before the garbage collector no
-// longer waits for it to double. It is no bound: the collector leaves half of the
-// processors to the requests, and what is in use stays.
+// collectAt returns the soft limit for the garbage collector. It is no hard limit: the collector
+// leaves half of the processors to the requests and frees nothing that is in use.
 func collectAt(budget int64) int64 { return budget + max(budget/4, beside) }
 
-// beside is about what the process holds beside the budget: the embedded engine's
-// memtables and cache, connections, statements.
+// beside is a rough figure for the memory that is not in the budget: the embedded engine's
+// memtables and cache, connections and statements.
 const beside = 192 << 20
 
-// memoryShare is a quarter of the memory that the process may have. What it takes beside the
-// budget, the engine's own and what the garbage collector has not given back, is about
-// as much again.
+// memoryShare returns a quarter of the memory that the process may have. Memory outside the
+// budget (the engine's own, and what the garbage collector has not returned) takes about as much
+// again.
 func memoryShare(root fs.FS, limit int64) int64 {
 	most := int64(math.MaxInt64)
 	least := func(n int64, ok bool) {
@@ -72,9 +71,9 @@ func memoryShare(root fs.FS, limit int64) int64 {
 	return max(most/4, leastMemory)
 }
 
-// machineMemory is what Linux says of the machine (proc(5)).
+// machineMemory reads the machine's memory from Linux (proc(5)).
 func machineMemory(root fs.FS) (int64, bool) {
-	info, _ := fs.ReadFile(root, "proc/meminfo") // other systems have none
+	info, _ := fs.ReadFile(root, "proc/meminfo") // only Linux has this file
 	for line := range strings.Lines(string(info)) {
 		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
 			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 53)
@@ -84,12 +83,12 @@ func machineMemory(root fs.FS) (int64, bool) {
 	return 0, false
 }
 
-// cgroupMemory is the least limit of the process' control group and those above it, in
-// version 2 (Linux' cgroup-v2.rst), or in version 1 that of the group itself.
+// cgroupMemory returns the least memory limit of the process's control group and its parents
+// (version 2, Linux' cgroup-v2.rst), or of the group itself (version 1).
 func cgroupMemory(root fs.FS) (least int64, ok bool) {
 	least = math.MaxInt64
 	limit := func(file string) {
-		text, _ := fs.ReadFile(root, file) // a group without a limit has none
+		text, _ := fs.ReadFile(root, file) // a group without a limit has no such file
 		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
 			least, ok = min(least, n), true
 		}
@@ -110,13 +109,13 @@ func cgroupMemory(root fs.FS) (least int64, ok bool) {
 			}
 		case fields[1] == "memory":
 			limit("sys/fs/cgroup/memory" + strings.TrimSuffix(at, "/") + "/memory.limit_in_bytes")
-			limit("sys/fs/cgroup/memory/memory.limit_in_bytes") // as a container sees its own
+			limit("sys/fs/cgroup/memory/memory.limit_in_bytes") // a container sees its own group here
 		}
 	}
 	return least, ok
 }
 
-// memoryCollectors are the metrics of the budget.
+// memoryCollectors returns the metrics of the budget.
 func memoryCollectors(b *budget.Budget) []prometheus.Collector {
 	gauge := func(name, help string, of func(budget.Stats) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "evenkeel_memory_" + name, Help: help}, func() float64 { return of(b.Stats()) })

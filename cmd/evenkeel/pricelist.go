@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/prices"
 )
 
-// priceList is what a store asks in a region, by a file of prices or the built-in ones.
+// priceList returns a store's prices in a region, from a file of prices or the built-in ones.
 func priceList(file, region, store string) (*prices.List, error) {
 	f := prices.Builtin()
 	if file != "" {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// progress tells on stderr how far the reading of a file is, once it has taken two
-// seconds: a bar on a terminal, one line elsewhere.
+// progress reports on stderr how much of a file has been read, after the first two seconds: a bar
+// on a terminal, one line elsewhere.
 type progress struct {
 	out      io.Writer
 	src      source
@@ -21,10 +21,10 @@ type progress struct {
 	shown    bool
 }
 
-// source is what is read: a file, or a table of a store.
+// source is a file or a table of a store that is being read.
 type source interface {
 	Name() string
-	Progress() (read, size int64) // bytes; size is 0 where it is not known
+	Progress() (read, size int64) // bytes; size is 0 if unknown
 }
 
 func newProgress(out io.Writer, src source) *progress {
@@ -41,7 +41,7 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// rows is told now and then how many rows have been read (rows.ScanOptions.Progress).
+// rows sets the number of rows read so far (rows.ScanOptions.Progress).
 func (p *progress) rows(_, n int64) {
 	if p.shown && !p.terminal {
 		return
@@ -71,8 +71,8 @@ func (p *progress) rows(_, n int64) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s%s %3.0f%%  %.0f rows/s  %s left", strings.Repeat("█", full), strings.Repeat("░", 30-full), 100*done, rate, left)
 }
 
-// phase begins a reading, of several: where the one before took long, it says what this
-// one is for.
+// phase begins one of several readings. If the one before took long, it prints what this one is
+// for.
 func (p *progress) phase(of string) {
 	if p.shown {
 		p.end()
@@ -81,7 +81,7 @@ func (p *progress) phase(of string) {
 	p.began = time.Now()
 }
 
-// end wipes the bar.
+// end removes the bar.
 func (p *progress) end() {
 	if p.shown && p.terminal {
 		fmt.Fprint(p.out, "\r\x1b[K")

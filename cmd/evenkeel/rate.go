@@ -8,10 +8,11 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// perSecond is a flag's rate: a number a second, or with its unit, as queries have it.
+// perSecond is the rate that a flag gives: a number a second, or a number with its unit, as in
+// queries.
 type perSecond float64
 
-// UnmarshalText reads what the user wrote.
+// UnmarshalText parses a rate.
 func (r *perSecond) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 )
 
-// reshardCmd is `evenkeel reshard`.
+// reshardCmd holds the arguments of `evenkeel reshard`.
 type reshardCmd struct {
 	Plan     reshardPlanCmd     `cmd:"" help:"Say what a change would take, and change nothing."`
 	Start    reshardStartCmd    `cmd:"" help:"Begin a change; a door carries it out."`
@@ -28,7 +28,7 @@ type reshardCmd struct {
 	Key      reshardKeyCmd      `cmd:"" help:"Give one partition key a number of shards of its own."`
 }
 
-// reshardTable is the table that a change is of, and where.
+// reshardTable names the table whose layout is changed, and its door.
 type reshardTable struct {
 	Table    string `arg:"" help:"Of CQL keyspace.table, of DynamoDB the table's name."`
 	CQL      string `name:"cql" placeholder:"HOST:PORT" help:"An evenkeel door for CQL."`
@@ -36,11 +36,11 @@ type reshardTable struct {
 	JSON     bool   `name:"json" help:"Print the answer as JSON."`
 }
 
-// Validate says which flags do not go together.
+// Validate returns an error if flags contradict each other.
 func (c *reshardTable) Validate() error {
 	switch {
 	case c.Table == "":
-		return nil // kong says that it is missing
+		return nil // kong reports that it is missing
 	case (c.CQL == "") == (c.DynamoDB == ""):
 		return errors.New("give either --cql HOST:PORT or --dynamodb URL: the door that changes the table")
 	}
@@ -63,7 +63,7 @@ func (c *reshardTable) open(ctx context.Context) (reshard.Changer, error) {
 	return t.Reshard(), nil
 }
 
-// with carries something out at the door, until Ctrl-C.
+// with connects to the door and calls do. Ctrl-C cancels the context of do.
 func (c *reshardTable) with(do func(context.Context, reshard.Changer) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -75,7 +75,7 @@ func (c *reshardTable) with(do func(context.Context, reshard.Changer) error) err
 	return do(ctx, door)
 }
 
-// tell prints the status that something answers.
+// tell calls do and prints the status that do returns.
 func (c *reshardTable) tell(std *stdio, do func(context.Context, reshard.Changer) (reshard.Status, error)) error {
 	return c.with(func(ctx context.Context, door reshard.Changer) error {
 		s, err := do(ctx, door)
@@ -96,7 +96,7 @@ func printJSON(std *stdio, v any) error {
 	return enc.Encode(v)
 }
 
-// layoutText is a number of shards in words.
+// layoutText describes a number of shards in words.
 func layoutText(shards int) string {
 	switch shards {
 	case 0:
@@ -126,7 +126,7 @@ func (c *reshardStartCmd) Run(std *stdio) error {
 
 type reshardStatusCmd struct{ reshardTable }
 
-// Run prints how far a change has come.
+// Run prints the progress of a change.
 func (c *reshardStatusCmd) Run(std *stdio) error {
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Status(ctx) })
 }
@@ -140,21 +140,21 @@ func (c *reshardPauseCmd) Run(std *stdio) error {
 
 type reshardResumeCmd struct{ reshardTable }
 
-// Run has the mover go on.
+// Run resumes the mover.
 func (c *reshardResumeCmd) Run(std *stdio) error {
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Resume(ctx) })
 }
 
 type reshardRollbackCmd struct{ reshardTable }
 
-// Run takes a change back.
+// Run rolls a change back.
 func (c *reshardRollbackCmd) Run(std *stdio) error {
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Rollback(ctx) })
 }
 
 type reshardFinishCmd struct{ reshardTable }
 
-// Run ends the waits that are for caution only.
+// Run ends the waits that a change makes only as a precaution.
 func (c *reshardFinishCmd) Run(std *stdio) error {
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) { return door.Finish(ctx) })
 }
@@ -165,7 +165,7 @@ type reshardKeyCmd struct {
 	Shards int    `required:"" help:"How many shards it is to have."`
 }
 
-// Run gives a key a number of shards.
+// Run gives one key a number of shards of its own.
 func (c *reshardKeyCmd) Run(std *stdio) error {
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) {
 		return door.Key(ctx, c.Key, c.Shards)

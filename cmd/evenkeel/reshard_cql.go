@@ -17,12 +17,12 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// cqlChanger is a reshard.Changer of a table behind a CQL door: it sends what any driver
-// can send, ALTER TABLE … WITH write_sharding.
+// cqlChanger is a reshard.Changer for a table behind a CQL door. It sends ALTER TABLE … WITH
+// write_sharding, as any driver can.
 type cqlChanger struct {
 	door    *cluster.Cluster
 	session *catalog.StoreSession
-	table   string // as CQL has it
+	table   string // written as CQL
 }
 
 // openCQLChanger connects to a door. table is keyspace.table.
@@ -42,10 +42,10 @@ func openCQLChanger(ctx context.Context, at, table string) (reshard.Changer, err
 // Close implements reshard.Changer.
 func (c *cqlChanger) Close() {
 	c.session.Close()
-	_ = c.door.Close() // the answers are there
+	_ = c.door.Close() // all answers have been read
 }
 
-// alter sends ALTER TABLE with these options, and reads the answer's JSON into v.
+// alter sends ALTER TABLE with these options, and decodes the JSON answer into v.
 func (c *cqlChanger) alter(ctx context.Context, options string, v any) error {
 	rows, err := c.session.Query(ctx, wire.LocalQuorum, "ALTER TABLE "+c.table+" WITH write_sharding = {"+options+"}")
 	var refused *wire.Error
@@ -61,14 +61,14 @@ func (c *cqlChanger) alter(ctx context.Context, options string, v any) error {
 	return json.Unmarshal(rows[0]["[json]"], v)
 }
 
-// order gives one and returns the status after it.
+// order sends one order and returns the status after it.
 func (c *cqlChanger) order(ctx context.Context, o string) (s reshard.Status, err error) {
 	return s, c.alter(ctx, "'change': '"+o+"'", &s)
 }
 
 func shardsOption(to reshard.Target) string { return "'shards': '" + strconv.Itoa(to.Shards) + "'" }
 
-// errPlainTable refuses what the door does not do yet.
+// errPlainTable refuses a change that the CQL door does not support yet.
 var errPlainTable = errors.New("a sharded table of CQL cannot be made plain again while it is in use yet; create a new table and copy the rows")
 
 // Plan implements reshard.Changer.

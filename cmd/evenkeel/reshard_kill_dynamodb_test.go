@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -134,11 +133,7 @@ func checkItems(t *testing.T, c *dynamodb.Client, ledgers []*ledger) []string {
 			return a.Items, a.LastEvaluatedKey, nil
 		})
 		faults = append(faults, twice...)
-		for at, v := range all {
-			if got, is := one[at]; at[0] == p && (!is || got != v) {
-				faults = append(faults, fmt.Sprintf("a Query of %d shows item %v as %d, %v; the Scan as %d", p, at, got, is, v))
-			}
-		}
+		faults = append(faults, comparePartition(p, one, all)...)
 	}
 	return faults
 }
@@ -159,10 +154,7 @@ func TestItemsWhileKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ledgers []*ledger
-	for range 2 {
-		ledgers = append(ledgers, &ledger{rows: map[[2]int]int{}, doubt: map[[2]int][]int{}})
-	}
+	ledgers := newLedgers(2)
 	var mu sync.Mutex
 	var faults []string
 	fault := func(text string) {
@@ -172,9 +164,8 @@ func TestItemsWhileKilled(t *testing.T) {
 	}
 	check := func(after string) {
 		t.Helper()
-		if faults = append(faults, checkItems(t, c, ledgers)...); len(faults) > 0 {
-			t.Fatalf("%s (seed %d):\n%s", after, *killsSeed, strings.Join(faults[:min(10, len(faults))], "\n"))
-		}
+		faults = append(faults, checkItems(t, c, ledgers)...)
+		failOn(t, after, faults)
 	}
 	at := reshardTable{Table: "Tab", DynamoDB: url}
 	var door reshard.Changer
@@ -232,17 +223,9 @@ func TestItemsWhileKilled(t *testing.T) {
 		}
 	}
 	check("at the end")
-	written := 0
-	for _, l := range ledgers {
-		written += l.written
+	t.Logf("%d orders done", begun)
+	if *kills >= 10 && begun < *kills/2 {
+		t.Errorf("only %d orders were done", begun)
 	}
-	var seen []string
-	for phase, n := range phases {
-		seen = append(seen, fmt.Sprintf("%s %d", phase, n))
-	}
-	slices.Sort(seen)
-	t.Logf("%d kills, %d orders done, %d writes; phases before the kills: %s", *kills, begun, written, strings.Join(seen, ", "))
-	if *kills >= 10 && (len(phases) < 2 || begun < *kills/2) {
-		t.Errorf("%d orders were done; the phases: %v", begun, seen)
-	}
+	summarize(t, ledgers, phases)
 }

@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	kills     = flag.Int("reshard.kills", 20, "how often TestKilledWhileChanging kills the door")
-	killsSeed = flag.Uint64("reshard.seed", 1, "seed of its draws")
+	kills     = flag.Int("reshard.kills", 20, "how often TestKilledWhileChanging and TestItemsWhileKilled kill the door")
+	killsSeed = flag.Uint64("reshard.seed", 1, "seed of their draws")
 )
 
 // mortal is an evenkeel on the embedded engine, in a process that is killed and started
@@ -103,6 +103,15 @@ type ledger struct {
 	written int
 }
 
+// newLedgers returns one empty ledger for each of n clients.
+func newLedgers(n int) []*ledger {
+	ledgers := make([]*ledger, n)
+	for i := range ledgers {
+		ledgers[i] = &ledger{rows: map[[2]int]int{}, doubt: map[[2]int][]int{}}
+	}
+	return ledgers
+}
+
 func (l *ledger) of(at [2]int) int {
 	if v, ok := l.rows[at]; ok {
 		return v
@@ -172,6 +181,25 @@ func (l *ledger) check(there map[[2]int]int, client int) (faults []string) {
 	return faults
 }
 
+// comparePartition returns a fault for each row of partition p that a read of the partition
+// shows otherwise than the scan.
+func comparePartition(p int, one, scan map[[2]int]int) (faults []string) {
+	for at, v := range scan {
+		if got, is := one[at]; at[0] == p && (!is || got != v) {
+			faults = append(faults, fmt.Sprintf("a read of partition %d shows row %v as %d, %v; the scan as %d", p, at, got, is, v))
+		}
+	}
+	return faults
+}
+
+// failOn ends the test with the first ten faults and the seed, if there are faults.
+func failOn(t *testing.T, after string, faults []string) {
+	t.Helper()
+	if len(faults) > 0 {
+		t.Fatalf("%s (seed %d):\n%s", after, *killsSeed, strings.Join(faults[:min(10, len(faults))], "\n"))
+	}
+}
+
 // shown reads the whole table, page by page; each row may be there once. A scan that meets
 // the end of a change begins again.
 func shown(t *testing.T, c *difftest.Conn, text string) (map[[2]int]int, []string) {
@@ -232,11 +260,7 @@ func killedWhileChanging(t *testing.T, order func(*rand.Rand) string) {
 		}
 	}
 	c.Close()
-	const clients = 2
-	var ledgers [clients]*ledger
-	for i := range ledgers {
-		ledgers[i] = &ledger{rows: map[[2]int]int{}, doubt: map[[2]int][]int{}}
-	}
+	ledgers := newLedgers(2)
 	phases := map[string]int{}
 	var mu sync.Mutex
 	var faults []string
@@ -252,15 +276,9 @@ func killedWhileChanging(t *testing.T, order func(*rand.Rand) string) {
 		for p := range killPartitions {
 			one, twice := shown(t, c, fmt.Sprintf("SELECT p, c, v FROM k.t WHERE p = %d", p))
 			faults = append(faults, twice...)
-			for at, v := range all {
-				if got, is := one[at]; at[0] == p && (!is || got != v) {
-					faults = append(faults, fmt.Sprintf("a read of partition %d shows row %v as %d, %v; the scan as %d", p, at, got, is, v))
-				}
-			}
+			faults = append(faults, comparePartition(p, one, all)...)
 		}
-		if len(faults) > 0 {
-			t.Fatalf("%s (seed %d):\n%s", after, *killsSeed, strings.Join(faults[:min(10, len(faults))], "\n"))
-		}
+		failOn(t, after, faults)
 	}
 	status := func() string {
 		c := m.dial()
@@ -309,6 +327,13 @@ func killedWhileChanging(t *testing.T, order func(*rand.Rand) string) {
 		}
 	}
 	check("at the end")
+	summarize(t, ledgers, phases)
+}
+
+// summarize logs how many kills and writes there were. It fails the test if all of many kills
+// came in one phase.
+func summarize(t *testing.T, ledgers []*ledger, phases map[string]int) {
+	t.Helper()
 	written := 0
 	for _, l := range ledgers {
 		written += l.written

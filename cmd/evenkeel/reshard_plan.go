@@ -20,23 +20,23 @@ type reshardPlanCmd struct {
 	Region string `default:"us-east-1" help:"Whose prices (${default})."`
 }
 
-// outlook is a reshard.Outlook, with what it costs of a store that bills by the request.
+// outlook is a reshard.Outlook, with the cost of the change if the store bills requests.
 type outlook struct {
 	reshard.Outlook
 	Cost *outlookCost `json:"cost,omitempty"`
 }
 
-// outlookCost is what a change costs, and how long it takes at a rate.
+// outlookCost is the cost of a change, and its duration at a given rate.
 type outlookCost struct {
 	Amount     float64 `json:"amount"`
 	Currency   string  `json:"currency"`
 	Region     string  `json:"region"`
-	Date       string  `json:"date"` // of the prices
+	Date       string  `json:"date"` // date of the price list
 	SpareUnits int     `json:"spare_write_units"`
-	Seconds    float64 `json:"seconds"` // at so many write units a second
+	Seconds    float64 `json:"seconds"` // duration at the given number of write units a second
 }
 
-// cost works out what the units that a change takes cost.
+// cost computes the cost of the read and write units that a change takes.
 func (c *reshardPlanCmd) cost(o *reshard.Outlook) (*outlookCost, error) {
 	if o.WriteUnits == 0 && o.ReadUnits == 0 {
 		return nil, nil
@@ -74,7 +74,7 @@ func (c *reshardPlanCmd) Run(std *stdio) error {
 	})
 }
 
-// outlookText is an outlook in words.
+// outlookText describes an outlook in words.
 func outlookText(o *reshard.Outlook, cost *outlookCost) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s to %s; about %.0f of %d rows move", o.Table, layoutText(o.From), layoutText(o.To), o.RowsMoved, o.Rows)

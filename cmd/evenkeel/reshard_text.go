@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// statusText is how far a change has come, in words.
+// statusText describes the progress of a change in words.
 func statusText(s *reshard.Status) string {
 	var b strings.Builder
 	if s.Phase == reshard.NoPhase {

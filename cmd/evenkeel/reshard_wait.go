@@ -11,12 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// askEvery is how often a command that waits for a change asks how far it has come.
+// askEvery is how often a command that waits for a change asks for its status.
 const askEvery = 500 * time.Millisecond
 
-// waitForChange waits until a change is over. Once that has taken two seconds it tells on
-// stderr how far the change is: a line that is rewritten on a terminal, one line a step
-// elsewhere.
+// waitForChange waits until a change is over. After the first two seconds it reports the progress
+// on stderr: one line that is rewritten on a terminal, one line for each step elsewhere.
 func waitForChange(ctx context.Context, out io.Writer, door reshard.Changer, s reshard.Status) (reshard.Status, error) {
 	p := newProgress(out, nil)
 	defer p.end()
@@ -49,7 +48,7 @@ func waitForChange(ctx context.Context, out io.Writer, door reshard.Changer, s r
 	return s, nil
 }
 
-// progressText is how far a change is, in one line.
+// progressText describes the progress of a change in one line.
 func progressText(s *reshard.Status) string {
 	text := fmt.Sprintf("%s: %s, %d of %d rows moved, %d verified", s.Table, s.Phase, s.RowsMoved, s.RowsTotal, s.RowsVerified)
 	if s.Rate > 0 {

@@ -26,7 +26,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe/otlp"
 )
 
-// serveCmd is `evenkeel serve`.
+// serveCmd holds the arguments of `evenkeel serve`.
 type serveCmd struct {
 	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door; 'off' for none (${default})."`
 	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine unless there are --access-keys; 'off' for none (127.0.0.1:8000; off with --cassandra alone)."`
@@ -49,9 +49,9 @@ type serveCmd struct {
 
 	ShowKeys bool `help:"Show partition keys that DynamoDB throttles in /metrics; else hashes of them are shown."`
 
-	memory *budget.Budget // of both doors
-	traces *otlp.Exporter // nil: there are no spans
-	files  vfs.FS         // where the embedded engine keeps its data; nil: the machine's
+	memory *budget.Budget // shared by both doors
+	traces *otlp.Exporter // nil: no spans are sent
+	files  vfs.FS         // file system of the embedded engine's data; nil: the machine's
 
 	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
@@ -71,7 +71,7 @@ type serveCmd struct {
 	CassandraTLSInsecure   bool     `name:"cassandra-tls-insecure" help:"Do not check the cluster's certificates."`
 }
 
-// Run serves until a signal.
+// Run serves until a signal arrives.
 func (s *serveCmd) Run(std *stdio) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -149,17 +149,17 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	failed := make(chan error, 4)
 	var collectors []prometheus.Collector
 	if cql != nil {
-		collectors = append(collectors, doorCollector{cql.door})
+		collectors = append(collectors, counts(cql.door.Stats, doorMetrics))
 		collectors = append(collectors, cql.measures()...)
 		if cql.cache != nil {
-			collectors = append(collectors, cqlCacheCollector{cql.cache})
+			collectors = append(collectors, counts(cql.cache.Stats, cqlCacheMetrics))
 		}
 		go cql.serve(ctx, cqlLn, failed)
 	}
 	if dynamo != nil {
-		collectors = append(collectors, dynamoCollector{dynamo.door}, exposition.New("evenkeel_dynamodb", dynamo.observe.Requests), throttleCollector{dynamo.throttled})
+		collectors = append(collectors, counts(dynamo.door.Stats, dynamoMetrics), exposition.New("evenkeel_dynamodb", dynamo.observe.Requests), throttleCollector{dynamo.throttled})
 		if dynamo.cache != nil {
-			collectors = append(collectors, cacheCollector{dynamo.cache})
+			collectors = append(collectors, counts(dynamo.cache.Stats, cacheMetrics))
 		}
 		go func() {
 			if err := dynamo.door.Serve(dynamoLn); err != nil {
@@ -216,8 +216,8 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	return nil
 }
 
-// startLimit bounds the way to the first client: connecting, discovering, reading
-// the schema.
+// startLimit bounds the time until the first client is served: connecting, discovering the
+// cluster, reading the schema.
 const startLimit = 30 * time.Second
 
 func (s *serveCmd) logger(w io.Writer) *slog.Logger {
@@ -226,7 +226,7 @@ func (s *serveCmd) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
-// listen listens, and says plainly why it cannot.
+// listen opens a listener. If it cannot, the error says why in plain words.
 func listen(addr, flag string, port int) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		if strings.Contains(addr, ":") {

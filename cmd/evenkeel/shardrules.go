@@ -11,15 +11,15 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// ruleFlags are serve's flags about shard rules.
+// ruleFlags are the flags of serve for shard rules.
 type ruleFlags struct {
 	ShardRules        string `placeholder:"FILE" help:"YAML file with rules that shard tables whose CREATE TABLE or CreateTable says nothing of it, such as 'tracker.blogs: {shards: 200}'. They are kept in the store, and doors without this flag go by them, too."`
 	ShardRulesReplace bool   `help:"Let the rules of --shard-rules take the place of others that are in the store of a cluster or endpoint."`
 
-	rules *shardrules.Set // nil: no file
+	rules *shardrules.Set // nil: no file is given
 }
 
-// checkRules reads the file, and says what is wrong with the flags.
+// checkRules reads the file and returns an error if the flags are wrong.
 func (s *serveCmd) checkRules() error {
 	if err := s.readRules(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (s *serveCmd) checkRules() error {
 	return nil
 }
 
-// readRules reads the file.
+// readRules reads the file of shard rules.
 func (f *ruleFlags) readRules() error {
 	if f.ShardRules == "" {
 		if f.ShardRulesReplace {
@@ -51,10 +51,10 @@ func (f *ruleFlags) readRules() error {
 	return nil
 }
 
-// otherRules is the way out for a door whose rules are not those of the others.
+// otherRules is the hint for a door whose rules differ from those of the other doors.
 const otherRules = "give all doors one file, or start this one without --shard-rules; --shard-rules-replace lets these rules take the place of those, for all doors at once"
 
-// doorName is how this door is called in the store of its rules.
+// doorName returns the name under which the store lists this door's rules.
 func (s *serveCmd) doorName() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *serveCmd) doorName() string {
 	return name + " " + s.ListenDynamoDB
 }
 
-// cqlRules are those about CQL tables; nil where there is no file.
+// cqlRules returns the rules for CQL tables, or nil if no file is given.
 func (f *ruleFlags) cqlRules() *shardrules.Rules {
 	if f.rules == nil {
 		return nil
@@ -71,7 +71,7 @@ func (f *ruleFlags) cqlRules() *shardrules.Rules {
 	return &f.rules.CQL
 }
 
-// dynamoDBRules are those about DynamoDB tables; nil where there is no file.
+// dynamoDBRules returns the rules for DynamoDB tables, or nil if no file is given.
 func (f *ruleFlags) dynamoDBRules() *shardrules.Rules {
 	if f.rules == nil {
 		return nil

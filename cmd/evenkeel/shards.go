@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
-// shardsCmd is `evenkeel shards`.
+// shardsCmd holds the arguments of `evenkeel shards`.
 type shardsCmd struct {
 	WritesPerSecond *perSecond `required:"" placeholder:"RATE" help:"Writes to the one partition key in its busiest second: 5000, 5k/s, 300 per min."`
 	ItemBytes       *int       `required:"" placeholder:"N" help:"Size of an item as the store bills it: names, values, metadata, and the key that sharding adds."`
@@ -26,15 +26,15 @@ type shardsCmd struct {
 	plan *capacity.Plan
 }
 
-// flagOf is the flag behind a field of capacity.Request.
+// flagOf maps a field of capacity.Request to its flag.
 var flagOf = map[string]string{
 	"WritesPerSecond": "--writes-per-second", "ReadsPerSecond": "--reads-per-second", "ItemBytes": "--item-bytes", "KeyBytes": "--key-bytes", "Store": "--target",
 }
 
-// Validate plans, so that what cannot be planned is wrong usage.
+// Validate makes the plan, so that an impossible request is reported as wrong usage.
 func (s *shardsCmd) Validate() error {
 	if s.WritesPerSecond == nil || s.ItemBytes == nil {
-		return nil // kong says which flag is missing
+		return nil // kong reports which flag is missing
 	}
 	p, err := capacity.For(capacity.Request{
 		Store: capacity.Store(s.Target), WritesPerSecond: float64(*s.WritesPerSecond), ReadsPerSecond: float64(s.ReadsPerSecond),
@@ -63,7 +63,7 @@ func (s *shardsCmd) Run(std *stdio) error {
 	return nil
 }
 
-// printShards prints a plan for people.
+// printShards prints a plan as text.
 func printShards(std *stdio, p *capacity.Plan) {
 	number := capacity.Number
 	item := p.Store.Item()
@@ -146,7 +146,7 @@ func hiddenText(p *capacity.Plan) string {
 	return add + ", which lifts none into the next WCU."
 }
 
-// secondsText says how often seconds of that chance come.
+// secondsText says how often a second with probability p occurs.
 func secondsText(p float64) string {
 	switch {
 	case p > 0.995:
@@ -180,13 +180,13 @@ func shareText(x float64) string {
 	return fmt.Sprintf("%.1f%%", 100*x)
 }
 
-// gauge draws a share as a bar of that many cells.
+// gauge draws a share as a bar of so many cells.
 func gauge(x float64, cells int) string {
 	full := min(cells, int(math.Round(x*float64(cells))))
 	return strings.Repeat("█", full) + strings.Repeat("░", cells-full)
 }
 
-// entry prints a label and, beside it, a text in lines of some eighty columns.
+// entry prints a label and, beside it, a text wrapped at about eighty columns.
 func entry(std *stdio, label, text string) {
 	const indent, width = 15, 84
 	fmt.Fprintf(std.out, "  %-*s", indent-2, label)

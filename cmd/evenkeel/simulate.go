@@ -25,7 +25,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// simulateCmd is `evenkeel simulate`.
+// simulateCmd holds the arguments of `evenkeel simulate`.
 type simulateCmd struct {
 	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; dynamodb://us-east-1/table, or dynamodb://host:port/table, is a live table."`
 
@@ -50,10 +50,10 @@ type simulateCmd struct {
 	options simulation.Options
 }
 
-// Validate reads what can be judged without the data.
+// Validate checks the arguments that can be checked without the data.
 func (s *simulateCmd) Validate() error {
 	if s.Data == "" {
-		return nil // kong says what is missing
+		return nil // kong reports what is missing
 	}
 	if len(s.Key) == 0 && !s.Uniformity {
 		return withHint(errors.New("missing flags: --key=KEY,..."), "--key names a partition key to try; --uniformity judges each attribute")
@@ -93,7 +93,7 @@ func (s *simulateCmd) Validate() error {
 	case s.Nodes != 0:
 		o.Ring = &simulation.Ring{Nodes: s.Nodes, VNodes: s.VNodes, RF: s.RF, Seed: s.Seed}
 	case s.HTML != "" && o.Partitioner.Tokens():
-		o.Ring = &simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: s.Seed} // as advice has it
+		o.Ring = &simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: s.Seed} // the ring that advise uses
 	}
 	if s.Within >= 0 && o.Partitions > simulation.MaxWithinPartitions {
 		return fmt.Errorf("--within is for up to %d partitions", simulation.MaxWithinPartitions)
@@ -113,7 +113,7 @@ func (s *simulateCmd) Validate() error {
 	return nil
 }
 
-// Run reads the rows, counts them and reports.
+// Run reads and counts the rows, and prints the report.
 func (s *simulateCmd) Run(std *stdio) error {
 	r, err := s.simulate(std)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *simulateCmd) Run(std *stdio) error {
 	if !s.Uniformity {
 		r.Uniformity = nil
 	}
-	if s.Nodes == 0 { // nodes are the page's alone
+	if s.Nodes == 0 { // nodes are for the page only
 		r.Ring = nil
 		for i := range r.Keys {
 			r.Keys[i].Nodes = nil
@@ -146,13 +146,14 @@ func (s *simulateCmd) Run(std *stdio) error {
 	return err
 }
 
-// interrupted is the end of a command that Ctrl-C has ended, and that printed what it had.
+// interrupted returns the error of a command that Ctrl-C ended after it printed a partial report.
 func interrupted(command string, rows int64) error {
 	return &coded{fmt.Errorf("%s: the result is partial: interrupted after %s rows", command, capacity.Number(float64(rows))), partialResult}
 }
 
 func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
-	// The first Ctrl-C leaves what was read by then, the second one ends it.
+	// The first Ctrl-C stops the reading and reports on the rows read so far. The second one ends
+	// the program.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
@@ -171,7 +172,7 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	r, err := s.count(ctx, std, src)
 	var either *simulation.Ambiguous
 	if errors.As(err, &either) {
-		// Other dates of the column may tell, in all of the data.
+		// Dates elsewhere in the column may settle the order, so all of the data is read.
 		if err := s.ordered(ctx, std, src, either); err != nil {
 			return nil, err
 		}
@@ -187,7 +188,7 @@ func (s *simulateCmd) count(ctx context.Context, std *stdio, src *rows.Source) (
 		return nil, err
 	}
 	columns := s.options.Columns()
-	wanted := slices.Clone(columns) // values have sizes in bytes, for which all columns count
+	wanted := slices.Clone(columns) // values are measured in bytes, which takes all columns
 	for _, c := range src.Columns() {
 		if !slices.Contains(wanted, c.Name) {
 			wanted = append(wanted, c.Name)
@@ -195,7 +196,7 @@ func (s *simulateCmd) count(ctx context.Context, std *stdio, src *rows.Source) (
 	}
 	p := newProgress(std.err, src)
 	defer p.end()
-	// The simulation is for one goroutine.
+	// A simulation is not safe for concurrent use.
 	scanned, err := src.Scan(ctx, rows.ScanOptions{Workers: 1, Columns: wanted, MaxBadRows: s.MaxBadRows, Progress: p.rows},
 		simulated(sim, src, columns, s.options.KeyColumns()))
 	switch {
@@ -215,8 +216,8 @@ func (s *simulateCmd) count(ctx context.Context, std *stdio, src *rows.Source) (
 	return r, nil
 }
 
-// ordered finds out whether the day or the month comes first in the dates of the keys'
-// columns, by the dates that can be read in one way alone.
+// ordered finds out whether the day or the month comes first in the dates of the key columns. It
+// uses the dates that can be read in only one way.
 func (s *simulateCmd) ordered(ctx context.Context, std *stdio, src *rows.Source, either *simulation.Ambiguous) error {
 	columns := s.options.TimeColumns()
 	if !slices.Contains(columns, either.Column) {
@@ -272,7 +273,8 @@ func (s *simulateCmd) open(ctx context.Context, std *stdio) (*rows.Source, func(
 	return src, src.Close, nil
 }
 
-// simulated adds the rows of batches to a simulation; of its columns the first are of keys.
+// simulated returns a function that adds the rows of batches to a simulation. The first ofKeys
+// columns belong to keys.
 func simulated(sim *simulation.Simulation, src *rows.Source, columns []string, ofKeys int) func(int, *rows.Batch) error {
 	types := make([]*value.Type, len(columns))
 	for _, c := range src.Columns() {
@@ -310,7 +312,7 @@ func simulated(sim *simulation.Simulation, src *rows.Source, columns []string, o
 	}
 }
 
-// rowBytes is about what Cassandra stores of a row whose values are texts.
+// rowBytes estimates the bytes that Cassandra stores for a row of text values.
 func rowBytes(b *rows.Batch, i int) (n int64) {
 	const row, cell = 10, 2 // flags, timestamp and lengths of a row; flags and length of a cell
 	n = row

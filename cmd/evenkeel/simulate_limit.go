@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// limitFlag is `--limit rows=100k,bytes=10MB`.
+// limitFlag holds the parts of `--limit rows=100k,bytes=10MB`.
 type limitFlag map[string]string
 
-// limit reads the flag. Its megabytes are the workbench's, of 2^20 bytes.
+// limit parses the flag. Its megabytes are the workbench's, of 2^20 bytes.
 func (f limitFlag) limit() (l simulation.Limit, err error) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		text := strings.TrimSpace(f[name])
@@ -42,8 +42,7 @@ func (f limitFlag) limit() (l simulation.Limit, err error) {
 	return l, nil
 }
 
-// scaled reads a number with the name of its scale behind it, and then unit, which may be
-// missing.
+// scaled parses a number that may be followed by the name of a scale and then by unit.
 func scaled(text string, base float64, scales []string, unit string) (int64, error) {
 	number := strings.TrimRight(text, "bBiIkKmMgGtT ")
 	name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text[len(number):])), "i", "")

@@ -8,7 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/throttling"
 )
 
-// throttleCollector makes metrics of what the store throttles, when they are asked for.
+// throttleCollector reports what the store throttles as metrics. It reads the counts at each
+// scrape.
 type throttleCollector struct{ store *throttling.Store }
 
 var (
@@ -28,7 +29,7 @@ func (throttleCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c throttleCollector) Collect(ch chan<- prometheus.Metric) {
-	none := map[throttling.What]bool{} // are shown from the start: an increase from nothing is none to Prometheus
+	none := map[throttling.What]bool{} // shown as 0 from the start, because Prometheus sees no increase when a series first appears
 	for _, cause := range throttling.Causes {
 		none[throttling.What{Cause: cause}], none[throttling.What{Cause: cause, Write: true}] = true, true
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe/top"
 )
 
-// topCmd is `evenkeel top`.
+// topCmd holds the arguments of `evenkeel top`.
 type topCmd struct {
 	Address  string        `arg:"" optional:"" default:"127.0.0.1:8080" placeholder:"ADDR" help:"The server's --listen-http, as HOST:PORT or as a URL (${default})."`
 	Interval time.Duration `default:"2s" help:"How often the figures are read anew (${default})."`
@@ -30,7 +30,7 @@ type topCmd struct {
 	Tables   int           `default:"10" placeholder:"N" help:"Tables that are shown, the busiest first (${default})."`
 }
 
-// Run shows a server until it is interrupted.
+// Run shows a server's figures until it is interrupted.
 func (c *topCmd) Run(std *stdio) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -81,7 +81,7 @@ func (c *topCmd) Run(std *stdio) error {
 			last = nil
 			continue
 		}
-		if last == nil { // the server was away
+		if last == nil { // the server could not be reached before
 			last = now
 			continue
 		}
@@ -109,7 +109,7 @@ func (c *topCmd) Run(std *stdio) error {
 	}
 }
 
-// url is where the figures are.
+// url returns the URL of the server's metrics.
 func (c *topCmd) url() (string, error) {
 	text := c.Address
 	if !strings.Contains(text, "://") {
@@ -125,7 +125,7 @@ func (c *topCmd) url() (string, error) {
 	return u.String(), nil
 }
 
-// read reads the figures once.
+// read reads the metrics once.
 func (c *topCmd) read(ctx context.Context, at string) (*top.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(5*time.Second, c.Interval))
 	defer cancel()
@@ -155,7 +155,7 @@ func (c *topCmd) read(ctx context.Context, at string) (*top.Sample, error) {
 type screen struct {
 	out  io.Writer
 	file *os.File
-	live bool // a terminal
+	live bool // it is a terminal
 }
 
 func newScreen(out io.Writer) *screen {
@@ -167,7 +167,7 @@ func newScreen(out io.Writer) *screen {
 	return s
 }
 
-// Escape sequences (ECMA-48, and xterm's for the alternate screen).
+// These are escape sequences of ECMA-48, and of xterm for the alternate screen.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l"
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
@@ -178,7 +178,7 @@ const (
 
 var entered bool
 
-// draw writes a picture over the last one in one write, so that nothing flickers.
+// draw replaces the last picture in a single write, so that nothing flickers.
 func (s *screen) draw(text string) {
 	width, height, err := term.GetSize(int(s.file.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
@@ -201,7 +201,7 @@ func (s *screen) draw(text string) {
 		b.WriteString(line + clearLine)
 	}
 	b.WriteString(clearBelow)
-	_, _ = io.WriteString(s.out, b.String()) // a terminal that is gone ends the process by a signal
+	_, _ = io.WriteString(s.out, b.String()) // if the terminal is gone, a signal ends the process
 }
 
 func (s *screen) show(r *top.Report, at string, tables int) {
@@ -216,7 +216,7 @@ func (s *screen) fail(err error, at string) {
 	s.draw(fmt.Sprintf("evenkeel top %s\n\n%v\ntrying again; ctrl-c ends", at, err))
 }
 
-// close gives the terminal back.
+// close restores the terminal.
 func (s *screen) close() {
 	if s.live && entered {
 		_, _ = io.WriteString(s.out, leaveScreen)

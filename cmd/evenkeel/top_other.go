@@ -6,5 +6,5 @@ package main
 
 import "os"
 
-// notifyResize does nothing here: the next picture has the new size.
+// notifyResize does nothing on this system. The next redraw uses the new size.
 func notifyResize(chan<- os.Signal) {}

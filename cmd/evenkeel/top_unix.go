@@ -10,5 +10,5 @@ import (
 	"syscall"
 )
 
-// notifyResize has c told when the terminal's size changes.
+// notifyResize sends a signal to c when the size of the terminal changes.
 func notifyResize(c chan<- os.Signal) { signal.Notify(c, syscall.SIGWINCH) }

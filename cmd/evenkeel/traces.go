@@ -16,13 +16,13 @@ import (
 	"github.com/evenkeel/evenkeel/observe/otlp"
 )
 
-// traceFlags are serve's flags about spans of requests.
+// traceFlags are the flags of serve for tracing.
 type traceFlags struct {
 	OTLPEndpoint string  `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a span of each sampled request, with one child for each request to the store, by OTLP over HTTP: http://127.0.0.1:4318. Without it there are no spans."`
 	OTLPSample   float64 `name:"otlp-sample" placeholder:"SHARE" default:"1" help:"Share of requests that are sampled, of those whose client does not say: 0.01 is one in a hundred (${default}, all)."`
 }
 
-// openTraces makes the exporter that is asked for; nil without one.
+// openTraces makes the exporter of spans if the flags ask for one, else returns nil.
 func (s *serveCmd) openTraces(ctx context.Context, log *slog.Logger) (*otlp.Exporter, error) {
 	switch {
 	case s.OTLPEndpoint == "" && s.OTLPSample != 1 && s.OTLPSample != 0:
@@ -32,7 +32,7 @@ func (s *serveCmd) openTraces(ctx context.Context, log *slog.Logger) (*otlp.Expo
 	case s.OTLPSample == 0:
 		return nil, withHint(errors.New("--otlp-sample: a share of 0 samples nothing"), "leave --otlp-endpoint out for no spans")
 	}
-	host, _ := os.Hostname() // where it is not known, instances have the collector's name for them
+	host, _ := os.Hostname() // without a name, the collector names the instance itself
 	o := otlp.Options{Endpoint: s.OTLPEndpoint, Ratio: s.OTLPSample, Instance: host, Log: log}
 	e, err := otlp.New(ctx, o)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *serveCmd) openTraces(ctx context.Context, log *slog.Logger) (*otlp.Expo
 	return e, nil
 }
 
-// closeTraces sends what waits.
+// closeTraces sends the spans that are still waiting.
 func closeTraces(e *otlp.Exporter, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -50,8 +50,8 @@ func closeTraces(e *otlp.Exporter, log *slog.Logger) {
 	}
 }
 
-// observe is what a door with these operations is given to tell of its requests. system
-// is what it speaks, by OpenTelemetry's conventions.
+// observe returns the observer of a door with these operations. system is the name of the door's
+// protocol in OpenTelemetry's conventions.
 func (s *serveCmd) observe(system string, operations []string) observe.Observer {
 	o := observe.Observer{Requests: observe.NewRequests(operations)}
 	if s.traces != nil {
@@ -60,7 +60,7 @@ func (s *serveCmd) observe(system string, operations []string) observe.Observer 
 	return o
 }
 
-// traceCollector makes metrics of the exporter's counts, when they are asked for.
+// traceCollector reports the exporter's counts as metrics. It reads them at each scrape.
 type traceCollector struct{ exporter *otlp.Exporter }
 
 var spansDesc = prometheus.NewDesc("evenkeel_trace_spans_total", "Spans that the collector has taken (sent), and that could not be sent (failed).", []string{"outcome"}, nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine"
 )
 
-// workOf are the collectors of what the store behind the CQL door is at work on.
+// workOf returns the collectors of the background work of the store behind the CQL door.
 func workOf(cql *cqlSide) []prometheus.Collector {
 	if cql == nil {
 		return nil

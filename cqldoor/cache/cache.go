@@ -17,33 +17,29 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// Options are what a Cache is made of.
+// Options configure a Cache.
 type Options struct {
 	Store store.Store // required; the caller closes it, after the cache
 
-	// Size is how many bytes of memory the cache may take, MinSize at least.
+	// Size is how many bytes of memory the cache may take. The least is MinSize.
 	Size int64
 
 	// TTL is how long an answer is kept; default 5 minutes.
 	TTL time.Duration
 
-	// Settle is how long after a write a read at ONE may not have it yet: for so long its
-	// partition is not kept. 0: the store's reads have all writes.
+	// Settle is how long a read at ONE may miss a write. For that time after a write the cache
+	// keeps nothing of its partition. 0: reads of the store see every write at once.
 	Settle time.Duration
 
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 
-	// Log gets what an operator wants to know; default none.
+	// Log receives messages for the operator; default none.
 	Log *slog.Logger
 }
 
 // MinSize is the least Size: 1 MiB.
 const MinSize = 1 << 20
-
-// late is how long a write may still be carried out by the store after its outcome could not be
-// learnt.
-const late = 30 * time.Second
 
 // Cache is a store with a cache. It is safe for concurrent use.
 type Cache struct {
@@ -56,7 +52,7 @@ type Cache struct {
 	version wire.Version
 
 	hits, misses, coalesced atomic.Int64
-	evicted                 evictions
+	evicted                 fence.Evictions
 }
 
 var (
@@ -64,7 +60,7 @@ var (
 	_ store.Versioned = (*Cache)(nil)
 )
 
-// New makes a cache. ctx bounds its first connection.
+// New makes a cache. ctx bounds the opening of its first connection.
 func New(ctx context.Context, o Options) (*Cache, error) {
 	if o.TTL == 0 {
 		o.TTL = 5 * time.Minute
@@ -127,7 +123,7 @@ func (c *Cache) Open(ctx context.Context, o store.LinkOptions) (store.Link, erro
 	return l, nil
 }
 
-// Events implements store.Store: a change of the schema that it tells of, whoever made it, counts
+// Events implements store.Store. A schema change that the store reports, whoever made it, counts
 // as a write to anything.
 func (c *Cache) Events(ctx context.Context, f func(body []byte)) error {
 	return c.store.Events(ctx, func(body []byte) {
@@ -136,41 +132,32 @@ func (c *Cache) Events(ctx context.Context, f func(body []byte)) error {
 	})
 }
 
-// everything counts a write to anything that has ended.
+// everything counts a write to anything that has begun and ended.
 func (c *Cache) everything() {
 	w := &write{all: true}
 	c.begin(w)
 	c.end(w, 0)
 }
 
-// Close ends what New has opened. The store stays open.
+// Close closes what New has opened. The store stays open.
 func (c *Cache) Close() error {
 	c.own.Close()
 	return nil
 }
 
-// Stats are counts since the cache was made.
+// Stats holds counts since the cache was made.
 type Stats struct {
-	Hits, Misses int64 // reads that may be answered from the cache
-	Coalesced    int64 // of the misses, those that were answered with the request of another
-	Evicted      int64 // entries that made room for others
-	Entries      int64 // there now
-	Bytes        int64 // of memory, now
+	Hits, Misses int64 // reads that could be answered from the cache
+	Coalesced    int64 // of Misses, those answered by another read's request
+	Evicted      int64 // entries dropped to make room for others
+	Entries      int64 // now
+	Bytes        int64 // memory in use now
 }
 
 // Stats returns the counts.
 func (c *Cache) Stats() Stats {
 	return Stats{
-		Hits: c.hits.Load(), Misses: c.misses.Load(), Coalesced: c.coalesced.Load(), Evicted: c.evicted.entries.Load(),
+		Hits: c.hits.Load(), Misses: c.misses.Load(), Coalesced: c.coalesced.Load(), Evicted: c.evicted.Load(),
 		Entries: int64(c.entries.EstimatedSize()), Bytes: int64(c.entries.WeightedSize()) + c.fence.Bytes(),
 	}
 }
-
-// evictions counts what the cache gives up for want of room.
-type evictions struct{ entries atomic.Int64 }
-
-func (e *evictions) RecordHits(int)                  {}
-func (e *evictions) RecordMisses(int)                {}
-func (e *evictions) RecordEviction(uint32)           { e.entries.Add(1) }
-func (e *evictions) RecordLoadSuccess(time.Duration) {}
-func (e *evictions) RecordLoadFailure(time.Duration) {}

@@ -10,16 +10,16 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// entry is an answer. It is never changed.
+// entry is a kept answer. It never changes.
 type entry struct {
-	asked   []byte // all of what was asked, and by whom
-	body    []byte // of the RESULT
-	at      uint64 // the counts of writes to the partition and its table that it holds under
+	asked   []byte // the whole read, and its account
+	body    []byte // body of the RESULT
+	at      uint64 // count of writes to the partition and its table for which the entry holds
 	expires int64  // Unix nanoseconds
 }
 
-// entryBytes is what an entry takes beside its texts: itself, the node of the cache and its place
-// in the hash table.
+// entryBytes is the memory of an entry without its texts: the struct, the node of the cache and
+// its slot in the hash table.
 const entryBytes = 224
 
 func (e *entry) weight() uint32 {
@@ -27,27 +27,27 @@ func (e *entry) weight() uint32 {
 	return uint32(entryBytes + n + n/8) // the allocator rounds up
 }
 
-// asked is what a read asks for.
+// asked describes what a read asks for.
 type asked struct {
-	text  []byte // who asks what, in one form
-	hash  uint64 // of text, in the group of the partition
-	part  uint64 // the hash of the partition
+	text  []byte // account and request in one normal form
+	hash  uint64 // hash of text, in the group of the partition
+	part  uint64 // hash of the partition
 	table *table
 	epoch *fence.TableEpoch
 }
 
-// kinds of what is hashed.
+// These are the kinds of hashed things.
 const (
 	kindPartition = 'p'
 	kindRead      = 'r'
 )
 
-// partition is the hash of a partition.
+// partition returns the hash of a partition.
 func (c *Cache) partition(t *table, key []byte) uint64 {
 	return c.fence.Hash(kindPartition, append(appendLength([]byte(nil), len(t.name)), t.name+string(key)...))
 }
 
-// ask is what an EXECUTE asks for; nil of one that may not be answered from the cache.
+// ask returns what an EXECUTE asks for, or nil if the cache may not answer it.
 func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
 	p := &e.Params
 	if p.Consistency != wire.One && p.Consistency != wire.LocalOne || p.Has(wire.QueryPagingState) || p.Has(wire.QueryNowInSeconds) || l.options.Own {
@@ -57,7 +57,7 @@ func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
 	if !ok {
 		return nil
 	}
-	// A read has no use for what says when it was made, which many drivers send with each.
+	// Many drivers send a timestamp with each request. A read does not use it.
 	plain := *e
 	plain.Params.Flags &^= wire.QueryDefaultTimestamp | wire.QuerySerialConsistency
 	text := appendText(nil, l.options.Username)
@@ -69,7 +69,7 @@ func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
 	return a
 }
 
-// find returns what is kept; false where nothing is.
+// find returns the kept answer, or false if there is none.
 func (c *Cache) find(a *asked) ([]byte, bool) {
 	e, ok := c.entries.GetIfPresent(a.hash)
 	if !ok || !bytes.Equal(e.asked, a.text) || c.options.Now().UnixNano() >= e.expires {
@@ -81,14 +81,14 @@ func (c *Cache) find(a *asked) ([]byte, bool) {
 	return e.body, e.at == c.fence.Item(a.epoch, a.part).Count
 }
 
-// view is the view of a partition now. The caller holds its group's lock.
+// view returns the current view of a partition. The caller holds its group's lock.
 func (c *Cache) view(a *asked) fence.View {
 	v := c.fence.Item(a.epoch, a.part)
 	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
 	return v
 }
 
-// keep keeps what the store has answered to a read that began at then.
+// keep keeps the store's answer to a read that began with the view then.
 func (c *Cache) keep(a *asked, then fence.View, body []byte) {
 	if !then.MayKeep() || !c.mayKeep(a) || int64(len(body)) > c.options.Size/16 {
 		return
@@ -102,16 +102,16 @@ func (c *Cache) keep(a *asked, then fence.View, body []byte) {
 	}
 }
 
-// whole says whether a response is rows, all of them, and nothing beside.
+// whole says whether a response holds all rows and nothing else.
 func whole(resp wire.Message) bool {
 	if resp.Op != wire.OpResult || resp.Flags != 0 || wire.KindOf(resp.Body) != wire.ResultRows || len(resp.Body) < 8 {
 		return false
 	}
-	const changed = 0x0008 // v5: the metadata are other than the client has
+	const changed = 0x0008 // v5: the metadata differ from those that the client has
 	return wire.MetadataFlags(binary.BigEndian.Uint32(resp.Body[4:]))&(wire.MetadataMore|changed) == 0
 }
 
 func appendLength(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(n)) }
 
-// appendText appends a text so that where it ends is known.
+// appendText appends a text after its length, so that texts cannot run together.
 func appendText(dst []byte, s string) []byte { return append(appendLength(dst, len(s)), s...) }

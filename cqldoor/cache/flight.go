@@ -10,23 +10,23 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// flight is a read that is under way, and that others may wait for. Its group's lock guards it.
+// flight is a read under way that others may join. Its group's lock guards it.
 type flight struct {
 	asked   *asked
-	at      fence.View // when it began
-	waiting []waiting  // who has joined, beside who sent it
-	left    int        // how many have not given up
+	at      fence.View // view at the beginning
+	waiting []waiting  // readers that have joined, without the one that sent the request
+	left    int        // how many readers have not given up
 	cancel  context.CancelFunc
 }
 
-// waiting is one who has joined.
+// waiting is a reader that has joined.
 type waiting struct {
 	taking
-	stop func() bool // of the look at whether it has given up
+	stop func() bool // stops watching whether the reader has given up
 }
 
-// read answers a read that may be kept: from the cache, by the request of another that is under
-// way, or by send.
+// read answers a read whose answer may be kept: from the cache, by another reader's request, or
+// by send.
 func (l *link) read(ctx context.Context, a *asked, to taking, send func(context.Context, *seen)) {
 	c := l.c
 	if body, ok := c.find(a); ok {
@@ -39,9 +39,9 @@ func (l *link) read(ctx context.Context, a *asked, to taking, send func(context.
 	g := c.fence.Group(a.part)
 	g.Lock()
 	at := c.view(a)
-	// Who joins a request gets what was at some time since that began. Nothing was written since:
-	// so it is what is now. Nobody joins while a write whose outcome is not known may still be
-	// carried out: a read at another level may have seen it.
+	// A reader that joins gets data read at some moment after the request began. No write has
+	// begun since then, so the data is current. Nobody joins while a write with unknown outcome
+	// may still be applied: a read at another level may have seen that write.
 	if f := g.Flights[a.hash]; f != nil && at.Fresh && f.at.Holds(at) && bytes.Equal(f.asked.text, a.text) {
 		f.left++
 		f.waiting = append(f.waiting, waiting{to, context.AfterFunc(ctx, func() { c.giveUp(f) })})
@@ -52,7 +52,7 @@ func (l *link) read(ctx context.Context, a *asked, to taking, send func(context.
 	f := &flight{asked: a, at: at, left: 1}
 	var own context.Context
 	own, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	g.Flights[a.hash] = f // in the place of one that nobody may join
+	g.Flights[a.hash] = f // replaces one that nobody may join
 	g.Unlock()
 	stop := context.AfterFunc(ctx, func() { c.giveUp(f) })
 	send(own, &seen{to, func(resp wire.Message) {
@@ -66,7 +66,7 @@ func (l *link) read(ctx context.Context, a *asked, to taking, send func(context.
 		if whole(resp) {
 			c.keep(a, at, resp.Body)
 		}
-		resp.Arrival = nil // it is the sender's own
+		resp.Arrival = nil // belongs to the sender's request only
 		for _, t := range joined {
 			t.stop()
 			t.take(resp)
@@ -75,7 +75,8 @@ func (l *link) read(ctx context.Context, a *asked, to taking, send func(context.
 	}})
 }
 
-// giveUp is one less to wait. The last cancels the request, which nobody may join from then on.
+// giveUp removes one waiting reader. The last one cancels the request, and nobody may join it
+// from then on.
 func (c *Cache) giveUp(f *flight) {
 	g := c.fence.Group(f.asked.part)
 	g.Lock()
@@ -86,7 +87,7 @@ func (c *Cache) giveUp(f *flight) {
 	}
 }
 
-// leave lets nobody else join. The caller holds the group's lock.
+// leave makes a flight impossible to join. The caller holds the group's lock.
 func (c *Cache) leave(f *flight) {
 	g := c.fence.Group(f.asked.part)
 	if g.Flights[f.asked.hash] == f {

@@ -8,32 +8,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/fence"
+	"github.com/evenkeel/evenkeel/internal/testkit/register"
 )
-
-// register is a partition of the test below, a counter that every write adds 1 to. Since it only
-// grows, a history is linearizable if each read has at least what was acknowledged, and what was
-// read, before it began, and at most what had begun when it ended.
-type register struct{ begun, acknowledged, seen atomic.Int64 }
-
-func (r *register) floor() int64 { return max(r.acknowledged.Load(), r.seen.Load()) }
-
-func (r *register) check(t *testing.T, what string, floor, value int64) {
-	if value < floor {
-		t.Errorf("%s: %d, after %d", what, value, floor)
-	}
-	if most := r.begun.Load(); value > most {
-		t.Errorf("%s: %d, when %d had been written", what, value, most)
-	}
-	fence.Raise(&r.seen, value)
-}
 
 const registers = 16
 
@@ -55,7 +37,7 @@ func linearizable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	var all [registers]register
+	var all [registers]register.Register
 	var links []store.Link
 	for range 2 {
 		l := opened(t, c, "")
@@ -90,10 +72,10 @@ func linearizable(t *testing.T) {
 						m = query(fmt.Sprintf("UPDATE ks.t SET c = c + 1 WHERE k = %d", n))
 					}
 				}
-				all[n].begun.Add(1)
+				all[n].Begin()
 				began := time.Now()
 				if _, ok := send(m); ok {
-					all[n].acknowledged.Add(1)
+					all[n].Acknowledge()
 				}
 				time.Sleep(time.Duration(rand.IntN(40))*time.Millisecond + 10*time.Since(began)) // there are times when nobody writes
 			}
@@ -104,9 +86,9 @@ func linearizable(t *testing.T) {
 			for ctx.Err() == nil {
 				n := rand.IntN(registers)
 				level := []wire.Consistency{wire.One, wire.LocalOne, wire.One, wire.Quorum}[rand.IntN(4)]
-				floor := all[n].floor()
+				floor := all[n].Floor()
 				if resp, ok := send(execute(readText, level, n)); ok {
-					all[n].check(t, fmt.Sprintf("partition %d at %v", n, level), floor, valueOf(t, resp))
+					all[n].Check(t, fmt.Sprintf("partition %d at %v", n, level), floor, valueOf(t, resp))
 				}
 			}
 		})

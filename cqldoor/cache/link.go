@@ -12,14 +12,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// link is a link to the store, with the cache before it.
+// link is a link to the store with the cache in front.
 type link struct {
 	c       *Cache
 	inner   store.Link
 	options store.LinkOptions
 }
 
-// forwarder is one whose store forwards.
+// forwarder is a link whose store can forward.
 type forwarder struct {
 	*link
 	inner store.Forwarder
@@ -35,7 +35,7 @@ func (l *link) Pace(begin bool) {
 	}
 }
 
-// keyspace is that of names without one in a request.
+// keyspace returns the keyspace of unqualified names in a request.
 func (l *link) keyspace(p *wire.Params) string {
 	if p.Has(wire.QueryKeyspace) {
 		return string(p.Keyspace)
@@ -43,19 +43,19 @@ func (l *link) keyspace(p *wire.Params) string {
 	return l.options.Keyspace
 }
 
-// taking takes the response to a request of a caller.
+// taking takes the response to a caller's request.
 type taking interface {
 	take(resp wire.Message) // as store.Receiver.Receive
 	flush()
 }
 
-// callback is the reply of Send.
+// callback is the reply function of Send.
 type callback func(wire.Message)
 
 func (f callback) take(resp wire.Message) { f(resp) }
 func (callback) flush()                   {}
 
-// receiver is that of Forward.
+// receiver is the receiver of Forward.
 type receiver struct {
 	to  store.Receiver
 	tag uint32
@@ -93,7 +93,7 @@ func (f *forwarder) Forward(ctx context.Context, req wire.Message, to store.Rece
 // Flush implements store.Forwarder.
 func (f *forwarder) Flush() { f.inner.Flush() }
 
-// seen is a request whose response the cache looks at before the caller has it.
+// seen is a request whose response the cache inspects before the caller gets it.
 type seen struct {
 	to    taking
 	after func(resp wire.Message)
@@ -108,8 +108,8 @@ func (s *seen) Receive(_ uint32, resp wire.Message) {
 // Flush implements store.Receiver.
 func (s *seen) Flush() { s.to.flush() }
 
-// before looks at a request. It returns true for one that the cache has seen to, by asking with
-// send where need be; else how its response is to be looked at, nil for not at all.
+// before inspects a request. It returns true if it has answered the request or sent it with send.
+// Otherwise it returns how to inspect the response; nil means not at all.
 func (l *link) before(ctx context.Context, req wire.Message, to taking, send func(context.Context, *seen)) (*seen, bool) {
 	c := l.c
 	switch req.Op {
@@ -135,7 +135,7 @@ func (l *link) before(ctx context.Context, req wire.Message, to taking, send fun
 	return &seen{to, func(resp wire.Message) { c.end(w, c.settled(l.options.Version, resp)) }}, false
 }
 
-// prepare looks at a PREPARE, and learns from its response.
+// prepare inspects a PREPARE and notes its statement when the response comes.
 func (l *link) prepare(req wire.Message, to taking) *seen {
 	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
 	if err != nil {
@@ -162,8 +162,8 @@ func (l *link) prepare(req wire.Message, to taking) *seen {
 	}}
 }
 
-// mayKeep says whether cells of a table do not expire, as far as that is known. The store is asked
-// where it is not: who comes meanwhile keeps nothing.
+// mayKeep says whether the cells of a table are known not to expire. If that is unknown, it asks
+// the store in the background. Until the store has answered, nothing is kept.
 func (c *Cache) mayKeep(a *asked) bool {
 	t := a.table
 	if t.expires.Load() {
@@ -191,7 +191,7 @@ func (c *Cache) mayKeep(a *asked) bool {
 			t.next.Store(c.options.Now().Add(againAfter).UnixNano())
 			c.options.Log.Warn("the cache cannot ask for a table's default_time_to_live, and does not keep its rows", "table", t.name, "error", err)
 		case !known || expires:
-			t.expires.Store(true) // a view, whose rows change with another table, or nothing at all
+			t.expires.Store(true) // it is a view, whose rows change with another table, or it does not exist
 		default:
 			t.defined.Store(defined.Count + 1)
 		}
@@ -200,7 +200,7 @@ func (c *Cache) mayKeep(a *asked) bool {
 	return false
 }
 
-// defaultTTL reads the answer: whether there is such a table, and whether its cells expire.
+// defaultTTL reads the store's answer: whether the table exists, and whether its cells expire.
 func defaultTTL(v wire.Version, resp wire.Message) (known, expires bool, err error) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {

@@ -12,44 +12,44 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// statement is what is known of a prepared statement.
+// statement is what the cache knows of a prepared statement.
 type statement struct {
 	kind  kind
-	table *table   // that it reads or writes; nil of one that may be to anything
-	key   []uint16 // the markers of the partition key; nil where they do not bind all of it
+	table *table   // the table it reads or writes; nil: it may write to anything
+	key   []uint16 // markers of the partition key; nil: the markers do not bind all of it
 }
 
-// kind is what a statement is to the cache.
+// kind says how the cache treats a statement.
 type kind uint8
 
 const (
-	passes kind = iota // it neither changes anything nor may be kept
-	reads              // it may be kept
+	passes kind = iota // it changes nothing, and its answer may not be kept
+	reads              // its answer may be kept
 	writes
 )
 
-// table is what is known of a table.
+// table is what the cache knows of a table.
 type table struct {
 	name string // keyspace.name
 
-	expires atomic.Bool   // cells of it may expire
-	defined atomic.Uint64 // 1 more than the count of changes of the table under which settled holds
-	asking  atomic.Bool   // the store is being asked for its default_time_to_live
-	next    atomic.Int64  // not before then, Unix nanoseconds
+	expires atomic.Bool   // its cells may expire
+	defined atomic.Uint64 // 1 + the number of changes to the table at which its cells were known not to expire
+	asking  atomic.Bool   // the store is being asked for default_time_to_live
+	next    atomic.Int64  // earliest time of the next question, Unix nanoseconds
 }
 
-// maxStatements is how many prepared statements, and tables, are remembered: all are forgotten
-// when there are more, and known again when clients prepare them anew.
+// maxStatements is how many prepared statements, and how many tables, the cache remembers. When
+// there are more it forgets all of them. It learns them again when clients prepare them again.
 const maxStatements = 20_000
 
-// statements is what is known of prepared statements by id, and of tables by name.
+// statements maps ids to prepared statements, and names to tables.
 type statements struct {
 	mu     sync.RWMutex
 	byID   map[[16]byte]*statement
 	tables map[string]*table
 }
 
-// get returns what is known of an id; nil of one that is not known.
+// get returns the statement with an id, or nil if it is not known.
 func (s *statements) get(id []byte) *statement {
 	if len(id) != 16 {
 		return nil
@@ -71,7 +71,7 @@ func (s *statements) put(id []byte, st *statement) {
 	s.byID[[16]byte(id)] = st
 }
 
-// table is what is known of a table, from now on.
+// table returns the entry of a table. It adds one if there is none.
 func (s *statements) table(name string) *table {
 	s.mu.RLock()
 	t := s.tables[name]
@@ -85,8 +85,8 @@ func (s *statements) table(name string) *table {
 		return t
 	}
 	if s.tables == nil || len(s.tables) >= maxStatements {
-		// A statement that is known keeps its table: what is forgotten with the others is that
-		// cells of it may expire, so the statements are forgotten, too.
+		// A known statement keeps a pointer to its table. The new table would not know that its
+		// cells may expire, so the statements are forgotten too.
 		s.tables, s.byID = make(map[string]*table), nil
 	}
 	t = &table{name: strings.Clone(name)}
@@ -94,7 +94,8 @@ func (s *statements) table(name string) *table {
 	return t
 }
 
-// classify says what a text does. keyspace is that of names without one, "" where none is known.
+// classify says what a text does. keyspace is the keyspace of unqualified names, "" if it is not
+// known.
 func (s *statements) classify(text, keyspace string) *statement {
 	h := syntax.Target(text)
 	switch h.Kind {
@@ -109,14 +110,14 @@ func (s *statements) classify(text, keyspace string) *statement {
 	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementTruncate:
 		t := s.named(h.Name, keyspace)
 		if t != nil && strings.HasPrefix(t.name, "evenkeel.") {
-			return &statement{kind: passes} // the doors' own notes, which no client reads
+			return &statement{kind: passes} // the doors' own tables, which no client reads
 		}
 		if t != nil && syntax.Mentions(text, "ttl") {
 			t.expires.Store(true)
 		}
 		return &statement{kind: writes, table: t}
 	}
-	return &statement{kind: writes} // a written batch, DDL, or what is not known
+	return &statement{kind: writes} // a batch as text, DDL, or something unknown
 }
 
 func (s *statements) named(n syntax.Name, keyspace string) *table {
@@ -129,8 +130,8 @@ func (s *statements) named(n syntax.Name, keyspace string) *table {
 	return s.table(keyspace + "." + n.Name)
 }
 
-// plainSelect says whether a SELECT selects columns alone: what it gives depends on the rows, and
-// on nothing else.
+// plainSelect says whether a SELECT selects only columns, so that its result depends on the rows
+// alone.
 func plainSelect(text string) bool {
 	tree, err := syntax.Parse(text)
 	if err != nil {
@@ -153,8 +154,8 @@ func plainSelect(text string) bool {
 	return true
 }
 
-// markersOrConstants says whether a relation compares columns with values that are written out or
-// bound. Those with IN name several partitions, or may.
+// markersOrConstants says whether a relation compares columns with bound or constant values. IN
+// may name several partitions, so it does not qualify.
 func markersOrConstants(r syntax.Relation) bool {
 	if r.Tuple || r.Token || r.Index != "" || r.Key != nil || r.Values != nil || r.Op == syntax.OpIn {
 		return false
@@ -166,7 +167,7 @@ func markersOrConstants(r syntax.Relation) bool {
 	return false
 }
 
-// keyOf is the partition key that an EXECUTE binds; false where a part is not there.
+// keyOf appends the partition key that an EXECUTE binds. It returns false if a part is missing.
 func (s *statement) keyOf(dst []byte, values *wire.Values) ([]byte, bool) {
 	if s.key == nil || values.Named {
 		return dst, false
@@ -189,5 +190,5 @@ func (s *statement) keyOf(dst []byte, values *wire.Values) ([]byte, bool) {
 	return dst, true
 }
 
-// againAfter is how soon the store is asked again for what it could not tell.
+// againAfter is how long to wait before the store is asked again after an error.
 const againAfter = time.Minute

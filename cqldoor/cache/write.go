@@ -7,14 +7,14 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// write is what a request may write to.
+// write lists what a request may write to.
 type write struct {
 	all    bool
-	tables []*fence.TableEpoch // any of whose partitions may be
+	tables []*fence.TableEpoch // tables of which any partition may be written
 	keys   []uint64            // hashes of partitions
 }
 
-// aim finds what a request may write to; nil where it writes nothing.
+// aim finds what a request may write to. It returns nil if the request writes nothing.
 func (c *Cache) aim(l *link, req wire.Message) *write {
 	w := &write{}
 	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
@@ -83,7 +83,8 @@ func (c *Cache) add(w *write, st *statement, values *wire.Values) {
 	w.tables = append(w.tables, c.fence.Table(st.table.name))
 }
 
-// begin counts a write before the store sees it: nothing is found any more that it makes old.
+// begin counts a write before the store sees it. From then on the cache returns no entry that the
+// write makes old.
 func (c *Cache) begin(w *write) {
 	if w.all {
 		c.fence.All.Begin()
@@ -103,8 +104,8 @@ func (c *Cache) begin(w *write) {
 	}
 }
 
-// end counts it again once its outcome is known: nothing is kept that was read in between, nor
-// before settled.
+// end counts the end of a write once its outcome is known. The cache keeps nothing that was read
+// in between, nor what is read before settled.
 func (c *Cache) end(w *write, settled int64) {
 	for _, hash := range w.keys {
 		g := c.fence.Group(hash)
@@ -123,19 +124,12 @@ func (c *Cache) end(w *write, settled int64) {
 	}
 }
 
-// settled is from when on reads have what a write with this response has written.
+// settled returns from when on reads see a write with this response.
 func (c *Cache) settled(v wire.Version, resp wire.Message) int64 {
-	after := c.options.Settle
-	if resp.Op == wire.OpError && !refused(v, resp) {
-		after = max(after, late)
-	}
-	if after == 0 {
-		return 0
-	}
-	return c.options.Now().Add(after).UnixNano()
+	return fence.Settled(c.options.Now, c.options.Settle, resp.Op != wire.OpError || refused(v, resp))
 }
 
-// refused says whether an error means that nothing was written, and nothing will be.
+// refused says whether an error means that nothing was written and nothing will be.
 func refused(v wire.Version, resp wire.Message) bool {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {

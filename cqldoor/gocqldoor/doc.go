@@ -10,21 +10,21 @@
 //	cluster.HostDialer = door
 //	session, err := cluster.CreateSession()
 //
-// A table that is created WITH write_sharding, or that a shard rule names, is then sharded, and
-// all others are forwarded. Options.Store takes the place of a cluster: with the embedded engine
-// (package engine) a test has a Cassandra without anything else.
+// A table that is created WITH write_sharding, or that a shard rule names, is sharded. Requests
+// on all other tables are forwarded. Options.Store replaces the cluster: with the embedded engine
+// (package engine) a test has a Cassandra in its own process.
 //
 // It promises:
 //
 //  1. The driver's sessions authenticate at the cluster as themselves, and have exactly their
 //     own rights. The door's own account reads the schema and keeps the catalogue.
 //  2. Messages about plain tables are sent unchanged.
-//  3. Doors in several programs, and evenkeel serve, may be on one cluster.
-//  4. After Close nothing that New has started runs on. Sessions must be closed before.
+//  3. Several doors, in programs or in evenkeel serve, may share one cluster.
+//  4. After Close nothing that New has started runs on. Close the sessions first.
 //
-// A session sees one host, the door, which spreads requests over the cluster's. So the driver's
-// own policies of hosts and its ClusterConfig.SslOpts have no effect: TLS with the cluster is
-// Options.TLS.
+// A session sees one host, the door, which spreads requests over the hosts of the cluster. So the
+// driver's host policies and its ClusterConfig.SslOpts have no effect: set Options.TLS for TLS with
+// the cluster.
 //
 // It imports budget, cql/store, cqldoor, cqldoor/cluster, cqldoor/run, fleet and shardrules.
 package gocqldoor

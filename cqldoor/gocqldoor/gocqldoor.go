@@ -37,36 +37,38 @@ type Options struct {
 	// that is reached first. Rack is the one whose replicas come first there; "" for no preference.
 	LocalDC, Rack string
 
-	// Username and Password are the door's own account at the cluster, where that wants one: for
-	// its schema, its hosts and the catalogue in keyspace evenkeel. Sessions bring their own.
+	// Username and Password are the door's own account, if the cluster wants one. The door reads
+	// the schema and the hosts with it, and keeps the catalogue in keyspace evenkeel. Sessions
+	// use their own credentials.
 	Username, Password string
 
-	// TLS is what the cluster is spoken to with; nil for none.
+	// TLS configures the connections with the cluster; nil for none.
 	TLS *tls.Config
 
-	// Store is served in the place of a cluster, such as an *engine.Engine in this process. No
-	// other door may be on it. The caller closes it, after the door.
+	// Store replaces the cluster, for example an *engine.Engine in this process. No other door
+	// may use it. The caller closes it after the door.
 	Store store.Store
 
-	// Rules shard tables whose CREATE TABLE says nothing of it (shardrules.Parse). They are kept
-	// in the store; other doors on it must have the same. Nil: those that the store has.
+	// Rules shard tables whose CREATE TABLE has no write_sharding property (shardrules.Parse).
+	// The store keeps them, and all doors on it must have the same rules. Nil: the rules that the
+	// store has.
 	Rules *shardrules.Rules
 
-	// Lease is for how long the door goes by what it knows of tables where the catalogue does not
-	// say so yet. Default 2 seconds, as of evenkeel serve.
+	// Lease is how long the door may use what it knows of tables, if the catalogue does not say
+	// so yet. Default 2 seconds, as in evenkeel serve.
 	Lease time.Duration
 
-	// Hints is for how long the cluster may deliver a write that it has taken: its
-	// max_hint_window. Default 3 hours, as of Cassandra.
+	// Hints is how long the cluster may take to deliver a write that it has accepted: its
+	// max_hint_window. Default 3 hours, as in Cassandra.
 	Hints time.Duration
 
-	// Memory bounds what long requests and answers may hold together, in bytes. Default 256 MiB.
+	// Memory bounds what long requests and answers hold together, in bytes. Default 256 MiB.
 	Memory int64
 
 	// Drain is how long Close waits for requests in flight. Default 10 seconds.
 	Drain time.Duration
 
-	// Log gets what an operator wants to know; default none.
+	// Log receives messages for the operator; default none.
 	Log *slog.Logger
 }
 
@@ -89,7 +91,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says all that is wrong with the options.
+// Validate returns all errors in the options.
 func (o Options) Validate() error {
 	var errs []error
 	switch {
@@ -113,11 +115,10 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Dialer is the door. It is a gocql.HostDialer, and is safe for concurrent use by several
-// sessions.
+// Dialer is the door as a gocql.HostDialer. Several sessions may use it concurrently.
 type Dialer struct {
 	opts   Options
-	store  store.Store // that New has opened; nil where the caller has
+	store  store.Store // opened by New; nil: the caller owns the store
 	router *run.Router
 	door   *cqldoor.Door
 	pipes  *pipes
@@ -128,8 +129,8 @@ type Dialer struct {
 
 var _ gocql.HostDialer = (*Dialer)(nil)
 
-// New makes the door: it connects to the cluster and reads which tables are sharded. ctx bounds
-// that alone.
+// New makes the door. It connects to the cluster and reads which tables are sharded. ctx bounds
+// only that.
 func New(ctx context.Context, o Options) (*Dialer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("a CQL door's options: %w", err)
@@ -182,18 +183,18 @@ func (d *Dialer) open(ctx context.Context) error {
 	return err
 }
 
-// DialHost connects the driver to the door, whatever host it names.
+// DialHost connects the driver to the door, whichever host the driver names.
 func (d *Dialer) DialHost(ctx context.Context, _ *gocql.HostInfo) (*gocql.DialedHost, error) {
 	nc, err := d.pipes.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// What goes through memory is not joined into fewer writes: there is no system call to save.
+	// The connection is in memory, so joining writes would save no system call.
 	return &gocql.DialedHost{Conn: nc, DisableCoalesce: true}, nil
 }
 
-// Close ends the door: requests in flight are finished, for Options.Drain at most. Sessions that
-// are still open lose their connections.
+// Close ends the door. It waits for requests in flight, at most Options.Drain. Sessions that are
+// still open lose their connections.
 func (d *Dialer) Close() error {
 	d.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), d.opts.Drain)

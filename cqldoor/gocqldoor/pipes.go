@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// pipes is a listener of connections in memory.
+// pipes is a listener for connections in memory.
 type pipes struct {
 	accept chan net.Conn
 	closed chan struct{}
@@ -20,7 +20,7 @@ func newPipes() *pipes {
 	return &pipes{accept: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// dial makes a connection whose other end Accept returns.
+// dial makes a connection. Accept returns its other end.
 func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	near, far := net.Pipe()
 	var err error
@@ -56,10 +56,11 @@ func (p *pipes) Close() error {
 // Addr implements net.Listener.
 func (p *pipes) Addr() net.Addr { return here }
 
-// here is Host: the driver asks of a connection that its other end has an IP address.
+// here is Host as an address: the driver requires that the other end of a connection has an IP
+// address.
 var here = net.TCPAddrFromAddrPort(netip.MustParseAddrPort(Host))
 
-// addressed is a connection with addresses.
+// addressed is a connection in memory with addresses.
 type addressed struct{ net.Conn }
 
 func (addressed) LocalAddr() net.Addr  { return here }

@@ -11,35 +11,34 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Options are how a connection is used. The zero value works, for a client of
-// the native protocol.
+// Options configure a connection. The zero value suits a client of the native protocol.
 type Options struct {
-	// Server says that the other side sends requests, not responses.
+	// Server says that the peer sends requests, not responses.
 	Server bool
 
 	// MaxFrame is the longest body accepted, in bytes. 0 means 256 MiB, the
 	// protocol's own limit.
 	MaxFrame int
 
-	// Unread is how many bytes may wait to be written before the connection is Full.
-	// 0 means that it never is.
+	// Unread is how many bytes may wait to be written before the connection is Full. 0 means that
+	// it is never Full.
 	Unread int
 
-	// Paced, if there is one, is called when the connection has become Full, and when
-	// it is no longer. It looks at Full itself: calls may overtake each other.
+	// Paced, if set, is called when the connection has become Full and when it no longer is. It
+	// calls Full itself, because calls may overtake each other.
 	Paced func()
 
-	// Held, if there is one, is told how many bytes more, or fewer, wait to be written,
-	// in steps of 64 KiB. All that it is told adds up to 0 when the connection has ended.
+	// Held, if set, is told by how much the number of bytes waiting to be written has changed, in
+	// steps of 64 KiB. The sum is 0 when the connection has ended.
 	Held func(more int)
 
-	// Expect, if there is one, is asked with the length of each frame's body before it is
-	// read. Where it says no, Next returns wire.ErrSkipped, and the connection goes on.
+	// Expect, if set, is called with the length of each frame's body before the body is read. If
+	// it returns false, Next returns wire.ErrSkipped, and the connection goes on.
 	Expect func(length int) bool
 
-	// WriteTimeout is how long a blocked write may make no progress: a peer that in
-	// all this time takes less than leastProgress bytes is cut off with ErrSlow,
-	// however much or little waits for it. 0 means a minute.
+	// WriteTimeout is how long a blocked write may make no progress. A peer that takes less than
+	// leastProgress bytes in that time is cut off with ErrSlow, however much or little waits for
+	// it. 0 means a minute.
 	WriteTimeout time.Duration
 }
 
@@ -53,8 +52,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Conn is one connection of the native protocol. Next and what it needs are for
-// one goroutine, the reader; Append, Flush, Pending and Close are for any.
+// Conn is one connection of the native protocol. One goroutine, the reader, calls Next and the
+// methods that belong to it. Any goroutine may call Append, Flush, Pending and Close.
 type Conn struct {
 	nc   net.Conn
 	opts Options
@@ -62,15 +61,15 @@ type Conn struct {
 
 	mu      sync.Mutex
 	drained sync.Cond    // pending bytes went down, or err was set
-	enc     wire.Encoder // frames that wait for a flush
+	enc     wire.Encoder // frames waiting for a flush
 	spare   []byte       // the other buffer, nil while it is being written
-	taken   int          // bytes that the present writer holds
-	writing bool         // somebody is writing; what is in enc will be written after
-	full    bool         // more than Unread bytes waited, and not yet half of that again
-	held    int          // bytes that Held was told of
+	taken   int          // bytes that the current writer holds
+	writing bool         // a goroutine is writing; it also writes what is added to enc
+	full    bool         // more than Unread bytes waited, and since then never less than half of that
+	held    int          // sum of what Held was told
 	err     error
 
-	// The writer's own, whoever it is at the moment.
+	// The fields below belong to the goroutine that is writing.
 	raw     syscall.RawConn // nil where a write cannot be tried without blocking
 	trying  []byte
 	tried   int
@@ -98,11 +97,11 @@ func New(nc net.Conn, o Options) *Conn {
 	return c
 }
 
-// NetConn is the connection below.
+// NetConn returns the underlying connection.
 func (c *Conn) NetConn() net.Conn { return c.nc }
 
-// Next returns the next frame; its body is valid until the next call. Errors are
-// those of wire.Decoder, or why the connection was ended from this side.
+// Next returns the next frame. Its body is valid until the next call. The error is one of
+// wire.Decoder's, or the reason why this side ended the connection.
 func (c *Conn) Next() (wire.Header, []byte, error) {
 	h, body, err := c.dec.Next()
 	if err != nil {
@@ -113,12 +112,12 @@ func (c *Conn) Next() (wire.Header, []byte, error) {
 	return h, body, err
 }
 
-// Buffered reports whether Next will most likely not wait: the time to flush is
-// when it would.
+// Buffered reports whether Next will probably return without waiting. The caller flushes when
+// Next would wait.
 func (c *Conn) Buffered() bool { return c.dec.Buffered() }
 
-// Established ends the handshake for what is read from now on and for what is
-// appended from now on: see wire.Decoder and wire.Encoder. Reader only.
+// Established ends the handshake for all bytes that are read or appended from now on: see
+// wire.Decoder and wire.Encoder. Only the reader calls it.
 func (c *Conn) Established(v wire.Version, z wire.Compression) {
 	c.dec.Established(v, z)
 	c.mu.Lock()
@@ -126,10 +125,10 @@ func (c *Conn) Established(v wire.Version, z wire.Compression) {
 	c.mu.Unlock()
 }
 
-// SetMaxFrame changes the limit on the body of a frame that is read. Reader only.
+// SetMaxFrame changes the limit on the body of a received frame. Only the reader calls it.
 func (c *Conn) SetMaxFrame(n int) { c.dec.SetLimit(n) }
 
-// Close ends the connection at once; what waits to be written is dropped.
+// Close ends the connection at once and drops the bytes that wait to be written.
 func (c *Conn) Close() {
 	c.mu.Lock()
 	changed := c.fail(net.ErrClosed)
@@ -137,14 +136,14 @@ func (c *Conn) Close() {
 	c.tell(changed)
 }
 
-// Err is why the connection ended, nil while it has not.
+// Err returns why the connection ended, or nil if it has not.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// fail ends the connection, which may be news. The caller holds mu.
+// fail ends the connection. It returns what the owner must be told. The caller holds mu.
 func (c *Conn) fail(err error) news {
 	if c.err != nil {
 		return 0
@@ -152,7 +151,7 @@ func (c *Conn) fail(err error) news {
 	c.err = err
 	c.enc.Take(nil)
 	c.spare, c.full = nil, false
-	c.nc.Close() // also wakes the reader, who learns of err by Err
+	c.nc.Close() // also wakes the reader, which then calls Err
 	c.drained.Broadcast()
 	return c.uncounted()
 }

@@ -4,8 +4,7 @@
 
 package transport
 
-// canTry is false where a socket cannot be written to directly: every write is
-// left to drain.
+// canTry is false where a socket cannot be written to directly. There, drain does every write.
 const canTry = false
 
 func (c *Conn) try(uintptr) bool { return true }

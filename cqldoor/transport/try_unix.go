@@ -8,8 +8,8 @@ import "syscall"
 
 const canTry = true
 
-// try is what the runtime calls with the socket, which is not blocking. It
-// always says that it is done: to wait is drain's business.
+// try is the function that the runtime calls with the non-blocking socket. It always returns
+// true, because drain does the waiting.
 func (c *Conn) try(fd uintptr) bool {
 	for c.tried < len(c.trying) {
 		n, err := syscall.Write(int(fd), c.trying[c.tried:])

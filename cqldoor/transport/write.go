@@ -11,22 +11,22 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// ErrSlow ends a connection whose peer has stopped to read. How much waits for it is
-// no matter: an answer may be long, and a peer that reads it slowly is read to its end.
+// ErrSlow ends a connection whose peer has stopped reading. The amount that waits does not
+// matter: an answer may be long, and a peer may read it slowly to its end.
 var ErrSlow = errors.New("the peer does not read what it is sent")
 
-// keptBuffer is the largest output buffer that a connection keeps for the next
-// flush. Larger ones, for long pages, are lent to the connections that need them.
+// keptBuffer is the largest output buffer that a connection keeps for the next flush. Larger
+// buffers, for long pages, are borrowed from a pool.
 const keptBuffer = 256 << 10
 
-// largeBuffer is the largest that is lent.
+// largeBuffer is the largest buffer in the pool.
 const largeBuffer = 8 << 20
 
 var large = sync.Pool{New: func() any { return new([]byte) }}
 
-// Append queues one frame; Flush sends it. The body is copied, and the header's
-// length is the body's. On a connection that has ended it does nothing: the
-// reader learns of that. It returns how many bytes now wait to be written.
+// Append queues one frame; Flush sends it. Append copies the body and sets the header's length to
+// the body's. On an ended connection it does nothing, and the reader learns of the end. It
+// returns how many bytes now wait to be written.
 func (c *Conn) Append(h wire.Header, body []byte) int {
 	n, changed := c.add(h, body)
 	c.tell(changed)
@@ -51,18 +51,18 @@ func (c *Conn) add(h wire.Header, body []byte) (pending int, changed news) {
 	return n, changed | c.uncounted()
 }
 
-// news is what the owner of a connection is to be told.
+// news is a set of flags for what the owner of a connection must be told.
 type news uint8
 
 const (
 	paced   news = 1 << iota // Full has changed
-	counted                  // so has, by a step at least, how many bytes wait
+	counted                  // the number of waiting bytes has changed by at least countStep
 )
 
-// countStep is the least change in the bytes that wait that the owner is told of.
+// countStep is the least change in the number of waiting bytes that the owner is told of.
 const countStep = 64 << 10
 
-// uncounted says whether Held is to be called. The caller holds mu.
+// uncounted says whether Held must be called. The caller holds mu.
 func (c *Conn) uncounted() news {
 	if c.opts.Held == nil || c.waiting() == c.held {
 		return 0
@@ -70,7 +70,7 @@ func (c *Conn) uncounted() news {
 	return counted
 }
 
-// waiting is how many bytes wait to be written, in whole steps. The caller holds mu.
+// waiting returns how many bytes wait to be written, in whole steps. The caller holds mu.
 func (c *Conn) waiting() int {
 	if c.err != nil {
 		return 0
@@ -78,15 +78,16 @@ func (c *Conn) waiting() int {
 	return (c.enc.Len() + c.taken) / countStep * countStep
 }
 
-// Full reports whether the peer leaves too much unread. It is so from when more than
-// Options.Unread bytes wait to when half of that do.
+// Full reports whether the peer leaves too much unread. That begins when more than Options.Unread
+// bytes wait and ends when at most half of that wait.
 func (c *Conn) Full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.full
 }
 
-// emptied notes that bytes were taken, which may be news. The caller holds mu.
+// emptied notes that bytes were written. It returns what the owner must be told. The caller holds
+// mu.
 func (c *Conn) emptied() news {
 	c.drained.Broadcast()
 	if !c.full || c.enc.Len()+c.taken > c.opts.Unread/2 {
@@ -96,7 +97,7 @@ func (c *Conn) emptied() news {
 	return paced | c.uncounted()
 }
 
-// tell tells the owner what there is to tell. The caller does not hold mu.
+// tell calls the owner's functions for the flags in changed. The caller does not hold mu.
 func (c *Conn) tell(changed news) {
 	if changed&paced != 0 && c.opts.Paced != nil {
 		c.opts.Paced()
@@ -113,15 +114,15 @@ func (c *Conn) tell(changed news) {
 	}
 }
 
-// Pending is how many bytes wait to be taken by the socket.
+// Pending returns how many bytes the socket has not taken yet.
 func (c *Conn) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.enc.Len() + c.taken
 }
 
-// WaitPending waits until at most n bytes wait to be taken by the socket, or
-// the connection has ended.
+// WaitPending waits until the socket has taken all but n bytes, or until the connection has
+// ended.
 func (c *Conn) WaitPending(n int) {
 	c.mu.Lock()
 	for c.err == nil && c.enc.Len()+c.taken > n {
@@ -130,11 +131,11 @@ func (c *Conn) WaitPending(n int) {
 	c.mu.Unlock()
 }
 
-// Flush sends what has been appended. Where another goroutine is writing, that
-// one goes on with it; so the frames of many goroutines share a write.
+// Flush sends the frames that have been appended. If another goroutine is writing, that goroutine
+// writes them too. So frames of many goroutines share a write.
 //
-// The write is tried without blocking on the caller's goroutine, which saves
-// waking another one; what the socket does not take is left to drain.
+// The caller's goroutine first tries to write without blocking, which avoids waking another
+// goroutine. drain writes what the socket does not take.
 func (c *Conn) Flush() {
 	c.mu.Lock()
 	if c.writing || c.err != nil || c.enc.Len() == 0 {
@@ -170,7 +171,7 @@ func (c *Conn) Flush() {
 	c.mu.Unlock()
 }
 
-// drain writes b from off on, and then what has come since, blocking.
+// drain writes b from off on, and then everything appended since. It blocks.
 func (c *Conn) drain(b []byte, off int) {
 	for {
 		err := c.writeAll(b[off:])
@@ -181,7 +182,7 @@ func (c *Conn) drain(b []byte, off int) {
 		}
 		changed |= c.give(b)
 		if c.enc.Len() == 0 || c.err != nil {
-			_ = c.nc.SetWriteDeadline(time.Time{}) // a past one would fail tries; on an ended connection it does not matter
+			_ = c.nc.SetWriteDeadline(time.Time{}) // an expired deadline would make tries fail; an error means that the connection has ended
 			c.writing = false
 			c.mu.Unlock()
 			c.tell(changed)
@@ -193,8 +194,8 @@ func (c *Conn) drain(b []byte, off int) {
 	}
 }
 
-// writeAll writes in pieces, so that the deadline is one on progress and the
-// pending bytes are counted down as they go.
+// writeAll writes in pieces. So the deadline applies to each piece, and the number of pending
+// bytes goes down as they are written.
 func (c *Conn) writeAll(b []byte) error {
 	for len(b) > 0 {
 		p := b[:min(len(b), leastProgress)]
@@ -218,10 +219,10 @@ func (c *Conn) writeAll(b []byte) error {
 	return nil
 }
 
-// leastProgress is how many bytes a peer that reads takes within a WriteTimeout.
+// leastProgress is how many bytes a reading peer takes within WriteTimeout.
 const leastProgress = 64 << 10
 
-// take makes what has been appended the writer's own. The caller holds mu.
+// take hands the appended bytes to the writer. The caller holds mu.
 func (c *Conn) take() []byte {
 	b := c.enc.Take(c.spare)
 	c.spare = nil
@@ -229,7 +230,8 @@ func (c *Conn) take() []byte {
 	return b
 }
 
-// give returns the buffer that take gave, which may be news. The caller holds mu.
+// give takes back the buffer that take gave. It returns what the owner must be told. The caller
+// holds mu.
 func (c *Conn) give(b []byte) news {
 	c.taken = 0
 	if c.err != nil {
@@ -239,7 +241,7 @@ func (c *Conn) give(b []byte) news {
 	case cap(b) <= keptBuffer:
 		c.spare = b[:0]
 	case cap(b) <= largeBuffer:
-		lent := b // b itself stays off the heap
+		lent := b // so that b itself stays off the heap
 		large.Put(&lent)
 	}
 	return c.emptied()

@@ -100,7 +100,7 @@ type Cache struct {
 	writers sync.Pool // of *writer
 
 	hits, misses, queryHits, queryMisses, coalesced, invalidated atomic.Int64
-	evicted                                                      evictions
+	evicted                                                      fence.Evictions
 }
 
 // New makes a cache.
@@ -179,7 +179,7 @@ func (s Stats) HitRatio() float64 {
 func (c *Cache) Stats() Stats {
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), QueryHits: c.queryHits.Load(), QueryMisses: c.queryMisses.Load(),
-		Coalesced: c.coalesced.Load(), Evicted: c.evicted.entries.Load(), Invalidated: c.invalidated.Load(),
+		Coalesced: c.coalesced.Load(), Evicted: c.evicted.Load(), Invalidated: c.invalidated.Load(),
 		Entries: int64(c.entries.EstimatedSize()), Bytes: int64(c.entries.WeightedSize()) + c.fence.Bytes(),
 	}
 }
@@ -221,12 +221,3 @@ func simpleName(name string) string {
 	}
 	return name
 }
-
-// evictions counts what the cache gives up for want of room.
-type evictions struct{ entries atomic.Int64 }
-
-func (e *evictions) RecordHits(int)                  {}
-func (e *evictions) RecordMisses(int)                {}
-func (e *evictions) RecordEviction(uint32)           { e.entries.Add(1) }
-func (e *evictions) RecordLoadSuccess(time.Duration) {}
-func (e *evictions) RecordLoadFailure(time.Duration) {}

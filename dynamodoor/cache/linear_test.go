@@ -11,32 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/fence"
+	"github.com/evenkeel/evenkeel/internal/testkit/register"
 )
-
-// register is an item of the test below, a counter that every write adds 1 to. Since
-// it only grows, a history is linearizable if each read has at least what was
-// acknowledged, and what was read, before it began, and at most what had begun when
-// it ended.
-type register struct{ begun, acknowledged, seen atomic.Int64 }
-
-func (r *register) floor() int64 { return max(r.acknowledged.Load(), r.seen.Load()) }
-
-func (r *register) check(t *testing.T, what string, floor, value int64) {
-	if value < floor {
-		t.Errorf("%s: %d, after %d", what, value, floor)
-	}
-	if most := r.begun.Load(); value > most {
-		t.Errorf("%s: %d, when %d had been written", what, value, most)
-	}
-	fence.Raise(&r.seen, value)
-}
 
 const registers = 16
 
@@ -54,7 +35,7 @@ func linearizable(t *testing.T) {
 		// settled, within the test.
 		o.Now = func() time.Time { return begin.Add(500 * time.Since(begin)) }
 	})
-	var all [registers]register
+	var all [registers]register.Register
 	for n := range registers {
 		x.do("PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"k":{"S":"a"},"n":{"N":"%d"},"c":{"N":"0"}}}`, n))
 	}
@@ -106,10 +87,10 @@ func linearizable(t *testing.T) {
 				if rand.IntN(2) == 0 {
 					operation, add = "TransactWriteItems", `{"TransactItems":[{"Update":`+add+`}]}`
 				}
-				all[n].begun.Add(1)
+				all[n].Begin()
 				began := time.Now()
 				if _, err := send(operation, add); err == nil {
-					all[n].acknowledged.Add(1)
+					all[n].Acknowledge()
 				}
 				// There are times when nobody writes.
 				time.Sleep(time.Duration(rand.IntN(40))*time.Millisecond + 10*time.Since(began))
@@ -122,7 +103,7 @@ func linearizable(t *testing.T) {
 				n := rand.IntN(registers)
 				var floors [registers]int64
 				for i := range all {
-					floors[i] = all[i].floor()
+					floors[i] = all[i].Floor()
 				}
 				var operation, body string
 				switch rand.IntN(8) {
@@ -142,7 +123,7 @@ func linearizable(t *testing.T) {
 					continue
 				}
 				for i, value := range counters(t, operation, answer) {
-					all[i].check(t, fmt.Sprintf("%s, item %d", operation, i), floors[i], value)
+					all[i].Check(t, fmt.Sprintf("%s, item %d", operation, i), floors[i], value)
 				}
 			}
 		})

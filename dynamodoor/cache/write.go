@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -16,10 +15,6 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/partiql"
 	"github.com/evenkeel/evenkeel/fence"
 )
-
-// late is how long a write may still be carried out by the store after its outcome
-// could not be learnt.
-const late = 30 * time.Second
 
 // writer is the memory of one write: what it may be to.
 type writer struct {
@@ -44,14 +39,7 @@ func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) (
 	c.begin(w)
 	certain := false
 	defer func() {
-		settled := int64(0)
-		switch {
-		case !certain:
-			settled = c.options.Now().Add(max(late, c.options.Settle)).UnixNano()
-		case c.options.Settle > 0:
-			settled = c.options.Now().Add(c.options.Settle).UnixNano()
-		}
-		c.end(w, settled)
+		c.end(w, fence.Settled(c.options.Now, c.options.Settle, certain))
 		c.discard(w)
 	}()
 	dst, err := c.store.Do(ctx, operation, body, dst)

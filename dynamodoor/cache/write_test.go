@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/fence"
 )
 
 // keepItem has item (a, 1) with value v in the store and in the cache.
@@ -223,7 +224,7 @@ func TestWritesOfUnknownOutcome(t *testing.T) {
 				t.Fatal(err)
 			}
 			x.want("when it is carried out", itemAnswer("2"), true)
-			x.clock.add(late - 1)
+			x.clock.add(fence.Late - 1)
 			x.want("for a while", itemAnswer("2"), true)
 			x.clock.add(1)
 			x.want("then", itemAnswer("2"), true)
@@ -260,7 +261,7 @@ func TestStatementsOfUnknownOutcome(t *testing.T) {
 	x.store.override = nil
 	x.want("after it", itemAnswer("1"), true)
 	x.want("again", itemAnswer("1"), true)
-	x.clock.add(late)
+	x.clock.add(fence.Late)
 	x.want("when it is settled", itemAnswer("1"), true)
 	x.want("and again", itemAnswer("1"), false)
 }

@@ -213,19 +213,7 @@ func nodeProgram(t *testing.T, table, port string) *client {
 func program(t *testing.T, name, table, port string, cmd *exec.Cmd) *client {
 	t.Helper()
 	cmd.Args = append(cmd.Args, "127.0.0.1", port, table)
-	printed := &lines{}
-	cmd.Stderr = printed
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out, printed := begin(t, cmd)
 	hung := time.AfterFunc(hangs, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
 		hung.Stop()

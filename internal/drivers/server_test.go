@@ -187,23 +187,30 @@ func (l *lines) String() string {
 // others compute too.
 const hangs = 10 * time.Minute
 
-// transcript runs a session and returns what it prints, its keyspace's name put
-// into general terms. At RESTART the server is restarted, where it can be.
-func transcript(t testing.TB, s server, keyspace string, cmd *exec.Cmd) string {
+// begin starts a program. It returns the program's standard input and output, and what it
+// prints to its standard error.
+func begin(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader, stderr *lines) {
 	t.Helper()
-	stderr := &lines{}
+	stderr = &lines{}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	if out, err = cmd.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return in, out, stderr
+}
+
+// transcript runs a session and returns what it prints, its keyspace's name put
+// into general terms. At RESTART the server is restarted, where it can be.
+func transcript(t testing.TB, s server, keyspace string, cmd *exec.Cmd) string {
+	t.Helper()
+	in, out, stderr := begin(t, cmd)
 	kill := time.AfterFunc(hangs, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	var text strings.Builder

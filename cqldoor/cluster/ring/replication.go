@@ -9,12 +9,12 @@ import (
 
 // Replication says how many replicas a keyspace has, and where.
 type Replication struct {
-	factor      int            // of SimpleStrategy; 0: NetworkTopologyStrategy
+	factor      int            // replicas of SimpleStrategy; 0: NetworkTopologyStrategy
 	datacenters map[string]int // replicas by data centre
 }
 
-// ParseReplication reads the column replication of system_schema.keyspaces. It reports
-// false where it does not know the strategy, or where replicas are transient ("3/1").
+// ParseReplication reads the column replication of system_schema.keyspaces. It reports false for
+// a strategy that it does not know and for transient replicas ("3/1").
 func ParseReplication(options map[string]string) (r Replication, known bool) {
 	strategy := options["class"]
 	if i := strings.LastIndexByte(strategy, '.'); i >= 0 {

@@ -13,7 +13,7 @@ type Node struct {
 	Tokens           []int64
 }
 
-// Ring is the tokens of a cluster in order, each with the node that owns it.
+// Ring holds the tokens of a cluster in order, each with the node that owns it.
 type Ring struct {
 	nodes  []Node
 	tokens []owned
@@ -24,8 +24,8 @@ type owned struct {
 	node  int
 }
 
-// New returns the ring of nodes, which callers number by their places in the slice. The
-// Ring shares the slice.
+// New returns the ring of nodes. Callers number the nodes by their places in the slice. The Ring
+// shares the slice.
 func New(nodes []Node) *Ring {
 	r := &Ring{nodes: nodes}
 	for i := range nodes {
@@ -38,10 +38,10 @@ func New(nodes []Node) *Ring {
 	return r
 }
 
-// Placement is the replicas of a keyspace's partitions, range by range.
+// Placement holds the replicas of a keyspace's partitions, for each range of tokens.
 type Placement struct {
 	ends     []int64 // the last token of each range, ascending
-	replicas [][]int // of the range that ends there
+	replicas [][]int // replicas of the range that ends there
 }
 
 // Place computes the replicas of every range. Ranges that have the same replicas in the
@@ -79,12 +79,12 @@ func (p *Placement) Of(token int64) []int {
 	}
 	i, _ := slices.BinarySearch(p.ends, token)
 	if i == len(p.ends) {
-		i = 0 // behind the last token: the first range goes round
+		i = 0 // after the last token, the first range continues
 	}
 	return p.replicas[i]
 }
 
-// simple returns the first nodes from the i-th token on.
+// simple returns the first nodes from the i-th token on: the replicas of SimpleStrategy.
 func (r *Ring) simple(rep Replication, i int) []int {
 	var nodes []int
 	for k := 0; k < len(r.tokens) && len(nodes) < rep.factor; k++ {
@@ -98,14 +98,14 @@ func (r *Ring) simple(rep Replication, i int) []int {
 // rack is a rack of a data centre.
 type rack struct{ datacenter, rack string }
 
-// quota is what one data centre still needs, while the ring is walked.
+// quota is what one data centre still needs while the walk goes round the ring.
 type quota struct {
-	left    int // replicas
-	repeats int // of these, how many may be in a rack that has one already
+	left    int // replicas still to place
+	repeats int // of these, how many may be in a rack that already has one
 }
 
-// topology returns the walk of NetworkTopologyStrategy: in each data centre as many racks
-// as there are, and then the nodes that come first.
+// topology returns the walk of NetworkTopologyStrategy. In each data centre the walk takes nodes
+// of different racks first, then the nodes that come next.
 func (r *Ring) topology() func(rep Replication, i int) []int {
 	members, racks, seen := map[string]int{}, map[string]int{}, map[rack]bool{}
 	for _, n := range r.nodes {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rule names the rules without which an answer on a sharded table would
-// be wrong, so that a test can show of each that it is needed.
+// Package rule names the rules that make answers on a sharded table correct. A test can switch
+// one off and show that an answer is then wrong.
 //
-// All are in force, always, but while a test has switched one off.
+// All rules are in force unless a test has switched one off.
 package rule
 
 import "github.com/evenkeel/evenkeel/internal/switches"
@@ -13,28 +13,28 @@ type Rule uint32
 
 // The rules. Each has a test that fails while it is switched off.
 const (
-	CanonicalForm        Rule = 1 << iota // values that are equal hash alike
-	HashedIsSent                          // what feeds the shard is computed once, by who hashes it
+	CanonicalForm        Rule = 1 << iota // equal values have the same hash
+	HashedIsSent                          // the value that decides the shard is computed once, by the door that hashes it
 	FloatsInOrder                         // sums of floats are computed over merged rows
 	HomeOfStatics                         // static columns are in one shard of their partition
-	StaticsWithoutRows                    // statics alone give a row only where no shard has rows
+	StaticsWithoutRows                    // statics give a row of their own only if no shard has rows
 	OwnersOnce                            // a scan shows a logical partition once
 	BroadcastDeletions                    // random: deletions go to all shards
 	BroadcastNulls                        // random: nulls go to all shards
-	BroadcastExpiring                     // random: what expires goes to all shards
-	BroadcastCollections                  // random: what is not frozen goes to all shards
-	LaterCellWins                         // random: of a cell in two shards the one written later counts
+	BroadcastExpiring                     // random: expiring cells go to all shards
+	BroadcastCollections                  // random: non-frozen collections go to all shards
+	LaterCellWins                         // random: of a cell in two shards the later write counts
 	FilterMerged                          // random: filters see merged rows
-	StampedWrites                         // random: the door says when a write took place
+	StampedWrites                         // random: the door sets the time of a write
 	AddCounters                           // random: a counter is the sum of its shards
-	LoggedWhenSplit                       // what one partition made atomic is one logged batch
-	ShownWhereItBelongs                   // a row is shown only in the shard where its layout puts it
+	LoggedWhenSplit                       // writes that one partition made atomic become one logged batch
+	ShownWhereItBelongs                   // a row is shown only from the shard where its layout puts it
 	ReadBeforeDrawn                       // random: all doors read a new shard before any writes to it
-	ReadsResolve                          // a read that finds the two places of a row different makes them alike first
+	ReadsResolve                          // a read that finds a row's two places different first makes them equal
 	QuorumInChange                        // during a change nothing is read or written below LOCAL_QUORUM
-	EpochsOfRows                          // a row of a later epoch is where that has it
+	EpochsOfRows                          // a row of a later epoch is where that epoch's layout puts it
 	BucketsAnnounced                      // time: a bucket is in the directory before its first row is sent
-	DeletionsRepeated                     // time: a deletion of all buckets is of those, too, that are added later
+	DeletionsRepeated                     // time: a deletion of all buckets is repeated in buckets that are added later
 	NothingBelowFloor                     // time: no row is put into a bucket that was dropped
 	end
 )
