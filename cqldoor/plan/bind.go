@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// clientMarkers returns a copy of a statement in which the client's markers are
-// slots, so that they keep their values wherever they come to stand.
+// clientMarkers returns a copy of a statement in which the client's markers are slots. So they
+// keep their values wherever the markers move to.
 func clientMarkers[S syntax.Statement](s S) S {
 	return replace(reflect.ValueOf(s), func(e any) (syntax.Expr, bool) {
 		b, ok := e.(*syntax.Bind)
@@ -21,9 +21,8 @@ func clientMarkers[S syntax.Statement](s S) S {
 	}).Interface().(S)
 }
 
-// replace copies a tree with some of its expressions replaced. Statements are
-// planned once, so that reflection costs nothing that counts, and no node can be
-// forgotten.
+// replace copies a tree and replaces some of its expressions. It uses reflection so that no kind
+// of node can be forgotten. A statement is planned only once, so the cost does not matter.
 func replace(v reflect.Value, by func(e any) (syntax.Expr, bool)) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -12,34 +12,34 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// Carrier is how rows of a table are carried from one place to another: read with the
-// times of their cells, written and deleted with these. Its columns are atomic.
+// Carrier reads rows with the times of their cells, and writes or deletes them elsewhere with the
+// same times. All of its columns are atomic (not collections or counters).
 type Carrier struct {
 	table   *Table
 	columns []*schema.Column
 	static  bool
 
 	look   *Statement
-	put    []*Statement // of each column
+	put    []*Statement // one for each column
 	drop   []*Statement
 	marker *Statement
 	row    *Statement // deletes a row
 }
 
-// Cell is the cell of a column, with its times.
+// Cell is the value of a column, with its times.
 type Cell struct {
-	Value []byte // nil: there is none
+	Value []byte // nil: there is no value
 	Time  int64
 	TTL   int32 // seconds; 0: it does not expire
 }
 
-// Picture is a row, or the static columns of a partition, in one place.
+// Picture is a row, or the static columns of a partition, as one place has it.
 type Picture struct {
 	There bool
-	Cells []Cell // of each column
+	Cells []Cell // one for each column
 }
 
-// Carrier is that of the rows under the change, or of the static columns.
+// Carrier returns the carrier of the rows under the change, or of their static columns.
 func (c *Change) Carrier(static bool) *Carrier {
 	if static {
 		return c.statics
@@ -93,13 +93,14 @@ func (t *Table) newCarrier(static bool) (*Carrier, error) {
 	return c, err
 }
 
-// Look reads a row in one of its places.
+// Look returns the read of a row in one of its places.
 func (c *Carrier) Look(m *Moved, shard int) Mutation {
 	values := c.look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: shard})
 	return Mutation{c.look, values, m.Key, shard}
 }
 
-// Image is what Look brought: no row, or one, by the names of its columns.
+// Image returns the picture that rows contain: the answer to Look has one row or none, with
+// values by column name.
 func Image[Row ~map[string][]byte](c *Carrier, rows []Row) Picture {
 	out := Picture{Cells: make([]Cell, len(c.columns))}
 	for _, row := range rows {
@@ -120,7 +121,7 @@ func Image[Row ~map[string][]byte](c *Carrier, rows []Row) Picture {
 	return out
 }
 
-// Same says whether two places show the same.
+// Same says whether two places have the same picture.
 func (a Picture) Same(b Picture) bool {
 	if a.There != b.There {
 		return false
@@ -133,7 +134,7 @@ func (a Picture) Same(b Picture) bool {
 	return true
 }
 
-// Newer are the cells that another place shows with an earlier time, or not at all.
+// Newer returns the cells of a that b lacks or has with an earlier time.
 func (a Picture) Newer(b Picture) Picture {
 	out := Picture{There: a.There && !b.There, Cells: make([]Cell, len(a.Cells))}
 	for i, x := range a.Cells {
@@ -144,7 +145,7 @@ func (a Picture) Newer(b Picture) Picture {
 	return out
 }
 
-// Lacking are the cells that another place does not show at all.
+// Lacking returns the cells of a that b does not have.
 func (a Picture) Lacking(b Picture) Picture {
 	out := Picture{There: a.There && !b.There, Cells: make([]Cell, len(a.Cells))}
 	for i, x := range a.Cells {
@@ -155,7 +156,7 @@ func (a Picture) Lacking(b Picture) Picture {
 	return out
 }
 
-// At are those cells that were written at one time.
+// At returns the cells that were written at the time stamp.
 func (a Picture) At(stamp int64) Picture {
 	out := Picture{There: a.There, Cells: make([]Cell, len(a.Cells))}
 	for i, x := range a.Cells {
@@ -166,8 +167,8 @@ func (a Picture) At(stamp int64) Picture {
 	return out
 }
 
-// Age is the time of the oldest cell, and how long the last of them lives: 0 for ever.
-// Without cells it is the time that is given.
+// Age returns the time of the oldest cell, and the longest time to live of all cells: 0 means for
+// ever. Without cells the time is none.
 func (a Picture) Age(none int64) (oldest int64, ttl int32) {
 	oldest, first := none, true
 	for _, x := range a.Cells {
@@ -189,8 +190,8 @@ func (a Picture) Age(none int64) (oldest int64, ttl int32) {
 	return oldest, ttl
 }
 
-// Put writes cells of a row into one of its places, with their own times. The row's
-// marker gets the time at, and lives for ttl seconds.
+// Put returns the writes that put cells of a row into one of its places, with their own times. If
+// marker is set, the row's marker gets the time at and lives for ttl seconds.
 func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl int32) (out []Mutation) {
 	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
 	add := func(st *Statement, set ...eval.Value) {
@@ -211,16 +212,16 @@ func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl
 	return out
 }
 
-// Copy writes what one place shows of a row, of which cells are wanted, into another. A
-// row's marker has the time of its oldest cell, since its own cannot be read; started
-// where there is none.
+// Copy returns the writes that copy the wanted cells of a row into another place. all is the
+// whole row. The row's marker gets the time of the oldest cell, because its own time cannot be
+// read, or the time started if there are no cells.
 func (c *Carrier) Copy(m *Moved, shard int, all, wanted Picture, started int64) []Mutation {
 	at, ttl := all.Age(started)
 	return c.Put(m, shard, wanted, all.There, at, ttl)
 }
 
-// Drop deletes cells of a row in one of its places, at their own times; and the row, at
-// that of the oldest, if nothing of it is to stay.
+// Drop returns the writes that delete cells of a row in one of its places, at the cells' own
+// times. If row is set, they also delete the row at the time of its oldest cell.
 func (c *Carrier) Drop(m *Moved, shard int, i Picture, row bool, started int64) (out []Mutation) {
 	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
 	add := func(st *Statement, at int64) {

@@ -13,18 +13,18 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Change is a change of a table's layout that is under way. It belongs to the table as
-// the old layout has it. It is immutable.
+// Change is a change of a table's layout that is under way. It belongs to the Table with the old
+// layout. It is immutable.
 type Change struct {
 	reshard.Change
 	Duty reshard.Duty
-	To   *Table // the table as the new layout has it
+	To   *Table // the table with the new layout
 
 	rows, statics *Carrier
 }
 
-// NewChanging is a table whose layout is being changed. What is planned on it reads and
-// writes the old places, the new ones or both, as the change's step says.
+// NewChanging returns a table whose layout is being changed. Statements planned on it use the old
+// places, the new places or both, as the change's step says.
 func NewChanging(t *schema.Table, from, to *shard.Layout, c reshard.Change) (*Table, error) {
 	out, err := NewTable(t, from)
 	if err != nil {
@@ -37,7 +37,8 @@ func NewChanging(t *schema.Table, from, to *shard.Layout, c reshard.Change) (*Ta
 	if from.Column != to.Column {
 		return nil, fmt.Errorf("write_sharding: a change of %s.%s from column %s to %s is not possible in one table", t.Keyspace, t.Name, from.Column, to.Column)
 	}
-	// What has moved leaves its old place only when all has been moved.
+	// Rows that have been copied are deleted from their old places only after all rows have been
+	// copied.
 	next.hides = true
 	out.moves, next.moves = true, true
 	rows, err := out.newCarrier(false)
@@ -52,7 +53,7 @@ func NewChanging(t *schema.Table, from, to *shard.Layout, c reshard.Change) (*Ta
 	return out, nil
 }
 
-// reads is the table that reads are answered by.
+// reads returns the table whose layout answers reads.
 func (t *Table) reads() *Table {
 	if t.Change != nil && t.Change.Duty.New() {
 		return t.Change.To
@@ -60,35 +61,36 @@ func (t *Table) reads() *Table {
 	return t
 }
 
-// Quorum says that reads and writes of the table have LOCAL_QUORUM at least.
+// Quorum says that reads and writes of the table need at least LOCAL_QUORUM.
 func (t *Table) Quorum() bool { return t.Change != nil && t.Change.Duty.Quorum }
 
-// Moving is what a write comes to under a change.
+// Moving holds the physical writes that a write needs during a change.
 type Moving struct {
-	// Rounds are sent one after the other, each when the one before is acknowledged.
+	// Rounds are sent one after the other. Each is sent when the one before is acknowledged.
 	Rounds [][]Mutation
 
-	// Disjoint says that the writes of a round delete disjoint shards, so that each may
-	// go by itself; otherwise they are one whole.
+	// Disjoint says that the writes of a round delete from disjoint shards. Then they may be sent
+	// separately; otherwise a round must be sent as one.
 	Disjoint bool
 
-	// Lives are the rows that the write is to be made of in their new places if it lives
-	// in their old ones, which is known once the rounds are done: it is older than the
-	// change, and what was deleted before the change is deleted in the old places alone.
+	// Lives lists the rows that the write adds and that move. The write may be older than a
+	// deletion that was made before the change, and such a deletion exists only in the old
+	// places. So after the rounds the door reads these rows in the old places, and writes to the
+	// new places only what is alive there.
 	Lives []Moved
 }
 
-// Moved is a row between its two places.
+// Moved is a row with an old and a new place.
 type Moved struct {
 	Key, Clustering [][]byte // Clustering nil: the static columns
 	Old, New        int
-	Stamp           int64 // of what was put there
-	Marker          bool  // an INSERT: a row without cells is there, too
+	Stamp           int64 // timestamp of the cells put there
+	Marker          bool  // an INSERT: it also writes the row's marker
 	TTL             int32 // of the marker, in seconds; 0: it does not expire
 }
 
-// Moving is the write under the change of its table. stamp is its timestamp where the
-// statement does not say one.
+// Moving returns the writes of a bound statement while the table's layout is being changed. stamp
+// is the timestamp if the statement has none.
 func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error) {
 	c := p.Table.Change
 	if b.Timestamp != nil {
@@ -121,7 +123,7 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 		return m, err
 	}
 	if slices.Contains(program, reshard.PutOld) {
-		next = without(next, old) // what does not move is written once
+		next = without(next, old) // a row that does not move is written once
 	}
 	for _, act := range program {
 		switch act {
@@ -138,7 +140,7 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 	return m, nil
 }
 
-// without are the writes that are not among others.
+// without returns the writes in ms that are not in others.
 func without(ms, others []Mutation) []Mutation {
 	name := func(m *Mutation) string {
 		b := append([]byte(m.Statement.Text), 0)
@@ -158,7 +160,7 @@ func without(ms, others []Mutation) []Mutation {
 	return slices.DeleteFunc(slices.Clone(ms), func(m Mutation) bool { return there[name(&m)] })
 }
 
-// kinds says whether a write deletes anything, and whether it puts anything.
+// kinds says whether a write deletes anything, and whether it adds anything.
 func kinds(b *analysis.BoundWrite) (deletes, puts bool) {
 	if b.Kind == analysis.Delete || b.Scope != analysis.ScopeRows && b.Scope != analysis.ScopeStatic {
 		return true, false
@@ -174,7 +176,7 @@ func kinds(b *analysis.BoundWrite) (deletes, puts bool) {
 	return deletes, puts
 }
 
-// lives are the rows that a write puts, and that move.
+// lives returns the rows that a write adds and that move.
 func (p *Write) lives(b *analysis.BoundWrite, stamp int64) (out []Moved) {
 	from, to := p.Table, p.To.Table
 	row, static := p.row != nil, p.static != nil
@@ -202,5 +204,5 @@ func (p *Write) lives(b *analysis.BoundWrite, stamp int64) (out []Moved) {
 	return out
 }
 
-// errConditions refuses conditions under a change: two places cannot decide.
+// errConditions refuses conditions during a change: two places cannot decide one condition.
 var errConditions = refused("conditions (IF) are not possible while the layout of the table is being changed", "try again when the change has ended, which 'evenkeel reshard status' shows")

@@ -9,13 +9,13 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// Combinator makes one value of two that shards computed by the same aggregate.
+// Combinator combines the values that two shards computed with the same aggregate.
 type Combinator func(a, b []byte) []byte
 
-// combinators are those of a selection of aggregates that combine exactly: COUNT,
-// MIN, MAX, and SUM of integers, whose addition wraps and so is associative. nil
-// when there is another: sums of floats and decimals, averages, and plain columns
-// depend on the order of the rows.
+// combinators returns one combinator for each selected aggregate if all of them combine exactly:
+// COUNT, MIN, MAX, and SUM of integers, whose addition wraps and so is associative. Otherwise it
+// returns nil: sums of floats and decimals, averages and plain columns depend on the order of the
+// rows.
 func combinators(a *analysis.Select) []Combinator {
 	var out []Combinator
 	for _, e := range a.Selection.Exprs {
@@ -50,7 +50,7 @@ func combinators(a *analysis.Select) []Combinator {
 	return out
 }
 
-// addInts adds integers of one width, wrapping.
+// addInts adds two integers of the same width. The sum wraps.
 func addInts(a, b []byte) []byte {
 	switch {
 	case len(a) == 0:
@@ -67,7 +67,8 @@ func addInts(a, b []byte) []byte {
 	return sum
 }
 
-// extreme is the value that is further in the direction; null when there is none.
+// extreme returns a combinator that takes the smaller or the larger of two values. It ignores a
+// null.
 func extreme(t *value.Type, direction int) Combinator {
 	return func(a, b []byte) []byte {
 		switch {

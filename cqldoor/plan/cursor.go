@@ -11,26 +11,25 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Cursor is where a page ended: what the next one starts from. It is all that a
-// door must know, so that any door can go on, after a restart too.
+// Cursor is the position at which a page ended and the next page starts. It holds all that a door
+// needs. So any door can continue, also after a restart.
 //
-// As in Cassandra, it is good for every statement that reads the table, within that
-// statement's own restrictions.
+// As in Cassandra, a cursor works with every statement that reads the table. The statement's own
+// restrictions apply.
 type Cursor struct {
-	KeyIndex int      // of the partition key among those of the statement
-	Key      []byte   // the same, serialized; of Partitions, encoded in KeyIndex' place
-	Scan     []byte   // of a scan of owners: the physical partition key where it is; nil: at the start
-	After    [][]byte // the clustering key of the last row; nil: the partition's start
+	KeyIndex int      // index of the partition key among those of the statement
+	Key      []byte   // the partition key, serialized; for Partitions it is encoded in place of KeyIndex
+	Scan     []byte   // for a scan of owners: the current physical partition key; nil: the start
+	After    [][]byte // clustering key of the last row; nil: start of the partition
 	Done     bool     // the partition has been read to its end
 	Limit    int      // rows left of LIMIT, 0: no limit
-	Layout   uint32   // of a scan of owners: the sum of the layout by whose places it goes
+	Layout   uint32   // for a scan of owners: checksum of the layout whose places it follows
 	PerKey   int      // rows left of PER PARTITION LIMIT for this key; encoded one more, 0: no limit
 }
 
 const cursorVersion = 4
 
-// Encode writes the cursor for the tables that identity tells from all others: their
-// id and layout.
+// Encode encodes the cursor. identity is what distinguishes the table from all others.
 //
 //	version | uvarints Limit, PerKey, 1 if Done, Layout | Key, Scan: uvarint length and bytes |
 //	After: uvarint count+1 or 0, each uvarint length and bytes |
@@ -67,19 +66,19 @@ func cursorSum(identity, b []byte) uint64 {
 
 var errState = &wire.Error{Code: wire.CodeProtocol, Message: "Invalid value for the paging state"}
 
-// IsCursor says whether a paging state is a cursor of the tables of identity.
+// IsCursor says whether a paging state is a cursor for the table with this identity.
 func IsCursor(identity, b []byte) bool {
 	return len(b) >= 1+7+8 && b[0] == cursorVersion && binary.BigEndian.Uint64(b[len(b)-8:]) == cursorSum(identity, b[:len(b)-8])
 }
 
-// Cursor is where a bound statement begins: at its start, or behind what a paging
-// state says.
+// Cursor returns where a bound statement begins: at its start, or at the position in a paging
+// state.
 func (p *Select) Cursor(b *analysis.BoundSelect, state []byte) (Cursor, error) {
 	if state == nil {
 		return Cursor{Limit: b.Limit, PerKey: b.PerPartitionLimit}, nil
 	}
 	if len(p.Logical.Sort) > 0 || p.Logical.Selection.Aggregated && !p.Logical.Grouped {
-		return Cursor{}, errState // it has no pages
+		return Cursor{}, errState // the statement has no pages
 	}
 	c, err := DecodeCursor(p.Table.Identity(), state, len(p.Table.Clustering))
 	if err != nil {
@@ -105,7 +104,7 @@ func (p *Select) Cursor(b *analysis.BoundSelect, state []byte) (Cursor, error) {
 		}
 		if p.Access == Owners {
 			if p.Walked(c) == nil {
-				return c, errState // of a change that ended meanwhile
+				return c, errState // the layout belonged to a change that has ended
 			}
 			if !slices.ContainsFunc(b.Tokens, func(r analysis.TokenRange) bool { return r.Start <= at.Token && at.Token <= r.End }) {
 				return c, errState
@@ -130,7 +129,7 @@ func (p *Select) Cursor(b *analysis.BoundSelect, state []byte) (Cursor, error) {
 	return c, nil
 }
 
-// lesser is the lesser of two limits, 0 being none.
+// lesser returns the smaller of two limits. 0 means no limit.
 func lesser(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -138,7 +137,7 @@ func lesser(a, b int) int {
 	return a
 }
 
-// State is the paging state of a cursor in a bound statement.
+// State returns the paging state for a cursor of a bound statement.
 func (p *Select) State(b *analysis.BoundSelect, c Cursor) []byte {
 	if c.Key = nil; p.Access == Partitions {
 		c.Key = AppendKey(nil, b.Keys.At(c.KeyIndex))
@@ -149,12 +148,12 @@ func (p *Select) State(b *analysis.BoundSelect, c Cursor) []byte {
 	return c.Encode(p.Table.Identity())
 }
 
-// Identity is what paging states of the table are for, whatever its layout: a position
-// is a clustering key, or a token.
+// Identity returns what the paging states of a table are bound to. It does not depend on the
+// layout: a position is a clustering key or a token.
 func (t *Table) Identity() []byte { return t.ID[:] }
 
-// DecodeCursor reads a paging state; a foreign or damaged one is a protocol
-// error, as Cassandra gives it.
+// DecodeCursor decodes a paging state. A foreign or damaged one is the protocol error that
+// Cassandra returns.
 func DecodeCursor(identity, b []byte, clustering int) (c Cursor, err error) {
 	bad := errState
 	if !IsCursor(identity, b) {

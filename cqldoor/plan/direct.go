@@ -4,22 +4,22 @@ package plan
 
 import "github.com/evenkeel/evenkeel/cql/eval"
 
-// Direct is the shortest way to one shard: all that names the shard are values of
-// the client's, which are sent as they came with the shard put between them.
+// Direct is the fastest way to one shard. The client's own values decide the shard. The door
+// inserts the shard between them and forwards them unchanged.
 type Direct struct {
-	At int // the index that the shard takes among the values
+	At int // index of the shard among the values
 
 	table   *Table
 	key, by []int // indexes of the client's values
 }
 
-// Direct is the statement's direct way; nil where there is none, because something
-// must be evaluated. clientValues is how many values the client sends.
+// Direct returns the statement's direct way. It returns nil if the door must evaluate something
+// first. clientValues is the number of values that the client sends.
 func (p *Select) Direct(clientValues int) *Direct {
 	return p.Table.direct(p.route, p.Whole, clientValues)
 }
 
-// Direct is the statement's direct way, as a SELECT's is.
+// Direct returns the statement's direct way, as for a SELECT.
 func (p *Write) Direct(clientValues int) *Direct {
 	return p.Table.direct(p.route, p.Whole, clientValues)
 }
@@ -39,7 +39,7 @@ func (t *Table) direct(r *route, s *Statement, clientValues int) *Direct {
 		for _, x := range of.terms {
 			m, ok := x.expr.(*eval.Marker)
 			if !ok || x.part >= 0 || m.Index >= clientValues || m.T.Collection() {
-				return nil // a collection may not be stored as it was sent
+				return nil // the store may need the collection in another form than the client's
 			}
 			*of.to = append(*of.to, m.Index)
 		}
@@ -47,15 +47,15 @@ func (t *Table) direct(r *route, s *Statement, clientValues int) *Direct {
 	return d
 }
 
-// Shard is the shard that the client's values, all of them, name. scratch is room
-// for those that do.
+// Shard returns the shard that the client's values decide. values are all of them. scratch is a
+// buffer.
 func (d *Direct) Shard(values, scratch [][]byte) (int, error) {
 	n, _, err := d.Place(values, scratch)
 	return n, err
 }
 
-// Place is the shard that the client's values name, and the logical partition key, whose
-// values are in scratch where they fit.
+// Place returns the shard that the client's values decide, and the logical partition key. The
+// key's values use scratch if they fit.
 func (d *Direct) Place(values, scratch [][]byte) (shard int, key [][]byte, err error) {
 	named := scratch[:0]
 	for _, i := range d.key {

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan turns an analysed statement on a sharded table into the
-// statements that are sent to its shards.
+// Package plan turns an analysed statement on a sharded table into the statements that the door
+// sends to its shards.
 //
-// A plan is a value: it prints (Explain), and it is the same on every door. What
-// it takes to answer is one of these:
+// A plan is a value. It can be printed (Explain), and it is the same on every door. It has one of
+// four kinds of access:
 //
-//   - One: the statement goes to one shard, with the shard's column bound beside
-//     what it says already, and the answer comes back as it is.
-//   - Partitions: the rows of whole logical partitions (or slices of them) are
-//     read from their shards and merged in clustering order (package scatter).
-//   - Scan: physical partitions are read as they come.
-//   - Owners: logical partitions are read whole, each where a scan meets the shard
-//     of lowest token that has anything of it.
+//   - One: the statement goes to one shard. The shard's value is bound with the statement's
+//     own, and the answer is returned unchanged.
+//   - Partitions: the rows of whole logical partitions, or of slices of them, are read from
+//     their shards and merged in clustering order (package scatter).
+//   - Scan: physical partitions are read in the order of their tokens.
+//   - Owners: logical partitions are read whole. A scan reads a partition when it reaches
+//     the partition's shard with the lowest token.
 //
-// Where no shard has all of a row (strategy random, static columns), rows are put
-// together here, and filters, aggregates and limits are applied after that.
+// If no shard has all of a row (strategy random, static columns), the door combines rows first,
+// then applies filters, aggregates and limits.
 //
 // It promises:
 //
-//  1. Every plan asks the layout how many shards a key has; none holds N.
-//  2. The value that is hashed is the value that is sent: a literal that feeds the
-//     shard is bound, never parsed a second time by the backend.
-//  3. A position in a partition is an interval intersected with the statement's
-//     own restrictions, and every interval prints as statements that select its
-//     rows, each once, whatever the clustering order.
+//  1. Every plan asks the layout how many shards a key has. No plan stores the number.
+//  2. The value that is hashed is the value that is sent: a literal that decides the shard
+//     is bound as a value, so the backend does not parse it again.
+//  3. A position in a partition is an interval intersected with the statement's own
+//     restrictions. Every interval prints as statements that select each of its rows
+//     exactly once, in any clustering order.
 //  4. Static columns are in one shard of their partition (shard.Layout.Home).
-//  5. Under strategy random only what adds goes to one shard; what could take
-//     something away goes to all (random.go).
-//  6. What a plan cannot keep exact is refused, with the reason and the way out;
-//     no text mentions the hidden column.
+//  5. Under strategy random only a write that adds goes to one shard. A write that could
+//     remove something goes to all shards (random.go).
+//  6. A statement that cannot be answered exactly is refused, with the reason and the way
+//     out. No message mentions the hidden column.
 //
 // It does no I/O, starts no goroutine and reads no clock. It imports cql/analysis,
 // cql/eval, cql/schema, cql/syntax, cql/value, cql/wire, cqldoor/internal/rule, partitioner

@@ -10,27 +10,27 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Explained is a plan as it is shown.
+// Explained is a plan in the form that is shown to the user.
 type Explained struct {
 	Table      string               `json:"table"`
 	Layout     string               `json:"layout"`
 	Access     string               `json:"access"`           // "one shard", "partitions", "scan", "batch", "deletions"
-	Output     string               `json:"output,omitempty"` // of partitions: what is made of the rows
-	Order      []string             `json:"order,omitempty"`  // of partitions: what rows are merged by
-	Shards     []int                `json:"shards"`           // visited; empty where values are not known yet or all are scanned
+	Output     string               `json:"output,omitempty"` // for partitions: what is made of the rows
+	Order      []string             `json:"order,omitempty"`  // for partitions: the columns that rows are merged by
+	Shards     []int                `json:"shards"`           // shards visited; empty if values are not known yet or all shards are scanned
 	Statements []ExplainedStatement `json:"statements"`
-	Buckets    []string             `json:"buckets,omitempty"` // of strategy time: when the visited ones begin
-	More       bool                 `json:"more,omitempty"`    // there are further statements, which are not shown
+	Buckets    []string             `json:"buckets,omitempty"` // for strategy time: the beginnings of the visited buckets
+	More       bool                 `json:"more,omitempty"`    // there are more statements than are shown
 }
 
-// An explanation shows so many statements, of so many shards, at most: where a
-// statement has several INs there can be any number.
+// These bound the number of statements and shards in an explanation. A statement with several INs
+// can have any number.
 const (
 	maxExplained       = 1000
 	maxExplainedShards = 20_000
 )
 
-// full says that no more is shown.
+// full says that the explanation shows no more statements.
 func (e *Explained) full() bool {
 	if !e.More {
 		n := 0
@@ -42,10 +42,10 @@ func (e *Explained) full() bool {
 	return e.More
 }
 
-// ExplainedStatement is a physical statement as it is shown.
+// ExplainedStatement is a physical statement in the form that is shown.
 type ExplainedStatement struct {
 	CQL    string   `json:"cql"`
-	Values []string `json:"values,omitempty"` // as CQL literals where they are known
+	Values []string `json:"values,omitempty"` // CQL literals, if they are known
 	Shards []int    `json:"shards,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func (t *Table) explained(access string) *Explained {
 	return &Explained{Table: string(syntax.AppendName(nil, t.name())), Layout: t.Layout.String(), Access: access, Shards: []int{}, Statements: []ExplainedStatement{}}
 }
 
-// add adds a statement and the shards it visits.
+// add adds a statement and the shards that it visits.
 func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...int) {
 	out := ExplainedStatement{CQL: s.Text, Shards: shards}
 	for i, v := range values {
@@ -71,7 +71,7 @@ func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...i
 	}
 }
 
-// visit adds shards that are visited.
+// visit adds visited shards.
 func (e *Explained) visit(shards []int) {
 	for _, n := range shards {
 		if i, found := slices.BinarySearch(e.Shards, n); !found {
@@ -82,7 +82,7 @@ func (e *Explained) visit(shards []int) {
 
 var shardsType = value.ListOf(shardType, true)
 
-// show prints a value by what its slot is.
+// show prints the value of a slot.
 func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 	var typ *value.Type
 	switch s.Kind {
@@ -115,9 +115,9 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 	return string(typ.Format(nil, v.Bytes))
 }
 
-// Explain shows the plan for bound values; env nil shows it without them. perShard
-// is the number of rows that a first fetch asks each shard for, and dir lists the buckets
-// of partitions.
+// Explain returns the explanation of the plan for bound values, or without values if env is nil.
+// perShard is how many rows a first fetch asks of each shard. dir lists the buckets of
+// partitions.
 func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained, error) {
 	e := p.Table.explained(p.Access.String())
 	if p.Access == Partitions || p.Access == Owners {
@@ -202,8 +202,8 @@ func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained
 	return e, nil
 }
 
-// Explain shows the plan for bound values; env nil shows it without them. The
-// shard of a write that may go to any is shown as 1.
+// Explain returns the explanation of the plan for bound values, or without values if env is nil.
+// For a write that may go to any shard it shows shard 1.
 func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 	if env == nil {
 		access := "batch"
@@ -257,7 +257,7 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 	return e, nil
 }
 
-// ExplainBatch shows a BATCH by its statements.
+// ExplainBatch returns the explanation of a BATCH from its statements.
 func ExplainBatch(writes []*Write, env *eval.Env, dir Directory) (*Explained, error) {
 	out := &Explained{Access: "batch", Shards: []int{}, Statements: []ExplainedStatement{}}
 	for i, w := range writes {

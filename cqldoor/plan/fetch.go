@@ -12,19 +12,19 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Segment is a slice of one logical partition and the shards that can have rows
-// of it. Segments are read one after the other.
+// Segment is a slice of one logical partition, with the shards that can have rows of it. Segments
+// are read one after the other.
 type Segment struct {
 	KeyIndex int
 	Key      [][]byte
 	Slice    analysis.Slice
-	After    [][]byte // the clustering key in it that it is read behind; nil: from its start
+	After    [][]byte // clustering key after which reading starts; nil: the start of the slice
 	Shards   []int
-	Last     bool  // of its partition
-	Err      error // why it, and what follows, is not known
+	Last     bool  // the last segment of its partition
+	Err      error // why this and the next segments are not known
 }
 
-// Compare orders clustering keys as the statement reads them.
+// Compare orders clustering keys in the statement's reading order.
 func (p *Select) Compare(a, b [][]byte) int {
 	if p.Logical.Reversed {
 		return p.Table.Compare(b, a)
@@ -32,9 +32,9 @@ func (p *Select) Compare(a, b [][]byte) int {
 	return p.Table.Compare(a, b)
 }
 
-// Segments are what a bound statement reads, in reading order, from the position
-// after a clustering key (nil: from the start) of the partition key of index from. Each
-// is computed when it is its turn: there can be as many as partition keys times slices.
+// Segments yields what a bound statement reads, in reading order. It starts after a clustering
+// key (nil: at the start) of the partition key with index from. Each segment is computed only
+// when it is needed: there can be as many as partition keys times slices.
 func (p *Select) Segments(b *analysis.BoundSelect, dir Directory, from int, after [][]byte) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		if b.Empty() {
@@ -51,13 +51,13 @@ func (p *Select) Segments(b *analysis.BoundSelect, dir Directory, from int, afte
 	}
 }
 
-// PartitionSegments are those of one logical partition.
+// PartitionSegments yields the segments of one logical partition.
 func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
 	if p.Table.Timed() {
 		return p.timedSegments(b, dir, index, key, after)
 	}
 	return func(yield func(Segment) bool) {
-		// A segment is known for the last one when there is no other.
+		// A segment is known to be the last one only when there is no next one.
 		var next Segment
 		all := p.Table.Shards(key)
 		for s, after := range p.Table.resume(&b.Slices, after, p.Logical.Reversed) {
@@ -72,21 +72,21 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index
 	}
 }
 
-// In is the segment as this plan reads it: in the shards of its own layout.
+// In returns the segment with the shards of this plan's own layout.
 func (p *Select) In(s Segment) Segment {
 	s.Shards = p.Table.shardsOf(s.Key, s.Slice, p.Table.Shards(s.Key))
 	return s
 }
 
-// Row is the part of a segment that is one row of it.
+// Row returns the part of a segment that is one of its rows.
 func (p *Select) Row(s Segment, clustering [][]byte) Segment {
 	b := analysis.Bound{Prefix: clustering, Inclusive: true}
 	s.Slice, s.After = analysis.Slice{Start: b, End: b}, nil
 	return p.In(s)
 }
 
-// Moved is a row of the table between its places, or the static columns of a partition
-// (clustering nil).
+// Moved describes a row of the table with an old and a new place, or the static columns of a
+// partition (clustering nil).
 func (c *Change) Moved(from *Table, key, clustering [][]byte) Moved {
 	if clustering == nil {
 		return Moved{Key: key, Old: from.Home(key), New: c.To.Home(key)}
@@ -94,9 +94,9 @@ func (c *Change) Moved(from *Table, key, clustering [][]byte) Moved {
 	return Moved{Key: key, Clustering: clustering, Old: from.shardOfRow(key, clustering), New: c.To.shardOfRow(key, clustering)}
 }
 
-// shardsOf are the shards that can have rows of the slice: one where it binds
-// all columns that name the shard, those of some epochs of rows where it bounds the first
-// clustering column.
+// shardsOf returns the shards that can have rows of the slice. That is one shard if the slice
+// binds all columns that decide the shard, and the shards of some epochs of rows if the slice
+// bounds the first clustering column.
 func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
 	if t.Layout.Strategy == shard.Random || len(all) == 1 {
 		return all
@@ -112,7 +112,7 @@ func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
 	return []int{t.ShardOf(key, by)}
 }
 
-// ofEpochs are the shards of the epochs of rows that can have rows of the slice.
+// ofEpochs returns the shards of the row epochs that can have rows of the slice.
 func (t *Table) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
 	spread := t.Layout.Spread(AppendKey(nil, key))
 	if t.first < 0 || len(spread.Rows) == 0 {
@@ -140,21 +140,20 @@ type Fetch struct {
 
 type fetchShape struct {
 	shape
-	many    bool // several shards
+	many    bool // reads several shards
 	limited bool
-	keys    bool // clustering keys alone
+	keys    bool // reads clustering keys only
 }
 
-// Fetches are the reads, to be done one after the other, that give the first
-// limit rows (0: all) of each of the segment's given shards after one clustering
-// key and up to another. The later ones are needed only for shards of which the
-// ones before did not give limit rows.
+// Fetches returns the reads that give the first limit rows (0: all) of each of the given shards,
+// after one clustering key and up to another. They are done one after the other. A later read is
+// needed only for shards whose earlier reads gave fewer than limit rows.
 func (p *Select) Fetches(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int) ([]Fetch, error) {
 	return p.fetch(b, s, shards, after, upto, limit, false)
 }
 
-// KeyFetches are Fetches of clustering keys alone: a row is its clustering columns,
-// in their order, and the shard.
+// KeyFetches is Fetches for clustering keys alone. A row holds the clustering columns, in their
+// order, and the shard.
 func (p *Select) KeyFetches(b *analysis.BoundSelect, s Segment, shards []int, after, upto [][]byte, limit int) ([]Fetch, error) {
 	return p.fetch(b, s, shards, after, upto, limit, true)
 }

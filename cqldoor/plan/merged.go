@@ -15,27 +15,27 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// SourceKind is where a cell of a merged row comes from.
+// SourceKind is the kind of place that a cell of a merged row comes from.
 type SourceKind uint8
 
-// The kinds of sources.
+// These are the kinds of sources.
 const (
 	FromKey        SourceKind = iota // component Cell of the partition key
 	FromClustering                   // component Cell of the clustering key
 	FromRow                          // column Cell of the fetched row
-	FromStatic                       // column Cell of what Presence reads
+	FromStatic                       // column Cell of the row that Presence reads
 )
 
-// Source is where a cell and its times come from.
+// Source says where a cell and its times come from.
 type Source struct {
 	Kind      SourceKind
 	Cell      int
-	WriteTime int // -1 where it is not fetched
-	TTL       int // likewise
+	WriteTime int // index of the write time; -1: not fetched
+	TTL       int // index of the time to live; -1: not fetched
 	multi     bool
 }
 
-// sources selects the cells that the evaluation needs, and their times.
+// sources selects the cells and times that the evaluation needs.
 func (p *Select) sources(f *syntax.Select) {
 	a, t := p.Logical, p.Table
 	for _, c := range a.Fetch {
@@ -74,13 +74,14 @@ func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.
 	return s
 }
 
-// mergeCell says what becomes of a cell that two shards have.
+// mergeCell says how a cell that two shards have is merged.
 type mergeCell struct {
 	Source
 	counter bool
 }
 
-// Same says whether two rows of the visible cells are alike, remaining times to live aside.
+// Same says whether the visible cells of two rows are equal. It ignores the remaining times to
+// live.
 func (p *Select) Same(a, b [][]byte) bool {
 	for i := range a {
 		if !bytes.Equal(a[i], b[i]) || (a[i] == nil) != (b[i] == nil) {
@@ -92,11 +93,11 @@ func (p *Select) Same(a, b [][]byte) bool {
 	return true
 }
 
-// Merges says that several shards may have a row.
+// Merges says that several shards may have parts of one row.
 func (p *Select) Merges() bool { return p.Table.Layout.Strategy == shard.Random }
 
-// Merge makes one row of two that shards have of the same key, by their visible
-// cells: what strategy random needs. into is changed.
+// Merge merges two rows with the same key from two shards, as strategy random needs. into is
+// changed.
 func (p *Select) Merge(into, other [][]byte) { mergeCells(p.merge, into, other) }
 
 func mergeCells(cells []mergeCell, into, other [][]byte) {
@@ -131,16 +132,16 @@ func mergeCells(cells []mergeCell, into, other [][]byte) {
 	}
 }
 
-// compareTimes compares write times, bigints.
+// compareTimes compares two write times, which are bigints.
 func compareTimes(a, b []byte) int { return bigintType.Compare(a, b) }
 
-// Row is a merged row: its cells are those of Logical.Fetch. It is an eval.Row.
+// Row is a merged row. Its cells are those of Logical.Fetch. It is an eval.Row.
 type Row struct {
 	Select     *Select
 	Key        [][]byte // the partition key
-	Clustering [][]byte // the clustering key; nil for a row of static columns alone
-	Cells      [][]byte // as fetched; nil likewise
-	Statics    [][]byte // as Presence reads them; nil where there are none
+	Clustering [][]byte // the clustering key; nil: a row of static columns only
+	Cells      [][]byte // as fetched; nil: a row of static columns only
+	Statics    [][]byte // as Presence reads them; nil: there are none
 }
 
 // Cell implements eval.Row.

@@ -16,28 +16,28 @@ import (
 type Mutation struct {
 	Statement *Statement
 	Values    []eval.Value
-	Key       [][]byte // logical partition key
+	Key       [][]byte // the logical partition key
 	Shard     int
 }
 
-// Draw draws a shard for a write of a logical partition that may go to any.
+// Draw chooses a shard for a write of a logical partition that may go to any shard.
 type Draw func(t *Table, key [][]byte) int
 
-// MaxMutations is how many writes one statement, or one BATCH, may come to where they
-// are one whole: as many as a BATCH message has room for.
+// MaxMutations is the largest number of writes that one statement or BATCH may need if they must
+// be sent as one: the number that fits in a BATCH message.
 const MaxMutations = 65535
 
-// Mutations are the writes that a statement comes to. They are computed one at a time:
-// there can be as many as partition keys times rows times shards.
+// Mutations are the physical writes of a statement. Each is computed when it is needed: there can
+// be as many as partition keys times rows times shards.
 type Mutations struct {
 	each iter.Seq2[Mutation, error]
 
-	// Disjoint says that they delete disjoint shards of logical partitions, so that each
-	// may go by itself; otherwise they are one whole.
+	// Disjoint says that the writes delete from disjoint shards of logical partitions. Then they
+	// may be sent separately; otherwise they must be sent as one.
 	Disjoint bool
 }
 
-// Listed are writes that are known already.
+// Listed returns writes that have been computed already.
 func Listed(ms []Mutation) Mutations {
 	return Mutations{each: func(yield func(Mutation, error) bool) {
 		for _, m := range ms {
@@ -48,11 +48,11 @@ func Listed(ms []Mutation) Mutations {
 	}}
 }
 
-// Each are the writes one by one; an error is the last.
+// Each yields the writes one by one. If there is an error, it comes last.
 func (m Mutations) Each() iter.Seq2[Mutation, error] { return m.each }
 
-// All are the writes together, unless they are more than a BATCH has room for beside
-// so many others.
+// All returns the writes as a list. It is an error if they and so many others do not fit in one
+// BATCH.
 func (m Mutations) All(others int) (all []Mutation, err error) {
 	for one, err := range m.each {
 		switch {
@@ -66,7 +66,7 @@ func (m Mutations) All(others int) (all []Mutation, err error) {
 	return all, nil
 }
 
-// Mutations are the writes that together are the statement.
+// Mutations returns the physical writes of the statement.
 func (p *Write) Mutations(env *eval.Env, draw Draw, dir Directory) (Mutations, error) {
 	if p.Whole != nil {
 		return p.one(env)
@@ -119,12 +119,12 @@ func (p *Write) Bound(b *analysis.BoundWrite, draw Draw, dir Directory) (Mutatio
 	return Mutations{each: rows}, nil
 }
 
-// rows are the writes of rows and of static columns.
+// rows yields the writes of rows and of static columns.
 func (p *Write) rows(b *analysis.BoundWrite, set []eval.Value) iter.Seq2[Mutation, error] {
 	t := p.Table
 	static := p.static != nil
 	if p.columns != nil {
-		// Only the document says what it writes.
+		// Only the JSON document says which columns it writes.
 		static = slices.ContainsFunc(b.Operations, func(o analysis.Operation) bool { return o.Column.Kind == schema.Static })
 	}
 	return func(yield func(Mutation, error) bool) {
@@ -156,8 +156,8 @@ func (p *Write) rows(b *analysis.BoundWrite, set []eval.Value) iter.Seq2[Mutatio
 var errTogether = refused("a condition or a conditional write of a row together with static columns needs both in one shard, and here they are in two",
 	"write the row and the static columns by statements of their own")
 
-// ranges deletes slices of partitions, or whole ones, in every shard that can have
-// rows of them.
+// ranges yields the deletions of slices or of whole partitions, in every shard that can have rows
+// of them.
 func (p *Write) ranges(b *analysis.BoundWrite) iter.Seq2[Mutation, error] {
 	t := p.Table
 	slices := b.Slices

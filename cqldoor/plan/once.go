@@ -10,12 +10,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Calls are calls of a statement whose values are computed once for each execution.
+// Calls are the function calls of a statement whose values the door computes once for each
+// execution.
 type Calls []call
 
-// Once replaces the calls that give something else each time, now() and the like, by
-// markers behind the client's own, of which there are so many: so that a write that goes
-// to two places writes the same to both.
+// Once replaces the calls whose result changes each time, such as now(), by markers after the
+// client's own markers. So a write that goes to two places writes the same value to both. markers
+// is the number of the client's markers.
 func Once[S syntax.Statement](s S, markers int) (S, Calls) {
 	var calls Calls
 	out := replace(reflect.ValueOf(s), func(e any) (syntax.Expr, bool) {
@@ -34,7 +35,7 @@ func Once[S syntax.Statement](s S, markers int) (S, Calls) {
 	return out, calls
 }
 
-// Append computes the calls and appends their values to the client's.
+// Append computes the calls and appends their values to the client's values.
 func (c Calls) Append(env *eval.Env) {
 	for _, f := range c {
 		env.Values = append(env.Values, eval.Value{Bytes: f(env)})

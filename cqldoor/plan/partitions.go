@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// partitions plans a fan-out: the statement that fetches rows, and what is made
-// of them. together says that no shard can be answered for by itself.
+// partitions plans a fan-out: the statement that fetches rows, and how their result is made.
+// together says that a result cannot be made from one shard's rows alone.
 func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 	a, t := p.Logical, p.Table
 	together = together || p.both
@@ -85,10 +85,10 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 	return nil
 }
 
-// limited says that rows, not partitions of them, are what a fetch is limited to.
+// limited says whether a limit on a fetch counts rows.
 func (p *Select) limited() bool { return p.Output != Combined }
 
-// keyColumns are the logical partition key's names and the shard's.
+// keyColumns returns the names of the logical partition key's columns and of the shard.
 func (t *Table) keyColumns() []string {
 	var out []string
 	for _, c := range t.PartitionKey {

@@ -8,9 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Prefix orders clustering keys by their first column as far as eight bytes can:
-// where two prefixes differ, the keys compare as they do; where they are equal,
-// Compare decides.
+// Prefix maps the first column of a clustering key to eight bytes that keep its order. If two
+// prefixes differ, the keys compare like their prefixes. If they are equal, Compare decides.
 func (p *Select) Prefix(first []byte) uint64 {
 	c := p.Table.Clustering[0]
 	n := prefix(c.Type.Kind, first)
@@ -20,7 +19,7 @@ func (p *Select) Prefix(first []byte) uint64 {
 	return n
 }
 
-// prefix is one for ascending order. Nothing and what is malformed come first.
+// prefix returns the prefix for ascending order. Null and malformed values come first.
 func prefix(k value.Kind, b []byte) uint64 {
 	switch k {
 	case value.Ascii, value.Text, value.Blob, value.Inet, value.Date, value.Time:
@@ -46,7 +45,7 @@ func prefix(k value.Kind, b []byte) uint64 {
 		}
 	case value.Timeuuid:
 		if len(b) == 16 {
-			// Version and time, the time's high bits first.
+			// The version and the time come in the high bits, with the time's high bits first.
 			return (uint64(binary.BigEndian.Uint16(b[6:]))<<48 | uint64(binary.BigEndian.Uint16(b[4:]))<<32 | uint64(binary.BigEndian.Uint32(b))) ^ 1<<63
 		}
 	}

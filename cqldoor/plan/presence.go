@@ -9,19 +9,20 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Presence reads, of a logical partition, its static columns and the shards that
-// have anything.
+// Presence reads the static columns of a logical partition, and which of its shards have any
+// rows.
 type Presence struct {
 	selectors []syntax.Selector
 	merge     []mergeCell
-	all       bool // shards, not the home of the static columns alone
+	all       bool // asks all shards, not only the home of the static columns
 	statement *Statement
 
-	// Static is how many cells of an answer's row are static ones; the shard follows.
+	// Static is the number of static cells at the beginning of an answer's row. The shard follows
+	// them.
 	Static int
 }
 
-// presence plans what is read beside the rows.
+// presence plans the read of what is needed besides the rows.
 func (p *Select) presence() error {
 	a, t := p.Logical, p.Table
 	if p.Presence == nil {
@@ -38,8 +39,7 @@ func (p *Select) presence() error {
 	return err
 }
 
-// presence prints the statement that says which of some shards of a partition have
-// anything.
+// presence prints the statement that says which of some shards of a partition have any rows.
 func (t *Table) presence(selectors []syntax.Selector) (*Statement, error) {
 	s := &syntax.Select{Distinct: true, From: t.name(), Selectors: append(selectors[:len(selectors):len(selectors)], column(t.Layout.Column))}
 	for i, c := range t.PartitionKey {
@@ -49,7 +49,7 @@ func (t *Table) presence(selectors []syntax.Selector) (*Statement, error) {
 	return newStatement(s)
 }
 
-// Exists asks whether a logical partition has anything.
+// Exists returns a read that tells whether a logical partition has any rows.
 func (t *Table) Exists(key [][]byte) (Fetch, error) {
 	st, err := t.presence(nil)
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *Table) Exists(key [][]byte) (Fetch, error) {
 	return fetchKey(st, nil, key, t.Shards(key)), nil
 }
 
-// Shards are those to be asked.
+// Shards returns the shards that must be asked.
 func (r *Presence) Shards(t *Table, dir Directory, key [][]byte) ([]int, error) {
 	if r.all {
 		return t.Places(dir, key)
@@ -66,15 +66,15 @@ func (r *Presence) Shards(t *Table, dir Directory, key [][]byte) ([]int, error) 
 	return []int{t.Home(key)}, nil
 }
 
-// Fetch asks shards.
+// Fetch returns the read of the given shards.
 func (r *Presence) Fetch(b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
 	return fetchKey(r.statement, b, key, shards)
 }
 
-// Merge joins static cells of two shards. into is changed.
+// Merge merges the static cells of two shards. into is changed.
 func (r *Presence) Merge(into, other [][]byte) { mergeCells(r.merge, into, other) }
 
-// Alone says that a partition without rows gives a row of its static columns.
+// Alone says that a partition without rows gives one row of its static columns.
 func (p *Select) Alone() bool {
 	return rule.On(rule.StaticsWithoutRows) && p.Logical.StaticRows && p.Presence != nil && !p.Logical.Distinct && len(p.Table.Statics) > 0
 }

@@ -18,11 +18,10 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// Under strategy random, a write that only adds goes to one shard that is drawn.
-// Whatever could take something away again (null, a deletion, a time to live, a
-// collection that is not frozen) goes to all, because a read cannot tell a
-// deletion from what never was: on every shard the deletion meets the cells that
-// are older than it.
+// Under strategy random, a write that only adds goes to one shard, which is drawn. A write that
+// could remove something (null, a deletion, a time to live, a non-frozen collection) goes to all
+// shards. A read cannot tell a deletion from a cell that was never there. So the deletion must
+// reach the older cells in every shard.
 
 // anywhere plans a write under strategy random.
 func (p *Write) anywhere(stmt syntax.Statement) (err error) {
@@ -90,7 +89,7 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 	return err
 }
 
-// rows is a WHERE whose partition key is that of Key slots, in one shard.
+// rows returns a WHERE that binds the partition key to Key slots, in one shard.
 func (t *Table) rows(where []syntax.Relation) []syntax.Relation {
 	out := t.partition()
 	for _, r := range where {
@@ -101,7 +100,7 @@ func (t *Table) rows(where []syntax.Relation) []syntax.Relation {
 	return out
 }
 
-// scattered are the mutations of a write under strategy random.
+// scattered yields the mutations of a write under strategy random.
 func (p *Write) scattered(b *analysis.BoundWrite, set []eval.Value, draw Draw) iter.Seq2[Mutation, error] {
 	target := Target{Set: set}
 	for _, c := range p.chance {
@@ -131,20 +130,21 @@ func (p *Write) scattered(b *analysis.BoundWrite, set []eval.Value, draw Draw) i
 	}
 }
 
-// Stamped says that the write must have a time by which shards can be told apart.
+// Stamped says that the write needs a timestamp by which copies in several shards can be
+// compared.
 func (p *Write) Stamped() bool {
 	return p.random != nil && !p.Logical.Counter && rule.On(rule.StampedWrites)
 }
 
-// AnyShard is the statement of a write that may be one that goes to one shard, any;
-// nil for others.
+// AnyShard returns the statement of a write that may go to any single shard, or nil for other
+// writes.
 func (p *Write) AnyShard() *Statement { return p.random }
 
-// Adds says that it is one, with these values.
+// Adds says whether the write, with these values, may go to any single shard.
 func (p *Write) Adds(b *analysis.BoundWrite) bool { return p.Table.adds(b) }
 
-// adds says that a write only adds: non-null atomic cells, counters' increments or
-// a bare row marker, none of which expires.
+// adds says whether a write only adds: non-null atomic cells, increments of counters, or a bare
+// row marker, none of which expires.
 func (t *Table) adds(b *analysis.BoundWrite) bool {
 	if rule.On(rule.BroadcastDeletions) && (b.Scope != analysis.ScopeRows && b.Scope != analysis.ScopeStatic || b.Kind == analysis.Delete) {
 		return false
@@ -167,17 +167,17 @@ func (t *Table) adds(b *analysis.BoundWrite) bool {
 	})
 }
 
-// call computes what differs from one evaluation to the next.
+// call computes a value that can differ from one evaluation to the next.
 type call func(env *eval.Env) []byte
 
-// chanceFunction is such a function.
+// chanceFunction is a function with such a value.
 type chanceFunction struct {
 	kind  value.Kind
 	value call
 }
 
-// calls are the functions whose value the door computes once, so that all shards
-// are given the same, by their types.
+// calls lists these functions by the type of their result. The door computes their value once, so
+// that all shards get the same.
 var calls = map[string]*chanceFunction{
 	"now":               {value.Timeuuid, timeuuid},
 	"current_timeuuid":  {value.Timeuuid, timeuuid},
@@ -204,8 +204,8 @@ func timeOfDay(env *eval.Env) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(env.Now%day*1000))
 }
 
-// literal makes a value that calls such a function within a collection a Set slot,
-// where term is what the value means: there is no marker within a collection.
+// literal replaces a value that calls such a function inside a collection by a Set slot, because
+// a collection cannot contain a marker. term is the evaluated form of the value.
 func (p *Write) literal(e *syntax.Expr, term eval.Expr) error {
 	if *e == nil || !drawsInCollection(*e) {
 		return nil
@@ -217,14 +217,14 @@ func (p *Write) literal(e *syntax.Expr, term eval.Expr) error {
 	p.chance = append(p.chance, func(env *eval.Env) []byte {
 		v, err := eval.Term(term, env)
 		if err != nil {
-			return nil // which has been told where the statement was bound
+			return nil // the error was reported when the statement was bound
 		}
 		return v.Bytes
 	})
 	return nil
 }
 
-// keyLiterals does so for what a WHERE restricts.
+// keyLiterals does the same for the values that a WHERE binds.
 func (p *Write) keyLiterals(where []syntax.Relation) error {
 	for i := range where {
 		r := &where[i]
@@ -244,12 +244,12 @@ func (p *Write) keyLiterals(where []syntax.Relation) error {
 	return nil
 }
 
-// termOf is what an INSERT sets a column to, or a WHERE binds it to; nil where that is
-// not an expression of its own.
+// termOf returns the expression that an INSERT sets a column to, or that a WHERE binds it to. It
+// returns nil if there is no single expression.
 func (p *Write) termOf(name string) eval.Expr {
 	c := p.Table.Columns[name]
 	if c == nil {
-		return nil // the shard's
+		return nil // the shard's own column
 	}
 	if c.Kind == schema.Clustering {
 		if b, ok := bound(p.Logical.Where.Clustering, c); ok && b.part < 0 {
@@ -265,8 +265,8 @@ func (p *Write) termOf(name string) eval.Expr {
 	return nil
 }
 
-// drawsInCollection says whether an expression calls one of the functions within a
-// collection that is written out.
+// drawsInCollection says whether an expression calls one of the functions inside a collection
+// literal.
 func drawsInCollection(e syntax.Expr) bool {
 	found := false
 	syntax.Walk(e, func(e syntax.Expr) bool {
@@ -284,7 +284,7 @@ func drawsInCollection(e syntax.Expr) bool {
 	return found
 }
 
-// chance computes a call of one of the functions; nil for other calls.
+// chance returns the function that a call calls, or nil if it is not one of these.
 func chance(c *syntax.Call) *chanceFunction {
 	if len(c.Args) > 0 || c.Func.Keyspace != "" && c.Func.Keyspace != "system" {
 		return nil

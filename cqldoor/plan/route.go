@@ -15,31 +15,31 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// route says where the values that name one shard come from: the terms of the
-// partition key and of the `by` columns.
+// route says where the values that decide one shard come from: the terms of the partition key and
+// of the `by` columns.
 type route struct {
 	key  []term
 	by   []term
 	home homeRule
 }
 
-// homeRule says what a route has to do with the shard of the static columns.
+// homeRule relates a route to the shard of the static columns.
 type homeRule uint8
 
 const (
-	apart    homeRule = iota // nothing
-	at                       // it leads there
-	together                 // it must lead there
+	apart    homeRule = iota // the two are unrelated
+	at                       // the route leads there
+	together                 // the route must lead there
 )
 
 // term is an expression, or one component of a tuple that is bound as a whole.
 type term struct {
 	expr eval.Expr
-	part int // of a tuple; -1: the value itself
+	part int // component of a tuple; -1: the value itself
 }
 
-// bytes evaluates the term, to the bytes that are stored. Null and unset give nil:
-// the backend refuses them, and what is malformed.
+// bytes evaluates the term to the bytes that are stored. It returns nil for null and unset
+// values, which the backend refuses, as it does malformed ones.
 func (t term) bytes(env *eval.Env) ([]byte, error) {
 	if m, ok := t.expr.(*eval.Marker); ok && t.part < 0 && m.Index < len(env.Values) {
 		v := env.Values[m.Index].Bytes
@@ -62,12 +62,13 @@ func (t term) bytes(env *eval.Env) ([]byte, error) {
 	if v.Bytes == nil {
 		return nil, nil
 	}
-	// The backend takes it for the beginning of a key, which may be in any shard.
+	// The backend would take a shorter tuple as the beginning of a key, and such keys can be in
+	// any shard.
 	return nil, wire.Invalidf("Expected %d elements in value tuple, but got %d", len(t.expr.Type().Elems), n)
 }
 
-// one is the route of a WHERE that binds the partition key and all `by` columns
-// by EQ; nil when it does not.
+// one returns the route of a WHERE that binds the partition key and all `by` columns with =, or
+// nil for any other WHERE.
 func (t *Table) one(w *analysis.Where) *route {
 	r := &route{}
 	if len(w.Partition) != len(t.PartitionKey) {
@@ -89,8 +90,8 @@ func (t *Table) one(w *analysis.Where) *route {
 	return r
 }
 
-// home is the route of a WHERE that binds the partition key to the shard of its
-// static columns.
+// home returns the route from a WHERE that binds the partition key to the shard of its static
+// columns.
 func (t *Table) home(w *analysis.Where) *route {
 	key := *t
 	key.by = nil
@@ -122,16 +123,16 @@ func bound(rs []*analysis.Restriction, c *schema.Column) (term, bool) {
 	return term{}, false
 }
 
-// Target is one shard of one logical partition, and what else slots stand for.
+// Target is one shard of one logical partition, with the other values that slots stand for.
 type Target struct {
 	Key     [][]byte
 	By      [][]byte
 	Shard   int
 	Cluster [][]byte     // a clustering key, or the bounds of a slice
-	Set     []eval.Value // what the door computes
+	Set     []eval.Value // computed by the door
 }
 
-// target evaluates the route; the target's values are in scratch where they fit.
+// target evaluates the route. The target's values use scratch if they fit.
 func (r *route) target(t *Table, env *eval.Env, scratch [][]byte) (Target, error) {
 	values := scratch[:0]
 	for _, k := range r.key {
@@ -164,13 +165,13 @@ func (r *route) target(t *Table, env *eval.Env, scratch [][]byte) (Target, error
 	return target, nil
 }
 
-// checkKey refuses a logical partition key that Cassandra would: with the shard
-// beside it, it looks different there.
+// checkKey refuses a logical partition key that Cassandra would refuse. The store cannot check
+// it: its key also has the shard.
 func checkKey(key [][]byte) error {
 	n := 0
 	for _, v := range key {
 		if v == nil {
-			return nil // which is refused, and not as a key
+			return nil // the store refuses it for another reason
 		}
 		n += len(v)
 	}
@@ -193,8 +194,8 @@ func checkKey(key [][]byte) error {
 	return nil
 }
 
-// longestKey is how many bytes the values of a logical partition key of so many columns
-// may have: the store's has the shard beside them, an int, and 3 bytes for each.
+// longestKey returns how many bytes the values of a logical partition key with so many columns
+// may have. The store's key also has the shard, an int, and 3 bytes for each column.
 func longestKey(columns int) int { return partitioner.MaxComponent - 4 - 3*(columns+1) }
 
 func tooLong(n, columns int) error {
@@ -211,8 +212,8 @@ func (t *Table) checkKeys(keys *analysis.Tuples) error {
 	return nil
 }
 
-// pin replaces what feeds the shard by values of the door's own, where it is not
-// a plain marker: a literal or a call is evaluated once, by who hashes it.
+// pin replaces an expression that decides the shard by a value that the door computes. A literal
+// or a call is then evaluated only once, by the door that hashes it. A plain marker stays.
 func (t *Table) pin(column string, e syntax.Expr) syntax.Expr {
 	if _, marker := e.(*syntax.Bind); marker || !rule.On(rule.HashedIsSent) {
 		return e
@@ -230,8 +231,8 @@ func (t *Table) pin(column string, e syntax.Expr) syntax.Expr {
 	return e
 }
 
-// grouped is a GROUP BY for the physical table: a group that ends with the partition
-// key ends with the shard, since a store groups by the whole key only.
+// grouped returns a GROUP BY for the physical table. A store groups only by its whole partition
+// key, so the shard follows the logical key.
 func (t *Table) grouped(by []syntax.Expr) []syntax.Expr {
 	if len(by) == 0 {
 		return by
@@ -243,7 +244,7 @@ func (t *Table) grouped(by []syntax.Expr) []syntax.Expr {
 	return append(slices.Clone(by), &syntax.Column{Name: t.Layout.Column})
 }
 
-// pinned is a WHERE with the shard bound and what feeds it pinned.
+// pinned returns a WHERE that binds the shard, with the expressions that decide the shard pinned.
 func (t *Table) pinned(where []syntax.Relation) []syntax.Relation {
 	var out []syntax.Relation
 	for _, r := range where {
@@ -269,5 +270,5 @@ func (t *Table) shardIs(e syntax.Expr) syntax.Relation {
 	return syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpEQ, Value: e}
 }
 
-// name is the physical table's.
+// name returns the physical table's name.
 func (t *Table) name() syntax.Name { return syntax.Name{Keyspace: t.Keyspace, Name: t.Name} }

@@ -16,7 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// scan reads physical partitions: exact where a row is answered for by itself.
+// scan plans a read of physical partitions. It is exact if each row's result depends on that row
+// alone.
 func (p *Select) scan(stmt *syntax.Select) error {
 	for i, r := range stmt.Where {
 		if r.Token {
@@ -25,7 +26,8 @@ func (p *Select) scan(stmt *syntax.Select) error {
 	}
 	for i, s := range stmt.Selectors {
 		if callsToken(s.Expr) {
-			// The row's own token, under the name that it has for the application.
+			// The client selects the row's own token. The result column keeps the name that the
+			// application knows.
 			c := *s.Expr.(*syntax.Call)
 			c.Args = append(slices.Clone(c.Args), &syntax.Column{Name: p.Table.Layout.Column})
 			stmt.Selectors[i] = syntax.Selector{Expr: &c, Alias: p.Logical.Columns[i].Name}
@@ -36,9 +38,9 @@ func (p *Select) scan(stmt *syntax.Select) error {
 	return err
 }
 
-// owners reads logical partitions whole. A scan meets each of them once for every
-// shard that has something; it is shown where that happens first, in the shard of
-// the lowest token, which owns it.
+// owners plans a read of whole logical partitions. A scan meets a logical partition once for each
+// of its shards that has rows. The partition is shown at the first of these, the shard with the
+// lowest token, which owns it.
 func (p *Select) owners(stmt *syntax.Select) error {
 	if err := p.partitions(stmt, !p.seesApart()); err != nil {
 		return err
@@ -63,14 +65,14 @@ func (p *Select) owners(stmt *syntax.Select) error {
 
 // walk goes over physical partitions in the order of their tokens.
 type walk struct {
-	statement *Statement // physical partition keys
-	probe     *Statement // which shards have anything
+	statement *Statement // reads physical partition keys
+	probe     *Statement // asks which shards have any rows
 }
 
 // Position is a physical partition in the order of a scan.
 type Position struct {
 	Token int64
-	Key   []byte // serialized, with the shard
+	Key   []byte // serialized, including the shard
 }
 
 // Compare orders positions as Cassandra orders partitions.
@@ -84,13 +86,13 @@ func (p Position) Compare(q Position) int {
 	return bytes.Compare(p.Key, q.Key)
 }
 
-// Position is that of a shard of a logical partition.
+// Position returns the position of one shard of a logical partition.
 func (t *Table) Position(key [][]byte, n int) Position {
 	k := partitioner.AppendComposite(nil, append(slices.Clone(key), IntValue(n))...)
 	return Position{partitioner.Murmur3(k), k}
 }
 
-// At reads back a position's key.
+// At decodes the key of a position.
 func (t *Table) At(k []byte) (p Position, key [][]byte, shard int, err error) {
 	n := len(t.PartitionKey)
 	parts, err := partitioner.SplitComposite(nil, k, n+1)
@@ -100,7 +102,7 @@ func (t *Table) At(k []byte) (p Position, key [][]byte, shard int, err error) {
 	return Position{partitioner.Murmur3(k), k}, parts[:n], int(int32(binary.BigEndian.Uint32(parts[n]))), nil
 }
 
-// Walk asks for the physical partitions of a range of tokens, limit of them.
+// Walk returns a read of the next limit physical partitions in a range of tokens.
 func (p *Select) Walk(r analysis.TokenRange, limit int) Fetch {
 	f := Fetch{Statement: p.walk.statement, Values: make([]eval.Value, len(p.walk.statement.Slots))}
 	for i, slot := range f.Statement.Slots {
@@ -115,9 +117,9 @@ func (p *Select) Walk(r analysis.TokenRange, limit int) Fetch {
 	return f
 }
 
-// Walked returns the table by whose places a scan goes, from its first page to the last:
-// by those of the layout that it began with, as long as every partition is in these too.
-// nil: the cursor is of a layout whose places are gone, or are being emptied.
+// Walked returns the table whose layout a scan follows from its first page to the last. It is the
+// layout that the scan began with, as long as every partition is still in its places. It returns nil if
+// the places of that layout are gone or are being emptied.
 func (p *Select) Walked(c Cursor) *Table {
 	tables := []*Table{p.Table}
 	if p.from != nil {
@@ -141,7 +143,7 @@ func (p *Select) Walked(c Cursor) *Table {
 	return nil
 }
 
-// Sum tells the table's layout from others.
+// Sum returns a checksum of the table's layout.
 func (t *Table) Sum() uint32 {
 	text := t.Layout.String()
 	if t.Layout.Keys.Len() > 0 {
@@ -150,7 +152,7 @@ func (t *Table) Sum() uint32 {
 	return uint32(partitioner.Murmur3([]byte(text)))
 }
 
-// Walks says whether a scan by the table's places looks at a shard of a logical partition.
+// Walks says whether a scan by this layout visits a shard of a logical partition.
 func (t *Table) Walks(key [][]byte, n int) bool {
 	if t.Timed() {
 		return true
@@ -159,8 +161,8 @@ func (t *Table) Walks(key [][]byte, n int) bool {
 	return s.Contains(n) || slices.ContainsFunc(s.Rows, func(e shard.RowEpoch) bool { return e.Contains(n) })
 }
 
-// Before are those of the shards of a logical partition (Places) that a scan meets before
-// the given one, in that order.
+// Before returns the shards of a logical partition that a scan meets before the given position,
+// in the order of the scan. all are the partition's shards (Places).
 func (t *Table) Before(key [][]byte, at Position, all []int) []int {
 	var lower []Position
 	shards := map[string]int{}
@@ -178,12 +180,12 @@ func (t *Table) Before(key [][]byte, at Position, all []int) []int {
 	return out
 }
 
-// Probe asks which of some shards have anything.
+// Probe returns a read that tells which of some shards have any rows.
 func (p *Select) Probe(b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
 	return fetchKey(p.walk.probe, b, key, shards)
 }
 
-// fetchKey fills a statement of Key and ShardList slots.
+// fetchKey fills a statement with Key and ShardList slots.
 func fetchKey(st *Statement, b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
 	f := Fetch{st, make([]eval.Value, len(st.Slots)), shards}
 	for i, slot := range st.Slots {

@@ -16,31 +16,31 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Access is how a SELECT reaches its rows.
+// Access is the way in which a SELECT reaches its rows.
 type Access uint8
 
-// The kinds of access.
+// These are the kinds of access.
 const (
 	One        Access = iota // one shard
-	Partitions               // all shards (or those needed) of logical partitions, merged
-	Scan                     // physical partitions as they come
-	Owners                   // logical partitions, each where a scan meets its owner
+	Partitions               // all needed shards of logical partitions, merged
+	Scan                     // physical partitions in token order
+	Owners                   // logical partitions, each at the shard that owns it
 )
 
 func (a Access) String() string {
 	return [...]string{"one shard", "partitions", "scan", "scan of owners"}[a]
 }
 
-// Output is what is made of the rows of Partitions and Owners.
+// Output says how the result is made from the rows of Partitions and Owners.
 type Output uint8
 
-// The kinds of output.
+// These are the kinds of output.
 const (
-	// AsRows: rows are the result, as the shards select them.
+	// AsRows: the rows that the shards select are the result.
 	AsRows Output = iota
-	// Combined: each shard aggregates its rows, and the results are combined.
+	// Combined: each shard aggregates its rows, and the door combines the results.
 	Combined
-	// Evaluated: the selection is evaluated over the merged rows.
+	// Evaluated: the door evaluates the selection over the merged rows.
 	Evaluated
 )
 
@@ -51,45 +51,45 @@ type Select struct {
 	Access  Access
 	Output  Output
 
-	// Whole is the statement of One and of Scan.
+	// Whole is the statement for One and for Scan.
 	Whole *Statement
 	route *route
 
-	// Of Partitions and Owners: a fetch selects Visible columns for the result (or
-	// for its evaluation), then those that order and tell apart the rows.
+	// These are for Partitions and Owners. A fetch first selects Visible columns for the result
+	// or its evaluation, then the columns that order and distinguish the rows.
 	Visible    int
-	Clustering []int        // where the clustering columns are among the selected
-	ShardCell  int          // where the shard is
-	Combine    []Combinator // of Combined, one for each visible column
-	Selection  string       // what a fetch selects, whatever it restricts
+	Clustering []int        // indexes of the clustering columns among the selected columns
+	ShardCell  int          // index of the shard
+	Combine    []Combinator // for Combined: one for each visible column
+	Selection  string       // what a fetch selects, whatever its restrictions
 
-	// Of Evaluated: where the cells of Logical.Fetch come from, and what becomes of
-	// a row that several shards have (see Merge).
+	// Sources is for Evaluated. It says where the cells of Logical.Fetch come from, and how a row
+	// that several shards have is merged (see Merge).
 	Sources []Source
 	merge   []mergeCell
 
-	// Presence reads what a logical partition has beside its rows: its static
-	// columns, and whether it exists at all. nil where that is not asked for.
+	// Presence reads what is needed of a logical partition besides its rows: its static columns,
+	// and whether it exists. Nil: nothing is needed.
 	Presence *Presence
 
-	// FilterHere says that rows come unfiltered and are filtered here: where a
-	// filter on a clustering column would stand beside a position on it, and where
-	// no shard has the whole row.
+	// FilterHere says that the shards return unfiltered rows and the door filters them. This is
+	// so if a filter on a clustering column would conflict with the read position on that column,
+	// and if no shard has the whole row.
 	FilterHere bool
 
-	walk *walk // of Owners
+	walk *walk // for Owners
 
-	// Old is the same read of the old places, where reads look at both (see Change); nil
-	// elsewhere. Rows are then compared as they are stored, and the rest is done here.
+	// Old is the same read in the old places. It is set if reads use both places (see Change).
+	// The rows are then compared as they are stored, and the door does the rest.
 	Old *Select
 
-	// Change is the one that the table is under, and Quorum says that the read has
-	// LOCAL_QUORUM at least.
+	// Change is the change that the table is under. Quorum says that the read needs at least
+	// LOCAL_QUORUM.
 	Change *Change
 	Quorum bool
-	from   *Table // the table under the change, by its old layout
+	from   *Table // the table under the change, with its old layout
 
-	both bool // it is one of the two
+	both bool // it is one of the two reads
 
 	base    syntax.Select // a fetch without its shards and slice
 	filters []syntax.Relation
@@ -101,8 +101,8 @@ func NewSelect(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 	return newSelect(t, stmt, a, false)
 }
 
-// NewMerged plans a SELECT of partitions on a sharded table so that it can go on
-// with a Cursor, if it goes to one shard, too, whose own paging states are others.
+// NewMerged plans a SELECT of partitions that can continue from a Cursor even if it goes to one
+// shard. The store's own paging states have another form.
 func NewMerged(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {
 	return newSelect(t, stmt, a, true)
 }
@@ -172,8 +172,8 @@ func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bo
 	return p, nil
 }
 
-// seesApart says that each shard's rows can be answered for by themselves: no cell
-// of a row, and nothing that decides whether it is shown, is in another shard.
+// seesApart says that each shard's rows can be judged without the other shards: no cell of a row,
+// and nothing that decides whether the row is shown, is in another shard.
 func (p *Select) seesApart() bool {
 	t, a := p.Table, p.Logical
 	if t.Layout.Strategy == shard.Random {
@@ -188,11 +188,11 @@ func (p *Select) seesApart() bool {
 	return !slices.ContainsFunc(a.Fetch, func(f analysis.Fetched) bool { return f.Column.Kind == schema.Static })
 }
 
-// Bind gives the statement its values.
+// Bind binds the statement's values.
 //
-// A frozen set or map is bound in any order, and stored in order; but not where it
-// is part of a tuple, (a, b) IN ?, for Cassandra. There it is no row's unless it is in
-// order; and between rows, where a fetch, which binds it by itself, cannot say it.
+// The client may bind a frozen set or map in any order; it is stored in sorted order. Cassandra
+// does not sort a set or map inside a tuple, (a, b) IN ?. There, an unsorted value matches no
+// row. If it lies between rows, a fetch, which binds it alone, cannot express it.
 func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	b, err := p.Logical.Bind(env)
 	if err != nil {
@@ -210,8 +210,8 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	return b, nil
 }
 
-// stored says whether values of the clustering columns from the first on are as a row
-// has them.
+// stored says whether values of the clustering columns, from the column first on, have the form
+// in which rows store them.
 func (t *Table) stored(first int, values [][]byte) bool {
 	for i, v := range values {
 		typ := t.Clustering[first+i].Type
@@ -225,19 +225,19 @@ func (t *Table) stored(first int, values [][]byte) bool {
 	return true
 }
 
-// Target is where a statement of One goes; scratch is room for it.
+// Target returns where a statement of One goes. scratch is a buffer.
 func (p *Select) Target(env *eval.Env, scratch [][]byte) (Target, error) {
 	return p.route.target(p.Table, env, scratch)
 }
 
 func column(name string) syntax.Selector { return syntax.Selector{Expr: &syntax.Column{Name: name}} }
 
-// refused is the error of what a sharded table cannot answer.
+// refused returns the error for a statement that a sharded table cannot answer.
 func refused(what, instead string) error {
 	return wire.Invalidf("write_sharding: %s; %s", what, instead)
 }
 
-// refuse names what sharded tables do not answer.
+// refuse returns an error if a sharded table cannot answer the statement.
 func (p *Select) refuse(stmt *syntax.Select) error {
 	a := p.Logical
 	if a.NeedsIndex {
@@ -260,7 +260,7 @@ func (p *Select) refuse(stmt *syntax.Select) error {
 	return nil
 }
 
-// selectsOwnToken says that an expression is token() of the partition key.
+// selectsOwnToken says whether an expression is token() of the partition key.
 func (p *Select) selectsOwnToken(e syntax.Expr) bool {
 	c, ok := e.(*syntax.Call)
 	if !ok || c.Func.Name != "token" || len(c.Args) != len(p.Table.PartitionKey) {

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// Within is the part of a slice after one clustering key and up to and including
-// another (nil: no bound), in reading order: reversed reads go from the end.
+// Within returns the part of a slice after one clustering key and up to and including another
+// (nil: no bound), in reading order. A reversed read starts at the end.
 func Within(s analysis.Slice, after, upto [][]byte, reversed bool) analysis.Slice {
 	if reversed {
 		after, upto = upto, after
@@ -31,8 +31,8 @@ func Within(s analysis.Slice, after, upto [][]byte, reversed bool) analysis.Slic
 	return s
 }
 
-// resume are the slices in reading order that have anything behind the clustering key
-// after (nil: all), and that key with the one that holds it.
+// resume yields the slices that have anything after the clustering key after (nil: all slices),
+// in reading order. The slice that holds the key comes with it.
 func (t *Table) resume(all *analysis.Slices, after [][]byte, reversed bool) iter.Seq2[analysis.Slice, [][]byte] {
 	return func(yield func(analysis.Slice, [][]byte) bool) {
 		i, step := 0, 1
@@ -57,16 +57,17 @@ func (t *Table) resume(all *analysis.Slices, after [][]byte, reversed bool) iter
 	}
 }
 
-// pieces are simple slices that together are s, in clustering order: the ends of
-// each differ from a common prefix in one component, or s can be said by tuples
-// because the columns beyond the prefix all have one direction.
+// pieces splits s into simple slices, in clustering order. In a simple slice, each end differs
+// from the common prefix in one component; or tuples can express the slice, because the columns
+// after the prefix all have one direction.
 func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
 	p := t.common(s)
 	if len(s.Start.Prefix)-p <= 1 && len(s.End.Prefix)-p <= 1 || t.uniform(p, max(len(s.Start.Prefix), len(s.End.Prefix))) {
 		return []analysis.Slice{s}
 	}
 	var out []analysis.Slice
-	// From the start outwards: what follows its longest prefix, then its shorter ones.
+	// From the start outwards: first what follows its longest prefix, then what follows shorter
+	// ones.
 	start := s.Start
 	for n := len(start.Prefix); n > p+1; n-- {
 		b := analysis.Bound{Prefix: start.Prefix[:n], Inclusive: n == len(start.Prefix) && start.Inclusive}
@@ -87,9 +88,8 @@ func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
 	return out
 }
 
-// common is the length of the prefix that both ends share. Values that are equal
-// may have different bytes. The last component of
-// an exclusive end belongs to the bound, not to the prefix.
+// common returns the length of the prefix that both ends share. Equal values may have different
+// bytes. The last component of an exclusive end belongs to the bound, not to the prefix.
 func (t *Table) common(s analysis.Slice) int {
 	n := min(len(s.Start.Prefix), len(s.End.Prefix))
 	p := 0
@@ -112,10 +112,10 @@ func (t *Table) uniform(from, to int) bool {
 	return true
 }
 
-// shape is all of a piece that its statement's text depends on.
+// shape holds everything of a piece that the text of its statement depends on.
 type shape struct {
-	prefix                       int // columns bound by EQ
-	start, end                   int // further components of the ends
+	prefix                       int // number of columns bound by =
+	start, end                   int // further components of each end
 	startInclusive, endInclusive bool
 }
 
@@ -124,8 +124,8 @@ func (t *Table) shapeOf(s analysis.Slice) shape {
 	return shape{p, len(s.Start.Prefix) - p, len(s.End.Prefix) - p, s.Start.Inclusive, s.End.Inclusive}
 }
 
-// relations print a piece: its values are Cluster slots, those of the prefix
-// first, then the start's, then the end's.
+// relations prints a piece. Its values are Cluster slots: those of the prefix first, then the
+// start's, then the end's.
 func (t *Table) relations(s shape) []syntax.Relation {
 	var out []syntax.Relation
 	slot := 0
@@ -163,13 +163,13 @@ func (t *Table) relations(s shape) []syntax.Relation {
 		}
 		out = append(out, r)
 	}
-	// OpLE and OpGE follow OpLT and OpGT.
+	// OpLE and OpGE are the constants after OpLT and OpGT.
 	bound(s.start, syntax.OpGT, syntax.OpLT, 1, s.startInclusive)
 	bound(s.end, syntax.OpLT, syntax.OpGT, 1, s.endInclusive)
 	return out
 }
 
-// columns are the clustering columns of the Cluster slots.
+// columns returns the clustering columns of the Cluster slots.
 func (s shape) columns() []int {
 	var out []int
 	for i := range s.prefix {
@@ -183,7 +183,7 @@ func (s shape) columns() []int {
 	return out
 }
 
-// values are those of the Cluster slots.
+// values returns the values of the Cluster slots.
 func (s shape) values(sl analysis.Slice) [][]byte {
 	p := s.prefix
 	var out [][]byte

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 )
 
-// Split is the read of several shards as one of each; a read that is of one shard, or
-// not of named ones, is itself.
+// Split splits a read of several shards into one read for each. A read of one shard, or without
+// named shards, is returned unchanged.
 func (f *Fetch) Split() []Fetch {
 	at := slices.IndexFunc(f.Statement.Slots, func(s Slot) bool { return s.Kind == ShardList })
 	if at < 0 || len(f.Shards) < 2 {

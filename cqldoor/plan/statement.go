@@ -16,15 +16,15 @@ import (
 // SlotKind says where the value of a physical statement's marker comes from.
 type SlotKind uint8
 
-// The kinds of slots.
+// These are the kinds of slots.
 const (
-	Client    SlotKind = iota // the client's value of index Index
+	Client    SlotKind = iota // the client's value number Index
 	Key                       // component Index of the logical partition key
 	By                        // value Index of the `by` columns
 	Shard                     // the shard, an int
 	ShardList                 // the shards of a fetch, a list<int>
 	Cluster                   // component Index of the bounds of a slice, see slice.go
-	Limit                     // the rows wanted of each shard, an int
+	Limit                     // number of rows wanted of each shard, an int
 	Token                     // end Index of a range of tokens
 	Set                       // value Index of those that the door computes
 )
@@ -37,16 +37,16 @@ type Slot struct {
 	Index int
 }
 
-// Statement is a physical statement: its text, and what its markers stand for.
+// Statement is a physical statement: its text, and the meaning of its markers.
 type Statement struct {
 	Text  string
 	Slots []Slot
 
-	columns []int         // the clustering columns of its Cluster slots
-	sets    []*value.Type // of its Set slots, where they are known
+	columns []int         // clustering columns of the Cluster slots
+	sets    []*value.Type // types of the Set slots, if they are known
 }
 
-// marker is the expression of a slot, until print gives it its place.
+// marker returns an expression for a slot. print later gives the slot its place.
 func marker(k SlotKind, index int) syntax.Expr {
 	return &syntax.Bind{Name: "evenkeel_" + slotNames[k] + "_" + strconv.Itoa(index)}
 }
@@ -59,7 +59,8 @@ func newStatement(s syntax.Statement) (*Statement, error) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '\'' || c == '"':
-			// A quoted quote is two: the part after it is scanned as quoted again.
+			// A quote inside a quoted text is doubled. The text after it is scanned as another
+			// quoted part.
 			end := strings.IndexByte(text[i+1:], c)
 			if end < 0 {
 				return nil, fmt.Errorf("plan: unbalanced quotes in %q", text)
@@ -94,9 +95,9 @@ func newStatement(s syntax.Statement) (*Statement, error) {
 	return st, nil
 }
 
-// Insertion is the index at which the statement's only own value, the shard's,
-// goes between the client's values, which are otherwise sent as they came; -1
-// when the statement's markers are not like that.
+// Insertion returns the index at which the shard's value is inserted between the client's values,
+// if the shard is the only value of the door's and the client's values keep their order.
+// Otherwise it returns -1.
 func (s *Statement) Insertion(clientValues int) int {
 	at, next := -1, 0
 	for i, slot := range s.Slots {
@@ -115,7 +116,7 @@ func (s *Statement) Insertion(clientValues int) int {
 	return at
 }
 
-// Values are those of the statement's markers for one shard.
+// Values returns the values of the statement's markers for one shard.
 func (s *Statement) Values(env *eval.Env, target Target) []eval.Value {
 	out := make([]eval.Value, len(s.Slots))
 	for i, slot := range s.Slots {
@@ -138,10 +139,10 @@ func (s *Statement) Values(env *eval.Env, target Target) []eval.Value {
 	return out
 }
 
-// IntValue is a serialized int.
+// IntValue serializes an int.
 func IntValue(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(int32(n))) }
 
-// ListValue is a serialized list<int>.
+// ListValue serializes a list<int>.
 func ListValue(ns []int) []byte {
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, 4+8*len(ns)), uint32(len(ns)))
 	for _, n := range ns {

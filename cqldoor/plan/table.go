@@ -13,19 +13,19 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Table is a sharded table: what the application sees, and how it is laid out.
-// It is immutable.
+// Table is a sharded table: its schema, as the application sees it, and its layout. It is
+// immutable.
 type Table struct {
-	*schema.Table               // logical: without the hidden column
+	*schema.Table               // logical schema, without the hidden column
 	Layout        *shard.Layout // resolved for the table's key
-	Change        *Change       // that is under way; nil: none is
+	Change        *Change       // the change under way; nil: none
 
-	by     []int   // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
-	hashed int     // how many of by are hashed: those of Layout.By
-	moves  bool    // it is one of the two layouts of a change
+	by     []int   // the columns that decide a row's shard, as indexes into Clustering: first the hashed ones, then the first clustering column if the shard also depends on that
+	hashed int     // how many of by are hashed: the columns of Layout.By
+	moves  bool    // it is the table with one of a change's two layouts
 	hides  bool    // rows can be in shards where the layout does not put them
-	timing *timing // nil: the layout is not of strategy time
-	first  int     // where in by the first clustering column is, which epochs of rows look at; -1: there are none
+	timing *timing // nil: the strategy is not time
+	first  int     // index in by of the first clustering column, which decides the epoch of a row; -1: there are no row epochs
 }
 
 // NewTable joins a logical table and its layout, which must fit (see Check).
@@ -66,7 +66,7 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 	return pt, nil
 }
 
-// checkRowEpochs says whether a table's rows can have such epochs.
+// checkRowEpochs returns an error if the table's rows cannot have these epochs.
 func checkRowEpochs(t *schema.Table, epochs []shard.RowEpoch) error {
 	if len(epochs) > 0 && len(t.Clustering) == 0 {
 		return fmt.Errorf("write_sharding: %s.%s has no clustering column that epochs of rows could be told by", t.Keyspace, t.Name)
@@ -83,7 +83,7 @@ func checkRowEpochs(t *schema.Table, epochs []shard.RowEpoch) error {
 	return nil
 }
 
-// KeyColumns are a table's partition-key columns as epochs of keys look at them.
+// KeyColumns returns a table's partition-key columns in the form that epochs of keys need.
 func KeyColumns(t *schema.Table) []shard.KeyColumn {
 	out := make([]shard.KeyColumn, len(t.PartitionKey))
 	for i, c := range t.PartitionKey {
@@ -93,7 +93,7 @@ func KeyColumns(t *schema.Table) []shard.KeyColumn {
 	return out
 }
 
-// timeKind is how values of a type tell the time; 0: they tell none.
+// timeKind returns how the values of a type express time. 0: they do not.
 func timeKind(t *value.Type) shard.TimeKind {
 	switch t.Kind {
 	case value.Date:
@@ -122,7 +122,7 @@ func SplitKey(key []byte, n int) ([][]byte, error) {
 	return partitioner.SplitComposite(nil, key, n)
 }
 
-// Shards are the shards of a logical partition, which the layout lists: see Places.
+// Shards returns the shards of a logical partition if the layout lists them; see Places.
 func (t *Table) Shards(key [][]byte) []int {
 	if t.Timed() {
 		panic("plan: the directory lists the shards of a table of strategy time")
@@ -131,7 +131,7 @@ func (t *Table) Shards(key [][]byte) []int {
 	return s.Places()
 }
 
-// ShardOf is the shard of the row whose columns that name it have the given values.
+// ShardOf returns the shard of a row. by are the values of the columns that decide the shard.
 func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
 	if t.Timed() {
 		return t.timedShard(by)
@@ -154,7 +154,7 @@ func (t *Table) ShardOf(key [][]byte, by [][]byte) int {
 	return t.Layout.Place(r, values...)
 }
 
-// canonical is the form of a value of a clustering column that is hashed.
+// canonical returns the form of a clustering value that is hashed.
 func (t *Table) canonical(at int, v []byte) []byte {
 	if typ := t.Clustering[at].Type; !typ.CanonicalIsSame() && rule.On(rule.CanonicalForm) {
 		return typ.Canonical(nil, v)
@@ -162,7 +162,7 @@ func (t *Table) canonical(at int, v []byte) []byte {
 	return v
 }
 
-// shardOfRow is the shard of the row with the clustering key.
+// shardOfRow returns the shard of the row with this clustering key.
 func (t *Table) shardOfRow(key, clustering [][]byte) int {
 	by := make([][]byte, len(t.by))
 	for i, at := range t.by {
@@ -171,17 +171,16 @@ func (t *Table) shardOfRow(key, clustering [][]byte) int {
 	return t.ShardOf(key, by)
 }
 
-// Hides says that a fetch of several shards can bring rows that are not to be shown: see
-// Belongs.
+// Hides says that a fetch of several shards can return rows that must not be shown: see Belongs.
 func (t *Table) Hides() bool { return t.hides && rule.On(rule.ShownWhereItBelongs) }
 
-// Belongs says whether the row with the clustering key is where the layout puts it: what
-// an earlier layout left behind, copies, and what came late are skipped.
+// Belongs says whether a row is in the shard where the layout puts it. Rows elsewhere are
+// skipped: those that an earlier layout left behind, copies, and late arrivals.
 func (t *Table) Belongs(key, clustering [][]byte, shard int) bool {
 	return t.shardOfRow(key, clustering) == shard
 }
 
-// Home is the shard of a logical partition's static columns.
+// Home returns the shard of a logical partition's static columns.
 func (t *Table) Home(key [][]byte) int {
 	var buf [256]byte
 	k := AppendKey(buf[:0], key)
@@ -203,5 +202,5 @@ func (t *Table) Compare(a, b [][]byte) int {
 
 var shardType = value.Native(value.Int)
 
-// ShardOfRow is the shard of the row with the clustering key.
+// ShardOfRow returns the shard of the row with this clustering key.
 func (t *Table) ShardOfRow(key, clustering [][]byte) int { return t.shardOfRow(key, clustering) }

@@ -15,27 +15,27 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// Directory says which buckets of a logical partition can have rows, on a table of
-// strategy time. A bucket is in it before its first row is sent; one may be in it and have
-// no rows.
+// Directory lists which buckets of a logical partition can have rows, on a table of strategy
+// time. A bucket is added to the directory before its first row is sent. A bucket in the
+// directory may have no rows.
 type Directory interface {
-	// Buckets gives at most limit buckets of a partition, of those from one bucket to
-	// another, both included: the first ones, or the last ones, the last one first, where
-	// down is set. Where it gives fewer, there are no more.
+	// Buckets returns at most limit buckets of a partition, from bucket from up to bucket to,
+	// both included. It returns the first ones in ascending order, or, if down is set, the last
+	// ones in descending order. If it returns fewer than limit, there are no more.
 	Buckets(t *Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error)
 }
 
-// timing is how a table of strategy time is laid out.
+// timing describes the layout of a table of strategy time.
 type timing struct {
 	grid timebucket.Grid
 	kind timebucket.Kind
 }
 
-// Timed says that the physical partitions of the table are buckets of time.
+// Timed says that the table's physical partitions are buckets of time.
 func (t *Table) Timed() bool { return t.timing != nil }
 
-// newTiming checks that a table can be of strategy time, and lists the columns that name a
-// row's shard.
+// newTiming checks that a table can use strategy time, and lists the columns that decide a row's
+// shard.
 func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, err error) {
 	name := l.By[0]
 	at := slices.IndexFunc(t.Clustering, func(c *schema.Column) bool { return c.Name == name })
@@ -64,7 +64,7 @@ func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, err error
 	return &timing{l.Grid(), kind}, by, nil
 }
 
-// timedShard is the shard of the row whose columns that name it have the given values.
+// timedShard returns the shard of a row. by are the values of the columns that decide the shard.
 func (t *Table) timedShard(by [][]byte) int {
 	bucket := t.timing.grid.OfValue(t.timing.kind, by[0])
 	if t.Layout.N == 1 {
@@ -78,10 +78,10 @@ func (t *Table) timedShard(by [][]byte) int {
 	return t.Layout.InBucket(bucket, values...)
 }
 
-// BucketOf is the bucket that a shard belongs to.
+// BucketOf returns the bucket that a shard belongs to.
 func (t *Table) BucketOf(shard int) int64 { return t.timing.grid.Bucket(shard) }
 
-// Buckets are the first and the last bucket that rows of a slice can be in.
+// Buckets returns the first and the last bucket that can have rows of a slice.
 func (t *Table) Buckets(s analysis.Slice) (first, last int64) {
 	end := func(b analysis.Bound) []byte {
 		if len(b.Prefix) == 0 {
@@ -97,18 +97,18 @@ func (t *Table) Buckets(s analysis.Slice) (first, last int64) {
 }
 
 const (
-	// narrow is how many buckets may be read without a look into the directory, where a
-	// slice has no more.
+	// narrow is the largest number of buckets that a slice may span and still be read without the
+	// directory.
 	narrow = 4
 
-	// groupedPlaces is how many shards a segment of several buckets has at most. The first
-	// segment has one bucket, since it often has what is wanted; each further one has
-	// twice as many, because a partition whose buckets have few rows has many buckets.
+	// groupedPlaces is the largest number of shards in a segment of several buckets. The first
+	// segment has one bucket, because that often suffices. Each further segment has twice as many
+	// buckets as the one before: a partition whose buckets have few rows has many buckets.
 	groupedPlaces = 32
 )
 
-// buckets gives the buckets of a partition that can have rows of a slice, in the order that
-// they are read in: some at a time, as many as a segment is to have.
+// buckets yields the buckets of a partition that can have rows of a slice, in reading order,
+// grouped by segment.
 func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed bool) iter.Seq2[[]int64, error] {
 	first, last := t.Buckets(s)
 	down := t.Clustering[0].Desc != reversed
@@ -129,7 +129,7 @@ func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed 
 		}
 		for n := 1; ; n = min(2*n, most) {
 			for !all && len(known) < n {
-				// What the next segments take is asked for, too.
+				// The request also covers the next segments.
 				limit := max(8, 4*n)
 				more, err := dir.Buckets(t, key, first, last, down, limit)
 				if err != nil {
@@ -158,7 +158,7 @@ func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed 
 	}
 }
 
-// places are the shards of buckets.
+// places returns the shards of buckets.
 func (t *Table) places(buckets []int64) []int {
 	out := make([]int, 0, len(buckets)*t.Layout.N)
 	for _, b := range slices.Sorted(slices.Values(buckets)) {
@@ -167,8 +167,8 @@ func (t *Table) places(buckets []int64) []int {
 	return out
 }
 
-// Places are the shards of a logical partition that can have rows: all, where the layout
-// lists them; those in the directory, where time does.
+// Places returns the shards of a logical partition that can have rows: those that the layout
+// lists or, for strategy time, those in the directory.
 func (t *Table) Places(dir Directory, key [][]byte) (out []int, err error) {
 	if !t.Timed() {
 		return t.Shards(key), nil
@@ -182,8 +182,8 @@ func (t *Table) Places(dir Directory, key [][]byte) (out []int, err error) {
 	return out, nil
 }
 
-// timedSegments are the segments of one logical partition of strategy time: each has the
-// shards of one bucket, or of several that follow each other.
+// timedSegments yields the segments of one logical partition of strategy time. Each has the
+// shards of one bucket or of several consecutive buckets.
 func (p *Select) timedSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
 	t := p.Table
 	return func(yield func(Segment) bool) {
@@ -213,8 +213,8 @@ func (p *Select) timedSegments(b *analysis.BoundSelect, dir Directory, index int
 	}
 }
 
-// rowShard is the shard of all rows of a slice, where the slice binds the columns that name
-// it.
+// rowShard returns the shard of all rows of a slice, if the slice binds the columns that decide
+// the shard.
 func (t *Table) rowShard(s analysis.Slice) (int, bool) {
 	p := t.common(s)
 	by := make([][]byte, len(t.by))
@@ -227,7 +227,7 @@ func (t *Table) rowShard(s analysis.Slice) (int, bool) {
 	return t.ShardOf(nil, by), true
 }
 
-// bucketText is when the bucket of a shard begins, as text.
+// bucketText formats the beginning of a shard's bucket.
 func (t *Table) bucketText(shard int) string {
 	at := t.timing.grid.Start(t.BucketOf(shard))
 	if at < leastShown || at > mostShown {
@@ -236,14 +236,14 @@ func (t *Table) bucketText(shard int) string {
 	return time.UnixMilli(at).UTC().Format(time.RFC3339)
 }
 
-// The instants that RFC 3339 has a text for: the years 0 to 9999.
+// RFC 3339 can express the instants from year 0 to year 9999.
 const (
 	leastShown = -62_167_219_200_000
 	mostShown  = 253_402_300_799_999
 )
 
-// Wide are the slices that a deletion is of, where it reaches more buckets than are deleted
-// from one by one: buckets that are not in the directory yet must have it, too.
+// Wide returns the slices of a deletion that span more buckets than can be deleted from one by
+// one. Buckets that are added to the directory later must get that deletion too.
 func (p *Write) Wide(b *analysis.BoundWrite) []analysis.Slice {
 	if p.slices == nil || !p.Table.Timed() {
 		return nil
@@ -258,7 +258,7 @@ func (p *Write) Wide(b *analysis.BoundWrite) []analysis.Slice {
 	return out
 }
 
-// deleted are the slices that a deletion is of.
+// deleted returns the slices that a deletion deletes.
 func (p *Write) deleted(b *analysis.BoundWrite) analysis.Slices {
 	if b.Scope == analysis.ScopeDeletePartition {
 		return analysis.AllSlices()
@@ -266,15 +266,15 @@ func (p *Write) deleted(b *analysis.BoundWrite) analysis.Slices {
 	return b.Slices
 }
 
-// near says whether a slice reaches so few buckets that all are deleted from, in the
+// near says whether a slice spans so few buckets that the deletion is sent to all of them, in the
 // directory or not.
 func (t *Table) near(s analysis.Slice) bool {
 	first, last := t.Buckets(s)
 	return first > last || (last-first+1)*int64(t.Layout.N) <= groupedPlaces
 }
 
-// timedRanges deletes slices of partitions of strategy time. A slice that is not near is
-// deleted in the buckets that the directory has: see Wide.
+// timedRanges yields the deletions of slices in partitions of strategy time. If a slice is not
+// near, it is deleted in the buckets that the directory lists: see Wide.
 func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mutation, error] {
 	t := p.Table
 	all := p.deleted(b)
@@ -311,7 +311,8 @@ func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mut
 	}
 }
 
-// deleteIn deletes a slice of a partition in some shards. It says whether more is wanted.
+// deleteIn yields the deletion of a slice of a partition in some shards. It returns false if the
+// consumer wants no more.
 func (p *Write) deleteIn(env *eval.Env, key [][]byte, s analysis.Slice, shards []int, yield func(Mutation, error) bool) bool {
 	t := p.Table
 	for _, piece := range t.pieces(s) {

@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// A deletion of a range of many buckets is recorded in the directory: buckets that are
-// added later must have it, too, because a row with an older timestamp may arrive there.
+// The directory records a deletion that spans many buckets. Buckets that are added later need the
+// deletion too, because a row with an older timestamp may arrive there.
 
-// EncodeSlice writes a slice as the directory has it.
+// EncodeSlice encodes a slice for the directory.
 //
 //	1 if the start is inclusive, plus 2 if the end is | the start's values, the end's:
 //	uvarint count, each uvarint length and bytes
@@ -39,7 +39,7 @@ func EncodeSlice(s analysis.Slice) []byte {
 
 var errSlice = errors.New("plan: a deletion in the directory of buckets is not readable")
 
-// DecodeSlice reads what EncodeSlice writes.
+// DecodeSlice decodes the output of EncodeSlice.
 func DecodeSlice(b []byte) (s analysis.Slice, err error) {
 	if len(b) == 0 || b[0] > 3 {
 		return s, errSlice
@@ -73,8 +73,9 @@ func DecodeSlice(b []byte) (s analysis.Slice, err error) {
 	return s, nil
 }
 
-// DeleteIn deletes a slice of a logical partition in one bucket; nothing, where no row of
-// the slice can be in the bucket. The deletion has the time of the request that it is in.
+// DeleteIn returns the deletion of a slice of a logical partition in one bucket, or nothing if no
+// row of the slice can be in the bucket. The deletion takes the timestamp of the request that
+// contains it.
 func (t *Table) DeleteIn(key [][]byte, s analysis.Slice, bucket int64) (out []Mutation, err error) {
 	for _, end := range [][][]byte{s.Start.Prefix, s.End.Prefix} {
 		if len(end) > len(t.Clustering) {

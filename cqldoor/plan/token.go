@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// withTokens replaces calls of token() in values by what they give: the store would
-// compute the token of its own table's key, which has one column more.
+// withTokens replaces calls of token() in values by their results. The store would compute the
+// token for its own table, whose key has one more column.
 func withTokens[T any](t *Table, tree T) (T, error) {
 	var fault error
 	tree = replace(reflect.ValueOf(tree), func(e any) (syntax.Expr, bool) {
@@ -37,7 +37,7 @@ func isToken(c *syntax.Call) bool {
 	return strings.EqualFold(c.Func.Name, "token") && (c.Func.Keyspace == "" || c.Func.Keyspace == "system")
 }
 
-// tokenOf is what a call of token() gives, which must be certain before the statement
+// tokenOf returns the result of a call of token(). The result must be known before the statement
 // is executed.
 func (t *Table) tokenOf(c *syntax.Call) (syntax.Expr, error) {
 	certain := true
@@ -69,7 +69,7 @@ func (t *Table) tokenOf(c *syntax.Call) (syntax.Expr, error) {
 	if len(v.Bytes) != 8 {
 		return &syntax.Null{}, nil
 	}
-	// A call, too, whose type is bigint wherever it stands.
+	// The replacement is a call whose type is bigint in every context.
 	return &syntax.Call{Func: syntax.Name{Name: "blobasbigint"}, Args: []syntax.Expr{&syntax.Constant{Kind: syntax.ConstHex, Text: fmt.Sprintf("%x", v.Bytes)}}}, nil
 }
 

@@ -18,28 +18,27 @@ type Write struct {
 	Table   *Table
 	Logical *analysis.Write
 
-	// To is the same write under the layout that the table is to have; nil where no change
-	// is under way. See Moving.
+	// To is the same write under the new layout, or nil if no change is under way. See Moving.
 	To *Write
 
-	// Whole is the statement as it goes to one shard that its key names; nil when
-	// the shards depend on more (IN, ranges, whole partitions, JSON, rows together
-	// with static columns, strategy random).
+	// Whole is the statement for the one shard that its key decides. It is nil if the shards
+	// depend on more (IN, ranges, whole partitions, JSON, rows together with static columns,
+	// strategy random).
 	Whole *Statement
 	route *route
 
-	// What Whole is not, in parts that Key, Cluster and Set slots fill in.
-	row     *Statement // of one row
-	static  *Statement // of the static columns
-	both    *Statement // of a row and the static columns, where they share a shard
+	// These are the parts of a write that has no Whole. Key, Cluster and Set slots fill them in.
+	row     *Statement // writes one row
+	static  *Statement // writes the static columns
+	both    *Statement // writes a row and the static columns, if they share a shard
 	slices  func(shape) (*Statement, error)
-	random  *Statement // of one shard, any
+	random  *Statement // writes to any one shard
 	columns []*schema.Column
-	chance  []call // of random: what is computed once for all shards
+	chance  []call // for random: values computed once for all shards
 }
 
-// NewWrite plans a write on a sharded table. On one whose layout is being changed the
-// statement is to have no calls that give something else each time (see Once).
+// NewWrite plans a write on a sharded table. If the table's layout is being changed, the
+// statement must not contain calls whose result changes each time (see Once).
 func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error) {
 	if t.Change == nil {
 		return writeIn(t, stmt, a)
@@ -98,7 +97,7 @@ func writeIn(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error)
 	return p, nil
 }
 
-// refuse names what sharded tables do not write.
+// refuse returns an error for writes that sharded tables do not support.
 func (p *Write) refuse() error {
 	a := p.Logical
 	switch {
@@ -112,8 +111,7 @@ func (p *Write) refuse() error {
 	return nil
 }
 
-// touches says whether the write is about rows and about static columns, its
-// conditions counted.
+// touches says whether the write, with its conditions, involves rows and static columns.
 func (p *Write) touches() (row, static bool) {
 	a := p.Logical
 	row = a.Scope != analysis.ScopeStatic
@@ -247,7 +245,7 @@ func (p *Write) parts(part func(row, static bool) (*Statement, error), row, stat
 	return err
 }
 
-// values makes an INSERT JSON one of values: a column each, as a Set slot.
+// values turns an INSERT JSON into an INSERT of values, with one Set slot for each column.
 func (p *Write) values(s *syntax.Insert) {
 	s.JSON, s.JSONUnset = nil, false
 	p.columns = slices.Concat(p.Table.Statics, p.Table.Regulars)
@@ -257,7 +255,7 @@ func (p *Write) values(s *syntax.Insert) {
 	}
 }
 
-// set are the values of the Set slots.
+// set returns the values of the Set slots.
 func (p *Write) set(b *analysis.BoundWrite) ([]eval.Value, error) {
 	if p.columns == nil {
 		return nil, nil
@@ -276,7 +274,7 @@ func (p *Write) set(b *analysis.BoundWrite) ([]eval.Value, error) {
 	return out, nil
 }
 
-// partition binds the partition key and the shard.
+// partition returns the relations that bind the partition key and the shard.
 func (t *Table) partition() []syntax.Relation {
 	var out []syntax.Relation
 	for i, c := range t.PartitionKey {
@@ -285,7 +283,7 @@ func (t *Table) partition() []syntax.Relation {
 	return append(out, t.shardIs(marker(Shard, 0)))
 }
 
-// rowOr binds a row, or a whole partition of one shard.
+// rowOr returns the relations that bind a row, or the whole partition of one shard.
 func (t *Table) rowOr(row bool) []syntax.Relation {
 	where := t.partition()
 	if row {
@@ -294,7 +292,7 @@ func (t *Table) rowOr(row bool) []syntax.Relation {
 	return where
 }
 
-// whole prints a statement, and says what its Set slots are.
+// whole prints a statement and notes the types of its Set slots.
 func (p *Write) whole(s syntax.Statement) (*Statement, error) {
 	st, err := p.Table.whole(s)
 	if err == nil {
@@ -305,7 +303,7 @@ func (p *Write) whole(s syntax.Statement) (*Statement, error) {
 	return st, err
 }
 
-// whole prints a statement whose Cluster slots are a whole clustering key.
+// whole prints a statement whose Cluster slots form a whole clustering key.
 func (t *Table) whole(s syntax.Statement) (*Statement, error) {
 	st, err := newStatement(s)
 	if err == nil {
@@ -314,7 +312,7 @@ func (t *Table) whole(s syntax.Statement) (*Statement, error) {
 	return st, err
 }
 
-// Target is where a Whole statement goes; scratch is room for it.
+// Target returns where a Whole statement goes. scratch is a buffer.
 func (p *Write) Target(env *eval.Env, scratch [][]byte) (Target, error) {
 	return p.route.target(p.Table, env, scratch)
 }
