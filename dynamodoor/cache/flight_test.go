@@ -376,7 +376,7 @@ func TestSharedRequestsTakeCapacityOnce(t *testing.T) {
 // the time is over in which the write may be carried out.
 func TestReadsAreNotSharedAfterAWriteOfUnknownOutcome(t *testing.T) {
 	const after = `"v":{"S":"2"}`
-	for _, wait := range []time.Duration{0, late} {
+	for _, wait := range []time.Duration{0, fence.Late} {
 		for _, r := range reads {
 			synctest.Test(t, func(t *testing.T) {
 				x := start(t)
