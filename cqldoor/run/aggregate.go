@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// combined writes the one row of an aggregation that shards do.
+// combined writes the single row of an aggregation whose parts the shards compute.
 func (x *reader) combined(out *output) error {
 	var total [][]byte
 	err := x.drain(x.aggregates(), func(cells [][]byte) error {
@@ -25,8 +25,8 @@ func (x *reader) combined(out *output) error {
 		return err
 	}
 	if total == nil {
-		// Nothing was asked, because nothing can match: what an aggregate over no
-		// rows gives.
+		// No shard was asked, because nothing can match. The result is that of an aggregate over
+		// no rows.
 		group := x.plan.Logical.Selection.NewGroup()
 		if total, err = group.Result(x.bound.Env, nil); err != nil {
 			return err
@@ -35,8 +35,8 @@ func (x *reader) combined(out *output) error {
 	return out.cells(total)
 }
 
-// aggregates are the reads that have every shard of the statement's segments aggregate
-// its rows, each made when it is its turn.
+// aggregates yields the reads in which every shard of the statement's segments aggregates its
+// rows. Each read is made when it is needed.
 func (x *reader) aggregates() iter.Seq2[plan.Fetch, error] {
 	return func(yield func(plan.Fetch, error) bool) {
 		for s := range x.plan.Segments(x.bound, x.dir, 0, nil) {

@@ -15,21 +15,21 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// gathering is what a batch comes to on the shards.
+// gathering collects the physical writes of a batch.
 type gathering struct {
 	draw        plan.Draw
 	writes      []*plan.Write
-	bound       []*analysis.BoundWrite // of each of writes
-	moving      bool                   // the layout of some table is being changed
+	bound       []*analysis.BoundWrite // one for each of writes
+	moving      bool                   // some table is under a change of its layout
 	mutations   []plan.Mutation
-	places      map[string]int // the shard of each logical partition; -1 for several
+	places      map[string]int // shard of each logical partition; -1 for several
 	conditional bool
-	stamped     *plan.Write // one that the door stamps where nobody else did
+	stamped     *plan.Write // a write that needs the door's timestamp if nobody else gives one
 	split       bool        // a logical partition is written in several shards
-	counters    bool        // what is written are counters
-	hidden      string      // the hidden column of a table that conditions are on
-	announced   []announced // what may put rows into buckets of time
-	idle        bool        // some statement reaches no shard: nobody judges whether the client may
+	counters    bool        // the writes change counters
+	hidden      string      // the hidden column of a table with conditions
+	announced   []announced // writes that may put rows into buckets of time
+	idle        bool        // some statement reaches no shard, so no store response tells whether the client may write
 }
 
 func (r *Router) newGathering() *gathering {
@@ -78,7 +78,7 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	return nil
 }
 
-// announced are the writes of a statement that may put rows into buckets of time.
+// announced holds the writes of one statement that may put rows into buckets of time.
 type announced struct {
 	of *plan.Write
 	ms []plan.Mutation
@@ -96,19 +96,19 @@ func (g *gathering) announce(ctx context.Context, r *Router, req *cqldoor.Reques
 
 var errWideInBatch = wire.Invalidf("write_sharding: a BATCH cannot delete a range of many buckets of a table of strategy 'time'; send the deletion by itself, or bound the time that it is of")
 
-// kind is the batch's: what was atomic because it was in one partition must be
-// logged when it is spread.
+// kind returns the type for the physical batch. Writes that were atomic because they were in one
+// partition need a logged batch when they are spread.
 func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
 	switch {
 	case asked != wire.BatchUnlogged || !g.split || !rule.On(rule.LoggedWhenSplit):
 		return asked
 	case g.counters:
-		return wire.BatchCounter // there is no log of counters
+		return wire.BatchCounter // counters cannot be logged
 	}
 	return wire.BatchLogged
 }
 
-// check refuses conditions that reach several shards.
+// check refuses conditions that span several shards.
 func (g *gathering) check() error {
 	switch {
 	case !g.conditional:
@@ -122,7 +122,7 @@ func (g *gathering) check() error {
 	return nil
 }
 
-// ask asks for the client's rights where the batch itself does not show them all.
+// ask checks the client's rights if the physical batch does not test all of them.
 func (g *gathering) ask(ctx context.Context, req *cqldoor.Request) error {
 	if e, ok := req.Link.(*coordinator); ok && g.idle {
 		return e.ask(ctx, req.Version, true)
@@ -186,7 +186,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			out.Count++
 			continue
 		}
-		// In a batch Cassandra begins this sentence with a capital.
+		// In a BATCH, Cassandra begins this message with a capital.
 		if want := len(s.head.Binds); it.Values.Count != want {
 			return wire.Invalidf("There were %d markers(?) in CQL but %d bound variables", want, it.Values.Count)
 		}
@@ -210,7 +210,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if out.Count == in.Count {
-		return r.relay(ctx, req) // nothing of it is on a sharded table
+		return r.relay(ctx, req) // none of its statements is on a sharded table
 	}
 	if late != nil {
 		return late
@@ -237,7 +237,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	return r.sendBatch(ctx, req, &out, &in.Params, g.hidden)
 }
 
-// writtenBatch executes a BATCH that was written as one statement.
+// writtenBatch executes a BATCH that was sent as one statement of text.
 func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
 	bound, err := s.batch.logical.Bind(env)
 	if err != nil {
@@ -274,7 +274,8 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	return r.sendBatch(ctx, req, &b, &p, g.hidden)
 }
 
-// child is a statement of a BATCH that is the router's; nil for one to pass on.
+// child returns the planned statement of one part of a BATCH, or nil for a part that is passed
+// on.
 func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, error) {
 	if b.Prepared {
 		k := r.registry.known.get(b.ID)
@@ -293,7 +294,7 @@ func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, err
 	switch h.Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
 	default:
-		return nil, nil // the store refuses it
+		return nil, nil // the store will refuse it
 	}
 	if n := target(h, keyspace); r.state.Load().Table(n.Keyspace, n.Name) == nil {
 		return nil, nil
@@ -301,7 +302,7 @@ func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, err
 	return r.statement(keyspace, text)
 }
 
-// tableOf is the table that a statement reads or writes.
+// tableOf returns the table that a statement reads or writes.
 func tableOf(tree syntax.Statement, keyspace string) (n syntax.Name) {
 	switch t := tree.(type) {
 	case *syntax.Insert:

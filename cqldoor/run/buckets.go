@@ -16,17 +16,17 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// Of a table of strategy time, the directory (catalog.Buckets) says which buckets a logical
-// partition has. Before the door sends the first row of a bucket, it adds the bucket, and
-// has the deletions applied there that were of all buckets. It does so once for each
-// bucket, and remembers that. Reads look into the directory each time, since other doors
-// add buckets, too; but not where a read is of few buckets.
+// For a table of strategy time, the directory (catalog.Buckets) lists the buckets of each logical
+// partition. Before the door sends the first row of a bucket, it adds the bucket to the
+// directory. Then it repeats in that bucket the recorded deletions that apply to all buckets. The
+// door does this once for each bucket and remembers it. Reads ask the directory each time,
+// because other doors add buckets too. A read of only a few buckets does not need the directory.
 
-// buckets is what a door does with the directory.
+// buckets is a door's access to the directory.
 type buckets struct {
 	catalogue *catalog.Buckets
 	uuid      func() [16]byte
-	known     recent // those that this door has added
+	known     recent // buckets that this door has added
 }
 
 func newBuckets(s catalog.Session, uuid func() [16]byte) *buckets {
@@ -49,14 +49,14 @@ func (d directory) Buckets(t *plan.Table, key [][]byte, from, to int64, down boo
 	return d.of.catalogue.List(d.ctx, t.ID, plan.AppendKey(nil, key), from, to, down, limit)
 }
 
-// bucketName names a bucket of a logical partition.
+// bucketName appends a name for a bucket of a logical partition.
 func bucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {
 	dst = append(dst, t.ID[:]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(bucket))
 	return plan.AppendKey(dst, key)
 }
 
-// announce adds the bucket of a shard to the directory, before a row is sent there.
+// announce adds the bucket of a shard to the directory before a row is sent there.
 func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
 	var scratch [128]byte
 	bucket := t.BucketOf(shard)
@@ -67,7 +67,7 @@ func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Tab
 	if r.buckets.known.has(name) {
 		return nil
 	}
-	// The door's own account writes the directory, so the client's rights are asked for first.
+	// The door's own account writes the directory, so the client's rights are checked first.
 	if e, ok := req.Link.(*coordinator); ok {
 		if err := e.ask(ctx, req.Version, false); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Tab
 	return nil
 }
 
-// repeat applies a deletion that was of all buckets to one that is added.
+// repeat applies a deletion of all buckets to a bucket that is being added.
 func (r *Router) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, bucket int64, d catalog.BucketDeletion) error {
 	s, err := plan.DecodeSlice(d.Slice)
 	if err != nil {
@@ -108,10 +108,11 @@ func (r *Router) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table
 	return r.applyEach(ctx, req, plan.Listed(ms), &p)
 }
 
-// errUnannounced is for a write that cannot be passed on before its bucket is announced.
+// errUnannounced says that a write cannot be passed on before its bucket is announced.
 var errUnannounced = errors.New("run: the bucket is not announced")
 
-// announced says whether the bucket of a shard was announced, and rows may be put there.
+// announced says whether the bucket of a shard has been announced, so that rows may be sent
+// there.
 func (r *Router) announced(scratch []byte, t *plan.Table, key [][]byte, shard int) bool {
 	bucket := t.BucketOf(shard)
 	if floor := t.Layout.Floor; floor != 0 && bucket < floor {
@@ -120,12 +121,12 @@ func (r *Router) announced(scratch []byte, t *plan.Table, key [][]byte, shard in
 	return r.buckets.known.has(bucketName(scratch, t, key, bucket))
 }
 
-// expires says whether a write has a TTL that checkKeep is to see.
+// expires says whether a write has a TTL that checkKeep must check.
 func expires(w *plan.Write) bool {
 	return announces(w) && w.Table.Layout.Keep > 0 && w.Logical.TTL != nil
 }
 
-// announceAll announces the buckets of the writes of a statement that puts rows.
+// announceAll announces the buckets of a statement's writes, if the statement adds rows.
 func (r *Router) announceAll(ctx context.Context, req *cqldoor.Request, w *plan.Write, ms []plan.Mutation) error {
 	if !announces(w) {
 		return nil
@@ -143,7 +144,7 @@ func announces(w *plan.Write) bool {
 	return w != nil && w.Table.Timed() && w.Logical.Kind != analysis.Delete && rule.On(rule.BucketsAnnounced)
 }
 
-// record records a deletion of many buckets, which buckets that are added later must have.
+// record records a deletion of many buckets. Buckets that are added later need it too.
 func (r *Router) record(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
 	wide := w.Wide(b)
 	if len(wide) == 0 {
@@ -169,8 +170,8 @@ func (r *Router) record(ctx context.Context, req *cqldoor.Request, w *plan.Write
 	return nil
 }
 
-// recordedFor is for how many seconds a deletion is recorded: as long as the store keeps
-// tombstones of the table, and an hour at least.
+// recordedFor returns for how many seconds a deletion is recorded: as long as the store keeps
+// tombstones of the table, but at least an hour.
 func recordedFor(t *plan.Table) int {
 	grace, ok := t.Options["gc_grace_seconds"].(int)
 	if !ok {
@@ -179,14 +180,14 @@ func recordedFor(t *plan.Table) int {
 	return max(grace, 3600)
 }
 
-// recent is a set of names, of bounded size, that forgets those that were not asked for
-// lately. It is safe for concurrent use.
+// recent is a set of names of bounded size. It forgets names that were not asked for lately. It
+// is safe for concurrent use.
 type recent struct {
 	mu         sync.RWMutex
 	young, old map[string]struct{}
 }
 
-// recentNames is how many names each half of a set has at most.
+// recentNames is the largest number of names in each half of a set.
 const recentNames = 50_000
 
 func (s *recent) has(name []byte) bool {

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// quorum raises a consistency level that quorums of other requests might not meet.
+// quorum raises a consistency level so that its replicas overlap with every quorum.
 func quorum(c wire.Consistency) wire.Consistency {
 	switch c {
 	case wire.Any, wire.One, wire.Two, wire.Three, wire.LocalOne:
@@ -25,9 +25,9 @@ func quorum(c wire.Consistency) wire.Consistency {
 	return c
 }
 
-// move carries out writes on tables of which one's layout is being changed, and answers:
-// each goes to its new place first and then to the old one, or as the change's step says.
-// passed has what else the client's batch says, which goes with the last of them.
+// move executes writes on tables of which at least one is under a change of layout, and answers.
+// Each write goes first to its new place and then to the old one, or as the change's step says.
+// passed holds the other statements of the client's batch. They are sent with the last writes.
 func (r *Router) move(ctx context.Context, req *cqldoor.Request, g *gathering, passed *wire.Batch, params *wire.Params) error {
 	p := *params
 	if !p.Has(wire.QueryDefaultTimestamp) {
@@ -60,13 +60,13 @@ func (r *Router) move(ctx context.Context, req *cqldoor.Request, g *gathering, p
 	return respond(ctx, req, nil, wire.AppendVoid(nil))
 }
 
-// rounds are writes under a change, of several statements: those of the old places, and of
-// tables that do not change, are the last.
+// rounds collects the writes of several statements under a change. The writes to old places, and
+// to tables that are not changed, come last.
 type rounds struct {
 	sent     [][]plan.Mutation
-	disjoint bool // they delete disjoint shards
+	disjoint bool // the writes delete from disjoint shards
 	lives    []plan.Moved
-	changes  []*plan.Change // of each of lives
+	changes  []*plan.Change // one for each of lives
 }
 
 func (g *gathering) rounds(stamp int64) (*rounds, error) {
@@ -104,8 +104,8 @@ func (g *gathering) rounds(stamp int64) (*rounds, error) {
 	return out, nil
 }
 
-// apply carries out physical writes, beside those that b has already: as one whole, unless
-// they are disjoint.
+// apply executes physical writes and the writes that b already has. It sends them as one batch
+// unless they are disjoint.
 func (r *Router) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, disjoint bool, params *wire.Params) error {
 	if b.Count == 0 && (len(ms) < 2 || disjoint) {
 		return r.applyEach(ctx, req, plan.Listed(ms), params)
@@ -117,7 +117,7 @@ func (r *Router) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch,
 	return err
 }
 
-// revive writes to the new place what lives of a write that is older than the change.
+// revive copies to the new place what is alive of a write that may be older than a deletion.
 func (r *Router) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
 	carrier := c.Carrier(m.Clustering == nil)
 	old, err := r.look(ctx, carrier, m, m.Old, cl)
@@ -134,15 +134,16 @@ func (r *Router) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, shard
 	return plan.Image(c, rows), err
 }
 
-// carried writes to one place what another has, with the times that it has there: all of it
-// or nothing, so that no row is seen, or left behind by a door that dies, with some of its
-// cells. The door's own account does so: whoever reads may not be allowed to write.
+// carried writes cells to one place with the times that they have in another. The store applies
+// all of them or none. So no reader sees a row with only some of its cells, and no door that dies
+// leaves one behind. The door's own account writes, because the client that reads may have no
+// right to write.
 func (r *Router) carried(ctx context.Context, ms []plan.Mutation, cl wire.Consistency) error {
 	if len(ms) == 0 {
 		return nil
 	}
 	text, values := ms[0].Statement.Text, bytesOf(ms[0].Values)
-	if len(ms) > 1 { // of one partition: the store takes them as a whole
+	if len(ms) > 1 { // of one partition, so the store applies them atomically
 		var b strings.Builder
 		b.WriteString("BEGIN UNLOGGED BATCH ")
 		values = nil
@@ -166,14 +167,14 @@ func bytesOf(values []eval.Value) [][]byte {
 	return out
 }
 
-// resolve makes the two places of a row alike, by the program of reshard.Duty.Read: what
-// each has is written into the other, with its own times; what the new place still does
-// not show then is shadowed there, and deleted in the old one.
+// resolve makes the two places of a row equal. It runs the program of reshard.Duty.Read: it
+// copies the cells of each place to the other, with their own times. Cells that the new place
+// then still lacks were deleted there, so resolve deletes them in the old place.
 func (r *Router) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) error {
 	return r.act(ctx, c, c.Duty.Read, m, written(cl))
 }
 
-// act carries out a program of package reshard on one row that moves.
+// act executes a program of package reshard on one row that moves.
 func (r *Router) act(ctx context.Context, c *plan.Change, program []reshard.Act, m plan.Moved, cl wire.Consistency) error {
 	if m.Old == m.New {
 		return nil
@@ -211,7 +212,7 @@ func (r *Router) act(ctx context.Context, c *plan.Change, program []reshard.Act,
 	return nil
 }
 
-// written is the consistency level of what a read writes.
+// written returns the consistency level for writes that a read makes.
 func written(cl wire.Consistency) wire.Consistency {
 	switch cl {
 	case wire.Serial, wire.LocalSerial:
@@ -220,12 +221,12 @@ func written(cl wire.Consistency) wire.Consistency {
 	return quorum(cl)
 }
 
-// resolved is page where reads look at both places: rows in which they differ are made
-// alike before they are answered.
+// resolved is page for a table whose reads use both places. It makes rows that differ equal
+// before the answer.
 //
-// A row that is in neither when the two are read first is left out, although it may come
-// meanwhile: nobody has been told of it yet. So a page that is written to all the time
-// comes to an end.
+// A row that is in neither place at the first read is left out, even if it is written meanwhile:
+// that write had not been acknowledged when the read began. So a page ends even if its rows are
+// written all the time.
 func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	old := *x
 	old.plan, old.width = x.plan.Old, nil
@@ -237,7 +238,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	if err != nil {
 		return nil, err
 	}
-	// What both have been read up to.
+	// bound is the position up to which both places have been read.
 	var bound *row
 	if next.more && next.ends {
 		bound = &next.end
@@ -283,7 +284,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	} else if was.ends {
 		next.end, next.ends = next.adopt(was, &was.end), true
 	}
-	was.held.close() // what is adopted of it is little
+	was.held.close() // the rows adopted from it are few
 	next.rows, next.more = rows, bound != nil
 	if len(rows) > want {
 		next.rows, next.more = rows[:want], true
@@ -292,7 +293,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	return next, nil
 }
 
-// held reads rows of a segment, as many as may be held at once.
+// held reads rows of a segment, as many as may be in memory at once.
 func (x *reader) held(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for limit := x.r.held; ; {
 		if want == 1 {
@@ -306,10 +307,10 @@ func (x *reader) held(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	}
 }
 
-// maxResolve is how often a row that is written all the time is looked at.
+// maxResolve is how many times a row that is written all the time is read again.
 const maxResolve = 20
 
-// settle makes the places of a row alike, and appends the row as it is then.
+// settle makes the places of a row equal and appends the row as it is then.
 func (x *reader) settle(s plan.Segment, in *rowset, rows []row, r row) ([]row, error) {
 	key := in.ownKey(&r)
 	if !rule.On(rule.ReadsResolve) {

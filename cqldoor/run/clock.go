@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// clock gives write times in microseconds, each later than the one before, so
-// that of two writes of this door the later one wins, in whichever shards they are.
+// clock gives write times in microseconds, each later than the one before. So of two writes of
+// this door the later one wins, in whichever shards they are.
 type clock struct {
 	now  func() time.Time
 	last atomic.Int64

@@ -20,28 +20,28 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// coordinator carries out a client's request that takes requests of the door's own. It is
-// the link that these go over: the client's link, where it also collects the warnings and
-// traces of the store's responses, and notes whether the store was asked at all.
+// coordinator executes a client's request that needs several requests of the door. These go over
+// it as a link: it is the client's link, and it also collects the warnings and traces of the
+// store's responses. It notes whether the store was asked at all.
 type coordinator struct {
 	store.Forwarder
 	r        *Router
 	username string
 	traced   bool
 	fan      observe.Fan
-	span     observe.Span // the client's request's; nil where none is told
+	span     observe.Span // span of the client's request; nil: none
 
-	state *State       // that it has begun on: what it sends counts as under way there
-	of    uint32       // the counter
-	plans []*statement // that it carries out; the goroutine's of the request
+	state *State       // the state at the beginning; requests that it sends are counted there
+	of    uint32       // index of the counter
+	plans []*statement // statements that it executes; only the goroutine of the request uses it
 
 	mu       sync.Mutex
-	asked    bool     // a statement was sent: the store has judged the client's rights
-	needs    []need   // what the client must be allowed to
-	hidden   []string // the hidden columns, which no warning may name
+	asked    bool     // a statement was sent, so the store has checked the client's rights
+	needs    []need   // what the client must be allowed to do
+	hidden   []string // hidden columns, which no warning may name
 	warnings []string
-	dropped  int    // warnings that were too many
-	tracing  []byte // of the first answer that has one
+	dropped  int    // number of warnings dropped because there were too many
+	tracing  []byte // of the first response that has one
 }
 
 // need is the permission to read or write a sharded table.
@@ -50,15 +50,14 @@ type need struct {
 	writes bool
 }
 
-// maxWarnings bounds what a client is told beside one answer.
+// maxWarnings bounds the warnings in one answer.
 const maxWarnings = 16
 
-// carry carries out a request that was claimed and that is not passed on, and
-// answers where f fails. Where the store has given up a physical statement
-// meanwhile, which is no concern of the client's, f is called again. So it is where the
-// schema has changed meanwhile: another door may have dropped or altered the table, and
-// what the store says is about another than this door knows. f has as long as
-// Options.Timeout.
+// carry executes a claimed request that is not passed on. If f fails, it answers with the error.
+// It calls f again if the store has forgotten a physical statement, which the client knows
+// nothing of, and if the schema has changed meanwhile: another door may have dropped or altered
+// the table, and the store's error then refers to a table that this door does not know. f has the
+// time of Options.Timeout.
 func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
 	ctx, stop := deadline.With(whole, r.opts.Timeout, nil)
 	defer stop()
@@ -73,7 +72,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 		err = f(ctx, changed)
 		before.under.end(e.of)
 		if err == nil {
-			return // answered
+			return // already answered
 		}
 		var was bool
 		if was, changed, err = e.again(req, err); was {
@@ -86,7 +85,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 		if !gaveUp && !ofSchema(err) {
 			break
 		}
-		// What cannot be looked up is as it was.
+		// If the schema cannot be read, it counts as unchanged.
 		changed = r.schema.fresh(ctx) == nil && r.state.Load() != before
 		if !gaveUp && !changed {
 			break
@@ -106,8 +105,8 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
 }
 
-// late is what a client is told whose request has taken too long: that it may or may not
-// have been carried out, if it is a write.
+// late returns the error for a request that took too long. If it is a write, the error says that
+// the write may or may not have been applied.
 func (e *coordinator) late(req *cqldoor.Request) *wire.Error {
 	err := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
 	err.Consistency, err.Required = consistency(req), 1
@@ -123,7 +122,7 @@ func (e *coordinator) late(req *cqldoor.Request) *wire.Error {
 	return err
 }
 
-// consistency is what the client asked for.
+// consistency returns the level that the client asked for.
 func consistency(req *cqldoor.Request) wire.Consistency {
 	body, err := bodyOf(req.Message)
 	if err != nil {
@@ -158,22 +157,21 @@ func (r *Router) begin(of uint32) *State {
 	}
 }
 
-// planned says what a request carries out. Its answer counts only if what that was planned
-// on still holds then.
+// planned notes a statement that a request executes. The answer is used only if the statement's
+// premise still holds then.
 func planned(req *cqldoor.Request, s *statement) {
 	if e, ok := req.Link.(*coordinator); ok {
 		e.plans = append(e.plans, s)
 	}
 }
 
-// ofSchema says whether an error may be the store's about a table that is not as this
-// door knows it.
+// ofSchema says whether an error may come from a table that differs from what this door knows.
 func ofSchema(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeUnprepared || e.Code == wire.CodeServer || e.Code == wire.CodeUnauthorized)
 }
 
-// forwarder is the client's link as a Forwarder, which a door's is.
+// forwarder returns the client's link as a Forwarder, which a door's link always is.
 func forwarder(l store.Link) store.Forwarder {
 	if f, ok := l.(store.Forwarder); ok {
 		return f
@@ -181,7 +179,7 @@ func forwarder(l store.Link) store.Forwarder {
 	return sender{l}
 }
 
-// sender makes a Forwarder of a link that is none.
+// sender makes a Forwarder of a link that is not one.
 type sender struct{ store.Link }
 
 func (s sender) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
@@ -193,8 +191,7 @@ func (s sender) Forward(ctx context.Context, req wire.Message, to store.Receiver
 
 func (sender) Flush() {}
 
-// needed says what the client must be allowed to. It is called before anything is
-// sent for that.
+// needed notes what the client must be allowed to do. It is called before anything is sent.
 func needed(req *cqldoor.Request, n need) {
 	if e, ok := req.Link.(*coordinator); ok {
 		e.mu.Lock()
@@ -206,8 +203,8 @@ func needed(req *cqldoor.Request, n need) {
 	}
 }
 
-// respond answers with a RESULT and with what the store said beside. Where the
-// store was not asked anything, it is asked for the client's rights first.
+// respond answers with a RESULT and with the store's warnings. If the store was not asked
+// anything, respond first asks it for the client's rights.
 func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body []byte) error {
 	var p wire.Prefix
 	if e, ok := req.Link.(*coordinator); ok {
@@ -228,9 +225,9 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 	return nil
 }
 
-// ask asks the store whether the client may do what it wants, where it does not
-// hear of it otherwise: statements that reach no shard. Each need is put as a
-// statement on no partition, which the store judges and does not execute.
+// ask asks the store whether the client has the noted permissions, if no other statement has
+// tested them: statements may reach no shard. For each need it sends a statement on no partition.
+// The store checks the rights and reads or writes nothing.
 func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) error {
 	e.mu.Lock()
 	needs := slices.Clone(e.needs)
@@ -248,7 +245,7 @@ func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) erro
 	return nil
 }
 
-// permitted asks the store whether who has a link has some permissions.
+// permitted asks the store whether the owner of a link has some permissions.
 func permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) error {
 	for _, n := range needs {
 		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
@@ -259,17 +256,17 @@ func permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) 
 	return nil
 }
 
-// refusal is an error of the door's own about a statement that the store would judge by
-// the client's rights first: it is for clients that may do what they ask for.
+// refusal is an error of the door's for a statement whose rights the store would check first.
+// Only clients with those rights may see it.
 type refusal struct {
 	error
 	needs []need
 }
 
-// Unwrap is the error.
+// Unwrap returns the error.
 func (r *refusal) Unwrap() error { return r.error }
 
-// judged is an error as the client is told it: a refusal after the store was asked for
+// judged returns an error in the form for the client. For a refusal it first asks the store for
 // the client's rights.
 func judged(ctx context.Context, req *cqldoor.Request, err error) error {
 	var r *refusal
@@ -284,7 +281,7 @@ func judged(ctx context.Context, req *cqldoor.Request, err error) error {
 	return r.error
 }
 
-// text is a statement that needs the permission and reaches no partition.
+// text returns a statement that needs the permission and reaches no partition.
 func (n need) text() string {
 	t := n.table
 	name := syntax.Name{Keyspace: t.Keyspace, Name: t.Name}
@@ -317,10 +314,10 @@ func (e *coordinator) Forward(ctx context.Context, req wire.Message, to store.Re
 	e.Forwarder.Forward(ctx, e.outgoing(req), &listener{e, e.state, to, e.child(ctx, req)}, tag)
 }
 
-// listener is a receiver whose answers the coordinator hears first.
+// listener is a receiver whose responses the coordinator inspects first.
 type listener struct {
 	coordinator *coordinator
-	state       *State // that it was sent under
+	state       *State // the state when the request was sent
 	to          store.Receiver
 	child       observe.Span
 }
@@ -333,7 +330,7 @@ func (l *listener) Receive(tag uint32, resp wire.Message) {
 
 func (l *listener) Flush() { l.to.Flush() }
 
-// outgoing is a request as it is sent.
+// outgoing returns a request in the form that is sent.
 func (e *coordinator) outgoing(req wire.Message) wire.Message {
 	if req.Op == wire.OpPrepare {
 		return req
@@ -348,14 +345,14 @@ func (e *coordinator) outgoing(req wire.Message) wire.Message {
 	return req
 }
 
-// hear keeps what a response says beside its answer, and leaves it out.
+// hear collects the warnings and the trace of a response, and removes them from it.
 func (e *coordinator) hear(resp wire.Message) wire.Message {
 	if resp.Flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
 		return resp
 	}
 	p, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {
-		return resp // who reads it finds the same
+		return resp // the reader will find the same fault
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -364,7 +361,7 @@ func (e *coordinator) hear(resp wire.Message) wire.Message {
 	}
 	for _, w := range p.WarningList() {
 		if strings.HasPrefix(w, ofAggregates) {
-			continue // of a statement that is on one partition for the client
+			continue // for the client, the statement is on one partition
 		}
 		for _, hidden := range e.hidden {
 			w = hideName(w, hidden)
@@ -385,7 +382,7 @@ func (e *coordinator) warn(w string) {
 	}
 }
 
-// prefix is what is said beside the answer: the warnings given, and what was heard.
+// prefix returns what is sent with the answer: the given warnings and those collected.
 func (e *coordinator) prefix(first []string) (p wire.Prefix) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -405,11 +402,11 @@ func (e *coordinator) prefix(first []string) (p wire.Prefix) {
 	return p
 }
 
-// ofAggregates begins Cassandra's warnings of aggregates over several partitions.
+// ofAggregates begins Cassandra's warnings for aggregates over several partitions.
 const ofAggregates = "Aggregation query used "
 
-// ofDoor says whether an error is an UNPREPARED whose id the client has not sent: it is of a
-// statement of the door's own, which another request may have begun to prepare anew.
+// ofDoor says whether an error is an UNPREPARED with an id that the client has not sent. It then
+// concerns a statement of the door's own, which another request may already be preparing again.
 func ofDoor(req *cqldoor.Request, err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) || e.Code != wire.CodeUnprepared {
@@ -429,8 +426,8 @@ func ofDoor(req *cqldoor.Request, err error) bool {
 	return false
 }
 
-// gaveUp says whether an error is the store's UNPREPARED of a physical statement,
-// which is then prepared anew when it is next needed.
+// gaveUp says whether an error is the store's UNPREPARED for a physical statement. The statement
+// is then prepared again when it is next needed.
 func (r *registry) gaveUp(err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) || e.Code != wire.CodeUnprepared {

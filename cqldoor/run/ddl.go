@@ -16,20 +16,20 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// change is a schema statement on its way. Physical statements go over the
-// client's link, with its rights; the catalogue is written by the door's account.
+// change is a schema statement under way. Physical statements go over the client's link, with its
+// rights. The door's own account writes the catalogue.
 type change struct {
 	*schemas
 	req      *cqldoor.Request
 	params   *wire.Params
-	keyspace string // that the statement is about
+	keyspace string // the keyspace of the statement
 	text     string // as the client wrote it
 }
 
-// changeLimit bounds a schema statement. A client that leaves does not end it.
+// changeLimit bounds the time of a schema statement. The statement goes on if its client leaves.
 const changeLimit = time.Minute
 
-// ddl carries out a schema statement and answers.
+// ddl executes a schema statement and answers.
 func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
@@ -39,7 +39,7 @@ func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Sta
 	}
 	if c.keyspace == "" {
 		_, err := ddl.Apply(&schema.Schema{}, tree, c.env())
-		return err // there is no keyspace that it could be in
+		return err // no keyspace is given that it could be in
 	}
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
@@ -66,7 +66,8 @@ func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Sta
 	return c.other(ctx)
 }
 
-// refuse refuses what would alter a sharded table, to a client that may.
+// refuse sends the error for a statement that may not alter a sharded table, if the client has
+// the right to alter the table.
 func (c *change) refuse(ctx context.Context, table string, refused error) error {
 	t := c.view.Load().tables[c.keyspace][table]
 	if t == nil {
@@ -78,7 +79,7 @@ func (c *change) refuse(ctx context.Context, table string, refused error) error 
 	return refused
 }
 
-// objectOf is the name of what a schema statement is about.
+// objectOf returns the name of the object of a schema statement.
 func objectOf(tree syntax.Statement) syntax.Name {
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
@@ -110,8 +111,8 @@ func objectOf(tree syntax.Statement) syntax.Name {
 	return syntax.Name{}
 }
 
-// concerns says whether a statement is the router's: it is about a sharded table,
-// makes one, or would show or touch what is hidden.
+// concerns says whether the router handles a statement: it is about a sharded table, creates one,
+// or would show or change hidden objects.
 func (x *schemas) concerns(tree syntax.Statement, keyspace string) bool {
 	n := objectOf(tree)
 	if n.Keyspace == "" {
@@ -141,7 +142,7 @@ func (x *schemas) concerns(tree syntax.Statement, keyspace string) bool {
 	return false
 }
 
-// env is what the rules of the language need to know.
+// env returns what the rules of the language need to know.
 func (c *change) env() *ddl.Env {
 	return &ddl.Env{Keyspace: c.keyspace, Now: c.r.opts.Now().UnixMicro(), TableID: c.r.opts.Timeuuid}
 }
@@ -169,14 +170,13 @@ func (c *change) physical(ctx context.Context, stmt syntax.Statement, hidden str
 func (c *change) finish(ctx context.Context, a *answer) error {
 	c.catalog.Agree(ctx)
 	if err := c.refresh(ctx); err != nil {
-		// The change took place: the next refresh will see it.
+		// The change was made. The next refresh will see it.
 		c.r.opts.Log.Warn("the schema cannot be read after a change", "error", err)
 	}
 	return a.reply(c.req, a.body)
 }
 
-// other passes a statement on, such as CREATE TYPE, after which the schema is read
-// anew.
+// other passes on a statement such as CREATE TYPE and reads the schema again afterwards.
 func (c *change) other(ctx context.Context) error {
 	p := wire.Params{Consistency: c.params.Consistency}
 	if c.params.Has(wire.QueryKeyspace) {
@@ -190,7 +190,7 @@ func (c *change) other(ctx context.Context) error {
 	return c.finish(ctx, a)
 }
 
-// createTable makes a sharded table: one that the statement declares so, or a shard rule.
+// createTable creates a sharded table, declared by the statement or by a shard rule.
 func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
 	ruling, err := c.rules.of(ctx, c.keyspace, stmt)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	if err != nil {
 		return err
 	}
-	// The options are the backend's to judge.
+	// The backend checks the options.
 	logical := *stmt
 	logical.With = nil
 	unfit := refuseForNow(stmt)
@@ -223,7 +223,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		return err
 	}
 	if result.Change == nil {
-		c.void() // IF NOT EXISTS
+		c.void() // IF NOT EXISTS, and it exists
 		return nil
 	}
 	if unfit != nil {
@@ -244,8 +244,8 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	var a *answer
 	var refusal error
 	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
-		// From here on the table is known as one that is being made, and not shown. A plain
-		// one of its name is gone, but other doors may know of it.
+		// From here on doors know the table as one that is being created, and do not show it. An
+		// earlier plain table of that name is gone, but other doors may still know it.
 		if err := c.refresh(ctx); err != nil {
 			c.r.opts.Log.Warn("the schema cannot be read before a change", "error", err)
 		}
@@ -302,14 +302,14 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	return c.finish(ctx, a)
 }
 
-// errCatalog is the error of a statement that failed at the catalogue, which is
-// none of the client's doing: of its rights, say.
+// errCatalog returns the error for a statement that failed at the catalogue. Such a failure does
+// not come from the client or its rights.
 func errCatalog(err error) error {
 	var e *wire.Error
 	if errors.As(err, &e) {
 		switch e.Code {
 		case wire.CodeUnavailable, wire.CodeOverloaded, wire.CodeReadTimeout, wire.CodeWriteTimeout, wire.CodeCASWriteUnknown, wire.CodeIsBootstrapping:
-			return err // what drivers try again
+			return err // drivers retry this error
 		}
 	}
 	return wire.Errorf(wire.CodeServer, "evenkeel: the catalogue in keyspace %s cannot be written by the door's own account: %s", catalog.Keyspace, err)
@@ -321,7 +321,7 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	if err != nil {
 		return err
 	}
-	// What this door knew before may be less than what there was.
+	// The catalogue may have more entries than this door has read.
 	entries, _, err := c.catalog.Load(ctx)
 	if err == nil {
 		gone := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Keyspace != stmt.Name.Name })
@@ -335,8 +335,8 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	return c.finish(ctx, a)
 }
 
-// shardPlain refuses to shard a table that has no shards. If there is no such table, the
-// error is Cassandra's.
+// shardPlain refuses to shard an existing plain table. If there is no such table, the error is
+// Cassandra's.
 func (c *change) shardPlain(stmt *syntax.AlterTable) error {
 	there := c.view.Load().names.Has(c.keyspace, stmt.Name.Name)
 	switch {
@@ -349,7 +349,7 @@ func (c *change) shardPlain(stmt *syntax.AlterTable) error {
 	return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
 }
 
-// alterTable changes a sharded table's columns or options.
+// alterTable changes the columns or options of a sharded table.
 func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error {
 	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
 	if t == nil && declares(stmt.With) {
@@ -395,7 +395,7 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 			c.void()
 			return nil
 		}
-		physical.Drop = without(physical.Drop, t.entry.Layout.Column) // DROP IF EXISTS of what does not exist
+		physical.Drop = without(physical.Drop, t.entry.Layout.Column) // DROP IF EXISTS of a column that does not exist
 	}
 	a, err := c.physical(ctx, &physical, t.entry.Layout.Column)
 	if err != nil {

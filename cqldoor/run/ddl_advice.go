@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// advice is what the owner of a new table should know of what its layout costs.
+// advice returns warnings about the costs of a new table's layout.
 func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warnings []string) {
 	if len(t.Statics) > 0 && l.Strategy == shard.Calculated {
 		warnings = append(warnings, fmt.Sprintf("write_sharding: the static columns (%s) of a partition are in one of its shards: every write of a row "+
@@ -41,7 +41,7 @@ func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warning
 	return warnings
 }
 
-// ttlOf is the default time to live that a statement declares.
+// ttlOf returns the default time to live that a statement declares.
 func ttlOf(with syntax.Properties) int {
 	for _, p := range with {
 		if c, ok := p.Value.(*syntax.Constant); ok && p.Name == "default_time_to_live" {

@@ -11,15 +11,16 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// answer is a response of the backend to a request that was sent for a client, of
-// which something may be changed.
+// answer is a response of the backend to a request sent for a client. Parts of it may be
+// replaced.
 type answer struct {
 	tracing  []byte
 	warnings []string
-	body     []byte // of a RESULT, without its prefix
+	body     []byte // body of a RESULT, without its prefix
 }
 
-// ask sends a request over the client's link and waits. An ERROR is an error.
+// ask sends a request over the client's link and waits for the response. It returns an ERROR
+// response as an error.
 func (x *schemas) ask(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answer, error) {
 	type outcome struct {
 		a   *answer
@@ -44,7 +45,7 @@ func (x *schemas) ask(ctx context.Context, req *cqldoor.Request, m wire.Message)
 	}
 }
 
-// reply answers a request with a body in the place of the answer's own.
+// reply answers a request with the given body instead of the answer's own.
 func (a *answer) reply(req *cqldoor.Request, body []byte) error {
 	var p wire.Prefix
 	if len(a.tracing) > 0 {
@@ -57,8 +58,7 @@ func (a *answer) reply(req *cqldoor.Request, body []byte) error {
 	return nil
 }
 
-// withoutName is an error of the backend whose text does not name the hidden
-// column.
+// withoutName returns a backend error without the name of the hidden column.
 func withoutName(err error, hidden string) error {
 	var e *wire.Error
 	if hidden == "" || !errors.As(err, &e) {
@@ -69,7 +69,7 @@ func withoutName(err error, hidden string) error {
 	return &n
 }
 
-// hideName replaces the hidden column's name in a text that the backend wrote.
+// hideName replaces the hidden column's name in a text of the backend.
 func hideName(text, hidden string) string {
 	if hidden == "" {
 		return text

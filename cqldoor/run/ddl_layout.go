@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// What sharded tables cannot have yet, each refused in one place.
+// These are the errors for features that sharded tables do not support yet.
 var (
 	errReserved = wire.Invalidf("Keyspace '%s' is reserved: front doors keep there which tables are sharded", catalog.Keyspace)
 	errIndex    = wire.Invalidf("write_sharding: CREATE INDEX on a sharded table is not supported yet: what an index finds would come " +
@@ -32,7 +32,7 @@ var (
 	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
 )
 
-// refuseForNow refuses a CREATE TABLE of what is not supported on sharded tables.
+// refuseForNow refuses a CREATE TABLE with features that sharded tables do not support yet.
 func refuseForNow(stmt *syntax.CreateTable) error {
 	if stmt.CompactStorage {
 		return errCompact
@@ -45,7 +45,7 @@ func refuseForNow(stmt *syntax.CreateTable) error {
 	return nil
 }
 
-// refuseChange refuses an ALTER TABLE of what must stay as it is.
+// refuseChange refuses an ALTER TABLE of something that must not change.
 func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
 	if stmt.Mask != nil || stmt.DropMask {
 		return errMask
@@ -69,8 +69,7 @@ func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
 	return nil
 }
 
-// nameTaken is the error of a column that would have the name of the one that
-// write_sharding needs.
+// nameTaken returns the error for a column with the name that write_sharding needs for its own.
 func nameTaken(name string) error {
 	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
 		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
@@ -78,7 +77,7 @@ func nameTaken(name string) error {
 
 func identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
 
-// declaration is what a CREATE TABLE says of write_sharding.
+// declaration holds the options of write_sharding in a CREATE TABLE.
 type declaration map[string]string
 
 // declares says whether write_sharding is among a statement's properties.
@@ -86,7 +85,7 @@ func declares(with syntax.Properties) bool {
 	return slices.ContainsFunc(with, func(p syntax.Property) bool { return p.Name == catalog.Property })
 }
 
-// shardingOf finds the declaration among a statement's properties.
+// shardingOf returns the declaration among a statement's properties.
 func shardingOf(with syntax.Properties) (declaration, error) {
 	var found *syntax.Property
 	for i := range with {
@@ -120,8 +119,7 @@ func shardingOf(with syntax.Properties) (declaration, error) {
 	return d, nil
 }
 
-// layout is the layout that a logical table is declared with, and what its owner
-// should know of it.
+// layout returns the layout declared for a logical table, and warnings for its owner.
 func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 	l, err := shard.Parse(d)
 	if err != nil {
@@ -183,7 +181,7 @@ func checkBy(t *schema.Table, name string) error {
 	return nil
 }
 
-// those names the clustering columns, where there are any.
+// those lists the clustering columns, if there are any.
 func those(t *schema.Table) string {
 	if len(t.Clustering) == 0 {
 		return ""
@@ -206,7 +204,7 @@ func keyText(key []*schema.Column) string {
 	return "(" + names(key, ", ") + ")"
 }
 
-// free is a column name like the taken one that the table does not have.
+// free returns a column name that the table does not have, similar to the taken one.
 func free(t *schema.Table, taken string) string {
 	for name := taken + "_no"; ; name += "_" {
 		if t.Columns[name] == nil {
@@ -215,7 +213,8 @@ func free(t *schema.Table, taken string) string {
 	}
 }
 
-// codePoints checks and warns of the hash of the Keyspaces document.
+// codePoints checks a declaration that uses the hash of the Keyspaces document, and warns of its
+// skew.
 func (d declaration) codePoints(t *schema.Table, l *shard.Layout) ([]string, error) {
 	by := t.Clustering
 	if len(l.By) > 0 {
@@ -233,7 +232,7 @@ func (d declaration) codePoints(t *schema.Table, l *shard.Layout) ([]string, err
 	return []string{skewed(l.N)}, nil
 }
 
-// skewed is the warning of code_points.
+// skewed returns the warning for code_points.
 func skewed(n int) string {
 	why := fmt.Sprintf("write_sharding: hash 'code_points' is skewed over %d shards", n)
 	if p := nextPrime(n); p != n {
@@ -245,19 +244,19 @@ func skewed(n int) string {
 	return why + "; with 'murmur3' they are even"
 }
 
-// nextPrime is the least prime that is not below n.
+// nextPrime returns the smallest prime that is not less than n.
 func nextPrime(n int) int {
 	for ; !big.NewInt(int64(n)).ProbablyPrime(0); n++ {
 	}
 	return n
 }
 
-// physicalTable is the CREATE TABLE of the physical table: the logical one with
-// one more partition key column, the last, and without write_sharding.
+// physicalTable returns the CREATE TABLE of the physical table. It has one more partition-key
+// column, the last, and no write_sharding.
 func physicalTable(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) *syntax.CreateTable {
 	p := *stmt
 	p.Name = syntax.Name{Keyspace: t.Keyspace, Name: t.Name}
-	p.IfNotExists = false // whether it existed must be known
+	p.IfNotExists = false // the door must know whether the table existed
 	p.With = slices.DeleteFunc(slices.Clone(stmt.With), func(w syntax.Property) bool { return w.Name == catalog.Property })
 	p.Columns = slices.Clone(stmt.Columns)
 	for i := range p.Columns {
@@ -275,7 +274,7 @@ func physicalTable(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) *
 	return &p
 }
 
-// mapLiteral is a map of strings as CQL, its keys in order.
+// mapLiteral returns a map of strings as CQL, with sorted keys.
 func mapLiteral(m map[string]string) *syntax.Map {
 	out := &syntax.Map{}
 	for _, k := range sortedKeys(m) {

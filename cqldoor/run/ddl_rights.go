@@ -10,12 +10,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Some schema statements are answered here, because they are wrong, or because
-// there is nothing to do. Cassandra looks at the client's rights before either: so
-// it is asked by a statement that needs the same right and changes nothing.
+// The door itself answers some schema statements, because they are wrong or there is nothing to
+// do. Cassandra would check the client's rights first. So the door sends Cassandra a statement
+// that needs the same right and changes nothing.
 
-// mayCreate asks whether the client may create tables in the keyspace, by a
-// statement that every server refuses: its key is not among its columns.
+// mayCreate asks whether the client may create tables in the keyspace. It sends a statement that
+// every server refuses because its key is not among its columns.
 func (c *change) mayCreate(ctx context.Context, table string) error {
 	return c.may(ctx, &syntax.CreateTable{
 		Name:         syntax.Name{Keyspace: c.keyspace, Name: table},
@@ -24,8 +24,8 @@ func (c *change) mayCreate(ctx context.Context, table string) error {
 	})
 }
 
-// mayAlter asks whether the client may alter a sharded table, by adding the column
-// that it has already.
+// mayAlter asks whether the client may alter a sharded table. It sends a statement that adds a
+// column which the table already has.
 func (c *change) mayAlter(ctx context.Context, t *sharded) error {
 	return c.may(ctx, &syntax.AlterTable{
 		Name:           syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical},
@@ -34,15 +34,15 @@ func (c *change) mayAlter(ctx context.Context, t *sharded) error {
 	})
 }
 
-// mayTrigger asks whether the client may create triggers, by one of a class that no
-// server has.
+// mayTrigger asks whether the client may create triggers. It names a class that no server has.
 func (c *change) mayTrigger(ctx context.Context, t *syntax.Other) error {
 	text := syntax.AppendIdent([]byte("CREATE TRIGGER "), t.Name.Name)
 	text = syntax.AppendName(append(text, " ON "...), syntax.Name{Keyspace: c.keyspace, Name: t.On.Name})
 	return c.may(ctx, &syntax.Other{Text: string(text) + " USING 'evenkeel.NoSuchTrigger'"})
 }
 
-// may asks. What is said of the statement itself shows that the client may.
+// may sends the statement. Any error about the statement itself shows that the client has the
+// right.
 func (c *change) may(ctx context.Context, stmt syntax.Statement) error {
 	if c.req.Username == "" {
 		return nil // without accounts there are no rights

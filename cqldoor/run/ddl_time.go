@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// What tables of strategy time cannot have yet.
+// These are the errors for features that tables of strategy time do not support yet.
 var (
 	errAlterTimed = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'time', nor can its buckets, while it is in use yet: " +
 		"every row would move to another partition; create a new table with the layout that you want and copy")
 	errStaticTimed = wire.Invalidf("write_sharding: strategy 'time' does not support static columns yet; keep them in a table of their own")
 
-	// A deletion that is recorded in the directory would hide rows that are written later
-	// with older timestamps, of which a TRUNCATE forgets that they were deleted.
+	// A deletion recorded in the directory would hide rows that are written after a TRUNCATE with
+	// older timestamps. On a plain table, TRUNCATE removes such a deletion.
 	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
 )
 
@@ -45,7 +45,7 @@ func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
 	return nil
 }
 
-// mayTruncate refuses TRUNCATE of a table for which it is not possible, now or at all.
+// mayTruncate refuses the TRUNCATE of a table that cannot be truncated, now or at all.
 func (x *schemas) mayTruncate(n syntax.Name) error {
 	t := x.view.Load().tables[n.Keyspace][n.Name]
 	switch {

@@ -14,9 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// describe has the backend answer a DESCRIBE, and changes in its answer what is
-// to be seen differently: the statements of sharded tables, and the catalogue's
-// rows, which are left out.
+// describe sends a DESCRIBE to the backend and changes its answer: it rewrites the statements of
+// sharded tables and leaves out the rows of the catalogue.
 func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
 	if err := x.fresh(ctx); err != nil {
 		return err
@@ -77,7 +76,7 @@ func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text strin
 	return resp.reply(req, w.Finish())
 }
 
-// unquoted is a name as DESCRIBE shows it, without its quotes.
+// unquoted returns a name as DESCRIBE shows it, without its quotes.
 func unquoted(name string) string {
 	if len(name) >= 2 && name[0] == '"' {
 		return strings.ReplaceAll(name[1:len(name)-1], `""`, `"`)
@@ -85,9 +84,9 @@ func unquoted(name string) string {
 	return name
 }
 
-// logicalStatement is the CREATE TABLE of a sharded table, made of that of its
-// physical table: the columns are the logical ones, and the options are as the
-// backend writes them, whatever its release, with write_sharding as the last.
+// logicalStatement returns the CREATE TABLE of a sharded table, made from that of its physical
+// table. The columns are the logical ones. The options are those that the backend writes,
+// whatever its release, followed by write_sharding.
 func logicalStatement(text string, physical, logical *schema.Table) string {
 	for _, internals := range []bool{false, true} {
 		rest, ok := strings.CutPrefix(text, columnsOf(physical, internals))
@@ -102,13 +101,13 @@ func logicalStatement(text string, physical, logical *schema.Table) string {
 	return describe.Table(logical, strings.Contains(text, " WITH ID = "))
 }
 
-// columnsOf is a CREATE TABLE up to where its options begin.
+// columnsOf returns a CREATE TABLE up to the beginning of its options.
 func columnsOf(t *schema.Table, internals bool) string {
 	head, _, _ := strings.Cut(describe.Table(t, internals), "\n) WITH ")
 	return head + "\n)"
 }
 
-// statementEnd is where the first statement of a text ends: its semicolon.
+// statementEnd returns the index of the semicolon that ends the first statement of a text.
 func statementEnd(text string) int {
 	quoted := false
 	for i := range len(text) {
@@ -122,7 +121,7 @@ func statementEnd(text string) int {
 	return len(text)
 }
 
-// optionText is a table's write_sharding as CQL.
+// optionText returns a table's write_sharding as CQL.
 func optionText(t *schema.Table) string {
 	m, _ := t.Options[catalog.Property].(map[string]string)
 	return string(syntax.AppendExpr(nil, mapLiteral(m)))

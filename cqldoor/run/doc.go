@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run carries out the plans of statements on sharded tables: it is the
-// door's Router.
+// Package run executes the plans of statements on sharded tables. It is the door's Router.
 //
-// A request is parsed, analysed on the logical schema and planned (cqldoor/plan)
-// once for each prepared statement. One shard: the client's message is rewritten
-// and passed on. Several: fetches are sent over the client's own link, bounded
-// in number, merged (package scatter), and answered as one.
+// A request is parsed, analysed on the logical schema and planned (cqldoor/plan) once for each
+// prepared statement. If it goes to one shard, the client's message is rewritten and passed on.
+// If it goes to several shards, the door sends a bounded number of fetches at a time over the
+// client's own link, merges their rows (package scatter), and answers once.
 //
 // It promises:
 //
-//  1. All or error: an answer is complete, or it is the error of the first shard
-//     that gave one.
-//  2. Paging states are plan.Cursors: nothing is kept between pages.
-//  3. What is sent for a client goes over that client's link, with its rights.
+//  1. An answer is complete, or it is the error of the first shard that returned one.
+//  2. Paging states are plan.Cursors: the door keeps nothing between pages.
+//  3. A request for a client is sent over that client's link, with its rights.
 //  4. An EXECUTE of one shard does not allocate.
-//  5. A read of several shards asks those again that the store throttles, for as
-//     long as Options.RetryFor and the client have patience. Writes and what goes to
-//     one shard are never asked again.
-//  6. Prepared ids are a hash of keyspace and text, the same on every door; the
-//     registry is bounded, and an id that has left it is UNPREPARED.
+//  5. If the store throttles some shards of a read, the door asks those shards again, as
+//     long as Options.RetryFor lasts and the client waits. It never repeats a write or a
+//     request to a single shard.
+//  6. A prepared id is a hash of keyspace and text, the same on every door. The registry is
+//     bounded; an id that it has forgotten is answered with UNPREPARED.
 //
 // It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner,
 // scatter, shard, fleet and cql.

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// drawers draw the shards of writes that may go to any: an even round for each
-// table and number of shards.
+// drawers draw the shard of a write that may go to any shard. Each table and number of shards has
+// its own even rotation.
 type drawers struct {
 	intn func(n int) int
 	all  sync.Map // drawKey → *shard.Drawer
@@ -37,8 +37,8 @@ func (d *drawers) draw(t *plan.Table, key [][]byte) int {
 	return spread.Base + drawer.(*shard.Drawer).Draw()
 }
 
-// drawOnce draws one shard for each logical partition, so that what a batch writes
-// to one of them stays together.
+// drawOnce returns a Draw that draws one shard for each logical partition, so that a batch's
+// writes to one partition stay together.
 func (d *drawers) drawOnce() plan.Draw {
 	drawn := map[string]int{}
 	return func(t *plan.Table, key [][]byte) int {
@@ -52,7 +52,7 @@ func (d *drawers) drawOnce() plan.Draw {
 	}
 }
 
-// placeOf names a logical partition.
+// placeOf returns a name for a logical partition.
 func placeOf(t *plan.Table, key [][]byte) string {
 	return t.Keyspace + "." + t.Name + "\x00" + string(plan.AppendKey(nil, key))
 }

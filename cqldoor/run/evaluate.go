@@ -9,14 +9,14 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// limits counts down what LIMIT, PER PARTITION LIMIT and the page leave.
+// limits holds what is left of LIMIT, PER PARTITION LIMIT and the page.
 type limits struct {
 	page   int // 0: none
 	perKey int // 0: none
 	left   plan.Cursor
 }
 
-// of begins a step: false where the partition has had its share already.
+// of begins a step. It returns false if the partition has had its share already.
 func (l *limits) of(at plan.Cursor) bool {
 	if at.KeyIndex != l.left.KeyIndex || string(at.Scan) != string(l.left.Scan) {
 		l.left.PerKey = l.perKey
@@ -25,7 +25,7 @@ func (l *limits) of(at plan.Cursor) bool {
 	return l.perKey == 0 || l.left.PerKey > 0
 }
 
-// spend counts a row of the result: false where it was the last.
+// spend counts a row of the result. It returns false for the last one.
 func (l *limits) spend() bool {
 	if l.perKey > 0 {
 		l.left.PerKey--
@@ -37,11 +37,11 @@ func (l *limits) spend() bool {
 	return true
 }
 
-// hint is how many rows of one partition are likely to be wanted.
+// hint returns how many rows of one partition will probably be wanted.
 func (l *limits) hint() int { return least(l.total(), l.perKey) }
 
-// total is how many rows are, 0 for all: one more than the page says whether
-// another follows.
+// total returns how many rows will probably be wanted, 0 for all. One row more than the page
+// tells whether another page follows.
 func (l *limits) total() int {
 	page := l.page
 	if page > 0 {
@@ -50,7 +50,7 @@ func (l *limits) total() int {
 	return least(page, l.left.Limit)
 }
 
-// least is the lesser of two limits, 0 being none.
+// least returns the smaller of two limits. 0 means no limit.
 func least(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -58,13 +58,13 @@ func least(a, b int) int {
 	return a
 }
 
-// evaluated writes rows whose selection is evaluated here.
+// evaluated writes rows whose selection the door evaluates.
 func (x *reader) evaluated(out *output, c plan.Cursor, page int) error {
 	l := limits{page, x.bound.PerPartitionLimit, c}
 	var scratch [][]byte
 	x.total = l.total()
 	return x.each(c, l.hint(), func(s step) (bool, error) {
-		// The cursor is still that of the row before.
+		// The cursor is still that of the previous row.
 		full := page > 0 && (out.w.Count() == page || out.w.Size() > x.r.longest/2)
 		before := l.left
 		if !l.of(s.at) {
@@ -135,8 +135,7 @@ func (x *reader) sorted(out *output, c plan.Cursor) error {
 	return nil
 }
 
-// groups writes a row for each group, or one for all rows where there is no
-// GROUP BY.
+// groups writes one row for each group, or one for all rows if there is no GROUP BY.
 func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 	sel := x.plan.Logical
 	group := sel.Selection.NewGroup()
@@ -144,15 +143,15 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 	var (
 		current, fresh [][]byte
 		cells          [][]byte
-		at             = c        // of the last row of the group
-		first          plan.Row   // of the group
-		sorted         []groupRow // those of several partitions, where ORDER BY sorts them
+		at             = c        // position of the last row of the group
+		first          plan.Row   // first row of the group
+		sorted         []groupRow // rows of several partitions, if ORDER BY sorts them
 		size           int
 		done           bool
 	)
 	sorts := len(sel.Sort) > 0 && sel.Grouped
 	if sorts {
-		l.left.Limit = 0 // it is of the groups in order
+		l.left.Limit = 0 // LIMIT applies to the sorted groups
 	}
 	flush := func() (on bool, err error) {
 		if cells, err = group.Result(x.bound.Env, cells[:0]); err != nil {
@@ -224,9 +223,9 @@ func (x *reader) groups(out *output, c plan.Cursor, page int) error {
 	return nil
 }
 
-// groupRow is the row of a group that waits to be put in order.
+// groupRow is the row of a group that waits to be sorted.
 type groupRow struct {
-	first plan.Row // of the group
+	first plan.Row // first row of the group
 	cells [][]byte
 }
 

@@ -9,13 +9,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Announce has clients told of the doors that come and go: f sends the body of an EVENT to
-// those that registered for it.
+// Announce sets the function that tells clients of doors that come and go. f sends the body of an
+// EVENT to the clients that registered for it.
 func (r *Router) Announce(f func(body []byte)) { r.schema.nodes.announce.Store(&f) }
 
-// Events implements cqldoor.Router. The state is brought up to date, once for all
-// of them, before they are shown, so that a driver that reads the schema because of
-// them sees the new one.
+// Events implements cqldoor.Router. It refreshes the state once for all events before they are
+// shown. So a driver that reads the schema because of an event sees the new one.
 func (r *Router) Events(bodies, out [][]byte) [][]byte {
 	x := r.schema
 	refresh := false
@@ -30,7 +29,7 @@ func (r *Router) Events(bodies, out [][]byte) [][]byte {
 			continue
 		}
 		own := e.Schema.Keyspace == catalog.Keyspace
-		// Before there is a catalogue there is nothing to find.
+		// While there is no catalogue, there is nothing to find.
 		refresh = refresh || own || x.view.Load().present
 		if !own {
 			out = append(out, body)

@@ -12,8 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// execute serves EXECUTE. It returns an error when nothing has ended the request,
-// and nothing will.
+// execute serves EXECUTE. If it returns an error, nothing else ends the request.
 func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {
@@ -49,7 +48,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if s.write != nil && s.write.AnyShard() != nil {
-		// What is not prepared yet is prepared by whoever waits for that.
+		// If the statement is not prepared yet, the slow path prepares it.
 		ids := r.registry.physical(s.write.AnyShard().Text).named.Load()
 		if ids != nil && (req.Version < wire.V5 || ids.metadata != nil) {
 			if passed, err := r.executeDrawn(req, s, &e, ids); passed || err != nil {
@@ -61,7 +60,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
-// carryExecute carries out an EXECUTE.
+// carryExecute executes an EXECUTE that needs several requests.
 func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *statement) {
 	r.carry(ctx, req, func(ctx context.Context, changed bool) (err error) {
 		if s, err = r.current(s); err != nil {
@@ -71,7 +70,7 @@ func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *stat
 	})
 }
 
-// executeFresh serves an EXECUTE once the door knows the schema as it is.
+// executeFresh serves an EXECUTE after the door has read the present schema.
 func (r *Router) executeFresh(ctx context.Context, req *cqldoor.Request, k *known) error {
 	late := r.schema.renew(ctx)
 	switch {
@@ -92,8 +91,8 @@ func (r *Router) executeFresh(ctx context.Context, req *cqldoor.Request, k *know
 	return nil
 }
 
-// executeDrawn passes an EXECUTE of strategy random on to one shard, if one is all
-// that it goes to: such as the increment of a counter.
+// executeDrawn passes an EXECUTE of strategy random on to one shard, if it needs only one, for
+// example to increment a counter.
 func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) (passed bool, err error) {
 	var env eval.Env
 	if err := r.fill(&env, s, &e.Params.Values, nil); err != nil {
@@ -123,7 +122,7 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	return r.passUnder(req, m, s, s.write.Stamped()), nil
 }
 
-// executeSlowly serves an EXECUTE that takes more than one request.
+// executeSlowly serves an EXECUTE that needs several requests.
 func (r *Router) executeSlowly(ctx context.Context, req *cqldoor.Request, s *statement) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {
@@ -146,10 +145,10 @@ func (r *Router) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 	return r.passUnder(req, wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body}, s, false), nil
 }
 
-// workspace is what rewriting an EXECUTE needs and would else allocate.
+// workspace holds the buffers for rewriting an EXECUTE, so that it does not allocate.
 type workspace struct {
 	env    eval.Env
-	bucket [128]byte // the name of one
+	bucket [128]byte // a bucket's name
 	values [16]eval.Value
 	bytes  [16][]byte
 	parts  [16][]byte
@@ -175,7 +174,7 @@ func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wir
 	if announces(s.write) && !r.announced(w.bucket[:0], s.write.Table, target.Key, target.Shard) {
 		return nil, errUnannounced
 	}
-	// The metadata id stays the client's: it is the backend's own, see prepare.
+	// The metadata id stays the client's, because it is the backend's own: see prepare.
 	e.ID = ids.statement
 	s.showMetadata(v, &e.Params)
 	whole := s.whole()
@@ -188,7 +187,7 @@ func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wir
 	return wire.AppendExecute(dst, v, e), nil
 }
 
-// rewriteDirect appends it where that takes no evaluation.
+// rewriteDirect appends the EXECUTE if no value needs to be evaluated.
 func (s *statement) rewriteDirect(dst []byte, v wire.Version, w *workspace, e *wire.Execute, ids *ids) ([]byte, error) {
 	values := w.bytes[:0]
 	for it := e.Params.Values.Iter(); it.Next(); {
@@ -211,7 +210,7 @@ func (s *statement) rewriteDirect(dst []byte, v wire.Version, w *workspace, e *w
 	return wire.AppendExecute(dst, v, e), nil
 }
 
-// answer executes any statement, and waits for what that takes.
+// answer executes any statement and waits for its result.
 func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, metadataID []byte) error {
 	for _, n := range s.needs() {
 		needed(req, n)
@@ -238,8 +237,8 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	return r.write(ctx, req, s.write, params, &env)
 }
 
-// answerOne executes a statement of one shard whose answer must be looked at, or
-// whose physical form is not prepared yet.
+// answerOne executes a statement of one shard whose answer must be inspected, or whose physical
+// statement is not prepared yet.
 func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	whole := s.whole()
 	target, err := s.target(env, nil)
@@ -282,8 +281,8 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 	return respond(ctx, req, nil, body)
 }
 
-// withoutColumn leaves a column out of the RESULT of a conditional write, which
-// shows the row as it is in the store.
+// withoutColumn removes a column from the RESULT of a conditional write, which shows the row as
+// the store has it.
 func withoutColumn(v wire.Version, body []byte, name string) ([]byte, error) {
 	if wire.KindOf(body) != wire.ResultRows {
 		return body, nil

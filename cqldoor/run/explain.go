@@ -13,23 +13,23 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// ExplainPayload is the name in a PREPARE's custom payload that asks for the plan
-// of the statement, and in the answer's that carries it as JSON: an Explanation.
-// A PREPARE executes nothing, wherever it ends up; an answer without the payload
-// says that the statement is forwarded as it is, and that no shard rule is about its table.
+// ExplainPayload is the key in the custom payload of a PREPARE that asks for the statement's
+// plan, and in the answer that carries an Explanation as JSON. A PREPARE executes nothing,
+// wherever it goes. An answer without the payload says that the statement is forwarded unchanged
+// and that no shard rule applies to its table.
 const ExplainPayload = "evenkeel.explain"
 
-// Explanation is a plan, and what the shard rules have to do with the table. A statement on a
-// table that is not sharded has no layout and no plan.
+// Explanation is a plan, with what the shard rules say of the table. A statement on a plain table
+// has no layout and no plan.
 type Explanation struct {
 	*plan.Explained
 	Rule *RuleShown `json:"rule,omitempty"`
 }
 
-// RuleShown is a shard rule as it is shown.
+// RuleShown is a shard rule in the form that is shown.
 type RuleShown struct {
-	Declared string `json:"declared,omitempty"` // the rule, and its place, that declared the layout; "" where the table's own statement did
-	Note     string `json:"note,omitempty"`     // in what the table is not as the rules say now, and the way out
+	Declared string `json:"declared,omitempty"` // the rule, and its place, that declared the layout; "" if the table's own statement did
+	Note     string `json:"note,omitempty"`     // how the table differs from what the rules say now, and the way out
 }
 
 // asksExplain says whether a request's custom payload asks for the plan.
@@ -43,8 +43,8 @@ func asksExplain(m wire.Message) bool {
 	return ok && c.Err() == nil
 }
 
-// explain is the plan of a statement as JSON: with its values where they are all
-// written out.
+// explain returns the plan of a statement as JSON, with values if the statement contains all of
+// them.
 func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 	var env *eval.Env
 	if len(s.head.Binds) == 0 {
@@ -77,7 +77,7 @@ func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 	return json.Marshal(Explanation{e, rule})
 }
 
-// ruleOf is what the shard rules have to do with a table; nil where that is nothing.
+// ruleOf returns what the shard rules say of a table, or nil if they say nothing.
 func (x *schemas) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
 	v := x.view.Load()
 	if !v.hasRules() {
@@ -97,8 +97,9 @@ func (x *schemas) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, er
 	return out, nil
 }
 
-// explainPlain answers a PREPARE that asks for the plan of a statement on plain tables: it is
-// prepared at the store, for its errors, and what the shard rules say of a table is told.
+// explainPlain answers a PREPARE that asks for the plan of a statement on plain tables. The store
+// prepares the statement, which finds its errors. The answer says what the shard rules say of the
+// tables.
 func (x *schemas) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	h := syntax.Target(text)
 	var told *Explanation
@@ -126,7 +127,7 @@ func (x *schemas) explainPlain(ctx context.Context, req *cqldoor.Request, keyspa
 	return told.reply(req, a.body)
 }
 
-// tablesOf are the tables that a statement on rows names.
+// tablesOf returns the tables that a statement on rows names.
 func (x *schemas) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
 	add := func(n syntax.Name) {
 		if n.Keyspace == "" {
@@ -144,8 +145,7 @@ func (x *schemas) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.N
 	return all
 }
 
-// explainCreate is what becomes of a CREATE TABLE for the shard rules; nil where that is
-// nothing.
+// explainCreate returns what the shard rules make of a CREATE TABLE, or nil if they say nothing.
 func (x *schemas) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
 	n := stmt.Name
 	if n.Keyspace == "" {
@@ -159,7 +159,7 @@ func (x *schemas) explainCreate(ctx context.Context, stmt *syntax.CreateTable, k
 	return &Explanation{e, &RuleShown{Declared: ruling.label}}, nil
 }
 
-// reply answers a PREPARE with an explanation, and the body of a RESULT.
+// reply answers a PREPARE with an explanation and the body of a RESULT.
 func (e *Explanation) reply(req *cqldoor.Request, result []byte) error {
 	text, err := json.Marshal(e)
 	if err != nil {

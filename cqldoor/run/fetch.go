@@ -16,25 +16,25 @@ import (
 	"github.com/evenkeel/evenkeel/deadline"
 )
 
-// reader fetches rows of one bound statement for one client.
+// reader fetches the rows of one bound statement for one client.
 type reader struct {
 	ctx     context.Context
 	r       *Router
 	link    store.Forwarder
 	version wire.Version
-	params  wire.Params // what every fetch takes over from the client's request
+	params  wire.Params // parameters of the client's request that every fetch repeats
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
 	dir     plan.Directory
 
-	patience time.Time   // until when throttled shards are asked again
-	memory   *memory     // nil where it is not bounded
-	shows    *[]*holding // where what pages hold is kept that others show; nil: it is given back
+	patience time.Time   // time until which throttled shards are asked again
+	memory   *memory     // nil: not bounded
+	shows    *[]*holding // collects the memory of pages whose rows are shown later; nil: it is returned at once
 
 	width *atomic.Int64 // see rowWidth
-	ahead *ahead        // what is known of the rows to come
-	total int           // how many rows are likely to be wanted of all partitions; 0: all
-	among int           // how many readers share the request's fetches; 0: it is the only one
+	ahead *ahead        // what is known of the next rows
+	total int           // how many rows of all partitions will probably be wanted; 0: all
+	among int           // how many readers share the request's fetches; 0: this is the only one
 }
 
 func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
@@ -54,18 +54,18 @@ func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, pa
 	return x
 }
 
-// fanOut is how many fetches may be in flight.
+// fanOut returns how many fetches may be in flight.
 func (x *reader) fanOut() int { return max(1, x.r.opts.FanOut/max(1, x.among)) }
 
-// progress begins the request's time anew with each read of an aggregate or of groups,
-// which may be of any number of rows, as Cassandra has it.
+// progress restarts the request's time limit at each read of an aggregate or of groups. As in
+// Cassandra, these may read any number of rows.
 func (x *reader) progress() {
 	if x.plan != nil && (x.plan.Logical.Selection.Aggregated || x.plan.Logical.Grouped) {
 		deadline.Progress(x.ctx)
 	}
 }
 
-// send queues one physical read, whose answer comes into an inbox under a tag.
+// send queues one physical read. Its response comes to an inbox with the given tag.
 func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err // nobody waits for it any more
@@ -81,8 +81,8 @@ func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
 	return nil
 }
 
-// all does some reads, as many at once as may be, and gives the rows that all of
-// them brought, in no order. The rows are the caller's.
+// all sends some reads, as many at once as allowed, and returns the rows of all responses in any
+// order. The rows belong to the caller.
 func (x *reader) all(fetches []plan.Fetch) (out [][][]byte, err error) {
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		out = append(out, append([][]byte(nil), cells...))
@@ -91,7 +91,7 @@ func (x *reader) all(fetches []plan.Fetch) (out [][][]byte, err error) {
 	return out, err
 }
 
-// listed are reads that are known already.
+// listed yields reads that are already known.
 func listed(fetches []plan.Fetch) iter.Seq2[plan.Fetch, error] {
 	return func(yield func(plan.Fetch, error) bool) {
 		for _, f := range fetches {
@@ -102,8 +102,8 @@ func listed(fetches []plan.Fetch) iter.Seq2[plan.Fetch, error] {
 	}
 }
 
-// drain does some reads, each of which it takes when there is room for it, and gives f
-// each row, which is f's during the call.
+// drain sends reads, taking each one when there is room for it, and calls f for each row. A row
+// is valid only during the call.
 func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]byte) error) error {
 	more, stop := iter.Pull2(fetches)
 	defer stop()
@@ -111,7 +111,7 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 	defer in.close()
 	var (
 		took  []response
-		under = map[int]*ask{} // way, by tag
+		under = map[int]*ask{} // requests under way, by tag
 		tag   int
 		ended bool
 		held  *holding
@@ -172,7 +172,7 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 	}
 }
 
-// sizeOf is how many bytes responses take.
+// sizeOf returns the total size of responses in bytes.
 func sizeOf(all []response) (n int) {
 	for _, a := range all {
 		n += len(a.body)
@@ -180,7 +180,7 @@ func sizeOf(all []response) (n int) {
 	return n
 }
 
-// eachRow gives f each row of a response.
+// eachRow calls f for each row of a response.
 func eachRow(body []byte, f func(cells [][]byte) error) error {
 	rows, err := wire.ParseRows(body)
 	if err != nil {

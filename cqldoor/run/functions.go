@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// userFunction is what a client is told of a statement on a sharded table that calls
-// a function which is not Cassandra's own: where some user has defined it, that it is
-// not to be had there, else the error as it is.
+// userFunction returns the error for a statement on a sharded table that calls a function which
+// Cassandra does not have. If a user has defined the function, the error says that sharded tables
+// do not support it. Otherwise it is the given error.
 func (r *Router) userFunction(ctx context.Context, keyspace, text string, wrong error) error {
 	var e *wire.Error
 	if !errors.As(wrong, &e) || !strings.HasPrefix(e.Message, "Unknown function") {
@@ -25,9 +25,9 @@ func (r *Router) userFunction(ctx context.Context, keyspace, text string, wrong 
 		return wrong
 	}
 	if n := target(syntax.Target(text), keyspace); n.Keyspace != "" {
-		keyspace = n.Keyspace // an unqualified function is looked for where the table is
+		keyspace = n.Keyspace // a function without a keyspace is looked for in the table's keyspace
 	}
-	const most = 16 // of the names that are looked for
+	const most = 16 // of the names that are looked up
 	asked := map[syntax.Name]bool{}
 	for _, name := range callsIn(tree) {
 		if name.Keyspace == "" {
@@ -54,7 +54,7 @@ func (r *Router) userFunction(ctx context.Context, keyspace, text string, wrong 
 	return wrong
 }
 
-// callsIn are the functions that a statement calls.
+// callsIn returns the functions that a statement calls.
 func callsIn(stmt syntax.Statement) (names []syntax.Name) {
 	var look func(v reflect.Value)
 	look = func(v reflect.Value) {

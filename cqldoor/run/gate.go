@@ -13,29 +13,29 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// The gate decides whose a statement is before anything of it is sent to the store:
-// the text of a QUERY or a PREPARE, each part of a BATCH, and the keyspace that comes
-// with any of them. A prepared id stands for a text that came through the gate, see
-// prepared.go.
+// The gate decides who handles a statement before any of it is sent to the store. It judges the
+// text of a QUERY or PREPARE, each part of a BATCH, and the keyspace that comes with any of them.
+// A prepared id stands for a text that has passed the gate: see known.go.
 //
-// What statements are mostly, reads and writes, is judged by the table that they name
-// (syntax.Target). All others, those that the parser does not take among them, are
-// searched for the catalogue's keyspace as a whole (syntax.NamesKeyspace): one that
+// Reads and writes, the most frequent statements, are judged by the table that they name
+// (syntax.Target). In all other statements, also those that the parser does not accept, the gate
+// looks for the catalogue's keyspace in the whole text (syntax.NamesKeyspace). A statement that
+// names it is answered as if there were no such keyspace.
 // names it is answered as if there were no such keyspace.
 
-// verdict is what the gate says of a statement.
+// verdict is the gate's decision on a statement.
 type verdict uint8
 
 const (
-	// unread is the verdict on a statement that must be read further: a schema
-	// statement, a role's, or none that is known.
+	// unread: the statement must be read further. It is a schema statement, a statement on roles,
+	// or unknown.
 	unread verdict = iota
-	// ofStore is that of one which goes to the store as it came.
+	// ofStore: the statement goes to the store unchanged.
 	ofStore
-	// ofRouter is that of one about a table which is sharded or not known here, or
-	// about the schema as it is shown.
+	// ofRouter: the statement is about a table that is sharded or unknown here, or it reads the
+	// schema.
 	ofRouter
-	// ofCatalogue is that of one which would read or write the catalogue.
+	// ofCatalogue: the statement would read or write the catalogue.
 	ofCatalogue
 )
 
@@ -61,7 +61,7 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 		case keyspace == catalog.Keyspace:
 			return ofCatalogue
 		case h.Name.Name == "":
-			return unread // what could not be cut into tokens
+			return unread // a text that could not be split into tokens
 		case h.Kind == syntax.StatementSelect && hides(keyspace, h.Name.Name):
 			return ofRouter
 		case v.tables[keyspace][h.Name.Name] != nil || v.lacks(keyspace, h.Name.Name):
@@ -69,7 +69,7 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
 			return ofRouter
 		case len(v.pending) > 0 && v.pending[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
-			return ofRouter // to which there is no such table yet
+			return ofRouter // the table does not exist for clients yet
 		}
 		return ofStore
 	case h.Kind == syntax.StatementUse:
@@ -95,8 +95,8 @@ func (v *view) judgeAll(h syntax.Head, keyspace, text string) verdict {
 	return is
 }
 
-// ofRows says whether statements of a kind read or write rows of tables: these are judged
-// by their tables alone.
+// ofRows says whether statements of a kind read or write rows of tables. These are judged by
+// their tables alone.
 func ofRows(k syntax.StatementKind) bool {
 	switch k {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete,
@@ -106,8 +106,8 @@ func ofRows(k syntax.StatementKind) bool {
 	return false
 }
 
-// hides says whether rows of a system table are not the client's to see, or not as they
-// are: also while nothing is hidden yet, because what is prepared now is executed later.
+// hides says whether the door changes or hides rows of a system table. It does so even while
+// nothing is hidden yet, because a statement prepared now is executed later.
 func hides(keyspace, table string) bool {
 	switch keyspace {
 	case "system_schema":
@@ -118,7 +118,7 @@ func hides(keyspace, table string) bool {
 	return false
 }
 
-// mayServe refuses what reads or writes a table that this door cannot serve.
+// mayServe refuses a statement on a table that this door cannot serve.
 func (v *view) mayServe(h syntax.Head, text, keyspace string) error {
 	if len(v.unserved) == 0 {
 		return nil
@@ -134,8 +134,8 @@ func (v *view) mayServe(h syntax.Head, text, keyspace string) error {
 	return nil
 }
 
-// near says whether a statement that is not judged by its head, and that no parser takes,
-// may be about a sharded table all the same.
+// near says whether a statement may be about a sharded table although neither its head nor a
+// parser tells so.
 func (v *view) near(h syntax.Head, keyspace string) bool {
 	n := h.Name
 	switch h.Kind {
@@ -156,8 +156,8 @@ func (v *view) near(h syntax.Head, keyspace string) bool {
 	return v.tables[n.Keyspace] != nil || h.Kind == syntax.StatementCreateTable
 }
 
-// namesCatalogue says whether a statement with a head would read or write the
-// catalogue. keyspace is the one of unqualified names.
+// namesCatalogue says whether a statement would read or write the catalogue. keyspace is the
+// keyspace of unqualified names.
 func (v *view) namesCatalogue(h syntax.Head, text, keyspace string) bool {
 	if keyspace == catalog.Keyspace {
 		return true
@@ -181,8 +181,8 @@ func (v *view) namesCatalogue(h syntax.Head, text, keyspace string) bool {
 	return !any && syntax.NamesKeyspace(text, catalog.Keyspace)
 }
 
-// describesCatalogue says whether a statement is DESCRIBE evenkeel, where the keyspace
-// stands for itself.
+// describesCatalogue says whether a statement is DESCRIBE evenkeel, where the keyspace's name
+// stands alone.
 func describesCatalogue(h syntax.Head, text string) bool {
 	if h.Kind != syntax.StatementDescribe {
 		return false
@@ -192,8 +192,8 @@ func describesCatalogue(h syntax.Head, text string) bool {
 	return err == nil && ok && d.What == "" && d.Name == syntax.Name{Name: catalog.Keyspace}
 }
 
-// absent is the answer to a statement that names the catalogue: Cassandra's where
-// there is no such keyspace. It is nil where there is nothing to do then, as with IF
+// absent returns the answer to a statement that names the catalogue: the one that Cassandra gives
+// if there is no such keyspace. It returns nil if there is nothing to do in that case, as with IF
 // EXISTS.
 func absent(req *cqldoor.Request, h syntax.Head, text, keyspace string) error {
 	if keyspace == catalog.Keyspace {
@@ -238,8 +238,8 @@ func absent(req *cqldoor.Request, h syntax.Head, text, keyspace string) error {
 
 var errNotThere = wire.Invalidf("Keyspace '%s' doesn't exist", catalog.Keyspace)
 
-// inKeyspace is absent for a schema statement of an object, which names the
-// catalogue itself or by a type.
+// inKeyspace is absent for a schema statement of an object that names the catalogue itself or
+// through a type.
 func inKeyspace(tree syntax.Statement, object syntax.Name) error {
 	if object.Keyspace == catalog.Keyspace {
 		return applied(tree)
@@ -247,7 +247,7 @@ func inKeyspace(tree syntax.Statement, object syntax.Name) error {
 	return foreignType(object.Keyspace)
 }
 
-// applied is what comes of a schema statement where there is no keyspace at all.
+// applied returns the result of a schema statement in a keyspace that does not exist.
 func applied(tree syntax.Statement) error {
 	_, err := ddl.Apply(&schema.Schema{}, tree, &ddl.Env{})
 	return err
@@ -258,7 +258,7 @@ func foreignType(keyspace string) error {
 		keyspace, catalog.Keyspace)
 }
 
-// absentOther is absent for a statement that is not read further.
+// absentOther is absent for a statement that is not parsed further.
 func absentOther(req *cqldoor.Request, t *syntax.Other) error {
 	switch {
 	case t.OnKind == syntax.KindFunction:
@@ -269,7 +269,7 @@ func absentOther(req *cqldoor.Request, t *syntax.Other) error {
 		return noResource(t)
 	}
 	if t.Name.Keyspace != catalog.Keyspace {
-		return foreignType(t.Name.Keyspace) // of a function's or an aggregate's
+		return foreignType(t.Name.Keyspace) // the type of a function or aggregate
 	}
 	name := t.Name.Keyspace + "." + t.Name.Name
 	switch {
@@ -294,7 +294,7 @@ func absentOther(req *cqldoor.Request, t *syntax.Other) error {
 	return wire.Invalidf("%s '%s%s' doesn't exist", what, name, arguments)
 }
 
-// noResource is the answer to a GRANT, REVOKE or LIST on what does not exist.
+// noResource returns the answer to a GRANT, REVOKE or LIST on something that does not exist.
 func noResource(t *syntax.Other) error {
 	of := ""
 	switch t.OnKind {

@@ -19,19 +19,20 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// The system's tables that know of sharded tables or of the catalogue (hides) are read whole, or by the keyspaces that are asked
-// for; what is hidden is left out, and the statement is carried out on the rest
-// here: so every projection, filter, aggregate and page is right.
+// Some system tables show sharded tables or the catalogue (see hides). The door reads such a
+// table whole, or the keyspaces that the statement names, and leaves out what is hidden. Then it
+// executes the statement on the remaining rows itself. So every projection, filter, aggregate and
+// page is right.
 
 // schemaSelect is a SELECT from such a table. It is immutable.
 type schemaSelect struct {
 	*analysis.Select
 	id         [16]byte
 	metadataID [16]byte
-	fetch      string // the statement that reads the table, without WHERE
-	times      []int  // for each of Fetch, where its writetime and ttl are among the cells; -1
-	key        int    // where the partition key, the keyspace's name or a node, is among the cells
-	clustering []int  // where the clustering columns are among the cells
+	fetch      string // reads the table, without WHERE
+	times      []int  // for each of Fetch, index of its writetime and ttl among the cells; -1: none
+	key        int    // index of the partition key (a keyspace's name or a node) among the cells
+	clustering []int  // indexes of the clustering columns among the cells
 	position   map[string]int
 }
 
@@ -107,8 +108,8 @@ func (x *schemas) serveSelect(ctx context.Context, req *cqldoor.Request, keyspac
 	})
 }
 
-// selectRows carries out a SELECT and answers. metadataID is what an EXECUTE of v5
-// says it knows; nil for a QUERY.
+// selectRows executes a SELECT and answers. metadataID is the id in an EXECUTE of v5, nil for a
+// QUERY.
 func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
 	if err := x.fresh(ctx); err != nil {
 		return err
@@ -159,7 +160,7 @@ func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schem
 	return f.answer.reply(req, w.Finish())
 }
 
-// metadata is that of a result: without the columns where the client knows them.
+// metadata returns a result's metadata, without the columns if the client knows them.
 func (s *schemaSelect) metadata(v wire.Version, params *wire.Params, metadataID []byte) wire.Metadata {
 	m := encodeColumns(v, s.Table, s.Columns)
 	switch changed := v >= wire.V5 && metadataID != nil && string(metadataID) != string(s.metadataID[:]); {
@@ -172,8 +173,8 @@ func (s *schemaSelect) metadata(v wire.Version, params *wire.Params, metadataID 
 	return m
 }
 
-// state is the paging state of a page that starts at a row of the result. The
-// schema is read anew for each page: drivers read it in one.
+// state returns the paging state of a page that starts at a row of the result. The schema is read
+// again for each page; drivers read it in one page.
 func (s *schemaSelect) state(row int) []byte {
 	return binary.BigEndian.AppendUint32(slices.Clone(s.id[:]), uint32(row))
 }
@@ -186,16 +187,16 @@ func (s *schemaSelect) resume(state []byte) (int, error) {
 	return int(binary.BigEndian.Uint32(state[n:])), nil
 }
 
-// schemaFetch reads the rows of one execution.
+// schemaFetch reads the rows for one execution.
 type schemaFetch struct {
 	*schemas
-	before      *view // from before the rows were read
+	before      *view // the view from before the rows were read
 	ctx         context.Context
 	req         *cqldoor.Request
 	sel         *schemaSelect
 	bound       *analysis.BoundSelect
 	consistency wire.Consistency
-	answer      answer // what the backend said beside rows, first
+	answer      answer // the backend's first answer, for its warnings
 }
 
 // schemaRow is a row as a statement's expressions see it.
@@ -210,14 +211,13 @@ func (r *schemaRow) Cell(i int) []byte { return r.cells[i] }
 // Times implements eval.Row.
 func (r *schemaRow) Times(i int) []eval.CellTime { return r.times[i] }
 
-// partitionRows are the rows of one keyspace that are selected, in the order of
-// the statement.
+// partitionRows holds the selected rows of one keyspace, in the statement's order.
 type partitionRows struct {
 	key  string
 	rows []*schemaRow
 }
 
-// rows reads the partitions that are asked for.
+// rows reads the partitions that the statement asks for.
 func (f *schemaFetch) rows() ([]partitionRows, error) {
 	if f.bound.Empty() {
 		return nil, nil
@@ -240,7 +240,7 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 
 const schemaPage = 5000
 
-// read appends the rows of one read, which has a key or is of all.
+// read appends the rows of one read, of one key or of the whole table.
 func (f *schemaFetch) read(out *[]partitionRows, text string, key []byte) error {
 	q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: f.consistency}}
 	if key != nil {
@@ -274,7 +274,7 @@ func (f *schemaFetch) read(out *[]partitionRows, text string, key []byte) error 
 	return nil
 }
 
-// add appends a row, if it is selected and not hidden.
+// add appends a row if it is selected and not hidden.
 func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
 	s := f.sel
 	ks := string(cells[s.key])
@@ -315,7 +315,7 @@ func inTokens(ranges []analysis.TokenRange, key []byte) bool {
 	return slices.ContainsFunc(ranges, func(r analysis.TokenRange) bool { return r.Start <= t && t <= r.End })
 }
 
-// shown is a row as clients are to see it, false for one that they are not.
+// shown returns a row as clients see it, or false for a hidden row.
 func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	s := f.sel
 	if ofNodes(s.Table.Keyspace, s.Table.Name) {
@@ -339,7 +339,7 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	}
 	t := now.tables[ks][name]
 	if t == nil {
-		// One that was dropped since the rows were read.
+		// It was dropped after the rows were read.
 		if t = f.before.tables[ks][name]; t == nil {
 			return cells, true
 		}
@@ -354,8 +354,8 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	return cells, true
 }
 
-// withExtension adds write_sharding to a table's extensions, a map<text, blob>:
-// there drivers keep it as part of a table's metadata.
+// withExtension adds write_sharding to a table's extensions, a map<text, blob>. Drivers keep the
+// extensions as part of a table's metadata.
 func withExtension(extensions []byte, text string) []byte {
 	type pair struct{ k, v []byte }
 	pairs := []pair{{[]byte(catalog.Property), []byte(text)}}
@@ -383,7 +383,7 @@ func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRow
 	var rows []*schemaRow
 	for _, p := range partitions {
 		n := len(p.rows)
-		if s.StaticsOnly { // SELECT DISTINCT: a row for each partition
+		if s.StaticsOnly { // SELECT DISTINCT: one row for each partition
 			n = min(n, 1)
 		}
 		if b.PerPartitionLimit > 0 {
@@ -407,7 +407,7 @@ func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRow
 	return out, nil
 }
 
-// groups makes a row for each group, one for all rows where there is no GROUP BY.
+// groups makes one row for each group, or one for all rows if there is no GROUP BY.
 func (s *schemaSelect) groups(b *analysis.BoundSelect, partitions []partitionRows) (out [][][]byte, err error) {
 	group := s.Selection.NewGroup()
 	flush := func() error {

@@ -11,23 +11,22 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// response is the answer to one physical read.
+// response is the response to one physical read.
 type response struct {
 	tag  int
 	body []byte
 	err  error
 
-	// Where the answer was too long to keep: what a row of it takes.
+	// refused is set if the response was too long to keep. It is then the size of one row.
 	refused int
 
-	due bool // no response: the request of this tag is to be sent, see remind
+	due bool // no response: the request with this tag is due, see remind
 }
 
-// inbox takes the responses to the fetches of one page. It keeps no more bytes of
-// them than it is told.
+// inbox receives the responses to the fetches of one page. It keeps at most limit bytes of them.
 type inbox struct {
 	version wire.Version
-	limit   int // 0: none
+	limit   int // bytes; 0: no limit
 	wake    chan struct{}
 
 	mu     sync.Mutex
@@ -66,7 +65,7 @@ func (b *inbox) Receive(tag uint32, resp wire.Message) {
 	b.mu.Unlock()
 }
 
-// remind has next tell, after a while, that a request is to be sent.
+// remind makes next report, after wait, that a request is due.
 func (b *inbox) remind(tag int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +77,7 @@ func (b *inbox) remind(tag int, wait time.Duration) {
 	}))
 }
 
-// close ends the reminders.
+// close stops the reminders.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,13 +114,13 @@ func (b *inbox) next(ctx context.Context, took []response) ([]response, error) {
 	}
 }
 
-// buffers are used again for the responses of later pages.
+// buffers holds buffers for the responses of later pages.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// keptBuffer is the largest that is.
+// keptBuffer is the largest buffer that is kept.
 const keptBuffer = 1 << 20
 
-// newBuffer is an empty buffer with room for n bytes.
+// newBuffer returns an empty buffer with room for n bytes.
 func newBuffer(n int) []byte {
 	p := buffers.Get().(*[]byte)
 	if b := *p; cap(b) >= n {
@@ -130,7 +129,7 @@ func newBuffer(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// giveBuffer lets a buffer be used again, which nobody sees any more.
+// giveBuffer returns a buffer that nobody uses any more to the pool.
 func giveBuffer(b []byte) {
 	if cap(b) > 0 && cap(b) <= keptBuffer {
 		lent := b

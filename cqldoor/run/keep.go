@@ -19,28 +19,28 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A table of strategy time that keeps its rows for a while has a floor in the catalogue:
-// the first bucket that is kept. It only rises. The door that raises it waits until every
-// door goes by the new floor, and refuses rows below it, and then drops the buckets below:
-// by one deletion of each of their partitions. So no row is put into a bucket that was
-// dropped, and no deletion of single rows is left behind.
+// A table of strategy time that keeps its rows for a limited time has a floor in the catalogue:
+// the first bucket that is kept. The floor only rises. The door that raises it waits until every
+// door uses the new floor and refuses rows below it. Then it drops the buckets below with one
+// deletion for each of their partitions. So no row is put into a dropped bucket, and no deletions
+// of single rows are left behind.
 
-// keeper raises the floors of tables and drops what is below them.
+// keeper raises the floors of tables and drops the buckets below them.
 type keeper struct {
 	x       *schemas
 	session catalog.Session
 	buckets *catalog.Buckets
-	swept   map[[16]byte]int64 // tables whose floor another door has to look after, or this one has, by id
+	swept   map[[16]byte]int64 // by table id: the floor below which another door drops buckets, or this one has dropped them
 }
 
-// keepEvery is how often a door looks whether floors are to rise.
+// keepEvery is how often a door checks whether floors must rise.
 const keepEvery = time.Minute
 
 func newKeeper(x *schemas) *keeper {
 	return &keeper{x: x, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
 }
 
-// run looks until ctx is done.
+// run checks the floors until ctx is done.
 func (k *keeper) run(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -54,7 +54,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// round raises the floors that are to rise.
+// round raises the floors that are due.
 func (k *keeper) round(ctx context.Context) {
 	for _, tables := range k.x.view.Load().tables {
 		for _, t := range tables {
@@ -68,7 +68,7 @@ func (k *keeper) round(ctx context.Context) {
 	}
 }
 
-// table raises the floor of one table, if it is to rise, and drops what is below it.
+// table raises the floor of one table if it is due, and drops the buckets below.
 func (k *keeper) table(ctx context.Context, t *sharded) error {
 	now, err := k.now(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (k *keeper) table(ctx context.Context, t *sharded) error {
 		next.Floor = floor
 		e, err = k.x.catalog.Publish(ctx, e, e.With(&next))
 		if errors.Is(err, catalog.ErrChanged) {
-			return nil // another door has raised it, and drops
+			return nil // another door has raised it, and will drop
 		}
 		if err == nil {
 			err = k.x.movers.Ended(ctx, e)
@@ -102,11 +102,11 @@ func (k *keeper) table(ctx context.Context, t *sharded) error {
 	return nil
 }
 
-// maxClockSkew is how far the door's clock and the store's may be apart.
+// maxClockSkew is the largest allowed difference between the door's clock and the store's.
 const maxClockSkew = time.Minute
 
-// now is the time by the door's clock and by the store's: the earlier one, since what is
-// dropped by a wrong clock is lost.
+// now returns the earlier of the door's time and the store's time, because data dropped by a
+// wrong clock is lost.
 func (k *keeper) now(ctx context.Context) (time.Time, error) {
 	rows, err := k.session.Query(ctx, wire.One, "SELECT toUnixTimestamp(now()) AS now FROM system.local")
 	if err != nil || len(rows) != 1 || len(rows[0]["now"]) != 8 {
@@ -122,8 +122,8 @@ func (k *keeper) now(ctx context.Context) (time.Time, error) {
 	return here, nil
 }
 
-// dropStamp is the time of a deletion of a bucket: above all that rows in it can have. No
-// row is put into the bucket any more.
+// dropStamp is the timestamp for the deletion of a bucket: later than any timestamp that its rows
+// can have. No row is put into the bucket any more.
 const dropStamp = 1 << 62
 
 // drop drops the buckets below the floor.
@@ -167,14 +167,14 @@ func (k *keeper) drop(ctx context.Context, t *sharded, l *shard.Layout) error {
 	return err
 }
 
-// errBelow refuses a row of a bucket that was dropped.
+// errBelow refuses a row in a dropped bucket.
 func errBelow(t *plan.Table) error {
 	l := t.Layout
 	return wire.Invalidf("write_sharding: a row from before %s cannot be written to %s.%s, which keeps rows for %s ('keep'): its bucket was dropped",
 		time.UnixMilli(l.Grid().Start(l.Floor)).UTC().Format(time.RFC3339), t.Keyspace, t.Name, l.Keep)
 }
 
-// checkKeep refuses a write whose rows are to live longer than the table keeps any.
+// checkKeep refuses a write whose rows would live longer than the table keeps rows.
 func checkKeep(w *plan.Write, b *analysis.BoundWrite) error {
 	l := w.Table.Layout
 	if l.Keep == 0 || b.TTL == nil || int64(*b.TTL) <= seconds(l) {
@@ -185,7 +185,7 @@ func checkKeep(w *plan.Write, b *analysis.BoundWrite) error {
 
 func seconds(l *shard.Layout) int64 { return int64(l.Keep) / 1000 }
 
-// checkDefaultTTL refuses a table whose rows are to live longer than it keeps any.
+// checkDefaultTTL refuses a table whose default TTL is longer than the table keeps rows.
 func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error {
 	if n := ttlOf(with); l.Keep > 0 && int64(n) > seconds(l) {
 		return wire.Errorf(wire.CodeConfig, "write_sharding: default_time_to_live is %d, longer than 'keep', which is %s: rows would be dropped before they expire; take a longer 'keep', or a shorter default_time_to_live", n, l.Keep)
@@ -193,9 +193,9 @@ func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error {
 	return nil
 }
 
-// sameButFloor says whether what was planned under one layout stands under another: they
-// are the same, or only the floor has risen. What is dropped below the floor waits until
-// nothing is under way that was planned before.
+// sameButFloor says whether a plan made under one layout is valid under another: they are the
+// same, or only the floor has risen. The buckets below a new floor are dropped only when no
+// request that was planned before is under way.
 func sameButFloor(a, b *shard.Layout) bool {
 	if a.Strategy != shard.Time || b.Strategy != shard.Time {
 		return reflect.DeepEqual(a, b)

@@ -15,44 +15,45 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Prepared ids are MD5 sums of texts, so anybody can name the id of any text: of one
-// that the door itself has prepared, which writes into any shard, or of one that was
-// prepared past the door. The gate cannot read a text that it does not see. So a door
-// executes the ids of those statements only that a client has prepared at it: all others
-// are UNPREPARED, and the driver prepares them, through the gate.
+// A prepared id is the MD5 sum of a text, so anybody can compute the id of any text: of a
+// statement that the door prepared for itself, which writes into any shard, or of one that was
+// prepared at the store directly. The gate cannot judge a text that it does not see. So a door
+// executes only ids of statements that some client has prepared at it. It answers UNPREPARED to
+// all others, and the driver prepares them through the gate.
 //
-// Whose PREPARE it was does not matter. The store judges the rights of who executes, as
-// of who executes an id that another has prepared at a Cassandra. Drivers prepare on one
-// connection and execute on all, and anew at a door that has not seen the statement: it
-// costs them one PREPARE for each statement and door.
+// It does not matter which client prepared the statement. The store checks the rights of the
+// client that executes it, as Cassandra does. Drivers prepare on one connection and execute on
+// all. They prepare again at a door that has not seen the statement, which costs one PREPARE for
+// each statement and door.
 //
-// The ids are those that Cassandra gives, also for statements on sharded tables, so that
-// a statement keeps its id when its table is dropped and created anew, sharded now or no
+// The ids are those that Cassandra gives, also for statements on sharded tables. So a statement
+// keeps its id when its table is dropped and created again, sharded or not. Drivers do not accept
+// another id for a statement that they prepare again.
 // more: drivers do not take another id for a statement that they prepare again.
 
-// known is what an id stands for: one of these.
+// known is what an id stands for. One of the first three fields is set.
 type known struct {
 	id        [16]byte
-	statement *statement       // on sharded tables
-	schema    *schemaStatement // about the schema
-	passed    *passed          // the store's
+	statement *statement       // a statement on sharded tables
+	schema    *schemaStatement // a statement about the schema
+	passed    *passed          // a statement that the store handles
 	size      int
-	at        int         // where it is in the ring; guarded by its segment's mu
-	used      atomic.Bool // since the table last thought of giving it up
+	at        int         // index in the ring; guarded by mu of its segment
+	used      atomic.Bool // since the table last looked for an entry to drop
 }
 
 // passed is a statement that the store has prepared for a client.
 type passed struct {
 	kind     syntax.StatementKind
-	tables   []syntax.Name // whose rows it reads or writes
+	tables   []syntax.Name // tables whose rows it reads or writes
 	keyspace string
-	text     string               // of one about anything else
-	system   bool                 // of the system's tables, which no door makes
-	seen     atomic.Pointer[view] // the latest under which it is the store's
+	text     string               // text of a statement about anything else
+	system   bool                 // it is on system tables, which no door creates
+	seen     atomic.Pointer[view] // the latest view under which the store handles it
 	series   atomic.Pointer[observe.Series]
 }
 
-// newPassed is the statement of a text that goes to the store.
+// newPassed returns the statement of a text that goes to the store.
 func newPassed(keyspace, text string) *passed {
 	h := syntax.Target(text)
 	p := &passed{kind: h.Kind, keyspace: keyspace}
@@ -68,8 +69,8 @@ func newPassed(keyspace, text string) *passed {
 	return p
 }
 
-// passes says whether a statement that the store has prepared is still the store's. Its
-// table may have become sharded, or gone.
+// passes says whether the store still handles a statement that it has prepared. The statement's
+// table may have been sharded or dropped meanwhile.
 func (x *schemas) passes(p *passed) bool {
 	v := x.view.Load()
 	if p.seen.Load() == v {
@@ -112,7 +113,7 @@ func (r *Router) Spreads(driver string) bool { return r.schema.nodes.mannerOf(dr
 // Prepared implements cqldoor.Router.
 func (r *Router) Prepared(id []byte, keyspace, text string) { r.prepared(id, nil, keyspace, text) }
 
-// prepared remembers a statement that is the store's under a view, which may be nil.
+// prepared remembers that the store handles a statement under a view. v may be nil.
 func (r *Router) prepared(id []byte, v *view, keyspace, text string) {
 	p := newPassed(keyspace, text)
 	p.seen.Store(v)
@@ -124,8 +125,9 @@ func (r *Router) prepared(id []byte, v *view, keyspace, text string) {
 	r.registry.known.put(&known{id: keyOf(id), passed: p, size: size})
 }
 
-// passedOn remembers the statement of a PREPARE that the router itself has sent on, under a
-// view: what the store could prepare although no table of that name is known is the store's.
+// passedOn remembers the statement of a PREPARE that the router has sent to the store, under a
+// view. If the store could prepare a statement on a table that the door does not know, the store
+// handles it.
 func (r *Router) passedOn(req *cqldoor.Request, v *view, keyspace, text string, resp wire.Message) {
 	if req.Op != wire.OpPrepare || resp.Op != wire.OpResult {
 		return
@@ -137,7 +139,7 @@ func (r *Router) passedOn(req *cqldoor.Request, v *view, keyspace, text string, 
 	}
 }
 
-// keyOf is an id as it is looked up: those of other stores may have other lengths.
+// keyOf returns an id as a map key. Ids of other stores may have other lengths.
 func keyOf(id []byte) [16]byte {
 	if len(id) == 16 {
 		return [16]byte(id)
@@ -145,7 +147,7 @@ func keyOf(id []byte) [16]byte {
 	return md5.Sum(id)
 }
 
-// newID is the id of a prepared statement, as Cassandra gives it.
+// newID returns the id of a prepared statement, as Cassandra computes it.
 func newID(keyspace, text string) [16]byte {
 	if qualified(text) {
 		keyspace = ""
@@ -158,7 +160,7 @@ func newID(keyspace, text string) [16]byte {
 	return id
 }
 
-// qualified says whether a statement names the keyspace of all its tables.
+// qualified says whether a statement gives the keyspace of all its tables.
 func qualified(text string) bool {
 	for n := range syntax.Tables(text) {
 		if n.Keyspace == "" {
@@ -168,14 +170,14 @@ func qualified(text string) bool {
 	return true
 }
 
-// knownBytes is how much the ids that a door knows may take, about: 100,000 statements
-// and more. What was not used for long is given up, and is UNPREPARED.
+// knownBytes is about how many bytes the known ids may take: 100,000 statements and more. Ids
+// that were not used for long are dropped and then answered with UNPREPARED.
 const knownBytes = 32 << 20
 
 const knownSegments = 16
 
-// knownIDs are the ids that a door knows. It is read with every EXECUTE, and takes no
-// lock there that another reader holds.
+// knownIDs holds the ids that a door knows. Every EXECUTE reads it without taking a lock that
+// another reader holds.
 type knownIDs [knownSegments]knownSegment
 
 type knownSegment struct {
@@ -185,7 +187,7 @@ type knownSegment struct {
 	all   map[[16]byte]*known
 	ring  []*known
 	hand  int
-	_     [64]byte // apart from the next in the cache
+	_     [64]byte // keeps segments in different cache lines
 }
 
 func newKnownIDs(limit int) *knownIDs {
@@ -208,9 +210,9 @@ func (t *knownIDs) get(id []byte) *known {
 	return k
 }
 
-// put adds an id, in the place of what it stood for before.
+// put adds an id. It replaces what the id stood for before.
 func (t *knownIDs) put(k *known) {
-	const each = 250 // beside what has a length of its own
+	const each = 250 // plus the parts with a length of their own
 	k.size += each
 	s := &t[k.id[0]%knownSegments]
 	s.mu.Lock()
@@ -240,7 +242,7 @@ func (t *knownIDs) put(k *known) {
 	}
 }
 
-// held is how many ids are known, and the bytes that they are thought to take.
+// held returns how many ids are known, and an estimate of their bytes.
 func (t *knownIDs) held() (n, bytes int) {
 	for i := range t {
 		s := &t[i]

@@ -15,23 +15,23 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// Where other doors are on the same store, what this one knows of tables is good for a
-// lease (package fleet). The poller renews it; where the poller is late, the store is slow
-// or the machine was suspended, requests wait until it is renewed.
+// If other doors use the same store, what this door knows of tables is valid for one lease
+// (package fleet). The poller renews the lease. If the poller is late, the store is slow or the
+// machine was suspended, requests wait until the lease is renewed.
 
-// renewals are the requests that wait for the lease to be renewed.
+// renewals holds the requests that wait for a new lease.
 type renewals struct {
 	wake    chan struct{}
 	mu      sync.Mutex
 	waiting []chan<- error
 }
 
-// lapsed says whether the lease is over: another door may have given a name to another
-// table since.
+// lapsed says whether the lease has ended. Another door may then have given a table's name to
+// another table.
 func (x *schemas) lapsed() bool { return !x.lease.Holds() }
 
-// renew waits until the door has asked the store whether the schema has changed, after
-// this call began, and has read what changed. All that wait are served by one question.
+// renew waits until the door, after this call, has asked the store whether the schema has changed
+// and has read the changes. One question serves all waiting requests.
 func (x *schemas) renew(ctx context.Context) error {
 	done := make(chan error, 1)
 	x.renewals.mu.Lock()
@@ -49,7 +49,7 @@ func (x *schemas) renew(ctx context.Context) error {
 	}
 }
 
-// renewForAll serves those that wait. It is the poller's.
+// renewForAll serves the waiting requests. Only the poller calls it.
 func (x *schemas) renewForAll(ctx context.Context) {
 	x.renewals.mu.Lock()
 	waiting := x.renewals.waiting
@@ -67,10 +67,10 @@ func (x *schemas) renewForAll(ctx context.Context) {
 	}
 }
 
-// errLapsed refuses statements on sharded tables of a door that cannot renew its lease.
+// errLapsed refuses statements on sharded tables while the door cannot renew its lease.
 var errLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask the store whether another door has changed the table; the request was not executed")
 
-// newMember makes this door one of those on the store, if there may be others.
+// newMember makes this door a member of the fleet, if other doors may use the store.
 func (x *schemas) newMember(ctx context.Context) error {
 	o := x.r.opts
 	rows, err := x.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
@@ -91,9 +91,9 @@ func (x *schemas) newMember(ctx context.Context) error {
 	return nil
 }
 
-// beat registers this door among the others, or renews its registration. It gives nil
-// where there is nobody to register with: no other door is on the store, or there is no
-// catalogue, and nothing is sharded.
+// beat registers this door with the others, or renews its registration. It returns nil if there
+// is nobody to register with: no other door can use the store, or there is no catalogue and so no
+// sharded table.
 func (x *schemas) beat(ctx context.Context) (*fleet.Seen, error) {
 	if x.member == nil {
 		return nil, nil
@@ -113,7 +113,7 @@ func (x *schemas) beat(ctx context.Context) (*fleet.Seen, error) {
 }
 
 // register registers this door and then reads the version of the store's schema. The lease on
-// what is read after that counts from asked.
+// what is read afterwards counts from asked.
 func (x *schemas) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
 	asked = x.lease.Now()
 	if seen, err = x.beat(ctx); err != nil {
@@ -126,8 +126,8 @@ func (x *schemas) register(ctx context.Context) (seen *fleet.Seen, version [16]b
 	return seen, version, asked, err
 }
 
-// pulse renews the lease: it tells the other doors that this one is there, looks whether
-// they have changed anything, and if so reads it.
+// pulse renews the lease: it tells the other doors that this one is alive, checks whether they
+// have changed anything, and reads the changes.
 func (x *schemas) pulse(ctx context.Context) error {
 	v := x.view.Load()
 	seen, version, asked, err := x.register(ctx)
@@ -142,7 +142,7 @@ func (x *schemas) pulse(ctx context.Context) error {
 	return nil
 }
 
-// sameSeen says whether a door that has seen b has nothing new to read, having seen a.
+// sameSeen says whether a door that has read a has nothing new to read in b.
 func sameSeen(a, b *fleet.Seen) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -150,8 +150,8 @@ func sameSeen(a, b *fleet.Seen) bool {
 	return a.Self == b.Self && a.Same(b)
 }
 
-// acknowledge tells the other doors, with the next beat, which generations of tables this
-// one goes by, as far as nothing is under way that was planned before.
+// acknowledge tells the other doors, with the next beat, which generations of tables this door
+// uses. It names a generation only when no request planned on an older one is under way.
 func (x *schemas) acknowledge() {
 	v := x.view.Load()
 	if v.seen == nil {
@@ -165,13 +165,13 @@ func (x *schemas) acknowledge() {
 		case t != nil && t.ID == p.Table.ID:
 			generations[p.Table.ID] = t.Layout.Generation
 		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == x.r.state.Load():
-			generations[p.Table.ID] = p.Generation // this door goes by none
+			generations[p.Table.ID] = p.Generation // this door uses none
 		}
 	}
 	x.member.Acknowledge(v.seen.Self, generations)
 }
 
-// tell tells the other doors which schema this one goes by.
+// tell tells the other doors which schema this one uses.
 func (x *schemas) tell(ctx context.Context) {
 	if x.member == nil {
 		return
@@ -181,7 +181,7 @@ func (x *schemas) tell(ctx context.Context) {
 	}
 }
 
-// leave takes the door, at which nothing is under way any more, out of the fleet.
+// leave removes the door from the fleet. No request may be under way.
 func (x *schemas) leave() {
 	if x.member == nil {
 		return
@@ -193,10 +193,10 @@ func (x *schemas) leave() {
 	}
 }
 
-// leaveLimit bounds how long a door that ends waits for the store.
+// leaveLimit bounds how long a stopping door waits for the store.
 const leaveLimit = 2 * time.Second
 
-// waitForDoors waits until no other door goes by what was before.
+// waitForDoors waits until no other door uses the older state.
 func (x *schemas) waitForDoors(ctx context.Context) {
 	if x.member == nil {
 		return

@@ -9,21 +9,20 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// step is what a visitor of rows is given: the row, and where a page that ends
-// with it goes on.
+// step is what a visitor gets: a row, and the position after it for the next page.
 type step struct {
 	row *plan.Row
-	at  plan.Cursor // KeyIndex, Scan, After and Done
+	at  plan.Cursor // only KeyIndex, Scan, After and Done are set
 }
 
-// visit is told of each row in turn; false ends the reading, errEnough that of the
-// row's partition. The row may be reused when it returns, but not its cells.
+// visit is called with each row in turn. It returns false to end the reading, or errEnough to end
+// the reading of the row's partition. The row may be reused after the call, but not its cells.
 type visit func(s step) (bool, error)
 
 var errEnough = errors.New("run: no more rows of the partition are wanted")
 
-// each visits the merged rows after a cursor, in order and filtered where that is
-// ours to do. hint is how many rows are likely to be wanted, 0 for all.
+// each visits the merged rows after a cursor, in order, and filters them if the shards have not.
+// hint is how many rows will probably be wanted, 0 for all.
 func (x *reader) each(c plan.Cursor, hint int, f visit) error {
 	if x.plan.FilterHere {
 		inner := f
@@ -111,7 +110,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 				r.Clustering, r.Cells = keys[i*k:(i+1)*k:(i+1)*k], page.visibleCells(&page.rows[i])
 				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, After: r.Clustering}
 				if k == 0 {
-					next.Done = true // there is one row
+					next.Done = true // there is only one row
 				}
 				if on, err := f(step{&r, next}); err == errEnough {
 					shown.close()
@@ -143,8 +142,8 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, Done: true}}))
 }
 
-// shown is what a page holds that is given back when its rows have been visited. What a
-// visit ends in the middle is given back with the request.
+// shown returns the memory of a page that is returned when its rows have been visited. If the
+// visit ends early, the memory is returned with the request.
 func (x *reader) shown(page *rowset) *holding {
 	if x.shows == nil || page.held == nil {
 		return page.held
@@ -153,7 +152,7 @@ func (x *reader) shown(page *rowset) *holding {
 	return nil
 }
 
-// present says whether a partition has a row that is shown.
+// present says whether a partition has a visible row.
 func (x *reader) present(key [][]byte, index int) (bool, error) {
 	for s := range x.plan.PartitionSegments(x.bound, x.dir, index, key, nil) {
 		for after := s.After; ; {
@@ -181,10 +180,10 @@ func (x *reader) present(key [][]byte, index int) (bool, error) {
 	return false, nil
 }
 
-// shownAtOnce is how many keys are looked at for one that is shown.
+// shownAtOnce is how many keys are read to find one visible row.
 const shownAtOnce = 100
 
-// alone is what a visit of a partition's only row comes to.
+// alone turns the result of visiting a partition's only row into the result for the partition.
 func alone(on bool, err error) (bool, error) {
 	if err == errEnough {
 		return true, nil
@@ -192,14 +191,14 @@ func alone(on bool, err error) (bool, error) {
 	return on, err
 }
 
-// presence begins to read what a partition has beside its rows. wait gives its
-// static columns and is called once; nil where nothing is read. present says
-// thereafter whether some shard that was asked has anything.
+// presence starts to read what is needed of a partition besides its rows. wait returns the static
+// columns and is called once; it is nil if nothing is read. After that, present says whether any
+// of the asked shards has rows.
 func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]byte, error), err error) {
 	p := x.plan.Presence
 	found := false
 	present = func() bool { return found }
-	if p == nil || x.plan.Table.Timed() { // which has no static columns
+	if p == nil || x.plan.Table.Timed() { // such tables have no static columns
 		return present, nil, nil
 	}
 	shards, err := p.Shards(x.plan.Table, x.dir, key)
@@ -243,8 +242,8 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 	}, nil
 }
 
-// presenceGroup is how many shards one request asks for what is one small row each.
+// presenceGroup is how many shards one request asks for one small row each.
 const presenceGroup = 50
 
-// window is how many rows are read at once where a page is not the measure.
+// window is how many rows are read at once if no page size is given.
 const window = 5000

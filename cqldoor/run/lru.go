@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// lru is a map of bounded size that lets go of what was used least lately. It is
-// safe for concurrent use.
+// lru is a map of bounded size that drops the least recently used entries. It is safe for
+// concurrent use.
 type lru[K comparable, V any] struct {
 	mu    sync.Mutex
 	size  int
@@ -58,7 +58,7 @@ func (c *lru[K, V]) getOr(k K, make func() V) V {
 	return v
 }
 
-// each visits the values, in no order.
+// each calls f for all values, in any order.
 func (c *lru[K, V]) each(f func(V)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *lru[K, V]) store(k K, v V) {
 	}
 }
 
-// len is how many there are.
+// len returns the number of entries.
 func (c *lru[K, V]) len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

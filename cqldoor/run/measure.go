@@ -15,14 +15,14 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
-// counts are the router's own.
+// counts are the router's counters.
 type counts struct {
 	cursorErrors atomic.Int64
 }
 
-// Changing counts the tables whose creation, removal or change of layout has begun and not
-// ended: while the operation goes on, and after the door that carried it out has died,
-// until another ends it.
+// Changing counts the tables whose creation, removal or change of layout has begun and not ended.
+// A table counts while the operation runs. If the door that runs it dies, the table counts until
+// another door ends the operation.
 type Changing struct{ Creating, Dropping, Resharding int }
 
 func countChanging(entries []*catalog.Entry) (n Changing) {
@@ -39,11 +39,12 @@ func countChanging(entries []*catalog.Entry) (n Changing) {
 	return n
 }
 
-// LayoutState is what a door goes by on one sharded table. Doors that agree have the same.
+// LayoutState is the layout that a door uses for one sharded table. Doors that agree have the
+// same.
 type LayoutState struct {
-	Table      string // with its keyspace
+	Table      string // keyspace.table
 	Generation int64
-	Step       string // of the change of layout that is under way; empty: none is
+	Step       string // step of the layout change under way; "": none
 }
 
 func layoutsOf(entries []*catalog.Entry) (all []LayoutState) {
@@ -60,23 +61,23 @@ func layoutsOf(entries []*catalog.Entry) (all []LayoutState) {
 	return all
 }
 
-// Stats are what the router knows and has counted.
+// Stats holds what the router knows and has counted.
 type Stats struct {
 	ShardedTables int
-	Layouts       []LayoutState // not to be changed
+	Layouts       []LayoutState // read-only
 	Changing      Changing
-	CursorErrors  int64 // paging states that were none, or another statement's
+	CursorErrors  int64 // invalid paging states, and those of other statements
 
-	// Statements that are remembered: those that clients have prepared, the bytes that
-	// these take, those that came as text, and those of shards.
+	// These are the statements that the door remembers: Prepared by clients, with their size in
+	// PreparedBytes, sent as Texts, and Physicals, the statements for shards.
 	Prepared, PreparedBytes, Texts, Physicals int
 
-	// Lease is for how long, in seconds, what is known of tables is good; 0 where no other
-	// door is on the store. LeaseLeft is what is left of it, negative where it is over.
+	// Lease is how long, in seconds, what is known of tables is valid; 0 if no other door uses
+	// the store. LeaseLeft is the rest of it, negative if it has ended.
 	Lease, LeaseLeft float64
 }
 
-// Stats counts.
+// Stats returns the counts.
 func (r *Router) Stats() Stats {
 	s := Stats{CursorErrors: r.counts.cursorErrors.Load(), Changing: r.schema.view.Load().changing, Layouts: r.schema.view.Load().layouts,
 		Texts: r.registry.texts.len(), Physicals: r.registry.physicals.len()}
@@ -89,7 +90,7 @@ func (r *Router) Stats() Stats {
 	return s
 }
 
-// seriesOf is where a statement that the store has prepared is measured.
+// seriesOf returns the series for a statement that the store has prepared.
 func (r *Router) seriesOf(kind syntax.StatementKind, keyspace string, tables []syntax.Name) *observe.Series {
 	all := r.opts.Requests
 	if all == nil {
@@ -107,7 +108,7 @@ func (r *Router) seriesOf(kind syntax.StatementKind, keyspace string, tables []s
 	return cqldoor.SeriesOf(all, h, "")
 }
 
-// measured is where a statement on sharded tables is measured.
+// measured returns the series for a statement on sharded tables.
 func (r *Router) measured(s *statement) *observe.Series {
 	var names []syntax.Name
 	for _, t := range s.tables() {
@@ -116,7 +117,7 @@ func (r *Router) measured(s *statement) *observe.Series {
 	return r.seriesOf(syntax.Target(s.text).Kind, s.keyspace, names)
 }
 
-// fan is where what a reader asks of the store is counted; nil where nothing is.
+// fan returns the counts of a reader's requests to the store, or nil if they are not counted.
 func (x *reader) fan() *observe.Fan {
 	if e, ok := x.link.(*coordinator); ok {
 		return &e.fan
@@ -124,7 +125,7 @@ func (x *reader) fan() *observe.Fan {
 	return nil
 }
 
-// took counts what a page took.
+// took counts the work for a page.
 func (x *reader) took(s scatter.Stats) {
 	if fan := x.fan(); fan != nil {
 		fan.Reads.Store(true)
@@ -140,13 +141,13 @@ func (x *reader) gave(rows int) {
 	}
 }
 
-// shardsKnown is the reader's context, which tells the span of a request its shards.
+// shardsKnown returns the reader's context after it has told the request's span the shards.
 func (x *reader) shardsKnown(shards []int) context.Context {
 	e, ok := x.link.(*coordinator)
 	return observe.WithShards(x.ctx, ok && e.span != nil, shards)
 }
 
-// child begins the span of a request to the store; nil where none is told.
+// child begins the span of a request to the store. It returns nil if there are no spans.
 func (e *coordinator) child(ctx context.Context, req wire.Message) observe.Span {
 	if e.span == nil {
 		return nil

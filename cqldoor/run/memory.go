@@ -11,38 +11,38 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// What a read holds is taken from the budget of the request's context, where it has one
-// (see package budget): what is likely to come before it is asked of the shards, the
-// result as it grows, and what waits to be put in order. Short reads are not counted.
+// A read takes its memory from the budget in the request's context, if there is one (package
+// budget): for rows before they are requested, by their probable size; for the result as it
+// grows; and for rows that wait to be sorted. Short reads are not counted.
 
 const (
-	// shortRead is how many bytes are not counted.
+	// shortRead is how many bytes of a read are not counted.
 	shortRead = 64 << 10
 
-	// copied is how many times a result is counted: a copy of it waits for the client
-	// before this one is let go of.
+	// copied is how many times the result counts, because a copy waits for the client before the
+	// original is freed.
 	copied = 2
 )
 
 var errNoRoom = wire.Errorf(wire.CodeOverloaded, "evenkeel: %v", budget.ErrNoRoom)
 
-// memory is what one request holds. It is safe for concurrent use, but for close, which
-// comes after every reserve.
+// memory is the memory of one request. It is safe for concurrent use, except that close comes
+// after every reserve.
 type memory struct {
 	ctx context.Context
 
 	mu     sync.Mutex
-	all    map[*holding]struct{} // that have not been given back
+	all    map[*holding]struct{} // not returned yet
 	closed bool
 }
 
-// holding is what one page of fetched rows, or one result, holds. nil holds nothing.
+// holding is the memory of one page of fetched rows, or of one result. nil holds nothing.
 type holding struct {
 	of      *memory
 	account budget.Account
 }
 
-// newMemory is nil where the context has no budget.
+// newMemory returns nil if the context has no budget.
 func newMemory(ctx context.Context) *memory {
 	if !budget.Counts(ctx) {
 		return nil
@@ -50,7 +50,7 @@ func newMemory(ctx context.Context) *memory {
 	return &memory{ctx: ctx, all: map[*holding]struct{}{}}
 }
 
-// open makes a holding where there is none. It is false where nothing is counted.
+// open makes a holding if there is none. It returns false if memory is not counted.
 func (m *memory) open(h **holding) bool {
 	if m == nil {
 		return false
@@ -68,7 +68,7 @@ func (m *memory) open(h **holding) bool {
 	return true
 }
 
-// close gives back what no holding has given back.
+// close returns the memory of all open holdings.
 func (m *memory) close() {
 	if m == nil {
 		return
@@ -81,7 +81,7 @@ func (m *memory) close() {
 	m.all, m.closed = nil, true
 }
 
-// reserve has a holding hold at least so many bytes. It waits for room.
+// reserve waits until a holding has at least so many bytes.
 func (m *memory) reserve(h **holding, bytes int) error {
 	if bytes <= shortRead || !m.open(h) {
 		return nil
@@ -97,7 +97,7 @@ func (m *memory) reserve(h **holding, bytes int) error {
 	return err
 }
 
-// add has a holding hold at least so many bytes, which are there already.
+// add makes a holding count at least so many bytes that are in memory already.
 func (m *memory) add(h **holding, bytes int) {
 	if bytes <= shortRead || !m.open(h) {
 		return
@@ -109,12 +109,12 @@ func (m *memory) add(h **holding, bytes int) {
 	})
 }
 
-// shrink gives back what a holding holds beyond so many bytes.
+// shrink returns what a holding has beyond so many bytes.
 func (h *holding) shrink(to int) {
 	h.still(func(a *budget.Account) { a.Shrink(int64(to)) })
 }
 
-// close gives back all that a holding holds.
+// close returns all memory of a holding.
 func (h *holding) close() {
 	h.still(func(a *budget.Account) {
 		a.Close()
@@ -122,7 +122,7 @@ func (h *holding) close() {
 	})
 }
 
-// still calls f with the account of a holding that has not been given back.
+// still calls f with the account of a holding that is still open.
 func (h *holding) still(f func(*budget.Account)) {
 	if h == nil {
 		return

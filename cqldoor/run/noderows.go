@@ -2,9 +2,9 @@
 
 package run
 
-// What clients see of system.local, system.peers and system.peers_v2: the statement is
-// carried out here, on the row of the store's node with the door's own cells in it, and on a
-// row for each other door.
+// For system.local, system.peers and system.peers_v2 the door executes the statement itself: on
+// the row of the store's node, with the door's own cells in it, and on one row for each other
+// door.
 
 // nodeRows reads the rows of such a table.
 func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
@@ -14,7 +14,8 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 		return out, f.read(&out, f.sel.fetch, nil)
 	}
 	if x := f.schemas; x.member != nil && !x.nodes.agree(f.before.version) {
-		// Drivers wait until all doors go by the same schema: these tell it at once.
+		// Drivers wait until all doors use the same schema. Reading the doors' rows tells it
+		// without delay.
 		if rows, err := x.member.Doors(f.ctx); err == nil {
 			x.nodes.look(x.lease.Now(), x.lease.Length(), rows)
 		}
@@ -24,7 +25,7 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 		for name, at := range f.sel.position {
 			cells[at] = row[name]
 		}
-		// Where the statement asks for times, the cells have none.
+		// If the statement asks for the times of cells, there are none.
 		for _, at := range f.sel.times {
 			for len(cells) < at+2 {
 				cells = append(cells, nil)
@@ -47,7 +48,7 @@ func (f *schemaFetch) localCells(cells [][]byte) [][]byte {
 	return out
 }
 
-// selected says whether a row is of a partition that the statement reads.
+// selected says whether a row belongs to a partition that the statement reads.
 func (f *schemaFetch) selected(key []byte) bool {
 	if f.bound.Scan {
 		return inTokens(f.bound.Tokens, key)

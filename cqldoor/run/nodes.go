@@ -18,24 +18,23 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Routing is by what token-aware drivers choose the door for a request.
+// Routing says how token-aware drivers choose the door for a request.
 type Routing uint8
 
 const (
-	// RoundRobin has drivers take the doors in turn, whatever the key: one hot logical
-	// key is spread over all doors.
+	// RoundRobin makes drivers use the doors in turn, whatever the key. So one hot logical key is
+	// spread over all doors.
 	RoundRobin Routing = iota
-	// ByToken shows each door with tokens of its own, so that drivers send all requests
-	// of a key to the same door.
+	// ByToken gives each door tokens of its own, so that drivers send all requests of a key to
+	// the same door.
 	ByToken
 )
 
-// nodes are the nodes of the cluster as drivers are to see it: the doors. It is safe for
-// concurrent use.
+// nodes are the cluster's nodes as drivers see them: the doors. It is safe for concurrent use.
 type nodes struct {
 	routing Routing
 	self    fleet.Door // set before the door serves
-	release string     // of the store
+	release string     // the store's release
 
 	announce atomic.Pointer[func(body []byte)]
 	shown    atomic.Pointer[shownNodes]
@@ -45,10 +44,10 @@ type nodes struct {
 	several bool
 }
 
-// shownNodes are the nodes at one time: an immutable snapshot.
+// shownNodes is an immutable snapshot of the nodes.
 type shownNodes struct {
-	peers   []*fleet.Door // the other doors that serve, those of the own data centre first
-	several bool          // there are other doors, or there were a while ago
+	peers   []*fleet.Door // the other doors that serve, those of the same data centre first
+	several bool          // there are other doors, or there were some a short time ago
 }
 
 func newNodes(routing Routing, self fleet.Door) *nodes {
@@ -57,7 +56,7 @@ func newNodes(routing Routing, self fleet.Door) *nodes {
 	return n
 }
 
-// look takes the rows of the doors as they were read, and tells clients what has changed.
+// look takes the doors' rows that were just read, and tells clients what has changed.
 func (n *nodes) look(now time.Time, lease time.Duration, rows []*fleet.Door) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,8 +65,8 @@ func (n *nodes) look(now time.Time, lease time.Duration, rows []*fleet.Door) {
 		if d.HostID != n.self.HostID {
 			n.several = true
 		}
-		// Drivers do not take a node without a schema version, which a door that has just
-		// registered is yet to read.
+		// Drivers do not accept a node without a schema version. A door that has just registered
+		// has not read its version yet.
 		if _, ok := addressOf(d); ok && (d.Schema != [16]byte{} || d.Left()) {
 			of = append(of, d)
 		}
@@ -87,7 +86,7 @@ func (n *nodes) look(now time.Time, lease time.Duration, rows []*fleet.Door) {
 	}
 }
 
-// eventsOf is what a Cassandra says when that becomes of a node.
+// eventsOf returns the events that Cassandra sends for such a change of a node.
 func eventsOf(k fleet.Kind) []wire.Event {
 	up, down := wire.Event{Type: wire.EventStatus, Change: "UP"}, wire.Event{Type: wire.EventStatus, Change: "DOWN"}
 	switch k {
@@ -101,28 +100,28 @@ func eventsOf(k fleet.Kind) []wire.Event {
 	return []wire.Event{{Type: wire.EventTopology, Change: "REMOVED_NODE"}}
 }
 
-// addressOf is where clients find a door.
+// addressOf returns the address at which clients find a door.
 func addressOf(d *fleet.Door) (netip.AddrPort, bool) {
 	at, err := netip.ParseAddrPort(d.CQL)
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), err == nil
 }
 
-// manner is how a driver is kept from choosing a door by the key.
+// manner is a way to keep a driver from choosing a door by the key.
 type manner uint8
 
 const (
 	// withTokens leaves the driver its token map.
 	withTokens manner = iota
-	// unknownPartitioner names a partitioner that no driver knows: drivers then make no
-	// token map. They ignore nodes that have no tokens, so these are shown.
+	// unknownPartitioner names a partitioner that no driver knows, so that drivers make no token
+	// map. They ignore nodes without tokens, so nodes are shown with tokens.
 	unknownPartitioner
-	// noKeyIndexes leaves the driver its token map, but tells it of no prepared statement which
-	// values are the partition key. The Node driver takes Murmur3 for any partitioner that it
-	// does not know; without these it takes the doors in turn.
+	// noKeyIndexes leaves the driver its token map, but does not tell it which values of a
+	// prepared statement form the partition key. The Node.js driver takes an unknown partitioner
+	// for Murmur3; without the key it uses the doors in turn.
 	noKeyIndexes
 )
 
-// mannerOf is that for a driver, by the DRIVER_NAME in its STARTUP.
+// mannerOf returns the manner for a driver, by the DRIVER_NAME in its STARTUP.
 func (n *nodes) mannerOf(driver string) manner {
 	switch {
 	case n.routing == ByToken || !n.shown.Load().several:
@@ -133,15 +132,15 @@ func (n *nodes) mannerOf(driver string) manner {
 	return unknownPartitioner
 }
 
-// noPartitioner is a partitioner that no driver knows.
+// noPartitioner is the name of a partitioner that no driver knows.
 const noPartitioner = "evenkeel.RoundRobin"
 
-// local are the cells of system.local that are the door's own; the others are the
-// store's. at is where the client is connected to.
+// local returns the cells of system.local that describe the door. The other cells are the
+// store's. at is the address that the client is connected to.
 func (n *nodes) local(driver string, at netip.AddrPort) map[string][]byte {
 	several := n.shown.Load().several
 	if own, ok := addressOf(&n.self); ok && several {
-		at = own // as the other doors show it
+		at = own // the address that the other doors show
 	}
 	ip, port := at.Addr().Unmap().AsSlice(), binary.BigEndian.AppendUint32(nil, uint32(at.Port()))
 	m := map[string][]byte{
@@ -150,7 +149,7 @@ func (n *nodes) local(driver string, at netip.AddrPort) map[string][]byte {
 		"rpc_port": port, "native_port": port, "native_transport_port": port,
 		"data_center": []byte(n.self.DataCentre), "rack": []byte(n.self.Rack),
 	}
-	// A node without peers owns the ring: one token is enough.
+	// One token is enough: a node without peers owns the whole ring.
 	m["tokens"] = tokenSet([]string{"0"})
 	if several {
 		m["broadcast_port"], m["listen_port"] = port, port
@@ -162,7 +161,7 @@ func (n *nodes) local(driver string, at netip.AddrPort) map[string][]byte {
 	return m
 }
 
-// peers are the rows of system.peers or peers_v2 by column.
+// peers returns the rows of system.peers or peers_v2, by column.
 func (n *nodes) peers(table string) (rows []map[string][]byte) {
 	own, _ := addressOf(&n.self)
 	seen := map[netip.Addr]bool{own.Addr(): true}
@@ -170,7 +169,7 @@ func (n *nodes) peers(table string) (rows []map[string][]byte) {
 		at, _ := addressOf(d)
 		if table == "peers" {
 			if seen[at.Addr()] {
-				continue // the table has one row for an address
+				continue // the table has one row for each address
 			}
 			seen[at.Addr()] = true
 		}
@@ -185,15 +184,15 @@ func (n *nodes) peers(table string) (rows []map[string][]byte) {
 	return rows
 }
 
-// agree says whether all doors go by a version of the store's schema.
+// agree says whether all doors use a version of the store's schema.
 func (n *nodes) agree(version [16]byte) bool {
 	return !slices.ContainsFunc(n.shown.Load().peers, func(d *fleet.Door) bool { return d.Schema != version })
 }
 
-// tokensPerDoor are as many as a Cassandra has by default.
+// tokensPerDoor is Cassandra's default number of tokens.
 const tokensPerDoor = 16
 
-// tokensOf are the tokens of a door: always the same for the same host id.
+// tokensOf returns the tokens of a door. The same host id always gives the same tokens.
 func tokensOf(id [16]byte) []byte {
 	var all []string
 	for i := range tokensPerDoor {
@@ -202,7 +201,7 @@ func tokensOf(id [16]byte) []byte {
 	return tokenSet(all)
 }
 
-// tokenSet is a set<text>.
+// tokenSet serializes a set<text>.
 func tokenSet(all []string) []byte {
 	slices.SortFunc(all, func(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) })
 	set := wire.AppendInt(nil, int32(len(all)))
@@ -212,7 +211,7 @@ func tokenSet(all []string) []byte {
 	return set
 }
 
-// ofNodes says whether a table of keyspace system is about nodes: clients see the doors there.
+// ofNodes says whether a table of keyspace system describes nodes. Clients see the doors there.
 func ofNodes(keyspace, table string) bool {
 	return keyspace == "system" && (table == "local" || table == "peers" || table == "peers_v2")
 }

@@ -16,40 +16,40 @@ import (
 // walkChunk is how many physical partitions a scan asks for at once.
 const walkChunk = 1000
 
-// ownersKept bounds what a scan remembers of whom partitions belong to; what is
-// forgotten is asked again.
+// ownersKept bounds how many partitions' owners a scan remembers. It asks again for the owners
+// that it has forgotten.
 const ownersKept = 100_000
 
-// A scan reads partitions ahead of the one that it shows: at most aheadPartitions,
-// of each at most aheadRows, and no more of them than the page is likely to take.
+// A scan reads partitions ahead of the one that it shows: at most aheadPartitions, of each at
+// most aheadRows, and not more than the page will probably take.
 const (
 	aheadPartitions = 16
 	aheadRows       = 256
 )
 
-// ownersScan is a scan of logical partitions in the order of their owners: the
-// shards of lowest token that have anything. It walks over physical partitions; one
-// that is not its partition's owner is passed over.
+// ownersScan is a scan of logical partitions in the order of their owners. The owner of a
+// partition is its shard with the lowest token that has rows. The scan walks over physical
+// partitions and skips those that do not own their logical partition.
 //
-// A shard of lower token that is filled while the scan is between it and the owner
-// becomes the owner behind the scan's back, and the partition is missed; one that
-// is emptied makes it come twice. Cassandra's own scans promise no more of
-// partitions that come and go.
+// If a shard with a lower token gets its first row while the scan is between it and the owner,
+// that shard becomes the owner, and the scan misses the partition. If the owner is emptied, the
+// partition is shown twice. Cassandra's own scans promise no more for partitions that appear or
+// disappear during a scan.
 type ownersScan struct {
 	*reader
 	hint  int
 	visit visit
-	by    *plan.Table // by whose places it goes
+	by    *plan.Table // the table whose layout the scan follows
 
-	known map[string]*ownership // by logical key; those of partitions that were met first are asked first
+	known map[string]*ownership // by logical key; a partition met earlier is asked for earlier
 	tasks sync.WaitGroup
 
 	rows, partitions int // shown so far
 }
 
-// ownership is where a logical partition is shown.
+// ownership is the position at which a logical partition is shown.
 type ownership struct {
-	ready chan struct{} // closed when the rest is set
+	ready chan struct{} // closed when the other fields are set
 	owner plan.Position
 	err   error
 }
@@ -102,7 +102,7 @@ type candidate struct {
 	key [][]byte
 }
 
-// walk visits what the physical partitions of a range of tokens own, after last.
+// walk visits the partitions owned by the physical partitions of a range of tokens, after last.
 func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, error) {
 	t := s.by
 	limit := walkChunk
@@ -112,7 +112,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 			return false, err
 		}
 		var met []candidate
-		passed := 0 // of other layouts
+		passed := 0 // partitions of other layouts
 		for _, row := range rows {
 			n := len(t.PartitionKey)
 			shard, ok := 0, len(row) == n+1
@@ -144,13 +144,13 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 			if limit > math.MaxInt32/2 {
 				return false, fmt.Errorf("run: a scan of %s.%s does not get on", t.Keyspace, t.Name)
 			}
-			limit *= 2 // more partitions than that have one token
+			limit *= 2 // more partitions than that share one token
 		}
 		r.Start = (*last).Token
 	}
 }
 
-// inOrder shows what partitions own, one after the other, and reads some ahead.
+// inOrder shows the partitions that candidates own, one after the other, and reads some ahead.
 func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 	var queue []*partitionTask
 	for len(met) > 0 || len(queue) > 0 {
@@ -174,8 +174,8 @@ func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 	return true, nil
 }
 
-// ahead is how many partitions may be read at once, that which is shown next among
-// them: as many as the page is likely to take, once it is known what one has.
+// ahead returns how many partitions may be read at once, including the one that is shown next.
+// Once the size of partitions is known, it is as many as the page will probably take.
 func (s *ownersScan) ahead() int {
 	if s.partitions == 0 {
 		return 1
@@ -191,19 +191,19 @@ func (s *ownersScan) ahead() int {
 	return max(1, n)
 }
 
-// partitionTask reads the beginning of a partition, if it is shown where it was met.
+// partitionTask reads the beginning of a partition, if the partition is shown at this position.
 type partitionTask struct {
 	candidate
-	done chan struct{} // closed when the rest is set
+	done chan struct{} // closed when the other fields are set
 	owns bool
 	read []step
-	held []*holding // by what was read
-	more bool       // there may be more than was read
+	held []*holding // memory of the rows that were read
+	more bool       // there may be more rows
 	err  error
 }
 
-// start begins a task. What is not known of its owner is asked by the first task
-// that needs it: the one whose position is the lowest.
+// start begins a task. If the partition's owner is not known, the first task that needs it asks:
+// the one at the lowest position.
 func (s *ownersScan) start(c candidate) *partitionTask {
 	t := &partitionTask{candidate: c, done: make(chan struct{})}
 	name := string(plan.AppendKey(nil, c.key))
@@ -255,7 +255,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 	return t
 }
 
-// showRead shows what a task has read, and the rest of the partition.
+// showRead shows what a task has read and then the rest of the partition.
 func (s *ownersScan) showRead(t *partitionTask) (bool, error) {
 	s.owned(t.at)
 	s.rows += len(t.read)
@@ -291,13 +291,13 @@ func (s *ownersScan) show(at plan.Position, key [][]byte, c plan.Cursor, hint in
 	})
 }
 
-// owned makes a position's token that of the rows that are shown.
+// owned notes the token of the position whose rows are shown.
 func (s *ownersScan) owned(at plan.Position) {
 	s.bound.Env.Token = func([][]byte) []byte { return be64Bytes(uint64(at.Token)) }
 }
 
-// owner is the shard of lowest token that has anything of a logical partition, of
-// which the one that was met does.
+// owner returns the position of the shard with the lowest token that has rows of a logical
+// partition. The shard at the given position has some.
 func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Position, error) {
 	owner := at
 	all, err := by.Places(x.dir, key)

@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
-// shardGroup is how many shards one request reads: enough that a request costs
-// little beside the reads, few enough that no coordinator reads for long.
+// shardGroup is how many shards one request reads. With so many, a request costs little compared
+// to the reads, and no coordinator reads for long.
 const shardGroup = 10
 
-// group is how many shards one request may read, of so many at most: a serial read
-// is of one partition (Cassandra refuses it for several at a time).
+// group returns how many shards one request may read, at most most. A serial read is of one
+// partition, because Cassandra refuses it for several.
 func (x *reader) group(most int) int {
 	if x.params.Consistency.IsSerial() {
 		return 1
@@ -24,8 +24,8 @@ func (x *reader) group(most int) int {
 	return most
 }
 
-// page reads the first want rows of a segment after a clustering key: fewer, with
-// more to come, where they are large.
+// page reads the first want rows of a segment after a clustering key. If rows are large, it reads
+// fewer and says that there are more.
 func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	x.progress()
 	if s.Err != nil {
@@ -37,7 +37,7 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
 		e := extent{Segment: s, after: after, want: want, limit: x.r.held, group: x.grouped(want/len(s.Shards) + 2)}
 		if len(x.plan.Clustering) == 0 {
-			e.limit = 0 // there is one row
+			e.limit = 0 // there is only one row
 		}
 		rows, err := x.merge(e)
 		if !errors.Is(err, errWide) {
@@ -47,36 +47,35 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	return x.narrow(s, after, want)
 }
 
-// extent is what is to be merged: rows of a segment after a clustering key, so many.
+// extent describes what to merge: so many rows of a segment after a clustering key.
 type extent struct {
 	plan.Segment
 	after [][]byte
 	want  int
-	keys  bool // clustering keys alone
-	limit int  // the bytes that may come, 0: any number
+	keys  bool // clustering keys only
+	limit int  // largest number of bytes; 0: no limit
 	group int  // how many shards a request reads
 
-	// Where it is known what there is: the last key, and how many rows each shard
-	// has up to it.
+	// These are set if the rows are known: the last key, and how many rows each shard has up to
+	// it.
 	upto   [][]byte
 	expect []int
 }
 
-// flight is a scatter fetch on its way: the rows that came of it.
+// flight is a scatter fetch under way, with the rows received so far.
 type flight struct {
 	fetch scatter.Fetch[row]
 	rows  [][]row
-	parts int // that are under way
+	parts int // number under way
 }
 
-// part is a request for shards of a flight: all of them, or one that was throttled.
+// part is a request for some shards of a flight: all of them, or one that was throttled.
 type part struct {
 	*flight
 	ask
 }
 
-// merge reads an extent from its shards. Where that is more bytes than it may be,
-// the error is errWide.
+// merge reads an extent from its shards. If it is longer than its limit, the error is errWide.
 func (x *reader) merge(e extent) (_ *rowset, err error) {
 	if e.Err != nil {
 		return nil, e.Err
@@ -93,8 +92,8 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	single := e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
 	o := scatter.Options[row]{
 		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.r.opts.IntN(1 << 30)),
-		// Most partitions are shorter than a page: a LIMIT or a page before this one says
-		// that this one is not.
+		// Most partitions are shorter than a page. A LIMIT, or an earlier page, says that this
+		// one is not.
 		Few: single || e.after == nil && e.want != x.bound.Limit,
 	}
 	if e.upto != nil {
@@ -102,7 +101,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	}
 	switch {
 	case x.plan.Table.Hides():
-		// A row that moved is in its old shard too: the one that is shown stands for both.
+		// A moved row is in its old shard too. The copy that is shown stands for both.
 		o.Combine = func(a, b row) row {
 			if out.belongs(e.Key, &b) {
 				return b
@@ -227,7 +226,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	return out, nil
 }
 
-// likely is how many bytes of an extent are likely to come, as far as is known.
+// likely returns how many bytes of an extent will probably come, as far as is known.
 func (x *reader) likely(e *extent) int {
 	width := int(x.rowWidth().Load())
 	if e.keys {
@@ -240,7 +239,7 @@ func (x *reader) likely(e *extent) int {
 	return n
 }
 
-// pieces are the reads of one fetch.
+// pieces returns the reads of one fetch.
 func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]plan.Fetch, error) {
 	after, upto := e.after, [][]byte(nil)
 	if f.After != nil {
@@ -255,7 +254,7 @@ func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]plan.F
 	return x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
 }
 
-// short says whether some shard of the request has less than was asked for.
+// short says whether some shard of the request has fewer rows than were asked for.
 func (p *part) short() bool {
 	for i, shard := range p.fetch.Shards {
 		if len(p.rows[i]) < p.fetch.Limit && slices.Contains(p.pieces[0].Shards, shard) {

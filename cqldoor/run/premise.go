@@ -13,19 +13,19 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// The answer counts, not the sending. A door can stall after it has looked at its lease
-// and before it sends. Another door can change the table while a request is under way. So
-// the door checks the statement's premise when the store has answered. The premise holds
-// if the lease runs and the door still has the state that the statement was planned on.
+// The moment of the answer counts, not the moment of sending. A door can stall after it has
+// checked its lease and before it sends. Another door can change the table while a request is
+// under way. So the door checks the statement's premise when the store has answered. The premise
+// holds if the lease runs and the door still has the state that the statement was planned on.
 //
-// If the premise does not hold, the door renews its lease. Then it compares the layout in
-// the plan with the layout that the table has now.
+// If the premise does not hold, the door renews its lease. Then it compares the layout in the
+// plan with the layout that the table has now.
 //
-//   - The layouts are equal: the door passes the answer on.
-//   - They differ, and the statement reads: the door reads again.
-//   - They differ, and the door stamped the write: the door writes again, with that stamp.
-//   - They differ, and the store stamped the write: nobody knows what the write did. The
-//     door answers with a write timeout.
+//  - The layouts are equal: the door passes the answer on.
+//  - They differ, and the statement reads: the door reads again.
+//  - They differ, and the door stamped the write: the door writes again, with that stamp.
+//  - They differ, and the store stamped the write: the door cannot know where the write
+//    took effect, and answers with a write timeout.
 
 var _ cqldoor.Premise = (*statement)(nil)
 
@@ -38,7 +38,7 @@ func (s *statement) Holds(at *wire.Arrival) bool {
 	case at == nil:
 		return r.schema.lease.Holds()
 	case at.Checked == any(r):
-		return true // the lease held when this response had arrived, too
+		return true // the lease also held when this response arrived
 	case !r.schema.lease.Holds():
 		return false
 	}
@@ -46,8 +46,8 @@ func (s *statement) Holds(at *wire.Arrival) bool {
 	return true
 }
 
-// begin counts a request under way that was planned on the statement's state. It is
-// false where that is not the present state any more.
+// begin counts a request under way on the statement's state. It returns false if that is no
+// longer the present state.
 func (s *statement) begin(of uint32) bool {
 	s.under.begin(of)
 	if s.router.state.Load().under == s.under {
@@ -60,7 +60,7 @@ func (s *statement) begin(of uint32) bool {
 // End implements cqldoor.Premise.
 func (s *statement) End(of uint32) { s.under.end(of) }
 
-// Review implements cqldoor.Premise, for what was passed on.
+// Review implements cqldoor.Premise for statements that were passed on.
 func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
 	r := s.router
 	stands, err := r.stands(ctx, s)
@@ -73,7 +73,7 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	case s.sel != nil && kept:
 		r.carryQuery(ctx, req, s)
 	case s.sel != nil:
-		req.Error(unprepared(s.id[:])) // which the driver does anew, as after any change of a table
+		req.Error(unprepared(s.id[:])) // the driver prepares it again, as after any change of a table
 	case err == nil && kept && req.Op == wire.OpExecute && req.Stamp != 0 && r.repeatable(s):
 		r.carryExecute(ctx, req, s)
 	default:
@@ -81,8 +81,8 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	}
 }
 
-// stands says, after the store has answered, whether the answer to a statement is that of
-// the tables as they are. It fails where the store cannot be asked.
+// stands says, after the store has answered, whether the statement's tables still have the
+// layouts of its plan. It returns an error if the store cannot be asked.
 func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
 	if s.Holds(nil) {
 		return true, nil
@@ -95,8 +95,8 @@ func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
 	st := r.state.Load()
 	for _, t := range s.placed() {
 		now := st.Table(t.Keyspace, t.Name)
-		// Where there is no other door, no lease can be over, and a change of a layout does
-		// not go on before what was planned earlier has been answered: the answer is good.
+		// If there is no other door, no lease can end, and a change of layout waits until
+		// requests planned earlier have been answered. So the answer is good.
 		if now == nil || now.ID != t.ID || r.schema.member != nil && !sameButFloor(now.Layout, t.Layout) {
 			return false, nil
 		}
@@ -104,8 +104,8 @@ func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
 	return true, nil
 }
 
-// repeatable says whether a write that has the door's stamp can be done anew: it does the
-// same again, to the same table.
+// repeatable says whether a write with the door's stamp can be repeated: it does the same again,
+// to the same table.
 func (r *Router) repeatable(s *statement) bool {
 	st := r.state.Load()
 	for _, t := range s.tables() {
@@ -114,7 +114,7 @@ func (r *Router) repeatable(s *statement) bool {
 		}
 	}
 	text := strings.ToLower(s.text)
-	for _, changing := range []string{"now", "uuid", "current"} { // functions of another value each time
+	for _, changing := range []string{"now", "uuid", "current"} { // functions whose result changes each time
 		if strings.Contains(text, changing) {
 			return false
 		}
@@ -130,7 +130,7 @@ func (r *Router) repeatable(s *statement) bool {
 	return true
 }
 
-// errUnknown is the error of a write that was planned on a layout which has changed.
+// errUnknown returns the error for a write whose layout has changed under way.
 func errUnknown(s *statement) error {
 	e := &wire.Error{Code: wire.CodeWriteTimeout, Consistency: wire.LocalQuorum, Required: 1, WriteType: wire.WriteSimple,
 		Message: "evenkeel: another door changed the table, or this one could not ask the store whether one did, while the write was under way; it may have been applied or not"}
@@ -145,8 +145,8 @@ func errUnknown(s *statement) error {
 	return e
 }
 
-// overtaken is the error of a request whose statement was planned on a layout that has
-// changed, or of which the door cannot know: then why is the reason.
+// overtaken is the error of a request whose layout has changed under way, or of which the door
+// cannot know this: then why is the reason.
 type overtaken struct {
 	by  *statement
 	why error
@@ -156,8 +156,8 @@ func (o *overtaken) Error() string {
 	return "the layout of a table has changed while the request was under way"
 }
 
-// stand fails with overtaken unless what a coordinator's statements were planned on holds, now
-// that the store has answered.
+// stand returns overtaken unless the premises of a coordinator's statements still hold, now that
+// the store has answered.
 func (e *coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
 		if ok, err := e.r.stands(ctx, s); !ok {
@@ -167,8 +167,8 @@ func (e *coordinator) stand(ctx context.Context) error {
 	return nil
 }
 
-// again says whether a request that was overtaken is to be carried out anew. If not, err
-// is its error.
+// again says whether a request that was overtaken must be executed again. If not, to is its
+// error.
 func (e *coordinator) again(req *cqldoor.Request, err error) (is, again bool, to error) {
 	var o *overtaken
 	if !errors.As(err, &o) {
@@ -190,5 +190,5 @@ func (e *coordinator) again(req *cqldoor.Request, err error) (is, again bool, to
 	return true, false, errUnknown(o.by)
 }
 
-// errChanging is the error of a read whose table changes each time that it is done.
+// errChanging is the error of a read whose table changes every time it is repeated.
 var errChanging = wire.Errorf(wire.CodeOverloaded, "evenkeel: the table's layout changes faster than it can be read; try again")

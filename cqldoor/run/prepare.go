@@ -10,14 +10,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// physical is what the backend calls a physical statement. It is safe for
-// concurrent use.
+// physical holds the backend's ids of a physical statement. It is safe for concurrent use.
 type physical struct{ named atomic.Pointer[ids] }
 
-// ids are a backend's names of a prepared statement: the same on all its hosts.
+// ids are a backend's ids of a prepared statement. They are the same on all its hosts.
 type ids struct{ statement, metadata []byte }
 
-// prepare returns the ids, preparing the text on the link where it is not yet.
+// prepare returns the ids. It prepares the text on the link if that has not been done.
 func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
 	if n := p.named.Load(); n != nil && (v < wire.V5 || n.metadata != nil) {
 		return n, nil
@@ -25,8 +24,7 @@ func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, te
 	return p.renew(ctx, l, v, text)
 }
 
-// renew prepares the text, whether or not the backend had it: it may have given
-// it up since.
+// renew prepares the text again, because the backend may have forgotten it.
 func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
 	body, err := call(ctx, l, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})})
 	if err != nil {
@@ -41,8 +39,8 @@ func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text
 	return n, nil
 }
 
-// call sends a request and waits for its response: the body of a RESULT without
-// its prefix, which is the caller's, or the error.
+// call sends a request and waits for its response. It returns the body of a RESULT without its
+// prefix, which the caller owns, or the error.
 func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) ([]byte, error) {
 	type answer struct {
 		body []byte
@@ -61,7 +59,7 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 	}
 }
 
-// result is the body of a response without its prefix, or its error.
+// result returns the body of a response without its prefix, or its error.
 func result(v wire.Version, resp wire.Message) ([]byte, error) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {
@@ -78,13 +76,13 @@ func result(v wire.Version, resp wire.Message) ([]byte, error) {
 	return body, nil
 }
 
-// registry holds what is planned and prepared, each kind bounded; the least lately
-// used go first.
+// registry holds planned and prepared statements. Each kind is bounded; the least recently used
+// entries are dropped first.
 type registry struct {
-	known     *knownIDs                   // what clients have prepared
-	texts     *lru[[16]byte, *statement]  // that clients sent as text, by id
+	known     *knownIDs                   // prepared by clients
+	texts     *lru[[16]byte, *statement]  // sent by clients as text, by id
 	physicals *lru[string, *physical]     // by text
-	widths    *lru[string, *atomic.Int64] // what rows take, by what is selected of them; 0: not known
+	widths    *lru[string, *atomic.Int64] // size of a row, by what is selected of it; 0: not known
 }
 
 func newRegistry() *registry {
@@ -97,12 +95,12 @@ func (r *registry) prepared(s *statement) {
 	r.known.put(&known{id: s.id, statement: s, size: 4*len(s.text) + 1000})
 }
 
-// physical is the entry of a physical statement.
+// physical returns the entry of a physical statement.
 func (r *registry) physical(text string) *physical {
 	return r.physicals.getOr(text, func() *physical { return &physical{} })
 }
 
-// width is what a row takes of what is selected of it.
+// width returns the size of a row, by what is selected of it.
 func (r *registry) width(selection string) *atomic.Int64 {
 	return r.widths.getOr(selection, func() *atomic.Int64 { return new(atomic.Int64) })
 }

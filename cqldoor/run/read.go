@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// read answers a SELECT that reads logical partitions: those named, or all.
+// read answers a SELECT of logical partitions: the named ones, or all.
 func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	b, err := s.sel.Bind(env)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	return respond(ctx, req, aggregateWarnings(b), out.w.Finish())
 }
 
-// aggregateWarnings are Cassandra's for aggregates over several partitions.
+// aggregateWarnings returns Cassandra's warnings for aggregates over several partitions.
 func aggregateWarnings(b *analysis.BoundSelect) []string {
 	if w := b.AggregateWarning(); w != "" {
 		return []string{w}
@@ -76,15 +76,15 @@ type output struct {
 
 	memory  *memory
 	held    *holding
-	granted int // bytes of rows that may be written without asking for room
+	granted int // bytes of rows that may be written without asking for more room
 }
 
-// room has the result hold so many bytes of rows, of which others wait to be put in order.
+// room makes the result hold so many bytes of rows, including rows that wait to be sorted.
 func (o *output) room(bytes int) error {
 	if bytes <= o.granted {
 		return nil
 	}
-	bytes = max(bytes, o.granted/4*5) // or it would ask for every row
+	bytes = max(bytes, o.granted/4*5) // in steps, not for every row
 	if err := o.memory.reserve(&o.held, copied*bytes); err != nil {
 		return err
 	}
@@ -105,17 +105,17 @@ func (o *output) begin(v wire.Version, params *wire.Params, metadataID []byte) {
 	o.w.Begin(*outputs.Get().(*[]byte), m)
 }
 
-// outputs are buffers of results, to be used again.
+// outputs holds buffers for results.
 var outputs = sync.Pool{New: func() any { return new([]byte) }}
 
-// release gives the buffer up, once the result is sent.
+// release frees the buffer once the result is sent.
 func (o *output) release() {
 	if b := o.w.Buffer(); cap(b) <= keptBuffer {
 		outputs.Put(&b)
 	}
 }
 
-// cells writes a row, whose cells may be one that is long many times.
+// cells writes a row. The same long cell may appear in it many times.
 func (o *output) cells(cells [][]byte) error {
 	for _, c := range cells {
 		if o.w.Size()+len(c) > maxResult {
@@ -130,5 +130,5 @@ func (o *output) cells(cells [][]byte) error {
 	return nil
 }
 
-// next says where the following page starts.
+// next sets the position of the next page.
 func (o *output) next(c plan.Cursor) { o.w.SetPagingState(o.s.sel.State(o.b, c)) }

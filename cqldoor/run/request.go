@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// fill gives a statement the client's values and the clock.
+// fill gives a statement the client's values and the time.
 func (r *Router) fill(env *eval.Env, s *statement, values *wire.Values, scratch []eval.Value) error {
 	*env = eval.Env{Values: scratch, Now: r.opts.Now().UnixMicro(), Timeuuid: r.opts.Timeuuid, UUID: r.opts.UUID}
 	if values.Named {
@@ -30,7 +30,7 @@ func (r *Router) fill(env *eval.Env, s *statement, values *wire.Values, scratch 
 	return nil
 }
 
-// checkCount refuses another number of values than there are markers.
+// checkCount refuses a number of values that differs from the number of markers.
 func (s *statement) checkCount(n int) error {
 	if n != len(s.head.Binds) {
 		return wire.Invalidf("there were %d markers(?) in CQL but %d bound variables", len(s.head.Binds), n)
@@ -38,7 +38,7 @@ func (s *statement) checkCount(n int) error {
 	return nil
 }
 
-// named puts values that came by name in the order of the markers.
+// named puts values that were sent by name in the order of the markers.
 func named(env *eval.Env, s *statement, values *wire.Values) error {
 	byName := map[string]eval.Value{}
 	for it := values.Iter(); it.Next(); {
@@ -54,7 +54,7 @@ func named(env *eval.Env, s *statement, values *wire.Values) error {
 	return nil
 }
 
-// bodyOf is a request's body without its custom payload, which is not passed on.
+// bodyOf returns a request's body without its custom payload, which is not passed on.
 func bodyOf(m wire.Message) ([]byte, error) {
 	_, body, err := wire.SplitPrefix(m.Op, m.Flags, m.Body)
 	return body, err
@@ -77,15 +77,15 @@ func encodeValues(values []eval.Value) wire.Values {
 	return out
 }
 
-// showMetadata has the result of SELECT * described in v4, where a client has no
-// other way to learn of a column that came later (native_protocol_v4.spec §4.2.5.2).
+// showMetadata requests metadata for SELECT * in v4. There, a client cannot learn of a new column
+// in another way (native_protocol_v4.spec §4.2.5.2).
 func (s *statement) showMetadata(v wire.Version, p *wire.Params) {
 	if v < wire.V5 && s.sel != nil && s.sel.Logical.Wildcard {
 		p.SetSkipMetadata(false)
 	}
 }
 
-// target is where a statement goes that is passed on; scratch is room for it.
+// target returns where a passed-on statement goes. scratch is a buffer.
 func (s *statement) target(env *eval.Env, scratch [][]byte) (target plan.Target, err error) {
 	switch {
 	case s.write != nil:
@@ -96,7 +96,7 @@ func (s *statement) target(env *eval.Env, scratch [][]byte) (target plan.Target,
 	return target, nil
 }
 
-// values are those of a statement that is passed on.
+// values returns the values of a passed-on statement.
 func (s *statement) values(env *eval.Env) ([]eval.Value, error) {
 	target, err := s.target(env, nil)
 	if err != nil {

@@ -10,32 +10,31 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// A read of several shards asks those again that the store throttles: the client
-// could only repeat all of it, and would have what the other shards gave read, and
-// paid for, once more. What was throttled has read nothing. A shard that is refused
-// in a group is asked by itself from then on: else the first ones of the group would
-// be read each time, and where they share units with the others, none would be left
-// for those.
+// If the store throttles some shards of a read, the door asks those shards again. A client could
+// only repeat the whole read, and would read and pay again for the shards that had answered. A
+// throttled request has read nothing. If a group of shards is refused, each is then asked alone.
+// Otherwise the first shards of the group would be read each time, and if they share capacity
+// with the others, none would be left for those.
 //
-// Writes are not asked again, nor is what goes to one shard: those errors are the
-// client's, which knows whether to repeat.
+// The door does not repeat writes or requests to a single shard. The client gets those errors and
+// decides whether to repeat.
 
-// The waits before a read is asked again: up to the first, then up to twice as long
+// These are the waits before a read is repeated: at most the first, then at most twice as long
 // each time.
 const (
 	firstWait   = 20 * time.Millisecond
 	longestWait = 500 * time.Millisecond
 )
 
-// defaultRetryFor ends before the drivers' patience does, of which the Java driver's
-// is the least, 2 s: a client that has gone to ask anew is not to be asked for.
+// defaultRetryFor ends before drivers give up. The Java driver gives up first, after 2 s. The
+// door should not ask for a client that has already repeated its request elsewhere.
 const defaultRetryFor = 1500 * time.Millisecond
 
-// throttled says whether an error may be over soon. Amazon Keyspaces has only
-// Cassandra's errors for its limits: a read timeout without any response. (A real
-// timeout comes after read_request_timeout, 5 s by default: then a read has given up
-// asking, unless that is set to less than defaultRetryFor.) Overloaded is Cassandra's
-// own word for the same, and the door's for a read whose connection was lost.
+// throttled says whether an error will probably pass soon. Amazon Keyspaces reports its limits
+// with Cassandra's errors: a read timeout without any response. (A real timeout comes after
+// read_request_timeout, 5 s by default. By then the door no longer repeats, unless that time is
+// set below defaultRetryFor.) Overloaded is Cassandra's own error for it, and the door's for a
+// read whose connection was lost.
 func throttled(err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) {
@@ -44,14 +43,13 @@ func throttled(err error) bool {
 	return e.Code == wire.CodeReadTimeout && e.Received == 0 || e.Code == wire.CodeOverloaded
 }
 
-// ask is a request to the store under way: what it reads, and what is to be read
-// after it.
+// ask is a request to the store under way: what it reads, and what to read after it.
 type ask struct {
 	pieces []plan.Fetch
-	wait   time.Duration // the longest before it was asked the last time; 0: it is the first
+	wait   time.Duration // longest wait before the last attempt; 0: this is the first attempt
 }
 
-// split is what is asked in place of a request that was throttled.
+// split returns the requests that replace a throttled request.
 func (a *ask) split() []ask {
 	first := a.pieces[0].Split()
 	all := make([]ask, len(first))
@@ -66,10 +64,10 @@ func (a *ask) split() []ask {
 	return all
 }
 
-// later has the inbox tell in a while that a request is to be sent. It is false where
-// the client's patience ends before.
+// later makes the inbox report after a while that a request is due. It returns false if the time
+// for repeating ends before.
 func (x *reader) later(a *ask, in *inbox, tag int) bool {
-	wait := a.wait/2 + time.Duration(x.r.opts.IntN(int(a.wait/2))) // apart from others that were refused with it
+	wait := a.wait/2 + time.Duration(x.r.opts.IntN(int(a.wait/2))) // at another time than requests refused together with this one
 	if time.Now().Add(wait).After(x.patience) {
 		return false
 	}

@@ -19,70 +19,68 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// Options are what a Router needs from outside.
+// Options configure a Router.
 type Options struct {
-	// Store is where the door's own account reads and writes the catalogue and
+	// Store is the link of the door's own account, which reads and writes the catalogue and reads
 	// the schema. Required.
 	Store store.Store
 
-	// Now, Timeuuid, UUID and IntN are the clock and the sources of chance.
-	// Required.
+	// Now, Timeuuid, UUID and IntN are the clock and the sources of random values. Required.
 	Now      func() time.Time
 	Timeuuid func() [16]byte
 	UUID     func() [16]byte
 	IntN     func(n int) int
 
-	// FanOut is how many fetches one request may have in flight at a store.
-	// Default 32.
+	// FanOut is how many fetches of one request may be in flight at a store. Default 32.
 	FanOut int
 
-	// Lease says that other doors may be on the same store, and how long what a door
-	// knows of tables is good for where the catalogue does not say so yet: the doors look
-	// whether anything has changed before they go on after that, and a sharded table that
-	// one drops is gone at all when it says so. 0: no other door can be there.
+	// Lease says that other doors may use the same store. It is how long a door may use what it
+	// knows of tables, if the catalogue gives no other value. After that time a door checks for
+	// changes before it goes on. Dropping a sharded table waits until all doors know of it. 0: no
+	// other door can use the store.
 	Lease time.Duration
 
-	// Longest is how long a request may be under way, Takeover how long the mover of another
-	// door shows no sign of life before this one takes its change over. Two movers of one
-	// change harm nothing; they are slower. Defaults 15 s and 10 s.
+	// Longest is how long a request may be under way. Takeover is how long another door's mover
+	// may show no sign of life before this door continues its change. Two movers of one change do
+	// no harm but are slower. Defaults 15 s and 10 s.
 	Longest, Takeover time.Duration
 
-	// Routing is by what drivers choose one of several doors.
+	// Routing says how drivers choose one of several doors.
 	Routing Routing
 
-	// Found has the door make the catalogue where there is none, so that several doors know of
-	// each other before any table is sharded. A door whose account may not goes on without.
+	// Found makes the door create the catalogue if there is none, so that several doors know of
+	// each other before any table is sharded. If the door's account has no right to create it,
+	// the door goes on without.
 	Found bool
 
-	// Self is how this door is described to the others. Its data centre and rack are
-	// those of the node that the door is connected to.
+	// Self describes this door to the others. Its data centre and rack are those of the node that
+	// the door is connected to.
 	Self fleet.Door
 
-	// Rules shard tables whose CREATE TABLE says nothing of it. They are kept in the store.
-	// Nil: those that the store has.
+	// Rules shard tables whose CREATE TABLE has no write_sharding property. The store keeps them.
+	// Nil: the rules that the store has.
 	Rules *shardrules.Rules
 
-	// ReplaceRules has Rules take the place of others that the store has, which is refused
-	// otherwise where other doors may be on it.
+	// ReplaceRules makes Rules replace different rules that the store has. Without it, different
+	// rules are refused if other doors may use the store.
 	ReplaceRules bool
 
-	// RetryFor is how long a read of several shards goes on asking those that the
-	// store throttles. Default 1.5 s; negative: it does not.
+	// RetryFor is how long a read of several shards repeats requests that the store throttles.
+	// Default 1.5 s; negative: it does not repeat.
 	RetryFor time.Duration
 
-	// Timeout is how long a request on sharded tables may take that takes several requests
-	// to the store; an aggregate or GROUP BY may take as long for each read. Default: any
-	// time.
+	// Timeout is how long a request on sharded tables may take if it needs several requests to
+	// the store. An aggregate or GROUP BY may take so long for each read. Default: no limit.
 	Timeout time.Duration
 
-	// Hints is for how long the store may deliver a write that it has taken: its
+	// Hints is how long the store may take to deliver a write that it has accepted: its
 	// max_hint_window. 0: it has no hints.
 	Hints time.Duration
 
-	// Requests is where the door's requests are measured; nil: nowhere.
+	// Requests measures the door's requests; nil: they are not measured.
 	Requests *observe.Requests
 
-	// Log is told what no client is. Default: nothing is logged.
+	// Log receives messages for the operator. Default: nothing is logged.
 	Log *slog.Logger
 }
 
@@ -96,12 +94,12 @@ type Router struct {
 	clock    clock
 	schema   *schemas
 	counts   counts
-	holds    func() bool // whether the lease does
+	holds    func() bool // whether the lease holds
 	held     int         // see maxHeld
 	longest  int         // see maxResult
 }
 
-// New makes a router; it serves once Start has read the catalogue.
+// New makes a router. It serves once Start has read the catalogue.
 func New(o Options) *Router {
 	if o.FanOut <= 0 {
 		o.FanOut = 32
@@ -156,8 +154,7 @@ func (r *Router) finish(ctx context.Context, req *cqldoor.Request, err error) {
 	}
 }
 
-// text serves QUERY and PREPARE. It returns an error when nothing has ended the
-// request, and nothing will.
+// text serves QUERY and PREPARE. If it returns an error, nothing else ends the request.
 func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {
@@ -226,13 +223,13 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
-// carryQuery carries out a QUERY.
+// carryQuery executes a QUERY that needs several requests.
 func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statement) {
 	r.carry(ctx, req, func(ctx context.Context, changed bool) (err error) {
 		if changed || s.under != r.state.Load().under {
 			for _, t := range s.tables() {
 				if r.state.Load().Table(t.Keyspace, t.Name) == nil {
-					return r.relay(ctx, req) // dropped, or not sharded any more
+					return r.relay(ctx, req) // the table was dropped or is no longer sharded
 				}
 			}
 			if s, err = r.statement(s.keyspace, s.text); err != nil {
@@ -243,7 +240,7 @@ func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statem
 	})
 }
 
-// checkAmount refuses a QUERY with another number of values than there are markers.
+// checkAmount refuses a QUERY whose number of values differs from the number of markers.
 func (s *statement) checkAmount(q *wire.Query) error {
 	if q.Params.Values.Count != len(s.head.Binds) && !q.Params.Values.Named {
 		return wire.Invalidf("Invalid amount of bind variables")
@@ -251,8 +248,8 @@ func (s *statement) checkAmount(q *wire.Query) error {
 	return nil
 }
 
-// querySlowly serves a QUERY that takes more than one request. Its body was
-// retained: the views into it are taken anew.
+// querySlowly serves a QUERY that needs several requests. Its body was retained, so the views
+// into it are made again.
 func (r *Router) querySlowly(ctx context.Context, req *cqldoor.Request, s *statement) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {
@@ -268,7 +265,7 @@ func (r *Router) querySlowly(ctx context.Context, req *cqldoor.Request, s *state
 	return r.answer(ctx, req, s, &q.Params, nil)
 }
 
-// statement plans a text, or finds it planned.
+// statement returns the plan of a text, from the registry if it is there.
 func (r *Router) statement(keyspace, text string) (*statement, error) {
 	st := r.state.Load()
 	id := newID(keyspace, text)
@@ -300,9 +297,8 @@ func (r *Router) newStatement(st *State, keyspace, text string) (*statement, err
 	return s, nil
 }
 
-// current is the statement as planned on the present schema. One whose table has changed
-// is one to be prepared again, as at a Cassandra, so that the client learns of the columns
-// that it has now.
+// current returns the statement planned on the present schema. If its table has changed, the
+// client must prepare it again, as with Cassandra, and so learns of the table's present columns.
 func (r *Router) current(s *statement) (*statement, error) {
 	st := r.state.Load()
 	if s.state.Value() == st {
@@ -321,8 +317,8 @@ func (r *Router) current(s *statement) (*statement, error) {
 	return fresh, nil
 }
 
-// textFresh serves a QUERY or PREPARE about rows once the door knows the schema as it is:
-// another may have dropped a table and created it anew.
+// textFresh serves a QUERY or PREPARE on rows after the door has read the present schema. Another
+// door may have dropped a table and created it again.
 func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	var late error
 	if r.schema.lapsed() {
@@ -338,8 +334,8 @@ func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, 
 		if err != nil {
 			return err
 		}
-		// Another door may have made a sharded table of that name since we looked: what the
-		// store refused was then about the physical one.
+		// Another door may have made a sharded table of that name meanwhile. The store's error
+		// then refers to the physical table.
 		if resp.Op == wire.OpError {
 			r.schema.freshOrReport(ctx)
 		}
@@ -357,14 +353,14 @@ func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, 
 	return r.serveKnown(ctx, req, keyspace, text)
 }
 
-// prepareFresh answers a PREPARE once the door knows the schema as it is: another door may
-// have changed the table, for which the store gave up what the client had prepared.
+// prepareFresh answers a PREPARE after the door has read the present schema. Another door may
+// have changed the table, and the store may then have forgotten what the client had prepared.
 func (r *Router) prepareFresh(ctx context.Context, req *cqldoor.Request, s *statement) error {
 	r.schema.freshOrReport(ctx)
 	st := r.state.Load()
 	for _, t := range s.tables() {
 		if st.Table(t.Keyspace, t.Name) == nil {
-			return r.relay(ctx, req) // it is not sharded any more
+			return r.relay(ctx, req) // the table is no longer sharded
 		}
 	}
 	s, err := r.statement(s.keyspace, s.text)
@@ -383,10 +379,10 @@ func (r *Router) prepare(ctx context.Context, req *cqldoor.Request, s *statement
 		if err != nil {
 			return err
 		}
-		// The backend answers, so it is the backend that compares metadata.
+		// The backend answers the EXECUTE, so the backend compares the metadata id.
 		p.MetadataID = ids.metadata
 	} else if s.write != nil && s.write.AnyShard() != nil {
-		// The store may have given it up, which the client has been told.
+		// The store may have forgotten it and have told the client so.
 		text := s.write.AnyShard().Text
 		if _, err := r.registry.physical(text).renew(ctx, req.Link, req.Version, text); err != nil {
 			return err
@@ -438,9 +434,9 @@ func (r *Router) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) (pa
 	return r.passUnder(req, wire.Message{Op: wire.OpQuery, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body}, s, true), nil
 }
 
-// passUnder passes on what was planned on a statement's state, unless that has just changed.
+// passUnder passes on a request planned on a statement's state, unless that has just changed.
 func (r *Router) passUnder(req *cqldoor.Request, m wire.Message, s *statement, keep bool) bool {
-	if r.schema.member == nil { // nobody else changes anything
+	if r.schema.member == nil { // no other door changes anything
 		req.Pass(m)
 		return true
 	}

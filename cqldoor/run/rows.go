@@ -7,14 +7,14 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// maxResult is how many bytes of rows a result has at most: drivers refuse a frame
-// of more than 256 MiB.
+// maxResult is the largest number of bytes of rows in a result. Drivers refuse a frame of more
+// than 256 MiB.
 const maxResult = 255 << 20
 
-// errLong is for what may not be read in pages, or is not.
+// errLong refuses a long result that cannot be read in pages, or is not.
 var errLong = wire.Errorf(wire.CodeServer, "evenkeel: the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
-// rows writes a page of rows as the shards select them; page 0 is all.
+// rows writes a page of rows as the shards select them. page 0 means all rows.
 func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 	if x.bound.Empty() {
 		return nil
@@ -34,21 +34,21 @@ func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 	return nil
 }
 
-// rowsPage is a page of rows that is written.
+// rowsPage is a page of rows that is being written.
 type rowsPage struct {
 	*reader
 	out  *output
-	at   plan.Cursor // what is left of the limits, and the present partition
-	page int         // 0: all is one page
-	left int         // of the page
-	last [][]byte    // the clustering key of the last row of the present partition
+	at   plan.Cursor // the rest of the limits, and the present partition
+	page int         // 0: all rows are one page
+	left int         // rows left of the page
+	last [][]byte    // clustering key of the last row of the present partition
 }
 
-// spent says that PER PARTITION LIMIT leaves no more of the present partition.
+// spent says whether PER PARTITION LIMIT leaves no more of the present partition.
 func (w *rowsPage) spent() bool { return w.bound.PerPartitionLimit > 0 && w.at.PerKey == 0 }
 
-// partition writes rows of the present partition after a clustering key. It says
-// whether others are wanted.
+// partition writes rows of the present partition after a clustering key. It returns whether more
+// rows are wanted.
 func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	if w.spent() {
 		return true, nil
@@ -64,7 +64,7 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	return true, nil
 }
 
-// segment writes rows of a segment. It says whether others are wanted.
+// segment writes rows of a segment. It returns whether more rows are wanted.
 func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 	for after := s.After; ; {
 		want := w.span()
@@ -121,8 +121,8 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 	}
 }
 
-// end ends a page that is full, behind a clustering key of a segment. more says
-// whether the segment can have rows behind it.
+// end ends a full page after a clustering key of a segment. more says whether the segment can
+// have rows after it.
 func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
 	switch w.at.After = after; {
 	case more, !s.Last && !w.spent():
@@ -132,8 +132,7 @@ func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
 	}
 }
 
-// rows writes rows as long as the result is no longer than it may be, and says how
-// many.
+// rows writes rows until the result would be longer than longest, and returns how many it wrote.
 func (o *output) rows(rows *rowset, longest int) (int, error) {
 	more := min(rows.bytes(), longest)
 	if err := o.room(o.w.Size() + more); err != nil {

@@ -13,42 +13,42 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// row is one fetched row, of which a rowset has the bytes. It holds no pointers,
-// so that a page of thousands is nothing to the garbage collector.
+// row is one fetched row. The rowset has its bytes. A row holds no pointers, so a page of
+// thousands of rows costs the garbage collector nothing.
 type row struct {
 	prefix     uint64 // see plan.Select.Prefix
-	body       int32  // the response that it is in
-	start, end int32  // its visible cells there
-	key        int32  // of its clustering key, in keys
-	cells      int32  // of its cells, in cells
+	body       int32  // index of the response that it is in
+	start, end int32  // its visible cells in the response
+	key        int32  // index of its clustering key in keys
+	cells      int32  // index of its cells in cells
 	shard      int32
 }
 
-// rowset is rows of one page and what they are views into.
+// rowset holds the rows of one page and the bytes that they are views into.
 type rowset struct {
 	rows []row
 	more bool // there may be more rows after them
-	end  row  // the last of them, shown or not, if there is any (ends)
+	end  row  // the last row, shown or not, if there is one (ends)
 	ends bool
 
 	plan   *plan.Select
-	layout          // of the rows of its responses
-	bodies [][]byte // the rows as they came
-	keys   []int32  // where in its body each cell of a clustering key begins, key by key
-	cells  [][]byte // the visible cells, row by row, where they are looked at
-	owned  [][]byte // the buffers
-	held   *holding // what they hold
+	layout          // of the rows in its responses
+	bodies [][]byte // the rows as received
+	keys   []int32  // offsets in a body of the cells of each clustering key
+	cells  [][]byte // the visible cells, row by row, if they are split
+	owned  [][]byte // the buffers to return
+	held   *holding // memory of the buffers
 }
 
-// layout is where the cells of fetched rows are.
+// layout says where the cells of fetched rows are.
 type layout struct {
 	visible    int
 	clustering []int
 	shard      int
-	split      bool // the visible cells are looked at one by one
+	split      bool // the visible cells are used one by one
 }
 
-// layoutOf is that of a fetch, or of one of clustering keys alone.
+// layoutOf returns the layout of a fetch, or of a fetch of clustering keys only.
 func layoutOf(p *plan.Select, keys bool) layout {
 	if !keys {
 		return layout{p.Visible, p.Clustering, p.ShardCell, p.Output != plan.AsRows}
@@ -60,8 +60,8 @@ func layoutOf(p *plan.Select, keys bool) layout {
 	return l
 }
 
-// add takes the rows of one response, those of each shard into its place of into,
-// in order, up to limit of each.
+// add appends the rows of one response to into, for each shard in order and at most limit for
+// each.
 func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	s.owned = append(s.owned, body)
 	rows, err := wire.ParseRows(body)
@@ -80,9 +80,9 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 		scratch [32]int
 		bounds  = slices.Grow(scratch[:0], width)[:width]
 		all     = make([]row, 0, rows.Count)
-		at      = -1 // of the shard of the row before, among shards
+		at      = -1 // index in shards of the previous row's shard
 		before  []byte
-		first   int // of its rows, in all
+		first   int // index of the shard's first row
 	)
 	done := func() {
 		if at >= 0 && len(into[at]) == 0 {
@@ -137,8 +137,8 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	return nil
 }
 
-// hide leaves out the rows that are not where their layout puts them. What follows goes
-// on behind the last of all: so a page is bounded in hidden rows too.
+// hide removes the rows that are not where their layout puts them. The next read continues after
+// the last row, hidden or not, so the number of hidden rows in a page is bounded too.
 func (s *rowset) hide(key [][]byte) {
 	if len(s.rows) == 0 {
 		return
@@ -156,7 +156,7 @@ func (s *rowset) belongs(key [][]byte, r *row) bool {
 	return s.plan.Table.Belongs(key, s.appendKey(scratch[:0], r), int(r.shard))
 }
 
-// adopt takes over a row of another rowset, whose buffers stay that one's.
+// adopt copies a row of another rowset, which keeps its buffers.
 func (s *rowset) adopt(o *rowset, r *row) row {
 	n := *r
 	n.body, n.key, n.cells = int32(len(s.bodies)), int32(len(s.keys)), int32(len(s.cells))
@@ -168,7 +168,7 @@ func (s *rowset) adopt(o *rowset, r *row) row {
 	return n
 }
 
-// compare orders rows as the statement reads them.
+// compare orders rows in the statement's reading order.
 func (s *rowset) compare(a, b *row) int {
 	if a.prefix != b.prefix {
 		if a.prefix < b.prefix {
@@ -194,7 +194,7 @@ func (s *rowset) keyCell(r *row, i int) []byte {
 	return wire.CellAt(s.bodies[r.body], int(s.keys[int(r.key)+i]))
 }
 
-// key is a row's clustering key.
+// key returns a row's clustering key.
 func (s *rowset) key(r *row) [][]byte {
 	return s.appendKey(make([][]byte, 0, len(s.clustering)), r)
 }
@@ -206,7 +206,7 @@ func (s *rowset) appendKey(dst [][]byte, r *row) [][]byte {
 	return dst
 }
 
-// ownKey is a row's clustering key in bytes of its own.
+// ownKey returns a copy of a row's clustering key.
 func (s *rowset) ownKey(r *row) [][]byte {
 	key := s.key(r)
 	for i := range key {
@@ -215,7 +215,7 @@ func (s *rowset) ownKey(r *row) [][]byte {
 	return key
 }
 
-// stranger is a row that was not fetched: a clustering key alone.
+// stranger returns a row that was not fetched and has only a clustering key.
 func (s *rowset) stranger(key [][]byte) *row {
 	r := &row{body: int32(len(s.bodies)), key: int32(len(s.keys))}
 	var body []byte
@@ -230,16 +230,16 @@ func (s *rowset) stranger(key [][]byte) *row {
 	return r
 }
 
-// raw is what is shown of a row, still encoded.
+// raw returns the encoded visible cells of a row.
 func (s *rowset) raw(r *row) []byte { return s.bodies[r.body][r.start:r.end] }
 
-// visibleCells are a row's cells, of a rowset that splits them.
+// visibleCells returns a row's cells, for a rowset that splits them.
 func (s *rowset) visibleCells(r *row) [][]byte {
 	end := int(r.cells) + s.visible
 	return s.cells[r.cells:end:end]
 }
 
-// bytes is how many the rows take that are shown.
+// bytes returns the size of the visible rows.
 func (s *rowset) bytes() int {
 	n := 0
 	for i := range s.rows {
@@ -248,7 +248,7 @@ func (s *rowset) bytes() int {
 	return n
 }
 
-// release gives the responses up. Nobody may look at a row any more.
+// release returns the responses' buffers. Nobody may use a row afterwards.
 func (s *rowset) release() {
 	for _, b := range s.owned {
 		giveBuffer(b)

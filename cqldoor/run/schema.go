@@ -22,44 +22,43 @@ import (
 	"github.com/evenkeel/evenkeel/fleet"
 )
 
-// schemas serves what is about the schema: DDL (ddl.go), the schema as it is
-// shown (hide.go, describe.go), events (event.go). It keeps the router's State.
+// schemas serves requests about the schema: DDL (ddl.go), reads of the schema (hide.go,
+// describe.go) and events (event.go). It keeps the router's State.
 type schemas struct {
 	r       *Router
 	catalog *catalog.Catalog
 	session *catalog.StoreSession
 	view    atomic.Pointer[view]
-	system  map[string]*schema.Keyspace // the system's, as the store has them; set by start
+	system  map[string]*schema.Keyspace // the system keyspaces as the store has them; set by start
 
 	nodes    *nodes
-	lease    *fleet.Lease  // of what is known of tables
-	member   *fleet.Member // nil: no other door is on the store
+	lease    *fleet.Lease  // how long what is known of tables is valid
+	member   *fleet.Member // nil: no other door uses the store
 	renewals renewals
 	retired  retired
 	movers   *movers
 	rules    *ruled
 
 	refreshing sync.Mutex
-	asked      atomic.Uint64 // refreshes that were asked for
-	served     uint64        // asked at the beginning of the last one; guarded by refreshing
+	asked      atomic.Uint64 // number of refreshes requested
+	served     uint64        // value of asked when the last refresh began; guarded by refreshing
 	reported   map[string]bool
-	stale      map[[16]byte]time.Time // since when; by table id
+	stale      map[[16]byte]time.Time // when each entry became stale, by table id
 
 	stop func()
 	done sync.WaitGroup
 }
 
-// view is what schemas knows beside the State, at the same time: an
-// immutable snapshot.
+// view is what schemas knows besides the State, at the same moment. It is an immutable snapshot.
 type view struct {
 	present  bool // the catalogue's keyspace exists
 	tables   map[string]map[string]*sharded
-	pending  map[syntax.Name]bool // sharded tables that are being made: not shown yet
-	unserved map[syntax.Name]bool // of entries that this door can do nothing with, see add
+	pending  map[syntax.Name]bool // sharded tables that are being made and are not shown yet
+	unserved map[syntax.Name]bool // tables that this door cannot serve, see add
 	physical *schema.Schema
-	names    catalog.Names // of all tables of the store
-	version  [16]byte      // of the store's schema
-	seen     *fleet.Seen   // of the other doors, before the rest was read; nil: this door is not registered
+	names    catalog.Names // names of all tables of the store
+	version  [16]byte      // version of the store's schema
+	seen     *fleet.Seen   // the other doors, read before everything else; nil: this door is not registered
 	changing Changing
 	layouts  []LayoutState
 }
@@ -81,8 +80,8 @@ func newSchemas(r *Router) *schemas {
 	return x
 }
 
-// refresh brings the state up to date with the backend. One that was asked for
-// before another began need not be done again.
+// refresh reads the backend's state. A refresh that was requested before another one began is
+// served by that one.
 func (x *schemas) refresh(ctx context.Context) error {
 	ticket := x.asked.Add(1)
 	x.refreshing.Lock()
@@ -99,9 +98,9 @@ func (x *schemas) refresh(ctx context.Context) error {
 }
 
 func (x *schemas) load(ctx context.Context) error {
-	// What is read in several steps is of one schema only if that has not changed between
-	// the first and the last: a table that was dropped and created anew would be known by
-	// name, and its entry would not.
+	// A state read in several steps is consistent only if the schema version is the same before
+	// and after. Otherwise a table could be dropped and created again between the steps, and its
+	// name would be known without its new entry.
 	const tries = 20
 	for i := range tries {
 		seen, version, asked, err := x.register(ctx)
@@ -117,7 +116,7 @@ func (x *schemas) load(ctx context.Context) error {
 			return err
 		}
 		if x.member != nil && store.present && seen == nil {
-			continue // it was just made: this door registers before it goes by anything there
+			continue // the catalogue was just made: this door registers before it uses any entry
 		}
 		if after == version || i == tries-1 {
 			x.use(ctx, version, store, seen)
@@ -128,7 +127,7 @@ func (x *schemas) load(ctx context.Context) error {
 	return nil
 }
 
-// reading is what the store has.
+// reading is what was read from the store.
 type reading struct {
 	names    catalog.Names
 	entries  []*catalog.Entry
@@ -136,7 +135,7 @@ type reading struct {
 	physical *schema.Schema
 }
 
-// read reads it.
+// read reads the store's schema and catalogue.
 func (x *schemas) read(ctx context.Context) (*reading, error) {
 	known, err := x.catalog.Names(ctx)
 	if err != nil {
@@ -157,7 +156,7 @@ func (x *schemas) read(ctx context.Context) (*reading, error) {
 	return &reading{known, entries, present, physical}, nil
 }
 
-// use makes what was read what is known.
+// use makes a reading the present state.
 func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *fleet.Seen) {
 	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
 	x.reportStale(stale)
@@ -174,12 +173,12 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 		delete(v.pending, syntax.Name{Keyspace: e.Keyspace, Name: e.Table})
 		x.add(v, state, e)
 	}
-	// Statements are planned on a state: one that says the same goes on.
+	// Statements are planned on a state. If the new one is equal, the old one stays.
 	if old := x.r.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
 		x.retired.replace(&x.r.state, state)
 	}
 	if all := x.r.opts.Requests; all != nil {
-		all.Keep(func(keyspace, table string) bool { return keyspace == "" || s.names.Has(keyspace, table) }) // "": the system's
+		all.Keep(func(keyspace, table string) bool { return keyspace == "" || s.names.Has(keyspace, table) }) // "": the system keyspaces
 	}
 	v.changing, v.layouts = countChanging(s.entries), layoutsOf(s.entries)
 	x.view.Store(v)
@@ -187,8 +186,8 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	x.tell(ctx)
 }
 
-// add adds a table to a state that is being made. One that this door cannot serve, since
-// a door of another release has made it, is not read and written as a plain table.
+// add adds a table to a new state. A table that this door cannot serve, because a door of another
+// release made it, is not treated as a plain table.
 func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
@@ -224,7 +223,7 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 	v.tables[e.Keyspace][e.Table] = s
 }
 
-// report says once that an entry does not apply.
+// report logs once that an entry does not apply.
 func (x *schemas) report(e *catalog.Entry, why string) {
 	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
 	if !x.reported[key] {
@@ -233,8 +232,8 @@ func (x *schemas) report(e *catalog.Entry, why string) {
 	}
 }
 
-// reportStale reports, once, the entries that have been stale for a while: one
-// whose table is just being dropped is none.
+// reportStale logs, once each, the entries that have been stale for a while. The entry of a table
+// that is just being dropped is not reported.
 func (x *schemas) reportStale(stale []*catalog.Entry) {
 	now := x.r.opts.Now()
 	since := make(map[[16]byte]time.Time, len(stale))
@@ -256,14 +255,14 @@ func (x *schemas) reportStale(stale []*catalog.Entry) {
 	}
 }
 
-// schemaStatement is a prepared statement of the schema's side.
+// schemaStatement is a prepared statement about the schema.
 type schemaStatement struct {
 	keyspace, text string
-	sel            *schemaSelect // nil for another than a SELECT
+	sel            *schemaSelect // nil if it is not a SELECT
 }
 
-// serve takes a QUERY or PREPARE that is about the schema, or the store's after all;
-// false leaves it.
+// serve serves a QUERY or PREPARE that is about the schema, or that the store handles after all.
+// It returns false for any other.
 func (x *schemas) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) bool {
 	at := keyspace
 	if h.Name.Keyspace != "" {
@@ -293,8 +292,8 @@ func (x *schemas) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 	return true
 }
 
-// serveAbsent answers a QUERY or PREPARE that names the catalogue. What can be prepared
-// whatever it names is refused when it is executed.
+// serveAbsent answers a QUERY or PREPARE that names the catalogue. A statement that can be
+// prepared whatever it names is refused at its execution.
 func (x *schemas) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	err := absent(req, h, text, keyspace)
 	switch {
@@ -310,7 +309,7 @@ func (x *schemas) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, tex
 
 func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
-// serveOther serves DDL, DESCRIBE, and what is the store's.
+// serveOther serves DDL, DESCRIBE, and statements that the store handles.
 func (x *schemas) serveOther(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) {
 	if passed, refreshed := x.plain(h, keyspace, text); passed {
 		if !refreshed || req.Op == wire.OpPrepare {
@@ -358,9 +357,8 @@ func (x *schemas) isStores(h syntax.Head, keyspace, text string) bool {
 	return !x.concerns(tree, keyspace)
 }
 
-// plain says whether DDL is about a table that is not sharded, and whether the
-// schema is to be read anew after it, because sharded ones are in the same keyspace:
-// a statement may name both.
+// plain says whether DDL is about a plain table, and whether the schema must be read again after
+// it. That is so if there are sharded tables in the same keyspace: a statement may name both.
 func (x *schemas) plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
@@ -377,8 +375,7 @@ func (x *schemas) plain(h syntax.Head, keyspace, text string) (passed, refreshed
 	return false, false
 }
 
-// passOn passes DDL on as it came; the schema is read anew before its answer is
-// passed on in turn.
+// passOn passes DDL on unchanged. It reads the schema again before it passes the answer on.
 func (x *schemas) passOn(ctx context.Context, req *cqldoor.Request) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
@@ -395,7 +392,7 @@ func (x *schemas) reply(req *cqldoor.Request, err error) {
 	}
 }
 
-// queryOf reads a QUERY that was retained.
+// queryOf parses a QUERY that was retained.
 func queryOf(req *cqldoor.Request) (wire.Query, error) {
 	body, err := bodyOf(req.Message)
 	if err != nil {
@@ -404,7 +401,7 @@ func queryOf(req *cqldoor.Request) (wire.Query, error) {
 	return wire.ParseQuery(req.Version, body)
 }
 
-// execute carries out DDL or a DESCRIBE, and answers.
+// execute executes DDL or a DESCRIBE, and answers.
 func (x *schemas) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	if _, ok := tree.(*syntax.Describe); ok {
 		return x.describe(ctx, req, text, params)
@@ -412,14 +409,14 @@ func (x *schemas) execute(ctx context.Context, req *cqldoor.Request, tree syntax
 	return x.ddl(ctx, req, tree, keyspace, text, params)
 }
 
-// prepareOther answers the PREPARE of what has neither markers nor a result known
-// beforehand.
+// prepareOther answers the PREPARE of a statement that has no markers and no result columns known
+// in advance.
 func (x *schemas) prepareOther(req *cqldoor.Request, keyspace, text string) error {
 	req.Reply(wire.Message{Op: wire.OpResult, Body: x.preparedOther(req, keyspace, text)})
 	return nil
 }
 
-// preparedOther is the body of that answer.
+// preparedOther returns the body of that answer.
 func (x *schemas) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
 	id := newID(keyspace, text)
 	x.r.registry.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
@@ -427,7 +424,7 @@ func (x *schemas) preparedOther(req *cqldoor.Request, keyspace, text string) []b
 	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 }
 
-// executePrepared serves an EXECUTE of what was prepared here.
+// executePrepared serves an EXECUTE of a statement that was prepared here.
 func (x *schemas) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {

@@ -19,21 +19,21 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// ruled applies the shard rules (package shardrules) to CREATE TABLE, as if the statement had
-// the property. The rules are in the store and are read there for each CREATE TABLE, so that
-// all doors go by the same, also while somebody replaces them.
+// ruled applies the shard rules (package shardrules) to CREATE TABLE, as if the statement had the
+// property. The store keeps the rules. The door reads them for each CREATE TABLE, so that all
+// doors use the same, even while somebody replaces them.
 type ruled struct {
 	catalog *catalog.Catalog
 	opts    *Options
 }
 
-// ErrOtherRules says that the store has other shard rules than a door was given.
+// ErrOtherRules says that the store has other shard rules than the door was given.
 var ErrOtherRules = errors.New("this door's shard rules are not those that the doors of this cluster go by")
 
-// start sees to it that the store has the rules that this door was given, and returns those
-// that it has: nil where there are none.
+// start makes sure that the store has the rules that this door was given. It returns the store's
+// rules, or nil if there are none.
 func (k *ruled) start(ctx context.Context) (*shardrules.Rules, error) {
-	const tries = 10 // of doors that start at the same time, with the same rules at best
+	const tries = 10 // attempts when several doors start at the same time
 	for range tries {
 		kept, theirs, err := k.read(ctx)
 		if err != nil {
@@ -68,7 +68,7 @@ func (k *ruled) start(ctx context.Context) (*shardrules.Rules, error) {
 	return nil, errors.New("other doors are writing shard rules at this time; start this one again")
 }
 
-// read reads the rules that the store has.
+// read reads the store's rules.
 func (k *ruled) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, error) {
 	kept, err := k.catalog.Rules(ctx)
 	if err != nil || kept == nil {
@@ -78,7 +78,7 @@ func (k *ruled) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, er
 	return kept, rules, err
 }
 
-// now are the rules.
+// now returns the present rules.
 func (k *ruled) now(ctx context.Context) (*shardrules.Rules, error) {
 	_, rules, err := k.read(ctx)
 	if err != nil {
@@ -92,15 +92,15 @@ func (v *view) hasRules() bool { return v.names.Has(catalog.Keyspace, catalog.Ru
 
 // ruling is what the shard rules make of a CREATE TABLE.
 type ruling struct {
-	stmt  *syntax.CreateTable // with the property, where a rule declares it
-	name  string              // of the rule; "" where the statement stays as it is
+	stmt  *syntax.CreateTable // with the property, if a rule declares it
+	name  string              // the rule's name; "" if the statement stays unchanged
 	label string              // the rule's name and place
 
-	options map[string]string // of the rule
+	options map[string]string // the rule's options
 }
 
-// of applies the rules to a CREATE TABLE in a keyspace. What the statement itself says goes
-// before all rules.
+// of applies the rules to a CREATE TABLE in a keyspace. The statement's own property overrides
+// all rules.
 func (k *ruled) of(ctx context.Context, keyspace string, stmt *syntax.CreateTable) (*ruling, error) {
 	out := &ruling{stmt: stmt}
 	if declares(stmt.With) {
@@ -123,13 +123,13 @@ func (k *ruled) of(ctx context.Context, keyspace string, stmt *syntax.CreateTabl
 	return out, nil
 }
 
-// ownKeyspace says whether a keyspace is the store's own: no rule is about its tables.
+// ownKeyspace says whether a keyspace is the store's own. Rules do not apply to its tables.
 func ownKeyspace(name string) bool {
 	return name == "system" || strings.HasPrefix(name, "system_") || name == catalog.Keyspace
 }
 
-// refuse is the error of a statement that cannot be carried out for its layout: where a rule
-// declared that, with the rule.
+// refuse returns the error of a statement whose layout cannot be used. If a rule declared the
+// layout, the error names the rule.
 func (r *ruling) refuse(err error) error {
 	var e *wire.Error
 	if r.name == "" || !errors.As(err, &e) {
@@ -141,7 +141,7 @@ func (r *ruling) refuse(err error) error {
 	return &out
 }
 
-// warnings tell the client why its table is sharded.
+// warnings tells the client why its table is sharded.
 func (r *ruling) warnings() []string {
 	if r.name == "" {
 		return nil
@@ -149,15 +149,15 @@ func (r *ruling) warnings() []string {
 	return []string{"write_sharding: the table is sharded by the shard rule " + r.label}
 }
 
-// log tells of a table that was made by a rule.
+// log logs that a rule has sharded a new table.
 func (r *ruling) log(log *slog.Logger, e *catalog.Entry) {
 	if r.name != "" {
 		log.Info("a table was created that a shard rule declares sharded", "table", e.String(), "rule", r.label, "layout", e.Layout.String())
 	}
 }
 
-// createByRule serves a CREATE TABLE that says nothing of sharding, where there are rules. One
-// that no rule names goes to the store as it came. What is prepared is judged when it is
+// createByRule serves a CREATE TABLE without the property, if there are rules. If no rule names
+// the table, the statement goes to the store unchanged. A prepared statement is judged when it is
 // executed.
 func (x *schemas) createByRule(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	tree, wrong := syntax.Parse(text)
@@ -199,7 +199,7 @@ func (x *schemas) createByRule(ctx context.Context, req *cqldoor.Request, h synt
 	return x.execute(ctx, req, tree, keyspace, text, &q.Params)
 }
 
-// warn tells of tables that are not as the rules say.
+// warn logs the tables that differ from the rules.
 func (k *ruled) warn(rules *shardrules.Rules, v *view) {
 	if rules.Len() == 0 {
 		return
@@ -213,8 +213,8 @@ func (k *ruled) warn(rules *shardrules.Rules, v *view) {
 	}
 }
 
-// unlike says in what a table differs from what the rules say of it, and the way out; ""
-// where it does not, or its own statement has declared its layout.
+// unlike says how a table differs from the rules, with the way out. It returns "" if the table
+// does not differ, or if its own statement declared its layout.
 func (v *view) unlike(rules *shardrules.Rules, keyspace, table string) string {
 	rule, err := rules.OfCQL(keyspace, table)
 	switch {
@@ -242,7 +242,7 @@ func (v *view) unlike(rules *shardrules.Rules, keyspace, table string) string {
 	}
 	said, err := shard.Parse(rule.Options)
 	if err != nil {
-		return err.Error() // Parse has checked it
+		return err.Error() // cannot fail: Parse has checked it
 	}
 	if _, named := rule.Options["column"]; !named {
 		said.Column = t.entry.Layout.Column
@@ -254,7 +254,7 @@ func (v *view) unlike(rules *shardrules.Rules, keyspace, table string) string {
 		rules.Label(rule), rule.Says(), t.entry.Rule, t.entry.Layout, with, propertyText(rule.Options))
 }
 
-// propertyText is the value of the property write_sharding.
+// propertyText returns the value of the property write_sharding.
 func propertyText(options map[string]string) string {
 	return string(syntax.AppendExpr(nil, mapLiteral(options)))
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// pollEvery is how often the catalogue is read where no event says that it must
-// be: events may be lost, and operations of doors that died wait to be ended.
+// pollEvery is how often the door reads the catalogue if no event asks for it. Events may be
+// lost, and operations of dead doors must be ended.
 const pollEvery = 30 * time.Second
 
-// lookEvery is how often the door looks whether the schema of the store has changed: what
-// another door did is known after that time, where its event is late.
+// lookEvery is how often the door checks whether the store's schema has changed. After that time
+// it knows of another door's change even if the event is late.
 const lookEvery = time.Second
 
 // refreshLimit bounds one reading of the catalogue and the schema.
 const refreshLimit = 10 * time.Second
 
-// ErrDoor says that the store is a front door itself.
+// ErrDoor says that the store is itself a front door.
 var ErrDoor = errors.New("there is a front door at that address, not a cluster: it hides the catalogue of sharded tables")
 
-// Start reads the catalogue and the schema, and keeps both fresh until Close: a
-// door that cannot read the catalogue does not serve. ctx bounds the reading.
+// Start reads the catalogue and the schema, and keeps both up to date until Close. A door that
+// cannot read the catalogue does not serve. ctx bounds the reading.
 func (r *Router) Start(ctx context.Context) error {
 	x := r.schema
 	s, err := x.catalog.Schema(ctx, "system_schema", "system")
@@ -63,7 +63,7 @@ func (r *Router) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close ends what Start began. The door must have ended first.
+// Close stops what Start began. The door must have stopped before.
 func (r *Router) Close() {
 	r.schema.stop()
 	r.schema.done.Wait()
@@ -87,9 +87,9 @@ func (x *schemas) poll(ctx context.Context) {
 			x.renewForAll(ctx)
 		case <-look.C:
 			within, cancel := context.WithTimeout(ctx, refreshLimit)
-			_ = x.pulse(within) // which the refreshing of all reports
+			_ = x.pulse(within) // the refresh reports errors
 			cancel()
-			if now := x.lookEvery(); now != every { // the catalogue was made, which says
+			if now := x.lookEvery(); now != every { // the catalogue was just made and gives another lease
 				every = now
 				look.Reset(every)
 			}
@@ -97,7 +97,7 @@ func (x *schemas) poll(ctx context.Context) {
 	}
 }
 
-// lookEvery is how often the door looks: three times in a lease at least.
+// lookEvery returns how often the door checks: at least three times in a lease.
 func (x *schemas) lookEvery() time.Duration {
 	if length := x.lease.Length(); length > 0 {
 		return min(lookEvery, max(length/3, time.Millisecond))
@@ -105,7 +105,8 @@ func (x *schemas) lookEvery() time.Duration {
 	return lookEvery
 }
 
-// refreshOrReport refreshes where nobody waits for it: what is known stays known.
+// refreshOrReport refreshes in the background. If that fails it logs the error and keeps the old
+// state.
 func (x *schemas) refreshOrReport(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()

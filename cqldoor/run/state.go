@@ -12,10 +12,10 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// State is what is known of the sharded tables at one time: an immutable snapshot, and how
-// many requests are under way that were planned on it.
+// State is what the door knows of the sharded tables at one moment. It is an immutable snapshot.
+// It also counts the requests under way that were planned on it.
 type State struct {
-	Schema *schema.Schema                    // logical; the keyspaces that have sharded tables
+	Schema *schema.Schema                    // logical; only the keyspaces that have sharded tables
 	Tables map[string]map[string]*plan.Table // by keyspace and name
 
 	under *underWay
@@ -36,7 +36,7 @@ func (s *State) changing(a analysis.Statement) bool {
 	return false
 }
 
-// newState is one without tables.
+// newState returns a state without tables.
 func newState() *State {
 	return &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{}}, Tables: map[string]map[string]*plan.Table{}, under: new(underWay)}
 }
@@ -44,20 +44,20 @@ func newState() *State {
 // Table returns a sharded table, or nil.
 func (s *State) Table(keyspace, name string) *plan.Table { return s.Tables[keyspace][name] }
 
-// underWay counts requests, each in one of several counters, so that the goroutines of
-// different connections seldom write to the same.
+// underWay counts requests, each in one of several counters, so that the goroutines of different
+// connections rarely write to the same one.
 type underWay [16]struct {
 	n atomic.Int64
-	_ [56]byte // apart from the next in the cache
+	_ [56]byte // keeps counters in different cache lines
 }
 
-// begin counts a request, in the counter of a number that end is given, too.
+// begin counts a request in the counter for of. end must get the same number.
 func (u *underWay) begin(of uint32) { u[of%uint32(len(u))].n.Add(1) }
 
 func (u *underWay) end(of uint32) { u[of%uint32(len(u))].n.Add(-1) }
 
-// none says whether there are none. Once a state is not the present one no request begins
-// on it that is not ended at once.
+// none says whether no request is under way. Once a state is no longer the present one, a request
+// that begins on it ends at once.
 func (u *underWay) none() bool {
 	for i := range u {
 		if u[i].n.Load() != 0 {
@@ -67,7 +67,7 @@ func (u *underWay) none() bool {
 	return true
 }
 
-// retired are the states before the present one, on which requests may be under way.
+// retired holds the states before the present one that may still have requests under way.
 type retired struct {
 	mu  sync.Mutex
 	all []*State
@@ -81,17 +81,17 @@ func (r *retired) replace(present *atomic.Pointer[State], s *State) {
 	r.trim()
 }
 
-// trim lets go of the eldest states that no request is under way on. The caller holds mu.
+// trim removes the oldest states that have no request under way. The caller holds mu.
 func (r *retired) trim() {
 	n := 0
 	for n < len(r.all) && r.all[n].under.none() {
 		n++
 	}
-	r.all = slices.Delete(r.all, 0, n) // which clears what it leaves behind
+	r.all = slices.Delete(r.all, 0, n) // clears the removed elements
 }
 
-// oldest is the oldest state that a request under way was planned on: the present one,
-// where there is no such request.
+// oldest returns the oldest state that has a request under way, or the present state if there is
+// none.
 func (r *retired) oldest(present *atomic.Pointer[State]) *State {
 	r.mu.Lock()
 	defer r.mu.Unlock()

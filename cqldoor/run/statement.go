@@ -17,14 +17,14 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// statement is a client's statement on a sharded table, planned. It is immutable
-// but for what backends call its physical form.
+// statement is a client's statement on a sharded table, with its plan. It is immutable, except
+// for the backend's ids of its physical statement.
 type statement struct {
 	id       [16]byte
-	keyspace string // the session's when it was planned
+	keyspace string // the session's keyspace when it was planned
 	text     string
-	state    weak.Pointer[State] // that it was planned on, which it does not keep
-	under    *underWay           // of that state
+	state    weak.Pointer[State] // the state that it was planned on; a weak pointer does not keep the state alive
+	under    *underWay           // requests under way on that state
 	router   *Router
 
 	head  *analysis.Header
@@ -32,21 +32,21 @@ type statement struct {
 	write *plan.Write
 	batch *batchPlan
 
-	once       plan.Calls // what is computed once, behind the client's values
-	metadataID [16]byte   // of the result, v5
-	physical   *physical  // of a statement that goes to one shard
+	once       plan.Calls // values computed once, after the client's values
+	metadataID [16]byte   // id of the result's metadata, v5
+	physical   *physical  // for a statement that goes to one shard
 	direct     *plan.Direct
-	series     *observe.Series // where it is measured
+	series     *observe.Series // measures it
 }
 
-// batchPlan is a written BATCH.
+// batchPlan is a BATCH that was sent as text.
 type batchPlan struct {
 	logical *analysis.Batch
 	writes  []*plan.Write
 }
 
-// merged is the statement, of one shard, as it is read behind a cursor that another
-// statement on the table gave; nil where the request has none.
+// merged returns the statement of one shard in the form that can continue from a cursor of
+// another statement on the table. It returns nil if the request has no such cursor.
 func (s *statement) merged(params *wire.Params) (*statement, error) {
 	if !s.goesOn(params) {
 		return nil, nil
@@ -61,7 +61,7 @@ func (s *statement) merged(params *wire.Params) (*statement, error) {
 	return &m, err
 }
 
-// goesOn says whether the statement, of one shard, is to go on behind a cursor.
+// goesOn says whether the statement of one shard must continue from a cursor.
 func (s *statement) goesOn(params *wire.Params) bool {
 	return s.sel != nil && s.sel.Access == plan.One && params.Has(wire.QueryPagingState) && plan.IsCursor(s.sel.Table.Identity(), params.PagingState)
 }
@@ -126,8 +126,8 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 	return s, nil
 }
 
-// syntaxError is a parser's error as clients are told: Cassandra finds some
-// mistakes while parsing that it does not call errors of syntax.
+// syntaxError returns a parser's error in the form for clients. Cassandra reports some mistakes
+// that it finds while parsing as other errors than syntax errors.
 func syntaxError(err error) error {
 	var e *syntax.SyntaxError
 	if errors.As(err, &e) && e.Invalid {
@@ -136,8 +136,8 @@ func syntaxError(err error) error {
 	return wire.Errorf(wire.CodeSyntax, "%s", err)
 }
 
-// whole is the physical statement of one that goes to one shard or is passed on
-// as it is; nil for others.
+// whole returns the physical statement if the statement goes to one shard or is passed on
+// unchanged, else nil.
 func (s *statement) whole() *plan.Statement {
 	switch {
 	case s.sel != nil:
@@ -158,10 +158,10 @@ func (s *statement) newDirect() *plan.Direct {
 	return nil
 }
 
-// conditional says that the answer may show the row as it is, with all columns.
+// conditional says whether the answer may show the row as the store has it, with all columns.
 func (s *statement) conditional() bool { return s.write != nil && s.write.Logical.Conditional() }
 
-// wrong is an error about the values of the statement, if there is one.
+// wrong returns an error about the values of the statement, if there is one.
 func (s *statement) wrong(err error) error {
 	if err == nil {
 		return nil
@@ -169,7 +169,7 @@ func (s *statement) wrong(err error) error {
 	return &refusal{err, s.needs()}
 }
 
-// needs are the permissions that the store wants for the statement.
+// needs returns the permissions that the store wants for the statement.
 func (s *statement) needs() []need {
 	switch {
 	case s.sel != nil:
@@ -184,7 +184,7 @@ func (s *statement) needs() []need {
 	return all
 }
 
-// placed are the tables of the statement, with the layouts that it was planned on.
+// placed returns the tables of the statement with the layouts of its plan.
 func (s *statement) placed() []*plan.Table {
 	if s.sel != nil {
 		return []*plan.Table{s.sel.Table}
@@ -198,7 +198,7 @@ func (s *statement) placed() []*plan.Table {
 	return all
 }
 
-// writes are the writes of the statement.
+// writes returns the writes of the statement.
 func (s *statement) writes() []*plan.Write {
 	switch {
 	case s.write != nil:
@@ -218,7 +218,7 @@ func needsOf(t *plan.Table, w *analysis.Write) []need {
 	return []need{{t, true}}
 }
 
-// written are the permissions to write the sharded tables of a batch.
+// written returns the permissions to write the sharded tables of a batch.
 func (s *State) written(b *syntax.Batch, keyspace string) (all []need) {
 	for _, child := range b.Statements {
 		n := tableOf(child, keyspace)
@@ -237,7 +237,7 @@ func encodeColumns(v wire.Version, t *schema.Table, columns []analysis.ResultCol
 	return wire.EncodeColumns(v, cols)
 }
 
-// tables are the logical tables of the statement.
+// tables returns the logical tables of the statement.
 func (s *statement) tables() []*schema.Table {
 	if s.batch == nil {
 		return []*schema.Table{s.head.Table}
@@ -251,8 +251,8 @@ func (s *statement) tables() []*schema.Table {
 	return all
 }
 
-// sameTable says whether a table is still as statements on it were prepared: the same,
-// with the same columns. Cassandra gives up the statements on another.
+// sameTable says whether a table is still the one on which statements were prepared, with the
+// same columns. If not, Cassandra forgets such statements.
 func sameTable(a, b *schema.Table) bool {
 	return b != nil && a.ID == b.ID && reflect.DeepEqual(a.All(), b.All()) && a.Options["default_time_to_live"] == b.Options["default_time_to_live"]
 }

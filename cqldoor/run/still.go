@@ -18,24 +18,24 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Some changes of a layout move no row: an epoch of keys or of rows that nobody has
-// written to yet, and more shards under strategy random. They take one or two publications,
-// each known to all doors before the statement is answered.
+// Some changes of a layout move no row: a new epoch of keys or of rows that nobody has written to
+// yet, and more shards under strategy random. They take one or two publications. Before the
+// statement is answered, every door knows of each publication.
 
-// The options of ALTER TABLE that begin an epoch: keys, or rows, from there on have
-// 'shards'.
+// These options of ALTER TABLE begin an epoch: from there on, keys or rows have 'shards' shards.
 const (
 	optionFrom     = "from"
 	optionRowsFrom = "rows_from"
 )
 
-// stillSpare is by how much an epoch of keys must begin later than every door can know it.
+// stillSpare is how long after all doors can know of it an epoch of keys may begin at the
+// earliest.
 const stillSpare = time.Minute
 
-// alterStill carries out an ALTER TABLE in which no row moves; false: rows would move.
+// alterStill executes an ALTER TABLE in which no row moves. It returns false if rows would move.
 func (c *change) alterStill(ctx context.Context, t *sharded, declared declaration) (bool, error) {
 	if declared.names(optionChange) {
-		return false, nil // an order about a change in which rows move
+		return false, nil // an order for a change in which rows move
 	}
 	e, err := c.catalog.Entry(ctx, t.entry.Keyspace, t.entry.Table)
 	switch {
@@ -79,7 +79,7 @@ func (c *change) alterStill(ctx context.Context, t *sharded, declared declaratio
 	return true, err
 }
 
-// epoch is the number of shards that an epoch is declared with.
+// epoch returns the number of shards that an epoch is declared with.
 func (d declaration) epoch(option string) (shard.Range, error) {
 	for _, name := range sortedKeys(d) {
 		if name != "shards" && name != option && (name != optionKey || option != optionRowsFrom) {
@@ -96,7 +96,7 @@ func (d declaration) epoch(option string) (shard.Range, error) {
 	return shard.Range{N: l.N}, nil
 }
 
-// keysFrom is the layout with one more epoch of keys.
+// keysFrom returns the layout with one more epoch of keys.
 func (c *change) keysFrom(e *catalog.Entry, t *sharded, declared declaration) (*shard.Layout, func(context.Context) error, error) {
 	r, err := declared.epoch(optionFrom)
 	if err != nil {
@@ -133,7 +133,7 @@ func (c *change) keysFrom(e *catalog.Entry, t *sharded, declared declaration) (*
 	}, nil
 }
 
-// rowsFrom is the layout with one more epoch of rows.
+// rowsFrom returns the layout with one more epoch of rows.
 func (c *change) rowsFrom(e *catalog.Entry, t *sharded, declared declaration) (*shard.Layout, func(context.Context) error, error) {
 	r, err := declared.epoch(optionRowsFrom)
 	if err != nil {
@@ -179,10 +179,11 @@ func (c *change) rowsFrom(e *catalog.Entry, t *sharded, declared declaration) (*
 	}, nil
 }
 
-// keysAtOnce is how many physical partitions are looked at by one request.
+// keysAtOnce is how many physical partitions one request reads.
 const keysAtOnce = 1000
 
-// eachKey visits the partition keys of a table, each as often as it has physical partitions.
+// eachKey calls f for the partition keys of a table, each as many times as it has physical
+// partitions.
 func (c *change) eachKey(ctx context.Context, t *sharded, f func(key [][]byte) error) error {
 	var names []string
 	for _, k := range t.physical.PartitionKey {
@@ -207,7 +208,7 @@ func (c *change) eachKey(ctx context.Context, t *sharded, f func(key [][]byte) e
 		}
 		next := rows[len(rows)-1]["evenkeel_token"]
 		if string(next) == string(last) {
-			limit *= 2 // more partitions than that have one token
+			limit *= 2 // more partitions than that share one token
 		}
 		last = next
 	}
@@ -221,8 +222,8 @@ func logicalKey(t *schema.Table, r catalog.Row) [][]byte {
 	return key
 }
 
-// grows says whether the declaration only gives a table of strategy random more shards, or
-// what it has.
+// grows says whether the declaration only gives a table of strategy random more shards, or leaves
+// it unchanged.
 func (c *change) grows(e *catalog.Entry, declared declaration) (bool, error) {
 	if e.Layout.Strategy != shard.Random || !declared.names("shards") {
 		return false, nil
@@ -247,8 +248,8 @@ func (c *change) grows(e *catalog.Entry, declared declaration) (bool, error) {
 	return true, nil
 }
 
-// growRandom gives a table of strategy random more shards: all doors read them before any
-// writes to them.
+// growRandom gives a table of strategy random more shards. All doors read the new shards before
+// any door writes to them.
 func (c *change) growRandom(ctx context.Context, t *sharded, e *catalog.Entry, declared declaration) error {
 	n, err := declared.epoch("strategy")
 	if err != nil {
@@ -271,8 +272,8 @@ func (c *change) growRandom(ctx context.Context, t *sharded, e *catalog.Entry, d
 	return nil
 }
 
-// publishStill publishes a layout under which no row moves, and waits until every door goes
-// by it.
+// publishStill publishes a layout under which no row moves. It waits until every door uses the
+// layout.
 func (c *change) publishStill(ctx context.Context, old *catalog.Entry, next *shard.Layout) (*catalog.Entry, error) {
 	e, err := c.catalog.Publish(ctx, old, old.With(next))
 	if errors.Is(err, catalog.ErrChanged) {

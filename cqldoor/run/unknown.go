@@ -12,19 +12,17 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// A door learns of another door's tables by events, which come a moment later than
-// the other's client is told that its table is there. A statement on a table that
-// this door has never heard of is therefore not passed on as it is: the store would
-// answer it for the physical table. The door looks whether there is such a table
-// first, and if so reads the catalogue.
+// A door learns of another door's tables by events. An event can come later than the answer that
+// tells the other door's client that its table exists. So a statement on a table that this door
+// does not know is not passed on at once: the store would answer it for the physical table. The
+// door first looks whether there is such a table and, if so, reads the catalogue.
 
-// lacks says that a table of that name is not known, neither as a sharded one nor
-// as another.
+// lacks says whether no table of that name is known, sharded or plain.
 func (v *view) lacks(keyspace, name string) bool {
 	return keyspace != "" && name != "" && !v.names.Has(keyspace, name) && !strings.HasPrefix(keyspace, "system")
 }
 
-// target is the table that a statement's rights and rows are those of.
+// target returns the table whose rights and rows a statement needs.
 func target(h syntax.Head, keyspace string) syntax.Name {
 	n := h.Name
 	switch h.Kind {
@@ -41,7 +39,7 @@ func target(h syntax.Head, keyspace string) syntax.Name {
 	return n
 }
 
-// unknownTables are the tables of a statement that are not known.
+// unknownTables returns the tables of a statement that are not known.
 func (x *schemas) unknownTables(h syntax.Head, keyspace, text string) []syntax.Name {
 	v, state := x.view.Load(), x.r.state.Load()
 	if h.Kind != syntax.StatementBatch {
@@ -62,12 +60,12 @@ func (x *schemas) unknownTables(h syntax.Head, keyspace, text string) []syntax.N
 	return all
 }
 
-// look brings the state up to date where the store has one of some tables that are
-// not known here, and says whether it has.
+// look refreshes the state if the store has one of some tables that are not known here. It
+// returns whether the store has one.
 func (x *schemas) look(ctx context.Context, tables []syntax.Name) (bool, error) {
 	for _, n := range tables {
 		if !x.view.Load().lacks(n.Keyspace, n.Name) {
-			return true, nil // another request has looked
+			return true, nil // another request has looked meanwhile
 		}
 		found, err := x.catalog.Exists(ctx, n.Keyspace, n.Name)
 		if err != nil {
@@ -80,7 +78,7 @@ func (x *schemas) look(ctx context.Context, tables []syntax.Name) (bool, error) 
 	return false, nil
 }
 
-// fresh brings the state up to date where the schema of the store has changed.
+// fresh refreshes the state if the store's schema has changed.
 func (x *schemas) fresh(ctx context.Context) error {
 	version, err := x.catalog.Version(ctx)
 	if err != nil {
@@ -92,7 +90,8 @@ func (x *schemas) fresh(ctx context.Context) error {
 	return x.refresh(ctx)
 }
 
-// freshOrReport is fresh where there is an answer without it: what is known stays known.
+// freshOrReport is fresh for callers that can go on without it. If it fails, it logs the error
+// and keeps the old state.
 func (x *schemas) freshOrReport(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
@@ -119,8 +118,8 @@ func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, tex
 			req.Reply(*resp)
 			return nil
 		}
-		// A table may be made while the store answers: then the answer is not that of a table
-		// of this name, so we look again.
+		// A table may be made while the store answers. The answer is then not for a table of this
+		// name, so the door looks again.
 		got, err := r.forward(ctx, req)
 		if err != nil {
 			return err
@@ -132,7 +131,7 @@ func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, tex
 	}
 }
 
-// relay sends a request as it came and answers with its response.
+// relay sends a request unchanged and answers with its response.
 func (r *Router) relay(ctx context.Context, req *cqldoor.Request) error {
 	resp, err := r.forward(ctx, req)
 	if err == nil {
@@ -141,8 +140,8 @@ func (r *Router) relay(ctx context.Context, req *cqldoor.Request) error {
 	return err
 }
 
-// forward sends a request as it came and waits for its response. What is prepared by it
-// may be executed from then on.
+// forward sends a request unchanged and waits for its response. A statement that it prepares may
+// be executed from then on.
 func (r *Router) forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	v := r.schema.view.Load()
 	resp, err := send(ctx, req)
@@ -164,7 +163,7 @@ func (r *Router) forward(ctx context.Context, req *cqldoor.Request) (wire.Messag
 func send(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	link := req.Link
 	if e, ok := link.(*coordinator); ok {
-		link = e.Forwarder // the response is the client's with all that is beside it
+		link = e.Forwarder // the client gets the whole response, with its warnings
 	}
 	done := make(chan wire.Message, 1)
 	link.Send(ctx, req.Message, func(resp wire.Message) {
@@ -179,8 +178,7 @@ func send(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	}
 }
 
-// serveKnown serves a QUERY or PREPARE on sharded tables from a goroutine of its
-// own.
+// serveKnown serves a QUERY or PREPARE on sharded tables in a goroutine of its own.
 func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
@@ -204,7 +202,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	return nil
 }
 
-// serveChange serves a schema statement likewise.
+// serveChange serves a schema statement in a goroutine of its own.
 func (x *schemas) serveChange(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	tree, err := syntax.Parse(text)
 	switch {
@@ -222,15 +220,15 @@ func (x *schemas) serveChange(ctx context.Context, req *cqldoor.Request, keyspac
 	return x.execute(ctx, req, tree, keyspace, text, &q.Params)
 }
 
-// reconsider serves a statement on a sharded table that is wrong as far as this
-// door knows: another door may have altered the table.
+// reconsider serves a statement on a sharded table that is wrong by what this door knows. Another
+// door may have altered the table.
 func (r *Router) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
 	before := r.state.Load()
 	if err := r.schema.fresh(ctx); err != nil || r.state.Load() == before {
 		return r.userFunction(ctx, keyspace, text, wrong)
 	}
 	if n := target(syntax.Target(text), keyspace); n.Name != "" && r.state.Load().Table(n.Keyspace, n.Name) == nil {
-		return r.relay(ctx, req) // it is not sharded any more
+		return r.relay(ctx, req) // the table is no longer sharded
 	}
 	return r.serveKnown(ctx, req, keyspace, text)
 }

@@ -11,27 +11,26 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// What the door holds of one page is bounded in bytes. Most pages are small. Where
-// one is not, its clustering keys are read first: they say which rows the page is
-// made of and where these are, so that the rows are then fetched in steps, none
-// too many and each once.
+// The bytes that the door holds for one page are bounded. Most pages are small. If a page is not,
+// the door first reads the clustering keys of its rows. They tell which rows the page has and
+// where these are. Then the door fetches the rows in steps, each row once and only a few rows too
+// many.
 
-// maxHeld is how many bytes of fetched rows the door holds for one page, beside
-// the page itself as far as it is written. A step takes half of it, one request an
+// maxHeld is the largest number of bytes of fetched rows that the door holds for one page,
+// besides the part of the page that is written. A step takes half of it and one request an
 // eighth, so that a row may be larger than those before it.
 const maxHeld = 32 << 20
 
-// errWide says that rows were larger than was thought.
+// errWide says that rows were larger than expected.
 var errWide = errors.New("run: rows are too large for a page to be read at once")
 
-// learn notes what a row takes: at once where it is more than was known, slowly
-// where it is less.
+// learn notes the size of a row. A larger size than known counts at once, a smaller one slowly.
 func (x *reader) learn(width int) {
 	known := x.rowWidth().Load()
 	x.rowWidth().Store(max(int64(width), known-known/4, 1))
 }
 
-// firstLook learns from the first answer what a row takes, where that was not known.
+// firstLook notes the size of a row from the first response, if it was not known.
 func (x *reader) firstLook(body []byte) bool {
 	rows, err := wire.ParseRows(body)
 	if err != nil || rows.Count == 0 || x.rowWidth().Load() != 0 {
@@ -41,13 +40,13 @@ func (x *reader) firstLook(body []byte) bool {
 	return true
 }
 
-// wide says whether a page of so many rows is likely to be too large.
+// wide says whether a page of so many rows will probably be too large.
 func (x *reader) wide(want, shards int) bool {
 	return len(x.plan.Clustering) > 0 && x.rowWidth().Load()*int64(want+2*shards) > int64(x.r.held)
 }
 
-// span is how many rows are merged at once of a long page: the more, the less often
-// each shard is asked.
+// span returns how many rows of a long page are merged at once. The more, the less often each
+// shard is asked.
 func (x *reader) span() int {
 	width := int(x.rowWidth().Load())
 	if width == 0 {
@@ -56,10 +55,10 @@ func (x *reader) span() int {
 	return max(window, min(x.r.held/2/width, longSpan))
 }
 
-// longSpan is the most.
+// longSpan is the largest span.
 const longSpan = 100_000
 
-// rowWidth is what a row takes, as far as is known; 0: nothing is.
+// rowWidth returns the known size of a row; 0: not known.
 func (x *reader) rowWidth() *atomic.Int64 {
 	if x.width == nil {
 		x.width = x.r.registry.width(x.plan.Selection)
@@ -67,8 +66,8 @@ func (x *reader) rowWidth() *atomic.Int64 {
 	return x.width
 }
 
-// grouped is how many shards one request reads, of each so many rows: one while
-// it is not known what that makes.
+// grouped returns how many shards one request reads, with so many rows of each. It is one while
+// the size of rows is not known.
 func (x *reader) grouped(rows int) int {
 	width := int(x.rowWidth().Load())
 	if width == 0 {
@@ -77,8 +76,8 @@ func (x *reader) grouped(rows int) int {
 	return max(1, min(x.group(shardGroup), x.r.held/8/(width*rows)))
 }
 
-// window is how many requests may be in flight when so many bytes have come: a
-// few until it is known what an answer takes.
+// window returns how many requests may be in flight when so many bytes have arrived. It is small
+// until the size of an answer is known.
 func (x *reader) window(arrived int) int {
 	if x.rowWidth().Load() == 0 && arrived == 0 {
 		return 2
@@ -86,13 +85,13 @@ func (x *reader) window(arrived int) int {
 	return x.fanOut()
 }
 
-// ahead is the keys of rows that are to be read, after a clustering key.
+// ahead holds the keys of rows that will be read next, after a clustering key.
 type ahead struct {
 	*rowset
-	at int // those before have been read
+	at int // the rows before this index have been read
 }
 
-// narrow reads a page of large rows, as far as one step goes.
+// narrow reads a page of large rows, up to the end of one step.
 func (x *reader) narrow(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
 		if x.ahead == nil {
@@ -110,14 +109,14 @@ func (x *reader) narrow(s plan.Segment, after [][]byte, want int) (*rowset, erro
 		a.at += n
 		rest := a.at < len(a.rows)
 		if rows.more || !rest {
-			// Where others have come since, the keys are no guide any more.
+			// If other rows have been written since, the keys are of no use any more.
 			x.ahead = nil
 		}
 		rows.more = rows.more || rest || a.more
 		if len(rows.rows) > 0 || !rows.more {
 			return rows, nil
 		}
-		// The rows have gone since.
+		// The rows have been deleted since.
 	}
 }
 
@@ -136,7 +135,7 @@ func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	}
 }
 
-// step reads some rows whose keys are known, and says of how many keys.
+// step reads some rows whose keys are known. It returns the rows, and for how many keys it read.
 func (x *reader) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// write executes a write that is not passed on as it is.
+// write executes a write that is not passed on unchanged.
 func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, env *eval.Env) error {
 	if w.To != nil {
 		b, err := w.Logical.Bind(env)
@@ -62,8 +62,8 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 	return r.mutate(ctx, req, ms, w.Logical.Counter, &p)
 }
 
-// stamp gives a write the door's time where nobody gave it one, and shards are
-// told apart by it. A request that is carried out anew has the same.
+// stamp gives a write the door's time if it has none and shards are compared by time. A request
+// that is executed again gets the same time.
 func (r *Router) stamp(req *cqldoor.Request, params *wire.Params, w *plan.Write) {
 	if w.Stamped() && !params.Has(wire.QueryDefaultTimestamp) {
 		if req.Stamp == 0 {
@@ -73,8 +73,8 @@ func (r *Router) stamp(req *cqldoor.Request, params *wire.Params, w *plan.Write)
 	}
 }
 
-// conditional executes a conditional write in its shard, and shows the answer
-// without the hidden column.
+// conditional executes a conditional write in its shard, and shows the answer without the hidden
+// column.
 func (r *Router) conditional(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, ids *ids, values []eval.Value, key [][]byte) error {
 	p := *params
 	p.SetKeyspace(nil)
@@ -96,8 +96,8 @@ func (r *Router) conditional(ctx context.Context, req *cqldoor.Request, w *plan.
 	return respond(ctx, req, nil, body)
 }
 
-// withNulls adds the columns of the conditions, null, to an answer that has none:
-// the home of the static columns is empty, but the partition is not.
+// withNulls adds the columns of the conditions, as null, to an answer that has none. That happens
+// if the shard of the static columns is empty but the partition is not.
 func (r *Router) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, body []byte, key [][]byte) ([]byte, error) {
 	rows, err := wire.ParseRows(body)
 	if err != nil || rows.Metadata.Count != 1 {
@@ -105,7 +105,7 @@ func (r *Router) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 	}
 	it := rows.Iter(nil)
 	if !it.Next() || len(it.Cells[0]) != 1 || it.Cells[0][0] != 0 {
-		return body, nil // applied
+		return body, nil // the write was applied
 	}
 	x := r.newReader(ctx, req.Link, req.Version, params, nil, nil)
 	f, err := w.Table.Exists(key)
@@ -133,7 +133,7 @@ func (r *Router) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 	return out.Finish(), nil
 }
 
-// mutate carries out the physical writes of one statement, which are one whole.
+// mutate executes the physical writes of one statement, all or none.
 func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, counter bool, params *wire.Params) error {
 	if len(ms) < 2 {
 		return r.mutateEach(ctx, req, plan.Listed(ms), params)
@@ -148,9 +148,9 @@ func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mut
 	return r.sendBatch(ctx, req, &b, params, "")
 }
 
-// mutateEach sends writes that need not be one whole: deletions of disjoint
-// shards. Their timestamps are the coordinators', so that a door's clock cannot
-// make a deletion older than what it deletes.
+// mutateEach sends writes that need not be applied together: deletions in disjoint shards. The
+// coordinators give their timestamps, so that a slow door's clock cannot make a deletion older
+// than the data that it deletes.
 func (r *Router) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
 	if err := r.applyEach(ctx, req, ms, params); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (r *Router) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mu
 			first = send(&m)
 		}
 		if first != nil {
-			break // no more is sent
+			break // nothing more is sent
 		}
 	}
 	for under > 0 && ctx.Err() == nil {
@@ -212,16 +212,16 @@ func (r *Router) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mu
 	return nil
 }
 
-// maxBatch is how many bytes of statements a BATCH of the door's may have: as many as
-// Cassandra takes in one message, and in one mutation, unless it is told otherwise.
-// An UPDATE with IN repeats its values for each row.
+// maxBatch is the largest number of bytes of statements in a BATCH of the door's: what Cassandra
+// accepts in one message and one mutation by default. An UPDATE with IN repeats its values for
+// each row.
 const maxBatch = 16 << 20
 
 var errBatchTooLarge = wire.Invalidf("Batch too large")
 
 // appendMutations adds physical writes to a batch.
 func (r *Router) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation) error {
-	const overhead = 1 + 2 + 16 + 2 // of a statement, beside its values
+	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
 	n := len(b.Raw)
 	for i := range ms {
 		n += overhead
@@ -271,7 +271,7 @@ func (r *Router) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.B
 	if params.Has(wire.QueryDefaultTimestamp) {
 		b.Params.SetDefaultTimestamp(params.DefaultTimestamp)
 	}
-	if params.Has(wire.QueryKeyspace) { // of statements that are passed on as they came
+	if params.Has(wire.QueryKeyspace) { // for statements that are passed on unchanged
 		b.Params.SetKeyspace(params.Keyspace)
 	}
 	if params.Has(wire.QueryNowInSeconds) {
