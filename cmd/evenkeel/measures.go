@@ -31,6 +31,7 @@ var (
 	preparedDesc   = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
 	generationDesc = prometheus.NewDesc("evenkeel_cql_layout_generation", "Generation of a sharded table's layout that the door goes by; doors that agree have the same.", []string{"table"}, nil)
 	stepDesc       = prometheus.NewDesc("evenkeel_cql_layout_change", "1 for each sharded table whose layout is being changed, with the change's step.", []string{"table", "step"}, nil)
+	rowsDesc       = prometheus.NewDesc("evenkeel_cql_layout_change_rows", "Rows that a change of layout under way at this door has to move: total, as far as is known, those moved and those verified.", []string{"table", "rows"}, nil)
 	routerMetrics  = []countMetric[sharded.Stats]{
 		{desc("sharded_tables", "Sharded tables that the door serves."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.ShardedTables) }},
 		{desc("cursor_errors_total", "Requests with a paging state that was damaged, or was another statement's."), prometheus.CounterValue, func(s *sharded.Stats) float64 { return float64(s.CursorErrors) }},
@@ -46,6 +47,7 @@ func (routerCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- preparedDesc
 	ch <- generationDesc
 	ch <- stepDesc
+	ch <- rowsDesc
 	for _, m := range routerMetrics {
 		ch <- m.desc
 	}
@@ -64,6 +66,12 @@ func (c routerCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(generationDesc, prometheus.GaugeValue, float64(l.Generation), l.Table)
 		if l.Step != "" {
 			ch <- prometheus.MustNewConstMetric(stepDesc, prometheus.GaugeValue, 1, l.Table, l.Step)
+		}
+	}
+	changes := c.router.Changes()
+	for _, change := range changes[:min(len(changes), observe.MaxTables)] {
+		for of, n := range map[string]int64{"total": change.RowsTotal, "moved": change.RowsMoved, "verified": change.RowsVerified} {
+			ch <- prometheus.MustNewConstMetric(rowsDesc, prometheus.GaugeValue, float64(n), change.Table, of)
 		}
 	}
 	gauge(preparedDesc, "prepared", s.Prepared)

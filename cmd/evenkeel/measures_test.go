@@ -197,17 +197,26 @@ func TestRequestsAreMeasured(t *testing.T) {
 		t.Error("a plain table's requests fan out")
 	}
 
-	// A change of layout ends with another generation, and no step.
-	o.cql("ALTER TABLE ks.sharded WITH write_sharding = {'shards': '30'}")
-	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		all = o.scrape()
-		if find(all, cql+"layout_change", "table=ks.sharded") == nil &&
-			find(all, cql+"layout_generation", "table=ks.sharded").GetGauge().GetValue() > first.GetGauge().GetValue() {
-			break
+	// A change of layout shows how far it has come. It ends with another generation, and no
+	// step. It is short: changes are made until one was seen under way.
+	seen := false
+	for begun, shards := time.Now(), 30; !seen; shards += 10 {
+		o.cql(fmt.Sprintf("ALTER TABLE ks.sharded WITH write_sharding = {'shards': '%d'}", shards))
+		for generation := first.GetGauge().GetValue(); ; time.Sleep(5 * time.Millisecond) {
+			all = o.scrape()
+			rows := func(of string) float64 {
+				return find(all, cql+"layout_change_rows", "table=ks.sharded", "rows="+of).GetGauge().GetValue()
+			}
+			seen = seen || rows("moved") > 0 && rows("moved") == rows("total")
+			if find(all, cql+"layout_change", "table=ks.sharded") == nil &&
+				find(all, cql+"layout_generation", "table=ks.sharded").GetGauge().GetValue() > generation {
+				break
+			}
+			if time.Since(begun) > patience {
+				t.Fatal("no change was seen that has moved rows and ends")
+			}
 		}
-		if time.Since(begun) > patience {
-			t.Fatal("the change is not over")
-		}
+		first = find(all, cql+"layout_generation", "table=ks.sharded")
 	}
 
 	// Tables that are dropped leave.
