@@ -19,7 +19,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
-.PHONY: help build check test race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
+.PHONY: help build check test test-apps race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,10 @@ race: ## the tests under the race detector, the CQL door in front of a real Cass
 	$(GO) test -race -timeout 20m $(HERMETIC)
 	# Left out of the router's: what measures memory, which the race detector changes, and what takes many minutes under it.
 	$(WITH) $(GO) test -race -p 1 -timeout 20m -skip '^(TestHistories|TestNarrow|TestLargeRows)$$' ./catalog ./cqldoor ./cqldoor/run
+
+test-apps: deps build ## the storage tests of real applications, on the stores and on evenkeel; APPS chooses, UPDATE=yes writes docs/applications.md
+	$(GO) build -o bin/apps ./internal/apps
+	bin/apps -evenkeel bin/evenkeel $(if $(UPDATE),-update docs/applications.md) $(APPSFLAGS) $(APPS)
 
 soak: deps ## property tests with fresh seeds for SOAKTIME (1h)
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(SOAKTIME)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/internal/bench/measure"
+	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/deps"
+)
+
+// The settings, in the order in which they run: a cluster's rules stay in it, so that
+// the door without rules comes first.
+const (
+	reference     = "reference"
+	engine        = "engine"
+	engineSharded = "engine, sharded"
+	door          = "door"
+	doorSharded   = "door, sharded"
+)
+
+var settings = []string{reference, engine, engineSharded, door, doorSharded}
+
+// endpoint is where a suite finds its store.
+type endpoint struct{ addr string }
+
+func (e endpoint) host() string { h, _, _ := net.SplitHostPort(e.addr); return h }
+func (e endpoint) port() string { _, p, _ := net.SplitHostPort(e.addr); return p }
+func (e endpoint) url() string  { return "http://" + e.addr }
+
+// servers starts what the settings need.
+type servers struct {
+	evenkeel string // the binary
+	dir      string
+
+	cassandra *cassandra.Instance // shared by all applications; nil until one needs it
+}
+
+func (s *servers) close() {
+	if s.cassandra != nil {
+		s.cassandra.Close()
+	}
+}
+
+// start starts the servers of a setting. The function that it returns ends them, and
+// says whether a request made evenkeel panic.
+func (s *servers) start(ctx context.Context, a *application, setting string) (e endpoint, stop func() error, err error) {
+	var stops []func() error
+	stop = func() error {
+		var errs []error
+		for i := len(stops) - 1; i >= 0; i-- {
+			errs = append(errs, stops[i]())
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, stop())
+		}
+	}()
+	if setting != engine && setting != engineSharded {
+		if e, err = s.reference(ctx, a.API, &stops); err != nil || setting == reference {
+			return e, stop, err
+		}
+	}
+	dir, err := os.MkdirTemp(s.dir, "data")
+	if err != nil {
+		return e, stop, err
+	}
+	rules := "{}\n"
+	switch {
+	case setting == doorSharded && a.DoorRules != "":
+		rules = a.DoorRules
+	case setting == engineSharded || setting == doorSharded:
+		rules = a.Rules
+	}
+	file := filepath.Join(dir, "rules.yaml")
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		return e, stop, err
+	}
+	args := []string{"--data", filepath.Join(dir, "data"), "--shard-rules", file}
+	if setting == door || setting == doorSharded {
+		args = append(args, "--shard-rules-replace")
+		if a.API == cql {
+			args = append(args, "--cassandra", e.addr)
+		} else {
+			args = append(args, "--dynamodb", e.url(), "--dynamodb-region", "us-east-1")
+		}
+	}
+	e, err = s.serve(ctx, a.API, args, &stops)
+	return e, stop, err
+}
+
+// reference starts the store that an application is made for.
+func (s *servers) reference(ctx context.Context, api api, stops *[]func() error) (endpoint, error) {
+	if api == cql {
+		if s.cassandra == nil {
+			i, err := cassandra.Launch(ctx, cassandra.Options{HeapMB: 1024})
+			if err != nil {
+				return endpoint{}, err
+			}
+			s.cassandra = i
+		}
+		return endpoint{s.cassandra.Addr()}, nil
+	}
+	cli, err := deps.Path("dynalite/node_modules/dynalite/cli.js")
+	if err != nil {
+		return endpoint{}, err
+	}
+	addr, err := measure.FreeAddr()
+	if err != nil {
+		return endpoint{}, err
+	}
+	e := endpoint{addr}
+	p, err := measure.Launch(ctx, "dynalite", addr, "node", cli, "--host", e.host(), "--port", e.port(),
+		"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0")
+	if err != nil {
+		return endpoint{}, err
+	}
+	*stops = append(*stops, func() error { p.Stop(); return nil })
+	return e, nil
+}
+
+// serve starts evenkeel.
+func (s *servers) serve(ctx context.Context, api api, args []string, stops *[]func() error) (endpoint, error) {
+	addr, err := measure.FreeAddr()
+	if err != nil {
+		return endpoint{}, err
+	}
+	page, err := measure.FreeAddr()
+	if err != nil {
+		return endpoint{}, err
+	}
+	listen := []string{"--listen-cql", addr, "--listen-dynamodb", "off"}
+	if api == dynamodb {
+		listen = []string{"--listen-cql", "off", "--listen-dynamodb", addr}
+	}
+	args = append(append([]string{"serve", "--listen-http", page}, listen...), args...)
+	p, err := measure.Launch(ctx, "evenkeel", addr, s.evenkeel, args...)
+	if err != nil {
+		return endpoint{}, err
+	}
+	*stops = append(*stops, func() error {
+		err := noPanics(page)
+		p.Stop()
+		return err
+	})
+	return endpoint{addr}, nil
+}
+
+// noPanics asks an evenkeel whether a request has failed for a bug.
+func noPanics(page string) error {
+	resp, err := http.Get("http://" + page + "/metrics")
+	if err != nil {
+		return fmt.Errorf("evenkeel has ended: %w", err)
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		if !strings.HasPrefix(name, "evenkeel_") || !strings.HasSuffix(name, "_panics_total") {
+			continue
+		}
+		if n, err := strconv.ParseFloat(value, 64); err != nil || n > 0 {
+			return fmt.Errorf("%s is %s", name, value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// vault keeps secrets. With its DynamoDB backend all of them are in one table, whose
+// partition key is the folder of a secret.
+var vault = &application{
+	Name: "vault", Title: "HashiCorp Vault", Module: "github.com/hashicorp/vault", Package: "physical/dynamodb", API: dynamodb,
+	Env:     func(e endpoint) []string { return append(awsEnv(), "AWS_DYNAMODB_ENDPOINT="+e.url()) },
+	Rules:   "dynamodb:\n  vault-*: {shards: 4}\n",
+	Sharded: "its only table over 4 shards",
+	Explained: []explanation{{
+		Settings: []string{reference, door, doorSharded}, Tests: []string{"TestDynamoDBBackendUpdateReadWriteCapacity"}, Racy: true,
+		Why: "The test reads the new capacity right after UpdateTable, without waiting for it as one has to; dynalite, as DynamoDB does, changes it a moment later.",
+	}},
+}
