@@ -29,6 +29,10 @@ type Options[R any] struct {
 	// Group is how many shards one fetch may name. Default 1.
 	Group int
 
+	// Nodes gives the nodes that have a shard, best first: shards that share a fetch share
+	// a node. Nil where that is all the same. See Together.
+	Nodes func(shard int) []int
+
 	// Upto, when set, is the last row that is wanted, as somebody found who looked
 	// before; Expect is then how many rows each shard had up to it. Where that still
 	// holds, each shard is asked once and brings no row too many.
@@ -254,10 +258,23 @@ func blind(share float64) int {
 func (r *Reader[R]) enqueue(members []int, upto *R, limit func(member int) int) {
 	for len(members) > 0 {
 		n := 1
-		for n < min(len(members), r.o.Group) && r.shards[members[n]].upto == r.shards[members[0]].upto {
+		for n < len(members) && r.shards[members[n]].upto == r.shards[members[0]].upto {
 			n++
 		}
-		r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit(members[0]), members: members[:n]})
+		if r.o.Nodes == nil {
+			for group := range slices.Chunk(members[:n], r.o.Group) {
+				r.ask(group, upto, limit)
+			}
+		} else {
+			for _, group := range Together(members[:n], r.o.Group, func(m int) []int { return r.o.Nodes(r.o.Shards[m]) }) {
+				r.ask(group, upto, limit)
+			}
+		}
 		members = members[n:]
 	}
+}
+
+// ask queues a fetch of shards that start at the same place.
+func (r *Reader[R]) ask(members []int, upto *R, limit func(member int) int) {
+	r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit(members[0]), members: members})
 }

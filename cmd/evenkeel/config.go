@@ -37,6 +37,7 @@ type configFile struct {
 	CassandraRouting       string   `yaml:"cassandra-routing"`
 	LocalDC                string   `yaml:"local-dc"`
 	Rack                   string   `yaml:"rack"`
+	Hedge                  string   `yaml:"hedge"`
 	CassandraTLS           bool     `yaml:"cassandra-tls"`
 	CassandraTLSCA         string   `yaml:"cassandra-tls-ca"`
 	CassandraTLSCert       string   `yaml:"cassandra-tls-cert"`

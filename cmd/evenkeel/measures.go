@@ -88,6 +88,8 @@ type hostCollector struct{ cluster *cluster.Cluster }
 var (
 	hostUp          = prometheus.NewDesc("evenkeel_cql_backend_up", "Whether the door has a connection to a host of the cluster.", []string{"host"}, nil)
 	hostConnections = prometheus.NewDesc("evenkeel_cql_backend_connections", "Connections to a host of the cluster.", []string{"host"}, nil)
+	hostSilent      = prometheus.NewDesc("evenkeel_cql_backend_silent", "Whether a host of the cluster has answered nothing for a second, of what it was asked. Others come first then.", []string{"host"}, nil)
+	storeHedges     = prometheus.NewDesc("evenkeel_store_hedges_total", "Reads of shards that a host was slow to answer: sent to a second one whose answer came first (won) or second (lost) or had no result either (failed), or not sent again because of the limit (over_budget) or because no other host could be reached (nowhere).", []string{"outcome"}, nil)
 	hostInFlight    = prometheus.NewDesc("evenkeel_cql_backend_requests_in_flight", "Requests that a host of the cluster has not answered yet.", []string{"host"}, nil)
 )
 
@@ -96,6 +98,8 @@ func (hostCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- hostUp
 	ch <- hostConnections
 	ch <- hostInFlight
+	ch <- hostSilent
+	ch <- storeHedges
 }
 
 // Collect implements prometheus.Collector.
@@ -108,5 +112,16 @@ func (c hostCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(hostUp, prometheus.GaugeValue, up, h.Address)
 		ch <- prometheus.MustNewConstMetric(hostConnections, prometheus.GaugeValue, float64(h.Connections), h.Address)
 		ch <- prometheus.MustNewConstMetric(hostInFlight, prometheus.GaugeValue, float64(h.InFlight), h.Address)
+		silent := 0.0
+		if h.Silent {
+			silent = 1
+		}
+		ch <- prometheus.MustNewConstMetric(hostSilent, prometheus.GaugeValue, silent, h.Address)
+	}
+	hedges := c.cluster.Hedges()
+	for outcome, n := range map[string]int64{
+		"won": hedges.Won, "lost": hedges.Lost, "failed": hedges.Failed, "over_budget": hedges.OverBudget, "nowhere": hedges.Nowhere,
+	} {
+		ch <- prometheus.MustNewConstMetric(storeHedges, prometheus.CounterValue, float64(n), outcome)
 	}
 }

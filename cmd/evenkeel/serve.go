@@ -63,6 +63,7 @@ type serveCmd struct {
 	CassandraRouting       string   `enum:"token,any" default:"token" help:"Which host gets a prepared statement: a replica of its partition, or any: ${enum} (${default})."`
 	LocalDC                string   `name:"local-dc" placeholder:"NAME" help:"Data centre of the cluster whose hosts get all requests; that of the contact point that is reached first by default."`
 	Rack                   string   `placeholder:"NAME" help:"The door's own rack in that data centre: replicas in it come first."`
+	Hedge                  string   `enum:"on,off" default:"on" help:"Whether a shard's read that takes longer than 99 of 100 is sent to a second host too, within 5% more requests: ${enum} (${default})."`
 	CassandraTLS           bool     `name:"cassandra-tls" help:"Speak TLS with the cluster."`
 	CassandraTLSCA         string   `name:"cassandra-tls-ca" placeholder:"FILE" help:"Certificates that its own are checked against; the system's by default."`
 	CassandraTLSCert       string   `name:"cassandra-tls-cert" placeholder:"FILE" help:"Certificate that the door shows the cluster."`

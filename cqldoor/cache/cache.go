@@ -58,6 +58,7 @@ type Cache struct {
 var (
 	_ store.Store     = (*Cache)(nil)
 	_ store.Versioned = (*Cache)(nil)
+	_ store.Locator   = (*Cache)(nil)
 )
 
 // New makes a cache. ctx bounds the opening of its first connection.
@@ -108,6 +109,14 @@ func (c *Cache) MaxVersion(ctx context.Context) (wire.Version, error) {
 		return v.MaxVersion(ctx)
 	}
 	return wire.Highest, nil
+}
+
+// AppendNodes implements store.Locator.
+func (c *Cache) AppendNodes(dst []int, keyspace string, key []byte) []int {
+	if l, ok := c.store.(store.Locator); ok {
+		return l.AppendNodes(dst, keyspace, key)
+	}
+	return dst
 }
 
 // Open implements store.Store.

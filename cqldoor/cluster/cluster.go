@@ -21,6 +21,7 @@ import (
 type Cluster struct {
 	opts     Options
 	prepared *prepared
+	hedges   *hedges
 	ctx      context.Context // of everything that was started; done by Close
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
@@ -45,6 +46,7 @@ type Cluster struct {
 var (
 	_ store.Store     = (*Cluster)(nil)
 	_ store.Versioned = (*Cluster)(nil)
+	_ store.Locator   = (*Cluster)(nil)
 	_ store.Forwarder = (*link)(nil)
 )
 
@@ -53,6 +55,20 @@ type host struct {
 	cluster *Cluster
 	addr    string
 	up      chan struct{} // closed, and replaced, when the cluster says it is up
+	conns   atomic.Int32  // of all pools
+	quiet   atomic.Uint32 // for how many seconds it has answered nothing of what it was asked
+	latency latency
+}
+
+// silent reports whether the host has answered nothing for a second, of what it was asked:
+// others come first until it does.
+func (h *host) silent() bool { return h.quiet.Load() > 1 }
+
+// speaks notes that something has come from the host.
+func (h *host) speaks() {
+	if h.quiet.Load() != 0 {
+		h.quiet.Store(0)
+	}
 }
 
 // Connect connects to the cluster and starts what keeps the connection. It fails
@@ -65,6 +81,7 @@ func Connect(ctx context.Context, o Options) (*Cluster, error) {
 	cl := &Cluster{
 		opts:     o,
 		prepared: newPrepared(o.PreparedBytes),
+		hedges:   newHedges(),
 		refresh:  make(chan struct{}, 1),
 		reached:  make(chan struct{}, 1),
 		pools:    make(map[store.LinkOptions]*pool),
@@ -163,6 +180,7 @@ func (cl *Cluster) Close() error {
 	cl.pools = nil
 	cl.mu.Unlock()
 	cl.stop()
+	cl.hedges.close()
 	for _, p := range pools {
 		p.close("the door closes")
 	}
@@ -235,6 +253,13 @@ func (cl *Cluster) runBeat() {
 			pools = append(pools, p)
 		}
 		cl.mu.Unlock()
+		asked := map[*host]bool{}
+		for _, p := range pools {
+			p.asked(asked)
+		}
+		for h := range asked {
+			h.quiet.Add(1)
+		}
 		for _, p := range pools {
 			if p.beat(timeout, heartbeat, idle) {
 				cl.retire(p)

@@ -5,6 +5,7 @@ package cluster
 import (
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -103,6 +104,19 @@ func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 	return true
 }
 
+// requestOf returns the request whose answer a receiver is to get; false where it has its
+// answer, or the body was too long to be kept.
+func (c *conn) requestOf(to store.Receiver) (req wire.Message, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.slots {
+		if s := &c.slots[i]; s.to == to && len(s.body) > 0 {
+			return wire.Message{Op: s.op, Flags: s.flags, Body: slices.Clone(s.body)}, true
+		}
+	}
+	return wire.Message{}, false
+}
+
 // takes reports whether the connection is one to choose: not when it has ended, or
 // has too much to write already, or no free stream.
 func (c *conn) takes() bool {
@@ -170,6 +184,7 @@ func (c *conn) read() {
 			break
 		}
 		c.heard.Store(c.tick.Load())
+		c.host.speaks()
 		if to := c.response(h, body, &arrival); to != nil && (len(touched) == 0 || touched[len(touched)-1] != to) {
 			touched = append(touched, to)
 		}

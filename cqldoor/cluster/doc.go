@@ -22,7 +22,10 @@
 //     says where its tokens are (package ring), in the door's own rack if there is one.
 //     Conditions, and reads at SERIAL, go to
 //     the first replica that can be reached, so that those of several doors meet there.
-//  7. Close ends every goroutine and connection that it started.
+//     A part of a fan-out goes to the node that it names, which AppendNodes tells.
+//  7. A read that is part of a fan-out may be sent to two hosts (hedge.go): nothing else is
+//     sent twice. Its caller gets one answer.
+//  8. Close ends every goroutine and connection that it started.
 //
 // It imports budget, lane, partitioner, cqldoor/cluster/ring, cqldoor/transport, cql/store and cql/wire.
 package cluster

@@ -64,7 +64,7 @@ func (l *link) forward(ctx context.Context, req wire.Message, to store.Receiver,
 
 // try sends a request if there is a connection that takes it, else it says why it has not.
 func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, why string) {
-	if c := l.replica(req); c != nil && c.forward(req, to, tag) {
+	if c := l.replica(req, to); c != nil && l.put(c, req, to, tag) {
 		l.written(c)
 		return true, ""
 	}
@@ -76,7 +76,7 @@ func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, 
 			}
 			l.cur.Store(c)
 		}
-		if c.forward(req, to, tag) {
+		if l.put(c, req, to, tag) {
 			// Another goroutine may have flushed and let go of c between our look
 			// and our Append: then nobody but us will flush what we appended.
 			if l.cur.Load() != c {
@@ -98,14 +98,41 @@ func (l *link) refuse(to store.Receiver, tag uint32, why string) {
 	to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent(why).Append(nil, l.p.options.Version)})
 }
 
-// replica returns a connection to a replica of what a request is about: the one that the
-// link is on, if that will do. It returns nil where nothing tells the replicas, or none of
-// them can be reached.
-func (l *link) replica(req wire.Message) *conn {
+// replica returns a connection to a replica of what a request is about: to the node that a
+// part of a fan-out names, or the one that the link is on, if that will do. It returns nil
+// where nothing tells the replicas, or none of them can be reached.
+func (l *link) replica(req wire.Message, to store.Receiver) *conn {
 	live := l.p.live.Load()
 	if len(live.hosts) < 2 {
 		return nil
 	}
+	if p, ok := to.(*part); ok && p.node >= 0 {
+		return l.named(live, p)
+	}
+	return l.routed(live, req)
+}
+
+// named is replica by the nodes that a part names: the second where the first is down or
+// silent.
+func (l *link) named(live *liveHosts, p *part) *conn {
+	t := l.p.cluster.topology.Load()
+	var first *conn
+	for _, n := range [...]int{p.node, p.other} {
+		if h := t.host(n); h != nil {
+			c := live.of[h].pick()
+			if c != nil && !h.silent() {
+				return c
+			}
+			if first == nil {
+				first = c
+			}
+		}
+	}
+	return first
+}
+
+// routed is replica by what the request says itself.
+func (l *link) routed(live *liveHosts, req wire.Message) *conn {
 	to := l.p.cluster.target(l.p.options.Version, req)
 	if to.topology == nil {
 		return nil

@@ -68,6 +68,10 @@ type Options struct {
 	// partition.
 	AnyHost bool
 
+	// NoHedge has each read of a fan-out sent to one host alone. Otherwise one that takes
+	// longer than most is sent to another host too.
+	NoHedge bool
+
 	// Log gets what an operator wants to know. Nil means nothing is logged.
 	Log *slog.Logger
 }

@@ -62,13 +62,16 @@ func (p *pool) pick() *conn {
 }
 
 // lessBusy returns a connection to one of n hosts, nil where none takes a request: of the
-// first two from turn on that have one, the one with less in flight.
+// first two from turn on that have one, the one with less in flight. A host that is silent
+// is taken where there is no other.
 func lessBusy(n int, turn uint32, host func(i int) hostConns) *conn {
-	var first *conn
+	var first, silent *conn
 	for i := range uint32(n) {
 		c := host(int((turn + i) % uint32(n))).pick()
 		switch {
 		case c == nil:
+		case c.host.silent():
+			silent = c
 		case first == nil:
 			first = c
 		case c.inFlight.Load() < first.inFlight.Load():
@@ -76,6 +79,9 @@ func lessBusy(n int, turn uint32, host func(i int) hostConns) *conn {
 		default:
 			return first
 		}
+	}
+	if first == nil {
+		return silent
 	}
 	return first
 }
@@ -104,12 +110,17 @@ func (l *liveHosts) pickOf(to target, turn uint32) *conn {
 		}
 		return lessBusy(len(to.nodes), turn, host)
 	}
+	var silent *conn
 	for i := range to.nodes {
-		if c := host(i).pick(); c != nil {
+		c := host(i).pick()
+		if c != nil && !c.host.silent() {
 			return c
 		}
+		if silent == nil {
+			silent = c
+		}
 	}
-	return nil
+	return silent
 }
 
 // hostConns are the connections to one host: at least one.
@@ -164,6 +175,7 @@ func (p *pool) add(d dialed, h *host) bool {
 	}
 	c := newConn(d.t, p.options.Version, h, p, p.cluster.prepared)
 	p.set(append(p.conns, c))
+	h.conns.Add(1)
 	p.cluster.wg.Go(c.read)
 	return true
 }
@@ -189,6 +201,7 @@ func (p *pool) remove(c *conn) {
 	defer p.mu.Unlock()
 	if i := slices.Index(p.conns, c); i >= 0 {
 		p.set(slices.Delete(p.conns, i, i+1))
+		c.host.conns.Add(-1)
 	}
 	if k := p.keepers[c.host.addr]; k != nil {
 		k.wake()
@@ -357,6 +370,17 @@ func (p *pool) release() {
 	p.links--
 	p.idle = 0
 	p.mu.Unlock()
+}
+
+// asked adds the hosts that have not answered all that they were asked.
+func (p *pool) asked(to map[*host]bool) {
+	for h, conns := range p.live.Load().of {
+		for _, c := range conns {
+			if c.inFlight.Load() > 0 {
+				to[h] = true
+			}
+		}
+	}
 }
 
 // beat is called once a second. It reports whether the pool may be closed.

@@ -99,22 +99,12 @@ const (
 	whyTooMany = "too many requests are in flight to the cluster"
 )
 
-// part is the receiver of a part of a fan-out: its response makes room for the next.
-type part struct {
-	store.Receiver
-	link *link
-}
-
-func (p *part) Receive(tag uint32, resp wire.Message) {
-	p.Receiver.Receive(tag, resp)
-	p.link.p.queues.wide.Leave(&p.link.wide)
-}
-
 // forwardWide sends a part of a fan-out when it is its turn.
 func (l *link) forwardWide(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	q := &l.p.queues
+	node, other := store.NodesOf(ctx)
 	if q.wide.Try(&l.wide) {
-		l.forward(ctx, req, &part{to, l}, tag)
+		l.forward(ctx, req, l.newPart(req, to, tag, node, other), tag)
 		return
 	}
 	w := l.enqueue(ctx, req, to, tag)
@@ -128,7 +118,7 @@ func (l *link) forwardWide(ctx context.Context, req wire.Message, to store.Recei
 			return
 		}
 		w.leave()
-		to := &part{w.to, l}
+		to := l.newPart(w.req, w.to, w.tag, node, other)
 		if l.forward(w.ctx, w.req, to, w.tag) {
 			to.Flush()
 			return

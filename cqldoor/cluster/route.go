@@ -18,6 +18,7 @@ import (
 type route struct {
 	keyspace    string
 	key         []uint16 // which bound values are the partition key, in its order
+	read        bool     // it is a SELECT
 	conditional bool     // it has IF: its executions go to one replica, whoever sends them
 }
 
@@ -52,7 +53,7 @@ func (r *routes) get(id []byte) (route, bool) {
 	return to, ok
 }
 
-// learn takes the route of a statement from its RESULT Prepared. There is none where not
+// learn takes the route of a statement from its RESULT Prepared. It has no key where not
 // all of the partition key is bound.
 func (r *routes) learn(v wire.Version, id []byte, resp wire.Message, text string) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
@@ -60,15 +61,16 @@ func (r *routes) learn(v wire.Version, id []byte, resp wire.Message, text string
 		return
 	}
 	p, err := wire.ParsePrepared(v, body)
-	if err != nil || len(p.KeyIndexes) == 0 {
-		return
-	}
-	columns, err := p.Variables.Columns()
-	if err != nil || len(columns) == 0 {
+	if err != nil {
 		return
 	}
 	// A statement that only looks conditional loses nothing but the choice among replicas.
-	r.put([16]byte(id), route{columns[0].Keyspace, p.KeyIndexes, strings.Contains(strings.ToUpper(text), "IF")})
+	to := route{read: isSelect([]byte(text)), conditional: strings.Contains(strings.ToUpper(text), "IF")}
+	columns, err := p.Variables.Columns()
+	if err == nil && len(columns) > 0 {
+		to.keyspace, to.key = columns[0].Keyspace, p.KeyIndexes
+	}
+	r.put([16]byte(id), to)
 }
 
 // target is the replicas that a request may go to.
@@ -76,6 +78,16 @@ type target struct {
 	topology *topology
 	nodes    []int
 	ordered  bool // to the first that there is: so two doors' conditions meet at one node
+}
+
+// replicas are the hosts of the target that requests may go to.
+func (to *target) replicas() (all []*host) {
+	for _, n := range to.nodes {
+		if h := to.topology.hosts[n]; h != nil {
+			all = append(all, h)
+		}
+	}
+	return all
 }
 
 // nearest reports whether no replica is nearer than a host, which is one of them.
@@ -111,7 +123,7 @@ func (cl *Cluster) target(v wire.Version, req wire.Message) (to target) {
 	}
 	r, ok := cl.prepared.routes.get(id)
 	placement := t.keyspaces[r.keyspace]
-	if !ok || placement == nil {
+	if !ok || len(r.key) == 0 || placement == nil {
 		return target{}
 	}
 	e, err := wire.ParseExecute(v, body)

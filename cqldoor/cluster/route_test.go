@@ -21,13 +21,15 @@ import (
 type tokenRing struct {
 	servers []*server
 	mu      sync.Mutex
-	at      map[string][]int // the nodes at which an execution came, by its first value
+	at      map[string][]int                              // the nodes at which an execution came, by its first value
+	hold    func(node int, answer func(*wire.Error)) bool // takes over the answer to an execution; nil: it is given at once
 }
 
 const (
 	byKey       = "0123456789abcdef" // the ids of statements: WHERE k = ?,
 	byTwo       = "two-key-columns!" // WHERE b = ? AND a = ?, of the key (a, b),
 	conditional = "UPDATE k, IF v=?" // and one with a condition on v
+	selecting   = "SELECT v WHERE k" // the id of a read
 )
 
 func newTokenRing(t testing.TB, replicas int) *tokenRing {
@@ -56,7 +58,17 @@ func newTokenRing(t testing.TB, replicas int) *tokenRing {
 				v, _ := e.Params.Values.At(0)
 				r.mu.Lock()
 				r.at[string(v.Bytes)] = append(r.at[string(v.Bytes)], i)
+				hold := r.hold
 				r.mu.Unlock()
+				if hold != nil && hold(i, func(e *wire.Error) {
+					if e != nil {
+						ss.fail(h, e)
+						return
+					}
+					ss.reply(h, wire.OpResult, wire.AppendInt(nil, int32(wire.ResultVoid)))
+				}) {
+					return
+				}
 				ss.reply(h, wire.OpResult, wire.AppendInt(nil, int32(wire.ResultVoid)))
 			default:
 				ss.reply(h, wire.OpResult, wire.AppendInt(nil, int32(wire.ResultVoid)))
@@ -85,7 +97,7 @@ func preparedAs(v wire.Version, id string) []byte {
 func (r *tokenRing) open(t testing.TB, cl *Cluster) store.Forwarder {
 	l := open(t, cl, store.LinkOptions{})
 	eventually(t, "all nodes are connected to", func() bool { return len(l.(*link).p.live.Load().hosts) == len(cl.Hosts()) })
-	for _, id := range []string{byKey, byTwo, conditional} {
+	for _, id := range []string{byKey, byTwo, conditional, selecting} {
 		m := wire.Prepare{Text: []byte(id)}
 		if resp := ask(t, l, wire.OpPrepare, wire.AppendPrepare(nil, wire.V5, &m)); resp.Op != wire.OpResult {
 			t.Fatalf("PREPARE: %s %q", resp.Op, resp.Body)
@@ -252,5 +264,64 @@ func BenchmarkTarget(b *testing.B) {
 	req := wire.Message{Op: wire.OpExecute, Body: executeWith(byKey, wire.LocalQuorum, keyOf(1), []byte("v"))}
 	for b.Loop() {
 		cl.target(wire.V5, req)
+	}
+}
+
+// A part of a fan-out goes to the node that it names, another one where that is down. Which
+// nodes there are for a partition are those that have it and are up.
+func TestPartsGoToTheirNode(t *testing.T) {
+	r := newTokenRing(t, 2)
+	cl := connectTo(t, Options{}, r.servers[0])
+	l := r.open(t, cl)
+	part := func(key []byte) {
+		t.Helper()
+		nodes := cl.AppendNodes(nil, "ks", key)
+		if len(nodes) == 0 {
+			t.Fatalf("no node is told for %x", key)
+		}
+		// The request itself tells nothing: a statement that binds several shards.
+		req := wire.Message{Op: wire.OpExecute, Body: executeWith("an id that no PREPARE told", wire.LocalQuorum, key)}
+		got := make(chan struct{})
+		l.Forward(store.AtNodes(store.Wide(t.Context()), nodes[0], -1), req, &replier{func(wire.Message) { close(got) }}, 0)
+		l.Flush()
+		<-got
+	}
+	want := map[int]int{}
+	for i := range 60 {
+		part(keyOf(i))
+		at := r.nodesOf(string(keyOf(i)))
+		if len(at) != 1 || at[0] != r.owner(keyOf(i)) {
+			t.Fatalf("part %d came to nodes %v; its partition is at %d", i, at, r.owner(keyOf(i)))
+		}
+		want[at[0]]++
+	}
+	if len(want) != 3 {
+		t.Errorf("all parts came to nodes %v", want)
+	}
+	i := 100
+	for r.owner(keyOf(i)) != 2 {
+		i++
+	}
+	r.servers[2].stop()
+	eventually(t, "the node that is down is not told", func() bool {
+		nodes := cl.AppendNodes(nil, "ks", keyOf(i))
+		return len(nodes) == 1
+	})
+	part(keyOf(i))
+	if at := r.nodesOf(string(keyOf(i))); len(at) != 1 || at[0] != 0 {
+		t.Errorf("with its first node down a part came to %v, not to the second", at)
+	}
+	if got := cl.AppendNodes(nil, "unknown", keyOf(i)); len(got) != 0 {
+		t.Errorf("nodes of an unknown keyspace: %v", got)
+	}
+}
+
+func TestLocatingAllocatesNothing(t *testing.T) {
+	r := newTokenRing(t, 2)
+	cl := connectTo(t, Options{}, r.servers[0])
+	r.open(t, cl)
+	key, room := keyOf(1), make([]int, 0, 8)
+	if n := allocs.PerRun(100, func() { room = cl.AppendNodes(room[:0], "ks", key) }); n != 0 {
+		t.Errorf("the nodes of a partition allocate %v times", n)
 	}
 }

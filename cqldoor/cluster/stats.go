@@ -5,8 +5,9 @@ package cluster
 // HostStats is what the door has of one host.
 type HostStats struct {
 	Address     string
-	Connections int // of all links, that have not ended
-	InFlight    int // requests without an answer
+	Connections int  // of all links, that have not ended
+	InFlight    int  // requests without an answer
+	Silent      bool // it has answered nothing for a second, of what it was asked
 }
 
 // HostStats counts, for each host in use. A host without a connection is down, or cannot
@@ -17,7 +18,7 @@ func (cl *Cluster) HostStats() []HostStats {
 	all := make([]HostStats, len(cl.hosts))
 	at := make(map[string]*HostStats, len(cl.hosts))
 	for i, h := range cl.hosts {
-		all[i].Address = h.addr
+		all[i].Address, all[i].Silent = h.addr, h.silent()
 		at[h.addr] = &all[i]
 	}
 	for _, p := range cl.pools {

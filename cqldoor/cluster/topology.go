@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster/ring"
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // topology is which hosts store which partitions, as the cluster says. It does not change.
@@ -64,6 +65,39 @@ func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte,
 	}
 	cl.topology.Store(t)
 	return nil
+}
+
+// AppendNodes implements store.Locator: replicas that there are connections to, those in
+// the door's own rack alone if there are such.
+func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) []int {
+	t := cl.topology.Load()
+	if t == nil || t.keyspaces[keyspace] == nil {
+		return dst
+	}
+	replicas := t.keyspaces[keyspace].Of(partitioner.Murmur3(key))
+	from := len(dst)
+	for _, near := range []bool{true, false} {
+		if near && t.near == nil {
+			continue
+		}
+		for _, n := range replicas {
+			if h := t.hosts[n]; h != nil && h.conns.Load() > 0 && (!near || t.near[n]) {
+				dst = append(dst, n)
+			}
+		}
+		if len(dst) > from {
+			break
+		}
+	}
+	return dst
+}
+
+// host returns the host with a number, nil if there is none.
+func (t *topology) host(n int) *host {
+	if t == nil || n < 0 || n >= len(t.hosts) {
+		return nil
+	}
+	return t.hosts[n]
 }
 
 var (

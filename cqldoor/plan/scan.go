@@ -88,8 +88,14 @@ func (p Position) Compare(q Position) int {
 
 // Position returns the position of one shard of a logical partition.
 func (t *Table) Position(key [][]byte, n int) Position {
-	k := partitioner.AppendComposite(nil, append(slices.Clone(key), IntValue(n))...)
+	k := AppendPhysicalKey(nil, key, n)
 	return Position{partitioner.Murmur3(k), k}
+}
+
+// AppendPhysicalKey appends the serialized partition key of a shard of a logical partition.
+func AppendPhysicalKey(dst []byte, key [][]byte, shard int) []byte {
+	var room [8][]byte
+	return partitioner.AppendComposite(dst, append(append(room[:0], key...), IntValue(shard))...)
 }
 
 // At decodes the key of a position.

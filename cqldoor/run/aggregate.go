@@ -40,9 +40,8 @@ func (x *reader) combined(out *output) error {
 func (x *reader) aggregates() iter.Seq2[plan.Fetch, error] {
 	return func(yield func(plan.Fetch, error) bool) {
 		for s := range x.plan.Segments(x.bound, x.dir, 0, nil) {
-			for shards := s.Shards; len(shards) > 0; {
-				n := min(x.group(shardGroup), len(shards))
-				fs, err := x.plan.Fetches(x.bound, s, shards[:n], nil, nil, 0)
+			for _, shards := range x.together(s.Key, s.Shards, x.group(shardGroup)) {
+				fs, err := x.plan.Fetches(x.bound, s, shards, nil, nil, 0)
 				if err != nil {
 					yield(plan.Fetch{}, err)
 					return
@@ -52,7 +51,6 @@ func (x *reader) aggregates() iter.Seq2[plan.Fetch, error] {
 						return
 					}
 				}
-				shards = shards[n:]
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
 	p := x.params
 	p.SetValues(encodeValues(f.Values))
 	body := wire.AppendExecute(nil, x.version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
-	x.link.Forward(x.shardsKnown(f.Shards), wire.Message{Op: wire.OpExecute, Body: body}, to, uint32(tag))
+	x.link.Forward(x.to(f), wire.Message{Op: wire.OpExecute, Body: body}, to, uint32(tag))
 	return nil
 }
 

@@ -206,10 +206,8 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 		return nil, nil, err
 	}
 	var fetches []plan.Fetch
-	for len(shards) > 0 {
-		n := min(x.group(presenceGroup), len(shards))
-		fetches = append(fetches, p.Fetch(x.bound, key, shards[:n]))
-		shards = shards[n:]
+	for _, some := range x.together(key, shards, x.group(presenceGroup)) {
+		fetches = append(fetches, p.Fetch(x.bound, key, some))
 	}
 	type answer struct {
 		rows [][][]byte

@@ -309,10 +309,8 @@ func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Pos
 		return owner, nil
 	}
 	var fetches []plan.Fetch
-	for len(lower) > 0 {
-		n := min(presenceGroup, len(lower))
-		fetches = append(fetches, x.plan.Probe(x.bound, key, lower[:n]))
-		lower = lower[n:]
+	for _, some := range x.together(key, lower, presenceGroup) {
+		fetches = append(fetches, x.plan.Probe(x.bound, key, some))
 	}
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		shard, ok := shardValue(cells[len(cells)-1])

@@ -96,6 +96,9 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 		// one is not.
 		Few: single || e.after == nil && e.want != x.bound.Limit,
 	}
+	if e.group > 1 {
+		o.Nodes = x.nodes(e.Key)
+	}
 	if e.upto != nil {
 		o.Upto, o.Expect = out.stranger(e.upto), e.expect
 	}

@@ -141,7 +141,7 @@ var edges = map[string][]string{
 
 // free are packages for tests and examples alone: they may import anything but a
 // command, and nothing imports them but tests and each other.
-var free = []string{"examples", "internal/apps", "internal/attack", "internal/bench", "internal/difftest", "internal/drivers", "internal/dynamodiff", "internal/testkit"}
+var free = []string{"examples", "internal/apps", "internal/attack", "internal/bench", "internal/difftest", "internal/drivers", "internal/dynamodiff", "internal/ringtest", "internal/testkit"}
 
 func isFree(dir string) bool {
 	return slices.ContainsFunc(free, func(f string) bool { return dir == f || strings.HasPrefix(dir, f+"/") })

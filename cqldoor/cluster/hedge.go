@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"container/heap"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// A page over many shards waits for the slowest of them: over 200 shards, one answer in a
+// hundred that is slow is in 87% of pages. So a read that is part of a fan-out is sent to a
+// second host when the first takes longer than for 99 of 100 such reads lately, and the
+// answer that comes first counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
+//
+// What is hedged: executions of SELECT below SERIAL, parts of fan-outs alone. Everything
+// else is sent once. Hedges are at most one in twenty of such reads: a cluster that is slow
+// as a whole is not sent more. The answer that comes second is dropped when it comes; until
+// then its stream is taken, as it would be without a hedge.
+
+const (
+	// hedgeOneIn is how many reads allow for one hedge.
+	hedgeOneIn = 20
+	// hedgeBurst is how many hedges may be saved up: those of one page whose shards are at
+	// a host that has just stopped.
+	hedgeBurst = 32
+	// hedgeLeast is the least time after which a read is hedged: what is faster is not slow.
+	hedgeLeast = time.Millisecond
+)
+
+// hedges are a cluster's: what may be hedged when it is time, and how much may be.
+type hedges struct {
+	budget              atomic.Int64 // in parts of a hedge
+	won, lost, failed   atomic.Int64
+	overBudget, nowhere atomic.Int64
+
+	mu    sync.Mutex
+	heap  byDue
+	timer *time.Timer
+	armed time.Time // when the timer fires; zero: it does not
+	ended bool
+}
+
+func newHedges() *hedges {
+	h := &hedges{}
+	h.budget.Store(hedgeBurst * hedgeOneIn)
+	h.timer = time.AfterFunc(time.Hour, h.fire)
+	h.timer.Stop()
+	return h
+}
+
+// earn counts a read that might be hedged.
+func (h *hedges) earn() {
+	if h.budget.Load() < hedgeBurst*hedgeOneIn {
+		h.budget.Add(1)
+	}
+}
+
+// spend takes one hedge from the budget, if there is one.
+func (h *hedges) spend() bool {
+	for {
+		n := h.budget.Load()
+		if n < hedgeOneIn {
+			return false
+		}
+		if h.budget.CompareAndSwap(n, n-hedgeOneIn) {
+			return true
+		}
+	}
+}
+
+// add has a part hedged when it is due.
+func (h *hedges) add(p *part) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return
+	}
+	heap.Push(&h.heap, p)
+	h.arm(h.heap[0].due)
+}
+
+// arm has the timer fire at a time, or before. The caller holds mu.
+func (h *hedges) arm(at time.Time) {
+	if !h.armed.IsZero() && !at.Before(h.armed) {
+		return
+	}
+	h.armed = at
+	h.timer.Reset(time.Until(at))
+}
+
+// remove takes out a part that is answered.
+func (h *hedges) remove(p *part) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p.at >= 0 {
+		heap.Remove(&h.heap, p.at)
+	}
+}
+
+// fire hedges what is due.
+func (h *hedges) fire() {
+	var due []*part
+	now := time.Now()
+	h.mu.Lock()
+	h.armed = time.Time{}
+	for !h.ended && len(h.heap) > 0 && !h.heap[0].due.After(now) {
+		due = append(due, heap.Pop(&h.heap).(*part))
+	}
+	if !h.ended && len(h.heap) > 0 {
+		h.arm(h.heap[0].due)
+	}
+	h.mu.Unlock()
+	for _, p := range due {
+		p.hedge(h)
+	}
+}
+
+// close ends the hedging.
+func (h *hedges) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended, h.heap = true, nil
+	h.timer.Stop()
+}
+
+// byDue is a heap of parts that have no answer yet.
+type byDue []*part
+
+func (b byDue) Len() int           { return len(b) }
+func (b byDue) Less(i, j int) bool { return b[i].due.Before(b[j].due) }
+func (b byDue) Swap(i, j int) {
+	b[i], b[j] = b[j], b[i]
+	b[i].at, b[j].at = i, j
+}
+
+func (b *byDue) Push(x any) {
+	p := x.(*part)
+	p.at = len(*b)
+	*b = append(*b, p)
+}
+
+func (b *byDue) Pop() any {
+	last := len(*b) - 1
+	p := (*b)[last]
+	(*b)[last], p.at = nil, -1
+	*b = (*b)[:last]
+	return p
+}
+
+// part is the receiver of a part of a fan-out: its response makes room for the next.
+type part struct {
+	link        *link
+	tag         uint32
+	node, other int  // that it should go to, and in its place, see store.AtNodes; -1 for none
+	hedged      bool // it may be sent twice
+
+	sent time.Time // to the first host
+	due  time.Time // when it is to be sent to another
+	at   int       // in hedges.heap, which guards it; -1: it is not there
+
+	mu       sync.Mutex
+	to       store.Receiver // nil when it has its answer
+	first    *conn          // that it was sent to
+	left     int            // requests without an answer
+	second   second
+	twice    bool // it was sent to a second host
+	answered *answered
+}
+
+// second is the receiver of the hedge of a part.
+type second struct {
+	*part
+	host *host
+	sent time.Time
+}
+
+// answered says whose answer a part's is, for Flush.
+type answered struct {
+	to     store.Receiver
+	second bool
+}
+
+// newPart makes the receiver of a part of a fan-out.
+func (l *link) newPart(req wire.Message, to store.Receiver, tag uint32, node, other int) *part {
+	p := &part{link: l, to: to, tag: tag, node: node, other: other, at: -1, left: 1}
+	cl := l.p.cluster
+	if p.hedged = !cl.opts.NoHedge && cl.mayHedge(l.p.options.Version, req); p.hedged {
+		cl.hedges.earn()
+	}
+	return p
+}
+
+// mayHedge reports whether a request changes nothing, and need not meet others at one host.
+func (cl *Cluster) mayHedge(v wire.Version, req wire.Message) bool {
+	if req.Op != wire.OpExecute || len(req.Body) > maxKeptBody {
+		return false
+	}
+	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
+	if err != nil {
+		return false
+	}
+	e, err := wire.ParseExecute(v, body)
+	if err != nil || e.Params.Consistency.IsSerial() {
+		return false
+	}
+	r, ok := cl.prepared.routes.get(e.ID)
+	return ok && r.read
+}
+
+// put sends a request over a connection, and sees to its hedge.
+func (l *link) put(c *conn, req wire.Message, to store.Receiver, tag uint32) bool {
+	p, ok := to.(*part)
+	if !ok || !p.hedged {
+		return c.forward(req, to, tag)
+	}
+	p.sent = time.Now()
+	if !c.forward(req, to, tag) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.first = c
+	slow := time.Duration(c.host.latency.slow.Load())
+	if p.to == nil || slow == 0 || len(l.p.live.Load().hosts) < 2 {
+		return true // it has its answer, or it is not known what is slow, or there is no other host
+	}
+	p.due = p.sent.Add(max(slow, hedgeLeast))
+	l.p.cluster.hedges.add(p)
+	return true
+}
+
+// hedge sends the part to a second host, unless it has its answer.
+func (p *part) hedge(h *hedges) {
+	c := p.resend(h)
+	if c != nil {
+		c.t.Flush()
+	}
+}
+
+// resend is hedge without the flush. It returns the connection that has the request now.
+func (p *part) resend(h *hedges) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.to == nil || p.left == 0 {
+		return nil
+	}
+	req, ok := p.first.requestOf(p)
+	if !ok {
+		return nil
+	}
+	c := p.link.elsewhere(p, req)
+	if c == nil {
+		h.nowhere.Add(1)
+		return nil
+	}
+	if !h.spend() {
+		h.overBudget.Add(1)
+		return nil
+	}
+	p.second = second{p, c.host, time.Now()}
+	if !c.forward(req, &p.second, p.tag) {
+		h.nowhere.Add(1)
+		return nil
+	}
+	p.twice = true
+	p.left++
+	return c
+}
+
+// elsewhere returns a connection to another host than that which has a part: to another
+// replica if there is one. It returns nil where no other host would answer sooner.
+func (l *link) elsewhere(p *part, req wire.Message) *conn {
+	live, not := l.p.live.Load(), p.first.host
+	t := l.p.cluster.topology.Load()
+	for _, n := range []int{p.other, p.node} {
+		if h := t.host(n); h != nil && h != not {
+			if c := live.of[h].pick(); c != nil && !h.silent() {
+				return c
+			}
+		}
+	}
+	var hosts []hostConns
+	if p.node < 0 {
+		to := l.p.cluster.target(l.p.options.Version, req)
+		for _, n := range to.replicas() {
+			hosts = append(hosts, live.of[n])
+		}
+	}
+	for _, of := range [][]hostConns{hosts, live.hosts} {
+		c := lessBusy(len(of), l.p.next.Add(1), func(i int) hostConns {
+			if len(of[i]) == 0 || of[i][0].host == not {
+				return nil
+			}
+			return of[i]
+		})
+		if c != nil && !c.host.silent() {
+			return c
+		}
+	}
+	return nil
+}
+
+// Receive takes the first host's answer.
+func (p *part) Receive(_ uint32, resp wire.Message) { p.receive(resp, nil) }
+
+// Receive takes the second host's answer.
+func (s *second) Receive(_ uint32, resp wire.Message) { s.part.receive(resp, s) }
+
+// receive passes on an answer: the first result, or the last error where there is none.
+func (p *part) receive(resp wire.Message, of *second) {
+	p.mu.Lock()
+	p.left--
+	last := p.left == 0
+	to := p.to
+	if to != nil && (resp.Op != wire.OpError || last) {
+		p.to, p.answered = nil, &answered{to, of != nil}
+	} else {
+		to = nil
+	}
+	first, twice := p.first, p.twice
+	p.mu.Unlock()
+
+	cl := p.link.p.cluster
+	if p.hedged {
+		switch {
+		case resp.Op == wire.OpError:
+		case of != nil:
+			of.host.latency.add(time.Since(of.sent))
+		case first != nil:
+			first.host.latency.add(time.Since(p.sent))
+		}
+		if to != nil {
+			cl.hedges.remove(p)
+		}
+		if to != nil && twice {
+			cl.hedges.outcome(resp, of != nil)
+		}
+	}
+	if to == nil {
+		return
+	}
+	to.Receive(p.tag, resp)
+	p.link.p.queues.wide.Leave(&p.link.wide)
+}
+
+func (h *hedges) outcome(resp wire.Message, second bool) {
+	switch {
+	case resp.Op == wire.OpError:
+		h.failed.Add(1)
+	case second:
+		h.won.Add(1)
+	default:
+		h.lost.Add(1)
+	}
+}
+
+// Flush follows the first host's answer.
+func (p *part) Flush() { p.flush(false) }
+
+// Flush follows the second host's answer.
+func (s *second) Flush() { s.part.flush(true) }
+
+// flush passes on the flush that follows the answer that counted, and lets go of who got it.
+func (p *part) flush(second bool) {
+	p.mu.Lock()
+	a := p.answered
+	if a == nil || a.second != second {
+		p.mu.Unlock()
+		return
+	}
+	p.answered = nil
+	p.mu.Unlock()
+	a.to.Flush()
+}
+
+// HedgeStats count the reads that were sent to a second host, by whose answer counted.
+type HedgeStats struct {
+	Won        int64 // the second host's
+	Lost       int64 // the first host's
+	Failed     int64 // neither had a result
+	OverBudget int64 // reads that were not sent again because too many others were
+	Nowhere    int64 // reads that were not sent again because no other host could take them
+}
+
+// Hedges count since the cluster was connected to.
+func (cl *Cluster) Hedges() HedgeStats {
+	h := cl.hedges
+	return HedgeStats{h.won.Load(), h.lost.Load(), h.failed.Load(), h.overBudget.Load(), h.nowhere.Load()}
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// slowRing is a tokenRing where each partition is at two nodes, whose answers can be held
+// back, and a cluster that knows how long its nodes take.
+type slowRing struct {
+	*tokenRing
+	t    testing.TB
+	cl   *Cluster
+	link store.Forwarder
+
+	mu   sync.Mutex
+	held []func(*wire.Error)
+}
+
+func newSlowRing(t testing.TB, o Options) *slowRing {
+	r := &slowRing{tokenRing: newTokenRing(t, 2), t: t}
+	r.cl = connectTo(t, o, r.servers[0])
+	r.link = r.open(t, r.cl)
+	for i := 0; i < 3*(latencyKnown+1) || slices.ContainsFunc(r.cl.hostList(), func(h *host) bool { return h.latency.slow.Load() == 0 }); i++ {
+		<-r.part(selecting, wire.LocalQuorum, keyOf(rand.Int()))
+	}
+	return r
+}
+
+// holdNode has a node answer nothing from now on; release answers what it has not.
+func (r *slowRing) holdNode(node int) {
+	r.tokenRing.mu.Lock()
+	defer r.tokenRing.mu.Unlock()
+	r.hold = func(at int, answer func(*wire.Error)) bool {
+		if at != node {
+			return false
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.held = append(r.held, answer)
+		return true
+	}
+}
+
+func (r *slowRing) release() {
+	r.tokenRing.mu.Lock()
+	r.hold = nil
+	r.tokenRing.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, answer := range r.held {
+		answer(nil)
+	}
+	r.held = nil
+}
+
+// part sends a part of a fan-out to the first node of a partition, or the second.
+func (r *slowRing) part(id string, consistency wire.Consistency, key []byte) <-chan wire.Op {
+	nodes := r.cl.AppendNodes(nil, "ks", key)
+	return r.send(store.AtNodes(store.Wide(r.t.Context()), nodes[0], nodes[1]), id, consistency, key)
+}
+
+func (r *slowRing) send(ctx context.Context, id string, consistency wire.Consistency, key []byte) <-chan wire.Op {
+	got := make(chan wire.Op, 2)
+	r.link.Forward(ctx, wire.Message{Op: wire.OpExecute, Body: executeWith(id, consistency, key, []byte("v"))}, &replier{func(m wire.Message) { got <- m.Op }}, 7)
+	r.link.Flush()
+	return got
+}
+
+// keysOf are n keys that a node owns.
+func (r *slowRing) keysOf(node, n int) (keys [][]byte) {
+	for i := 1 << 20; len(keys) < n; i++ {
+		if r.owner(keyOf(i)) == node {
+			keys = append(keys, keyOf(i))
+		}
+	}
+	return keys
+}
+
+// settled waits until no request is in flight, and no stream is taken.
+func (r *slowRing) settled() {
+	r.t.Helper()
+	eventually(r.t, "all streams are free", func() bool {
+		if inFlight, waiting := r.cl.Work(); inFlight > 0 || waiting > 0 {
+			return false
+		}
+		for _, c := range r.link.(*link).p.conns {
+			c.mu.Lock()
+			free := len(c.free) == len(c.slots) && c.kept == 0
+			c.mu.Unlock()
+			if !free {
+				return false
+			}
+		}
+		return true
+	})
+	r.cl.hedges.mu.Lock()
+	defer r.cl.hedges.mu.Unlock()
+	if n := len(r.cl.hedges.heap); n > 0 {
+		r.t.Errorf("%d parts with their answers are still to be hedged", n)
+	}
+}
+
+// What a node does not answer in time another one answers. The answer that comes second is
+// dropped, and frees its stream.
+func TestHedge(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	before := r.cl.Hedges()
+	r.holdNode(1)
+	var answers []<-chan wire.Op
+	keys := r.keysOf(1, 5)
+	for _, key := range keys {
+		answers = append(answers, r.part(selecting, wire.LocalQuorum, key))
+	}
+	for i, answer := range answers {
+		if op := <-answer; op != wire.OpResult {
+			t.Errorf("read %d is answered by %s", i, op)
+		}
+		if at := r.nodesOf(string(keys[i])); !slices.Equal(at, []int{1, 2}) {
+			t.Errorf("read %d came to nodes %v", i, at)
+		}
+	}
+	if got := r.cl.Hedges(); got.Won-before.Won != 5 || got.Failed != 0 {
+		t.Errorf("hedges are %+v after %+v", got, before)
+	}
+	r.release()
+	r.settled()
+	for i, answer := range answers {
+		select {
+		case <-answer:
+			t.Errorf("read %d is answered twice", i)
+		default:
+		}
+	}
+}
+
+// Writes, conditions, serial reads and single reads are sent once, however long they take.
+func TestHedgesAreOfReads(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	r.holdNode(1)
+	keys := r.keysOf(1, 6)
+	answers := []<-chan wire.Op{
+		r.part(byKey, wire.LocalQuorum, keys[0]),
+		r.part(conditional, wire.LocalQuorum, keys[1]),
+		r.part(selecting, wire.Serial, keys[2]),
+		r.part(selecting, wire.LocalSerial, keys[3]),
+		r.send(t.Context(), conditional, wire.LocalQuorum, keys[4]),
+	}
+	// What is due after all of these is hedged: so would they be.
+	if op := <-r.part(selecting, wire.LocalQuorum, keys[5]); op != wire.OpResult {
+		t.Errorf("a read is answered by %s", op)
+	}
+	for i := range answers {
+		if at := r.nodesOf(string(keys[i])); len(at) > 1 {
+			t.Errorf("request %d came to nodes %v", i, at)
+		}
+	}
+	r.release()
+	for _, answer := range answers {
+		<-answer
+	}
+	r.settled()
+}
+
+// One read in twenty is hedged at most, beside a few that were saved up.
+func TestHedgesAreFew(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	const n = 120
+	r.holdNode(1)
+	var answers []<-chan wire.Op
+	for _, key := range r.keysOf(1, n) {
+		answers = append(answers, r.part(selecting, wire.LocalQuorum, key))
+	}
+	eventually(t, "all are due", func() bool {
+		h := r.cl.Hedges()
+		return h.Won+h.OverBudget+h.Nowhere >= n
+	})
+	if got := r.cl.Hedges(); got.Won > hedgeBurst+n/hedgeOneIn || got.Won < hedgeBurst/2 {
+		t.Errorf("%d reads were hedged of %d", got.Won, n)
+	}
+	r.release()
+	for _, answer := range answers {
+		<-answer
+	}
+	r.settled()
+}
+
+// An error of one host is no answer while the other may have one.
+func TestHedgeThatFails(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	key := r.keysOf(1, 1)[0]
+	var first chan func(*wire.Error)
+	var came chan struct{}
+	overloaded := wire.Errorf(wire.CodeOverloaded, "too much")
+	ask := func() <-chan wire.Op {
+		held, refused := make(chan func(*wire.Error), 1), make(chan struct{})
+		first, came = held, refused
+		r.tokenRing.mu.Lock()
+		r.hold = func(node int, answer func(*wire.Error)) bool {
+			if node == 1 {
+				held <- answer
+				return true
+			}
+			answer(overloaded)
+			close(refused)
+			return true
+		}
+		r.tokenRing.mu.Unlock()
+		return r.part(selecting, wire.LocalQuorum, key)
+	}
+	answer := ask()
+	<-came
+	(<-first)(nil)
+	if op := <-answer; op != wire.OpResult {
+		t.Errorf("with an error of the second host, and a result of the first, the answer is %s", op)
+	}
+	answer = ask()
+	<-came
+	(<-first)(overloaded)
+	if op := <-answer; op != wire.OpError {
+		t.Errorf("with two errors the answer is %s", op)
+	}
+	r.settled()
+}
+
+func TestNoHedge(t *testing.T) {
+	r := &slowRing{tokenRing: newTokenRing(t, 2), t: t}
+	r.cl = connectTo(t, Options{NoHedge: true}, r.servers[0])
+	r.link = r.open(t, r.cl)
+	for i := range 4 * latencyKnown {
+		<-r.part(selecting, wire.LocalQuorum, keyOf(i))
+	}
+	for _, h := range r.cl.hostList() {
+		if h.latency.slow.Load() != 0 {
+			t.Error("without hedges it is measured what is slow")
+		}
+	}
+}
+
+// A host that answers nothing is not asked where another can be, until it answers.
+func TestSilentHostIsAvoided(t *testing.T) {
+	r := newSlowRing(t, Options{Heartbeat: time.Hour})
+	r.holdNode(1)
+	keys := r.keysOf(1, 40)
+	stuck := r.part(selecting, wire.LocalQuorum, keys[0])
+	eventually(t, "it is silent", func() bool {
+		return slices.ContainsFunc(r.cl.hostList(), (*host).silent)
+	})
+	for _, key := range keys[1:] {
+		<-r.part(selecting, wire.LocalQuorum, key)
+		<-r.send(t.Context(), selecting, wire.LocalQuorum, key)
+		<-r.send(t.Context(), conditional, wire.LocalQuorum, key)
+	}
+	r.release()
+	<-stuck
+	eventually(t, "it is asked again", func() bool {
+		<-r.part(selecting, wire.LocalQuorum, keys[0])
+		return len(r.nodesOf(string(keys[0]))) > 1 && slices.Contains(r.nodesOf(string(keys[0]))[1:], 1)
+	})
+}
+
+// The 99th percentile is told to within a quarter, and follows what hosts take.
+func TestLatency(t *testing.T) {
+	var l latency
+	for i := range 10_000 {
+		l.add(time.Duration(i%100+1) * time.Millisecond)
+	}
+	if got := time.Duration(l.slow.Load()); got < 95*time.Millisecond || got > 130*time.Millisecond {
+		t.Errorf("of 1 to 100 ms the 99th percentile is %v", got)
+	}
+	for range 20 * latencyRecent {
+		l.add(time.Millisecond)
+	}
+	if got := time.Duration(l.slow.Load()); got > 2*time.Millisecond {
+		t.Errorf("long after, when all take 1 ms, it is %v", got)
+	}
+	for b := range latencyBuckets - 1 {
+		if end := endOf(b); b >= 8 && (bucketOf(end) != b+1 || bucketOf(end-time.Microsecond) != b) {
+			t.Fatalf("bucket %d ends at %v, which is in %d", b, end, bucketOf(end))
+		}
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// latency is how long a host took for parts of fan-outs lately: a histogram with four
+// buckets for each doubling, in which older answers count less.
+type latency struct {
+	slow atomic.Int64 // the 99th percentile in nanoseconds, 0 while too little is known
+
+	mu    sync.Mutex
+	count [latencyBuckets]uint32
+	all   uint32
+	since uint32 // answers since slow was computed
+}
+
+const (
+	latencyBuckets = 4 * 32 // up to 2^32 µs
+	// latencyKnown is how many answers tell enough. After latencyRecent answers all counts
+	// are halved.
+	latencyKnown  = 50
+	latencyRecent = 2000
+)
+
+// add counts an answer.
+func (l *latency) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count[bucketOf(d)]++
+	l.all++
+	if l.all >= latencyRecent {
+		l.all = 0
+		for i := range l.count {
+			l.count[i] /= 2
+			l.all += l.count[i]
+		}
+	}
+	if l.since++; l.all >= latencyKnown && (l.since >= latencyKnown || l.slow.Load() == 0) {
+		l.since = 0
+		l.slow.Store(int64(l.quantile()))
+	}
+}
+
+// quantile is the end of the bucket that the 99th percentile is in. The caller holds mu.
+func (l *latency) quantile() time.Duration {
+	left := l.all / 100
+	for i := len(l.count) - 1; i >= 0; i-- {
+		if l.count[i] > left {
+			return endOf(i)
+		}
+		left -= l.count[i]
+	}
+	return 0
+}
+
+// bucketOf is the bucket of a duration: the octave of its microseconds, and the quarter.
+func bucketOf(d time.Duration) int {
+	us := uint64(max(d.Microseconds(), 4))
+	octave := bits.Len64(us) - 1
+	return min(4*octave+int(us>>(octave-2)&3), latencyBuckets-1)
+}
+
+// endOf is the least duration beyond a bucket.
+func endOf(bucket int) time.Duration {
+	octave, quarter := bucket/4, bucket%4
+	return time.Duration((5+quarter)<<max(octave-2, 0)) * time.Microsecond
+}
