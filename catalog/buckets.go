@@ -11,28 +11,29 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Buckets is the directory of the tables of strategy time: which buckets each of their
-// logical partitions has, and which deletions were of all its buckets. Doors share it.
+// Buckets is the directory for tables of strategy time. It lists the buckets of each logical
+// partition, and the deletions that apply to all buckets of the partition. All doors share it.
 //
-// A door adds a bucket before it sends the bucket's first row, and reads then which
-// deletions the bucket must have, too. A door that deletes a range of many buckets records
-// the deletion, and reads then which buckets there are. All of it is at QUORUM. So either
-// the one sees the bucket, or the other sees the deletion.
+// A door adds a bucket to the directory before it sends the bucket's first row. Then it reads
+// which deletions the bucket must have too. A door that deletes a range of many buckets records
+// the deletion. Then it reads which buckets exist. All requests are at QUORUM. So either the
+// second door sees the bucket, or the first door sees the deletion.
 type Buckets struct {
 	session Session
 }
 
-// NewBuckets returns the directory. Create makes its tables with the first table of
+// NewBuckets returns the directory. Create makes its tables together with the first table of
 // strategy time.
 func NewBuckets(s Session) *Buckets { return &Buckets{s} }
 
-// The directory's tables. A partition is one logical partition of a table.
+// bucketTables creates the directory's tables. A partition of them holds one logical partition of
+// a table.
 var bucketTables = []string{
 	"CREATE TABLE IF NOT EXISTS evenkeel.buckets (table_id uuid, partition_key blob, bucket bigint, PRIMARY KEY ((table_id, partition_key), bucket))",
 	"CREATE TABLE IF NOT EXISTS evenkeel.bucket_deletions (table_id uuid, partition_key blob, id uuid, slice blob, stamp bigint, PRIMARY KEY ((table_id, partition_key), id))",
 }
 
-// ensureBuckets makes the directory's tables where there are none.
+// ensureBuckets creates the directory's tables if they do not exist.
 func (c *Catalog) ensureBuckets(ctx context.Context) error {
 	for _, cql := range bucketTables {
 		if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, cql); err != nil {
@@ -52,8 +53,9 @@ func (c *Catalog) ensureBuckets(ctx context.Context) error {
 
 const whereBuckets = " WHERE table_id = ? AND partition_key = ?"
 
-// List gives at most limit buckets of a partition, of those from one to another, both
-// included: the first ones, or the last ones, the last one first, where down is set.
+// List returns at most limit buckets of a partition, from bucket from up to bucket to, both
+// included. It returns the first ones in ascending order, or, if down is set, the last ones in
+// descending order.
 func (b *Buckets) List(ctx context.Context, table [16]byte, key []byte, from, to int64, down bool, limit int) ([]int64, error) {
 	cql := "SELECT bucket FROM evenkeel.buckets" + whereBuckets + " AND bucket >= ? AND bucket <= ?"
 	if down {
@@ -79,13 +81,13 @@ func (b *Buckets) Add(ctx context.Context, table [16]byte, key []byte, bucket in
 	return wrap("write the directory of buckets", err)
 }
 
-// BucketDeletion is a deletion that buckets which are added later must have, too.
+// BucketDeletion is a deletion that must be repeated in buckets which are added later.
 type BucketDeletion struct {
-	Slice []byte // as who recorded it encoded it
+	Slice []byte // encoded by the door that recorded it
 	Stamp int64  // microseconds since 1970
 }
 
-// Deletions gives the deletions of a partition.
+// Deletions returns the recorded deletions of a partition.
 func (b *Buckets) Deletions(ctx context.Context, table [16]byte, key []byte) ([]BucketDeletion, error) {
 	rows, err := b.session.Query(ctx, wire.Quorum, "SELECT slice, stamp, writetime(slice) AS written FROM evenkeel.bucket_deletions"+whereBuckets, table[:], key)
 	if err != nil {
@@ -105,8 +107,8 @@ func (b *Buckets) Deletions(ctx context.Context, table [16]byte, key []byte) ([]
 	return out, nil
 }
 
-// Record records a deletion, for as many seconds as a tombstone is kept. Its time is stamp,
-// or that at which it is recorded, by the store's clock, where stamp is nil.
+// Record records a deletion for as many seconds as a tombstone is kept. Its time is stamp, or, if
+// stamp is nil, the present time of the store's clock.
 func (b *Buckets) Record(ctx context.Context, table [16]byte, key []byte, id [16]byte, slice []byte, stamp *int64, seconds int) error {
 	var at []byte
 	if stamp != nil {
@@ -117,16 +119,17 @@ func (b *Buckets) Record(ctx context.Context, table [16]byte, key []byte, id [16
 	return wrap("write the directory of buckets", err)
 }
 
-// Remove removes a bucket of a partition, which was dropped.
+// Remove removes a dropped bucket of a partition.
 func (b *Buckets) Remove(ctx context.Context, table [16]byte, key []byte, bucket int64) error {
 	_, err := b.session.Query(ctx, wire.Quorum, "DELETE FROM evenkeel.buckets"+whereBuckets+" AND bucket = ?", table[:], key, bigint(bucket))
 	return wrap("write the directory of buckets", err)
 }
 
-// keysAtOnce is how many partitions of the directory are read by one request.
+// keysAtOnce is how many partitions of the directory one request reads.
 const keysAtOnce = 1000
 
-// EachKey visits the partition keys of a table in the directory, some perhaps twice.
+// EachKey calls f for the partition keys of a table in the directory. It may call f twice for a
+// key.
 func (b *Buckets) EachKey(ctx context.Context, table [16]byte, f func(key []byte) error) error {
 	last, limit := bigint(-1<<63), keysAtOnce
 	for {
@@ -148,7 +151,7 @@ func (b *Buckets) EachKey(ctx context.Context, table [16]byte, f func(key []byte
 		}
 		next := rows[len(rows)-1]["at"]
 		if string(next) == string(last) {
-			limit *= 2 // more partitions than that have one token
+			limit *= 2 // more partitions than that share one token
 		}
 		last = next
 	}

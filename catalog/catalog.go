@@ -17,13 +17,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Options are what a Catalog needs from outside.
+// Options configure a Catalog.
 type Options struct {
 	Session Session          // required
 	Now     func() time.Time // required
-	UUID    func() [16]byte  // required: who owns an operation
-	Lease   time.Duration    // how long an operation may take before others end it; default a minute
-	Poll    time.Duration    // how often one that waits for another looks; default 100 ms
+	UUID    func() [16]byte  // required; makes the owner ids of operations
+	Lease   time.Duration    // how long an operation may take before other doors end it; default a minute
+	Poll    time.Duration    // how often an operation that waits for another one checks it; default 100 ms
 	Log     *slog.Logger     // default: nothing is logged
 }
 
@@ -32,7 +32,7 @@ type Catalog struct {
 	opts Options
 }
 
-// New makes a catalogue; it does nothing until it is asked.
+// New makes a catalogue. It sends nothing until a method is called.
 func New(o Options) *Catalog {
 	if o.Lease <= 0 {
 		o.Lease = time.Minute
@@ -51,8 +51,7 @@ func (c *Catalog) Schema(ctx context.Context, keyspaces ...string) (*schema.Sche
 	return Schema(ctx, c.opts.Session, keyspaces...)
 }
 
-// Load reads all entries, in any state. present says whether the catalogue's
-// keyspace exists at all.
+// Load reads all entries, in any state. present says whether the catalogue's keyspace exists.
 func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err error) {
 	if ok, err := c.keyspaceExists(ctx); err != nil || !ok {
 		return nil, false, err
@@ -74,7 +73,7 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 	}
 	for _, r := range rows {
 		if _, ok := r["state"]; !ok {
-			continue // what is left of an entry that was deleted and written at once
+			continue // the remains of an entry that was deleted and written at the same time
 		}
 		e, err := readEntry(r)
 		if err != nil {
@@ -89,14 +88,14 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 // Present says whether the catalogue's keyspace exists.
 func (c *Catalog) Present(ctx context.Context) (bool, error) { return c.keyspaceExists(ctx) }
 
-// keyspaceExists says whether the catalogue's keyspace does.
+// keyspaceExists says whether the catalogue's keyspace exists.
 func (c *Catalog) keyspaceExists(ctx context.Context) (bool, error) {
 	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")
 	return len(rows) > 0, wrap("look for the catalogue", err)
 }
 
-// Found makes the catalogue where there is none: on three nodes of each data centre, or on
-// all where there are fewer.
+// Found creates the catalogue if there is none, with three replicas in each data centre, or with
+// one on each node if there are fewer nodes.
 func (c *Catalog) Found(ctx context.Context) error {
 	if ok, err := c.exists(ctx); err != nil || ok {
 		return err
@@ -108,13 +107,13 @@ func (c *Catalog) Found(ctx context.Context) error {
 	return c.ensure(ctx, like)
 }
 
-// exists says whether the table of layouts does.
+// exists says whether the table of layouts exists.
 func (c *Catalog) exists(ctx context.Context) (bool, error) {
 	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+Keyspace+"' AND table_name = 'layouts'")
 	return len(rows) > 0, wrap("look for the catalogue", err)
 }
 
-// get reads one entry as it certainly is; nil when there is none.
+// get reads one entry consistently. It returns nil if there is none.
 func (c *Catalog) get(ctx context.Context, keyspace, table string) (*Entry, error) {
 	const cql = "SELECT keyspace_name, table_name, " + columns + " FROM evenkeel.layouts WHERE keyspace_name = ? AND table_name = ?"
 	rows, err := c.opts.Session.Query(ctx, wire.LocalSerial, cql, []byte(keyspace), []byte(table))
@@ -130,8 +129,8 @@ func (c *Catalog) get(ctx context.Context, keyspace, table string) (*Entry, erro
 	return readEntry(rows[0])
 }
 
-// ensure makes the catalogue where there is none, with the replication of another
-// keyspace, and waits until it can be read: another door may just be making it.
+// ensure creates the catalogue if there is none, with the replication of another keyspace. It
+// waits until the catalogue can be read, because another door may be creating it.
 func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
 	ok, err := c.exists(ctx)
 	if err == nil && !ok {
@@ -147,8 +146,8 @@ func (c *Catalog) ensure(ctx context.Context, like *schema.Keyspace) error {
 }
 
 func (c *Catalog) create(ctx context.Context, like *schema.Keyspace) error {
-	// Where an administrator has made the keyspace, the door's account need not be
-	// allowed to make keyspaces, which IF NOT EXISTS would ask for.
+	// If an administrator has created the keyspace, the door's account may lack the right to
+	// create keyspaces. Cassandra would check that right even with IF NOT EXISTS.
 	if ok, err := c.keyspaceExists(ctx); err != nil {
 		return err
 	} else if !ok {
@@ -183,12 +182,12 @@ func (c *Catalog) createKeyspace(ctx context.Context, like *schema.Keyspace) err
 	return nil
 }
 
-// ready reads from the table of layouts until the backend can.
+// ready reads from the table of layouts until the backend can answer.
 //
-// Cassandra carries out a CREATE TABLE in three steps: first system_schema shows the
-// table, then statements can name it ("table layouts does not exist" before), then it
-// has a store to be read from ("Unknown CF" before, or a replica's failure). Who saw it
-// in system_schema may come between these. Other backends make tables in the background.
+// Cassandra executes a CREATE TABLE in three steps. First system_schema shows the table. Then
+// statements can name it (before: "table layouts does not exist"). Then it can be read (before:
+// "Unknown CF", or a replica's failure). A door that sees the table in system_schema may be
+// between these steps. Other backends create tables in the background.
 func (c *Catalog) ready(ctx context.Context, read func() error) error {
 	var unready error
 	err := c.wait(ctx, func() (bool, error) {
@@ -204,14 +203,13 @@ func (c *Catalog) ready(ctx context.Context, read func() error) error {
 		return true, err
 	})
 	if unready != nil {
-		return unready // which says more than that time is over
+		return unready // tells more than the end of the time does
 	}
 	return err
 }
 
-// Agree waits, within limits, until the nodes of the backend have one schema, and
-// reports whether they have: what is read after it is read from nodes that know of
-// what was changed before.
+// Agree waits for a limited time until the nodes of the backend have the same schema, and reports
+// whether they do. A node that is read after that knows of all earlier changes.
 func (c *Catalog) Agree(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, settled)
 	defer cancel()
@@ -233,7 +231,7 @@ func (c *Catalog) Agree(ctx context.Context) bool {
 	return err == nil
 }
 
-// wait asks until it is done, or ctx is.
+// wait calls done until it returns true or ctx is done.
 func (c *Catalog) wait(ctx context.Context, done func() (bool, error)) error {
 	for {
 		ok, err := done()
@@ -268,14 +266,14 @@ func (c *Catalog) apply(ctx context.Context, cql string, values ...[]byte) (bool
 
 const whereKey = " WHERE keyspace_name = ? AND table_name = ?"
 
-// insert adds an entry where there is none.
+// insert adds an entry if there is none.
 func (c *Catalog) insert(ctx context.Context, e *Entry) (bool, error) {
 	return c.apply(ctx, "INSERT INTO evenkeel.layouts (keyspace_name, table_name, "+columns+
 		") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS",
 		append([][]byte{[]byte(e.Keyspace), []byte(e.Table)}, e.values()...)...)
 }
 
-// replace puts e in the place of old, if that is still as it was.
+// replace replaces old by e, if the entry is still old.
 func (c *Catalog) replace(ctx context.Context, old, e *Entry) (bool, error) {
 	values := append(e.values(), []byte(e.Keyspace), []byte(e.Table), []byte(old.State), old.Owner[:], millis(old.Started))
 	return c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
@@ -283,29 +281,30 @@ func (c *Catalog) replace(ctx context.Context, old, e *Entry) (bool, error) {
 		" IF state = ? AND owner = ? AND started_at = ?", values...)
 }
 
-// remove deletes an entry, if it is still as it was.
+// remove deletes an entry if it has not changed.
 func (c *Catalog) remove(ctx context.Context, e *Entry) (bool, error) {
 	return c.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF state = ? AND owner = ? AND started_at = ?",
 		[]byte(e.Keyspace), []byte(e.Table), []byte(e.State), e.Owner[:], millis(e.Started))
 }
 
-// removeID deletes the entry of a physical table that is gone, whatever its state.
+// removeID deletes the entry of a physical table that no longer exists, whatever the entry's
+// state.
 func (c *Catalog) removeID(ctx context.Context, e *Entry) error {
 	_, err := c.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), e.ID[:])
 	return err
 }
 
-// in is the entry in another state.
+// in returns the entry with another state.
 func (e *Entry) in(s State) *Entry {
 	n := *e
 	n.State = s
 	return &n
 }
 
-// expired says whether an operation has had its time.
+// expired says whether an operation has used up its time.
 func (c *Catalog) expired(e *Entry) bool { return c.opts.Now().Sub(e.Started) > c.opts.Lease }
 
-// own makes the caller the owner of an entry from now on.
+// own returns the entry with the caller as its owner from now on.
 func (c *Catalog) own(e *Entry) *Entry {
 	n := *e
 	n.Owner = c.opts.UUID()
@@ -313,8 +312,7 @@ func (c *Catalog) own(e *Entry) *Entry {
 	return &n
 }
 
-// definite says whether an error means that a statement was not executed, and
-// will not be.
+// definite says whether an error means that a statement was not executed and will not be.
 func definite(err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) {

@@ -12,20 +12,19 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// ErrExists says that the table to be created exists, or another that has its name.
+// ErrExists says that the table, or another one of its name, exists already.
 var ErrExists = errors.New("the table exists already")
 
-// settled is how long every node of the backend is given to know of a change of
-// the schema. A node that is down keeps the others from agreeing.
+// settled is how long every node of the backend has to learn of a schema change. A node that is
+// down keeps the others from agreeing.
 const settled = 5 * time.Second
 
-// Create makes a sharded table. e has the names, the layout and the statement;
-// like is the keyspace it is in; physical carries out the physical CREATE TABLE,
-// without IF NOT EXISTS.
+// Create creates a sharded table. e has the names, the layout and the statement. like is the
+// table's keyspace. physical executes the physical CREATE TABLE, without IF NOT EXISTS.
 //
-// An error of physical that says that nothing was done is returned as it is, with
-// nothing left behind. After any other error the table may come to be or not:
-// what is left is completed or undone by Settle.
+// If physical returns an error that means that nothing was done, Create returns the error and
+// leaves nothing behind. After any other error the table may or may not exist; Settle completes
+// or undoes the operation.
 func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, physical func(context.Context) error) (*schema.Table, error) {
 	if err := c.ensure(ctx, like); err != nil {
 		return nil, err
@@ -54,8 +53,8 @@ func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, p
 	return t, c.activate(ctx, e, t)
 }
 
-// begin brings e into the catalogue: it waits for another operation on the same
-// table, and ends one that has had its time.
+// begin adds e to the catalogue. It waits for another operation on the same table, and ends one
+// that has used up its time.
 func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 	for {
 		if ok, err := c.insert(ctx, e); ok || err != nil {
@@ -66,10 +65,10 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 			return err
 		}
 		if old == nil {
-			continue // it has just gone
+			continue // it has just been removed
 		}
 		if old.Owner == e.Owner {
-			return nil // an insertion of ours that looked as if it had failed
+			return nil // our own insertion, which had looked like a failure
 		}
 		t, err := c.table(ctx, old)
 		if err != nil {
@@ -77,7 +76,7 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 		}
 		is := c.judge(old, t)
 		if t == nil && old.State == Active && c.Agree(ctx) {
-			// The table was dropped behind the doors, if it is not there now.
+			// If the table does not exist, somebody has dropped it without a door.
 			if t, err = c.table(ctx, old); err != nil {
 				return err
 			}
@@ -95,7 +94,7 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 				return err
 			}
 		case t != nil && !is.applies:
-			return ErrExists // a table that is not sharded
+			return ErrExists // it exists as a plain table
 		case is.complete || c.expired(old):
 			n := *e.Layout
 			n.Generation = old.Layout.Generation + 1
@@ -111,7 +110,7 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 	}
 }
 
-// table reads the physical table of an entry, nil where there is none.
+// table reads the physical table of an entry. It returns nil if there is none.
 func (c *Catalog) table(ctx context.Context, e *Entry) (*schema.Table, error) {
 	s, err := c.Schema(ctx, e.Keyspace)
 	if err != nil {
@@ -120,7 +119,7 @@ func (c *Catalog) table(ctx context.Context, e *Entry) (*schema.Table, error) {
 	return s.Table(e.Keyspace, e.Physical), nil
 }
 
-// find waits until the node that is asked knows the physical table.
+// find waits until the node that it asks knows the physical table.
 func (c *Catalog) find(ctx context.Context, e *Entry) (t *schema.Table, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settled)
 	defer cancel()
@@ -131,7 +130,7 @@ func (c *Catalog) find(ctx context.Context, e *Entry) (t *schema.Table, err erro
 	return t, wrap(fmt.Sprintf("look for the table %s that was created", e), err)
 }
 
-// activate says that the physical table is there.
+// activate notes in the catalogue that the physical table exists.
 func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error {
 	if _, fits := Logical(t, e.Layout); !fits {
 		return fmt.Errorf("the table %s that was created is not the one that is there", e)
@@ -147,19 +146,19 @@ func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error
 		case now != nil && now.State == Active && now.ID == t.ID:
 			return nil // another door has done it
 		case now == nil:
-			// Others took the operation for dead. The table is there nevertheless.
+			// Other doors have taken the operation for dead. But the table exists.
 			if ok, err := c.insert(ctx, e.active(t)); ok || err != nil {
 				return err
 			}
 		}
-		// Another operation on the name has begun, and will find that it is taken.
+		// Another operation on the name has begun. It will find that the name is taken.
 		if err := c.pause(ctx); err != nil {
 			return fmt.Errorf("wait for another operation on %s: %w", e, err)
 		}
 	}
 }
 
-// active is the entry with its physical table.
+// active returns the entry with its physical table.
 func (e *Entry) active(t *schema.Table) *Entry {
 	n := e.in(Active)
 	n.ID = t.ID

@@ -8,12 +8,11 @@ import (
 	"fmt"
 )
 
-// ErrGone says that the table to be dropped was dropped already.
+// ErrGone says that the table has been dropped already.
 var ErrGone = errors.New("the table is gone already")
 
-// Drop drops a sharded table: physical carries out the physical DROP TABLE. An
-// error of physical that says that nothing was done is returned as it is, with
-// nothing changed.
+// Drop drops a sharded table. physical executes the physical DROP TABLE. If physical returns an
+// error that means that nothing was done, Drop returns the error and changes nothing.
 func (c *Catalog) Drop(ctx context.Context, e *Entry, physical func(context.Context) error) error {
 	e, err := c.beginDrop(ctx, e)
 	if err != nil {
@@ -28,7 +27,7 @@ func (c *Catalog) Drop(ctx context.Context, e *Entry, physical func(context.Cont
 	return c.removeID(ctx, e)
 }
 
-// beginDrop brings the entry to Dropping.
+// beginDrop sets the entry's state to Dropping.
 func (c *Catalog) beginDrop(ctx context.Context, e *Entry) (*Entry, error) {
 	for {
 		next := c.own(e.in(Dropping))
@@ -53,7 +52,7 @@ func (c *Catalog) beginDrop(ctx context.Context, e *Entry) (*Entry, error) {
 	}
 }
 
-// undo ends a DROP that was refused: because the table was gone, or not.
+// undo ends a DROP that the store refused, because the table did not exist or for another reason.
 func (c *Catalog) undo(ctx context.Context, e *Entry) {
 	t, err := c.table(ctx, e)
 	if err == nil {
@@ -68,8 +67,8 @@ func (c *Catalog) undo(ctx context.Context, e *Entry) {
 	}
 }
 
-// Forget removes the entries of physical tables that are gone for certain: of a
-// keyspace that was dropped.
+// Forget removes the entries of physical tables that certainly no longer exist, because their
+// keyspace was dropped.
 func (c *Catalog) Forget(ctx context.Context, entries []*Entry) error {
 	for _, e := range entries {
 		if err := c.removeID(ctx, e); err != nil {

@@ -18,20 +18,20 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Keyspace is the catalogue's own keyspace, which clients do not see.
+// Keyspace is the catalogue's own keyspace. Clients do not see it.
 const Keyspace = "evenkeel"
 
-// State is how far an operation on a table has come.
+// State is the stage of an operation on a table.
 type State string
 
-// The states.
+// These are the states.
 const (
 	Creating State = "creating"
 	Active   State = "active"
 	Dropping State = "dropping"
 )
 
-// Entry is what the catalogue says of one table. It is not changed once made.
+// Entry is the catalogue's record of one table. It never changes once made.
 type Entry struct {
 	Keyspace string
 	Table    string // the logical table's name
@@ -46,34 +46,36 @@ type Entry struct {
 	Next   *shard.Layout
 	Change *reshard.Change
 
-	// Key is the partition key, as a client named it, that the change is of alone; "" for all.
+	// Key is the partition key, as a client wrote it, if the change concerns one key only; "" for
+	// all keys.
 	Key string
 
 	// Foreign is set if a newer release wrote the entry. It says what this release does not
 	// understand. This release then knows only the table's name and its hidden column.
 	Foreign error
 
-	written string // column strategy, as it was read: what Foreign is about is not lost
+	written string // column strategy as it was read, so that nothing of a Foreign entry is lost
 
-	// Statement is the logical CREATE TABLE, for people who look for what was
-	// meant.
+	// Statement is the logical CREATE TABLE. It is for people who want to see the original
+	// statement.
 	Statement string
 
-	// Rule names the shard rule that declared the layout, and its place; "" if the statement
-	// did. It is stored as a comment behind the statement, which older releases read, too.
+	// Rule names the shard rule that declared the layout, with its place; "" if the statement
+	// declared it. It is stored as a comment after the statement, which older releases can read
+	// too.
 	Rule string
 
-	// Owner is the operation that brought the entry to Creating or Dropping, and
-	// Started when: after a while another door may complete it or undo it.
+	// Owner is the operation that set the state to Creating or Dropping, and Started is when it
+	// did. After some time another door may complete or undo the operation.
 	Owner   [16]byte
 	Started time.Time
 }
 
 func (e *Entry) String() string { return e.Keyspace + "." + e.Table }
 
-// Logical is the table that the application sees: the physical one without the
-// hidden column, and with write_sharding among its options. It reports false for
-// a table that has not the shape that the layout asks for.
+// Logical returns the table as the application sees it: the physical table without the hidden
+// column, and with the option write_sharding. It reports false for a table whose form does not
+// fit the layout.
 func Logical(t *schema.Table, l *shard.Layout) (*schema.Table, bool) {
 	n := len(t.PartitionKey) - 1
 	if n < 1 || t.PartitionKey[n].Name != l.Column || t.PartitionKey[n].Type.Kind != value.Int {
@@ -88,11 +90,11 @@ func Logical(t *schema.Table, l *shard.Layout) (*schema.Table, bool) {
 	return &out, true
 }
 
-// Property is the name of the table option that clients declare a layout with.
+// Property is the name of the table option with which clients declare a layout.
 const Property = "write_sharding"
 
-// Shown are a layout's options as clients see them: the hidden column is named
-// only where it has not its default name.
+// Shown returns a layout's options as clients see them. It includes the hidden column only if
+// that does not have its default name.
 func Shown(l *shard.Layout) map[string]string {
 	m := l.Options()
 	if l.Column == shard.DefaultColumn {
@@ -101,21 +103,21 @@ func Shown(l *shard.Layout) map[string]string {
 	return m
 }
 
-// columns of the table of layouts, in the order of values.
+// columns lists the columns of the table of layouts, in the order of values.
 const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "column", generation, statement, owner, started_at`
 
 // Format is the newest format of an entry that this release reads and writes.
 //
-// An entry of format 1 has the layout in columns. One of format 2 has it in column
-// strategy, as "format 2: " and JSON, because a door that knows format 1 alone refuses a
-// strategy that it does not know, and would overlook a column that it does not know. One of
-// format 3 is like it, and can have strategy time, and keys that have spreads of their own. An
-// entry is written in the first format that can say it.
+// An entry of format 1 has the layout in columns. An entry of format 2 has it in column strategy,
+// as "format 2: " and JSON. A door that knows only format 1 refuses a strategy that it does not
+// know, but would overlook a column that it does not know. Format 3 is like format 2, and can
+// also have strategy time and keys with spreads of their own. An entry is written in the lowest
+// format that can express it.
 const Format = 3
 
 const formatPrefix = "format "
 
-// described is what an entry of format 2 says in column strategy.
+// described is the JSON in column strategy of an entry of format 2 or later.
 type described struct {
 	Layout   map[string]string `json:"layout"`
 	Remains  bool              `json:"remains,omitempty"` // Layout.Remains
@@ -129,7 +131,7 @@ type described struct {
 	Change   *change           `json:"change,omitempty"`
 }
 
-// change is a reshard.Change as it is stored.
+// change is a reshard.Change in its stored form.
 type change struct {
 	Step       string `json:"step"`
 	Generation int64  `json:"generation"`
@@ -162,11 +164,11 @@ func (c *change) read() (*reshard.Change, error) {
 	return out, nil
 }
 
-// keysGeneration is the generation of all sets of keys: they are a part of their entry, and
-// have its generation.
+// keysGeneration is the generation of every set of keys. The keys are part of their entry and
+// share its generation.
 const keysGeneration = 1
 
-// first is the first format that can say the entry.
+// first returns the lowest format that can express the entry.
 func (e *Entry) first() int {
 	if e.Layout.Keys.Len() > 0 || e.Next != nil && e.Next.Keys.Len() > 0 {
 		return 3
@@ -180,7 +182,7 @@ func (e *Entry) first() int {
 	return 1
 }
 
-// strategy is what column strategy has of the entry.
+// strategy returns the entry's content for column strategy.
 func (e *Entry) strategy() []byte {
 	switch {
 	case e.Foreign != nil:
@@ -195,12 +197,12 @@ func (e *Entry) strategy() []byte {
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
-		panic(err) // texts and numbers have JSON
+		panic(err) // texts and numbers always marshal
 	}
 	return fmt.Appendf(nil, "%s%d: %s", formatPrefix, e.first(), text)
 }
 
-// values are the serialized values of columns.
+// values returns the serialized values of columns.
 func (e *Entry) values() [][]byte {
 	o := e.Layout.Options()
 	text := func(name string) []byte {
@@ -220,10 +222,10 @@ func (e *Entry) values() [][]byte {
 	}
 }
 
-// The comment that says which shard rule declared a layout.
+// These enclose the comment that names the shard rule of a layout.
 const rulePrefix, ruleSuffix = " /* by shard rule ", " */"
 
-// statement is what column statement has of the entry.
+// statement returns the entry's content for column statement.
 func (e *Entry) statement() string {
 	if e.Rule == "" {
 		return e.Statement
@@ -263,7 +265,7 @@ func readEntry(r Row) (*Entry, error) {
 	return e, nil
 }
 
-// readLayout reads the layout in any format.
+// readLayout reads the layout, in any format.
 func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	o := map[string]string{"shards": strconv.FormatInt(r.Int("shards"), 10)}
 	for _, name := range []string{"strategy", "by", "hash", "column"} {

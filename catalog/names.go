@@ -8,13 +8,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Names are those of all tables and views of the backend, by keyspace.
+// Names holds the names of all tables and views of the backend, by keyspace.
 type Names map[string]map[string]bool
 
 // Has says whether there is such a table or view.
 func (n Names) Has(keyspace, name string) bool { return n[keyspace][name] }
 
-// Names reads them.
+// Names reads the names of all tables and views.
 func (c *Catalog) Names(ctx context.Context) (Names, error) {
 	n := Names{}
 	for column, cql := range map[string]string{
@@ -50,7 +50,7 @@ func (c *Catalog) Exists(ctx context.Context, keyspace, name string) (bool, erro
 	return false, nil
 }
 
-// Version is the backend's version of its schema: another one after each change.
+// Version returns the version of the backend's schema. It changes with each change of the schema.
 func (c *Catalog) Version(ctx context.Context) ([16]byte, error) {
 	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT schema_version FROM system.local")
 	if err != nil || len(rows) == 0 || len(rows[0]["schema_version"]) != 16 {

@@ -12,23 +12,22 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// ErrChanged says that an entry was not as it was thought to be: another door has
-// published something, or the table is gone.
+// ErrChanged says that an entry is not the expected one: another door has published something, or
+// the table has been dropped.
 var ErrChanged = errors.New("the table's entry in the catalogue was changed by another door, or the table is gone")
 
-// Entry reads one table's entry as it certainly is; nil when there is none.
+// Entry reads one table's entry consistently. It returns nil if there is none.
 func (c *Catalog) Entry(ctx context.Context, keyspace, table string) (*Entry, error) {
 	return c.get(ctx, keyspace, table)
 }
 
-// Publish puts another layout, or another step of a change, in the place of what an
-// active entry says, and returns the entry as it is then. It is a conditional write: of
-// several that publish at once one does, and the others get ErrChanged, as does whoever
-// publishes on top of an entry that is not the present one. An error that leaves the
-// outcome unknown is looked after: the write took place if the entry says so.
+// Publish replaces the layout, or the step of a change, in an active entry, and returns the new
+// entry. It is a conditional write. If several doors publish at once, one succeeds, and the
+// others get ErrChanged. A door that publishes over an entry that is not the present one gets
+// ErrChanged too. If an error leaves the outcome unknown, Publish reads the entry to learn
+// whether the write took place.
 //
-// next has the table's names and what is to be said of its layout; Publish counts the
-// generation.
+// next has the table's names and its new layout. Publish raises the generation.
 func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error) {
 	n := *next
 	n.Owner = c.opts.UUID()
@@ -67,7 +66,7 @@ func (e *Entry) With(l *shard.Layout) *Entry {
 	return &n
 }
 
-// Changing returns the entry with a change to the layout next.
+// Changing returns the entry with a change to the layout next under way.
 func (e *Entry) Changing(next *shard.Layout, c reshard.Change) *Entry {
 	n := *e
 	n.Next, n.Change = next, &c

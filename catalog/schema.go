@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Schema reads keyspaces of the backend's schema: the physical one. A keyspace
-// that does not exist is absent.
+// Schema reads keyspaces of the backend's physical schema. A keyspace that does not exist is left
+// out.
 func Schema(ctx context.Context, s Session, keyspaces ...string) (*schema.Schema, error) {
 	out := &schema.Schema{Keyspaces: make(map[string]*schema.Keyspace, len(keyspaces))}
 	rows, err := keyspaceRows(ctx, s, keyspaces)
@@ -31,8 +31,8 @@ func Schema(ctx context.Context, s Session, keyspaces ...string) (*schema.Schema
 	return out, nil
 }
 
-// keyspaceRows asks once, also for many keyspaces: those of stale entries no
-// longer exist, and are not read further.
+// keyspaceRows reads the rows of all keyspaces in one request. Keyspaces of stale entries may not
+// exist any more; they are not read further.
 func keyspaceRows(ctx context.Context, s Session, keyspaces []string) ([]Row, error) {
 	switch len(keyspaces) {
 	case 0:

@@ -14,16 +14,15 @@ import (
 
 // A Session runs CQL as the door's own account.
 type Session interface {
-	// Query runs one statement, whose markers have the serialized values, and
-	// returns all rows of its result. Errors of the backend are *wire.Error.
+	// Query executes one statement and returns all rows of its result. values are the serialized
+	// values of its markers. Errors of the backend are *wire.Error.
 	Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error)
 }
 
-// Row is the cells of a row by the names of their columns; those that are null
-// are absent.
+// Row holds the cells of a row by column name. Null cells are left out.
 type Row = schema.Row
 
-// StoreSession is a Session over a store.
+// StoreSession is a Session that sends its statements to a store.
 type StoreSession struct {
 	st store.Store
 
@@ -32,10 +31,10 @@ type StoreSession struct {
 	version wire.Version
 }
 
-// NewSession makes a session; it connects when it is first used.
+// NewSession makes a session. It connects when it is first used.
 func NewSession(st store.Store) *StoreSession { return &StoreSession{st: st} }
 
-// Close gives up the session's link.
+// Close closes the session's link.
 func (s *StoreSession) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +66,7 @@ func (s *StoreSession) open(ctx context.Context) (store.Link, wire.Version, erro
 	return link, version, nil
 }
 
-// pageRows is how many rows one response brings.
+// pageRows is the number of rows in one response.
 const pageRows = 2000
 
 // Query implements Session.
@@ -127,8 +126,8 @@ func appendRows(all []Row, rows *wire.Rows) ([]Row, error) {
 	return all, it.Err()
 }
 
-// call sends a request and waits for its response: the body of a RESULT without
-// its prefix, or the error.
+// call sends a request and waits for its response. It returns the body of a RESULT without its
+// prefix, or the error.
 func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) ([]byte, error) {
 	type answer struct {
 		body []byte

@@ -8,14 +8,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// verdict is what an entry means for the physical table of its name.
+// verdict says what an entry means for the physical table of its name.
 type verdict struct {
 	applies  bool // the table has the entry's layout
-	complete bool // the operation took place: its entry is to say so
-	undo     bool // the operation did not take place, nor will it: likewise
+	complete bool // the operation took place, and its entry must say so
+	undo     bool // the operation did not and will not take place, and its entry must say so
 }
 
-// judge compares an entry with its physical table, nil where there is none.
+// judge compares an entry with its physical table. t is nil if there is none.
 func (c *Catalog) judge(e *Entry, t *schema.Table) verdict {
 	fits := false
 	if t != nil {
@@ -36,9 +36,9 @@ func (c *Catalog) judge(e *Entry, t *schema.Table) verdict {
 	return verdict{applies: fits && t.ID == e.ID}
 }
 
-// Settle returns the entries that apply to the tables of the physical schema s,
-// and brings to an end what others have left half-done. An entry that it cannot
-// write is left for the next time; what applies does not depend on it.
+// Settle returns the entries that apply to the tables of the physical schema s. It also completes
+// or undoes operations that other doors left half-done. If it cannot write an entry, it leaves it
+// for the next time; the result does not depend on that.
 func (c *Catalog) Settle(ctx context.Context, entries []*Entry, s *schema.Schema) (applied, stale []*Entry) {
 	for _, e := range entries {
 		t := s.Table(e.Keyspace, e.Physical)
@@ -60,8 +60,8 @@ func (c *Catalog) Settle(ctx context.Context, entries []*Entry, s *schema.Schema
 	return applied, stale
 }
 
-// end writes what an operation came to. A transaction that is not applied lost to
-// the operation itself, or to another door that does the same.
+// end writes the outcome of an operation. If the transaction is not applied, the operation itself
+// or another door has already written it.
 func (c *Catalog) end(ctx context.Context, e *Entry, t *schema.Table, is verdict) error {
 	var err error
 	switch {

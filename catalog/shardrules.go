@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// The rules that shard tables whose CREATE TABLE says nothing of sharding are kept in one row
-// of a table of their own, so that all doors go by the same.
+// The shard rules, which shard tables whose CREATE TABLE has no property, are stored in one row
+// of a table of their own. So all doors use the same rules.
 
-// RulesTable is the table of the shard rules, which is there from when the first are kept.
+// RulesTable is the name of the table of shard rules. It is created with the first rules.
 const RulesTable = "shard_rules"
 
 const (
@@ -26,14 +26,14 @@ const (
 	updateRules = "UPDATE evenkeel." + RulesTable + " SET rules = ?, door = ?, written_at = ? WHERE scope = 'cql' IF rules = ?"
 )
 
-// Rules are shard rules as the store has them.
+// Rules holds the shard rules as they are stored.
 type Rules struct {
-	Text    []byte // what package shardrules encodes
-	Door    string // that wrote them: its address
+	Text    []byte // encoded by package shardrules
+	Door    string // address of the door that wrote them
 	Written time.Time
 }
 
-// Rules reads the shard rules; nil where none are kept.
+// Rules reads the shard rules. It returns nil if there are none.
 func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+Keyspace+"' AND table_name = '"+RulesTable+"'")
 	if err != nil || len(rows) == 0 {
@@ -58,8 +58,8 @@ func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 	return r, nil
 }
 
-// KeepRules puts shard rules in the place of old, which is what was read; nil where there were
-// none. It returns false if others have been written since.
+// KeepRules replaces old, the rules that were read (nil: none), by next. It returns false if
+// others were written meanwhile.
 func (c *Catalog) KeepRules(ctx context.Context, old, next *Rules) (bool, error) {
 	if err := c.ensureRules(ctx); err != nil {
 		return false, err
@@ -71,7 +71,7 @@ func (c *Catalog) KeepRules(ctx context.Context, old, next *Rules) (bool, error)
 	return c.apply(ctx, updateRules, next.Text, []byte(next.Door), at, old.Text)
 }
 
-// ensureRules makes the table of the rules, and the catalogue's keyspace where there is none.
+// ensureRules creates the table of rules, and the catalogue's keyspace if there is none.
 func (c *Catalog) ensureRules(ctx context.Context) error {
 	if ok, err := c.keyspaceExists(ctx); err != nil {
 		return err
@@ -96,11 +96,11 @@ func (c *Catalog) ensureRules(ctx context.Context) error {
 	})
 }
 
-// mostReplicas is how many replicas the catalogue has in a data centre where no keyspace of
-// the client's says how many.
+// mostReplicas is how many replicas the catalogue gets in a data centre if no keyspace of a
+// client gives a number.
 const mostReplicas = 3
 
-// everywhere is a keyspace with replicas in all data centres of the store.
+// everywhere returns a keyspace with replicas in all data centres of the store.
 func (c *Catalog) everywhere(ctx context.Context) (*schema.Keyspace, error) {
 	nodes := map[string]int{}
 	for _, cql := range []string{"SELECT data_center FROM system.local", "SELECT data_center FROM system.peers"} {

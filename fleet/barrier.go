@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// barrier waits for doors to acknowledge a generation of a table. It is a value without
-// I/O: look is given what was read, and the time.
+// barrier waits until doors have acknowledged a generation of a table. It does no I/O: look is
+// called with the doors' rows and the time.
 type barrier struct {
 	table      [16]byte
 	generation int64
-	grace      time.Duration // beside the lease: the longest request, and the drift of clocks
+	grace      time.Duration // added to the lease: the longest request, and the drift of clocks
 	waits      map[[16]byte]*waiting
 }
 
 // waiting is a door that has not acknowledged.
 type waiting struct {
 	door  *Door
-	since time.Time // when its row was last seen to have changed; at first, when it was first seen
-	over  bool      // its lease is, for certain
+	since time.Time // when its row was last seen to change, or first seen
+	over  bool      // its lease has certainly ended
 }
 
 func newBarrier(table [16]byte, generation int64, grace time.Duration) *barrier {
 	return &barrier{table: table, generation: generation, grace: grace, waits: map[[16]byte]*waiting{}}
 }
 
-// look is given the doors as they were read at a time, by the mover's clock, the
-// first time after the publication. It says whether the wait is over, and which doors have
-// vanished or, if it is not over, are waited for.
+// look takes the doors as they were read at a time of the mover's clock. It is first called after
+// the publication. It says whether the wait is over. of lists the doors that have vanished or, if
+// the wait is not over, the doors that it waits for.
 func (b *barrier) look(now time.Time, doors []*Door) (passed bool, of []*Door) {
 	present := map[[16]byte]bool{}
 	for _, d := range doors {
@@ -50,7 +50,7 @@ func (b *barrier) look(now time.Time, doors []*Door) (passed bool, of []*Door) {
 	}
 	var vanished, awaited []*Door
 	for id, w := range b.waits {
-		// A row that has gone is one that nobody has renewed for 10 minutes.
+		// A row disappears if nobody has renewed it for 10 minutes.
 		if w.over || !present[id] {
 			w.over = true
 			vanished = append(vanished, w.door)
@@ -64,8 +64,8 @@ func (b *barrier) look(now time.Time, doors []*Door) (passed bool, of []*Door) {
 	return true, vanished
 }
 
-// A VanishedError says that doors neither acknowledged a generation nor renewed their
-// leases. What they had sent before may have arrived late.
+// A VanishedError says that doors neither acknowledged a generation nor renewed their leases.
+// Requests that they had sent before may arrive late.
 type VanishedError struct {
 	Table      Table
 	Generation int64

@@ -14,28 +14,28 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 )
 
-// Door is one door as the others see it.
+// Door is one door as the other doors see it.
 type Door struct {
-	ID     [16]byte // of one registration: a door that was away comes back with another
-	HostID [16]byte // stable, for drivers
+	ID     [16]byte // of one registration: a door that comes back gets another id
+	HostID [16]byte // stable; shown to drivers
 
-	CQL        string // host:port for clients, "" for none
+	CQL        string // host:port for clients; "" for none
 	DynamoDB   string
 	DataCentre string
 	Rack       string
 	Release    string
 
-	Formats []string // of the catalogue, which it knows
-	Steps   []string // of changes, which it knows
+	Formats []string // the formats of the catalogue that it knows
+	Steps   []string // the steps of changes that it knows
 
 	Lease        time.Duration      // 0: it has left
-	Schema       [16]byte           // the version of the store's schema that it goes by; zero: not known
-	Age          time.Duration      // of the row when it was read, in whole seconds
+	Schema       [16]byte           // version of the store's schema that it uses; zero: not known
+	Age          time.Duration      // age of the row when it was read, in whole seconds
 	Beat         int64              // rises with each renewal
-	Acknowledged map[[16]byte]int64 // by table id: the generation of whose predecessors nothing is under way
+	Acknowledged map[[16]byte]int64 // by table id: no request planned under an earlier generation is under way
 }
 
-// Name is what errors call it.
+// Name returns the door's name for error messages.
 func (d *Door) Name() string {
 	for _, at := range []string{d.CQL, d.DynamoDB} {
 		if at != "" {
@@ -45,10 +45,10 @@ func (d *Door) Name() string {
 	return hex.EncodeToString(d.ID[:])
 }
 
-// Left says whether the door was shut down, with nothing under way at it.
+// Left says whether the door was shut down with no request under way.
 func (d *Door) Left() bool { return d.Lease == 0 }
 
-// Table is a sharded table: the physical one of an id.
+// Table is a sharded table, identified by the id of its physical table.
 type Table struct {
 	Keyspace, Name string
 	ID             [16]byte
@@ -60,13 +60,13 @@ func (t Table) String() string { return t.Keyspace + "." + t.Name }
 type Publication struct {
 	Table      Table
 	Generation int64
-	Step       string // of a change: a door that does not know it does not join; "" for none
+	Step       string // step of a change; "" for none. A door that does not know it does not join
 }
 
-// columns of a door's row, in the order of values.
+// doorColumns lists the columns of a door's row, in the order of values.
 const doorColumns = "scope, id, host_id, cql, dynamodb, data_center, rack, release, formats, steps, lease, beat, acknowledged, schema_version"
 
-// rowTTL is how long a row that nobody writes stays.
+// rowTTL is how long a row stays after its last write.
 const rowTTL = 10 * time.Minute
 
 func (d *Door) values() [][]byte {
@@ -97,7 +97,7 @@ func readDoor(r catalog.Row) (*Door, error) {
 	return d, nil
 }
 
-// appendAcknowledged writes pairs of a table's id and a generation: "6ba7…:7 6ba8…:1".
+// appendAcknowledged formats pairs of a table's id and a generation: "6ba7…:7 6ba8…:1".
 func appendAcknowledged(m map[[16]byte]int64) string {
 	var all []string
 	for id, generation := range m {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// A Lease says for how long what a door has read of the catalogue may be gone by. It
-// is over when the monotonic clock says so or the wall clock does: a machine that was
-// suspended stops the first, and an administrator may set the second back. A Lease is safe
-// for concurrent use.
+// A Lease says how long a door may use what it has read of the catalogue. It ends when either the
+// monotonic clock or the wall clock says so. The monotonic clock stops on a suspended machine,
+// and an administrator may set the wall clock back. A Lease is safe for concurrent use.
 type Lease struct {
 	length atomic.Int64
 	now    func() time.Time
@@ -23,26 +22,25 @@ type Lease struct {
 	timer   *time.Timer // sets over
 }
 
-// NewLease makes a lease that is over. now is the clock, with a monotonic reading.
-// A length of 0 is that of the only door on a store: it is never over.
+// NewLease makes a lease that has ended. now is the clock, with a monotonic reading. A length of
+// 0 is for the only door of a store: that lease never ends.
 func NewLease(length time.Duration, now func() time.Time) *Lease {
 	l := &Lease{now: now}
 	l.SetLength(length)
 	return l
 }
 
-// Length is how long it lasts after Renew.
+// Length returns how long the lease lasts after Renew.
 func (l *Lease) Length() time.Duration { return time.Duration(l.length.Load()) }
 
-// SetLength sets the length, as the catalogue has it.
+// SetLength sets the length that the catalogue gives.
 func (l *Lease) SetLength(length time.Duration) { l.length.Store(int64(length)) }
 
 // Now reads the lease's clock, for Renew.
 func (l *Lease) Now() time.Time { return l.now() }
 
-// Renew lets the lease begin at a time, which is the one before the first of the
-// questions was asked whose answers the door goes by from now on. A time before the one
-// that the lease began at changes nothing.
+// Renew lets the lease begin at asked: the time before the door sent the first of the requests
+// whose answers it uses from now on. A time earlier than the present beginning changes nothing.
 func (l *Lease) Renew(asked time.Time) {
 	for {
 		old := l.asked.Load()
@@ -70,9 +68,9 @@ func (l *Lease) Renew(asked time.Time) {
 	}
 }
 
-// look is called a length after the lease was renewed for the last time.
+// look is called when the lease's length has passed since the last renewal.
 func (l *Lease) look() {
-	if l.Holds() { // at its very end, or by another clock than the timer's
+	if l.Holds() { // it is at its very end, or the timer uses another clock
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.watched {
@@ -83,18 +81,18 @@ func (l *Lease) look() {
 	l.over.Store(true)
 }
 
-// Over says, without looking at a clock, whether the lease was seen to be over. It may say
-// so late, in a process that was stopped: it is for what is merely wiser not to do then.
+// Over says whether the lease was seen to end, without reading a clock. In a process that was
+// stopped it may say so late. So use it only where a late answer does no harm.
 func (l *Lease) Over() bool { return l.over.Load() }
 
-// Watch has Over follow the lease, from the next Renew until Stop.
+// Watch makes Over follow the lease, from the next Renew until Stop.
 func (l *Lease) Watch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watched = true
 }
 
-// Stop ends what Watch began.
+// Stop ends Watch.
 func (l *Lease) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +102,7 @@ func (l *Lease) Stop() {
 	}
 }
 
-// Holds says whether the lease is not over.
+// Holds says whether the lease has not ended.
 func (l *Lease) Holds() bool {
 	length := l.Length()
 	if length == 0 {
@@ -118,8 +116,7 @@ func (l *Lease) Holds() bool {
 	return now.Sub(*asked) <= length && now.UnixNano()-asked.UnixNano() <= int64(length)
 }
 
-// Left is for how long the lease still holds, negative where it is over; 0 for one that
-// is never over.
+// Left returns how long the lease still holds: negative if it has ended, 0 if it never ends.
 func (l *Lease) Left() time.Duration {
 	length := l.Length()
 	if length == 0 {

@@ -17,39 +17,39 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Format is that of the tables of this package; entries of the catalogue have their own.
+// Format is the format of this package's tables. Entries of the catalogue have a format of their
+// own.
 const Format = "1"
 
-// DefaultLease is written to the catalogue where it has none.
+// DefaultLease is written to the catalogue if it has no lease length.
 const DefaultLease = 2 * time.Second
 
-// What a barrier waits for beside a lease.
+// A barrier waits so long in addition to a lease.
 const (
 	defaultLongest = 15 * time.Second
 	defaultDrift   = time.Second
 )
 
-// keptFormer is how many of its own earlier registrations a door remembers: more than have
-// rows at one time, where leases end seldom.
+// keptFormer is how many of its earlier registrations a door remembers. That is more than can
+// have rows at the same time, because leases rarely end.
 const keptFormer = 64
 
-// Options are what a Member needs from outside.
+// Options configure a Member.
 type Options struct {
 	Session catalog.Session  // required
 	Now     func() time.Time // required: a clock with a monotonic reading
 	UUID    func() [16]byte  // required: ids of registrations
 
-	// Self is the door's description. ID, Lease, Beat and Acknowledged are the
-	// Member's; Formats is {Format} where it is empty.
+	// Self describes the door. The Member sets ID, Lease, Beat and Acknowledged, and sets Formats
+	// to {Format} if it is empty.
 	Self Door
 
-	// Lease is what the catalogue is given where it has no length of leases yet.
-	// Default DefaultLease.
+	// Lease is written to the catalogue if that has no lease length yet. Default DefaultLease.
 	Lease time.Duration
 
 	Longest time.Duration // how long a request may be under way; default 15 s
-	Drift   time.Duration // by how much clocks differ during that time; default 1 s
-	Poll    time.Duration // how often a barrier looks; default 100 ms
+	Drift   time.Duration // how much clocks can drift apart in that time; default 1 s
+	Poll    time.Duration // how often a barrier reads the doors; default 100 ms
 	Log     *slog.Logger  // default: nothing is logged
 }
 
@@ -60,19 +60,19 @@ type Member struct {
 
 	mu           sync.Mutex // held during Beat and Leave
 	self         *Door      // nil: not registered
-	lease        *Lease     // that the registration is known to hold, to the mover
-	since        time.Time  // of the registration
-	former       [][16]byte // the last registrations of this door before
+	lease        *Lease     // the lease that the registration is known to have
+	since        time.Time  // start of the registration
+	former       [][16]byte // earlier registrations of this door
 	acknowledged map[[16]byte]int64
 	schema       [16]byte
-	ready        bool // the tables are there, and the settings were read
+	ready        bool // the tables exist, and the settings have been read
 	length       time.Duration
 
 	barriers sync.Mutex
-	gone     map[[16]byte]int64 // doors that barriers of this member found vanished: their last beats
+	gone     map[[16]byte]int64 // doors that this member's barriers found vanished: their last beats
 }
 
-// New makes a Member; it does nothing until it is asked.
+// New makes a Member. It sends nothing until a method is called.
 func New(o Options) *Member {
 	if o.Lease <= 0 {
 		o.Lease = DefaultLease
@@ -97,21 +97,21 @@ func New(o Options) *Member {
 
 // Seen is what a beat has read.
 type Seen struct {
-	Asked        time.Time     // from when the lease counts
-	Lease        time.Duration // how long it is
+	Asked        time.Time     // start of the lease
+	Lease        time.Duration // length of the lease
 	Self         [16]byte      // the door's own id
-	Doors        []*Door       // all, by id; the door itself among them
+	Doors        []*Door       // all doors by id, including this one
 	Publications []Publication // by table
 }
 
-// Same says whether nothing else was published.
+// Same says whether both beats have read the same publications.
 func (s *Seen) Same(other *Seen) bool {
 	return other != nil && slices.Equal(s.Publications, other.Publications)
 }
 
-// Beat registers the door, or renews its registration, and reads the other doors and
-// what is published. The layouts are to be read after it, if at all, and then the lease
-// counts from Seen.Asked. The catalogue's keyspace must be there.
+// Beat registers the door, or renews its registration, and reads the other doors and the
+// publications. The door may read the layouts after it. Then the lease counts from Seen.Asked.
+// The catalogue's keyspace must exist.
 func (m *Member) Beat(ctx context.Context) (*Seen, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *Member) Beat(ctx context.Context) (*Seen, error) {
 	}
 	asked := m.opts.Now()
 	if m.self != nil && !m.lease.Holds() {
-		// The mover may take this door for vanished: it comes back as another, which
+		// The mover may take this door for vanished. So the door registers under a new id that
 		// has acknowledged nothing.
 		m.opts.Log.Warn("this door could not renew its lease in time; it registers anew")
 		m.former = append(m.former[max(0, len(m.former)-keptFormer+1):], m.self.ID)
@@ -154,7 +154,7 @@ func (m *Member) Beat(ctx context.Context) (*Seen, error) {
 	return seen, nil
 }
 
-// prepare sees to the tables and reads the settings.
+// prepare creates the tables if needed and reads the settings.
 func (m *Member) prepare(ctx context.Context) error {
 	if m.ready {
 		return nil
@@ -174,7 +174,7 @@ func (m *Member) prepare(ctx context.Context) error {
 	return nil
 }
 
-// next is the row to be written.
+// next returns the row to write.
 func (m *Member) next() *Door {
 	d := m.opts.Self
 	if m.self != nil {
@@ -182,14 +182,14 @@ func (m *Member) next() *Door {
 		d.Acknowledged = maps.Clone(m.acknowledged)
 	} else {
 		d.ID, d.Beat = m.opts.UUID(), 1
-		d.Acknowledged = nil // it has not read the layouts yet
+		d.Acknowledged = nil // the door has not read the layouts yet
 		m.acknowledged = nil
 	}
 	d.Lease, d.Schema = m.length, m.schema
 	return &d
 }
 
-// mayJoin refuses a door that does not know a step of a change that is under way.
+// mayJoin refuses a door that does not know a step of a change under way.
 func (m *Member) mayJoin(seen *Seen) error {
 	for _, p := range seen.Publications {
 		if p.Step != "" && !slices.Contains(m.opts.Self.Steps, p.Step) {
@@ -199,9 +199,9 @@ func (m *Member) mayJoin(seen *Seen) error {
 	return nil
 }
 
-// Acknowledge says that nothing is under way at this door that was planned before these
-// generations of tables, by id. The next Beat tells the others. It takes part of no
-// registration but self, which Seen named: one that came after it has read the layouts anew.
+// Acknowledge notes that this door has no request under way that was planned before these
+// generations of tables, by table id. The next Beat tells the other doors. It applies only to the
+// registration self, which Seen named: a later registration has read the layouts again.
 func (m *Member) Acknowledge(self [16]byte, generations map[[16]byte]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -210,9 +210,9 @@ func (m *Member) Acknowledge(self [16]byte, generations map[[16]byte]int64) {
 	}
 }
 
-// Tell tells the other doors at once which version of the store's schema this one goes by,
-// so that drivers that wait for them to agree wait no longer than they must. Each Beat
-// repeats it. A door that is not registered tells nobody.
+// Tell tells the other doors at once which version of the store's schema this door uses. Drivers
+// wait until all doors have the same version. Each Beat repeats it. A door that is not registered
+// tells nobody.
 func (m *Member) Tell(ctx context.Context, schema [16]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -221,7 +221,7 @@ func (m *Member) Tell(ctx context.Context, schema [16]byte) error {
 	}
 	m.schema = schema
 	if m.self == nil || !m.lease.Holds() {
-		return nil // the next Beat does
+		return nil // the next Beat tells it
 	}
 	next := m.next()
 	if err := m.tables.write(ctx, next); err != nil {
@@ -234,7 +234,7 @@ func (m *Member) Tell(ctx context.Context, schema [16]byte) error {
 // Doors reads the rows of all doors.
 func (m *Member) Doors(ctx context.Context) ([]*Door, error) { return m.tables.doors(ctx) }
 
-// Leave takes the door out of the fleet. Nothing may be under way at it any more.
+// Leave removes the door from the fleet. No request may be under way.
 func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -257,9 +257,9 @@ func (m *Member) leave(ctx context.Context, d *Door) error {
 	return nil
 }
 
-// Alone says whether no other door goes by anything that it has read: none has a row, but
-// this one under earlier ids, and this one has been registered for so long that any other would have seen the catalogue,
-// and registered too, or knows that its lease is over.
+// Alone says whether no other door uses anything that it has read. No other door has a row,
+// except this door under earlier ids. And this door has been registered for so long that any
+// other door has either seen the catalogue and registered too, or knows that its lease has ended.
 func (m *Member) Alone(ctx context.Context) (bool, error) {
 	m.mu.Lock()
 	self, since, length, former := m.self, m.since, m.length, slices.Clone(m.former)
@@ -279,7 +279,7 @@ func (m *Member) Alone(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Knows refuses a change some of whose steps some door does not know.
+// Knows refuses a change if some door does not know all of its steps.
 func (m *Member) Knows(ctx context.Context, steps ...string) error {
 	doors, err := m.tables.doors(ctx)
 	if err != nil {
@@ -298,8 +298,8 @@ func (m *Member) Knows(ctx context.Context, steps ...string) error {
 	return nil
 }
 
-// Publish tells the doors that the catalogue has another generation of a table's layout,
-// which it must have by now. It can be repeated.
+// Publish tells the doors that the catalogue has another generation of a table's layout. The
+// catalogue must have it already. Publish can be repeated.
 func (m *Member) Publish(ctx context.Context, p Publication) error {
 	m.mu.Lock()
 	err := m.prepare(ctx)
@@ -310,16 +310,15 @@ func (m *Member) Publish(ctx context.Context, p Publication) error {
 	return m.tables.publish(ctx, p)
 }
 
-// Withdraw ends what Publish has begun: doors need not acknowledge the table any more.
+// Withdraw removes the publication: doors need not acknowledge the table any more.
 func (m *Member) Withdraw(ctx context.Context, t Table) error { return m.tables.withdraw(ctx, t) }
 
-// Barrier waits until no door goes by a generation of the table that is older than this
-// one, which was published before. It returns nil, or a *VanishedError where some doors
-// vanished without acknowledging. A door that goes on renewing its lease without
-// acknowledging is waited for as long as ctx allows.
+// Barrier waits until no door uses an older generation of the table than this one, which has been
+// published. It returns nil, or a *VanishedError if some doors vanished without acknowledging. It
+// waits as long as ctx allows for a door that renews its lease but does not acknowledge.
 //
-// A door that vanished is reported once. Later barriers do not wait for that registration:
-// the door comes back with another id.
+// A vanished door is reported once. Later barriers do not wait for that registration: the door
+// comes back with another id.
 func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
 	b := newBarrier(t.ID, generation, m.opts.Longest+m.opts.Drift)
 	tick := time.NewTicker(m.opts.Poll)
@@ -348,7 +347,7 @@ func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
 	}
 }
 
-// withoutGone leaves out the doors that earlier barriers found vanished.
+// withoutGone removes the doors that earlier barriers found vanished.
 func (m *Member) withoutGone(doors []*Door) []*Door {
 	m.barriers.Lock()
 	defer m.barriers.Unlock()
@@ -358,8 +357,7 @@ func (m *Member) withoutGone(doors []*Door) []*Door {
 	})
 }
 
-// remember notes the doors that a barrier has found vanished, and forgets those whose rows
-// are gone.
+// remember notes the doors that a barrier found vanished, and forgets those without a row.
 func (m *Member) remember(vanished, present []*Door) {
 	m.barriers.Lock()
 	defer m.barriers.Unlock()
@@ -375,7 +373,7 @@ func (m *Member) remember(vanished, present []*Door) {
 	m.gone = next
 }
 
-// definite says whether a store refuses what it was asked for what it is.
+// definite says whether a store will always refuse such a request.
 func definite(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeProtocol)

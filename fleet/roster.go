@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// Roster follows which doors serve, from the rows of the doors as they are read one time
-// after the other: for drivers, which want to know where to connect. It is a value without
-// I/O.
+// Roster follows which doors serve, from the doors' rows as they are read again and again.
+// Drivers need this to know where to connect. It does no I/O.
 //
-// A door is known by its host id, whatever the number of its registrations. It is up while
-// one of them is renewed, and down when none was for a lease and a half. Time in which
-// this door could read nothing does not count against the others. No clocks of two
-// machines are compared: the age of a row that is read for the first time is the store's.
+// A host id identifies a door, however many registrations it has. The door is up while one of
+// them is renewed, and down when none was renewed for one and a half leases. Time in which this
+// door could not read does not count against the others. It compares no clocks of two machines:
+// for a row that is read for the first time, the store tells the age.
 type Roster struct {
 	lease time.Duration
 	looks []registration
@@ -26,16 +25,16 @@ type Roster struct {
 // registration is what a roster remembers of a row.
 type registration struct {
 	door   *Door
-	silent time.Duration // for how long the row was seen to be the same
+	silent time.Duration // how long the row has not changed
 }
 
 type host struct {
 	door  *Door
 	up    bool
-	quiet time.Duration // since it went down
+	quiet time.Duration // time since it went down
 }
 
-// Kind is what has become of a door.
+// Kind is a kind of change of a door.
 type Kind uint8
 
 const (
@@ -45,17 +44,17 @@ const (
 	Gone               // it has left, or was down for a minute
 )
 
-// Change says what has become of a door.
+// Change is a door and what has happened to it.
 type Change struct {
 	Door *Door
 	Kind Kind
 }
 
-// forgotten is how long a door is remembered that is down.
+// forgotten is how long a door that is down is remembered.
 const forgotten = time.Minute
 
-// Look takes the rows that were read at a time and says what has changed, in the order of
-// host ids. Doors of the host id of this door itself are left out.
+// Look takes the rows read at a time and returns the changes, in the order of host ids. It leaves
+// out doors with the host id of this door.
 func (r *Roster) Look(now time.Time, self [16]byte, lease time.Duration, rows []*Door) []Change {
 	passed := time.Duration(0)
 	if !r.last.IsZero() {
@@ -79,12 +78,12 @@ func (r *Roster) Look(now time.Time, self [16]byte, lease time.Duration, rows []
 	return r.settle(passed)
 }
 
-// settle compares what the registrations say with what is known of their hosts.
+// settle compares the registrations with what is known of their hosts.
 func (r *Roster) settle(passed time.Duration) (changes []Change) {
 	if r.hosts == nil {
 		r.hosts = map[[16]byte]*host{}
 	}
-	present := map[[16]byte]bool{} // with a row of a door that did not leave
+	present := map[[16]byte]bool{} // hosts with a row of a door that has not left
 	best := map[[16]byte]registration{}
 	for _, of := range r.looks {
 		id := of.door.HostID
@@ -131,12 +130,12 @@ func (r *Roster) settle(passed time.Duration) (changes []Change) {
 	return changes
 }
 
-// sameAddress says whether drivers that know a as a host find b where it is.
+// sameAddress says whether drivers that know host a find host b at the same address.
 func sameAddress(a, b *Door) bool {
 	return a.CQL == b.CQL && a.DataCentre == b.DataCentre && a.Rack == b.Rack
 }
 
-// Up are the other doors that serve: those of a data centre first, then by host id.
+// Up returns the other doors that serve: those of the given data centre first, then by host id.
 func (r *Roster) Up(dataCentre string) []*Door {
 	var all []*Door
 	for _, h := range r.hosts {

@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// scope is the one partition of each table: what doors read at each beat is one request
-// to one replica set.
+// scope is the key of the one partition of each table. So a beat reads with one request from one
+// set of replicas.
 const scope = "cql"
 
-// A door's row that nobody writes is gone after 10 minutes, which is far more than what a
-// barrier waits for.
+// definitions creates the tables. A door's row disappears 10 minutes after its last write, which
+// is far longer than a barrier waits.
 var definitions = []struct{ table, cql string }{
 	{"doors", "CREATE TABLE IF NOT EXISTS evenkeel.doors (scope text, id uuid, host_id uuid, cql text, dynamodb text, data_center text, rack text, " +
 		"release text, formats text, steps text, lease bigint, beat bigint, acknowledged text, schema_version uuid, PRIMARY KEY (scope, id)) WITH default_time_to_live = 600"},
@@ -39,10 +39,10 @@ const (
 	readSettings = "SELECT name, value FROM evenkeel.settings"
 )
 
-// tables are the fleet's, in the catalogue's keyspace.
+// tables are the fleet's tables, in the catalogue's keyspace.
 type tables struct{ session catalog.Session }
 
-// query is at QUORUM, or where the store does not have it at LOCAL_QUORUM.
+// query executes a statement at QUORUM, or at LOCAL_QUORUM if the store does not have QUORUM.
 func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
 	rows, err := t.session.Query(ctx, wire.Quorum, cql, values...)
 	if err != nil && definite(err) {
@@ -51,7 +51,7 @@ func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]cata
 	return rows, err
 }
 
-// ensure makes the tables that are not there, and waits until they can be read.
+// ensure creates missing tables and waits until they can be read.
 func (t tables) ensure(ctx context.Context) error {
 	rows, err := t.session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+catalog.Keyspace+"'")
 	if err != nil {
@@ -68,7 +68,7 @@ func (t tables) ensure(ctx context.Context) error {
 	if err := t.addColumn(ctx, rows); err != nil {
 		return err
 	}
-	// A table that was just made may not be known to all nodes yet.
+	// Some nodes may not know a new table yet.
 	for _, read := range []func() error{
 		func() error { _, err := t.doors(ctx); return err },
 		func() error { _, err := t.published(ctx); return err },
@@ -81,11 +81,11 @@ func (t tables) ensure(ctx context.Context) error {
 	return nil
 }
 
-// addColumn adds the column schema_version to a table of doors of a release that had none.
-// Another door may be about it, too.
+// addColumn adds the column schema_version to a table that an older release created. Another door
+// may be adding it at the same time.
 func (t tables) addColumn(ctx context.Context, tables []catalog.Row) error {
 	if !slices.ContainsFunc(tables, func(r catalog.Row) bool { return string(r["table_name"]) == "doors" }) {
-		return nil // it was just made
+		return nil // the table was just created with it
 	}
 	const column = "SELECT column_name FROM system_schema.columns WHERE keyspace_name = '" + catalog.Keyspace + "' AND table_name = 'doors' AND column_name = 'schema_version'"
 	rows, err := t.session.Query(ctx, wire.One, column)
@@ -102,7 +102,7 @@ func (t tables) addColumn(ctx context.Context, tables []catalog.Row) error {
 	return fmt.Errorf("add a column to the table of doors: %w", wrong)
 }
 
-// ready reads until the store can.
+// ready repeats read until the store can answer.
 func (t tables) ready(ctx context.Context, read func() error) error {
 	const tries, pause = 50, 100 * time.Millisecond
 	var err error
@@ -130,7 +130,7 @@ func (t tables) write(ctx context.Context, d *Door) error {
 	return err
 }
 
-// doors are all, by id.
+// doors returns all doors, by id.
 func (t tables) doors(ctx context.Context) ([]*Door, error) {
 	rows, err := t.query(ctx, readDoors, []byte(scope))
 	if err != nil {
@@ -147,7 +147,7 @@ func (t tables) doors(ctx context.Context) ([]*Door, error) {
 	return all, nil
 }
 
-// published is what is, by table.
+// published returns all publications, by table.
 func (t tables) published(ctx context.Context) ([]Publication, error) {
 	rows, err := t.query(ctx, readPublished, []byte(scope))
 	if err != nil {
@@ -179,13 +179,13 @@ func (t tables) withdraw(ctx context.Context, of Table) error {
 	return nil
 }
 
-// settings are what all doors must agree on.
+// settings are the values that all doors must share.
 type settings struct {
 	format string
 	lease  time.Duration
 }
 
-// settings reads them, and writes those that are not there.
+// settings reads the settings, and writes those that are missing.
 func (t tables) settings(ctx context.Context, lease time.Duration) (settings, error) {
 	rows, err := t.query(ctx, readSettings)
 	if err != nil {

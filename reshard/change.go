@@ -4,31 +4,31 @@ package reshard
 
 import "fmt"
 
-// Change is what the catalogue says of a change that is under way. It is a value:
-// the methods return another one.
+// Change is the catalogue's record of a change under way. It is a value: its methods return a new
+// one.
 type Change struct {
 	Step       Step
 	Generation int64 // rises with every publication
-	Back       bool  // the change is being taken back
-	Paused     bool  // the mover does nothing until it is told to resume
+	Back       bool  // the change is being rolled back
+	Paused     bool  // the mover does nothing until it is resumed
 	Wait       bool  // stay in switched until told to finish
 	Done       bool  // the mover's work of this step is done
-	Hurry      bool  // do not wait until the store's hints are over
+	Hurry      bool  // do not wait for the store's hints to end
 
-	// Started is the door's clock at the announcement, in microseconds, raised to
-	// the store's. Skew is by how much a clock of the fleet may be ahead of it.
+	// Started is the door's clock at the announcement, in microseconds, or the store's if that is
+	// later. Skew is how far a clock of the fleet may be ahead of it.
 	Started int64
 	Skew    int64
 
-	// Owner is the door that runs the mover; it has taken the change over for the
-	// Counter-th time. Every write of the mover to the catalogue has both in its
-	// condition, so that a mover that was taken for dead changes nothing there.
+	// Owner is the door that runs the mover. Counter is how many times the change has been taken
+	// over. Every write of the mover to the catalogue has both in its condition. So a mover that
+	// was taken for dead cannot change the catalogue.
 	Owner   [16]byte
 	Counter int64
 }
 
-// Past says whether a write with this timestamp may be older than something that
-// was deleted before the change. Such data goes by Duty.Past.
+// Past says whether a write with this timestamp may be older than a deletion made before the
+// change. Such writes follow Duty.Past.
 func (c Change) Past(stamp int64) bool { return stamp <= c.Started+c.Skew }
 
 // Publish returns the change with step next published.
@@ -41,7 +41,7 @@ func (c Change) Publish(next Step) (Change, error) {
 	return c, nil
 }
 
-// TakeBack returns the change on its way back.
+// TakeBack returns the change with its direction reversed.
 func (c Change) TakeBack() (Change, error) {
 	if !c.Step.Revocable() {
 		return c, fmt.Errorf("the change is %s and cannot be taken back; it goes on by itself, and another change can follow it", c.Step)
@@ -50,8 +50,8 @@ func (c Change) TakeBack() (Change, error) {
 	return c, nil
 }
 
-// TakeOver returns the change with another owner. Work that was not recorded as
-// done begins anew, which is harmless: each act can be done twice.
+// TakeOver returns the change with another owner. Work that was not recorded as done starts
+// again. That is harmless, because each act can be repeated.
 func (c Change) TakeOver(owner [16]byte) Change {
 	c.Owner = owner
 	c.Counter++

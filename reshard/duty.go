@@ -12,40 +12,40 @@ const (
 	PutOld                   // send the client's write to the old place
 	LookOld                  // read the row at the old place, with the times of its cells
 	LookNew                  // read the row at the new place, with the times of its cells
-	IfLives                  // go on only if what was put in the old place is what LookOld saw there
-	CopyNew                  // write what LookOld saw, and LookNew did not, into the new place: same times, same remaining TTL
-	CopyOld                  // write what LookNew saw, and LookOld did not, into the old place: same times, same remaining TTL
-	DropOld                  // what LookOld saw and LookNew, after CopyNew, did not: delete it in the old place, cell by cell, at its own time
-	DropNew                  // what LookNew saw and LookOld, after CopyOld, did not: delete it in the new place, cell by cell, at its own time
+	IfLives                  // go on only if LookOld saw the row as it was put in the old place
+	CopyNew                  // write what LookOld saw and LookNew did not to the new place: same times, same remaining TTL
+	CopyOld                  // write what LookNew saw and LookOld did not to the old place: same times, same remaining TTL
+	DropOld                  // delete in the old place what LookOld saw and LookNew, after CopyNew, did not: cell by cell, each at its own time
+	DropNew                  // delete in the new place what LookNew saw and LookOld, after CopyOld, did not: cell by cell, each at its own time
 	AnswerOld                // a read's answer is what LookOld saw
-	AnswerNew                // a read's answer is what LookNew saw last, without what DropNew deleted
+	AnswerNew                // a read's answer is what the last LookNew saw, without what DropNew deleted
 )
 
 var acts = [...]string{"", "put new", "put old", "look old", "look new", "if lives", "copy new", "copy old", "drop old", "drop new", "answer old", "answer new"}
 
 func (a Act) String() string { return acts[a] }
 
-// Duty is what a door does with the rows that move, in one step.
+// Duty is what a door does in one step with the rows that move.
 type Duty struct {
-	// Read is the program of a read of one row.
+	// Read is the program for reading one row.
 	//
-	// A program that looks at both places may end after them where they do not
-	// differ. A read of many rows runs it for each row in which the places differ.
+	// A program that reads both places may end after the reads if the places are equal. A read of
+	// many rows runs the program for each row that differs.
 	Read []Act
 
-	// Write is the program of a write. It is acknowledged when all acts are done.
+	// Write is the program of a write. The write is acknowledged when all acts are done.
 	Write []Act
 
-	// Past is the program of a write of data whose timestamp is not newer than the
-	// change (Change.Past). Deletions always go by Write.
+	// Past is the program for a write whose timestamp is not newer than the change (Change.Past).
+	// Deletions always follow Write.
 	Past []Act
 
-	// Stamps says that the door gives a write its timestamp where the client does
-	// not: the same one in both places. Otherwise the store's coordinator does.
+	// Stamps says that the door gives a write its timestamp, the same in both places, if the
+	// client does not. Otherwise the store's coordinator gives it.
 	Stamps bool
 
-	// Quorum says that reads and writes have the consistency level LOCAL_QUORUM at
-	// least, whatever the client asked for.
+	// Quorum says that reads and writes need at least the consistency level LOCAL_QUORUM,
+	// whatever the client asked for.
 	Quorum bool
 }
 
@@ -91,8 +91,8 @@ func (s Step) Duty() Duty {
 	return d
 }
 
-// Both says whether a door in this step reads rows at both places.
+// Both says whether a door in this step reads rows in both places.
 func (d Duty) Both() bool { return len(d.Read) > 2 }
 
-// New says whether a door in this step answers reads by the new place.
+// New says whether a door in this step answers reads from the new place.
 func (d Duty) New() bool { return d.Read[len(d.Read)-1] == AnswerNew }

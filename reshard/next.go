@@ -8,29 +8,29 @@ type Facts struct {
 	// lost its lease since it was published.
 	Barrier bool
 
-	// Vanished says that at this barrier some door had lost its lease without
-	// acknowledging: what it had sent may arrive late, so that the rows are verified again.
+	// Vanished says that, at this barrier, some door had lost its lease without acknowledging.
+	// Requests that it had sent may arrive late, so the rows are verified again.
 	Vanished bool
 
-	// Quiet says that a write which the store has taken cannot reach an old place
-	// any more: its hints are over, and no reader goes by the old places. A store
-	// without hints is quiet at once.
+	// Quiet says that no write which the store has accepted can still reach an old place: its
+	// hints have ended, and no reader uses the old places. A store without hints is quiet at
+	// once.
 	Quiet bool
 }
 
-// Work is what the mover does next.
+// Work is a kind of work for the mover.
 type Work uint8
 
-// The kinds of work.
+// These are the kinds of work.
 const (
 	Wait    Work = iota // look again later
 	Copy                // run Program for each row that moves, reading at ALL
-	Verify              // run Program for each row that moves, of both places, reading at ALL
-	Sweep               // run Program for each row that is still in an old place
-	Clean               // delete what is in the old places
-	Discard             // delete what is in the new places
+	Verify              // run Program for each row that moves, in both places, reading at ALL
+	Sweep               // run Program for each row still in an old place
+	Clean               // delete everything in the old places
+	Discard             // delete everything in the new places
 	Publish             // publish the step that Next returns
-	End                 // the change is over: take its record away
+	End                 // the change is over: remove its record
 )
 
 var works = [...]string{"wait", "copy", "verify", "sweep", "clean", "discard", "publish", "end"}
@@ -43,8 +43,8 @@ var (
 	verifyHalf = []Act{LookOld, CopyNew} // VerifyBothWays switched off
 )
 
-// Program returns what the mover does with one row. CopyOld and CopyNew in it write
-// all that was seen: writing it where it is already changes nothing.
+// Program returns what the mover does with one row. CopyOld and CopyNew in it write everything
+// that was seen. Writing cells that are there already changes nothing.
 func (w Work) Program() []Act {
 	switch w {
 	case Copy:
@@ -63,13 +63,13 @@ func (w Work) Program() []Act {
 	return nil
 }
 
-// AtAll says whether the mover reads every replica for this work. A replica that
-// is down then makes it wait.
+// AtAll says whether the mover reads every replica for this work. If a replica is down, the mover
+// waits.
 func (w Work) AtAll() bool {
 	return (w == Copy || w == Verify) && On(AtAll)
 }
 
-// work is what the mover does in a step, once the doors know of the step.
+// work returns the mover's work in a step, once all doors know of the step.
 func (s Step) work() Work {
 	switch s {
 	case Announced:
@@ -79,7 +79,7 @@ func (s Step) work() Work {
 		return Copy
 	case Switching:
 		if !On(VerifyInSwitching) {
-			return Sweep // which copies
+			return Sweep // Sweep copies too
 		}
 		return Verify
 	case Settled:
@@ -92,7 +92,7 @@ func (s Step) work() Work {
 	return Publish
 }
 
-// Next says what the mover does next, and with Publish which step it publishes.
+// Next returns the mover's next work and, for Publish, the step to publish.
 func (c Change) Next(f Facts) (Work, Step) {
 	if c.Paused {
 		return Wait, c.Step
@@ -120,7 +120,7 @@ func (c Change) Next(f Facts) (Work, Step) {
 	}
 	switch c.Step {
 	case None:
-		return Wait, None // who starts a change publishes Announced
+		return Wait, None // the door that starts a change publishes Announced itself
 	case Announced:
 		if !On(SwitchingBetween) {
 			return Publish, Switched

@@ -4,26 +4,25 @@ package reshard
 
 import "github.com/evenkeel/evenkeel/internal/switches"
 
-// Rule is one rule of the protocol. All are in force, always, but while a test has
-// switched one off.
+// Rule is one rule of the protocol. All rules are in force unless a test has switched one off.
 type Rule uint32
 
-// The rules. With each switched off a test finds data lost, brought back, or seen
-// and then not.
+// These are the rules. With any one switched off, a test finds data that is lost, comes back, or
+// is seen and then not seen.
 const (
 	NewFirst          Rule = 1 << iota // a write goes to the new place first, then to the old one
 	QuorumFloor                        // during a change nothing is read or written below LOCAL_QUORUM
-	PastOldFirst                       // data stamped before the change go to the old place first, to the new one if they live there
+	PastOldFirst                       // data stamped before the change goes to the old place first, and to the new one if it is alive there
 	Barriers                           // the mover goes on when every door has acknowledged the step
-	AnswerCounts                       // a door acknowledges only what it had a lease for when the store answered
-	ReadsResolve                       // a read that finds the places different makes them alike before it answers
-	SwitchingBetween                   // between reading old and reading new there is a step that reads both
+	AnswerCounts                       // a door acknowledges a request only if it had a lease when the store answered
+	ReadsResolve                       // a read that finds the places different makes them equal before it answers
+	SwitchingBetween                   // between reading the old place and reading the new one, there is a step that reads both
 	VerifyInSwitching                  // rows are verified once reads resolve, not before
-	VerifyBothWays                     // verify also removes what only the new place shows, and copies back
-	AtAll                              // copy and verify read every replica: a late copy of what an unseen deletion covers would bring it back
-	SweepLate                          // what came late to an old place is moved
-	SweepWhenQuiet                     // the sweep waits until nothing can come late any more
-	SweepWithinGrace                   // the sweep moves nothing once tombstones of the new place may be gone
+	VerifyBothWays                     // verify also removes what only the new place has, and copies back
+	AtAll                              // copy and verify read every replica: otherwise a late copy could bring back a row whose deletion was not seen
+	SweepLate                          // late arrivals in an old place are moved
+	SweepWhenQuiet                     // the sweep waits until nothing can arrive late any more
+	SweepWithinGrace                   // the sweep moves nothing once the new place's tombstones may have been purged
 	FreshPlaces                        // a place is never used twice
 	end
 )

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Step is how far a change has come. The numbers are stored: they do not change.
+// Step is a step of a change. The numbers are stored, so they never change.
 type Step uint8
 
-// The steps; doc.go has what happens in each.
+// These are the steps. doc.go says what happens in each.
 const (
 	None      Step = 0
 	Announced Step = 1
@@ -30,8 +30,8 @@ func (s Step) String() string {
 	return fmt.Sprintf("step %d", uint8(s))
 }
 
-// ParseStep reads what String writes. It refuses a step that this version does not
-// know: a door that does not know a step serves nothing of the table.
+// ParseStep parses the output of String. It refuses a step that this release does not know: a
+// door that does not know a step does not serve the table.
 func ParseStep(name string) (Step, error) {
 	if i := slices.Index(steps[:], name); i >= 0 {
 		return Step(i), nil
@@ -39,7 +39,7 @@ func ParseStep(name string) (Step, error) {
 	return None, fmt.Errorf("unknown step %q of a change of layout; it was written by a newer version", name)
 }
 
-// follows are the steps that may be published after a step.
+// follows lists the steps that may be published after each step.
 var follows = map[Step][]Step{
 	None:      {Announced},
 	Announced: {Switching, Withdrawn},
@@ -58,9 +58,9 @@ func (s Step) MayFollow(next Step) bool {
 	return slices.Contains(follows[s], next)
 }
 
-// Revocable says whether a change in step s can still be taken back.
+// Revocable says whether a change in step s can still be rolled back.
 func (s Step) Revocable() bool { return s == Announced || s == Switching || s == Switched }
 
-// Steps are the names of all steps that a change can have, which every door must know
-// before one begins.
+// Steps returns the names of all steps of a change. Every door must know them before a change
+// begins.
 func Steps() []string { return slices.Clone(steps[1:]) }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,6 +33,7 @@ type tour struct {
 	root   string
 	cql    string
 	dynamo string
+	http   string
 	sess   *gocql.Session
 }
 
@@ -39,9 +42,10 @@ type tour struct {
 // with "…" for any end. EVENKEEL_UPDATE_SCRIPTS=1 writes the output that differs
 // into the document, in full.
 //
-// Typed are evenkeel, go run ./examples/… > FILE, cat, statements to cqlsh, and aws
-// dynamodb. The two clients are not run: a driver executes the statements and its
-// answer is laid out as cqlsh does; a request is made of the flags as aws makes it.
+// The tour types evenkeel, go run ./examples/… > FILE, cat, statements to cqlsh, aws
+// dynamodb, and curl to grep. The clients are not run: a driver executes the statements,
+// and the test prints its answers as cqlsh does; the test makes requests from flags as
+// aws does.
 func TestTour(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -175,9 +179,14 @@ func (u *tour) do(prompt, command string) string {
 	if prompt == "cqlsh> " {
 		return u.cqlsh(command)
 	}
+	command = zeros.ReplaceAllStringFunc(command, func(call string) string {
+		n, err := strconv.Atoi(zeros.FindStringSubmatch(call)[1])
+		u.check(err)
+		return strings.Repeat("0", n)
+	})
 	words := split(command)
 	switch {
-	case command == "evenkeel serve &":
+	case command == "evenkeel serve --capacity dynamodb --cache 64MB &":
 		u.serve()
 		return ""
 	case words[0] == "evenkeel":
@@ -205,11 +214,37 @@ func (u *tour) do(prompt, command string) string {
 		return string(text)
 	case words[0] == "export":
 		return ""
+	case words[0] == "curl":
+		return u.curl(words)
 	case words[0] == "aws" && words[1] == "dynamodb":
 		return u.aws(words[2], words[3:])
 	}
 	u.t.Fatalf("the tour cannot type %q", command)
 	return ""
+}
+
+// zeros is a call of printf, in the place of its output: so many zeros.
+var zeros = regexp.MustCompile(`\$\(printf %0(\d+)d 0\)`)
+
+// curl prints the lines of a page that match a pattern: curl -s URL | grep PATTERN.
+func (u *tour) curl(words []string) string {
+	if len(words) != 6 || words[1] != "-s" || words[3] != "|" || words[4] != "grep" {
+		u.t.Fatalf("the tour cannot type %q", words)
+	}
+	resp, err := http.Get(strings.Replace(words[2], "127.0.0.1:8080", u.http, 1))
+	u.check(err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	u.check(err)
+	pattern, err := regexp.Compile(words[5])
+	u.check(err)
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if pattern.MatchString(line) {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }
 
 func (u *tour) check(err error) {
@@ -240,11 +275,12 @@ func split(line string) (words []string) {
 	return words
 }
 
-// serve starts evenkeel serve, on other ports than the document's.
+// serve starts evenkeel serve with the document's flags, on other ports.
 func (u *tour) serve() {
 	free := loopback.FreeAddr
 	s := &serveCmd{ListenCQL: free(u.t), ListenHTTP: free(u.t), ListenDynamoDB: free(u.t), Data: u.t.TempDir(), Drain: time.Second, LogLevel: "error"}
-	u.cql, u.dynamo = s.ListenCQL, s.ListenDynamoDB
+	s.Capacity, s.Cache, s.CacheTTL = []string{likeDynamoDB}, 64e6, 5*time.Minute
+	u.cql, u.dynamo, u.http = s.ListenCQL, s.ListenDynamoDB, s.ListenHTTP
 	signals, ended := make(chan os.Signal, 2), make(chan error, 1)
 	go func() { ended <- s.serve(u.t.Context(), &stdio{io.Discard, io.Discard}, signals) }()
 	u.t.Cleanup(func() {
@@ -346,7 +382,7 @@ func (u *tour) aws(operation string, flags []string) string {
 			n++
 		}
 		switch values := flags[1:n]; {
-		case strings.HasPrefix(values[0], "{"):
+		case strings.HasPrefix(values[0], "{") || strings.HasPrefix(values[0], "["):
 			request[name] = json.RawMessage(values[0])
 		case name == "AttributeDefinitions" || name == "KeySchema" || name == "Tags":
 			var list []map[string]string
@@ -382,7 +418,13 @@ func (u *tour) aws(operation string, flags []string) string {
 	answer, err := io.ReadAll(resp.Body)
 	u.check(err)
 	if resp.StatusCode != http.StatusOK {
-		return string(answer)
+		var failed struct {
+			Type    string `json:"__type"`
+			Message string `json:"message"`
+		}
+		u.check(json.Unmarshal(answer, &failed))
+		_, kind, _ := strings.Cut(failed.Type, "#")
+		return fmt.Sprintf("An error occurred (%s) when calling the %s operation: %s", kind, pascal(operation), failed.Message)
 	}
 	if string(answer) == "{}" {
 		return ""
