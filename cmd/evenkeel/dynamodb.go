@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/dynamodoor/cache"
+	"github.com/evenkeel/evenkeel/dynamodoor/definitions"
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/dynamodoor/throttling"
 	"github.com/evenkeel/evenkeel/engine/items"
@@ -117,7 +118,7 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 	router := sharding.New(sharding.Options{
 		Backend: d.at, Log: log, Lease: endpointLease, Rules: s.dynamoDBRules(), ReplaceRules: s.ShardRulesReplace, Door: s.doorName(),
 	})
-	if err := router.Start(ctx); errors.Is(err, sharding.ErrOtherRules) {
+	if err := router.Start(ctx); errors.Is(err, definitions.ErrOtherRules) {
 		return nil, withHint(err, otherRules)
 	} else if err != nil {
 		return nil, s.explainEndpoint(err)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/dynamodoor/definitions"
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
@@ -45,7 +45,7 @@ func (f *ruleFlags) readRules() error {
 	if f.rules, err = shardrules.Parse(f.ShardRules, text); err != nil {
 		return withHint(fmt.Errorf("--shard-rules: %w", err), "a rule is a line such as tracker.blogs: {shards: 200}")
 	}
-	if err := sharding.CheckRules(&f.rules.DynamoDB); err != nil {
+	if err := definitions.CheckRules(&f.rules.DynamoDB); err != nil {
 		return withHint(fmt.Errorf("--shard-rules: %w", err), "a rule for a DynamoDB table is a line such as Invoices: {shards: 5}, below dynamodb")
 	}
 	return nil

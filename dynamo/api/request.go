@@ -3,6 +3,8 @@
 package api
 
 import (
+	"strings"
+
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
@@ -119,4 +121,12 @@ func New(operation string) (Request, bool) {
 		return new(UpdateTimeToLive), true
 	}
 	return nil, false
+}
+
+// TableName is the name of a table that a request names by its name or its ARN.
+func TableName(name string) string {
+	if strings.HasPrefix(name, "arn:") {
+		return name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return name
 }

@@ -86,6 +86,12 @@ func Of(err error) *Error {
 	return &Error{Kind: InternalServerError, Message: "The request processing has failed because of an unknown error, exception or failure."}
 }
 
+// Is tells whether an error is one of the API, of a kind.
+func Is(err error, k Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == k
+}
+
 // Error is the name and the message, as in AWS's SDKs' texts.
 func (e *Error) Error() string {
 	if e.Message == "" {

@@ -155,7 +155,7 @@ func appendRest(dst []byte, q *api.BatchGetItem, parts []part) []byte {
 func (c *Cache) definitions(q *api.BatchGetItem) []fence.View {
 	views := make([]fence.View, len(q.Tables))
 	for i := range q.Tables {
-		views[i] = c.fence.Definition(c.fence.Table(simpleName(q.Tables[i].Table)))
+		views[i] = c.fence.Definition(c.fence.Table(api.TableName(q.Tables[i].Table)))
 	}
 	return views
 }
@@ -173,7 +173,7 @@ func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, bo
 	return c.share(ctx, "BatchGetItem", body, dst, a.hash, nil, a.key, func() fence.View {
 		v := fence.View{Quiet: true}
 		for i := range q.Tables {
-			t := c.fence.Touched(c.fence.Table(simpleName(q.Tables[i].Table)))
+			t := c.fence.Touched(c.fence.Table(api.TableName(q.Tables[i].Table)))
 			v.Count += t.Count
 			v.Quiet = v.Quiet && t.Quiet
 			v.Settled = max(v.Settled, t.Settled)
@@ -274,7 +274,7 @@ func (r *reader) place(items [][]byte, t *api.BatchGetTable, parts []part) bool 
 		if !ok {
 			return false
 		}
-		key = appendItemKey(key[:0], simpleName(t.Table), item)
+		key = appendItemKey(key[:0], api.TableName(t.Table), item)
 		placed := false
 		for range parts {
 			p := &parts[next]

@@ -212,12 +212,3 @@ func (c *Cache) release(r *reader) {
 	}
 	c.readers.Put(r)
 }
-
-// simpleName is a table's name without what an ARN has before it: by whichever it
-// is named, it is one table.
-func simpleName(name string) string {
-	if strings.HasPrefix(name, "arn:") {
-		return name[strings.LastIndexByte(name, '/')+1:]
-	}
-	return name
-}

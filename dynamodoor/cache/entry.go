@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/fence"
@@ -83,7 +84,7 @@ type asked struct {
 
 // item sets what is asked for to an item of a table, as who sees it.
 func (a *asked) item(f *counts, who, table string, key attribute.Item, p *expression.Projection) {
-	name := simpleName(table)
+	name := api.TableName(table)
 	a.key = appendItemKey(a.key[:0], name, key)
 	a.hash = f.Hash(kindItem, a.key)
 	a.table = f.Table(name)

@@ -22,7 +22,7 @@ func (c *Cache) query(ctx context.Context, operation string, body, dst []byte) (
 	if !ok || read.Consistent || !a.request(c.fence, &r.sorter, kindQuery, principal.Of(ctx).ID, operation, body) {
 		return c.store.Do(ctx, operation, body, dst)
 	}
-	a.table = c.fence.Table(simpleName(read.Table))
+	a.table = c.fence.Table(api.TableName(read.Table))
 	defined := c.fence.Definition(a.table)
 	if c.options.QueryTTL > 0 {
 		e, ok := c.entries.GetIfPresent(a.hash)

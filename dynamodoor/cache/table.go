@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
@@ -37,7 +38,7 @@ type table struct {
 // keyOf returns the attributes of a table's primary key, nil where they are not
 // known.
 func (c *Cache) keyOf(name string) []string {
-	name = simpleName(name)
+	name = api.TableName(name)
 	v, ok := c.tables.known.Load(name)
 	if !ok {
 		return nil
@@ -56,7 +57,7 @@ const expiryAgain = time.Minute
 // attributes of the item's key are those of the table's. defined is from before
 // the read.
 func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined fence.View) *table {
-	name = simpleName(name)
+	name = api.TableName(name)
 	if v, ok := c.tables.known.Load(name); ok {
 		if t := v.(*table); t.defined == defined.Count && t.is(key) && t.fresh(c.options.Now(), c.options.TTL) {
 			return t

@@ -84,7 +84,7 @@ func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 		name := cmp.Or(textOf(body, "TableName"), textOf(body, "ResourceArn"))
 		w.table(c, name)
 		if name != "" {
-			w.defined = append(w.defined, c.fence.Table(simpleName(name)))
+			w.defined = append(w.defined, c.fence.Table(api.TableName(name)))
 		}
 	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
 		return c.aimStatements(w, operation, body)
@@ -161,7 +161,7 @@ func (c *Cache) aimItems(w *writer, q api.Request) {
 
 // key adds a write to the item with a key.
 func (w *writer) key(c *Cache, table string, key attribute.Item) {
-	name := simpleName(table)
+	name := api.TableName(table)
 	w.text = appendItemKey(w.text[:0], name, key)
 	w.keys = append(w.keys, c.fence.Hash(kindItem, w.text))
 	w.tables = append(w.tables, c.fence.Table(name))
@@ -184,7 +184,7 @@ func (w *writer) table(c *Cache, table string) {
 		w.all = true
 		return
 	}
-	w.whole = append(w.whole, c.fence.Table(simpleName(table)))
+	w.whole = append(w.whole, c.fence.Table(api.TableName(table)))
 }
 
 func (c *Cache) begin(w *writer) {

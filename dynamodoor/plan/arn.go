@@ -15,14 +15,6 @@ import (
 
 const arnPrefix = "arn:"
 
-// simpleName is a table's name without what an ARN has before it.
-func simpleName(name string) string {
-	if strings.HasPrefix(name, arnPrefix) {
-		return name[strings.LastIndexByte(name, '/')+1:]
-	}
-	return name
-}
-
 // arns are the ARNs that a request has, by the names of the tables.
 type arns map[string]string
 
@@ -33,7 +25,7 @@ func (a *arns) add(name string) {
 	if *a == nil {
 		*a = make(arns)
 	}
-	(*a)[simpleName(name)] = name
+	(*a)[api.TableName(name)] = name
 }
 
 // arnsOf returns the ARNs of a request; of a Query over several shards the answer is

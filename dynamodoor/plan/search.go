@@ -229,7 +229,7 @@ func (s *Search) addToAll(all []api.ConsumedCapacity) {
 }
 
 func (s *Search) addTo(c *api.ConsumedCapacity) {
-	if t := s.tables[simpleName(c.Table)]; t != nil && s.taken[t.Physical] != nil {
+	if t := s.tables[api.TableName(c.Table)]; t != nil && s.taken[t.Physical] != nil {
 		c.Add(s.taken[t.Physical])
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/remote"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
 )
@@ -37,7 +38,7 @@ type Options struct {
 
 	// Store is asked in the place of an endpoint, in this process: an engine/items
 	// Store. No other door may be on it.
-	Store run.Backend
+	Store backend.Store
 
 	// Lease is for how long the door goes by what it knows of tables, which other
 	// doors may have changed; the same for all doors on an endpoint. Default 2

@@ -94,9 +94,9 @@ func TestNoOperationReachesTheCatalogue(t *testing.T) {
 				must(t, r, "CreateTable", `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`)
 				if left != "a sharded table" {
 					must(t, r, "DeleteTable", `{"TableName":"Tab"}`)
-					for len(*r.tables.Load()) > 0 {
+					for len(r.tables.All()) > 0 {
 						time.Sleep(5 * time.Millisecond)
-						if err := r.renew(context.Background(), 0); err != nil {
+						if err := r.tables.Renew(context.Background(), 0); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -37,7 +37,7 @@ func startHasty(t testing.TB) (*Router, *recorder) {
 
 // steps returns the step of table Tab's change, empty where none is under way.
 func stepOf(r *Router) string {
-	if c := (*r.tables.Load())["Tab"].Change; c != nil {
+	if c := r.tables.Entry("Tab").Change; c != nil {
 		return c.Step
 	}
 	return ""
@@ -299,7 +299,7 @@ func TestAMoverThatEnds(t *testing.T) {
 		if err != nil {
 			ends++
 			r = again(t, store, 1) // and is started anew
-			r.caution = time.Nanosecond
+			r.mover.Caution = time.Nanosecond
 			continue
 		}
 		left = 0

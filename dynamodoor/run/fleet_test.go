@@ -13,8 +13,10 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 )
 
 // doorOn is one more door on a store, with a lease.
-func doorOn(t testing.TB, b Backend, lease time.Duration) *Router {
+func doorOn(t testing.TB, b backend.Store, lease time.Duration) *Router {
 	t.Helper()
 	r := New(Options{Backend: b, Lease: lease})
 	if err := r.Start(t.Context()); err != nil {
@@ -158,7 +160,7 @@ func TestAnIndexThatAnotherDoorHasAdded(t *testing.T) {
 				must(t, b, "PutItem", itemOfTab)
 				must(t, b, "ExecuteStatement", `{"Statement":"SELECT * FROM Tab WHERE h = 'a'"}`)
 				must(t, a, "UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`)
-				for deadline := time.Now().Add(2 * glance); ; time.Sleep(20 * time.Millisecond) {
+				for deadline := time.Now().Add(2 * tables.Glance); ; time.Sleep(20 * time.Millisecond) {
 					m, err := do(b, operation, query)
 					if err == nil {
 						if items, _ := m["Items"].([]any); len(items) != 1 {
@@ -238,7 +240,7 @@ func TestRightsAreTheClients(t *testing.T) {
 		}
 	}
 	// It was not deleted, and is none that is being deleted.
-	e, err := door.catalog.Get(t.Context(), "Tab")
+	e, err := catalogOf(door).Get(t.Context(), "Tab")
 	if err != nil || e.State != catalog.Active {
 		t.Errorf("%+v %v", e, err)
 	}
@@ -269,7 +271,7 @@ func TestTablesThatBecomeActiveLater(t *testing.T) {
 			case *api.CreateTable:
 				active = time.Now().Add(150 * time.Millisecond)
 			case *api.DescribeTable:
-				return notThere(q.Table), q.Table == "Tab" && time.Now().Before(active)
+				return tables.NotThere(q.Table), q.Table == "Tab" && time.Now().Before(active)
 			case *api.PutItem, *api.Query:
 				return exception.New(exception.ResourceNotFound, "Requested resource not found"), time.Now().Before(active)
 			}
@@ -296,11 +298,11 @@ func TestHalfWayIsLeftAlone(t *testing.T) {
 		a := doorOn(t, store, short)
 		must(t, a, "CreateTable", shardedTable)
 		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
-		time.Sleep(a.grace())
-		if err := a.vacate(t.Context(), "Tab"); err != nil {
+		time.Sleep(a.tables.Grace())
+		if err := a.tables.Vacate(t.Context(), "Tab"); err != nil {
 			t.Fatal(err)
 		}
-		e, err := a.catalog.Begin(t.Context(), catalog.Entry{Table: "Tab", Physical: "Tab", Hash: "h", HashType: "S"})
+		e, err := catalogOf(a).Begin(t.Context(), catalog.Entry{Table: "Tab", Physical: "Tab", Hash: "h", HashType: "S"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,14 +313,14 @@ func TestHalfWayIsLeftAlone(t *testing.T) {
 		if _, err := do(b, "CreateTable", plainTable+"}"); exception.Of(err).Kind != exception.ResourceInUse {
 			t.Errorf("%v", err)
 		}
-		if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
+		if now, err := catalogOf(a).Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
 			t.Errorf("%v %v", now, err)
 		}
-		later := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(2 * settleAfter) }})
+		later := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(2 * tables.SettleAfter) }})
 		if err := later.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if now, err := a.catalog.Get(t.Context(), "Tab"); err != nil || now != nil {
+		if now, err := catalogOf(a).Get(t.Context(), "Tab"); err != nil || now != nil {
 			t.Errorf("%v %v", now, err)
 		}
 	})
@@ -344,11 +346,11 @@ func TestOrphansAndUnknownOperations(t *testing.T) {
 	if _, err := do(a, "DescribeEndpoints", `{}`); exception.Of(err).Kind != exception.UnknownOperation {
 		t.Errorf("%v", err)
 	}
-	e, err := a.catalog.Get(t.Context(), "Tab")
+	e, err := catalogOf(a).Get(t.Context(), "Tab")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.catalog.Remove(t.Context(), e); err != nil {
+	if err := catalogOf(a).Remove(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(short)
@@ -425,7 +427,7 @@ func TestTablesThatAreDeletedLater(t *testing.T) {
 					})
 				}
 			case *api.GetItem:
-				return errNoTable, !gone.IsZero() && time.Now().Before(gone)
+				return tables.ErrNoTable, !gone.IsZero() && time.Now().Before(gone)
 			}
 			return nil, false
 		}
@@ -487,7 +489,7 @@ func TestDeletingATableThatIsBeingDeleted(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", shardedTable)
 	other := again(t, s.store, 1)
-	c := catalog.New(asDoor{s.store}, time.Now)
+	c := catalog.New(backend.Door{Store: s.store}, time.Now)
 	e, err := c.Get(t.Context(), "Tab")
 	if err != nil {
 		t.Fatal(err)

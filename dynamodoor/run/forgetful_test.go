@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 )
 
 // forgetful is a store whose answers' memory is used again at once, as that of a real
@@ -46,7 +47,7 @@ func TestNothingIsKeptOfAnAnswer(t *testing.T) {
 	var answers [2][]string
 	for i := range answers {
 		s := start(t, 1)
-		var b Backend = s.store
+		var b backend.Store = s.store
 		if i == 1 {
 			b = forgetful{s.store.Store}
 		}

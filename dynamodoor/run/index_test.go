@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
 const (
@@ -209,7 +210,7 @@ func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
 		close(stop)
 		all.Wait()
 		// The other door looks at a table anew once it is a second ago that it did.
-		time.Sleep(glance + pause)
+		time.Sleep(tables.Glance + pause)
 		for i, r := range doors {
 			if n := indexed(t, r); n != int(wrote.Load()) {
 				t.Errorf("door %d: the index has %d of %d items", i, n, wrote.Load())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/items"
 )
 
 // stepped is a store that lets something else happen before one of the calls that come.
@@ -144,7 +145,7 @@ func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool,
 		// The change comes in the midst: what was found before it may be told, and that
 		// nobody knows whether a write was done, which was under way for longer than a lease.
 		_, err := do(b, asked[0], asked[1])
-		late := err != nil && strings.Contains(err.Error(), "not known") && !onlyReads(requestOf(asked[0]))
+		late := err != nil && strings.Contains(err.Error(), "not known") && !items.OnlyReads(requestOf(asked[0]))
 		if err != nil && !fair(err) && !late {
 			t.Errorf("%s: %v", asked[0], err)
 		}

@@ -88,7 +88,7 @@ func TestAKeyHasShardsOfItsOwn(t *testing.T) {
 		t.Errorf("the key is in %v", got)
 	}
 	r = again(t, store, 1)
-	r.caution = time.Nanosecond
+	r.mover.Caution = time.Nanosecond
 	check()
 	must(t, r, "TagResource", changeTo(1))
 	carry()

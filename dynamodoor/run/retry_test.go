@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/engine/capacity"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
@@ -61,7 +62,7 @@ func TestThrottledShardsAreTriedAgain(t *testing.T) {
 				if err == nil {
 					continue
 				}
-				if !throttled(err) {
+				if !backend.Throttled(err) {
 					t.Fatal(err)
 				}
 				if body := string(exception.Of(err).AppendJSON(nil)); strings.Contains(body, "evenkeel.") || !strings.Contains(body, ":table/Tab") || !strings.Contains(body, "TableReadKeyRangeThroughputExceeded") {
@@ -110,14 +111,14 @@ func TestThrottledManyAreLogical(t *testing.T) {
 		r, _ := limited(t, 3000, Options{})
 		must(t, r, "CreateTable", create(5))
 		// A 1 MB item is not to be had: 400 KB each, until the shard's partition has none.
-		s := r.backend.(observed).Backend.(*recorder)
+		s := r.backend.(backend.Observed).Store.(*recorder)
 		must(t, s, "UpdateTable", `{"TableName":"Tab","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}}`)
 		item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
 		var last map[string]any
 		for range 3 {
 			m, err := do(r, "BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":`+item("a")+`}},{"PutRequest":{"Item":`+item("b")+`}},{"DeleteRequest":{"Key":`+item("c")+`}}]}}`)
 			if err != nil {
-				if !throttled(err) || strings.Contains(string(exception.Of(err).AppendJSON(nil)), "evenkeel.") {
+				if !backend.Throttled(err) || strings.Contains(string(exception.Of(err).AppendJSON(nil)), "evenkeel.") {
 					t.Errorf("%v", err)
 				}
 				break

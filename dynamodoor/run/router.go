@@ -5,41 +5,28 @@ package run
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
-	"github.com/evenkeel/evenkeel/dynamodoor/plan"
-	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
-	"github.com/evenkeel/evenkeel/dynamodoor/shift"
+	"github.com/evenkeel/evenkeel/dynamodoor/definitions"
+	"github.com/evenkeel/evenkeel/dynamodoor/items"
+	"github.com/evenkeel/evenkeel/dynamodoor/mover"
+	"github.com/evenkeel/evenkeel/dynamodoor/statements"
+	"github.com/evenkeel/evenkeel/dynamodoor/streams"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// Backend is a store of plain tables.
-type Backend interface {
-	// Has says whether there is such an operation.
-	Has(operation string) bool
-	// Do carries out an operation, whose request has this body, and appends the
-	// answer's body to dst.
-	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
-	// Answer carries out a decoded request and gives the answer to use, which must
-	// not keep it.
-	Answer(ctx context.Context, q api.Request, use func(api.Response) error) error
-}
-
 // Options are what a Router is made of.
 type Options struct {
-	Backend Backend          // needed
+	Backend backend.Store    // needed
 	Now     func() time.Time // default time.Now
 	Log     *slog.Logger     // default none
 	// RetryFor is how long the parts of one request on several shards are tried again
@@ -67,46 +54,18 @@ type Options struct {
 	Door string
 }
 
-// Router is a store with sharded tables. It is safe for concurrent use.
+// Router is a store with sharded tables: each request goes to the part that carries it out.
+// It is safe for concurrent use.
 type Router struct {
-	backend Backend
-	catalog *catalog.Catalog
-	rules   *ruled
-	log     *slog.Logger
-	fanout  int
-	retry   time.Duration
-	caution time.Duration
-	now     func() time.Time
-	draw    func() uint64 // which shards a page asks first; tests draw the same again
-
-	tables   atomic.Pointer[map[string]*entry] // the sharded ones by name; replaced, never changed
-	defining sync.Mutex                        // held by one change of tables at a time
-
-	// Of a store with other doors on it:
-	lease    time.Duration // 0: there are none
-	asOf     atomic.Pointer[time.Time]
-	renewing sync.Mutex // held while the catalogue is read, or changed together with tables; after defining
-	plain    sync.Map   // names of plain tables
-	plains   atomic.Int64
-
-	decoders sync.Pool
-	schemas  sync.Map // of plain tables, known by name; for statements
-
-	problems sync.Map     // what keeps changes of tables' layouts from going on, by table
-	stamps   atomic.Int64 // of items that move: no two of a door are the same
-
-	goneStreams sync.Map // goneStream by the stream's name
-	gones       atomic.Int64
-}
-
-// entry is a sharded table in use, or what is wrong with it.
-type entry struct {
-	*catalog.Entry
-	table     *plan.Table
-	wrong     error
-	described time.Time
-	pins      *pins        // nil of one that is not in use
-	shift     *shift.Table // of a table whose layout is being changed, or was; else nil
+	backend     backend.Store
+	lease       time.Duration
+	tables      *tables.Registry
+	items       *items.Runner
+	statements  *statements.Runner
+	streams     *streams.Reader
+	mover       *mover.Mover
+	definitions *definitions.Definer
+	decoders    sync.Pool
 }
 
 // New returns a Router. Start must be called before it is used.
@@ -126,45 +85,54 @@ func New(o Options) *Router {
 	if o.RetryFor <= 0 {
 		o.RetryFor = 5 * time.Second
 	}
-	r := &Router{
-		retry: o.RetryFor, caution: o.Caution, backend: observed{o.Backend}, catalog: catalog.New(asDoor{o.Backend}, o.Now), log: o.Log, fanout: o.Fanout,
-		now: o.Now, draw: rand.Uint64, lease: o.Lease,
-	}
-	r.rules = &ruled{catalog: r.catalog, log: o.Log, mine: o.Rules, replace: o.ReplaceRules || o.Lease == 0, door: o.Door}
-	r.asOf.Store(new(time.Time))
+	store, known := backend.Store(backend.Observed{Store: o.Backend}), catalog.New(backend.Door{Store: o.Backend}, o.Now)
+	r := &Router{backend: store, lease: o.Lease}
 	r.decoders.New = func() any { return new(api.Decoder) }
-	r.tables.Store(&map[string]*entry{})
+	r.tables = tables.New(tables.Options{Backend: store, Catalog: known, Now: o.Now, Log: o.Log, Lease: o.Lease})
+	r.items = &items.Runner{Backend: store, Tables: r.tables, Log: o.Log, Fanout: o.Fanout, RetryFor: o.RetryFor, Draw: rand.Uint64}
+	r.statements = &statements.Runner{Backend: store, Tables: r.tables, Items: r.items, Log: o.Log, Fanout: o.Fanout}
+	r.streams = &streams.Reader{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log}
+	r.mover = &mover.Mover{Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Log: o.Log, Caution: o.Caution}
+	r.definitions = &definitions.Definer{
+		Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Mover: r.mover, Streams: r.streams, Log: o.Log,
+		Rules: &definitions.Rules{Catalog: known, Log: o.Log, Mine: o.Rules, Replace: o.ReplaceRules || o.Lease == 0, Door: o.Door},
+	}
 	return r
 }
 
-// asDoor is a store that is asked by the door, whoever's request is carried out.
-type asDoor struct{ backend Backend }
+// Start reads the catalogue, and settles what is half-way.
+func (r *Router) Start(ctx context.Context) error { return r.definitions.Start(ctx) }
 
-func (s asDoor) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	return s.backend.Do(requestid.With(principal.With(ctx, principal.Principal{}), nil), operation, body, dst)
+// RunMover carries changes of tables' layouts on until the context ends.
+func (r *Router) RunMover(ctx context.Context) { r.mover.Run(ctx) }
+
+// StepChange carries the change of a table's layout on by one step. more is false where the
+// change is done, or paused.
+func (r *Router) StepChange(ctx context.Context, name string) (more bool, err error) {
+	return r.mover.StepChange(ctx, name)
 }
 
-// answer carries out a decoded request.
-func (s asDoor) answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
-	return s.backend.Answer(requestid.With(principal.With(ctx, principal.Principal{}), nil), q, use)
+// Schema returns the schema of a table as clients know it.
+func (r *Router) Schema(ctx context.Context, name string) (*schema.Table, error) {
+	return r.tables.Schema(ctx, name)
 }
 
 // Has says whether there is such an operation.
 func (r *Router) Has(operation string) bool {
-	return isPartiQL(operation) || operation == "Reshard" || r.backend.Has(operation)
+	return statements.Is(operation) || operation == "Reshard" || r.backend.Has(operation)
 }
 
 // Do carries out one operation, whose request has this body, and appends the
 // answer's body to dst.
 func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	if r.lease > 0 {
+	if r.tables.Shared() {
 		return r.doShared(ctx, operation, body, dst)
 	}
 	q, ok := api.New(operation)
 	if !ok {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
-	if len(*r.tables.Load()) == 0 && !defines(q) && !isPartiQL(operation) && !aboutStreams(q) && !mayNameCatalogue(body) {
+	if len(r.tables.All()) == 0 && !defines(q) && !statements.Is(operation) && !streams.Are(q) && !mayNameCatalogue(body) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	d := r.decoders.Get().(*api.Decoder)
@@ -175,7 +143,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if err := q.Decode(d, body); err != nil {
 		return dst, err
 	}
-	if isPartiQL(operation) && r.forwards(q) {
+	if statements.Is(operation) && r.statements.Forwards(q) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	err := r.answer(ctx, q, func(a api.Response) error {
@@ -206,145 +174,36 @@ func defines(q api.Request) bool {
 func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	switch q := q.(type) {
 	case *api.CreateTable:
-		defer r.forget(q.Name)
-		return r.createTable(ctx, q, use)
+		defer r.tables.ForgetSchema(q.Name)
+		return r.definitions.CreateTable(ctx, q, use)
 	case *api.UpdateTable:
-		defer r.forget(q.Table)
-		return r.updateTable(ctx, q, use)
+		defer r.tables.ForgetSchema(q.Table)
+		return r.definitions.UpdateTable(ctx, q, use)
 	case *api.DeleteTable:
-		defer r.forget(q.Table)
-		return r.deleteTable(ctx, q, use)
+		defer r.tables.ForgetSchema(q.Table)
+		return r.definitions.DeleteTable(ctx, q, use)
 	case *api.ExecuteStatement, *api.BatchExecuteStatement, *api.ExecuteTransaction:
-		return r.statements(ctx, q, use)
+		return r.statements.Do(ctx, q, use)
 	case *api.ListStreams, *api.DescribeStream, *api.GetShardIterator, *api.GetRecords:
-		return r.streams(ctx, q, use)
+		return r.streams.Do(ctx, q, use)
 	case *api.DescribeTable:
-		return r.describeTable(ctx, q, use)
+		return r.definitions.DescribeTable(ctx, q, use)
 	case *api.DescribePartitions:
-		return r.describePartitions(ctx, q, use)
+		return r.definitions.DescribePartitions(ctx, q, use)
 	case *api.Reshard:
-		return r.reshard(ctx, q, use)
+		return r.mover.Do(ctx, q, use)
 	case *api.ListTables:
-		return r.listTables(ctx, q, use)
+		return r.definitions.ListTables(ctx, q, use)
 	case *api.TagResource:
-		return r.tag(ctx, q, use)
+		return r.definitions.Tag(ctx, q, use)
 	case *api.UntagResource:
-		return r.untag(ctx, q, use)
+		return r.definitions.Untag(ctx, q, use)
 	case *api.UpdateTimeToLive:
-		return r.updateTimeToLive(ctx, q, use)
+		return r.definitions.UpdateTimeToLive(ctx, q, use)
 	case *api.DescribeTimeToLive:
-		return r.about(ctx, q.Table, q, use)
+		return r.definitions.About(ctx, q.Table, q, use)
 	case *api.ListTagsOfResource:
-		return r.about(ctx, q.ARN, q, use)
+		return r.definitions.About(ctx, q.ARN, q, use)
 	}
-	return r.execute(ctx, q, use)
-}
-
-// about passes on a request about a table that is the same for plain and sharded
-// ones.
-func (r *Router) about(ctx context.Context, table string, q api.Request, use func(api.Response) error) error {
-	if _, err := r.sharded(table); err != nil {
-		return err
-	}
-	return r.backend.Answer(ctx, q, use)
-}
-
-// simpleName is a table's name without what an ARN has before it.
-func simpleName(name string) string {
-	if strings.HasPrefix(name, "arn:") {
-		return name[strings.LastIndexByte(name, '/')+1:]
-	}
-	return name
-}
-
-// Start reads the catalogue, and settles what is half-way.
-func (r *Router) Start(ctx context.Context) error {
-	r.defining.Lock()
-	defer r.defining.Unlock()
-	rules, err := r.rules.start(ctx)
-	if err != nil {
-		return fmt.Errorf("read the shard rules of DynamoDB tables: %w", err)
-	}
-	if err := r.readAll(ctx); err != nil {
-		return err
-	}
-	r.warnOfRules(ctx, rules)
-	return nil
-}
-
-// readAll reads the catalogue. The caller holds defining.
-func (r *Router) readAll(ctx context.Context) error {
-	if r.lease > 0 {
-		r.renewing.Lock()
-		defer r.renewing.Unlock()
-		if err := r.read(ctx); err != nil {
-			return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
-		}
-		return nil // tables without an entry are found when they are asked for
-	}
-	entries, err := r.catalog.All(ctx)
-	if err != nil {
-		return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
-	}
-	tables := make(map[string]*entry, len(entries))
-	for _, e := range entries {
-		in, err := r.use(ctx, e)
-		if err != nil {
-			return fmt.Errorf("sharded DynamoDB table %s: %w", e.Table, err)
-		}
-		if in != nil {
-			tables[e.Table] = in
-		}
-	}
-	if err := r.orphans(ctx, tables); err != nil {
-		return fmt.Errorf("look for physical tables without an entry: %w", err)
-	}
-	r.tables.Store(&tables)
-	return nil
-}
-
-// orphans adds the physical tables that have lost their entry: served as plain
-// tables, they would take items that no sharded one finds.
-func (r *Router) orphans(ctx context.Context, tables map[string]*entry) error {
-	for q := (&api.ListTables{Limit: 100}); q != nil; {
-		var names []string
-		var last string
-		err := r.backend.Answer(ctx, q, func(a api.Response) error {
-			l := a.(*api.TablesResponse)
-			names, last = l.Names, l.Last
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if tables[name] != nil {
-				continue
-			}
-			t, err := r.physical(ctx, name)
-			if err != nil {
-				return err
-			}
-			if t != nil && isPhysical(t) {
-				e := &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}
-				tables[name] = &entry{Entry: e, wrong: orphan(name)}
-				r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", tables[name].wrong)
-			}
-		}
-		if q = nil; last != "" {
-			q = &api.ListTables{Limit: 100, Start: last}
-		}
-	}
-	return nil
-}
-
-// isPhysical tells whether a table is the physical table of a sharded one, or of
-// one with sharded indexes.
-func isPhysical(t *schema.Table) bool {
-	hidden := func(ix schema.Index) bool { return strings.HasPrefix(ix.Key.Hash[0], plan.HiddenPrefix) }
-	return len(t.Key.Hash) > 0 && t.Key.Hash[0] == plan.PartitionKey || slices.ContainsFunc(t.Global, hidden)
-}
-
-func orphan(name string) error {
-	return exception.Invalid("table %s is the physical table of a sharded one, and has lost its entry in table %s; restore the entry", name, catalog.Table)
+	return r.items.Do(ctx, q, use)
 }

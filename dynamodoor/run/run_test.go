@@ -17,6 +17,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
@@ -56,6 +57,14 @@ func (r *recorder) took() (requests map[string]int, rows int) {
 	return requests, rows
 }
 
+// Backend is embedded under this name.
+type Backend = backend.Store
+
+// catalogOf is the catalogue in the store below a Router.
+func catalogOf(r *Router) *catalog.Catalog {
+	return catalog.New(backend.Door{Store: r.backend}, time.Now)
+}
+
 // tested is a router on an engine in memory.
 type tested struct {
 	*Router
@@ -69,11 +78,11 @@ func start(t testing.TB, fanout int) *tested {
 }
 
 // again is another router on the same store, as after a restart.
-func again(t testing.TB, b Backend, fanout int) *Router {
+func again(t testing.TB, b backend.Store, fanout int) *Router {
 	t.Helper()
 	r := New(Options{Backend: b, Fanout: fanout})
 	drawn := new(atomic.Uint64)
-	r.draw = func() uint64 { return drawn.Add(1) }
+	r.items.Draw = func() uint64 { return drawn.Add(1) }
 	if err := r.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +213,7 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("shard %d has %d of 500 items", shard, n)
 		}
 	}
-	e := (*s.tables.Load())["Tab"]
+	e := s.tables.Entry("Tab")
 	for r, pk := range where {
 		if want := fmt.Sprintf("121212-%d", e.Layout.ShardOf([]byte("121212"), []byte(r))); pk != want {
 			t.Errorf("%s is in %s, not %s", r, pk, want)
@@ -311,7 +320,7 @@ func TestSettle(t *testing.T) {
 		m := must(t, s.store, "DescribeTable", `{"TableName":"Tab"}`)
 		return fmt.Sprint(m["Table"].(map[string]any)["TableId"])
 	}
-	entry := func(s *tested) *catalog.Entry { return (*s.tables.Load())["Tab"].Entry }
+	entry := func(s *tested) *catalog.Entry { return s.tables.Entry("Tab").Entry }
 	ctx := context.Background()
 	for _, c := range []struct {
 		name  string
@@ -324,12 +333,12 @@ func TestSettle(t *testing.T) {
 		}, false},
 		{"created, not noted", func(s *tested) { set(t, s, catalog.Creating) }, true},
 		{"noted, not deleted", func(s *tested) {
-			if _, err := s.catalog.Drop(ctx, entry(s)); err != nil {
+			if _, err := catalogOf(s.Router).Drop(ctx, entry(s)); err != nil {
 				t.Fatal(err)
 			}
 		}, true},
 		{"deleted, still noted", func(s *tested) {
-			if _, err := s.catalog.Drop(ctx, entry(s)); err != nil {
+			if _, err := catalogOf(s.Router).Drop(ctx, entry(s)); err != nil {
 				t.Fatal(err)
 			}
 			must(t, s.store, "DeleteTable", `{"TableName":"Tab"}`)
@@ -341,7 +350,7 @@ func TestSettle(t *testing.T) {
 			fill(t, s, 3, "x")
 			c.spoil(s)
 			next := again(t, s.store, 1)
-			all, err := next.catalog.All(ctx)
+			all, err := catalogOf(next).All(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

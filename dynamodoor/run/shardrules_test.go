@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/definitions"
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
 // ruledDoor makes a router of a door that was given rules, and its log. It is not started.
-func ruledDoor(t *testing.T, b Backend, file, text string, lease time.Duration, replace bool) (*Router, *bytes.Buffer) {
+func ruledDoor(t *testing.T, b backend.Store, file, text string, lease time.Duration, replace bool) (*Router, *bytes.Buffer) {
 	t.Helper()
 	var rules *shardrules.Rules
 	if file != "" {
@@ -23,7 +25,7 @@ func ruledDoor(t *testing.T, b Backend, file, text string, lease time.Duration, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckRules(&s.DynamoDB); err != nil {
+		if err := definitions.CheckRules(&s.DynamoDB); err != nil {
 			t.Fatal(err)
 		}
 		rules = &s.DynamoDB
@@ -32,7 +34,7 @@ func ruledDoor(t *testing.T, b Backend, file, text string, lease time.Duration, 
 	return New(Options{Backend: b, Lease: lease, Rules: rules, ReplaceRules: replace, Door: file + ".door", Log: slog.New(slog.NewTextHandler(log, nil))}), log
 }
 
-func startRuled(t *testing.T, b Backend, file, text string, lease time.Duration) (*Router, string) {
+func startRuled(t *testing.T, b backend.Store, file, text string, lease time.Duration) (*Router, string) {
 	t.Helper()
 	r, log := ruledDoor(t, b, file, text, lease, false)
 	if err := r.Start(t.Context()); err != nil {
@@ -58,7 +60,7 @@ func TestRuleShardsTable(t *testing.T) {
 			must(t, r, "CreateTable", named(indexedTable, "OnlyIndex"))
 			for table, want := range map[string]string{"Tab": "5 map[by-r:3]", "Log-a": "2 map[]", "Log-small": "", "Other": "", "Own": "5 map[]", "OnlyIndex": "0 map[by-r:4]"} {
 				got := ""
-				if e := (*r.tables.Load())[table]; e != nil {
+				if e := r.tables.Entry(table); e != nil {
 					n, indexes := 0, map[string]int{}
 					if e.Layout != nil {
 						n = e.Layout.N
@@ -85,7 +87,7 @@ func TestRuleShardsTable(t *testing.T) {
 			// A door without a file goes by the rules in the store.
 			other, _ := startRuled(t, store, "", "", lease)
 			must(t, other, "CreateTable", named(plainTable, "Log-b")+"}")
-			if e := (*other.tables.Load())["Log-b"]; e == nil || e.Layout.N != 2 || e.Rule != "Log-* (rules.yaml:1)" {
+			if e := other.tables.Entry("Log-b"); e == nil || e.Layout.N != 2 || e.Rule != "Log-* (rules.yaml:1)" {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -136,7 +138,7 @@ func TestRulesThatCanApplyToNoTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckRules(&s.DynamoDB); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "r:2: ") {
+		if err := definitions.CheckRules(&s.DynamoDB); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "r:2: ") {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

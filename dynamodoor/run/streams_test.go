@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 )
 
@@ -119,7 +120,7 @@ func TestDeletedTablesAreForgotten(t *testing.T) {
 	arn, _, _ := readStream(t, s.Router, "Tab")
 	must(t, s, "DeleteTable", `{"TableName":"Tab"}`)
 	at := time.Now()
-	c := catalog.New(asDoor{s.store}, func() time.Time { return at })
+	c := catalog.New(backend.Door{Store: s.store}, func() time.Time { return at })
 	for _, age := range []time.Duration{24 * time.Hour, 26 * time.Hour} {
 		at = time.Now().Add(age)
 		if err := c.Prune(t.Context()); err != nil {

@@ -36,10 +36,10 @@ var pictures = map[string]*picture{
 			{name: "door", column: 1, row: 1, packages: []string{"dynamodoor"}, lines: []string{"HTTP, form, checksum"}, kind: door},
 			{name: "key", column: 1, row: 2, packages: []string{"dynamodoor/accesskey"}, lines: []string{"the signature"}, kind: pure},
 			{name: "cache", column: 2, row: 0, packages: []string{"dynamodoor/cache"}, lines: []string{"popular items (--cache)"}, kind: door},
-			{name: "run", column: 2, row: 1, packages: []string{"dynamodoor/run"}, lines: []string{"the table's layout, its lease;", "carries the plan out"}, kind: door},
+			{name: "run", column: 2, row: 1, packages: []string{"dynamodoor/run", "dynamodoor/tables"}, lines: []string{"the part for the request;", "the layout, its lease"}, kind: door},
 			{name: "shift", column: 2, row: 2.2, packages: []string{"dynamodoor/shift"}, lines: []string{"tables whose layout is", "being changed"}, kind: door},
 			{name: "plan", column: 3, row: 0, packages: []string{"dynamodoor/plan", "shard"}, lines: []string{"physical requests; their", "answers made logical"}, kind: pure},
-			{name: "scatter", column: 3, row: 1.2, packages: []string{"scatter"}, lines: []string{"a page over N shards, in the", "order of the sort key"}, kind: pure},
+			{name: "scatter", column: 3, row: 1.2, packages: []string{"dynamodoor/items", "scatter"}, lines: []string{"a page over N shards, in the", "order of the sort key"}, kind: pure},
 			{name: "store", column: 4, row: 1.5, packages: []string{"dynamodoor/remote", "engine/items"}, lines: []string{"a real endpoint, or the same", "tables in this process"}, kind: outside},
 		},
 		arrows: []arrow{

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package definitions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/mover"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+)
+
+// A tag turns a table that was sharded by hand into a sharded table, once the door has found that
+// all items are where the tag says. Removing the tag makes it the plain table again that
+// it is at the store. Where there are other doors, the answer waits until all of them know, so that
+// a client meets the same table at each door.
+
+// adoptTagged adopts a table whose tag says so; e is its entry, nil of a plain one.
+func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
+	a, err := plan.ParseAdoption(name, value)
+	switch {
+	case e != nil && e.Wrong != nil:
+		return r.Items.ToldOf(ctx, name, e.Wrong)
+	case e != nil && e.Layout == nil && err == nil:
+		return r.Items.ToldOf(ctx, name, exception.Invalid("table %s has sharded indexes, or tags that declare some, and an adopted table has none: items have their shards in them; "+
+			"copy the items into a table without these tags, and adopt that", name))
+	case e != nil && e.Suffix == nil:
+		return r.tagChange(ctx, q, e, name, value, use)
+	case err != nil:
+		return err
+	case e == nil:
+		return r.adopt(ctx, q, name, a, use)
+	}
+	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
+		return r.Items.ToldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
+	}
+	if err := r.Tables.Wait(ctx, r.Tables.Rest(e.Entry)); err != nil {
+		return err
+	}
+	return r.Backend.Answer(ctx, q, use)
+}
+
+// tagChange has a sharded table get another layout, if its tag says so.
+func (r *Definer) tagChange(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
+	shards, err := plan.DeclaredShards(name, value)
+	switch {
+	case err != nil:
+		return r.Items.ToldOf(ctx, name, err)
+	case e.Change == nil && mover.From(e.Entry, "") == shards, e.Change != nil && e.Change.Key == "" && !e.Change.Back && mover.Towards(e.Change) == shards:
+		return r.Backend.Answer(ctx, q, use) // it is what it says
+	}
+	if err := r.Mover.CheckChange(ctx, e, mover.Wish{Shards: shards}); err != nil {
+		return r.Items.ToldOf(ctx, name, err)
+	}
+	if err := r.Backend.Answer(ctx, q, backend.Ignore); err != nil && !exception.Is(err, exception.UnknownOperation) {
+		return err
+	}
+	if err := r.Mover.StartChange(ctx, e, mover.Wish{Shards: shards}); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}
+
+// adopt adopts a table. The items are read, and then the tag is set, as the client, who
+// must have the right to both.
+func (r *Definer) adopt(ctx context.Context, q *api.TagResource, name string, a *plan.Adoption, use func(api.Response) error) error {
+	physical, err := r.taggable(ctx, nil, name)
+	switch {
+	case err != nil:
+		return err
+	case physical == nil:
+		return r.Backend.Answer(ctx, q, use)
+	}
+	t, err := a.Table(physical)
+	if err != nil {
+		return r.Items.ToldOf(ctx, name, err)
+	}
+	_, err = r.Items.EachItem(ctx, name, "the items of a table that is to be adopted are read", t.ScanKeys,
+		func(_ context.Context, item attribute.Item) error { return t.CheckAdopted(item) })
+	if err != nil {
+		return err
+	}
+	err = r.Backend.Answer(ctx, q, backend.Ignore)
+	if err != nil && !exception.Is(err, exception.UnknownOperation) { // not every endpoint has tags
+		return err
+	}
+	_, err = r.Tables.Enter(ctx, catalog.Entry{
+		Table: name, Physical: name, ID: physical.ID, Layout: a.Layout, Suffix: a.Suffix, Hash: t.Hash().Name, HashType: t.Hash().Type.String(),
+	}, physical)
+	switch {
+	case exception.Is(err, exception.ResourceInUse): // the tag is another request's, too
+		return err
+	case err != nil:
+		return r.unset(ctx, q.ARN, err)
+	}
+	r.Log.Info("dynamodb: a table that was sharded by hand is adopted", "table", name, "as", a.String())
+	if err := r.Tables.Wait(ctx, r.Tables.Grace()); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}
+
+// unset removes the tag of a table that was not adopted because of an error, which it
+// returns.
+func (r *Definer) unset(ctx context.Context, arn string, because error) error {
+	err := r.Backend.Answer(context.WithoutCancel(ctx), &api.UntagResource{ARN: arn, Keys: []string{plan.Tag}}, backend.Ignore)
+	if err != nil && !exception.Is(err, exception.UnknownOperation) {
+		return telling(because, "the tag %s stays, and says nothing, since it could not be removed (%v); the table is not adopted: ", plan.Tag, err)
+	}
+	return because
+}
+
+// telling is an error whose text for the client begins with more.
+func telling(err error, format string, args ...any) error {
+	begins := fmt.Sprintf(format, args...)
+	var e *exception.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s%w", begins, err)
+	}
+	more := *e
+	more.Raw, more.RawStatus, more.Message = nil, 0, begins+e.Message
+	return &more
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package definitions carries out requests on tables themselves: it creates, describes, changes
+// and deletes tables (table.go), and applies the tags that declare sharding (tag.go). A tag can
+// adopt a table that was sharded by hand (adopt.go), declare a sharded index that is yet to be
+// created (index.go), or change the number of shards (package mover). Shard rules declare
+// sharding for applications that set no tag (rules.go).
+//
+// The entry of a table is written before its physical table is created, and removed after its
+// physical table is deleted. So a crash leaves an entry that tells what to settle.
+//
+// It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
+// dynamodoor/backend, dynamodoor/catalog, dynamodoor/items, dynamodoor/mover,
+// dynamodoor/plan, dynamodoor/streams, dynamodoor/tables, shard and shardrules.
+package definitions

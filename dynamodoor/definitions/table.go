@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package definitions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/items"
+	"github.com/evenkeel/evenkeel/dynamodoor/mover"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/streams"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// Definer carries out requests on tables. It is safe for concurrent use. Its maker sets the fields.
+type Definer struct {
+	Backend backend.Store
+	Catalog *catalog.Catalog
+	Tables  *tables.Registry
+	Items   *items.Runner
+	Mover   *mover.Mover
+	Streams *streams.Reader
+	Rules   *Rules
+	Log     *slog.Logger
+}
+
+// CreateTable makes a table: a plain one, or the physical table of a sharded one,
+// with its entry in the catalogue before and after.
+func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(api.Response) error) error {
+	if q.Name == catalog.Table {
+		return ReservedTable()
+	}
+	d, rule, err := r.Rules.declaration(ctx, &q.Declaration)
+	if err != nil && rule != "" {
+		if t, _ := r.Tables.Physical(ctx, q.Name); t != nil {
+			return tables.Exists(q.Name) // which is what a client asks who creates a table at each start
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Tables.Define()()
+	if r.Tables.Shared() {
+		err = r.Tables.Vacate(ctx, q.Name)
+	} else if r.Tables.Entry(q.Name) != nil {
+		err = tables.Exists(q.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return r.Backend.Answer(ctx, q, use)
+	}
+	if t, err := r.Tables.Physical(ctx, q.Name); err != nil || t != nil {
+		if err == nil {
+			err = tables.Exists(q.Name)
+		}
+		return err
+	}
+	// Names are the request's memory, which ends with it.
+	indexes, single := make(map[string]*shard.Layout, len(d.Indexes)), make(map[string]bool)
+	for name, layout := range d.Indexes {
+		name = strings.Clone(name)
+		indexes[name], single[name] = layout, d.Single[name]
+	}
+	e, err := r.Catalog.Begin(ctx, catalog.Entry{
+		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Single: single, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(), Rule: rule,
+	})
+	switch {
+	case errors.Is(err, catalog.ErrExists):
+		return tables.Exists(q.Name)
+	case exception.Is(err, exception.Validation) && strings.Contains(err.Error(), "reserved for the catalogue"):
+		return exception.Invalid("table %s cannot be write-sharded here: the endpoint is an evenkeel that shards tables itself; "+
+			"use it directly, or start it with --dynamodb-sharding off", q.Name)
+	case err != nil:
+		return tables.DoorError(err)
+	}
+	if d.Layout == nil {
+		// A door that still took the name for that of a plain table could put items
+		// that are in no sharded index, and nobody would notice.
+		err = r.Tables.Wait(ctx, r.Tables.Grace())
+	}
+	var created *api.TableResponse
+	if err == nil {
+		err = r.Backend.Answer(ctx, &api.CreateTable{Declaration: *d.Physical}, func(a api.Response) (err error) {
+			created, err = tables.Kept(a)
+			return err
+		})
+	}
+	if err != nil {
+		if gone := r.Catalog.Remove(context.WithoutCancel(ctx), e); gone != nil {
+			r.Log.Error("dynamodb: the entry of a table that could not be created remains, until a door starts", "table", e.Table, "error", gone)
+		}
+		return singleKeys(d, err)
+	}
+	in, err := r.Tables.Activate(ctx, e, created.Table)
+	if err != nil {
+		return err
+	}
+	if rule != "" {
+		r.Log.Info("dynamodb: a table was created that a shard rule declares sharded", "table", in.Table, "rule", rule)
+	}
+	r.warnOfIndexes(in.Plan, in.Plan.Unspread())
+	return r.show(in.Plan, created, use)
+}
+
+func ReservedTable() error {
+	return exception.InvalidParameters("table name %s is reserved for the catalogue of sharded tables; choose another name", catalog.Table)
+}
+
+// singleKeys is the error of a CreateTable; where a store does not take what a
+// sharded index needs, with the way out.
+func singleKeys(d *plan.Declaration, err error) error {
+	e := exception.Of(err)
+	if len(d.Indexes) == 0 || e.Kind != exception.Validation {
+		return err
+	}
+	return exception.Invalid("%s (A sharded index has two partition key attributes, which not every endpoint takes: "+
+		"if this one does not, add keys=single to the tag %s<IndexName>, or leave the tag out.)", e.Message, plan.IndexTagPrefix)
+}
+
+// show gives a physical table's description as that of the logical one.
+func (r *Definer) show(t *plan.Table, p *api.TableResponse, use func(api.Response) error) error {
+	shown := *p
+	if len(p.Table.Key.Hash) == 0 { // of a table that is being deleted AWS tells little more than that
+		last := *p.Table
+		last.Name, last.Definitions, last.Local, last.Global = t.Logical.Name, nil, nil, nil
+		shown.Table = &last
+		return use(&shown)
+	}
+	now, err := t.WithSchema(p.Table)
+	if err != nil {
+		return err
+	}
+	shown.Table = now.Logical
+	return use(&shown)
+}
+
+// usable returns the entry of a sharded table that is in order. Where it returns nil
+// the request is done with: the backend has answered it, or the error says why not.
+func (r *Definer) usable(ctx context.Context, table string, q api.Request, use func(api.Response) error) (*tables.Entry, error) {
+	e, err := r.Tables.Sharded(table)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return nil, r.Backend.Answer(ctx, q, use)
+	case e.Wrong != nil:
+		return nil, e.Wrong
+	}
+	return e, nil
+}
+
+func (r *Definer) DescribeTable(ctx context.Context, q *api.DescribeTable, use func(api.Response) error) error {
+	e, err := r.usable(ctx, q.Table, q, use)
+	if e == nil {
+		return err
+	}
+	return r.Backend.Answer(ctx, &api.DescribeTable{Table: e.Physical}, func(a api.Response) error {
+		return r.show(e.Plan, a.(*api.TableResponse), use)
+	})
+}
+
+// DescribePartitions tells of a sharded table's partitions by its logical keys.
+func (r *Definer) DescribePartitions(ctx context.Context, q *api.DescribePartitions, use func(api.Response) error) error {
+	e, err := r.usable(ctx, q.Table, q, use)
+	if e == nil {
+		return err
+	}
+	return r.Backend.Answer(ctx, &api.DescribePartitions{Table: e.Physical, Index: q.Index}, func(a api.Response) error {
+		p, ok := a.(*api.PartitionsResponse)
+		if !ok {
+			return fmt.Errorf("partitions of table %s: an answer of type %T", e.Table, a)
+		}
+		if err := e.Plan.Partitions(p); err != nil {
+			return fmt.Errorf("partitions of table %s: %w", e.Table, err)
+		}
+		return use(p)
+	})
+}
+
+func (r *Definer) UpdateTable(ctx context.Context, q *api.UpdateTable, use func(api.Response) error) error {
+	if err := plan.CheckDefinitions(api.TableName(q.Table), q.Definitions); err != nil {
+		return err
+	}
+	defer r.Tables.Define()()
+	e, err := r.usable(ctx, q.Table, q, use)
+	if e == nil {
+		return err
+	}
+	// An index that was being filled may be ready by now, or another door's.
+	if e, err = r.Tables.Anew(ctx, e.Table); err != nil {
+		return err
+	}
+	if e.Change != nil {
+		return exception.New(exception.ResourceInUse, "table %s is getting another layout (step %s); change it when that is done", e.Table, e.Change.Step)
+	}
+	change, err := e.Plan.Change(&q.Change)
+	if err != nil {
+		return err
+	}
+	var changed *api.TableResponse
+	err = r.Backend.Answer(ctx, &api.UpdateTable{Table: e.Physical, Change: *change}, func(a api.Response) error {
+		changed = a.(*api.TableResponse)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	in, err := r.Tables.Anew(ctx, e.Table)
+	if err != nil {
+		return err
+	}
+	before := e.Plan.Unspread()
+	r.warnOfIndexes(in.Plan, slices.DeleteFunc(in.Plan.Unspread(), func(name string) bool { return slices.Contains(before, name) }))
+	return r.show(e.Plan, changed, use)
+}
+
+// warnOfIndexes warns of new indexes that are as hot as the hottest value of their
+// key.
+func (r *Definer) warnOfIndexes(t *plan.Table, names []string) {
+	for _, name := range names {
+		r.Log.Warn("dynamodb: a global index of a sharded table is not sharded: if one value of its partition key is in many items, writes to the table "+
+			"are throttled by the index's one partition for it; the tag "+plan.IndexTagPrefix+name+" spreads it", "table", t.Logical.Name, "index", name)
+	}
+}
+
+// DeleteTable deletes a table. An entry whose physical table is gone is deleted by
+// it too.
+func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(api.Response) error) error {
+	defer r.Tables.Define()()
+	e, err := r.Tables.Sharded(q.Table)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return r.Backend.Answer(ctx, q, use)
+	}
+	t, err := r.Tables.Physical(ctx, e.Physical)
+	switch {
+	case err != nil:
+		return err
+	case e.State == catalog.Creating:
+		return e.Wrong
+	case e.State == catalog.Dropped: // which the backend tells, as it has it
+		return r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
+			return r.show(e.Plan, a.(*api.TableResponse), use)
+		})
+	case t != nil && (t.ID != e.ID || e.Plan == nil):
+		return e.Wrong
+	case t != nil && t.DeletionProtection:
+		// Told by the backend, before anything is noted.
+		return r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, use)
+	}
+	if t != nil {
+		r.Streams.KeepStreams(ctx, e, t)
+	}
+	dropping, err := r.Catalog.Drop(ctx, e.Entry)
+	switch {
+	case exception.Is(err, exception.ConditionalCheckFailed):
+		return tables.BeingChanged(e.Table)
+	case err != nil:
+		return tables.DoorError(err)
+	}
+	var deleted *api.TableResponse
+	if t != nil {
+		err = r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
+			deleted = a.(*api.TableResponse)
+			return nil
+		})
+		if err != nil {
+			if kept := r.Catalog.Keep(context.WithoutCancel(ctx), dropping); kept != nil {
+				r.Log.Error("dynamodb: the entry of a table that could not be deleted says that it is being deleted, until it is settled", "table", e.Table, "error", kept)
+			}
+			return err
+		}
+	}
+	if err := r.Tables.Unlist(context.WithoutCancel(ctx), dropping); err != nil {
+		return err
+	}
+	if deleted == nil {
+		return exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", e.Table)
+	}
+	return r.show(e.Plan, deleted, use)
+}
+
+// ChangedPlain is the answer to an operation that has changed something of plain tables.
+// A table that was changed, or deleted, itself may have been made sharded just before:
+// then the answer has its physical form, and its entry is to go.
+func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []string, out []byte, from int) ([]byte, error) {
+	if operation != "DeleteTable" && operation != "UpdateTable" {
+		return out, nil
+	}
+	name := api.TableName(names[0])
+	e, err := r.Catalog.Get(ctx, name)
+	if err != nil || e == nil || e.State != catalog.Active || !bytes.Contains(out[from:], []byte(strconv.Quote(e.ID))) {
+		return out, nil // the table's own entry cannot be told, or there is none: it is found when it is asked for
+	}
+	if err := r.Tables.Reconsider(ctx, names); err != nil {
+		return out[:from], err
+	}
+	in := r.Tables.Entry(name)
+	if operation == "UpdateTable" && in != nil && in.Plan != nil {
+		err := r.DescribeTable(ctx, &api.DescribeTable{Table: name}, func(a api.Response) error {
+			shown := *a.(*api.TableResponse)
+			shown.Describe = false
+			out = shown.AppendJSON(out[:from])
+			return nil
+		})
+		return out, err
+	}
+	if operation == "DeleteTable" {
+		dropping, err := r.Catalog.Drop(ctx, e)
+		if err == nil {
+			err = r.Tables.Unlist(ctx, dropping)
+		}
+		gone := &schema.Table{Name: name, Status: schema.Deleting}
+		return (&api.TableResponse{Table: gone}).AppendJSON(out[:from]), tables.DoorError(err)
+	}
+	return out, nil
+}
+
+// ListTables lists the tables without the catalogue.
+func (r *Definer) ListTables(ctx context.Context, q *api.ListTables, use func(api.Response) error) error {
+	more := *q
+	l := new(api.TablesResponse)
+	for {
+		last := ""
+		err := r.Backend.Answer(ctx, &more, func(a api.Response) error {
+			page := a.(*api.TablesResponse)
+			last = page.Last
+			l.Names = append(l.Names, slices.DeleteFunc(slices.Clone(page.Names), func(n string) bool { return n == catalog.Table })...)
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case last == "":
+			return use(l)
+		case len(l.Names) == q.Limit:
+			l.Last = last
+			return use(l)
+		}
+		more.Start, more.Limit = last, q.Limit-len(l.Names) // the catalogue was among them
+	}
+}
+
+// UpdateTimeToLive passes on which attribute says when items expire: none that is
+// hidden.
+func (r *Definer) UpdateTimeToLive(ctx context.Context, q *api.UpdateTimeToLive, use func(api.Response) error) error {
+	e, err := r.Tables.Sharded(q.Table)
+	if err == nil && e != nil {
+		err = plan.CheckName(q.Attribute)
+	}
+	if err != nil {
+		return err
+	}
+	return r.Backend.Answer(ctx, q, use)
+}
+
+// About passes on a request about a table that is the same for plain and sharded
+// ones.
+func (r *Definer) About(ctx context.Context, table string, q api.Request, use func(api.Response) error) error {
+	if _, err := r.Tables.Sharded(table); err != nil {
+		return err
+	}
+	return r.Backend.Answer(ctx, q, use)
+}

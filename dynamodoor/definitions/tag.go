@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package definitions
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/mover"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+)
+
+// Tag carries out a TagResource.
+func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Response) error) error {
+	e, err := r.Tables.Sharded(q.ARN)
+	if err != nil {
+		return err
+	}
+	// What is declared is kept, and the request's memory ends with it.
+	name := strings.Clone(api.TableName(q.ARN))
+	keys, values := make([]string, len(q.Tags)), make(map[string]string, len(q.Tags))
+	for i, t := range q.Tags {
+		keys[i] = strings.Clone(t.Key)
+		values[keys[i]] = strings.Clone(t.Value)
+	}
+	own, indexes, err := plan.ShardingTags(name, keys)
+	switch {
+	case err != nil:
+		return err
+	case own && len(indexes) > 0:
+		return exception.Invalid("a table is adopted by its tag %s in a request without tags of indexes; an adopted table has no sharded indexes", plan.Tag)
+	case own:
+		return r.adoptTagged(ctx, q, e, name, values[plan.Tag], use)
+	case len(indexes) > 0:
+		declared := make(map[string]string, len(indexes))
+		for _, ix := range indexes {
+			declared[ix] = values[plan.IndexTagPrefix+ix]
+		}
+		return r.declareIndexes(ctx, q, e, name, declared, use)
+	}
+	return r.Backend.Answer(ctx, q, use)
+}
+
+// taggable describes the table that a tag is to say something of, whose entry is e;
+// nil where there is none, as the store tells. Errors are the client's.
+func (r *Definer) taggable(ctx context.Context, e *tables.Entry, name string) (*schema.Table, error) {
+	physical, err := r.Tables.Physical(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case physical != nil && e == nil && tables.IsPhysical(physical):
+		if made, err := r.Catalog.Get(ctx, name); err != nil || made != nil {
+			return nil, errors.Join(tables.DoorError(err), tables.BeingChanged(name)) // by another door
+		}
+		return nil, r.Items.ToldOf(ctx, name, tables.Orphan(name))
+	case e != nil && e.Wrong != nil:
+		return nil, r.Items.ToldOf(ctx, name, e.Wrong)
+	}
+	return physical, nil
+}
+
+// Untag carries out an UntagResource. Without its tag an adopted table is a plain one
+// again.
+func (r *Definer) Untag(ctx context.Context, q *api.UntagResource, use func(api.Response) error) error {
+	e, err := r.Tables.Sharded(q.ARN)
+	if err != nil {
+		return err
+	}
+	name := api.TableName(q.ARN)
+	own, indexes, err := plan.ShardingTags(name, q.Keys)
+	if err != nil {
+		return err
+	}
+	for _, ix := range indexes {
+		if e != nil && e.Indexes[ix] != nil {
+			return r.Items.ToldOf(ctx, name, plan.IndexTagStays(name, ix))
+		}
+	}
+	switch {
+	case !own || e == nil:
+		return r.Backend.Answer(ctx, q, use)
+	case e.Suffix == nil && e.Wrong != nil:
+		return r.Items.ToldOf(ctx, name, e.Wrong)
+	case e.Suffix == nil:
+		return r.untagSharded(ctx, q, e, use)
+	}
+	err = r.Backend.Answer(ctx, q, backend.Ignore)
+	if exception.Is(err, exception.UnknownOperation) && len(q.Keys) == 1 {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.Tables.Leave(ctx, e); err != nil {
+		return err
+	}
+	r.Log.Info("dynamodb: a table that was sharded by hand is a plain one again", "table", e.Table)
+	if err := r.Tables.Wait(ctx, r.Tables.Grace()); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}
+
+// untagSharded has a sharded table become a plain one.
+func (r *Definer) untagSharded(ctx context.Context, q *api.UntagResource, e *tables.Entry, use func(api.Response) error) error {
+	if e.Layout == nil || e.Change == nil && e.Plain || e.Change != nil && e.Change.Plain && !e.Change.Back {
+		return r.Backend.Answer(ctx, q, use) // it is what it says
+	}
+	if err := r.Mover.CheckChange(ctx, e, mover.Wish{}); err != nil {
+		return r.Items.ToldOf(ctx, e.Table, err)
+	}
+	if err := r.Backend.Answer(ctx, q, backend.Ignore); err != nil && !exception.Is(err, exception.UnknownOperation) {
+		return err
+	}
+	if err := r.Mover.StartChange(ctx, e, mover.Wish{}); err != nil {
+		return err
+	}
+	return use(api.Empty{})
+}

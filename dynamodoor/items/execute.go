@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package items
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+)
+
+// Do carries out a request on items.
+func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	for attempt := 1; ; attempt++ {
+		var by tables.Pinned
+		err := r.attempt(ctx, q, &by, func(a api.Response) error {
+			ok, err := r.Tables.Holds(ctx, &by)
+			if err == nil && !ok {
+				err = errOver
+			}
+			if err != nil {
+				return err
+			}
+			return use(a)
+		})
+		done := err == errOver
+		if err != nil && !done && by.First() != "" && Verdict(err) {
+			ok, e := r.Tables.Holds(ctx, &by)
+			if e != nil {
+				err = e
+			} else if !ok {
+				err = errOver
+			}
+		}
+		if err == errOver && (done && !OnlyReads(q) || attempt == attempts) {
+			err = Unknown(&by)
+		}
+		by.Release()
+		if err != errOver {
+			return err
+		}
+	}
+}
+
+// errOver says that an answer does not count.
+var errOver = exception.New(exception.InternalServerError, "the table was changed meanwhile")
+
+// attempts is how often a read is done anew for that reason.
+const attempts = 8
+
+// attempt carries out a request once, by entries that it pins.
+func (r *Runner) attempt(ctx context.Context, q api.Request, by *tables.Pinned, use func(api.Response) error) error {
+	p, err := r.plan(ctx, q, by)
+	if err != nil {
+		return r.Permitted(ctx, q, err)
+	}
+	if by.Shifts(q) {
+		return r.shifted(ctx, q, by, use)
+	}
+	if s, ok := p.(*plan.Search); ok {
+		return r.search(ctx, s, q, by, use)
+	}
+	return r.carryOut(ctx, p, q, use)
+}
+
+// carryOut carries out the plan of a request.
+func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use func(api.Response) error) (err error) {
+	switch p := p.(type) {
+	case nil:
+		return r.Backend.Answer(ctx, q, use)
+	case *plan.Direct:
+		err = r.Backend.Answer(ctx, p.Request, func(a api.Response) error {
+			visible, err := p.Answer(a)
+			if err != nil {
+				return err
+			}
+			return use(visible)
+		})
+	case *plan.Fanout:
+		err = r.merge(ctx, p, nil, use)
+	default:
+		err = fmt.Errorf("a plan of type %T", p)
+	}
+	if err != nil {
+		return p.Err(err)
+	}
+	return nil
+}
+
+// plan makes the plan of a request on items. Another door may have changed a table:
+// what seems wrong is looked at again with the table as it is now.
+func (r *Runner) plan(ctx context.Context, q api.Request, by *tables.Pinned) (plan.Plan, error) {
+	for again := false; ; again = true {
+		stale, changed := "", false
+		by.Release()
+		p, err := r.planWith(ctx, q, func(e *tables.Entry) {
+			changed = changed || !r.Tables.Pin(by, e)
+			if r.Tables.Shared() && e.Stale() {
+				stale = e.Table
+			}
+		})
+		if changed {
+			again = false
+			continue
+		}
+		if err == nil || again || stale == "" || exception.Of(err).Kind != exception.Validation {
+			return p, err
+		}
+		if _, err := r.Tables.Refresh(ctx, stale); err != nil {
+			return nil, tables.DoorError(err)
+		}
+	}
+}
+
+// planWith makes the plan, and tells of which sharded tables it is.
+func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.Entry)) (plan.Plan, error) {
+	all := r.Tables.All()
+	var wrong error
+	p, err := plan.Make(q, func(name string) *plan.Table {
+		name = api.TableName(name)
+		if name == catalog.Table {
+			wrong = exception.New(exception.ResourceNotFound, "Requested resource not found")
+			return nil
+		}
+		e := all[name]
+		if e == nil {
+			return nil
+		}
+		if e.InUse() {
+			of(e)
+		}
+		if e.Unready(r.Tables.Shared()) {
+			if e, wrong = r.Tables.Refresh(ctx, name); wrong != nil || e == nil {
+				return nil
+			}
+		}
+		if e.Wrong != nil {
+			wrong = e.Wrong
+			return nil
+		}
+		return e.Plan
+	})
+	if wrong != nil {
+		return nil, wrong
+	}
+	return p, err
+}
+
+// OnlyReads tells whether a request changes no item.
+func OnlyReads(q api.Request) bool { return api.Reads(q.Operation()) }
+
+// Refused tells whether an error is a store's that has done nothing, for how the table
+// is that was meant.
+func Refused(err error) bool {
+	return exception.Is(err, exception.Validation) || exception.Is(err, exception.ResourceNotFound) || exception.Is(err, exception.TransactionCanceled)
+}
+
+// Verdict tells whether an error is the store's judgement of a request that it has
+// looked at and not done.
+func Verdict(err error) bool {
+	return Refused(err) || exception.Is(err, exception.ConditionalCheckFailed)
+}
+
+// Unknown is the error of a write of which nobody knows whether it was done.
+func Unknown(p *tables.Pinned) error {
+	name := p.First()
+	if name != "" {
+		name = " " + name
+	}
+	return exception.New(exception.InternalServerError, "whether the write was done is not known: table%s was changed while it was under way, longer than the door's "+
+		"knowledge of it lasts; read the item, or try again", name)
+}

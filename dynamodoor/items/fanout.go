@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package items
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/scatter"
+)
+
+// merge answers a Query over several shards.
+// resolve, if it is not nil, says which of the rows that come are shown.
+func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
+	result := f.Result()
+	patience := time.Now().Add(r.RetryFor)
+	after := f.Start
+	for {
+		want := f.Page(result.Scanned())
+		m := &merger{runner: r, fanout: f, result: result, after: after, want: want, patience: patience}
+		rows, more, err := m.read(ctx)
+		if err != nil {
+			return err
+		}
+		shown := rows
+		if resolve != nil {
+			if shown, err = resolve(rows); err != nil {
+				return err
+			}
+		}
+		if result.Add(shown) || !more || len(rows) == 0 {
+			return use(result.Answer())
+		}
+		after = &rows[len(rows)-1]
+	}
+}
+
+// merger reads so many rows of all shards, in their order.
+type merger struct {
+	runner *Runner
+	fanout *plan.Fanout
+	after  *plan.Row
+	want   int
+	// patience is until when throttled fetches are tried again.
+	patience time.Time
+
+	mu     sync.Mutex // guards what follows, between fetches that are under way
+	result *plan.Result
+	fewer  int // rows that a page has at most, as a cut-off answer tells; 0: not known
+}
+
+// fetched is what became of a fetch.
+type fetched struct {
+	fetch scatter.Fetch[plan.Row]
+	rows  []plan.Row
+	err   error
+}
+
+// read reads the rows. Where items turn out to be so large that a megabyte has
+// fewer of them than were thought, it begins again with fewer: what is read at a
+// time stays bounded.
+func (m *merger) read(ctx context.Context) ([]plan.Row, bool, error) {
+	for {
+		rows, more, err := m.attempt(ctx)
+		if !errors.Is(err, errFewer) {
+			return rows, more, err
+		}
+		m.want, m.fewer = m.fewer, 0
+	}
+}
+
+var errFewer = errors.New("a page has fewer rows than were asked for")
+
+func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reader := scatter.NewReader(scatter.Options[plan.Row]{
+		Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare, Seed: m.runner.Draw(),
+		// What is read first is as many rows as a page is thought to have, where the
+		// request has no lower limit: often there are fewer.
+		Few: m.after == nil && m.fanout.Page(1, 1) > m.want,
+	})
+	most := m.runner.Fanout
+	done := make(chan fetched, most)
+	flying := 0
+	var failed error
+	for !reader.Done() && failed == nil || flying > 0 {
+		for failed == nil && flying < most {
+			f, ok := reader.Next()
+			if !ok {
+				break
+			}
+			if most == 1 {
+				rows, err := m.fetch(ctx, f)
+				if err == nil {
+					err = reader.Feed(f, [][]plan.Row{rows})
+				}
+				failed = err
+				continue
+			}
+			flying++
+			go func() {
+				rows, err := m.fetch(ctx, f)
+				done <- fetched{f, rows, err}
+			}()
+		}
+		if flying == 0 {
+			if failed == nil && !reader.Done() {
+				return nil, false, fmt.Errorf("a page of %d rows cannot go on", m.want)
+			}
+			continue
+		}
+		got := <-done
+		flying--
+		if got.err == nil && failed == nil {
+			got.err = reader.Feed(got.fetch, [][]plan.Row{got.rows})
+		}
+		if got.err != nil && failed == nil {
+			failed = got.err
+			cancel()
+		}
+	}
+	if failed != nil {
+		return nil, false, failed
+	}
+	rows, more := reader.Page()
+	took(ctx, reader.Stats(), len(rows))
+	return rows, more, nil
+}
+
+// fetch reads the rows of one shard.
+func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.Row, error) {
+	after := f.After
+	if after == nil {
+		after = m.after
+	}
+	ctx = shardKnown(ctx, f.Shards)
+	var rows []plan.Row
+	var d attribute.Decoder
+	for q := m.fanout.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {
+		var rest *api.Query
+		read := func(a api.Response) error {
+			r := a.(*api.ItemsResponse)
+			some, more, err := m.fanout.Rows(&d, f.Shards[0], q, r, after, f.Upto)
+			if err != nil {
+				return err
+			}
+			rows, rest = append(rows, some...), more
+			return m.note(r.Capacity, some, more != nil)
+		}
+		if err := backend.Retried(ctx, m.patience, func() error { return m.runner.Backend.Answer(ctx, q, read) }); err != nil {
+			return nil, err
+		}
+		q = rest
+	}
+	return rows[:min(len(rows), f.Limit)], nil
+}
+
+// note counts what an answer took, and looks at how large its items are.
+func (m *merger) note(took *api.ConsumedCapacity, rows []plan.Row, cut bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.result.Consumed(took)
+	if !cut || len(rows) == 0 {
+		return nil
+	}
+	size := 0
+	for i := range rows {
+		size += rows[i].Size
+	}
+	_, bytes := m.result.Scanned()
+	if n := max(1, (plan.PageSize-bytes)*len(rows)/max(1, size)+1); n < m.want {
+		m.fewer = n
+		return errFewer
+	}
+	return nil
+}
+
+// Own returns the answer with its items in memory of their own: the store's ends
+// with its answer.
+func Own(r *api.ItemsResponse) (*api.ItemsResponse, error) {
+	n := 0
+	for _, text := range r.Items {
+		n += len(text)
+	}
+	room := make([]byte, 0, n)
+	out := *r
+	out.Items = make([]attribute.Encoded, len(r.Items))
+	for i, text := range r.Items {
+		room = append(room, text...)
+		out.Items[i] = room[len(room)-len(text) : len(room) : len(room)]
+	}
+	if r.LastKey != nil {
+		var err error
+		if out.LastKey, err = new(attribute.Decoder).Item(r.LastKey.Encode()); err != nil {
+			return nil, fmt.Errorf("a LastEvaluatedKey that is none: %w", err)
+		}
+	}
+	return &out, nil
+}
+
+// took counts what a page of several shards took, and how many rows it has.
+func took(ctx context.Context, s scatter.Stats, rows int) {
+	if u := observe.Of(ctx); u != nil {
+		u.Fan.Reads.Store(true)
+		u.Fan.Rounds.Add(int64(s.Rounds))
+		u.Fan.Read.Add(int64(s.Rows))
+		u.Fan.Returned.Add(int64(rows))
+	}
+}
+
+// shardKnown returns a context that tells the span of a request which shard it reads.
+func shardKnown(ctx context.Context, shards []int) context.Context {
+	u := observe.Of(ctx)
+	return observe.WithShards(ctx, u != nil && u.Span != nil, shards)
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package items
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
+	"github.com/evenkeel/evenkeel/dynamodoor/shift"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+)
+
+// ShiftStore is what package shift carries requests out on, by certain entries.
+func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
+	s := &shift.Store{
+		Answer:  r.Backend.Answer,
+		Retried: func(ctx context.Context, do func() error) error { return backend.Retried(ctx, until, do) },
+		Stamp:   func() string { return strconv.FormatUint(r.Draw(), 36) + strconv.FormatInt(r.stamps.Add(1), 36) },
+		Of:      by.Of,
+		Tables:  by.Table,
+	}
+	s.Carry = func(ctx context.Context, p plan.Plan, q api.Request, use func(api.Response) error) error {
+		f, ok := p.(*plan.Fanout)
+		if !ok {
+			return r.carryOut(ctx, p, q, use)
+		}
+		query, ok := q.(*api.Query)
+		if !ok {
+			return errors.New("a request that is no Query goes to several shards")
+		}
+		t := by.Of(query.Table)
+		var resolve func([]plan.Row) ([]plan.Row, error)
+		if t.Step < protocol.Settled {
+			resolve = func(rows []plan.Row) ([]plan.Row, error) { return s.Resolve(ctx, t, rows) }
+		}
+		if err := r.merge(ctx, f, resolve, use); err != nil {
+			return f.Err(err)
+		}
+		return nil
+	}
+	return s
+}
+
+// shifted carries out a request on tables whose layout is being changed.
+func (r *Runner) shifted(ctx context.Context, q api.Request, by *tables.Pinned, use func(api.Response) error) error {
+	err := r.ShiftStore(by, time.Now().Add(r.RetryFor)).Do(ctx, q, use)
+	if errors.Is(err, shift.ErrBehind) && r.Tables.Shared() {
+		if err := r.Tables.Renew(ctx, 0); err != nil {
+			return err
+		}
+		return errOver
+	}
+	return err
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/items"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// Mover changes the layouts of tables. It is safe for concurrent use. Its maker sets the exported
+// fields.
+type Mover struct {
+	Backend backend.Store
+	Catalog *catalog.Catalog
+	Tables  *tables.Registry
+	Items   *items.Runner
+	Log     *slog.Logger
+	Caution time.Duration // how long the stubs of a table whose layout was changed stay
+
+	problems sync.Map // what keeps changes from going on, by table
+}
+
+// Do answers what is asked about a change of a table's layout, or does it.
+func (r *Mover) Do(ctx context.Context, q *api.Reshard, use func(api.Response) error) error {
+	if r.Tables.Shared() && q.Action != "status" {
+		if err := r.Tables.Renew(ctx, 0); err != nil {
+			return err
+		}
+	}
+	e, err := r.Tables.Sharded(q.Table)
+	switch {
+	case err != nil:
+		return err
+	case e == nil:
+		return r.reshardPlain(ctx, q, use)
+	case e.Wrong != nil:
+		return r.Items.ToldOf(ctx, q.Table, e.Wrong)
+	}
+	w := Wish{Shards: q.Shards}
+	if q.Key != nil {
+		if w.key, err = e.KeyText(*q.Key); err != nil {
+			return err
+		}
+	}
+	switch q.Action {
+	case "plan":
+		o, err := r.outlook(ctx, e, w)
+		if err != nil {
+			return err
+		}
+		return use(&api.ReshardResponse{Value: o})
+	case "start":
+		if err = r.CheckChange(ctx, e, w); err == nil && w.key == "" {
+			err = r.tagged(ctx, e, w.Shards)
+		}
+		if err == nil {
+			err = r.StartChange(ctx, e, w)
+		}
+	case "pause", "resume", "finish":
+		err = r.amend(ctx, e, func(c *catalog.Change) {
+			switch q.Action {
+			case "finish":
+				c.Hurry = true
+			default:
+				c.Paused = q.Action == "pause"
+			}
+		})
+	case "rollback":
+		err = r.rollback(ctx, e)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := r.changeStatus(ctx, e.Table)
+	if err != nil {
+		return err
+	}
+	return use(&api.ReshardResponse{Value: s})
+}
+
+// reshardPlain answers of a plain table.
+func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.Response) error) error {
+	t, err := r.Tables.Physical(ctx, q.Table)
+	switch {
+	case err != nil:
+		return err
+	case t == nil:
+		return tables.NotThere(q.Table)
+	case q.Action == "status":
+		return use(&api.ReshardResponse{Value: reshard.Status{Table: t.Name, Phase: reshard.NoPhase}})
+	}
+	return exception.Invalid("table %s is a plain one: a plain table is not made a sharded one while it is in use yet, since its items have no shard in their key; "+
+		"create a table with the tag %s, and copy the items", t.Name, plan.Tag)
+}
+
+// tagged sets the tag that declares the shards, or removes it, as the client, who needs
+// the right to.
+func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shards int) error {
+	t, err := r.Tables.Physical(ctx, e.Physical)
+	if err != nil || t == nil {
+		return errors.Join(err, tables.NotThere(e.Table))
+	}
+	var q api.Request = &api.UntagResource{ARN: t.ARN, Keys: []string{plan.Tag}}
+	if shards > 0 {
+		q = &api.TagResource{ARN: t.ARN, Tags: []schema.Tag{{Key: plan.Tag, Value: fmt.Sprintf("strategy=calculated shards=%d", shards)}}}
+	}
+	err = r.Backend.Answer(ctx, q, backend.Ignore)
+	if exception.Is(err, exception.UnknownOperation) {
+		return nil // not every endpoint has tags
+	}
+	return err
+}
+
+// underWay describes a change that is under way.
+func underWay(e *tables.Entry) string {
+	of := ""
+	if e.Change.Key != "" {
+		of = fmt.Sprintf("key %q of ", e.Change.Key)
+	}
+	return fmt.Sprintf("%stable %s is on the way from %s to %s", of, e.Table, shardsText(From(e.Entry, e.Change.Key)), shardsText(Towards(e.Change)))
+}
+
+// CheckChange says why a change cannot begin.
+func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error {
+	if e.Change != nil {
+		return exception.New(exception.ResourceInUse, "%s; wait until that is done (evenkeel reshard status)", underWay(e))
+	}
+	if err := e.Plan.CheckChange(w.Shards); err != nil {
+		return err
+	}
+	switch n := From(e.Entry, w.key); {
+	case w.key != "" && w.Shards == 0:
+		return exception.Invalid("a key has 1 shard or more; give --shards 1 to have it in one partition")
+	case n == w.Shards && w.key != "":
+		return exception.Invalid("key %q of table %s has %d shards already", w.key, e.Table, n)
+	case n == w.Shards && n == 0:
+		return exception.Invalid("table %s is a plain one already", e.Table)
+	case n == w.Shards:
+		return exception.Invalid("table %s has %d shards already", e.Table, n)
+	case w.aim(e.Entry).Base > shard.MaxBase:
+		return exception.Invalid("table %s has had too many layouts: numbers of shards go to %d; copy the items into a new table", e.Table, shard.MaxBase)
+	}
+	if w.key != "" {
+		target, err := e.Target(w.aim(e.Entry))
+		if err == nil {
+			err = e.Plan.To(target).CheckHash(target.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, has := e.Own[w.key]; w.key != "" && !has {
+		bytes := len(w.key)
+		for key := range e.Own {
+			bytes += len(key)
+		}
+		if len(e.Own) >= catalog.MaxOwn || bytes > catalog.MaxOwnBytes {
+			return exception.Invalid("table %s has %d keys with numbers of shards of their own, and there is no room for more (%d keys, %d bytes); change that of the table",
+				e.Table, len(e.Own), catalog.MaxOwn, catalog.MaxOwnBytes)
+		}
+	}
+	err := r.Backend.Answer(ctx, &api.TransactGetItems{Gets: []api.TransactGet{{Table: e.Physical, Key: items.NoKey()}}}, backend.Ignore)
+	if exception.Is(err, exception.UnknownOperation) {
+		return exception.Invalid("the layout of table %s cannot be changed while it is in use: the endpoint has no transactions, by which items move", e.Table)
+	}
+	return nil
+}
+
+// StartChange begins a change.
+func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error {
+	if err := r.CheckChange(ctx, e, w); err != nil {
+		return err
+	}
+	change := w.aim(e.Entry)
+	found, err := r.survey(ctx, e, change)
+	if err != nil {
+		return err
+	}
+	if err := r.Catalog.KeepProgress(ctx, e.Table, catalog.Progress{ID: e.ID, Items: found.items, Moves: found.moves}); err != nil {
+		return tables.DoorError(err)
+	}
+	_, err = r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
+		n.Layout.Generation++
+		n.Change = change
+		return nil
+	})
+	if err == nil {
+		r.Log.Info("dynamodb: the layout of a table is being changed", "table", e.Table, "key", w.key, "from", From(e.Entry, w.key), "to", w.Shards)
+	}
+	return err
+}
+
+// amend changes what is to be done in the present step.
+func (r *Mover) amend(ctx context.Context, e *tables.Entry, change func(*catalog.Change)) error {
+	if e.Change == nil {
+		return exception.Invalid("no change of the layout of table %s is under way", e.Table)
+	}
+	_, err := r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
+		change(n.Change)
+		return nil
+	})
+	return err
+}
+
+// rollback takes a change back. One that has left no stubs is as if it had never been. One
+// that has goes on to its end, since what it has moved cannot go where it was: a place is
+// never used twice. Then another change gives the keys as many shards as they had.
+func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
+	c := e.Change
+	switch {
+	case c == nil:
+		return exception.Invalid("no change of the layout of table %s is under way", e.Table)
+	case e.Shift.Step >= protocol.Settled:
+		return exception.Invalid("%s and in step %s, in which it is not taken back: let it end, and begin another", underWay(e), c.Step)
+	case c.Back:
+		return exception.Invalid("%s, and taken back already: a change back follows it", underWay(e))
+	}
+	was := Wish{From(e.Entry, c.Key), c.Key}
+	if !e.Shift.Step.Revocable() {
+		after := *e.Entry
+		if err := end(tables.Copied(&after)); err != nil {
+			return tables.DoorError(err)
+		}
+		if _, err := r.survey(ctx, e, was.aim(&after)); err != nil { // whether the items have room there
+			return err
+		}
+	}
+	if c.Key == "" {
+		if err := r.tagged(ctx, e, was.Shards); err != nil {
+			return err
+		}
+	}
+	_, err := r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
+		if e.Shift.Step.Revocable() {
+			n.Layout.Generation++
+			n.Change = nil
+		} else {
+			n.Change.Back = true
+		}
+		return nil
+	})
+	return err
+}

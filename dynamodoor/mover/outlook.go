@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mover
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/items"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
+	"github.com/evenkeel/evenkeel/dynamodoor/shift"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// survey is what was found in a table that is to have another layout.
+type survey struct {
+	items, moves          int64
+	bytes, bytesMoved     int64
+	readUnits, writeUnits api.Units // of the items that move
+}
+
+// survey reads all items of a table. The error is also that one of them could not move.
+func (r *Mover) survey(ctx context.Context, e *tables.Entry, c *catalog.Change) (s survey, err error) {
+	target, err := e.Target(c)
+	if err != nil {
+		return s, err
+	}
+	t := &shift.Table{Old: e.Plan, New: e.Plan.To(target), Key: target.Key}
+	if c.Key != "" {
+		return r.surveyKey(ctx, t)
+	}
+	var counting sync.Mutex
+	scan := func(segment, segments int) *api.Scan {
+		return &api.Scan{Read: api.Read{Table: e.Physical, Consistent: true}, Segment: segment, Segments: segments}
+	}
+	s.items, err = r.Items.EachItem(ctx, e.Table, "the items of a table that is to have another layout are read", scan, func(_ context.Context, item attribute.Item) error {
+		moves, err := t.Room(item)
+		counting.Lock()
+		defer counting.Unlock()
+		s.add(item, moves)
+		return err
+	})
+	return s, err
+}
+
+// surveyKey is survey of one key.
+func (r *Mover) surveyKey(ctx context.Context, t *shift.Table) (s survey, err error) {
+	err = r.Items.ShiftStore(new(tables.Pinned), time.Now().Add(items.Patience)).Each(ctx, t, func(item attribute.Item) error {
+		moves, err := t.Room(item)
+		if !plan.IsStub(item) {
+			s.items++
+			s.add(item, moves)
+		}
+		return err
+	})
+	return s, err
+}
+
+// add counts an item. One that moves is read once more by its key, replaced by a stub and
+// put into its new place in one transaction, which counts twice; then its stub is deleted.
+func (s *survey) add(item attribute.Item, moves bool) {
+	size := item.Size()
+	s.bytes += int64(size)
+	if !moves {
+		return
+	}
+	s.moves++
+	s.bytesMoved += int64(size)
+	s.readUnits += api.ReadUnits(size, true)
+	s.writeUnits += 2*api.WriteUnits(size, size).Transactional() + api.WriteUnits(0, 0)
+}
+
+// passes is how often all items are read: for the survey, to move them, to verify that, and
+// to delete the stubs.
+const passes = 4
+
+// outlook says what a change would take.
+func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard.Outlook, err error) {
+	o = reshard.Outlook{Table: e.Table, To: w.Shards, Refused: []string{}, Notes: []string{}}
+	if e.Layout != nil {
+		o.From = From(e.Entry, w.key)
+	}
+	if err := r.CheckChange(ctx, e, w); err != nil {
+		o.Refused = append(o.Refused, exception.Of(err).Message)
+		return o, nil
+	}
+	s, err := r.survey(ctx, e, w.aim(e.Entry))
+	if err != nil {
+		if !exception.Is(err, exception.Validation) {
+			return o, err
+		}
+		o.Refused = append(o.Refused, exception.Of(err).Message)
+	}
+	o.Rows, o.RowsMoved, o.BytesMoved = s.items, float64(s.moves), s.bytesMoved
+	pages := s.items/moverPage + 1
+	o.Requests = 3*s.moves + passes*pages
+	o.WriteUnits = s.writeUnits.Float()
+	o.ReadUnits = s.readUnits.Float() + passes*float64(s.bytes/api.ReadUnit+pages)
+	o.Notes = append(o.Notes,
+		"each item that moves takes one read and a transaction of two writes, which counts twice, and a stub in its old place, which is deleted at the end",
+		"while it moves, its reads take two requests, or three; Queries are strongly consistent, and ask the new shards, too")
+	return o, nil
+}
+
+// changeStatus is how far the change of a table's layout is, or was.
+func (r *Mover) changeStatus(ctx context.Context, name string) (s reshard.Status, err error) {
+	e := r.Tables.Entry(name)
+	if e == nil {
+		return s, tables.NotThere(name)
+	}
+	s = reshard.Status{Table: e.Table, Phase: reshard.NoPhase}
+	if e.Layout == nil {
+		return s, nil
+	}
+	n := From(e.Entry, "")
+	s.Generation, s.From, s.To = e.Layout.Generation, n, n
+	p, err := r.Catalog.Progress(ctx, name)
+	if err != nil {
+		return s, tables.DoorError(err)
+	}
+	if p.ID == e.ID { // else it is of an earlier table of that name
+		s.RowsToMove, s.RowsTotal, s.RowsMoved, s.RowsVerified = p.Moves, max(p.Items, p.Total), p.Moved, p.Verified
+	}
+	if e.Change == nil {
+		return s, nil
+	}
+	s.Phase, s.From, s.To, s.Paused = e.Change.Step, From(e.Entry, e.Change.Key), Towards(e.Change), e.Change.Paused
+	s.Key, s.TakenBack = e.Change.Key, e.Change.Back
+	s.Rate, s.ETASeconds = p.Rate, r.left(e, s.RowsTotal, p.Looked, p.Rate)
+	if text, ok := r.problems.Load(name); ok {
+		s.Problem = text.(string)
+	}
+	return s, nil
+}
+
+// left is how many seconds a change goes on for, at a rate of so many items a second; 0
+// where that is not known.
+func (r *Mover) left(e *tables.Entry, items, looked, rate int64) int64 {
+	if rate <= 0 {
+		return 0
+	}
+	caution := int64(r.Caution / time.Second)
+	if e.Change.Hurry {
+		caution = 0
+	}
+	switch e.Shift.Step {
+	case protocol.Moving:
+		return max(0, 3*items-looked)/rate + caution + 1
+	case protocol.Closing:
+		return max(0, 2*items-looked)/rate + caution + 1
+	case protocol.Settled:
+		return items/rate + caution + 1
+	case protocol.Cleaning:
+		return max(0, items-looked)/rate + 1
+	}
+	return 3*items/rate + caution + 1
+}

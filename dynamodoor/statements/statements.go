@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statements
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/partiql"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/items"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+)
+
+// Runner carries out statements. It is safe for concurrent use. Its maker sets the fields.
+type Runner struct {
+	Backend backend.Store
+	Tables  *tables.Registry
+	Items   *items.Runner
+	Log     *slog.Logger
+	Fanout  int // statements of a batch that are under way at a time, at most
+}
+
+// Is tells whether an operation is one of PartiQL's.
+func Is(operation string) bool {
+	switch operation {
+	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
+		return true
+	}
+	return false
+}
+
+// Of are the statements of a request.
+func Of(q api.Request) (all []api.Statement) {
+	switch q := q.(type) {
+	case *api.ExecuteStatement:
+		all = append(all, q.Statement)
+	case *api.BatchExecuteStatement:
+		for i := range q.Statements {
+			all = append(all, q.Statements[i].Statement)
+		}
+	case *api.ExecuteTransaction:
+		all = q.Statements
+	}
+	return all
+}
+
+// Forwards tells whether a request of statements is the backend's own matter: it
+// knows PartiQL, and no statement is about a table that is not plain.
+func (r *Runner) Forwards(q api.Request) bool {
+	if !r.Backend.Has(q.Operation()) {
+		return false
+	}
+	tables := r.Tables.All()
+	for _, s := range Of(q) {
+		parsed, err := partiql.Parse(s.Text, s.Parameters)
+		if err != nil {
+			return len(tables) == 0 // nobody can tell which table it is about
+		}
+		if name := api.TableName(parsed.Table()); name == catalog.Table || tables[name] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Do carries out a request of statements.
+func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) error) error {
+	switch q := q.(type) {
+	case *api.ExecuteStatement:
+		return r.executeStatement(ctx, q, use)
+	case *api.BatchExecuteStatement:
+		return r.executeBatch(ctx, q, use)
+	case *api.ExecuteTransaction:
+		return r.executeTransaction(ctx, q, use)
+	}
+	return fmt.Errorf("operation %s is none of PartiQL's", q.Operation())
+}
+
+func (r *Runner) executeStatement(ctx context.Context, q *api.ExecuteStatement, use func(api.Response) error) error {
+	s, err := partiql.Parse(q.Text, q.Parameters)
+	if err != nil {
+		return err
+	}
+	if s.Kind() == partiql.Exists {
+		return errExists
+	}
+	t, err := r.Tables.Schema(ctx, s.Table())
+	if err != nil {
+		return err
+	}
+	answer := &api.StatementResponse{Items: []attribute.Encoded{}}
+	if s.Kind() == partiql.Select {
+		err = r.selectItems(ctx, q, s, t, answer)
+	} else {
+		var item attribute.Encoded
+		item, answer.Capacity, err = r.write(ctx, s, t, api.Write{ReturnOnFailure: q.ReturnOnFailure, Capacity: q.Capacity})
+		if item != nil {
+			answer.Items = append(answer.Items, item)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return use(answer)
+}
+
+var errExists = exception.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
+
+// told returns what is wrong with a statement, which tells of its table, to who may
+// carry out such a one.
+func (r *Runner) told(ctx context.Context, s *partiql.Statement, err error) error {
+	var like api.Request
+	switch s.Kind() {
+	case partiql.Insert:
+		like = &api.PutItem{Table: s.Table()}
+	case partiql.Update:
+		like = &api.UpdateItem{Table: s.Table()}
+	case partiql.Delete:
+		like = &api.DeleteItem{Table: s.Table()}
+	default:
+		like = &api.GetItem{Table: s.Table()}
+	}
+	return r.Items.Permitted(ctx, like, err)
+}
+
+// selectItems answers a page of a SELECT.
+func (r *Runner) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
+	selection, err := s.Select(t, q.Consistent)
+	if exception.Is(err, exception.Validation) { // an index may have been made since
+		if t, err = r.Tables.SchemaAnew(ctx, s.Table()); err != nil {
+			return err
+		}
+		selection, err = s.Select(t, q.Consistent)
+	}
+	if err != nil {
+		return r.told(ctx, s, err)
+	}
+	at, err := partiql.ParseToken(q, selection.Len())
+	if err != nil {
+		return err
+	}
+	scanned, size := 0, 0
+	for ; at.Read < selection.Len(); at = (partiql.Position{Read: at.Read + 1}) {
+		limit := 0
+		if q.Limit > 0 {
+			limit = q.Limit - scanned
+		}
+		if q.Limit > 0 && limit <= 0 || size >= plan.PageSize {
+			answer.NextToken = at.Token(q)
+			return nil
+		}
+		var last attribute.Item
+		err := r.Items.Do(ctx, selection.Request(at.Read, at.After, limit, q.Capacity), func(a api.Response) error {
+			page, err := items.Own(a.(*api.ItemsResponse))
+			if err != nil {
+				return err
+			}
+			scanned += page.ScannedCount
+			last = page.LastKey
+			if page.Capacity != nil {
+				addConsumed(&answer.Capacity, page.Capacity)
+			}
+			for _, text := range page.Items {
+				size += len(text)
+				shown, ok, err := selection.Show(at.Read, text)
+				if err != nil {
+					return err
+				}
+				if ok {
+					answer.Items = append(answer.Items, shown)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			at.After = last
+			answer.NextToken, answer.LastKey = at.Token(q), last
+			return nil
+		}
+	}
+	return nil
+}
+
+// addConsumed adds what a request took, whose memory ends with its answer.
+func addConsumed(to **api.ConsumedCapacity, took *api.ConsumedCapacity) {
+	if *to == nil {
+		*to = &api.ConsumedCapacity{Table: strings.Clone(took.Table), Detail: took.Detail, Display: took.Display}
+	}
+	(*to).Add(took)
+}
+
+// write carries out an INSERT, UPDATE or DELETE, and returns what it is to return.
+func (r *Runner) write(ctx context.Context, s *partiql.Statement, t *schema.Table, w api.Write) (item attribute.Encoded, took *api.ConsumedCapacity, err error) {
+	q, err := s.Write(t, w)
+	if err != nil {
+		return nil, nil, r.told(ctx, s, err)
+	}
+	err = r.Items.Do(ctx, q, func(a api.Response) error {
+		answer := a.(*api.ItemResponse)
+		if len(answer.Attributes) > len("{}") { // nothing that was changed is there: no item, not an empty one
+			item = append(attribute.Encoded{}, answer.Attributes...)
+		}
+		if answer.Capacity != nil {
+			addConsumed(&took, answer.Capacity)
+		}
+		return nil
+	})
+	if s.Kind() == partiql.Insert && exception.Is(err, exception.ConditionalCheckFailed) {
+		err = partiql.ErrDuplicate
+	}
+	return item, took, err
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+)
+
+// SettleAfter is how old what was left half-way must be to be settled by another
+// door: by then who began it has ended.
+const SettleAfter = time.Minute
+
+// describedFor is for how long the description of a sharded table is believed: then
+// its TableId is compared anew, of so many tables at a time that a request which
+// waits for it does not wait long.
+const (
+	describedFor = time.Minute
+	describedNow = 8
+)
+
+// Known returns the time from which what is known of the catalogue is.
+func (r *Registry) Known() time.Time { return *r.asOf.Load() }
+
+// Expired tells whether what was known at a time is known for longer than a lease.
+func (r *Registry) Expired(asOf time.Time) bool { return age(asOf) >= r.lease }
+
+// Current sees to it that what is known of the catalogue is no older than a lease.
+// Half-way through it one request renews it, while others go on.
+func (r *Registry) Current(ctx context.Context) error {
+	was := age(*r.asOf.Load())
+	switch {
+	case was < r.lease/2:
+		return nil
+	case was >= r.lease:
+		return r.Renew(ctx, r.lease)
+	case r.renewing.TryLock():
+		defer r.renewing.Unlock()
+		if err := r.read(ctx); err != nil {
+			r.log.Warn("dynamodb: the catalogue of sharded tables cannot be read, and is tried again", "error", err)
+		}
+	}
+	return nil
+}
+
+// Renew reads the catalogue if what is known of it is older than that.
+func (r *Registry) Renew(ctx context.Context, than time.Duration) error {
+	asked := time.Now()
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	if asOf := *r.asOf.Load(); age(asOf) < than || asOf.After(asked) {
+		return nil // somebody else was here
+	}
+	return DoorError(r.read(ctx))
+}
+
+// read reads the catalogue. The caller holds renewing.
+func (r *Registry) read(ctx context.Context) error {
+	start := time.Now()
+	entries, err := r.catalog.All(ctx)
+	if err != nil {
+		return err
+	}
+	old := r.All()
+	described := 0
+	fresh := make(map[string]*Entry, len(entries)) // without orphans, which are found again when they are asked for
+	for _, e := range entries {
+		if in := old[e.Table]; in != nil && in.same(e) {
+			due := time.Since(in.described) >= describedFor
+			if due {
+				described++
+			}
+			if !due || described > describedNow {
+				fresh[e.Table] = in
+				continue
+			}
+		}
+		in, err := r.use(ctx, e)
+		switch {
+		case err != nil && old[e.Table] != nil && old[e.Table].same(e):
+			in = old[e.Table] // nothing else is known of it
+			r.log.Warn("dynamodb: a sharded table cannot be described, and is tried again", "table", e.Table, "error", err)
+		case err != nil:
+			in = &Entry{Entry: e, Wrong: DoorError(err)}
+		case in == nil:
+			continue
+		}
+		fresh[e.Table] = in
+	}
+	r.tables.Store(&fresh)
+	r.asOf.Store(&start)
+	return nil
+}
+
+// age is how long ago something was, by the monotonic or the wall clock, whichever says
+// more: the first stops while a machine is suspended.
+func age(of time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(of), now.Round(0).Sub(of.Round(0)))
+}
+
+// Grace is after how long no door goes by what it knew before: a lease, and half of
+// one for requests that are under way and clocks that differ.
+func (r *Registry) Grace() time.Duration { return r.lease + r.lease/2 }
+
+// Rest is what is left of it since an entry was written, by whatever clock.
+func (r *Registry) Rest(e *catalog.Entry) time.Duration {
+	return min(r.Grace(), r.Grace()-r.now().Sub(e.Started))
+}
+
+func (r *Registry) Wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for other doors: %w", ctx.Err())
+	}
+}
+
+// Still says whether a table is still the one that it was when its entry was read, and
+// not another of its name.
+func (r *Registry) Still(ctx context.Context, in *Entry) error {
+	if r.Shared() {
+		if err := r.Current(ctx); err != nil {
+			return err
+		}
+	}
+	if now := r.Entry(in.Table); now == nil || now.ID != in.ID {
+		return NotThere(in.Table)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+)
+
+// ManyNames is how many names of plain tables are remembered.
+const ManyNames = 10_000
+
+// Lookup tells whether a table is sharded, or may not be served as a plain one. A
+// table that nobody has asked about is looked up: in the catalogue, and its
+// description, which tells a physical table that has lost its entry. That a table
+// is not there is not remembered.
+func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err error) {
+	if !isName(name) {
+		return false, nil // of no table: the store says so
+	}
+	if in := r.Entry(name); in != nil && in.State != catalog.Creating {
+		return true, nil
+	} else if in != nil {
+		// It may be there by now, and who has made it may have been told so.
+		if err := r.Renew(ctx, 0); err != nil || r.Entry(name) != nil {
+			return true, err
+		}
+	}
+	if _, ok := r.plain.Load(name); ok {
+		return false, nil
+	}
+	name = strings.Clone(name) // it is the request's
+	for seen := false; ; seen = true {
+		e, err := r.catalog.Get(ctx, name)
+		if err != nil {
+			return false, DoorError(err)
+		}
+		if e != nil {
+			if err := r.Renew(ctx, 0); err != nil || r.Entry(name) != nil {
+				return err == nil, err
+			}
+		}
+		t, err := r.Physical(ctx, name)
+		switch {
+		case exception.Is(err, exception.Validation):
+			return false, nil // the store has no tables of such names
+		case err != nil:
+			return false, cannotTell(name, err)
+		case t == nil:
+			return false, nil
+		case !IsPhysical(t):
+			r.remember(name)
+			return false, nil
+		case !seen:
+			// An entry is written before its physical table is made: if another door has
+			// made this one since the catalogue was read, its entry is there now.
+			continue
+		case e != nil:
+			return false, BeingChanged(name)
+		}
+		wrong := &Entry{Entry: &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}, Wrong: Orphan(name), described: time.Now()}
+		r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", wrong.Wrong)
+		r.renewing.Lock()
+		defer r.renewing.Unlock()
+		r.publish(func(tables map[string]*Entry) { tables[name] = wrong })
+		return true, nil
+	}
+}
+
+// isName tells whether a text may be the name of a table, as a key of the catalogue, too.
+func isName(text string) bool {
+	const most = 255
+	for i := range len(text) {
+		if !InName(text[i]) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= most
+}
+
+func InName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
+}
+
+// remember notes that a table is a plain one.
+func (r *Registry) remember(name string) {
+	if r.plains.Add(1) > ManyNames {
+		r.plain.Clear()
+		r.plains.Store(1)
+	}
+	r.plain.Store(name, struct{}{})
+}
+
+// ForgetPlain has a table looked up anew when it is asked for.
+func (r *Registry) ForgetPlain(name string) { r.plain.Delete(name) }
+
+// Reconsider looks up tables anew.
+func (r *Registry) Reconsider(ctx context.Context, names []string) error {
+	if err := r.Renew(ctx, 0); err != nil {
+		return err
+	}
+	for _, name := range names {
+		r.plain.Delete(api.TableName(name))
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
+	"github.com/evenkeel/evenkeel/dynamodoor/shift"
+)
+
+// pins counts the requests under way that go by one state of a table: its physical table
+// and its layout.
+type pins struct {
+	n      atomic.Int64
+	before *pins // of the state before; nil: there was none
+}
+
+// PinnedTo is the pins of a request that goes by one entry, whose state the caller looks after.
+func PinnedTo(e *Entry) *Pinned {
+	p := new(Pinned)
+	p.used = append(p.few[:0], e)
+	return p
+}
+
+// busy tells whether requests go by a state, or by one before it.
+func (p *pins) busy() bool {
+	for ; p != nil; p = p.before {
+		if p.n.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Pinned are the entries that a request goes by.
+type Pinned struct {
+	few  [2]*Entry
+	used []*Entry
+}
+
+// Pin has a request go by an entry, if that is still the table's.
+func (r *Registry) Pin(p *Pinned, e *Entry) bool {
+	if slices.Contains(p.used, e) {
+		return true
+	}
+	e.pins.n.Add(1)
+	if now := r.Entry(e.Table); now == nil || now.pins != e.pins {
+		e.pins.n.Add(-1) // who waits for the older ones to end may have looked before
+		return false
+	}
+	if p.used == nil {
+		p.used = p.few[:0]
+	}
+	p.used = append(p.used, e)
+	return true
+}
+
+func (p *Pinned) Release() {
+	for _, e := range p.used {
+		e.pins.n.Add(-1)
+	}
+	p.used = p.used[:0]
+}
+
+// Shifts tells whether a request is package shift's.
+func (p *Pinned) Shifts(q api.Request) bool {
+	for _, e := range p.used {
+		if e.Shift == nil {
+			continue
+		}
+		if _, scans := q.(*api.Scan); scans || e.Shift.Step != protocol.None {
+			return true
+		}
+	}
+	return false
+}
+
+// Of returns the table with a name whose layout is being changed.
+func (p *Pinned) Of(name string) *shift.Table {
+	if e := p.entry(name); e != nil {
+		return e.Shift
+	}
+	return nil
+}
+
+// pinsOf are those of a new entry in use: the ones that the table's state has already.
+func (r *Registry) pinsOf(in *Entry) *pins {
+	was := r.Entry(in.Table)
+	switch {
+	case was == nil || was.pins == nil:
+		return new(pins)
+	case sameState(was, in):
+		return was.pins
+	}
+	return &pins{before: was.pins}
+}
+
+// Holds tells, when the store has answered, whether what a request went by was so within
+// a lease of now.
+func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
+	if !r.Shared() {
+		return true, nil // who changes a table waits for all that go by its pins
+	}
+	for {
+		asOf := *r.asOf.Load() // before the tables, which are stored before it
+		tables := r.All()
+		for _, e := range p.used {
+			if now := tables[e.Table]; now == nil || now.pins != e.pins {
+				return false, nil
+			}
+		}
+		if age(asOf) < r.lease {
+			return true, nil
+		}
+		if err := r.Renew(ctx, r.lease); err != nil {
+			return false, err
+		}
+	}
+}
+
+// entry returns the entry of a table that a request goes by; nil for other tables.
+func (p *Pinned) entry(name string) *Entry {
+	name = api.TableName(name)
+	for _, e := range p.used {
+		if e.Table == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// Table returns the plan's table of that entry.
+func (p *Pinned) Table(name string) *plan.Table {
+	if e := p.entry(name); e != nil {
+		return e.Plan
+	}
+	return nil
+}
+
+// First is the name of the first table that a request goes by; "" where it goes by none.
+func (p *Pinned) First() string {
+	if len(p.used) == 0 {
+		return ""
+	}
+	return p.used[0].Table
+}

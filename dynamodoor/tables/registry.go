@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+// Registry knows the sharded tables. It is safe for concurrent use.
+type Registry struct {
+	backend backend.Store
+	catalog *catalog.Catalog
+	log     *slog.Logger
+	now     func() time.Time
+
+	tables   atomic.Pointer[map[string]*Entry] // the sharded ones by name; replaced, never changed
+	defining sync.Mutex                        // held by one change of tables at a time
+
+	// Where other doors are on the store:
+	lease    time.Duration // 0: there are none
+	asOf     atomic.Pointer[time.Time]
+	renewing sync.Mutex // held while the catalogue is read, or changed together with tables; after defining
+	plain    sync.Map   // names of plain tables
+	plains   atomic.Int64
+
+	schemas sync.Map // of plain tables, seen by name; for statements
+}
+
+// Options are what a Registry is made of.
+type Options struct {
+	Backend backend.Store
+	Catalog *catalog.Catalog
+	Now     func() time.Time
+	Log     *slog.Logger
+	// Lease is how long a door may go by what it has read of the catalogue, where other doors
+	// are on the store; 0: there are none.
+	Lease time.Duration
+}
+
+// New returns a Registry that knows no table; ReadAll reads them.
+func New(o Options) *Registry {
+	r := &Registry{backend: o.Backend, catalog: o.Catalog, log: o.Log, now: o.Now, lease: o.Lease}
+	r.asOf.Store(new(time.Time))
+	r.tables.Store(&map[string]*Entry{})
+	return r
+}
+
+// All returns the sharded tables by name. The map is not to be changed.
+func (r *Registry) All() map[string]*Entry { return *r.tables.Load() }
+
+// Entry returns the entry of a sharded table in use; nil for other tables.
+func (r *Registry) Entry(name string) *Entry { return r.All()[name] }
+
+// Shared tells whether other doors are on the store.
+func (r *Registry) Shared() bool { return r.lease > 0 }
+
+// Define begins a change of tables, one at a time, and returns how to end it.
+func (r *Registry) Define() (end func()) {
+	r.defining.Lock()
+	return r.defining.Unlock
+}
+
+// publish replaces the map of tables by a changed copy. The caller holds defining.
+func (r *Registry) publish(change func(tables map[string]*Entry)) {
+	tables := maps.Clone(r.All())
+	change(tables)
+	r.tables.Store(&tables)
+}
+
+// Sharded returns the entry of a sharded table, nil for others. The catalogue is
+// no client's table.
+func (r *Registry) Sharded(name string) (*Entry, error) {
+	name = api.TableName(name)
+	if name == catalog.Table {
+		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", name)
+	}
+	return r.Entry(name), nil
+}
+
+// Physical describes a physical table; nil where there is none.
+func (r *Registry) Physical(ctx context.Context, name string) (table *schema.Table, err error) {
+	ctx = principal.With(ctx, principal.Principal{}) // the door is to know it, whoever asks
+	err = r.backend.Answer(ctx, &api.DescribeTable{Table: name}, func(a api.Response) error {
+		described, err := Kept(a)
+		if err != nil {
+			return err
+		}
+		table = described.Table
+		table.ID = identity(table)
+		return nil
+	})
+	var e *exception.Error
+	if errors.As(err, &e) && e.Kind == exception.ResourceNotFound {
+		return nil, nil
+	}
+	return table, err
+}
+
+// Glance is how often a store is asked about an index that is being filled, or about
+// a table of which something was not found.
+const Glance = time.Second
+
+// Refresh looks at a physical table anew.
+func (r *Registry) Refresh(ctx context.Context, name string) (*Entry, error) {
+	lock := &r.defining
+	if r.Shared() {
+		lock = &r.renewing // a change of another table may be waiting
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	e := r.Entry(name)
+	if e == nil || !e.Stale() {
+		return e, nil // somebody else was here
+	}
+	in, err := r.use(ctx, e.Entry)
+	if err != nil || in == nil {
+		return nil, err
+	}
+	r.publish(func(tables map[string]*Entry) { tables[in.Table] = in })
+	return in, nil
+}
+
+// Anew looks at the physical table of an entry in use, whatever is known of it: the
+// store goes on with what it was told to do, and other doors tell it more. The error is
+// also what is wrong with the table.
+func (r *Registry) Anew(ctx context.Context, name string) (*Entry, error) {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	e := r.Entry(name)
+	if e == nil {
+		return nil, NotThere(name)
+	}
+	in, err := r.use(ctx, e.Entry)
+	switch {
+	case err != nil:
+		return nil, err
+	case in == nil:
+		r.publish(func(tables map[string]*Entry) { delete(tables, name) })
+		return nil, NotThere(name)
+	}
+	r.publish(func(tables map[string]*Entry) { tables[name] = in })
+	return in, in.Wrong
+}
+
+// use makes an entry of the catalogue one in use, settling what was left half-way;
+// nil where it is gone. An entry that does not fit its physical table may be one that
+// another door has replaced since it was read, together with the table: it is read
+// again before anybody is told that something is damaged.
+func (r *Registry) use(ctx context.Context, e *catalog.Entry) (*Entry, error) {
+	for {
+		in, err := r.useOnce(ctx, e)
+		if err != nil || in == nil || in.Wrong == nil || in.State != catalog.Active {
+			return in, err
+		}
+		if r.Shared() {
+			now, err := r.catalog.Get(ctx, e.Table)
+			if err != nil || now == nil {
+				return nil, err
+			}
+			if !equalEntries(now, in.Entry) {
+				e = now
+				continue
+			}
+		}
+		if was := r.Entry(e.Table); was == nil || was.Wrong == nil || was.Wrong.Error() != in.Wrong.Error() {
+			r.log.Error("dynamodb: a sharded table cannot be served", "table", e.Table, "error", in.Wrong)
+		}
+		return in, nil
+	}
+}
+
+func (r *Registry) useOnce(ctx context.Context, e *catalog.Entry) (*Entry, error) {
+	t, err := r.Physical(ctx, e.Physical)
+	if err != nil {
+		return nil, err
+	}
+	var p *catalog.Physical
+	if t != nil {
+		p = &catalog.Physical{ID: t.ID, Sharded: IsPhysical(t)}
+	}
+	if e.State == catalog.Dropped {
+		switch {
+		case p != nil && p.ID == e.ID:
+			return r.open(e, t), nil // a store takes its time
+		case r.now().Sub(e.Started) > 2*r.Grace():
+			return nil, r.catalog.Remove(ctx, e)
+		}
+		return nil, nil
+	}
+	if e.State != catalog.Active && r.Shared() && r.now().Sub(e.Started) < SettleAfter {
+		// Another door is at it.
+		if e.State == catalog.Creating || p == nil || p.ID != e.ID {
+			return &Entry{Entry: e, Wrong: NotThere(e.Table), described: time.Now()}, nil
+		}
+	} else if e.State != catalog.Active {
+		was := e.State
+		if e, err = r.catalog.Settle(ctx, e, p); err != nil || e == nil {
+			return nil, err
+		}
+		r.log.Info("dynamodb: an operation on a sharded table was left half-way and is settled", "table", e.Table, "was", was, "is", e.State)
+	}
+	return r.open(e, t), nil
+}
+
+// open makes an entry in use of one of the catalogue and a description of its
+// physical table, nil where there is none.
+func (r *Registry) open(e *catalog.Entry, t *schema.Table) *Entry {
+	in := &Entry{Entry: e, described: time.Now()}
+	in.pins = r.pinsOf(in)
+	switch {
+	case t == nil:
+		in.Wrong = exception.Invalid("table %s is in the catalogue of sharded tables and has no physical table; restore it, or delete the table to forget it", e.Table)
+	case identity(t) != e.ID:
+		in.Wrong = exception.Invalid("the physical table of sharded table %s is another than it was made with (TableId %s, not %s); "+
+			"restore that one, or delete the item of table %s in table %s if it is to be a plain table", e.Table, identity(t), e.ID, e.Table, catalog.Table)
+	default:
+		kind, _ := attribute.KindOf(e.HashType)
+		in.Plan, in.Wrong = plan.Open(plan.Spec{
+			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Suffix: e.Suffix, Indexes: e.Indexes,
+			Single: e.Single, Filling: e.Filling,
+		})
+		if in.Wrong == nil {
+			in.Wrong = in.changing()
+		}
+	}
+	return in
+}
+
+// ReadAll reads the catalogue. The caller holds defining.
+func (r *Registry) ReadAll(ctx context.Context) error {
+	if r.Shared() {
+		r.renewing.Lock()
+		defer r.renewing.Unlock()
+		if err := r.read(ctx); err != nil {
+			return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
+		}
+		return nil // tables without an entry are found when they are asked for
+	}
+	entries, err := r.catalog.All(ctx)
+	if err != nil {
+		return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
+	}
+	tables := make(map[string]*Entry, len(entries))
+	for _, e := range entries {
+		in, err := r.use(ctx, e)
+		if err != nil {
+			return fmt.Errorf("sharded DynamoDB table %s: %w", e.Table, err)
+		}
+		if in != nil {
+			tables[e.Table] = in
+		}
+	}
+	if err := r.orphans(ctx, tables); err != nil {
+		return fmt.Errorf("look for physical tables without an entry: %w", err)
+	}
+	r.tables.Store(&tables)
+	return nil
+}
+
+// orphans adds the physical tables that have lost their entry: served as plain
+// tables, they would take items that no sharded one finds.
+func (r *Registry) orphans(ctx context.Context, tables map[string]*Entry) error {
+	for q := (&api.ListTables{Limit: 100}); q != nil; {
+		var names []string
+		var last string
+		err := r.backend.Answer(ctx, q, func(a api.Response) error {
+			l := a.(*api.TablesResponse)
+			names, last = l.Names, l.Last
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if tables[name] != nil {
+				continue
+			}
+			t, err := r.Physical(ctx, name)
+			if err != nil {
+				return err
+			}
+			if t != nil && IsPhysical(t) {
+				e := &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}
+				tables[name] = &Entry{Entry: e, Wrong: Orphan(name)}
+				r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", tables[name].Wrong)
+			}
+		}
+		if q = nil; last != "" {
+			q = &api.ListTables{Limit: 100, Start: last}
+		}
+	}
+	return nil
+}

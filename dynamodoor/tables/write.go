@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+)
+
+// Enter writes the entry of a table that exists, anew or for the first time, and goes
+// by it.
+func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.Table) (*Entry, error) {
+	defer r.Define()()
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	now, err := r.Physical(ctx, physical.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case now == nil || now.ID != physical.ID:
+		return nil, NotThere(physical.Name)
+	}
+	if e.Suffix != nil { // an index may have been made meanwhile
+		if _, err := (&plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}).Table(now); err != nil {
+			return nil, err
+		}
+	}
+	write := r.catalog.Change
+	if e.State == "" {
+		write = r.catalog.Adopt
+	}
+	written, err := write(context.WithoutCancel(ctx), e)
+	switch {
+	case errors.Is(err, catalog.ErrExists), errors.Is(err, catalog.ErrChanged):
+		return nil, BeingChanged(e.Table)
+	case err != nil:
+		return nil, DoorError(err)
+	}
+	in := r.open(written, now)
+	r.plain.Delete(e.Table)
+	r.schemas.Delete(e.Table)
+	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
+	return in, in.Wrong
+}
+
+// Advance writes a changed entry, if it is still as it was, and goes by it from now on.
+func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.Entry) error) (*Entry, error) {
+	defer r.Define()()
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	next := *e.Entry
+	if err := change(Copied(&next)); err != nil {
+		return nil, DoorError(err)
+	}
+	t, err := r.Physical(ctx, e.Physical)
+	if err != nil {
+		return nil, DoorError(err)
+	}
+	n, err := r.catalog.Change(context.WithoutCancel(ctx), next)
+	switch {
+	case errors.Is(err, catalog.ErrChanged):
+		return nil, BeingChanged(e.Table)
+	case err != nil:
+		return nil, DoorError(err)
+	}
+	in := r.open(n, t)
+	r.publish(func(tables map[string]*Entry) { tables[in.Table] = in })
+	return in, in.Wrong
+}
+
+// Copied is an entry that can be changed: what it shares with another is its own.
+func Copied(e *catalog.Entry) *catalog.Entry {
+	layout := *e.Layout
+	e.Layout = &layout
+	if e.Change != nil {
+		c := *e.Change
+		e.Change = &c
+	}
+	return e
+}
+
+// Leave makes an adopted table a plain one again.
+func (r *Registry) Leave(ctx context.Context, e *Entry) error {
+	defer r.Define()()
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	if err := r.catalog.Remove(context.WithoutCancel(ctx), e.Entry); err != nil {
+		return DoorError(err)
+	}
+	r.publish(func(tables map[string]*Entry) {
+		if in := tables[e.Table]; in != nil && in.ID == e.ID { // else it was deleted and made again
+			delete(tables, e.Table)
+		}
+	})
+	return nil
+}
+
+// Activate notes that the physical table of an entry is made, and goes by it. The error
+// is also what is wrong with the table.
+func (r *Registry) Activate(ctx context.Context, e *catalog.Entry, physical *schema.Table) (*Entry, error) {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	e, err := r.catalog.Activate(context.WithoutCancel(ctx), e, identity(physical))
+	if err != nil {
+		return nil, fmt.Errorf("note that table %s is created: %w", physical.Name, err)
+	}
+	in := r.open(e, physical)
+	r.plain.Delete(e.Table)
+	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
+	return in, in.Wrong
+}
+
+// Unlist takes a table whose physical table is gone out of the catalogue. Where
+// there are other doors its name is kept for a while.
+func (r *Registry) Unlist(ctx context.Context, dropping *catalog.Entry) error {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	r.publish(func(tables map[string]*Entry) { delete(tables, dropping.Table) })
+	if r.Shared() {
+		return r.catalog.MarkDeleted(ctx, dropping)
+	}
+	return r.catalog.Remove(ctx, dropping)
+}
+
+// Vacate waits until a name that a deleted table had may be used again: no door
+// knows of that table any more. The error is that there is a table.
+func (r *Registry) Vacate(ctx context.Context, name string) error {
+	e, err := r.catalog.Get(ctx, name)
+	switch {
+	case err != nil:
+		return DoorError(err)
+	case e == nil:
+		return nil
+	case e.State != catalog.Dropped:
+		return Exists(name)
+	}
+	t, err := r.Physical(ctx, name)
+	if err != nil {
+		return DoorError(err)
+	}
+	if t != nil && identity(t) == e.ID {
+		return Exists(name) // it is still being deleted
+	}
+	if err := r.Wait(ctx, r.Rest(e)); err != nil {
+		return err
+	}
+	return DoorError(r.catalog.Remove(ctx, e))
+}
