@@ -4,13 +4,13 @@ package budget
 
 import "context"
 
-// Client is whose requests take turns with those of other clients: a connection.
+// Client is a connection, for example. The requests of different clients take turns.
 type Client struct {
 	of          *Budget
 	short, long line
 }
 
-// Client makes a client of the budget; of a nil budget, nil, which takes nothing.
+// Client makes a client of the budget. A client of a nil budget is nil and takes nothing.
 func (b *Budget) Client() *Client {
 	if b == nil {
 		return nil
@@ -18,8 +18,8 @@ func (b *Budget) Client() *Client {
 	return &Client{of: b}
 }
 
-// Hold counts bytes that the client leaves unread, or, where they are negative, has
-// read. It does not wait.
+// Hold counts bytes that the client leaves unread or, if bytes is negative, has read. It does not
+// wait.
 func (c *Client) Hold(bytes int) {
 	if c == nil {
 		return
@@ -34,21 +34,21 @@ func (c *Client) Hold(bytes int) {
 	}
 }
 
-// Account is what one place holds of a request. The zero value, and that of a context
-// without a client, takes nothing and is never refused. It is not safe for concurrent
-// use; several accounts of one request are.
+// Account is what one place holds for a request. The zero value, and an account of a context
+// without a client, take nothing and are never refused. An Account is not safe for concurrent
+// use, but several accounts of one request are.
 type Account struct {
 	request *request
 	bytes   int64
 }
 
-// On reports whether what the account takes is counted.
+// On reports whether the account is counted.
 func (a *Account) On() bool { return a.request != nil }
 
-// Bytes is what the account holds.
+// Bytes returns what the account holds.
 func (a *Account) Bytes() int64 { return a.bytes }
 
-// Try takes bytes if there is room for them now and nobody is ahead.
+// Try takes bytes if there is room now and nobody waits in front.
 func (a *Account) Try(bytes int64) bool {
 	r := a.request
 	if r == nil {
@@ -75,9 +75,9 @@ func (b *Budget) try(a *Account, bytes int64) bool {
 	return true
 }
 
-// Queue calls start(nil) when the account has the bytes, perhaps before Queue returns.
-// Otherwise it calls start with why it has not: ErrNoRoom, or the context's error. The
-// account is not to be used until then. start returns at once.
+// Queue calls start(nil) when the account has the bytes, perhaps before Queue returns. If the
+// account cannot get them, Queue calls start with the reason: ErrNoRoom, or the context's error.
+// The account must not be used before that. start returns at once.
 func (a *Account) Queue(ctx context.Context, bytes int64, start func(error)) {
 	r := a.request
 	if r == nil {
@@ -103,11 +103,11 @@ func (a *Account) Queue(ctx context.Context, bytes int64, start func(error)) {
 	}
 	b.wait(ctx, a, bytes, start)
 	b.mu.Unlock()
-	b.settle() // what was given back between is not looked at otherwise
+	b.settle() // bytes may have been returned in between
 }
 
-// Take waits until the account has the bytes. With 0 it waits until what was taken by
-// Add has its room.
+// Take waits until the account has the bytes. Take(0) waits until there is room for what Add has
+// taken.
 func (a *Account) Take(ctx context.Context, bytes int64) error {
 	if a.Try(bytes) {
 		return nil
@@ -127,7 +127,7 @@ func (a *Account) Add(bytes int64) {
 	}
 }
 
-// Shrink gives back what the account holds beyond so many bytes.
+// Shrink returns what the account holds beyond so many bytes.
 func (a *Account) Shrink(to int64) {
 	r := a.request
 	if r == nil || a.bytes <= to {
@@ -140,7 +140,7 @@ func (a *Account) Shrink(to int64) {
 	r.of.settle()
 }
 
-// Close gives everything back. The account is not used after it.
+// Close returns everything. The account must not be used afterwards.
 func (a *Account) Close() {
 	a.Shrink(0)
 	a.request = nil

@@ -10,35 +10,36 @@ import (
 	"time"
 )
 
-// ErrNoRoom is the error of a request that has waited for as long as it may.
+// ErrNoRoom is the error of a request that has waited as long as it may.
 var ErrNoRoom = errors.New("too many long requests and answers are under way; try again in a moment")
 
 // DefaultPatience is how long a request may wait. Clients try again after that.
 const DefaultPatience = 10 * time.Second
 
-// Budget is how many bytes requests may hold together. It is safe for concurrent use.
+// Budget is the number of bytes that all requests together may hold. It is safe for concurrent
+// use.
 type Budget struct {
 	size     int64
-	short    int64 // a request that holds no more is a short one
-	reserved int64 // for short ones
+	short    int64 // the most bytes of a short request
+	reserved int64 // reserved for short requests
 	patience time.Duration
 
-	queued  atomic.Int64 // bytes that clients leave unread; part of long
+	queued  atomic.Int64 // bytes that clients leave unread; included in long
 	refused atomic.Int64
 
 	mu     sync.Mutex
 	shorts int64  // bytes that short requests hold
 	long   int64  // bytes that all others hold
-	young  elders // the short requests that hold something
-	old    elders // the long ones
+	young  elders // the short requests that hold bytes
+	old    elders // the long requests that hold bytes
 	births uint64
 
-	shortQueue queue     // of takes that leave the request a short one
-	growing    list.List // of *waiter: takes of long requests that hold something, the eldest first
-	longQueue  queue     // of takes by requests that hold nothing
+	shortQueue queue     // takes after which the request is still short
+	growing    list.List // of *waiter: takes of long requests that hold bytes, oldest request first
+	longQueue  queue     // takes of requests that hold nothing
 }
 
-// New makes a budget of so many bytes. A patience of 0 means DefaultPatience.
+// New makes a budget of size bytes. A patience of 0 means DefaultPatience.
 func New(size int64, patience time.Duration) *Budget {
 	if patience == 0 {
 		patience = DefaultPatience
@@ -46,16 +47,16 @@ func New(size int64, patience time.Duration) *Budget {
 	return &Budget{size: size, short: min(1<<20, size/64), reserved: size / 8, patience: patience}
 }
 
-// Stats is what a budget has counted.
+// Stats holds the counts of a budget.
 type Stats struct {
 	Size     int64 // bytes
 	Held     int64 // bytes that requests and unread answers hold
-	Requests int   // that hold something
-	Waiting  int   // takes that wait
-	Refused  int64 // takes that waited in vain, since the budget was made
+	Requests int   // number of requests that hold bytes
+	Waiting  int   // takes waiting now
+	Refused  int64 // takes refused since the budget was made
 }
 
-// Stats counts.
+// Stats returns the counts.
 func (b *Budget) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,25 +69,25 @@ func (b *Budget) Stats() Stats {
 // Crowded reports whether unread answers take half of the budget. It takes no lock.
 func (b *Budget) Crowded() bool { return b != nil && b.queued.Load() > b.size/2 }
 
-// request is what all accounts of one request hold together. Its budget's mu guards it.
+// request is what all accounts of one request hold together. The budget's mu guards it.
 type request struct {
 	of     *Budget
 	client *Client
 
 	bytes   int64
-	long    bool          // its bytes count among the long ones
-	birth   uint64        // when it joined the elders that it is among
-	at      *list.Element // among the elders; nil while it holds nothing
-	waiters []*waiter     // its takes that wait
-	waited  time.Duration // in all
+	long    bool          // it is a long request
+	birth   uint64        // when it joined its list of elders
+	at      *list.Element // place among the elders; nil while it holds nothing
+	waiters []*waiter     // its waiting takes
+	waited  time.Duration // total time of waiting
 }
 
-// fits says whether a request may hold so many bytes more. The caller holds mu.
+// fits says whether there is room for so many more bytes of a request. The caller holds mu.
 func (b *Budget) fits(r *request, bytes int64) bool {
 	if b.staysShort(r, bytes) {
 		return b.shorts+bytes <= b.reserved || !b.longWaits() && b.shorts+b.long+bytes <= b.size
 	}
-	var moved int64 // from the short ones
+	var moved int64 // bytes moved from short to long
 	if !r.long {
 		moved = r.bytes
 	}
@@ -96,11 +97,10 @@ func (b *Budget) fits(r *request, bytes int64) bool {
 // longWaits says whether a long request waits. The caller holds mu.
 func (b *Budget) longWaits() bool { return b.growing.Len()+b.longQueue.waiting > 0 }
 
-// elders are requests that hold something, those that have been among them for longest
-// first.
+// elders is a list of requests that hold bytes, the oldest first.
 type elders struct{ list.List }
 
-// first is the eldest, nil where there is none.
+// first returns the oldest request, or nil.
 func (e *elders) first() *request {
 	if at := e.Front(); at != nil {
 		return at.Value.(*request)
@@ -108,12 +108,12 @@ func (e *elders) first() *request {
 	return nil
 }
 
-// staysShort says whether a request is a short one with so many bytes more.
+// staysShort says whether a request remains short with so many more bytes.
 func (b *Budget) staysShort(r *request, bytes int64) bool { return !r.long && r.bytes+bytes <= b.short }
 
-// eldest says whether a request gets so many bytes more as the eldest of those that hold
-// anything, of the short ones or of the long ones. It does not push out answers that
-// clients leave unread. The caller holds mu.
+// eldest says whether a request may have so many more bytes because it is the oldest of the short
+// or of the long requests. It may not use the room of answers that clients leave unread. The
+// caller holds mu.
 func (b *Budget) eldest(r *request, bytes int64) bool {
 	all := &b.old
 	if b.staysShort(r, bytes) {
@@ -125,7 +125,7 @@ func (b *Budget) eldest(r *request, bytes int64) bool {
 	return e == nil || e == r
 }
 
-// hold gives a request bytes. The caller holds mu.
+// hold gives bytes to a request. The caller holds mu.
 func (b *Budget) hold(r *request, bytes int64) {
 	if bytes == 0 {
 		return
@@ -144,13 +144,13 @@ func (b *Budget) hold(r *request, bytes int64) {
 	}
 }
 
-// join makes a request the last of the elders. The caller holds mu.
+// join appends a request to the elders. The caller holds mu.
 func (b *Budget) join(all *elders, r *request) {
 	b.births++
 	r.birth, r.at = b.births, all.PushBack(r)
 }
 
-// lengthen makes a request a long one. The caller holds mu.
+// lengthen turns a request into a long one. The caller holds mu.
 func (b *Budget) lengthen(r *request) {
 	if r.at != nil {
 		b.young.Remove(r.at)
@@ -159,7 +159,7 @@ func (b *Budget) lengthen(r *request) {
 	b.join(&b.old, r)
 	b.shorts -= r.bytes
 	b.long += r.bytes
-	for _, w := range r.waiters { // which are not short takes any more
+	for _, w := range r.waiters { // they are not takes of a short request any more
 		if w.in == &b.shortQueue {
 			w.in.remove(&r.client.short, w, false)
 			w.in = nil

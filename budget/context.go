@@ -14,7 +14,7 @@ func WithClient(ctx context.Context, c *Client) context.Context {
 	return context.WithValue(ctx, key{}, c)
 }
 
-// requestContext is a context whose accounts are those of one request.
+// requestContext is a context whose accounts all belong to one request.
 type requestContext struct {
 	context.Context
 	request request
@@ -27,8 +27,7 @@ func (c *requestContext) Value(k any) any {
 	return c.Context.Value(k)
 }
 
-// WithRequest returns a context whose accounts are those of one request of the context's
-// client.
+// WithRequest returns a context whose accounts all belong to one request of the context's client.
 func WithRequest(ctx context.Context) context.Context {
 	c, ok := ctx.Value(key{}).(*Client)
 	if !ok {
@@ -40,8 +39,8 @@ func WithRequest(ctx context.Context) context.Context {
 // Counts reports whether accounts of the context are counted.
 func Counts(ctx context.Context) bool { return ctx.Value(key{}) != nil }
 
-// Open opens an account: one more of the context's request, or, where it has none, that
-// of a request of its own.
+// Open opens an account of the context's request. If the context has no request, the account is a
+// request of its own.
 func Open(ctx context.Context) Account {
 	switch v := ctx.Value(key{}).(type) {
 	case *request:

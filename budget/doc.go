@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package budget bounds the memory that all requests hold together. Whoever is about
-// to hold many bytes for a request takes them from the budget first, and gives them
-// back when it lets go of them. Where there is no room, the taker waits, for a bounded
-// time, and is then refused.
+// Package budget bounds the memory that all requests hold together. Code that will hold many
+// bytes for a request first takes them from the budget, and returns them afterwards. If there is
+// no room, it waits for a bounded time and is then refused.
 //
-// A request may be worked on in several places at once: the door merges what the store
-// reads for it. Each place has an Account, and all accounts of a request count as one,
-// so that a request does not wait for itself. What a client leaves unread of its
-// answers counts too (Client.Hold).
+// Several places may work on a request at once: the door merges what the store reads for it. Each
+// place has an Account. All accounts of a request count as one, so that a request does not wait
+// for itself. Answers that a client leaves unread count too (Client.Hold).
 //
 // It promises:
 //

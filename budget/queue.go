@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// waiter is a take that waits.
+// waiter is a waiting take.
 type waiter struct {
 	request *request
 	account *Account
@@ -16,23 +16,23 @@ type waiter struct {
 	start   func(error)
 	since   time.Time
 	timer   *time.Timer
-	left    func() bool // ends watching the context
+	left    func() bool // stops watching the context
 
 	in   *queue        // nil: it is in growing
-	at   *list.Element // there
-	over bool          // it waits no more
+	at   *list.Element // place in that queue
+	over bool          // it no longer waits
 }
 
-// queue is takes that wait, client by client, which take turns.
+// queue holds waiting takes. Its clients take turns.
 type queue struct {
-	turns   list.List // of *line, the next first
+	turns   list.List // of *line, in the order of their turns
 	waiting int
 }
 
 // line is one client's takes in a queue.
 type line struct {
 	waiters list.List
-	at      *list.Element // in the queue's turns; nil while the line is empty
+	at      *list.Element // place in the queue's turns; nil while the line is empty
 }
 
 func (q *queue) push(l *line, w *waiter) {
@@ -43,7 +43,7 @@ func (q *queue) push(l *line, w *waiter) {
 	q.waiting++
 }
 
-// next is the take whose turn it is, nil where none waits.
+// next returns the take whose turn it is, or nil.
 func (q *queue) next() *waiter {
 	e := q.turns.Front()
 	if e == nil {
@@ -52,7 +52,7 @@ func (q *queue) next() *waiter {
 	return e.Value.(*line).waiters.Front().Value.(*waiter)
 }
 
-// remove takes w out of its line; served says that its client has had its turn.
+// remove removes w from its line. served says that its client has had its turn.
 func (q *queue) remove(l *line, w *waiter, served bool) {
 	l.waiters.Remove(w.at)
 	q.waiting--
@@ -91,7 +91,7 @@ func (b *Budget) wait(ctx context.Context, a *Account, bytes int64, start func(e
 	})
 }
 
-// grow queues a take of a long request: the eldest first. The caller holds mu.
+// grow queues a take of a long request. The oldest request comes first. The caller holds mu.
 func (b *Budget) grow(w *waiter) {
 	for e := b.growing.Back(); e != nil; e = e.Prev() {
 		if e.Value.(*waiter).request.birth <= w.request.birth {
@@ -102,7 +102,8 @@ func (b *Budget) grow(w *waiter) {
 	w.at = b.growing.PushFront(w)
 }
 
-// leave has a take wait no more, and says whether it did. Others may then have room.
+// leave ends the waiting of a take. It returns false if the take was not waiting. Others may then
+// have room.
 func (b *Budget) leave(w *waiter) bool {
 	b.mu.Lock()
 	was := !w.over
@@ -118,7 +119,7 @@ func (b *Budget) leave(w *waiter) bool {
 	return was
 }
 
-// remove takes w out of its queue. The caller holds mu.
+// remove removes w from its queue. The caller holds mu.
 func (b *Budget) remove(w *waiter, served bool) {
 	r := w.request
 	switch {
@@ -141,7 +142,7 @@ func (b *Budget) remove(w *waiter, served bool) {
 	}
 }
 
-// settle gives room to those who wait for it.
+// settle grants waiting takes for which there is room.
 func (b *Budget) settle() {
 	for {
 		b.mu.Lock()
@@ -160,10 +161,10 @@ func (b *Budget) settle() {
 	}
 }
 
-// next is the take that is to be granted now, nil where there is none. The caller holds mu.
+// next returns the take to grant now, or nil. The caller holds mu.
 func (b *Budget) next() *waiter {
-	// The eldest request gets what it asks for. It is one at a time: it stays the eldest
-	// until it has given everything back. So it is with the short ones.
+	// The oldest request gets what it asks for. That is one request at a time: it stays the
+	// oldest until it has returned everything. The same holds for the short requests.
 	for _, all := range []*elders{&b.old, &b.young} {
 		if r := all.first(); r != nil && len(r.waiters) > 0 && b.eldest(r, r.waiters[0].bytes) {
 			return r.waiters[0]
@@ -173,7 +174,7 @@ func (b *Budget) next() *waiter {
 		return w
 	}
 	if e := b.growing.Front(); e != nil {
-		// Nobody that holds nothing overtakes a request that needs more.
+		// No request that holds nothing overtakes a request that needs more.
 		if w := e.Value.(*waiter); b.may(w) {
 			return w
 		}

@@ -18,9 +18,9 @@ type clock struct {
 	outer  *clock
 }
 
-// With returns a context that is done when d has passed since the last Progress, or when
-// ctx is. passed, if there is one, is then called, unless stop was called before. A d of 0
-// means that there is no deadline.
+// With returns a context that is done when d has passed since the last Progress, or when ctx is
+// done. When d has passed, it calls passed, if that is not nil and stop was not called. A d of 0
+// means no deadline.
 func With(ctx context.Context, d time.Duration, passed func()) (_ context.Context, stop func()) {
 	if d <= 0 {
 		return ctx, func() {}
@@ -44,14 +44,14 @@ func With(ctx context.Context, d time.Duration, passed func()) (_ context.Contex
 	}
 }
 
-// Progress begins the time of the context's innermost deadline anew, unless it has passed.
+// Progress restarts the time of the context's innermost deadline, unless that has passed.
 func Progress(ctx context.Context) {
 	if c, ok := ctx.Value(key{}).(*clock); ok && ctx.Err() == nil {
 		c.timer.Reset(c.d)
 	}
 }
 
-// Passed reports whether a context is done because a deadline of it has passed.
+// Passed reports whether a context is done because one of its deadlines has passed.
 func Passed(ctx context.Context) bool {
 	c, _ := ctx.Value(key{}).(*clock)
 	for c != nil && !c.passed.Load() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deadline bounds how long a request's work may go on. A deadline is part of the
-// request's context: when it passes, the context is done, and Passed tells that from a
-// client that has gone. Work that goes in steps, each of which may take as long, says so
-// by Progress.
+// Package deadline bounds how long the work for a request may take. A deadline is part of the
+// request's context. When it passes, the context is done, and Passed distinguishes this from a
+// client that has gone. Work in steps, each of which may take as long, calls Progress after each
+// step.
 //
 // It imports nothing of this module.
 package deadline

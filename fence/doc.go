@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fence counts writes, so that a cache in front of a store keeps only what no write has
-// made old. The caches of both doors are built on it.
+// Package fence counts writes, so that a cache in front of a store keeps only data that no write
+// has made old. The caches of both doors use it.
 //
-// A read takes a View before it asks the store. What it got may be kept if the View still Holds
-// when the answer is there: no write that it depends on was under way then, and none has begun
-// since. A write counts (Begin) before the store sees it, and again (End) when its outcome is
-// known; after a write whose outcome is not known, or to a store whose reads may be behind its
-// writes, End is told from when on reads have it.
+// A read takes a View before it asks the store. Its answer may be kept if the View still Holds
+// when the answer has arrived: no write that concerns it was under way at the View, and none has
+// begun since. A write calls Begin before the store sees it, and End when its outcome is known.
+// If the outcome is not known, or if the store's reads may lag behind its writes, End gets the
+// time from which reads include the write.
 //
-// Writes are counted by what they may be to: one key (Slot), the items of a table or the table
-// itself (TableEpoch), anything (Fence.All). Several keys or tables may share a count, by their
-// hashes. The only harm is that what could have been kept is not.
+// A write is counted by what it may change: one key (Slot), the items of a table or the table
+// itself (TableEpoch), or anything (Fence.All). Keys or tables with equal hashes share a count.
+// Then the cache keeps less than it could, but nothing wrong.
 //
-// It promises that its memory does not grow, and that no method blocks but for a group's lock.
+// The package promises that its memory does not grow, and that no method blocks except on a
+// group's lock.
 //
 // It imports nothing of this module.
 package fence

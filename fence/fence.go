@@ -10,16 +10,16 @@ import (
 	"unsafe"
 )
 
-// Fence counts the writes that begin, and those that are under way, by what they are to.
+// Fence counts the writes that have begun and those under way, by what they may change.
 type Fence[F any] struct {
 	seed   maphash.Seed
-	All    Epoch // writes that may be to anything
+	All    Epoch // writes that may change anything
 	Tables [tableEpochs]TableEpoch
-	slots  []Slot // each in the group of its number
+	slots  []Slot // each in the group with the same number
 	groups [Groups]Group[F]
 }
 
-// Numbers of what several keys or tables share by their hashes. Powers of two.
+// These are the numbers of groups, epochs and slots. Keys or tables with equal hashes share one.
 const (
 	Groups      = 256
 	tableEpochs = 256
@@ -29,14 +29,14 @@ const (
 
 // Epoch counts writes.
 type Epoch struct {
-	count   atomic.Uint64 // that have begun
-	writing atomic.Int64  // that are under way
-	settled atomic.Int64  // when reads have them all, Unix nanoseconds
+	count   atomic.Uint64 // writes that have begun
+	writing atomic.Int64  // writes under way
+	settled atomic.Int64  // when reads include all writes, Unix nanoseconds
 }
 
-// Begin says that a write is under way before it counts it: who loads the count and
-// then sees that none is under way either has it in the count, and it has ended, or
-// finds a greater count afterwards.
+// Begin first marks a write as under way and then counts it. A reader loads the count and then
+// sees that no write is under way. So either its count includes this write, and the write has
+// ended, or it finds a greater count later.
 func (e *Epoch) Begin() {
 	e.writing.Add(1)
 	e.count.Add(1)
@@ -53,11 +53,11 @@ func Raise(v *atomic.Int64, n int64) {
 	}
 }
 
-// TableEpoch is the epochs of the tables with one hash.
+// TableEpoch holds the epochs of the tables with one hash.
 type TableEpoch struct {
 	Items   Epoch // writes to items whose keys are not known
 	Defined Epoch // changes of the table itself
-	Touched Epoch // writes to any item, and all of the above
+	Touched Epoch // writes to any item, and the two above
 }
 
 // Slot counts the writes to the keys with one hash. Its group's lock guards it.
@@ -67,15 +67,14 @@ type Slot struct {
 	settled int64
 }
 
-// Group is what guards slots, and the requests under way that may be shared.
+// Group guards slots, and holds the reads under way that others may join.
 type Group[F any] struct {
 	sync.Mutex
 	Flights map[uint64]F
 	_       [48]byte // a cache line each
 }
 
-// New makes a fence for a cache of size bytes, of which its slots take a
-// sixteenth.
+// New makes a fence for a cache of size bytes. Its slots take a sixteenth of them.
 func New[F any](size int64) *Fence[F] {
 	n := max(minSlots, min(maxSlots, uint64(size)/256))
 	f := &Fence[F]{seed: maphash.MakeSeed(), slots: make([]Slot, 1<<(bits.Len64(n)-1))}
@@ -105,14 +104,14 @@ func (f *Fence[F]) Group(hash uint64) *Group[F] { return &f.groups[hash%Groups] 
 
 func (f *Fence[F]) Slot(hash uint64) *Slot { return &f.slots[hash%uint64(len(f.slots))] }
 
-// View is the counts that a read depends on, at one moment. Counts only grow, so
-// that their sum is the same only if all of them are.
+// View holds the counts that a read depends on, at one moment. Counts only grow, so the sum is
+// the same only if every count is.
 type View struct {
 	Count   uint64
-	Whole   uint64 // of an item: what of the count is its table's
+	Whole   uint64 // of an item: the part of Count that is its table's
 	Quiet   bool   // no write was under way
-	Settled int64  // from when on the store's reads have all writes that were, Unix nanoseconds
-	Fresh   bool   // it is from then on
+	Settled int64  // when the store's reads include all earlier writes, Unix nanoseconds
+	Fresh   bool   // Settled has passed
 }
 
 func (v *View) add(e *Epoch) {
@@ -127,13 +126,13 @@ func (v *View) addSlot(s *Slot) {
 	v.Settled = max(v.Settled, s.settled)
 }
 
-// MayKeep tells whether what is read from v on may be kept, if v holds.
+// MayKeep says whether data read after v may be kept, if v holds.
 func (v View) MayKeep() bool { return v.Quiet && v.Fresh }
 
-// Holds tells whether nothing has been written from v to now.
+// Holds says whether nothing has been written between v and now.
 func (v View) Holds(now View) bool { return v.Quiet && now.Quiet && v.Count == now.Count }
 
-// Wide is the view of a table as a whole, without its keys.
+// Wide returns the view of a table as a whole, without its keys.
 func (f *Fence[F]) Wide(t *TableEpoch) View {
 	v := View{Quiet: true}
 	v.add(&f.All)
@@ -142,7 +141,7 @@ func (f *Fence[F]) Wide(t *TableEpoch) View {
 	return v
 }
 
-// Item is the view of an item. The caller holds its group's lock.
+// Item returns the view of an item. The caller holds its group's lock.
 func (f *Fence[F]) Item(t *TableEpoch, hash uint64) View {
 	v := f.Wide(t)
 	v.Whole = v.Count
@@ -150,7 +149,7 @@ func (f *Fence[F]) Item(t *TableEpoch, hash uint64) View {
 	return v
 }
 
-// Touched is the view of all items of a table.
+// Touched returns the view of all items of a table.
 func (f *Fence[F]) Touched(t *TableEpoch) View {
 	v := View{Quiet: true}
 	v.add(&f.All)
@@ -158,7 +157,7 @@ func (f *Fence[F]) Touched(t *TableEpoch) View {
 	return v
 }
 
-// Definition is the view of a table's definition.
+// Definition returns the view of a table's definition.
 func (f *Fence[F]) Definition(t *TableEpoch) View {
 	v := View{Quiet: true}
 	v.add(&t.Defined)

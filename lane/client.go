@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Client is who sends requests, such as a connection: it has a flow of its own in each
-// lane that they come to. The zero value is ready. It is safe for concurrent use.
+// Client is a sender of requests, such as a connection. It has its own flow in each lane. The
+// zero value is ready. It is safe for concurrent use.
 type Client struct {
 	mu    sync.Mutex
 	flows map[*Lane]*Flow
@@ -20,8 +20,8 @@ type key struct{}
 // With returns the context of a client's requests.
 func With(ctx context.Context, c *Client) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// FlowOf returns the flow, in a lane, of the client whose request it is. A request of
-// nobody known is a client of its own.
+// FlowOf returns the flow, in a lane, of the context's client. A request without a known client
+// gets a flow of its own.
 func (l *Lane) FlowOf(ctx context.Context) *Flow {
 	c, _ := ctx.Value(key{}).(*Client)
 	if c == nil {

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Lane is a number of places, and who waits for them. It is safe for concurrent use.
+// Lane is a number of places, with the requests that wait for them. It is safe for concurrent
+// use.
 type Lane struct {
 	places int // in all
 	each   int // for one flow
@@ -15,13 +16,13 @@ type Lane struct {
 	mu       sync.Mutex
 	taken    int
 	waiting  int
-	turn     *Flow // the next; a ring of the flows that may have a place now
+	turn     *Flow // the next flow in the ring of flows that may get a place now
 	paused   bool
-	settling bool // somebody gives free places away, and looks again before it ends
+	settling bool // a goroutine is giving free places away, and checks again before it ends
 }
 
-// Flow is whose requests take turns with those of others. The zero value is ready. It
-// belongs to the one lane that it is first used with.
+// Flow holds requests that take turns with those of other flows. The zero value is ready. A flow
+// belongs to the lane that it is first used with.
 type Flow struct {
 	first, last *waiter
 	taken       int
@@ -30,7 +31,7 @@ type Flow struct {
 	before, after *Flow // in the ring; nil outside
 }
 
-// waiter is a request that waits.
+// waiter is a waiting request.
 type waiter struct {
 	ctx           context.Context
 	start         func(ok bool)
@@ -39,15 +40,15 @@ type waiter struct {
 	done          bool // it has left the queue
 }
 
-// New makes a lane with so many places, each of which is one request's. One flow has
-// at most each of them at a time.
+// New makes a lane with so many places for requests. One flow may have at most each of them at a
+// time.
 func New(places, each int) *Lane {
 	return &Lane{places: max(1, places), each: max(1, min(each, places))}
 }
 
-// Queue calls start(true) when the request has a place, perhaps before Queue
-// returns; Leave then ends it. It calls start(false) when the request gets none,
-// because its context is done. start returns at once.
+// Queue calls start(true) when the request has a place, perhaps before Queue returns. Leave then
+// returns the place. Queue calls start(false) if the request's context is done. start returns at
+// once.
 func (l *Lane) Queue(ctx context.Context, f *Flow, start func(ok bool)) {
 	l.mu.Lock()
 	l.push(f, &waiter{ctx: ctx, start: start})
@@ -55,11 +56,11 @@ func (l *Lane) Queue(ctx context.Context, f *Flow, start func(ok bool)) {
 	l.settle()
 }
 
-// Enter waits for a place, which Leave gives back. The error is the context's.
+// Enter waits for a place, which Leave returns. The error is the context's.
 func (l *Lane) Enter(ctx context.Context, f *Flow) error { return l.enter(ctx, f, false) }
 
-// Again waits for a place ahead of all requests that have not begun. It is for a
-// request that gave its place up to wait for something else.
+// Again waits for a place in front of all requests that have not begun. It is for a request that
+// gave up its place to wait for something else.
 func (l *Lane) Again(ctx context.Context, f *Flow) error { return l.enter(ctx, f, true) }
 
 func (l *Lane) enter(ctx context.Context, f *Flow, again bool) error {
@@ -91,12 +92,12 @@ func (l *Lane) enter(ctx context.Context, f *Flow, again bool) error {
 	}
 	l.mu.Unlock()
 	if !waited && <-got {
-		l.Leave(f) // the place came at the same moment
+		l.Leave(f) // it got a place at the same moment
 	}
 	return ctx.Err()
 }
 
-// Try takes a place if there is one at once, and nobody waits for it.
+// Try takes a place if one is free and nobody waits for it.
 func (l *Lane) Try(f *Flow) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +114,8 @@ func (l *Lane) try(f *Flow) bool {
 	return true
 }
 
-// Return gives a place back for now, by a request that cannot use it yet: it waits
-// again, as the next of all.
+// Return gives back, for now, the place of a request that cannot use it yet. The request waits
+// again, in front of all others.
 func (l *Lane) Return(ctx context.Context, f *Flow, start func(ok bool)) {
 	l.mu.Lock()
 	l.taken--
@@ -134,7 +135,7 @@ func (l *Lane) Leave(f *Flow) {
 	l.settle()
 }
 
-// Hold has a flow's requests wait until Release. Those that have a place keep it.
+// Hold makes a flow's requests wait until Release. Those that have a place keep it.
 func (l *Lane) Hold(f *Flow) {
 	l.mu.Lock()
 	f.held = true
@@ -151,7 +152,7 @@ func (l *Lane) Release(f *Flow) {
 	l.settle()
 }
 
-// Pause has all requests wait until Resume. Those that have a place keep it.
+// Pause makes all requests wait until Resume. Those that have a place keep it.
 func (l *Lane) Pause() {
 	l.mu.Lock()
 	l.paused = true
@@ -166,9 +167,8 @@ func (l *Lane) Resume() {
 	l.settle()
 }
 
-// Resize changes how many places there are, and how many of them one flow may have.
-// Requests that have a place keep it; a flow that waits for one of its own to be given
-// back goes on waiting for that.
+// Resize changes the number of places, and the number that one flow may have. Requests that have
+// a place keep it. A flow that waits because its own places are taken goes on waiting.
 func (l *Lane) Resize(places, each int) {
 	l.mu.Lock()
 	l.places, l.each = max(1, places), max(1, min(each, places))
@@ -176,8 +176,7 @@ func (l *Lane) Resize(places, each int) {
 	l.settle()
 }
 
-// Drop tells all of a flow's waiting requests whose context is done that they get no
-// place.
+// Drop ends the waiting of all of a flow's requests whose context is done. They get no place.
 func (l *Lane) Drop(f *Flow) {
 	var gone []*waiter
 	l.mu.Lock()
@@ -196,15 +195,15 @@ func (l *Lane) Drop(f *Flow) {
 	l.settle()
 }
 
-// Counts are how many requests have a place and how many wait for one.
+// Counts returns how many requests have a place and how many wait for one.
 func (l *Lane) Counts() (taken, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.taken, l.waiting
 }
 
-// settle gives free places away. Where another goroutine does so, or a caller of this
-// one, it is left to that one: start may come back here without going ever deeper.
+// settle gives free places away. If another goroutine, or a caller further up the stack, is doing
+// so, settle leaves it to that. So start may call the lane again without endless recursion.
 func (l *Lane) settle() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -224,8 +223,8 @@ func (l *Lane) settle() {
 	}
 }
 
-// next takes from the queues the request whose turn it is, or one on the way to it
-// whose context is done. The caller holds mu.
+// next removes the next request from the queues. It may return a request whose context is done.
+// The caller holds mu.
 func (l *Lane) next() (w *waiter, ok bool) {
 	f := l.turn
 	if f == nil || l.paused || l.taken >= l.places {
@@ -263,7 +262,7 @@ func (l *Lane) push(f *Flow, w *waiter) {
 	l.join(f)
 }
 
-// remove takes a request out of its flow. The caller holds mu.
+// remove removes a request from its flow. The caller holds mu.
 func (l *Lane) remove(f *Flow, w *waiter) {
 	if w.before != nil {
 		w.before.after = w.after
@@ -282,8 +281,8 @@ func (l *Lane) remove(f *Flow, w *waiter) {
 	}
 }
 
-// join puts a flow into the ring if it may have a place: as the last, or as the first
-// where its request had a place before. The caller holds mu.
+// join adds a flow to the ring if the flow may have a place: at the end, or at the front if its
+// request had a place before. The caller holds mu.
 func (l *Lane) join(f *Flow) {
 	if f.after != nil || f.first == nil || f.held || f.taken >= l.each {
 		return
@@ -299,7 +298,7 @@ func (l *Lane) join(f *Flow) {
 	}
 }
 
-// part takes a flow out of the ring. The caller holds mu.
+// part removes a flow from the ring. The caller holds mu.
 func (l *Lane) part(f *Flow) {
 	if f.after == nil {
 		return

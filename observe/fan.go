@@ -4,15 +4,15 @@ package observe
 
 import "sync/atomic"
 
-// Fan is what one client's request has asked of the store, where that is more than one
-// request passed on. It is safe for concurrent use; the zero value is ready.
+// Fan counts what one client's request has asked of the store, if that is more than one forwarded
+// request. It is safe for concurrent use. The zero value is ready.
 type Fan struct {
-	Requests atomic.Int64 // sent, those that were repeated too
-	Retries  atomic.Int64 // of these, asked again because the store throttled
-	Rounds   atomic.Int64 // requests that had to wait for the answers of others
-	Read     atomic.Int64 // rows that came from the store
-	Returned atomic.Int64 // rows that the client got
-	Reads    atomic.Bool  // it is a read of several shards: the last three are known
+	Requests atomic.Int64 // sent, including repeated ones
+	Retries  atomic.Int64 // of Requests, those repeated because the store throttled
+	Rounds   atomic.Int64 // rounds: requests that had to wait for the answers of others
+	Read     atomic.Int64 // rows read from the store
+	Returned atomic.Int64 // rows returned to the client
+	Reads    atomic.Bool  // it is a read of several shards, so the last three counts are known
 }
 
 // FanTotals is the sum of the Fans of a table's requests.
@@ -46,5 +46,5 @@ func (t *Table) Fanned(f *Fan) {
 	}
 }
 
-// Fan returns the sum of the Fans of the table's requests; nil where there are none.
+// Fan returns the sum of the Fans of the table's requests, or nil if there are none.
 func (t *Table) Fan() *FanTotals { return t.fan.Load() }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Bounds are the upper bounds of a histogram's buckets, ascending. A value equal to a
-// bound is in its bucket. Per is how many recorded units one shown unit is.
+// Bounds are the upper bounds of a histogram's buckets, ascending. A bucket includes its bound.
+// Per is the number of recorded units in one shown unit.
 type Bounds struct {
 	Upper []int64
 	Per   float64
-	first [65]uint8 // the first bucket that a value with so many bits may be in
+	first [65]uint8 // the first bucket that a value with so many bits can be in
 }
 
 func newBounds(per float64, upper ...int64) *Bounds {
@@ -33,10 +33,10 @@ func newBounds(per float64, upper ...int64) *Bounds {
 	return b
 }
 
-// Show is a recorded value in the unit that is shown.
+// Show converts a recorded value to the shown unit.
 func (b *Bounds) Show(v int64) float64 { return float64(v) / b.Per }
 
-// bucket is the index of the bucket that a value is in.
+// bucket returns the index of a value's bucket.
 func (b *Bounds) bucket(v int64) int {
 	v = max(v, 0)
 	i := int(b.first[bits.Len64(uint64(v))])
@@ -46,8 +46,8 @@ func (b *Bounds) bucket(v int64) int {
 	return i
 }
 
-// Durations are recorded in nanoseconds and shown in seconds. Counts are numbers of
-// requests, rounds or rows.
+// Durations are recorded in nanoseconds and shown in seconds. Counts are numbers of requests,
+// rounds or rows.
 var (
 	Durations = newBounds(1e9,
 		int64(100*time.Microsecond), int64(250*time.Microsecond), int64(500*time.Microsecond),
@@ -58,7 +58,7 @@ var (
 	Counts = newBounds(1, 0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 )
 
-// mostBuckets is the number of buckets of the longest bounds, and the one above.
+// mostBuckets is the largest number of bounds, plus one for the values above.
 const mostBuckets = 17
 
 // Histogram counts values by bucket. It is safe for concurrent use.
@@ -74,16 +74,16 @@ func (h *Histogram) Record(v int64) {
 	h.sum.Add(max(v, 0))
 }
 
-// Snapshot is what a histogram has counted: values in each bucket, not cumulative, the
-// last above all bounds; and their sum.
+// Snapshot holds the counts of a histogram: the number of values in each bucket, not cumulative,
+// with a last bucket for values above all bounds; and the sum of the values.
 type Snapshot struct {
 	Bounds  *Bounds
 	Buckets []uint64
 	Sum     int64
 }
 
-// Snapshot reads the histogram. Values that are recorded meanwhile may be in one of the
-// figures and not in another.
+// Snapshot reads the histogram. A value that is recorded at the same time may be in one figure
+// and not in another.
 func (h *Histogram) Snapshot() Snapshot {
 	s := Snapshot{Bounds: h.bounds, Sum: h.sum.Load(), Buckets: make([]uint64, len(h.bounds.Upper)+1)}
 	for i := range s.Buckets {
@@ -92,7 +92,7 @@ func (h *Histogram) Snapshot() Snapshot {
 	return s
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s Snapshot) Count() (n uint64) {
 	for _, c := range s.Buckets {
 		n += c

@@ -12,12 +12,11 @@ import (
 // MaxTables is how many tables of a door are measured by name.
 const MaxTables = 200
 
-// maxCodes bounds the error codes that are told apart for one table. Stores have some
-// thirty.
+// maxCodes bounds the number of error codes for one table. Stores have about thirty.
 const maxCodes = 64
 
-// Other is the name under which all else is measured: tables beyond MaxTables, names
-// that no table has, codes beyond maxCodes.
+// Other is the name for everything else: tables beyond MaxTables, names of no table, codes beyond
+// maxCodes.
 const Other = "other"
 
 // Requests measures the requests of one door. It is safe for concurrent use.
@@ -27,7 +26,7 @@ type Requests struct {
 
 	mu     sync.RWMutex
 	tables map[Name]*Table
-	exists func(keyspace, table string) bool // nil: whatever is asked for exists
+	exists func(keyspace, table string) bool // nil: every table is taken to exist
 
 	none, other *Table
 }
@@ -35,7 +34,7 @@ type Requests struct {
 // Name is a table's logical name. Keyspace is empty for DynamoDB.
 type Name struct{ Keyspace, Table string }
 
-// String is the name as it is shown.
+// String returns the name in the form that is shown.
 func (n Name) String() string {
 	if n.Keyspace == "" {
 		return n.Table
@@ -43,7 +42,7 @@ func (n Name) String() string {
 	return n.Keyspace + "." + n.Table
 }
 
-// NewRequests makes a Requests. Operations are referred to by their index.
+// NewRequests makes a Requests. An operation is an index into operations.
 func NewRequests(operations []string) *Requests {
 	r := &Requests{operations: operations, most: MaxTables, tables: map[Name]*Table{}}
 	r.none, r.other = r.newTable(""), r.newTable(Other)
@@ -54,14 +53,14 @@ func (r *Requests) newTable(label string) *Table {
 	return &Table{label: label, operations: r.operations, series: make([]atomic.Pointer[Series], len(r.operations))}
 }
 
-// None is for requests that name no table, or several.
+// None returns the Table for requests that name no table or several.
 func (r *Requests) None() *Table { return r.none }
 
-// Other is for requests of tables that are not measured by name.
+// Other returns the Table for requests on tables that are not measured by name.
 func (r *Requests) Other() *Table { return r.other }
 
-// Table returns where requests of a table are measured. It does not keep its arguments,
-// and allocates for a table that it has not seen only.
+// Table returns the Table that measures requests on a table. It does not keep its arguments, and
+// allocates only for a new table.
 func (r *Requests) Table(keyspace, table string) *Table {
 	if t := r.known(Name{keyspace, table}); t != nil {
 		return t
@@ -87,8 +86,8 @@ func (r *Requests) known(n Name) *Table {
 	return r.tables[n]
 }
 
-// Known is Table for a name of which it is not certain that it is a table's: one that is
-// not measured yet is measured as Other.
+// Known is Table for a name that may not be a table's. A name that is not measured yet counts as
+// Other.
 func (r *Requests) Known(keyspace, table string) *Table {
 	if t := r.known(Name{keyspace, table}); t != nil {
 		return t
@@ -96,7 +95,7 @@ func (r *Requests) Known(keyspace, table string) *Table {
 	return r.other
 }
 
-// Forget lets a table leave.
+// Forget removes a table.
 func (r *Requests) Forget(keyspace, table string) {
 	if r.known(Name{keyspace, table}) == nil {
 		return
@@ -106,8 +105,8 @@ func (r *Requests) Forget(keyspace, table string) {
 	delete(r.tables, Name{keyspace, table})
 }
 
-// Keep says which tables exist from now on. Others leave. exists is called until the
-// next Keep, and must not call r.
+// Keep removes the tables that do not exist. It calls exists until the next Keep. exists must not
+// call r.
 func (r *Requests) Keep(exists func(keyspace, table string) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +118,7 @@ func (r *Requests) Keep(exists func(keyspace, table string) bool) {
 	}
 }
 
-// All returns the tables that are measured, and what is measured of no table and of all
-// others.
+// All returns the measured tables, and the Tables for no table and for all others.
 func (r *Requests) All() []*Table {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -132,7 +130,7 @@ func (r *Requests) All() []*Table {
 	return all
 }
 
-// Table is what is measured of one table's requests.
+// Table measures the requests on one table.
 type Table struct {
 	label      string
 	operations []string
@@ -143,10 +141,11 @@ type Table struct {
 	codes map[string]uint64
 }
 
-// Label is the table's name as it is shown: "" for requests that name none or several.
+// Label returns the table's name in the form that is shown: "" for requests that name no table or
+// several.
 func (t *Table) Label() string { return t.label }
 
-// Series returns what is measured of an operation on the table.
+// Series returns the series that measures an operation on the table.
 func (t *Table) Series(operation int) *Series {
 	if s := t.series[operation].Load(); s != nil {
 		return s
@@ -180,7 +179,7 @@ func (t *Table) Failed(code string) {
 	t.codes[code]++
 }
 
-// Codes calls f with the codes of errors and how often each was answered.
+// Codes calls f with each error code and its number of answers.
 func (t *Table) Codes(f func(code string, n uint64)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -189,17 +188,17 @@ func (t *Table) Codes(f func(code string, n uint64)) {
 	}
 }
 
-// Series is what is measured of one operation on one table.
+// Series measures one operation on one table.
 type Series struct {
 	table     *Table
 	operation int
 	took      Histogram
 }
 
-// Table is the table.
+// Table returns the table of the series.
 func (s *Series) Table() *Table { return s.table }
 
-// Name says what the requests are, such as "select tracker.blogs".
+// Name describes the requests, such as "select tracker.blogs".
 func (s *Series) Name() string {
 	name := s.table.operations[s.operation]
 	if s.table.label != "" {
@@ -208,7 +207,7 @@ func (s *Series) Name() string {
 	return name
 }
 
-// Of is another operation on the same table.
+// Of returns the series of another operation on the same table.
 func (s *Series) Of(operation int) *Series { return s.table.Series(operation) }
 
 // Took adds a request that took so many nanoseconds.
@@ -216,6 +215,6 @@ func (s *Series) Took(nanoseconds int64) { s.took.Record(nanoseconds) }
 
 var epoch = time.Now()
 
-// Now is the monotonic time in nanoseconds since the program began: it costs half of
+// Now returns the monotonic time in nanoseconds since the program began. It costs half as much as
 // time.Now.
 func Now() int64 { return int64(time.Since(epoch)) }

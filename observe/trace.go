@@ -7,27 +7,28 @@ import (
 	"slices"
 )
 
-// Tracer makes the spans of requests. The one that is used is in observe/otlp.
+// Tracer makes the spans of requests. Package observe/otlp implements it.
 type Tracer interface {
-	// Start begins the span of a client's request. traceparent is what the client says of
-	// its own span (W3C Trace Context, §3.2); empty where it says nothing.
+	// Start begins the span of a client's request. traceparent describes the client's own span
+	// (W3C Trace Context, §3.2); "" if there is none.
 	Start(name, traceparent, tracestate string) Span
 }
 
-// Span is one request of a client, or one that the door sends for it. Its methods may be
-// called from several goroutines.
+// Span is a client's request, or a request that the door sends for it. Its methods are safe for
+// concurrent use.
 type Span interface {
-	// Child begins the span of a request to the store, of these shards, if it is of any.
+	// Child begins the span of a request to the store. shards are the shards that it visits, if
+	// any.
 	Child(name string, shards []int) Span
 
-	// End ends it. code is that of the error that it was answered with, empty for none.
+	// End ends the span. code is the code of the error that was the answer; "" for none.
 	End(code string)
 }
 
 type shardsKey struct{}
 
-// WithShards returns a context that says which shards a request to the store reads. It is
-// ctx itself where no span is to be told.
+// WithShards returns a context that says which shards a request to the store reads. It returns
+// ctx itself if the request is not traced.
 func WithShards(ctx context.Context, traced bool, shards []int) context.Context {
 	if !traced {
 		return ctx
@@ -35,13 +36,13 @@ func WithShards(ctx context.Context, traced bool, shards []int) context.Context 
 	return context.WithValue(ctx, shardsKey{}, slices.Clone(shards))
 }
 
-// Shards are those of WithShards.
+// Shards returns the shards of WithShards.
 func Shards(ctx context.Context) []int {
 	shards, _ := ctx.Value(shardsKey{}).([]int)
 	return shards
 }
 
-// Observer is what a door is given to tell of its requests. Either may be nil.
+// Observer receives what a door reports of its requests. Either field may be nil.
 type Observer struct {
 	Requests *Requests
 	Tracer   Tracer

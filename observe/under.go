@@ -4,31 +4,31 @@ package observe
 
 import "context"
 
-// Under is a request under way, as far as what it asks of the store is concerned.
+// Under is a client's request under way that sends requests to the store.
 type Under struct {
 	Fan  Fan
-	Span Span // nil where none is told
+	Span Span // nil: no span
 
-	// Told gets the error of each request to the store that fails, from several
-	// goroutines; nil: nobody wants them. It is set before the first.
+	// Told is called with the error of each failed request to the store, from several goroutines;
+	// nil: not called. It is set before the first request.
 	Told func(err error)
 }
 
 type underKey struct{}
 
-// With returns a context that tells of a request under way.
+// With returns a context that carries a request under way.
 func With(ctx context.Context, u *Under) context.Context {
 	return context.WithValue(ctx, underKey{}, u)
 }
 
-// Of is the request under way that a context tells of; nil where there is none.
+// Of returns the request under way of a context, or nil.
 func Of(ctx context.Context) *Under {
 	u, _ := ctx.Value(underKey{}).(*Under)
 	return u
 }
 
-// Asks counts a request to the store, and begins its span; u may be nil. The caller
-// calls done with the code of the error that it was answered with.
+// Asks counts a request to the store and begins its span. u may be nil. The caller calls done
+// with the code of the error that was the answer.
 func (u *Under) Asks(name string, shards []int) (done func(code string)) {
 	if u == nil {
 		return nothing
@@ -40,7 +40,7 @@ func (u *Under) Asks(name string, shards []int) (done func(code string)) {
 	return u.Span.Child(name, shards).End
 }
 
-// Fails tells of a request to the store that has failed; u may be nil.
+// Fails reports a failed request to the store. u may be nil.
 func (u *Under) Fails(err error) {
 	if u != nil && u.Told != nil {
 		u.Told(err)

@@ -10,9 +10,10 @@ import (
 // MaxComponent is the longest value, in bytes, that a composite key can hold.
 const MaxComponent = 65535
 
-// AppendComposite appends the serialized partition key of these values to dst:
-// one value as it is; several as 2-byte length, value, 0x00 each (CompositeType).
-// Values longer than MaxComponent in a key of several are cut: check before.
+// AppendComposite appends the serialized partition key of these values to dst. A single value is
+// appended unchanged; of several, each becomes a 2-byte length, the value and 0x00
+// (CompositeType). In a key of several values, a value longer than MaxComponent is cut, so check
+// before.
 func AppendComposite(dst []byte, values ...[]byte) []byte {
 	if len(values) == 1 {
 		return append(dst, values[0]...)
@@ -28,7 +29,7 @@ func AppendComposite(dst []byte, values ...[]byte) []byte {
 
 var errComposite = errors.New("malformed composite partition key")
 
-// SplitComposite appends to dst the n values that key was made of, as slices of key.
+// SplitComposite appends to dst the n values of a key, as slices of key.
 func SplitComposite(dst [][]byte, key []byte, n int) ([][]byte, error) {
 	if n == 1 {
 		return append(dst, key), nil

@@ -8,8 +8,8 @@ import (
 	"math/bits"
 )
 
-// Bounds of Murmur3 tokens. MinToken itself is no key's token: it is the ring's
-// start, before all of them.
+// These bound Murmur3 tokens. No key has MinToken except the empty one: it is the start of the
+// ring.
 const (
 	MinToken int64 = math.MinInt64
 	MaxToken int64 = math.MaxInt64
@@ -34,7 +34,7 @@ func Murmur3(key []byte) int64 {
 	return t
 }
 
-// Hash is the hash under Murmur3, before what makes a token of it.
+// Hash returns the hash under Murmur3 before it is turned into a token.
 func Hash(key []byte) uint64 {
 	var h1, h2 uint64
 	n := len(key)
@@ -67,8 +67,8 @@ func Hash(key []byte) uint64 {
 	return h1 + h2
 }
 
-// tail packs up to eight bytes little-endian as Java does, each a signed byte
-// widened before it is shifted: a byte of 0x80 or more flips all bits above it.
+// tail packs up to eight bytes little-endian, as Java does. Each byte is signed and widened
+// before it is shifted, so a byte of 0x80 or more flips all bits above it.
 func tail(b []byte) (k uint64) {
 	for i := len(b) - 1; i >= 0; i-- {
 		k ^= uint64(int64(int8(b[i]))) << (8 * i)

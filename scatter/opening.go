@@ -4,53 +4,53 @@ package scatter
 
 import "math"
 
-// An opening is a first round: how many shards to ask, and how many rows of each; a
-// part of a row is one more row of that part of the shards.
+// An opening is a first round: how many shards to ask, and for how many rows each. A fraction of
+// a row means that this fraction of the shards is asked for one more row.
 type opening struct {
 	shards int
 	rows   float64
 }
 
-// spare is how many rows more than a page may be fetched: two of each shard, or as many
-// as its share of the page deviates by.
+// spare returns how many rows more than a page may be fetched: two for each shard, or the
+// deviation of a shard's share of the page for each, whichever is more.
 func spare(page, n int) float64 {
 	return max(2*float64(n), math.Sqrt(float64(page)*float64(n)))
 }
 
-// What an opening costs is counted in requests for each shard.
+// The cost of an opening is measured in requests for each shard.
 const (
 	costOfRound = 0.2
-	costOfSpare = 0.2 // of all spare rows
-	// costOfSample is for pages that turn out to be short: had all shards been asked
-	// at once, that would have been all.
+	costOfSpare = 0.2 // for all spare rows together
+	// costOfSample is for pages that turn out to be short. For these, one round that asks all
+	// shards would have been enough.
 	costOfSample = 0.1
 
-	// goal is how many requests a page should take beside one of each shard; what
-	// exceeds it costs more.
+	// goal is how many requests a page should take besides one for each shard. Requests above it
+	// cost more.
 	goal         = 0.3
 	costOfExcess = 10
 
-	// margin is how many deviations the expected rows stay below the spare ones, so that
-	// at least every other page does.
+	// margin is how many deviations the expected number of rows stays below the spare ones, so
+	// that at least every other page stays below.
 	margin = 0.3
 
-	// leastSampled is the number of shards from which on a sample of them tells enough.
+	// leastSampled is the least number of shards of which a sample tells enough.
 	leastSampled = 8
 )
 
-// lead is the part of the spare rows by which an estimate of the page's end is exceeded:
-// where the end is beyond that, a request is lost for each shard.
+// lead is the part of the spare rows by which the door asks beyond the estimated end of the page.
+// If the page ends later still, each shard costs one more request.
 const lead = 0.5
 
-// open weighs openings by what is to be expected when each shard has a binomial share
-// of the page, and says which is the cheapest that stays within the spare rows.
+// open returns the cheapest opening that stays within the spare rows. It computes the expected
+// cost with a binomial share of the page for each shard.
 //
-// All shards at once: those that turn out to have more of the page than they were
-// asked for are asked again, and what others brought too much is not got back.
+// Either all shards are asked at once. Shards that have more of the page than they were asked for
+// are asked again. Rows that shards returned too many are wasted.
 //
-// A sample, a part s of the shards: the page's end is estimated from it, to within
-// √(P (1-s)/s) rows, and the others are asked up to a key that is later by a lead;
-// where that was too early, all are asked once more.
+// Or a sample, a part s of the shards, is asked. From the sample the end of the page is estimated
+// to within √(P (1-s)/s) rows. The other shards are asked up to a key that is later by a lead. If
+// that was too early, all are asked once more.
 func open(page, n int, atOnce bool) opening {
 	var (
 		p      = float64(page)
@@ -60,8 +60,8 @@ func open(page, n int, atOnce bool) opening {
 		least  = math.Inf(1)
 		s      = newShare(page, n)
 	)
-	// requests are those beside one of each shard, for each; rows those beside the page's,
-	// in all, and deviation is theirs.
+	// requests are those beyond one for each shard, divided by the shards. rows are those beyond
+	// the page's, in all, and deviation is the deviation of rows.
 	weigh := func(o opening, requests, rounds, rows, deviation float64) {
 		if rows+margin*deviation > most {
 			return
@@ -77,7 +77,7 @@ func open(page, n int, atOnce bool) opening {
 	for s.next() {
 		for f := 0.0; f < 1 && float64(s.rows)-f >= 1; f += s.grain {
 			rows := float64(s.rows) - f
-			last := s.fewer - s.fewerBefore // the probability that a shard has all but the last row
+			last := s.fewer - s.fewerBefore // probability that a shard has all but the last row
 			surplus := shards * (s.surplus - f*(s.surplus-s.surplusBefore))
 			lacking := max(0, surplus+p-shards*rows)
 			deviation := math.Sqrt(lacking) + 0.2
@@ -86,7 +86,7 @@ func open(page, n int, atOnce bool) opening {
 			again = min(1, again+last*ahead/shards)
 			early := math.Erfc(ahead/deviation/math.Sqrt2) / 2
 			rounds := 1 + (1-math.Exp(-shards*again))*(1+early)
-			// What all lack deviates as what they have too much.
+			// The total lack deviates as much as the total surplus.
 			square := s.square - f*(s.square-s.squareBefore)
 			variance := s.variance + (s.mean-rows)*(s.mean-rows) - square - lacking*lacking/(shards*shards)
 			weigh(opening{shards: n, rows: rows}, again+early*again*again, rounds, surplus+ahead*again, math.Sqrt(shards*max(0, variance)))
@@ -99,13 +99,13 @@ func open(page, n int, atOnce bool) opening {
 			before = m
 			part := float64(m) / shards
 			rest := 1 - part
-			known := part * s.fewer // up to the page's end
-			// The end is known to within what a row stands for that is known near it.
+			known := part * s.fewer // known part of the rows up to the page's end
+			// The end is known only to within the rows that one known row near it stands for.
 			grain := 1 / known
 			surplus := float64(m)*s.surplus + rest*grain/2
 			deviation := math.Sqrt(p*(1-known)/known + grain*grain/4)
 			ahead := min(lead*max(0, most-surplus)/rest, 2*deviation)
-			// Or none of the sample is known up to the end.
+			// Or no shard of the sample is known up to the end.
 			early := math.Erfc((ahead+grain/2)/deviation/math.Sqrt2)/2 + math.Pow(1-s.fewer, float64(m))
 			again := part - known
 			weigh(opening{shards: m, rows: float64(s.rows)}, again+early*(rest+again), 2+early, surplus+ahead*rest, deviation)
@@ -114,21 +114,22 @@ func open(page, n int, atOnce bool) opening {
 	return best
 }
 
-// share is how many rows of a page a shard has, seen from how many it is asked for.
+// share is the distribution of a shard's rows of a page, as a function of the number of rows
+// asked for.
 type share struct {
 	mean, variance float64
 
-	rows    int     // that are asked for
-	fewer   float64 // the probability that it has fewer
-	surplus float64 // rows expected to be too many
-	square  float64 // the expected square of the rows that are too many
+	rows    int     // asked for
+	fewer   float64 // probability that the shard has fewer rows
+	surplus float64 // expected number of surplus rows
+	square  float64 // expected square of the number of surplus rows
 
-	fewerBefore, surplusBefore, squareBefore float64 // when asked for one less
+	fewerBefore, surplusBefore, squareBefore float64 // the same when asked for one row less
 
-	grain float64 // the part of a row to weigh openings by
+	grain float64 // fractions of a row in which openings are compared
 
 	page, from, to, step int
-	just                 float64 // the probability that it has just so many rows
+	just                 float64 // probability that the shard has exactly so many rows
 	odds                 float64
 }
 
@@ -143,7 +144,7 @@ func newShare(page, n int) *share {
 	if s.step == 1 {
 		s.grain = 0.25
 	}
-	// What is left out below this is next to nothing.
+	// The probability below this number of rows is negligible.
 	s.rows = int(max(0, s.mean-4*deviation))
 	s.just = math.Exp(logFactorial(page) - logFactorial(s.rows) - logFactorial(page-s.rows) +
 		float64(s.rows)*math.Log(p) + float64(page-s.rows)*math.Log1p(-p))
@@ -155,7 +156,7 @@ func logFactorial(n int) float64 {
 	return v
 }
 
-// next goes on to the next number of rows that is worth to be weighed.
+// next goes to the next number of rows that is worth comparing.
 func (s *share) next() bool {
 	for {
 		s.fewerBefore, s.surplusBefore, s.squareBefore = s.fewer, s.surplus, s.square

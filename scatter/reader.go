@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Options say what is read. All fields without a default must be set.
+// Options describe what to read. Every field without a default must be set.
 type Options[R any] struct {
 	// Shards are the ids of the shards, in any order, each once.
 	Shards []int
@@ -18,37 +18,37 @@ type Options[R any] struct {
 	// Page is the number of rows wanted, at least 1.
 	Page int
 
-	// Compare orders rows, as the shards do. It is given pointers because rows may
-	// be large and it is called often.
+	// Compare orders rows as the shards do. It gets pointers because rows may be large and it is
+	// called often.
 	Compare func(a, b *R) int
 
-	// Combine, when set, makes one row of two that compare equal and come from
-	// different shards. When nil, equal rows are all kept.
+	// Combine, if set, combines two equal rows from different shards into one. If it is nil, all
+	// equal rows are kept.
 	Combine func(a, b R) R
 
-	// Group is how many shards one fetch may name. Default 1.
+	// Group is how many shards one fetch may ask. Default 1.
 	Group int
 
-	// Nodes gives the nodes that have a shard, best first: shards that share a fetch share
-	// a node. Nil where that is all the same. See Together.
+	// Nodes returns the nodes that have a shard, best first. Shards that share a fetch share a
+	// node. Nil: it does not matter. See Together.
 	Nodes func(shard int) []int
 
-	// Upto, when set, is the last row that is wanted, as somebody found who looked
-	// before; Expect is then how many rows each shard had up to it. Where that still
-	// holds, each shard is asked once and brings no row too many.
+	// Upto, if set, is the last wanted row, known from an earlier look. Expect is then how many
+	// rows each shard had up to it. If that still holds, each shard is asked once and returns no
+	// surplus row.
 	Upto   *R
 	Expect []int
 
-	// Few says that there may well be fewer rows than a page: all shards are then
-	// asked at once, which is all that is to do if so, rather than a sample of them.
+	// Few says that there are probably fewer rows than a page. All shards are then asked at once
+	// instead of a sample of them. If there are few rows, that is all that is needed.
 	Few bool
 
-	// Seed draws the shards that are asked first.
+	// Seed decides which shards are asked first.
 	Seed uint64
 }
 
-// A Fetch asks shards for rows: of each, the first Limit rows after After (nil:
-// from where the page starts) and up to and including Upto (nil: no bound).
+// A Fetch asks shards for rows. Of each it wants the first Limit rows after After (nil: from the
+// page's start) up to and including Upto (nil: no bound).
 type Fetch[R any] struct {
 	Shards []int
 	After  *R
@@ -63,8 +63,8 @@ type Reader[R any] struct {
 	o      Options[R]
 	shards []shard[R]
 
-	queue    []Fetch[R] // to issue
-	inFlight int        // fetches that were issued and not fed
+	queue    []Fetch[R] // fetches to issue
+	inFlight int        // number of fetches issued and not yet fed
 
 	fetched  int
 	requests int
@@ -72,7 +72,7 @@ type Reader[R any] struct {
 	done     bool
 }
 
-// shard is what is known of one shard: its rows, in order, up to a key.
+// shard holds what is known of one shard: its rows, in order, up to a key.
 type shard[R any] struct {
 	rows      []R
 	upto      *R // all rows up to this key are known; nil: none are
@@ -87,8 +87,8 @@ func NewReader[R any](o Options[R]) *Reader[R] {
 	return r
 }
 
-// Next gives the next fetch to issue; false when there is none before the next
-// Feed, or none at all (see Done).
+// Next returns the next fetch to issue. It returns false if there is none before the next Feed,
+// or none at all (see Done).
 func (r *Reader[R]) Next() (Fetch[R], bool) {
 	if len(r.queue) == 0 {
 		return Fetch[R]{}, false
@@ -104,9 +104,9 @@ func (r *Reader[R]) Next() (Fetch[R], bool) {
 	return f, true
 }
 
-// Feed gives the rows that a fetch brought: rows[i] are those of f.Shards[i], in
-// order. Fewer rows than f.Limit say that there are no more within its bounds.
-// The reader keeps the rows.
+// Feed takes the rows of a fetch. rows[i] are the rows of f.Shards[i], in order. Fewer than
+// f.Limit rows mean that the shard has no more within the fetch's bounds. The reader keeps the
+// rows.
 func (r *Reader[R]) Feed(f Fetch[R], rows [][]R) error {
 	if len(rows) != len(f.members) {
 		return fmt.Errorf("scatter: %d shards answered of %d asked", len(rows), len(f.members))
@@ -154,11 +154,11 @@ func (r *Reader[R]) feed(s *shard[R], f Fetch[R], rows []R) error {
 	return nil
 }
 
-// Done says that the page is known.
+// Done says whether the page is known.
 func (r *Reader[R]) Done() bool { return r.done }
 
-// Page gives the page's rows in order, and whether there may be more after
-// them. It may be called once, when Done.
+// Page returns the page's rows in order, and whether more rows may follow. Call it once, when
+// Done returns true.
 func (r *Reader[R]) Page() (rows []R, more bool) {
 	bound, bounded := r.frontier()
 	rows = make([]R, 0, min(r.o.Page, r.fetched))
@@ -181,18 +181,18 @@ func (r *Reader[R]) Page() (rows []R, more bool) {
 	}
 }
 
-// Stats are what reading the page took.
+// Stats are the figures of reading a page.
 type Stats struct {
 	Rows     int // fetched
 	Requests int // fetches
-	Rounds   int // fetches that had to wait for others
+	Rounds   int // number of rounds: fetches that had to wait for others count as a new round
 }
 
-// Stats gives the figures so far.
+// Stats returns the figures so far.
 func (r *Reader[R]) Stats() Stats { return Stats{r.fetched, r.requests, r.rounds} }
 
-// frontier is the key up to which every shard is known. bounded is false when
-// all shards are exhausted; the key is nil while one has not been asked.
+// frontier returns the key up to which every shard is known. bounded is false if all shards are
+// exhausted. The key is nil if some shard has not been asked.
 func (r *Reader[R]) frontier() (key *R, bounded bool) {
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -219,7 +219,7 @@ func (r *Reader[R]) begin() {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.o.Expect[b], r.o.Expect[a]) })
 		r.rounds++
-		// One more than expected, so that its absence proves that there is none.
+		// One row more than expected: its absence proves that there is none.
 		r.enqueue(order, r.o.Upto, func(i int) int { return r.o.Expect[i] + 1 })
 		return
 	}
@@ -236,25 +236,23 @@ func (r *Reader[R]) begin() {
 	r.enqueue(order[more:first.shards], nil, func(int) int { return each })
 }
 
-// reach is the number of rows that a shard with the given expectation rarely
-// has more of.
+// reach returns the number of rows that a shard with the given expectation rarely exceeds.
 func reach(expected float64) int {
 	expected = max(expected, 0)
 	return int(math.Ceil(expected + 3.5*math.Sqrt(expected) + 2))
 }
 
-// blind is the number of rows to ask a shard for that is expected to have share
-// rows of the page, when no key is known to ask up to. What a shard gives too
-// much is not got back, and its share deviates by its root: the more it deviates,
-// the more is left to a round that knows better.
+// blind returns how many rows to ask of a shard that is expected to have share rows of the page,
+// while no key is known to ask up to. Surplus rows are wasted, and a shard's share deviates by
+// its square root. So the more it deviates, the more is left to a later round that knows a key.
 func blind(share float64) int {
 	deviation := math.Sqrt(share)
 	back := max(0, 0.6*math.Log(deviation)-0.35)
 	return max(1, int(math.Ceil(share-back*deviation)))
 }
 
-// enqueue asks shards for what follows what is known of them. limit says how many rows
-// to ask a shard for. Shards that start at the same place share fetches.
+// enqueue asks shards for the rows after the known ones. limit returns how many rows to ask of a
+// shard. Shards with the same starting key share fetches.
 func (r *Reader[R]) enqueue(members []int, upto *R, limit func(member int) int) {
 	for len(members) > 0 {
 		n := 1

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// next decides, when all that was asked for has come, whether the page is known
-// and what to ask for otherwise.
+// next is called when all rows asked for have come. It decides whether the page is known and, if
+// not, what to ask for next.
 func (r *Reader[R]) next() {
 	frontier, bounded := r.frontier()
 	if !bounded || frontier != nil && (r.last(frontier) || r.count(frontier) >= r.o.Page) {
@@ -21,11 +21,10 @@ func (r *Reader[R]) next() {
 	}
 	members := r.short(upto)
 	if len(members) == 0 {
-		// Rows that Combine makes one counted for several.
+		// Combine has turned several counted rows into one.
 		upto, members = r.o.Upto, r.short(r.o.Upto)
 	}
-	// Shards that are known to the same key stand together, so that they can be
-	// asked together.
+	// Shards that are known up to the same key become neighbours, so that one fetch can ask them.
 	slices.SortStableFunc(members, func(a, b int) int {
 		x, y := r.shards[a].upto, r.shards[b].upto
 		switch {
@@ -53,22 +52,22 @@ func (r *Reader[R]) next() {
 		expected := beyond + known.total - known.at[i]
 		want := blind(expected)
 		if len(r.shards) > manyShards && surplus > 0 {
-			// What is left of the spare rows is better asked for now than by more fetches, and
-			// a shard that has less is known to its end.
+			// It is better to use up the spare rows now than to need more fetches later. A shard
+			// with fewer rows is then known to its end.
 			want = max(want, int(expected+surplus/float64(len(members))))
 		}
 		return min(r.o.Page, want)
 	})
 }
 
-// manyShards is from how many on their deviations from what is expected of them
-// make up for each other.
+// manyShards is the number of shards from which on their deviations from the expectation cancel
+// out.
 const manyShards = 20
 
 // last says that no row after key is wanted.
 func (r *Reader[R]) last(key *R) bool { return r.o.Upto != nil && r.o.Compare(key, r.o.Upto) >= 0 }
 
-// short are the shards that are not known up to key, or to their end when it is nil.
+// short returns the shards that are not known up to key, or to their end if key is nil.
 func (r *Reader[R]) short(key *R) []int {
 	var members []int
 	for i := range r.shards {
@@ -80,8 +79,7 @@ func (r *Reader[R]) short(key *R) []int {
 	return members
 }
 
-// count is the number of known rows up to key, but at least the page's where
-// there are more than that.
+// count returns the number of known rows up to key, but at least a page if more rows are known.
 func (r *Reader[R]) count(key *R) int {
 	n := 0
 	if r.o.Combine == nil {
@@ -104,7 +102,7 @@ func (r *Reader[R]) count(key *R) int {
 	return n
 }
 
-// upto is the number of a shard's known rows up to key.
+// upto returns the number of a shard's known rows up to key.
 func (r *Reader[R]) upto(shard int, key *R) int {
 	rows := r.shards[shard].rows
 	low, high := 0, len(rows)
@@ -118,30 +116,27 @@ func (r *Reader[R]) upto(shard int, key *R) int {
 	return low
 }
 
-// hazard is the expected number of rows of a shard up to some key, and up to
-// where each shard is known; rank is the estimated number of rows of all up to
-// that key.
+// hazard is the expected number of rows of one shard, up to some key and up to the end of what is
+// known of each shard. rank is the estimated number of all shards' rows up to that key.
 type hazard struct {
 	total float64
 	at    []float64
 	rank  float64
 }
 
-// bound is the key to ask up to next; nil when too little is known to name one.
+// bound returns the key to ask up to next, or nil if too little is known.
 //
-// The rank of a known row in the union is the rows known before it and an
-// estimate of the unknown ones: at each known row, the shards that are not known
-// so far are taken to have as many rows as those that are (Nelson-Aalen's
-// estimator, which shards that were cut short do not bias). The bound is the
-// first row whose rank passes the page's end by two deviations, or by the lead in the
-// spare rows where that is less, of which those shards that are known take none; it is
-// never later than the row that is certainly not before the page's end, since that many
-// are known already.
+// The rank of a known row among all rows is the number of known rows before it plus an estimate
+// of the unknown ones. At each known row, the shards that are not known so far are assumed to
+// have as many rows as those that are (Nelson-Aalen's estimator, which shards that were cut short
+// do not bias). The bound is the first row whose rank passes the page's end by two deviations, or
+// by the lead in the spare rows if that is less. It is never later than the row that certainly is
+// not before the page's end, because a page of rows before it is known.
 func (r *Reader[R]) bound() (*R, hazard) {
 	n := len(r.shards)
 	h := hazard{at: make([]float64, n)}
-	covering := n  // shards known up to the row at hand
-	var ends []int // shards that are known up to a key, by that key
+	covering := n  // shards that are known up to the current row
+	var ends []int // shards that are known up to a key, sorted by that key
 	for i := range r.shards {
 		switch s := &r.shards[i]; {
 		case s.exhausted:
@@ -155,13 +150,13 @@ func (r *Reader[R]) bound() (*R, hazard) {
 	var (
 		page     = float64(r.o.Page)
 		most     = spare(r.o.Page, n)
-		rank     int     // of the row at hand among the known ones
-		unknown  float64 // estimated number of rows before it that are not known
+		rank     int     // of the current row among the known ones
+		unknown  float64 // estimated number of unknown rows before it
 		variance float64 // of the estimate
 		from     *R
 	)
 	if covering == n && len(ends) > 0 {
-		// Up to the first end all is known: nothing is estimated there.
+		// Up to the first end everything is known, so nothing is estimated there.
 		from = r.shards[ends[0]].upto
 		for i := range r.shards {
 			rank += r.upto(i, from)
@@ -191,7 +186,7 @@ func (r *Reader[R]) bound() (*R, hazard) {
 		variance += ratio * ratio
 		h.total += 1 / float64(covering)
 
-		// Where none are left some are taken nevertheless: one more round costs more.
+		// If none are left, some are used anyway: one more round costs more.
 		slack := max(most/10, most-float64(r.fetched-rank))
 		deviation := math.Sqrt(unknown + variance)
 		h.rank = float64(rank) + unknown

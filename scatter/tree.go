@@ -2,18 +2,17 @@
 
 package scatter
 
-// tree is a tournament of the shards' runs (a tree of losers): next gives known
-// rows in order, equal ones in the order of the shards, with one comparison for
-// each level.
+// tree is a tournament of the shards' runs (a tree of losers). next returns the known rows in
+// order, and equal rows in the order of the shards, with one comparison for each level.
 type tree[R any] struct {
 	compare func(a, b *R) int
 	runs    []run[R]
-	losers  []int32 // of the match at each node; the winner of all at 0
+	losers  []int32 // loser of the match at each node; the overall winner at 0
 }
 
-// run is what is left of a shard's rows.
+// run holds the remaining rows of a shard.
 type run[R any] struct {
-	head *R // nil when there is none
+	head *R // nil at the end
 	rest []R
 }
 
@@ -25,7 +24,7 @@ func (u *run[R]) advance() {
 	u.head, u.rest = &u.rest[0], u.rest[1:]
 }
 
-// tree is one over the known rows after a key; nil: over all.
+// tree returns a tree of the known rows after a key; nil: of all.
 func (r *Reader[R]) tree(after *R) *tree[R] {
 	t := &tree[R]{compare: r.o.Compare, runs: make([]run[R], 0, len(r.shards))}
 	for i := range r.shards {
@@ -58,7 +57,7 @@ func (r *Reader[R]) tree(after *R) *tree[R] {
 	return t
 }
 
-// next is the next row, nil when there is none. It points into its run.
+// next returns the next row, or nil at the end. The row is a pointer into its run.
 func (t *tree[R]) next() *R {
 	if len(t.runs) == 0 {
 		return nil
@@ -79,7 +78,7 @@ func (t *tree[R]) next() *R {
 	return row
 }
 
-// less says whether run a's head comes before b's: a run that has ended is last.
+// less says whether run a's head comes before run b's. A run that has ended comes last.
 func (t *tree[R]) less(a, b int32) bool {
 	x, y := t.runs[a].head, t.runs[b].head
 	if x == nil || y == nil {

@@ -4,22 +4,22 @@ package shard
 
 import "sync"
 
-// A Drawer draws shards 1..N evenly: each once in a round, in an order shuffled
-// anew each round. After any number of draws no shard is more than one round
-// ahead of another, where independent draws would leave the fullest of 200
-// shards 16% above the mean at 300 draws each.
+// A Drawer draws shards 1..N evenly: each once in a round, in a new random order each round.
+// After any number of draws no shard is more than one round ahead of another. With independent
+// draws, after 300 draws for each of 200 shards, the fullest shard would be 16% above the mean.
 //
-// Two doors that each draw evenly are even together. It is safe for concurrent use.
+// If two doors each draw evenly, their draws together are even. A Drawer is safe for concurrent
+// use.
 type Drawer struct {
 	intn func(n int) int
 
 	mu    sync.Mutex
-	round []int32 // the round's shards; those before next are drawn
+	round []int32 // shards of the round; those before next have been drawn
 	next  int
 }
 
-// NewDrawer returns a drawer for n shards. intn returns a random integer from 0
-// to its argument less one (math/rand/v2's IntN); calls do not overlap.
+// NewDrawer returns a drawer for n shards. intn(k) returns a random integer from 0 to k-1
+// (math/rand/v2's IntN). Its calls do not overlap.
 func NewDrawer(n int, intn func(n int) int) *Drawer {
 	d := &Drawer{intn: intn, round: make([]int32, n)}
 	for i := range d.round {
@@ -32,7 +32,7 @@ func NewDrawer(n int, intn func(n int) int) *Drawer {
 func (d *Drawer) Draw() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// One step of the shuffle per draw: what comes next is any of those left.
+	// Each draw does one step of the shuffle: it picks one of the shards that are left.
 	i, j := d.next, d.next+d.intn(len(d.round)-d.next)
 	d.round[i], d.round[j] = d.round[j], d.round[i]
 	d.next = (i + 1) % len(d.round)

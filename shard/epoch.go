@@ -12,39 +12,39 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// KeyEpoch gives keys from an instant on another number of shards: those whose
-// partition key has a date, timestamp or timeuuid that is From or later, unless a later
-// epoch has them. Keys before the first epoch have the layout's default.
+// KeyEpoch gives the keys from an instant on another number of shards: keys whose date, timestamp
+// or timeuuid is From or later, up to the next epoch. Keys before the first epoch have the
+// layout's default.
 type KeyEpoch struct {
 	From int64 // milliseconds since 1970, UTC
 	Range
 }
 
-// TimeKind is what a partition-key column that tells the time is serialized as.
+// TimeKind says how a partition-key column that contains a time is serialized.
 type TimeKind = timebucket.Kind
 
-// The kinds.
+// These are the kinds.
 const (
 	Date      = timebucket.Date
 	Timestamp = timebucket.Timestamp
 	Timeuuid  = timebucket.Timeuuid
 )
 
-// clock is the component of the partition key that epochs of keys look at.
+// clock is the component of the partition key that decides a key's epoch.
 type clock struct {
 	component int
-	of        int // components of the key
+	of        int // number of components of the key
 	kind      TimeKind
 }
 
-// KeyColumn is a partition-key column as far as epochs of keys need it.
+// KeyColumn describes a partition-key column as far as epochs of keys need it.
 type KeyColumn struct {
 	Name string
-	Kind TimeKind // 0: it tells no time
+	Kind TimeKind // 0: it contains no time
 }
 
-// TimeColumn finds the column that epochs of keys look at: the only one that tells the
-// time.
+// TimeColumn returns the index of the only column that contains a time. That column decides a
+// key's epoch.
 func TimeColumn(columns []KeyColumn) (at int, err error) {
 	at = -1
 	for i, c := range columns {
@@ -64,8 +64,8 @@ func TimeColumn(columns []KeyColumn) (at int, err error) {
 	return at, nil
 }
 
-// Resolve returns the layout for a table with the given partition key: a layout with
-// epochs of keys must be resolved before it is asked for shards.
+// Resolve returns the layout for a table with the given partition key. A layout with epochs of
+// keys must be resolved before it can return shards.
 func (l *Layout) Resolve(key []KeyColumn) (*Layout, error) {
 	if len(l.Epochs) == 0 {
 		return l, nil
@@ -79,22 +79,22 @@ func (l *Layout) Resolve(key []KeyColumn) (*Layout, error) {
 	return &n, nil
 }
 
-// Since says whether a serialized partition key is of an instant or later, by the column
-// that epochs of keys look at.
+// Since says whether the time in a serialized partition key is at or later. It uses the column
+// that decides a key's epoch.
 func (l *Layout) Since(key []byte, at int64) bool {
 	when, ok := l.clock.instant(key)
 	return ok && when >= at
 }
 
-// instant is the time that a serialized partition key tells, in milliseconds since
-// 1970; false for a malformed key, which the store refuses.
+// instant returns the time in a serialized partition key, in milliseconds since 1970. It returns
+// false for a malformed key, which the store refuses.
 func (c clock) instant(key []byte) (int64, bool) {
 	if c.of == 0 {
 		panic("shard: a layout with epochs of keys was not resolved")
 	}
 	v := key
 	for i := 0; c.of > 1 && i <= c.component; i++ {
-		// A composite, see partitioner.AppendComposite.
+		// The key is a composite, see partitioner.AppendComposite.
 		if len(key) < 2 {
 			return 0, false
 		}
@@ -107,8 +107,7 @@ func (c clock) instant(key []byte) (int64, bool) {
 	return c.kind.Instant(v)
 }
 
-// ParseInstant reads an instant: 2020-07-10 (midnight, UTC) or RFC 3339, in whole
-// milliseconds.
+// ParseInstant parses an instant in whole milliseconds: 2020-07-10 (midnight, UTC) or RFC 3339.
 func ParseInstant(s string) (int64, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {
@@ -120,7 +119,7 @@ func ParseInstant(s string) (int64, error) {
 	return t.UnixMilli(), nil
 }
 
-// FormatInstant writes an instant as ParseInstant reads it.
+// FormatInstant formats an instant in the form that ParseInstant parses.
 func FormatInstant(ms int64) string {
 	t := time.UnixMilli(ms).UTC()
 	if ms%(24*60*60*1000) == 0 {

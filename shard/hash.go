@@ -8,20 +8,18 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Hash is how strategy Calculated turns the `by` values into a shard.
+// Hash says how strategy Calculated maps the `by` values to a shard.
 type Hash uint8
 
 const (
-	// Murmur3 is Cassandra's, spread by a jump consistent hash. With 60,000 keys
-	// over 200 shards the fullest shard holds about 1.16 times the mean, which is
-	// what chance gives.
+	// Murmur3 is Cassandra's hash, followed by a jump consistent hash. With 60,000 keys over 200
+	// shards, the fullest shard has about 1.16 times the mean, as random placement would.
 	Murmur3 Hash = iota
 
-	// CodePoints is the product of the code points modulo the number of shards,
-	// for tables that were sharded by hand in that way. It is uneven: the product
-	// is divisible by a small number as soon as one code point is, so that with
-	// 200 shards most English titles are in shard 1. A prime number of shards
-	// helps. When their number changes, nearly every row moves.
+	// CodePoints is the product of the code points modulo the number of shards. It is for tables
+	// that were sharded by hand in that way. It is uneven: the product is divisible by a small
+	// number as soon as one code point is. With 200 shards, most English titles are in shard 1. A
+	// prime number of shards helps. If the number changes, nearly every row moves.
 	CodePoints
 )
 
@@ -32,7 +30,7 @@ func (h Hash) String() string {
 	return "murmur3"
 }
 
-// shard returns 1..n.
+// shard returns a shard, 1..n.
 func (h Hash) shard(by [][]byte, n int) int {
 	if h == CodePoints {
 		return codePoints(by, n)
@@ -49,8 +47,8 @@ func token(by [][]byte) uint64 {
 	return uint64(partitioner.Murmur3(partitioner.AppendComposite(buf[:0], by...)))
 }
 
-// codePoints multiplies modulo n as it goes, which is exact: n is far below 2^31.
-// A byte that is not UTF-8 counts as U+FFFD.
+// codePoints reduces modulo n after each multiplication. That is exact, because n is far below
+// 2^31. A byte that is not UTF-8 counts as U+FFFD.
 func codePoints(by [][]byte, n int) int {
 	product, mod := uint64(1), uint64(n)
 	for _, v := range by {
@@ -63,9 +61,8 @@ func codePoints(by [][]byte, n int) int {
 	return int(product%mod) + 1
 }
 
-// Jump is the jump consistent hash of Lamping and Veach: the bucket, 0..n-1, of
-// a key. From n to n+1 buckets a key stays or moves to the new one. n must be
-// positive.
+// Jump is the jump consistent hash of Lamping and Veach. It returns the bucket of a key, 0..n-1.
+// When n grows by one, a key keeps its bucket or moves to the new one. n must be positive.
 func Jump(key uint64, n int) int {
 	var b, j int64 = -1, 0
 	for j < int64(n) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// identifiers reads CQL identifiers with commas between: plain ones are folded
-// to lower case, quoted ones kept, "" inside standing for one double quote.
+// identifiers parses CQL identifiers separated by commas. Unquoted ones are folded to lower case.
+// In quoted ones "" stands for one double quote.
 func identifiers(s string) ([]string, error) {
 	var names []string
 	for {
@@ -53,12 +53,12 @@ func identifiers(s string) ([]string, error) {
 	}
 }
 
-// plain says whether c may stand at position i of an unquoted identifier.
+// plain says whether c may be at position i of an unquoted identifier.
 func plain(c byte, i int) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && (c >= '0' && c <= '9' || c == '_')
 }
 
-// quote writes a name so that identifiers reads it back.
+// quote formats a name so that identifiers parses it back.
 func quote(name string) string {
 	for i := range len(name) {
 		if c := name[i]; !plain(c, i) || c >= 'A' && c <= 'Z' {

@@ -10,20 +10,20 @@ import (
 	"slices"
 )
 
-// MaxKeys is how many keys of a table may have a spread of their own. They are a part of the
-// table's entry in the catalogue, which each step of a change writes as a whole.
+// MaxKeys is how many keys of a table may have spreads of their own. They are part of the table's
+// entry in the catalogue, and each step of a change writes the whole entry.
 const MaxKeys = 1000
 
-// Keys are the logical partitions of a table that have a spread of their own. They are
-// immutable; nil has none.
+// Keys holds the logical partitions of a table that have spreads of their own. It is immutable.
+// nil has no keys.
 type Keys struct {
 	generation int64
 	spreads    map[string]Spread // by serialized partition key
-	rows       bool              // some have epochs of rows
+	rows       bool              // some keys have epochs of rows
 }
 
-// NewKeys makes a set of keys of a generation, by serialized partition key. The map is
-// the set's from then on.
+// NewKeys makes a set of keys with a generation. spreads is by serialized partition key; the
+// caller must not use it afterwards.
 func NewKeys(generation int64, spreads map[string]Spread) *Keys {
 	k := &Keys{generation: generation, spreads: spreads}
 	for _, s := range spreads {
@@ -32,7 +32,7 @@ func NewKeys(generation int64, spreads map[string]Spread) *Keys {
 	return k
 }
 
-// Generation counts the states of a table's keys; 0 is that of none.
+// Generation returns the number of the set's state; 0 for nil.
 func (k *Keys) Generation() int64 {
 	if k == nil {
 		return 0
@@ -40,7 +40,7 @@ func (k *Keys) Generation() int64 {
 	return k.generation
 }
 
-// Len is how many keys there are.
+// Len returns the number of keys.
 func (k *Keys) Len() int {
 	if k == nil {
 		return 0
@@ -48,7 +48,7 @@ func (k *Keys) Len() int {
 	return len(k.spreads)
 }
 
-// Of is the spread of a key that has one of its own.
+// Of returns the spread of a key, if the key has its own.
 func (k *Keys) Of(key []byte) (Spread, bool) {
 	if k == nil {
 		return Spread{}, false
@@ -57,7 +57,7 @@ func (k *Keys) Of(key []byte) (Spread, bool) {
 	return s, ok
 }
 
-// All are the keys and their spreads, in no order.
+// All yields the keys and their spreads, in any order.
 func (k *Keys) All() iter.Seq2[string, Spread] {
 	if k == nil {
 		return func(func(string, Spread) bool) {}
@@ -65,8 +65,8 @@ func (k *Keys) All() iter.Seq2[string, Spread] {
 	return maps.All(k.spreads)
 }
 
-// With is the set of a later generation, in which some keys have another spread; one
-// without shards gives up the key's own.
+// With returns the set of a later generation in which some keys have another spread. A spread
+// without shards removes the key.
 func (k *Keys) With(generation int64, changed map[string]Spread) *Keys {
 	spreads := make(map[string]Spread, k.Len()+len(changed))
 	maps.Insert(spreads, k.All())
@@ -80,7 +80,7 @@ func (k *Keys) With(generation int64, changed map[string]Spread) *Keys {
 	return NewKeys(generation, spreads)
 }
 
-// Equal says whether two sets have the same keys, spread alike.
+// Equal says whether two sets have the same keys with the same spreads.
 func (k *Keys) Equal(o *Keys) bool {
 	if k == o || k.Len() == 0 && o.Len() == 0 {
 		return true
@@ -91,8 +91,8 @@ func (k *Keys) Equal(o *Keys) bool {
 	return maps.EqualFunc(k.spreads, o.spreads, Spread.Equal)
 }
 
-// Texts are the keys and their spreads as ParseKeys reads them, by the key in hexadecimal;
-// nil for none.
+// Texts returns the spreads in the form that ParseKeys parses, by key in hexadecimal. It returns
+// nil if there are none.
 func (k *Keys) Texts() map[string]string {
 	if k.Len() == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (k *Keys) Texts() map[string]string {
 	return out
 }
 
-// ParseKeys reads what Texts writes.
+// ParseKeys parses the output of Texts.
 func ParseKeys(generation int64, texts map[string]string) (*Keys, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -122,7 +122,7 @@ func ParseKeys(generation int64, texts map[string]string) (*Keys, error) {
 	return NewKeys(generation, spreads), nil
 }
 
-// Changed are the keys whose own spreads differ in two sets, in order.
+// Changed returns, in order, the keys whose own spreads differ between two sets.
 func (k *Keys) Changed(o *Keys) []string {
 	var out []string
 	for key, s := range k.All() {

@@ -12,13 +12,13 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// Strategy is how a row comes to its shard.
+// Strategy is a way to choose the shard of a row.
 type Strategy uint8
 
 const (
 	Calculated Strategy = iota // by a hash of the By columns
 	Random                     // drawn evenly for each write (Drawer)
-	Time                       // by the bucket of time that By is in, and in it by a hash of the whole clustering key
+	Time                       // by the bucket of time of By, and within the bucket by a hash of the whole clustering key
 )
 
 func (s Strategy) String() string {
@@ -31,62 +31,59 @@ func (s Strategy) String() string {
 	return "calculated"
 }
 
-// Limits and defaults of a layout.
+// These are limits and defaults of a layout.
 const (
 	MaxShards     = 10_000
 	DefaultColumn = "shard"
 )
 
-// Layout is how a table's logical partitions are spread over physical ones. It
-// is immutable.
+// Layout says how a table's logical partitions are spread over physical ones. It is immutable.
 //
-// How many shards a key has, and which, is asked by key (Spread). It is answered from,
-// in this order: the key's own entry (Keys), the epoch that it falls into (Epochs), and
-// the table's default (N, Base and Rows).
+// The number of shards depends on the key (Spread). It comes from the first of these that exists:
+// the key's own entry (Keys), the key's epoch (Epochs), the table's default (N, Base and Rows).
 type Layout struct {
 	Strategy   Strategy
-	By         []string // clustering columns that are hashed; empty means all of them, in their order; Time: the one column that tells the time
+	By         []string // clustering columns that are hashed; empty: all, in their order; Time: the one column with the time
 	Hash       Hash     // Calculated only
-	N          int      // shards of a key, by default: ask Shards or Spread
-	Base       int      // places of a key, by default, are Base+1 to Base+N
+	N          int      // default number of shards of a key; Shards or Spread returns a key's number
+	Base       int      // by default a key has the places Base+1 to Base+N
 	Rows       []RowEpoch
-	Epochs     []KeyEpoch // in the order of From
-	Column     string     // the physical tables' additional partition-key column
-	Generation int64      // counts the table's layouts; not one of the options
-	Keys       *Keys      // not one of the options
+	Epochs     []KeyEpoch // sorted by From
+	Column     string     // the additional partition-key column of the physical tables
+	Generation int64      // number of the table's layout; not an option
+	Keys       *Keys      // not an option
 
-	// Width is how long a bucket is, and N how many shards each has. Time only; see Grid.
+	// Width is the length of a bucket, and N the number of shards in each. Time only; see Grid.
 	Width timebucket.Width
 
-	// Keep is for how long rows are kept, by the time that By tells; 0: for ever. Time only.
+	// Keep is how long rows are kept, by the time in By; 0: for ever. Time only.
 	Keep timebucket.Width
 
-	// Floor is the first bucket that rows may be put into: those before it were dropped.
-	// 0: none was. It only rises. Not one of the options.
+	// Floor is the first bucket that accepts rows. The buckets before it have been dropped. 0:
+	// none has been dropped. It only rises. It is not an option.
 	Floor int64
 
-	// Drawn is how many of the shards are drawn for writes under Random, the first ones;
-	// 0: all. Readers know of new shards before anybody writes to them. Not one of the
-	// options.
+	// Drawn is how many shards are drawn for writes under Random: the first ones; 0: all. Readers
+	// learn of new shards before anybody writes to them. It is not an option.
 	Drawn int
 
-	// Remains says that rows can be in shards where the layout does not put them: what an
-	// earlier layout left behind, and copies. Readers skip them. Not one of the options.
+	// Remains says that rows can be in shards where the layout does not put them: copies, and
+	// rows that an earlier layout left behind. Readers skip them. It is not an option.
 	Remains bool
 
-	// Used is the highest number that a shard ever had, under earlier layouts and under
-	// changes that were taken back; 0: no higher than now. A place is never used twice. Not
-	// one of the options.
+	// Used is the highest number that a shard ever had, under earlier layouts and under changes
+	// that were rolled back; 0: no higher than now. A place is never used twice. It is not an
+	// option.
 	Used int
 
-	clock clock // of Epochs; see Resolve
+	clock clock // column that decides Epochs; see Resolve
 }
 
-// Default is the spread of keys that have no entry and are in no epoch.
+// Default returns the spread of keys that have no entry and are in no epoch.
 func (l *Layout) Default() Spread { return Spread{Range{l.N, l.Base}, l.Rows} }
 
-// Spread is how the rows of a logical partition are spread; key is its serialized
-// partition key.
+// Spread returns how the rows of a logical partition are spread. key is its serialized partition
+// key.
 func (l *Layout) Spread(key []byte) Spread {
 	if s, ok := l.Keys.Of(key); ok {
 		return s
@@ -103,42 +100,41 @@ func (l *Layout) Spread(key []byte) Spread {
 	return l.Default()
 }
 
-// Shards returns how many shards a logical partition has where its rows have no epochs;
-// key is its serialized partition key. Which they are Spread says.
+// Shards returns the number of shards of a logical partition whose rows have no epochs. key is
+// its serialized partition key. Spread returns which shards these are.
 func (l *Layout) Shards(key []byte) int {
 	s := l.Spread(key)
 	return s.N
 }
 
-// Place returns the shard, one of r, of a row under Calculated. by is the canonical
+// Place returns the shard of a row under Calculated, among the places r. by holds the canonical
 // serialized values of the By columns, in their order.
 func (l *Layout) Place(r Range, by ...[]byte) int {
 	return r.Base + l.Hash.shard(by, r.N)
 }
 
-// ShardOf returns the shard of a row of the logical partition key under Calculated, where
-// the key's rows have no epochs. by is the canonical serialized values of the By columns,
-// in their order.
+// ShardOf returns the shard of a row under Calculated, if the key's rows have no epochs. key is
+// the logical partition key. by holds the canonical serialized values of the By columns, in their
+// order.
 func (l *Layout) ShardOf(key []byte, by ...[]byte) int {
 	s := l.Spread(key)
 	return l.Place(s.Range, by...)
 }
 
-// Home returns the shard of the static columns of the logical partition key: by the hash
-// murmur3 of the serialized key, under every strategy and hash, among the places of the
-// rows that are in no epoch.
+// Home returns the shard of the static columns of the logical partition key. It is chosen by the
+// murmur3 hash of the serialized key, under every strategy and hash, among the places of the rows
+// that are in no epoch.
 func (l *Layout) Home(key []byte) int {
 	s := l.Spread(key)
 	return s.Base + Murmur3.shard([][]byte{key}, s.N)
 }
 
-// HasRowEpochs says whether the shard of a row can depend on its first clustering column,
-// beside By.
+// HasRowEpochs says whether the shard of a row can also depend on its first clustering column.
 func (l *Layout) HasRowEpochs() bool {
 	return len(l.Rows) > 0 || l.Keys != nil && l.Keys.rows
 }
 
-// Last is the highest place that any row can be in, or could under an earlier layout.
+// Last returns the highest place that any row can be in, now or under an earlier layout.
 func (l *Layout) Last() int {
 	d := l.Default()
 	last := max(l.Used, d.Last())
@@ -151,13 +147,13 @@ func (l *Layout) Last() int {
 	return last
 }
 
-// Equal says whether two layouts place rows alike and in the same column.
+// Equal says whether two layouts put each row in the same shard and use the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&
 		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keep == m.Keep && l.Keys.Equal(m.Keys)
 }
 
-// The options of write_sharding.
+// These are the options of write_sharding.
 const (
 	optionStrategy = "strategy"
 	optionBy       = "by"
@@ -173,9 +169,9 @@ const (
 
 var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows, optionBucket, optionKeep}
 
-// Parse reads the options of write_sharding, such as {'shards': '200'}. `by` and
-// `column` are CQL identifiers: folded to lower case unless in double quotes.
-// Whether the columns exist and fit is for the caller, who knows the table.
+// Parse parses the options of write_sharding, such as {'shards': '200'}. `by` and `column` are
+// CQL identifiers: folded to lower case unless quoted. The caller, who knows the table, checks
+// that the columns exist and fit.
 func Parse(m map[string]string) (*Layout, error) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(options, k) {
@@ -266,8 +262,8 @@ func Parse(m map[string]string) (*Layout, error) {
 	return l, nil
 }
 
-// Options returns the layout as the options of write_sharding, defaults spelled out, but
-// a base of 0 and epochs where there are none. Keys are not among them.
+// Options returns the layout as options of write_sharding, including defaults, but without a base
+// of 0, without empty epochs, and without Keys.
 func (l *Layout) Options() map[string]string {
 	m := map[string]string{
 		optionStrategy: l.Strategy.String(),
@@ -302,7 +298,7 @@ func (l *Layout) Options() map[string]string {
 	return m
 }
 
-// String returns the options as a CQL map literal, its keys in order.
+// String returns the options as a CQL map literal with sorted keys.
 func (l *Layout) String() string {
 	m := l.Options()
 	var b strings.Builder

@@ -13,15 +13,15 @@ import (
 
 // Range is a run of places: the shards Base+1 to Base+N.
 //
-// A key never uses a place twice: a row moves only to a shard to which no row of its
-// key was ever copied. So growing takes numbers that were never used, and shrinking,
-// another hash and every new attempt take a new Base.
+// A key never uses a place twice: a row moves only to a shard that never held a copy of a row of
+// its key. So growing takes new numbers. Shrinking, another hash, and every new attempt take a
+// new Base.
 type Range struct {
 	N    int // at least 1
 	Base int
 }
 
-// Last is the highest place.
+// Last returns the highest place.
 func (r Range) Last() int { return r.Base + r.N }
 
 // Contains says whether a shard is one of the places.
@@ -34,10 +34,10 @@ func (r Range) String() string {
 	return strconv.Itoa(r.N) + "@" + strconv.Itoa(r.Base)
 }
 
-// MaxBase is the highest base: numbers of shards stay far below an int's limit.
+// MaxBase is the highest base. It keeps the numbers of shards far below the limit of an int.
 const MaxBase = 1 << 30
 
-// parseRange reads what String writes.
+// parseRange parses the output of String.
 func parseRange(s string) (r Range, err error) {
 	n, base, given := strings.Cut(s, "@")
 	if r.N, err = strconv.Atoi(n); err != nil || r.N < 1 || r.N > MaxShards {
@@ -52,25 +52,23 @@ func parseRange(s string) (r Range, err error) {
 	return r, nil
 }
 
-// Spread is how the rows of one logical partition are spread.
+// Spread says how the rows of one logical partition are spread.
 type Spread struct {
 	Range
 
-	// Rows are the epochs of rows, in the order of From: a row that is in none of them
-	// is in Range.
+	// Rows are the epochs of rows, sorted by From. A row that is in no epoch is in Range.
 	Rows []RowEpoch
 }
 
-// RowEpoch is a watermark: rows whose first clustering column is From or greater, by
-// the order of its type (whatever the clustering order), are in Range, unless a later
-// epoch has them.
+// RowEpoch puts rows into a Range: those whose first clustering column is From or greater, in the
+// order of its type (not the clustering order), up to the next epoch.
 type RowEpoch struct {
 	From []byte // a serialized value of the first clustering column
 	Range
 }
 
-// Of is where a row is whose first clustering column has the given value. compare orders
-// such values. Static columns stay in Range, whatever the epochs.
+// Of returns the range of a row whose first clustering column has the given value. compare orders
+// such values. Static columns are always in the spread's own Range.
 func (s *Spread) Of(first []byte, compare func(a, b []byte) int) Range {
 	for i := len(s.Rows) - 1; i >= 0; i-- {
 		if compare(first, s.Rows[i].From) >= 0 {
@@ -80,8 +78,8 @@ func (s *Spread) Of(first []byte, compare func(a, b []byte) int) Range {
 	return s.Range
 }
 
-// Between are the ranges that have rows whose first clustering column is from low to
-// high, both included; nil is no bound.
+// Between returns the ranges that can have rows whose first clustering column is from low to
+// high, both included. nil is no bound.
 func (s *Spread) Between(low, high []byte, compare func(a, b []byte) int) []Range {
 	var out []Range
 	for i := -1; i < len(s.Rows); i++ {
@@ -93,7 +91,7 @@ func (s *Spread) Between(low, high []byte, compare func(a, b []byte) int) []Rang
 			}
 		}
 		if i+1 < len(s.Rows) && low != nil && compare(low, s.Rows[i+1].From) >= 0 {
-			continue // a later epoch has them
+			continue // a later epoch has these rows
 		}
 		out = append(out, r)
 	}
@@ -120,7 +118,7 @@ func AppendPlaces(dst []int, ranges ...Range) []int {
 	return dst
 }
 
-// Places are all shards that rows of the key can be in, in order.
+// Places returns all shards that rows of the key can be in, in order.
 func (s *Spread) Places() []int {
 	if len(s.Rows) == 0 {
 		return AppendPlaces(nil, s.Range)
@@ -128,7 +126,7 @@ func (s *Spread) Places() []int {
 	return AppendPlaces(nil, s.Between(nil, nil, nil)...)
 }
 
-// Last is the highest place of the key.
+// Last returns the highest place of the key.
 func (s *Spread) Last() int {
 	last := s.Range.Last()
 	for _, e := range s.Rows {
@@ -142,8 +140,8 @@ func (s Spread) Equal(o Spread) bool {
 	return s.Range == o.Range && slices.EqualFunc(s.Rows, o.Rows, func(a, b RowEpoch) bool { return a.Range == b.Range && bytes.Equal(a.From, b.From) })
 }
 
-// String writes a spread: 8, or 8@16 with a base, then its epochs of rows, as in
-// "8, 64@8 from 0x0000018bcfe56800".
+// String formats a spread: 8, or 8@16 with a base, then its epochs of rows, as in "8, 64@8 from
+// 0x0000018bcfe56800".
 func (s Spread) String() string {
 	var b strings.Builder
 	b.WriteString(s.Range.String())
@@ -153,7 +151,7 @@ func (s Spread) String() string {
 	return b.String()
 }
 
-// ParseSpread reads what String writes.
+// ParseSpread parses the output of String.
 func ParseSpread(text string) (s Spread, err error) {
 	head, rest, more := strings.Cut(text, ",")
 	if s.Range, err = parseRange(strings.TrimSpace(head)); err != nil || !more {
@@ -185,7 +183,7 @@ func parseRowEpochs(text string) ([]RowEpoch, error) {
 	return out, nil
 }
 
-// parseEpoch reads "64@8 from X".
+// parseEpoch parses "64@8 from X".
 func parseEpoch(text string) (r Range, from string, err error) {
 	words := strings.Fields(text)
 	if len(words) != 3 || words[1] != "from" {

@@ -10,24 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// Suffix is how a table that was sharded by hand has the shard in the partition key
-// itself, at its end: 121212-3, 2014-07-09.200. Its shards are numbered from First on,
-// in decimal without leading zeros; those of a Layout are numbered from 1.
+// Suffix describes a table that was sharded by hand, with the shard at the end of the partition
+// key itself: 121212-3, 2014-07-09.200. Its shards are numbered from First on, in decimal without
+// leading zeros. Those of a Layout are numbered from 1.
 type Suffix struct {
-	Separator string // between the key and the number: not empty, without digits
+	Separator string // between the key and the number; not empty, without digits
 	First     int    // 0 or 1
 
-	// Suffixed says that keys may themselves end like a suffix, as 2014-07-10 does where
-	// the separator is a hyphen. Where it is false such a key is taken for one that has
-	// its suffix already.
+	// Suffixed says that keys may themselves end like a suffix, as 2014-07-10 does if the
+	// separator is a hyphen. If it is false, such a key is taken for one that already has its
+	// suffix.
 	Suffixed bool
 }
 
-// DefaultSeparator is between a key and its shard where nothing else is said.
+// DefaultSeparator is the separator between a key and its shard if none is given.
 const DefaultSeparator = "-"
 
-// ParseSeparator reads a separator: itself, or a character as U+0023, for what the
-// value of a tag cannot have in it.
+// ParseSeparator parses a separator. A character may be written as U+0023, because the value of a
+// tag cannot contain every character.
 func ParseSeparator(s string) (string, error) {
 	if hex, ok := strings.CutPrefix(s, "U+"); ok {
 		r, err := strconv.ParseUint(hex, 16, 21)
@@ -42,8 +42,8 @@ func ParseSeparator(s string) (string, error) {
 	return s, nil
 }
 
-// FormatSeparator writes a separator as ParseSeparator reads it, such that the value of
-// a tag can have it.
+// FormatSeparator formats a separator for the value of a tag, in the form that ParseSeparator
+// parses.
 func FormatSeparator(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if size < len(s) || unicode.IsLetter(r) || strings.ContainsRune("+-=._:/@", r) {
@@ -59,8 +59,8 @@ func (s *Suffix) Join(key string, shard int) string {
 	return key + s.Separator + strconv.Itoa(shard-1+s.First)
 }
 
-// Cut returns the key, which is not empty, and the shard of a physical partition key;
-// false where it does not end in a suffix of n shards.
+// Cut splits a physical partition key into the key, which is not empty, and the shard. It returns
+// false if the key does not end in a suffix of n shards.
 func (s *Suffix) Cut(physical string, n int) (key string, shard int, ok bool) {
 	i := strings.LastIndex(physical, s.Separator)
 	if i <= 0 {

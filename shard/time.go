@@ -8,12 +8,12 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// Grid is the buckets of a layout of strategy Time.
+// Grid returns the buckets of a layout of strategy Time.
 func (l *Layout) Grid() timebucket.Grid { return timebucket.Grid{Width: l.Width, Shards: l.N} }
 
-// InBucket returns the shard, of the places of a bucket, of a row under Time. clustering is
-// the canonical serialized values of all clustering columns, in their order; it is not
-// looked at where a bucket has one shard.
+// InBucket returns the shard of a row under Time, among the places of a bucket. clustering holds
+// the canonical serialized values of all clustering columns, in their order. It is not used if a
+// bucket has one shard.
 func (l *Layout) InBucket(bucket int64, clustering ...[]byte) int {
 	if l.N == 1 {
 		return l.Grid().Place(bucket, 0)
@@ -21,7 +21,7 @@ func (l *Layout) InBucket(bucket int64, clustering ...[]byte) int {
 	return l.Grid().Place(bucket, Murmur3.shard(clustering, l.N)-1)
 }
 
-// parseTime reads and checks the options of strategy Time.
+// parseTime parses and checks the options of strategy Time.
 func (l *Layout) parseTime(m map[string]string) (err error) {
 	for _, o := range []struct{ option, why string }{
 		{optionHash, "in a bucket it is murmur3"},

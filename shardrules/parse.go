@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// The words that a file has beside names and options.
+// These are the words of a file other than names and options.
 const (
 	inside   = "shard-rules"
 	dynamodb = "dynamodb"
@@ -24,14 +24,14 @@ const (
 	plain    = "plain"
 )
 
-// What a file may have.
+// These bound a file.
 const (
 	maxBytes = 1 << 20
 	maxRules = 10_000
 )
 
-// Parse reads a file of rules, whose name is for errors. The error has all faults of the file,
-// one in a line.
+// Parse parses a file of rules. file is its name, for errors. The error lists all faults of the
+// file, one in a line.
 func Parse(file string, text []byte) (*Set, error) {
 	r := &reader{file: file, lines: map[pattern]int{}}
 	s := &Set{CQL: Rules{File: file}, DynamoDB: Rules{File: file}}
@@ -63,7 +63,8 @@ func Parse(file string, text []byte) (*Set, error) {
 	return s, nil
 }
 
-// parseYAML reads YAML. The library panics on some malformed texts.
+// parseYAML parses YAML. It recovers from panics of the library, which some malformed texts
+// cause.
 func parseYAML(text []byte) (doc *ast.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,7 +77,7 @@ func parseYAML(text []byte) (doc *ast.File, err error) {
 // reader collects the faults of a file.
 type reader struct {
 	file   string
-	lines  map[pattern]int // of the rules so far; DynamoDB tables have no keyspace
+	lines  map[pattern]int // line of each rule so far; a DynamoDB table has no keyspace
 	faults []error
 }
 
@@ -84,7 +85,7 @@ func (r *reader) fault(n ast.Node, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s: %s", at(r.file, line(n)), fmt.Sprintf(format, args...)))
 }
 
-// line is where a node begins.
+// line returns the line on which a node begins.
 func line(n ast.Node) int {
 	if t := n.GetToken(); t != nil && t.Position != nil {
 		return t.Position.Line
@@ -92,7 +93,7 @@ func line(n ast.Node) int {
 	return 1
 }
 
-// syntax is the error of a text that is not YAML, with its line.
+// syntax returns the error for a text that is not YAML, with its line.
 func (r *reader) syntax(err error) error {
 	var at interface{ GetToken() *token.Token }
 	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
@@ -106,7 +107,8 @@ func (r *reader) syntax(err error) error {
 	return fmt.Errorf("%s: %s", r.file, first)
 }
 
-// entries are the keys and values of a mapping; nil, and a fault, of another node.
+// entries returns the keys and values of a mapping. For another kind of node it notes a fault and
+// returns nil.
 func (r *reader) entries(n ast.Node, what string) []*ast.MappingValueNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -216,7 +218,7 @@ func (r *reader) cql(rule *Rule, n ast.Node) {
 	}
 }
 
-// at0 is the entry whose option an error names, else the first.
+// at0 returns the entry whose option an error names, or the first entry.
 func at0(entries []*ast.MappingValueNode, err error) ast.Node {
 	for _, e := range entries {
 		if t := e.Key.GetToken(); t != nil && strings.Contains(err.Error(), "'"+t.Value+"'") {
@@ -304,7 +306,7 @@ func (r *reader) option(into map[string]string, e *ast.MappingValueNode) {
 	into[key] = value
 }
 
-// text is a scalar as it is written; false of another node.
+// text returns a scalar as it is written. It returns false for another kind of node.
 func (r *reader) text(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// pattern is a rule's name: of a CQL table its keyspace and its table, of a DynamoDB table
-// the table alone.
+// pattern is a rule's name: the keyspace and table of a CQL table, or only the table of a
+// DynamoDB table.
 type pattern struct{ space, name string }
 
-// The longest names that the two engines have.
+// These are the longest names that the two engines accept.
 const (
-	longestCQL      = 222 // Cassandra takes 48 characters, and newer releases more
+	longestCQL      = 222 // Cassandra accepts 48 characters, newer releases more
 	longestDynamoDB = 255
 )
 
@@ -27,7 +27,7 @@ func (p pattern) rank() int {
 		literal += len(part) - n
 	}
 	if wild == 0 {
-		return longestCQL*2 + longestDynamoDB // more than any pattern's
+		return longestCQL*2 + longestDynamoDB // higher than the rank of any pattern
 	}
 	return literal
 }
@@ -36,8 +36,8 @@ func (p pattern) matches(space, name string) bool {
 	return match(p.space, space) && match(p.name, name)
 }
 
-// match says whether a name is what a pattern stands for. It goes back to the last * only,
-// and so takes len(pattern) * len(name) steps at most.
+// match says whether a name matches a pattern. It backtracks only to the last *, so it takes at
+// most len(pattern) × len(name) steps.
 func match(pattern, name string) bool {
 	p, n := 0, 0
 	star, resume := -1, 0
@@ -144,7 +144,7 @@ func dynamoPattern(s string) (pattern, error) {
 	return pattern{"", s}, nil
 }
 
-// indexName checks the name of an index, which is no pattern.
+// indexName checks the name of an index, which cannot be a pattern.
 func indexName(s string) error {
 	if s == "" || len(s) > longestDynamoDB {
 		return fmt.Errorf("the name of an index has 3 to %d characters", longestDynamoDB)

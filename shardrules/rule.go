@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Rule says how tables with a certain name are sharded. It is not changed once made.
+// Rule says how tables with a certain name are sharded. It never changes once made.
 type Rule struct {
-	Name  string // of the table or tables, as the file has it
-	Line  int    // of the file
+	Name  string // name of the table or tables, as the file has it
+	Line  int    // line in the file
 	Plain bool   // the table is not sharded, whatever other rules say
 
-	// Options are those of write_sharding or of the tag. Under DynamoDB nil says that the
-	// rule is about indexes alone.
+	// Options are those of write_sharding or of the tag. For DynamoDB, nil says that the rule
+	// concerns only indexes.
 	Options map[string]string
 
-	Indexes []Index // of a DynamoDB table, by name
+	Indexes []Index // indexes of a DynamoDB table, by name
 }
 
 // Index says how a global secondary index of a DynamoDB table is sharded.
@@ -29,10 +29,10 @@ type Index struct {
 	Options map[string]string
 }
 
-// String is the rule's name and what it says.
+// String returns the rule's name and content.
 func (r *Rule) String() string { return r.Name + ": " + r.Says() }
 
-// Says is what the rule says, as it could be written in a file.
+// Says returns the rule's content in the form of a file.
 func (r *Rule) Says() string {
 	if r.Plain {
 		return plain
@@ -59,7 +59,7 @@ func optionList(options map[string]string) (parts []string) {
 	return parts
 }
 
-// Tag is the value of a DynamoDB table's or index's tag that says the same as the options.
+// Tag returns the value of a DynamoDB tag with these options.
 func Tag(options map[string]string) string {
 	var words []string
 	for _, k := range slices.Sorted(maps.Keys(options)) {
@@ -68,27 +68,27 @@ func Tag(options map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// same says whether two rules say the same of the same names.
+// same says whether two rules have the same names and content.
 func (r *Rule) same(o *Rule) bool {
 	return r.Plain == o.Plain && maps.Equal(r.Options, o.Options) && (r.Options == nil) == (o.Options == nil) &&
 		slices.EqualFunc(r.Indexes, o.Indexes, func(a, b Index) bool { return a.Name == b.Name && maps.Equal(a.Options, b.Options) })
 }
 
-// Rules are the rules of one file about the tables of one of the two languages.
+// Rules are the rules of one file for the tables of one of the two languages.
 type Rules struct {
-	File  string // where they were read, for errors
+	File  string // the file that they were read from, for errors
 	Rules []Rule // in the order of the file
 
-	names []pattern // of the rules
+	names []pattern // names of the rules
 }
 
-// Set are the rules of a file.
+// Set holds the rules of a file.
 type Set struct {
 	CQL      Rules
 	DynamoDB Rules
 }
 
-// Len is how many rules there are. A nil *Rules has none.
+// Len returns the number of rules. A nil *Rules has none.
 func (r *Rules) Len() int {
 	if r == nil {
 		return 0
@@ -96,22 +96,21 @@ func (r *Rules) Len() int {
 	return len(r.Rules)
 }
 
-// Where is the file and the line of a rule.
+// Where returns the file and the line of a rule.
 func (r *Rules) Where(rule *Rule) string { return at(r.File, rule.Line) }
 
-// Label names a rule with its place: jaeger.* (rules.yaml:3).
+// Label returns a rule's name with its place: jaeger.* (rules.yaml:3).
 func (r *Rules) Label(rule *Rule) string { return rule.Name + " (" + r.Where(rule) + ")" }
 
 func at(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
 
-// OfCQL returns the rule that names a CQL table; nil where there is none. keyspace and table
-// are as the schema has them, without quotes. A nil *Rules has no rule.
+// OfCQL returns the rule that applies to a CQL table, or nil. keyspace and table have the form of
+// the schema, without quotes. A nil *Rules has no rule.
 func (r *Rules) OfCQL(keyspace, table string) (*Rule, error) {
 	return r.find(keyspace, table)
 }
 
-// OfDynamoDB returns the rule that names a DynamoDB table; nil where there is none. A nil
-// *Rules has no rule.
+// OfDynamoDB returns the rule that applies to a DynamoDB table, or nil. A nil *Rules has no rule.
 func (r *Rules) OfDynamoDB(table string) (*Rule, error) { return r.find("", table) }
 
 func (r *Rules) find(space, name string) (*Rule, error) {

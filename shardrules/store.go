@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// stored is how rules are kept in a store.
+// stored is the form in which a store keeps rules.
 type stored struct {
 	File  string       `json:"file"`
 	Rules []storedRule `json:"rules"`
@@ -15,7 +15,7 @@ type stored struct {
 
 type storedRule struct {
 	Name    string            `json:"name"`
-	Space   string            `json:"space,omitempty"` // of the pattern, as it matches
+	Space   string            `json:"space,omitempty"` // keyspace of the pattern, in the form for matching
 	Match   string            `json:"match"`
 	Line    int               `json:"line"`
 	Plain   bool              `json:"plain,omitempty"`
@@ -24,7 +24,7 @@ type storedRule struct {
 	Indexes []Index           `json:"indexes,omitempty"`
 }
 
-// Encode writes rules for a store.
+// Encode encodes rules for a store.
 func Encode(r *Rules) []byte {
 	out := stored{File: r.File, Rules: []storedRule{}}
 	for i, rule := range r.Rules {
@@ -33,12 +33,12 @@ func Encode(r *Rules) []byte {
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
-		panic(err) // texts and numbers have JSON
+		panic(err) // texts and numbers always marshal
 	}
 	return text
 }
 
-// Decode reads what Encode has written.
+// Decode decodes the output of Encode.
 func Decode(text []byte) (*Rules, error) {
 	var in stored
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -56,8 +56,8 @@ func Decode(text []byte) (*Rules, error) {
 	return r, nil
 }
 
-// Difference says in what a differs from b, in words; "" where they have the same rules, in
-// whatever order and files. Either may be nil, which has none.
+// Difference describes how a differs from b. It returns "" if they have the same rules, in
+// whatever order and files. Either may be nil, which has no rules.
 func Difference(a, b *Rules) string {
 	if a == nil {
 		a = &Rules{}
@@ -84,7 +84,7 @@ func Difference(a, b *Rules) string {
 	return ""
 }
 
-// places are where the rules are, by what they name.
+// places returns the index of each rule, by its name.
 func (r *Rules) places() map[pattern]int {
 	m := make(map[pattern]int, len(r.names))
 	for i, p := range r.names {
@@ -93,7 +93,7 @@ func (r *Rules) places() map[pattern]int {
 	return m
 }
 
-// name is the file, as messages name it.
+// name returns the name of the file for messages.
 func (r *Rules) name() string {
 	if r.File == "" {
 		return "the other rules"

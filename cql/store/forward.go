@@ -8,14 +8,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// A Forwarder is a Link with a way that neither allocates nor wakes a goroutine
-// per request. A caller that has several requests at hand (all the frames of one
-// read, all the statements of a fan-out) calls Forward for each and Flush once.
+// A Forwarder is a Link that can send requests without an allocation or a woken goroutine for
+// each. A caller with several requests (all frames of one read, all statements of a fan-out)
+// calls Forward for each and Flush once.
 //
-// Forward queues req, whose Body may be reused when it returns; nothing is sent
-// for certain until Flush. to.Receive(tag, …) is called exactly once for each
-// Forward, perhaps before it returns, with the promises of Link.Send's reply. ctx is
-// that of Link.Send.
+// Forward queues req. Its Body may be reused when Forward returns. The request is certain to be
+// sent only after Flush. to.Receive(tag, …) is called exactly once for each Forward, perhaps
+// before Forward returns, with the promises of Link.Send's reply. ctx is that of Link.Send.
 type Forwarder interface {
 	Link
 	Forward(ctx context.Context, req wire.Message, to Receiver, tag uint32)
@@ -28,15 +27,15 @@ type Receiver interface {
 	// only during the call.
 	Receive(tag uint32, resp wire.Message)
 
-	// Flush follows one or more calls of Receive from the same goroutine when no
-	// further response is at hand: now is the time to write what they left.
+	// Flush follows one or more calls of Receive from the same goroutine, when no further
+	// response is available. The receiver should then write what it has.
 	Flush()
 }
 
-// A Pacer is a Link whose requests can be held back. While the client leaves too much
-// of its answers unread, the store begins none of its requests that wait their turn.
+// A Pacer is a Link whose requests can be held back. While the client leaves too many answers
+// unread, the store begins none of its waiting requests.
 type Pacer interface {
-	// Pace says whether requests may begin. Before it is called they may.
+	// Pace says whether requests may begin. Before the first call they may.
 	Pace(begin bool)
 }
 

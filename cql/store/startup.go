@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// EncodeStartup puts STARTUP options in the canonical form of
-// LinkOptions.Startup: sorted, each name and value ended by a zero byte, so that
-// equal options are equal strings.
+// EncodeStartup encodes STARTUP options in the canonical form of LinkOptions.Startup: sorted,
+// with a zero byte after each name and value. So equal options are equal strings.
 func EncodeStartup(options map[string]string) string {
 	names := make([]string, 0, len(options))
 	for name := range options {

@@ -6,10 +6,10 @@ import "context"
 
 type wideKey struct{}
 
-// Wide returns the context of requests that are parts of one of a client's that may
-// take many. A store serves so many of them at a time, of each client in turn, that
-// single requests of others do not wait behind them.
+// Wide returns the context for the parts of a client's request that may need many requests. A
+// store serves only a limited number of them at a time, from each client in turn. So single
+// requests of other clients do not wait behind them.
 func Wide(ctx context.Context) context.Context { return context.WithValue(ctx, wideKey{}, true) }
 
-// IsWide reports whether a context is of Wide.
+// IsWide reports whether a context comes from Wide.
 func IsWide(ctx context.Context) bool { return ctx.Value(wideKey{}) != nil }

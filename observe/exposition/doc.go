@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exposition shows what package observe measures to Prometheus. It imports
-// observe.
+// Package exposition shows the measurements of package observe to Prometheus. It imports observe.
 package exposition

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Requests makes metrics of one door's requests when they are asked for. It is a
+// Requests reports one door's requests as metrics. It reads them at each scrape. It is a
 // prometheus.Collector.
 type Requests struct {
 	requests *observe.Requests
@@ -16,7 +16,7 @@ type Requests struct {
 	duration, errors, fanOut, rounds, read, returned, retries *prometheus.Desc
 }
 
-// New makes a Requests whose metrics' names begin with a prefix, such as evenkeel_cql.
+// New makes a Requests. The names of its metrics begin with prefix, such as evenkeel_cql.
 func New(prefix string, requests *observe.Requests) *Requests {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prefix+"_"+name, help, labels, nil)
@@ -59,7 +59,7 @@ func (r *Requests) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// histogram is a snapshot as Prometheus has it: buckets are cumulative.
+// histogram converts a snapshot to Prometheus' form, whose buckets are cumulative.
 func histogram(desc *prometheus.Desc, s observe.Snapshot, labels ...string) prometheus.Metric {
 	buckets := make(map[float64]uint64, len(s.Bounds.Upper))
 	below := uint64(0)

@@ -23,25 +23,25 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Options say where spans go.
+// Options say where to send spans.
 type Options struct {
-	// Endpoint is the collector's URL, such as http://127.0.0.1:4318. Where it has no
-	// path, /v1/traces is added.
+	// Endpoint is the collector's URL, such as http://127.0.0.1:4318. If it has no path,
+	// /v1/traces is added.
 	Endpoint string
 
-	// Ratio is the share of requests that are sampled, above 0 and up to 1, of those
-	// whose client says nothing about it. Default 1.
+	// Ratio is the share of requests that are sampled, above 0 and up to 1. It applies to
+	// requests whose client does not decide that. Default 1.
 	Ratio float64
 
-	// Instance tells this process from others; may be empty.
+	// Instance distinguishes this process from others; may be empty.
 	Instance string
 
-	// Log is told, once a minute at most, that spans could not be sent. Default: nothing
-	// is logged.
+	// Log receives, at most once a minute, the message that spans could not be sent. Default:
+	// nothing is logged.
 	Log *slog.Logger
 }
 
-// Validate says what is wrong.
+// Validate returns an error if the options are wrong.
 func (o Options) Validate() error {
 	u, err := url.Parse(o.Endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -59,14 +59,14 @@ type Exporter struct {
 	sender   *sender
 }
 
-// New makes an Exporter. Nothing is sent before the first span. The headers, the
-// certificates and the timeout of requests to the collector are those of the environment
-// (OTEL_EXPORTER_OTLP_HEADERS and others).
+// New makes an Exporter. It sends nothing before the first span. The environment gives the
+// headers, certificates and timeout of requests to the collector (OTEL_EXPORTER_OTLP_HEADERS and
+// others).
 func New(ctx context.Context, o Options) (*Exporter, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	u, _ := url.Parse(o.Endpoint) // it was read before
+	u, _ := url.Parse(o.Endpoint) // Validate has parsed it
 	if strings.TrimRight(u.Path, "/") == "" {
 		u.Path = "/v1/traces"
 	}
@@ -86,7 +86,7 @@ func New(ctx context.Context, o Options) (*Exporter, error) {
 	)}, nil
 }
 
-// Shutdown sends what waits, and ends. e may be nil.
+// Shutdown sends the waiting spans and ends. e may be nil.
 func (e *Exporter) Shutdown(ctx context.Context) error {
 	if e == nil {
 		return nil
@@ -94,21 +94,21 @@ func (e *Exporter) Shutdown(ctx context.Context) error {
 	return e.provider.Shutdown(ctx)
 }
 
-// Stats are numbers of spans since the start.
+// Stats holds numbers of spans since the start.
 type Stats struct{ Sent, Failed int64 }
 
-// Stats counts the spans that the collector has taken, and those that could not be sent.
+// Stats returns how many spans the collector has accepted, and how many could not be sent.
 func (e *Exporter) Stats() Stats {
 	return Stats{Sent: e.sender.sent.Load(), Failed: e.sender.failed.Load()}
 }
 
-// sender counts what is sent, and logs what is not.
+// sender counts the spans that are sent, and logs failures.
 type sender struct {
 	sdk.SpanExporter
 	endpoint     string
 	log          *slog.Logger
 	sent, failed atomic.Int64
-	said         atomic.Int64 // when it was last logged, of observe.Now
+	said         atomic.Int64 // when a failure was last logged, in observe.Now
 }
 
 // ExportSpans implements sdk.SpanExporter. Calls do not overlap.
@@ -124,10 +124,10 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 		s.said.Store(now)
 		s.log.Warn("spans could not be sent and are lost", "collector", s.endpoint, "spans", len(spans), "error", err)
 	}
-	return nil // it has been told
+	return nil // the failure has been logged
 }
 
-// Tracer makes the spans of the requests to one door. system is what the door speaks, by
+// Tracer makes the spans of the requests to one door. system is the door's protocol in
 // OpenTelemetry's semantic conventions: cassandra, aws.dynamodb.
 func (e *Exporter) Tracer(system string) observe.Tracer {
 	return &tracer{e.provider.Tracer("github.com/evenkeel/evenkeel"), attribute.String("db.system.name", system)}
@@ -159,7 +159,7 @@ func (t *tracer) Start(name, traceparent, tracestate string) observe.Span {
 
 type span struct {
 	t    *tracer
-	ctx  context.Context // the span's, for its children
+	ctx  context.Context // the span's context, for its children
 	span trace.Span
 }
 

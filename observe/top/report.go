@@ -9,8 +9,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Report is what a server did between two readings. Its JSON is that of `evenkeel top
-// --json`.
+// Report is what a server did between two readings. It is also the JSON of `evenkeel top --json`.
 type Report struct {
 	Seconds float64  `json:"seconds"` // between the readings
 	Doors   []Door   `json:"doors"`
@@ -18,27 +17,27 @@ type Report struct {
 	Errors  []Failed `json:"errors"` // the most frequent first
 	Hosts   []Host   `json:"hosts,omitempty"`
 
-	// Throttled is what DynamoDB throttled, by cause and, where that is known, by partition
-	// key; the most frequent first.
+	// Throttled is what DynamoDB throttled, by cause and, if known, by partition key. The most
+	// frequent comes first.
 	Throttled []Throttled `json:"throttled,omitempty"`
 
-	CPU           float64 `json:"cpu_cores"` // that the process kept busy
+	CPU           float64 `json:"cpu_cores"` // cores that the process kept busy
 	ResidentBytes float64 `json:"resident_bytes"`
 	HeapBytes     float64 `json:"heap_bytes"`
 	Goroutines    float64 `json:"goroutines"`
 
-	// Changing is the number of sharded tables whose creation, removal or change of shards
-	// has begun and not ended.
+	// Changing is the number of sharded tables whose creation, removal or change of shards is
+	// under way.
 	Changing float64 `json:"tables_changing"`
 }
 
-// Rates is how often requests came, and how long they took.
+// Rates is the frequency and the latency of requests.
 type Rates struct {
 	Requests float64 `json:"requests_per_second"`
 	Errors   float64 `json:"errors_per_second"`
 	P50      float64 `json:"p50_seconds"`
 	P99      float64 `json:"p99_seconds"`
-	FanOut   float64 `json:"fan_out_mean"` // requests to the store for one that was not passed on
+	FanOut   float64 `json:"fan_out_mean"` // requests to the store for each request that was not passed on
 	Retries  float64 `json:"shard_retries_per_second"`
 }
 
@@ -57,19 +56,19 @@ type Table struct {
 	Rates
 }
 
-// Failed is how often a door answered with a code.
+// Failed is the rate at which a door answered with a code.
 type Failed struct {
 	Door      string  `json:"door"`
 	Code      string  `json:"code"`
 	PerSecond float64 `json:"per_second"`
 }
 
-// Throttled is how often requests met a limit of a table or index at the store.
+// Throttled is the rate at which requests met a limit of a table or index at the store.
 type Throttled struct {
 	Table     string  `json:"table"`
 	Index     string  `json:"index,omitempty"`
 	Cause     string  `json:"cause"`         // partition (a hot key), table, account, untold
-	Key       string  `json:"key,omitempty"` // "" of all keys together
+	Key       string  `json:"key,omitempty"` // "" for all keys together
 	PerSecond float64 `json:"per_second"`
 }
 
@@ -81,13 +80,13 @@ type Host struct {
 	InFlight    float64 `json:"in_flight"`
 }
 
-// Compare says what happened between two readings.
+// Compare computes what happened between two readings.
 func Compare(before, now *Sample) *Report {
 	r := &Report{Seconds: max(now.at.Sub(before.at).Seconds(), 1e-3), Doors: []Door{}, Tables: []Table{}, Errors: []Failed{}}
 	added := func(name string, match func(map[string]string) bool) float64 {
 		is, was := now.value(name, match), before.value(name, match)
 		if is < was {
-			was = 0 // the server has begun anew
+			was = 0 // the server has restarted
 		}
 		return (is - was) / r.Seconds
 	}
@@ -153,7 +152,7 @@ func Compare(before, now *Sample) *Report {
 	return r
 }
 
-// labels are the values of a label, sorted.
+// labels returns the values of a label, sorted.
 func (s *Sample) labels(name, label string) (all []string) {
 	s.each(name, func(labels map[string]string, _ *dto.Metric) { all = append(all, labels[label]) })
 	slices.Sort(all)

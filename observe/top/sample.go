@@ -20,8 +20,8 @@ type Sample struct {
 	families map[string]*dto.MetricFamily
 }
 
-// Parse reads the text of /metrics, which was read at a time. Metrics of another program
-// are an error.
+// Parse parses the text of /metrics that was read at a time. Metrics of another program are an
+// error.
 func Parse(text io.Reader, at time.Time) (*Sample, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(text)
@@ -36,10 +36,10 @@ func Parse(text io.Reader, at time.Time) (*Sample, error) {
 	return nil, errors.New("metrics, but none of an evenkeel")
 }
 
-// has says whether there is a metric of the name.
+// has says whether there is a metric with this name.
 func (s *Sample) has(name string) bool { return s.families[name] != nil }
 
-// each calls f with the metrics of a name.
+// each calls f for the metrics with this name.
 func (s *Sample) each(name string, f func(labels map[string]string, m *dto.Metric)) {
 	for _, m := range s.families[name].GetMetric() {
 		labels := make(map[string]string, len(m.Label))
@@ -50,8 +50,8 @@ func (s *Sample) each(name string, f func(labels map[string]string, m *dto.Metri
 	}
 }
 
-// value is the sum of the counters or gauges of a name whose labels match; all do where
-// match is nil.
+// value returns the sum of the counters or gauges with this name whose labels match. If match is
+// nil, all match.
 func (s *Sample) value(name string, match func(labels map[string]string) bool) (sum float64) {
 	s.each(name, func(labels map[string]string, m *dto.Metric) {
 		if match == nil || match(labels) {
@@ -61,7 +61,7 @@ func (s *Sample) value(name string, match func(labels map[string]string) bool) (
 	return sum
 }
 
-// spread is the sum of the histograms of a name whose labels match.
+// spread returns the sum of the histograms with this name whose labels match.
 func (s *Sample) spread(name string, match func(labels map[string]string) bool) (h histogram) {
 	s.each(name, func(labels map[string]string, m *dto.Metric) {
 		if match != nil && !match(labels) {
@@ -79,14 +79,14 @@ func (s *Sample) spread(name string, match func(labels map[string]string) bool) 
 	return h
 }
 
-// histogram is cumulative, as Prometheus has it.
+// histogram is cumulative, as in Prometheus.
 type histogram struct {
 	count, sum   float64
 	upper, below []float64
 }
 
-// since is what was added since an earlier reading. Where the server has begun anew, or a
-// table has left and come again, it is all that there is.
+// since returns what was added since an earlier reading. If the server has restarted, or a table
+// was removed and added again, it returns everything.
 func (h histogram) since(before histogram) histogram {
 	if before.count > h.count || len(before.below) != len(h.below) {
 		return h
@@ -98,8 +98,9 @@ func (h histogram) since(before histogram) histogram {
 	return out
 }
 
-// quantile estimates what a share q of the values does not pass, as Prometheus'
-// histogram_quantile does: evenly within a bucket. It is 0 where there are none.
+// quantile estimates the value that a share q of the values does not exceed, as Prometheus'
+// histogram_quantile does: it assumes an even distribution within a bucket. It returns 0 if there
+// are no values.
 func (h histogram) quantile(q float64) float64 {
 	want, low, below := q*h.count, 0.0, 0.0
 	if h.count == 0 {

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Text is the report for people: at most so many tables, and, where height is not 0, so
-// few of them that it fits in as many lines.
+// Text formats the report for a reader. It shows at most the given number of tables and, if
+// height is not 0, only so many that the text fits in height lines.
 func (r *Report) Text(server string, tables, height int) string {
 	var head, tail, b strings.Builder
 	fmt.Fprintf(&head, "evenkeel top %s, the last %.1f s: cpu %.2f cores, memory %s (heap %s), %.0f goroutines\n\n",
@@ -91,8 +91,8 @@ func (r *Report) Text(server string, tables, height int) string {
 	return b.String() + tail.String()
 }
 
-// clip shortens a name to n characters. What a terminal would obey is left out: names come
-// from clients.
+// clip shortens a name to n characters. It removes terminal control characters, because names
+// come from clients.
 func clip(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -116,7 +116,7 @@ func rate(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// span is a time in seconds, rounded to three figures or so.
+// span formats a time in seconds, rounded to about three figures.
 func span(seconds float64) string {
 	if seconds == 0 {
 		return "-"

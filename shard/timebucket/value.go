@@ -4,18 +4,18 @@ package timebucket
 
 import "encoding/binary"
 
-// Kind is what a value that tells the time is serialized as.
+// Kind says how a value that contains a time is serialized.
 type Kind uint8
 
-// The kinds.
+// These are the kinds.
 const (
 	Date      Kind = iota + 1 // days, 1970-01-01 being 2^31
 	Timestamp                 // milliseconds since 1970
 	Timeuuid                  // a version 1 UUID
 )
 
-// Instant is the time that a serialized value tells, in milliseconds since 1970; false
-// for a value that tells none, because it is malformed or has no bytes.
+// Instant returns the time in a serialized value, in milliseconds since 1970. It returns false
+// for a value that is malformed or has no bytes.
 func (k Kind) Instant(v []byte) (int64, bool) {
 	switch {
 	case k == Date && len(v) == 4:
@@ -23,7 +23,7 @@ func (k Kind) Instant(v []byte) (int64, bool) {
 	case k == Timestamp && len(v) == 8:
 		return int64(binary.BigEndian.Uint64(v)), true
 	case k == Timeuuid && len(v) == 16:
-		// 60 bits of 100 ns since 1582-10-15.
+		// The time has 60 bits, in units of 100 ns since 1582-10-15.
 		ticks := int64(binary.BigEndian.Uint16(v[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(v[4:]))<<32 | int64(binary.BigEndian.Uint32(v))
 		const gregorian = 0x01b21dd213814000
 		ticks -= gregorian
@@ -36,7 +36,7 @@ func (k Kind) Instant(v []byte) (int64, bool) {
 	return 0, false
 }
 
-// OfValue is the bucket of a serialized value. One that tells no time is in the first
+// OfValue returns the bucket of a serialized value. A value without a time is in the first
 // bucket, as it comes first in the order of its type.
 func (g Grid) OfValue(k Kind, v []byte) int64 {
 	ms, ok := k.Instant(v)
@@ -46,8 +46,8 @@ func (g Grid) OfValue(k Kind, v []byte) int64 {
 	return g.Of(ms)
 }
 
-// Between are the first and the last bucket that can have values from low to high, both
-// included, in the order of the type; nil is no bound.
+// Between returns the first and the last bucket that can have values from low to high, both
+// included, in the order of the type. nil is no bound.
 func (g Grid) Between(k Kind, low, high []byte) (first, last int64) {
 	first, last = g.First(), g.Last()
 	if low != nil {

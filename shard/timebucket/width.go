@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// Width is how long a bucket is, in milliseconds.
+// Width is the length of a bucket, in milliseconds.
 type Width int64
 
-// The units of a width.
+// These are the units of a width.
 const (
 	Second Width = 1000
 	Minute       = 60 * Second
@@ -25,10 +25,10 @@ var units = []struct {
 	width Width
 }{{'w', Week}, {'d', Day}, {'h', Hour}, {'m', Minute}, {'s', Second}}
 
-// Longest is the longest width, and the longest time that rows may be kept: 100 years.
+// Longest is the longest width and the longest time that rows may be kept: 100 years.
 const Longest = 36525 * Day
 
-// Parse reads a width: a whole number and a unit, such as 15m, 1h, 7d.
+// Parse parses a width: a whole number and a unit, such as 15m, 1h, 7d.
 func Parse(s string) (Width, error) {
 	wrong := fmt.Errorf("%q is not a length of time; write a whole number and a unit: s, m (minutes), h, d or w, such as 15m, 1h or 7d", s)
 	if len(s) < 2 {
@@ -50,7 +50,7 @@ func Parse(s string) (Width, error) {
 	return 0, wrong
 }
 
-// String writes a width as Parse reads it, in the greatest unit that it is a multiple of.
+// String formats a width in the largest unit that divides it.
 func (w Width) String() string {
 	for _, u := range units {
 		if w%u.width == 0 && (u.width != Week || w == Week) {
@@ -60,14 +60,14 @@ func (w Width) String() string {
 	return strconv.FormatInt(int64(w), 10) + "ms"
 }
 
-// Grid is the buckets of a width, each with a number of shards.
+// Grid holds the buckets of a width, each with a number of shards.
 type Grid struct {
 	Width  Width
 	Shards int // at least 1
 }
 
-// covered is the time that the buckets of a grid must cover at least, in milliseconds
-// since 1970: to the year 2200.
+// covered is the instant up to which a grid must have buckets, in milliseconds since 1970: the
+// year 2200.
 const covered = 7_258_118_400_000
 
 // Check says whether the grid has all buckets from 1970 to 2200.
@@ -85,16 +85,16 @@ func (g Grid) Check() error {
 	return nil
 }
 
-// last is the last bucket, and the first one is its negative.
+// last returns the last bucket. The first bucket is its negative.
 func (g Grid) last() int64 { return math.MaxInt32/int64(g.Shards) - 1 }
 
-// First is the first bucket of the grid.
+// First returns the first bucket of the grid.
 func (g Grid) First() int64 { return -g.last() }
 
-// Last is the last one.
+// Last returns the last bucket of the grid.
 func (g Grid) Last() int64 { return g.last() }
 
-// Of is the bucket of an instant in milliseconds since 1970.
+// Of returns the bucket of an instant in milliseconds since 1970.
 func (g Grid) Of(ms int64) int64 {
 	b := ms / int64(g.Width)
 	if ms%int64(g.Width) < 0 {
@@ -103,14 +103,14 @@ func (g Grid) Of(ms int64) int64 {
 	return min(max(b, g.First()), g.Last())
 }
 
-// Start is the instant at which a bucket begins, in milliseconds since 1970, as far as
-// there are such numbers.
+// Start returns the instant at which a bucket begins, in milliseconds since 1970, limited to the
+// range of int64.
 func (g Grid) Start(bucket int64) int64 {
 	most := math.MaxInt64 / int64(g.Width)
 	return min(max(bucket, -most), most) * int64(g.Width)
 }
 
-// Place is the number of a shard, from 0 on, of a bucket.
+// Place returns the place of a bucket's shard. Shards count from 0.
 func (g Grid) Place(bucket int64, shard int) int {
 	return int(bucket)*g.Shards + 1 + shard
 }
@@ -123,7 +123,7 @@ func (g Grid) AppendPlaces(dst []int, bucket int64) []int {
 	return dst
 }
 
-// Bucket is the bucket that a place belongs to.
+// Bucket returns the bucket of a place.
 func (g Grid) Bucket(place int) int64 {
 	n := place - 1
 	b := n / g.Shards
