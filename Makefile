@@ -44,7 +44,7 @@ race: ## the tests under the race detector, the CQL door in front of a real Cass
 
 test-apps: deps build ## the storage tests of real applications, on the stores and on evenkeel; APPS chooses, UPDATE=yes writes docs/applications.md
 	$(GO) build -o bin/apps ./internal/apps
-	bin/apps -evenkeel bin/evenkeel $(if $(UPDATE),-update docs/applications.md) $(APPSFLAGS) $(APPS)
+	bin/apps -evenkeel bin/evenkeel $(if $(UPDATE),-update) $(APPSFLAGS) $(APPS)
 
 soak: deps ## property tests with fresh seeds for SOAKTIME (1h)
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(SOAKTIME)

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -22,14 +23,16 @@ type application struct {
 	// Rules shard the hottest tables. DoorRules are those in front of the reference where
 	// that cannot take Rules.
 	Rules, DoorRules string
-	// Sharded says in words what the rules do.
+	// Sharded says in words what the rules do, and Notes what else is to be known.
 	Sharded string
+	Notes   []string
 	// Prepare creates what the tests expect to be there, and Clean removes it. Nil: nothing.
 	Prepare, Clean func(ctx context.Context, s *suite, e endpoint) error
-	// Edits are of lines of tests with an address built in.
-	Edits []edit
-	// Args are further ones of the test binary.
-	Args []string
+	// At is the address that the tests have built in; what they send there is forwarded to
+	// the store. Empty: they are told by Env.
+	At string
+	// Build are further arguments of the compilation, and Args of the compiled tests.
+	Build, Args []string
 	// Explained are the tests that fail or are left out, with the reason.
 	Explained []explanation
 }
@@ -42,28 +45,20 @@ const (
 	dynamodb api = "DynamoDB"
 )
 
-// edit replaces the one place of a test's file that has the text Old.
-type edit struct {
-	File     string // in the package
-	Old, New string
-	Why      string
-}
-
 // explanation is of tests that do not pass in some settings.
 type explanation struct {
 	Settings []string
-	Tests    []string // each a pattern of path.Match; a subtest's name has its parents' before it
+	Tests    []string // all, or each a pattern of path.Match; a subtest's name has its parents' before it
 	LeftOut  bool     // not run, for instance because a failure ends the whole run
 	Racy     bool     // they pass sometimes
 	Why      string
 }
 
+// all is the pattern for all tests of an application.
+const all = "*"
+
 func (e explanation) covers(setting, test string) bool {
-	in := false
-	for _, s := range e.Settings {
-		in = in || s == setting
-	}
-	if !in {
+	if !slices.Contains(e.Settings, setting) {
 		return false
 	}
 	for _, p := range e.Tests {
@@ -72,6 +67,13 @@ func (e explanation) covers(setting, test string) bool {
 		}
 	}
 	return false
+}
+
+// cannot says that no test of the application can run in a setting.
+func (a *application) cannot(setting string) bool {
+	return slices.ContainsFunc(a.Explained, func(e explanation) bool {
+		return e.LeftOut && slices.Contains(e.Tests, all) && slices.Contains(e.Settings, setting)
+	})
 }
 
 // leftOut is a pattern for -test.skip.
@@ -89,4 +91,4 @@ func (a *application) leftOut(setting string) string {
 
 func (a *application) importPath() string { return path.Join(a.Module, a.Package) }
 
-var applications = []*application{dynamo, vault}
+var applications = []*application{dynamo, vault, jaeger}

@@ -68,6 +68,9 @@ func TestSurprises(t *testing.T) {
 			t.Errorf("%s, %v: %q, want %d", c.setting, c.failed, got, c.want)
 		}
 	}
+	if none := (&application{Explained: []explanation{{Settings: []string{door}, Tests: []string{all}, LeftOut: true}}}); !none.cannot(door) || none.cannot(engine) || a.cannot(door) {
+		t.Error("which settings cannot run")
+	}
 	if got := a.leftOut(door); got != "^TestLeft$/^Out$" {
 		t.Errorf("left out: %s", got)
 	}
@@ -93,22 +96,57 @@ func TestApplications(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "doc.md")
-	if err := os.WriteFile(name, []byte("# Head\n\n"+from+"old\n"+to+"\nTail\n"), 0o600); err != nil {
-		t.Fatal(err)
+	file, doc := filepath.Join(t.TempDir(), "results.json"), filepath.Join(t.TempDir(), "doc.md")
+	for name, text := range map[string]string{file: "[]", doc: "# Head\n\n" + from + "old\n" + to + "\nTail\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	rows := []row{{Version: "v1", Package: "p", Results: map[string]*result{engine: {Passed: 2, Failed: []string{"TestA"}}}, app: &application{}, Application: "App"}}
-	if err := update(name, markdown(rows)); err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		version, setting string
+		passed           int
+		want             string
+	}{
+		{"v1", engine, 1, "| not run | 1 of 2 | not run | not run | not run |"},
+		{"v1", door, 2, "| not run | 1 of 2 | not run | 2 of 3 | not run |"},
+		{"v1", door, 3, "| not run | 1 of 2 | not run | 3 of 4 | not run |"},
+		{"v2", reference, 4, "| 4 of 5 | not run | not run | not run | not run |"},
+	} {
+		run := row{Application: dynamo.Title, Version: c.version, Results: map[string]*result{c.setting: {Passed: c.passed, Failed: []string{"TestA"}}}}
+		if err := update(file, doc, []row{run}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := string(text); !strings.HasPrefix(s, "# Head\n\n"+from) || !strings.HasSuffix(s, to+"\nTail\n") || strings.Contains(s, "old") || !strings.Contains(s, c.want) {
+			t.Errorf("with %+v the document is:\n%s", c, s)
+		}
 	}
-	text, err := os.ReadFile(name)
+}
+
+// The document shows the results that are kept, with the versions that are pinned.
+func TestDocument(t *testing.T) {
+	doc := filepath.Join("..", "..", "docs", "applications.md")
+	text, err := os.ReadFile(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := string(text); !strings.HasPrefix(s, "# Head\n\n"+from) || !strings.HasSuffix(s, to+"\nTail\n") || strings.Contains(s, "old") || !strings.Contains(s, "| App v1 | `p` | not run | 2 of 3 | not run |") {
-		t.Errorf("the document is now:\n%s", s)
+	rows, err := load("results.json")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := update(name, "again"); err != nil {
-		t.Error(err)
+	if want, err := document(text, markdown(rows)); err != nil || string(want) != string(text) {
+		t.Errorf("%s is not what results.json says (%v): run make test-apps UPDATE=yes", doc, err)
+	}
+	for _, r := range rows {
+		pinned, err := os.ReadFile(filepath.Join(r.app.Name, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(pinned), r.app.Module+" "+r.Version) {
+			t.Errorf("the results of %s are of %s, which is not the version that is pinned", r.Application, r.Version)
+		}
 	}
 }

@@ -6,9 +6,8 @@
 //
 // Each application is a Go module. A folder of its own pins it and what it needs
 // (go.mod, go.sum), so that the project does not depend on it. Its tests are compiled
-// and run as they are in the module. Where a test has an address built in, a named edit
-// of that one line of the test is compiled instead (see the application's file here);
-// the application itself is never edited.
+// and run as they are in the module: nothing of them is edited. Where a test has an address
+// built in, the command listens there and forwards to the store.
 //
 // Each suite runs in several settings:
 //

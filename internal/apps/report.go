@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -36,6 +38,8 @@ func markdown(rows []row) string {
 		for _, s := range settings {
 			if res := r.Results[s]; res != nil {
 				fmt.Fprintf(&b, " %d of %d |", res.Passed, res.Passed+len(res.Failed))
+			} else if r.app.cannot(s) {
+				b.WriteString(" none |")
 			} else {
 				b.WriteString(" not run |")
 			}
@@ -43,9 +47,9 @@ func markdown(rows []row) string {
 		b.WriteString("\n")
 	}
 	for _, r := range rows {
-		fmt.Fprintf(&b, "\n**%s.** Sharded: %s.\n", r.Application, r.app.Sharded)
-		for _, e := range r.app.Edits {
-			fmt.Fprintf(&b, "- `%s` of its tests is edited: %s.\n", e.File, e.Why)
+		fmt.Fprintf(&b, "\n**%s.** Sharded: %s.\n\n", r.Application, r.app.Sharded)
+		for _, n := range r.app.Notes {
+			fmt.Fprintf(&b, "- %s\n", n)
 		}
 		var skipped []string
 		for _, s := range settings {
@@ -68,7 +72,11 @@ func markdown(rows []row) string {
 			case !e.Racy:
 				how = "fails"
 			}
-			fmt.Fprintf(&b, "- `%s`: %s in the columns %s. %s\n", strings.Join(e.Tests, "`, `"), how, quoted(e.Settings), e.Why)
+			tests := "`" + strings.Join(e.Tests, "`, `") + "`"
+			if slices.Contains(e.Tests, all) {
+				tests = "All tests"
+			}
+			fmt.Fprintf(&b, "- %s: %s in the columns %s. %s\n", tests, how, quoted(e.Settings), e.Why)
 		}
 	}
 	return b.String()
@@ -82,16 +90,85 @@ const (
 	to   = "<!-- to here -->\n"
 )
 
-// update writes the table into a document.
-func update(name, table string) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
+// document is the text of a document with another table.
+func document(text []byte, table string) ([]byte, error) {
 	head, rest, ok := bytes.Cut(text, []byte(from))
 	_, tail, ok2 := bytes.Cut(rest, []byte(to))
 	if !ok || !ok2 {
-		return fmt.Errorf("%s has no lines %q and %q for the table to be between", name, strings.TrimSpace(from), strings.TrimSpace(to))
+		return nil, fmt.Errorf("it has no lines %q and %q for the table to be between", strings.TrimSpace(from), strings.TrimSpace(to))
 	}
-	return os.WriteFile(name, slices.Concat(head, []byte(from), []byte("\n"+table+"\n"), []byte(to), tail), 0o644)
+	return slices.Concat(head, []byte(from), []byte("\n"+table+"\n"), []byte(to), tail), nil
+}
+
+// kept are the results of earlier runs, which the document shows: a run may be of some
+// applications in some settings.
+type kept []row
+
+// load reads the kept results. Those of applications that are not here any more are left out.
+func load(file string) (kept, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var rows kept
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var out kept
+	for _, a := range applications {
+		for _, r := range rows {
+			if r.Application == a.Title {
+				r.app = a
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+// with adds the results of a run, which replace older ones. Results of another version of the
+// application go.
+func (k kept) with(rows []row) kept {
+	var out kept
+	for _, a := range applications {
+		merged := row{Application: a.Title, API: a.API, Package: a.importPath(), Results: map[string]*result{}, app: a}
+		for _, r := range slices.Concat(k, rows) {
+			if r.Application != a.Title {
+				continue
+			}
+			if r.Version != merged.Version {
+				merged.Version = r.Version
+				clear(merged.Results)
+			}
+			maps.Copy(merged.Results, r.Results)
+		}
+		if len(merged.Results) > 0 {
+			out = append(out, merged)
+		}
+	}
+	return out
+}
+
+// update keeps the results of a run and writes the document anew.
+func update(file, doc string, rows []row) error {
+	old, err := load(file)
+	if err != nil {
+		return err
+	}
+	all := old.with(rows)
+	text, err := os.ReadFile(doc)
+	if err != nil {
+		return err
+	}
+	if text, err = document(text, markdown(all)); err != nil {
+		return fmt.Errorf("%s: %w", doc, err)
+	}
+	results, err := json.MarshalIndent(all, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(results, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(doc, text, 0o644)
 }

@@ -53,7 +53,7 @@ func (s *servers) close() {
 }
 
 // start starts the servers of a setting. The function that it returns ends them, and
-// says whether a request made evenkeel panic.
+// says what was wrong with evenkeel.
 func (s *servers) start(ctx context.Context, a *application, setting string) (e endpoint, stop func() error, err error) {
 	var stops []func() error
 	stop = func() error {
@@ -97,7 +97,7 @@ func (s *servers) start(ctx context.Context, a *application, setting string) (e 
 			args = append(args, "--dynamodb", e.url(), "--dynamodb-region", "us-east-1")
 		}
 	}
-	e, err = s.serve(ctx, a.API, args, &stops)
+	e, err = s.serve(ctx, a.API, args, setting == engineSharded || setting == doorSharded, &stops)
 	return e, stop, err
 }
 
@@ -132,7 +132,7 @@ func (s *servers) reference(ctx context.Context, api api, stops *[]func() error)
 }
 
 // serve starts evenkeel.
-func (s *servers) serve(ctx context.Context, api api, args []string, stops *[]func() error) (endpoint, error) {
+func (s *servers) serve(ctx context.Context, api api, args []string, sharded bool, stops *[]func() error) (endpoint, error) {
 	addr, err := measure.FreeAddr()
 	if err != nil {
 		return endpoint{}, err
@@ -151,28 +151,42 @@ func (s *servers) serve(ctx context.Context, api api, args []string, stops *[]fu
 		return endpoint{}, err
 	}
 	*stops = append(*stops, func() error {
-		err := noPanics(page)
+		err := examine(page, sharded)
 		p.Stop()
 		return err
 	})
 	return endpoint{addr}, nil
 }
 
-// noPanics asks an evenkeel whether a request has failed for a bug.
-func noPanics(page string) error {
+// examine asks an evenkeel whether a request has failed for a bug, and whether requests went to
+// several shards where tables were to be sharded.
+func examine(page string, sharded bool) error {
 	resp, err := http.Get("http://" + page + "/metrics")
 	if err != nil {
 		return fmt.Errorf("evenkeel has ended: %w", err)
 	}
 	defer resp.Body.Close()
+	fannedOut := 0.0
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		if !strings.HasPrefix(name, "evenkeel_") || !strings.HasSuffix(name, "_panics_total") {
+		text := lines.Text()
+		if !strings.HasPrefix(text, "evenkeel_") {
 			continue
 		}
-		if n, err := strconv.ParseFloat(value, 64); err != nil || n > 0 {
-			return fmt.Errorf("%s is %s", name, value)
+		space := strings.LastIndexByte(text, ' ')
+		name, _, _ := strings.Cut(text[:max(space, 0)], "{")
+		n, err := strconv.ParseFloat(text[space+1:], 64)
+		if err != nil {
+			return fmt.Errorf("/metrics: %s: %w", text, err)
 		}
+		switch {
+		case strings.HasSuffix(name, "_panics_total") && n > 0:
+			return fmt.Errorf("%s is %v: see what evenkeel logged", name, n)
+		case strings.HasSuffix(name, "_fan_out_requests_count"):
+			fannedOut += n
+		}
+	}
+	if sharded && fannedOut == 0 {
+		return errors.New("no request went to several shards: look whether the rules name the tables")
 	}
 	return nil
 }

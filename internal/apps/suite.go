@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,49 +38,20 @@ func compile(ctx context.Context, a *application, home, dir string) (*suite, err
 		return nil, fmt.Errorf("go mod download %s: %w", a.Module, err)
 	}
 	s := &suite{app: a, version: m.Version, root: m.Dir, folder: filepath.Join(m.Dir, filepath.FromSlash(a.Package)), binary: filepath.Join(dir, a.Name+".test")}
-	args := []string{"test", "-p", "1", "-c", "-o", s.binary}
-	if len(a.Edits) > 0 {
-		overlay, err := s.overlay(dir)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, "-overlay", overlay)
-	}
-	_, err = output(ctx, module, "go", append(args, a.importPath())...)
+	args := slices.Concat([]string{"test", "-p", "1", "-c", "-o", s.binary}, a.Build, []string{a.importPath()})
+	_, err = output(ctx, module, "go", args...)
 	return s, err
-}
-
-// overlay writes the edited files and the list of them that the go command reads.
-func (s *suite) overlay(dir string) (string, error) {
-	replace := map[string]string{}
-	for i, e := range s.app.Edits {
-		file := filepath.Join(s.folder, e.File)
-		from := file
-		if edited, twice := replace[file]; twice {
-			from = edited
-		}
-		text, err := os.ReadFile(from)
-		if err != nil {
-			return "", err
-		}
-		if n := bytes.Count(text, []byte(e.Old)); n != 1 {
-			return "", fmt.Errorf("%s has %q %d times, not once: look what the tests of %s look like now", file, e.Old, n, s.version)
-		}
-		replace[file] = filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.app.Name, i, e.File))
-		if err := os.WriteFile(replace[file], bytes.Replace(text, []byte(e.Old), []byte(e.New), 1), 0o600); err != nil {
-			return "", err
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(dir, s.app.Name+"-overlay.json")
-	return name, os.WriteFile(name, list, 0o600)
 }
 
 // run runs the tests on a store; what they print goes to log.
 func (s *suite) run(ctx context.Context, setting string, e endpoint, log io.Writer) (*result, error) {
+	if s.app.At != "" {
+		stop, err := forward(s.app.At, e.addr)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+	}
 	if s.app.Prepare != nil {
 		if err := s.app.Prepare(ctx, s, e); err != nil {
 			return nil, fmt.Errorf("prepare: %w", err)
