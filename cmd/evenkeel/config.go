@@ -34,6 +34,7 @@ type configFile struct {
 	CassandraUser          string   `yaml:"cassandra-user"`
 	CassandraPasswordFile  string   `yaml:"cassandra-password-file"`
 	CassandraConnections   int      `yaml:"cassandra-connections"`
+	CassandraInFlight      int      `yaml:"cassandra-in-flight"`
 	CassandraRouting       string   `yaml:"cassandra-routing"`
 	LocalDC                string   `yaml:"local-dc"`
 	Rack                   string   `yaml:"rack"`

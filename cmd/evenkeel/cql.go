@@ -214,7 +214,7 @@ func (s *serveCmd) storage(log *slog.Logger) storage.Options {
 
 func (s *serveCmd) openCluster(ctx context.Context, log *slog.Logger, signals <-chan os.Signal) (store.Store, string, error) {
 	o := cluster.Options{
-		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, AnyHost: s.CassandraRouting == "any",
+		Contacts: s.Cassandra, Username: s.CassandraUser, ConnsPerHost: s.CassandraConnections, InFlight: s.CassandraInFlight, AnyHost: s.CassandraRouting == "any",
 		LocalDC: s.LocalDC, Rack: s.Rack, NoHedge: s.Hedge == "off", Log: log,
 	}
 	if s.CassandraPasswordFile != "" {

@@ -33,6 +33,7 @@ type conn struct {
 	prep    *prepared
 
 	inFlight atomic.Int32 // for choosing; exact enough
+	most     int32        // in flight
 	full     atomic.Bool  // more than maxPending bytes waited to be written
 	out      atomic.Bool  // of streams; set under mu
 	ended    atomic.Bool  // set under mu
@@ -63,7 +64,12 @@ type slot struct {
 }
 
 func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared) *conn {
-	return &conn{t: t, version: v, host: h, pool: p, prep: prep, done: make(chan struct{})}
+	c := &conn{t: t, version: v, host: h, pool: p, prep: prep, most: maxStreams, done: make(chan struct{})}
+	if p != nil {
+		o := &p.cluster.opts
+		c.most = int32((o.InFlight + o.ConnsPerHost - 1) / o.ConnsPerHost)
+	}
+	return c
 }
 
 // forward queues a request and reports whether it could: not when the connection
@@ -118,7 +124,7 @@ func (c *conn) requestOf(to store.Receiver) (req wire.Message, ok bool) {
 }
 
 // takes reports whether the connection is one to choose: not when it has ended, or
-// has too much to write already, or no free stream.
+// has too much to write already, or too much in flight.
 func (c *conn) takes() bool {
 	if c.full.Load() {
 		if c.t.Full() {
@@ -126,7 +132,7 @@ func (c *conn) takes() bool {
 		}
 		c.full.Store(false)
 	}
-	return !c.ended.Load() && !c.out.Load()
+	return !c.ended.Load() && !c.out.Load() && c.inFlight.Load() < c.most
 }
 
 // takeFree takes a stream. The caller holds mu.

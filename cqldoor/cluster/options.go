@@ -34,6 +34,11 @@ type Options struct {
 	// connections mean fewer, larger writes. 0 means 2; at most 64.
 	ConnsPerHost int
 
+	// InFlight is how many requests each pool has in flight to each host. Further ones go to
+	// other hosts; where all have so many, as many wait as may be in flight, and the rest is
+	// refused at once. 0 means 2048; at most 32768 for each connection.
+	InFlight int
+
 	// ConnectTimeout bounds the making of a connection with all of its handshake.
 	// 0 means 5 s.
 	ConnectTimeout time.Duration
@@ -80,6 +85,9 @@ func (o Options) withDefaults() Options {
 	if o.ConnsPerHost == 0 {
 		o.ConnsPerHost = 2
 	}
+	if o.InFlight == 0 {
+		o.InFlight = 2048
+	}
 	if o.ConnectTimeout == 0 {
 		o.ConnectTimeout = 5 * time.Second
 	}
@@ -120,6 +128,9 @@ func (o Options) Validate() error {
 	}
 	if o.ConnsPerHost < 0 || o.ConnsPerHost > 64 {
 		errs = append(errs, fmt.Errorf("connections per host must be within 1..64, not %d", o.ConnsPerHost))
+	}
+	if most := max(o.ConnsPerHost, 1) * maxStreams; o.InFlight < 0 || o.InFlight > most {
+		errs = append(errs, fmt.Errorf("requests in flight to a host must be within 1..%d, not %d", most, o.InFlight))
 	}
 	for _, d := range []struct {
 		name string

@@ -44,6 +44,7 @@ type keeper struct {
 func newPool(cl *Cluster, o store.LinkOptions) *pool {
 	p := &pool{cluster: cl, options: o, queues: newQueues(), keepers: make(map[string]*keeper)}
 	p.live.Store(&liveHosts{})
+	p.queues.setHosts(1, cl.opts.InFlight)
 	return p
 }
 
@@ -210,7 +211,7 @@ func (p *pool) remove(c *conn) {
 
 // setHosts starts keepers for new hosts and stops those of hosts that have gone.
 func (p *pool) setHosts(hosts []*host) {
-	p.queues.setHosts(len(hosts))
+	p.queues.setHosts(len(hosts), p.cluster.opts.InFlight)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

@@ -16,7 +16,9 @@ import (
 // A request that cannot be sent yet waits in its pool, where links take turns. What waits
 // for a client that goes is dropped and never sent. There are two reasons to wait:
 //
-//   - The connections have enough to write (maxPending). A host that is slow to read
+//   - The connections have enough to write (maxPending), or enough in flight
+//     (Options.InFlight). No more wait than may be in flight: a cluster that is behind by
+//     more is not to get it, and the client is to know at once. A host that is slow to read
 //     would otherwise be sent all that a client has asked for and no longer waits for.
 //   - The request is a part of a fan-out (store.Wide), and enough of those are in flight.
 //     The host carries out what it gets in the order in which it comes: one client's
@@ -39,14 +41,19 @@ type queues struct {
 	backlog *lane.Lane // a place is left when the request has been written to a connection
 	bytes   atomic.Int64
 	behind  atomic.Int64 // requests in the backlog
+	mayWait atomic.Int64 // there
 }
 
 func newQueues() queues {
 	return queues{wide: lane.New(widePerHost, widePerHost/2), backlog: lane.New(maxStreams, maxStreams)}
 }
 
-// setHosts makes room for parts of fan-outs at so many hosts.
-func (q *queues) setHosts(n int) { q.wide.Resize(max(1, n)*widePerHost, max(1, n)*widePerHost/2) }
+// setHosts makes room at so many hosts, of which each is sent some requests at a time.
+func (q *queues) setHosts(n, inFlight int) {
+	n = max(1, n)
+	q.wide.Resize(n*widePerHost, n*widePerHost/2)
+	q.mayWait.Store(int64(n * inFlight))
+}
 
 // waiting is how many requests wait.
 func (q *queues) waiting() int {
@@ -129,12 +136,16 @@ func (l *link) forwardWide(ctx context.Context, req wire.Message, to store.Recei
 
 // delay has a request wait until a connection can take it.
 func (l *link) delay(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) (answered bool) {
+	q := &l.p.queues
+	if q.behind.Load() >= q.mayWait.Load() {
+		l.refuse(to, tag, whyTooMany)
+		return true
+	}
 	w := l.enqueue(ctx, req, to, tag)
 	if w == nil {
 		l.refuse(to, tag, whyTooMany)
 		return true
 	}
-	q := &l.p.queues
 	q.behind.Add(1)
 	l.p.full()
 	q.backlog.Queue(ctx, &l.backlog, w.send)

@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -152,4 +153,54 @@ func TestFanOutsTakeTurns(t *testing.T) {
 		t.Errorf("%d parts were carried out for a client that had gone when %d had been sent", n, before)
 	}
 	eventually(t, "nothing is in flight", func() bool { n, waiting := cl.Work(); return n == 0 && waiting == 0 })
+}
+
+// A host has no more in flight than it may have, as many requests wait, and the others are
+// refused at once; all that were not are answered.
+func TestInFlight(t *testing.T) {
+	s := newReluctant(t)
+	const most, more = 10, 7
+	cl := connectTo(t, Options{ConnsPerHost: 2, InFlight: most}, s.server)
+	g := newGuest(t, cl, t.Context())
+	eventually(t, "both connections are there", func() bool { return cl.HostStats()[0].Connections == 2 })
+	for range 2*most + more {
+		g.ask("SELECT a")
+	}
+	if n := g.refused.Load(); n != more {
+		t.Errorf("%d requests were refused, not %d", n, more)
+	}
+	if inFlight, waiting := cl.Work(); inFlight != most || waiting != most {
+		t.Errorf("%d requests are in flight and %d wait", inFlight, waiting)
+	}
+	close(s.gate)
+	eventually(t, "all is answered", g.answered)
+	if n := g.rows.Load(); n != 2*most {
+		t.Errorf("%d requests were carried out", n)
+	}
+}
+
+// Where one host has all that it may have, another one gets the rest.
+func TestInFlightElsewhere(t *testing.T) {
+	r := newSlowRing(t, Options{ConnsPerHost: 1, InFlight: 5})
+	r.holdNode(1)
+	var answers []<-chan wire.Op
+	keys := r.keysOf(1, 30)
+	for _, key := range keys {
+		answers = append(answers, r.send(t.Context(), conditional, wire.LocalQuorum, key))
+		for len(r.nodesOf(string(key))) == 0 {
+			runtime.Gosched() // else what waits for the other node would be refused
+		}
+	}
+	at := map[int]int{}
+	for _, key := range keys {
+		at[r.nodesOf(string(key))[0]]++
+	}
+	if at[1] != 5 || at[1]+at[2] != 30 {
+		t.Errorf("the requests came to nodes %v", at)
+	}
+	r.release()
+	for _, answer := range answers {
+		<-answer
+	}
+	r.settled()
 }
