@@ -14,14 +14,14 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// How many bytes a batch of several partitions may have before Cassandra warns, and
-// before it refuses it (batch_size_warn_threshold, batch_size_fail_threshold).
+// These are the sizes in bytes at which Cassandra warns of a batch of several partitions, and
+// refuses it (batch_size_warn_threshold, batch_size_fail_threshold).
 const (
 	largeBatch = 5 << 10
 	longBatch  = 50 << 10
 )
 
-// What Cassandra 5.0 counts of a batch beside its values.
+// These are what Cassandra 5.0 counts of a batch in addition to its values.
 const (
 	ofPartition = 29 // and of its static row
 	ofRow       = 21
@@ -57,7 +57,8 @@ func (w *writing) checkSize() (warning string, err error) {
 	return "", nil
 }
 
-// small says whether the writes are, without looking for what is written twice.
+// small says whether the writes are certainly small, without looking for parts that are written
+// twice.
 func (w *writing) small() bool {
 	n := 0
 	for i := range w.writes {
@@ -79,7 +80,7 @@ func (w *writing) small() bool {
 	return n <= largeBatch
 }
 
-// tables are the names of the tables that are written to.
+// tables returns the names of the tables that are written to.
 func (w *writing) tables() []string {
 	names := map[string]bool{}
 	for _, b := range w.writes {
@@ -88,8 +89,8 @@ func (w *writing) tables() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// size is how many bytes Cassandra takes the writes for, or more than longBatch. What is
-// written twice is there once.
+// size returns how many bytes Cassandra counts for the writes, or more than longBatch. A part
+// that is written twice counts once.
 func (w *writing) size() int {
 	parts := w.parts()
 	if parts.least > longBatch {
@@ -102,14 +103,14 @@ func (w *writing) size() int {
 	return total
 }
 
-// batchParts are what a batch writes: partitions, rows, and what is in them.
+// batchParts are the parts of a batch: partitions, rows, and their content.
 type batchParts struct {
-	size  map[string]int // by place
-	least int            // of all together, whatever else is written to them
+	size  map[string]int // size of each part, by place
+	least int            // lower bound of the total, whatever else is written
 }
 
-// put adds a part, or replaces it; of its bytes so many are there whatever its value. It
-// reports whether the batch may still be short enough.
+// put adds or replaces a part of n bytes. least is its size without its value. put reports
+// whether the batch may still be short enough.
 func (p *batchParts) put(at string, n, least int) bool {
 	if _, ok := p.size[at]; !ok {
 		p.least += least
@@ -118,8 +119,8 @@ func (p *batchParts) put(at string, n, least int) bool {
 	return p.least <= longBatch
 }
 
-// parts are those of the writes, until it is certain that they are too many: a statement
-// may write as many as the product of its lists.
+// parts returns the parts of the writes. It stops when they are certainly too many, because a
+// statement may write as many as the product of its lists.
 func (w *writing) parts() *batchParts {
 	parts := &batchParts{size: map[string]int{}}
 	for i := range w.writes {
@@ -134,8 +135,8 @@ func (w *writing) parts() *batchParts {
 	return parts
 }
 
-// addParts adds what is written to a partition, and says whether the batch may still be
-// short enough.
+// addParts adds what is written to a partition. It returns whether the batch may still be short
+// enough.
 func (b *boundWrite) addParts(parts *batchParts, at string) bool {
 	switch b.Scope {
 	case analysis.ScopeDeletePartition:
@@ -163,8 +164,8 @@ func (b *boundWrite) addParts(parts *batchParts, at string) bool {
 	return parts.least <= longBatch
 }
 
-// addMutations adds what is written to static or regular columns of a row, and says
-// whether anything is.
+// addMutations adds what is written to the static or regular columns of a row. It returns whether
+// anything is.
 func (b *boundWrite) addMutations(parts *batchParts, row string, kind schema.ColumnKind) (any bool) {
 	for i := range b.Mutations {
 		m := &b.Mutations[i]

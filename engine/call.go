@@ -17,41 +17,41 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// outcome is what became of a request.
+// outcome says what has happened to a request.
 type outcome uint8
 
 const (
-	answered outcome = iota // its answer has been given
-	queued                  // the committer gives it
-	refused                 // it may take long, and c is not detached: nothing was done but to set c.kind
+	answered outcome = iota // it has been answered
+	queued                  // the committer will answer it
+	refused                 // it may take long and c is not detached: only c.kind has been set
 )
 
-// call is one request on its way. Its memory is used again.
+// call is one request under way. Calls are reused.
 type call struct {
 	engine   *Engine
 	link     *link
-	ctx      context.Context // of the request that this is: done when nobody waits for the answer
+	ctx      context.Context // of the request; done when nobody waits for the answer
 	to       store.Receiver
 	tag      uint32
 	version  wire.Version
 	kind     kind
-	detached bool   // from the caller's goroutine: it may take its time
+	detached bool   // it runs in a goroutine of its own and may take its time
 	placed   bool   // it has a place in its lane
-	stop     func() // ends its deadline; nil where it has none
+	stop     func() // ends its deadline; nil if it has none
 	memory   budget.Account
-	granted  int // how many bytes it may hold without asking
+	granted  int // bytes that it may hold without asking for more
 
 	params   wire.Params
 	env      eval.Env
-	seconds  int64 // the request's present time, since 1970
+	seconds  int64 // present time of the request, seconds since 1970
 	warnings []string
 
 	values  []wire.Value
 	writer  wire.RowsWriter
-	buffer  []byte // of responses
+	buffer  []byte // for responses
 	scratch []byte
 	read    read
-	rowPlan *rowPlan // what fill puts into a batch
+	rowPlan *rowPlan // the row that fill puts into a batch
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -67,7 +67,7 @@ func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call 
 	return c
 }
 
-// release gives the memory back. What views the request's body is let go of.
+// release makes the call available for reuse. It drops all views of the request's body.
 func (c *call) release() {
 	c.memory.Close()
 	if c.stop != nil {
@@ -91,7 +91,7 @@ func murmur3Token(key [][]byte) []byte {
 	return wire.AppendLong(nil, partitioner.Murmur3(partitioner.AppendComposite(scratch[:0], key...)))
 }
 
-// refuse says that a request is for a lane.
+// refuse says that a request must go to a lane.
 func (c *call) refuse(k kind) (outcome, error) {
 	c.kind = k
 	return refused, nil
@@ -149,7 +149,7 @@ var supported = map[string][]string{
 	wire.OptionProtocolVersions: {"3/v3", "4/v4", "5/v5", "6/v6-beta"},
 }
 
-// answer gives a response that is not a result of rows.
+// answer sends a response that is not a result of rows.
 func (c *call) answer(op wire.Op, body []byte) {
 	resp := wire.Message{Op: op, Body: body}
 	if len(c.warnings) > 0 && c.version >= wire.V4 {
@@ -160,7 +160,7 @@ func (c *call) answer(op wire.Op, body []byte) {
 	c.to.Receive(c.tag, resp)
 }
 
-// fail answers with an error.
+// fail answers the request with an error.
 func (c *call) fail(err error) {
 	if err == errGone && deadline.Passed(c.ctx) {
 		err = c.late()
@@ -172,8 +172,8 @@ func errorMessage(err error, v wire.Version) wire.Message {
 	return wire.Message{Op: wire.OpError, Body: wire.AsError(err).Append(nil, v)}
 }
 
-// storageError is what a client is told when storage fails: that its request
-// could not be served, without the paths and keys that the error may name.
+// storageError returns the client's error for a failure of storage. It leaves out paths and keys
+// that the failure may name.
 func storageError(err error) error {
 	var e *wire.Error
 	switch {
@@ -184,15 +184,15 @@ func storageError(err error) error {
 	case errors.Is(err, storage.ErrMalformed):
 		return wire.Invalidf("%v", err)
 	case errors.Is(err, storage.ErrFull), errors.Is(err, storage.ErrFailed):
-		// What Cassandra says where its commit log fails. Without reasons it is the same
-		// in every version.
+		// Cassandra gives this error when its commit log fails. Without reasons, the message is
+		// the same in every protocol version.
 		return &wire.Error{Code: wire.CodeWriteFailure, Message: fmt.Sprintf("Operation failed: %v", err), Consistency: wire.One, Required: 1, WriteType: wire.WriteSimple}
 	}
 	return wire.Errorf(wire.CodeServer, "storage: %v", err)
 }
 
-// panicked is what becomes of a bug while a request is served: an internal
-// error for this request, and the next is served.
+// panicked turns a bug during a request into an internal error for this request. The next request
+// is served.
 func (e *Engine) panicked(p any) error {
 	return wire.Errorf(wire.CodeServer, "internal error: %s", fmt.Sprint(p))
 }
@@ -213,10 +213,10 @@ func (c *call) bindValues(v *wire.Values, p *plan, count func(want, got int) err
 	return nil
 }
 
-// bindNamed reads values that are given by name. One that is not given is null
-// in v4 and before, and not set later, as Cassandra has it: it asks for all.
+// bindNamed reads values that are given by name. As in Cassandra, a value that is not given is
+// null in v4 and before, and unset later.
 func (c *call) bindNamed(p *plan) error {
-	first := make(map[string]int, len(c.values)) // of each name
+	first := make(map[string]int, len(c.values)) // index of the first value of each name
 	for i := len(c.values) - 1; i >= 0; i-- {
 		first[string(c.values[i].Name)] = i
 	}
@@ -231,7 +231,7 @@ func (c *call) bindNamed(p *plan) error {
 	return nil
 }
 
-// times sets the clocks of the request.
+// times sets the present time for the request.
 func (c *call) times() {
 	c.env.Now = c.engine.clock.timestamp()
 	c.seconds = c.env.Now / 1e6

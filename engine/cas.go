@@ -13,20 +13,20 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// current is the row that a conditional write is about, as it is now.
+// current is the present state of the row that a conditional write concerns.
 type current struct {
 	view    rowView
 	row     storage.Row
 	static  storage.Row
-	live    bool // the row is there
-	statics bool // the static row is, and is looked at
+	live    bool // the row exists
+	statics bool // the static row exists and matters
 }
 
-// load reads the row; where onlyStatic, the first row of the partition stands
-// for it, which tells a partition that is there from one that is not.
+// load reads the row. If onlyStatic is set, the first row of the partition represents it, which
+// shows whether the partition exists.
 //
-// Static columns are looked at where a static column is written or has a
-// condition; so are regular ones.
+// Static columns matter if a static column is written or has a condition. The same holds for
+// regular ones.
 func (cur *current) load(w *writing, t *table, plan *fetchPlan, fetched []analysis.Fetched, key [][]byte, clustering [][]byte, onlyStatic bool) error {
 	raw := partitioner.AppendComposite(nil, key...)
 	token := partitioner.Murmur3(raw)
@@ -34,7 +34,7 @@ func (cur *current) load(w *writing, t *table, plan *fetchPlan, fetched []analys
 	q := storage.Query{Now: w.seconds, Columns: plan.columns, All: limited}
 	var err error
 	if w.looksAtStatics() {
-		q.All = true // any static column makes the row
+		q.All = true // any static column makes the static row exist
 		if cur.statics, err = t.store.GetStatic(token, raw, &q, &cur.static); err != nil {
 			return storageError(err)
 		}
@@ -84,14 +84,14 @@ func cloneCell(b []byte) []byte {
 	return append([]byte{}, b...)
 }
 
-// looks is what conditional writes look at.
+// looks says which columns conditional writes read.
 type looks struct {
 	statics bool // all static columns, and
 	rows    bool // all regular ones, and
 	columns map[*schema.Column]bool
 }
 
-// looksAt says whether the conditional writes look at a column.
+// looksAt says whether the conditional writes read a column.
 func (w *writing) looksAt(c *schema.Column) bool {
 	if w.looks == nil {
 		w.looks = &looks{columns: map[*schema.Column]bool{}}
@@ -125,7 +125,7 @@ func (b *boundWrite) writesStatic() bool {
 // there says whether there is anything to report.
 func (cur *current) there() bool { return cur.live || cur.statics }
 
-// holds loads the row of a write and says whether the write applies.
+// holds loads the row of a write and returns whether the write applies.
 func (w *writing) holds(b *boundWrite, cur *current) (bool, error) {
 	clustering, onlyStatic := rowOf(b)
 	if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys.At(0), clustering, onlyStatic); err != nil {
@@ -155,8 +155,8 @@ func (w *writing) applies(b *boundWrite, cur *current) (bool, error) {
 	return true, nil
 }
 
-// guarded runs f while the partitions of the writes are guarded. The time of
-// the writes is taken then, so that it is later than that of those before.
+// guarded runs f while the partitions of the writes are locked. It takes the time of the writes
+// then, so that it is later than the time of all earlier writes.
 func (w *writing) guarded(f func(b *storage.Batch) error) error {
 	w.guard = w.c.engine.db.Guard(w.partitions()...)
 	defer w.guard.Unlock()
@@ -178,8 +178,8 @@ func (w *writing) apply(b *storage.Batch) error {
 	return storageError(b.CommitGuarded(w.guard))
 }
 
-// rowOf is the clustering of the one row that a conditional write is about;
-// onlyStatic says that its conditions are about the static row instead.
+// rowOf returns the clustering of the row that a conditional write concerns. onlyStatic says that
+// its conditions concern the static row instead.
 func rowOf(b *boundWrite) (clustering [][]byte, onlyStatic bool) {
 	if b.Rows.Len() == 0 {
 		return nil, true
@@ -230,7 +230,7 @@ func lower(k analysis.WriteKind) string {
 
 func (c *call) answerApplied(t *schema.Table) { c.answerCAS(t, true, nil, nil) }
 
-// answerCAS answers with [applied] and, where it is false, what was found.
+// answerCAS answers with [applied] and, if that is false, with the present values.
 func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetched, rows [][][]byte) {
 	cols := []wire.Column{{Keyspace: t.Keyspace, Table: t.Name, Name: "[applied]", Type: value.Native(value.Boolean)}}
 	for _, f := range fetched {
@@ -255,7 +255,7 @@ func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetch
 	c.buffer = c.writer.Buffer()
 }
 
-// casBatch executes a conditional batch, which is of one partition, and answers.
+// casBatch executes a conditional batch on one partition, and answers.
 func (c *call) casBatch(w *writing) error {
 	return w.guarded(func(batch *storage.Batch) error {
 		all := true
@@ -294,15 +294,14 @@ func (c *call) casBatch(w *writing) error {
 	})
 }
 
-// staticCondition says whether the conditions are about the static row.
+// staticCondition says whether the conditions concern the static row.
 func (b *boundWrite) staticCondition() bool {
 	_, onlyStatic := rowOf(b)
 	return onlyStatic
 }
 
-// found reads what a batch that was not applied reports: the primary key and the
-// columns of its conditions, of every row that has a condition and is there, in
-// clustering order.
+// found reads what a batch that was not applied reports: of every existing row with a condition,
+// the primary key and the columns of the conditions, in clustering order.
 func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
 	t := w.writes[0].plan.table
 	fetched := w.reported(t)
@@ -345,7 +344,7 @@ func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
 	return fetched, rows, nil
 }
 
-// reported are the columns that a conditional batch reports.
+// reported returns the columns that a conditional batch reports.
 func (w *writing) reported(t *table) []analysis.Fetched {
 	all := false
 	wanted := map[*schema.Column]bool{}

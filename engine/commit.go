@@ -11,23 +11,23 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// committer makes writes durable in groups: a write is put into the batch that
-// is being filled and its sender goes on; one goroutine commits what has come
-// together while it was busy with the group before, and answers them all.
+// committer makes writes durable in groups. A sender adds its write to the open batch and goes
+// on. One goroutine commits the writes that have come together while it was committing the group
+// before, and answers them all.
 type committer struct {
 	mu      sync.Mutex
 	open    group
-	spare   group // the memory of the last group
+	spare   group // memory of the last group, for the next one
 	waiting *sync.Cond
 	stop    bool
 	stopped chan struct{}
 }
 
-// group is writes that are committed at once.
+// group holds writes that are committed together.
 type group struct {
 	batch   *storage.Batch
 	senders []sender
-	done    []chan<- error // those of drain
+	done    []chan<- error // for callers of drain
 }
 
 type sender struct {
@@ -43,11 +43,10 @@ func newCommitter(db *storage.DB) *committer {
 	return c
 }
 
-// filler puts the mutations of a write into a batch. It is brief.
+// filler puts the mutations of a write into a batch. It takes a short time.
 type filler interface{ fill(*storage.Batch) }
 
-// add puts a write into the open group. Its sender is answered when the group is
-// durable.
+// add adds a write to the open group. The sender is answered when the group is durable.
 func (c *committer) add(to store.Receiver, tag uint32, f filler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +57,7 @@ func (c *committer) add(to store.Receiver, tag uint32, f filler) {
 	}
 }
 
-// drain waits until all that was added is durable.
+// drain waits until everything that was added is durable.
 func (c *committer) drain() error {
 	done := make(chan error, 1)
 	c.mu.Lock()
@@ -68,7 +67,7 @@ func (c *committer) drain() error {
 	return <-done
 }
 
-// close commits what is left and ends.
+// close commits the rest and ends.
 func (c *committer) close() {
 	c.mu.Lock()
 	c.stop = true

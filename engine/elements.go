@@ -9,21 +9,21 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// elements are a column's cells while a statement changes them, those of a list in the
-// order of their paths. A statement may name many places of a long list, one after the
-// other: finding one, and removing it, takes as many steps as the list's length has bits.
+// elements holds a column's cells while a statement changes them; those of a list in the order of
+// their paths. A statement may address many places of a long list, one after the other. Finding
+// or removing one takes a number of steps that is logarithmic in the list's length.
 type elements struct {
-	cells []storage.Cell // with those that were removed since
+	cells []storage.Cell // including those removed since
 	left  int
-	tree  []int32 // how many are left, by ranges of cells (a Fenwick tree); nil: all are
-	steps int     // of all searches
+	tree  []int32 // how many are left, by ranges of cells (a Fenwick tree); nil: all
+	steps int     // total of all searches
 }
 
 func newElements(cells []storage.Cell) *elements {
 	return &elements{cells: cells, left: len(cells)}
 }
 
-// at is where the element of an index is among cells.
+// at returns the index in cells of an element's index.
 func (e *elements) at(index int) int {
 	if e.tree == nil {
 		return index
@@ -43,7 +43,7 @@ func (e *elements) at(index int) int {
 	return at
 }
 
-// remove removes the element that is at a place of cells.
+// remove removes the element at an index of cells.
 func (e *elements) remove(at int) {
 	if e.tree == nil {
 		e.tree = make([]int32, len(e.cells)+1)
@@ -58,7 +58,7 @@ func (e *elements) remove(at int) {
 	e.left--
 }
 
-// all are the elements that are left.
+// all returns the elements that are left.
 func (e *elements) all() []storage.Cell {
 	if e.tree == nil {
 		return e.cells

@@ -20,28 +20,27 @@ import (
 	"github.com/evenkeel/evenkeel/engine/system"
 )
 
-// Options is how an engine is opened. The zero value works.
+// Options configure an engine. The zero value works.
 type Options struct {
-	// Storage is how the data are kept.
+	// Storage configures how the data is stored.
 	Storage storage.Options
 
-	// ClusterName, DataCenter and Rack are what system.local tells; default
-	// "evenkeel", "datacenter1", "rack1".
+	// ClusterName, DataCenter and Rack appear in system.local. Defaults "evenkeel",
+	// "datacenter1", "rack1".
 	ClusterName, DataCenter, Rack string
 
-	// Address is the address of the native protocol that system.local tells;
-	// default 127.0.0.1:9042.
+	// Address is the native protocol's address in system.local. Default 127.0.0.1:9042.
 	Address netip.AddrPort
 
-	// Prepared is how many prepared statements are kept; default 10,000. A
-	// statement that was given up is UNPREPARED, which drivers handle.
+	// Prepared is how many prepared statements are kept. Default 10,000. A dropped statement is
+	// answered with UNPREPARED, which drivers handle.
 	Prepared int
 
-	// Capacity has the tables keep the limits of Amazon Keyspaces; default none.
+	// Capacity makes the tables apply the limits of Amazon Keyspaces. Default none.
 	Capacity *capacity.Limits
 
-	// Timeout is how long a request may take that may take long, its waiting for a turn
-	// included; an aggregate begins anew with every 10,000 rows. Default: any time.
+	// Timeout is how long a long request may take, including the wait for its turn. For an
+	// aggregate the time restarts with every 10,000 rows. Default: no limit.
 	Timeout time.Duration
 
 	// Clock tells the time; default time.Now.
@@ -78,17 +77,17 @@ type Engine struct {
 	changing sync.Mutex // held by one schema change at a time
 	plans    *planCache
 	commits  *committer
-	limits   *limiter // nil: there are none
+	limits   *limiter // nil: no limits
 	events   events
 	hostID   [16]byte
-	pageKey  []byte // authenticates paging states
+	pageKey  []byte // key that authenticates paging states
 	started  time.Time
 	timeuuid func() [16]byte // clock.timeuuid
 
-	closing sync.RWMutex // guards closed against new work
+	closing sync.RWMutex // keeps new work from starting while closed is set
 	closed  bool
 	work    sync.WaitGroup // goroutines of requests
-	lanes   lanes          // of requests that may take long
+	lanes   lanes          // for requests that may take long
 
 	longest int // see maxResult
 }
@@ -96,8 +95,8 @@ type Engine struct {
 var _ store.Store = (*Engine)(nil)
 var _ store.Versioned = (*Engine)(nil)
 
-// The keys of the metadata. A keyspace's record is under metaKeyspace and its
-// name, a dropped table whose data are still to be removed under metaDrop and its id.
+// These are the keys of the metadata. A keyspace's record is at metaKeyspace and its name. A
+// dropped table whose data must still be removed is at metaDrop and its id.
 const (
 	metaKeyspace = "engine/keyspace/"
 	metaDrop     = "engine/drop/"
@@ -106,7 +105,7 @@ const (
 	metaPageKey  = "engine/page-key"
 )
 
-// Open opens the engine whose data are in dir, creating it where there is none.
+// Open opens the engine with its data in dir. It creates the data if there is none.
 func Open(dir string, o Options) (*Engine, error) {
 	o.withDefaults()
 	db, err := storage.Open(dir, o.Storage)
@@ -125,7 +124,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// load reads the metadata, or writes that of a new engine.
+// load reads the metadata, or writes the metadata of a new engine.
 func (e *Engine) load() error {
 	user := map[string]*schema.Keyspace{}
 	ids := map[[16]byte]columnIDs{}
@@ -163,7 +162,7 @@ func (e *Engine) load() error {
 	return e.finishDrops()
 }
 
-// identify reads, or makes, what a node keeps for life.
+// identify reads or makes the values that a node keeps for life.
 func (e *Engine) identify() error {
 	b := e.db.NewBatch()
 	defer b.Release()
@@ -200,7 +199,7 @@ func (e *Engine) identify() error {
 	return b.Commit()
 }
 
-// finishDrops removes the data of tables whose drop was cut short.
+// finishDrops removes the data of tables whose drop was interrupted.
 func (e *Engine) finishDrops() error {
 	var ids []string
 	err := e.db.MetaRange(metaDrop, func(key string, _ []byte) bool {
@@ -218,7 +217,7 @@ func (e *Engine) finishDrops() error {
 	return nil
 }
 
-// dropData removes a dropped table's data, and the note that it is to be done.
+// dropData removes a dropped table's data, and then the note that it must be removed.
 func (e *Engine) dropData(id [16]byte) error {
 	if err := e.db.DropTable(id); err != nil {
 		return err
@@ -249,11 +248,11 @@ func (e *Engine) Open(_ context.Context, o store.LinkOptions) (store.Link, error
 
 func noKeyspace(name string) error { return wire.Invalidf("Keyspace '%s' does not exist", name) }
 
-// Storage is what the data are kept in, for what else is kept there. It lives
-// until Close.
+// Storage returns the engine's database, for other data that is kept there. It is open until
+// Close.
 func (e *Engine) Storage() *storage.DB { return e.db }
 
-// Close implements store.Store. Requests that come later are refused.
+// Close implements store.Store. Later requests are refused.
 func (e *Engine) Close() error {
 	e.closing.Lock()
 	again := e.closed
@@ -269,7 +268,7 @@ func (e *Engine) Close() error {
 	return e.db.Close()
 }
 
-// begin counts a request in, unless the engine is closed; work.Done ends it.
+// begin counts a request, unless the engine is closed. work.Done ends it.
 func (e *Engine) begin() bool {
 	e.closing.RLock()
 	defer e.closing.RUnlock()
@@ -280,7 +279,7 @@ func (e *Engine) begin() bool {
 	return true
 }
 
-// info is what system.local tells.
+// info returns the content of system.local.
 func (e *Engine) info(s *state) *system.Info {
 	return &system.Info{
 		ClusterName: e.options.ClusterName, DataCenter: e.options.DataCenter, Rack: e.options.Rack,

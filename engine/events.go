@@ -10,14 +10,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// events tells those who listen of schema changes.
+// events tells listeners of schema changes.
 type events struct {
 	mu     sync.Mutex
-	queues map[chan []byte]bool // false once one overflowed
+	queues map[chan []byte]bool // the value is false once a queue has overflowed
 	closed bool
 }
 
-// eventQueue is how many events may wait for a listener before it is told that
+// eventQueue is how many events may wait for a listener. If more come, the listener is told that
 // it missed some.
 const eventQueue = 256
 
@@ -51,7 +51,7 @@ func (e *events) listen() (chan []byte, error) {
 	return q, nil
 }
 
-// missed says, once, whether a queue overflowed.
+// missed returns once whether a queue overflowed.
 func (e *events) missed(q chan []byte) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

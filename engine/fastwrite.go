@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// rowPlan is the fast way of an INSERT or UPDATE of one row whose primary key
-// and values are plain markers of columns of one cell. What is out of the
-// ordinary is left to the general way, which has the errors.
+// rowPlan is the fast path of an INSERT or UPDATE of one row whose primary key and values are
+// plain markers of columns with one cell. Unusual values go the general path, which returns the
+// errors.
 type rowPlan struct {
 	plan       *writePlan
 	partition  []keyMarker
@@ -22,7 +22,7 @@ type rowPlan struct {
 	cells      []cellMarker
 }
 
-// cellMarker is a cell to be written: which marker it is.
+// cellMarker says which marker holds the value of a cell.
 type cellMarker struct {
 	index  int
 	typ    *value.Type
@@ -53,8 +53,8 @@ func newRowPlan(p *writePlan) *rowPlan {
 	return r
 }
 
-// writeRow executes the write, unless it says that this is not the way. The
-// committer answers.
+// writeRow executes the write. It returns false if the general path must do it. The committer
+// answers.
 func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 	r := &c.read
 	var ok bool
@@ -119,7 +119,7 @@ func (c *call) fill(b *storage.Batch) {
 	}
 }
 
-// maxKey is the longest serialized partition key, and the longest clustering.
+// maxKey is the largest size of a serialized partition key, and of a clustering.
 const maxKey = 65535
 
 func size(values [][]byte) int {

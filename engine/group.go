@@ -8,18 +8,18 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 )
 
-// grouping makes one row of the result of each group of rows: those of GROUP BY,
-// or all rows of an aggregation without it.
+// grouping makes one row of the result from each group of rows: the groups of GROUP BY, or all
+// rows of an aggregation without it.
 type grouping struct {
 	on     bool
 	open   bool // the group has rows
 	rows   *eval.Group
 	by     [][]byte // the open group's values of GROUP BY
-	sort   [][]byte // and those of ORDER BY, where groups are put in order
+	sort   [][]byte // its values of ORDER BY, if groups are sorted
 	key    []byte   // the partition of the last row
-	after  [][]byte // and its clustering
+	after  [][]byte // the clustering of the last row
 	values [][]byte
-	cells  [][]byte // of the row that is added, see stableRow
+	cells  [][]byte // of the row being added, see stableRow
 }
 
 func (g *grouping) begin(p *selectPlan) {
@@ -29,8 +29,8 @@ func (g *grouping) begin(p *selectPlan) {
 	}
 }
 
-// partition ends the open group where a partition begins, since no group of
-// GROUP BY spans several. It says whether the page is full.
+// partition ends the open group at the beginning of a partition, because no group spans several.
+// It returns whether the page is full.
 func (g *grouping) partition(r *read) (bool, error) {
 	if !g.on || !g.open || !r.plan.Grouped {
 		return false, nil
@@ -46,8 +46,8 @@ func (g *grouping) partition(r *read) (bool, error) {
 	return true, nil
 }
 
-// add adds the loaded row to its group; it may be the first of another one. It
-// says whether the page is full, without the row.
+// add adds the loaded row to its group, or begins another group with it. It returns whether the
+// page is full without the row.
 func (g *grouping) add(r *read) (bool, error) {
 	if g.open && r.plan.Grouped {
 		same, err := g.same(r)
@@ -112,7 +112,7 @@ func (g *grouping) same(r *read) (bool, error) {
 	return true, nil
 }
 
-// remember notes where the row is.
+// remember notes the position of the row.
 func (g *grouping) remember(r *read) {
 	g.key = append(g.key[:0], r.raw...)
 	g.after = g.after[:0]
@@ -137,7 +137,7 @@ func (g *grouping) emit(r *read) error {
 	return r.write(g.values)
 }
 
-// end writes the last group; an aggregation without GROUP BY has one in any case.
+// end writes the last group. An aggregation without GROUP BY always has one.
 func (g *grouping) end(r *read) error {
 	if !g.on || !g.open && r.plan.Grouped {
 		return nil
@@ -155,11 +155,11 @@ func (g *grouping) end(r *read) error {
 	return nil
 }
 
-// stableRow is a row whose cells outlive it, as a group needs them: each once, however
-// many aggregates it is for.
+// stableRow is a row whose cells remain valid after the row, as a group needs them. Each cell is
+// copied once, however many aggregates use it.
 type stableRow struct {
 	*rowView
-	copies [][]byte // of cells that were asked for
+	copies [][]byte // copies of the cells used so far
 }
 
 // Cell implements eval.Row.

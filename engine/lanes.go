@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// A request that may take long is not carried out on its caller's goroutine. It goes
-// to one of several lanes, by what it may take, so that what is over soon never waits
-// for what is not. Within a lane the links take turns: see package lane.
+// A request that may take long does not run on its caller's goroutine. It goes to one of several
+// lanes, by the work that it may need, so that a short request never waits for a long one. Within
+// a lane the links take turns: see package lane.
 
-// kind is which lane a request goes to.
+// kind is the lane of a request.
 type kind uint8
 
 const (
@@ -28,11 +28,11 @@ const (
 	kinds
 )
 
-// lanes are the engine's, by kind.
+// lanes are the engine's lanes, by kind.
 type lanes [kinds]*lane.Lane
 
-// newLanes makes the lanes. Each request may hold a long result, and more at once than
-// there are processors would not end sooner. One link has half of a lane at most.
+// newLanes makes the lanes. Each request may hold a long result. Running more of them than there
+// are processors would not finish sooner. One link may have half of a lane at most.
 func newLanes() (all lanes) {
 	cores := runtime.GOMAXPROCS(0)
 	for k, places := range [kinds]int{
@@ -43,11 +43,11 @@ func newLanes() (all lanes) {
 	return all
 }
 
-// flows are a link's, by kind.
+// flows are a link's flows, by kind.
 type flows [kinds]lane.Flow
 
-// later has a request carried out when its turn comes, on a goroutine of its own.
-// Until then it holds nothing but its body.
+// later runs a request when its turn comes, in a goroutine of its own. Until then it holds only
+// its body.
 func (l *link) later(c *call, req wire.Message) {
 	req.Body = slices.Clone(req.Body)
 	c.warnings = nil
@@ -90,14 +90,14 @@ func (l *link) later(c *call, req wire.Message) {
 	})
 }
 
-// end is the last of a request.
+// end ends a request.
 func (c *call) end() {
 	e := c.engine
 	c.release()
 	e.work.Done()
 }
 
-// gone is the error where nobody waits for the answer any more.
+// gone returns an error if nobody waits for the answer any more.
 func gone(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errGone
@@ -105,8 +105,8 @@ func gone(ctx context.Context) error {
 	return nil
 }
 
-// late is what a client is told whose request has taken too long: that it may or may not
-// have been carried out, if it is a write.
+// late returns the error for a request that took too long. If it is a write, the error says that
+// the write may or may not have been applied.
 func (c *call) late() *wire.Error {
 	e := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
 	if e.Consistency, e.Required = c.params.Consistency, 1; c.kind == writes {
@@ -117,7 +117,7 @@ func (c *call) late() *wire.Error {
 
 var errGone = wire.Errorf(wire.CodeOverloaded, "nobody waits for the answer any more")
 
-// Work is how many requests that may take long are carried out, and how many wait.
+// Work returns how many requests that may take long are running, and how many are waiting.
 func (e *Engine) Work() (running, waiting int) {
 	for _, l := range e.lanes {
 		r, w := l.Counts()

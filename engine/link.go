@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// link is a way to send requests with one current keyspace.
+// link sends requests with one current keyspace.
 type link struct {
 	engine   *Engine
 	version  wire.Version
@@ -21,7 +21,7 @@ type link struct {
 	flows flows
 
 	mu    sync.Mutex
-	dirty []store.Receiver // answered by Forward since Flush
+	dirty []store.Receiver // receivers that Forward has answered since Flush
 }
 
 var (
@@ -29,8 +29,8 @@ var (
 	_ store.Pacer     = (*link)(nil)
 )
 
-// Close implements store.Link. Requests of a client that has gone, which wait for
-// their turn, end here.
+// Close implements store.Link. It ends the requests of a client that has gone and that wait for
+// their turn.
 func (l *link) Close() {
 	for k, way := range l.engine.lanes {
 		way.Drop(&l.flows[k])
@@ -82,8 +82,8 @@ func (l *link) Flush() {
 	}
 }
 
-// serve answers a request, or sees to it that it is answered, and says whether
-// it has been.
+// serve answers a request or arranges for its answer. It returns whether the request has been
+// answered.
 func (l *link) serve(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) bool {
 	if !l.engine.begin() {
 		to.Receive(tag, errorMessage(errClosing, l.version))

@@ -10,22 +10,21 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// What long requests and answers take is counted against the budget of the request's
-// context, where it has one (see package budget). Short ones are bounded by the lanes.
+// Long requests and answers are counted against the budget of the request's context, if it has
+// one (see package budget). Short ones are bounded by the lanes.
 
 const (
-	// shortAnswer is how many bytes a request holds at most that are not counted: on the
-	// caller's goroutine, which cannot wait for more.
+	// shortAnswer is the size of an answer up to which it is not counted. Such answers are made
+	// on the caller's goroutine, which cannot wait.
 	shortAnswer = 256 << 10
 
-	// longBody is how long a request is at least that is counted, decoded how many times
-	// it then is: it is copied, and a list of many short values takes six times its bytes
-	// when it is bound.
+	// longBody is the least size of a request that is counted. decoded is the factor by which it
+	// counts: it is copied, and binding a list of many short values takes six times its bytes.
 	longBody = 64 << 10
 	decoded  = 8
 
-	// copied is how many times an answer is counted: a copy of it waits for the client, or
-	// for the door, before this one is let go of.
+	// copied is the factor by which an answer counts: a copy of it waits for the client or the
+	// door before the original is freed.
 	copied = 2
 )
 
@@ -34,8 +33,8 @@ var errNoRoom = wire.Errorf(wire.CodeOverloaded, "%v", budget.ErrNoRoom)
 // errAtLength says that the answer is too long for the caller's goroutine.
 var errAtLength = errors.New("engine: the answer is for a lane")
 
-// begin takes what a request holds that may take long, once there is room: then it calls
-// start, perhaps before it returns.
+// begin waits until there is room for a request that may take long, then calls start, perhaps
+// before it returns.
 func (c *call) begin(body int, start func(error)) {
 	c.granted = math.MaxInt
 	if c.kind == changes || c.link.own {
@@ -53,7 +52,7 @@ func (c *call) begin(body int, start func(error)) {
 	c.memory.Queue(c.ctx, shortAnswer, func(err error) { start(c.refusal(err)) })
 }
 
-// refusal is what a client is told that has got no room.
+// refusal returns the error for a request that found no room.
 func (c *call) refusal(err error) error {
 	switch {
 	case err == nil:
@@ -64,8 +63,8 @@ func (c *call) refusal(err error) error {
 	return errGone
 }
 
-// room has the request hold so many bytes of rows. Where there is no room, it waits, and
-// others have its place in the lane meanwhile.
+// room makes the request hold so many bytes of rows. If there is no room, it waits, and others
+// get its place in the lane meanwhile.
 func (c *call) room(bytes int) error {
 	if bytes <= c.granted {
 		return nil
@@ -77,7 +76,7 @@ func (c *call) room(bytes int) error {
 		}
 		return errAtLength
 	}
-	bytes = max(bytes, c.granted/4*5) // or it would ask for every row
+	bytes = max(bytes, c.granted/4*5) // in steps, not for every row
 	more := int64(copied * (bytes - c.granted))
 	if !c.memory.Try(more) {
 		way, flow := c.engine.lanes[c.kind], &c.link.flows[c.kind]

@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// A paging state is the payload followed by a seal: a truncated HMAC of the
-// payload, of what it is for (the table, or a DESCRIBE), and of nothing that a
-// restart changes.
+// A paging state is the payload followed by a seal: a truncated HMAC of the payload and of its
+// purpose (the table, or a DESCRIBE). A restart does not change the seal.
 const sealSize = 8
 
 var errPagingState = wire.Errorf(wire.CodeProtocol, "Invalid value for the paging state")

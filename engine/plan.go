@@ -11,24 +11,23 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// plan is a statement ready to be executed, under one state of the schema. It
-// is immutable.
+// plan is a statement ready to be executed, under one state of the schema. It is immutable.
 type plan struct {
 	state     *state
-	keyspace  string // that unqualified names mean
+	keyspace  string // keyspace of unqualified names
 	text      string
 	stmt      syntax.Statement
 	binds     []analysis.Bind
 	keyBinds  []int
 	qualified bool // no name in it depends on the keyspace
 
-	// One of these, or none for a statement that is executed from stmt.
+	// At most one of these is set. If none is, the statement is executed from stmt.
 	sel   *selectPlan
 	write *writePlan
 	batch *batchPlan
 }
 
-// newPlan reads a statement.
+// newPlan plans a statement.
 func newPlan(s *state, text, keyspace string) (*plan, error) {
 	stmt, err := syntax.Parse(text)
 	if err != nil {
@@ -67,7 +66,7 @@ func newPlan(s *state, text, keyspace string) (*plan, error) {
 	return p, nil
 }
 
-// id is the id of the statement when prepared: as Cassandra computes it.
+// id returns the id of the prepared statement, as Cassandra computes it.
 func (p *plan) id() [md5.Size]byte {
 	if p.qualified {
 		return md5.Sum([]byte(p.text))
@@ -84,7 +83,7 @@ func (p *plan) variables(v wire.Version) wire.Metadata {
 	return wire.EncodeColumns(v, cols)
 }
 
-// result is what PREPARED tells of the result: its columns, and their id.
+// result returns what PREPARED says of the result: its columns and their id.
 func (p *plan) result(v wire.Version) (wire.Metadata, [md5.Size]byte) {
 	if p.sel != nil {
 		return p.sel.metadata(v), p.sel.resultID
@@ -92,16 +91,16 @@ func (p *plan) result(v wire.Version) (wire.Metadata, [md5.Size]byte) {
 	return wire.Metadata{Flags: wire.MetadataNone}, noResultID
 }
 
-// noResultID is the id of the result of a statement without one.
+// noResultID is the result id of a statement without a result.
 var noResultID = md5.Sum(nil)
 
-// metadataID digests the columns of a result.
+// metadataID returns a digest of a result's columns.
 func metadataID(cols []wire.Column) [md5.Size]byte {
 	m := wire.EncodeColumns(wire.V5, cols)
 	return md5.Sum(m.Specs)
 }
 
-// parseError is what a client is told of a text that is not a statement.
+// parseError returns the client's error for a text that is not a statement.
 func parseError(err error) error {
 	var s *syntax.SyntaxError
 	if !errors.As(err, &s) {

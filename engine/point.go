@@ -12,15 +12,15 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// pointPlan is the fast way of a SELECT of one row by its primary key, all of
-// whose parts are plain markers. Whatever is out of the ordinary (null, unset,
-// empty or malformed values) is left to the general way, which has the errors.
+// pointPlan is the fast path of a SELECT of one row by its primary key, all parts of which are
+// plain markers. Unusual values (null, unset, empty or malformed) go the general path, which
+// returns the errors.
 type pointPlan struct {
 	partition  []keyMarker
 	clustering []keyMarker
 }
 
-// keyMarker is a part of the primary key: which marker it is.
+// keyMarker says which marker holds a part of the primary key.
 type keyMarker struct {
 	index int
 	typ   *value.Type
@@ -44,7 +44,7 @@ func newPointPlan(p *selectPlan) *pointPlan {
 	return pp
 }
 
-// keyMarkers reads restrictions that are all c = ?, one for each of n columns.
+// keyMarkers reads restrictions if they all have the form c = ?, one for each of n columns.
 func keyMarkers(restrictions []*analysis.Restriction, n int) ([]keyMarker, bool) {
 	if len(restrictions) != n {
 		return nil, false
@@ -63,8 +63,8 @@ func keyMarkers(restrictions []*analysis.Restriction, n int) ([]keyMarker, bool)
 	return markers, true
 }
 
-// keyValues appends the values of a key's parts, as they are stored. It says
-// whether they are in order.
+// keyValues appends the values of a key's parts in their stored form. It returns whether they are
+// valid.
 func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
 	for _, m := range markers {
 		v, err := m.typ.Bind(c.env.Values[m.index].Bytes)
@@ -76,10 +76,10 @@ func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
 	return dst, true
 }
 
-// readPoint executes the SELECT, unless it says that this is not the way.
+// readPoint executes the SELECT. It returns false if the general path must do it.
 func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 	if c.params.PageSize == 1 && c.params.Has(wire.QueryPageSize) {
-		return false, nil // the page will be full: there is a paging state
+		return false, nil // the page will be full, so there is a paging state
 	}
 	r := &c.read
 	var ok bool

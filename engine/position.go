@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// position is where a page ended and the next goes on: inside a partition
-// behind a clustering, or behind the partition. It is what a paging state holds:
+// position is where a page ended and the next one begins: inside a partition after a clustering,
+// or after the partition. It is the content of a paging state:
 //
 //	flags        byte
 //	left         varint, LIMIT's rest + 1; 0 without LIMIT
@@ -84,8 +84,8 @@ func parsePosition(src []byte, clustering int) (*position, error) {
 	return p, nil
 }
 
-// purpose is what a paging state of this read is for: its table. As in Cassandra
-// another statement on the table may go on with it, within its own restrictions.
+// purpose returns the purpose of a paging state of this read: its table. As in Cassandra, another
+// statement on the table may continue from it, within its own restrictions.
 func (r *read) purpose() []byte {
 	c, t := r.c, r.plan.table
 	c.scratch = append(c.scratch[:0], t.ID[:]...)
@@ -93,13 +93,13 @@ func (r *read) purpose() []byte {
 	return c.scratch
 }
 
-// resume reads the request's paging state, nil when there is none.
+// resume decodes the request's paging state. It returns nil if there is none.
 func (r *read) resume() (*position, error) {
 	if !r.c.params.Has(wire.QueryPagingState) {
 		return nil, nil
 	}
 	if len(r.plan.Sort) > 0 || r.plan.Selection.Aggregated && !r.plan.Grouped {
-		return nil, errPagingState // it has no pages
+		return nil, errPagingState // the statement has no pages
 	}
 	payload, err := r.c.engine.openPage(r.purpose(), r.c.params.PagingState)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *read) resume() (*position, error) {
 	return at, nil
 }
 
-// lesser is the lesser of two limits, of which either may be unbound.
+// lesser returns the smaller of two limits, either of which may be unbound.
 func lesser(a, b int) int {
 	if a == unbound || b != unbound && b < a {
 		return b
@@ -122,9 +122,8 @@ func lesser(a, b int) int {
 	return a
 }
 
-// suspend ends the page behind a clustering of the current partition. Where
-// nothing of the partition can be left, it ends behind the partition. It says
-// whether the read may go on with another page.
+// suspend ends the page after a clustering of the current partition. If the partition can have no
+// more rows, it ends the page after the partition. It returns whether another page may follow.
 func (r *read) suspend(after [][]byte) bool {
 	if len(after) == 0 || r.inside == 0 {
 		return r.pageEnd()

@@ -15,13 +15,13 @@ type prepared struct {
 	id       [md5.Size]byte
 	text     string
 	keyspace string
-	resultID [md5.Size]byte       // of the columns that it had when it was prepared
-	plan     atomic.Pointer[plan] // nil where the schema has changed since
-	used     atomic.Bool          // since the cache last thought of giving it up
+	resultID [md5.Size]byte       // id of its result's columns when it was prepared
+	plan     atomic.Pointer[plan] // nil if the schema has changed since
+	used     atomic.Bool          // since the cache last looked for a statement to drop
 }
 
-// current is the plan under the present schema. A statement that has none any
-// more is one to be prepared again, which says why.
+// current returns the plan under the present schema. If the statement is no longer valid, the
+// error asks the client to prepare it again.
 func (p *prepared) current(e *Engine) (*plan, error) {
 	s := e.state.Load()
 	if have := p.plan.Load(); have != nil && have.state == s {
@@ -43,12 +43,12 @@ func unprepared(id []byte) error {
 	return e
 }
 
-// planCache is the prepared statements by id, bounded: what was not used for
-// long is given up.
+// planCache holds the prepared statements by id. It is bounded, and drops statements that were
+// not used for long.
 type planCache struct {
 	mu   sync.RWMutex
 	all  map[[md5.Size]byte]*prepared
-	ring []*prepared // nil where one was forgotten
+	ring []*prepared // nil: a dropped statement's slot
 	hand int
 }
 
@@ -56,7 +56,7 @@ func newPlanCache(bound int) *planCache {
 	return &planCache{all: map[[md5.Size]byte]*prepared{}, ring: make([]*prepared, 0, bound)}
 }
 
-// get returns the statement, nil when it is not there.
+// get returns a statement, or nil.
 func (c *planCache) get(id []byte) *prepared {
 	if len(id) != md5.Size {
 		return nil
@@ -70,7 +70,7 @@ func (c *planCache) get(id []byte) *prepared {
 	return p
 }
 
-// add adds a statement, unless it is there already, and returns the one to use.
+// add adds a statement unless it is there already, and returns the one to use.
 func (c *planCache) add(p *prepared) *prepared {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,9 +97,9 @@ func (c *planCache) add(p *prepared) *prepared {
 	}
 }
 
-// renew lets go of the plans under other states of the schema: a statement that is not
-// executed any more would keep the whole of the one that it was planned under. One that
-// was being planned meanwhile is let go of at the next change.
+// renew drops the plans under other states of the schema. Otherwise a statement that is no longer
+// executed would keep a whole old state in memory. A plan that is being made at the same time is
+// dropped at the next change.
 func (c *planCache) renew(s *state) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -31,7 +31,7 @@ func (c *call) query(body []byte) (outcome, error) {
 	return c.executePlan(p, nil)
 }
 
-// keyspace is the one that unqualified names mean.
+// keyspace returns the keyspace of unqualified names.
 func (c *call) keyspace() string {
 	if c.params.Has(wire.QueryKeyspace) {
 		return string(c.params.Keyspace)
@@ -68,11 +68,10 @@ func wrongCount(want, got int) error {
 	return wire.Invalidf("there were %d markers(?) in CQL but %d bound variables", want, got)
 }
 
-// known is what the client knows of the result's columns.
+// known holds what the client knows of the result's columns.
 type known struct{ resultID []byte }
 
-// executePlan executes a statement whose markers have their values. k is nil
-// when the client knows no columns.
+// executePlan executes a statement with bound markers. k is nil if the client knows no columns.
 func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 	if err := c.checkTimestamp(); err != nil {
 		return answered, err
@@ -106,7 +105,7 @@ func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 	return answered, c.changeSchema(p)
 }
 
-// checkTimestamp refuses the default timestamp that stands for none.
+// checkTimestamp refuses the default timestamp that means none.
 func (c *call) checkTimestamp() error {
 	if c.params.Has(wire.QueryDefaultTimestamp) && c.params.DefaultTimestamp == math.MinInt64 {
 		return wire.Errorf(wire.CodeProtocol, "Out of bound timestamp, must be in [%d, %d] (got %d)",
@@ -130,8 +129,7 @@ func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {
 	return answered, c.describePage(a, []byte(p.text))
 }
 
-// describePage gives a page of a DESCRIBE's rows. Its paging state is the number
-// of the next row.
+// describePage sends a page of a DESCRIBE's rows. Its paging state is the number of the next row.
 func (c *call) describePage(a *describe.Answer, text []byte) error {
 	first, err := c.describeStart(text, len(a.Rows))
 	if err != nil {
@@ -172,7 +170,7 @@ func (c *call) describeStart(text []byte, rows int) (int, error) {
 	return n, nil
 }
 
-// resolve finds a table for a statement that is executed from its tree.
+// resolve finds the table of a statement that is executed from its tree.
 func (c *call) resolve(n syntax.Name) (keyspace string, err error) {
 	if n.Keyspace != "" {
 		return n.Keyspace, nil

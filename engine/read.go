@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// read is one SELECT under way. Its memory is used again.
+// read is one SELECT under way. Reads are reused.
 type read struct {
 	c    *call
 	plan *selectPlan
@@ -22,31 +22,31 @@ type read struct {
 
 	query  storage.Query
 	source rows
-	made   map[string]virtualPartition // of a system table, by key, where several are read
+	made   map[string]virtualPartition // partitions of a system table by key, if several are read
 	view   rowView
-	key    [][]byte // the current partition's components
-	raw    []byte   // and its serialized key
+	key    [][]byte // components of the current partition key
+	raw    []byte   // the serialized partition key
 	token  int64
-	last   bool // the partition is the last one of those named
+	last   bool // the partition is the last of the named ones
 
-	row        storage.Row // of a read of one row
+	row        storage.Row // for a read of one row
 	clustering [][]byte
 
-	page   int  // rows or groups the page may have; 0 is no bound
+	page   int  // rows or groups that the page may have; 0: no bound
 	paged  bool // the client reads in pages
-	left   int  // rows or groups of LIMIT that are left; -1 is no bound
-	inside int  // of PER PARTITION LIMIT, in this partition; -1 is no bound
-	sets   int  // rows of the page
-	looked int  // rows and partitions that were looked at since wanted was asked
+	left   int  // rows or groups left of LIMIT; -1: no bound
+	inside int  // left of PER PARTITION LIMIT in this partition; -1: no bound
+	sets   int  // rows in the page
+	looked int  // rows and partitions visited since the last call of wanted
 
-	at    capacity.Key // where the partition is, where there are limits
-	bytes int          // that were read of it, as Keyspaces counts them
+	at    capacity.Key // place of the partition, if there are limits
+	bytes int          // bytes read of it, as Keyspaces counts them
 
 	group  grouping
-	out    [][]byte // the values of a row
+	out    [][]byte // values of a row
 	sorted []sortable
 
-	sortedBytes int // of their cells
+	sortedBytes int // bytes of the sorted rows' cells
 }
 
 func (r *read) reset() {
@@ -58,7 +58,7 @@ func (r *read) reset() {
 		key: r.key[:0], raw: r.raw[:0], out: r.out[:0], row: r.row, clustering: r.clustering[:0]}
 }
 
-// unbound is no limit.
+// unbound means no limit.
 const unbound = -1
 
 func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
@@ -86,7 +86,7 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 		r.page = 0
 	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
-	r.query.All = r.limited() // whole rows count, whatever is asked of them
+	r.query.All = r.limited() // whole rows count, whichever columns are selected
 	if c.detached {
 		r.query.Check = r.wanted
 	}
@@ -98,26 +98,26 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	return nil
 }
 
-// limited says whether what is read counts against limits.
+// limited says whether the read counts against limits.
 func (r *read) limited() bool { return r.c.engine.limits != nil && r.plan.table.store != nil }
 
-// wanted is the error that ends the read when nobody waits for its answer any more.
+// wanted returns an error if nobody waits for the answer any more.
 func (r *read) wanted() error { return gone(r.c.ctx) }
 
-// look counts a row or partition that is looked at, and asks wanted now and then.
+// look counts a visited row or partition, and calls wanted from time to time.
 func (r *read) look() error {
 	const every = 64
 	if r.looked++; r.looked%every != 0 || !r.c.detached {
 		return nil
 	}
-	const page = 10_000 / every * every // a read within an aggregate, in Cassandra
+	const page = 10_000 / every * every // Cassandra reads an aggregate in pages of this size
 	if r.looked%page == 0 && r.plan.Selection.Aggregated {
 		deadline.Progress(r.c.ctx)
 	}
 	return r.wanted()
 }
 
-// wholePartition says whether slices are all of a partition.
+// wholePartition says whether slices cover a whole partition.
 func wholePartition(s *analysis.Slices) bool {
 	if s.Len() != 1 {
 		return false
@@ -126,7 +126,7 @@ func wholePartition(s *analysis.Slices) bool {
 	return len(one.Start.Prefix) == 0 && len(one.End.Prefix) == 0
 }
 
-// boundSlices are a statement's slices as storage has them.
+// boundSlices are a statement's slices in the form for storage.
 type boundSlices analysis.Slices
 
 // Len implements storage.Slices.
@@ -164,8 +164,8 @@ func (r *read) run() error {
 	return r.emitSorted()
 }
 
-// partitions reads the partitions named. It says whether the page is full, and
-// its paging state then set.
+// partitions reads the named partitions. It returns whether the page is full; then its paging
+// state is set.
 func (r *read) partitions(at *position) (bool, error) {
 	from := 0
 	var first *position
@@ -226,7 +226,7 @@ func (r *read) open() rows {
 		v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
 		return v
 	}
-	if r.made == nil { // once, however many of them are read
+	if r.made == nil { // once, for all partitions that are read
 		all := r.virtual(nil)
 		if all.err != nil {
 			return all
@@ -243,7 +243,7 @@ func (r *read) open() rows {
 	return v
 }
 
-// virtual makes the contents of a system table.
+// virtual makes the content of a system table.
 func (r *read) virtual(only []byte) *virtualRows {
 	return r.virtualRows(r.c.engine.virtualPartitions(r.plan.state, r.plan.table, only))
 }
@@ -306,8 +306,8 @@ func (r *read) openScan(tr storage.TokenRange, from *storage.Position) rows {
 	return v
 }
 
-// each reads the partitions of source and closes it. at is where the first one
-// is gone on with.
+// each reads the partitions of source and closes it. at is the position at which the first one
+// continues.
 func (r *read) each(at *position) (full bool, err error) {
 	defer func() {
 		if e := r.source.Close(); err == nil {
@@ -334,8 +334,8 @@ func (r *read) each(at *position) (full bool, err error) {
 		}
 		full, err := r.partition(goesOn)
 		if r.limited() && r.b.Scan {
-			// Rounded for each partition, a scan of small ones would cost many times what
-			// it reads.
+			// Units are rounded for the whole scan. Rounded for each partition, a scan of small
+			// ones would cost many times its size.
 			r.c.spendRead(r.plan.table, r.at, float64(r.bytes)/4096*readFactor(r.c.params.Consistency))
 		}
 		if full || err != nil {
@@ -410,7 +410,7 @@ func (r *read) partition(goesOn bool) (bool, error) {
 	return r.pageFull() && r.pageEnd(), nil
 }
 
-// partitionOnly takes the current partition as one row (SELECT DISTINCT).
+// partitionOnly returns the current partition as one row (SELECT DISTINCT).
 func (r *read) partitionOnly() (bool, error) {
 	r.view.row(nil)
 	if !r.b.Matches(&r.view) {
@@ -428,8 +428,8 @@ func (r *read) partitionOnly() (bool, error) {
 	return r.pageFull() && r.pageEnd(), nil
 }
 
-// pageEnd ends the page behind the current partition, of which nothing is left.
-// It says whether the read may go on with another page.
+// pageEnd ends the page after the current partition, which has no more rows. It returns whether
+// another page may follow.
 func (r *read) pageEnd() bool {
 	if !r.b.Scan && r.last {
 		return false // there is no other partition
@@ -438,13 +438,12 @@ func (r *read) pageEnd() bool {
 	return true
 }
 
-// pageFull says whether the page has its rows, and LIMIT leaves more.
+// pageFull says whether the page has all its rows and LIMIT allows more.
 func (r *read) pageFull() bool {
 	return !r.group.on && r.left != 0 && (r.page > 0 && r.sets == r.page || r.paged && r.c.writer.Size() >= r.c.engine.longest/8*7)
 }
 
-// take makes the loaded row part of the result. It says whether the page is full
-// without the row.
+// take adds the loaded row to the result. It returns whether the page is full without the row.
 func (r *read) take() (bool, error) {
 	if r.group.on {
 		return r.group.add(r)
@@ -462,7 +461,7 @@ func (r *read) take() (bool, error) {
 	return false, nil
 }
 
-// count counts a row, or a group, of the result and of its partition.
+// count counts a row or group of the result and of its partition.
 func (r *read) count() {
 	r.countTotal()
 	if r.inside > 0 {
@@ -472,7 +471,7 @@ func (r *read) count() {
 
 func (r *read) countTotal() {
 	r.sets++
-	if r.left > 0 && len(r.plan.Sort) == 0 { // else LIMIT is for what has been put in order
+	if r.left > 0 && len(r.plan.Sort) == 0 { // else LIMIT applies to the sorted rows
 		r.left--
 	}
 }
@@ -505,9 +504,9 @@ func (r *read) write(cells [][]byte) error {
 	return nil
 }
 
-// maxResult is how many bytes of rows an answer has at most: drivers refuse a message
-// of more than 256 MiB. A page ends with the row that comes near it. A statement may
-// name a column that is long any number of times.
+// maxResult is the largest number of bytes of rows in an answer. Drivers refuse a message of more
+// than 256 MiB. A page ends with the row that comes near this size. A statement may select the
+// same long column many times.
 const maxResult = 255 << 20
 
 var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")

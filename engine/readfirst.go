@@ -12,20 +12,19 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// pending is one row while mutations of it are put into a batch of which some depend
-// on what is there: as in Cassandra, on what those before them in the statement made
-// of it.
+// pending is one row while mutations of it are put into a batch and some of them depend on its
+// present state. As in Cassandra, they see the result of the statement's earlier mutations.
 type pending struct {
 	w     *writing
 	table *table
 	stamp *stamp
 	key   []byte
 	row   [][]byte
-	reads map[*schema.Column]bool // by a mutation of the statement
+	reads map[*schema.Column]bool // columns that a mutation of the statement reads
 	known map[*schema.Column]*elements
 }
 
-// newPending is nil where no mutation depends on what is there.
+// newPending returns nil if no mutation depends on the present state.
 func (w *writing) newPending(b *boundWrite, s *stamp, key []byte, row [][]byte) *pending {
 	var p *pending
 	for i := range b.Mutations {
@@ -40,7 +39,7 @@ func (w *writing) newPending(b *boundWrite, s *stamp, key []byte, row [][]byte) 
 	return p
 }
 
-// note has the mutations that follow see one that does not read.
+// note makes later mutations see one that does not read.
 func (p *pending) note(m *analysis.Mutation) error {
 	if p == nil || !p.reads[m.Column] {
 		return nil
@@ -71,9 +70,8 @@ func (p *pending) note(m *analysis.Mutation) error {
 	return nil
 }
 
-// readFirst puts a mutation that depends on what is there into a batch: of a
-// list's elements by index or by value, or an addition to a number or a text.
-// The partition is guarded.
+// readFirst puts a mutation that depends on the present state into a batch: of a list's elements
+// by index or value, or an addition to a number or a text. The partition is locked.
 func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 	id, s := p.table.ids.of[m.Column.Name], p.stamp
 	e, err := p.elements(m.Column)
@@ -83,7 +81,7 @@ func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 	switch m.Kind {
 	case analysis.AddToCell:
 		if e.left == 0 {
-			return nil // null and anything is null
+			return nil // null plus anything is null
 		}
 		sum, err := eval.Add(m.Column.Type, e.cells[e.at(0)].Value, m.Value)
 		if err == nil {
@@ -122,7 +120,7 @@ func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 	return nil
 }
 
-// elements are the column's cells, its elements for a list.
+// elements returns the column's cells, which for a list are its elements.
 func (p *pending) elements(c *schema.Column) (*elements, error) {
 	if e, ok := p.known[c]; ok {
 		return e, nil

@@ -20,14 +20,14 @@ type selectPlan struct {
 	state    *state
 	text     string
 	fetch    fetchPlan
-	columns  []wire.Column // of the result
+	columns  []wire.Column // columns of the result
 	resultID [md5.Size]byte
-	direct   []int // cells of Fetch that are the result, nil where it is computed
+	direct   []int // indexes in Fetch of the cells that form the result; nil if it is computed
 	point    *pointPlan
-	encoded  [2]encodedColumns // by version
+	encoded  [2]encodedColumns // by protocol version
 }
 
-// encodedColumns is the metadata of a result, made when first asked for.
+// encodedColumns is the metadata of a result. It is encoded when it is first needed.
 type encodedColumns struct {
 	once sync.Once
 	m    wire.Metadata
@@ -40,7 +40,7 @@ func newSelectPlan(s *state, a *analysis.Select, text string) (*selectPlan, erro
 	}
 	p.fetch = newFetchPlan(p.table, a.Fetch)
 	if a.StaticRows || a.StaticsOnly {
-		for _, c := range p.table.Statics { // any of them makes the static row
+		for _, c := range p.table.Statics { // any static column makes the static row exist
 			p.fetch.columns.Add(p.table.ids.of[c.Name])
 		}
 	}
@@ -53,7 +53,7 @@ func newSelectPlan(s *state, a *analysis.Select, text string) (*selectPlan, erro
 	return p, nil
 }
 
-// directCells are the fetched cells that a selection only passes on.
+// directCells returns the fetched cells if a selection only passes cells on.
 func directCells(s *eval.Selection) []int {
 	if s.JSON != nil || s.Aggregated {
 		return nil
@@ -78,8 +78,8 @@ func (p *selectPlan) metadata(v wire.Version) wire.Metadata {
 	return e.m
 }
 
-// resultMetadata is what a result tells of its columns: nothing when the client
-// knows them and does not want them, their new id when it knows others.
+// resultMetadata returns what a result says of its columns: nothing if the client knows them and
+// does not want them, or their new id if the client knows others.
 func (c *call) resultMetadata(p *selectPlan, k *known) wire.Metadata {
 	m := p.metadata(c.version)
 	if k == nil {
@@ -137,20 +137,19 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 
 var errReadAny = wire.Invalidf("ANY ConsistencyLevel is only supported for writes")
 
-// briefPage is the largest page of one partition that is read on the caller's
-// goroutine, largestPage the largest that is not taken for a scan.
+// briefPage is the largest page of one partition that is read on the caller's goroutine.
+// largestPage is the largest page that does not count as a scan.
 const (
 	briefPage   = 200
 	largestPage = 10_000
 )
 
-// effort says whether the read is short for certain, as some rows of one partition
-// are that are found without looking at many others. If not, it says which lane the
-// read is for.
+// effort says whether the read is certainly short: a few rows of one partition that are found
+// without visiting many others. Otherwise it returns the lane for the read.
 func (p *selectPlan) effort(c *call) (k kind, brief bool, err error) {
 	partition := p.Where.Partition != nil && onlyEqual(p.Where.Partition)
 	if p.table.store == nil {
-		if p.table.Name == system.PartitionsTable || p.table.estimates() { // which look at tables' keys
+		if p.table.Name == system.PartitionsTable || p.table.estimates() { // these visit the tables' keys
 			return scans, false, nil
 		}
 		return systemReads, partition && !p.Selection.Aggregated && !p.Grouped && len(p.Where.Filters) == 0, nil

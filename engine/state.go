@@ -13,31 +13,29 @@ import (
 	"github.com/evenkeel/evenkeel/engine/system"
 )
 
-// state is a snapshot of the schema with what the engine holds for each table.
-// It is immutable.
+// state is a snapshot of the schema, with the engine's storage of each table. It is immutable.
 type state struct {
-	schema  *schema.Schema // the system keyspaces included
-	version [16]byte       // of the user's keyspaces: changes with them
+	schema  *schema.Schema // includes the system keyspaces
+	version [16]byte       // of the user's keyspaces; changes when they do
 	tables  map[*schema.Table]*table
 }
 
-// table is a table and where its data are.
+// table is a table and its storage.
 type table struct {
 	*schema.Table
 	ids   columnIDs
 	store *storage.Table // nil for a system table, which is virtual
 }
 
-// columnIDs are the ids by which storage knows regular and static columns. A column that
-// is dropped keeps its id for when it is added again: what was written to it after the time
-// of the drop is then there again, as in Cassandra.
+// columnIDs are storage's ids of regular and static columns. A dropped column keeps its id for
+// when it is added again. As in Cassandra, values written after the drop are then visible again.
 type columnIDs struct {
-	of      map[string]uint32 // of the columns that there are
-	dropped map[string]uint32 // of those that were dropped and not added again
+	of      map[string]uint32 // existing columns
+	dropped map[string]uint32 // columns dropped and not added again
 	next    uint32
 }
 
-// assign gives the columns of t their ids: the ones they had, or new ones.
+// assign gives the columns of t their old ids or new ones.
 func (ids columnIDs) assign(t *schema.Table) columnIDs {
 	n := columnIDs{of: make(map[string]uint32, len(t.Statics)+len(t.Regulars)), next: ids.next}
 	for name := range t.Dropped {
@@ -69,8 +67,8 @@ func (ids columnIDs) assign(t *schema.Table) columnIDs {
 	return n
 }
 
-// newState makes the state of the system's own keyspaces and the user's. before, which may be nil,
-// is the state that it follows: what did not change is taken from it.
+// newState makes the state of the system's keyspaces and the user's. before is the previous
+// state, from which unchanged parts are taken; it may be nil.
 func newState(db *storage.DB, own, user map[string]*schema.Keyspace, ids map[[16]byte]columnIDs, before *state, version [16]byte) (*state, error) {
 	s := &state{
 		schema:  &schema.Schema{Keyspaces: maps.Clone(own)},
@@ -107,7 +105,7 @@ func newTable(db *storage.DB, t *schema.Table, ids columnIDs) (*table, error) {
 	return n, nil
 }
 
-// spec is the table as storage knows it.
+// spec describes the table for storage.
 func (t *table) spec() storage.TableSpec {
 	grace, _ := t.Options["gc_grace_seconds"].(int)
 	s := storage.TableSpec{ID: t.ID, GCGrace: int64(grace)}
@@ -134,7 +132,7 @@ func (t *table) spec() storage.TableSpec {
 	return s
 }
 
-// pathType is the type of the paths of a column's cells, nil where it has one cell.
+// pathType returns the type of the paths of a column's cells, or nil if it has a single cell.
 func pathType(t *value.Type) *value.Type {
 	if !t.Multicell() {
 		return nil
@@ -148,7 +146,7 @@ func pathType(t *value.Type) *value.Type {
 	return t.Elems[0]
 }
 
-// stores are the user's tables as storage has them, by name.
+// stores yields storage's handles of the user's tables, by name.
 func (s *state) stores() iter.Seq2[string, *storage.Table] {
 	return func(yield func(string, *storage.Table) bool) {
 		for t, table := range s.tables {
@@ -159,7 +157,7 @@ func (s *state) stores() iter.Seq2[string, *storage.Table] {
 	}
 }
 
-// ids are the column ids of the user's tables.
+// ids returns the column ids of the user's tables.
 func (s *state) ids() map[[16]byte]columnIDs {
 	ids := make(map[[16]byte]columnIDs, len(s.tables))
 	for t, table := range s.tables {

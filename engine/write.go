@@ -17,7 +17,7 @@ import (
 type writePlan struct {
 	*analysis.Write
 	table *table
-	ttl   int32 // the table's default, seconds; 0 for none
+	ttl   int32 // the table's default, in seconds; 0: none
 	fetch fetchPlan
 	row   *rowPlan
 }
@@ -77,7 +77,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 	return queued, nil
 }
 
-// writeType is how errors of a single write call it.
+// writeType returns the name of a single write for errors.
 func writeType(p *writePlan) string {
 	switch {
 	case p.Conditional():
@@ -122,22 +122,22 @@ type boundWrite struct {
 	plan *writePlan
 }
 
-// writing is writes that are applied at once.
+// writing holds writes that are applied together.
 type writing struct {
 	c         *call
 	writes    []boundWrite
-	timestamp *int64 // of the batch; nil when not given
-	now       int64  // the timestamp of what gives none
+	timestamp *int64 // of the batch; nil if not given
+	now       int64  // for writes without a timestamp
 	seconds   int64
-	reads     bool // some write reads what is there
+	reads     bool // some write reads the present state
 	counters  bool
 	guard     *storage.Guard
 	err       error
-	levies    []levy // what was taken, where there are limits
+	levies    []levy // units taken, if there are limits
 	looks     *looks // see looksAt
 }
 
-// prepare sees what the writes need.
+// prepare finds out what the writes need.
 func (w *writing) prepare(timestamp *int64) error {
 	if err := w.checkBounds(); err != nil {
 		return err
@@ -158,8 +158,8 @@ func (w *writing) prepare(timestamp *int64) error {
 	return nil
 }
 
-// lastExpiry is the last second at which Cassandra 5.0 lets anything expire, as
-// it is set up by default: 2038-01-19T03:14:06.
+// lastExpiry is the last second at which Cassandra 5.0 lets anything expire by default:
+// 2038-01-19T03:14:06.
 const lastExpiry = math.MaxInt32 - 1
 
 // checkExpiry refuses a time to live that ends after lastExpiry.
@@ -218,7 +218,7 @@ func (w *writing) commit() error {
 	return nil
 }
 
-// partitions are those that the writes are about.
+// partitions returns the partitions that the writes change.
 func (w *writing) partitions() []storage.PartitionRef {
 	var refs []storage.PartitionRef
 	for _, b := range w.writes {
@@ -339,7 +339,7 @@ func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp
 	case analysis.PutCells:
 		if m.Clear {
 			d := s.deletion()
-			d.Timestamp-- // what is written with it stays
+			d.Timestamp-- // the new elements, written with this timestamp, stay
 			batch.DeleteComplex(id, d)
 		}
 		for _, cell := range m.Cells {

@@ -12,29 +12,29 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Batch is mutations to be applied at once, over any partitions and tables. It
-// is a cursor: Partition selects a partition, Row and Static a row in it, and
-// the other methods write there. Several mutations of one row are reconciled
-// like all others. Arguments are copied; a malformed one is reported by Commit.
+// Batch holds mutations of any partitions and tables that are applied together. It is a cursor:
+// Partition selects a partition, Row and Static select a row in it, and the other methods write
+// there. Several mutations of one row are reconciled as usual. Arguments are copied. Commit
+// reports a malformed one.
 //
-// A Batch is for one goroutine. After Commit it is empty and may be used again.
+// A Batch is for one goroutine. After Commit it is empty and can be reused.
 type Batch struct {
 	db     *DB
 	pebble *pebble.Batch
-	err    error // the first mistake
+	err    error // the first error
 
 	table  *Table
-	refs   []partRef // partitions written to; the last is the selected one
+	refs   []partRef // partitions written to; the last one is selected
 	prefix []byte    // the selected partition's keys
-	key    []byte    // the selected row's key, empty when none is selected
+	key    []byte    // the selected row's key; empty: no row is selected
 	static bool
-	row    rowData // what the selected row gets
-	sorted bool    // row.cells are in order
+	row    rowData // content for the selected row
+	sorted bool    // row.cells are sorted
 	adds   []add
-	tables []*tableState // tables in which partitions or slices are deleted
-	marks  []*tableState // tables that get what the sweep will remove one day
+	tables []*tableState // tables with deletions of partitions or slices
+	marks  []*tableState // tables that get something the sweep will remove later
 
-	arena []byte // what row and adds view
+	arena []byte // backing memory of row and adds
 	value []byte // encoding
 }
 
@@ -51,7 +51,7 @@ type add struct {
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
 
-// NewBatch makes a batch. Release gives its memory back for the next.
+// NewBatch makes a batch. Release returns its memory for reuse.
 func (db *DB) NewBatch() *Batch {
 	b := batches.Get().(*Batch)
 	b.db = db
@@ -71,7 +71,7 @@ func (b *Batch) Release() {
 
 func (b *Batch) reset() {
 	if b.pebble != nil {
-		b.pebble.Close() // a batch that was not applied, or is done: it has nothing to report
+		b.pebble.Close() // it was not applied, or is done: no error is possible
 		b.pebble = nil
 	}
 	clear(b.refs)
@@ -91,7 +91,7 @@ func (b *Batch) fail(err error) {
 	}
 }
 
-// out is the Pebble batch.
+// out returns the Pebble batch.
 func (b *Batch) out() *pebble.Batch {
 	if b.pebble == nil {
 		b.pebble = b.db.pebble.NewBatch()
@@ -99,8 +99,8 @@ func (b *Batch) out() *pebble.Batch {
 	return b.pebble
 }
 
-// keep copies p into the arena. (Where that moves, what was kept stays valid:
-// the old array is not written again.)
+// keep copies p into the arena. If the arena moves, earlier copies stay valid: the old array is
+// not written again.
 func (b *Batch) keep(p []byte) []byte {
 	n := len(b.arena)
 	b.arena = append(b.arena, p...)
@@ -115,7 +115,7 @@ func (b *Batch) Partition(t *Table, token int64, key []byte) {
 	b.refs = append(b.refs, partRef{table: t.state, token: token, stripe: stripeOf(&t.spec.ID, token), minimum: math.MaxInt64})
 }
 
-// selected tells whether a partition is, and complains otherwise.
+// selected says whether a partition is selected, and notes an error if not.
 func (b *Batch) selected() bool {
 	if b.table == nil {
 		b.fail(fmt.Errorf("no partition selected: %w", ErrMalformed))
@@ -129,7 +129,7 @@ func (b *Batch) DeletePartition(d Deletion) {
 		return
 	}
 	if len(b.table.spec.Clustering) == 0 {
-		// There is but one row, and no static one.
+		// There is only one row, and no static row.
 		b.Row(nil)
 		b.DeleteRow(d)
 		return
@@ -215,7 +215,7 @@ func (b *Batch) Static() {
 	b.key = append(append(b.key[:0], b.prefix...), kindStatic)
 }
 
-// inRow tells whether a row is selected, and complains otherwise.
+// inRow says whether a row is selected, and notes an error if not.
 func (b *Batch) inRow() bool {
 	if len(b.key) == 0 {
 		b.fail(fmt.Errorf("no row selected: %w", ErrMalformed))
@@ -280,8 +280,7 @@ func (b *Batch) Add(column uint32, delta, timestamp int64) {
 	})
 }
 
-// cellColumn is the column that the selected row gets a cell of, nil after a
-// mistake.
+// cellColumn returns the column for a cell of the selected row, or nil after an error.
 func (b *Batch) cellColumn(column uint32) *tableColumn {
 	if !b.inRow() {
 		return nil
@@ -294,7 +293,7 @@ func (b *Batch) cellColumn(column uint32) *tableColumn {
 	return col
 }
 
-// cell completes a cell of a column or an element.
+// cell completes the cell of a column or element.
 func (b *Batch) cell(column uint32, path []byte, c cellData) {
 	col := b.cellColumn(column)
 	if col == nil {
@@ -343,7 +342,7 @@ func (b *Batch) put(c cellData) {
 	b.row.cells = append(b.row.cells, c)
 }
 
-// flush writes the selected row, and selects none.
+// flush writes the selected row and deselects it.
 func (b *Batch) flush() {
 	if len(b.key) == 0 {
 		return
@@ -368,15 +367,14 @@ func (b *Batch) flush() {
 	}
 }
 
-// garbage notes that the table gets something that the sweep will have to
-// remove one day.
+// garbage notes that the table gets something that the sweep will have to remove later.
 func (b *Batch) garbage(s *tableState) {
 	if !slices.Contains(b.marks, s) {
 		b.marks = append(b.marks, s)
 	}
 }
 
-// normalize puts cells in order and removes what is shadowed within the row.
+// normalize sorts cells and removes those that are shadowed within the row.
 func (r *rowData) normalize(sorted bool) {
 	if !sorted {
 		slices.SortStableFunc(r.cells, func(a, b cellData) int { return compareCells(&a, &b) })
@@ -400,7 +398,7 @@ func (r *rowData) normalize(sorted bool) {
 	r.cells = dropComplex(r.cells)
 }
 
-// minimum is the lowest timestamp of what may be shadowed from outside.
+// minimum returns the lowest timestamp of all content that may be shadowed from outside the row.
 func (r *rowData) minimum() int64 {
 	low := int64(math.MaxInt64)
 	if r.hasMarker {
@@ -426,14 +424,14 @@ func (b *Batch) SetMeta(key string, value []byte) {
 	}
 }
 
-// Empty tells whether nothing was written.
+// Empty says whether nothing was written.
 func (b *Batch) Empty() bool {
 	return (b.pebble == nil || b.pebble.Empty()) && b.row.empty() && len(b.adds) == 0 && b.err == nil
 }
 
-// Commit applies the batch. When it returns nil the batch is durable
-// (Options.Periodic aside); when it returns an error the batch is not applied,
-// or, where the disk failed, of unknown fate.
+// Commit applies the batch. If it returns nil, the batch is durable (except with
+// Options.Periodic). If it returns an error, the batch is not applied; if the disk failed, it may
+// or may not be applied.
 func (b *Batch) Commit() error {
 	defer b.reset()
 	if err := b.finish(); err != nil {
@@ -453,8 +451,8 @@ func (b *Batch) Commit() error {
 	return b.settle(err)
 }
 
-// admit refuses the batch where the disk has no room for it. One of metadata alone,
-// as DROP TABLE has, makes room.
+// admit refuses the batch if the disk has no room for it. It admits a batch of metadata only,
+// such as that of DROP TABLE, which makes room.
 func (b *Batch) admit() error {
 	size := 0
 	if b.pebble != nil {
@@ -463,7 +461,7 @@ func (b *Batch) admit() error {
 	return b.db.disk.Admit(size, len(b.refs) == 0)
 }
 
-// finish ends the building of the batch.
+// finish completes the batch's content.
 func (b *Batch) finish() error {
 	b.flush()
 	if b.err != nil {
@@ -520,12 +518,12 @@ func (b *Batch) apply() error {
 		if err == nil {
 			s.marked.Store(true)
 		}
-		s.fresh.Store(true) // only now: a sweep that begins after sees it
+		s.fresh.Store(true) // set only now: a sweep that begins later sees the data
 	}
 	return err
 }
 
-// settle waits until the batch that was applied is durable.
+// settle waits until the applied batch is durable.
 func (b *Batch) settle(err error) error {
 	if err == nil && b.pebble != nil && !b.db.options.Periodic {
 		err = b.pebble.SyncWait()

@@ -12,17 +12,15 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// applyAdds turns additions into cells with the sums. The partitions are locked
-// exclusively, so that no other addition comes between the read and the write.
+// applyAdds turns additions into cells with the sums. The partitions are locked exclusively, so
+// that no other addition comes between the read and the write.
 //
-// The new cell's timestamp is above the old one's, whatever the clocks say, so
-// that it wins.
+// The new cell's timestamp is above the old one's, whatever the clocks say. So the new cell wins.
 //
-// Deleting counters is for good, as Cassandra's documentation warns: a counter
-// that was deleted by itself (DELETE c FROM …) stays null whatever is added,
-// until its tombstone is collected; this is what Cassandra does, too. After its
-// row or partition was deleted it begins anew from 0; Cassandra 5.0 goes on from
-// the value before where its counter cache still has it, and otherwise from 0.
+// Deleting a counter is final, as Cassandra's documentation warns. A counter that was deleted
+// alone (DELETE c FROM …) stays null, whatever is added, until its tombstone is collected;
+// Cassandra does the same. After its row or partition was deleted, it starts again from 0.
+// Cassandra 5.0 continues from the earlier value if its counter cache still has it, else from 0.
 func (b *Batch) applyAdds() error {
 	if len(b.adds) == 0 {
 		return nil
@@ -82,8 +80,8 @@ func (b *Batch) applyAdds() error {
 	return nil
 }
 
-// storedRow reads a row as it is stored, nil when there is none, and the
-// timestamp up to which it is deleted from outside. The partition is locked.
+// storedRow reads a row in its stored form, nil if there is none, and the timestamp up to which
+// it is deleted from outside. The partition is locked.
 func (t *Table) storedRow(prefix, key []byte) (value []byte, floor int64, err error) {
 	floor = noTimestamp
 	if t.state.deletions.Load() {
@@ -106,7 +104,7 @@ func (t *Table) storedRow(prefix, key []byte) (value []byte, floor int64, err er
 	return value, floor, err
 }
 
-// get returns a copy of a key's value, nil when there is none.
+// get returns a copy of a key's value, or nil if there is none.
 func (db *DB) get(key []byte) ([]byte, error) {
 	v, closer, err := db.pebble.Get(key)
 	if err != nil {

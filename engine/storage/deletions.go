@@ -9,18 +9,17 @@ import (
 	"slices"
 )
 
-// deletions is what is deleted of a partition beyond single rows: the partition
-// itself and slices of it, kept under one key before its rows. Slices are
-// positions, byte strings between clusterings in their ordered form: a bound
-// just before a prefix is the prefix, just after it prefix+FF, the end FF. They
-// are disjoint and in order, so that a growing "DELETE … WHERE c < ?" stays one.
-// Encoded:
+// deletions holds what is deleted of a partition beyond single rows: the partition itself and
+// slices of it. It is stored under one key before the partition's rows. The ends of slices are
+// positions: byte strings between clusterings in their ordered form. A bound just before a prefix
+// is the prefix, just after it prefix+FF, and the end is FF. Slices are disjoint and sorted, so
+// that a growing "DELETE … WHERE c < ?" stays one slice. Encoded:
 //
 //	flags      rowIsDeletions, hasPartition
 //	partition  timestamp[8] time
 //	spans      (length, from, length, to, timestamp[8], time)…
 type deletions struct {
-	partition Deletion // Timestamp is noTimestamp when there is none
+	partition Deletion // Timestamp is noTimestamp if there is none
 	spans     []span
 }
 
@@ -69,7 +68,7 @@ func (r *rowReader) fixedDeletion() (d Deletion) {
 	return d
 }
 
-// decode replaces d by the encoded one, of which it keeps views.
+// decode replaces d by the encoded deletions. d keeps views of src.
 func (d *deletions) decode(src []byte) error {
 	d.reset()
 	if len(src) == 0 || src[0]&rowIsDeletions == 0 {
@@ -90,8 +89,7 @@ func (d *deletions) decode(src []byte) error {
 
 var errBadDeletions = fmt.Errorf("%w: deletions of a partition cannot be decoded", ErrCorrupt)
 
-// at returns what deletes the row at a clustering: the partition's deletion or
-// a slice's.
+// at returns the deletion that covers the row at a clustering: the partition's or a slice's.
 func (d *deletions) at(clustering []byte) Deletion {
 	del := d.partition
 	i, found := slices.BinarySearchFunc(d.spans, clustering, func(s span, c []byte) int {
@@ -108,19 +106,19 @@ func (d *deletions) at(clustering []byte) Deletion {
 	return del
 }
 
-// merge makes d into what a and b delete together. d is neither.
+// merge sets d to everything that a and b delete. d is neither of them.
 func (d *deletions) merge(a, b *deletions) {
 	d.reset()
 	d.partition = a.partition
 	if b.partition.supersedes(d.partition) {
 		d.partition = b.partition
 	}
-	// Sweep over the ends of all spans; between two neighbouring ends at most
-	// one span of a and one of b are open.
+	// The loop goes over the ends of all spans. Between two neighbouring ends at most one span of
+	// a and one of b are open.
 	as, bs := a.spans, b.spans
-	var pos []byte // all before it is done
+	var pos []byte // everything before it is done
 	for len(as) > 0 || len(bs) > 0 {
-		// Where the next piece begins.
+		// This is where the next piece begins.
 		var start []byte
 		switch {
 		case len(as) == 0:
@@ -133,7 +131,7 @@ func (d *deletions) merge(a, b *deletions) {
 		if bytes.Compare(start, pos) < 0 {
 			start = pos
 		}
-		// What is open there, and where that changes.
+		// These are the open deletion and where it changes.
 		var open Deletion
 		open.Timestamp = noTimestamp
 		var end []byte
@@ -165,7 +163,7 @@ func (d *deletions) merge(a, b *deletions) {
 	}
 }
 
-// addSpan appends a piece, joining it to the last where it goes on.
+// addSpan appends a piece. It joins the piece to the last one if it continues that.
 func (d *deletions) addSpan(from, to []byte, del Deletion) {
 	if del.Timestamp <= d.partition.Timestamp || bytes.Compare(from, to) >= 0 {
 		return

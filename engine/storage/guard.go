@@ -16,18 +16,17 @@ type PartitionRef struct {
 	Key   []byte
 }
 
-// Guard is exclusive use of partitions for read-check-write (lightweight
-// transactions): no other batch is applied to them before Unlock, so that what
-// is read under it is what CommitGuarded writes over. Guards are short: other
-// writers, also of partitions that share a lock by chance, wait. Never take one
-// while holding one, nor Commit while holding one.
+// Guard is the exclusive use of partitions for a read, a check and a write (lightweight
+// transactions). No other batch is applied to them before Unlock, so CommitGuarded writes over
+// exactly what was read. Keep guards short: other writers wait, also those of partitions that
+// share a lock by chance. Never take a guard or call Commit while holding one.
 type Guard struct {
 	db     *DB
 	refs   []partRef
 	locked bool
 }
 
-// Guard locks partitions, in an order that cannot deadlock.
+// Guard locks partitions in an order that cannot deadlock.
 func (db *DB) Guard(partitions ...PartitionRef) *Guard {
 	g := &Guard{db: db, locked: true}
 	for _, p := range partitions {
@@ -48,9 +47,9 @@ func (g *Guard) Unlock() {
 	}
 }
 
-// Settle waits until everything that was visible under the guard is durable: to
-// be called, after Unlock or before, when a result that was only read is
-// reported, so that no crash takes back what someone was told.
+// Settle waits until everything that was visible under the guard is durable. Call it before or
+// after Unlock when a result that was only read is reported, so that no crash undoes what a
+// client was told.
 func (g *Guard) Settle() error {
 	if g.db.options.Periodic {
 		return nil
@@ -59,7 +58,7 @@ func (g *Guard) Settle() error {
 		if g.db.stripes[g.refs[i].stripe].unsynced.Load() == 0 {
 			continue
 		}
-		// The log is written in order: once this is durable, all before it is.
+		// The log is written in order. Once this record is durable, everything before it is.
 		if err := g.db.pebble.LogData(nil, pebble.Sync); err != nil {
 			return fmt.Errorf("settle: %w", err)
 		}
@@ -68,9 +67,9 @@ func (g *Guard) Settle() error {
 	return nil
 }
 
-// CommitGuarded is Commit inside a Guard, which must hold every partition that
-// the batch writes to. It ends the guard: the lock is released as soon as the
-// batch is visible, so that others need not wait for the disk.
+// CommitGuarded is Commit inside a Guard, which must hold every partition that the batch writes
+// to. It ends the guard: the lock is released as soon as the batch is visible, so that others
+// need not wait for the disk.
 func (b *Batch) CommitGuarded(g *Guard) error {
 	defer b.reset()
 	defer g.Unlock()

@@ -18,7 +18,7 @@ func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
 	if !it.prepare(true) {
 		return it
 	}
-	// Without deletions and statics, only the slices' rows are looked at.
+	// Without deletions and static rows, only the rows of the slices are visited.
 	if !t.state.deletions.Load() && !q.Static {
 		if it.slices.empty() {
 			it.state = done
@@ -40,7 +40,7 @@ func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
 		if !t.state.deletions.Load() || it.err != nil {
 			return it
 		}
-		// The first came while the iterator was made, which may see it.
+		// The first deletion came while the iterator was made, so the iterator may see it.
 		it.plain = false
 		it.err = errors.Join(it.err, it.pebble.Close())
 		it.pebble = nil
@@ -49,8 +49,8 @@ func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
 	return it
 }
 
-// Scan reads the partitions of a token range in order of token, then key. from,
-// when not nil, is where to go on.
+// Scan reads the partitions of a token range in the order of token, then key. from, if not nil,
+// is the position to continue from.
 func (t *Table) Scan(r TokenRange, from *Position, q *Query) *Iterator {
 	it := &Iterator{table: t, query: q}
 	inside := from != nil && from.Inside
@@ -96,7 +96,7 @@ type Iterator struct {
 	pebble *pebble.Iterator
 	err    error
 	single bool // reads one partition
-	plain  bool // which has no deletions, and of which only rows are visible
+	plain  bool // the partition has no deletions, and only its rows are visible
 
 	slices intervals // of this partition; of the first one, those behind where it is gone on with
 	first  []byte    // which is that of this prefix; nil: whichever is read first
@@ -118,9 +118,9 @@ type Iterator struct {
 	valid bool
 	moved bool
 	ended bool // no slice is left
-	ahead bool // Next has been done by NextPartition
+	ahead bool // NextPartition has done the next Next already
 
-	passed int // keys that were looked at since Query.Check was asked
+	passed int // keys visited since the last Query.Check
 }
 
 type state uint8
@@ -155,7 +155,7 @@ func (it *Iterator) fail(err error) bool {
 	return false
 }
 
-// stopped ends at the end of the data, or for Pebble's error.
+// stopped ends the iteration at the end of the data, or with Pebble's error.
 func (it *Iterator) stopped() bool {
 	it.state = done
 	if err := it.pebble.Error(); err != nil {
@@ -164,9 +164,9 @@ func (it *Iterator) stopped() bool {
 	return false
 }
 
-// NextPartition goes to the next partition that has any live data in the wanted
-// slices, or a live static row, skipping what is left of the current one. Only
-// with Query.Static are partitions found that have nothing but a static row.
+// NextPartition goes to the next partition that has live data in the wanted slices, or a live
+// static row. It skips the rest of the current one. Partitions with only a static row are found
+// only with Query.Static.
 func (it *Iterator) NextPartition() bool {
 	for {
 		switch {
@@ -221,7 +221,7 @@ func (it *Iterator) NextPartition() bool {
 	}
 }
 
-// checkEvery is after how many keys that are not shown Query.Check is asked.
+// checkEvery is the number of hidden keys after which Query.Check is called.
 const checkEvery = 256
 
 // goOn asks whether the read is still wanted.
@@ -316,8 +316,7 @@ func (it *Iterator) seekSlice() {
 	}
 }
 
-// nextSlice goes to the next slice that can have the row at which the iterator is, or
-// one behind it.
+// nextSlice goes to the next slice that can have the iterator's row or a later one.
 func (it *Iterator) nextSlice(clustering []byte) bool {
 	more, err := it.slices.next(clustering)
 	if err != nil {
@@ -332,8 +331,7 @@ func (it *Iterator) nextSlice(clustering []byte) bool {
 	return true
 }
 
-// Partition returns the current partition. key is a view until NextPartition
-// or Close.
+// Partition returns the current partition. key is valid until NextPartition or Close.
 func (it *Iterator) Partition() (token int64, key []byte) {
 	if it.key == nil {
 		var err error
@@ -344,8 +342,8 @@ func (it *Iterator) Partition() (token int64, key []byte) {
 	return decodeToken(it.prefix), it.key
 }
 
-// Static returns the live static row, nil when there is none or Query.Static
-// was not asked for. It is a view until NextPartition or Close.
+// Static returns the live static row, or nil if there is none or Query.Static is not set. It is
+// valid until NextPartition or Close.
 func (it *Iterator) Static() *Row {
 	if !it.hasStat {
 		return nil
@@ -413,13 +411,13 @@ func (it *Iterator) Next() bool {
 	}
 }
 
-// Row returns the current row, a view until Next, NextPartition or Close.
+// Row returns the current row. It is valid until Next, NextPartition or Close.
 func (it *Iterator) Row() *Row { return &it.row }
 
-// Err returns what ended the iteration early.
+// Err returns the error that ended the iteration early, or nil.
 func (it *Iterator) Err() error { return it.err }
 
-// Close ends it. It may be called twice.
+// Close ends the iteration. It may be called twice.
 func (it *Iterator) Close() error {
 	it.state, it.ahead = done, false
 	if it.pebble == nil {

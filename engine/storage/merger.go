@@ -10,11 +10,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// mergerName is on disk: Pebble refuses to open with another.
+// mergerName is stored on disk. Pebble refuses to open the data with another name.
 const mergerName = "evenkeel.row.1"
 
-// merger makes Pebble reconcile the operands of a key. Data keys hold either
-// rows or a partition's deletions; other keys are never merged.
+// merger makes Pebble reconcile the operands of a key. Data keys hold rows or a partition's
+// deletions. Other keys are never merged.
 var merger = &pebble.Merger{
 	Name: mergerName,
 	Merge: func(key, operand []byte) (pebble.ValueMerger, error) {
@@ -29,18 +29,18 @@ var merger = &pebble.Merger{
 
 var mergers = sync.Pool{New: func() any { return new(valueMerger) }}
 
-// foldAt is how many operands are kept at least before they are folded into
-// one, which is also put off until they are as large as the last fold's result:
-// memory is bounded by twice the row and not by how often it was written, and a
-// row of n elements that were written one by one is folded in n log n.
+// foldAt is the least number of operands that are folded into one. Folding also waits until the
+// operands are as large as the last result. So memory is bounded by twice the row, however often
+// the row was written, and a row of n elements that were written one by one is folded in n log n
+// steps.
 const foldAt = 64
 
-// valueMerger collects operands, most often one, and folds them at the end.
+// valueMerger collects operands, usually one, and folds them at the end.
 type valueMerger struct {
 	deletions bool
-	older     bool  // operands come from newer to older
+	older     bool  // operands come from the newest to the oldest
 	operands  []int // lengths
-	last      int   // length of the last fold's result
+	last      int   // size of the last fold's result
 	buf       []byte
 	out       []byte
 	rows      folder[rowData, *rowData]
@@ -63,7 +63,7 @@ func (m *valueMerger) add(operand []byte) error {
 	return m.fold()
 }
 
-// fold makes one operand of all.
+// fold merges all operands into one.
 func (m *valueMerger) fold() error {
 	if len(m.operands) < 2 {
 		return nil
@@ -83,9 +83,8 @@ func (m *valueMerger) fold() error {
 	return nil
 }
 
-// Finish returns the one operand. What may be garbage is kept: an operand of an
-// older timestamp may be in a younger level or still come, and only the sweep
-// knows that it is not (sweep.go).
+// Finish returns the only operand. It keeps what may be garbage: an older operand may be in a
+// younger level or may still come. Only the sweep knows that none will (sweep.go).
 func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
 	if err := m.fold(); err != nil {
 		return nil, nil, err
@@ -93,7 +92,7 @@ func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
 	return m.buf, m, nil
 }
 
-// Close gives the memory back once the result is used.
+// Close frees the memory once the result has been used.
 func (m *valueMerger) Close() error {
 	const keep = 64 << 10
 	if cap(m.buf)+cap(m.out) <= keep && len(m.rows.free)+len(m.dels.free) <= 2*foldAt {
@@ -102,18 +101,18 @@ func (m *valueMerger) Close() error {
 	return nil
 }
 
-// operand is what a key's values decode to.
+// operand is the decoded form of a key's values.
 type operand[T any] interface {
 	*T
 	decode(src []byte) error
-	merge(older, newer *T) // makes the receiver, another one, of both
+	merge(older, newer *T) // sets the receiver, which is neither, to both
 	append(dst []byte) []byte
 	reset()
 	size() int
 }
 
-// folder merges operands in pairs of about one size, so that none is gone
-// through more than log n times.
+// folder merges operands in pairs of similar size, so that each operand is processed at most log
+// n times.
 type folder[T any, P operand[T]] struct {
 	stack, free []P
 }
@@ -143,7 +142,7 @@ func (f *folder[T, P]) fold(dst, src []byte, lengths []int, older bool) ([]byte,
 	return f.stack[0].append(dst), nil
 }
 
-// join merges the two on top of the stack.
+// join merges the two operands on top of the stack.
 func (f *folder[T, P]) join(older bool) {
 	k := len(f.stack)
 	a, b, x := f.stack[k-2], f.stack[k-1], f.take()
