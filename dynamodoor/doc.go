@@ -24,7 +24,7 @@
 // The way of a request: ServeHTTP (request.go) → signature.go → accesskey → Store.Do →
 // answer.go.
 //
-// It imports dynamo/exception, dynamo/jsontext, dynamodoor/accesskey,
+// It imports dynamo/api, dynamo/exception, dynamo/jsontext, dynamodoor/accesskey,
 // dynamodoor/principal and dynamodoor/requestid; what shards tables is a Store on top
 // of another (dynamodoor/run).
 package dynamodoor

@@ -5,6 +5,7 @@ package dynamodoor
 import (
 	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/lane"
 )
 
@@ -25,16 +26,9 @@ func newLanes(places int) lanes {
 	return lanes{short: lane.New(each, max(1, each/2)), long: lane.New(each, max(1, each/2))}
 }
 
-// long are the operations that may read many items, or wait.
-var long = map[string]bool{
-	"Query": true, "Scan": true, "BatchGetItem": true, "TransactGetItems": true, "GetRecords": true,
-	"ExecuteStatement": true, "BatchExecuteStatement": true, "ExecuteTransaction": true,
-	"CreateTable": true, "DeleteTable": true, "UpdateTable": true, "TagResource": true, "UntagResource": true,
-}
-
 // of returns the lane of an operation.
 func (l *lanes) of(operation string) *lane.Lane {
-	if long[operation] {
+	if api.OperationOf(operation).Long {
 		return l.long
 	}
 	return l.short

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -22,16 +23,12 @@ const shortBytes = 64 << 10
 // times as much, of a list of numbers six times.
 const decoded = 4
 
-// returns is how many bytes the answers of operations have at most that read: DynamoDB's
-// limits. Where there is no room for a longer one, from a store without these limits, it
-// is refused: nothing has been changed. Other operations' answers are short.
-var returns = map[string]int64{
-	"GetItem": 400 << 10, "Query": 1 << 20, "Scan": 1 << 20, "GetRecords": 1 << 20,
-	"TransactGetItems": 4 << 20, "BatchGetItem": 16 << 20,
+// onlyReads tells whether an operation has a long answer and changes nothing. Where there is no
+// room for the answer of one, from a store without DynamoDB's limits, the request is refused.
+func onlyReads(operation string) bool {
+	o := api.OperationOf(operation)
+	return o.Returns > 0 && !o.Writes
 }
-
-// partiQL is the same of operations that may read or write.
-var partiQL = map[string]int64{"ExecuteStatement": 1 << 20, "ExecuteTransaction": 4 << 20, "BatchExecuteStatement": 10 << 20}
 
 var errNoRoom = exception.New(exception.ServiceUnavailable, "%s", budget.ErrNoRoom)
 

@@ -14,38 +14,12 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 )
-
-// Prefixes of X-Amz-Target, before the operation: DynamoDB's, and that of DynamoDB
-// Streams, which is an API of its own on the same door.
-const (
-	apiPrefix     = "DynamoDB_20120810."
-	streamsPrefix = "DynamoDBStreams_20120810."
-)
-
-// streamsOperations are those of DynamoDB Streams.
-var streamsOperations = map[string]bool{"DescribeStream": true, "GetRecords": true, "GetShardIterator": true, "ListStreams": true}
-
-// ownPrefix begins the targets of operations that DynamoDB does not have.
-const ownPrefix = "Evenkeel_20260101."
-
-var ownOperations = map[string]bool{"DescribePartitions": true, "Reshard": true}
-
-// operationOf returns the operation that X-Amz-Target names.
-func operationOf(target string) (operation string, ok bool) {
-	if operation, ok = strings.CutPrefix(target, ownPrefix); ok {
-		return operation, ownOperations[operation]
-	}
-	if operation, ok = strings.CutPrefix(target, apiPrefix); ok {
-		return operation, !streamsOperations[operation] && !ownOperations[operation]
-	}
-	operation, ok = strings.CutPrefix(target, streamsPrefix)
-	return operation, ok && streamsOperations[operation]
-}
 
 // exchange is the memory of one request and its answer.
 type exchange struct {
@@ -117,7 +91,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			ctx = principal.With(ctx, who)
 		}
 		ctx, w := d.watch(ctx, r, operation, x.body)
-		if err = take(ctx, &answer, returns[operation]+partiQL[operation]); err != nil {
+		if err = take(ctx, &answer, api.OperationOf(operation).Returns); err != nil {
 			d.refused.Add(1)
 		} else if d.options.Forwards {
 			id := new(requestid.ID)
@@ -128,7 +102,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			err = d.do(ctx, operation, x)
 		}
-		if n := int64(len(x.answer)); err == nil && returns[operation] > 0 {
+		if n := int64(len(x.answer)); err == nil && onlyReads(operation) {
 			answer.Shrink(n)
 			err = take(ctx, &answer, n)
 		}
@@ -240,7 +214,7 @@ func origin(header http.Header, r *http.Request) (done bool) {
 func (d *Door) check(ctx context.Context, r *http.Request, x *exchange, h *budget.Account) (string, principal.Principal, error) {
 	body := x.body
 	var who principal.Principal
-	operation, known := operationOf(r.Header.Get("X-Amz-Target"))
+	operation, known := api.Targeted(r.Header.Get("X-Amz-Target"))
 	known = known && d.options.Store.Has(operation)
 	var err error
 	if !known {
@@ -285,7 +259,7 @@ func checkJSON(body []byte) error {
 // one request.
 func (d *Door) do(ctx context.Context, operation string, x *exchange) (err error) {
 	way := d.lanes.of(operation)
-	if returns[operation] > 0 && way == d.lanes.long {
+	if onlyReads(operation) && way == d.lanes.long {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerWithin) // then no answer can be sent any more
 		defer cancel()

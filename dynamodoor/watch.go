@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/observe"
@@ -17,14 +18,17 @@ import (
 // successful request on: names that no table has would else be kept for who makes them
 // up.
 
-// Operations are what requests do. Those that are not listed are "other".
-var Operations = []string{
-	"other", "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "BatchWriteItem",
-	"TransactGetItems", "TransactWriteItems", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction",
-	"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable", "ListTables", "UpdateTimeToLive", "DescribeTimeToLive",
-	"TagResource", "UntagResource", "ListTagsOfResource", "GetRecords", "GetShardIterator", "DescribeStream", "ListStreams",
-	"DescribePartitions", "Reshard",
-}
+// Operations are the names of what requests do. Those about the endpoint, and those that are not
+// known, are "other".
+var Operations = func() []string {
+	names := []string{"other"}
+	for _, o := range api.Operations {
+		if o.About != api.Endpoint {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}()
 
 // operations are the indices of Operations.
 var operations = func() map[string]int {
@@ -34,9 +38,6 @@ var operations = func() map[string]int {
 	}
 	return m
 }()
-
-// fansOut are the operations that may take several requests to the store.
-var fansOut = map[string]bool{"Query": true, "Scan": true, "BatchGetItem": true, "BatchWriteItem": true, "ExecuteStatement": true, "BatchExecuteStatement": true, "ExecuteTransaction": true}
 
 // watched is a request that is measured. The zero value is one that is not.
 type watched struct {
@@ -58,7 +59,7 @@ func (d *Door) watch(ctx context.Context, r *http.Request, operation string, bod
 	if o.Tracer != nil {
 		w.span = o.Tracer.Start(strings.TrimRight(operation+" "+w.table, " "), r.Header.Get("Traceparent"), r.Header.Get("Tracestate"))
 	}
-	if w.span != nil || fansOut[operation] {
+	if w.span != nil || api.OperationOf(operation).Fans {
 		w.under = &observe.Under{Span: w.span}
 		ctx = observe.With(ctx, w.under)
 	}
@@ -110,11 +111,7 @@ func tableOf(body []byte) string {
 			r.Skip()
 			continue
 		}
-		name := r.Text()
-		if strings.HasPrefix(name, "arn:") {
-			name = name[strings.LastIndexByte(name, '/')+1:]
-		}
-		return name
+		return api.TableName(r.Text())
 	}
 	return ""
 }

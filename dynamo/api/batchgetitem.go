@@ -255,3 +255,30 @@ func (t *BatchGetTable) AppendJSON(dst []byte) []byte {
 	}
 	return append(dst, '}')
 }
+
+// EachTable implements ItemRequest.
+func (q *BatchGetItem) EachTable(visit func(string)) {
+	for i := range q.Tables {
+		visit(q.Tables[i].Table)
+	}
+}
+
+// Instead implements ItemRequest.
+func (q *BatchGetItem) Instead(key attribute.Item, _ string) Request {
+	p := new(BatchGetItem)
+	for _, t := range q.Tables {
+		p.Tables = append(p.Tables, BatchGetTable{Table: t.Table, Keys: []attribute.Item{key}})
+	}
+	return p
+}
+
+// Describe implements ItemRequest.
+func (q *BatchGetItem) Describe() string {
+	s := "BatchGetItem"
+	for _, t := range q.Tables {
+		for _, k := range t.Keys {
+			s += "\n" + line("  get", t.Table, "key", k, "projection", t.Projection)
+		}
+	}
+	return s
+}

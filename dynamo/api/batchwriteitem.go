@@ -215,3 +215,43 @@ func (t *BatchWriteTable) AppendJSON(dst []byte) []byte {
 	}
 	return append(dst, ']')
 }
+
+// EachTable implements ItemRequest.
+func (q *BatchWriteItem) EachTable(visit func(string)) {
+	for i := range q.Tables {
+		visit(q.Tables[i].Table)
+	}
+}
+
+// Instead implements ItemRequest.
+func (q *BatchWriteItem) Instead(key attribute.Item, _ string) Request {
+	p := new(BatchWriteItem)
+	for _, t := range q.Tables {
+		writes := BatchWriteTable{Table: t.Table}
+		for _, w := range t.Writes {
+			if w.Key != nil {
+				w.Key = key
+			} else {
+				w.Item = key
+			}
+			writes.Writes = append(writes.Writes, w)
+		}
+		p.Tables = append(p.Tables, writes)
+	}
+	return p
+}
+
+// Describe implements ItemRequest.
+func (q *BatchWriteItem) Describe() string {
+	s := "BatchWriteItem"
+	for _, t := range q.Tables {
+		for _, w := range t.Writes {
+			if w.Key != nil {
+				s += "\n" + line("  delete", t.Table, "key", w.Key)
+			} else {
+				s += "\n" + line("  put", t.Table, "item", w.Item)
+			}
+		}
+	}
+	return s
+}

@@ -56,3 +56,16 @@ func (q *DeleteItem) Decode(d *Decoder, body []byte) error {
 	*q = DeleteItem{Write: in.write(), Table: in.table.value, Key: in.key, Condition: condition.condition}
 	return nil
 }
+
+// EachTable implements ItemRequest.
+func (q *DeleteItem) EachTable(visit func(string)) { visit(q.Table) }
+
+// Instead implements ItemRequest.
+func (q *DeleteItem) Instead(key attribute.Item, _ string) Request {
+	return &DeleteItem{Table: q.Table, Key: key}
+}
+
+// Describe implements ItemRequest.
+func (q *DeleteItem) Describe() string {
+	return line("DeleteItem", q.Table, "key", q.Key, "condition", q.Condition)
+}

@@ -11,6 +11,10 @@
 // parsed, the older parameters (Expected, KeyConditions, …) as the same
 // expressions. What needs the table is asked of schema.Table.
 //
+// Operations (operation.go) is the table of all operations: which service has them, what they are
+// about, where they name tables, and whether they write. A new operation is an entry there, and a
+// file with its request.
+//
 // It promises:
 //
 //  1. A body that is refused is refused with AWS's error: the form of all members

@@ -64,3 +64,16 @@ func (in *input) project() (*expression.Projection, error) {
 	}
 	return older, nil
 }
+
+// EachTable implements ItemRequest.
+func (q *GetItem) EachTable(visit func(string)) { visit(q.Table) }
+
+// Instead implements ItemRequest.
+func (q *GetItem) Instead(key attribute.Item, _ string) Request {
+	return &GetItem{Table: q.Table, Key: key}
+}
+
+// Describe implements ItemRequest.
+func (q *GetItem) Describe() string {
+	return line("GetItem", q.Table, "key", q.Key, "projection", q.Projection)
+}

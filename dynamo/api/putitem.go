@@ -80,3 +80,16 @@ func (in *input) writeCondition() (parsed, error) {
 	}
 	return out, nil
 }
+
+// EachTable implements ItemRequest.
+func (q *PutItem) EachTable(visit func(string)) { visit(q.Table) }
+
+// Instead implements ItemRequest.
+func (q *PutItem) Instead(key attribute.Item, _ string) Request {
+	return &PutItem{Table: q.Table, Item: key}
+}
+
+// Describe implements ItemRequest.
+func (q *PutItem) Describe() string {
+	return line("PutItem", q.Table, "item", q.Item, "condition", q.Condition)
+}

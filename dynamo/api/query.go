@@ -171,3 +171,20 @@ func (in *input) selected(projected bool) (Select, error) {
 	}
 	return SelectDefault, nil
 }
+
+// EachTable implements ItemRequest.
+func (q *Query) EachTable(visit func(string)) { visit(q.Table) }
+
+// Instead implements ItemRequest.
+func (q *Query) Instead(_ attribute.Item, index string) Request {
+	return &Query{Read: Read{Table: q.Table, Index: index, Limit: 1}, KeyCondition: q.KeyCondition}
+}
+
+// Describe implements ItemRequest.
+func (q *Query) Describe() string {
+	s := q.describe("Query", "key condition", q.KeyCondition)
+	if q.Backward {
+		s += " backward"
+	}
+	return s
+}

@@ -3,6 +3,7 @@
 package api
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -106,4 +107,29 @@ func enterField(r *jsontext.Reader, name string) bool {
 // enterMap enters a map of structures.
 func enterMap(r *jsontext.Reader, name string) bool {
 	return attribute.EnterMap(r, structurePrefix+name)
+}
+
+// describe describes a read in a line.
+func (r *Read) describe(verb string, more ...any) string {
+	on := r.Table
+	if r.Index != "" {
+		on += "/" + r.Index
+	}
+	s := line(verb, on, append(more, "filter", r.Filter, "projection", r.Projection, "after", r.Start)...)
+	if r.Limit > 0 {
+		s += fmt.Sprintf(" limit %d", r.Limit)
+	}
+	return s
+}
+
+// line is a verb, a table, and of pairs of name and value those that are not empty.
+func line(verb, table string, pairs ...any) string {
+	s := verb + " " + table
+	for i := 0; i < len(pairs); i += 2 {
+		text := fmt.Sprint(pairs[i+1])
+		if text != "" && text != "{}" {
+			s += fmt.Sprintf(" %s %s", pairs[i], text)
+		}
+	}
+	return s
 }

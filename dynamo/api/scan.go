@@ -3,6 +3,9 @@
 package api
 
 import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -80,4 +83,21 @@ func (in *input) checkSegments() error {
 			in.segment.value, in.segments.value)
 	}
 	return nil
+}
+
+// EachTable implements ItemRequest.
+func (q *Scan) EachTable(visit func(string)) { visit(q.Table) }
+
+// Instead implements ItemRequest.
+func (q *Scan) Instead(_ attribute.Item, index string) Request {
+	return &Scan{Read: Read{Table: q.Table, Index: index, Limit: 1}}
+}
+
+// Describe implements ItemRequest.
+func (q *Scan) Describe() string {
+	s := q.describe("Scan")
+	if q.Segments > 0 {
+		s += fmt.Sprintf(" segment %d of %d", q.Segment, q.Segments)
+	}
+	return s
 }

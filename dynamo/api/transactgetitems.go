@@ -144,3 +144,28 @@ func (c *constraints) transactItems(given bool, n int) {
 		c.length(n, 1, MaxTransaction, func() string { return shape(n) }, "transactItems")
 	}
 }
+
+// EachTable implements ItemRequest.
+func (q *TransactGetItems) EachTable(visit func(string)) {
+	for i := range q.Gets {
+		visit(q.Gets[i].Table)
+	}
+}
+
+// Instead implements ItemRequest.
+func (q *TransactGetItems) Instead(key attribute.Item, _ string) Request {
+	p := new(TransactGetItems)
+	for _, g := range q.Gets {
+		p.Gets = append(p.Gets, TransactGet{Table: g.Table, Key: key})
+	}
+	return p
+}
+
+// Describe implements ItemRequest.
+func (q *TransactGetItems) Describe() string {
+	s := "TransactGetItems"
+	for _, g := range q.Gets {
+		s += "\n" + line("  get", g.Table, "key", g.Key, "projection", g.Projection)
+	}
+	return s
+}

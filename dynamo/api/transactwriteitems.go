@@ -224,3 +224,34 @@ func (a *transactAction) convert() (TransactAction, error) {
 	out.Update, out.Condition = all.update, all.condition
 	return out, err
 }
+
+// EachTable implements ItemRequest.
+func (q *TransactWriteItems) EachTable(visit func(string)) {
+	for i := range q.Actions {
+		visit(q.Actions[i].Table)
+	}
+}
+
+// Instead implements ItemRequest.
+func (q *TransactWriteItems) Instead(key attribute.Item, _ string) Request {
+	p := new(TransactWriteItems)
+	for _, a := range q.Actions {
+		if a.Kind == TransactPut {
+			a.Item = key
+		} else {
+			a.Key = key
+		}
+		p.Actions = append(p.Actions, a)
+	}
+	return p
+}
+
+// Describe implements ItemRequest.
+func (q *TransactWriteItems) Describe() string {
+	s := "TransactWriteItems"
+	for _, a := range q.Actions {
+		verb := [...]string{TransactCheck: "check", TransactPut: "put", TransactDelete: "delete", TransactUpdate: "update"}[a.Kind]
+		s += "\n" + line("  "+verb, a.Table, "key", a.Key, "item", a.Item, "update", a.Update, "condition", a.Condition)
+	}
+	return s
+}

@@ -68,3 +68,16 @@ func (q *UpdateItem) Decode(d *Decoder, body []byte) error {
 	*q = UpdateItem{Write: in.write(), Table: in.table.value, Key: in.key, Update: all.update, Condition: all.condition}
 	return nil
 }
+
+// EachTable implements ItemRequest.
+func (q *UpdateItem) EachTable(visit func(string)) { visit(q.Table) }
+
+// Instead implements ItemRequest.
+func (q *UpdateItem) Instead(key attribute.Item, _ string) Request {
+	return &UpdateItem{Table: q.Table, Key: key}
+}
+
+// Describe implements ItemRequest.
+func (q *UpdateItem) Describe() string {
+	return line("UpdateItem", q.Table, "key", q.Key, "update", q.Update, "condition", q.Condition)
+}

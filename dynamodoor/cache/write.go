@@ -71,8 +71,8 @@ func (c *Cache) discard(w *writer) {
 
 // aim finds what a request may write to; false where it writes nothing.
 func (c *Cache) aim(w *writer, operation string, body []byte) bool {
-	switch operation {
-	case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems":
+	switch o := api.OperationOf(operation); o.About {
+	case api.Items:
 		q, _ := api.New(operation)
 		if err := q.Decode(&w.decoder, body); err != nil {
 			// The store may understand what this package does not.
@@ -80,13 +80,13 @@ func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 			return true
 		}
 		c.aimItems(w, q)
-	case "CreateTable", "DeleteTable", "UpdateTable", "UpdateTimeToLive", "TagResource", "UntagResource":
+	case api.Tables:
 		name := cmp.Or(textOf(body, "TableName"), textOf(body, "ResourceArn"))
 		w.table(c, name)
 		if name != "" {
 			w.defined = append(w.defined, c.fence.Table(api.TableName(name)))
 		}
-	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
+	case api.Statements:
 		return c.aimStatements(w, operation, body)
 	default:
 		w.all = true
@@ -112,17 +112,8 @@ func (c *Cache) aimStatements(w *writer, operation string, body []byte) bool {
 			w.table(c, p.Table())
 		}
 	}
-	switch q := q.(type) {
-	case *api.ExecuteStatement:
-		aim(&q.Statement)
-	case *api.BatchExecuteStatement:
-		for i := range q.Statements {
-			aim(&q.Statements[i].Statement)
-		}
-	case *api.ExecuteTransaction:
-		for i := range q.Statements {
-			aim(&q.Statements[i])
-		}
+	for _, statement := range api.StatementsOf(q) {
+		aim(&statement)
 	}
 	return w.all || len(w.whole) > 0
 }

@@ -151,7 +151,7 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.En
 }
 
 // OnlyReads tells whether a request changes no item.
-func OnlyReads(q api.Request) bool { return api.Reads(q.Operation()) }
+func OnlyReads(q api.Request) bool { return !api.OperationOf(q.Operation()).Writes }
 
 // Refused tells whether an error is a store's that has done nothing, for how the table
 // is that was meant.

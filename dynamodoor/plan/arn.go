@@ -31,42 +31,8 @@ func (a *arns) add(name string) {
 // arnsOf returns the ARNs of a request; of a Query over several shards the answer is
 // made with the request's own name.
 func arnsOf(q api.Request) (a arns) {
-	eachName(q, func(name string) { a.add(name) })
+	api.EachTable(q, func(name string) { a.add(name) })
 	return a
-}
-
-// eachName visits the names, or ARNs, that a request on items has of tables.
-func eachName(q api.Request, visit func(name string)) {
-	switch q := q.(type) {
-	case *api.GetItem:
-		visit(q.Table)
-	case *api.PutItem:
-		visit(q.Table)
-	case *api.UpdateItem:
-		visit(q.Table)
-	case *api.DeleteItem:
-		visit(q.Table)
-	case *api.Query:
-		visit(q.Table)
-	case *api.Scan:
-		visit(q.Table)
-	case *api.BatchGetItem:
-		for i := range q.Tables {
-			visit(q.Tables[i].Table)
-		}
-	case *api.BatchWriteItem:
-		for i := range q.Tables {
-			visit(q.Tables[i].Table)
-		}
-	case *api.TransactGetItems:
-		for i := range q.Gets {
-			visit(q.Gets[i].Table)
-		}
-	case *api.TransactWriteItems:
-		for i := range q.Actions {
-			visit(q.Actions[i].Table)
-		}
-	}
 }
 
 // rename puts the ARN in the place of a table's name.

@@ -4,8 +4,6 @@ package plan
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -36,7 +34,7 @@ func (d *Direct) Answer(r api.Response) (api.Response, error) {
 func (d *Direct) Err(err error) error { return visibleError(err, d.of) }
 
 // String implements Plan.
-func (d *Direct) String() string { return describe(d.Request) }
+func (d *Direct) String() string { return d.Request.(api.ItemRequest).Describe() }
 
 // visibleError is an error with its items as the client knows them.
 func visibleError(err error, of func(part int) *Table) error {
@@ -62,91 +60,4 @@ func visibleError(err error, of func(part int) *Table) error {
 		}
 	}
 	return &visible
-}
-
-// describe is a request in a line or, if it has many parts, in several.
-func describe(q api.Request) string {
-	switch q := q.(type) {
-	case *api.GetItem:
-		return line("GetItem", q.Table, "key", q.Key, "projection", q.Projection)
-	case *api.PutItem:
-		return line("PutItem", q.Table, "item", q.Item, "condition", q.Condition)
-	case *api.DeleteItem:
-		return line("DeleteItem", q.Table, "key", q.Key, "condition", q.Condition)
-	case *api.UpdateItem:
-		return line("UpdateItem", q.Table, "key", q.Key, "update", q.Update, "condition", q.Condition)
-	case *api.Query:
-		return describeRead("Query", &q.Read, "key condition", q.KeyCondition) + backward(q.Backward)
-	case *api.Scan:
-		s := describeRead("Scan", &q.Read)
-		if q.Segments > 0 {
-			s += fmt.Sprintf(" segment %d of %d", q.Segment, q.Segments)
-		}
-		return s
-	case *api.BatchGetItem:
-		var lines []string
-		for _, t := range q.Tables {
-			for _, k := range t.Keys {
-				lines = append(lines, line("  get", t.Table, "key", k, "projection", t.Projection))
-			}
-		}
-		return "BatchGetItem\n" + strings.Join(lines, "\n")
-	case *api.BatchWriteItem:
-		var lines []string
-		for _, t := range q.Tables {
-			for _, w := range t.Writes {
-				if w.Key != nil {
-					lines = append(lines, line("  delete", t.Table, "key", w.Key))
-				} else {
-					lines = append(lines, line("  put", t.Table, "item", w.Item))
-				}
-			}
-		}
-		return "BatchWriteItem\n" + strings.Join(lines, "\n")
-	case *api.TransactGetItems:
-		var lines []string
-		for _, g := range q.Gets {
-			lines = append(lines, line("  get", g.Table, "key", g.Key, "projection", g.Projection))
-		}
-		return "TransactGetItems\n" + strings.Join(lines, "\n")
-	case *api.TransactWriteItems:
-		var lines []string
-		for _, a := range q.Actions {
-			verb := [...]string{api.TransactCheck: "check", api.TransactPut: "put", api.TransactDelete: "delete", api.TransactUpdate: "update"}[a.Kind]
-			lines = append(lines, line("  "+verb, a.Table, "key", a.Key, "item", a.Item, "update", a.Update, "condition", a.Condition))
-		}
-		return "TransactWriteItems\n" + strings.Join(lines, "\n")
-	}
-	return q.Operation()
-}
-
-func backward(b bool) string {
-	if b {
-		return " backward"
-	}
-	return ""
-}
-
-func describeRead(verb string, r *api.Read, more ...any) string {
-	on := r.Table
-	if r.Index != "" {
-		on += "/" + r.Index
-	}
-	s := line(verb, on, append(more, "filter", r.Filter, "projection", r.Projection, "after", r.Start)...)
-	if r.Limit > 0 {
-		s += fmt.Sprintf(" limit %d", r.Limit)
-	}
-	return s
-}
-
-// line is a verb, a table, and what of pairs of name and value is not empty.
-func line(verb, table string, pairs ...any) string {
-	s := verb + " " + table
-	for i := 0; i < len(pairs); i += 2 {
-		text := fmt.Sprint(pairs[i+1])
-		if text != "" && text != "{}" {
-			s += fmt.Sprintf(" %s %s", pairs[i], text)
-		}
-	}
-	return s
 }

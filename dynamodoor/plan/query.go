@@ -184,7 +184,7 @@ func (f *Fanout) Err(err error) error { return visibleError(err, nil) }
 func (f *Fanout) String() string {
 	first := f.Fetch(f.Shards[0], f.Start, nil, 0)
 	first.Limit = 0
-	s := fmt.Sprintf("%d shards of %s, merged by %s\n  %s", len(f.Shards), f.name(), f.sort, describe(first))
+	s := fmt.Sprintf("%d shards of %s, merged by %s\n  %s", len(f.Shards), f.name(), f.sort, first.Describe())
 	if f.query.Filter != nil {
 		s += fmt.Sprintf("\n  then filter %s", f.query.Filter)
 	}

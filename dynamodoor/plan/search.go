@@ -51,7 +51,7 @@ func search(q api.Request, capacity api.ReturnConsumedCapacity, tables Tables, i
 		request: q, capacity: capacity, tables: make(map[string]*Table), located: make(map[string]map[string]int), taken: make(map[string]*api.ConsumedCapacity),
 	}
 	// What is done when the items are found goes by the same tables.
-	eachName(q, func(name string) {
+	api.EachTable(q, func(name string) {
 		if t := tables(name); t != nil {
 			s.tables[name], s.tables[t.Physical] = t, t
 		}
@@ -241,9 +241,9 @@ func (s *Search) Err(err error) error { return err }
 func (s *Search) String() string {
 	var lines []string
 	for get := range s.Gets() {
-		lines = append(lines, describe(get))
+		lines = append(lines, get.Describe())
 	}
-	return strings.Join(append(lines, "then, where that is: "+describe(s.request)), "\n")
+	return strings.Join(append(lines, "then, where that is: "+s.request.(api.ItemRequest).Describe()), "\n")
 }
 
 // guard is a condition with one more: that an item which was found is where it was,

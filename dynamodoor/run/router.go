@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,9 +118,14 @@ func (r *Router) Schema(ctx context.Context, name string) (*schema.Table, error)
 	return r.tables.Schema(ctx, name)
 }
 
+// of tells whether an operation is about one of some subjects.
+func of(operation string, subjects ...api.Subject) bool {
+	return slices.Contains(subjects, api.OperationOf(operation).About)
+}
+
 // Has says whether there is such an operation.
 func (r *Router) Has(operation string) bool {
-	return statements.Is(operation) || operation == "Reshard" || r.backend.Has(operation)
+	return of(operation, api.Statements, api.Layouts) || r.backend.Has(operation)
 }
 
 // Do carries out one operation, whose request has this body, and appends the
@@ -132,7 +138,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if !ok {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
-	if len(r.tables.All()) == 0 && !defines(q) && !statements.Is(operation) && !streams.Are(q) && !mayNameCatalogue(body) {
+	if len(r.tables.All()) == 0 && of(operation, api.Items, api.Endpoint) && !mayNameCatalogue(body) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	d := r.decoders.Get().(*api.Decoder)
@@ -143,7 +149,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if err := q.Decode(d, body); err != nil {
 		return dst, err
 	}
-	if statements.Is(operation) && r.statements.Forwards(q) {
+	if of(operation, api.Statements) && r.statements.Forwards(q) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	err := r.answer(ctx, q, func(a api.Response) error {
@@ -158,16 +164,6 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 // other way only.
 func mayNameCatalogue(body []byte) bool {
 	return bytes.Contains(body, []byte(catalog.Table)) || bytes.Contains(body, []byte(`\u`))
-}
-
-// defines tells whether a request is about tables rather than items.
-func defines(q api.Request) bool {
-	switch q.(type) {
-	case *api.CreateTable, *api.UpdateTable, *api.DeleteTable, *api.DescribeTable, *api.ListTables,
-		*api.TagResource, *api.UntagResource, *api.ListTagsOfResource, *api.UpdateTimeToLive, *api.DescribeTimeToLive, *api.Reshard:
-		return true
-	}
-	return false
 }
 
 // answer carries out a decoded request.

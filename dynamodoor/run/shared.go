@@ -14,8 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/definitions"
 	"github.com/evenkeel/evenkeel/dynamodoor/items"
-	"github.com/evenkeel/evenkeel/dynamodoor/statements"
-	"github.com/evenkeel/evenkeel/dynamodoor/streams"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
@@ -28,7 +26,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	switch {
 	case !known:
 		return r.passOn(ctx, operation, body, dst)
-	case streams.Are(q):
+	case of(operation, api.Feeds):
 		return r.streams.Forward(ctx, q, body, dst)
 	case operation == "DescribeEndpoints":
 		return dst, exception.New(exception.UnknownOperation, "") // it would lead clients round the door
@@ -66,19 +64,19 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			// refuses it may be another by now.
 		} else {
 			out, err = r.backend.Do(ctx, operation, body, dst)
-			if statements.Is(operation) && exception.Is(err, exception.UnknownOperation) {
+			if of(operation, api.Statements) && exception.Is(err, exception.UnknownOperation) {
 				out, err = r.planned(ctx, operation, body, dst) // by this door, where the endpoint knows no PartiQL
 			}
 			over, e := r.overPlain(ctx, operation, body, asOf, err)
 			switch {
 			case e != nil:
 				return dst, e
-			case over && (again || err == nil && !api.Reads(operation)):
+			case over && (again || err == nil && api.OperationOf(operation).Writes):
 				return dst, items.Unknown(new(tables.Pinned))
 			case over:
 				continue // as the sharded one that it is
 			}
-			if err == nil && !api.Reads(operation) {
+			if err == nil && api.OperationOf(operation).Writes {
 				return r.definitions.ChangedPlain(ctx, operation, names, out, len(dst))
 			}
 			if again || !r.mayBeSharded(names, out[len(dst):], err) {
@@ -101,7 +99,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 // does not count: it was under way for longer than what the door knew of them is good
 // for, and one of them is sharded by now.
 func (r *Router) overPlain(ctx context.Context, operation string, body []byte, asOf time.Time, err error) (over bool, _ error) {
-	if !r.tables.Expired(asOf) || !aboutItems(operation) || err != nil && !items.Verdict(err) {
+	if !r.tables.Expired(asOf) || !of(operation, api.Items, api.Statements) || err != nil && !items.Verdict(err) {
 		return false, nil
 	}
 	if err := r.tables.Renew(ctx, r.lease); err != nil {
@@ -110,15 +108,6 @@ func (r *Router) overPlain(ctx context.Context, operation string, body []byte, a
 	var few [4]string
 	_, plain, e := r.plainNames(ctx, operation, body, few[:0])
 	return !plain, e
-}
-
-// aboutItems tells whether an operation reads or writes items.
-func aboutItems(operation string) bool {
-	switch operation {
-	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "BatchWriteItem", "TransactGetItems", "TransactWriteItems":
-		return true
-	}
-	return statements.Is(operation)
 }
 
 // planned carries out an operation that is about sharded tables, or cannot be read.
@@ -142,7 +131,7 @@ func (r *Router) planned(ctx context.Context, operation string, body, dst []byte
 // plainNames tells whether a request is about plain tables only, and which, looking up
 // those that are not known.
 func (r *Router) plainNames(ctx context.Context, operation string, body []byte, names []string) (_ []string, plain bool, err error) {
-	if statements.Is(operation) {
+	if of(operation, api.Statements) {
 		return r.plainStatements(ctx, operation, body, names)
 	}
 	names, plain = targets(operation, body, names)
@@ -152,7 +141,7 @@ func (r *Router) plainNames(ctx context.Context, operation string, body []byte, 
 			plain = false // which is refused
 			continue
 		}
-		if changesTable(operation) {
+		if o := api.OperationOf(operation); o.About == api.Tables && o.Writes {
 			r.tables.ForgetPlain(name) // which is not to be believed for long then
 		}
 		sharded, err := r.tables.Lookup(ctx, name)
@@ -171,23 +160,13 @@ func (r *Router) plainNames(ctx context.Context, operation string, body []byte, 
 	return names, plain, nil
 }
 
-// changesTable tells whether an operation is about a table rather than its items, and
-// changes it.
-func changesTable(operation string) bool {
-	switch operation {
-	case "UpdateTable", "DeleteTable", "TagResource", "UntagResource", "UpdateTimeToLive":
-		return true
-	}
-	return false
-}
-
 func (r *Router) plainStatements(ctx context.Context, operation string, body []byte, names []string) ([]string, bool, error) {
 	var d api.Decoder
 	q, _ := api.New(operation)
 	if err := q.Decode(&d, body); err != nil {
 		return names, false, err
 	}
-	for _, s := range statements.Of(q) {
+	for _, s := range api.StatementsOf(q) {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
 			return names, false, nil // which is told of the statement, in its place

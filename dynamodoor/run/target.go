@@ -5,6 +5,7 @@ package run
 import (
 	"strings"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
@@ -17,13 +18,12 @@ import (
 func targets(operation string, body []byte, names []string) ([]string, bool) {
 	var r jsontext.Reader
 	r.Reset(body)
-	switch operation {
-	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "UpdateTable", "DeleteTable", "DescribeTable",
-		"UpdateTimeToLive", "DescribeTimeToLive", "DescribePartitions", "Reshard":
+	switch api.OperationOf(operation).Names {
+	case api.ByTableName:
 		names = members(&r, names, "TableName")
-	case "ListTagsOfResource", "TagResource", "UntagResource":
+	case api.ByResource:
 		names = members(&r, names, "ResourceArn")
-	case "BatchGetItem", "BatchWriteItem":
+	case api.ByRequest:
 		for r.Object(); r.Next(); {
 			if r.Name() != "RequestItems" {
 				r.Skip()
@@ -34,7 +34,7 @@ func targets(operation string, body []byte, names []string) ([]string, bool) {
 				r.Skip()
 			}
 		}
-	case "TransactGetItems", "TransactWriteItems":
+	case api.ByAction:
 		for r.Object(); r.Next(); {
 			if r.Name() != "TransactItems" {
 				r.Skip()

@@ -29,30 +29,6 @@ type Runner struct {
 	Fanout  int // statements of a batch that are under way at a time, at most
 }
 
-// Is tells whether an operation is one of PartiQL's.
-func Is(operation string) bool {
-	switch operation {
-	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction":
-		return true
-	}
-	return false
-}
-
-// Of are the statements of a request.
-func Of(q api.Request) (all []api.Statement) {
-	switch q := q.(type) {
-	case *api.ExecuteStatement:
-		all = append(all, q.Statement)
-	case *api.BatchExecuteStatement:
-		for i := range q.Statements {
-			all = append(all, q.Statements[i].Statement)
-		}
-	case *api.ExecuteTransaction:
-		all = q.Statements
-	}
-	return all
-}
-
 // Forwards tells whether a request of statements is the backend's own matter: it
 // knows PartiQL, and no statement is about a table that is not plain.
 func (r *Runner) Forwards(q api.Request) bool {
@@ -60,7 +36,7 @@ func (r *Runner) Forwards(q api.Request) bool {
 		return false
 	}
 	tables := r.Tables.All()
-	for _, s := range Of(q) {
+	for _, s := range api.StatementsOf(q) {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
 			return len(tables) == 0 // nobody can tell which table it is about

@@ -35,15 +35,6 @@ type Reader struct {
 	gones       atomic.Int64
 }
 
-// Are tells whether a request is one of DynamoDB Streams.
-func Are(q api.Request) bool {
-	switch q.(type) {
-	case *api.ListStreams, *api.DescribeStream, *api.GetShardIterator, *api.GetRecords:
-		return true
-	}
-	return false
-}
-
 func noStream(arn string) error {
 	return exception.New(exception.ResourceNotFound, "Requested resource not found: Stream: %s not found", arn)
 }

@@ -111,11 +111,14 @@ func (s *Store) left(operation string, body, out []byte) {
 	if err != nil {
 		return
 	}
-	unprocessed(r, func(g target) { n.count(g, What{Write: writes[operation]}) })
+	unprocessed(r, func(g target) { n.count(g, What{Write: writes(operation)}) })
 }
 
-// writes are the operations on items that write.
-var writes = map[string]bool{"PutItem": true, "UpdateItem": true, "DeleteItem": true, "BatchWriteItem": true, "TransactWriteItems": true}
+// writes tells whether an operation on items writes.
+func writes(operation string) bool {
+	o := api.OperationOf(operation)
+	return o.About == api.Items && o.Writes
+}
 
 // note counts what one request of a client meets.
 type note struct {
@@ -142,7 +145,7 @@ func (n *note) failed(err error) {
 		n.cancelled(e)
 		return
 	}
-	for _, w := range whats(e, writes[n.operation]) {
+	for _, w := range whats(e, writes(n.operation)) {
 		n.seen.Store(true)
 		n.count(targetOf(n.request()), w)
 	}
@@ -153,7 +156,7 @@ func (n *note) failed(err error) {
 func (n *note) cancelled(e *exception.Error) {
 	var all What
 	for i, r := range e.Throttling {
-		if w := ofReason(r, writes[n.operation]); i == 0 {
+		if w := ofReason(r, writes(n.operation)); i == 0 {
 			all = w
 		} else if w != all {
 			all = What{}
@@ -166,7 +169,7 @@ func (n *note) cancelled(e *exception.Error) {
 			continue
 		}
 		n.seen.Store(true)
-		w := What{Cause: cause, Write: writes[n.operation]}
+		w := What{Cause: cause, Write: writes(n.operation)}
 		if cause == Untold && all.Cause != Untold {
 			w = all
 		}

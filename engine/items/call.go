@@ -67,12 +67,8 @@ func (c *Call) keep(p []byte) []byte {
 // Has says whether there is such an operation. PartiQL and Reshard are for who is
 // before the store: they are made of the other operations.
 func (s *Store) Has(operation string) bool {
-	switch operation {
-	case "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction", "Reshard":
-		return false
-	}
-	_, ok := api.New(operation)
-	return ok
+	o := api.OperationOf(operation)
+	return o.New != nil && o.About != api.Statements && o.About != api.Layouts
 }
 
 // Do carries out one operation, whose request has this body, and appends the

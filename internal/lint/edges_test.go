@@ -81,7 +81,7 @@ var edges = map[string][]string{
 	"dynamodoor/definitions": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/streams", "dynamodoor/tables", "shard", "shardrules"},
 	"dynamodoor/run":         {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/statements", "dynamodoor/streams", "dynamodoor/tables", "shardrules"},
 
-	"dynamodoor": {"budget", "lane", "observe", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
+	"dynamodoor": {"budget", "lane", "observe", "dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
 	"dynamodoor/cache":        {"fence", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/throttling":   {"observe", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
