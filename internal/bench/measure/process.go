@@ -23,8 +23,12 @@ type Process struct {
 	PID  int
 	Dir  string // of its data, removed by Stop; empty: none
 
-	cmd *exec.Cmd // nil for one that was not started here
+	cmd *exec.Cmd        // nil for one that was not started here
+	log *strings.Builder // what it prints
 }
+
+// Printed is what a server that was started here, and stopped, has printed.
+func (p *Process) Printed() string { return p.log.String() }
 
 // Launch starts a server and waits until it listens on addr.
 func Launch(ctx context.Context, name, addr, binary string, args ...string) (*Process, error) {
@@ -35,7 +39,7 @@ func Launch(ctx context.Context, name, addr, binary string, args ...string) (*Pr
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &Process{Name: name, Addr: addr, PID: cmd.Process.Pid, cmd: cmd}
+	p := &Process{Name: name, Addr: addr, PID: cmd.Process.Pid, cmd: cmd, log: &log}
 	for range 200 {
 		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
