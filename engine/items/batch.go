@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// maxAnswer is how many bytes of items a BatchGetItem reads at most; what is left
-// is unprocessed. As with AWS.
+// maxAnswer is the largest number of bytes of items that a BatchGetItem reads. As with AWS, the
+// remaining keys are unprocessed.
 const maxAnswer = 16 << 20
 
 func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) (api.Response, error) {
@@ -109,8 +109,7 @@ type put struct {
 	throttle error  // why it is left unprocessed
 }
 
-// batchWriteItem writes all at once: that it is also all or nothing is more than
-// is promised.
+// batchWriteItem applies all writes together. DynamoDB does not promise that.
 func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, error) {
 	var in entered
 	puts, err := s.preparePuts(&in, q)
@@ -186,7 +185,7 @@ func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
 		err = s.meter.afford(c.charges[charges:])
 	}
 	if err != nil {
-		// What is left undone takes nothing, and no stream tells of it.
+		// A write that is not done costs nothing, and no stream reports it.
 		c.charges, c.changes = c.charges[:charges], c.changes[:changes]
 		return spent{}, err
 	}
@@ -206,7 +205,7 @@ func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 		for _, w := range bt.Writes {
 			p := put{sh: sh, item: w.Item, at: w.Item, table: bt.Table}
 			if w.Item != nil {
-				// What is wrong with a key is told as of a key.
+				// An error in a key is reported as an error of a key.
 				if err = sh.Table.CheckKey(w.Item.Only(sh.Table.Key.Names(nil)...)); err == nil {
 					err = sh.Table.CheckItem(w.Item)
 				}
@@ -228,7 +227,7 @@ func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 	return puts, nil
 }
 
-// addUnprocessed adds a write that was not done to those of its table.
+// addUnprocessed adds a write that was not done to the unprocessed writes of its table.
 func addUnprocessed(all []api.BatchWriteTable, p *put) []api.BatchWriteTable {
 	w := api.BatchWrite{Item: p.item}
 	if p.item == nil {
@@ -250,7 +249,7 @@ func (s *Store) answerBatch(q *api.BatchWriteItem, puts []put, spents []spent) (
 			r.Unprocessed = addUnprocessed(r.Unprocessed, &puts[i])
 			continue
 		}
-		name := puts[i].table // as AWS does: the ARN where that was given
+		name := puts[i].table // as AWS does: the ARN if the request gave it
 		if q.Capacity != api.CapacityNone {
 			r.Capacity = addCapacity(r.Capacity, spents[i].consumed(puts[i].sh, q.Capacity, name))
 		}

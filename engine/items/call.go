@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// Call is the memory of one request and its answer. It is for one goroutine.
+// Call holds the memory of one request and its answer. It is for one goroutine.
 type Call struct {
 	// Decoder is for the request.
 	Decoder api.Decoder
@@ -27,8 +27,8 @@ type Call struct {
 	item   api.ItemResponse
 
 	changes []stream.Change // of items, for streams
-	service bool            // it is the service that writes, not a client
-	charges []charge        // what writes take, where there are limits
+	service bool            // the service itself writes, not a client
+	charges []charge        // costs of writes, if there are limits
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
@@ -39,8 +39,7 @@ func NewCall() *Call { return calls.Get().(*Call) }
 // keptBytes is how much memory a call may keep for the next request.
 const keptBytes = 256 << 10
 
-// Release gives the memory back: the request and its answer must not be used any
-// more.
+// Release returns the memory for reuse. The request and its answer must not be used any more.
 func (c *Call) Release() {
 	if cap(c.arena)+cap(c.value) > keptBytes {
 		return
@@ -56,23 +55,23 @@ func (c *Call) Release() {
 	calls.Put(c)
 }
 
-// keep copies p into the call's memory. (Where that grows, what was kept stays
-// valid: the old array is not written again.)
+// keep copies p into the call's memory. If that memory moves, earlier copies stay valid: the old
+// array is not written again.
 func (c *Call) keep(p []byte) []byte {
 	n := len(c.arena)
 	c.arena = append(c.arena, p...)
 	return c.arena[n:len(c.arena):len(c.arena)]
 }
 
-// Has says whether there is such an operation. PartiQL and Reshard are for who is
-// before the store: they are made of the other operations.
+// Has says whether the store has an operation. Layers in front of the store implement PartiQL and
+// Reshard with the other operations.
 func (s *Store) Has(operation string) bool {
 	o := api.OperationOf(operation)
 	return o.New != nil && o.About != api.Statements && o.About != api.Layouts
 }
 
-// Do carries out one operation, whose request has this body, and appends the
-// answer's body to dst. Errors are *exception.Error, others are internal.
+// Do executes one operation with this request body and appends the answer's body to dst. An error
+// is an *exception.Error; any other error is internal.
 func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	q, ok := api.New(operation)
 	if !ok {
@@ -90,8 +89,7 @@ func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	return answer.AppendJSON(dst), nil
 }
 
-// Answer carries out a decoded request and gives the answer to use, which must not
-// keep it.
+// Answer executes a decoded request and calls use with the answer. use must not keep it.
 func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	c := NewCall()
 	defer c.Release()
@@ -102,8 +100,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 	return use(r)
 }
 
-// Execute carries out a decoded request. The answer shares the memory of c and of
-// the request.
+// Execute executes a decoded request. The answer shares the memory of c and of the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	r, err := s.inTurn(ctx, c, q)
 	if errors.Is(err, storage.ErrFull) || errors.Is(err, storage.ErrFailed) {
@@ -171,6 +168,6 @@ func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.DescribeEndpoints:
 		return s.describeEndpoints()
 	}
-	// PartiQL is made into these operations by who fronts the store.
+	// The layer in front of the store turns PartiQL into these operations.
 	return nil, exception.New(exception.UnknownOperation, "")
 }

@@ -11,22 +11,21 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Item collections: all items of a partition key with their entries in local
-// indexes. Where a table has these, DynamoDB keeps a collection in one partition,
-// and so bounds it.
+// An item collection is all items of a partition key with their entries in local indexes. If a
+// table has local indexes, DynamoDB keeps a collection in one partition and so bounds its size.
 
-// collections are the sizes of those that were written to, by what their keys begin
-// with: counted once, then kept up to date.
+// collections holds the sizes of the collections that were written to, by the prefix of their
+// keys. Each is counted once and then kept up to date.
 type collections struct {
 	mu    sync.Mutex
 	sizes map[string]int64
 }
 
-// knownCollections is how many sizes are kept; others are counted again.
+// knownCollections is how many sizes are kept. Other collections are counted again.
 const knownCollections = 1 << 16
 
-// checkCollection refuses a write that makes a collection too large. Smaller it may
-// become at any time.
+// checkCollection refuses a write that makes a collection too large. A write that makes it
+// smaller is always allowed.
 func (m *meter) checkCollection(ch *charge) error {
 	if len(ch.sh.Table.Local) == 0 || ch.bytes <= 0 {
 		return nil
@@ -52,7 +51,7 @@ func (m *meter) checkCollection(ch *charge) error {
 	return nil
 }
 
-// growCollection notes what a write has made of a collection, if its size is kept.
+// growCollection adds the effect of a write to a collection's size, if that is kept.
 func (m *meter) growCollection(ch *charge) {
 	if len(ch.sh.Table.Local) == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// createTable makes a table, which can be used at once. The answer says CREATING,
-// as AWS's.
+// createTable creates a table, which can be used at once. The answer says CREATING, as AWS's
+// does.
 func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	s.tables.Lock()
 	defer s.tables.Unlock()
@@ -49,7 +49,7 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 		undo()
 		return nil, err
 	}
-	// The answer may be kept: it is not of the request's memory, but of the table's.
+	// The answer may outlive the request, so it uses the table's memory.
 	shown := *s.tables.all()[table.Name].shape.Load().Table
 	shown.Status, shown.BillingChanged = schema.Creating, time.Time{} // as AWS shows it
 	shown.Global = append([]schema.Index(nil), shown.Global...)

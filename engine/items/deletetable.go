@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// deleteTable removes a table. The answer says DELETING, as AWS's; it is gone.
+// deleteTable removes a table at once. The answer says DELETING, as AWS's does.
 func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	s.tables.Lock()
 	defer s.tables.Unlock()

@@ -24,14 +24,14 @@ func (s *Store) describeTable(q *api.DescribeTable) (api.Response, error) {
 }
 
 const (
-	// countedEntries is how many entries are counted one by one; how many more
-	// there are is estimated.
+	// countedEntries is how many entries are counted one by one. The number of further entries is
+	// estimated.
 	countedEntries = 20_000
-	// countLife is how long a count that went so far is good for.
+	// countLife is how long a count that long is used again.
 	countLife = time.Minute
 )
 
-// counts are what was counted last.
+// counts holds the last counts.
 type counts struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -39,8 +39,8 @@ type counts struct {
 	of   *shape
 }
 
-// size tells how much there is in a table and its indexes: exactly, for small ones,
-// and to about a minute ago for others. (AWS's figures are six hours old.)
+// size returns the sizes of a table and its indexes: exact for small ones, and up to about a
+// minute old for others. (AWS's figures are up to six hours old.)
 func (s *Store) size(t *table) (api.TableSize, error) {
 	sh := t.shape.Load()
 	n := &t.counts
@@ -70,8 +70,7 @@ func (s *Store) size(t *table) (api.TableSize, error) {
 	return size, nil
 }
 
-// count counts the entries of an index of a table; exact says that it came to the
-// end.
+// count counts the entries of a table's index. exact says whether it counted all of them.
 func (s *Store) count(sh *shape, index uint16) (size api.TableSize, exact bool, err error) {
 	lower := sh.prefix(nil, index)
 	size, exact, err = countRange(s.space, lower, appendAfter(nil, lower))
@@ -102,8 +101,8 @@ func countRange(space *storage.Space, lower, upper []byte) (size api.TableSize, 
 		if size.Items%countedEntries != 0 {
 			continue
 		}
-		// How much of the table that was, is told by the files; what is not in a
-		// file yet goes on being counted.
+		// The size of the files tells how much of the table was counted. Entries that are not in
+		// a file yet are still counted.
 		all, err := space.Pebble.EstimateDiskUsage(lower, upper)
 		if err != nil {
 			return size, false, err

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// oldest is how long ago an expiry time may be at most for the item to be removed,
-// as with AWS: who puts the time in another unit does not lose everything.
+// oldest is how long ago an expiry time may be at most for the item to be removed, as with AWS.
+// So a user who writes the time in another unit does not lose everything.
 const oldest = 5 * 365 * 24 * time.Hour
 
 // expiryOf returns when an item expires, in seconds since 1970; false where it
@@ -39,7 +39,7 @@ func (sh *shape) appendExpiryKey(dst []byte, at int64, key []byte) []byte {
 	return append(dst, key[prefixLen:]...)
 }
 
-// writeExpiry brings an item's expiry time up to date.
+// writeExpiry updates the entry of an item's expiry time.
 func (sh *shape) writeExpiry(b *pebble.Batch, before, after attribute.Item, key []byte) error {
 	if sh.expiry == "" {
 		return nil
@@ -59,7 +59,7 @@ func (sh *shape) writeExpiry(b *pebble.Batch, before, after attribute.Item, key 
 	return err
 }
 
-// sweepNowAndThen removes what has expired, until Close.
+// sweepNowAndThen removes expired items from time to time, until Close.
 func (s *Store) sweepNowAndThen() {
 	tick := time.NewTicker(s.options.SweepInterval)
 	defer tick.Stop()
@@ -89,8 +89,8 @@ func (s *Store) sweep() error {
 	return errors.Join(append(errs, s.streams.Trim(s.ctx))...)
 }
 
-// sweepTable removes the table's expired items, one by one: the expiry times are
-// read from a moment before, and each item is looked at again.
+// sweepTable removes the table's expired items one by one. It reads the expiry times from an
+// earlier moment and checks each item again.
 func (s *Store) sweepTable(t *table) error {
 	sh := t.shape.Load()
 	now := s.options.Clock()
@@ -112,7 +112,7 @@ func (s *Store) sweepTable(t *table) error {
 	return errors.Join(it.Error(), it.Close())
 }
 
-// expire removes an item if it is still to expire.
+// expire removes an item if it is still expired.
 func (s *Store) expire(t *table, key []byte, now time.Time) error {
 	c := NewCall()
 	defer c.Release()
@@ -121,7 +121,7 @@ func (s *Store) expire(t *table, key []byte, now time.Time) error {
 		if err == nil {
 			t.leave()
 		}
-		return nil // the table, or its Time to Live, is gone
+		return nil // the table, or its Time to Live, was removed
 	}
 	h := &c.held
 	h.lock(&s.locks, key)

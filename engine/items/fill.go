@@ -14,13 +14,12 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// An index, or an expiry attribute, that is added to a table with items is filled
-// in the background. From the moment of the change each write keeps it up to date;
-// what was there before is gone through, item by item under the item's lock, and
-// its entry is written as it is now: whichever comes first, the entry is right.
-// A fill that is cut short begins anew when the store is opened.
+// An index or expiry attribute that is added to a table with items is filled in the background.
+// From the change on, each write updates it. The fill goes through the earlier items one by one,
+// under each item's lock, and writes the item's present entry. So the entry is right, whichever
+// comes first. A fill that is interrupted starts again when the store is opened.
 
-// resume goes on with what was cut short.
+// resume continues the fills that were interrupted.
 func (s *Store) resume() {
 	for _, t := range s.tables.all() {
 		if t.shape.Load().filling() {
@@ -39,7 +38,7 @@ func (sh *shape) filling() bool {
 	return sh.ExpiryFilling
 }
 
-// fill fills the table's indexes that are not filled, and then shows them.
+// fill fills the table's indexes that are not filled yet and then makes them visible.
 func (s *Store) fill(t *table) {
 	filled := t.shape.Load()
 	err := s.fillFrom(t)
@@ -51,8 +50,7 @@ func (s *Store) fill(t *table) {
 	}
 }
 
-// onceThereIsRoom does what the disk has no room for again and again, until it has or the
-// store is closed.
+// onceThereIsRoom repeats f while the disk has no room for it, until the store is closed.
 func (s *Store) onceThereIsRoom(f func() error) error {
 	for {
 		err := f()
@@ -67,7 +65,7 @@ func (s *Store) onceThereIsRoom(f func() error) error {
 	}
 }
 
-// fillFrom goes through the items.
+// fillFrom goes through the items and fills the indexes.
 func (s *Store) fillFrom(t *table) error {
 	sh := t.shape.Load()
 	prefix := sh.prefix(nil, indexItems)
@@ -84,14 +82,14 @@ func (s *Store) fillFrom(t *table) error {
 	return errors.Join(it.Error(), it.Close())
 }
 
-// fillItem writes the entries of one item. They are durable with what is written
-// after them: the record that says that the index is filled.
+// fillItem writes the entries of one item. They become durable with the record that says that the
+// index is filled.
 func (s *Store) fillItem(t *table, key []byte) error {
 	c := NewCall()
 	defer c.Release()
 	sh, err := t.enter()
 	if err != nil {
-		return nil // the table is gone
+		return nil // the table was removed
 	}
 	defer t.leave()
 	h := &c.held
@@ -130,8 +128,7 @@ func (s *Store) fillItem(t *table, key []byte) error {
 	return nil
 }
 
-// filled notes that what was to be filled then is filled. What was added since has
-// a fill of its own.
+// filled notes that the indexes of then are filled. Those added later have fills of their own.
 func (s *Store) filled(t *table, then *shape) error {
 	s.tables.Lock()
 	defer s.tables.Unlock()

@@ -49,8 +49,8 @@ func appendPrefix(dst []byte, space byte, table uint32, index uint16) []byte {
 	return binary.BigEndian.AppendUint16(dst, index)
 }
 
-// appendItem appends an item's place among the items of its table; the item, or
-// key, has the table's whole key.
+// appendItem appends an item's place among the items of its table. item has at least the table's
+// whole key.
 func appendItem(dst []byte, k schema.Key, item attribute.Item) []byte {
 	v, _ := item.Get(k.Hash[0])
 	dst = appendHash(dst, v)
@@ -62,7 +62,7 @@ func appendItem(dst []byte, k schema.Key, item attribute.Item) []byte {
 	return dst
 }
 
-// appendPartition appends what the entries of one partition key begin with.
+// appendPartition appends the prefix of all entries of one partition key.
 func appendPartition(dst []byte, hash []attribute.Value) []byte {
 	dst = appendHash(dst, hash...)
 	for _, v := range hash {
@@ -71,9 +71,9 @@ func appendPartition(dst []byte, hash []attribute.Value) []byte {
 	return dst
 }
 
-// appendEntry appends an item's place in an index, or returns false where the item
-// has not all of the index's key, or has it of another type, empty or too long, and so
-// is not in it: so items may be that were there before the index.
+// appendEntry appends an item's place in an index. It returns false if the item is not in the
+// index: it lacks an attribute of the index's key, or has one of another type, empty or too long.
+// Items older than the index may be like that.
 func appendEntry(dst []byte, table schema.Key, ix *index, item attribute.Item) ([]byte, bool) {
 	var hash [4]attribute.Value
 	n := len(dst)
@@ -95,7 +95,7 @@ func appendEntry(dst []byte, table schema.Key, ix *index, item attribute.Item) (
 	return appendTie(dst, table, item), true
 }
 
-// isKey tells whether a value may be in a key that wants a type and so many bytes.
+// isKey says whether a value may be a key attribute with this type and length.
 func isKey(v attribute.Value, want attribute.Kind, most int) bool {
 	if v.Kind() != want || want == attribute.N {
 		return v.Kind() == want
@@ -103,7 +103,7 @@ func isKey(v attribute.Value, want attribute.Kind, most int) bool {
 	return len(v.Text()) > 0 && len(v.Text()) <= most
 }
 
-// appendTie appends what tells an index entry from others with the same key.
+// appendTie appends what distinguishes an index entry from others with the same key.
 func appendTie(dst []byte, table schema.Key, item attribute.Item) []byte {
 	var key [2]attribute.Value
 	key[0], _ = item.Get(table.Hash[0])
@@ -116,7 +116,7 @@ func appendTie(dst []byte, table schema.Key, item attribute.Item) []byte {
 	return appendItem(dst, table, item)
 }
 
-// salt is what DynamoDB's own hash of a key begins with.
+// salt is the beginning of the bytes that DynamoDB hashes for a key.
 const salt = "Outliers"
 
 // appendHash appends the hash of a key.
@@ -195,7 +195,7 @@ func appendNumber(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendAfter appends the key that follows all that begin with p.
+// appendAfter appends the first key after all keys that begin with p.
 func appendAfter(dst, p []byte) []byte {
 	n := len(dst)
 	dst = append(dst, p...)

@@ -10,18 +10,16 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// With Options.IndexLag global indexes are read as they were some time ago, as
-// DynamoDB may show them, so that code which relies on reading its own writes from
-// one fails here and not there. A view of the whole store is taken every half of
-// that time, and the newest that is old enough is read. Views hold back nothing but
-// the removal of what has been overwritten since.
+// With Options.IndexLag, global indexes are read as they were some time ago, as DynamoDB may show
+// them. So code that relies on reading its own writes from an index fails here, and not first in
+// production. The store takes a view of all data every half of that time, and a read uses the
+// newest view that is old enough. Views only delay the removal of overwritten data.
 
-// view is the store at a moment. It is closed when it is no longer kept and nobody
-// reads it.
+// view is the store at one moment. It is closed when it is no longer kept and nobody reads it.
 type view struct {
 	at       time.Time
 	snapshot *pebble.Snapshot
-	users    int // readers, and one for being kept
+	users    int // number of readers, plus one while it is kept
 }
 
 // lag is the views of a store.
@@ -34,10 +32,10 @@ type lag struct {
 	errs  []error // of closing
 }
 
-// take takes a view, and lets go of those that no read will want.
+// take takes a view and drops those that no read will use.
 func (l *lag) take(db *pebble.DB) {
-	// In this order: a view that were dated before what it has would be old enough too
-	// soon.
+	// The snapshot is taken first. If the view's time were earlier than its data, it would seem
+	// old enough too soon.
 	snapshot := db.NewSnapshot()
 	v := &view{at: l.clock(), snapshot: snapshot, users: 1}
 	l.mu.Lock()
@@ -49,8 +47,7 @@ func (l *lag) take(db *pebble.DB) {
 	}
 }
 
-// use returns the newest view that is old enough, or the oldest there is; it must be
-// released.
+// use returns the newest view that is old enough, or the oldest one. The caller must release it.
 func (l *lag) use() *view {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +69,7 @@ func (l *lag) release(v *view) {
 	l.drop(v)
 }
 
-// drop is one user less. The lock is held.
+// drop removes one user. The lock is held.
 func (l *lag) drop(v *view) {
 	if v.users--; v.users == 0 {
 		if err := v.snapshot.Close(); err != nil {

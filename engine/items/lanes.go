@@ -10,17 +10,17 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// Reads of many items wait for a place in a lane, in which clients take turns: see
-// package lane. Reads and writes of single items, and what is about tables, never wait
-// for them. A read stops soon after its context is done, whether it waits or is at work.
+// Reads of many items wait for a place in a lane, in which clients take turns: see package lane.
+// Reads and writes of single items, and requests about tables, never wait for them. A read stops
+// soon after its context is done, whether it waits or runs.
 
-// lanes are the store's.
+// lanes are the store's lanes.
 type lanes struct {
-	pages *lane.Lane // of a Query, and of several items by their keys
+	pages *lane.Lane // for a Query, and for several items by their keys
 	scans *lane.Lane
 }
 
-// newLanes makes the lanes: more at once than there are processors would not end sooner,
+// newLanes makes the lanes. Running more reads than there are processors would not finish sooner,
 // and each holds a page. One client has half of a lane at most.
 func newLanes() lanes {
 	cores := runtime.GOMAXPROCS(0)
@@ -39,7 +39,7 @@ func (l *lanes) of(q api.Request) *lane.Lane {
 	return nil
 }
 
-// inTurn carries out a request when its turn comes.
+// inTurn executes a request when its turn comes.
 func (s *Store) inTurn(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	way := s.lanes.of(q)
 	if way == nil {
@@ -53,7 +53,7 @@ func (s *Store) inTurn(ctx context.Context, c *Call, q api.Request) (api.Respons
 	return s.execute(ctx, c, q)
 }
 
-// Work is how many requests that may take long are carried out, and how many wait.
+// Work returns how many requests that may take long are running, and how many are waiting.
 func (s *Store) Work() (running, waiting int) {
 	for _, l := range []*lane.Lane{s.lanes.pages, s.lanes.scans} {
 		r, w := l.Counts()

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Every item belongs to one of a fixed number of locks, which a write holds from
-// what it reads to when it is visible, not while it waits for the disk. Whoever
-// needs several takes them in ascending order.
+// stripeCount is the number of locks. Each item belongs to one of them. A write holds its locks
+// from its first read until it is visible, but not while it waits for the disk. A write that
+// needs several locks takes them in ascending order.
 const stripeCount = 1024
 
 type stripes struct {
@@ -23,7 +23,7 @@ type stripes struct {
 type stripe struct {
 	sync.Mutex
 	unsynced atomic.Int64 // writes that are visible and not yet durable
-	_        [48]byte     // one to a line of the processor's cache
+	_        [48]byte     // keeps stripes in different cache lines
 }
 
 // of returns the stripe of an item's key.
@@ -32,7 +32,7 @@ func (s *stripes) of(key []byte) uint16 {
 	return uint16(maphash.Bytes(s.seed, key) % stripeCount)
 }
 
-// held are stripes that are locked.
+// held holds locked stripes.
 type held struct {
 	stripes *stripes
 	indexes []uint16 // ascending, each once
@@ -74,14 +74,14 @@ func (h *held) unlock() {
 	}
 }
 
-// addUnsynced counts writes that are visible and not durable.
+// addUnsynced changes the number of writes that are visible and not yet durable.
 func (h *held) addUnsynced(n int64) {
 	for _, i := range h.indexes {
 		h.stripes.locks[i].unsynced.Add(n)
 	}
 }
 
-// unsynced tells whether what was read under the locks may not be durable.
+// unsynced says whether data read under the locks may not be durable yet.
 func (h *held) unsynced() bool {
 	for _, i := range h.indexes {
 		if h.stripes.locks[i].unsynced.Load() != 0 {

@@ -13,21 +13,20 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// With Options.Capacity, tables and global indexes have DynamoDB's limits: each has
-// a model (engine/capacity), which admits a request before anything is read, and is
-// told what it took. A write to an index that is too hot is refused before the base
-// table is written, with the index's reason. Without the option models are nil, and
-// that is all that is looked at.
+// With Options.Capacity, tables and global indexes have DynamoDB's limits. Each has a model
+// (engine/capacity) that admits a request before anything is read, and that is told what the
+// request took. A write to an index that is too hot is refused before the base table is written,
+// with the index's reason. Without the option the models are nil, and nothing else is checked.
 
-// meter holds requests to the limits of tables and indexes, and takes what they cost.
+// meter applies the limits of tables and indexes to requests, and records their cost.
 type meter struct {
-	limits      *capacity.Limits // nil: there are none
+	limits      *capacity.Limits // nil: no limits
 	clock       func() time.Time
 	space       *storage.Space
 	collections collections
 }
 
-// limit gives a shape its models: those of the shape before it, if there is one.
+// limit gives a shape its models. It takes them from the table's previous shape, if there is one.
 func (m *meter) limit(sh, old *shape) {
 	if m.limits == nil {
 		return
@@ -70,8 +69,8 @@ func throughput(t schema.Throughput) capacity.Throughput {
 	return capacity.Throughput{Read: float64(t.Read), Write: float64(t.Write)}
 }
 
-// place is where an entry of the table, or of an index of it, is for its model. key
-// is the whole key of the store.
+// place returns where an entry of the table or of an index is, for its model. key is the store's
+// whole key.
 func (sh *shape) place(ix *index, key []byte) capacity.Key {
 	position := key[prefixLen:]
 	n := min(hashLen, len(position))
@@ -85,8 +84,8 @@ func (sh *shape) place(ix *index, key []byte) capacity.Key {
 	return capacity.Key{Position: position, Collection: n}
 }
 
-// modelOf is the model that limits reads of an index, or of the table itself; nil
-// where there are no limits. Local indexes are in the table's partitions.
+// modelOf returns the model that limits reads of an index or of the table itself, or nil if there
+// are no limits. Local indexes are in the table's partitions.
 func (sh *shape) modelOf(ix *index) *capacity.Model {
 	if ix == nil || ix.local {
 		return sh.model
@@ -94,7 +93,7 @@ func (sh *shape) modelOf(ix *index) *capacity.Model {
 	return ix.model
 }
 
-// admit is whether a request to the item at key may go on.
+// admit returns an error if the limits do not allow a request to the item at key.
 func (m *meter) admit(sh *shape, op capacity.Op, key []byte) error {
 	if r := sh.model.Admit(op, sh.place(nil, key), m.clock()); r != 0 {
 		return throttled(sh, nil, op, r)
@@ -102,28 +101,28 @@ func (m *meter) admit(sh *shape, op capacity.Op, key []byte) error {
 	return nil
 }
 
-// spend takes units of the table's model for the item at key.
+// spend takes units from the table's model for the item at key.
 func (m *meter) spend(sh *shape, op capacity.Op, key []byte, units api.Units) {
 	sh.model.Spend(op, sh.place(nil, key), units.Float(), m.clock())
 }
 
-// charge is what a write takes of one model, once it is known that it happens.
+// charge is the cost of a write for one model, once the write is certain.
 type charge struct {
 	sh     *shape
 	index  *index // nil: of the table
 	key    []byte // the whole key
 	units  api.Units
-	bytes  int64 // that the entry grows by
+	bytes  int64 // by which the entry grows
 	action int   // of a transaction
 }
 
 func (ch *charge) model() *capacity.Model { return ch.sh.modelOf(ch.index) }
 
-// owe notes what writing an entry takes. Local indexes are the table's to pay, and
-// in the partition of the item.
+// owe notes the cost of writing an entry. The table pays for local indexes, in the partition of
+// the item.
 func (c *Call) owe(sh *shape, ix *index, key []byte, units api.Units, bytes int) {
 	if ix != nil && ix.local {
-		// The item's own charge was noted before those of its indexes.
+		// The item's own charge comes before those of its indexes.
 		last := &c.charges[len(c.charges)-1]
 		last.units += units
 		last.bytes += int64(bytes)
@@ -132,9 +131,8 @@ func (c *Call) owe(sh *shape, ix *index, key []byte, units api.Units, bytes int)
 	c.charges = append(c.charges, charge{sh: sh, index: ix, key: c.keep(key), units: units, bytes: int64(bytes)})
 }
 
-// afford tells whether the indexes and item collections that charges are about let
-// the writes happen; if so, it takes what they cost. The table itself has admitted
-// them before.
+// afford returns an error if the limits of the charged indexes and item collections do not allow
+// the writes. Otherwise it takes the cost. The table has admitted the writes before.
 func (m *meter) afford(charges []charge) error {
 	for i := range charges {
 		if err := m.allow(&charges[i]); err != nil {
@@ -145,7 +143,7 @@ func (m *meter) afford(charges []charge) error {
 	return nil
 }
 
-// allow is whether one charge may be.
+// allow returns an error if one charge is not allowed.
 func (m *meter) allow(ch *charge) error {
 	if ch.index == nil {
 		return m.checkCollection(ch)
@@ -156,7 +154,7 @@ func (m *meter) allow(ch *charge) error {
 	return nil
 }
 
-// pay takes what charges cost.
+// pay takes the cost of charges.
 func (m *meter) pay(charges []charge) {
 	now := m.clock()
 	for i := range charges {
@@ -166,8 +164,8 @@ func (m *meter) pay(charges []charge) {
 	m.resize(charges)
 }
 
-// resize notes what charges make of sizes: all that there is to note of what the
-// store does of itself, which nobody pays for.
+// resize notes only how charges change sizes. It is for the store's own writes, which nobody pays
+// for.
 func (m *meter) resize(charges []charge) {
 	now := m.clock()
 	for i := range charges {
@@ -195,7 +193,7 @@ const (
 	textCollection    = "Collection size exceeded."
 )
 
-// throttled is the error of a request that met limits of the table, or of an index.
+// throttled returns the error of a request that met limits of the table or of an index.
 func throttled(sh *shape, ix *index, op capacity.Op, r capacity.Refusal) *exception.Error {
 	resource, arn := "Table", sh.Table.ARN
 	provisioned, onDemand := textProvisioned, textOnDemand
@@ -222,8 +220,7 @@ func throttled(sh *shape, ix *index, op capacity.Op, r capacity.Refusal) *except
 	return e
 }
 
-// isThrottled tells whether an error is that of a limit, which a batch leaves
-// unprocessed.
+// isThrottled says whether an error comes from a limit. A batch leaves such a write unprocessed.
 func isThrottled(err error) bool {
 	switch exception.Of(err).Kind {
 	case exception.ProvisionedThroughputExceeded, exception.Throttling, exception.RequestLimitExceeded:

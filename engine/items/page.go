@@ -18,11 +18,11 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// pageSize is how many bytes of items a page reads: it ends with the item that
-// reaches it. DynamoDB: 1 MB, before the filter.
+// pageSize is how many bytes of items a page reads. It ends with the item that reaches this size.
+// DynamoDB: 1 MB, before the filter.
 const pageSize = 1 << 20
 
-// lookEvery is after how many items a page looks whether anybody waits for it.
+// lookEvery is the number of items after which a page checks whether anybody still waits for it.
 const lookEvery = 16
 
 // reading is a Query or Scan, made ready.
@@ -33,7 +33,7 @@ type reading struct {
 	lower    []byte
 	upper    []byte
 	backward bool
-	one      bool // there is one item at most
+	one      bool // there is at most one item
 }
 
 // begin resolves the table that a Query or Scan reads.
@@ -45,14 +45,14 @@ func (s *Store) begin(q *api.Read) (*reading, error) {
 	return &reading{Read: q, sh: t.shape.Load()}, nil
 }
 
-// from has an index read, if one is given.
+// from makes the read use an index, if one is given.
 func (r *reading) from(ix *schema.Index) {
 	if ix != nil {
 		r.ix = r.sh.index(ix.Name)
 	}
 }
 
-// index is the id of what is read.
+// index returns the id of what is read.
 func (r *reading) index() uint16 {
 	if r.ix == nil {
 		return indexItems
@@ -60,7 +60,7 @@ func (r *reading) index() uint16 {
 	return r.ix.id
 }
 
-// after narrows what is read to what comes after the ExclusiveStartKey.
+// after limits the read to what comes after the ExclusiveStartKey.
 func (s *Store) after(r *reading) {
 	if r.Start == nil {
 		return
@@ -69,7 +69,7 @@ func (s *Store) after(r *reading) {
 	if r.ix == nil {
 		key = appendItem(key, r.sh.Table.Key, r.Start)
 	} else {
-		key, _ = appendEntry(key, r.sh.Table.Key, r.ix, r.Start) // its types have been checked
+		key, _ = appendEntry(key, r.sh.Table.Key, r.ix, r.Start) // the types have been checked
 	}
 	if r.backward {
 		if bytes.Compare(key, r.upper) < 0 {
@@ -82,8 +82,8 @@ func (s *Store) after(r *reading) {
 	}
 }
 
-// fetches tells whether items must be read from the table itself, since the index
-// has not all that is asked for. Only local indexes allow that.
+// fetches says whether items must be read from the table itself, because the index lacks some of
+// the wanted attributes. Only local indexes allow that.
 func (r *reading) fetches() bool {
 	if r.ix == nil || !r.ix.local || r.ix.projected == nil {
 		return false
@@ -100,12 +100,12 @@ func (r *reading) fetches() bool {
 type pager struct {
 	*reading
 	c       *Call
-	from    getter // what items are fetched from; nil where none are
+	from    getter // where items are fetched from; nil: nowhere
 	out     *api.ItemsResponse
 	size    int
 	fetched api.Units
 	whole   int    // bytes of the items that were fetched for entries of a local index
-	first   []byte // the first entry that was read, where there are limits
+	first   []byte // the first entry that was read, if there are limits
 	last    []byte
 }
 
@@ -198,7 +198,7 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 	return it.Error()
 }
 
-// take puts an entry among the answer's, if the filter lets it.
+// take adds an entry to the answer, if the filter accepts it.
 func (s *Store) take(p *pager, text attribute.Encoded) error {
 	if p.Filter == nil && p.Projection == nil && p.from == nil {
 		p.out.Count++
@@ -238,8 +238,7 @@ func (s *Store) take(p *pager, text attribute.Encoded) error {
 	return nil
 }
 
-// end sets the LastEvaluatedKey: the keys of the table and the index of the last
-// entry.
+// end sets the LastEvaluatedKey: the keys of the table and of the index in the last entry.
 func (p *pager) end(text attribute.Encoded) error {
 	st := stored{exists: true, text: p.c.keep(text)}
 	item, err := p.c.decode(&st)

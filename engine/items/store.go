@@ -18,27 +18,26 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// Options is how a Store is opened. The zero value works.
+// Options configure a Store. The zero value works.
 type Options struct {
-	// Region and Account are what ARNs are made of; default us-east-1 and
-	// 000000000000.
+	// Region and Account appear in ARNs. Defaults us-east-1 and 000000000000.
 	Region, Account string
 
-	// SweepInterval is how often expired items and old tokens are looked for;
-	// default 1 minute, negative never.
+	// SweepInterval is how often the store looks for expired items and old tokens. Default 1
+	// minute; negative: never.
 	SweepInterval time.Duration
 
 	// Clock tells the time; default time.Now.
 	Clock func() time.Time
 
-	// Capacity has tables and indexes keep DynamoDB's limits; default none.
+	// Capacity makes tables and indexes apply DynamoDB's limits. Default none.
 	Capacity *capacity.Limits
 
-	// IndexLag is how old global indexes are, at least, when they are read; default 0:
-	// up to date. Less than a millisecond is 0.
+	// IndexLag is the least age of the data that reads of global indexes return. Default 0: up to
+	// date. Less than a millisecond is 0.
 	IndexLag time.Duration
 
-	// Logger gets what an operator wants to know; default none.
+	// Logger receives messages for the operator. Default none.
 	Logger *slog.Logger
 }
 
@@ -71,9 +70,9 @@ type Store struct {
 	meter   *meter
 	streams *stream.Store
 	lanes   lanes
-	lag     *lag // nil: indexes are read as they are
+	lag     *lag // nil: indexes are up to date
 
-	ctx     context.Context // ends with Close
+	ctx     context.Context // cancelled by Close
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
@@ -82,12 +81,11 @@ type Store struct {
 // would misread raises it.
 const (
 	format        = 2
-	formatPlain   = 1 // without streams, of which older versions know nothing
+	formatPlain   = 1 // without streams, which older versions do not know
 	formatStreams = 2
 )
 
-// Open opens the DynamoDB that is kept in db, which must stay open until after
-// Close.
+// Open opens the DynamoDB that is kept in db. db must stay open until after Close.
 func Open(db *storage.DB, o Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), space: db.Items(), lanes: newLanes()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -125,7 +123,7 @@ func (s *Store) open() (err error) {
 	return s.tables.load()
 }
 
-// Close waits for what Open and others started. Requests must have ended.
+// Close waits for the goroutines that the store has started. Requests must have ended.
 func (s *Store) Close() error {
 	s.cancel()
 	s.running.Wait()
@@ -137,7 +135,7 @@ func (s *Store) Close() error {
 
 func (s *Store) formatKey() []byte { return []byte{s.space.Prefix, regionFormat} }
 
-// checkFormat compares the version of what is kept, and writes it in a new store.
+// checkFormat compares the format of the data with this version's, and writes it in a new store.
 func (s *Store) checkFormat() error {
 	v, err := get(s.space, s.formatKey())
 	if err != nil {
@@ -156,7 +154,7 @@ func (s *Store) checkFormat() error {
 	return nil
 }
 
-// get returns a copy of what is under a key, nil where there is nothing.
+// get returns a copy of the value of a key, or nil.
 func get(space *storage.Space, key []byte) ([]byte, error) {
 	v, closer, err := space.Pebble.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
