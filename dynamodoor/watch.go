@@ -13,10 +13,9 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// What is measured of requests (package observe). A request begins when its body has been
-// read, and ends when its answer is there. A table is measured by name from its first
-// successful request on: names that no table has would else be kept for who makes them
-// up.
+// The door measures requests (package observe). The time of a request begins when the door has
+// read its body, and ends when its answer is there. A table is measured by name from its first
+// successful request on. Otherwise a client could fill memory with made-up names.
 
 // Operations are the names of what requests do. Those about the endpoint, and those that are not
 // known, are "other".

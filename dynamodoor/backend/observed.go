@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Observed counts what is asked of a backend, for the request that the context tells of.
+// Observed counts the requests to a store for the client's request in their context.
 type Observed struct{ Store }
 
 // Do implements Store.

@@ -22,16 +22,19 @@ type Store interface {
 	Answer(ctx context.Context, q api.Request, use func(api.Response) error) error
 }
 
-// Door is a store that is asked by the door, whoever's request is carried out.
+// Door asks a store with the door's own rights, not with those of the client whose request is
+// carried out.
 type Door struct{ Store }
 
+// Do implements Store.
 func (s Door) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	return s.Store.Do(requestid.With(principal.With(ctx, principal.Principal{}), nil), operation, body, dst)
 }
 
-// Answer carries out a decoded request.
+// Answer implements Store.
 func (s Door) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	return s.Store.Answer(requestid.With(principal.With(ctx, principal.Principal{}), nil), q, use)
 }
 
+// Ignore uses nothing of an answer.
 func Ignore(api.Response) error { return nil }

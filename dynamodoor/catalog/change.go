@@ -69,21 +69,21 @@ func (i *item) readChange(e *Entry) (err error) {
 	return nil
 }
 
-// Progress is how far the mover of a change is. It is kept beside the entry, which doors
-// compare.
+// Progress is how far the mover of a change has come. It is an item of its own, because doors
+// compare entries to see whether a table has changed.
 type Progress struct {
 	ID         string // TableId of the table
-	Generation int64  // of the step that Position is of
-	Position   string
-	Items      int64 // that the table had when the change began
-	Moves      int64 // of these, those that have another place in the new layout
-	Looked     int64 // at, in the pass that Position is of
-	Total      int64
-	Moved      int64 // by the mover; once all are verified, by requests too
-	Arrived    int64 // in their new places, as far as items have been verified
-	Verified   int64
-	Rate       int64 // items that are looked at in a second, lately
-	Beat       int64 // counts its writes: a mover is at work while it rises
+	Generation int64  // the generation of the layout in the step that Position belongs to
+	Position   string // where the mover's pass over the table has come to
+	Items      int64  // items in the table when the change began
+	Moves      int64  // items that have another place in the new layout
+	Looked     int64  // items read in the pass that Position belongs to
+	Total      int64  // items that the pass of step moving has seen
+	Moved      int64  // items that the mover has moved; once all are verified, those that requests moved, too
+	Arrived    int64  // verified items in their new places
+	Verified   int64  // verified items
+	Rate       int64  // items read in a second, lately
+	Beat       int64  // how often Progress was written; it rises while a mover works
 }
 
 // progress is a Progress as it is kept.

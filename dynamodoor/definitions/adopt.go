@@ -117,7 +117,7 @@ func (r *Definer) unset(ctx context.Context, arn string, because error) error {
 	return because
 }
 
-// telling is an error whose text for the client begins with more.
+// telling adds context to the beginning of an error's message for the client.
 func telling(err error, format string, args ...any) error {
 	begins := fmt.Sprintf(format, args...)
 	var e *exception.Error

@@ -16,6 +16,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
+// Tags are the store's, except for those that declare sharding: that a table was sharded by hand
+// (adopt.go), how many shards it is to have (package mover), or how an index that is yet to be
+// created is sharded (index.go).
+
 // Tag carries out a TagResource.
 func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Response) error) error {
 	e, err := r.Tables.Sharded(q.ARN)

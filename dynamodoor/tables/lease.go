@@ -10,22 +10,21 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 )
 
-// SettleAfter is how old what was left half-way must be to be settled by another
-// door: by then who began it has ended.
+// SettleAfter is how old an unfinished operation on a table must be before another door settles
+// it. By then the request that began it has ended.
 const SettleAfter = time.Minute
 
-// describedFor is for how long the description of a sharded table is believed: then
-// its TableId is compared anew, of so many tables at a time that a request which
-// waits for it does not wait long.
+// After describedFor, the door describes a sharded table again and compares its TableId. It does
+// so for describedNow tables at a time, so that a request which waits for it does not wait long.
 const (
 	describedFor = time.Minute
 	describedNow = 8
 )
 
-// Known returns the time from which what is known of the catalogue is.
+// Known returns when the door last read the catalogue.
 func (r *Registry) Known() time.Time { return *r.asOf.Load() }
 
-// Expired tells whether what was known at a time is known for longer than a lease.
+// Expired tells whether a time is a lease ago or more.
 func (r *Registry) Expired(asOf time.Time) bool { return age(asOf) >= r.lease }
 
 // Current sees to it that what is known of the catalogue is no older than a lease.
@@ -95,22 +94,23 @@ func (r *Registry) read(ctx context.Context) error {
 	return nil
 }
 
-// age is how long ago something was, by the monotonic or the wall clock, whichever says
-// more: the first stops while a machine is suspended.
+// age is how long ago a time was, by the monotonic or the wall clock, whichever says more. The
+// monotonic clock stops while a machine is suspended.
 func age(of time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(of), now.Round(0).Sub(of.Round(0)))
 }
 
-// Grace is after how long no door goes by what it knew before: a lease, and half of
-// one for requests that are under way and clocks that differ.
+// Grace is the time after which all doors know of a change: a lease, and half a lease for
+// requests under way and for clocks that differ.
 func (r *Registry) Grace() time.Duration { return r.lease + r.lease/2 }
 
-// Rest is what is left of it since an entry was written, by whatever clock.
+// Rest is the part of Grace that is left since an entry was written, by any door's clock.
 func (r *Registry) Rest(e *catalog.Entry) time.Duration {
 	return min(r.Grace(), r.Grace()-r.now().Sub(e.Started))
 }
 
+// Wait waits for a time, or until the request has ended.
 func (r *Registry) Wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -125,8 +125,7 @@ func (r *Registry) Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Still says whether a table is still the one that it was when its entry was read, and
-// not another of its name.
+// Still returns an error if a table is no longer the one that its entry was read for.
 func (r *Registry) Still(ctx context.Context, in *Entry) error {
 	if r.Shared() {
 		if err := r.Current(ctx); err != nil {

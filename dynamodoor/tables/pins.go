@@ -20,14 +20,14 @@ type pins struct {
 	before *pins // of the state before; nil: there was none
 }
 
-// PinnedTo is the pins of a request that goes by one entry, whose state the caller looks after.
+// PinnedTo returns the pins of a request that goes by one entry. It does not count the request.
 func PinnedTo(e *Entry) *Pinned {
 	p := new(Pinned)
 	p.used = append(p.few[:0], e)
 	return p
 }
 
-// busy tells whether requests go by a state, or by one before it.
+// busy tells whether requests go by a state, or by an earlier one.
 func (p *pins) busy() bool {
 	for ; p != nil; p = p.before {
 		if p.n.Load() > 0 {
@@ -60,6 +60,7 @@ func (r *Registry) Pin(p *Pinned, e *Entry) bool {
 	return true
 }
 
+// Release ends that a request goes by its entries.
 func (p *Pinned) Release() {
 	for _, e := range p.used {
 		e.pins.n.Add(-1)
