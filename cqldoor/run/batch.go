@@ -117,7 +117,7 @@ func (g *gathering) check() error {
 	case len(g.places) > 1:
 		return wire.Invalidf("Batch with conditions cannot span multiple partitions")
 	case g.split:
-		return wire.Invalidf("Batch with conditions cannot span multiple partitions: the rows of a write-sharded partition are in several shards; write them by statements of their own, or shard by columns that these rows share ('by')")
+		return wire.Invalidf("Batch with conditions cannot span multiple partitions: the rows of a write-sharded partition are in several shards; write them by statements of their own, or shard by columns that these rows share ('by'); where a condition on one row guards the others, the table is not for sharding")
 	}
 	return nil
 }

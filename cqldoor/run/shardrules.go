@@ -141,12 +141,17 @@ func (r *ruling) refuse(err error) error {
 	return &out
 }
 
-// warnings tells the client why its table is sharded.
+// warnings tells the client why its table is sharded, and which conditions are refused from now
+// on: the application does not know of sharding and may depend on them.
 func (r *ruling) warnings() []string {
 	if r.name == "" {
 		return nil
 	}
-	return []string{"write_sharding: the table is sharded by the shard rule " + r.label}
+	conditions := "a BATCH with conditions (IF) is refused unless all its rows are in one shard; where a condition on one row guards other rows of the BATCH, the table is not for sharding"
+	if r.options["strategy"] == shard.Random.String() {
+		conditions = "conditions (IF) are refused; where the application writes with conditions, the table is not for strategy 'random'"
+	}
+	return []string{"write_sharding: the table is sharded by the shard rule " + r.label + ": " + conditions}
 }
 
 // log logs that a rule has sharded a new table.

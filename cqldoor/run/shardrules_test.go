@@ -163,6 +163,38 @@ func TestRuleThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
+// An application that knows nothing of sharding may guard rows by a condition on another row, in
+// one BATCH. The client that creates such a table is told that this is refused, and it is refused
+// as a whole.
+func TestRuleAgainstFence(t *testing.T) {
+	st := embedded(t)
+	r, _ := startRuled(t, st, "rules.yaml", "queues.tasks: {shards: 8}\nqueues.names: {shards: 8, strategy: random}\n")
+	s := &scene{t: t, store: st, router: r, keyspace: "queues", v5: dial(t, serveDoor(t, st, r), 5)}
+	s.must(s.v5, "CREATE KEYSPACE queues WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	for text, want := range map[string]string{
+		"CREATE TABLE queues.tasks (queue text, type int, id bigint, range_id bigint, task text, PRIMARY KEY (queue, type, id))": "where a condition on one row guards other rows of the BATCH, the table is not for sharding",
+		"CREATE TABLE queues.names (name text PRIMARY KEY, owner text)":                                                          "conditions (IF) are refused",
+	} {
+		if a := s.must(s.v5, text); !strings.Contains(fmt.Sprint(a.Warnings), want) {
+			t.Errorf("%s: the warnings are %q", text, a.Warnings)
+		}
+	}
+	s.must(s.v5, "INSERT INTO queues.tasks (queue, type, id, range_id) VALUES ('q', 1, -1, 7)")
+	batch := "BEGIN BATCH"
+	for i := range 9 {
+		batch += fmt.Sprintf(" INSERT INTO queues.tasks (queue, type, id, task) VALUES ('q', 0, %d, 'task');", i)
+	}
+	batch += " UPDATE queues.tasks SET range_id = 7 WHERE queue = 'q' AND type = 1 AND id = -1 IF range_id = 7; APPLY BATCH"
+	if a := s.query(s.v5, batch); a.Kind != difftest.Error || !strings.Contains(a.Text, "where a condition on one row guards the others, the table is not for sharding") {
+		t.Errorf("rows and their fence in one BATCH: %v %s", a.Kind, a.Text)
+	}
+	if a := s.must(s.v5, "SELECT id FROM queues.tasks WHERE queue = 'q' AND type = 0"); len(a.Rows) != 0 {
+		t.Errorf("of the refused BATCH there are the rows %v", a.Rows)
+	}
+	// The condition by itself holds.
+	s.must(s.v5, "UPDATE queues.tasks SET range_id = 8 WHERE queue = 'q' AND type = 1 AND id = -1 IF range_id = 7")
+}
+
 // Doors that are given different files do not serve one store beside each other.
 func TestDifferentRulesAreRefused(t *testing.T) {
 	st := embedded(t)
