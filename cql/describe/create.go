@@ -15,7 +15,7 @@ import (
 
 const locator = "org.apache.cassandra.locator."
 
-// Keyspace is the CREATE KEYSPACE statement.
+// Keyspace returns the CREATE KEYSPACE statement.
 func Keyspace(ks *schema.Keyspace) string {
 	replication := maps.Clone(ks.Replication)
 	replication["class"] = strings.TrimPrefix(replication["class"], locator)
@@ -23,7 +23,7 @@ func Keyspace(ks *schema.Keyspace) string {
 		Name(ks.Name), mapText(replication, true), ks.DurableWrites)
 }
 
-// Type is the CREATE TYPE statement.
+// Type returns the CREATE TYPE statement.
 func Type(t *value.Type) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TYPE %s (", qualified(t.Keyspace, t.Name))
@@ -37,8 +37,8 @@ func Type(t *value.Type) string {
 	return b.String()
 }
 
-// Table is the CREATE TABLE statement; with internals, it has the table's id
-// and brings about what was dropped too.
+// Table returns the CREATE TABLE statement. With internals, it includes the table's id and the
+// statements that restore dropped columns.
 func Table(t *schema.Table, internals bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE ")
@@ -63,13 +63,13 @@ func Table(t *schema.Table, internals bool) string {
 	return b.String()
 }
 
-// VirtualKeyspace and VirtualTable describe what no statement can make.
+// VirtualKeyspace describes a virtual keyspace, which no statement can create.
 func VirtualKeyspace(name string) string {
 	return fmt.Sprintf("/*\nWarning: Keyspace %[1]s is a virtual keyspace and cannot be recreated with CQL.\n"+
 		"Structure, for reference:\nVIRTUAL KEYSPACE %[1]s;\n*/", Name(name))
 }
 
-// VirtualTable is like Table for a virtual one, as a comment.
+// VirtualTable describes a virtual table as Table does, but as a comment.
 func VirtualTable(t *schema.Table) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "/*\nWarning: Table %s is a virtual table and cannot be recreated with CQL.\n"+
@@ -84,7 +84,7 @@ func VirtualTable(t *schema.Table) string {
 	return b.String()
 }
 
-// Index is the CREATE INDEX statement.
+// Index returns the CREATE INDEX statement.
 func Index(t *schema.Table, i *schema.Index) string {
 	target := i.Options["target"]
 	class := i.Options["class_name"]
@@ -135,13 +135,12 @@ func writeColumns(b *strings.Builder, t *schema.Table, internals bool) {
 	b.WriteString("\n)")
 }
 
-// gone are the dropped columns that have not come back.
+// gone returns the dropped columns that have not been added again.
 func gone(t *schema.Table) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.Dropped)), func(name string) bool { return t.Columns[name] != nil })
 }
 
-// simpleFirst puts the columns of one cell before those of several, as
-// Cassandra keeps them.
+// simpleFirst puts columns with a single cell before columns with several, as Cassandra does.
 func simpleFirst(cols []*schema.Column) []*schema.Column {
 	sorted := slices.Clone(cols)
 	slices.SortStableFunc(sorted, func(a, b *schema.Column) int {
@@ -186,7 +185,7 @@ func clusteringOrder(t *schema.Table) string {
 	return "CLUSTERING ORDER BY (" + strings.Join(orders, ", ") + ")"
 }
 
-// optionOrder is the order of Cassandra's options; those absent have a default.
+// optionOrder is the order of Cassandra's options. Absent options have a default.
 var optionOrder = []struct {
 	name string
 	def  any
@@ -238,8 +237,8 @@ func optionText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// customText is the custom properties of Amazon Keyspaces as they are declared. Numbers
-// are written as such, and what nobody can declare is left out.
+// customText returns the custom properties of Amazon Keyspaces in the form in which they are
+// declared. It writes numbers as numbers and leaves out properties that cannot be declared.
 func customText(all map[string]map[string]string) string {
 	var properties []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -259,8 +258,8 @@ func customText(all map[string]map[string]string) string {
 	return "{" + strings.Join(properties, ", ") + "}"
 }
 
-// writeDropped writes what drops the columns that were dropped, and what adds
-// those again that came back.
+// writeDropped writes statements that drop the dropped columns, and statements that add those
+// columns again that were added again.
 func writeDropped(b *strings.Builder, t *schema.Table) {
 	table := qualified(t.Keyspace, t.Name)
 	for _, name := range slices.Sorted(maps.Keys(t.Dropped)) {

@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// Name writes an identifier as Cassandra does: quoted unless it is a lower-case
-// word that is not reserved.
+// Name formats an identifier as Cassandra does: quoted, unless it is a lower-case word that is
+// not reserved.
 func Name(name string) string {
 	quoted := string(syntax.AppendIdent(nil, name))
 	if quoted[0] != '"' || name == "expr" || len(name) == 8 && word(name) && strings.Trim(name, "0123456789abcdef") == "" {
-		return name // the parser's own writer is more careful than Cassandra
+		return name // syntax quotes more names than Cassandra does
 	}
 	return quoted
 }
@@ -25,10 +25,10 @@ func word(name string) bool { return name[0] >= 'a' && name[0] <= 'z' }
 
 func qualified(keyspace, name string) string { return Name(keyspace) + "." + Name(name) }
 
-// Literal writes a string constant.
+// Literal formats a string constant.
 func Literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// names are the keys of a map in the order of listings, which does not heed case.
+// names returns the keys of a map in the order of listings, which ignores case.
 func names[V any](m map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		if c := cmp.Compare(strings.ToLower(a), strings.ToLower(b)); c != 0 {
@@ -38,7 +38,7 @@ func names[V any](m map[string]V) []string {
 	})
 }
 
-// mapText writes a map of strings; its keys are in order, "class" first where asked.
+// mapText formats a map of strings with sorted keys; classFirst puts "class" first.
 func mapText(m map[string]string, classFirst bool) string {
 	keys := slices.Sorted(maps.Keys(m))
 	if i := slices.Index(keys, "class"); classFirst && i > 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Env is what a DESCRIBE is answered in.
+// Env describes the server that answers a DESCRIBE.
 type Env struct {
-	Keyspace string // the connection's, "" for none
+	Keyspace string // the connection's keyspace; "" for none
 
-	// Virtual says whether a keyspace is virtual, System whether it is one of
-	// Cassandra's own (virtual ones included).
+	// Virtual says whether a keyspace is virtual. System says whether it is one of Cassandra's
+	// own (including virtual ones).
 	Virtual, System func(keyspace string) bool
 
 	Cluster     string
@@ -25,8 +25,8 @@ type Env struct {
 	Ranges      map[string][]string // token to nodes; for DESCRIBE CLUSTER WITH INTERNALS
 }
 
-// Answer is the result of a DESCRIBE: columns of type text (the last one of
-// DESCRIBE CLUSTER WITH INTERNALS aside) of the table system.describe.
+// Answer is the result of a DESCRIBE: columns of table system.describe, all of type text except
+// the last one of DESCRIBE CLUSTER WITH INTERNALS.
 type Answer struct {
 	Columns []wire.Column
 	Rows    [][][]byte
@@ -111,7 +111,7 @@ func (d *describer) cluster() *Answer {
 	return &Answer{Columns: cols, Rows: d.rows}
 }
 
-// list answers the listings, of the current keyspace where there is one.
+// list answers the listings: of the current keyspace, if there is one.
 func (d *describer) list(what string) (*Answer, error) {
 	for _, ks := range names(d.s.Keyspaces) {
 		if what == "KEYSPACES" {
@@ -135,7 +135,7 @@ func (d *describer) list(what string) (*Answer, error) {
 	return &Answer{Columns: columns("keyspace_name", "type", "name"), Rows: d.rows}, nil
 }
 
-// schema describes all keyspaces, the system's only when asked in full.
+// schema describes all keyspaces. It includes the system's only if full is set.
 func (d *describer) schema(full bool) {
 	for _, name := range names(d.s.Keyspaces) {
 		if full || !d.env.System(name) {
@@ -239,7 +239,7 @@ func missing(kind string) func(ks *schema.Keyspace, name string) error {
 	}
 }
 
-// any answers DESCRIBE name: a keyspace, else a table or an index.
+// any answers DESCRIBE name: it looks for a keyspace, then for a table or an index.
 func (d *describer) any(n syntax.Name) error {
 	if n.Keyspace == "" && d.s.Keyspaces[n.Name] != nil {
 		return d.keyspace(n.Name, false)

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// NewTable makes a table of its columns, in any order: it sorts them by role and
-// position, or name. Options and all the rest are empty.
+// NewTable makes a table from its columns, in any order. It sorts them by role, then by position
+// or name. Everything else, such as the options, is empty.
 func NewTable(keyspace, name string, columns []*Column) *Table {
 	t := &Table{
 		Keyspace: keyspace,
@@ -44,7 +44,7 @@ func NewTable(keyspace, name string, columns []*Column) *Table {
 	return t
 }
 
-// With returns the schema with this keyspace in the place of the one of its name.
+// With returns the schema with this keyspace, which replaces one of the same name.
 func (s *Schema) With(k *Keyspace) *Schema {
 	n := &Schema{Keyspaces: make(map[string]*Keyspace, len(s.Keyspaces)+1)}
 	maps.Copy(n.Keyspaces, s.Keyspaces)
@@ -59,8 +59,8 @@ func (s *Schema) Without(keyspace string) *Schema {
 	return n
 }
 
-// WithTable returns the schema with this table in the place of the one of its
-// name. Its keyspace must exist.
+// WithTable returns the schema with this table, which replaces one of the same name. The table's
+// keyspace must exist.
 func (s *Schema) WithTable(t *Table) *Schema {
 	return s.With(s.Keyspaces[t.Keyspace].With(t))
 }
@@ -74,7 +74,7 @@ func (s *Schema) WithoutTable(keyspace, name string) *Schema {
 	return s.With(k.Without(name))
 }
 
-// With returns the keyspace with this table in the place of the one of its name.
+// With returns the keyspace with this table, which replaces one of the same name.
 func (k *Keyspace) With(t *Table) *Keyspace {
 	n := *k
 	n.Tables = make(map[string]*Table, len(k.Tables)+1)
@@ -91,8 +91,8 @@ func (k *Keyspace) Without(table string) *Keyspace {
 	return &n
 }
 
-// WithType returns the keyspace with this user-defined type in the place of the
-// one of its name, in every type and column that uses it. u is not frozen.
+// WithType returns the keyspace with this user-defined type, which replaces one of the same name
+// in every type and column that uses it. u is not frozen.
 func (k *Keyspace) WithType(u *value.Type) *Keyspace {
 	n := *k
 	n.Types = make(map[string]*value.Type, len(k.Types)+1)
@@ -107,7 +107,7 @@ func (k *Keyspace) WithType(u *value.Type) *Keyspace {
 	return &n
 }
 
-// withType returns the table with u in its columns; t itself where none uses it.
+// withType returns the table with u in its columns, or t itself if no column uses u.
 func (t *Table) withType(u *value.Type) *Table {
 	var columns []*Column
 	for name, c := range t.Columns {

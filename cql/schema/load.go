@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// A Row is a row of a table of system_schema: serialized cells by column name.
-// Null cells are nil or absent, as are those that an older server does not have.
+// A Row is a row of a table of system_schema: serialized cells by column name. Null cells, and
+// cells that an older server does not have, are nil or absent.
 type Row map[string][]byte
 
 // Rows are the rows that a schema is loaded from, in any order.
@@ -27,11 +27,10 @@ type Rows struct {
 	Views          []Row // system_schema.views
 }
 
-// Load makes the schema of these rows. The error is of a user-defined type that
-// cannot be resolved. What else is not understood is no error, since it must not
-// keep anyone from the rest: a column's type is an opaque custom one then, and a
-// table without a partition key, as one that is dropped while it is read, is left
-// out.
+// Load makes the schema from these rows. It returns an error for a user-defined type that cannot
+// be resolved. Anything else that it does not understand is no error, so that the rest of the
+// schema can be used: a column gets an opaque custom type, and a table without a partition key
+// (one that is being dropped) is left out.
 func Load(rows Rows) (*Schema, error) {
 	l := loader{schema: &Schema{Keyspaces: map[string]*Keyspace{}}}
 	for _, r := range rows.Keyspaces {
@@ -77,7 +76,7 @@ type loader struct {
 	columns, dropped, indexes map[tableName][]Row
 }
 
-// types resolves the user-defined types, each after those that it holds.
+// types resolves the user-defined types, each after the types that it contains.
 func (l *loader) types(rows []Row) error {
 	type name struct{ keyspace, name string }
 	waiting := map[name]Row{}
@@ -97,7 +96,7 @@ func (l *loader) types(rows []Row) error {
 		if !ok {
 			return nil, fmt.Errorf("type %s is not defined", n.name)
 		}
-		delete(waiting, n) // one that is met again on the way down holds itself
+		delete(waiting, n) // a type that is met again on the way down contains itself
 		fields, texts := r.texts("field_names"), r.texts("field_types")
 		if len(fields) != len(texts) {
 			return nil, fmt.Errorf("type %s has %d fields of %d types", n.name, len(fields), len(texts))
@@ -164,8 +163,7 @@ func (l *loader) table(r Row, name string, view *View) {
 	k.Tables[n.table] = t
 }
 
-// kindOf reads a column's role; what an old server calls otherwise
-// (compact_value) is regular.
+// kindOf parses a column's role. Other roles of old servers (compact_value) count as regular.
 func kindOf(s string) ColumnKind {
 	for k := PartitionKey; k < Regular; k++ {
 		if k.String() == s {
@@ -175,7 +173,7 @@ func kindOf(s string) ColumnKind {
 	return Regular
 }
 
-// optionTypes are the columns of system_schema.tables that are options.
+// optionTypes lists the columns of system_schema.tables that are options.
 var optionTypes = map[string]value.Kind{
 	"additional_write_policy": value.Text, "allow_auto_snapshot": value.Boolean, "bloom_filter_fp_chance": value.Double,
 	"caching": value.Map, "cdc": value.Boolean, "comment": value.Text, "compaction": value.Map, "compression": value.Map,

@@ -31,8 +31,8 @@ type Keyspace struct {
 	Types         map[string]*value.Type // user-defined types, by name
 }
 
-// TypesInOrder are the keyspace's user-defined types by name, each after those
-// of the same keyspace that it uses.
+// TypesInOrder returns the keyspace's user-defined types by name, each after those of the same
+// keyspace that it uses.
 func (k *Keyspace) TypesInOrder() []*value.Type {
 	var sorted []*value.Type
 	done := map[string]bool{}
@@ -71,7 +71,7 @@ type Column struct {
 	Name     string
 	Type     *value.Type
 	Kind     ColumnKind
-	Position int  // within the partition key or the clustering columns; -1 otherwise
+	Position int  // within the partition key or the clustering columns; -1 for other columns
 	Desc     bool // clustering order
 }
 
@@ -85,20 +85,19 @@ type Table struct {
 	Statics      []*Column // by name
 	Regulars     []*Column // by name
 	Columns      map[string]*Column
-	// Options are as in system_schema.tables, by column: string, int, float64,
-	// bool, map[string]string or map[string][]byte; null ones are absent. An embedded
-	// engine with the limits of Amazon Keyspaces has custom_properties too, a
-	// map[string]map[string]string.
+	// Options are as in system_schema.tables, by column: string, int, float64, bool,
+	// map[string]string or map[string][]byte. Null options are absent. An embedded engine with
+	// the limits of Amazon Keyspaces also has custom_properties, a map[string]map[string]string.
 	Options map[string]any
 	Dropped map[string]Dropped // dropped columns, by name
 	Counter bool
 	Indexes []Index // by name
-	View    *View   // a materialized view's; nil for a table
+	View    *View   // set for a materialized view; nil for a table
 }
 
-// View is what makes a table a materialized view, as in system_schema.views.
+// View describes a materialized view, as in system_schema.views.
 type View struct {
-	Base       string // the table that it is a view of
+	Base       string // the view's table
 	AllColumns bool   // SELECT *
 	Where      string // its WHERE clause
 }

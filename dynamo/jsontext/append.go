@@ -6,7 +6,7 @@ import "unicode/utf8"
 
 const hex = "0123456789abcdef"
 
-// plain are the bytes that stand for themselves in a JSON string.
+// plain marks the bytes that need no escape in a JSON string.
 var plain = func() (t [256]bool) {
 	for c := 0x20; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -59,21 +59,21 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// Masks of eight bytes at a time.
+// These masks process eight bytes at a time.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// plainLen is how many bytes at the beginning stand for themselves in a JSON
-// string: ASCII but control characters, quotes and backslashes.
+// plainLen returns how many bytes at the beginning need no escape in a JSON string: ASCII except
+// control characters, quotes and backslashes.
 func plainLen[T string | []byte](s T) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		// A byte's high bit is set by subtraction where it was smaller; zeros in
-		// the exclusive ors are the quotes and backslashes.
+		// The subtraction sets the high bit of each smaller byte. Zero bytes in the exclusive ors
+		// are quotes and backslashes.
 		quote, backslash := w^(ones*'"'), w^(ones*'\\')
 		if (w|(w-ones*0x20)|(quote-ones)|(backslash-ones))&highs != 0 {
 			break
@@ -84,7 +84,7 @@ func plainLen[T string | []byte](s T) int {
 	return i
 }
 
-// runeLen is the length of the valid UTF-8 sequence at s[i], or 0.
+// runeLen returns the length of the valid UTF-8 sequence at s[i], or 0.
 func runeLen[T string | []byte](s T, i int) int {
 	var b [utf8.UTFMax]byte
 	n := copy(b[:], s[i:min(i+utf8.UTFMax, len(s))])

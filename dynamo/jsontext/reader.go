@@ -11,10 +11,10 @@ import (
 	"unsafe"
 )
 
-// MaxDepth is how deeply objects and arrays may be nested.
+// MaxDepth is the largest depth of nested objects and arrays.
 const MaxDepth = 512
 
-// Kind is what a value is.
+// Kind is the kind of a JSON value.
 type Kind uint8
 
 const (
@@ -32,12 +32,12 @@ func (k Kind) String() string {
 	return [...]string{"invalid", "null", "false", "true", "number", "string", "array", "object"}[k]
 }
 
-// ErrDepth is in the chain of the error about nesting deeper than MaxDepth.
+// ErrDepth is in the chain of the error for nesting deeper than MaxDepth.
 var ErrDepth = errors.New("nested too deeply")
 
-// Reader reads one JSON document. Its first error stays: what is read after it
-// is zero, and loops end. The zero Reader reads an empty document, which is an
-// error; NewReader and Reset give it another.
+// Reader reads one JSON document. It keeps its first error; after that, reads return zero values
+// and loops end. The zero Reader reads an empty document, which is an error. NewReader and Reset
+// give it another document.
 type Reader struct {
 	buf  []byte
 	pos  int
@@ -74,7 +74,7 @@ func (r *Reader) fail(what string) {
 	}
 }
 
-// End returns the first error, or that there is more after the document.
+// End returns the first error, or an error if there is more after the document.
 func (r *Reader) End() error {
 	if r.space(); r.err == nil && r.pos < len(r.buf) {
 		r.fail("more after the document's end")
@@ -93,7 +93,7 @@ func (r *Reader) space() {
 	}
 }
 
-// Peek returns what the next value is.
+// Peek returns the kind of the next value.
 func (r *Reader) Peek() Kind {
 	r.space()
 	if r.pos >= len(r.buf) {
@@ -118,10 +118,10 @@ func (r *Reader) Peek() Kind {
 	return Invalid
 }
 
-// Object enters an object, whose members Next gives.
+// Object enters an object. Next goes through its members.
 func (r *Reader) Object() { r.enter('{', "object") }
 
-// Array enters an array, whose elements Next gives.
+// Array enters an array. Next goes through its elements.
 func (r *Reader) Array() { r.enter('[', "array") }
 
 func (r *Reader) enter(c byte, what string) {
@@ -143,8 +143,8 @@ func (r *Reader) enter(c byte, what string) {
 	r.first = true
 }
 
-// Next goes on to the next member or element of the innermost object or array. At
-// its end it leaves it and returns false; and so it does after an error.
+// Next goes to the next member or element of the innermost object or array. At its end, and after
+// an error, Next leaves it and returns false.
 func (r *Reader) Next() bool {
 	r.space()
 	if r.err != nil || r.depth == 0 {
@@ -186,7 +186,7 @@ func (r *Reader) Next() bool {
 	return true
 }
 
-// Name returns the name of the member that Next came to.
+// Name returns the name of the present member.
 func (r *Reader) Name() string { return r.name }
 
 // Text reads a string.
@@ -223,7 +223,7 @@ func (r *Reader) Text() string {
 	return ""
 }
 
-// escaped reads on, from i, the string that begins at start, copying it.
+// escaped reads the rest, from i, of the string that begins at start, into a copy.
 func (r *Reader) escaped(start, i int) string {
 	end := bytes.IndexByte(r.buf[i:], '"')
 	out := make([]byte, i-start, i-start+max(end, 0)+16)
@@ -266,8 +266,8 @@ func (r *Reader) escaped(start, i int) string {
 	return ""
 }
 
-// unescape appends what the escape at the head of src stands for, and returns its
-// length, 0 if it is none.
+// unescape appends the meaning of the escape at the beginning of src and returns the escape's
+// length, or 0 if it is invalid.
 func unescape(dst, src []byte) ([]byte, int) {
 	if len(src) < 2 {
 		return dst, 0
@@ -390,7 +390,7 @@ func (r *Reader) word(w string) {
 	r.pos += len(w)
 }
 
-// Skip reads a value, whatever it is.
+// Skip reads any value.
 func (r *Reader) Skip() {
 	switch r.Peek() {
 	case Null:
@@ -414,7 +414,7 @@ func (r *Reader) Skip() {
 	}
 }
 
-// Raw reads a value, whatever it is, and returns its text.
+// Raw reads any value and returns its text.
 func (r *Reader) Raw() []byte {
 	r.space()
 	start := r.pos
@@ -425,7 +425,7 @@ func (r *Reader) Raw() []byte {
 	return r.buf[start:r.pos:r.pos]
 }
 
-// Offset is how far r has read.
+// Offset returns how far r has read.
 func (r *Reader) Offset() int { return r.pos }
 
 // Since returns the text from an offset to where r stands, without white space

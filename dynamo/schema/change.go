@@ -11,9 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Apply returns the table as a change leaves it, or AWS's error: new indexes have
-// Status Creating, those to delete Deleting, and the table's own Status is for the
-// caller.
+// Apply returns the table after a change, or AWS's error. New indexes have Status Creating, and
+// indexes to delete have Deleting. The caller sets the table's own Status.
 func (t *Table) Apply(c *Change) (*Table, error) {
 	n := *t
 	n.Definitions = slices.Clone(t.Definitions)
@@ -65,8 +64,8 @@ func (t *Table) Apply(c *Change) (*Table, error) {
 	return &n, nil
 }
 
-// define adds definitions of attributes that are not known. Those of a new index's key
-// are all there, and the known ones among them as they are.
+// define adds definitions of new attributes. All key attributes of a new index must be defined,
+// and known ones must keep their types.
 func (t *Table) define(c *Change) error {
 	for _, ix := range c.Indexes {
 		if ix.Create == nil {
@@ -96,8 +95,8 @@ func (t *Table) define(c *Change) error {
 	return nil
 }
 
-// redefined is AWS's error about a key attribute of a new index that has another type in
-// the table.
+// redefined returns AWS's error for a key attribute of a new index that has another type in the
+// table.
 func (t *Table) redefined(name string, key []KeyElement, definitions []Definition) error {
 	was := t.Key
 	for _, indexes := range [2][]Index{t.Local, t.Global} {
@@ -124,7 +123,7 @@ func (t *Table) redefined(name string, key []KeyElement, definitions []Definitio
 		"Existing schema: "+schema+" New schema: "+schema, strings.Join(before, ", SchemaElement: "), strings.Join(now, ", SchemaElement: "))
 }
 
-// bill changes the table's billing and throughput from what they were.
+// bill changes the table's billing and throughput. was is the table before the change.
 func (t *Table) bill(was *Table, c *Change) error {
 	if c.Billing != "" {
 		t.Billing = c.Billing
@@ -173,8 +172,7 @@ func unchanged(p Throughput) error {
 		"Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.", p.Read, p.Read, p.Write, p.Write)
 }
 
-// ErrOneIndex is AWS's error about a second index that is to be created or deleted
-// while one is.
+// ErrOneIndex is AWS's error for an index that is created or deleted while another one is.
 var ErrOneIndex = exception.New(exception.LimitExceeded, "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table")
 
 func (t *Table) changeIndex(c *IndexChange) error {

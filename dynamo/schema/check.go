@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// CheckItem says whether an item may be put into the table: it has the key, of the
-// declared types, not empty and not too long, so has what it has of index keys;
-// and it is no larger and no deeper than items may be.
+// CheckItem returns an error if the item cannot be put into the table. It needs the key, with the
+// declared types, not empty and not too long; the same holds for its index key attributes. Its
+// size and depth must be within the limits.
 func (t *Table) CheckItem(item attribute.Item) error {
 	for _, names := range [2][]string{t.Key.Hash, t.Key.Range} {
 		for _, name := range names {
@@ -50,9 +50,9 @@ func (t *Table) CheckItem(item attribute.Item) error {
 	return nil
 }
 
-// CheckUpdated says whether an item that an update made of another may be stored: what
-// it has changed of index keys has the declared types, and its size and depth are within
-// the limits. What was there before an index was may be none of its keys.
+// CheckUpdated returns an error if an item that an update changed from old cannot be stored.
+// Changed index key attributes need the declared types, and size and depth must be within the
+// limits. Unchanged attributes that are older than an index may be invalid as its keys.
 func (t *Table) CheckUpdated(old, item attribute.Item) error {
 	changed := func(name string) (attribute.Value, bool) {
 		v, ok := item.Get(name)
@@ -77,7 +77,7 @@ func (t *Table) CheckUpdated(old, item attribute.Item) error {
 	return nil
 }
 
-// indexFault is what can be wrong with the value of an index's key attribute.
+// indexFault is a kind of error in the value of an index's key attribute.
 type indexFault uint8
 
 const (
@@ -88,8 +88,8 @@ const (
 	longRange
 )
 
-// indexFault returns the first fault that an index has with its keys, if any has one:
-// of the index that is first by name.
+// indexFault returns the first fault in the keys of the indexes, in the order of the indexes'
+// names.
 func (t *Table) indexFault(get func(name string) (attribute.Value, bool)) (at *Index, name string, f indexFault) {
 	for _, indexes := range [2][]Index{t.Global, t.Local} {
 		for i := range indexes {
@@ -105,9 +105,8 @@ func (t *Table) indexFault(get func(name string) (attribute.Value, bool)) (at *I
 	return at, name, f
 }
 
-// keyFault returns the first attribute of an index's key, and what is wrong with it,
-// of those that there are: they have the declared types, are not empty and not too
-// long.
+// keyFault returns the first invalid attribute of an index's key, and its fault. Attributes that
+// are present need the declared type, must not be empty and not too long.
 func (t *Table) keyFault(k *Key, get func(name string) (attribute.Value, bool)) (string, indexFault) {
 	for i, names := range [2][]string{k.Hash, k.Range} {
 		for _, name := range names {
@@ -140,7 +139,7 @@ const (
 	rangeTooLong = "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
 )
 
-// CheckKey says whether key is a primary key of the table, no more and no less.
+// CheckKey returns an error unless key is exactly a primary key of the table.
 func (t *Table) CheckKey(key attribute.Item) error {
 	const mismatch = "The provided key element does not match the schema"
 	if len(key) != len(t.Key.Hash)+len(t.Key.Range) {
@@ -156,8 +155,7 @@ func (t *Table) CheckKey(key attribute.Item) error {
 	return t.checkKeyValues(key)
 }
 
-// checkKeyValues says whether the values of a primary key are not empty and not
-// too long.
+// checkKeyValues returns an error if a value of a primary key is empty or too long.
 func (t *Table) checkKeyValues(item attribute.Item) error {
 	for _, name := range t.Key.Hash {
 		if err := checkKeyValue(item, name, attribute.MaxHashSize, hashTooLong); err != nil {
@@ -186,9 +184,9 @@ func checkKeyValue(item attribute.Item, name string, limit int, tooLong string) 
 	return nil
 }
 
-// CheckUpdate says whether an update may name the paths that it does: no part of
-// the primary key, and nothing inside an index key; and whether the types that it
-// gives index keys, as far as it tells them by itself, are the declared ones.
+// CheckUpdate returns an error if an update's paths are not allowed: parts of the primary key,
+// and paths into an index key. It also checks the types of index keys, if the update itself shows
+// them.
 func (t *Table) CheckUpdate(u *expression.Update) error {
 	paths := u.Changes().Paths()
 	for _, p := range paths {
@@ -209,8 +207,8 @@ func (t *Table) CheckUpdate(u *expression.Update) error {
 	return t.CheckPaths(slices.Values(paths))
 }
 
-// CheckPaths says whether document paths lead into no key attribute, since these
-// are scalars.
+// CheckPaths returns an error if a document path leads into a key attribute, because these are
+// scalars.
 func (t *Table) CheckPaths(paths iter.Seq[expression.Path]) error {
 	for p := range paths {
 		if len(p.Steps) == 0 {
@@ -235,10 +233,10 @@ func (t *Table) isIndexKey(name string) bool {
 	return slices.ContainsFunc(t.Local, has) || slices.ContainsFunc(t.Global, has)
 }
 
-// CheckFilter says whether a filter of a Query looks at no attribute of the key
-// that is queried, and at none that the index, if there is one, does not have: of a
-// local one, too, though it gives what it does not have. (To a Scan such an attribute
-// is simply not there.) parameter is how AWS's message names the filter.
+// CheckFilter returns an error if a filter of a Query uses an attribute of the queried key, or
+// one that the index lacks. That holds for a local index too, although a query of it can return
+// attributes that it lacks. (A Scan treats such an attribute as absent.) parameter is the name of
+// the filter in AWS's message.
 func (t *Table) CheckFilter(ix *Index, filter *expression.Condition, parameter string) error {
 	k := t.Key
 	if ix != nil {

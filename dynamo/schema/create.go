@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Limits of tables.
+// These are limits of tables.
 const (
 	MaxLocal         = 5
 	MaxGlobal        = 20
@@ -20,8 +20,8 @@ const (
 	MaxUnits         = 1_000_000_000_000
 )
 
-// Create returns the table that a declaration makes, or AWS's error. The caller
-// sets Status, ID, ARNs and times: it has the clock.
+// Create returns the table of a declaration, or AWS's error. The caller, which has the clock,
+// sets Status, ID, ARNs and times.
 func Create(d *Declaration) (*Table, error) {
 	t := &Table{
 		Name:               d.Name,
@@ -81,7 +81,7 @@ func (t *Table) setThroughput(d *Declaration) error {
 	return err
 }
 
-// onDemandMember is the member of an OnDemandThroughput that messages name.
+// onDemandMember returns the member of an OnDemandThroughput that messages name.
 func onDemandMember(p *Throughput) string {
 	if p.Read != 0 {
 		return "MaxReadRequestUnits"
@@ -121,8 +121,8 @@ func (t *Table) setKey(d *Declaration) error {
 	return err
 }
 
-// key checks a key schema. That of a global secondary index may have several
-// attributes of each kind.
+// key checks a key schema. The key of a global secondary index may have several attributes of
+// each kind.
 func (t *Table) key(elements []KeyElement, multiple bool) (Key, error) {
 	if err := checkDefined(elements, t.Definitions); err != nil {
 		return Key{}, err
@@ -159,7 +159,7 @@ func (t *Table) key(elements []KeyElement, multiple bool) (Key, error) {
 	return k, nil
 }
 
-// checkDefined says whether a key's attributes are all defined.
+// checkDefined returns an error if an attribute of a key is not defined.
 func checkDefined(elements []KeyElement, definitions []Definition) error {
 	missing := func(e KeyElement) bool {
 		return !slices.ContainsFunc(definitions, func(d Definition) bool { return d.Name == e.Name })
@@ -175,7 +175,7 @@ func checkDefined(elements []KeyElement, definitions []Definition) error {
 		listing(keys), listing(defined(definitions)))
 }
 
-// defined are the names of attribute definitions.
+// defined returns the names of attribute definitions.
 func defined(definitions []Definition) []string {
 	var names []string
 	for _, d := range definitions {
@@ -239,9 +239,8 @@ func (t *Table) addGlobal(d *Declaration) error {
 	return nil
 }
 
-// globalIndex checks the declaration of a global secondary index that is new to
-// the table. tooMuch and tooLittle are what AWS says of its throughput, which depends
-// on the operation.
+// globalIndex checks the declaration of a new global secondary index. tooMuch and tooLittle are
+// AWS's messages about its throughput, which depend on the operation.
 func (t *Table) globalIndex(d *IndexDeclaration, tooMuch, tooLittle string) (Index, error) {
 	ix, err := t.index(d, true)
 	if err != nil {
@@ -290,7 +289,7 @@ func (t *Table) index(d *IndexDeclaration, global bool) (Index, error) {
 	return ix, nil
 }
 
-// checkNew says whether an index may be added to those that are there.
+// checkNew returns an error if an index may not be added to the existing ones.
 func (t *Table) checkNew(ix *Index) error {
 	if known, _ := t.Index(ix.Name); known != nil {
 		return exception.InvalidParameters("Duplicate index name: %s", ix.Name)
@@ -307,7 +306,7 @@ func (t *Table) checkNew(ix *Index) error {
 	return nil
 }
 
-// checkDefinitions says whether every definition is used.
+// checkDefinitions returns an error if a definition is not used.
 func (t *Table) checkDefinitions() error {
 	if t.Local == nil && t.Global == nil && len(t.Definitions) != len(t.Key.Hash)+len(t.Key.Range) {
 		return exception.InvalidParameters("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
@@ -321,7 +320,7 @@ func (t *Table) checkDefinitions() error {
 	return nil
 }
 
-// used are the names of all key attributes, each once.
+// used returns the names of all key attributes, each once.
 func (t *Table) used() []string {
 	names := t.Key.Names(nil)
 	for _, indexes := range [2][]Index{t.Local, t.Global} {
@@ -338,5 +337,5 @@ func (t *Table) used() []string {
 	return once
 }
 
-// String is the key as in messages: (a, b) of two.
+// String formats the key as in messages: (a, b) for two attributes.
 func (k Key) String() string { return fmt.Sprintf("(%s)", strings.Join(k.Names(nil), ", ")) }

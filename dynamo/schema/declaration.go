@@ -2,12 +2,12 @@
 
 package schema
 
-// Declaration is what CreateTable declares.
+// Declaration is the content of a CreateTable.
 type Declaration struct {
 	Name        string
 	Definitions []Definition
 	Key         []KeyElement
-	Local       []IndexDeclaration // nil where there is none, empty where the list is empty
+	Local       []IndexDeclaration // nil: not given; empty: the list is empty
 	Global      []IndexDeclaration
 
 	Billing            BillingMode // empty: Provisioned
@@ -27,7 +27,7 @@ type KeyElement struct {
 	Type string // HASH or RANGE
 }
 
-// IndexDeclaration is what CreateTable or UpdateTable declares of an index.
+// IndexDeclaration declares an index in CreateTable or UpdateTable.
 type IndexDeclaration struct {
 	Name        string
 	Key         []KeyElement
@@ -40,10 +40,10 @@ type IndexDeclaration struct {
 // ProjectionDeclaration is an index's projection as declared.
 type ProjectionDeclaration struct {
 	Type   string
-	NonKey []string // nil where there is none
+	NonKey []string // nil: not given
 }
 
-// Change is what UpdateTable asks for; what is nil or empty stays.
+// Change is the content of an UpdateTable. Fields that are nil or empty change nothing.
 type Change struct {
 	Definitions        []Definition
 	Billing            BillingMode
@@ -57,7 +57,7 @@ type Change struct {
 	Encryption         *Encryption
 }
 
-// IndexChange is one change of a global secondary index: one of the three is set.
+// IndexChange is one change of a global secondary index. One of its three fields is set.
 type IndexChange struct {
 	Create *IndexDeclaration
 	Update *IndexDeclaration // Name and throughputs

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Key is a key schema. A table's has one Hash and at most one Range attribute, a
-// global secondary index's up to four of each.
+// Key is a key schema. A table's key has one Hash attribute and at most one Range attribute. The
+// key of a global secondary index has up to four of each.
 type Key struct {
 	Hash  []string // the partition key's attributes, in order
 	Range []string // the sort key's attributes, in order; may be none
@@ -22,7 +22,7 @@ type Definition struct {
 	Type attribute.Kind // S, N or B
 }
 
-// Projection says which attributes an index holds beside the keys.
+// Projection says which attributes an index holds besides the keys.
 type Projection struct {
 	Type   ProjectionType
 	NonKey []string // ProjectInclude only
@@ -37,7 +37,7 @@ const (
 	ProjectInclude  ProjectionType = "INCLUDE"
 )
 
-// BillingMode is how a table is paid for.
+// BillingMode says how a table is billed.
 type BillingMode string
 
 const (
@@ -55,8 +55,7 @@ const (
 	Active   Status = "ACTIVE"
 )
 
-// Throughput is provisioned, or on demand the most that is allowed; 0 where none
-// is set.
+// Throughput is provisioned or, on demand, the largest allowed; 0 if none is set.
 type Throughput struct {
 	Read, Write int64 // units a second
 }
@@ -68,7 +67,7 @@ type Index struct {
 	Key        Key
 	Projection Projection
 
-	// Global indexes only.
+	// The fields below are for global indexes only.
 	Status      Status
 	Backfilling bool
 	Provisioned Throughput // of a provisioned table
@@ -79,27 +78,27 @@ type Index struct {
 // Tag of a table.
 type Tag struct{ Key, Value string }
 
-// Stream is the settings of DynamoDB Streams.
+// Stream holds the settings of DynamoDB Streams.
 type Stream struct {
 	Enabled bool
 	View    string // NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY
 }
 
-// Encryption is the settings of encryption at rest.
+// Encryption holds the settings of encryption at rest.
 type Encryption struct {
 	Enabled bool
 	Type    string // AES256 or KMS
 	KeyID   string
 }
 
-// TimeToLive is the settings of item expiry.
+// TimeToLive holds the settings of item expiry.
 type TimeToLive struct {
 	Enabled   bool
 	Attribute string
 }
 
-// Table is a table as DescribeTable shows it, with its tags. Values are not to be
-// changed once a Table is in use: make another.
+// Table is a table as DescribeTable shows it, with its tags. A Table in use must not be changed;
+// make another.
 type Table struct {
 	Name        string
 	ID          string
@@ -116,7 +115,7 @@ type Table struct {
 	Provisioned        Throughput
 	ProvisionedRaised  time.Time
 	ProvisionedLowered time.Time
-	Decreases          int64 // of the provisioned throughput, today
+	Decreases          int64 // decreases of the provisioned throughput today
 	OnDemand           Throughput
 	Warm               Throughput
 
@@ -129,10 +128,10 @@ type Table struct {
 	Tags               []Tag // sorted by key
 }
 
-// HashName is the name of the table's partition key.
+// HashName returns the name of the table's partition key.
 func (t *Table) HashName() string { return t.Key.Hash[0] }
 
-// RangeName is the name of the table's sort key, empty if it has none.
+// RangeName returns the name of the table's sort key, or "" if it has none.
 func (t *Table) RangeName() string {
 	if len(t.Key.Range) == 0 {
 		return ""
@@ -140,7 +139,7 @@ func (t *Table) RangeName() string {
 	return t.Key.Range[0]
 }
 
-// Type returns the declared type of a key attribute; Invalid for others.
+// Type returns the declared type of a key attribute, or Invalid for any other attribute.
 func (t *Table) Type(name string) attribute.Kind {
 	for _, d := range t.Definitions {
 		if d.Name == name {

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Limits of tags.
+// These are limits of tags.
 const (
 	MaxTags     = 50
 	MaxTagKey   = 128 // characters
@@ -60,9 +60,9 @@ func (t *Table) Tag(key string) (string, bool) {
 	return "", false
 }
 
-// CheckTags says whether keys and values are such as tags may have: letters, digits,
-// spaces and + - = . _ : / @, not too long, keys not beginning with aws:, no key
-// twice.
+// CheckTags returns an error if keys or values are not allowed. Allowed are letters, digits,
+// spaces and + - = . _ : / @, up to a length. A key must not begin with aws:, and no key may
+// appear twice.
 func CheckTags(tags []Tag) error {
 	for i, tag := range tags {
 		if err := checkTagKey(tag.Key); err != nil {
@@ -80,7 +80,7 @@ func CheckTags(tags []Tag) error {
 	return nil
 }
 
-// CheckTagKeys says whether there may be tags with these keys.
+// CheckTagKeys returns an error if no tag can have one of these keys.
 func CheckTagKeys(keys []string) error {
 	for _, key := range keys {
 		if err := checkTagKey(key); err != nil {

@@ -4,16 +4,15 @@ package schema
 
 import "github.com/evenkeel/evenkeel/dynamo/exception"
 
-// Warm throughput is what a table or index can take at once. It is never less than
-// what is provisioned, or than what everything on demand begins with, and it never
-// falls.
+// Warm throughput is what a table or index can take at once. It is never less than the
+// provisioned throughput, or than the initial throughput on demand, and it never falls.
 
-// fresh is the warm throughput that a new on-demand table has.
+// fresh is the warm throughput of a new on-demand table.
 var fresh = Throughput{Read: 12_000, Write: 4_000}
 
 const freshURL = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
 
-// leastWarm is the least warm throughput that a table or index may have.
+// leastWarm returns the least warm throughput of a table or index.
 func leastWarm(b BillingMode, provisioned Throughput) Throughput {
 	if b == PayPerRequest {
 		return fresh
@@ -21,8 +20,8 @@ func leastWarm(b BillingMode, provisioned Throughput) Throughput {
 	return provisioned
 }
 
-// newWarm is the warm throughput of something new, or AWS's error about the one that
-// is asked for; of is how messages name it.
+// newWarm returns the warm throughput of a new table or index, or AWS's error for the requested
+// one. of is its name in messages.
 func newWarm(b BillingMode, provisioned Throughput, asked *Throughput, of string) (Throughput, error) {
 	least := leastWarm(b, provisioned)
 	if err := checkWarm(asked, of); err != nil {
@@ -41,7 +40,7 @@ func newWarm(b BillingMode, provisioned Throughput, asked *Throughput, of string
 	return higher(least, value(asked)), nil
 }
 
-// raiseWarm is a warm throughput after a request for another, or AWS's error.
+// raiseWarm returns the warm throughput after a request to raise it, or AWS's error.
 func raiseWarm(warm Throughput, asked *Throughput, of string) (Throughput, error) {
 	if err := checkWarm(asked, of); err != nil {
 		return warm, err
@@ -52,7 +51,7 @@ func raiseWarm(warm Throughput, asked *Throughput, of string) (Throughput, error
 	return higher(warm, value(asked)), nil
 }
 
-// checkWarm says whether a warm throughput that is asked for is any.
+// checkWarm returns an error if a requested warm throughput is invalid.
 func checkWarm(asked *Throughput, of string) error {
 	for i, units := range [2]int64{value(asked).Read, value(asked).Write} {
 		if units > MaxUnits {
@@ -64,8 +63,7 @@ func checkWarm(asked *Throughput, of string) error {
 
 var warmMembers = [2]string{"ReadUnitsPerSecond", "WriteUnitsPerSecond"}
 
-// below is the first member that is asked for, and less than another throughput's;
-// empty if there is none.
+// below returns the first member of asked that is less than in least, or "" if there is none.
 func below(asked *Throughput, least Throughput) string {
 	a := value(asked)
 	switch {
@@ -81,7 +79,7 @@ func higher(a, b Throughput) Throughput {
 	return Throughput{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
 }
 
-// keepWarm has the warm throughputs follow what is provisioned, and the billing mode.
+// keepWarm adapts the warm throughputs to the provisioned throughput and the billing mode.
 func (t *Table) keepWarm() {
 	t.Warm = higher(t.Warm, leastWarm(t.Billing, t.Provisioned))
 	for i := range t.Global {
