@@ -91,4 +91,4 @@ func (a *application) leftOut(setting string) string {
 
 func (a *application) importPath() string { return path.Join(a.Module, a.Package) }
 
-var applications = []*application{dynamo, vault, jaeger}
+var applications = []*application{dynamo, vault, jaeger, temporal}

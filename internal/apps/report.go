@@ -62,7 +62,7 @@ func markdown(rows []row) string {
 			}
 		}
 		if len(skipped) > 0 {
-			fmt.Fprintf(&b, "- The suite itself skips %d tests.\n", len(skipped))
+			fmt.Fprintf(&b, "- Tests that the suite itself skips: %d.\n", len(skipped))
 		}
 		for _, e := range r.app.Explained {
 			how := "may fail"
