@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/cql/result"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -61,7 +62,7 @@ func TestPagingState(t *testing.T) {
 }
 
 func FuzzPosition(f *testing.F) {
-	p := position{inside: true, left: 7, inPartition: unbound, key: []byte("key"), after: [][]byte{[]byte("a"), {}}}
+	p := position{inside: true, left: 7, inPartition: result.Unbound, key: []byte("key"), after: [][]byte{[]byte("a"), {}}}
 	f.Add(p.append(nil))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {

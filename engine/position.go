@@ -5,6 +5,7 @@ package engine
 import (
 	"encoding/binary"
 
+	"github.com/evenkeel/evenkeel/cql/result"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -110,25 +111,17 @@ func (r *read) resume() (*position, error) {
 		return nil, err
 	}
 	at.token = r.plan.table.token(at.key)
-	r.left = lesser(r.left, at.left)
+	r.Left = result.Lesser(r.Left, at.left)
 	return at, nil
-}
-
-// lesser returns the smaller of two limits, either of which may be unbound.
-func lesser(a, b int) int {
-	if a == unbound || b != unbound && b < a {
-		return b
-	}
-	return a
 }
 
 // suspend ends the page after a clustering of the current partition. If the partition can have no
 // more rows, it ends the page after the partition. It returns whether another page may follow.
 func (r *read) suspend(after [][]byte) bool {
-	if len(after) == 0 || r.inside == 0 {
+	if len(after) == 0 || r.Inside == 0 {
 		return r.pageEnd()
 	}
-	r.setPagingState(&position{inside: true, left: r.left, inPartition: r.inside, key: r.raw, after: after})
+	r.setPagingState(&position{inside: true, left: r.Left, inPartition: r.Inside, key: r.raw, after: after})
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/result"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/engine/capacity"
@@ -32,10 +33,9 @@ type read struct {
 	row        storage.Row // for a read of one row
 	clustering [][]byte
 
+	result.Limits
 	page   int  // rows or groups that the page may have; 0: no bound
 	paged  bool // the client reads in pages
-	left   int  // rows or groups left of LIMIT; -1: no bound
-	inside int  // left of PER PARTITION LIMIT in this partition; -1: no bound
 	sets   int  // rows in the page
 	looked int  // rows and partitions visited since the last call of wanted
 
@@ -44,9 +44,7 @@ type read struct {
 
 	group  grouping
 	out    [][]byte // values of a row
-	sorted []sortable
-
-	sortedBytes int // bytes of the sorted rows' cells
+	sorted result.Sorted
 }
 
 func (r *read) reset() {
@@ -58,18 +56,9 @@ func (r *read) reset() {
 		key: r.key[:0], raw: r.raw[:0], out: r.out[:0], row: r.row, clustering: r.clustering[:0]}
 }
 
-// unbound means no limit.
-const unbound = -1
-
 func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	r.c, r.plan, r.b = c, p, b
-	r.left, r.inside = unbound, unbound
-	if b.Limit > 0 {
-		r.left = b.Limit
-	}
-	if b.PerPartitionLimit > 0 {
-		r.inside = b.PerPartitionLimit
-	}
+	r.Limits = result.LimitsOf(b)
 	if c.params.Has(wire.QueryPageSize) && c.params.PageSize > 0 {
 		r.page, r.paged = int(c.params.PageSize), true
 	}
@@ -80,9 +69,9 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 		return err
 	}
 	if p.Selection.Aggregated && !p.Grouped {
-		r.page, r.left = 0, unbound
+		r.page, r.Left = 0, result.Unbound
 	}
-	if r.page > 0 && r.left != unbound && r.left <= r.page && !c.params.Has(wire.QueryPagingState) {
+	if r.page > 0 && r.Left != result.Unbound && r.Left <= r.page && !c.params.Has(wire.QueryPagingState) {
 		r.page = 0
 	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
@@ -94,7 +83,8 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 		r.query.Slices = (*boundSlices)(&b.Slices)
 	}
 	r.view.begin(&p.fetch, c.seconds)
-	r.group.begin(p)
+	r.group.Begin(p.Select)
+	r.sorted.Begin(p.Select)
 	return nil
 }
 
@@ -208,7 +198,7 @@ func (r *read) partitions(at *position) (bool, error) {
 			return full, err
 		}
 		first = nil
-		if r.left == 0 {
+		if r.Left == 0 {
 			return false, nil
 		}
 	}
@@ -280,7 +270,7 @@ func (r *read) scan(at *position) (bool, error) {
 			return full, err
 		}
 		at = nil
-		if r.left == 0 {
+		if r.Left == 0 {
 			return false, nil
 		}
 	}
@@ -315,16 +305,13 @@ func (r *read) each(at *position) (full bool, err error) {
 		}
 		r.source = nil
 	}()
-	for r.left != 0 && r.source.NextPartition() {
+	for r.Left != 0 && r.source.NextPartition() {
 		token, key := r.source.Partition()
 		goesOn := at != nil && at.inside && bytes.Equal(key, at.key)
 		r.token = token
 		r.raw = append(r.raw[:0], key...)
-		if r.inside = unbound; r.b.PerPartitionLimit > 0 {
-			r.inside = r.b.PerPartitionLimit
-		}
-		if goesOn && r.inside != unbound {
-			r.inside = lesser(r.inside, at.inPartition)
+		if r.Limits.Partition(); goesOn && r.Inside != result.Unbound {
+			r.Inside = result.Lesser(r.Inside, at.inPartition)
 		}
 		if r.limited() && r.b.Scan {
 			if r.at, err = r.c.admitRead(r.plan.table, token, r.raw, nil); err != nil {
@@ -367,11 +354,11 @@ func (r *read) partition(goesOn bool) (bool, error) {
 	if full, err := r.group.partition(r); full || err != nil {
 		return full, err
 	}
-	if r.left == 0 {
+	if r.Left == 0 {
 		return false, nil
 	}
 	found := false
-	for r.inside != 0 && r.source.Next() {
+	for r.Inside != 0 && r.source.Next() {
 		if err := r.look(); err != nil {
 			return false, err
 		}
@@ -387,7 +374,7 @@ func (r *read) partition(goesOn bool) (bool, error) {
 		if full, err := r.take(); full || err != nil {
 			return full, err
 		}
-		if r.left == 0 {
+		if r.Left == 0 {
 			return false, nil
 		}
 		if r.pageFull() {
@@ -397,7 +384,7 @@ func (r *read) partition(goesOn bool) (bool, error) {
 	if err := r.source.Err(); err != nil {
 		return false, storageError(err)
 	}
-	if found || goesOn || !r.plan.StaticRows || static == nil || r.inside == 0 {
+	if found || goesOn || !r.plan.StaticRows || static == nil || r.Inside == 0 {
 		return false, nil
 	}
 	r.view.row(nil)
@@ -419,7 +406,7 @@ func (r *read) partitionOnly() (bool, error) {
 	if full, err := r.group.partition(r); full || err != nil {
 		return full, err
 	}
-	if r.left == 0 {
+	if r.Left == 0 {
 		return false, nil
 	}
 	if full, err := r.take(); full || err != nil {
@@ -434,25 +421,19 @@ func (r *read) pageEnd() bool {
 	if !r.b.Scan && r.last {
 		return false // there is no other partition
 	}
-	r.setPagingState(&position{left: r.left, inPartition: unbound, key: r.raw})
+	r.setPagingState(&position{left: r.Left, inPartition: result.Unbound, key: r.raw})
 	return true
 }
 
 // pageFull says whether the page has all its rows and LIMIT allows more.
 func (r *read) pageFull() bool {
-	return !r.group.on && r.left != 0 && (r.page > 0 && r.sets == r.page || r.paged && r.c.writer.Size() >= r.c.engine.longest/8*7)
+	return !r.group.On() && r.Left != 0 && (r.page > 0 && r.sets == r.page || r.paged && r.c.writer.Size() >= r.c.engine.longest/8*7)
 }
 
 // take adds the loaded row to the result. It returns whether the page is full without the row.
 func (r *read) take() (bool, error) {
-	if r.group.on {
+	if r.group.On() {
 		return r.group.add(r)
-	}
-	if len(r.plan.Sort) > 0 {
-		if r.inside > 0 {
-			r.inside--
-		}
-		return false, r.keepSorted()
 	}
 	if err := r.emit(); err != nil {
 		return false, err
@@ -463,22 +444,19 @@ func (r *read) take() (bool, error) {
 
 // count counts a row or group of the result and of its partition.
 func (r *read) count() {
-	r.countTotal()
-	if r.inside > 0 {
-		r.inside--
-	}
+	r.sets++
+	r.Count()
 }
 
+// countTotal counts a group whose partition has ended.
 func (r *read) countTotal() {
 	r.sets++
-	if r.left > 0 && len(r.plan.Sort) == 0 { // else LIMIT applies to the sorted rows
-		r.left--
-	}
+	r.CountTotal()
 }
 
-// emit writes the loaded row.
+// emit writes the loaded row, or keeps it to be sorted.
 func (r *read) emit() error {
-	if r.plan.direct != nil {
+	if r.plan.direct != nil && !r.sorted.On() {
 		for _, i := range r.plan.direct {
 			if err := r.cell(r.view.cells[i]); err != nil {
 				return err
@@ -491,7 +469,29 @@ func (r *read) emit() error {
 	if r.out, err = r.plan.Selection.Row(&r.c.env, &r.view, r.out[:0]); err != nil {
 		return err
 	}
+	if r.sorted.On() {
+		return r.keep(r.sorted.Keys(&r.view), r.out)
+	}
 	return r.write(r.out)
+}
+
+// keep keeps a row of the result until all are read.
+func (r *read) keep(keys, cells [][]byte) error {
+	r.sorted.Keep(keys, cells)
+	if r.sorted.Size() > maxResult {
+		return errLong
+	}
+	return r.c.room(r.sorted.Size())
+}
+
+// emitSorted writes the rows that were kept, in order.
+func (r *read) emitSorted() error {
+	for cells := range r.sorted.Rows(r.Left) {
+		if err := r.write(cells); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *read) write(cells [][]byte) error {
@@ -516,7 +516,7 @@ func (r *read) cell(b []byte) error {
 	if n > r.c.engine.longest {
 		return errLong
 	}
-	if err := r.c.room(n + r.sortedBytes); err != nil {
+	if err := r.c.room(n + r.sorted.Size()); err != nil {
 		return err
 	}
 	r.c.writer.Cell(b)

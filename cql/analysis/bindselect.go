@@ -126,10 +126,10 @@ func (b *BoundSelect) CheckPaging(pageSize int) error {
 	return nil
 }
 
-// CompareSorted compares rows by Sort.
-func (s *Select) CompareSorted(a, b eval.Row) int {
-	for _, k := range s.Sort {
-		x, y := a.Cell(k.Cell), b.Cell(k.Cell)
+// CompareSorted compares rows by their values of Sort, one for each of its keys.
+func (s *Select) CompareSorted(a, b [][]byte) int {
+	for i, k := range s.Sort {
+		x, y := a[i], b[i]
 		var c int
 		switch {
 		case x == nil && y == nil:
@@ -148,27 +148,4 @@ func (s *Select) CompareSorted(a, b eval.Row) int {
 		}
 	}
 	return 0
-}
-
-// GroupKey appends to dst what must stay the same within a group.
-func (s *Select) GroupKey(env *eval.Env, row eval.Row, dst [][]byte) ([][]byte, error) {
-	for _, e := range s.GroupBy {
-		v, err := eval.Eval(e, env, row)
-		if err != nil {
-			return dst, err
-		}
-		dst = append(dst, v)
-	}
-	return dst, nil
-}
-
-// SameGroup says whether two keys of groups are one: as clustering columns they are
-// compared by their type, to which different bytes may be equal (1.0 and 1.00).
-func (s *Select) SameGroup(a, b [][]byte) bool {
-	for i, e := range s.GroupBy {
-		if e.Type().Compare(a[i], b[i]) != 0 {
-			return false
-		}
-	}
-	return true
 }

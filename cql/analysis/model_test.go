@@ -322,7 +322,7 @@ func (m *model) selectRows(b *BoundSelect) ([][][]byte, error) {
 				continue
 			}
 			if b.Grouped {
-				key, err := b.GroupKey(b.Env, v, nil)
+				key, err := groupKey(b, v)
 				if err != nil {
 					return nil, err
 				}
@@ -346,7 +346,7 @@ func (m *model) selectRows(b *BoundSelect) ([][][]byte, error) {
 		}
 	}
 	if len(b.Sort) > 0 {
-		slices.SortStableFunc(views, func(x, y *modelView) int { return b.CompareSorted(x, y) })
+		slices.SortStableFunc(views, func(x, y *modelView) int { return b.CompareSorted(sortKeys(b.Select, x), sortKeys(b.Select, y)) })
 	}
 	for _, v := range views {
 		row, err := b.Selection.Row(b.Env, v, nil)
@@ -429,4 +429,24 @@ func show(cols []ResultColumn, rows [][][]byte) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// groupKey returns what must stay the same within a group.
+func groupKey(b *BoundSelect, row eval.Row) (key [][]byte, err error) {
+	for _, e := range b.GroupBy {
+		v, err := eval.Eval(e, b.Env, row)
+		if err != nil {
+			return nil, err
+		}
+		key = append(key, v)
+	}
+	return key, nil
+}
+
+// sortKeys returns a row's values of ORDER BY.
+func sortKeys(s *Select, row eval.Row) (keys [][]byte) {
+	for _, k := range s.Sort {
+		keys = append(keys, row.Cell(k.Cell))
+	}
+	return keys
 }

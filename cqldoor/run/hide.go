@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/result"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -377,80 +378,39 @@ var extensionsType = value.MapOf(value.Native(value.Text), value.Native(value.Bl
 
 // output makes the result of the selected rows.
 func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRows) ([][][]byte, error) {
-	if s.Selection.Aggregated || s.Grouped {
-		return s.groups(b, partitions)
-	}
-	var rows []*schemaRow
+	var out schemaResult
+	shaper := result.NewShaper(b, result.LimitsOf(b), &out)
 	for _, p := range partitions {
-		n := len(p.rows)
+		if next, err := shaper.Partition(); err != nil || next == result.Reached {
+			return out.rows, err
+		}
 		if s.StaticsOnly { // SELECT DISTINCT: one row for each partition
-			n = min(n, 1)
+			p.rows = p.rows[:min(1, len(p.rows))]
 		}
-		if b.PerPartitionLimit > 0 {
-			n = min(n, b.PerPartitionLimit)
-		}
-		rows = append(rows, p.rows[:n]...)
-	}
-	if len(s.Sort) > 0 {
-		slices.SortStableFunc(rows, func(a, b *schemaRow) int { return s.CompareSorted(a, b) })
-	}
-	if b.Limit > 0 {
-		rows = rows[:min(len(rows), b.Limit)]
-	}
-	out := make([][][]byte, len(rows))
-	for i, r := range rows {
-		var err error
-		if out[i], err = s.Selection.Row(b.Env, r, nil); err != nil {
-			return nil, err
+	rows:
+		for _, r := range p.rows {
+			switch next, err := shaper.Row(r); {
+			case err != nil || next == result.Reached:
+				return out.rows, err
+			case next == result.Enough:
+				break rows
+			}
 		}
 	}
-	return out, nil
+	return out.rows, shaper.End()
 }
 
-// groups makes one row for each group, or one for all rows if there is no GROUP BY.
-func (s *schemaSelect) groups(b *analysis.BoundSelect, partitions []partitionRows) (out [][][]byte, err error) {
-	group := s.Selection.NewGroup()
-	flush := func() error {
-		cells, err := group.Result(b.Env, nil)
-		out = append(out, cells)
-		return err
-	}
-	for _, p := range partitions {
-		var current [][]byte
-		inPartition := 0
-		for _, r := range p.rows {
-			if s.Grouped {
-				fresh, err := s.GroupKey(b.Env, r, nil)
-				if err != nil {
-					return nil, err
-				}
-				if !group.Empty() && !s.SameGroup(current, fresh) {
-					if err := flush(); err != nil {
-						return nil, err
-					}
-					if inPartition++; b.PerPartitionLimit > 0 && inPartition == b.PerPartitionLimit {
-						break
-					}
-				}
-				current = fresh
-			}
-			if err := group.Add(b.Env, r); err != nil {
-				return nil, err
-			}
-		}
-		if s.Grouped && !group.Empty() {
-			if err := flush(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if !s.Grouped {
-		if err := flush(); err != nil {
-			return nil, err
-		}
-	}
-	if b.Limit > 0 {
-		out = out[:min(len(out), b.Limit)]
-	}
-	return out, nil
+// schemaResult is the whole result of a SELECT from the schema's tables.
+type schemaResult struct{ rows [][][]byte }
+
+// Emit implements result.Output.
+func (o *schemaResult) Emit(cells [][]byte) error {
+	o.rows = append(o.rows, slices.Clone(cells))
+	return nil
 }
+
+// Full implements result.Output: pages are cut from the whole result.
+func (o *schemaResult) Full() bool { return false }
+
+// Room implements result.Output.
+func (o *schemaResult) Room(int) error { return nil }

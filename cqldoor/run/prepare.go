@@ -48,7 +48,7 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 	}
 	done := make(chan answer, 1)
 	l.Send(ctx, req, func(resp wire.Message) {
-		body, err := result(v, resp)
+		body, err := resultOf(v, resp)
 		done <- answer{append([]byte(nil), body...), err}
 	})
 	select {
@@ -59,8 +59,8 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 	}
 }
 
-// result returns the body of a response without its prefix, or its error.
-func result(v wire.Version, resp wire.Message) ([]byte, error) {
+// resultOf returns the body of a response without its prefix, or its error.
+func resultOf(v wire.Version, resp wire.Message) ([]byte, error) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {
 		return nil, err

@@ -45,12 +45,8 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 		err = x.combined(out)
 	case s.sel.Output == plan.AsRows:
 		err = x.rows(out, cursor, page)
-	case s.sel.Logical.Selection.Aggregated || s.sel.Logical.Grouped:
-		err = x.groups(out, cursor, page)
-	case len(s.sel.Logical.Sort) > 0:
-		err = x.sorted(out, cursor)
 	default:
-		err = x.evaluated(out, cursor, page)
+		err = x.shaped(out, cursor, page)
 	}
 	if err != nil {
 		return err

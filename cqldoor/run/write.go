@@ -183,7 +183,7 @@ func (r *Router) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mu
 		v := req.Version
 		under++
 		req.Link.Send(ctx, wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
-			_, err := result(v, resp)
+			_, err := resultOf(v, resp)
 			done <- err
 		})
 		return nil

@@ -21,7 +21,7 @@ var edges = map[string][]string{
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
 		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard", "shardrules",
+		"cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "reshard", "shard", "shardrules",
 	},
 	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "fence"},
 	"cqldoor/gocqldoor":    {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
@@ -54,7 +54,7 @@ var edges = map[string][]string{
 
 	// The engine: a store, which knows no door.
 	"engine": {
-		"budget", "engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema",
+		"budget", "engine/capacity", "engine/storage", "engine/system", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/result", "cql/schema",
 		"cql/store", "cql/syntax", "cql/value", "cql/wire", "deadline", "lane", "partitioner",
 	},
 	"engine/system":       {"cql/ddl", "cql/schema", "cql/value"},
@@ -94,6 +94,7 @@ var edges = map[string][]string{
 	// The language.
 	"cql/ddl":      {"cql/analysis", "cql/schema", "cql/syntax", "cql/value", "cql/wire"},
 	"cql/describe": {"cql/schema", "cql/syntax", "cql/value", "cql/wire"},
+	"cql/result":   {"cql/analysis", "cql/eval"},
 	"cql/analysis": {"cql/eval", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "partitioner"},
 	"cql/eval":     {"cql/schema", "cql/value", "cql/wire", "partitioner"},
 	"cql/store":    {"cql/wire"},

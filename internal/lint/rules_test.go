@@ -15,7 +15,7 @@ import (
 // pure are the packages without I/O, goroutines, clock or chance: what they need
 // of these is handed to them.
 var pure = []string{
-	"cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire",
+	"cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire",
 	"cqldoor/plan", "dynamodoor/plan", "dynamodoor/reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "engine/capacity", "partitioner", "reshard", "scatter", "shard", "shardrules", "shard/timebucket", "workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/inspection", "workbench/keys", "workbench/nodetool", "workbench/orders", "workbench/prices", "workbench/profile", "workbench/report", "workbench/simulation", "workbench/sketch", "workbench/stats",
 }
 
