@@ -108,6 +108,9 @@ func TestDrawnStatementsRun(t *testing.T) {
 	if changes["UPDATE"] < 3 || changes["DELETE"] < 3 || changes["UpdateItem"] < 2 || changes["DeleteItem"] < 2 {
 		t.Errorf("too few statements that change rows: %v", changes)
 	}
+	if buckets < 2 {
+		t.Errorf("%d sets have buckets that the layout keeps: too few", buckets)
+	}
 	if keyShards == 0 {
 		t.Error("no set has a key with shards of its own")
 	}
@@ -171,6 +174,9 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 			return strings.ReplaceAll(text, own+".", keyspace+".")
 		}
 		return regexp.MustCompile(`\b(TABLE|INTO|FROM|UPDATE) `).ReplaceAllString(text, "$1 "+keyspace+".")
+	}
+	if r.Verdict.Strategy == "time" {
+		buckets++
 	}
 	types := make(map[string]*value.Type)
 	for _, ddl := range r.Verdict.DDL {
@@ -307,8 +313,9 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 	}
 }
 
-// keyShards is how many sets have keys with shards of their own.
-var keyShards int
+// keyShards is how many sets have keys with shards of their own, and buckets how many have
+// buckets that the layout keeps.
+var keyShards, buckets int
 
 // changes is how many statements that change rows were tried.
 var changes = make(map[string]int)

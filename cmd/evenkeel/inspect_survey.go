@@ -383,20 +383,20 @@ func stopped(asked context.Context, why error) string {
 func (s *survey) report(ctx, asked context.Context, why error, outside []*nodetool.Output) (*inspection.Report, error) {
 	reason := stopped(asked, why)
 	s.name(ctx)
-	sharding, shard, shards := "", "", 0
-	if of := s.t.Sharding(); of != "" {
+	sharding, layout, shard, shards := "", s.t.Sharding(), "", 0
+	if of := layout; of != "" {
 		sharding = "evenkeel shards this table: " + of
 		if s.wholeLogical() == "" {
 			shards = s.t.Shards()
 		}
 	}
 	if s.physical != nil {
-		shard = s.physical.Column
+		shard, layout = s.physical.Column, s.physical.Layout
 		sharding = fmt.Sprintf("this is the physical table of %s, which evenkeel shards; its shard is %s, its layout %s", s.physical.Logical, s.physical.Column, s.physical.Layout)
 	}
 	r := inspection.Summarize(s.run, inspection.Summary{
 		Schema: s.t.Schema(), Replication: s.t.Keyspace().Replication, At: time.Now().UTC(), Last: s.state.Last,
-		Sharding: sharding, Whole: s.wholeLogical(), Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
+		Sharding: sharding, Bucket: live.BucketOf(layout), Whole: s.wholeLogical(), Door: s.cluster.Door, Top: s.cmd.Top, Why: reason,
 		Guess: s.sizer.Guess(), Shard: shard, Shards: shards,
 	})
 	r.Coverage.State = s.file

@@ -37,7 +37,7 @@ func tableName(name string) string {
 // createCQL is CREATE TABLE of a design.
 func (s cqlWriter) createCQL(d *Design, table string) string {
 	sharding := ""
-	if d.Shards > 1 {
+	if s.strategy(d) != "none" {
 		sharding = s.layout(d).String()
 	}
 	return s.createSharded(d, table, sharding)
@@ -51,11 +51,9 @@ func (s cqlWriter) createWith(d *Design) string {
 // createSharded is CREATE TABLE with that write_sharding; "" for none.
 func (s cqlWriter) createSharded(d *Design, table, sharding string) string {
 	var b strings.Builder
+	d = s.logical(d)
 	fmt.Fprintf(&b, "CREATE TABLE %s (\n", tableName(table))
-	var bucket *BucketColumn
-	if d.bucket() != nil {
-		bucket = s.bucketColumnOf(d)
-	}
+	bucket := s.bucketColumnOf(d)
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
 		fmt.Fprintf(&b, "    %s %s,\n", ident(c.Name), typeOf(c))
@@ -103,12 +101,15 @@ func (s cqlWriter) createSharded(d *Design, table, sharding string) string {
 
 // layout is a design's write_sharding.
 func (s cqlWriter) layout(d *Design) *shard.Layout {
-	l := &shard.Layout{N: d.Shards, Column: shard.DefaultColumn, By: d.By}
+	l := &shard.Layout{N: max(1, d.Shards), Column: shard.DefaultColumn, By: d.By}
 	for s.p.Column(l.Column) != nil {
 		l.Column += "_"
 	}
-	if d.Strategy() == "random" {
+	switch s.strategy(d) {
+	case "random":
 		l.Strategy = shard.Random
+	case "time":
+		l.Strategy, l.By, l.Width = shard.Time, d.Clustering[:1], widthOf(d.bucket().Bucket)
 	}
 	return l
 }

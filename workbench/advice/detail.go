@@ -71,7 +71,7 @@ func (s *Study) detail(number, shards int) *Detail {
 	if d.Shards == 1 {
 		d.By = nil
 	}
-	out.Name = d.String()
+	out.Name = s.nameOf(&d)
 	return out
 }
 

@@ -63,7 +63,7 @@ func (s *ranker) extras(d *Design) []Extra {
 		} else {
 			best = besides(best, d)
 		}
-		e.design, e.Key, e.Shards = best, best.Key(), max(1, best.Shards)
+		e.design, e.Key, e.Shards = best, s.keyOf(best), max(1, best.Shards)
 		for _, i := range groups[id] {
 			if s.serve(best, &s.qs[i]).Kind < s.serve(d, &s.qs[i]).Kind && !slices.Contains(e.Lines, s.qs[i].Line) {
 				e.Lines = append(e.Lines, s.qs[i].Line)
@@ -80,9 +80,7 @@ func (s *ranker) extras(d *Design) []Extra {
 	}
 	for i := range out {
 		e := &out[i]
-		if e.design.bucket() != nil {
-			e.Bucket = s.bucketColumnOf(e.design)
-		}
+		e.Bucket = s.bucketColumnOf(e.design)
 		e.Why = fmt.Sprintf("serves line %s, which the table's key does not", lines(e.Lines))
 		if e.Shards > 1 {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))

@@ -196,7 +196,7 @@ func (s *Study) Report() *Report {
 func (s *Study) candidate(x *ranked) Candidate {
 	d, m := x.d, s.of(x.d)
 	c := Candidate{
-		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Strategy: d.Strategy(), Shards: max(1, d.Shards), By: d.By, Design: d.String(),
+		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Strategy: s.strategy(d), Shards: max(1, d.Shards), By: d.By, Design: s.nameOf(d),
 		Partitions: m.Partitions.Value, RowsLost: lost(m), RowsNull: m.Unkeyed,
 		RowsP50: m.RowSizes.P50.Value, RowsP99: m.RowSizes.P99.Value, RowsMax: m.RowSizes.Max.Value,
 		BytesP50: m.ByteSizes.P50.Value, BytesP99: m.ByteSizes.P99.Value, BytesMax: m.ByteSizes.Max.Value, Exact: m.RowSizes.Max.Exact,

@@ -79,6 +79,7 @@ func nameOf(table string) syntax.Name {
 // statement writes a query in CQL.
 func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statement {
 	out := Statement{Line: q.Line}
+	d = s.logical(d)
 	var notes []string
 	var made syntax.Statement
 	switch x := s.asTree(q).(type) {
@@ -102,8 +103,7 @@ func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statemen
 		made = x
 	case *syntax.Insert:
 		x.Into = nameOf(table)
-		if b := d.bucket(); b != nil {
-			c := s.bucketColumnOf(d)
+		if c := s.bucketColumnOf(d); c != nil {
 			x.Columns, x.Values = append(x.Columns, c.Name), append(x.Values, &syntax.Bind{})
 			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in, in UTC", c.Name, c.Unit, c.Of))
 		}
@@ -176,7 +176,7 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in", column, unitName(unit), p.Column))
 		case q.Range(p.Column) != nil:
 			notes = append(notes, fmt.Sprintf("once for each %s of the range", unitName(unit)))
-		case q.Limit > 0:
+		case q.Limit > 0 && newestFirst(d, p, q):
 			notes = append(notes, fmt.Sprintf("from the newest %s on, until there is enough: %s", unitName(unit), countOf(float64(q.Limit), "row")))
 		default:
 			notes = append(notes, fmt.Sprintf("once for each %s: the query gives no time", unitName(unit)))

@@ -19,7 +19,7 @@ type Verdict struct {
 	PartitionKey []string      `json:"partition_key"`
 	Clustering   []string      `json:"clustering"`
 	Descending   []string      `json:"descending"` // of Clustering
-	Strategy     string        `json:"strategy"`   // none, calculated or random
+	Strategy     string        `json:"strategy"`   // none, calculated, random or time
 	Shards       int           `json:"shards"`     // 1: none
 	By           []string      `json:"by"`
 	TimeBucket   *string       `json:"time_bucket"` // 1h, 1d, 1mo, 1y; null without
@@ -42,27 +42,22 @@ type Verdict struct {
 	Exceeded    []Exceeded      `json:"limits_exceeded"`
 }
 
-// BucketColumn is a column of the partition key that the application writes: the
-// beginning of the period that Of is in, in UTC.
-type BucketColumn struct {
-	Name string `json:"name"`
-	Of   string `json:"of"`
-	Type string `json:"type"`
-	Unit string `json:"unit"`
-}
-
+// verdict says which design is recommended, and why.
 func (s *Study) verdict(list []ranked) *Verdict {
 	d, c := list[0].d, &list[0].c
 	v := &Verdict{
-		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Descending: []string{}, Strategy: d.Strategy(), Shards: max(1, d.Shards), By: d.By,
-		Added: []string{}, Natural: d.plain() && !d.AddID, Design: d.String(), Exceeded: c.exceeded,
+		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Descending: []string{}, Strategy: s.strategy(d), Shards: max(1, d.Shards), By: d.By,
+		Added: []string{}, Natural: d.plain() && !d.AddID, Design: s.nameOf(d), Exceeded: c.exceeded,
 	}
 	for i, name := range d.Clustering {
 		if i < len(d.Desc) && d.Desc[i] {
 			v.Descending = append(v.Descending, name)
 		}
 	}
-	if d.Shards > 1 && len(d.By) == 0 {
+	switch {
+	case s.timed(d):
+		v.By = d.Clustering[:1]
+	case d.Shards > 1 && len(d.By) == 0:
 		v.By = d.Clustering
 	}
 	if v.By == nil {
@@ -74,8 +69,7 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	if b := s.bucketOf(d); b != "" {
 		v.TimeBucket = &b
 	}
-	if b := d.bucket(); b != nil {
-		v.Bucket = s.bucketColumnOf(d)
+	if v.Bucket = s.bucketColumnOf(d); v.Bucket != nil {
 		v.Added = append(v.Added, v.Bucket.Name)
 	}
 	if d.AddID {
@@ -102,12 +96,17 @@ func (s *Study) verdict(list []ranked) *Verdict {
 // summary is the verdict in a sentence.
 func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	var names []string
-	for _, p := range d.Partition {
+	for _, p := range s.logical(d).Partition {
 		names = append(names, partName(p))
 	}
 	key := strings.Join(names, ", ")
 	var t string
 	switch {
+	case s.timed(d):
+		t = fmt.Sprintf("partition key (%s) in buckets of %s by %s: write_sharding's strategy time keeps them, and no statement names them", key, widthOf(d.bucket().Bucket), d.bucket().Column)
+		if d.Shards > 1 {
+			t += fmt.Sprintf("; each bucket has %d shards", d.Shards)
+		}
 	case d.plain() && c.severity == 0 && s.oneAtATime(d) && s.load.from == Unknown:
 		t = fmt.Sprintf("partition key (%s): at any moment all writes go to one key, and how many that are is not known", key)
 	case d.plain() && c.severity == 0 && s.oneAtATime(d):
@@ -253,6 +252,9 @@ func (s *Study) reasons(list []ranked) []string {
 	} else {
 		add("in the data a partition has at most %s", countOf(m.RowSizes.Max.High, "row"))
 	}
+	if t := s.keepText(d); t != "" {
+		add("%s", t)
+	}
 	h := s.heatOf(d)
 	switch {
 	case h.Source == Unknown:
@@ -357,24 +359,10 @@ func (s *ranker) withoutQuery(list []ranked) string {
 		again := t.ranking()
 		now := t.scoreOf(list[0].d)
 		if len(again) > 0 && judge(&again[0].c, &now) < 0 && partitionID(again[0].d.Partition) != partitionID(list[0].d.Partition) {
-			return fmt.Sprintf("line %d: were it not asked, %s would be better", s.qs[i].Line, again[0].d)
+			return fmt.Sprintf("line %d: were it not asked, %s would be better", s.qs[i].Line, s.nameOf(again[0].d))
 		}
 	}
 	return ""
-}
-
-// bucketColumnOf is the column that a bucket adds to the table.
-func (s *facts) bucketColumnOf(d *Design) *BucketColumn {
-	b := d.bucket()
-	name := strings.ToLower(b.Column) + "_" + b.Bucket.String()
-	for s.p.Column(name) != nil {
-		name += "_bucket"
-	}
-	typ := "date"
-	if b.Bucket < profile.Day {
-		typ = "timestamp"
-	}
-	return &BucketColumn{Name: name, Of: b.Column, Type: typ, Unit: b.Bucket.String()}
 }
 
 // byTime says whether rows are told apart by nothing but a time and what comes

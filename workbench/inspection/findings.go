@@ -19,7 +19,7 @@ const (
 )
 
 // findings judges a key by what was counted.
-func findings(t *schema.Table, r *Run, ri *Report) []Finding {
+func findings(t *schema.Table, r *Run, ri *Report, layoutBucket string) []Finding {
 	out := []Finding{}
 	add := func(f *Finding) {
 		if f != nil {
@@ -27,7 +27,11 @@ func findings(t *schema.Table, r *Run, ri *Report) []Finding {
 		}
 	}
 	add(identity(t, &r.Total))
-	add(unbounded(t, &r.Total, ri.Growth))
+	if layoutBucket != "" {
+		add(&Finding{Name: "time bucket", Evidence: fmt.Sprintf("write_sharding's strategy time cuts each logical partition into buckets of %s: a physical partition ends with its bucket.", layoutBucket)})
+	} else {
+		add(unbounded(t, &r.Total, ri.Growth))
+	}
 	add(buckets(t, &r.Total, ri.Sharding != ""))
 	add(spread(t, r, ri))
 	add(large(ri))
@@ -128,6 +132,9 @@ func unbounded(t *schema.Table, seen *Tally, g *Growth) *Finding {
 		f.Evidence += fmt.Sprintf(" One grew by %.0f bytes a day since the last inspection.", g.Largest[0].BytesPerDay)
 	}
 	f.Advice = "Bound it by a period in the partition key (a day, an hour), so long that a partition stays under 10 MB; or let rows expire."
+	if c := t.Clustering[0]; isTime(c.Type) {
+		f.Advice += fmt.Sprintf(" Behind evenkeel, a new table with write_sharding = {'strategy': 'time', 'by': '%s', 'bucket': '1d', 'shards': '1'} does so, and statements stay as they are.", c.Name)
+	}
 	return f
 }
 

@@ -218,6 +218,13 @@ func TestUnbounded(t *testing.T) {
 	if got := findings(r); got != "unbounded partition" {
 		t.Errorf("findings %s", got)
 	}
+	if a := r.Key.Findings[0].Advice; !strings.Contains(a, "{'strategy': 'time', 'by': 'id', 'bucket'") {
+		t.Errorf("no word of strategy time: %s", a)
+	}
+	r = inspection.Summarize(whole(table, data, nil), inspection.Summary{Schema: table, Bucket: "1h"})
+	if f := r.Key.Findings[0]; f.Name != "time bucket" || f.Warning || !strings.Contains(f.Evidence, "buckets of 1h") {
+		t.Errorf("%+v", f)
+	}
 	table.Options["default_time_to_live"] = 86400
 	r = inspection.Summarize(whole(table, data, nil), inspection.Summary{Schema: table})
 	if f := r.Key.Findings[0]; f.Warning || !strings.Contains(f.Evidence, "86400") {

@@ -165,6 +165,7 @@ type Summary struct {
 	At          time.Time
 	Last        *Last  // the inspection before
 	Sharding    string // what evenkeel does with the table, in a sentence
+	Bucket      string // of its layout, if the strategy is time: how long a bucket is
 	Shard       string // the column that it has for that, where it is seen
 	Shards      int    // how many it has where a door hides that column, and shows partitions one by one
 	Whole       string // why partitions come as logical ones, where a door gives them so
@@ -242,7 +243,7 @@ func Summarize(r *Run, s Summary) *Report {
 		ri.dynamoDB(r, &s)
 		return ri
 	}
-	ri.Key.Findings = findings(s.Schema, r, ri)
+	ri.Key.Findings = findings(s.Schema, r, ri, s.Bucket)
 	return ri
 }
 

@@ -195,6 +195,17 @@ func (t *Table) Sharding() string {
 	return string(ext[catalog.Property])
 }
 
+var bucket = regexp.MustCompile(`'bucket': '([^']+)'`)
+
+// BucketOf returns the length of the buckets that a layout of strategy time cuts partitions
+// into, "" for other layouts.
+func BucketOf(layout string) string {
+	if m := bucket.FindStringSubmatch(layout); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // ranges are the places in write_sharding: those of keys in general, and of epochs.
 var (
 	ranges = regexp.MustCompile(`'shards': '([0-9]+)'|([0-9]+)(?:@([0-9]+))? from `)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/rows"
+)
+
+// TestBucketsLeaveStatements holds advice with a time bucket to write_sharding's strategy
+// time: the table has no column for the bucket, and the queries stay as they were given.
+func TestBucketsLeaveStatements(t *testing.T) {
+	asked := []string{
+		"SELECT * FROM iot.readings WHERE device = ? AND at >= ? AND at < ?",
+		"SELECT * FROM iot.readings WHERE device = ? ORDER BY at DESC LIMIT 100",
+		"INSERT INTO iot.readings (device, at, id, value) VALUES (?, ?, ?, ?)",
+		"DELETE FROM iot.readings WHERE device = ? AND at = ? AND id = ?",
+	}
+	r := readings(t, strings.Join(asked[:2], " -- 50/s\n")+" -- 50/s\n"+asked[2]+" -- 5k/s\n"+asked[3]+" -- 1/s\n")
+	v := r.Verdict
+	if v.TimeBucket == nil || v.Bucket != nil || v.Strategy != "time" || len(v.Added) > 0 || !slices.Equal(v.By, []string{"at"}) {
+		t.Errorf("bucket %v, column %v, strategy %s by %v, added %v", v.TimeBucket, v.Bucket, v.Strategy, v.By, v.Added)
+	}
+	if ddl := v.DDL[0]; !strings.Contains(ddl, "PRIMARY KEY ((device), at, id)") || !strings.Contains(ddl, "'strategy': 'time'") || !strings.Contains(ddl, "'by': 'at'") {
+		t.Error(ddl)
+	}
+	for i, x := range v.Statements {
+		if x.Text != asked[i]+";" || x.Note != "" {
+			t.Errorf("%s (%s)\nis not\n%s", x.Text, x.Note, asked[i])
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s\n%s", v.Design, v.Summary, strings.Join(v.Reasons, "\n"))
+	}
+}
+
+// readings advises about rows of devices, a minute apart, whose ids tell no time.
+func readings(t *testing.T, asked string) *Report {
+	t.Helper()
+	var data strings.Builder
+	data.WriteString("device,at,id,value\n")
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 30_000 {
+		fmt.Fprintf(&data, "d%d,%s,%x,%d\n", i%20, first.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), uint64(i+1)*0x9e3779b97f4a7c15, i%997)
+	}
+	name := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(name, []byte(data.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := rows.Open(name, rows.Options{Again: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	qs, err := queries.Parse(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := Run(t.Context(), src, qs, Options{}, profile.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestBucketsOfNoTime holds the notes of statements to what is reckoned of them: a query
+// that gives no time, and whose order is not that of time, reads all buckets whatever its
+// limit.
+func TestBucketsOfNoTime(t *testing.T) {
+	r := readings(t, "SELECT * FROM readings WHERE device = ? AND id = ? -- 50/s\nSELECT * FROM readings WHERE device = ? LIMIT 100 -- 5/s\nINSERT INTO readings (device, at, id, value) VALUES (?, ?, ?, ?) -- 5k/s\n")
+	v := r.Verdict
+	if v.Bucket == nil || v.Strategy == "time" {
+		t.Fatalf("%s: not what this test is about", v.Design)
+	}
+	for _, q := range r.Candidates[0].Queries {
+		x := v.Statements[q.Line-1]
+		if all := strings.Contains(q.Why, "all hours") || strings.Contains(q.Why, "all days"); all != strings.Contains(x.Note, "once for each") || all == strings.Contains(x.Note, "until there is enough") && q.Line < 3 {
+			t.Errorf("line %d: %s, but: %s", q.Line, q.Why, x.Note)
+		}
+	}
+}
