@@ -18,6 +18,7 @@ type Detail struct {
 
 	Measured *profile.Measured // with its Detail; nil before it is measured
 	design   *Design
+	inShard  bool // the layout keeps its bucket
 }
 
 // Details are the designs to draw plots of: the best, those of the next that have
@@ -71,14 +72,14 @@ func (s *Study) detail(number, shards int) *Detail {
 	if d.Shards == 1 {
 		d.By = nil
 	}
-	out.Name = s.nameOf(&d)
+	out.Name, out.inShard = s.nameOf(&d), s.timed(&d)
 	return out
 }
 
 // Wants is what to measure of it.
 func (t *Detail) Wants(time string) profile.Candidate {
 	c := t.design.candidate(time)
-	c.Detail = true
+	c.Detail, c.InShard = true, t.inShard
 	return c
 }
 

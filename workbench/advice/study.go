@@ -110,7 +110,7 @@ func (s *Study) Next() []profile.Candidate {
 	var out []profile.Candidate
 	for _, a := range s.asked {
 		c := a.design.candidate(s.timeName())
-		c.LossAlone = a.ids != nil
+		c.LossAlone, c.InShard = a.ids != nil, s.timed(a.design)
 		c.NoPeak = c.Shards > 1 || s.time == nil // heat is read off those without shards
 		out = append(out, c)
 	}

@@ -32,6 +32,10 @@ type Candidate struct {
 	// NoPeak leaves Measured.Peak out, and LossAlone all but Lost, Rows and Unkeyed:
 	// these take a fraction of the time.
 	NoPeak, LossAlone bool
+
+	// InShard says that the layout keeps the bucket of time: the number of the shard tells
+	// it, and no column does.
+	InShard bool
 }
 
 // Measured is what a candidate would do with the data.

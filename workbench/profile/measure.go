@@ -80,10 +80,10 @@ type partitionSeen struct {
 
 // partitionTop is a partition of the frequent ones, since it came in.
 type partitionTop struct {
-	id          identity
-	rows, bytes int64
+	rows, bytes int64  // first, beside the hash by which it is found: memory comes in lines
 	before      uint32 // length of the last row
 	head        uint32 // bytes of the partition itself
+	id          identity
 	over        [timeParts]uint32
 }
 

@@ -43,12 +43,17 @@ func (m *measurer) partitionLen(d *design, i int) int {
 	for _, c := range d.whole {
 		n += m.lanes[c].length(i)
 	}
-	for _, b := range d.buckets {
-		n += fixedLen(bucketType(m.buckets[b].unit))
-	}
-	if d.shards() > 1 {
+	switch {
+	case d.InShard: // in place of the bucket
 		n += shardBytes
-		parts++
+	default:
+		for _, b := range d.buckets {
+			n += fixedLen(bucketType(m.buckets[b].unit))
+		}
+		if d.shards() > 1 {
+			n += shardBytes
+			parts++
+		}
 	}
 	if parts > 1 {
 		n += parts * componentBytes

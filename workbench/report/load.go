@@ -187,7 +187,7 @@ func (p *advicePage) heat(id string, column *advice.Column, details []*advice.De
 		id := fmt.Sprintf("%s-%d", id, i)
 		p.figure(id, fmt.Sprintf("Writes over time (from left to right) and tokens (from top to bottom): %s", d.Name), words, nil, func() {
 			p.open(id, 880, 194, words)
-			p.raw(fmt.Sprintf(`<rect class="field" x="%d" y="%d" width="%d" height="%d"/>`+"\n", left, top, width, height))
+			p.raw(fmt.Sprintf(`<rect class="heatfield" x="%d" y="%d" width="%d" height="%d"/>`+"\n", left, top, width, height))
 			for level, path := range levels(h, most, left, top, width, height) {
 				if path != "" {
 					p.raw(fmt.Sprintf(`<path class="heat" fill-opacity="%.2f" d="%s"/>`+"\n", float64(level+1)/heatLevels, path))
@@ -223,12 +223,13 @@ func (p *advicePage) heat(id string, column *advice.Column, details []*advice.De
 	}
 }
 
-// heatScale draws what the shades of a heat stand for, around x: the stronger one is, the
-// more rows a cell has, on a light page and on a dark one.
+// heatScale draws which shade stands for how many rows, around x. The darker a cell is, the
+// more rows it has. The field and the shades are the same on a light page and on a dark one.
 func (p *advicePage) heatScale(x, y float64, most int64) {
 	const cell = 14
 	from := x - cell*heatLevels/2
 	p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="end">1 row</text>`, from-6, y+9))
+	p.raw(fmt.Sprintf(`<rect class="heatfield" x="%.1f" y="%.1f" width="%d" height="10"/>`, from, y, cell*heatLevels))
 	for level := range heatLevels {
 		p.raw(fmt.Sprintf(`<rect class="heat" fill-opacity="%.2f" x="%.1f" y="%.1f" width="%d" height="10"/>`, float64(level+1)/heatLevels, from+float64(level*cell), y, cell))
 	}

@@ -126,6 +126,17 @@ func TestValuesAreHidden(t *testing.T) {
 	}
 }
 
+// TestHeatShades holds the shades of a heat to one direction: they are the same colours, on the
+// same field, whatever colours the reader's page has.
+func TestHeatShades(t *testing.T) {
+	for _, class := range []string{".heatfield", ".heat"} {
+		_, rule, found := strings.Cut(Style, class+" { ")
+		if rule, _, _ = strings.Cut(rule, "}"); !found || strings.Contains(rule, "var(") {
+			t.Errorf("%s { %s}: another colour on a dark page", class, rule)
+		}
+	}
+}
+
 // A heat has a scale, and designs that lose rows or exceed a limit look unlike others.
 func TestMarks(t *testing.T) {
 	r := plotted(t, "cassandra", manyRows(5000), secretQueries)

@@ -3,11 +3,21 @@
 package sketch
 
 // index finds the slot of a hash: open addressing with linear probing. Slots are
-// numbered from 1; 0 is a free place.
+// numbered from 1; 0 is a free place. A place has a slot and eight bits of its hash, so
+// that a search looks at few keys of other hashes, which lie anywhere in memory.
 type index struct {
-	slots []int32
-	mask  uint64
+	places []uint32
+	mask   uint64
 }
+
+const (
+	slotBits = 24
+	maxSlot  = 1<<slotBits - 1
+)
+
+// tagOf returns the bits of a hash that a place has, where they stand there. They are none
+// of those that choose the place, nor of those by which a sample chooses keys.
+func tagOf(hash uint64) uint32 { return uint32(hash>>40) << slotBits }
 
 // newIndex is for up to n slots.
 func newIndex(n int) index {
@@ -15,16 +25,19 @@ func newIndex(n int) index {
 	for size < 2*n {
 		size *= 2
 	}
-	return index{slots: make([]int32, size), mask: uint64(size - 1)}
+	return index{places: make([]uint32, size), mask: uint64(size - 1)}
 }
 
-func (x *index) clear() { clear(x.slots) }
+func (x *index) clear() { clear(x.places) }
 
 // put adds a slot whose hash is not there.
-func (x *index) put(hash uint64, slot int32) {
+func (x *index) put(hash uint64, slot int) {
+	if slot > maxSlot {
+		panic("sketch: more keys than places have numbers for")
+	}
 	i := hash & x.mask
-	for x.slots[i] != 0 {
+	for x.places[i] != 0 {
 		i = (i + 1) & x.mask
 	}
-	x.slots[i] = slot
+	x.places[i] = tagOf(hash) | uint32(slot)
 }

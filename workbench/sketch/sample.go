@@ -85,17 +85,21 @@ func (s *Sample[T]) repeats() bool {
 func (s *Sample[T]) Clone() *Sample[T] {
 	out := *s
 	out.room = nil
-	out.keys, out.index.slots = append(make([]sampled[T], 0, cap(s.keys)), s.keys...), slices.Clone(s.index.slots)
+	out.keys, out.index.places = append(make([]sampled[T], 0, cap(s.keys)), s.keys...), slices.Clone(s.index.places)
 	return &out
 }
 
 func (s *Sample[T]) kept(hash uint64) *T {
+	tag := tagOf(hash)
 	for i := hash & s.index.mask; ; i = (i + 1) & s.index.mask {
-		slot := s.index.slots[i]
-		if slot == 0 {
+		p := s.index.places[i]
+		if p == 0 {
 			break
 		}
-		if k := &s.keys[slot-1]; k.hash == hash {
+		if p&^maxSlot != tag {
+			continue
+		}
+		if k := &s.keys[p&maxSlot-1]; k.hash == hash {
 			return &k.of
 		}
 	}
@@ -114,7 +118,7 @@ func (s *Sample[T]) kept(hash uint64) *T {
 		s.reindex()
 	}
 	s.keys = append(s.keys, sampled[T]{hash: hash})
-	s.index.put(hash, int32(len(s.keys)))
+	s.index.put(hash, len(s.keys))
 	return &s.keys[len(s.keys)-1].of
 }
 
@@ -130,13 +134,13 @@ func (s *Sample[T]) halve() {
 }
 
 func (s *Sample[T]) reindex() {
-	if len(s.index.slots) < 2*cap(s.keys) {
+	if len(s.index.places) < 2*cap(s.keys) {
 		s.index = newIndex(cap(s.keys))
 	} else {
 		s.index.clear()
 	}
 	for i := range s.keys {
-		s.index.put(s.keys[i].hash, int32(i+1))
+		s.index.put(s.keys[i].hash, i+1)
 	}
 }
 

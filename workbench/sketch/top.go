@@ -49,15 +49,9 @@ func NewTop[T any](keep int) *Top[T] {
 // another key left, to be overwritten; it is good until the next Add.
 func (t *Top[T]) Add(hash uint64, n int) (of *T, fresh bool) {
 	t.rows += int64(n)
-	for i := hash & t.index.mask; ; i = (i + 1) & t.index.mask {
-		s := t.index.slots[i]
-		if s == 0 {
-			break
-		}
-		if e := &t.entries[s-1]; e.hash == hash {
-			e.high += int64(n)
-			return &e.of, false
-		}
+	if e := t.find(hash); e != nil {
+		e.high += int64(n)
+		return &e.of, false
 	}
 	cell := &t.cells[hash>>32&t.mask]
 	if uint64(*cell)+uint64(n) <= uint64(t.floor) {
@@ -71,7 +65,7 @@ func (t *Top[T]) Add(hash uint64, n int) (of *T, fresh bool) {
 func (t *Top[T]) Clone() *Top[T] {
 	out := *t
 	out.entries = append(make([]entry[T], 0, cap(t.entries)), t.entries...)
-	out.index.slots, out.cells = slices.Clone(t.index.slots), slices.Clone(t.cells)
+	out.index.places, out.cells = slices.Clone(t.index.places), slices.Clone(t.cells)
 	return &out
 }
 
@@ -82,7 +76,7 @@ func (t *Top[T]) enter(hash uint64, n, error int64) *T {
 	t.entries = t.entries[:len(t.entries)+1]
 	e := &t.entries[len(t.entries)-1]
 	e.hash, e.high, e.error = hash, n+error, error
-	t.index.put(hash, int32(len(t.entries)))
+	t.index.put(hash, len(t.entries))
 	return &e.of
 }
 
@@ -101,7 +95,7 @@ func (t *Top[T]) drop() {
 	t.entries = t.entries[:t.keep]
 	t.index.clear()
 	for i := range t.entries {
-		t.index.put(t.entries[i].hash, int32(i+1))
+		t.index.put(t.entries[i].hash, i+1)
 	}
 }
 
@@ -177,7 +171,7 @@ func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
 	t.entries = append(make([]entry[T], 0, 2*t.keep), merged[:min(t.keep, len(merged))]...)
 	t.index.clear()
 	for i := range t.entries {
-		t.index.put(t.entries[i].hash, int32(i+1))
+		t.index.put(t.entries[i].hash, i+1)
 	}
 }
 
@@ -196,12 +190,16 @@ func (t *Top[T]) shrink(cells int) {
 }
 
 func (t *Top[T]) find(hash uint64) *entry[T] {
+	tag := tagOf(hash)
 	for i := hash & t.index.mask; ; i = (i + 1) & t.index.mask {
-		s := t.index.slots[i]
+		s := t.index.places[i]
 		if s == 0 {
 			return nil
 		}
-		if e := &t.entries[s-1]; e.hash == hash {
+		if s&^maxSlot != tag {
+			continue
+		}
+		if e := &t.entries[s&maxSlot-1]; e.hash == hash {
 			return e
 		}
 	}
