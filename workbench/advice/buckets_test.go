@@ -46,11 +46,19 @@ func TestBucketsLeaveStatements(t *testing.T) {
 // readings advises about rows of devices, a minute apart, whose ids tell no time.
 func readings(t *testing.T, asked string) *Report {
 	t.Helper()
+	return advised(t, asked, "device,at,id,value", func(i int, at time.Time) string {
+		return fmt.Sprintf("d%d,%s,%x,%d", i%20, at.Format(time.RFC3339), uint64(i+1)*0x9e3779b97f4a7c15, i%997)
+	})
+}
+
+// advised advises about rows that come a minute apart.
+func advised(t *testing.T, asked, names string, row func(i int, at time.Time) string) *Report {
+	t.Helper()
 	var data strings.Builder
-	data.WriteString("device,at,id,value\n")
+	data.WriteString(names + "\n")
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 30_000 {
-		fmt.Fprintf(&data, "d%d,%s,%x,%d\n", i%20, first.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), uint64(i+1)*0x9e3779b97f4a7c15, i%997)
+		data.WriteString(row(i, first.Add(time.Duration(i)*time.Minute)) + "\n")
 	}
 	name := filepath.Join(t.TempDir(), "data.csv")
 	if err := os.WriteFile(name, []byte(data.String()), 0o600); err != nil {
@@ -70,6 +78,23 @@ func readings(t *testing.T, asked string) *Report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestBucketsOfIds holds advice to the time that ids tell: where queries give a timeuuid and no
+// other time, the layout's buckets are of that, and a query of one row reads one.
+func TestBucketsOfIds(t *testing.T) {
+	asked := "SELECT * FROM readings WHERE device = ? AND id = ?"
+	r := advised(t, asked+" -- 50/s\nSELECT * FROM readings WHERE device = ? LIMIT 100 -- 50/s\nINSERT INTO readings (device, id, value) VALUES (?, ?, ?) -- 5k/s\n", "device,at,id,value", func(i int, at time.Time) string {
+		ticks := uint64(at.UnixNano()/100) + 0x01b21dd213814000
+		return fmt.Sprintf("d%d,%s,%08x-%04x-1%03x-a%03x-0123456789ab,%d", i%20, at.Format(time.RFC3339), uint32(ticks), uint16(ticks>>32), ticks>>48&0xfff, i%4096, i%997)
+	})
+	v := r.Verdict
+	if v.Strategy != "time" || !slices.Equal(v.By, []string{"id"}) || v.Statements[0].Text != asked+";" {
+		t.Errorf("%s\n%s\n%s", v.Design, v.DDL[0], v.Statements[0].Text)
+	}
+	if q := r.Candidates[0].Queries[0]; q.Partitions != 1 {
+		t.Errorf("reads %v partitions: %s", q.Partitions, q.Why)
+	}
 }
 
 // TestBucketsOfNoTime holds the notes of statements to what is reckoned of them: a query

@@ -377,8 +377,9 @@ func (s *sizes) within100MB(d *Design) bool {
 	return s.projected(d).bytes <= keptPart*MaxBytes
 }
 
-// bucketColumn is the column to take the time of a bucket from: one that the
-// queries bound or order behind the partition key, else the event time.
+// bucketColumn returns the column to take the time of a bucket from: one that the
+// queries bound or order behind the partition key, else a timeuuid that they give, else the
+// event time.
 func (s *proposer) bucketColumn(d *Design) string {
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -393,6 +394,17 @@ func (s *proposer) bucketColumn(d *Design) string {
 		for _, o := range q.Order {
 			if o.Column != "" && s.isTime(o.Column) && s.keyable(o.Column) {
 				return o.Column
+			}
+		}
+	}
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Verb == queries.Insert || s.serve(d, q).Kind == FullScan {
+			continue
+		}
+		for _, e := range q.Equal {
+			if !slices.Contains(d.columns(), e.Column) && s.keyable(e.Column) && typeOf(s.p.Column(e.Column)) == "timeuuid" {
+				return e.Column
 			}
 		}
 	}
