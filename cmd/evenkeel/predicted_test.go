@@ -480,7 +480,7 @@ func (p *prediction) replay(t *testing.T, session *gocql.Session) {
 					t.Fatalf("no bucket of %s can be asked for", p.says.Design)
 				}
 				start := time.UnixMilli(int64(binary.BigEndian.Uint64(columns[by]))).UTC().Truncate(width)
-				where, values = append(where, by+" >= ?", by+" < ?"), append(values, start, start.Add(width))
+				where, values = append(where, by+" >= ?", by+" <= ?"), append(values, start, start.Add(width-time.Millisecond))
 			}
 			text := fmt.Sprintf("SELECT * FROM %s.%s WHERE %s", p.create.Name.Keyspace, p.name, strings.Join(where, " AND "))
 			p.statements++
