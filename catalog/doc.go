@@ -13,7 +13,8 @@
 //
 //  1. If an operation ends half-way (a crash, a lost connection), any door can bring its
 //     entry in line with the physical schema (Settle): the operation then took place
-//     completely or not at all.
+//     completely or not at all. An entry in state dropping stays until all nodes have
+//     dropped the table, because statements can name a table longer than the schema shows it.
 //  2. If several doors create a table at the same time, one succeeds, and the others
 //     learn that the table exists.
 //  3. A layout applies only to the physical table that it was made for. If another table

@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -48,6 +49,18 @@ func (c *Catalog) Exists(ctx context.Context, keyspace, name string) (bool, erro
 		}
 	}
 	return false, nil
+}
+
+// Noted says whether the catalogue has an entry of that name now, in any state.
+func (c *Catalog) Noted(ctx context.Context, keyspace, name string) (bool, error) {
+	if there, err := c.exists(ctx); err != nil || !there {
+		return false, err
+	}
+	rows, err := c.opts.Session.Query(ctx, wire.LocalQuorum, "SELECT state FROM evenkeel.layouts"+whereKey, []byte(keyspace), []byte(name))
+	if refused := (*wire.Error)(nil); errors.As(err, &refused) && refused.Code == wire.CodeInvalid {
+		return false, nil // the catalogue is just being made
+	}
+	return len(rows) > 0 && rows[0]["state"] != nil, wrap("look for the entry of "+keyspace+"."+name, err)
 }
 
 // Version returns the version of the backend's schema. It changes with each change of the schema.

@@ -43,7 +43,7 @@ func (c *Catalog) Settle(ctx context.Context, entries []*Entry, s *schema.Schema
 	for _, e := range entries {
 		t := s.Table(e.Keyspace, e.Physical)
 		is := c.judge(e, t)
-		if is.complete || is.undo {
+		if c.ends(e, t, is) {
 			if err := c.end(ctx, e, t, is); err != nil {
 				c.opts.Log.Warn("an operation that ended half-way is not brought to an end yet", "table", e.String(), "state", string(e.State), "error", err)
 			}
@@ -58,6 +58,16 @@ func (c *Catalog) Settle(ctx context.Context, entries []*Entry, s *schema.Schema
 		}
 	}
 	return applied, stale
+}
+
+// ends says whether to write the outcome of an operation. The door that drops a table writes that
+// itself, after all nodes have dropped the table: a node can still name it in statements when its
+// schema tables do not show it any more.
+func (c *Catalog) ends(e *Entry, t *schema.Table, is verdict) bool {
+	if e.State == Dropping && t == nil {
+		return c.expired(e)
+	}
+	return is.complete || is.undo
 }
 
 // end writes the outcome of an operation. If the transaction is not applied, the operation itself

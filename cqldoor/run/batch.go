@@ -153,7 +153,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if r.schema.lapsed() {
 		late = r.schema.renew(ctx)
 	}
-	var unknown []syntax.Name
+	var tables []syntax.Name
 	for it := in.Iter(); it.Next(); {
 		if it.Prepared {
 			continue
@@ -169,9 +169,13 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			}
 			return errNotWrite
 		}
-		unknown = append(unknown, r.schema.unknownTables(h, keyspace, text)...)
+		tables = append(tables, r.schema.unknownTables(h, keyspace, text)...)
 	}
-	if _, err := r.schema.look(ctx, unknown); err != nil {
+	asked := &unknown{x: r.schema, keyspace: keyspace, tables: tables}
+	if err := asked.look(ctx); err != nil {
+		return err
+	}
+	if _, _, err := asked.judge(); err != nil {
 		return err
 	}
 	out := wire.Batch{}
@@ -210,7 +214,15 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if out.Count == in.Count {
-		return r.relay(ctx, req) // none of its statements is on a sharded table
+		resp, err := asked.ask(ctx, req) // nothing of it is on a sharded table, as far as is known
+		switch {
+		case err != nil:
+			return err
+		case resp != nil:
+			req.Reply(*resp)
+			return nil
+		}
+		return r.batch(ctx, req) // there is one now
 	}
 	if late != nil {
 		return late

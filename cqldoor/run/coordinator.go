@@ -61,7 +61,11 @@ const maxWarnings = 16
 func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
 	ctx, stop := deadline.With(whole, r.opts.Timeout, nil)
 	defer stop()
-	e := &coordinator{Forwarder: forwarder(req.Link), r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
+	link := forwarder(req.Link)
+	if within, ok := link.(*coordinator); ok {
+		link = within.Forwarder // another attempt at the request found that its table is sharded
+	}
+	e := &coordinator{Forwarder: link, r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
 	req.Link, req.Fan, e.span = e, &e.fan, req.Span()
 	const attempts = 4
 	changed := false

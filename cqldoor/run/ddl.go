@@ -283,7 +283,9 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	var a *answer
 	var refusal error
 	err := c.catalog.Drop(ctx, t.entry, func(ctx context.Context) error {
-		a, refusal = c.physical(ctx, &physical, t.entry.Layout.Column)
+		if a, refusal = c.physical(ctx, &physical, t.entry.Layout.Column); refusal == nil {
+			c.catalog.Agree(ctx) // the entry stays until all nodes have dropped the table
+		}
 		return refusal
 	})
 	switch {
@@ -297,7 +299,6 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	case err != nil:
 		return errCatalog(err)
 	}
-	c.catalog.Agree(ctx)
 	c.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }
@@ -323,6 +324,7 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	}
 	// The catalogue may have more entries than this door has read.
 	entries, _, err := c.catalog.Load(ctx)
+	c.catalog.Agree(ctx)
 	if err == nil {
 		gone := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Keyspace != stmt.Name.Name })
 		err = c.catalog.Forget(ctx, gone)
@@ -330,7 +332,6 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	if err != nil {
 		c.r.opts.Log.Warn("entries of a keyspace that was dropped stay in the catalogue", "keyspace", stmt.Name.Name, "error", err)
 	}
-	c.catalog.Agree(ctx)
 	c.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }

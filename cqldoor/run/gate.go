@@ -68,8 +68,6 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 			return ofRouter
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
 			return ofRouter
-		case len(v.pending) > 0 && v.pending[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
-			return ofRouter // the table does not exist for clients yet
 		}
 		return ofStore
 	case h.Kind == syntax.StatementUse:

@@ -196,7 +196,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if unknown := r.schema.unknownTables(h, keyspace, text); len(unknown) > 0 {
-		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.settle(ctx, req, keyspace, text, unknown)) })
+		req.Go(func(ctx context.Context) { r.finish(ctx, req, r.schema.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
 	}
 	if r.schema.serve(ctx, req, h, keyspace, text) {
@@ -229,7 +229,7 @@ func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statem
 		if changed || s.under != r.state.Load().under {
 			for _, t := range s.tables() {
 				if r.state.Load().Table(t.Keyspace, t.Name) == nil {
-					return r.relay(ctx, req) // the table was dropped or is no longer sharded
+					return r.schema.relay(ctx, req, s.keyspace, s.text) // the table was dropped or is no longer sharded
 				}
 			}
 			if s, err = r.statement(s.keyspace, s.text); err != nil {
@@ -348,7 +348,7 @@ func (r *Router) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, 
 		return late
 	}
 	if unknown := r.schema.unknownTables(syntax.Target(text), keyspace, text); len(unknown) > 0 {
-		return r.settle(ctx, req, keyspace, text, unknown)
+		return r.schema.settle(ctx, req, keyspace, text, unknown)
 	}
 	return r.serveKnown(ctx, req, keyspace, text)
 }
@@ -360,7 +360,7 @@ func (r *Router) prepareFresh(ctx context.Context, req *cqldoor.Request, s *stat
 	st := r.state.Load()
 	for _, t := range s.tables() {
 		if st.Table(t.Keyspace, t.Name) == nil {
-			return r.relay(ctx, req) // the table is no longer sharded
+			return r.schema.relay(ctx, req, s.keyspace, s.text) // the table is no longer sharded
 		}
 	}
 	s, err := r.statement(s.keyspace, s.text)

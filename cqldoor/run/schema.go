@@ -53,7 +53,7 @@ type schemas struct {
 type view struct {
 	present  bool // the catalogue's keyspace exists
 	tables   map[string]map[string]*sharded
-	pending  map[syntax.Name]bool // sharded tables that are being made and are not shown yet
+	pending  map[syntax.Name]bool // entries without a table: one is being made or dropped, and is not shown
 	unserved map[syntax.Name]bool // tables that this door cannot serve, see add
 	physical *schema.Schema
 	names    catalog.Names // names of all tables of the store
@@ -164,13 +164,12 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 		unserved: map[syntax.Name]bool{}, physical: s.physical,
 		names: s.names, version: version, seen: seen}
 	for _, e := range s.entries {
-		if e.State == catalog.Creating {
+		if ks := s.physical.Keyspaces[e.Keyspace]; ks == nil || ks.Tables[e.Physical] == nil && ks.Tables[e.Table] == nil {
 			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
 		}
 	}
 	state := newState()
 	for _, e := range applied {
-		delete(v.pending, syntax.Name{Keyspace: e.Keyspace, Name: e.Table})
 		x.add(v, state, e)
 	}
 	// Statements are planned on a state. If the new one is equal, the old one stays.

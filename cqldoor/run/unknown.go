@@ -17,9 +17,13 @@ import (
 // does not know is not passed on at once: the store would answer it for the physical table. The
 // door first looks whether there is such a table and, if so, reads the catalogue.
 
-// lacks says whether no table of that name is known, sharded or plain.
+// lacks says whether no table of that name is known that clients can use. The store may have
+// the physical table of one that is being made or dropped.
 func (v *view) lacks(keyspace, name string) bool {
-	return keyspace != "" && name != "" && !v.names.Has(keyspace, name) && !strings.HasPrefix(keyspace, "system")
+	if keyspace == "" || name == "" || strings.HasPrefix(keyspace, "system") {
+		return false
+	}
+	return !v.names.Has(keyspace, name) || len(v.pending) > 0 && v.pending[syntax.Name{Keyspace: keyspace, Name: name}]
 }
 
 // target returns the table whose rights and rows a statement needs.
@@ -60,24 +64,6 @@ func (x *schemas) unknownTables(h syntax.Head, keyspace, text string) []syntax.N
 	return all
 }
 
-// look refreshes the state if the store has one of some tables that are not known here. It
-// returns whether the store has one.
-func (x *schemas) look(ctx context.Context, tables []syntax.Name) (bool, error) {
-	for _, n := range tables {
-		if !x.view.Load().lacks(n.Keyspace, n.Name) {
-			return true, nil // another request has looked meanwhile
-		}
-		found, err := x.catalog.Exists(ctx, n.Keyspace, n.Name)
-		if err != nil {
-			return false, err
-		}
-		if found {
-			return true, x.refresh(ctx)
-		}
-	}
-	return false, nil
-}
-
 // fresh refreshes the state if the store's schema has changed.
 func (x *schemas) fresh(ctx context.Context) error {
 	version, err := x.catalog.Version(ctx)
@@ -97,37 +83,6 @@ func (x *schemas) freshOrReport(ctx context.Context) {
 	defer cancel()
 	if err := x.fresh(within); err != nil && ctx.Err() == nil {
 		x.r.opts.Log.Warn("the schema cannot be looked at; what is known goes on being served", "error", err)
-	}
-}
-
-// settle serves a QUERY or PREPARE on tables that are not known.
-func (r *Router) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
-	var resp *wire.Message
-	for {
-		if _, err := r.schema.look(ctx, tables); err != nil {
-			return err
-		}
-		v := r.schema.view.Load()
-		if i := slices.IndexFunc(tables, func(n syntax.Name) bool { return v.pending[n] }); i >= 0 {
-			return wire.Invalidf("table %s does not exist", tables[i].Name) // it is being made
-		}
-		if slices.ContainsFunc(tables, func(n syntax.Name) bool { return r.state.Load().Table(n.Keyspace, n.Name) != nil }) {
-			return r.serveKnown(ctx, req, keyspace, text)
-		}
-		if resp != nil {
-			req.Reply(*resp)
-			return nil
-		}
-		// A table may be made while the store answers. The answer is then not for a table of this
-		// name, so the door looks again.
-		got, err := r.forward(ctx, req)
-		if err != nil {
-			return err
-		}
-		if got.Op == wire.OpError {
-			r.schema.freshOrReport(ctx)
-		}
-		resp = &got
 	}
 }
 
@@ -228,7 +183,7 @@ func (r *Router) reconsider(ctx context.Context, req *cqldoor.Request, keyspace,
 		return r.userFunction(ctx, keyspace, text, wrong)
 	}
 	if n := target(syntax.Target(text), keyspace); n.Name != "" && r.state.Load().Table(n.Keyspace, n.Name) == nil {
-		return r.relay(ctx, req) // the table is no longer sharded
+		return r.schema.relay(ctx, req, keyspace, text) // the table is no longer sharded
 	}
 	return r.serveKnown(ctx, req, keyspace, text)
 }

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// TestAppears uses tables at one door from before another creates them, sharded, sharded again,
+// plain and then sharded: a statement is carried out, or there is no such table, and nothing in between.
+func TestAppears(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		const lease = time.Second // a loaded machine holds a door up for longer than a tenth of it
+		a := newSceneOf(t, st, startRouterOf(t, st, lease))
+		b := serveDoor(t, st, startRouterOf(t, st, lease))
+		const columns = " (k int, c int, PRIMARY KEY (k, c))"
+		for n := range 2 {
+			table := fmt.Sprintf("%s.t%d", a.keyspace, n)
+			done := make(chan struct{})
+			var users sync.WaitGroup
+			for _, v := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
+				for _, text := range []string{"INSERT INTO " + table + " (k, c) VALUES (1, 1)", "SELECT * FROM " + table + " WHERE k = 1", "PREPARE"} {
+					conn := dial(t, b, v)
+					users.Go(func() {
+						for i := 0; ; i++ {
+							select {
+							case <-done:
+								return
+							default:
+							}
+							var answer *difftest.Answer
+							var err error
+							if text == "PREPARE" { // each time another text
+								answer, err = conn.Prepare(fmt.Sprintf("INSERT INTO %s (k, c) VALUES (%d, ?)", table, i))
+							} else {
+								answer, err = conn.Query(difftest.Request{Query: text})
+							}
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							// The second is what Cassandra says of a table that is dropped meanwhile, the third
+							// what a door says of a write that was under way then.
+							may := []string{"does not exist", "Unknown CF", "it may have been applied"}
+							if answer.Kind == difftest.Error && !slices.ContainsFunc(may, func(text string) bool { return strings.Contains(answer.Text, text) }) {
+								t.Errorf("%s: %s", text, show(answer))
+								return
+							}
+						}
+					})
+				}
+			}
+			for _, ddl := range []string{"CREATE TABLE " + table + columns + shardedByFour, "DROP TABLE " + table, "CREATE TABLE " + table + columns + shardedByFour, "DROP TABLE " + table, "CREATE TABLE " + table + columns, "DROP TABLE " + table, "CREATE TABLE " + table + columns + shardedByFour} {
+				a.must(a.v5, ddl)
+			}
+			close(done)
+			users.Wait()
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
+
+// TestBetweenEntryAndTable uses a name that the catalogue has an entry of, and the store no
+// table: while another door creates the table, and after it has dropped it in the schema and
+// before all nodes have forgotten it. For clients there is no such table. The entry stays.
+func TestBetweenEntryAndTable(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		s := newScene(t, st)
+		const columns = " (k int, c int, v int, PRIMARY KEY (k, c))"
+		for _, state := range []catalog.State{catalog.Creating, catalog.Dropping} {
+			t.Run(string(state), func(t *testing.T) {
+				s.t = t
+				table := s.keyspace + "." + string(state)
+				s.must(s.v5, "CREATE TABLE "+table+columns+shardedByFour)
+				x := s.router.schema
+				e, err := x.catalog.Entry(t.Context(), s.keyspace, string(state))
+				if err != nil || e == nil {
+					t.Fatal(e, err)
+				}
+				s.must(s.direct, "DROP TABLE "+table)
+				id := random()
+				set := func(started time.Time) {
+					t.Helper()
+					if _, err := x.session.Query(t.Context(), wire.LocalQuorum, "UPDATE evenkeel.layouts SET state = ?, owner = ?, started_at = ? WHERE keyspace_name = ? AND table_name = ? IF EXISTS",
+						[]byte(state), id[:], binary.BigEndian.AppendUint64(nil, uint64(started.UnixMilli())), []byte(s.keyspace), []byte(state)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				set(time.Now())
+				if err := x.refresh(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range []string{
+					"SELECT * FROM TABLENAME WHERE k = 1", "INSERT INTO TABLENAME (k, c) VALUES (1, 1)", "TRUNCATE TABLENAME", "BEGIN BATCH INSERT INTO TABLENAME (k, c) VALUES (1, 1); APPLY BATCH",
+					"DROP TABLE TABLENAME", "DROP TABLE IF EXISTS TABLENAME", "ALTER TABLE TABLENAME ADD w int", "ALTER TABLE IF EXISTS TABLENAME ADD w int", "CREATE INDEX ON TABLENAME (v)",
+				} {
+					want := s.query(s.direct, strings.ReplaceAll(text, "TABLENAME", s.keyspace+".other"))
+					got := s.query(s.v5, strings.ReplaceAll(text, "TABLENAME", table))
+					if got.Kind != want.Kind || got.Code != want.Code || got.Text != strings.ReplaceAll(want.Text, "other", string(state)) {
+						t.Errorf("%s\ngot  %s\nwant %s", text, show(got), show(want))
+					}
+				}
+				if now, err := x.catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now == nil || now.State != state {
+					t.Errorf("the entry of an operation that is under way is %v, %v", now, err)
+				}
+				set(time.Now().Add(-time.Hour)) // whoever did it has died
+				if err := x.refresh(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if now, err := x.catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now != nil {
+					t.Errorf("the entry of an operation that ended half-way is %v, %v", now, err)
+				}
+			})
+		}
+	})
+}
