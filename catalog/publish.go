@@ -27,7 +27,8 @@ func (c *Catalog) Entry(ctx context.Context, keyspace, table string) (*Entry, er
 // ErrChanged too. If an error leaves the outcome unknown, Publish reads the entry to learn
 // whether the write took place.
 //
-// next has the table's names and its new layout. Publish raises the generation.
+// next has the table's names and its new layout. Publish raises the generation. While a DROP is
+// under way, Publish waits for its outcome.
 func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error) {
 	n := *next
 	n.Owner = c.opts.UUID()
@@ -35,28 +36,39 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 	layout.Generation = old.Layout.Generation + 1
 	n.Layout = &layout
 	generation := binary.BigEndian.AppendUint64(nil, uint64(old.Layout.Generation))
-	values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(Active), old.ID[:], generation, old.Owner[:])
-	applied, err := c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
-		`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
-		" IF state = ? AND table_id = ? AND generation = ? AND owner = ?", values...)
-	if applied {
-		return &n, nil
+	owner := old.Owner
+	for {
+		values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(Active), old.ID[:], generation, owner[:])
+		applied, err := c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
+			`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
+			" IF state = ? AND table_id = ? AND generation = ? AND owner = ?", values...)
+		if applied {
+			return &n, nil
+		}
+		if definite(err) {
+			return nil, err
+		}
+		now, readErr := c.get(ctx, n.Keyspace, n.Table)
+		switch {
+		case readErr != nil && err != nil:
+			return nil, err
+		case readErr != nil:
+			return nil, readErr
+		case now != nil && now.Owner == n.Owner:
+			return &n, nil
+		case err != nil:
+			return nil, err
+		case now == nil || now.ID != old.ID || now.Layout.Generation != old.Layout.Generation:
+			return nil, fmt.Errorf("%s: %w", old, ErrChanged)
+		}
+		// The layout is the one that is to be replaced. A DROP has begun, which the store may
+		// refuse, or was refused: that leaves another owner.
+		if owner = now.Owner; now.State != Active {
+			if err := c.pause(ctx); err != nil {
+				return nil, fmt.Errorf("wait for another operation on %s: %w", old, err)
+			}
+		}
 	}
-	if definite(err) {
-		return nil, err
-	}
-	now, readErr := c.get(ctx, n.Keyspace, n.Table)
-	switch {
-	case readErr != nil && err != nil:
-		return nil, err
-	case readErr != nil:
-		return nil, readErr
-	case now != nil && now.Owner == n.Owner:
-		return &n, nil
-	case err != nil:
-		return nil, err
-	}
-	return nil, fmt.Errorf("%s: %w", old, ErrChanged)
 }
 
 // With returns the entry with another layout and no change.
