@@ -60,7 +60,7 @@ type serveCmd struct {
 	CassandraUser          string   `placeholder:"NAME" help:"The door's own account at the cluster, for its schema and hosts; clients bring theirs."`
 	CassandraPasswordFile  string   `placeholder:"FILE" help:"File with that account's password."`
 	CassandraConnections   int      `placeholder:"N" default:"2" help:"Connections to each host for each account and keyspace (${default})."`
-	CassandraInFlight      int      `placeholder:"N" default:"2048" help:"Requests that each host is sent at a time, for each account and keyspace; as many wait, and more are answered with Overloaded (${default})."`
+	CassandraInFlight      int      `placeholder:"N" default:"2048" help:"Requests that each host is sent at a time, for each account and keyspace; 16 times as many wait, and more are answered with Overloaded (${default})."`
 	CassandraRouting       string   `enum:"token,any" default:"token" help:"Which host gets a prepared statement: a replica of its partition, or any: ${enum} (${default})."`
 	LocalDC                string   `name:"local-dc" placeholder:"NAME" help:"Data centre of the cluster whose hosts get all requests; that of the contact point that is reached first by default."`
 	Rack                   string   `placeholder:"NAME" help:"The door's own rack in that data centre: replicas in it come first."`

@@ -35,7 +35,7 @@ type Options struct {
 	ConnsPerHost int
 
 	// InFlight is how many requests each pool has in flight to each host. Further ones go to
-	// other hosts; where all have so many, as many wait as may be in flight, and the rest is
+	// other hosts. Where all have so many, 16 times as many wait, and the rest is
 	// refused at once. 0 means 2048; at most 32768 for each connection.
 	InFlight int
 

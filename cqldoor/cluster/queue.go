@@ -17,8 +17,8 @@ import (
 // for a client that goes is dropped and never sent. There are two reasons to wait:
 //
 //   - The connections have enough to write (maxPending), or enough in flight
-//     (Options.InFlight). No more wait than may be in flight: a cluster that is behind by
-//     more is not to get it, and the client is to know at once. A host that is slow to read
+//     (Options.InFlight). Not many times more wait than may be in flight (waitingFor): a
+//     cluster that is behind by more is not to get it, and the client is to know at once. A host that is slow to read
 //     would otherwise be sent all that a client has asked for and no longer waits for.
 //   - The request is a part of a fan-out (store.Wide), and enough of those are in flight.
 //     The host carries out what it gets in the order in which it comes: one client's
@@ -48,11 +48,15 @@ func newQueues() queues {
 	return queues{wide: lane.New(widePerHost, widePerHost/2), backlog: lane.New(maxStreams, maxStreams)}
 }
 
+// waitingFor is how many requests may wait for each that may be in flight: by default as many as
+// one connection of a client has streams, all of which a client may use at once.
+const waitingFor = 16
+
 // setHosts makes room at so many hosts, of which each is sent some requests at a time.
 func (q *queues) setHosts(n, inFlight int) {
 	n = max(1, n)
 	q.wide.Resize(n*widePerHost, n*widePerHost/2)
-	q.mayWait.Store(int64(n * inFlight))
+	q.mayWait.Store(int64(n * inFlight * waitingFor))
 }
 
 // waiting is how many requests wait.

@@ -108,8 +108,12 @@ func TestBetweenEntryAndTable(t *testing.T) {
 				for _, text := range []string{
 					"SELECT * FROM TABLENAME WHERE k = 1", "INSERT INTO TABLENAME (k, c) VALUES (1, 1)", "TRUNCATE TABLENAME", "BEGIN BATCH INSERT INTO TABLENAME (k, c) VALUES (1, 1); APPLY BATCH",
 					"DROP TABLE TABLENAME", "DROP TABLE IF EXISTS TABLENAME", "ALTER TABLE TABLENAME ADD w int", "ALTER TABLE IF EXISTS TABLENAME ADD w int", "CREATE INDEX ON TABLENAME (v)",
+					"CREATE MATERIALIZED VIEW " + s.keyspace + ".mv AS SELECT * FROM TABLENAME WHERE v IS NOT NULL AND k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (v, k, c)",
 				} {
 					want := s.query(s.direct, strings.ReplaceAll(text, "TABLENAME", s.keyspace+".other"))
+					if strings.Contains(want.Text, "not supported by the embedded engine") {
+						continue
+					}
 					got := s.query(s.v5, strings.ReplaceAll(text, "TABLENAME", table))
 					if got.Kind != want.Kind || got.Code != want.Code || got.Text != strings.ReplaceAll(want.Text, "other", string(state)) {
 						t.Errorf("%s\ngot  %s\nwant %s", text, show(got), show(want))

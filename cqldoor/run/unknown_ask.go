@@ -162,6 +162,12 @@ func (u *unknown) absent(v *view, n syntax.Name) (*wire.Message, error) {
 		return nil, noKeyspace(n.Keyspace)
 	}
 	tree, err := syntax.Parse(u.text)
+	switch tree.(type) {
+	case *syntax.CreateIndex:
+		return nil, wire.Invalidf("Table '%s' doesn't exist", n.Name)
+	case *syntax.CreateView:
+		return nil, wire.Invalidf("Base table '%s' doesn't exist", n.Name)
+	}
 	if err == nil && !ofRows(syntax.Target(u.text).Kind) {
 		without := *keyspace
 		without.Tables = maps.Clone(keyspace.Tables)
