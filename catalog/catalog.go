@@ -290,7 +290,8 @@ func (c *Catalog) remove(ctx context.Context, e *Entry) (bool, error) {
 // removeID deletes the entry of a physical table that no longer exists, whatever the entry's
 // state.
 func (c *Catalog) removeID(ctx context.Context, e *Entry) error {
-	_, err := c.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), e.ID[:])
+	_, at, _ := e.columns()
+	_, err := c.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), idOrNull(at))
 	return err
 }
 

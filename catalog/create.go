@@ -161,6 +161,10 @@ func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error
 // active returns the entry with its physical table.
 func (e *Entry) active(t *schema.Table) *Entry {
 	n := e.in(Active)
-	n.ID = t.ID
+	if n.Own != ([16]byte{}) {
+		n.Own = t.ID
+	} else {
+		n.ID = t.ID
+	}
 	return n
 }

@@ -56,7 +56,7 @@ func (c *Catalog) beginDrop(ctx context.Context, e *Entry) (*Entry, error) {
 func (c *Catalog) undo(ctx context.Context, e *Entry) {
 	t, err := c.table(ctx, e)
 	if err == nil {
-		if t != nil && t.ID == e.ID {
+		if t != nil && t.ID == e.PhysicalID() {
 			_, err = c.replace(ctx, e, e.in(Active))
 		} else {
 			_, err = c.remove(ctx, e)

@@ -40,6 +40,14 @@ type Entry struct {
 	State    State
 	Layout   *shard.Layout
 
+	// Own is the id of the physical table. Zero: it is ID, the id of the first physical table,
+	// which the logical table keeps for ever.
+	Own [16]byte
+
+	// Second is a second physical table; nil: there is none. A change that is under way fills
+	// it. If no change is under way, a change has left it, and a door will drop it.
+	Second *Second
+
 	// Next is the layout that a change gives the table, and Change is the change's step.
 	// Both are nil if no change is under way. Layout stays the old layout until the change
 	// ends.
@@ -75,8 +83,11 @@ func (e *Entry) String() string { return e.Keyspace + "." + e.Table }
 
 // Logical returns the table as the application sees it: the physical table without the hidden
 // column, and with the option write_sharding. It reports false for a table whose form does not
-// fit the layout.
+// fit the layout. A plain table is returned as it is.
 func Logical(t *schema.Table, l *shard.Layout) (*schema.Table, bool) {
+	if l.Plain() {
+		return t, true
+	}
 	n := len(t.PartitionKey) - 1
 	if n < 1 || t.PartitionKey[n].Name != l.Column || t.PartitionKey[n].Type.Kind != value.Int {
 		return nil, false
@@ -111,9 +122,11 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 // An entry of format 1 has the layout in columns. An entry of format 2 has it in column strategy,
 // as "format 2: " and JSON. A door that knows only format 1 refuses a strategy that it does not
 // know, but would overlook a column that it does not know. Format 3 is like format 2, and can
-// also have strategy time and keys with spreads of their own. An entry is written in the lowest
-// format that can express it.
-const Format = 3
+// also have strategy time and keys with spreads of their own. Format 4 can also have plain layouts
+// and physical tables of other names. Its columns describe the sharded physical table, so that a
+// door of an earlier release does not take the table for a plain one. An entry is written in the
+// lowest format that can express it.
+const Format = 4
 
 const formatPrefix = "format "
 
@@ -129,6 +142,7 @@ type described struct {
 	NextKeys map[string]string `json:"next_keys,omitempty"`
 	Key      string            `json:"key,omitempty"`
 	Change   *change           `json:"change,omitempty"`
+	Tables   *tables           `json:"tables,omitempty"` // of format 4
 }
 
 // change is a reshard.Change in its stored form.
@@ -170,6 +184,9 @@ const keysGeneration = 1
 
 // first returns the lowest format that can express the entry.
 func (e *Entry) first() int {
+	if e.several() {
+		return 4
+	}
 	if e.Layout.Keys.Len() > 0 || e.Next != nil && e.Next.Keys.Len() > 0 {
 		return 3
 	}
@@ -195,6 +212,7 @@ func (e *Entry) strategy() []byte {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
 		d.NextKeys, d.Key = e.Next.Keys.Texts(), e.Key
 	}
+	d.Tables = e.tables()
 	text, err := json.Marshal(d)
 	if err != nil {
 		panic(err) // texts and numbers always marshal
@@ -204,7 +222,8 @@ func (e *Entry) strategy() []byte {
 
 // values returns the serialized values of columns.
 func (e *Entry) values() [][]byte {
-	o := e.Layout.Options()
+	name, at, layout := e.columns()
+	o := layout.Options()
 	text := func(name string) []byte {
 		if s, ok := o[name]; ok {
 			return []byte(s)
@@ -212,12 +231,12 @@ func (e *Entry) values() [][]byte {
 		return nil
 	}
 	var id []byte
-	if e.ID != ([16]byte{}) {
-		id = e.ID[:]
+	if at != ([16]byte{}) {
+		id = at[:]
 	}
 	return [][]byte{
-		[]byte(e.Physical), id, []byte(e.State), e.strategy(), text("by"), text("hash"),
-		binary.BigEndian.AppendUint32(nil, uint32(e.Layout.N)), []byte(o["column"]),
+		[]byte(name), id, []byte(e.State), e.strategy(), text("by"), text("hash"),
+		binary.BigEndian.AppendUint32(nil, uint32(layout.N)), []byte(o["column"]),
 		binary.BigEndian.AppendUint64(nil, uint64(e.Layout.Generation)), []byte(e.statement()), e.Owner[:], millis(e.Started),
 	}
 }
@@ -283,7 +302,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if n, err := strconv.Atoi(number); err == nil {
 		format = n
 	}
-	if format != 2 && format != 3 {
+	if format < 2 || format > Format {
 		e.Foreign = fmt.Errorf("its entry in the catalogue is of format %s, which a newer release wrote; this one knows formats up to %d: bring this door up to that release", number, Format)
 		return shard.Parse(map[string]string{"shards": "1", "column": o["column"]})
 	}
@@ -291,8 +310,11 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if err := json.Unmarshal([]byte(options), &d); err != nil {
 		return nil, err
 	}
-	l, err := shard.Parse(d.Layout)
+	l, err := parseLayout(d.Layout, d.Tables)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.readTables(d.Tables); err != nil {
 		return nil, err
 	}
 	l.Remains, l.Used, l.Drawn, l.Floor = d.Remains, d.Used, d.Drawn, d.Floor
@@ -306,7 +328,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 		e.Foreign = fmt.Errorf("its entry in the catalogue: %w; bring this door up to that release", err)
 		return l, nil
 	}
-	if e.Next, err = shard.Parse(d.Next); err != nil {
+	if e.Next, err = parseLayout(d.Next, d.Tables); err != nil {
 		return nil, err
 	}
 	if e.Next.Keys, err = shard.ParseKeys(keysGeneration, d.NextKeys); err != nil {

@@ -36,9 +36,10 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 	layout.Generation = old.Layout.Generation + 1
 	n.Layout = &layout
 	generation := binary.BigEndian.AppendUint64(nil, uint64(old.Layout.Generation))
+	_, at, _ := old.columns()
 	owner := old.Owner
 	for {
-		values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(Active), old.ID[:], generation, owner[:])
+		values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(Active), idOrNull(at), generation, owner[:])
 		applied, err := c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
 			`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
 			" IF state = ? AND table_id = ? AND generation = ? AND owner = ?", values...)

@@ -28,12 +28,12 @@ func (c *Catalog) judge(e *Entry, t *schema.Table) verdict {
 		}
 		return verdict{undo: c.expired(e)}
 	case Dropping:
-		if fits && t.ID == e.ID {
+		if fits && t.ID == e.PhysicalID() {
 			return verdict{applies: true, undo: c.expired(e)}
 		}
 		return verdict{complete: true}
 	}
-	return verdict{applies: fits && t.ID == e.ID}
+	return verdict{applies: fits && t.ID == e.PhysicalID()}
 }
 
 // Settle returns the entries that apply to the tables of the physical schema s. It also completes

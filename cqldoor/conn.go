@@ -37,6 +37,7 @@ type conn struct {
 	memory   *budget.Client // nil: memory is not bounded
 	arriving budget.Account // memory of the present request, until the next one is read
 	asked    bool           // whether Request.Once has had a yes for the requests that were read together
+	era      uint32         // in which the present request began
 	handed   bool           // the answer of the present request is on its way: do not answer it again
 	spare    *Request       // for the next request to use; it belonged to one that was passed on
 	present  watched        // what is known of the present request
@@ -44,7 +45,7 @@ type conn struct {
 
 	answered   atomic.Int64 // when the first unflushed response came; 0: none, or not measured
 	requests   atomic.Int64
-	inFlight   atomic.Int32
+	inFlight   flights
 	draining   atomic.Bool
 	registered atomic.Uint32 // event types of REGISTER, as bits of eventTypes
 
@@ -256,15 +257,16 @@ func (c *conn) replyError(stream int16, e *wire.Error) {
 
 // These are tags of forwarded requests. A tag below tagRequest is the stream of a response that
 // passes through unchanged. A tag from tagRequest on is the index of a Request. A tag with
-// tagPassed is a stream again.
+// tagPassed is a stream again. tagEra is added to a stream if the request is of era 1.
 const tagRequest = 1 << 16
 
 // Receive passes a response on to the client. The store's goroutines call it.
 func (c *conn) Receive(tag uint32, resp wire.Message) {
-	switch {
+	era := tag / tagEra & 1
+	switch tag &^= tagEra; {
 	case tag&tagPassed != 0:
 		var settled bool
-		if resp, settled = c.receivePassed(tag, resp); !settled {
+		if resp, settled = c.receivePassed(tag, era, resp); !settled {
 			return
 		}
 	case tag >= tagRequest:
@@ -275,7 +277,7 @@ func (c *conn) Receive(tag uint32, resp wire.Message) {
 	w := c.passing.take(stream)
 	c.t.Append(wire.Header{Version: c.version, Response: true, Flags: resp.Flags, Stream: stream, Op: resp.Op}, resp.Body)
 	w.endAt(c.answeredAt(&w), resp)
-	c.inFlight.Add(-1)
+	c.inFlight.end(era)
 }
 
 // Flush sends what Receive has appended.
@@ -290,7 +292,7 @@ func (c *conn) Flush() {
 func (c *conn) forward(h wire.Header, body []byte) {
 	c.handed = true
 	c.watch(h.Stream, c.begun(h, body))
-	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream)))
+	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream))|c.eraTag())
 }
 
 // setLink makes l the link that requests go to.

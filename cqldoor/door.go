@@ -70,7 +70,11 @@ type Options struct {
 	// HandshakeTimeout is how long a client may take to authenticate. 0 means 30 s.
 	HandshakeTimeout time.Duration
 
-	// Observe is told of every request. The zero value measures nothing.
+	// Eras are shared with the router, where it is to know what was forwarded before it
+	// claimed it. Nil: nobody waits for that.
+	Eras *Eras
+
+	// Observe is told of every request. The zero value means that nothing is measured.
 	Observe observe.Observer
 
 	// Log receives messages for the operator. Nil means that nothing is logged.
@@ -104,6 +108,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Eras == nil {
+		o.Eras = new(Eras)
 	}
 	if o.HostID == ([16]byte{}) {
 		_, _ = rand.Read(o.HostID[:]) // never fails
@@ -180,6 +187,7 @@ func New(ctx context.Context, o Options) (*Door, error) {
 	}
 	d.supported = wire.AppendSupported(nil, d.options(ctx))
 	d.ctx, d.stop = context.WithCancel(context.Background())
+	o.Eras.join(d)
 	return d, nil
 }
 
@@ -333,6 +341,7 @@ func (d *Door) Shutdown(ctx context.Context) error {
 	}
 	d.mu.Unlock()
 	d.wg.Wait()
+	d.opts.Eras.leave(d)
 	return err
 }
 

@@ -56,7 +56,7 @@ type passed [(1 << 16) / passedChunk]*[passedChunk]slot
 
 // passTag returns the tag for a request that is passed on for r. Only the reader calls it.
 func (r *Request) passTag(p Premise, of uint32) uint32 {
-	tag := uint32(uint16(r.stream))
+	tag := uint32(uint16(r.stream)) // without the era
 	if r.Op != wire.OpExecute {
 		return tag
 	}
@@ -82,7 +82,7 @@ func (r *Request) passTag(p Premise, of uint32) uint32 {
 
 // receivePassed takes the response to a passed EXECUTE. It returns the response to send. It
 // reports false if that is not to be sent yet.
-func (c *conn) receivePassed(tag uint32, resp wire.Message) (wire.Message, bool) {
+func (c *conn) receivePassed(tag, era uint32, resp wire.Message) (wire.Message, bool) {
 	stream := tag &^ tagPassed
 	s := &c.passed[stream/passedChunk][stream%passedChunk]
 	if resp.Op == wire.OpError {
@@ -97,7 +97,7 @@ func (c *conn) receivePassed(tag uint32, resp wire.Message) (wire.Message, bool)
 		p.End(of)
 		return resp, true
 	}
-	r := c.freshRequest(int16(uint16(stream)))
+	r := c.freshRequest(int16(uint16(stream)), era)
 	r.Op = wire.OpExecute
 	r.watched.heard(resp)
 	r.review(p, of, resp)

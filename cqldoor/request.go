@@ -23,16 +23,16 @@ func (c *conn) handle(h wire.Header, body []byte) {
 		c.replyError(h.Stream, errDraining)
 		return
 	}
-	if int(c.inFlight.Add(1)) > c.d.opts.MaxInFlight {
+	if c.begin() > c.d.opts.MaxInFlight {
 		c.present.fail(errInFlight)
-		c.inFlight.Add(-1)
+		c.inFlight.end(c.era)
 		c.d.counts.overloaded.Add(1)
 		c.replyError(h.Stream, errInFlight)
 		return
 	}
 	if e := c.route(h, body); e != nil {
 		c.present.fail(e)
-		c.inFlight.Add(-1)
+		c.inFlight.end(c.era)
 		c.replyError(h.Stream, e)
 	}
 }
@@ -81,7 +81,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 			return errUse
 		}
 		if c.d.opts.Router == nil || !c.d.opts.Router.Claims(t, c.keyspace) {
-			c.inFlight.Add(-1)
+			c.inFlight.end(c.era)
 			c.use(h, strings.Clone(t.Name.Name))
 			return nil
 		}

@@ -98,6 +98,7 @@ type Request struct {
 	c       *conn
 	watched watched
 	stream  int16
+	era     uint32
 	index   uint32
 	kept    []byte
 	special special       // how to rewrite the response
@@ -139,7 +140,7 @@ func (r *Request) Reply(resp wire.Message) {
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, r.Fan)
-	c.inFlight.Add(-1) // before the client gets its answer and may send another request
+	c.inFlight.end(r.era) // before the client, which has its answer, may send another
 	c.t.Flush()
 	r.end()
 }
@@ -177,7 +178,7 @@ func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 		return
 	}
 	c.watch(r.stream, r.watched)
-	c.fwd.Forward(c.ctx, req, c, r.passTag(p, of))
+	c.fwd.Forward(c.ctx, req, c, r.passTag(p, of)|r.era*tagEra)
 	r.trim()
 	if c.spare == nil {
 		c.spare = r
@@ -284,7 +285,7 @@ func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	r.next = nil
 	r.Message = wire.Message{Op: h.Op, Flags: h.Flags, Body: body}
 	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username
-	r.Link, r.stream, r.special = c.fwd, h.Stream, specialNone
+	r.Link, r.stream, r.special, r.era = c.fwd, h.Stream, specialNone, c.era
 	r.Scratch, r.Stamp, r.premise = r.Scratch[:0], 0, nil
 	r.watched, r.Fan = c.begun(h, body), nil
 	return r
@@ -305,11 +306,11 @@ func (c *conn) takeRequest() *Request {
 }
 
 // freshRequest returns a Request that answers a stream whose own Request was not kept.
-func (c *conn) freshRequest(stream int16) *Request {
+func (c *conn) freshRequest(stream int16, era uint32) *Request {
 	r := c.takeRequest()
 	r.next, r.Message, r.Link, r.Keyspace = nil, wire.Message{}, nil, ""
 	r.Version, r.Username = c.version, c.identity.Username
-	r.stream, r.special, r.premise, r.Stamp = stream, specialNone, nil, 0
+	r.stream, r.special, r.premise, r.Stamp, r.era = stream, specialNone, nil, 0, era
 	r.Scratch = r.Scratch[:0]
 	r.watched, r.Fan = c.passing.take(stream), nil
 	return r
@@ -356,7 +357,7 @@ func (r *Request) received(resp wire.Message) {
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, nil)
-	c.inFlight.Add(-1)
+	c.inFlight.end(r.era)
 	r.end()
 }
 

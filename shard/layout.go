@@ -49,7 +49,7 @@ type Layout struct {
 	Base       int      // by default a key has the places Base+1 to Base+N
 	Rows       []RowEpoch
 	Epochs     []KeyEpoch // sorted by From
-	Column     string     // the additional partition-key column of the physical tables
+	Column     string     // the additional partition-key column of the physical tables; "": see Plain
 	Generation int64      // number of the table's layout; not an option
 	Keys       *Keys      // not an option
 
@@ -263,8 +263,11 @@ func Parse(m map[string]string) (*Layout, error) {
 }
 
 // Options returns the layout as options of write_sharding, including defaults, but without a base
-// of 0, without empty epochs, and without Keys.
+// of 0, without empty epochs, and without Keys. A plain layout has none.
 func (l *Layout) Options() map[string]string {
+	if l.Plain() {
+		return map[string]string{}
+	}
 	m := map[string]string{
 		optionStrategy: l.Strategy.String(),
 		optionShards:   strconv.Itoa(l.N),

@@ -91,7 +91,9 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	if s.DriverRouting == "token" {
 		routing = sharded.ByToken
 	}
+	eras := new(cqldoor.Eras)
 	c.router = sharded.New(sharded.Options{
+		Eras:    eras,
 		Routing: routing, Found: len(s.Cassandra) > 0,
 		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Rack: s.Rack, Release: version}, Store: c.front(), Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
@@ -107,7 +109,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		c.close()
 		return nil, err
 	}
-	return c, c.openDoor(ctx, cqldoor.Options{Router: c.router, TLS: tls, Advertise: advertise, HostID: hostID(at), Observe: c.observe, Memory: s.memory, Log: log})
+	return c, c.openDoor(ctx, cqldoor.Options{Router: c.router, Eras: eras, TLS: tls, Advertise: advertise, HostID: hostID(at), Observe: c.observe, Memory: s.memory, Log: log})
 }
 
 // openDoor makes the door in front of the store. If that fails, it closes the store.

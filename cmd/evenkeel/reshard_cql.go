@@ -68,8 +68,8 @@ func (c *cqlChanger) order(ctx context.Context, o string) (s reshard.Status, err
 
 func shardsOption(to reshard.Target) string { return "'shards': '" + strconv.Itoa(to.Shards) + "'" }
 
-// errPlainTable refuses a change that the CQL door does not support yet.
-var errPlainTable = errors.New("a sharded table of CQL cannot be made plain again while it is in use yet; create a new table and copy the rows")
+// errPlainTable refuses what the door does not do yet.
+var errPlainTable = errors.New("a sharded table of CQL cannot be made plain again while it is in use yet; create a plain table of another name and copy the rows")
 
 // Plan implements reshard.Changer.
 func (c *cqlChanger) Plan(ctx context.Context, to reshard.Target) (o reshard.Outlook, err error) {

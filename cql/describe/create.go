@@ -63,6 +63,26 @@ func Table(t *schema.Table, internals bool) string {
 	return b.String()
 }
 
+// Stated returns the CREATE TABLE statement with only those options that the table has: a store
+// of any release takes back what it has said itself.
+func Stated(t *schema.Table) string {
+	var b strings.Builder
+	b.WriteString("CREATE TABLE ")
+	writeColumns(&b, t, false)
+	with := " WITH "
+	if len(t.Clustering) > 0 {
+		b.WriteString(with + clusteringOrder(t))
+		with = "\n    AND "
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Options)) {
+		if !unstated[name] && t.Options[name] != nil {
+			b.WriteString(with + name + " = " + optionText(t.Options[name]))
+			with = "\n    AND "
+		}
+	}
+	return b.String()
+}
+
 // VirtualKeyspace describes a virtual keyspace, which no statement can create.
 func VirtualKeyspace(name string) string {
 	return fmt.Sprintf("/*\nWarning: Keyspace %[1]s is a virtual keyspace and cannot be recreated with CQL.\n"+
@@ -198,8 +218,11 @@ var optionOrder = []struct {
 	{"min_index_interval", 128}, {"read_repair", "BLOCKING"}, {"speculative_retry", "99p"},
 }
 
+// unstated are the columns of system_schema.tables that no statement sets.
+var unstated = map[string]bool{"dclocal_read_repair_chance": true, "read_repair_chance": true, "flags": true, "id": true}
+
 func tableOptions(t *schema.Table) []string {
-	known := map[string]bool{"dclocal_read_repair_chance": true, "read_repair_chance": true, "flags": true, "id": true}
+	known := maps.Clone(unstated)
 	var all []string
 	for _, o := range optionOrder {
 		known[o.name] = true

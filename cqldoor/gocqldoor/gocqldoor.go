@@ -163,15 +163,16 @@ func (d *Dialer) open(ctx context.Context) error {
 		}
 		behind, d.store = c, c
 	}
+	eras := new(cqldoor.Eras)
 	d.router = run.New(run.Options{
-		Store: behind, Lease: o.Lease, Hints: o.Hints, Rules: o.Rules, Self: fleet.Door{Rack: o.Rack, HostID: gocql.MustRandomUUID(), Release: "gocqldoor"},
+		Eras: eras, Store: behind, Lease: o.Lease, Hints: o.Hints, Rules: o.Rules, Self: fleet.Door{HostID: gocql.MustRandomUUID(), Release: "gocqldoor"},
 		Now: time.Now, IntN: rand.IntN, Log: o.Log,
 		Timeuuid: func() [16]byte { return gocql.TimeUUID() }, UUID: func() [16]byte { return gocql.MustRandomUUID() },
 	})
 	err := d.router.Start(ctx)
 	if err == nil {
 		d.door, err = cqldoor.New(ctx, cqldoor.Options{
-			Store: behind, Router: d.router, Advertise: netip.MustParseAddrPort(Host), Memory: budget.New(o.Memory, 0), Log: o.Log,
+			Store: behind, Router: d.router, Eras: eras, Advertise: netip.MustParseAddrPort(Host), Memory: budget.New(o.Memory, 0), Log: o.Log,
 		})
 	}
 	if err != nil {

@@ -22,6 +22,6 @@
 //  4. What cannot be moved so is refused before a change begins (Refuse).
 //  5. No more is asked of the store at a time than it answers in good time (pace.go).
 //
-// It imports catalog, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
+// It imports catalog, cql/describe, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
 // cqldoor/plan, reshard and shard.
 package mover

@@ -23,6 +23,9 @@ type Catalogue interface {
 	Entry(ctx context.Context, keyspace, table string) (*catalog.Entry, error)
 	Publish(ctx context.Context, old, next *catalog.Entry) (*catalog.Entry, error)
 	Schema(ctx context.Context, keyspaces ...string) (*schema.Schema, error)
+	Adopt(ctx context.Context, e *catalog.Entry, like *schema.Keyspace) error
+	Remove(ctx context.Context, e *catalog.Entry) error
+	Agree(ctx context.Context) bool
 }
 
 // Doors are the doors in front of the store, this one among them.
@@ -34,6 +37,8 @@ type Doors interface {
 	Barrier(ctx context.Context, e *catalog.Entry) (vanished bool, err error)
 	// Ended says that the change is over, and the doors know of it.
 	Ended(ctx context.Context, e *catalog.Entry) error
+	// Gone says that a table has no entry any more: it is plain, as it was.
+	Gone(ctx context.Context, e *catalog.Entry) error
 }
 
 // Options are what a Mover needs from outside.
@@ -108,7 +113,8 @@ func (m *Mover) Run(ctx context.Context, keyspace, table string) error {
 		return err
 	}
 	if err := j.load(ctx); err != nil {
-		return err
+		j.record = record{Step: j.entry.Change.Generation, Owner: m.opts.Self, Problem: err.Error()}
+		return errors.Join(err, m.moves.write(ctx, j.entry, &j.record))
 	}
 	err = j.goOn(ctx)
 	if err := settled(err); err != nil && ctx.Err() == nil && j.entry.Change != nil {
@@ -142,21 +148,31 @@ func (j *journey) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	physical := s.Table(e.Keyspace, e.Physical)
-	if physical == nil || physical.ID != e.ID {
-		return fmt.Errorf("the table %s is gone", e)
-	}
-	if j.table, err = between(physical, e); err != nil {
-		return err
+	if j.table, err = between(s, e); err != nil && !(e.Second != nil && e.Change.Back && e.Change.Step != reshard.Switched && e.Change.Step != reshard.Switching) {
+		return err // a second table that is only to be dropped need not be as it was
 	}
 	return j.begin(ctx)
 }
 
-// between is a physical table between the layouts of an entry.
-func between(physical *schema.Table, e *catalog.Entry) (*Table, error) {
-	logical, ok := catalog.Logical(physical, e.Layout)
+// between is a table between the layouts of an entry, as the store has it.
+func between(s *schema.Schema, e *catalog.Entry) (*Table, error) {
+	from := s.Table(e.Keyspace, e.Physical)
+	if from == nil || from.ID != e.PhysicalID() {
+		return nil, fmt.Errorf("the table %s is gone", e)
+	}
+	logical, ok := catalog.Logical(from, e.Layout)
 	if !ok {
 		return nil, fmt.Errorf("the table %s has not the shape that its layout asks for", e)
+	}
+	to := from
+	if e.Second != nil {
+		to = s.Table(e.Keyspace, e.Second.Physical)
+		if to == nil || to.ID != e.Second.ID {
+			return nil, fmt.Errorf("the table %s.%s, which rows of %s are copied to, is gone; take the change back", e.Keyspace, e.Second.Physical, e)
+		}
+		if copied, ok := catalog.Logical(to, e.Next); !ok || !sameColumns(logical, copied) {
+			return nil, fmt.Errorf("the table %s.%s has not the columns of %s, whose rows are copied to it; take the change back", e.Keyspace, e.Second.Physical, e)
+		}
 	}
 	old, err := plan.NewTable(logical, e.Layout)
 	if err != nil {
@@ -166,7 +182,15 @@ func between(physical *schema.Table, e *catalog.Entry) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewTable(physical, old, next, e.Change.Started), nil
+	return NewTable(from, to, old, next, e.Change.Started), nil
+}
+
+// sameColumns says whether two tables have the same columns, in the same order.
+func sameColumns(a, b *schema.Table) bool {
+	x, y := a.All(), b.All()
+	return slices.EqualFunc(x, y, func(c, d *schema.Column) bool {
+		return c.Name == d.Name && c.Kind == d.Kind && c.Desc == d.Desc && c.Type.String() == d.Type.String()
+	})
 }
 
 // begin reads from where a step is gone on with.
@@ -283,6 +307,14 @@ func (j *journey) barrier(ctx context.Context) error {
 			if err == nil {
 				j.passed, j.without = e.Layout.Generation, without
 			}
+			if c := e.Change; err == nil && without && c.Step == reshard.Announced && !c.Back && e.Layout.Plain() {
+				// It may still forward to the plain table what it had judged before.
+				back, err := c.TakeBack()
+				if err != nil {
+					return err
+				}
+				return j.publish(ctx, e.Changing(e.Next, back))
+			}
 			return err
 		case <-time.After(j.opts.Poll):
 			if err := j.beat(ctx); err != nil {
@@ -336,6 +368,10 @@ func (j *journey) step(ctx context.Context, c reshard.Change, next reshard.Step)
 
 // do goes over the table with a kind of work.
 func (j *journey) do(ctx context.Context, todo reshard.Work) error {
+	if j.entry.Second != nil && (todo == reshard.Clean || todo == reshard.Discard) {
+		j.entry.Change.Done = true // the table is dropped in the end
+		return nil
+	}
 	only, err := j.partitions()
 	if err != nil {
 		return err
@@ -379,7 +415,7 @@ func (j *journey) partitions() ([][][]byte, error) {
 		return nil, nil
 	}
 	var out [][][]byte
-	n := len(j.table.physical.PartitionKey) - 1
+	n := len(j.table.from.physical.PartitionKey) - 1
 	for _, key := range from.Keys.Changed(to.Keys) {
 		parts, err := plan.SplitKey([]byte(key), n)
 		if err != nil {
@@ -441,7 +477,11 @@ func (j *journey) end(ctx context.Context) error {
 	if err := j.moves.keep(ctx, e, last{time.UnixMicro(e.Change.Started), j.opts.Now(), result, j.record.Sofar}); err != nil {
 		return err
 	}
-	over, err := j.opts.Catalogue.Publish(ctx, e, e.With(&layout))
+	next := e.With(&layout)
+	if e.Second != nil && e.Change.Step == reshard.Cleaned {
+		next = e.Filled(&layout)
+	}
+	over, err := j.opts.Catalogue.Publish(ctx, e, next)
 	if err != nil {
 		return err
 	}
@@ -450,5 +490,8 @@ func (j *journey) end(ctx context.Context) error {
 		return err
 	}
 	j.opts.Log.Info("a change of layout is over", "table", e.String(), "step", e.Change.Step.String(), "moved", j.record.Sofar.Moved, "verified", j.record.Sofar.Verified)
-	return j.moves.forget(ctx, e)
+	if err := j.moves.forget(ctx, e); err != nil || over.Second == nil {
+		return err
+	}
+	return j.tidy(ctx, over)
 }

@@ -43,6 +43,7 @@ func (a alone) Published(_ context.Context, e *catalog.Entry) error {
 }
 func (alone) Barrier(context.Context, *catalog.Entry) (bool, error) { return false, nil }
 func (alone) Ended(context.Context, *catalog.Entry) error           { return nil }
+func (alone) Gone(context.Context, *catalog.Entry) error            { return nil }
 
 // world is an engine with one sharded table.
 type world struct {

@@ -27,18 +27,24 @@ func top(l *shard.Layout) int { return l.Last() }
 // Start publishes a change to the layout that is asked for; a mover carries it out. It
 // returns an *RefusedError where something stands against it.
 func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, asked *shard.Layout) (*catalog.Entry, error) {
+	if e.Left() {
+		return nil, wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
+	}
 	if e.Change != nil {
 		return nil, wire.Invalidf("write_sharding: table %s is being changed already (%s, to %s); wait until that is over, or take it back", e, e.Change.Step, e.Next)
 	}
 	if why := Refuse(ks, physical, e.Layout, asked); len(why) > 0 {
 		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
 	}
-	return m.begin(ctx, e, To(e.Layout, asked, top(e.Layout)))
+	return m.begin(ctx, e, e, To(e.Layout, asked, top(e.Layout)))
 }
 
 // StartKey publishes a change in which one partition key gets a number of shards of its own.
 // text is the key as the client named it.
 func (m *Mover) StartKey(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, key []byte, text string, n int) (*catalog.Entry, error) {
+	if e.Left() {
+		return nil, wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
+	}
 	if e.Change != nil {
 		return nil, wire.Invalidf("write_sharding: table %s is being changed already (%s); wait until that is over, or take it back", e, e.Change.Step)
 	}
@@ -51,11 +57,11 @@ func (m *Mover) StartKey(ctx context.Context, e *catalog.Entry, ks *schema.Keysp
 	}
 	named := *e
 	named.Key = text
-	return m.begin(ctx, &named, to)
+	return m.begin(ctx, e, &named, to)
 }
 
-// begin publishes a change to a layout.
-func (m *Mover) begin(ctx context.Context, e *catalog.Entry, to *shard.Layout) (*catalog.Entry, error) {
+// begin publishes a change to a layout, in the place of the entry that was.
+func (m *Mover) begin(ctx context.Context, was, e *catalog.Entry, to *shard.Layout) (*catalog.Entry, error) {
 	if err := m.moves.ensure(ctx); err != nil {
 		return nil, err
 	}
@@ -66,7 +72,7 @@ func (m *Mover) begin(ctx context.Context, e *catalog.Entry, to *shard.Layout) (
 	if err != nil {
 		return nil, err
 	}
-	next, err := m.opts.Catalogue.Publish(ctx, e, e.Changing(to, c))
+	next, err := m.opts.Catalogue.Publish(ctx, was, e.Changing(to, c))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +132,7 @@ func (m *Mover) Give(ctx context.Context, keyspace, table string, o Order) error
 // Status says how far the change of an entry's table has come, or what has become of the
 // last one.
 func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, error) {
-	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N, Keys: e.Layout.Keys.Len()}
+	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: shards(e.Layout), To: shards(e.Layout), Keys: e.Layout.Keys.Len()}
 	if err := m.moves.ensure(ctx); err != nil {
 		return s, err
 	}
@@ -136,9 +142,12 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 			s.Began, s.Ended, s.Result = l.began, l.ended, l.result
 			s.RowsTotal, s.RowsMoved, s.RowsVerified = l.counts.Total, l.counts.Moved, l.counts.Verified
 		}
+		if e.Left() {
+			s.Phase = leaving(e).String()
+		}
 		return s, err
 	}
-	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), e.Next.N, e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
+	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), shards(e.Next), e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
 	if changed := e.Layout.Keys.Changed(e.Next.Keys); len(changed) == 1 {
 		s.Key, s.From, s.To = e.Key, e.Layout.Shards([]byte(changed[0])), e.Next.Shards([]byte(changed[0]))
 	}
@@ -172,11 +181,11 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 // Glance says what this mover knows, without asking the store, of the change of an entry's
 // table. Figures of changes that another door carries out are 0.
 func (m *Mover) Glance(e *catalog.Entry) reshard.Status {
-	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: e.Layout.N, To: e.Layout.N}
+	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: shards(e.Layout), To: shards(e.Layout)}
 	if e.Change == nil {
 		return s
 	}
-	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), e.Next.N, e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
+	s.Phase, s.To, s.Paused, s.Began = e.Change.Step.String(), shards(e.Next), e.Change.Paused, time.UnixMicro(e.Change.Started).UTC()
 	if v, ok := m.moves.written.Load(e.String()); ok && e.Change.Owner == m.opts.Self {
 		r := v.(record)
 		s.RowsTotal, s.RowsMoved, s.RowsVerified, s.Rate, s.Problem = r.Sofar.Total, r.Sofar.Moved, r.Sofar.Verified, r.Rate, r.Problem
@@ -216,12 +225,7 @@ func (m *Mover) Outlook(ctx context.Context, e *catalog.Entry, ks *schema.Keyspa
 		return o, nil
 	}
 	to := To(e.Layout, asked, top(e.Layout))
-	t, err := between(physical, e.Changing(to, reshard.Change{}))
-	if err != nil {
-		return o, err
-	}
-	p := &pass{table: t, backend: m.backend, pace: newPace(), now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
-	got, err := p.run(ctx, math.MinInt64, counts{})
+	got, err := m.count(ctx, e, physical, to)
 	if err != nil {
 		return o, err
 	}
@@ -232,4 +236,15 @@ func (m *Mover) Outlook(ctx context.Context, e *catalog.Entry, ks *schema.Keyspa
 		"until the old places are cleaned, rows that move are stored twice, and writes of them take two requests, one after the other",
 		"a row's marker has no readable write time: a copied row gets its oldest cell's")
 	return o, nil
+}
+
+// count reads the keys of all rows, and counts those that a change to a layout would move.
+func (m *Mover) count(ctx context.Context, e *catalog.Entry, physical *schema.Table, to *shard.Layout) (counts, error) {
+	alone := &schema.Schema{Keyspaces: map[string]*schema.Keyspace{e.Keyspace: {Tables: map[string]*schema.Table{e.Physical: physical}}}}
+	t, err := between(alone, e.Changing(to, reshard.Change{}))
+	if err != nil {
+		return counts{}, err
+	}
+	p := &pass{table: t, backend: m.backend, pace: newPace(), now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
+	return p.run(ctx, math.MinInt64, counts{})
 }

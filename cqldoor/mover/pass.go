@@ -100,23 +100,20 @@ func (p *pass) write(ctx context.Context, s statement) error {
 
 // run carries out the pass from a token on.
 func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error) {
-	text := p.table.full
-	if p.work == reshard.Clean || p.work == reshard.Discard || p.work == reshard.Wait {
-		text = p.table.keys
-		if p.work == reshard.Clean && p.table.statics > 0 || p.work == reshard.Discard && p.table.statics > 0 {
-			text = p.table.full
-		}
-	}
 	c := &tally{counts: done}
-	if p.only == nil {
-		text += " WHERE " + p.table.token() + " >= ?"
-		err := p.over(ctx, text, [][]byte{bigint(from)}, nil, c)
+	s := p.table.from
+	switch {
+	case p.table.two():
+		err := p.overTwo(ctx, from, c)
+		return c.get(), err
+	case p.only == nil:
+		err := p.over(ctx, s, p.text(s)+" WHERE "+s.token()+" >= ?", [][]byte{bigint(from)}, func(token int64) int64 { return token }, c)
 		return c.get(), err
 	}
-	text += " WHERE " + equal(p.table.physical.PartitionKey)
+	text := p.text(s) + " WHERE " + equal(s.physical.PartitionKey)
 	for i, partition := range p.only {
 		if at := int64(i); at >= from {
-			if err := p.over(ctx, text, partition, &at, c); err != nil {
+			if err := p.over(ctx, s, text, partition, func(int64) int64 { return at }, c); err != nil {
 				return c.get(), err
 			}
 		}
@@ -124,9 +121,48 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 	return c.get(), nil
 }
 
-// over carries out the pass over what a statement reads. at is its position; nil: the tokens
-// of the rows are.
-func (p *pass) over(ctx context.Context, text string, values [][]byte, at *int64, c *tally) error {
+// text reads what the pass needs of a physical table, without WHERE.
+func (p *pass) text(s *side) string {
+	switch p.work {
+	case reshard.Wait:
+		return s.keys
+	case reshard.Clean, reshard.Discard:
+		if s.statics == 0 {
+			return s.keys
+		}
+	}
+	return s.full
+}
+
+// overTwo carries out a pass where the places are in two physical tables: what is copied is in
+// the old one, what is verified is in both. Neither is emptied: one is dropped in the end.
+func (p *pass) overTwo(ctx context.Context, from int64, c *tally) error {
+	sides := []*side{p.table.from}
+	switch p.work {
+	case reshard.Verify:
+		sides = append(sides, p.table.to)
+	case reshard.Clean, reshard.Discard:
+		return nil
+	}
+	token, second := tokenAt(from)
+	for i, s := range sides {
+		if i == 0 && second {
+			continue
+		}
+		if i == 1 && !second {
+			token = math.MinInt64
+		}
+		at := func(token int64) int64 { return position(token, i == 1) }
+		if err := p.over(ctx, s, p.text(s)+" WHERE "+s.token()+" >= ?", [][]byte{bigint(token)}, at, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over carries out the pass over what a statement reads of a physical table. at is the position
+// of a row's token.
+func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, at func(token int64) int64, c *tally) error {
 	before := c.get()
 	last := int64(math.MinInt64)
 	var partition [][]byte // of the row before
@@ -164,16 +200,13 @@ func (p *pass) over(ctx context.Context, text string, values [][]byte, at *int64
 			if failed() {
 				break
 			}
-			token, r, statics := p.table.scanned(raw)
-			t := int64(binary.BigEndian.Uint64(token))
-			if at != nil {
-				t = *at
-			}
+			token, r, statics := s.scanned(raw)
+			t := at(int64(binary.BigEndian.Uint64(token)))
 			if t != last {
 				all.Wait() // so that what is before this token is done, and counted
 				last, before = t, c.get()
 			}
-			n := len(p.table.physical.PartitionKey)
+			n := len(s.physical.PartitionKey)
 			if fresh := !same(partition, raw[1:n+1]); fresh {
 				partition, skip = raw[1:n+1], false
 				if p.leaves(&r) {
@@ -376,15 +409,16 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 // look reads a row at a place.
 func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
 	out := row{key: r.key, clustering: r.clustering, shard: shard}
-	text := p.table.row
+	at := p.table.in(shard)
+	text := at.row
 	if r.clustering == nil {
-		text = p.table.stat
+		text = at.stat
 	}
-	got, err := p.query(ctx, p.level(), text, r.bind(nil, shard), nil)
+	got, err := p.query(ctx, p.level(), text, at.bind(r, nil, shard), nil)
 	if err != nil {
 		return out, err
 	}
-	out.cells = make([]cell, len(p.table.columnsOf(r)))
+	out.cells = make([]cell, len(at.columnsOf(r)))
 	if len(got.rows) > 0 {
 		out.cells = readCells(got.rows[0][1:])
 		out.there = r.clustering != nil || occupied(out.cells)

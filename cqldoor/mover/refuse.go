@@ -21,7 +21,7 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	if from.Strategy != shard.Calculated || to.Strategy != shard.Calculated {
 		add("strategy 'random' puts a row in any shard: its layout cannot be changed while the table is in use")
 	}
-	if from.Column != to.Column {
+	if from.Column != to.Column && !from.Plain() && !to.Plain() {
 		add("the hidden column is a part of the primary key, which no store can alter: leave 'column' as it is, '%s'", from.Column)
 	}
 	if len(from.Epochs) > 0 || len(from.Rows) > 0 || len(to.Epochs) > 0 || len(to.Rows) > 0 || (from.Keys.Len() > 0 || to.Keys.Len() > 0) && !ofKeys(from, to) {
@@ -106,6 +106,10 @@ func datacentres(ks *schema.Keyspace) int {
 // growing keeps the base, and only where the new numbers are fresh.
 func To(from, asked *shard.Layout, used int) *shard.Layout {
 	to := *asked
+	if from.Plain() || asked.Plain() {
+		to.Generation = 0
+		return &to // a table of its own, in which no place was ever used
+	}
 	top := from.Base + from.N
 	grows := asked.N >= from.N && asked.Hash == shard.Murmur3 && from.Hash == shard.Murmur3 && sameBy(from, asked)
 	to.Base = from.Base

@@ -6,43 +6,45 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Table is a physical table between two layouts.
+// Table is a table between two layouts, in one physical table or in two.
 type Table struct {
-	physical *schema.Table
 	old, new *plan.Table
 	started  int64 // of the change, in microseconds
 
-	name    string
-	columns []*schema.Column // beside the key: statics, then regulars
-	statics int              // how many of them are static
-
-	keys string // SELECT of the key alone, without WHERE
-	full string // SELECT of everything
-	row  string // SELECT of one row's regular columns
-	stat string // SELECT of one partition's static columns
+	from, to *side // the physical tables of the old and the new places: the same where there is one
 }
 
-// NewTable joins a physical table and its two layouts, both as the door plans with them.
-func NewTable(physical *schema.Table, old, new *plan.Table, started int64) *Table {
-	t := &Table{physical: physical, old: old, new: new, started: started, statics: len(physical.Statics)}
-	t.name = string(syntax.AppendName(nil, syntax.Name{Keyspace: physical.Keyspace, Name: physical.Name}))
-	t.columns = append(append([]*schema.Column(nil), physical.Statics...), physical.Regulars...)
-
-	key := slices.Concat(physical.PartitionKey, physical.Clustering)
-	t.keys = "SELECT " + t.token() + ", " + list(key) + " FROM " + t.name
-	t.full = "SELECT " + t.token() + ", " + list(key) + cells(t.columns) + " FROM " + t.name
-	t.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars) + " FROM " + t.name + " WHERE " + equal(key)
-	t.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics) + " FROM " + t.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
+// NewTable joins the physical tables of the old and the new places, which may be the same one,
+// and the two layouts as the door plans with them.
+func NewTable(from, to *schema.Table, old, new *plan.Table, started int64) *Table {
+	t := &Table{old: old, new: new, started: started, from: newSide(from, old.Plain())}
+	if t.to = t.from; from != to {
+		t.to = newSide(to, new.Plain())
+	}
 	return t
 }
+
+// two says whether the places are in two physical tables.
+func (t *Table) two() bool { return t.from != t.to }
+
+// in is the physical table that a place is in.
+func (t *Table) in(shard int) *side {
+	if t.from.plain == (shard == plainPlace) {
+		return t.from
+	}
+	return t.to
+}
+
+// plainPlace is the place of the rows of a plain table.
+const plainPlace = shard.PlainPlace
 
 func ident(c *schema.Column) string { return string(syntax.AppendIdent(nil, c.Name)) }
 
@@ -71,8 +73,6 @@ func equal(columns []*schema.Column) string {
 	}
 	return strings.Join(parts, " AND ")
 }
-
-func (t *Table) token() string { return "token(" + list(t.physical.PartitionKey) + ")" }
 
 // cell is one column's value; nil where there is none.
 type cell struct {
@@ -106,51 +106,12 @@ func readCells(raw [][]byte) []cell {
 	return out
 }
 
-// rowsOf reads what a scan brought: a row, and the static columns beside it if the last
-// scanned row was not of the same partition.
-func (t *Table) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
-	n, m := len(t.physical.PartitionKey), len(t.physical.Clustering)
-	r.key = raw[1:n:n]
-	if s := raw[n]; len(s) == 4 {
-		r.shard = int(int32(binary.BigEndian.Uint32(s)))
-	}
-	r.clustering = raw[n+1 : n+1+m : n+1+m]
-	r.there = m == 0 || r.clustering[0] != nil
-	if rest := raw[n+1+m:]; len(rest) > 0 {
-		all := readCells(rest)
-		statics, r.cells = all[:t.statics], all[t.statics:]
-	}
-	return raw[0], r, statics
-}
-
 // places are where a row belongs under the two layouts.
 func (t *Table) places(r *row) (old, new int) {
 	if r.clustering == nil {
 		return t.old.Home(r.key), t.new.Home(r.key)
 	}
 	return t.old.ShardOfRow(r.key, r.clustering), t.new.ShardOfRow(r.key, r.clustering)
-}
-
-// bind are the values of a row's primary key at a place.
-func (r *row) bind(values [][]byte, shard int) [][]byte {
-	values = append(values, r.key...)
-	values = append(values, binary.BigEndian.AppendUint32(nil, uint32(shard)))
-	return append(values, r.clustering...)
-}
-
-// whole are the columns that name a row, or a physical partition.
-func (t *Table) whole(r *row) []*schema.Column {
-	if r.clustering == nil {
-		return t.physical.PartitionKey
-	}
-	return slices.Concat(t.physical.PartitionKey, t.physical.Clustering)
-}
-
-func (t *Table) columnsOf(r *row) []*schema.Column {
-	if r.clustering == nil {
-		return t.physical.Statics
-	}
-	return t.physical.Regulars
 }
 
 // alike says whether two places show the same of a row.
@@ -197,14 +158,9 @@ func integer(n int32) []byte {
 	return binary.BigEndian.AppendUint32(nil, uint32(n))
 }
 
-// using prints the time of a write, and its time to live if it has one.
+// using prints the time of a write and its time to live; 0 is none, whatever the table's default.
 func using(time int64, ttl int32) statement {
-	s := statement{text: " USING TIMESTAMP ?", values: [][]byte{bigint(time)}}
-	if ttl > 0 {
-		s.text += " AND TTL ?"
-		s.values = append(s.values, integer(ttl))
-	}
-	return s
+	return statement{text: " USING TIMESTAMP ? AND TTL ?", values: [][]byte{bigint(time), integer(ttl)}}
 }
 
 // copyTo writes a row into a place, with the times that its cells have.
@@ -213,13 +169,14 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 		return statement{}, false
 	}
 	var parts []statement
-	columns := t.columnsOf(r)
+	at := t.in(shard)
+	columns := at.columnsOf(r)
 	written := make([]bool, len(columns))
 	if r.clustering != nil {
 		// The marker and the cells of its time: what one INSERT wrote is written by one.
 		time, ttl := t.marker(r)
-		named := t.whole(r)
-		values := r.bind(nil, shard)
+		named := at.whole(r)
+		values := at.bind(r, nil, shard)
 		for i, c := range r.cells {
 			if c.value != nil && c.time == time && c.ttl == ttl {
 				named, values, written[i] = append(named, columns[i]), append(values, c.value), true
@@ -227,7 +184,7 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 		}
 		u := using(time, ttl)
 		parts = append(parts, statement{
-			text:   "INSERT INTO " + t.name + " (" + list(named) + ") VALUES (?" + strings.Repeat(", ?", len(named)-1) + ")" + u.text,
+			text:   "INSERT INTO " + at.name + " (" + list(named) + ") VALUES (?" + strings.Repeat(", ?", len(named)-1) + ")" + u.text,
 			values: append(values, u.values...),
 		})
 	}
@@ -237,7 +194,7 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 			continue
 		}
 		u := using(c.time, c.ttl)
-		s := statement{text: "UPDATE " + t.name + u.text + " SET ", values: u.values}
+		s := statement{text: "UPDATE " + at.name + u.text + " SET ", values: u.values}
 		for j := i; j < len(columns); j++ {
 			if d := r.cells[j]; d.value != nil && !written[j] && d.time == c.time && d.ttl == c.ttl {
 				if j > i {
@@ -248,8 +205,8 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 				written[j] = true
 			}
 		}
-		s.text += " WHERE " + equal(t.whole(r))
-		s.values = r.bind(s.values, shard)
+		s.text += " WHERE " + equal(at.whole(r))
+		s.values = at.bind(r, s.values, shard)
 		parts = append(parts, s)
 	}
 	return together(parts)
@@ -284,8 +241,9 @@ func (t *Table) drop(r, other *row) (statement, bool) {
 		return statement{}, false
 	}
 	var parts []statement
+	at := t.in(r.shard)
 	newest, some := t.started, false
-	for i, c := range t.columnsOf(r) {
+	for i, c := range at.columnsOf(r) {
 		x := r.cells[i]
 		if x.value == nil {
 			continue
@@ -296,8 +254,8 @@ func (t *Table) drop(r, other *row) (statement, bool) {
 		some = true
 		if other.there && other.cells[i].value == nil {
 			parts = append(parts, statement{
-				text:   "DELETE " + ident(c) + " FROM " + t.name + " USING TIMESTAMP ? WHERE " + equal(t.whole(r)),
-				values: r.bind([][]byte{bigint(x.time)}, r.shard),
+				text:   "DELETE " + ident(c) + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
+				values: at.bind(r, [][]byte{bigint(x.time)}, r.shard),
 			})
 		}
 	}
@@ -309,22 +267,22 @@ func (t *Table) drop(r, other *row) (statement, bool) {
 
 // remove deletes a row, or static columns, at its place.
 func (t *Table) remove(r *row, time int64) (statement, bool) {
-	what := ""
+	what, at := "", t.in(r.shard)
 	if r.clustering == nil {
-		what = " " + list(t.physical.Statics)
+		what = " " + list(at.physical.Statics)
 	}
 	return statement{
-		text:   "DELETE" + what + " FROM " + t.name + " USING TIMESTAMP ? WHERE " + equal(t.whole(r)),
-		values: r.bind([][]byte{bigint(time)}, r.shard),
+		text:   "DELETE" + what + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
+		values: at.bind(r, [][]byte{bigint(time)}, r.shard),
 	}, true
 }
 
 // removePartition deletes a physical partition.
 func (t *Table) removePartition(r *row, time int64) statement {
-	p := *r
+	p, at := *r, t.in(r.shard)
 	p.clustering = nil
 	return statement{
-		text:   "DELETE FROM " + t.name + " USING TIMESTAMP ? WHERE " + equal(t.physical.PartitionKey),
-		values: p.bind([][]byte{bigint(time)}, r.shard),
+		text:   "DELETE FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.physical.PartitionKey),
+		values: at.bind(&p, [][]byte{bigint(time)}, r.shard),
 	}
 }

@@ -15,10 +15,15 @@ import (
 // Carrier reads rows with the times of their cells, and writes or deletes them elsewhere with the
 // same times. All of its columns are atomic (not collections or counters).
 type Carrier struct {
-	table   *Table
 	columns []*schema.Column
 	static  bool
 
+	plain   *carriage // of the plain table, where one of the two is
+	sharded *carriage
+}
+
+// carriage are the statements that carry rows from and to the places of one physical table.
+type carriage struct {
 	look   *Statement
 	put    []*Statement // one for each column
 	drop   []*Statement
@@ -47,13 +52,38 @@ func (c *Change) Carrier(static bool) *Carrier {
 	return c.rows
 }
 
-func (t *Table) newCarrier(static bool) (*Carrier, error) {
-	c := &Carrier{table: t, columns: t.Regulars, static: static}
+// newCarrier makes the one between two tables.
+func newCarrier(from, to *Table, static bool) (*Carrier, error) {
+	c := &Carrier{columns: from.Regulars, static: static}
 	if static {
-		c.columns = t.Statics
+		c.columns = from.Statics
 	}
+	for _, t := range []*Table{from, to} {
+		in, err := newCarriage(t, c.columns, static)
+		if err != nil {
+			return nil, err
+		}
+		if t.Plain() {
+			c.plain = in
+		} else {
+			c.sharded = in
+		}
+	}
+	return c, nil
+}
+
+// in are the statements of the physical table that a shard is in.
+func (c *Carrier) in(shard int) *carriage {
+	if shard == plainPlace {
+		return c.plain
+	}
+	return c.sharded
+}
+
+func newCarriage(t *Table, columns []*schema.Column, static bool) (*carriage, error) {
+	c := &carriage{}
 	where := t.rowOr(!static)
-	look := &syntax.Select{From: t.name(), Where: where, Selectors: []syntax.Selector{column(t.Layout.Column)}}
+	look := &syntax.Select{From: t.name(), Where: where, Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: t.PartitionKey[0].Name}, Alias: "k"}}}
 	if static {
 		look.Limit = &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}
 	}
@@ -65,7 +95,7 @@ func (t *Table) newCarrier(static bool) (*Carrier, error) {
 		}
 		return st
 	}
-	for i, col := range c.columns {
+	for i, col := range columns {
 		cell := &syntax.Column{Name: col.Name}
 		look.Selectors = append(look.Selectors, syntax.Selector{Expr: cell, Alias: "v" + strconv.Itoa(i)})
 		for _, f := range []string{"writetime", "ttl"} {
@@ -82,7 +112,9 @@ func (t *Table) newCarrier(static bool) (*Carrier, error) {
 		for i := range t.PartitionKey {
 			s.Values = append(s.Values, marker(Key, i))
 		}
-		s.Values = append(s.Values, marker(Shard, 0))
+		if !t.Plain() {
+			s.Values = append(s.Values, marker(Shard, 0))
+		}
 		for i, col := range t.Clustering {
 			s.Columns = append(s.Columns, col.Name)
 			s.Values = append(s.Values, marker(Cluster, i))
@@ -95,8 +127,8 @@ func (t *Table) newCarrier(static bool) (*Carrier, error) {
 
 // Look returns the read of a row in one of its places.
 func (c *Carrier) Look(m *Moved, shard int) Mutation {
-	values := c.look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: shard})
-	return Mutation{c.look, values, m.Key, shard}
+	look := c.in(shard).look
+	return Mutation{look, look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}), m.Key, shard}
 }
 
 // Image returns the picture that rows contain: the answer to Look has one row or none, with
@@ -193,7 +225,7 @@ func (a Picture) Age(none int64) (oldest int64, ttl int32) {
 // Put returns the writes that put cells of a row into one of its places, with their own times. If
 // marker is set, the row's marker gets the time at and lives for ttl seconds.
 func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl int32) (out []Mutation) {
-	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
+	in, target := c.in(shard), Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
 	add := func(st *Statement, set ...eval.Value) {
 		target.Set = set
 		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, shard})
@@ -202,11 +234,11 @@ func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl
 		return []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}, {Bytes: IntValue(int(ttl))}}
 	}
 	if marker && !c.static {
-		add(c.marker, times(at, ttl)...)
+		add(in.marker, times(at, ttl)...)
 	}
 	for n, x := range i.Cells {
 		if x.Value != nil {
-			add(c.put[n], append(times(x.Time, x.TTL), eval.Value{Bytes: x.Value})...)
+			add(in.put[n], append(times(x.Time, x.TTL), eval.Value{Bytes: x.Value})...)
 		}
 	}
 	return out
@@ -223,18 +255,18 @@ func (c *Carrier) Copy(m *Moved, shard int, all, wanted Picture, started int64) 
 // Drop returns the writes that delete cells of a row in one of its places, at the cells' own
 // times. If row is set, they also delete the row at the time of its oldest cell.
 func (c *Carrier) Drop(m *Moved, shard int, i Picture, row bool, started int64) (out []Mutation) {
-	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
+	in, target := c.in(shard), Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
 	add := func(st *Statement, at int64) {
 		target.Set = []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}}
 		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, shard})
 	}
 	if row && !c.static {
 		at, _ := i.Age(started)
-		add(c.row, at)
+		add(in.row, at)
 	}
 	for n, x := range i.Cells {
 		if x.Value != nil {
-			add(c.drop[n], x.Time)
+			add(in.drop[n], x.Time)
 		}
 	}
 	return out

@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/reshard"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Change is a change of a table's layout that is under way. It belongs to the Table with the old
@@ -24,28 +23,33 @@ type Change struct {
 }
 
 // NewChanging returns a table whose layout is being changed. Statements planned on it use the old
-// places, the new places or both, as the change's step says.
-func NewChanging(t *schema.Table, from, to *shard.Layout, c reshard.Change) (*Table, error) {
-	out, err := NewTable(t, from)
+// places, the new places or both, as the change's step says. Either one physical table has both
+// layouts, or one of them is a plain table and the other is a second physical table.
+func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, error) {
+	out, err := NewKept(t, from)
 	if err != nil {
 		return nil, err
 	}
-	next, err := NewTable(t, to)
+	next, err := NewKept(t, to)
 	if err != nil {
 		return nil, err
 	}
-	if from.Column != to.Column {
-		return nil, fmt.Errorf("write_sharding: a change of %s.%s from column %s to %s is not possible in one table", t.Keyspace, t.Name, from.Column, to.Column)
+	switch apart := out.name() != next.name(); {
+	case apart && out.Plain() == next.Plain():
+		return nil, fmt.Errorf("write_sharding: a change of %s.%s between two physical tables is from or to a plain one", t.Keyspace, t.Name)
+	case !apart && from.Layout.Column != to.Layout.Column:
+		return nil, fmt.Errorf("write_sharding: a change of %s.%s from column %s to %s is not possible in one table", t.Keyspace, t.Name, from.Layout.Column, to.Layout.Column)
+	case !apart:
+		// Rows that have been copied are deleted from their old places only after all rows have
+		// been copied. Of two physical tables neither has rows of the other.
+		next.hides = true
 	}
-	// Rows that have been copied are deleted from their old places only after all rows have been
-	// copied.
-	next.hides = true
 	out.moves, next.moves = true, true
-	rows, err := out.newCarrier(false)
+	rows, err := newCarrier(out, next, false)
 	if err != nil {
 		return nil, err
 	}
-	statics, err := out.newCarrier(true)
+	statics, err := newCarrier(out, next, true)
 	if err != nil {
 		return nil, err
 	}

@@ -98,14 +98,18 @@ func (p *Select) Cursor(b *analysis.BoundSelect, state []byte) (Cursor, error) {
 	}
 	key := c.Key
 	if c.Scan != nil {
-		at, values, _, err := p.Table.At(c.Scan)
+		by := p.Walked(c)
+		switch {
+		case by == nil && p.Access == Owners:
+			return c, errState // the layout belonged to a change that has ended
+		case by == nil:
+			by = p.Table
+		}
+		at, values, _, err := by.At(c.Scan)
 		if err != nil {
 			return c, err
 		}
 		if p.Access == Owners {
-			if p.Walked(c) == nil {
-				return c, errState // the layout belonged to a change that has ended
-			}
 			if !slices.ContainsFunc(b.Tokens, func(r analysis.TokenRange) bool { return r.Start <= at.Token && at.Token <= r.End }) {
 				return c, errState
 			}

@@ -50,7 +50,7 @@ type ExplainedStatement struct {
 }
 
 func (t *Table) explained(access string) *Explained {
-	return &Explained{Table: string(syntax.AppendName(nil, t.name())), Layout: t.Layout.String(), Access: access, Shards: []int{}, Statements: []ExplainedStatement{}}
+	return &Explained{Table: string(syntax.AppendName(nil, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})), Layout: t.Layout.String(), Access: access, Shards: []int{}, Statements: []ExplainedStatement{}}
 }
 
 // add adds a statement and the shards that it visits.
@@ -132,9 +132,9 @@ func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained
 			}
 		}
 	}
-	if p.walk != nil {
-		e.add(p.Table, p.walk.statement, nil)
-		e.add(p.Table, p.walk.probe, nil)
+	if p.walks != nil {
+		e.add(p.Table, p.walks[p.Table].statement, nil)
+		e.add(p.Table, p.walks[p.Table].probe, nil)
 	}
 	switch {
 	case env == nil && p.Whole != nil:

@@ -221,12 +221,14 @@ func (p *Select) statement(fs fetchShape) (*Statement, error) {
 		for _, c := range p.Table.Clustering {
 			f.Selectors = append(f.Selectors, column(c.Name))
 		}
-		f.Selectors = append(f.Selectors, column(p.Table.Layout.Column))
+		if !p.Table.Plain() {
+			f.Selectors = append(f.Selectors, column(p.Table.Layout.Column))
+		}
 	}
 	if fs.many {
 		f.Where = append(f.Where, syntax.Relation{Columns: []string{p.Table.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
 	} else {
-		f.Where = append(f.Where, p.Table.shardIs(marker(Shard, 0)))
+		f.Where = p.Table.inShard(f.Where)
 	}
 	f.Where = append(f.Where, p.Table.relations(fs.shape)...)
 	f.Where = append(f.Where, p.filters...)

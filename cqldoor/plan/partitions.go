@@ -57,7 +57,9 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 		for _, c := range t.Clustering {
 			p.Clustering = append(p.Clustering, at(c.Name))
 		}
-		p.ShardCell = at(t.Layout.Column)
+		if p.ShardCell = -1; !t.Plain() {
+			p.ShardCell = at(t.Layout.Column)
+		}
 	}
 	for i, c := range t.PartitionKey {
 		f.Where = append(f.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
@@ -88,11 +90,15 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 // limited says whether a limit on a fetch counts rows.
 func (p *Select) limited() bool { return p.Output != Combined }
 
-// keyColumns returns the names of the logical partition key's columns and of the shard.
+// keyColumns returns the names of the physical partition key's columns: those of the logical
+// partition key, and the shard if the table has shards.
 func (t *Table) keyColumns() []string {
 	var out []string
 	for _, c := range t.PartitionKey {
 		out = append(out, c.Name)
+	}
+	if t.Plain() {
+		return slices.Clip(out)
 	}
 	return slices.Clip(append(out, t.Layout.Column))
 }

@@ -41,11 +41,13 @@ func (p *Select) presence() error {
 
 // presence prints the statement that says which of some shards of a partition have any rows.
 func (t *Table) presence(selectors []syntax.Selector) (*Statement, error) {
-	s := &syntax.Select{Distinct: true, From: t.name(), Selectors: append(selectors[:len(selectors):len(selectors)], column(t.Layout.Column))}
+	s := &syntax.Select{Distinct: true, From: t.name(), Selectors: append(selectors[:len(selectors):len(selectors)], column(t.keyColumns()[len(t.keyColumns())-1]))}
 	for i, c := range t.PartitionKey {
 		s.Where = append(s.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
 	}
-	s.Where = append(s.Where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
+	if !t.Plain() {
+		s.Where = append(s.Where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
+	}
 	return newStatement(s)
 }
 

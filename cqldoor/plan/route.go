@@ -241,6 +241,9 @@ func (t *Table) grouped(by []syntax.Expr) []syntax.Expr {
 	if !ok || last.Name != t.PartitionKey[len(t.PartitionKey)-1].Name {
 		return by
 	}
+	if t.Plain() {
+		return by
+	}
 	return append(slices.Clone(by), &syntax.Column{Name: t.Layout.Column})
 }
 
@@ -263,12 +266,13 @@ func (t *Table) pinned(where []syntax.Relation) []syntax.Relation {
 			out = append(out, r)
 		}
 	}
-	return append(out, t.shardIs(marker(Shard, 0)))
+	return t.inShard(out)
 }
 
-func (t *Table) shardIs(e syntax.Expr) syntax.Relation {
-	return syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpEQ, Value: e}
+// inShard returns a WHERE with the shard bound, if the table has shards.
+func (t *Table) inShard(where []syntax.Relation) []syntax.Relation {
+	if t.Plain() {
+		return where
+	}
+	return append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpEQ, Value: marker(Shard, 0)})
 }
-
-// name returns the physical table's name.
-func (t *Table) name() syntax.Name { return syntax.Name{Keyspace: t.Keyspace, Name: t.Name} }

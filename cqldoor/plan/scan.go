@@ -20,12 +20,12 @@ import (
 // alone.
 func (p *Select) scan(stmt *syntax.Select) error {
 	for i, r := range stmt.Where {
-		if r.Token {
+		if r.Token && !p.Table.Plain() {
 			stmt.Where[i].Columns = append(slices.Clone(r.Columns), p.Table.Layout.Column)
 		}
 	}
 	for i, s := range stmt.Selectors {
-		if callsToken(s.Expr) {
+		if callsToken(s.Expr) && !p.Table.Plain() {
 			// The client selects the row's own token. The result column keeps the name that the
 			// application knows.
 			c := *s.Expr.(*syntax.Call)
@@ -45,7 +45,12 @@ func (p *Select) owners(stmt *syntax.Select) error {
 	if err := p.partitions(stmt, !p.seesApart()); err != nil {
 		return err
 	}
-	t := p.Table
+	p.walks = map[*Table]*walk{}
+	return p.walksBy(p.Table)
+}
+
+// walksBy lets scans go by the places of one more table.
+func (p *Select) walksBy(t *Table) (err error) {
 	names := t.keyColumns()
 	s := &syntax.Select{Distinct: true, From: t.name(), Limit: marker(Limit, 0)}
 	for _, n := range names {
@@ -54,12 +59,12 @@ func (p *Select) owners(stmt *syntax.Select) error {
 	for i, op := range []syntax.Op{syntax.OpGE, syntax.OpLE} {
 		s.Where = append(s.Where, syntax.Relation{Columns: names, Token: true, Op: op, Value: marker(Token, i)})
 	}
-	p.walk = &walk{}
-	var err error
-	if p.walk.statement, err = newStatement(s); err != nil {
+	w := &walk{}
+	if w.statement, err = newStatement(s); err != nil {
 		return err
 	}
-	p.walk.probe, err = t.presence(nil)
+	w.probe, err = t.presence(nil)
+	p.walks[t] = w
 	return err
 }
 
@@ -88,7 +93,11 @@ func (p Position) Compare(q Position) int {
 
 // Position returns the position of one shard of a logical partition.
 func (t *Table) Position(key [][]byte, n int) Position {
-	k := AppendPhysicalKey(nil, key, n)
+	if t.Plain() {
+		k := AppendKey(nil, key)
+		return Position{partitioner.Murmur3(k), k}
+	}
+	k := partitioner.AppendComposite(nil, append(slices.Clone(key), IntValue(n))...)
 	return Position{partitioner.Murmur3(k), k}
 }
 
@@ -101,6 +110,12 @@ func AppendPhysicalKey(dst []byte, key [][]byte, shard int) []byte {
 // At decodes the key of a position.
 func (t *Table) At(k []byte) (p Position, key [][]byte, shard int, err error) {
 	n := len(t.PartitionKey)
+	if t.Plain() {
+		if key, err = SplitKey(k, n); err != nil {
+			return p, nil, 0, errState
+		}
+		return Position{partitioner.Murmur3(k), k}, key, plainPlace, nil
+	}
 	parts, err := partitioner.SplitComposite(nil, k, n+1)
 	if err != nil || len(parts[n]) != 4 {
 		return p, nil, 0, errState
@@ -108,9 +123,11 @@ func (t *Table) At(k []byte) (p Position, key [][]byte, shard int, err error) {
 	return Position{partitioner.Murmur3(k), k}, parts[:n], int(int32(binary.BigEndian.Uint32(parts[n]))), nil
 }
 
-// Walk returns a read of the next limit physical partitions in a range of tokens.
-func (p *Select) Walk(r analysis.TokenRange, limit int) Fetch {
-	f := Fetch{Statement: p.walk.statement, Values: make([]eval.Value, len(p.walk.statement.Slots))}
+// Walk returns a read of the next limit physical partitions, in a range of tokens, of a table
+// that Walked returned.
+func (p *Select) Walk(by *Table, r analysis.TokenRange, limit int) Fetch {
+	st := p.walks[by].statement
+	f := Fetch{Statement: st, Values: make([]eval.Value, len(st.Slots))}
 	for i, slot := range f.Statement.Slots {
 		v := &f.Values[i]
 		switch slot.Kind {
@@ -186,9 +203,22 @@ func (t *Table) Before(key [][]byte, at Position, all []int) []int {
 	return out
 }
 
-// Probe returns a read that tells which of some shards have any rows.
-func (p *Select) Probe(b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
-	return fetchKey(p.walk.probe, b, key, shards)
+// Met takes apart a row of Walk's result: the key of a logical partition, and one of its shards.
+func (t *Table) Met(row [][]byte) (key [][]byte, shard int, ok bool) {
+	n := len(t.PartitionKey)
+	switch {
+	case t.Plain():
+		return row, plainPlace, len(row) == n
+	case len(row) != n+1 || len(row[n]) != 4:
+		return nil, 0, false
+	}
+	return row[:n:n], int(int32(binary.BigEndian.Uint32(row[n]))), true
+}
+
+// Probe returns a read that tells which of some shards have any rows, of a table that Walked
+// returned.
+func (p *Select) Probe(by *Table, b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
+	return fetchKey(p.walks[by].probe, b, key, shards)
 }
 
 // fetchKey fills a statement with Key and ShardList slots.

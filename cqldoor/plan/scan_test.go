@@ -25,7 +25,7 @@ func TestWalked(t *testing.T) {
 		reshard.Cleaned:   {false, false, true},
 		reshard.Withdrawn: {true, true, false},
 	} {
-		table, err := NewChanging(from.Table, from.Layout, to, reshard.Change{Step: step})
+		table, err := NewChanging(from.Table, Kept{Layout: from.Layout}, Kept{Layout: to}, reshard.Change{Step: step})
 		if err != nil {
 			t.Fatal(err)
 		}

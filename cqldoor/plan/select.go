@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -59,7 +60,7 @@ type Select struct {
 	// or its evaluation, then the columns that order and distinguish the rows.
 	Visible    int
 	Clustering []int        // indexes of the clustering columns among the selected columns
-	ShardCell  int          // index of the shard
+	ShardCell  int          // index of the shard; -1: the table has no shards
 	Combine    []Combinator // for Combined: one for each visible column
 	Selection  string       // what a fetch selects, whatever its restrictions
 
@@ -77,7 +78,7 @@ type Select struct {
 	// and if no shard has the whole row.
 	FilterHere bool
 
-	walk *walk // for Owners
+	walks map[*Table]*walk // for Owners: one for each table by whose places a scan can go
 
 	// Old is the same read in the old places. It is set if reads use both places (see Change).
 	// The rows are then compared as they are stored, and the door does the rest.
@@ -88,6 +89,10 @@ type Select struct {
 	Change *Change
 	Quorum bool
 	from   *Table // the table under the change, with its old layout
+
+	// Plainly is the same read as the store answers it for the plain table alone. A change from a
+	// plain table uses it while that table has all rows. The store makes its paging states.
+	Plainly *Select
 
 	both bool // it is one of the two reads
 
@@ -109,7 +114,7 @@ func NewMerged(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 
 func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (*Select, error) {
 	if t.Change == nil {
-		return selectIn(t, stmt, a, merged, false)
+		return selectIn(t, stmt, a, merged || t.Renamed(), false)
 	}
 	both := t.Change.Duty.Both()
 	p, err := selectIn(t.reads(), stmt, a, true, both)
@@ -117,6 +122,18 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 		return nil, err
 	}
 	p.Change, p.Quorum, p.from = t.Change, t.Quorum(), t
+	if t.Plain() && slices.Contains(t.Change.Duty.Write, reshard.PutOld) {
+		if p.Plainly, err = plainly(t, stmt, a); err != nil {
+			return nil, err
+		}
+	}
+	if p.walks != nil {
+		for _, by := range []*Table{t, t.Change.To} {
+			if err := p.walksBy(by); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if both {
 		p.Old, err = selectIn(t, stmt, a, true, true)
 	}
@@ -126,14 +143,7 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 // selectIn plans a SELECT that one layout answers.
 func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bool) (*Select, error) {
 	p := &Select{Table: t, Logical: a, both: both}
-	stmt = clientMarkers(stmt)
-	stmt.From = t.name()
-	if a.Wildcard {
-		stmt.Selectors = nil
-		for _, c := range t.All() {
-			stmt.Selectors = append(stmt.Selectors, column(c.Name))
-		}
-	}
+	stmt = t.physically(stmt, a)
 	if err := p.refuse(stmt); err != nil {
 		return nil, err
 	}
@@ -170,6 +180,19 @@ func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bo
 		return nil, err
 	}
 	return p, nil
+}
+
+// physically returns a client's SELECT, on the physical table.
+func (t *Table) physically(stmt *syntax.Select, a *analysis.Select) *syntax.Select {
+	stmt = clientMarkers(stmt)
+	stmt.From = t.name()
+	if a.Wildcard {
+		stmt.Selectors = nil
+		for _, c := range t.All() {
+			stmt.Selectors = append(stmt.Selectors, column(c.Name))
+		}
+	}
+	return stmt
 }
 
 // seesApart says that each shard's rows can be judged without the other shards: no cell of a row,

@@ -20,9 +20,11 @@ type Table struct {
 	Layout        *shard.Layout // resolved for the table's key
 	Change        *Change       // the change under way; nil: none
 
-	by     []int   // the columns that decide a row's shard, as indexes into Clustering: first the hashed ones, then the first clustering column if the shard also depends on that
-	hashed int     // how many of by are hashed: the columns of Layout.By
-	moves  bool    // it is the table with one of a change's two layouts
+	physical string // the physical table's name; "": the logical one's
+
+	by     []int   // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
+	hashed int     // how many of by are hashed: those of Layout.By
+	moves  bool    // it is one of the two layouts of a change
 	hides  bool    // rows can be in shards where the layout does not put them
 	timing *timing // nil: the strategy is not time
 	first  int     // index in by of the first clustering column, which decides the epoch of a row; -1: there are no row epochs

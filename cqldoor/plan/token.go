@@ -58,7 +58,7 @@ func (t *Table) tokenOf(c *syntax.Call) (syntax.Expr, error) {
 		key = append(key, column.Name)
 	}
 	s := &schema.Schema{Keyspaces: map[string]*schema.Keyspace{t.Keyspace: {Name: t.Keyspace, Tables: map[string]*schema.Table{t.Name: t.Table}}}}
-	a, err := analysis.Analyze(&syntax.Select{From: t.name(), Where: []syntax.Relation{{Columns: key, Token: true, Op: syntax.OpEQ, Value: c}}}, s, t.Keyspace)
+	a, err := analysis.Analyze(&syntax.Select{From: syntax.Name{Keyspace: t.Keyspace, Name: t.Name}, Where: []syntax.Relation{{Columns: key, Token: true, Op: syntax.OpEQ, Value: c}}}, s, t.Keyspace)
 	if err != nil {
 		return nil, refused("token() of such an argument in a value", "compute the token in the application")
 	}

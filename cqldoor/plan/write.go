@@ -140,8 +140,7 @@ func (p *Write) insert(s *syntax.Insert, row, static bool) (err error) {
 		for i, c := range s.Columns {
 			s.Values[i] = t.pin(c, s.Values[i])
 		}
-		s.Columns = append(s.Columns, t.Layout.Column)
-		s.Values = append(s.Values, marker(Shard, 0))
+		t.insertShard(s)
 		p.Whole, err = newStatement(s)
 		return err
 	}
@@ -166,8 +165,7 @@ func (p *Write) insert(s *syntax.Insert, row, static bool) (err error) {
 				n.Values = append(n.Values, s.Values[i])
 			}
 		}
-		n.Columns = append(n.Columns, t.Layout.Column)
-		n.Values = append(n.Values, marker(Shard, 0))
+		t.insertShard(&n)
 		return p.whole(&n)
 	}
 	return p.parts(part, row, static)
@@ -280,7 +278,15 @@ func (t *Table) partition() []syntax.Relation {
 	for i, c := range t.PartitionKey {
 		out = append(out, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
 	}
-	return append(out, t.shardIs(marker(Shard, 0)))
+	return t.inShard(out)
+}
+
+// insertShard adds the shard to what an INSERT writes, where the table has shards.
+func (t *Table) insertShard(s *syntax.Insert) {
+	if !t.Plain() {
+		s.Columns = append(s.Columns, t.Layout.Column)
+		s.Values = append(s.Values, marker(Shard, 0))
+	}
 }
 
 // rowOr returns the relations that bind a row, or the whole partition of one shard.

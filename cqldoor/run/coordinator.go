@@ -103,7 +103,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 	} else if refused := e.ask(whole, req.Version, false); refused != nil {
 		err = refused
 	} else {
-		err = judged(whole, req, err)
+		err = r.schema.view.Load().logicalError(judged(whole, req, err))
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
@@ -288,12 +288,14 @@ func judged(ctx context.Context, req *cqldoor.Request, err error) error {
 // text returns a statement that needs the permission and reaches no partition.
 func (n need) text() string {
 	t := n.table
-	name := syntax.Name{Keyspace: t.Keyspace, Name: t.Name}
+	name := t.Physical()
 	var where []syntax.Relation
 	for _, c := range t.PartitionKey {
 		where = append(where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpIn, Values: []syntax.Expr{}})
 	}
-	where = append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Values: []syntax.Expr{}})
+	if !t.Plain() {
+		where = append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Values: []syntax.Expr{}})
+	}
 	if n.writes {
 		return syntax.Print(&syntax.Delete{From: name, Where: where})
 	}

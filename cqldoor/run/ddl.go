@@ -278,6 +278,11 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	if t == nil {
 		return c.other(ctx)
 	}
+	if t.entry.Second != nil {
+		if err := underChange(t.entry, "DROP"); err != nil {
+			return err
+		}
+	}
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
 	var a *answer
@@ -299,6 +304,7 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	case err != nil:
 		return errCatalog(err)
 	}
+	a.body = logicalResult(a.body, t.entry.Physical, t.entry.Table)
 	c.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }
@@ -336,13 +342,13 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	return c.finish(ctx, a)
 }
 
-// shardPlain refuses to shard an existing plain table. If there is no such table, the error is
+// shardPlain shards a table that has no shards. If there is no such table, the error is
 // Cassandra's.
-func (c *change) shardPlain(stmt *syntax.AlterTable) error {
+func (c *change) shardPlain(ctx context.Context, stmt *syntax.AlterTable) error {
 	there := c.view.Load().names.Has(c.keyspace, stmt.Name.Name)
 	switch {
 	case there:
-		return errPlain
+		return c.alterPlain(ctx, stmt)
 	case stmt.IfExists:
 		c.void()
 		return nil
@@ -354,7 +360,7 @@ func (c *change) shardPlain(stmt *syntax.AlterTable) error {
 func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error {
 	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
 	if t == nil && declares(stmt.With) {
-		return c.shardPlain(stmt)
+		return c.shardPlain(ctx, stmt)
 	}
 	if t == nil {
 		return c.other(ctx)
@@ -382,8 +388,8 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := refuseChange(stmt, t.entry.Layout); err != nil {
 		return err
 	}
-	if len(stmt.With) == 0 {
-		if err := underChange(t.entry, "altering its columns"); err != nil {
+	if len(stmt.With) == 0 || t.entry.Second != nil {
+		if err := underChange(t.entry, "altering it"); err != nil {
 			return err
 		}
 	}
@@ -400,8 +406,9 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	}
 	a, err := c.physical(ctx, &physical, t.entry.Layout.Column)
 	if err != nil {
-		return err
+		return c.view.Load().logicalError(err)
 	}
+	a.body = logicalResult(a.body, t.entry.Physical, t.entry.Table)
 	return c.finish(ctx, a)
 }
 

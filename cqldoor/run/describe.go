@@ -20,6 +20,14 @@ func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text strin
 	if err := x.fresh(ctx); err != nil {
 		return err
 	}
+	keyspace := req.Keyspace
+	if params.Keyspace != nil {
+		keyspace = string(params.Keyspace)
+	}
+	text, err := x.view.Load().describesPhysical(text, keyspace)
+	if err != nil {
+		return err
+	}
 	p := *params
 	p.SetValues(wire.Values{})
 	p.SetSkipMetadata(false)
@@ -59,10 +67,23 @@ func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text strin
 			continue
 		}
 		text := cell("create_statement")
-		if t := v.tables[ks][unquoted(cell("name"))]; t != nil && cell("type") == "table" && text != "" {
-			text = logicalStatement(text, t.physical, t.logical)
+		name := cell("name")
+		if cell("type") == "table" {
+			t, shown := v.named(ks, unquoted(name))
+			if !shown {
+				continue
+			}
+			if t != nil && t.entry.Physical != t.entry.Table {
+				name = describe.Name(t.entry.Table)
+			}
+			if t != nil && !t.entry.Layout.Plain() && text != "" {
+				text = logicalStatement(text, t.physical, t.logical)
+			}
 		}
 		for i, c := range it.Cells {
+			if i == at["name"] && c != nil {
+				c = []byte(name)
+			}
 			if i == at["create_statement"] && c != nil {
 				c = []byte(text)
 			}

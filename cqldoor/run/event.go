@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -18,6 +19,7 @@ func (r *Router) Announce(f func(body []byte)) { r.schema.nodes.announce.Store(&
 func (r *Router) Events(bodies, out [][]byte) [][]byte {
 	x := r.schema
 	refresh := false
+	var schema [][]byte
 	for _, body := range bodies {
 		if body == nil {
 			refresh = true
@@ -32,11 +34,53 @@ func (r *Router) Events(bodies, out [][]byte) [][]byte {
 		// While there is no catalogue, there is nothing to find.
 		refresh = refresh || own || x.view.Load().present
 		if !own {
-			out = append(out, body)
+			schema = append(schema, body)
 		}
 	}
+	before := x.view.Load()
 	if refresh {
 		x.refreshOrReport(context.Background())
 	}
+	now := x.view.Load()
+	for _, body := range schema {
+		if body := now.shownEvent(before, body); body != nil {
+			out = append(out, body)
+		}
+	}
 	return out
+}
+
+// shownEvent is the body of an event of the schema as clients are to see it, nil where they are
+// not: that a physical table of another name was made, altered or dropped is that the logical
+// table was altered, and that the physical table went that had the logical one's name is none.
+func (v *view) shownEvent(before *view, body []byte) []byte {
+	e, err := wire.ParseEvent(body)
+	if err != nil || e.Schema.Target != wire.TargetTable {
+		return body
+	}
+	at := syntax.Name{Keyspace: e.Schema.Keyspace, Name: e.Schema.Name}
+	if v.hidden[at] || before.hidden[at] {
+		t := v.logicalOf(at)
+		if t == nil || t.entry.Physical != at.Name {
+			return nil
+		}
+		e.Schema.Change, e.Schema.Name = "UPDATED", t.entry.Table
+		return wire.AppendEvent(nil, &e)
+	}
+	if t := v.tables[at.Keyspace][at.Name]; t != nil && t.entry.Physical != at.Name {
+		if e.Schema.Change = "UPDATED"; t.entry.Table == at.Name {
+			return wire.AppendEvent(nil, &e)
+		}
+	}
+	return body
+}
+
+// logicalOf is the logical table that has a physical one of another name; nil: none has.
+func (v *view) logicalOf(n syntax.Name) *sharded {
+	for _, t := range v.tables[n.Keyspace] {
+		if t.entry.Physical == n.Name {
+			return t
+		}
+	}
+	return nil
 }

@@ -62,11 +62,12 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 
 // carryExecute executes an EXECUTE that needs several requests.
 func (r *Router) carryExecute(ctx context.Context, req *cqldoor.Request, s *statement) {
-	r.carry(ctx, req, func(ctx context.Context, changed bool) (err error) {
-		if s, err = r.current(s); err != nil {
-			return err
+	r.carry(ctx, req, func(ctx context.Context, changed bool) error {
+		now, err := r.current(s)
+		if err != nil {
+			return err // s stays, for the next attempt
 		}
-		return r.executeSlowly(ctx, req, s)
+		return r.executeSlowly(ctx, req, now)
 	})
 }
 
@@ -219,6 +220,9 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	var env eval.Env
 	if err := r.fill(&env, s, &params.Values, nil); err != nil {
 		return err
+	}
+	if p := s.plainly(params); p != nil {
+		return r.answerOne(ctx, req, p, params, &env, metadataID)
 	}
 	merged, err := s.merged(params)
 	if err != nil {

@@ -68,6 +68,8 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 			return ofRouter
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
 			return ofRouter
+		case len(v.hidden) > 0 && v.hidden[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
+			return ofRouter // to which there is no such table
 		}
 		return ofStore
 	case h.Kind == syntax.StatementUse:
@@ -118,8 +120,8 @@ func hides(keyspace, table string) bool {
 
 // mayServe refuses a statement on a table that this door cannot serve.
 func (v *view) mayServe(h syntax.Head, text, keyspace string) error {
-	if len(v.unserved) == 0 {
-		return nil
+	if err := v.mayName(h, text, keyspace); err != nil || len(v.unserved) == 0 {
+		return err
 	}
 	for n := range syntax.Tables(text) {
 		if n.Keyspace == "" {

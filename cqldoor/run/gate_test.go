@@ -527,7 +527,7 @@ func TestUnservedTables(t *testing.T) {
 	g.must(g.direct, "CREATE TABLE "+ks+".physical (k int, shard int, c int, PRIMARY KEY ((k, shard), c))")
 	id := g.must(g.direct, "SELECT id FROM system_schema.tables WHERE keyspace_name = '"+ks+"' AND table_name = 'physical'").Rows[0][0]
 	g.must(g.direct, fmt.Sprintf("INSERT INTO evenkeel.layouts (keyspace_name, table_name, physical_name, table_id, state, strategy, shards, \"column\") "+
-		"VALUES ('%s', 'logical', 'physical', %x-%x-%x-%x-%x, 'active', 'calculated', 4, 'shard')", ks, id[:4], id[4:6], id[6:8], id[8:10], id[10:]))
+		"VALUES ('%s', 'logical', 'physical', %x-%x-%x-%x-%x, 'active', 'format 9: what comes later', 4, 'shard')", ks, id[:4], id[4:6], id[6:8], id[8:10], id[10:]))
 	if err := g.router.schema.refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

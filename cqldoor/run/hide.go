@@ -202,6 +202,7 @@ type schemaFetch struct {
 
 // schemaRow is a row as a statement's expressions see it.
 type schemaRow struct {
+	at    [][]byte // its clustering key
 	cells [][]byte
 	times [][]eval.CellTime
 }
@@ -229,6 +230,7 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 	var out []partitionRows
 	if f.bound.Scan {
 		err := f.read(&out, f.sel.fetch, nil)
+		f.sort(out)
 		return out, err
 	}
 	for _, key := range f.bound.Keys.All() {
@@ -236,7 +238,28 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 			return nil, err
 		}
 	}
+	f.sort(out)
 	return out, nil
+}
+
+// sort brings rows into the order of the names that clients see.
+func (f *schemaFetch) sort(all []partitionRows) {
+	if len(f.view.Load().hidden) == 0 && len(f.before.hidden) == 0 {
+		return // in which they came
+	}
+	for _, p := range all {
+		slices.SortStableFunc(p.rows, func(a, b *schemaRow) int {
+			for i, c := range f.sel.Table.Clustering {
+				if d := c.Type.Compare(a.at[i], b.at[i]); d != 0 {
+					if c.Desc != f.sel.Reversed {
+						return -d
+					}
+					return d
+				}
+			}
+			return 0
+		})
+	}
 }
 
 const schemaPage = 5000
@@ -290,7 +313,7 @@ func (f *schemaFetch) add(out *[]partitionRows, cells [][]byte) {
 	if !f.bound.Slices.Contains(s.Table, clustering) {
 		return
 	}
-	r := &schemaRow{cells: make([][]byte, len(s.Fetch)), times: make([][]eval.CellTime, len(s.Fetch))}
+	r := &schemaRow{at: clustering, cells: make([][]byte, len(s.Fetch)), times: make([][]eval.CellTime, len(s.Fetch))}
 	for i, fetched := range s.Fetch {
 		r.cells[i] = cells[s.position[fetched.Column.Name]]
 		if at := s.times[i]; at >= 0 && r.cells[i] != nil {
@@ -338,15 +361,28 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	if now.pending[syntax.Name{Keyspace: ks, Name: name}] {
 		return nil, false
 	}
-	t := now.tables[ks][name]
+	t, shown := now.named(ks, name)
+	if !shown {
+		return nil, false
+	}
 	if t == nil {
 		// It was dropped after the rows were read.
 		if t = f.before.tables[ks][name]; t == nil {
 			return cells, true
 		}
 	}
+	if t.entry.Layout.Plain() {
+		return cells, true
+	}
 	if at, ok := s.position["column_name"]; ok && string(cells[at]) == t.entry.Layout.Column {
 		return nil, false
+	}
+	if t.entry.Physical != t.entry.Table {
+		cells = slices.Clone(cells)
+		cells[at] = []byte(t.entry.Table)
+		if at, ok := s.position["id"]; ok {
+			cells[at] = t.entry.ID[:]
+		}
 	}
 	if at, ok := s.position["extensions"]; ok && s.Table.Name == "tables" {
 		cells = slices.Clone(cells)

@@ -162,6 +162,8 @@ func (x *schemas) acknowledge() {
 	for _, p := range v.seen.Publications {
 		t := st.Table(p.Table.Keyspace, p.Table.Name)
 		switch {
+		case t != nil && t.ID == p.Table.ID && !x.claims.have(t):
+			// What was forwarded to the plain table may be under way.
 		case t != nil && t.ID == p.Table.ID:
 			generations[p.Table.ID] = t.Layout.Generation
 		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == x.r.state.Load():

@@ -71,11 +71,17 @@ type sign struct {
 // watch carries on the changes that are this door's, or nobody's.
 func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 	now := m.x.r.opts.Now()
+	for _, e := range m.x.view.Load().left {
+		if m.x.catalog.Overdue(e) {
+			m.start(ctx, syntax.Name{Keyspace: e.Keyspace, Name: e.Table}, m.mover.Tidy)
+		}
+	}
 	for keyspace, tables := range m.x.view.Load().tables {
 		for table, t := range tables {
 			if t.entry.Change == nil {
 				continue
 			}
+			m.x.claims.await(ctx, m.x.r.state.Load().Table(keyspace, table), m.done.Go)
 			name := syntax.Name{Keyspace: keyspace, Name: table}
 			if t.entry.Change.Owner == m.self || t.entry.Change.Owner == ([16]byte{}) || m.x.member == nil {
 				m.carryOn(ctx, name)
@@ -96,7 +102,10 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 }
 
 // carryOn runs the mover of one table, unless it runs.
-func (m *movers) carryOn(ctx context.Context, t syntax.Name) {
+func (m *movers) carryOn(ctx context.Context, t syntax.Name) { m.start(ctx, t, m.mover.Run) }
+
+// start does something about one table, unless something is being done about it.
+func (m *movers) start(ctx context.Context, t syntax.Name, do func(ctx context.Context, keyspace, table string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.running[t] {
@@ -104,7 +113,7 @@ func (m *movers) carryOn(ctx context.Context, t syntax.Name) {
 	}
 	m.running[t] = true
 	m.done.Go(func() {
-		err := m.mover.Run(ctx, t.Keyspace, t.Name)
+		err := do(ctx, t.Keyspace, t.Name)
 		if err != nil && ctx.Err() == nil {
 			m.x.r.opts.Log.Warn("a change of layout does not go on; it is tried again", "table", t.Keyspace+"."+t.Name, "error", err)
 			select {
@@ -167,8 +176,11 @@ func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) (bool, error) {
 			return false, ctx.Err()
 		}
 	}
+	if err := m.x.claims.wait(ctx, m.x.r.state.Load().Table(e.Keyspace, e.Table)); err != nil {
+		return false, err
+	}
 	if m.x.member == nil {
-		return false, nil
+		return false, m.passed(ctx)
 	}
 	var vanished *fleet.VanishedError
 	if err := m.x.member.Barrier(ctx, fleetTable(e), e.Layout.Generation); !errors.As(err, &vanished) {
@@ -184,6 +196,22 @@ func (m *movers) Ended(ctx context.Context, e *catalog.Entry) error {
 		return err
 	}
 	if _, err := m.Barrier(ctx, e); err != nil || m.x.member == nil {
+		return err
+	}
+	return m.x.member.Withdraw(ctx, fleetTable(e))
+}
+
+// passed waits for what was passed on, which is not counted where there is no other door.
+func (m *movers) passed(ctx context.Context) error {
+	if m.x.r.opts.Eras == nil {
+		return nil
+	}
+	return m.x.r.opts.Eras.Passed(ctx)
+}
+
+// Gone implements mover.Doors.
+func (m *movers) Gone(ctx context.Context, e *catalog.Entry) error {
+	if err := m.x.refresh(ctx); err != nil || m.x.member == nil {
 		return err
 	}
 	return m.x.member.Withdraw(ctx, fleetTable(e))

@@ -107,22 +107,17 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 	t := s.by
 	limit := walkChunk
 	for {
-		rows, err := s.all([]plan.Fetch{s.plan.Walk(r, limit)})
+		rows, err := s.all([]plan.Fetch{s.plan.Walk(t, r, limit)})
 		if err != nil {
 			return false, err
 		}
 		var met []candidate
 		passed := 0 // partitions of other layouts
 		for _, row := range rows {
-			n := len(t.PartitionKey)
-			shard, ok := 0, len(row) == n+1
-			if ok {
-				shard, ok = shardValue(row[n])
-			}
+			key, shard, ok := t.Met(row)
 			if !ok {
 				return false, fmt.Errorf("run: a scan of %s.%s brought something else than keys", t.Keyspace, t.Name)
 			}
-			key := row[:n:n]
 			at := t.Position(key, shard)
 			if *last != nil && at.Compare(**last) <= 0 {
 				continue
@@ -309,15 +304,17 @@ func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Pos
 		return owner, nil
 	}
 	var fetches []plan.Fetch
-	for _, some := range x.together(key, lower, presenceGroup) {
-		fetches = append(fetches, x.plan.Probe(x.bound, key, some))
+	for len(lower) > 0 {
+		n := min(presenceGroup, len(lower))
+		fetches = append(fetches, x.plan.Probe(by, x.bound, key, lower[:n]))
+		lower = lower[n:]
 	}
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		shard, ok := shardValue(cells[len(cells)-1])
 		if !ok {
 			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
-		if q := x.plan.Table.Position(key, shard); q.Compare(owner) < 0 {
+		if q := by.Position(key, shard); q.Compare(owner) < 0 {
 			owner = q
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
 // The moment of the answer counts, not the moment of sending. A door can stall after it has
@@ -95,6 +96,9 @@ func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
 	st := r.state.Load()
 	for _, t := range s.placed() {
 		now := st.Table(t.Keyspace, t.Name)
+		if now == nil && t.Plain() && t.Change != nil && t.Change.Step == reshard.Withdrawn {
+			continue // its sharding was taken back: the answer is the plain table's
+		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.
 		if now == nil || now.ID != t.ID || r.schema.member != nil && !sameButFloor(now.Layout, t.Layout) {

@@ -77,6 +77,10 @@ type Options struct {
 	// max_hint_window. 0: it has no hints.
 	Hints time.Duration
 
+	// Eras are shared with the doors that the router serves. Without them the router cannot
+	// know what they have forwarded, and a plain table cannot be sharded while it is in use.
+	Eras *cqldoor.Eras
+
 	// Requests measures the door's requests; nil: they are not measured.
 	Requests *observe.Requests
 
@@ -225,16 +229,18 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 
 // carryQuery executes a QUERY that needs several requests.
 func (r *Router) carryQuery(ctx context.Context, req *cqldoor.Request, s *statement) {
-	r.carry(ctx, req, func(ctx context.Context, changed bool) (err error) {
+	r.carry(ctx, req, func(ctx context.Context, changed bool) error {
 		if changed || s.under != r.state.Load().under {
 			for _, t := range s.tables() {
 				if r.state.Load().Table(t.Keyspace, t.Name) == nil {
 					return r.schema.relay(ctx, req, s.keyspace, s.text) // the table was dropped or is no longer sharded
 				}
 			}
-			if s, err = r.statement(s.keyspace, s.text); err != nil {
-				return err
+			now, err := r.statement(s.keyspace, s.text)
+			if err != nil {
+				return err // s stays, for the next attempt
 			}
+			s = now
 		}
 		return r.querySlowly(ctx, req, s)
 	})

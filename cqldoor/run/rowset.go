@@ -44,8 +44,8 @@ type rowset struct {
 type layout struct {
 	visible    int
 	clustering []int
-	shard      int
-	split      bool // the visible cells are used one by one
+	shard      int  // -1: rows do not say it, and one shard was asked
+	split      bool // the visible cells are looked at one by one
 }
 
 // layoutOf returns the layout of a fetch, or of a fetch of clustering keys only.
@@ -54,6 +54,9 @@ func layoutOf(p *plan.Select, keys bool) layout {
 		return layout{p.Visible, p.Clustering, p.ShardCell, p.Output != plan.AsRows}
 	}
 	l := layout{shard: len(p.Clustering)}
+	if p.Table.Plain() {
+		l.shard = -1
+	}
 	for i := range p.Clustering {
 		l.clustering = append(l.clustering, i)
 	}
@@ -111,8 +114,9 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 			}
 			r.prefix = s.plan.Prefix(lead)
 		}
-		shard := wire.CellAt(rows.Raw, bounds[s.layout.shard])
-		if at < 0 || !bytes.Equal(shard, before) {
+		if s.layout.shard < 0 {
+			at = 0
+		} else if shard := wire.CellAt(rows.Raw, bounds[s.layout.shard]); at < 0 || !bytes.Equal(shard, before) {
 			done()
 			n, ok := shardValue(shard)
 			if at, before = slices.Index(shards, n), shard; !ok || at < 0 {

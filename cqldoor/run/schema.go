@@ -38,6 +38,7 @@ type schemas struct {
 	retired  retired
 	movers   *movers
 	rules    *ruled
+	claims   *claims
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // number of refreshes requested
@@ -55,6 +56,8 @@ type view struct {
 	tables   map[string]map[string]*sharded
 	pending  map[syntax.Name]bool // entries without a table: one is being made or dropped, and is not shown
 	unserved map[syntax.Name]bool // tables that this door cannot serve, see add
+	hidden   map[syntax.Name]bool // physical tables of other names than the logical ones
+	left     []*catalog.Entry     // whose second physical table is to be dropped
 	physical *schema.Schema
 	names    catalog.Names // names of all tables of the store
 	version  [16]byte      // version of the store's schema
@@ -77,6 +80,7 @@ func newSchemas(r *Router) *schemas {
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
 	x.view.Store(&view{})
 	x.rules = &ruled{catalog: x.catalog, opts: &r.opts}
+	x.claims = &claims{eras: r.opts.Eras, passed: map[[16]byte]bool{}}
 	return x
 }
 
@@ -161,7 +165,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
 	x.reportStale(stale)
 	v := &view{present: s.present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
-		unserved: map[syntax.Name]bool{}, physical: s.physical,
+		unserved: map[syntax.Name]bool{}, hidden: map[syntax.Name]bool{}, physical: s.physical,
 		names: s.names, version: version, seen: seen}
 	for _, e := range s.entries {
 		if ks := s.physical.Keyspaces[e.Keyspace]; ks == nil || ks.Tables[e.Physical] == nil && ks.Tables[e.Table] == nil {
@@ -172,6 +176,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	for _, e := range applied {
 		x.add(v, state, e)
 	}
+	x.claims.keep(state)
 	// Statements are planned on a state. If the new one is equal, the old one stays.
 	if old := x.r.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
 		x.retired.replace(&x.r.state, state)
@@ -189,20 +194,30 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 // release made it, is not treated as a plain table.
 func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 	ks := v.physical.Keyspaces[e.Keyspace]
+	for _, name := range e.Hidden() {
+		v.hidden[syntax.Name{Keyspace: e.Keyspace, Name: name}] = true
+	}
+	if e.Left() {
+		v.left = append(v.left, e)
+	}
+	if e.Layout.Plain() && e.Change == nil && e.Physical == e.Table {
+		return // a plain table, of which a change did not begin
+	}
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
-	s.logical, _ = catalog.Logical(s.physical, e.Layout) // it fits, or the entry would not apply
+	s.logical, _ = e.Logical(v.physical) // it fits, or the entry would not apply
 	var t *plan.Table
 	var err error
 	if e.Change != nil {
-		t, err = plan.NewChanging(s.logical, e.Layout, e.Next, *e.Change)
+		next := plan.Kept{Layout: e.Next, Physical: e.Physical}
+		if e.Second != nil {
+			next.Physical = e.Second.Physical
+		}
+		t, err = plan.NewChanging(s.logical, plan.Kept{Layout: e.Layout, Physical: e.Physical}, next, *e.Change)
 	} else {
-		t, err = plan.NewTable(s.logical, e.Layout)
+		t, err = plan.NewKept(s.logical, plan.Kept{Layout: e.Layout, Physical: e.Physical})
 	}
 	if e.Foreign != nil {
 		err = e.Foreign
-	}
-	if e.Physical != e.Table {
-		err = fmt.Errorf("its physical table has another name, %s", e.Physical)
 	}
 	if err != nil {
 		x.report(e, "a sharded table cannot be served by this door: "+err.Error())
@@ -216,6 +231,9 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 		state.Schema.Keyspaces[e.Keyspace] = &logical
 		state.Tables[e.Keyspace] = map[string]*plan.Table{}
 		v.tables[e.Keyspace] = map[string]*sharded{}
+	}
+	for _, name := range e.Hidden() {
+		delete(state.Schema.Keyspaces[e.Keyspace].Tables, name)
 	}
 	state.Schema.Keyspaces[e.Keyspace].Tables[e.Table] = s.logical
 	state.Tables[e.Keyspace][e.Table] = t
@@ -281,6 +299,10 @@ func (x *schemas) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 	case syntax.StatementTruncate:
 		if err := x.mayTruncate(syntax.Name{Keyspace: at, Name: h.Name.Name}); err != nil {
 			req.Error(err)
+			return true
+		}
+		if n := (syntax.Name{Keyspace: at, Name: h.Name.Name}); x.renamed(n) {
+			req.Go(func(ctx context.Context) { x.reply(req, x.truncate(ctx, req, n)) })
 			return true
 		}
 	default:

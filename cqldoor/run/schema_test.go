@@ -74,7 +74,7 @@ func startRouter(t *testing.T, st store.Store) *Router { return startRouterOf(t,
 func startRouterOf(t *testing.T, st store.Store, lease time.Duration) *Router {
 	t.Helper()
 	r := New(Options{
-		Lease: lease, Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN,
+		Lease: lease, Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN, Eras: new(cqldoor.Eras),
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err := r.Start(t.Context()); err != nil {
@@ -87,7 +87,11 @@ func startRouterOf(t *testing.T, st store.Store, lease time.Duration) *Router {
 // serveDoor serves a door until the test ends, and returns its address.
 func serveDoor(t *testing.T, st store.Store, r cqldoor.Router) string {
 	t.Helper()
-	_, addr := serveOptions(t, cqldoor.Options{Store: st, Router: r})
+	o := cqldoor.Options{Store: st, Router: r, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	if r, ok := r.(*Router); ok {
+		o.Eras = r.opts.Eras
+	}
+	_, addr := serveOptions(t, o)
 	return addr
 }
 

@@ -138,8 +138,12 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
-		if err := r.schema.mayTruncate(target(syntax.Target(text), keyspace)); err != nil {
+		n := target(syntax.Target(text), keyspace)
+		if err := r.schema.mayTruncate(n); err != nil {
 			return err
+		}
+		if r.schema.renamed(n) {
+			return r.schema.truncate(ctx, req, n)
 		}
 		return r.relay(ctx, req)
 	default:

@@ -25,7 +25,7 @@ var edges = map[string][]string{
 	},
 	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "fence"},
 	"cqldoor/gocqldoor":    {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
-	"cqldoor/mover":        {"catalog", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
+	"cqldoor/mover":        {"catalog", "cql/describe", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":              {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster":      {"budget", "lane", "cqldoor/cluster/ring", "cqldoor/transport", "cql/store", "cql/value", "cql/wire", "partitioner"},
 	"cqldoor/cluster/ring": {},

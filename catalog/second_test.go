@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// TestSecondTables holds entries with physical tables of other names to be written in format
+// 4, and to be read back. Their columns are those of the sharded table.
+func TestSecondTables(t *testing.T) {
+	id, own := [16]byte{1}, [16]byte{2}
+	sharded := &shard.Layout{N: 8, Column: "salt"}
+	plain := &Entry{Keyspace: "ks", Table: "t", Physical: "t", ID: id, State: Active, Layout: shard.Plain()}
+	change := reshard.Change{Step: reshard.Announced, Generation: 7}
+	prepared := plain.Filling(Second{Physical: "t_evenkeel_00000001"})
+	changing := plain.Filling(Second{"t_evenkeel_00000001", own}).Changing(sharded, change)
+	done := changing.Filled(sharded)
+	settled := *done
+	settled.Second = nil
+	back := settled.Filling(Second{"t_evenkeel_00000002", [16]byte{3}}).Changing(shard.Plain(), change)
+	for _, c := range []struct {
+		what     string
+		e        *Entry
+		physical string // in the column
+		id       [16]byte
+		column   string
+		hidden   string
+		left     bool
+	}{
+		{"before a change", prepared, "t_evenkeel_00000001", [16]byte{}, "shard", "t_evenkeel_00000001", true},
+		{"changing", changing, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", false},
+		{"done", done, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", true},
+		{"settled", &settled, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", false},
+		{"on the way back", back, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001 t_evenkeel_00000002", false},
+	} {
+		r := Row{"keyspace_name": []byte("ks"), "table_name": []byte("t")}
+		for i, name := range strings.Split(strings.ReplaceAll(columns, `"`, ""), ", ") {
+			if v := c.e.values()[i]; v != nil {
+				r[name] = v
+			}
+		}
+		if !strings.HasPrefix(string(r["strategy"]), "format 4: ") {
+			t.Errorf("%s is written as %s", c.what, r["strategy"])
+		}
+		if string(r["physical_name"]) != c.physical || string(r["table_id"]) != string(idOrNull(c.id)) || string(r["column"]) != `"`+c.column+`"` && string(r["column"]) != c.column {
+			t.Errorf("%s: the columns are %s, %x, %s", c.what, r["physical_name"], r["table_id"], r["column"])
+		}
+		got, err := readEntry(r)
+		if err != nil || got.Foreign != nil {
+			t.Fatal(c.what, err, got)
+		}
+		if got.ID != c.e.ID || got.Own != c.e.Own || got.Physical != c.e.Physical || !reflect.DeepEqual(got.Second, c.e.Second) || !got.Layout.Equal(c.e.Layout) ||
+			got.Layout.Plain() != c.e.Layout.Plain() || (got.Next == nil) != (c.e.Next == nil) || got.Next != nil && !got.Next.Equal(c.e.Next) {
+			t.Errorf("%s: %+v is read as %+v", c.what, c.e, got)
+		}
+		if h := strings.Join(got.Hidden(), " "); h != c.hidden || got.Left() != c.left {
+			t.Errorf("%s hides %s; a table is left: %v", c.what, h, got.Left())
+		}
+		r["strategy"] = []byte(strings.Replace(string(r["strategy"]), "format 4", "format 5", 1))
+		if later, err := readEntry(r); err != nil || later.Foreign == nil || later.Physical != c.physical || later.Layout.Column != c.column {
+			t.Errorf("%s, as a door of an earlier release reads it: %+v %v", c.what, later, err)
+		}
+	}
+	if done.Physical != "t_evenkeel_00000001" || done.PhysicalID() != own || done.ID != id || done.Second.Physical != "t" || done.Second.ID != id {
+		t.Errorf("after the change: %+v %+v", done, done.Second)
+	}
+	for _, damaged := range []string{`format 4: {"layout":{},"tables":{"id":"zz","physical":"t"}}`, `format 3: {"layout":{}}`} {
+		if e, err := readEntry(Row{"keyspace_name": []byte("ks"), "table_name": []byte("t"), "strategy": []byte(damaged)}); err == nil {
+			t.Errorf("%s is read as %+v", damaged, e)
+		}
+	}
+}
+
+// TestSecondNames holds names to fit, and to differ.
+func TestSecondNames(t *testing.T) {
+	long := strings.Repeat("a", 48)
+	if a, b := SecondName(long, [16]byte{1}), SecondName(long, [16]byte{2}); len(a) > longestName || a == b || !strings.HasPrefix(a, "aaaa") {
+		t.Errorf("%s and %s", a, b)
+	}
+	if n := SecondName("events", [16]byte{0xab}); n != "events_evenkeel_ab000000" {
+		t.Error(n)
+	}
+}
+
+// TestPublishesSecondTables holds that an entry with a second table is published on top of the
+// one before, and on no other.
+func TestPublishesSecondTables(t *testing.T) {
+	b := embedded(t)
+	if _, err := b.door(nil).Create(t.Context(), b.entry("t", 8), b.keyspaceOf(b.door(nil)), b.createPhysical(b.session, "t")); err != nil {
+		t.Fatal(err)
+	}
+	d := b.door(nil)
+	first, err := d.Entry(t.Context(), b.keyspace, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := first
+	for _, next := range []func(*Entry) *Entry{
+		func(e *Entry) *Entry { return e.Filling(Second{Physical: "u"}) },
+		func(e *Entry) *Entry {
+			return e.Filling(Second{"u", [16]byte{9}}).Changing(shard.Plain(), reshard.Change{Step: reshard.Announced})
+		},
+		func(e *Entry) *Entry { return e.Filled(shard.Plain()) },
+	} {
+		was := e
+		if e, err = d.Publish(t.Context(), was, next(was)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Publish(t.Context(), was, next(was)); !errors.Is(err, ErrChanged) {
+			t.Errorf("published twice: %v", err)
+		}
+		now, err := d.Entry(t.Context(), b.keyspace, "t")
+		if err != nil || now.Owner != e.Owner || now.ID != first.ID || !reflect.DeepEqual(now.Second, e.Second) || now.Own != e.Own || now.Physical != e.Physical {
+			t.Fatalf("%+v, %v", now, err)
+		}
+	}
+	if e.Physical != "u" || e.PhysicalID() != [16]byte{9} || e.Second.Physical != "t" || e.Second.ID != first.ID {
+		t.Errorf("%+v", e)
+	}
+}

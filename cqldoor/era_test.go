@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqldoor
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestFlights counts requests of two eras in one number.
+func TestFlights(t *testing.T) {
+	var f flights
+	if f.begin(0) != 1 || f.begin(1) != 2 || f.begin(1) != 3 || f.of(0) != 1 || f.of(1) != 2 || f.Load() != 3 {
+		t.Errorf("%d and %d of %d", f.of(0), f.of(1), f.Load())
+	}
+	f.end(0)
+	f.end(1)
+	if f.of(0) != 0 || f.of(1) != 1 || f.Load() != 1 {
+		t.Errorf("%d and %d of %d", f.of(0), f.of(1), f.Load())
+	}
+}
+
+// TestEras waits for the requests that were under way when it began, on connections that
+// have ended, too, and for no others.
+func TestEras(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		eras := new(Eras)
+		d := &Door{opts: Options{Eras: eras}, conns: map[*conn]struct{}{}, gone: map[*conn]struct{}{}}
+		eras.join(d)
+		c, gone := &conn{d: d}, &conn{d: d}
+		d.conns[c], d.gone[gone] = struct{}{}, struct{}{}
+		if err := eras.Passed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.begin()
+		first := c.era
+		gone.begin()
+		passed := make(chan error, 1)
+		go func() { passed <- eras.Passed(t.Context()) }()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		c.begin() // which it does not wait for in the end
+		if c.era == first {
+			t.Fatal("no era has ended")
+		}
+		c.inFlight.end(first)
+		time.Sleep(time.Second)
+		select {
+		case <-passed:
+			t.Fatal("it did not wait for a client that has gone")
+		default:
+		}
+		gone.inFlight.end(gone.era)
+		time.Sleep(time.Second)
+		c.inFlight.end(c.era)
+		if err := <-passed; err != nil {
+			t.Fatal(err)
+		}
+
+		// One that gives up leaves its era to the next.
+		c.begin()
+		before := c.era
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if err := eras.Passed(ctx); err == nil {
+			t.Fatal("it did not wait")
+		}
+		cancel()
+		go func() { passed <- eras.Passed(t.Context()) }()
+		time.Sleep(time.Second)
+		select {
+		case <-passed:
+			t.Fatal("a request of an era that was given up was not waited for")
+		default:
+		}
+		c.inFlight.end(before)
+		if err := <-passed; err != nil {
+			t.Fatal(err)
+		}
+		eras.leave(d)
+		c.begin()
+		if err := eras.Passed(t.Context()); err != nil {
+			t.Fatal("it waits for a door that has ended")
+		}
+	})
+}
+
+// TestErasMeet has requests begin while eras end: none is missed that began before.
+func TestErasMeet(t *testing.T) {
+	eras := new(Eras)
+	d := &Door{opts: Options{Eras: eras}, conns: map[*conn]struct{}{}, gone: map[*conn]struct{}{}}
+	eras.join(d)
+	var state, broken int64 // guarded by mu
+	var mu sync.Mutex
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	old := map[int64]int{}
+	for range 4 {
+		c := &conn{d: d}
+		d.conns[c] = struct{}{}
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				c.begin()
+				mu.Lock()
+				judged := state
+				old[judged]++
+				mu.Unlock()
+				mu.Lock()
+				old[judged]--
+				mu.Unlock()
+				c.inFlight.end(c.era)
+			}
+		})
+	}
+	for range 50 {
+		mu.Lock()
+		state++
+		now := state
+		mu.Unlock()
+		if err := eras.Passed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		for of, n := range old {
+			if of < now && n > 0 {
+				broken++
+			}
+		}
+		mu.Unlock()
+	}
+	close(stop)
+	all.Wait()
+	if broken > 0 {
+		t.Errorf("%d times a request was under way that was judged before", broken)
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mover
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// side is one physical table of a change, and what the mover asks of it.
+type side struct {
+	physical *schema.Table
+	plain    bool // it has no shards: its rows are all in shard.PlainPlace
+
+	name    string
+	columns []*schema.Column // beside the key: statics, then regulars
+	statics int              // how many of them are static
+
+	keys string // SELECT of the key alone, without WHERE
+	full string // SELECT of everything
+	row  string // SELECT of one row's regular columns
+	stat string // SELECT of one partition's static columns
+}
+
+func newSide(physical *schema.Table, plain bool) *side {
+	s := &side{physical: physical, plain: plain, statics: len(physical.Statics)}
+	s.name = string(syntax.AppendName(nil, syntax.Name{Keyspace: physical.Keyspace, Name: physical.Name}))
+	s.columns = append(append([]*schema.Column(nil), physical.Statics...), physical.Regulars...)
+
+	key := slices.Concat(physical.PartitionKey, physical.Clustering)
+	s.keys = "SELECT " + s.token() + ", " + list(key) + " FROM " + s.name
+	s.full = "SELECT " + s.token() + ", " + list(key) + cells(s.columns) + " FROM " + s.name
+	s.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(key)
+	s.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
+	return s
+}
+
+func (s *side) token() string { return "token(" + list(s.physical.PartitionKey) + ")" }
+
+// scanned reads what a scan brought: a row, and the static columns beside it if the last
+// scanned row was not of the same partition.
+func (s *side) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
+	n, m := len(s.physical.PartitionKey), len(s.physical.Clustering)
+	if s.plain {
+		r.key, r.shard = raw[1:n+1:n+1], shard.PlainPlace
+	} else {
+		r.key = raw[1:n:n]
+		if at := raw[n]; len(at) == 4 {
+			r.shard = int(int32(binary.BigEndian.Uint32(at)))
+		}
+	}
+	r.clustering = raw[n+1 : n+1+m : n+1+m]
+	r.there = m == 0 || r.clustering[0] != nil
+	if rest := raw[n+1+m:]; len(rest) > 0 {
+		all := readCells(rest)
+		statics, r.cells = all[:s.statics], all[s.statics:]
+	}
+	return raw[0], r, statics
+}
+
+// whole are the columns that name a row, or a physical partition.
+func (s *side) whole(r *row) []*schema.Column {
+	if r.clustering == nil {
+		return s.physical.PartitionKey
+	}
+	return slices.Concat(s.physical.PartitionKey, s.physical.Clustering)
+}
+
+func (s *side) columnsOf(r *row) []*schema.Column {
+	if r.clustering == nil {
+		return s.physical.Statics
+	}
+	return s.physical.Regulars
+}
+
+// bind are the values of a row's primary key at a place of the side.
+func (s *side) bind(r *row, values [][]byte, shard int) [][]byte {
+	values = append(values, r.key...)
+	if !s.plain {
+		values = append(values, binary.BigEndian.AppendUint32(nil, uint32(shard)))
+	}
+	return append(values, r.clustering...)
+}
+
+// A pass that goes over two physical tables goes over the old one first. Its position is then
+// half a token, below 0 in the old table and from 0 on in the new one; what rounding repeats
+// can be done twice.
+
+const half = 1 << 62
+
+// position is where a token of the first or the second side of a pass is.
+func position(token int64, second bool) int64 {
+	if second {
+		return token>>1 + half
+	}
+	return token>>1 - half
+}
+
+// tokenAt is the inverse of position.
+func tokenAt(position int64) (token int64, second bool) {
+	if position < 0 {
+		return (position + half) << 1, false
+	}
+	if position == math.MaxInt64 {
+		return math.MaxInt64, true
+	}
+	return (position - half) << 1, true
+}

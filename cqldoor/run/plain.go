@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// A plain table is sharded while it is in use by a change between two physical tables: the
+// plain one, and a second one that has another name. Here is what the door does about the
+// names; package mover makes and drops the tables.
+
+// alterPlain carries out ALTER TABLE … WITH write_sharding on a plain table: it begins a change,
+// says what one would take, or says that none is under way.
+func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error {
+	if len(stmt.With) > 1 {
+		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
+	}
+	declared, err := shardingOf(stmt.With)
+	if err != nil {
+		return err
+	}
+	order := declared[optionChange]
+	delete(declared, optionChange)
+	s, err := c.catalog.Schema(ctx, c.keyspace)
+	if err != nil {
+		return errCatalog(err)
+	}
+	table := s.Table(c.keyspace, stmt.Name.Name)
+	if table == nil || table.View != nil {
+		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
+	}
+	if order != "" && order != changePlan {
+		if len(declared) > 0 {
+			return wire.Invalidf("write_sharding: 'change': '%s' stands alone", order)
+		}
+		if order != changeStatus {
+			return wire.Invalidf("table %s.%s: no change of its layout is under way", table.Keyspace, table.Name)
+		}
+		if !c.view.Load().present {
+			return c.json(reshard.Status{Table: table.Keyspace + "." + table.Name, Phase: reshard.NoPhase})
+		}
+		e, err := c.catalog.Entry(ctx, table.Keyspace, table.Name)
+		if err != nil {
+			return errCatalog(err)
+		}
+		if e == nil {
+			e = carrier.Plain(table)
+		}
+		status, err := c.movers.mover.Status(ctx, e)
+		if err != nil {
+			return err
+		}
+		return c.json(status)
+	}
+	if len(declared) == 0 {
+		return wire.Invalidf("write_sharding: table %s.%s is plain already", table.Keyspace, table.Name)
+	}
+	for _, name := range []string{optionKey, optionFrom, optionRowsFrom, "base", "epochs", "row_epochs"} {
+		if declared.names(name) {
+			return wire.Invalidf("write_sharding: table %s.%s is plain; shard it first, and give it '%s' then", table.Keyspace, table.Name, name)
+		}
+	}
+	asked, warnings, err := declared.layout(table)
+	if err != nil {
+		return err
+	}
+	against, err := c.againstPlain(ctx)
+	if err != nil {
+		return err
+	}
+	if order == changePlan {
+		o, err := c.movers.mover.OutlookOfPlain(ctx, s.Keyspaces[c.keyspace], table, asked, against...)
+		if err != nil {
+			return err
+		}
+		return c.json(o)
+	}
+	if len(against) > 0 {
+		return wire.Invalidf("write_sharding: table %s.%s cannot be sharded while it is in use: %s", table.Keyspace, table.Name, strings.Join(against, "; "))
+	}
+	if _, err := c.movers.mover.StartPlain(ctx, s.Keyspaces[c.keyspace], table, asked, c.r.opts.UUID()); err != nil {
+		return err
+	}
+	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
+}
+
+// againstPlain says what stands against the sharding of plain tables, whichever they are.
+func (c *change) againstPlain(ctx context.Context) (why []string, err error) {
+	if c.r.opts.Eras == nil {
+		why = append(why, "this router does not know what its doors have forwarded")
+	}
+	if c.req.Username != "" {
+		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
+	}
+	if c.member == nil {
+		return why, nil
+	}
+	if !c.view.Load().present {
+		return append(why, "there is no keyspace "+catalog.Keyspace+" yet, in which doors find each other; 'evenkeel serve' makes it, and so does the first sharded table"), nil
+	}
+	alone, err := c.member.Alone(ctx)
+	if err != nil {
+		return nil, errCatalog(err)
+	}
+	if !alone {
+		why = append(why, "other doors are on the store, and what they have forwarded to the plain table cannot be waited for yet; end them, and start them again when the change has ended")
+	}
+	if err := c.member.Knows(ctx, reshard.Steps()...); err != nil {
+		why = append(why, err.Error())
+	}
+	return why, nil
+}
+
+// mayName refuses a statement that names a physical table which clients do not see.
+func (v *view) mayName(h syntax.Head, text, keyspace string) error {
+	if len(v.hidden) == 0 {
+		return nil
+	}
+	check := func(n syntax.Name) error {
+		if n.Keyspace == "" {
+			n.Keyspace = keyspace
+		}
+		if v.hidden[n] {
+			return wire.Invalidf("table %s does not exist", n.Name)
+		}
+		return nil
+	}
+	if h.Kind == syntax.StatementCreateTable {
+		return nil // the store says that the name is taken
+	}
+	for _, n := range []syntax.Name{h.Name, h.On} {
+		if err := check(n); err != nil {
+			return err
+		}
+	}
+	for n := range syntax.Tables(text) {
+		if err := check(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logicalError is an error of the store that names no hidden physical table, but the logical one.
+func (v *view) logicalError(err error) error {
+	e, ok := err.(*wire.Error)
+	if !ok || len(v.hidden) == 0 {
+		return err
+	}
+	for n := range v.hidden {
+		if t := v.logicalOf(n); t != nil && strings.Contains(e.Message, n.Name) {
+			named := *e
+			named.Message = strings.ReplaceAll(e.Message, n.Name, t.entry.Table)
+			e = &named
+		}
+	}
+	return e
+}
+
+// logicalResult is the body of a RESULT of a schema statement on a physical table: it names the
+// logical one.
+func logicalResult(body []byte, physical, logical string) []byte {
+	if physical == logical || wire.KindOf(body) != wire.ResultSchemaChange {
+		return body
+	}
+	s, err := wire.ParseSchemaChange(body)
+	if err != nil || s.Name != physical {
+		return body
+	}
+	s.Name = logical
+	return wire.AppendSchemaChange(nil, &s)
+}
+
+// renamed says whether a table's physical one has another name.
+func (x *schemas) renamed(n syntax.Name) bool {
+	t := x.view.Load().tables[n.Keyspace][n.Name]
+	return t != nil && t.entry.Physical != t.entry.Table
+}
+
+// truncate empties a table whose physical one has another name.
+func (x *schemas) truncate(ctx context.Context, req *cqldoor.Request, n syntax.Name) error {
+	v := x.view.Load()
+	t := v.tables[n.Keyspace][n.Name]
+	if t == nil || req.Op == wire.OpPrepare {
+		return wire.Invalidf("evenkeel: TRUNCATE of table %s.%s cannot be prepared; execute it as it is", n.Keyspace, n.Name)
+	}
+	text := syntax.AppendName([]byte("TRUNCATE TABLE "), syntax.Name{Keyspace: n.Keyspace, Name: t.entry.Physical})
+	q := wire.Query{Text: text, Params: wire.Params{Consistency: wire.One}}
+	a, err := x.ask(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
+	if err != nil {
+		return v.logicalError(err)
+	}
+	return a.reply(req, a.body)
+}
+
+// named is the sharded table that a physical one of the store is shown as: nil for a table that
+// is shown as it is, and false for one that is not shown.
+func (v *view) named(keyspace, physical string) (*sharded, bool) {
+	n := syntax.Name{Keyspace: keyspace, Name: physical}
+	if v.hidden[n] {
+		t := v.logicalOf(n)
+		return t, t != nil
+	}
+	t := v.tables[keyspace][physical]
+	return t, t == nil || t.entry.Physical == physical
+}
+
+// describesPhysical is a DESCRIBE of a table by its physical one's name.
+func (v *view) describesPhysical(text, keyspace string) (string, error) {
+	if len(v.hidden) == 0 {
+		return text, nil
+	}
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return text, nil // the store says so
+	}
+	d, ok := tree.(*syntax.Describe)
+	if !ok || d.What != "" && !strings.EqualFold(d.What, "TABLE") || d.Name.Name == "" {
+		return text, nil
+	}
+	n := d.Name
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	if v.hidden[n] {
+		return "", wire.Invalidf("'%s' not found in keyspace '%s'", n.Name, n.Keyspace)
+	}
+	if t := v.tables[n.Keyspace][n.Name]; t != nil && t.entry.Physical != n.Name {
+		named := *d
+		named.Name = syntax.Name{Keyspace: n.Keyspace, Name: t.entry.Physical}
+		return syntax.Print(&named), nil
+	}
+	return text, nil
+}
+
+// plainly is the statement, under a change from a plain table, as the store answers it for that
+// table; nil where it does not. Nothing is read below the change's level of consistency, which
+// params are raised to.
+func (s *statement) plainly(params *wire.Params) *statement {
+	if s.sel == nil || s.sel.Plainly == nil {
+		return nil
+	}
+	var state []byte
+	if params.Has(wire.QueryPagingState) && len(params.PagingState) > 0 {
+		state = params.PagingState
+	}
+	sel := s.sel.ReadsPlainly(state)
+	if sel == nil {
+		return nil
+	}
+	if s.sel.Quorum && rule.On(rule.QuorumInChange) {
+		params.Consistency = quorum(params.Consistency)
+	}
+	m := *s
+	m.sel, m.direct, m.physical = sel, nil, s.router.registry.physical(sel.Whole.Text)
+	return &m
+}
