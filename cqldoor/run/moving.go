@@ -26,6 +26,7 @@ import (
 type movers struct {
 	x       *schemas
 	self    [16]byte
+	began   time.Time
 	mover   *carrier.Mover
 	session *catalog.StoreSession
 
@@ -38,7 +39,7 @@ type movers struct {
 const watchEvery = 500 * time.Millisecond
 
 func newMovers(x *schemas) *movers {
-	m := &movers{x: x, self: x.r.opts.UUID(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.r.opts.Store)}
+	m := &movers{x: x, self: x.r.opts.UUID(), began: x.r.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.r.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.r.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
 		Now: x.r.opts.Now, Self: m.self, Hints: x.r.opts.Hints, Log: x.r.opts.Log})
 	return m
@@ -72,7 +73,8 @@ type sign struct {
 func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 	now := m.x.r.opts.Now()
 	for _, e := range m.x.view.Load().left {
-		if m.x.catalog.Overdue(e) {
+		// If no other door is on the store, a door that has ended left what is older than this one.
+		if m.x.catalog.Overdue(e) || m.x.member == nil && e.Started.Before(m.began) {
 			m.start(ctx, syntax.Name{Keyspace: e.Keyspace, Name: e.Table}, m.mover.Tidy)
 		}
 	}
