@@ -156,6 +156,37 @@ func TestSettle(t *testing.T) {
 	})
 }
 
+// A read that began while the store could be behind a write is not shared later on: it may have
+// read what was before the write, which others have seen by then.
+func TestReadsThatBeganInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := start(t, func(o *Options) { o.Settle = 3 * time.Second })
+		x.warm(1)
+		ask(t.Context(), x.link, execute(writeText, wire.One, 1))
+		x.store.hold = make(chan struct{})
+		before := x.store.asked
+		done := make(chan wire.Message, 3)
+		send := func() {
+			x.link.Send(t.Context(), execute(readText, wire.One, 1), func(resp wire.Message) { done <- resp })
+			synctest.Wait()
+		}
+		send()
+		time.Sleep(3 * time.Second)
+		send()
+		if n := x.store.asked - before; n != 2 {
+			t.Errorf("a read joined one that began in doubt: the store was asked %d times", n)
+		}
+		send()
+		if n := x.store.asked - before; n != 2 {
+			t.Errorf("a read did not join one that began after: the store was asked %d times", n)
+		}
+		close(x.store.hold)
+		for range 3 {
+			<-done
+		}
+	})
+}
+
 // Identical reads share a request, whose sender may give up; the last who gives up ends it.
 func TestReadsShareARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

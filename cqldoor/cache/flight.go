@@ -40,9 +40,9 @@ func (l *link) read(ctx context.Context, a *asked, to taking, send func(context.
 	g.Lock()
 	at := c.view(a)
 	// A reader that joins gets data read at some moment after the request began. No write has
-	// begun since then, so the data is current. Nobody joins while a write with unknown outcome
-	// may still be applied: a read at another level may have seen that write.
-	if f := g.Flights[a.hash]; f != nil && at.Fresh && f.at.Holds(at) && bytes.Equal(f.asked.text, a.text) {
+	// begun since then, and no earlier write was still to be applied when it began (Fresh). So the
+	// data is current.
+	if f := g.Flights[a.hash]; f != nil && f.at.Fresh && f.at.Holds(at) && bytes.Equal(f.asked.text, a.text) {
 		f.left++
 		f.waiting = append(f.waiting, waiting{to, context.AfterFunc(ctx, func() { c.giveUp(f) })})
 		g.Unlock()
