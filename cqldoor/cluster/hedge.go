@@ -272,8 +272,8 @@ func (p *part) resend(h *hedges) *conn {
 	return c
 }
 
-// elsewhere returns a connection to another host than that which has a part: to another
-// replica if there is one. It returns nil where no other host would answer sooner.
+// elsewhere returns a connection to another replica than the host that has a part, or to another
+// host if the replicas are not known. It returns nil if no other host would answer sooner.
 func (l *link) elsewhere(p *part, req wire.Message) *conn {
 	live, not := l.p.live.Load(), p.first.host
 	t := l.p.cluster.topology.Load()
@@ -284,23 +284,25 @@ func (l *link) elsewhere(p *part, req wire.Message) *conn {
 			}
 		}
 	}
-	var hosts []hostConns
-	if p.node < 0 {
-		to := l.p.cluster.target(l.p.options.Version, req)
-		for _, n := range to.replicas() {
-			hosts = append(hosts, live.of[n])
+	if p.node >= 0 {
+		return nil // no further node has the rows: another would ask the first one
+	}
+	of := live.hosts // if the replicas are not known
+	to := l.p.cluster.target(l.p.options.Version, req)
+	if replicas := to.replicas(); len(replicas) > 0 {
+		of = nil
+		for _, n := range replicas {
+			of = append(of, live.of[n])
 		}
 	}
-	for _, of := range [][]hostConns{hosts, live.hosts} {
-		c := lessBusy(len(of), l.p.next.Add(1), func(i int) hostConns {
-			if len(of[i]) == 0 || of[i][0].host == not {
-				return nil
-			}
-			return of[i]
-		})
-		if c != nil && !c.host.silent() {
-			return c
+	c := lessBusy(len(of), l.p.next.Add(1), func(i int) hostConns {
+		if len(of[i]) == 0 || of[i][0].host == not {
+			return nil
 		}
+		return of[i]
+	})
+	if c != nil && !c.host.silent() {
+		return c
 	}
 	return nil
 }
