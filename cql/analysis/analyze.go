@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// Analyze validates and types a SELECT, INSERT, UPDATE, DELETE or BATCH.
-// keyspace is the connection's, "" for none. Errors are *wire.Error.
+// Analyze validates and types a SELECT, INSERT, UPDATE, DELETE or BATCH. keyspace is the
+// connection's keyspace; "" for none. Errors are *wire.Error.
 func Analyze(stmt syntax.Statement, s *schema.Schema, keyspace string) (Statement, error) {
 	if err := checkDepth(stmt); err != nil {
 		return nil, err

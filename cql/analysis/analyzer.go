@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// analyzer analyses one statement of one table. Its parts stand on each other: typing (what
-// types expressions have), terms, selectors; its own methods are about restrictions and order.
+// analyzer analyses one statement of one table. It is built in layers: typing finds the types of
+// expressions, terms handles terms, selectors handles selectors. The analyzer's own methods handle
+// restrictions and order.
 type analyzer struct{ selectors }
 
 func analyzerOf(ks *schema.Keyspace, t *schema.Table, b *binds, m *memo) *analyzer {
@@ -24,21 +25,22 @@ type typing struct {
 	ks    *schema.Keyspace
 	table *schema.Table
 
-	// selecting says that expressions are selectors: they may name columns.
+	// selecting is set while expressions are selectors, which may name columns.
 	selecting bool
 
-	// fault is an error met while an argument was matched with a type.
+	// fault is an error that occurred while an argument was matched with a type.
 	fault error
 
-	// memo keeps what is known of expressions: to resolve a call asks its
-	// arguments about many types, and they ask theirs.
+	// memo caches what is known of expressions. To resolve one call, the analyzer asks its
+	// arguments about many types, and they ask their own arguments.
 	memo *memo
 }
 
-// question is what is asked of an expression.
+// question identifies one question about an expression: does it fit a type, or which type does it
+// have?
 type question struct {
 	e         syntax.Expr
-	t         *value.Type // nil for what it is by itself
+	t         *value.Type // nil: the type that the expression has by itself
 	selecting bool
 }
 
@@ -63,19 +65,19 @@ func newMemo() *memo {
 	return &memo{map[question]matched{}, map[question]resolved{}, map[question]*value.Type{}}
 }
 
-// spec is what a term is for: Cassandra's ColumnSpecification.
+// spec describes what a term is a value for. It corresponds to Cassandra's ColumnSpecification.
 type spec struct {
 	name   string
 	t      *value.Type
-	column *schema.Column // when the term stands for the column itself
+	column *schema.Column // set if the term is a value of the column itself
 }
 
 func columnSpec(c *schema.Column) spec { return spec{c.Name, c.Type, c} }
 
-// binds collects the statement's markers.
+// binds collects the statement's bind markers.
 type binds struct {
 	list    []Bind
-	columns []*schema.Column // what each marker stands for, nil for others
+	columns []*schema.Column // the column that each marker is a value for; nil for other markers
 }
 
 func (b *binds) add(m *syntax.Bind, t *schema.Table, s spec) {
@@ -91,7 +93,8 @@ func (b *binds) add(m *syntax.Bind, t *schema.Table, s spec) {
 	b.columns[m.Index] = s.column
 }
 
-// partitionKey finds the marker of each component of the table's partition key.
+// partitionKey returns the index of the marker of each component of the table's partition key; nil
+// unless each component is one marker.
 func (b *binds) partitionKey(t *schema.Table) []int {
 	at := make([]int, len(t.PartitionKey))
 	for i := range at {
@@ -110,7 +113,7 @@ func (b *binds) partitionKey(t *schema.Table) []int {
 	return at
 }
 
-// newAnalyzer finds the statement's table.
+// newAnalyzer finds the statement's table and returns an analyzer for it.
 func newAnalyzer(s *schema.Schema, keyspace string, n syntax.Name, b *binds) (*analyzer, error) {
 	if n.Keyspace != "" {
 		keyspace = n.Keyspace
@@ -129,7 +132,7 @@ func newAnalyzer(s *schema.Schema, keyspace string, n syntax.Name, b *binds) (*a
 	return analyzerOf(ks, t, b, newMemo()), nil
 }
 
-// column finds a column of the table.
+// column returns the column of the table with this name.
 func (a *typing) column(name string) (*schema.Column, error) {
 	if c := a.table.Column(name); c != nil {
 		return c, nil
@@ -137,8 +140,7 @@ func (a *typing) column(name string) (*schema.Column, error) {
 	return nil, invalid("Undefined column name %s in table %s.%s", quote(name), quote(a.table.Keyspace), quote(a.table.Name))
 }
 
-// quote is a name as CQL writes it: in quotes unless it is lower case and no
-// reserved word.
+// quote formats a name as CQL does: in quotes, unless it is a lower-case word that is not reserved.
 func quote(name string) string {
 	plain := name != "" && name[0] >= 'a' && name[0] <= 'z' && !reserved[name]
 	for i := 0; plain && i < len(name); i++ {
@@ -162,7 +164,8 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// cell is the position of a column among those fetched.
+// cell returns the position of a column among the fetched columns. It adds the column if it is
+// missing.
 func (a *selectors) cell(c *schema.Column) int {
 	for i, f := range a.fetch {
 		if f.Column == c {
@@ -173,7 +176,7 @@ func (a *selectors) cell(c *schema.Column) int {
 	return len(a.fetch) - 1
 }
 
-// argument is an expression as the resolution of overloads sees it.
+// argument adapts an expression to eval.Arg, so that overloads can be resolved.
 type argument struct {
 	a *typing
 	e syntax.Expr
@@ -196,8 +199,8 @@ func (g argument) Elements() int {
 	return -1
 }
 
-// resolve finds the function of a call, cast or operation. written is its name
-// as messages write it.
+// resolve returns the function that a call, cast or operation means, and its arguments. The
+// function is nil if it belongs to another keyspace. resolve caches the answer.
 func (a *typing) resolve(e syntax.Expr, receiver *value.Type) (f *eval.Function, args []syntax.Expr, err error) {
 	q := question{e, receiver, a.selecting}
 	r, known := a.memo.functions[q]
@@ -230,8 +233,8 @@ func (a *typing) find(e syntax.Expr, receiver *value.Type) (f *eval.Function, ar
 	return f, args, err
 }
 
-// callee is the function's name and arguments that an expression means; the
-// name is empty where the function is of another keyspace.
+// callee returns the name of the function that an expression calls, the name as messages write it,
+// and the arguments. The name is empty if the function belongs to another keyspace.
 func (a *typing) callee(e syntax.Expr) (name, written string, args []syntax.Expr, err error) {
 	switch e := e.(type) {
 	case *syntax.Call:

@@ -20,11 +20,11 @@ type Batch struct {
 	Kind   syntax.BatchKind
 	Writes []*Write
 
-	Timestamp   eval.Expr // nil when absent
+	Timestamp   eval.Expr // nil if absent
 	Conditional bool
 }
 
-// BoundBatch is a batch with its values.
+// BoundBatch is a batch with its bound values.
 type BoundBatch struct {
 	*Batch
 	Writes    []*BoundWrite
@@ -61,7 +61,7 @@ func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch
 			return nil, err
 		}
 	}
-	// Metadata of markers of several tables have no room for the key's.
+	// The metadata format has no place for partition key indexes if the markers' tables differ.
 	_, foreign := out.Timestamp.(*eval.Marker)
 	if out.Table != nil && !foreign && !slices.ContainsFunc(out.Writes, func(w *Write) bool { return w.Table != out.Table }) {
 		out.PartitionKeyBinds = marks.partitionKey(out.Table)
@@ -69,14 +69,14 @@ func analyzeBatch(stmt *syntax.Batch, s *schema.Schema, keyspace string) (*Batch
 	return out, nil
 }
 
-// NewBatch makes a batch of statements that came one by one (a BATCH message),
-// by the rules of a written one.
+// NewBatch makes a batch of statements that were given one by one (a BATCH message). The rules are
+// those of a BATCH statement.
 func NewBatch(kind syntax.BatchKind, writes []*Write) (*Batch, error) {
 	b := &Batch{Kind: kind, Writes: writes}
 	return b, b.check()
 }
 
-// check applies the rules of batches.
+// check applies Cassandra's rules for batches.
 func (b *Batch) check() error {
 	counters, others := false, false
 	for _, w := range b.Writes {
@@ -120,7 +120,8 @@ func (b *Batch) check() error {
 	return nil
 }
 
-// Bind gives the batch's statements their values, which follow one another in env.
+// Bind binds the batch's statements to the values in env, which holds the values of all statements
+// one after the other.
 func (b *Batch) Bind(env *eval.Env) (*BoundBatch, error) {
 	if len(env.Values) != len(b.Binds) {
 		return nil, invalid("Invalid amount of bind variables")
@@ -145,7 +146,7 @@ func (b *Batch) Bind(env *eval.Env) (*BoundBatch, error) {
 	return out, out.checkConditional()
 }
 
-// BindEach is Bind for statements that came one by one, with an Env each.
+// BindEach works as Bind does, for statements that were given one by one, each with its own Env.
 func (b *Batch) BindEach(envs []*eval.Env) (*BoundBatch, error) {
 	out := &BoundBatch{Batch: b}
 	for i, w := range b.Writes {
@@ -166,8 +167,8 @@ func (b *Batch) BindEach(envs []*eval.Env) (*BoundBatch, error) {
 	return out, out.checkConditional()
 }
 
-// checkConditional holds a conditional batch to one partition, and to one kind
-// of condition for each row.
+// checkConditional verifies that a conditional batch writes to one partition only, and that each
+// row has only one kind of condition.
 func (b *BoundBatch) checkConditional() error {
 	if !b.Conditional {
 		return nil
@@ -199,7 +200,7 @@ func (b *BoundBatch) checkConditional() error {
 	return nil
 }
 
-// in says whether some restriction is an IN.
+// in reports whether at least one restriction is an IN.
 func in(rs []*Restriction) bool {
 	return slices.ContainsFunc(rs, func(r *Restriction) bool { return r.Kind == IN })
 }
@@ -213,8 +214,8 @@ const (
 	ifNotExists
 )
 
-// checkConditions notes the kind of condition that a write puts on its row (or
-// on the static one) and refuses a second kind.
+// checkConditions records the kind of condition that a write puts on its row (or on the static
+// row). It refuses a second kind for the same row.
 func (b *BoundWrite) checkConditions(kinds map[string]conditionKind) error {
 	row := "static"
 	if b.Rows.Len() > 0 {

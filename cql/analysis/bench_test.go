@@ -27,7 +27,7 @@ var (
 	texts = eval.Value{Bytes: []byte("text")}
 )
 
-// TestAllocations holds the binding of the common statements to a budget.
+// TestAllocations checks that binding the common statements stays within a budget of allocations.
 func TestAllocations(t *testing.T) {
 	read := analysed(t, "SELECT v FROM t WHERE k = ? AND c1 = ? AND c2 = ? AND c3 = ?").(*Select)
 	env := &eval.Env{Values: []eval.Value{four, four, texts, four}}

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Bind gives the statement its values, one for each of Binds.
+// Bind binds the statement to its values, one for each of Binds.
 func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 	b := &BoundSelect{Select: s, Env: env}
 	var err error
@@ -20,7 +20,7 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 	if b.Filters, err = s.Where.bindFilters(env); err != nil {
 		return nil, err
 	}
-	var wrong error // with a key, which matters where something is read of its partition
+	var wrong error // an error of a key; it counts only if rows of the partition are read
 	if s.Where.Partition == nil {
 		b.Scan = true
 	} else if wrong, err = b.bindKeys(env); err != nil {
@@ -42,8 +42,8 @@ func (s *Select) Bind(env *eval.Env) (*BoundSelect, error) {
 	return b, err
 }
 
-// bindKeys finds the partition keys, those within the token's range if it is
-// restricted too.
+// bindKeys computes the partition keys. If the token is restricted too, it keeps only the keys
+// whose token is in the range. wrong is an error of the keys that counts only if rows are read.
 func (b *BoundSelect) bindKeys(env *eval.Env) (wrong, err error) {
 	keys, err := tuplesOf(b.Where.Partition, len(b.Table.PartitionKey), env)
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *BoundSelect) bindKeys(env *eval.Env) (wrong, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Which of the keys have such a token is known of each alone.
+	// Each key's token must be computed to see whether it is in the range.
 	if keys.n > maxFiltered {
 		return nil, cartesian("partition key", keys.n, maxFiltered)
 	}
@@ -73,16 +73,16 @@ func (b *BoundSelect) bindKeys(env *eval.Env) (wrong, err error) {
 	return wrong, nil
 }
 
-// maxFiltered is how many partition keys may be looked at for those of some tokens.
+// maxFiltered is the largest number of partition keys that bindKeys filters by token.
 const maxFiltered = 1 << 16
 
-// cartesian is Cassandra's refusal of more combinations of INs than its guardrail
-// in_select_cartesian_product lets pass.
+// cartesian returns the error with which Cassandra refuses more combinations of INs than its
+// guardrail in_select_cartesian_product allows.
 func cartesian(what string, n, most int) error {
 	return invalid("Guardrail in_select_cartesian_product violated: Aborting query because the cartesian product of the IN restrictions on %s produces %d values, this exceeds fail threshold of %d.", what, n, most)
 }
 
-// Limits computes LIMIT and PER PARTITION LIMIT; 0 is none.
+// Limits computes LIMIT and PER PARTITION LIMIT; 0 means no limit.
 func (s *Select) Limits(env *eval.Env) (total, perPartition int, err error) {
 	if len(env.Values) != len(s.Binds) {
 		return 0, 0, invalid("Invalid amount of bind variables")
@@ -93,7 +93,7 @@ func (s *Select) Limits(env *eval.Env) (total, perPartition int, err error) {
 	return total, perPartition, err
 }
 
-// limit computes a LIMIT; 0 is none.
+// limit computes a LIMIT; 0 means no limit.
 func limit(e eval.Expr, env *eval.Env) (int, error) {
 	if e == nil {
 		return 0, nil
@@ -116,8 +116,8 @@ func limit(e eval.Expr, env *eval.Env) (int, error) {
 	return int(n), nil
 }
 
-// CheckPaging refuses pages of a statement whose rows are sorted after they are
-// read, as Cassandra does: not where nothing is read at all, unless it aggregates.
+// CheckPaging refuses paging for a statement whose rows are sorted after they are read, as
+// Cassandra does. It allows paging if nothing is read at all, unless the statement aggregates.
 func (b *BoundSelect) CheckPaging(pageSize int) error {
 	if pageSize > 0 && len(b.Sort) > 0 && (!b.Empty() || b.Selection.Aggregated || b.Grouped) {
 		return invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key;" +
@@ -126,7 +126,8 @@ func (b *BoundSelect) CheckPaging(pageSize int) error {
 	return nil
 }
 
-// CompareSorted compares rows by their values of Sort, one for each of its keys.
+// CompareSorted compares two rows by their values for Sort. a and b have one value for each sort
+// key.
 func (s *Select) CompareSorted(a, b [][]byte) int {
 	for i, k := range s.Sort {
 		x, y := a[i], b[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// allow has the tuples go on with what a restriction allows.
+// allow extends the tuples with the values that a restriction allows for its columns.
 func (t *Tuples) allow(r *Restriction, env *eval.Env) error {
 	if r.Kind == EQ && !r.Tuple && len(t.lists) == 0 {
 		v, err := r.value(r.Term, env)
@@ -26,7 +26,7 @@ func (t *Tuples) allow(r *Restriction, env *eval.Env) error {
 	return err
 }
 
-// tuplesOf are what restrictions that follow one another allow.
+// tuplesOf returns the tuples that consecutive restrictions allow.
 func tuplesOf(rs []*Restriction, columns int, env *eval.Env) (Tuples, error) {
 	all := Tuples{first: make([][]byte, 0, columns), n: 1}
 	for _, r := range rs {
@@ -37,7 +37,8 @@ func tuplesOf(rs []*Restriction, columns int, env *eval.Env) (Tuples, error) {
 	return all, nil
 }
 
-// values are what an EQ or IN restriction allows: for each its value by column.
+// values returns what an EQ or IN restriction allows: a list of tuples, each with one value per
+// column.
 func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
 	switch {
 	case r.Tuple:
@@ -59,7 +60,7 @@ func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
 	return out, nil
 }
 
-// value is a key's column's value.
+// value evaluates a term to a value of a key column.
 func (r *Restriction) value(e eval.Expr, env *eval.Env) ([]byte, error) {
 	v, err := eval.Term(e, env)
 	if err != nil {
@@ -68,7 +69,7 @@ func (r *Restriction) value(e eval.Expr, env *eval.Env) ([]byte, error) {
 	return r.notNull(v)
 }
 
-// notNull refuses null and unset values of a key's column.
+// notNull refuses null and unset values of a key column.
 func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
 	switch {
 	case v.Unset:
@@ -79,7 +80,7 @@ func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
 	return v.Bytes, nil
 }
 
-// listed are the values of IN ?, each checked.
+// listed returns the values of IN ?. It calls check with each.
 func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, error)) ([][][]byte, error) {
 	v, err := rawList(r.List, env)
 	switch {
@@ -104,7 +105,8 @@ func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, erro
 	if err != nil {
 		return nil, inner(err)
 	}
-	// Many short values take several times their bytes, and no more than they need.
+	// Many short values take several times their bytes, so the slice gets exactly the size that it
+	// needs.
 	parts := make([][]byte, 0, n)
 	for p := t.Parts(stored); p.Next(); {
 		parts = append(parts, p.Part())
@@ -116,8 +118,8 @@ func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, erro
 	return out, nil
 }
 
-// rawList is the value of IN ?, whose elements are still to be validated: null
-// ones have an error of their own.
+// rawList returns the value of IN ? before its elements are validated, because null elements have
+// an error of their own.
 func rawList(e eval.Expr, env *eval.Env) (eval.Value, error) {
 	if m, ok := e.(*eval.Marker); ok && m.Index < len(env.Values) {
 		return env.Values[m.Index], nil
@@ -125,7 +127,7 @@ func rawList(e eval.Expr, env *eval.Env) (eval.Value, error) {
 	return eval.Term(e, env)
 }
 
-// tupleValues are the tuples of (a, b) = … and (a, b) IN ….
+// tupleValues returns the tuples of (a, b) = … and (a, b) IN ….
 func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 	if r.Kind == EQ {
 		t, err := r.components(r.Term, r.Tuple, env)
@@ -176,8 +178,8 @@ func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
 	return out, nil
 }
 
-// whole refuses a tuple of fewer values than columns. Cassandra takes it for a prefix, or
-// finds no row by it, and writes a row without the rest of its key.
+// whole refuses a tuple with fewer values than columns. Cassandra treats such a tuple as a prefix,
+// or finds no row with it, and writes a row without the rest of its key.
 func (r *Restriction) whole(tuple [][]byte) error {
 	if len(tuple) < len(r.Columns) {
 		return invalid("Expected %d elements in value tuple, but got %d", len(r.Columns), len(tuple))
@@ -187,7 +189,7 @@ func (r *Restriction) whole(tuple [][]byte) error {
 
 func (r *Restriction) bindName() string { return "in(" + r.names(",") + ")" }
 
-// names are those of the columns.
+// names joins the names of the columns.
 func (r *Restriction) names(separator string) string {
 	var s string
 	for i, c := range r.Columns {
@@ -199,7 +201,8 @@ func (r *Restriction) names(separator string) string {
 	return s
 }
 
-// components are the values of a tuple's term, or the one of a plain term.
+// components evaluates a term: to the components of a tuple, or to one value if the term is not a
+// tuple.
 func (r *Restriction) components(e eval.Expr, tuple bool, env *eval.Env) ([][]byte, error) {
 	if e == nil {
 		return nil, nil
@@ -223,7 +226,7 @@ func (r *Restriction) components(e eval.Expr, tuple bool, env *eval.Env) ([][]by
 	return split(e.Type(), v.Bytes), nil
 }
 
-// split gives a tuple's components; a value may have fewer than its type.
+// split returns a tuple's components. A value may have fewer components than its type.
 func split(t *value.Type, v []byte) [][]byte {
 	out := make([][]byte, 0, len(t.Elems))
 	for p := t.Parts(v); p.Next(); {
@@ -232,7 +235,7 @@ func split(t *value.Type, v []byte) [][]byte {
 	return out
 }
 
-// keys are the partition keys that a WHERE names, in the order of their values.
+// keys returns the partition keys that a WHERE names, ordered by their values.
 func (w *Where) keys(env *eval.Env, t *schema.Table) (Tuples, error) {
 	keys, err := tuplesOf(w.Partition, len(t.PartitionKey), env)
 	if err != nil {
@@ -241,7 +244,7 @@ func (w *Where) keys(env *eval.Env, t *schema.Table) (Tuples, error) {
 	return keys, keys.checkKeys()
 }
 
-// sortUnique orders tuples by their columns' order and drops equal ones.
+// sortUnique sorts tuples in the order of their columns and drops equal ones.
 func sortUnique(rows [][][]byte, cols []*schema.Column) [][][]byte {
 	if len(rows) < 2 {
 		return rows
@@ -251,11 +254,11 @@ func sortUnique(rows [][][]byte, cols []*schema.Column) [][][]byte {
 	return slices.CompactFunc(rows, func(a, b [][]byte) bool { return cmp(a, b) == 0 })
 }
 
-// maxKey is the longest partition or clustering key in bytes.
+// maxKey is the largest length of a partition or clustering key in bytes.
 const maxKey = 65535
 
-// checkKeys verifies the lengths of partition keys, which are serialized each by
-// itself where there is one column, else with 3 bytes for each.
+// checkKeys verifies the lengths of partition keys. A key of one column is serialized as it is. A
+// key of several columns has 3 more bytes for each column.
 func (t *Tuples) checkKeys() error {
 	if t.n == 0 {
 		return nil
@@ -263,10 +266,10 @@ func (t *Tuples) checkKeys() error {
 	overhead := 0
 	if columns := len(t.At(0)); columns > 1 {
 		overhead = 3 * columns
-	} else if size(t.At(0)) == 0 { // the empty value is the first
+	} else if size(t.At(0)) == 0 { // the empty value sorts first
 		return invalid("Key may not be empty")
 	}
-	// What is too long without the overhead is told its length without it.
+	// The error names the length without the overhead if that alone is too long.
 	n, long := t.Longer(maxKey - overhead)
 	if !long {
 		return nil
@@ -289,9 +292,9 @@ func tooLong(n int) error {
 	return invalid("Key length of %d is longer than maximum of %d", n, maxKey)
 }
 
-// slices are the rows of a partition that a WHERE names. Where nullFirst, a
-// null end of a range is before all rows in clustering order, as Cassandra's
-// reads have it; elsewhere it is an error.
+// slices returns the rows of a partition that a WHERE names. With nullFirst, a null end of a range
+// sorts before all rows in clustering order, as in Cassandra's reads. Otherwise a null end is an
+// error.
 func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) (none Slices, err error) {
 	prefixes, last, err := w.prefixes(env, t)
 	if err != nil {
@@ -328,7 +331,7 @@ func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) (none Sli
 		}
 	}
 	if len(start) == 0 {
-		start = nil // an empty tuple is no bound
+		start = nil // an empty tuple does not limit the range
 	}
 	if len(end) == 0 {
 		end = nil
@@ -343,7 +346,7 @@ func (w *Where) slices(env *eval.Env, t *schema.Table, nullFirst bool) (none Sli
 
 func null(values [][]byte) bool { return len(values) == 1 && values[0] == nil }
 
-// endTuple says whether the end, or the start, was written as a tuple.
+// endTuple reports whether the end (or, if end is false, the start) was written as a tuple.
 func (r *Restriction) endTuple(end bool) bool {
 	if end {
 		return r.EndTuple
@@ -351,8 +354,8 @@ func (r *Restriction) endTuple(end bool) bool {
 	return r.StartTuple
 }
 
-// prefixes are the clustering prefixes that EQ and IN allow, and the range
-// that follows them, if any.
+// prefixes returns the clustering prefixes that EQ and IN allow, and the range restriction that
+// follows them, if there is one.
 func (w *Where) prefixes(env *eval.Env, t *schema.Table) (Tuples, *Restriction, error) {
 	rs := w.Clustering
 	var last *Restriction
@@ -366,7 +369,7 @@ func (w *Where) prefixes(env *eval.Env, t *schema.Table) (Tuples, *Restriction, 
 	return all, last, nil
 }
 
-// tokens is the range of tokens that a WHERE names; ok is false if it is empty.
+// tokens returns the range of tokens that a WHERE names; no range if it is empty.
 func (w *Where) tokens(env *eval.Env) (out []TokenRange, err error) {
 	all := TokenRange{minToken, maxToken}
 	if w.Token == nil {
@@ -385,7 +388,7 @@ func (w *Where) tokens(env *eval.Env) (out []TokenRange, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The least token stands for an open end on either side.
+	// The least token means an open end, both as start and as end.
 	if hasStart && start != minToken {
 		if !startIn {
 			if start == maxToken {

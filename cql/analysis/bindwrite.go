@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// validate applies the rules that Cassandra checks when the write runs.
+// validate applies the rules that Cassandra checks when the write is executed.
 func (w *Write) validate() error {
 	switch {
 	case w.Conditional() && w.Timestamp != nil:
@@ -27,7 +27,7 @@ func (w *Write) validate() error {
 	return nil
 }
 
-// Bind gives the statement its values, one for each of Binds.
+// Bind binds the statement to its values, one for each of Binds.
 func (w *Write) Bind(env *eval.Env) (*BoundWrite, error) {
 	if len(env.Values) != len(w.Binds) {
 		return nil, invalid("Invalid amount of bind variables")
@@ -35,8 +35,8 @@ func (w *Write) Bind(env *eval.Env) (*BoundWrite, error) {
 	return w.bind(env, false)
 }
 
-// bind is Bind for a write whose markers are some of those in env; batched says
-// that it is one of a batch, whose conditions are checked together.
+// bind works as Bind does, but env may hold values of other statements too. batched is set for a
+// write of a batch, whose conditions are checked together.
 func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 	if err := w.validate(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (w *Write) checkConditional() error {
 	return nil
 }
 
-// bindRows finds the rows or the ranges of rows that are written.
+// bindRows computes the rows or the ranges of rows that the statement writes.
 func (b *BoundWrite) bindRows(env *eval.Env) error {
 	if b.rangeOfColumns {
 		return invalid("Range deletions are not supported for specific columns")
@@ -127,7 +127,7 @@ func (b *BoundWrite) bindRows(env *eval.Env) error {
 		if b.Kind != Delete || !slices.ContainsFunc(b.Write.Conditions, onRow) {
 			return nil
 		}
-		// DELETE static … IF regular = …: the row is that of the conditions.
+		// DELETE static … IF regular = …: the row is the one that the conditions read.
 	case ScopeDeletePartition:
 		if len(b.Table.Clustering) > 0 {
 			return nil
@@ -143,7 +143,7 @@ func (b *BoundWrite) bindRows(env *eval.Env) error {
 	return b.Rows.storable(b.Table.Clustering)
 }
 
-// maxTTL is the longest time to live: 20 years in seconds.
+// maxTTL is the longest time to live in seconds: 20 years.
 const maxTTL = 20 * 365 * 24 * 60 * 60
 
 func (b *BoundWrite) bindAttributes(env *eval.Env) error {
@@ -160,7 +160,7 @@ func (b *BoundWrite) bindAttributes(env *eval.Env) error {
 	}
 	var ttl int32
 	switch len(v.Bytes) {
-	case 0: // null, or empty
+	case 0: // null or empty
 	case 4:
 		ttl = int32(binary.BigEndian.Uint32(v.Bytes))
 	default:
@@ -190,13 +190,13 @@ func timestamp(e eval.Expr, env *eval.Env) (*int64, error) {
 		return nil, invalid("Invalid timestamp value: %x", v.Bytes)
 	}
 	ts := int64(binary.BigEndian.Uint64(v.Bytes))
-	if ts == math.MinInt64 { // stands for no timestamp
+	if ts == math.MinInt64 { // Cassandra uses it for "no timestamp"
 		return nil, invalid("Out of bound timestamp, must be in [%d, %d]", int64(math.MinInt64+1), int64(math.MaxInt64))
 	}
 	return &ts, nil
 }
 
-// bind gives an operation its values; ok is false where it does nothing.
+// bind binds an operation to its values. ok is false if the operation changes nothing.
 func (o *Operation) bind(env *eval.Env) (m Mutation, ok bool, err error) {
 	var v eval.Value
 	if o.Term != nil {
@@ -251,7 +251,7 @@ func storable(t *value.Type, v []byte) error {
 	return nil
 }
 
-// set is c = value.
+// set returns the mutation of c = value.
 func (o *Operation) set(v eval.Value, env *eval.Env) (Mutation, bool, error) {
 	m := Mutation{Kind: PutCell, Column: o.Column, Value: v.Bytes}
 	if v.Unset {
@@ -266,7 +266,7 @@ func (o *Operation) set(v eval.Value, env *eval.Env) (Mutation, bool, error) {
 	return m, true, nil
 }
 
-// cells are the cells that a collection or UDT has when stored.
+// cells returns the cells in which a collection or UDT is stored.
 func (o *Operation) cells(v []byte, env *eval.Env) []Cell {
 	t := o.Column.Type
 	var parts [][]byte
@@ -303,7 +303,7 @@ func (o *Operation) cells(v []byte, env *eval.Env) []Cell {
 
 func fieldPath(i int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(i)) }
 
-// timeuuids are n ascending keys for elements appended to a list.
+// timeuuids returns n ascending keys for elements appended to a list.
 func timeuuids(env *eval.Env, n int) [][]byte {
 	out := make([][]byte, n)
 	for i := range out {
@@ -318,14 +318,15 @@ func timeuuids(env *eval.Env, n int) [][]byte {
 }
 
 const (
-	// uuidEpochTicks is 1970 in 100-nanosecond intervals since the Gregorian calendar began.
+	// uuidEpochTicks is 1970-01-01 in 100-nanosecond intervals since the start of the Gregorian
+	// calendar.
 	uuidEpochTicks = 122192928000000000
-	// mirror is 2010-01-01, about which the times of prepended elements are
-	// mirrored so that the last prepended comes first.
+	// mirror is 2010-01-01. The times of prepended elements are mirrored at it, so that the element
+	// that was prepended last comes first.
 	mirror = uuidEpochTicks + 1262304000000*10000
 )
 
-// mirrored turns ascending keys of now into ascending ones of the mirrored past.
+// mirrored turns ascending keys of the present into ascending keys of the mirrored past.
 func mirrored(paths [][]byte) [][]byte {
 	out := make([][]byte, len(paths))
 	for i, p := range paths {
@@ -336,7 +337,7 @@ func mirrored(paths [][]byte) [][]byte {
 	return out
 }
 
-// discard is c = c - value.
+// discard returns the mutation of c = c - value.
 func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 	m := Mutation{Kind: PutCells, Column: o.Column}
 	if v.Unset || v.Bytes == nil {
@@ -345,7 +346,7 @@ func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 	t := o.Term.Type()
 	for p := t.Parts(v.Bytes); p.Next(); {
 		switch {
-		case p.Part() == nil: // is no element
+		case p.Part() == nil: // null is not an element
 		case t.Kind == value.List:
 			m.Cells = append(m.Cells, Cell{Value: p.Part()})
 		default:
@@ -358,7 +359,7 @@ func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 	return m, len(m.Cells) > 0, nil
 }
 
-// element is c[key] = value and DELETE c[key].
+// element returns the mutation of c[key] = value or DELETE c[key].
 func (o *Operation) element(v eval.Value, env *eval.Env) (Mutation, bool, error) {
 	m := Mutation{Column: o.Column, Value: v.Bytes}
 	key, err := eval.Term(o.Key, env)
@@ -402,7 +403,7 @@ func (o *Operation) element(v eval.Value, env *eval.Env) (Mutation, bool, error)
 	return Mutation{Kind: PutCells, Column: o.Column, Cells: []Cell{{key.Bytes, v.Bytes}}}, !v.Unset, nil
 }
 
-// count is c = c + value and c = c - value of a counter.
+// count returns the mutation of c = c + value or c = c - value for a counter.
 func (o *Operation) count(v eval.Value) (Mutation, bool, error) {
 	m := Mutation{Kind: AddCounter, Column: o.Column}
 	switch {
@@ -421,8 +422,8 @@ func (o *Operation) count(v eval.Value) (Mutation, bool, error) {
 	return m, true, nil
 }
 
-// ListIndexError is Cassandra's answer to SetIndex and DeleteIndex on a list of
-// size elements that does not have the index; nil if it has.
+// ListIndexError returns Cassandra's error for SetIndex and DeleteIndex on a list of size elements,
+// if the index is out of range; else nil.
 func (m *Mutation) ListIndexError(size int) error {
 	if size == 0 {
 		verb := "set an element on"

@@ -11,28 +11,28 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Condition is one conjunct of IF.
+// Condition is one condition of an IF; AND joins them.
 type Condition struct {
 	Column *schema.Column
-	Cell   int       // in Write.Fetch
-	Key    eval.Expr // of c[key]; else nil
-	Field  int       // of c.field; else -1
+	Cell   int       // index in Write.Fetch
+	Key    eval.Expr // for c[key]; else nil
+	Field  int       // for c.field; else -1
 	Op     syntax.Op // EQ, NE, LT, LE, GT, GE, In, Contains, ContainsKey
 	Term   eval.Expr
-	Terms  []eval.Expr // In with a written list
+	Terms  []eval.Expr // In with a list in the statement's text
 	List   eval.Expr   // In with one marker
 }
 
-// BoundCondition is a condition with its values.
+// BoundCondition is a condition with its bound values.
 type BoundCondition struct {
 	*Condition
 	KeyValue []byte
-	Values   [][]byte // one, except In; nil is null, which EQ and NE compare with
-	unset    bool     // a value was not given: an error where it is compared
-	unkeyed  bool     // the key was not given: no entry has it
+	Values   [][]byte // one, except for In; nil is null, which EQ and NE can compare with
+	unset    bool     // a value was unset: an error when the condition is evaluated
+	unkeyed  bool     // the key was unset: no entry has it
 }
 
-// bind gives a condition its values.
+// bind binds a condition to its values.
 func (c *Condition) bind(env *eval.Env) (BoundCondition, error) {
 	b := BoundCondition{Condition: c}
 	if c.Key != nil {
@@ -76,8 +76,7 @@ func (c *Condition) bind(env *eval.Env) (BoundCondition, error) {
 	return b, nil
 }
 
-// Applies evaluates the condition on the current row; nil stands for a row
-// that does not exist.
+// Applies evaluates the condition on the current row. A nil row does not exist.
 func (c *BoundCondition) Applies(row eval.Row) (bool, error) {
 	if c.unset {
 		return false, invalid("Invalid 'unset' value in condition")
@@ -108,8 +107,8 @@ func (c *BoundCondition) Applies(row eval.Row) (bool, error) {
 	return false, nil
 }
 
-// current is what the condition compares: the column's value, an element's or
-// a field's, and its type.
+// current returns the value that the condition tests (of the column, an element or a field) and its
+// type.
 func (c *BoundCondition) current(row eval.Row) ([]byte, *value.Type, error) {
 	t := c.Column.Type
 	var cur []byte
@@ -169,7 +168,7 @@ func mapValue(t *value.Type, v, key []byte) []byte {
 	return nil
 }
 
-// compareValue compares an atomic value; null equals null only.
+// compareValue compares an atomic value. Null equals only null.
 func compareValue(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
 	if v == nil {
 		switch op {
@@ -186,7 +185,7 @@ func compareValue(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
 	return holds(t.Compare(cur, v), op), nil
 }
 
-// holds says whether a comparison satisfies an operator.
+// holds reports whether the result c of a comparison satisfies an operator.
 func holds(c int, op syntax.Op) bool {
 	switch op {
 	case syntax.OpEQ:
@@ -207,8 +206,8 @@ func holds(c int, op syntax.Op) bool {
 
 var kindNames = map[value.Kind]string{value.List: "list", value.Set: "set", value.Map: "map"}
 
-// compareCollection compares a collection that is not frozen: element by
-// element, the shorter one first; an empty one is null.
+// compareCollection compares a non-frozen collection element by element. If one is a prefix of the
+// other, the shorter one is smaller. An empty collection is null.
 func compareCollection(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
 	exists := cur != nil && t.Len(cur) > 0
 	if v == nil || t.Len(v) == 0 {
@@ -249,7 +248,7 @@ func compareCollection(t *value.Type, cur, v []byte, op syntax.Op) (bool, error)
 	}
 }
 
-// containsValue is CONTAINS and CONTAINS KEY.
+// containsValue evaluates CONTAINS and CONTAINS KEY.
 func containsValue(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
 	if v == nil {
 		return false, invalid(`Invalid comparison with null for operator "%s"`, symbol(op))

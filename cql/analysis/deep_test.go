@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// TestNestedCallsAreLinear: to resolve a call asks its arguments about every
-// overload, and they ask theirs; answers are kept, so that depth costs little.
+// TestNestedCallsAreLinear checks that deep nesting costs little. To resolve one call, the analyzer
+// asks its arguments about every overload, and they ask their own arguments. It caches the answers.
 func TestNestedCallsAreLinear(t *testing.T) {
 	s := loadSchema(t, "testdata/schema.cql")
 	for name, text := range map[string]string{
@@ -36,13 +36,13 @@ func TestNestedCallsAreLinear(t *testing.T) {
 		}()
 		select {
 		case <-done:
-		case <-time.After(2 * time.Minute): // what takes microseconds would take 2³⁰ times as many
+		case <-time.After(2 * time.Minute): // without the cache, the work of microseconds would take 2³⁰ times as long
 			t.Fatalf("%s does not end", name)
 		}
 	}
 }
 
-// TestLongSumsDoNotOverflowTheStack: a sum of many terms is a deep tree.
+// TestLongSumsDoNotOverflowTheStack checks sums of many terms, which are deep trees.
 func TestLongSumsDoNotOverflowTheStack(t *testing.T) {
 	s := loadSchema(t, "testdata/schema.cql")
 	for _, text := range []string{
@@ -51,7 +51,7 @@ func TestLongSumsDoNotOverflowTheStack(t *testing.T) {
 	} {
 		stmt, err := syntax.Parse(text)
 		if err != nil {
-			continue // the parser's own bound
+			continue // the parser has its own limit
 		}
 		if a, err := Analyze(stmt, s, keyspace); err == nil {
 			if w, ok := a.(*Write); ok {

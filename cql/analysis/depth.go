@@ -4,11 +4,11 @@ package analysis
 
 import "github.com/evenkeel/evenkeel/cql/syntax"
 
-// maxDepth bounds how deep expressions nest. The parser bounds what is written
-// in brackets; a sum of many terms is deep without any.
+// maxDepth is how deep expressions may nest. The parser limits the nesting of brackets, but a sum
+// of many terms is deep without brackets.
 const maxDepth = 1000
 
-// checkDepth refuses a statement with expressions too deep to walk.
+// checkDepth refuses a statement whose expressions are nested too deep to walk.
 func checkDepth(stmt syntax.Statement) error {
 	d := depth(true)
 	switch s := stmt.(type) {
@@ -48,7 +48,7 @@ func checkDepth(stmt syntax.Statement) error {
 	return nil
 }
 
-// depth stays true as long as nothing is too deep.
+// depth is true until an expression is too deep.
 type depth bool
 
 func (d *depth) relations(rs []syntax.Relation) {

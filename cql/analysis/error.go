@@ -8,12 +8,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// invalid is Cassandra's InvalidRequestException.
+// invalid returns Cassandra's InvalidRequestException.
 func invalid(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// inner gives an error of package value Cassandra's code; others pass.
+// inner gives an error of package value Cassandra's code. It returns a *wire.Error unchanged.
 func inner(err error) error {
 	if err == nil {
 		return nil

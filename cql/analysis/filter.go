@@ -14,14 +14,14 @@ import (
 // Filter is one predicate over a cell of a row.
 type Filter struct {
 	Column *schema.Column
-	Cell   int       // in Fetch
-	Op     syntax.Op // EQ, LT, LE, GT, GE, In, Contains, ContainsKey, Like; EQ with Key set is a map's entry
+	Cell   int       // index in Fetch
+	Op     syntax.Op // EQ, LT, LE, GT, GE, In, Contains, ContainsKey, Like; EQ with Key set tests a map's entry
 	Key    []byte
 	Value  []byte
-	Values [][]byte // In; Contains and ContainsKey of several at once: in order, without nulls
+	Values [][]byte // In; Contains and ContainsKey of several values: sorted, without nulls
 }
 
-// Matches says whether a row satisfies the predicate. Null satisfies none.
+// Matches reports whether a row satisfies the predicate. A null cell satisfies no predicate.
 func (f *Filter) Matches(row eval.Row) bool {
 	v := row.Cell(f.Cell)
 	if v == nil {
@@ -54,7 +54,7 @@ func (f *Filter) Matches(row eval.Row) bool {
 	return false
 }
 
-// partOf is the type of what CONTAINS, or CONTAINS KEY, compares.
+// partOf returns the type that CONTAINS (with key, CONTAINS KEY) compares.
 func partOf(t *value.Type, key bool) *value.Type {
 	if key {
 		return t.Elems[0]
@@ -62,8 +62,8 @@ func partOf(t *value.Type, key bool) *value.Type {
 	return t.Elems[len(t.Elems)-1]
 }
 
-// hasElements says whether a collection has all of some values, which are in order and
-// differ: it is gone through once, however many they are.
+// hasElements reports whether a collection has all values of want, which are sorted and distinct.
+// It reads the collection only once, however long want is.
 func hasElements(t *value.Type, v []byte, want [][]byte, key bool) bool {
 	of := partOf(t, key)
 	found := make([]bool, len(want))
@@ -78,8 +78,7 @@ func hasElements(t *value.Type, v []byte, want [][]byte, key bool) bool {
 	return left == 0
 }
 
-// hasElement says whether a collection has an element or a map a value, or,
-// where key says so, a key.
+// hasElement reports whether a collection has an element, or a map a value (with key, a key).
 func hasElement(t *value.Type, v, want []byte, key bool) bool {
 	of, found := partOf(t, key), false
 	eachElement(t, v, key, func(part []byte) bool {
@@ -89,8 +88,8 @@ func hasElement(t *value.Type, v, want []byte, key bool) bool {
 	return found
 }
 
-// eachElement calls f with a collection's elements that are not null, or a map's values,
-// or, where key says so, its keys, as long as f says so.
+// eachElement calls f with each non-null element of a collection, or with each value of a map (with
+// key, each key), until f returns false.
 func eachElement(t *value.Type, v []byte, key bool, f func(part []byte) bool) {
 	for p := t.Parts(v); p.Next(); {
 		part := p.Part()
@@ -123,7 +122,7 @@ func hasEntry(t *value.Type, v, key, want []byte) bool {
 	return false
 }
 
-// Matches says whether a row satisfies all filters.
+// Matches reports whether a row satisfies all filters.
 func (b *BoundSelect) Matches(row eval.Row) bool {
 	for i := range b.Filters {
 		if !b.Filters[i].Matches(row) {
@@ -133,7 +132,7 @@ func (b *BoundSelect) Matches(row eval.Row) bool {
 	return true
 }
 
-// bindFilters gives the filters their values.
+// bindFilters binds the filters to their values.
 func (w *Where) bindFilters(env *eval.Env) ([]Filter, error) {
 	var out []Filter
 	for _, r := range w.Filters {
@@ -146,7 +145,7 @@ func (w *Where) bindFilters(env *eval.Env) ([]Filter, error) {
 	return mergeContains(out), nil
 }
 
-// mergeContains makes one filter of all that want a column to contain something.
+// mergeContains merges all filters that test whether the same column contains something into one.
 func mergeContains(all []Filter) []Filter {
 	type of struct {
 		cell int
@@ -181,7 +180,7 @@ func mergeContains(all []Filter) []Filter {
 	return out
 }
 
-// filters are the predicates that a restriction makes.
+// filters returns the predicates of a restriction.
 func (r *Restriction) filters(env *eval.Env) ([]Filter, error) {
 	c := r.Columns[0]
 	one := func(op syntax.Op, e eval.Expr) (Filter, error) {
@@ -256,7 +255,7 @@ func (r *Restriction) tupleFilters(env *eval.Env) ([]Filter, error) {
 	return out, nil
 }
 
-// filterList are the values of an IN that filters; null ones match nothing.
+// filterList returns the values of an IN that filters. Null values match nothing.
 func (r *Restriction) filterList(env *eval.Env) ([][]byte, error) {
 	if r.Tuple {
 		tuples, err := r.tupleValues(env)
@@ -298,7 +297,7 @@ func filterValue(c *schema.Column, e eval.Expr, env *eval.Env) ([]byte, error) {
 	return v.Bytes, nil
 }
 
-// entryPart is the key or the value of c[key] = value.
+// entryPart evaluates the key or the value of c[key] = value.
 func entryPart(c *schema.Column, what string, e eval.Expr, env *eval.Env) ([]byte, error) {
 	v, err := eval.Term(e, env)
 	switch {

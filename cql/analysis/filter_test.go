@@ -17,7 +17,8 @@ type oneCell []byte
 func (c oneCell) Cell(int) []byte           { return c }
 func (c oneCell) Times(int) []eval.CellTime { return nil }
 
-// Several CONTAINS on one column are one filter, which matches what they match one by one.
+// TestMergedContains checks that several CONTAINS on one column become one filter, and that it
+// matches the same rows as they do one by one.
 func TestMergedContains(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	number := func() []byte { return []byte{0, 0, 0, byte(draw.IntN(6))} }

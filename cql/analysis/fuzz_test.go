@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// FuzzAnalyze: whatever parses is analysed, bound with any values and computed
-// without a panic.
+// FuzzAnalyze checks that every statement that parses can be analysed, bound with any values and
+// evaluated without a panic.
 func FuzzAnalyze(f *testing.F) {
 	s := loadSchema(f, "testdata/schema.cql")
 	for _, dir := range []string{"prepare", "run"} {
@@ -74,7 +74,7 @@ func FuzzAnalyze(f *testing.F) {
 	})
 }
 
-// fuzzValues cuts raw into n values, some null, some unset.
+// fuzzValues cuts raw into n values; some are null, some unset.
 func fuzzValues(raw []byte, n int) []eval.Value {
 	out := make([]eval.Value, n)
 	for i := range out {

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// indexTarget is what an index is on: a column, and keys, values, entries or
-// full for collections.
+// indexTarget returns what an index covers: a column and, for a collection, keys, values, entries
+// or full.
 func indexTarget(i *schema.Index) (function, column string) {
 	t := strings.TrimSpace(i.Options["target"])
 	if open := strings.IndexByte(t, '('); open > 0 && strings.HasSuffix(t, ")") {
@@ -21,14 +21,14 @@ func indexTarget(i *schema.Index) (function, column string) {
 	return function, t
 }
 
-// indexClass is the custom index's class without its package; "" for the
-// built-in one.
+// indexClass returns the class of a custom index in lower case, without its package; "" for a
+// built-in index.
 func indexClass(i *schema.Index) string {
 	class := i.Options["class_name"]
 	return strings.ToLower(class[strings.LastIndexByte(class, '.')+1:])
 }
 
-// supports says whether an index can answer a restriction of a column.
+// supports reports whether an index can answer a restriction of a column.
 func supports(i *schema.Index, c *schema.Column, r *Restriction) bool {
 	function, column := indexTarget(i)
 	if column != c.Name {
@@ -54,7 +54,7 @@ func supports(i *schema.Index, c *schema.Column, r *Restriction) bool {
 	return r.Kind == Contains
 }
 
-// index finds an index that supports a restriction.
+// index returns an index that supports a restriction; nil if there is none.
 func (a *analyzer) index(m *merged) *schema.Index {
 	for i := range a.table.Indexes {
 		idx := &a.table.Indexes[i]

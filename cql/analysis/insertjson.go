@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// insertJSON analyses INSERT … JSON: a literal at once, a marker's text with Bind.
+// insertJSON analyses INSERT … JSON. It analyses a literal at once; Bind analyses a marker's text.
 func (w *writeBuilder) insertJSON(stmt *syntax.Insert) error {
 	w.JSONUnset = stmt.JSONUnset
 	if c, ok := stmt.JSON.(*syntax.Constant); ok {
@@ -24,8 +24,8 @@ func (w *writeBuilder) insertJSON(stmt *syntax.Insert) error {
 	return err
 }
 
-// json makes the write of its object's members: each column is set, absent
-// ones to null unless they are to be left as they are.
+// json builds the write from the members of a JSON object. It sets each column. Absent columns
+// become null, unless the statement says DEFAULT UNSET.
 func (w *Write) json(text []byte) error {
 	members, err := value.Members(text)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// literalKind is a constant's kind in package value.
+// literalKind converts a constant's kind to that of package value.
 func literalKind(k syntax.ConstKind) value.Literal {
 	switch k {
 	case syntax.ConstString:
@@ -31,15 +31,15 @@ func literalKind(k syntax.ConstKind) value.Literal {
 	return value.DurationLiteral
 }
 
-// preferred is the type that a constant has by itself.
+// preferred returns the type that a constant has by itself.
 func preferred(c *syntax.Constant) *value.Type {
 	if c.Kind == syntax.ConstHex {
-		return value.Native(value.Tinyint) // sic
+		return value.Native(value.Tinyint) // as Cassandra does
 	}
 	return value.Preferred(literalKind(c.Kind), c.Text)
 }
 
-// literalMatch says how a constant fits a type.
+// literalMatch returns how well a constant fits a type.
 func literalMatch(c *syntax.Constant, t *value.Type) eval.Match {
 	switch t.Kind {
 	case value.List, value.Set, value.Map, value.UDT, value.Vector:
@@ -56,7 +56,7 @@ func literalMatch(c *syntax.Constant, t *value.Type) eval.Match {
 	return eval.NotAssignable
 }
 
-// match says how an expression fits where a type is wanted.
+// match returns how well an expression fits a type.
 func (a *typing) match(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	switch c := e.(type) {
 	case *syntax.Constant:
@@ -115,7 +115,7 @@ func (a *typing) fits(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	return a.matchCall(e, t)
 }
 
-// matchAll is how all elements fit; no elements fit weakly.
+// matchAll returns how well all elements fit. No elements are a weak match.
 func (a *typing) matchAll(es []syntax.Expr, t *value.Type) (eval.Match, error) {
 	if len(es) == 0 {
 		return eval.Weak, nil
@@ -173,7 +173,7 @@ func (a *typing) matchMap(e *syntax.Map, t *value.Type) (eval.Match, error) {
 	return m, nil
 }
 
-// asUDT reads a selected {a: 1}, whose keys look like columns, as a UDT's literal.
+// asUDT reads a selected {a: 1}, whose keys look like columns, as a UDT literal.
 func (a *typing) asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
 	u := &syntax.UDT{}
 	for _, entry := range e.Entries {
@@ -203,7 +203,7 @@ func (a *typing) matchHint(e *syntax.Hint, t *value.Type) (eval.Match, error) {
 	return eval.NotAssignable, nil
 }
 
-// hinted is the type of a hint.
+// hinted returns the type that a type hint names.
 func (a *typing) hinted(e *syntax.Hint) (*value.Type, error) {
 	t, err := ResolveType(e.Type, a.ks)
 	if err != nil {
@@ -215,8 +215,8 @@ func (a *typing) hinted(e *syntax.Hint) (*value.Type, error) {
 	return t, nil
 }
 
-// matchCall says how a call within a term fits. What cannot be resolved now
-// will be an error later; until then it fits weakly.
+// matchCall returns how well a call within a term fits. A call that cannot be resolved is an error
+// later; here it is a weak match.
 func (a *typing) matchCall(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	f, _, err := a.resolve(e, t)
 	switch {
@@ -232,11 +232,11 @@ func (a *typing) matchCall(e syntax.Expr, t *value.Type) (eval.Match, error) {
 	return eval.NotAssignable, nil
 }
 
-// tupleLike says whether a tuple's literal may make a t.
+// tupleLike reports whether a tuple literal may be a value of type t.
 func tupleLike(t *value.Type) bool { return t.Kind == value.Tuple || t.Kind == value.UDT }
 
-// exact is the type that an expression certainly has; nil if that depends on
-// what is wanted of it.
+// exact returns the type that an expression certainly has; nil if the type depends on what is
+// wanted.
 func (a *typing) exact(e syntax.Expr) *value.Type {
 	q := question{e: e, selecting: a.selecting}
 	t, known := a.memo.exact[q]
@@ -315,7 +315,7 @@ func (a *typing) own(e syntax.Expr) *value.Type {
 func (a *typing) returns(e syntax.Expr) *value.Type {
 	if !a.selecting {
 		if c, ok := e.(*syntax.Call); ok && c.Func.Name == "token" {
-			return nil // it has no receiver that would say of which table
+			return nil // no receiver determines the type of such a call
 		}
 	}
 	f, _, err := a.resolve(e, nil)
@@ -325,7 +325,7 @@ func (a *typing) returns(e syntax.Expr) *value.Type {
 	return f.Returns
 }
 
-// timesType is the type of writetime, maxwritetime or ttl.
+// timesType returns the type of writetime, maxwritetime or ttl.
 func (a *typing) timesType(c *syntax.Call) *value.Type {
 	t := value.Native(value.Bigint)
 	if timesKinds[c.Func.Name] == eval.TTL {
@@ -337,7 +337,7 @@ func (a *typing) timesType(c *syntax.Call) *value.Type {
 	return t
 }
 
-// compatible is the type that an expression would have if nothing were wanted.
+// compatible returns the type that an expression has if no type is wanted.
 func (a *typing) compatible(e syntax.Expr) *value.Type {
 	switch e := e.(type) {
 	case *syntax.Constant:
@@ -376,7 +376,7 @@ func (a *typing) compatible(e syntax.Expr) *value.Type {
 	return a.exact(e)
 }
 
-// agreed is the first of the elements' types that takes all others.
+// agreed returns the first type among those of the elements that fits all elements.
 func (a *typing) agreed(es []syntax.Expr) *value.Type {
 	var types []*value.Type
 	for _, e := range es {

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// merged is all that a WHERE says of some columns: one restriction, or several
-// CONTAINS, CONTAINS KEY and entries of one collection.
+// merged holds all that a WHERE says about the same columns: one restriction, or several CONTAINS,
+// CONTAINS KEY and entries of one collection.
 type merged struct {
 	*Restriction
 	more []*Restriction
@@ -20,7 +20,7 @@ func (m *merged) all() []*Restriction {
 	return append([]*Restriction{m.Restriction}, m.more...)
 }
 
-// contains says whether the restriction looks into a collection.
+// contains reports whether the restriction looks into a collection.
 func (r *Restriction) contains() bool {
 	return r.Kind == Contains || r.Kind == ContainsKey || r.Kind == Entry
 }
@@ -28,19 +28,19 @@ func (r *Restriction) contains() bool {
 func (r *Restriction) firstColumn() *schema.Column { return r.Columns[0] }
 func (r *Restriction) lastColumn() *schema.Column  { return r.Columns[len(r.Columns)-1] }
 
-// restrictions are those of one kind of column, by column.
+// restrictions are the restrictions of one kind of column, by column.
 type restrictions struct {
 	by      map[*schema.Column]*merged
-	columns []*schema.Column // restricted ones, by position and name
-	in      bool             // some IN
-	slice   bool             // some Range
-	inside  bool             // some contains
-	other   bool             // something but EQ and IN
+	columns []*schema.Column // the restricted columns, by position and name
+	in      bool             // at least one is an IN
+	slice   bool             // at least one is a Range
+	inside  bool             // at least one looks into a collection
+	other   bool             // at least one is neither EQ nor IN
 }
 
 func (s *restrictions) empty() bool { return len(s.columns) == 0 }
 
-// groups are the restrictions in the order of their first columns, each once.
+// groups returns the restrictions in the order of their first columns, each once.
 func (s *restrictions) groups() []*merged {
 	var out []*merged
 	for _, c := range s.columns {
@@ -51,7 +51,7 @@ func (s *restrictions) groups() []*merged {
 	return out
 }
 
-// last is the restriction of the last restricted column.
+// last returns the restriction of the last restricted column.
 func (s *restrictions) last() *merged {
 	if s.empty() {
 		return nil
@@ -99,8 +99,7 @@ func (s *restrictions) add(r *Restriction) error {
 	return nil
 }
 
-// merge joins a further restriction to one of the same columns, where that is
-// allowed.
+// merge adds a restriction of the same columns, if Cassandra allows that.
 func (m *merged) merge(r *Restriction) (*merged, error) {
 	tuple := m.Tuple || r.Tuple && !m.contains()
 	names := inCommon(m.Restriction, r)
@@ -146,7 +145,7 @@ func (m *merged) merge(r *Restriction) (*merged, error) {
 	return &merged{Restriction: &both}, nil
 }
 
-// inCommon names the columns that both restrict.
+// inCommon joins the names of the columns that both restrict.
 func inCommon(m, r *Restriction) string {
 	var names []string
 	for _, c := range m.Columns {
@@ -157,7 +156,7 @@ func inCommon(m, r *Restriction) string {
 	return strings.Join(names, " ,")
 }
 
-// mergeToken joins a further restriction of the token.
+// mergeToken adds another restriction of the token.
 func mergeToken(m, r *Restriction) (*Restriction, error) {
 	var names []string
 	for _, c := range m.Columns {

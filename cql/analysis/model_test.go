@@ -17,9 +17,9 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// model executes analysed statements in memory, one after another, as simply
-// as can be: the last write wins, nothing expires. It shows that what Analyze
-// and Bind return suffices to answer as Cassandra does.
+// model executes analysed statements in memory, one after another, as simply as possible: the last
+// write wins, nothing expires. It shows that the results of Analyze and Bind are enough to answer
+// as Cassandra does.
 type model struct {
 	schema *schema.Schema
 	tables map[*schema.Table]map[string]*modelPartition
@@ -57,7 +57,7 @@ func (m *model) env(values []eval.Value) *eval.Env {
 	}}
 }
 
-// run executes one statement and gives the rows of its result; nil for none.
+// run executes one statement and returns the rows of its result; nil if it has no result.
 func (m *model) run(text string, values []eval.Value) ([]ResultColumn, [][][]byte, error) {
 	stmt, err := syntax.Parse(text)
 	if err != nil {
@@ -167,8 +167,7 @@ func (r *modelRow) empty() bool {
 	return true
 }
 
-// mutate applies the mutations to a row and, those of static columns, to the
-// static row.
+// mutate applies the mutations to a row. It applies those of static columns to the static row.
 func (m *model) mutate(b *BoundWrite, p *modelPartition, row *modelRow) error {
 	if b.Kind == Insert && row != nil {
 		row.marker = true
@@ -251,7 +250,7 @@ func (mu *Mutation) apply(cells map[string]modelCell, when eval.CellTime) error 
 	return nil
 }
 
-// partitions are those that a SELECT reads, in its order.
+// partitions returns the partitions that a SELECT reads, in its order.
 func (m *model) partitions(b *BoundSelect) []*modelPartition {
 	var out []*modelPartition
 	if !b.Scan {
@@ -275,7 +274,7 @@ func (m *model) partitions(b *BoundSelect) []*modelPartition {
 	return out
 }
 
-// views are a partition's rows that a SELECT reads, in its order.
+// views returns the rows of a partition that a SELECT reads, in its order.
 func (m *model) views(b *BoundSelect, p *modelPartition) []*modelView {
 	var out []*modelView
 	for _, r := range p.rows {
@@ -398,7 +397,7 @@ func (m *model) cas(b *BoundWrite) ([]ResultColumn, [][][]byte, error) {
 	return cols, [][][]byte{out}, nil
 }
 
-// show prints the rows of a result.
+// show formats the rows of a result.
 func show(cols []ResultColumn, rows [][][]byte) string {
 	if cols == nil {
 		return "ok\n"
@@ -420,7 +419,7 @@ func show(cols []ResultColumn, rows [][][]byte) string {
 			case v == nil:
 				b.WriteString("null")
 			case cols[i].Type.Kind == value.Decimal && len(v) >= 4:
-				b.WriteString("0x" + hex.EncodeToString(v) + " ") // the scale shows
+				b.WriteString("0x" + hex.EncodeToString(v) + " ") // hexadecimal, so that the scale is visible
 				fallthrough
 			default:
 				b.Write(cols[i].Type.Format(nil, v))
@@ -431,7 +430,7 @@ func show(cols []ResultColumn, rows [][][]byte) string {
 	return b.String()
 }
 
-// groupKey returns what must stay the same within a group.
+// groupKey returns the values that stay the same within a group.
 func groupKey(b *BoundSelect, row eval.Row) (key [][]byte, err error) {
 	for _, e := range b.GroupBy {
 		v, err := eval.Eval(e, b.Env, row)
@@ -443,7 +442,7 @@ func groupKey(b *BoundSelect, row eval.Row) (key [][]byte, err error) {
 	return key, nil
 }
 
-// sortKeys returns a row's values of ORDER BY.
+// sortKeys returns a row's values for ORDER BY.
 func sortKeys(s *Select, row eval.Row) (keys [][]byte) {
 	for _, k := range s.Sort {
 		keys = append(keys, row.Cell(k.Cell))

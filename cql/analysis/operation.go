@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// set is c = expr.
+// set adds the operation of c = expr.
 func (w *writeBuilder) set(c *schema.Column, e syntax.Expr) error {
 	x, err := w.prepare(e, columnSpec(c))
 	if err != nil {
@@ -21,7 +21,7 @@ func (w *writeBuilder) set(c *schema.Column, e syntax.Expr) error {
 	return nil
 }
 
-// assign is one assignment of UPDATE … SET.
+// assign adds the operation of one assignment in UPDATE … SET.
 func (w *writeBuilder) assign(c *schema.Column, as *syntax.Assignment) error {
 	switch {
 	case as.Key != nil:
@@ -43,7 +43,7 @@ func (w *writeBuilder) assign(c *schema.Column, as *syntax.Assignment) error {
 	return w.set(c, as.Value)
 }
 
-// refuse says that an operation does not fit its column's type.
+// refuse returns the error for an operation that does not fit its column's type.
 func refuse(operation, kind, column string) error {
 	return invalid("Invalid operation (%s) for %s column %s", operation, kind, column)
 }
@@ -104,7 +104,7 @@ func (w *writeBuilder) setField(c *schema.Column, as *syntax.Assignment) error {
 	return nil
 }
 
-// addTo is c = c + expr.
+// addTo adds the operation of c = c + expr.
 func (w *writeBuilder) addTo(c *schema.Column, e syntax.Expr) error {
 	text := c.Name + " = " + c.Name + " + " + w.text(e)
 	t := c.Type
@@ -146,7 +146,7 @@ func (w *writeBuilder) addTo(c *schema.Column, e syntax.Expr) error {
 	return nil
 }
 
-// summable says whether c = c + x may read c, in a conditional update.
+// summable reports whether c = c + x may read c, in a conditional update.
 func summable(t *value.Type) bool {
 	switch t.Kind {
 	case value.Tinyint, value.Smallint, value.Int, value.Bigint, value.Varint, value.Float, value.Double,
@@ -156,7 +156,7 @@ func summable(t *value.Type) bool {
 	return false
 }
 
-// subtract is c = c - expr.
+// subtract adds the operation of c = c - expr.
 func (w *writeBuilder) subtract(c *schema.Column, e syntax.Expr) error {
 	text := c.Name + " = " + c.Name + " - " + w.text(e)
 	t := c.Type
@@ -189,9 +189,9 @@ func (w *writeBuilder) subtract(c *schema.Column, e syntax.Expr) error {
 	return nil
 }
 
-// prepend is c = expr + c.
+// prepend adds the operation of c = expr + c.
 func (w *writeBuilder) prepend(c *schema.Column, e syntax.Expr) error {
-	text := c.Name + " = " + w.text(e) + " - " + c.Name // sic
+	text := c.Name + " = " + w.text(e) + " - " + c.Name // Cassandra's message has this minus sign
 	x, err := w.prepare(e, columnSpec(c))
 	switch {
 	case err != nil:
@@ -205,7 +205,7 @@ func (w *writeBuilder) prepend(c *schema.Column, e syntax.Expr) error {
 	return nil
 }
 
-// deletion is one item of DELETE.
+// deletion adds the operation of one item of DELETE.
 func (w *writeBuilder) deletion(c *schema.Column, item syntax.DeleteItem) error {
 	o := Operation{Kind: DeleteColumn, Column: c}
 	t := c.Type

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// The answers in testdata are a real Cassandra's: with -oracle they are asked
-// for again and written (together with -rewrite).
+// oracleAddr is the address of a real Cassandra. The answers in testdata come from one. With
+// -oracle (and -rewrite), the tests ask for them again and write them.
 var oracleAddr = flag.String("oracle", "", "address of a Cassandra 5.0 that the scripts' answers are taken from")
 
 // oracle is a connection to a real Cassandra.
@@ -77,7 +77,7 @@ func (o *oracle) must(q string) {
 	}
 }
 
-// prepare is what Cassandra says of a statement.
+// prepare returns Cassandra's answer to PREPARE.
 func (o *oracle) prepare(q string) string {
 	m := o.send(&message.Prepare{Query: q})
 	if e, ok := m.(message.Error); ok {
@@ -110,8 +110,8 @@ func refusal(code int32, msg string) string {
 	return fmt.Sprintf("error %04x: %s\n", code, sorted(msg))
 }
 
-// sorted puts the signatures that a message lists, which Cassandra gives in
-// the order of a hash table, in a fixed order.
+// sorted sorts the signatures that a message lists. Cassandra gives them in the order of a hash
+// table.
 func sorted(msg string) string {
 	for _, open := range []string{"(known type signatures: ", "(can be matched by following signatures: "} {
 		i := strings.Index(msg, open)
@@ -136,7 +136,7 @@ func sorted(msg string) string {
 	return msg
 }
 
-// typeOf is a type of the wire as wireType writes one.
+// typeOf formats a type of the wire as wireType does.
 func typeOf(t datatype.DataType) string {
 	switch t := t.(type) {
 	case *datatype.List:
@@ -165,7 +165,7 @@ func typeOf(t datatype.DataType) string {
 	return strings.ToLower(t.AsCql())
 }
 
-// wireType is a type without what the protocol does not show.
+// wireType formats a type without the properties that the protocol does not show.
 func wireType(t *value.Type) string {
 	if t == nil {
 		return "nil"
@@ -192,7 +192,7 @@ func wireType(t *value.Type) string {
 	return t.String()
 }
 
-// run is the result of a statement with values.
+// run returns the result of a statement with values.
 func (o *oracle) run(q string, values []*primitive.Value) string {
 	m := o.send(&message.Query{Query: q, Options: &message.QueryOptions{Consistency: primitive.ConsistencyLevelOne, PositionalValues: values}})
 	switch m := m.(type) {
@@ -214,7 +214,7 @@ func (o *oracle) run(q string, values []*primitive.Value) string {
 	return "ok\n"
 }
 
-// valueType is a type of the wire as one of package value.
+// valueType converts a type of the wire to one of package value.
 func valueType(t datatype.DataType) *value.Type {
 	switch t := t.(type) {
 	case *datatype.List:

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// restriction makes one relation of a WHERE into a restriction.
+// restriction turns one relation of a WHERE into a restriction.
 func (a *analyzer) restriction(r *syntax.Relation) (*Restriction, error) {
 	switch {
 	case r.Token:
@@ -22,7 +22,7 @@ func (a *analyzer) restriction(r *syntax.Relation) (*Restriction, error) {
 	return a.columnRestriction(r)
 }
 
-// kindOf is the kind of restriction that an operator makes.
+// kindOf returns the kind of restriction that an operator makes.
 func kindOf(op syntax.Op) RestrictionKind {
 	switch op {
 	case syntax.OpEQ:
@@ -41,7 +41,7 @@ func kindOf(op syntax.Op) RestrictionKind {
 	return 0
 }
 
-// compare sets what an operator compares with: an end of a range, or the one term.
+// compare sets what an operator compares with: an end of a range, or the single term.
 func (r *Restriction) compare(op syntax.Op, term eval.Expr) {
 	switch op {
 	case syntax.OpGT, syntax.OpGE:
@@ -96,7 +96,7 @@ func (a *analyzer) columnRestriction(r *syntax.Relation) (*Restriction, error) {
 	return out, nil
 }
 
-// sliceable refuses inequalities on what holds durations, which have no order.
+// sliceable refuses inequalities on types that contain durations, because durations have no order.
 func sliceable(t *value.Type) error {
 	if !t.Contains(value.Duration) {
 		return nil
@@ -115,7 +115,7 @@ func sliceable(t *value.Type) error {
 // checkReceiver verifies that the column's type allows the relation.
 func (a *analyzer) checkReceiver(r *syntax.Relation, c *schema.Column) error {
 	t := c.Type
-	// Cassandra takes a descending column's type for no collection.
+	// Cassandra does not see the type of a descending column as a collection.
 	switch {
 	case r.Op == syntax.OpContainsKey && (t.Kind != value.Map || c.Desc):
 		return invalid("Cannot use CONTAINS KEY on non-map column %s", c.Name)
@@ -143,7 +143,7 @@ func (a *analyzer) checkReceiver(r *syntax.Relation, c *schema.Column) error {
 	return nil
 }
 
-// entryRestriction is c[key] = value.
+// entryRestriction builds the restriction of c[key] = value.
 func (a *analyzer) entryRestriction(r *syntax.Relation, c *schema.Column, out *Restriction) (*Restriction, error) {
 	out.Kind = Entry
 	var err error
@@ -163,7 +163,8 @@ func (a *analyzer) inRestriction(r *syntax.Relation, s spec, out *Restriction) (
 	return out, out.anyOf(r.Values, func(e syntax.Expr) (eval.Expr, error) { return a.prepare(e, s) })
 }
 
-// anyOf makes the restriction one on the values of a written IN: one of them is an EQ.
+// anyOf turns the restriction into one on the values of a written IN. An IN of one value becomes an
+// EQ.
 func (r *Restriction) anyOf(values []syntax.Expr, prepare func(syntax.Expr) (eval.Expr, error)) error {
 	for _, v := range values {
 		term, err := prepare(v)
@@ -259,7 +260,7 @@ func (a *analyzer) tokenRestriction(r *syntax.Relation) (*Restriction, error) {
 	return out, nil
 }
 
-// checkToken verifies that token's arguments are the partition key in its order.
+// checkToken verifies that token's arguments are the columns of the partition key, in its order.
 func (a *analyzer) checkToken(cols []*schema.Column) error {
 	key := a.table.PartitionKey
 	same := len(cols) == len(key)

@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// keyspace is where the scripts' tables are, here and in the real Cassandra.
+// keyspace holds the scripts' tables, both here and in the real Cassandra.
 const keyspace = "h4_scripts"
 
-// statements are those of a file, one in a paragraph.
+// statements returns the statements of a file. Each is one paragraph.
 func statements(t testing.TB, file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func statements(t testing.TB, file string) []string {
 	return out
 }
 
-// loadSchema makes the schema of a file of CREATE statements.
+// loadSchema builds the schema from a file of CREATE statements.
 func loadSchema(t testing.TB, file string) *schema.Schema {
 	ks := &schema.Keyspace{Name: keyspace, Tables: map[string]*schema.Table{}, Types: map[string]*value.Type{}}
 	for _, text := range statements(t, file) {

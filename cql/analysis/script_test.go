@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// describe is what the package says of a statement, in the oracle's form.
+// describe formats an analysed statement in the oracle's form.
 func describe(stmt Statement) string {
 	var b strings.Builder
 	h := stmt.Head()
@@ -51,7 +51,7 @@ func describeError(t testing.TB, err error) string {
 	return refusal(int32(e.Code), e.Message)
 }
 
-// TestPrepare compares analyses with what a real Cassandra answered to PREPARE.
+// TestPrepare compares analyses with a real Cassandra's answers to PREPARE.
 func TestPrepare(t *testing.T) {
 	s := loadSchema(t, "testdata/schema.cql")
 	var o *oracle
@@ -76,9 +76,8 @@ func TestPrepare(t *testing.T) {
 	})
 }
 
-// TestRun executes scripts in the model and compares the results with what a
-// real Cassandra answered. Values follow a statement, one on each line:
-// "? 0x00000001", "? null", "? unset".
+// TestRun executes scripts in the model and compares the results with a real Cassandra's answers.
+// Values follow a statement, one on each line: "? 0x00000001", "? null", "? unset".
 func TestRun(t *testing.T) {
 	s := loadSchema(t, "testdata/schema.cql")
 	var o *oracle
@@ -117,7 +116,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// split2 separates a statement from its values.
+// split2 splits the input into a statement and its values.
 func split2(t *testing.T, input string) (string, []eval.Value) {
 	var text []string
 	var values []eval.Value

@@ -13,87 +13,86 @@ import (
 type Select struct {
 	Header
 
-	Columns   []ResultColumn // of the result; one named "[json]" when JSON
+	Columns   []ResultColumn // of the result; with JSON, a single one named "[json]"
 	Wildcard  bool           // SELECT *
 	Distinct  bool
 	JSON      bool
 	Selection eval.Selection
 
-	// Fetch are the columns that the execution reads: what the selection, the
-	// filters, GroupBy and Sort refer to by position.
+	// Fetch lists the columns that the execution reads. The selection, the filters, GroupBy and
+	// Sort refer to them by position.
 	Fetch []Fetched
 
 	Where Where
 
-	// NeedsIndex says that Where can only be answered by Index (or by filtering
-	// where AllowFiltering is set too).
+	// NeedsIndex is set if only Index can answer Where (or filtering, if AllowFiltering is set
+	// too).
 	NeedsIndex bool
 	Index      *schema.Index
 
-	// GroupBy are the expressions whose change, like that of the partition,
-	// begins a new group; the partition key's columns are left out. Grouped is
-	// true when the statement has a GROUP BY at all.
+	// A new group begins when the value of one of the GroupBy expressions changes, or when the
+	// partition does. GroupBy leaves out the partition key's columns. Grouped is set if the
+	// statement has a GROUP BY.
 	Grouped bool
 	GroupBy []eval.Expr
 
-	// Reversed says that rows of a partition come in reverse clustering order.
+	// Reversed is set if the rows of a partition come in reverse clustering order.
 	Reversed bool
 
-	// Sort, when not empty, orders the rows of all partitions together (ORDER BY
-	// with IN on the partition key).
+	// Sort, if not empty, orders the rows of all partitions together (ORDER BY with IN on the
+	// partition key).
 	Sort []Sort
 
-	// StaticRows says that a partition with static content and no rows gives a
-	// row of its own.
+	// StaticRows is set if a partition with static content but no rows returns one row.
 	StaticRows bool
 
-	// StaticsOnly says that only partition key and static columns are selected
-	// (SELECT DISTINCT): rows need not be read.
+	// StaticsOnly is set if only partition key and static columns are selected (SELECT DISTINCT):
+	// the execution need not read rows.
 	StaticsOnly bool
 
-	Limit             eval.Expr // nil when absent
-	PerPartitionLimit eval.Expr // nil when absent
+	Limit             eval.Expr // nil if absent
+	PerPartitionLimit eval.Expr // nil if absent
 	AllowFiltering    bool
 }
 
 // Sort is one key of an order over fetched columns.
 type Sort struct {
 	Cell int
-	Desc bool // descending in the column's type's order, whatever the clustering order
+	Desc bool // descending in the order of the column's type, whatever the clustering order
 
-	// NullsLast says where null goes: rows of nothing but static content.
+	// NullsLast sorts nulls last. The rows with a null have only static content.
 	NullsLast bool
 }
 
-// BoundSelect is a SELECT with its values.
+// BoundSelect is a SELECT with its bound values.
 type BoundSelect struct {
 	*Select
 	Env *eval.Env
 
-	// Keys are the partition keys by components, in the order Cassandra reads
-	// them, distinct. When Scan is set, all partitions of Tokens are read instead.
+	// Keys are the partition keys by components: distinct, in the order in which Cassandra reads
+	// them. If Scan is set, all partitions of Tokens are read instead.
 	Keys   Tuples
 	Scan   bool
 	Tokens []TokenRange
 
-	// Slices are the rows read of each partition, in clustering order, disjoint.
-	// None: nothing is read (Empty).
+	// Slices are the rows to read from each partition: disjoint, in clustering order. If there are
+	// none, nothing is read (see Empty).
 	Slices Slices
 
-	// Filters are what a row must satisfy beside; see Matches.
+	// Filters are the other conditions that a row must satisfy; see Matches.
 	Filters []Filter
 
-	Limit             int // 0: none
-	PerPartitionLimit int // 0: none
+	Limit             int // 0: no limit
+	PerPartitionLimit int // 0: no limit
 }
 
-// Empty says that nothing can be selected.
+// Empty reports whether the statement can return no row of any partition.
 func (b *BoundSelect) Empty() bool {
 	return b.Slices.Len() == 0 || !b.Scan && b.Keys.Len() == 0 || b.Scan && len(b.Tokens) == 0
 }
 
-// AggregateWarning is what Cassandra warns of where an aggregation or a GROUP BY reads
-// several partitions, whichever values an IN has; "" elsewhere.
+// AggregateWarning returns Cassandra's warning for an aggregation or a GROUP BY that reads several
+// partitions, whatever the values of an IN; "" for other statements.
 func (b *BoundSelect) AggregateWarning() string {
 	onKey := func(r *Restriction) bool { return r.Columns[0].Kind == schema.PartitionKey }
 	switch {

@@ -38,7 +38,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 		return nil, err
 	}
 	w := &whereBuilder{analyzer: a, statement: "SELECT", allowFilt: stmt.AllowFiltering}
-	// The columns that are selected are fetched before those of filters.
+	// The selected columns are fetched before the columns of filters.
 	w.analyzer = analyzerOf(a.ks, a.table, b, a.memo)
 	w.implicit = virtual(a.table.Keyspace)
 	out.Where, err = w.build(stmt.Where, a.onlyStatics(stmt.Selectors))
@@ -91,7 +91,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 	return out, nil
 }
 
-// virtual says whether a keyspace's tables are Cassandra's virtual ones.
+// virtual reports whether a keyspace's tables are virtual tables of Cassandra.
 func virtual(keyspace string) bool {
 	return keyspace == "system_views" || keyspace == "system_virtual_schema"
 }
@@ -103,8 +103,7 @@ func (a *analyzer) limit(e syntax.Expr, name string) (eval.Expr, error) {
 	return a.prepare(e, spec{name: name, t: value.Native(value.Int)})
 }
 
-// onlyStatics says whether only static columns are selected, beside those of
-// the partition key.
+// onlyStatics reports whether only static columns are selected, apart from the partition key.
 func (a *analyzer) onlyStatics(selectors []syntax.Selector) bool {
 	static := false
 	for _, s := range selectors {
@@ -119,8 +118,8 @@ func (a *analyzer) onlyStatics(selectors []syntax.Selector) bool {
 	return static
 }
 
-// columnsOf are the columns that a selector names. What stands before the colon in
-// a map's braces may be the name of a field.
+// columnsOf returns the columns that a selector names. A name before the colon in a map's braces
+// may be a field's name.
 func columnsOf(e syntax.Expr) []string {
 	var names []string
 	syntax.Walk(e, func(e syntax.Expr) bool {
@@ -153,7 +152,7 @@ func (a *analyzer) checkDistinct(w *whereBuilder, selected []Fetched, orders []o
 	for _, f := range selected {
 		fetched = append(fetched, f.Column)
 	}
-	if w.partition.in { // the rows of several partitions are put in order by these
+	if w.partition.in { // they sort the rows of several partitions
 		for _, o := range orders {
 			fetched = append(fetched, o.column)
 		}
@@ -176,7 +175,7 @@ func (a *analyzer) checkDistinct(w *whereBuilder, selected []Fetched, orders []o
 
 const groupOrder = "Group by currently only support groups of columns following their declared order in the PRIMARY KEY"
 
-// groupBy makes the expressions whose change begins a new group.
+// groupBy sets the expressions that begin a new group when their value changes.
 func (a *analyzer) groupBy(stmt *syntax.Select, out *Select, w *whereBuilder) error {
 	if !out.Grouped {
 		return nil
@@ -224,7 +223,7 @@ func (a *analyzer) groupBy(stmt *syntax.Select, out *Select, w *whereBuilder) er
 	return nil
 }
 
-// groupItem reads one item of GROUP BY: a column, or a function of one.
+// groupItem types one item of GROUP BY: a column, or a function of one.
 func (a *analyzer) groupItem(e syntax.Expr) (*schema.Column, eval.Expr, error) {
 	a.selecting = true
 	defer func() { a.selecting = false }()
@@ -293,7 +292,7 @@ func (a *analyzer) orderings(items []syntax.Ordering) ([]ordering, error) {
 		if o.ANNOf != nil {
 			return nil, invalid("ANN ordering by vector requires the column to be indexed")
 		}
-		// A column named twice counts where it came first, as it was last.
+		// A column that is named twice keeps its first position and its last direction.
 		if i := slices.IndexFunc(out, func(p ordering) bool { return p.column == c }); i >= 0 {
 			out[i].desc = o.Desc
 			continue

@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// selectors turns what a statement selects into expressions, and notes what they fetch.
+// selectors turns the selectors of a statement into expressions, and records the columns that they
+// fetch.
 type selectors struct {
 	terms
 	fetch []Fetched
 }
 
-// checkSelector verifies, before all else, that a selector's columns and
-// functions exist.
+// checkSelector verifies, before any other check, that a selector's columns and functions exist.
 func (a *selectors) checkSelector(e syntax.Expr) error {
 	switch e := e.(type) {
 	case *syntax.Column:
@@ -113,13 +113,12 @@ func (a *selectors) selection(stmt *syntax.Select, out *Select) error {
 	return nil
 }
 
-// legacyTimeuuid is the type that Cassandra tells clients that min and max of
-// timeuuids have: it has both functions twice, and takes the one of this type,
-// unless the argument is a column in descending clustering order, which is of
-// neither type exactly.
+// legacyTimeuuid is the type that Cassandra reports to clients for min and max of timeuuids.
+// Cassandra has both functions twice and chooses the one of this type. The exception is a column in
+// descending clustering order, which matches neither type exactly.
 var legacyTimeuuid = value.CustomOf("org.apache.cassandra.db.marshal.LegacyTimeUUIDType")
 
-// shownType is the type of an expression as the result's metadata has it.
+// shownType returns the type of an expression in the result's metadata.
 func shownType(x eval.Expr) *value.Type {
 	if c, ok := x.(*eval.Call); ok && c.Func.Aggregate && (c.Func.Name == "min" || c.Func.Name == "max") &&
 		c.Func.Returns.Kind == value.Timeuuid {
@@ -130,7 +129,7 @@ func shownType(x eval.Expr) *value.Type {
 	return x.Type()
 }
 
-// aggregates says whether an expression calls an aggregate.
+// aggregates reports whether an expression calls an aggregate.
 func aggregates(e eval.Expr) bool {
 	return !eval.Walk(e, func(e eval.Expr) bool {
 		c, ok := e.(*eval.Call)
@@ -142,8 +141,8 @@ func (a *selectors) cannotInfer(e syntax.Expr) error {
 	return invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", a.text(e))
 }
 
-// selector types one selected expression, where want (which may be nil) is
-// wanted, and names its column.
+// selector types one selected expression and returns its column's name. want is the wanted type; it
+// may be nil.
 func (a *selectors) selector(e syntax.Expr, want *value.Type) (x eval.Expr, name string, err error) {
 	switch e := e.(type) {
 	case *syntax.Column:
@@ -284,7 +283,7 @@ func (a *selectors) fieldSelector(e *syntax.Field) (eval.Expr, string, error) {
 	return &eval.Field{Of: x, Index: i}, name + "." + e.Name, nil
 }
 
-// keyOf is what the key of an element or the bound of a range stands for.
+// keyOf returns the spec of an element's key or of a bound of a range.
 func (a *selectors) keyOf(of eval.Expr, e syntax.Expr, name, what, fault string) (spec, error) {
 	t := of.Type()
 	if !t.Collection() {
@@ -338,7 +337,7 @@ func (a *selectors) rangeSelector(e *syntax.Range) (eval.Expr, string, error) {
 	return r, a.text(e), nil
 }
 
-// timesSelector is writetime, maxwritetime and ttl.
+// timesSelector types writetime, maxwritetime and ttl.
 func (a *selectors) timesSelector(e *syntax.Call) (eval.Expr, string, error) {
 	kind := timesKinds[e.Func.Name]
 	root := e.Args[0]
@@ -400,7 +399,7 @@ func (a *selectors) tupleSelector(e *syntax.Tuple, want *value.Type) (eval.Expr,
 	return a.collectionSelector(e.Elems, t, t.Elems, "(", ")")
 }
 
-// collectionSelector types elements of a literal, of the types wanted.
+// collectionSelector types the elements of a literal. want has their wanted types.
 func (a *selectors) collectionSelector(es []syntax.Expr, t *value.Type, want []*value.Type, open, end string) (eval.Expr, string, error) {
 	c := &eval.Collection{T: t}
 	names := make([]string, len(es))

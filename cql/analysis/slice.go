@@ -9,31 +9,30 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// Slice is a range of clustering keys in clustering order. The zero Slice with
-// both ends inclusive is a whole partition; equal inclusive ends of full length
-// are one row.
+// Slice is a range of clustering keys in clustering order. A Slice without prefixes whose ends are
+// both inclusive is a whole partition. Equal inclusive ends of full length are one row.
 type Slice struct {
 	Start, End Bound
 }
 
-// Bound is one end of a slice: before or after all clustering keys that begin
-// with Prefix. An inclusive start is before them, an exclusive one after them;
-// for an end it is the other way round. An empty prefix with Inclusive is open.
+// Bound is one end of a slice. It lies before or after all clustering keys that begin with Prefix.
+// An inclusive start lies before them, an exclusive start after them. An inclusive end lies after
+// them, an exclusive end before them. An empty prefix with Inclusive is open.
 type Bound struct {
 	Prefix    [][]byte
 	Inclusive bool
 }
 
-// All is the slice that has every row.
+// All returns the slice that contains every row.
 func All() Slice { return Slice{Bound{Inclusive: true}, Bound{Inclusive: true}} }
 
-// Row says whether the slice is the one row of a full clustering key.
+// Row reports whether the slice is one row with a full clustering key.
 func (s Slice) Row(t *schema.Table) bool {
 	return s.Start.Inclusive && s.End.Inclusive && len(s.Start.Prefix) == len(t.Clustering) &&
 		len(s.End.Prefix) == len(t.Clustering) && CompareClustering(t, s.Start.Prefix, s.End.Prefix) == 0
 }
 
-// Contains says whether a clustering key of the table lies in the slice.
+// Contains reports whether a clustering key of the table lies in the slice.
 func (s Slice) Contains(t *schema.Table, clustering [][]byte) bool {
 	if c := CompareClustering(t, clustering, s.Start.Prefix); c < 0 || c == 0 && !s.Start.Inclusive {
 		return false
@@ -42,14 +41,14 @@ func (s Slice) Contains(t *schema.Table, clustering [][]byte) bool {
 	return c < 0 || c == 0 && s.End.Inclusive
 }
 
-// endsBefore says whether all of the slice is before a clustering key.
+// endsBefore reports whether the whole slice lies before a clustering key.
 func (s Slice) endsBefore(t *schema.Table, clustering [][]byte) bool {
 	c := CompareClustering(t, clustering, s.End.Prefix)
 	return c > 0 || c == 0 && !s.End.Inclusive && len(s.End.Prefix) > 0
 }
 
-// CompareClustering compares clustering keys, or prefixes of them over their
-// common length, in the table's clustering order.
+// CompareClustering compares clustering keys in the table's clustering order. It compares prefixes
+// over their common length.
 func CompareClustering(t *schema.Table, a, b [][]byte) int {
 	return compare(t.Clustering, a, b)
 }
@@ -68,17 +67,17 @@ func compare(cols []*schema.Column, a, b [][]byte) int {
 	return 0
 }
 
-// TokenRange is a range of Murmur3 tokens, both ends inclusive.
+// TokenRange is a range of Murmur3 tokens. Both ends are inclusive.
 type TokenRange struct {
 	Start, End int64
 }
 
-// region is the set of tuples of some columns between two tuples, in the order
-// of the types: it is one slice where all columns are ascending or all
-// descending, several where they are mixed.
+// region is the set of tuples of some columns between two tuples, in the order of the types. It is
+// one slice if all columns are ascending or all are descending. It may be several if they are
+// mixed.
 type region struct {
 	cols           []*schema.Column
-	start, end     [][]byte // of one or more of cols; nil is open
+	start, end     [][]byte // values of one or more of cols; nil is open
 	startIn, endIn bool
 }
 
@@ -87,8 +86,8 @@ func (r *region) slices(dst []Slice, prefix [][]byte) []Slice {
 	return r.descend(dst, prefix, 0, r.start != nil, r.end != nil)
 }
 
-// descend cuts the column at depth i. loose ends of the region (lo, hi false)
-// do not bound what is below.
+// descend appends the slices of the column at depth i. An end of the region limits them only if lo
+// (for the start) or hi (for the end) is set.
 func (r *region) descend(dst []Slice, prefix [][]byte, i int, lo, hi bool) []Slice {
 	if lo && i == len(r.start) {
 		if !r.startIn {
@@ -147,7 +146,7 @@ func (r *region) descend(dst []Slice, prefix [][]byte, i int, lo, hi bool) []Sli
 	return dst
 }
 
-// add appends a slice, joined with the last one where that ends as it begins.
+// add appends a slice. It joins the slice with the last one if that ends where the slice begins.
 func add(dst []Slice, s Slice) []Slice {
 	if n := len(dst); n > 0 {
 		last := &dst[n-1]

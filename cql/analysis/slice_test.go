@@ -17,7 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// clusteringTable has n int columns c0, c1, … of the given directions.
+// clusteringTable returns a schema whose table has int clustering columns c0, c1, … with the given
+// directions.
 func clusteringTable(desc []bool) *schema.Schema {
 	tb := &schema.Table{Keyspace: "ks", Name: "t", Columns: map[string]*schema.Column{}}
 	k := &schema.Column{Name: "k", Type: value.Native(value.Int)}
@@ -31,7 +32,7 @@ func clusteringTable(desc []bool) *schema.Schema {
 	return &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": ks}}
 }
 
-// A predicate is one relation of the clustering columns, as text and as meaning.
+// A predicate is one relation of the clustering columns, as text and as a function.
 type predicate struct {
 	text  string
 	holds func(row []int) bool
@@ -89,8 +90,8 @@ func drawPredicate(t *rapid.T, n int) predicate {
 	}
 }
 
-// TestSlicesAreTheWhere: the slices of a bound statement have exactly the rows
-// for which the WHERE holds, each once, and come in clustering order.
+// TestSlicesAreTheWhere checks that the slices of a bound statement contain exactly the rows for
+// which the WHERE holds, each once, in clustering order.
 func TestSlicesAreTheWhere(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,16 +12,16 @@ type Statement interface {
 	Head() *Header
 }
 
-// Header is what every statement has.
+// Header holds what all statements have.
 type Header struct {
 	Keyspace string
-	Table    *schema.Table // a batch's: that of its first statement, nil if it has none
+	Table    *schema.Table // for a batch, the table of its first statement; nil if it has none
 
-	// Binds are the statement's markers in order, as PREPARED metadata has them.
+	// Binds are the statement's markers in order, as in the PREPARED metadata.
 	Binds []Bind
 
-	// PartitionKeyBinds are the indexes in Binds of the partition key's
-	// components, in the key's order; nil unless each is one plain marker.
+	// PartitionKeyBinds are the indexes in Binds of the partition key's components, in the key's
+	// order; nil unless each component is one plain marker.
 	PartitionKeyBinds []int
 }
 
@@ -35,14 +35,14 @@ type Bind struct {
 	Type            *value.Type
 }
 
-// ResultColumn is one column of a result, as RESULT metadata has it.
+// ResultColumn is one column of a result, as in the RESULT metadata.
 type ResultColumn struct {
 	Name string
 	Type *value.Type
 }
 
-// Fetched is a column that an execution reads: the cell of its index in Fetch.
+// Fetched is a column that the execution reads. Its index in Fetch is the index of the cell.
 type Fetched struct {
 	Column *schema.Column
-	Times  bool // write times or times to live are asked for
+	Times  bool // the statement asks for write times or times to live
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// terms turns the terms of a statement into expressions, and notes its markers.
+// terms turns the terms of a statement into expressions, and records their markers.
 type terms struct {
 	typing
 	binds *binds
 }
 
-// term prepares terms within selectors.
+// term returns an analysis of terms within selectors.
 func (a *terms) term() *terms { return &terms{typing: *a.typing.term(), binds: a.binds} }
 
-// prepare types a term for what it stands for, and notes its markers.
+// prepare types a term for its spec, and records its markers.
 func (a *terms) prepare(e syntax.Expr, s spec) (eval.Expr, error) {
 	switch e := e.(type) {
 	case *syntax.Constant:
@@ -78,8 +78,7 @@ func (a *terms) notConstant(c *syntax.Constant, s spec) error {
 	return invalid(`Invalid %s constant (%s) for "%s" of type %s`, literalKind(c.Kind), text, s.name, s.t)
 }
 
-// element types one element of a collection's literal, in which markers are not
-// allowed.
+// element types one element of a collection literal. It refuses bind markers.
 func (a *terms) element(e syntax.Expr, kind string, of spec, s spec) (eval.Expr, error) {
 	x, err := a.prepare(e, s)
 	if err != nil {
@@ -91,7 +90,7 @@ func (a *terms) element(e syntax.Expr, kind string, of spec, s spec) (eval.Expr,
 	return x, nil
 }
 
-// marked says whether an expression has markers.
+// marked reports whether an expression has bind markers.
 func marked(e eval.Expr) bool {
 	return !eval.Walk(e, func(e eval.Expr) bool {
 		_, ok := e.(*eval.Marker)
@@ -216,7 +215,7 @@ func (a *terms) mapLiteral(m *syntax.Map, s spec) (eval.Expr, error) {
 	return fold(c)
 }
 
-// checkFields verifies the fields of a UDT's literal that the type has.
+// checkFields verifies the fields of a UDT literal that the type has.
 func (a *typing) checkFields(u *syntax.UDT, s spec) error {
 	if s.t.Kind != value.UDT {
 		return invalid("Invalid user type literal for %s of type %s", s.name, s.t)
@@ -237,7 +236,7 @@ func (a *typing) checkFields(u *syntax.UDT, s spec) error {
 	return nil
 }
 
-// field is the value given for a field; the last of several.
+// field returns the value given for a field: the last one, if it is given more than once.
 func field(u *syntax.UDT, name string) syntax.Expr {
 	for i := len(u.Fields) - 1; i >= 0; i-- {
 		if u.Fields[i].Name == name {
@@ -275,7 +274,7 @@ func fieldSpec(s spec, i int) spec {
 	return spec{name: s.name + "." + s.t.Fields[i], t: s.t.Elems[i]}
 }
 
-// checkComponents verifies the components of a tuple's literal.
+// checkComponents verifies the components of a tuple literal.
 func (a *typing) checkComponents(t *syntax.Tuple, s spec) error {
 	if !tupleLike(s.t) {
 		return invalid("Invalid tuple type literal for %s of type %s", s.name, s.t)
@@ -314,7 +313,7 @@ func (a *terms) tuple(t *syntax.Tuple, s spec) (eval.Expr, error) {
 	return fold(c)
 }
 
-// components types a tuple that stands for several columns, or its marker.
+// components types a tuple of values for several columns, or the marker of one.
 func (a *terms) components(e syntax.Expr, specs []spec) (eval.Expr, error) {
 	types := make([]*value.Type, len(specs))
 	names := make([]string, len(specs))
@@ -402,7 +401,7 @@ func argSpec(f *eval.Function, i int) spec {
 	return spec{name: "arg" + itoa(i) + "(system." + strings.ToLower(f.Name) + ")", t: f.Args[i]}
 }
 
-// fold makes a constant of a literal made of constants.
+// fold turns a literal of constants into one constant. It returns another literal unchanged.
 func fold(c *eval.Collection) (eval.Expr, error) {
 	for _, e := range c.Elems {
 		if _, ok := e.(*eval.Const); !ok {

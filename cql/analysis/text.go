@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// text is an expression as Cassandra's messages write it.
+// text formats an expression as Cassandra's messages do.
 func (a *typing) text(e syntax.Expr) string {
 	switch e := e.(type) {
 	case *syntax.Constant:
@@ -77,8 +77,8 @@ func (a *typing) texts(es []syntax.Expr) string {
 	return strings.Join(s, ", ")
 }
 
-// callText is a call as messages write it: a selector by its column's name, a
-// term by the function's name as it was written.
+// callText formats a call as messages do: a selector with its column's name, a term with the
+// function's name as written.
 func (a *typing) callText(e syntax.Expr) string {
 	if c, ok := e.(*syntax.Cast); ok && a.selecting {
 		return "cast(" + a.text(c.Expr) + " as " + strings.ToLower(typeText(c.Type)) + ")"
@@ -102,8 +102,8 @@ func (a *typing) callText(e syntax.Expr) string {
 	return written + "(" + a.texts(args) + ")"
 }
 
-// timesOf says whether a call is writetime, maxwritetime or ttl of a column,
-// which are no functions.
+// timesOf reports whether a call is writetime, maxwritetime or ttl of a column. They are not
+// functions.
 func timesOf(c *syntax.Call) bool {
 	if c.Star || c.Func.Keyspace != "" || len(c.Args) != 1 {
 		return false
@@ -114,7 +114,7 @@ func timesOf(c *syntax.Call) bool {
 
 var timesKinds = map[string]eval.TimesKind{"writetime": eval.WriteTime, "maxwritetime": eval.MaxWriteTime, "ttl": eval.TTL}
 
-// term types terms within selectors.
+// term returns the typing of terms within selectors.
 func (a *typing) term() *typing {
 	if !a.selecting {
 		return a
@@ -124,7 +124,7 @@ func (a *typing) term() *typing {
 	return &t
 }
 
-// typeText is a type as written.
+// typeText formats a type as written.
 func typeText(r syntax.TypeRef) string {
 	if r.Custom {
 		return "'" + r.Name.Name + "'"
@@ -150,8 +150,7 @@ func typeText(r syntax.TypeRef) string {
 	return s
 }
 
-// hintText is a type hint of a selector as messages write it: a user-defined
-// type has its keyspace.
+// hintText formats a selector's type hint as messages do: a user-defined type with its keyspace.
 func hintText(r syntax.TypeRef, keyspace string) string {
 	return typeText(qualified(r, keyspace))
 }
@@ -169,7 +168,7 @@ func qualified(r syntax.TypeRef, keyspace string) syntax.TypeRef {
 	return r
 }
 
-// relationText is a relation as messages write it.
+// relationText formats a relation as messages do.
 func (a *typing) relationText(r *syntax.Relation) string {
 	names := make([]string, len(r.Columns))
 	for i, c := range r.Columns {

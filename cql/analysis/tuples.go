@@ -11,24 +11,23 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// Tuples are the values of the first columns of a key that EQ and IN restrictions
-// allow: distinct, in the order of the columns. Several INs allow all combinations
-// of their values. These are computed one at a time, so that Tuples hold no more
-// than the lists of the statement, however many combinations there are. The zero
-// value is none.
+// Tuples are the values that EQ and IN restrictions allow for the first columns of a key: distinct,
+// in the order of the columns. Several INs allow all combinations of their values. Tuples computes
+// the combinations one at a time and holds only the lists of the statement, however many
+// combinations there are. The zero value has no tuples.
 type Tuples struct {
-	first [][]byte // what all tuples begin with
-	lists []list   // what follows, each of several values
+	first [][]byte // the values that all tuples begin with
+	lists []list   // what follows: lists of several values
 	n     int
 }
 
 // list is what one restriction allows: distinct tuples of equal length, in order.
 type list [][][]byte
 
-// Len is how many tuples there are, as far as an int can say.
+// Len returns the number of tuples; the largest int if there are more.
 func (t *Tuples) Len() int { return t.n }
 
-// At is the tuple of index i. The caller must not change it.
+// At returns the tuple with index i. The caller must not change it.
 func (t *Tuples) At(i int) [][]byte {
 	if len(t.lists) == 0 {
 		return t.first
@@ -45,7 +44,7 @@ func (t *Tuples) At(i int) [][]byte {
 	return out
 }
 
-// width is how many values each has. There is one.
+// width returns the number of values of each tuple. There must be at least one tuple.
 func (t *Tuples) width() int {
 	width := len(t.first)
 	for _, l := range t.lists {
@@ -54,10 +53,10 @@ func (t *Tuples) width() int {
 	return width
 }
 
-// All are the tuples and their indexes, in order.
+// All returns the tuples and their indexes, in order.
 func (t *Tuples) All() iter.Seq2[int, [][]byte] { return t.From(0) }
 
-// From are the tuples of index i and after.
+// From returns the tuples from index i on, and their indexes.
 func (t *Tuples) From(i int) iter.Seq2[int, [][]byte] {
 	return func(yield func(int, [][]byte) bool) {
 		for i := i; i < t.n && yield(i, t.At(i)); i++ {
@@ -78,8 +77,8 @@ func (t *Tuples) Bytes() float64 {
 	return n * float64(t.n)
 }
 
-// Index is the index of the tuple that the columns' types take for the given one,
-// which is as long; -1 where there is none.
+// Index returns the index of the tuple that is equal to the given one by the columns' types; -1 if
+// there is none. The given tuple has the same length.
 func (t *Tuples) Index(columns []*schema.Column, tuple [][]byte) int {
 	if t.n == 0 || compare(columns, t.first, tuple) != 0 {
 		return -1
@@ -96,8 +95,8 @@ func (t *Tuples) Index(columns []*schema.Column, tuple [][]byte) int {
 	return at
 }
 
-// add has the tuples go on with one of the values of the next columns, which may be
-// in any order and there twice.
+// add extends each tuple with each of the values of the next columns. The values may be in any
+// order and may repeat.
 func (t *Tuples) add(values [][][]byte, columns []*schema.Column) {
 	values = sortUnique(values, columns)
 	switch {
@@ -112,7 +111,7 @@ func (t *Tuples) add(values [][][]byte, columns []*schema.Column) {
 	t.n = times(t.n, len(values))
 }
 
-// times is a*b, or the largest int where that is more.
+// times returns a*b, or the largest int if that is more.
 func times(a, b int) int {
 	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= math.MaxInt {
 		return int(low)
@@ -120,8 +119,7 @@ func times(a, b int) int {
 	return math.MaxInt
 }
 
-// storable refuses values of key columns that Cassandra would store and not be able
-// to read.
+// storable refuses values of key columns that Cassandra would store but could not read again.
 func (t *Tuples) storable(columns []*schema.Column) error {
 	for i, v := range t.first {
 		if err := storable(columns[i].Type, v); err != nil {
@@ -142,10 +140,10 @@ func (t *Tuples) storable(columns []*schema.Column) error {
 	return nil
 }
 
-// Longer is how many bytes the first tuple has that has more than most; false where
-// none has.
+// Longer returns the length in bytes of the first tuple that is longer than most; false if there is
+// none.
 func (t *Tuples) Longer(most int) (int, bool) {
-	after := make([]int, len(t.lists)+1) // the most bytes of the lists from each on
+	after := make([]int, len(t.lists)+1) // the largest total length of the lists from each on
 	for i := len(t.lists) - 1; i >= 0; i-- {
 		for _, v := range t.lists[i] {
 			after[i] = max(after[i], size(v))
@@ -175,18 +173,17 @@ func size(values [][]byte) int {
 	return n
 }
 
-// Slices are the ranges of clustering keys that a statement is about: disjoint, in
-// clustering order. They are computed one at a time, as Tuples are. The zero value is
-// none.
+// Slices are the ranges of clustering keys that a statement reads or writes: disjoint, in
+// clustering order. They are computed one at a time, as Tuples are. The zero value has no slices.
 type Slices struct {
 	prefixes Tuples
-	below    []Slice // the same range of each prefix, in pieces; nil: all with the prefix
+	below    []Slice // the same range, in pieces, for each prefix; nil: all rows with the prefix
 }
 
-// AllSlices are the one slice that has every row.
+// AllSlices returns one slice that contains every row.
 func AllSlices() Slices { return Slices{prefixes: Tuples{n: 1}} }
 
-// SlicesOf are the given slices, which are disjoint and in clustering order.
+// SlicesOf returns the given slices, which must be disjoint and in clustering order.
 func SlicesOf(list ...Slice) Slices {
 	if len(list) == 0 {
 		return Slices{}
@@ -194,7 +191,7 @@ func SlicesOf(list ...Slice) Slices {
 	return Slices{Tuples{n: 1}, list}
 }
 
-// Len is how many slices there are, as far as an int can say.
+// Len returns the number of slices; the largest int if there are more.
 func (s *Slices) Len() int {
 	if s.below == nil {
 		return s.prefixes.n
@@ -202,7 +199,7 @@ func (s *Slices) Len() int {
 	return times(s.prefixes.n, len(s.below))
 }
 
-// At is the slice of index i. The caller must not change it.
+// At returns the slice with index i. The caller must not change it.
 func (s *Slices) At(i int) Slice {
 	if s.below == nil {
 		p := s.prefixes.At(i)
@@ -218,7 +215,7 @@ func (s *Slices) At(i int) Slice {
 	return piece
 }
 
-// All are the slices in order.
+// All returns the slices in order.
 func (s *Slices) All() iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
 		for i, n := 0, s.Len(); i < n && yield(s.At(i)); i++ {
@@ -238,10 +235,11 @@ func (s *Slices) Bytes() float64 {
 	return 2*float64(len(s.below))*s.prefixes.Bytes() + float64(n)*float64(s.prefixes.n)
 }
 
-// Prefix is how many columns EQ and IN restrict.
+// Prefix returns the number of columns that EQ and IN restrict.
 func (s *Slices) Prefix() int { return s.prefixes.width() }
 
-// Ends are the values of the columns after these that ranges begin or end with.
+// Ends returns the values at the ends of the ranges. They belong to the columns after those of
+// Prefix.
 func (s *Slices) Ends() (ends [][][]byte) {
 	for _, piece := range s.below {
 		ends = append(ends, piece.Start.Prefix, piece.End.Prefix)
@@ -249,8 +247,9 @@ func (s *Slices) Ends() (ends [][][]byte) {
 	return ends
 }
 
-// Keep leaves out the slices of which EQ or IN restricts columns, from the first on,
-// to values that are not kept.
+// Keep removes slices. It calls keep with the values that EQ or IN allows for some columns, and
+// with the index of the first of these columns. It drops the slices with values for which keep
+// returns false.
 func (s *Slices) Keep(keep func(first int, values [][]byte) bool) {
 	t := &s.prefixes
 	if t.n == 0 {
@@ -274,8 +273,8 @@ func (s *Slices) Keep(keep func(first int, values [][]byte) bool) {
 	*t = kept
 }
 
-// Find is the index of the first slice that does not end before a clustering key:
-// the one that has the key, if any has; Len where all end before it.
+// Find returns the index of the first slice that does not end before a clustering key. If any slice
+// contains the key, it is this one. Find returns Len if all slices end before the key.
 func (s *Slices) Find(t *schema.Table, clustering [][]byte) int {
 	low, high := 0, s.Len()
 	for low < high {
@@ -288,7 +287,7 @@ func (s *Slices) Find(t *schema.Table, clustering [][]byte) int {
 	return low
 }
 
-// Contains says whether a clustering key of the table lies in one of the slices.
+// Contains reports whether a clustering key of the table lies in one of the slices.
 func (s *Slices) Contains(t *schema.Table, clustering [][]byte) bool {
 	i := s.Find(t, clustering)
 	return i < s.Len() && s.At(i).Contains(t, clustering)

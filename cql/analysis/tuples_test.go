@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// TestTuples compares tuples with all combinations, made and sorted.
+// TestTuples compares tuples with a sorted list of all combinations.
 func TestTuples(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var columns []*schema.Column
@@ -34,7 +34,7 @@ func TestTuples(t *testing.T) {
 			for range rapid.IntRange(0, 9).Draw(t, "values") % 5 {
 				var v [][]byte
 				for range of {
-					// 1 and 1.0 are equal, of different lengths.
+					// 1 and 1.0 are equal but have different lengths.
 					n, scale := rapid.Int64Range(0, 3).Draw(t, "n"), rapid.Int32Range(0, 1).Draw(t, "scale")
 					v = append(v, value.AppendDecimal(nil, big.NewInt(n*[]int64{1, 1000}[scale]), 3*scale))
 				}
@@ -83,7 +83,7 @@ func TestTuples(t *testing.T) {
 	})
 }
 
-// TestTuplesWithoutEnd says that there can be more tuples than an int can count.
+// TestTuplesWithoutEnd checks tuples of which there are more than an int can count.
 func TestTuplesWithoutEnd(t *testing.T) {
 	tuples := Tuples{n: 1}
 	c := []*schema.Column{{Type: value.Native(value.Int)}}
@@ -104,8 +104,8 @@ func TestTuplesWithoutEnd(t *testing.T) {
 
 func i32(n int) []byte { return []byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)} }
 
-// TestBindHoldsLists binds statements with several INs of thousands of values: what is
-// allocated is in proportion to the values, not to their combinations.
+// TestBindHoldsLists binds statements with several INs of thousands of values. The allocated memory
+// must be in proportion to the values, not to their combinations.
 func TestBindHoldsLists(t *testing.T) {
 	column := func(name string, k schema.ColumnKind, position int) *schema.Column {
 		return &schema.Column{Name: name, Type: value.Native(value.Int), Kind: k, Position: position}

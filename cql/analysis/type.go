@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// ResolveType is the type that a reference names: native, collection, tuple,
-// vector, or a user-defined type of the keyspace ks (which may be nil).
+// ResolveType returns the type that a reference names: a native type, collection, tuple, vector, or
+// a user-defined type of the keyspace ks (which may be nil).
 func ResolveType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
 	switch {
 	case r.Custom:
@@ -73,8 +73,8 @@ func userType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
 	return t, nil
 }
 
-// freezable says whether a type as written could be frozen, and nested says
-// what it is called when it is not but should be.
+// freezable reports whether a type as written could be frozen but is not. nested is the plural that
+// messages use for such types.
 func freezable(r syntax.TypeRef) (nested string, ok bool) {
 	switch {
 	case r.Custom || r.Frozen:
@@ -92,7 +92,7 @@ func freezable(r syntax.TypeRef) (nested string, ok bool) {
 func collectionType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
 	elems := make([]*value.Type, len(r.Params))
 	written := typeText(r)
-	// The value's faults come before the key's.
+	// Cassandra reports errors of a map's value before those of its key.
 	for i := len(r.Params) - 1; i >= 0; i-- {
 		p := r.Params[i]
 		if nested, ok := freezable(p); ok && !r.Frozen {

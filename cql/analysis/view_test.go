@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// sortedPaths are the cells' paths in the collection's order.
+// sortedPaths returns the paths of the cells in the collection's order.
 func sortedPaths(t *value.Type, cells map[string]modelCell) []string {
 	of := value.Native(value.Timeuuid)
 	switch t.Kind {
@@ -28,11 +28,11 @@ func sortedPaths(t *value.Type, cells map[string]modelCell) []string {
 	return paths
 }
 
-// modelView is a row as eval sees it.
+// modelView adapts a row of the model to eval.
 type modelView struct {
 	fetch []Fetched
 	p     *modelPartition
-	r     *modelRow // nil: static content only
+	r     *modelRow // nil: only static content
 }
 
 func (v *modelView) cells(c *schema.Column) map[string]modelCell {

@@ -7,20 +7,19 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// Where is an analysed WHERE, by what its restrictions are for.
+// Where is an analysed WHERE. Its restrictions are grouped by their use.
 type Where struct {
-	// Partition has one entry for each partition key column, nil where it is
-	// not restricted by EQ or IN. It is nil as a whole unless all are: then
-	// partitions are scanned.
+	// Partition has one entry for each partition key column. It is nil unless EQ or IN restricts
+	// all of them; then the execution scans partitions.
 	Partition []*Restriction
 
-	// Token restricts the partition's token; nil when absent.
+	// Token restricts the partition's token; nil if absent.
 	Token *Restriction
 
-	// Clustering are the restrictions that make the slices, in clustering order.
+	// Clustering holds the restrictions that make the slices, in clustering order.
 	Clustering []*Restriction
 
-	// Filters are all other restrictions: what a row, once read, must satisfy.
+	// Filters holds all other restrictions. A row is tested with them after it is read.
 	Filters []*Restriction
 }
 
@@ -38,28 +37,28 @@ const (
 	Like                                   // c LIKE t
 )
 
-// Restriction is all that a WHERE says of a column, or of several as a tuple.
+// Restriction is all that a WHERE says about a column, or about several columns as a tuple.
 type Restriction struct {
 	Kind    RestrictionKind
-	Columns []*schema.Column // several only for EQ, IN and Range; all of the key for a token's
-	Tuple   bool             // written as a tuple; its terms are then of tuple types
-	Cells   []int            // of Columns in Fetch, for filters
+	Columns []*schema.Column // several only for EQ, IN and Range; the whole partition key for a token
+	Tuple   bool             // written as a tuple; its terms then have tuple types
+	Cells   []int            // positions of Columns in Fetch, for filters
 
 	// Term is the right side of EQ, Contains, ContainsKey, Entry and Like.
 	Term eval.Expr
 	Key  eval.Expr // Entry: the key
 
-	// Terms is the list of IN; List is set instead for IN ?, a list of the
-	// column's type or of tuples.
+	// Terms is the list of an IN. For IN ?, List is set instead: a list of the column's type or of
+	// tuples.
 	Terms []eval.Expr
 	List  eval.Expr
 
-	// The ends of a Range; nil when open. They are in the order of the type, not
-	// of a DESC clustering.
+	// Start and End are the ends of a Range; nil if open. They are in the order of the type, even
+	// if the clustering order is DESC.
 	Start, End                   eval.Expr
 	StartInclusive, EndInclusive bool
 
-	// StartTuple and EndTuple say whether that end was written as a tuple, of
-	// the first of Columns; an end that was not is of the first column.
+	// StartTuple and EndTuple are set if that end was written as a tuple, of the first of Columns.
+	// Any other end is of the first column.
 	StartTuple, EndTuple bool
 }

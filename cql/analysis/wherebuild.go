@@ -13,8 +13,7 @@ import (
 const needsFiltering = "Cannot execute this query as it might involve data filtering and thus may have unpredictable performance. " +
 	"If you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"
 
-// whereBuilder collects the relations of a WHERE and applies Cassandra's rules
-// to them.
+// whereBuilder collects the relations of a WHERE and applies Cassandra's rules to them.
 type whereBuilder struct {
 	*analyzer
 	statement string // SELECT, INSERT, UPDATE, DELETE
@@ -22,23 +21,23 @@ type whereBuilder struct {
 	partition  restrictions
 	token      *Restriction
 	clustering restrictions
-	regular    restrictions // statics too
+	regular    restrictions // static columns too
 
-	keyRange  bool // partitions are scanned
+	keyRange  bool // the execution scans partitions
 	useIndex  bool
 	idx       *schema.Index
 	filterPK  bool // partition key restrictions filter
-	filterCK  bool // clustering ones do
+	filterCK  bool // clustering restrictions filter
 	allowFilt bool
-	implicit  bool // filtering needs no ALLOW FILTERING: a virtual table
+	implicit  bool // a virtual table: filtering needs no ALLOW FILTERING
 }
 
 func (b *whereBuilder) isSelect() bool { return b.statement == "SELECT" }
 
-// slices says whether ranges of rows are allowed.
+// ranges reports whether the statement may restrict ranges of rows.
 func (b *whereBuilder) ranges() bool { return b.isSelect() || b.statement == "DELETE" }
 
-// build makes the WHERE of its relations.
+// build makes the WHERE from its relations.
 func (b *whereBuilder) build(relations []syntax.Relation, onlyStatics bool) (Where, error) {
 	for i := range relations {
 		if err := b.relation(&relations[i]); err != nil {
@@ -69,7 +68,7 @@ func (b *whereBuilder) relation(r *syntax.Relation) error {
 	return b.add(out, r.Token)
 }
 
-// customIndex refuses expr(index, value): no index here takes expressions.
+// customIndex refuses expr(index, value), because no index here takes expressions.
 func (b *whereBuilder) customIndex(r *syntax.Relation) error {
 	if !b.isSelect() {
 		return invalid("Custom index expressions cannot be used in WHERE clauses for UPDATE or DELETE statements")
@@ -106,8 +105,7 @@ func (b *whereBuilder) add(r *Restriction, token bool) error {
 	return b.regular.add(r)
 }
 
-// addClustering adds a clustering restriction unless a range before it makes
-// that impossible.
+// addClustering adds a clustering restriction, unless a range before it makes that impossible.
 func (b *whereBuilder) addClustering(r *Restriction) error {
 	last := b.clustering.last()
 	if err := b.clustering.add(r); err != nil {
@@ -133,24 +131,24 @@ func (b *whereBuilder) addClustering(r *Restriction) error {
 	return nil
 }
 
-// onToken says whether the partition is chosen by its token rather than its key.
+// onToken reports whether the token rather than the key selects the partitions.
 func (b *whereBuilder) onToken() bool {
 	return b.token != nil && (b.partitionFilters() || len(b.partition.columns) < len(b.table.PartitionKey))
 }
 
-// partitionFilters says whether restrictions of the partition key only filter.
+// partitionFilters reports whether restrictions of the partition key only filter.
 func (b *whereBuilder) partitionFilters() bool {
 	p := &b.partition
 	return !p.empty() && (len(p.columns) < len(b.table.PartitionKey) || p.slice || p.inside)
 }
 
-// unrestricted says whether a part of the partition key is free.
+// unrestricted reports whether a part of the partition key is not restricted.
 func (b *whereBuilder) unrestricted() bool {
 	return b.token == nil && len(b.partition.columns) < len(b.table.PartitionKey)
 }
 
-// inFilter are the clustering restrictions that cannot make slices: those
-// inside collections and those behind a gap or a range.
+// inFilter returns the clustering restrictions that cannot make slices: those inside collections
+// and those after a gap or a range.
 func (b *whereBuilder) inFilter() map[*merged]bool {
 	out := map[*merged]bool{}
 	at := 0
@@ -301,8 +299,8 @@ func (b *whereBuilder) checkRegular() error {
 	return nil
 }
 
-// needsFiltering says whether some restriction is answered neither by slices
-// nor by the index.
+// needsFiltering reports whether at least one restriction is answered neither by slices nor by the
+// index.
 func (b *whereBuilder) needsFiltering() bool {
 	var filters []*restrictions
 	if b.filterPK && !b.partition.empty() {
@@ -325,7 +323,7 @@ func (b *whereBuilder) needsFiltering() bool {
 	return true
 }
 
-// answers says whether one index answers all that filters.
+// answers reports whether one index answers all restrictions that filter.
 func (b *whereBuilder) answers(idx *schema.Index, filters []*restrictions) bool {
 	for _, f := range filters {
 		for _, g := range f.groups() {
@@ -337,12 +335,12 @@ func (b *whereBuilder) answers(idx *schema.Index, filters []*restrictions) bool 
 	return true
 }
 
-// columnRange says whether the clustering restrictions name less than rows.
+// columnRange reports whether the clustering restrictions name ranges rather than single rows.
 func (b *whereBuilder) columnRange() bool {
 	return len(b.clustering.columns) < len(b.table.Clustering) || b.clustering.other
 }
 
-// equal says whether a column is restricted by EQ.
+// equal reports whether a column is restricted by EQ.
 func (b *whereBuilder) equal(c *schema.Column) bool {
 	if c.Kind == schema.PartitionKey && b.onToken() {
 		return false
@@ -358,7 +356,7 @@ func (b *whereBuilder) equal(c *schema.Column) bool {
 	return g != nil && g.Kind == EQ
 }
 
-// where lays the restrictions out by what they are for.
+// where groups the restrictions by their use.
 func (b *whereBuilder) where() Where {
 	w := Where{Token: b.token}
 	if !b.keyRange && !b.unrestricted() {

@@ -19,15 +19,15 @@ const (
 
 func (k WriteKind) String() string { return [...]string{"", "INSERT", "UPDATE", "DELETE"}[k] }
 
-// Scope is what a write is about.
+// Scope is the part of the data that a write changes.
 type Scope uint8
 
 // The scopes of writes.
 const (
-	// ScopeRows: cells of rows. An INSERT also makes the row exist (its row
-	// marker) unless StaticOnly.
+	// ScopeRows writes cells of rows. An INSERT also makes the row exist (its row marker), unless
+	// it writes static columns only.
 	ScopeRows Scope = iota + 1
-	// ScopeStatic: cells of the static row only.
+	// ScopeStatic writes cells of the static row only.
 	ScopeStatic
 	// ScopeDeleteRows deletes whole rows.
 	ScopeDeleteRows
@@ -42,31 +42,32 @@ type Write struct {
 	Header
 	Kind  WriteKind
 	Scope Scope
-	Where Where // INSERT's is made of its values
+	Where Where // that of an INSERT is made from its values
 
-	// Operations are on regular and static columns; empty for whole deletions.
+	// Operations change regular and static columns; empty if rows, slices or partitions are
+	// deleted.
 	Operations []Operation
 
-	JSON      eval.Expr // INSERT JSON: Where and Operations come with Bind
-	JSONUnset bool      // DEFAULT UNSET
+	JSON      eval.Expr // INSERT JSON: Bind makes Where and Operations
+	JSONUnset bool      // INSERT JSON with DEFAULT UNSET
 
 	IfExists    bool
 	IfNotExists bool
 	Conditions  []Condition
 
-	// Fetch are the columns that a conditional write reads to decide and to
-	// report: those of the conditions, or all for IF EXISTS and IF NOT EXISTS.
-	// The primary key's columns come first where they are reported.
+	// Fetch lists the columns that a conditional write reads to decide and to report: those of the
+	// conditions, or all columns for IF EXISTS and IF NOT EXISTS. The primary key's columns come
+	// first if they are reported.
 	Fetch []Fetched
 
-	Timestamp eval.Expr // nil when absent
-	TTL       eval.Expr // nil when absent
-	Counter   bool      // the table's
+	Timestamp eval.Expr // nil if absent
+	TTL       eval.Expr // nil if absent
+	Counter   bool      // the table is a counter table
 
-	rangeOfColumns bool // columns are deleted of a range of rows: an error when it runs
+	rangeOfColumns bool // the statement deletes columns from a range of rows: an error at execution
 }
 
-// Conditional says that the write is a lightweight transaction.
+// Conditional reports whether the write is a lightweight transaction.
 func (w *Write) Conditional() bool {
 	return w.IfExists || w.IfNotExists || len(w.Conditions) > 0
 }
@@ -95,21 +96,21 @@ const (
 type Operation struct {
 	Kind   OperationKind
 	Column *schema.Column
-	Key    eval.Expr // of an element
-	Field  int       // of a field
+	Key    eval.Expr // an element's key
+	Field  int       // a field's index
 	Term   eval.Expr
 }
 
-// BoundWrite is a write with its values: every mutation of Mutations (or the
-// deletion that Scope says) applies to every row of every partition named.
+// BoundWrite is a write with its bound values. Every mutation of Mutations (or the deletion that
+// Scope names) applies to every row of every partition named.
 type BoundWrite struct {
 	*Write
 	Env *eval.Env
 
-	Scope Scope  // as the Write's; of INSERT JSON known only here
+	Scope Scope  // as in Write; known only here for INSERT JSON
 	Keys  Tuples // partition keys by components
-	// Rows are clustering keys; one empty one in a table without clustering
-	// columns, even where the partition is deleted.
+	// Rows are clustering keys. A table without clustering columns has one empty key, even if the
+	// partition is deleted.
 	Rows Tuples
 	// Slices are the ranges of ScopeDeleteSlices.
 	Slices Slices
@@ -117,8 +118,8 @@ type BoundWrite struct {
 	Mutations  []Mutation
 	Conditions []BoundCondition
 
-	Timestamp *int64 // microseconds; nil when not given by the statement
-	TTL       *int32 // seconds; nil when not given (the table's default applies), 0 for none
+	Timestamp *int64 // microseconds; nil if the statement has none
+	TTL       *int32 // seconds; nil if the statement has none (the table's default applies), 0 for no expiry
 }
 
 // MutationKind is the kind of a mutation.
@@ -128,18 +129,16 @@ type MutationKind uint8
 const (
 	// PutCell writes an atomic cell; a nil Value deletes it.
 	PutCell MutationKind = iota + 1
-	// PutCells writes cells of a collection or UDT; a nil Cell.Value deletes
-	// that cell. With Clear, all cells written before are deleted first.
+	// PutCells writes cells of a collection or UDT; a nil Cell.Value deletes that cell. With Clear,
+	// all earlier cells are deleted first.
 	PutCells
-	// ClearCells deletes all cells of a collection or UDT, at the write's own
-	// timestamp: DELETE c. (PutCells with Clear deletes those before it, as an
-	// overwrite does: at one microsecond less.)
+	// ClearCells deletes all cells of a collection or UDT, at the write's own timestamp: DELETE c.
+	// (PutCells with Clear deletes earlier cells at one microsecond less, as an overwrite does.)
 	ClearCells
 	// AddCounter adds Delta.
 	AddCounter
-	// SetIndex replaces the list's element at Index, DeleteIndex deletes it and
-	// DiscardValues deletes elements equal to one of Cells' values: these read
-	// the list first.
+	// SetIndex replaces the list's element at Index. DeleteIndex deletes it. DiscardValues deletes
+	// elements equal to one of Cells' values. All three read the list first.
 	SetIndex
 	DeleteIndex
 	DiscardValues
@@ -150,7 +149,7 @@ const (
 // Mutation is one change of a column, with its values.
 type Mutation struct {
 	Kind   MutationKind
-	Column *schema.Column // Kind says whether it is static
+	Column *schema.Column // its Kind tells whether it is static
 	Value  []byte         // PutCell, SetIndex
 	Clear  bool           // PutCells
 	Cells  []Cell         // PutCells, DiscardValues
@@ -158,8 +157,8 @@ type Mutation struct {
 	Index  int32          // SetIndex, DeleteIndex
 }
 
-// Cell is one cell of a collection or UDT. Path is a list's timeuuid, a set's
-// element (Value is then empty), a map's key, or a UDT field's index as 2 bytes.
+// Cell is one cell of a collection or UDT. Path is a list's timeuuid, a set's element (Value is
+// then empty), a map's key, or the index of a UDT's field as 2 bytes.
 type Cell struct {
 	Path, Value []byte
 }

@@ -82,8 +82,8 @@ func (w *writeBuilder) using(u syntax.Using) (err error) {
 	return err
 }
 
-// fetchConditions notes the columns that decide and are reported: those with
-// conditions, regular ones first, or all.
+// fetchConditions records the columns that the write reads to decide and to report: those with
+// conditions, regular ones first, or all columns.
 func (w *writeBuilder) fetchConditions() {
 	if w.IfExists || w.IfNotExists {
 		for _, c := range w.analyzer.table.All() {
@@ -107,7 +107,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// touches says whether operations or conditions concern regular and static columns.
+// touches reports whether operations or conditions concern regular columns, and static ones.
 func (w *writeBuilder) touches() (regular, static bool) {
 	for _, o := range w.Operations {
 		static = static || o.Column.Kind == schema.Static
@@ -168,7 +168,7 @@ func (w *writeBuilder) insert(stmt *syntax.Insert) error {
 	return w.where(relations, !clustering && w.onlyStatics())
 }
 
-// where builds the WHERE and says what the write is about.
+// where builds the WHERE and sets the scope of the write.
 func (w *writeBuilder) where(relations []syntax.Relation, onlyStatics bool) error {
 	b := &whereBuilder{analyzer: w.analyzer, statement: w.Kind.String()}
 	where, err := b.build(relations, onlyStatics)
@@ -207,7 +207,7 @@ func (w *writeBuilder) where(relations []syntax.Relation, onlyStatics bool) erro
 	return nil
 }
 
-// deletesRegular says whether a DELETE concerns other than static columns.
+// deletesRegular reports whether a DELETE concerns columns that are not static, and static ones.
 func (w *writeBuilder) deletesRegular() (regular, static bool) {
 	for _, o := range w.Operations {
 		static = static || o.Column.Kind == schema.Static
@@ -216,7 +216,7 @@ func (w *writeBuilder) deletesRegular() (regular, static bool) {
 	return regular || !static, static
 }
 
-// fullKey says whether the whole primary key is restricted by EQ or IN.
+// fullKey reports whether EQ or IN restricts the whole primary key.
 func (w *writeBuilder) fullKey(b *whereBuilder) bool {
 	return !b.onToken() && !b.unrestricted() && !b.partition.other &&
 		len(b.clustering.columns) == len(w.analyzer.table.Clustering) && !b.clustering.other
@@ -255,7 +255,7 @@ func (w *writeBuilder) delete(stmt *syntax.Delete) error {
 	return w.where(stmt.Where, w.onlyStatics())
 }
 
-// conditions types the IF.
+// conditions types the conditions of the IF.
 func (w *writeBuilder) conditions(list []syntax.Condition) error {
 	if len(list) > 0 && w.Timestamp != nil {
 		return invalid("Cannot provide custom timestamp for conditional updates")
@@ -331,7 +331,7 @@ func (w *writeBuilder) condition(c *syntax.Condition) error {
 	return nil
 }
 
-// elementCondition types the key of c[key] and says what its value stands for.
+// elementCondition types the key of c[key] and returns the spec of its value.
 func (w *writeBuilder) elementCondition(c *syntax.Condition, col *schema.Column, out *Condition) (spec, error) {
 	t := col.Type
 	key := spec{name: "idx(" + col.Name + ")", t: value.Native(value.Int)}
@@ -355,7 +355,7 @@ func (w *writeBuilder) elementCondition(c *syntax.Condition, col *schema.Column,
 	return val, err
 }
 
-// conditionOrder refuses inequalities on durations.
+// conditionOrder refuses inequalities on types that contain durations.
 func conditionOrder(t *value.Type, op syntax.Op) error {
 	if op != syntax.OpLT && op != syntax.OpLE && op != syntax.OpGT && op != syntax.OpGE || !t.Contains(value.Duration) {
 		return nil
