@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// loop is a reader that gives the same bytes again and again.
+// loop is a reader that repeats the same bytes for ever.
 type loop struct {
 	b   []byte
 	off int
@@ -22,7 +22,7 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// sampleExecute is an EXECUTE as drivers send them.
+// sampleExecute returns an EXECUTE like those of drivers.
 func sampleExecute(v Version) []byte {
 	e := Execute{ID: []byte("0123456789abcdef"), MetadataID: []byte("0123456789abcdef"), Params: Params{Consistency: LocalQuorum}}
 	e.Params.SetValues(Values{Count: 4, Raw: AppendBytes(AppendNull(AppendBytes(AppendBytes(nil, []byte{0, 0, 0, 1}), []byte("some title"))), bytes.Repeat([]byte("x"), 100))})
@@ -32,7 +32,7 @@ func sampleExecute(v Version) []byte {
 	return AppendExecute(nil, v, &e)
 }
 
-// sampleRows is a page of 100 rows of 5 columns.
+// sampleRows returns a page of 100 rows with 5 columns.
 func sampleRows(v Version) []byte {
 	var w RowsWriter
 	w.Begin(nil, sampleMetadata(v))
@@ -60,7 +60,7 @@ func sampleMetadata(v Version) Metadata {
 
 func zero(t *testing.T, what string, f func()) {
 	t.Helper()
-	f() // grows what grows once
+	f() // the first call grows the buffers
 	if n := testing.AllocsPerRun(100, f); n != 0 {
 		t.Errorf("%s: %v allocations", what, n)
 	}
@@ -151,7 +151,7 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 				}
 				spare = e.Take(spare)
 			}
-			if write(); c == NoCompression || !raceDetector { // lz4's tables are pooled
+			if write(); c == NoCompression || !raceDetector { // lz4 keeps its tables in a pool
 				zero(t, "encoder "+c.String(), write)
 			}
 			d := NewRequestDecoder(&loop{b: spare}, 1<<20)

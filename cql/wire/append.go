@@ -10,10 +10,9 @@ import (
 	"slices"
 )
 
-// The appenders write the protocol's primitives (native_protocol_v5.spec §3).
-// Strings and short bytes longer than 65,535 bytes cannot be written: they are
-// cut there, which only texts for people (error messages, warnings) can meet,
-// since names and ids are bounded far below.
+// The Append functions write the protocol's primitives (native_protocol_v5.spec §3). They cut
+// strings and short bytes at 65,535 bytes, because the protocol has no room for more. Only texts
+// for people (error messages, warnings) can be that long; names and ids are far shorter.
 
 // AppendShort appends a [short].
 func AppendShort(dst []byte, v uint16) []byte { return append(dst, byte(v>>8), byte(v)) }
@@ -42,7 +41,7 @@ func AppendLongString[S ~string | ~[]byte](dst []byte, s S) []byte {
 // AppendShortBytes appends [short bytes].
 func AppendShortBytes(dst, b []byte) []byte { return AppendString(dst, b) }
 
-// AppendBytes appends [bytes]; nil is null. A non-null [value] looks the same.
+// AppendBytes appends [bytes]; nil is null. A non-null [value] has the same encoding.
 func AppendBytes(dst, b []byte) []byte {
 	if b == nil {
 		return AppendNull(dst)
@@ -54,7 +53,7 @@ func AppendBytes(dst, b []byte) []byte {
 // AppendNull appends a null [bytes] or [value].
 func AppendNull(dst []byte) []byte { return append(dst, 0xFF, 0xFF, 0xFF, 0xFF) }
 
-// AppendUnset appends a [value] that is not set.
+// AppendUnset appends an unset [value].
 func AppendUnset(dst []byte) []byte { return append(dst, 0xFF, 0xFF, 0xFF, 0xFE) }
 
 // AppendConsistency appends a [consistency].

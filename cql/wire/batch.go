@@ -4,7 +4,7 @@ package wire
 
 import "fmt"
 
-// BatchType is a BATCH's type.
+// BatchType is the type of a BATCH.
 type BatchType uint8
 
 const (
@@ -13,11 +13,11 @@ const (
 	BatchCounter  BatchType = 2
 )
 
-// Batch is a BATCH's body. Its statements are checked when it is parsed.
+// Batch is the body of a BATCH. ParseBatch checks its statements.
 type Batch struct {
 	Type   BatchType
-	Count  int    // of statements
-	Raw    []byte // the statements, still encoded: append with AppendBatchStatement
+	Count  int    // number of statements
+	Raw    []byte // the statements, still encoded; add one with AppendBatchStatement
 	Params Params // AppendBatch leaves out values, page size and paging state
 }
 
@@ -31,7 +31,7 @@ type BatchStatement struct {
 	End      int
 }
 
-// ParseBatch reads a BATCH's body.
+// ParseBatch parses the body of a BATCH.
 func ParseBatch(v Version, body []byte) (b Batch, err error) {
 	c := NewCursor(body)
 	b.Type = BatchType(c.Byte())
@@ -70,7 +70,7 @@ func (s *BatchStatement) parse(c *Cursor) {
 // Iter returns an iterator over the statements.
 func (b *Batch) Iter() BatchIter { return BatchIter{c: NewCursor(b.Raw), left: b.Count} }
 
-// BatchIter goes over the statements of a batch. Use it as
+// BatchIter iterates over the statements of a batch:
 //
 //	for it := b.Iter(); it.Next(); { use(&it.BatchStatement) }
 type BatchIter struct {
@@ -89,7 +89,7 @@ func (it *BatchIter) Next() bool {
 	return it.c.err == nil
 }
 
-// AppendBatchStatement appends a statement as in Batch.Raw.
+// AppendBatchStatement appends a statement in the encoding of Batch.Raw.
 func AppendBatchStatement(dst []byte, s *BatchStatement) []byte {
 	if s.Prepared {
 		dst = AppendShortBytes(append(dst, 1), s.ID)
@@ -99,7 +99,7 @@ func AppendBatchStatement(dst []byte, s *BatchStatement) []byte {
 	return s.Values.Append(dst)
 }
 
-// AppendBatch appends a BATCH's body.
+// AppendBatch appends the body of a BATCH.
 func AppendBatch(dst []byte, v Version, b *Batch) []byte {
 	dst = AppendShort(append(dst, byte(b.Type)), uint16(b.Count))
 	dst = append(dst, b.Raw...)

@@ -74,8 +74,8 @@ func capturedMessages(t testing.TB) []captured {
 	return all
 }
 
-// TestCassandraMessages parses every captured message and writes it again: the
-// bytes must be the same.
+// TestCassandraMessages parses every captured message and writes it again. The bytes must be the
+// same.
 func TestCassandraMessages(t *testing.T) {
 	for _, m := range capturedMessages(t) {
 		t.Run(fmt.Sprintf("v%d/%s", m.version, m.name), func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestCassandraMessages(t *testing.T) {
 	}
 }
 
-// rewrite parses a response's body, decodes all that is in it, and writes it.
+// rewrite parses a response's body, decodes all parts of it, and writes it again.
 func rewrite(v Version, op Op, body []byte) ([]byte, error) {
 	switch op {
 	case OpReady:
@@ -111,7 +111,7 @@ func rewrite(v Version, op Op, body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Maps have no order; Cassandra's is its own.
+		// Maps have no order, and Cassandra's order is its own.
 		if c := NewCursor(AppendSupported(nil, options)); c.Remaining() != len(body) {
 			return nil, fmt.Errorf("supported %v", options)
 		}
@@ -199,7 +199,7 @@ func reencode(v Version, m *Metadata) error {
 	return nil
 }
 
-// oracleAgrees decodes the message with another library and compares.
+// oracleAgrees decodes the message with another library and compares the results.
 func oracleAgrees(t *testing.T, m captured, p Prefix, rest []byte) {
 	h := Header{Version: m.version, Response: true, Flags: m.flags, Stream: 3, Op: m.op}
 	f, err := frame.NewCodec().DecodeFrame(bytes.NewReader(AppendFrame(nil, h, m.body)))
@@ -289,8 +289,8 @@ func stream(t testing.TB, name string) []byte {
 	return b
 }
 
-// TestCassandraStreams decodes what Cassandra sent on whole connections, in
-// every framing, in reads of any size.
+// TestCassandraStreams decodes the bytes that Cassandra sent on whole connections, in every
+// framing, in reads of any size.
 func TestCassandraStreams(t *testing.T) {
 	for _, tc := range []struct {
 		name        string
@@ -334,8 +334,8 @@ func TestCassandraStreams(t *testing.T) {
 	}
 }
 
-// TestCassandraVersionErrors: the bytes are those that Cassandra 5.0.9 answers,
-// up to the list of versions.
+// TestCassandraVersionErrors checks that version errors have the bytes of Cassandra 5.0.9, up to
+// the list of versions.
 func TestCassandraVersionErrors(t *testing.T) {
 	for _, tc := range []struct {
 		version byte
@@ -362,8 +362,8 @@ func TestCassandraVersionErrors(t *testing.T) {
 	}
 }
 
-// TestCassandraProtocolErrors: what Cassandra 5.0.9 says to bad headers and
-// bodies, and what we say.
+// TestCassandraProtocolErrors compares our errors for bad headers and bodies with those of
+// Cassandra 5.0.9.
 func TestCassandraProtocolErrors(t *testing.T) {
 	next := func(b string) error {
 		_, _, err := NewRequestDecoder(strings.NewReader(b), 1024).Next()

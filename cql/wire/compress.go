@@ -9,7 +9,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Compression is how a connection compresses: v4 the bodies, v5 the segments.
+// Compression is how a connection compresses: v4 compresses bodies, v5 segments.
 type Compression uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	LZ4
 )
 
-// ParseCompression reads STARTUP's COMPRESSION: "lz4", or "" for none.
+// ParseCompression parses the COMPRESSION option of STARTUP: "lz4", or "" for none.
 func ParseCompression(name string) (Compression, bool) {
 	switch name {
 	case "":
@@ -35,12 +35,12 @@ func (c Compression) String() string {
 	return ""
 }
 
-// compressFrom is the length below which nothing is compressed: it would save
+// compressFrom is the smallest length in bytes that is compressed. Below it, compression would save
 // a few bytes at best.
 const compressFrom = 128
 
-// appendLZ4 appends src compressed as one lz4 block, or nothing (and false) if
-// that would not be shorter.
+// appendLZ4 appends src as one lz4 block. If that is not shorter, it appends nothing and returns
+// false.
 func appendLZ4(dst, src []byte) ([]byte, bool) {
 	if len(src) < compressFrom {
 		return dst, false
@@ -58,12 +58,11 @@ var (
 	errLZ4Bound = &Error{Code: CodeProtocol, Message: "lz4 block announces more than it can hold"}
 )
 
-// lz4Ratio is more than the most that lz4 can expand: a byte of a length adds
-// 255 bytes.
+// lz4Ratio is an upper bound of lz4's expansion: one byte of a length adds 255 bytes.
 const lz4Ratio = 256
 
-// decompressLZ4 decompresses src, which holds plain bytes, into scratch, which
-// it grows only if src is long enough to hold as many.
+// decompressLZ4 decompresses src into scratch. plain is the announced length in bytes. It grows
+// scratch only if src is long enough to hold that many bytes.
 func decompressLZ4(scratch, src []byte, plain int) ([]byte, *Error) {
 	if plain > lz4Ratio*len(src) {
 		return scratch, errLZ4Bound
@@ -82,11 +81,11 @@ func decompressLZ4(scratch, src []byte, plain int) ([]byte, *Error) {
 	return scratch, nil
 }
 
-// roundUp is the next multiple of 4 KiB, so that buffers grow in few steps.
+// roundUp rounds n up to a multiple of 4 KiB, so that buffers grow in few steps.
 func roundUp(n int) int { return (n + 4095) &^ 4095 }
 
-// appendBodyLZ4 appends a v4 body compressed, or nothing (and false) if that
-// would not be shorter: a big-endian length, then the block.
+// appendBodyLZ4 appends a v4 body in compressed form: a big-endian length, then the block. If that
+// is not shorter, it appends nothing and returns false.
 func appendBodyLZ4(dst, body []byte) ([]byte, bool) {
 	start := len(dst)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)))

@@ -19,7 +19,7 @@ const (
 	Serial      Consistency = 0x0008
 	LocalSerial Consistency = 0x0009
 	LocalOne    Consistency = 0x000A
-	NodeLocal   Consistency = 0x000B // of Cassandra 4.1 and later, not in the specification
+	NodeLocal   Consistency = 0x000B // Cassandra 4.1 and later; not in the specification
 )
 
 var consistencyNames = [...]string{

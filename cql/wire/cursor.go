@@ -7,10 +7,9 @@ import (
 	"net/netip"
 )
 
-// Cursor reads the protocol's primitives (native_protocol_v5.spec §3) from a
-// body. Its error is sticky: after the first failure every read gives a zero
-// value, so a parser checks once, at its end. What it returns as []byte are
-// views into the body.
+// Cursor reads the protocol's primitives (native_protocol_v5.spec §3) from a body. Its error is
+// sticky: after the first failure every read returns a zero value, so a parser needs only one check
+// at its end. The []byte that it returns are views into the body.
 type Cursor struct {
 	b   []byte
 	off int
@@ -30,7 +29,7 @@ func (c *Cursor) Err() error {
 	return nil
 }
 
-// Fail makes the cursor fail with e, unless it has failed already.
+// Fail makes the cursor fail with e, unless it has already failed.
 func (c *Cursor) Fail(e *Error) {
 	if c.err == nil {
 		c.err = e
@@ -38,20 +37,20 @@ func (c *Cursor) Fail(e *Error) {
 	c.off = len(c.b)
 }
 
-// Offset is how many bytes have been read.
+// Offset returns the number of bytes that have been read.
 func (c *Cursor) Offset() int { return c.off }
 
-// Remaining is how many bytes are left.
+// Remaining returns the number of bytes that are left.
 func (c *Cursor) Remaining() int { return len(c.b) - c.off }
 
-// Rest reads all that is left.
+// Rest reads all remaining bytes.
 func (c *Cursor) Rest() []byte {
 	b := c.b[c.off:]
 	c.off = len(c.b)
 	return b
 }
 
-// Skip moves over n bytes.
+// Skip skips n bytes.
 func (c *Cursor) Skip(n int) { c.Raw(n) }
 
 // Raw reads n bytes.
@@ -123,17 +122,17 @@ func (c *Cursor) text(n int, short *Error) []byte {
 	return c.Raw(n)
 }
 
-// Cassandra's words, which tell the two apart.
+// The messages are Cassandra's, which has different ones for strings and bytes.
 var (
 	errShortString     = &Error{Code: CodeProtocol, Message: "Not enough bytes to read an UTF8 serialized string preceded by its 2 bytes length"}
 	errShortBytes      = &Error{Code: CodeProtocol, Message: "Not enough bytes to read a byte array preceded by its 2 bytes length"}
 	errShortLongString = &Error{Code: CodeProtocol, Message: "Not enough bytes to read an UTF8 serialized string preceded by its 4 bytes length"}
 )
 
-// ShortBytes reads a [short bytes].
+// ShortBytes reads [short bytes].
 func (c *Cursor) ShortBytes() []byte { return c.text(int(c.Short()), errShortBytes) }
 
-// Bytes reads [bytes]: nil when null.
+// Bytes reads [bytes]; it returns nil for null.
 func (c *Cursor) Bytes() []byte {
 	n := c.Int()
 	if n < 0 {
@@ -142,7 +141,7 @@ func (c *Cursor) Bytes() []byte {
 	return c.Raw(int(n))
 }
 
-// Value reads a [value]: nil when null (-1) or not set (-2). Other negative
+// Value reads a [value]. It returns nil for null (length -1) and for unset (-2). Other negative
 // lengths are errors.
 func (c *Cursor) Value() (b []byte, unset bool) {
 	n := c.Int()
@@ -199,7 +198,7 @@ func (c *Cursor) Inet() netip.AddrPort {
 	return netip.AddrPortFrom(a, uint16(port))
 }
 
-// StringList reads a [string list], copying it.
+// StringList reads a [string list] and copies it.
 func (c *Cursor) StringList() []string {
 	n := int(c.Short())
 	var list []string
@@ -212,7 +211,7 @@ func (c *Cursor) StringList() []string {
 	return list
 }
 
-// StringMap reads a [string map], copying it. Of a repeated key the last counts.
+// StringMap reads a [string map] and copies it. If a key repeats, its last value counts.
 func (c *Cursor) StringMap() map[string]string {
 	n := int(c.Short())
 	m := map[string]string{}
@@ -223,7 +222,7 @@ func (c *Cursor) StringMap() map[string]string {
 	return m
 }
 
-// StringMultimap reads a [string multimap], copying it.
+// StringMultimap reads a [string multimap] and copies it.
 func (c *Cursor) StringMultimap() map[string][]string {
 	n := int(c.Short())
 	m := map[string][]string{}
@@ -234,7 +233,7 @@ func (c *Cursor) StringMultimap() map[string][]string {
 	return m
 }
 
-// BytesMap reads a [bytes map]: keys are copied, values are views.
+// BytesMap reads a [bytes map]. It copies the keys; the values are views.
 func (c *Cursor) BytesMap() map[string][]byte {
 	n := int(c.Short())
 	m := map[string][]byte{}
@@ -245,14 +244,14 @@ func (c *Cursor) BytesMap() map[string][]byte {
 	return m
 }
 
-// skipStrings moves over a [string list].
+// skipStrings skips a [string list].
 func (c *Cursor) skipStrings() {
 	for n := int(c.Short()); n > 0 && c.err == nil; n-- {
 		c.Str()
 	}
 }
 
-// skipBytesMap moves over a [bytes map].
+// skipBytesMap skips a [bytes map].
 func (c *Cursor) skipBytesMap() {
 	for n := int(c.Short()); n > 0 && c.err == nil; n-- {
 		c.Str()

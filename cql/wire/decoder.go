@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	readBuffer = 16 << 10 // what a decoder starts with
-	keepBuffer = 1 << 20  // what it keeps once a longer frame is done
+	readBuffer = 16 << 10 // the initial size of a decoder's buffer
+	keepBuffer = 1 << 20  // the largest buffer that a decoder keeps after a long frame
 )
 
 // Decoder reads the frames of one direction of one connection.
 //
-// It starts as every connection does, with bare frames (of version 4 or 5).
-// After the handshake Established says what follows: in v5 both sides go over
-// to segments when the server has answered STARTUP with READY or AUTHENTICATE,
-// which is itself still a bare frame. So a server calls Established before it
-// reads on after STARTUP, and a client when it has read READY or AUTHENTICATE.
-// A v4 body that is flagged as compressed is decompressed at any time, since
-// servers may compress READY already.
+// It begins with bare frames (of version 4 or 5), as every connection does. Established ends that.
+// In v5 both sides change to segments after the server has answered STARTUP with READY or
+// AUTHENTICATE; that answer is still a bare frame. A server therefore calls Established before it
+// reads the frame after STARTUP, and a client calls it after it has read READY or AUTHENTICATE. The
+// decoder decompresses a v4 body with the compressed flag at any time, since servers may compress
+// READY already.
 //
-// Its buffers grow as bytes arrive and never beyond what limit warrants.
+// Its buffers grow as bytes arrive and never beyond what limit allows.
 type Decoder struct {
 	r         io.Reader
 	limit     int
@@ -34,55 +33,55 @@ type Decoder struct {
 	compression Compression
 	segmented   bool
 
-	buf        []byte // read, not yet returned: buf[start:end]
+	buf        []byte // read but not yet returned: buf[start:end]
 	start, end int
 
-	frames []byte // rest of a self-contained segment: a view into buf or plain
-	plain  []byte // decompressed segment or body
-	joined []byte // a frame put together from several segments
+	frames []byte // the rest of a self-contained segment: a view into buf or plain
+	plain  []byte // a decompressed segment or body
+	joined []byte // a frame joined from several segments
 }
 
-// NewRequestDecoder returns a server's decoder. Frames with bodies longer than
-// limit are refused.
+// NewRequestDecoder returns a server's decoder. It refuses frames whose bodies are longer than
+// limit bytes.
 func NewRequestDecoder(r io.Reader, limit int) *Decoder {
 	return &Decoder{r: r, limit: limit}
 }
 
-// NewResponseDecoder returns a client's decoder. Frames with bodies longer than
-// limit are refused.
+// NewResponseDecoder returns a client's decoder. It refuses frames whose bodies are longer than
+// limit bytes.
 func NewResponseDecoder(r io.Reader, limit int) *Decoder {
 	return &Decoder{r: r, limit: limit, responses: true}
 }
 
-// SetExpect has f called with the length of each body before it is read, so that there
-// is room for it. Where f says no, the body is read over and Next returns ErrSkipped.
+// SetExpect sets a function that the decoder calls with the length of each body before it reads the
+// body, so that the caller can reserve memory. If f returns false, the decoder skips the body and
+// Next returns ErrSkipped.
 func (d *Decoder) SetExpect(f func(length int) bool) { d.expect = f }
 
-// ErrSkipped is Next's error for a frame whose body was not wanted. The header is whole,
-// and Next may be called again.
+// ErrSkipped is Next's error for a frame whose body was skipped. The header is complete, and Next
+// may be called again.
 var ErrSkipped = errors.New("wire: the frame was passed over")
 
-// wanted asks whether a frame is to be read.
+// wanted asks expect whether to read a frame's body.
 func (d *Decoder) wanted(h Header) bool { return d.expect == nil || d.expect(int(h.Length)) }
 
-// SetLimit changes the limit, for example once the client is authenticated.
+// SetLimit changes the limit, for example after the client has authenticated.
 func (d *Decoder) SetLimit(limit int) { d.limit = limit }
 
-// Established ends the handshake: from here on all frames are of version v, in
-// segments if that is 5.
+// Established ends the handshake. All later frames have version v, and v5 frames come in segments.
 func (d *Decoder) Established(v Version, c Compression) {
 	d.version, d.compression, d.segmented = v, c, v >= V5
 }
 
-// Next returns the next frame: its header, with FlagCompressed cleared and
-// Length that of body, and its body, which is valid until the next call.
+// Next returns the next frame: its header and its body. The header has FlagCompressed cleared, and
+// its Length is that of the returned body. The body is valid until the next call.
 //
-// The error is io.EOF between frames, io.ErrUnexpectedEOF within one, an
-// *Error where the bytes are not what the protocol wants, or what the reader
-// gave. With an *Error the header is as far as it could be read, for the answer
-// (see AppendVersionError). After an error the decoder is of no more use.
+// Next returns io.EOF between frames and io.ErrUnexpectedEOF within one. It returns an *Error if
+// the bytes violate the protocol; otherwise it returns the reader's error. With an *Error, Next
+// returns the header as far as it could read it, so that the caller can answer (see
+// AppendVersionError). After any error but ErrSkipped, the decoder must not be used again.
 func (d *Decoder) Next() (Header, []byte, error) {
-	if cap(d.joined) > keepBuffer { // of the frame before, while the next is waited for
+	if cap(d.joined) > keepBuffer { // do not hold the last frame's memory while waiting for the next
 		d.joined = nil
 	}
 	if cap(d.plain) > keepBuffer && len(d.frames) == 0 {
@@ -98,7 +97,7 @@ func (d *Decoder) Next() (Header, []byte, error) {
 	if err := d.check(h); err != nil {
 		return h, nil, err
 	}
-	length := h // of the body as it is once it is decompressed
+	length := h // of the decompressed body
 	if h.Flags&FlagCompressed != 0 && h.Version < V5 && h.Length >= 4 {
 		if err := d.fill(HeaderSize + 4); err != nil {
 			return h, nil, err
@@ -125,8 +124,8 @@ func (d *Decoder) Next() (Header, []byte, error) {
 	return h, body, nil
 }
 
-// Buffered reports whether a whole frame (or, in v5, segment) has been read
-// already, so that Next will most likely not wait.
+// Buffered reports whether a whole frame (in v5, a whole segment) has already been read, so that
+// Next will most likely not wait.
 func (d *Decoder) Buffered() bool {
 	if len(d.frames) > 0 {
 		return true
@@ -158,7 +157,7 @@ func (d *Decoder) check(h Header) error {
 	return nil
 }
 
-// tooBig words it as Cassandra does.
+// tooBig returns the error with Cassandra's text.
 func tooBig(n int64, limit int) *Error {
 	return Errorf(CodeInvalid, "CQL Message of size %d bytes exceeds allowed maximum of %d bytes", n, limit)
 }
@@ -199,7 +198,7 @@ var (
 	errSegmentJoin   = &Error{Code: CodeProtocol, Message: "segments of one frame do not add up to its length"}
 )
 
-// segment reads one segment and returns its payload, valid until the next call.
+// segment reads one segment and returns its payload, which is valid until the next call.
 func (d *Decoder) segment() (payload []byte, selfContained bool, err error) {
 	head := d.compression.headerSize()
 	if err := d.fill(head); err != nil {
@@ -227,12 +226,12 @@ func (d *Decoder) segment() (payload []byte, selfContained bool, err error) {
 	return payload, h.selfContained, nil
 }
 
-// join puts a frame together from segments, of which payload is the first's. The
-// frame's header may itself be cut.
+// join builds a frame from segments. payload is the first segment's. The frame's header itself may
+// be split.
 func (d *Decoder) join(payload []byte) (h Header, body []byte, err error) {
 	d.joined = append(d.joined[:0], payload...)
 	checked := false
-	skipped, came := false, len(payload) // a frame that is skipped is counted alone
+	skipped, came := false, len(payload) // a skipped frame's bytes are only counted
 	for {
 		if !checked && len(d.joined) >= HeaderSize {
 			h, _ = ParseHeader(d.joined)
@@ -269,7 +268,7 @@ func (d *Decoder) join(payload []byte) (h Header, body []byte, err error) {
 	}
 }
 
-// skip reads over n bytes.
+// skip skips n bytes and returns ErrSkipped.
 func (d *Decoder) skip(n int) error {
 	for n > 0 {
 		if err := d.fill(min(n, readBuffer)); err != nil {
@@ -287,7 +286,7 @@ func (d *Decoder) take(n int) []byte {
 	return b
 }
 
-// fill reads until buf[start:] holds n bytes. It may move them.
+// fill reads until buf[start:] holds n bytes. It may move the bytes within the buffer.
 func (d *Decoder) fill(n int) error {
 	if d.end-d.start >= n {
 		return nil
@@ -324,8 +323,8 @@ func (d *Decoder) fill(n int) error {
 	return nil
 }
 
-// room makes room to read at least one byte more of the n that are wanted. The
-// buffer at most doubles at a time, so that a length alone allocates nothing.
+// room makes room to read at least one more of the n wanted bytes. The buffer at most doubles at a
+// time, so that an announced length alone allocates nothing.
 func (d *Decoder) room(n int) {
 	if d.start+n > len(d.buf) && d.start > 0 {
 		copy(d.buf, d.buf[d.start:d.end])

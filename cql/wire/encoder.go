@@ -4,33 +4,30 @@ package wire
 
 import "encoding/binary"
 
-// Encoder writes the frames of one direction of one connection into a buffer,
-// many of them for one write. The zero value is ready and writes bare frames;
-// Established goes over to segments or compression as for Decoder: a server
-// calls it once it has encoded READY or AUTHENTICATE, a client once it has read
-// it. In v5 frames are packed into segments as long as they fit.
+// Encoder writes the frames of one direction of one connection into a buffer, so that one write can
+// send many frames. The zero value is ready and writes bare frames. Established changes to segments
+// or compression, as for Decoder: a server calls it after it has encoded READY or AUTHENTICATE, a
+// client after it has read it. In v5 the encoder packs frames into one segment as long as they fit.
 //
-// Give it a version by Established before anything but the handshake's messages
-// is encoded. It is not safe for concurrent use.
+// Call Established before you encode anything but the handshake's messages, since it sets the
+// version. An Encoder is not safe for concurrent use.
 type Encoder struct {
 	version     Version
 	compression Compression
 	segmented   bool
 
 	buf  []byte
-	open int    // offset in buf of the segment that is still open, plus one; 0 for none
-	pack []byte // frames of the open segment while they wait to be compressed; scratch
+	open int    // offset in buf of the open segment, plus one; 0 if no segment is open
+	pack []byte // frames of the open segment until they are compressed; otherwise scratch
 }
 
-// Established ends the handshake: what is encoded from here on is of version v,
-// in segments if that is 5.
+// Established ends the handshake. All later frames have version v; v5 frames go into segments.
 func (e *Encoder) Established(v Version, c Compression) {
 	e.closeSegment()
 	e.version, e.compression, e.segmented = v, c, v >= V5
 }
 
-// Frame encodes a frame. The body is the parts, one after the other; h.Length is
-// of no account.
+// Frame encodes a frame. The body is the concatenation of the parts. Frame ignores h.Length.
 func (e *Encoder) Frame(h Header, body ...[]byte) {
 	n := 0
 	for _, p := range body {
@@ -51,10 +48,10 @@ func (e *Encoder) Frame(h Header, body ...[]byte) {
 	}
 }
 
-// Grow makes room for a body of n bytes, in spare where that has more of it than
-// the present buffer, whose contents it then takes over.
+// Grow makes room for a body of n bytes. If the present buffer is too small, Grow moves its
+// contents to spare, or to a new buffer if spare is too small too.
 func (e *Encoder) Grow(n int, spare []byte) {
-	n += n>>8 + 1<<10 // heads of segments
+	n += n>>8 + 1<<10 // room for the heads of segments
 	if cap(e.buf)-len(e.buf) >= n {
 		return
 	}
@@ -64,11 +61,11 @@ func (e *Encoder) Grow(n int, spare []byte) {
 	e.buf = append(spare[:0], e.buf...)
 }
 
-// Len is about how many bytes wait to be taken.
+// Len returns the approximate number of bytes that wait for Take.
 func (e *Encoder) Len() int { return len(e.buf) + len(e.pack) }
 
-// Take returns the bytes to write and goes on in next, whose contents are of no
-// account: nil, or a buffer taken before and written since.
+// Take returns the bytes to write. The encoder continues in next: nil, or a buffer that was taken
+// before and has been written. It overwrites the contents of next.
 func (e *Encoder) Take(next []byte) []byte {
 	e.closeSegment()
 	taken := e.buf
@@ -76,7 +73,7 @@ func (e *Encoder) Take(next []byte) []byte {
 	return taken
 }
 
-// compressFrame writes a v4 frame with its body compressed, if that is shorter.
+// compressFrame writes a v4 frame. It compresses the body if that is shorter.
 func (e *Encoder) compressFrame(h Header, body [][]byte) {
 	var whole []byte
 	if len(body) == 1 {
@@ -127,7 +124,7 @@ func (e *Encoder) segmentFrame(h Header, body [][]byte) {
 	*into = b
 }
 
-// openLen is the length of the open segment's payload.
+// openLen returns the length of the open segment's payload.
 func (e *Encoder) openLen() int {
 	if e.compression == LZ4 {
 		return len(e.pack)
@@ -152,7 +149,7 @@ func (e *Encoder) closeSegment() {
 	e.buf = binary.LittleEndian.AppendUint32(e.buf, payloadCRC(payload))
 }
 
-// split writes a frame that is longer than a segment: each segment holds a piece.
+// split writes a frame that is longer than a segment. Each segment holds a piece of it.
 func (e *Encoder) split(h Header, body [][]byte) {
 	e.pack = h.Append(e.pack[:0])
 	for _, p := range body {
@@ -172,8 +169,7 @@ func (e *Encoder) split(h Header, body [][]byte) {
 	}
 }
 
-// AppendFrame appends a bare frame, as the handshake has them; h.Length is of no
-// account.
+// AppendFrame appends a bare frame, as used in the handshake. It ignores h.Length.
 func AppendFrame(dst []byte, h Header, body []byte) []byte {
 	h.Length = int32(len(body))
 	return append(h.Append(dst), body...)

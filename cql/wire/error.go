@@ -8,7 +8,7 @@ import (
 	"net/netip"
 )
 
-// Code is an ERROR's code (native_protocol_v5.spec §9).
+// Code is the code of an ERROR (native_protocol_v5.spec §9).
 type Code int32
 
 const (
@@ -25,7 +25,7 @@ const (
 	CodeFunctionFailure Code = 0x1400
 	CodeWriteFailure    Code = 0x1500
 	CodeCDCWriteFailure Code = 0x1600
-	CodeCASWriteUnknown Code = 0x1700 // v5; CodeWriteTimeout in v4
+	CodeCASWriteUnknown Code = 0x1700 // v5; v4 sends CodeWriteTimeout instead
 	CodeSyntax          Code = 0x2000
 	CodeUnauthorized    Code = 0x2100
 	CodeInvalid         Code = 0x2200
@@ -80,7 +80,7 @@ func (c Code) String() string {
 	return fmt.Sprintf("error 0x%04X", int32(c))
 }
 
-// Write types of write timeouts and failures.
+// The write types of write timeouts and failures.
 const (
 	WriteSimple        = "SIMPLE"
 	WriteBatch         = "BATCH"
@@ -92,32 +92,32 @@ const (
 	WriteCDC           = "CDC"
 )
 
-// Error is an ERROR message and a Go error: every error that a client may see
-// is one. Beyond Code and Message, a field is meaningful only for the codes
-// that its comment names, and is ignored for others.
+// Error is both an ERROR message and a Go error. Every error that a client may see is an *Error.
+// Each field after Code and Message has a meaning only for the codes that its comment names; other
+// codes ignore it.
 type Error struct {
 	Code    Code
 	Message string
 
 	Consistency Consistency // Unavailable, the timeouts and failures, CASWriteUnknown
-	Required    int32       // Unavailable, the timeouts and failures, CASWriteUnknown: replicas (or responses) the level requires
+	Required    int32       // Unavailable, the timeouts and failures, CASWriteUnknown: replicas (or responses) that the level requires
 	Alive       int32       // Unavailable: replicas known to be alive
 	Received    int32       // the timeouts and failures, CASWriteUnknown: responses received
-	Failures    int32       // ReadFailure, WriteFailure; in v5 it is the number of Reasons
+	Failures    int32       // ReadFailure, WriteFailure; in v5 the number of Reasons
 	Reasons     []Reason    // ReadFailure, WriteFailure, v5
 	DataPresent bool        // ReadTimeout, ReadFailure: the replica asked for data answered
 	WriteType   string      // WriteTimeout, WriteFailure
-	Contentions int16       // WriteTimeout in v5, when WriteType is CAS
+	Contentions int16       // WriteTimeout in v5, if WriteType is CAS
 
 	Keyspace string   // FunctionFailure, AlreadyExists
-	Table    string   // AlreadyExists; "" when the keyspace exists already
+	Table    string   // AlreadyExists; "" if the keyspace exists already
 	Function string   // FunctionFailure
 	Args     []string // FunctionFailure: the argument types
 
 	ID []byte // Unprepared: the unknown id
 }
 
-// Reason is one replica's failure: a code of v5's reason map.
+// Reason is one replica's failure, an entry of v5's reason map.
 type Reason struct {
 	Addr netip.Addr
 	Code uint16 // a RequestFailureReason: 0 unknown, 1 too many tombstones, 2 timeout, …
@@ -125,22 +125,22 @@ type Reason struct {
 
 func (e *Error) Error() string { return e.Code.String() + ": " + e.Message }
 
-// Is makes errors.Is(err, &Error{Code: c}) a test of the code alone; a target
-// with a message must equal it too.
+// Is lets errors.Is(err, &Error{Code: c}) compare only the codes. If the target has a message, the
+// messages must be equal too.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && (t.Message == "" || t.Message == e.Message)
 }
 
-// Errorf makes an error that has no extras.
+// Errorf returns an error with a code and a message only.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf makes an error with CodeInvalid.
+// Invalidf returns an error with CodeInvalid.
 func Invalidf(format string, args ...any) *Error { return Errorf(CodeInvalid, format, args...) }
 
-// AsError returns err as an *Error: itself if it is or wraps one, else a server
+// AsError returns err as an *Error: err itself or the *Error that it wraps, otherwise a server
 // error with its text. It returns nil for nil.
 func AsError(err error) *Error {
 	if err == nil {
@@ -153,8 +153,8 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeServer, Message: err.Error()}
 }
 
-// Append appends the body of the ERROR message. CodeCASWriteUnknown, which v4
-// does not know, is a write timeout there, as Cassandra has it.
+// Append appends the body of the ERROR message. v4 has no CodeCASWriteUnknown; Append writes it as
+// a write timeout, as Cassandra does.
 func (e *Error) Append(dst []byte, v Version) []byte {
 	code := e.Code
 	if v < V5 && code == CodeCASWriteUnknown {
@@ -209,8 +209,8 @@ func (e *Error) appendCounts(dst []byte) []byte {
 	return AppendInt(dst, e.Required)
 }
 
-// appendReasons writes the number of failures and, in v5, who failed and why. A
-// v5 count must be that of the reasons that follow.
+// appendReasons appends the number of failures and, in v5, which replicas failed and why. In v5 the
+// number must be that of the reasons that follow.
 func (e *Error) appendReasons(dst []byte, v Version) []byte {
 	if v < V5 {
 		return AppendInt(dst, max(e.Failures, int32(len(e.Reasons))))
@@ -229,8 +229,7 @@ func appendBool(dst []byte, b bool) []byte {
 	return append(dst, 0)
 }
 
-// ParseError reads the body of an ERROR message. An unknown code is kept with
-// its message.
+// ParseError parses the body of an ERROR message. It keeps an unknown code and its message.
 func ParseError(v Version, body []byte) (*Error, error) {
 	c := NewCursor(body)
 	e := &Error{Code: Code(c.Int()), Message: string(c.Str())}

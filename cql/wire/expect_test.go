@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFramesThatAreNotWanted has a decoder asked about each frame before it is read: those
-// that are not wanted are read over in little memory, and what follows is read.
+// TestFramesThatAreNotWanted checks that a decoder asks about each frame before it reads the frame.
+// It must skip unwanted frames in little memory and read the frames after them.
 func TestFramesThatAreNotWanted(t *testing.T) {
 	const most = 100_000
 	sizes := []int{10, 99_999, 300_000, 1, 100_001, 10_000_000, 5}

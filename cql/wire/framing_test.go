@@ -24,7 +24,7 @@ type sent struct {
 	body []byte
 }
 
-// genFrames makes frames of all sizes round about those of segments.
+// genFrames generates frames with sizes around those of segments.
 func genFrames(t *rapid.T, v Version) (frames []sent) {
 	for range rapid.IntRange(0, 12).Draw(t, "frames") {
 		n := rapid.SampledFrom([]int{
@@ -47,7 +47,7 @@ func genFrames(t *rapid.T, v Version) (frames []sent) {
 	return frames
 }
 
-// encode encodes frames, taking the bytes now and then.
+// encode encodes frames and takes the bytes at random times.
 func encode(t *rapid.T, v Version, c Compression, frames []sent) (out []byte) {
 	var e Encoder
 	e.Established(v, c)
@@ -99,7 +99,7 @@ func TestFraming(t *testing.T) {
 			t.Fatalf("at the end: %v", err)
 		}
 
-		// Cut anywhere it must not end well, unless that is between frames.
+		// A stream that is cut must end with an error, unless the cut is between frames.
 		if len(in) == 0 {
 			return
 		}
@@ -120,7 +120,7 @@ func TestFraming(t *testing.T) {
 	})
 }
 
-// TestOracleSegments: DataStax's codec reads our segments, and we theirs.
+// TestOracleSegments checks that DataStax's codec reads our segments and that we read its segments.
 func TestOracleSegments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom([]Compression{NoCompression, LZ4}).Draw(t, "compression")
@@ -164,8 +164,8 @@ func TestOracleSegments(t *testing.T) {
 	})
 }
 
-// TestOracleCompressedBodies: DataStax's codec reads our compressed v4 bodies,
-// and we theirs.
+// TestOracleCompressedBodies checks that DataStax's codec reads our compressed v4 bodies and that
+// we read its bodies.
 func TestOracleCompressedBodies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		codec := frame.NewRawCodecWithCompression(lz4.Compressor{})
@@ -198,8 +198,8 @@ func TestOracleCompressedBodies(t *testing.T) {
 	})
 }
 
-// TestSegmentPacking: many frames share a segment, and a segment is as full as
-// it can be.
+// TestSegmentPacking checks that many frames share a segment, and that each segment is as full as
+// possible.
 func TestSegmentPacking(t *testing.T) {
 	var e Encoder
 	e.Established(V5, NoCompression)
@@ -287,8 +287,8 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// TestCorruption: no bit of a segment can be flipped unnoticed, but for those of
-// the header that are padding, which its CRC covers too.
+// TestCorruption checks that no flipped bit of a segment goes unnoticed. The header's CRC covers
+// its padding bits too.
 func TestCorruption(t *testing.T) {
 	for _, c := range []Compression{NoCompression, LZ4} {
 		var e Encoder
@@ -311,7 +311,7 @@ func TestCorruption(t *testing.T) {
 	}
 }
 
-// endless is a reader that counts what is read of it.
+// endless is a reader that counts the bytes read from it.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -320,9 +320,9 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLimits: what is too long is refused before it is read or room is made for
-// it, in every framing, and a length that is within the limit makes room only
-// as bytes arrive.
+// TestLimits checks that a decoder refuses too long frames before it reads them or allocates memory
+// for them, in every framing. For a length within the limit, it must allocate memory only as bytes
+// arrive.
 func TestLimits(t *testing.T) {
 	const limit = 100_000
 	bomb := binary.BigEndian.AppendUint32(nil, limit)
@@ -369,7 +369,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBuffersShrink: after a long frame its buffer is let go.
+// TestBuffersShrink checks that a decoder frees its buffer after a long frame.
 func TestBuffersShrink(t *testing.T) {
 	for _, v := range versions {
 		var e Encoder
@@ -391,7 +391,7 @@ func TestBuffersShrink(t *testing.T) {
 	}
 }
 
-// TestBuffered: it tells whether Next would have to read.
+// TestBuffered checks that Buffered tells whether Next would have to read.
 func TestBuffered(t *testing.T) {
 	for _, v := range versions {
 		var e Encoder

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The fuzz targets look for panics, for memory out of proportion, and for bytes
-// that are accepted but do not survive being written and read again.
+// The fuzz targets look for panics, for memory out of proportion, and for accepted bytes that
+// change when they are written and read again.
 
 func FuzzDecoder(f *testing.F) {
 	for _, name := range []string{"v4", "v4-lz4", "v5", "v5-lz4"} {
@@ -59,7 +59,7 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-// FuzzSegments writes and reads any frames: what goes in comes out.
+// FuzzSegments writes any frames and reads them again; they must stay the same.
 func FuzzSegments(f *testing.F) {
 	f.Add([]byte("some body"), uint32(0), true)
 	f.Add(bytes.Repeat([]byte("x"), 1000), uint32(MaxSegmentPayload), false)
@@ -88,7 +88,7 @@ func FuzzSegments(f *testing.F) {
 	})
 }
 
-// stable checks that what is accepted, once written, is read as the same.
+// stable checks that an accepted message is the same after it is written and read again.
 func stable[T any](t *testing.T, v Version, in []byte, parse func(Version, []byte) (T, error), write func([]byte, Version, *T) []byte) {
 	m, err := parse(v, in)
 	if err != nil {
@@ -164,7 +164,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// values checks the ways to read values against each other.
+// values compares the different ways to read values with each other.
 func values(t *testing.T, v *Values) {
 	list := v.Slice(nil)
 	if len(list) != v.Count {
@@ -274,7 +274,7 @@ func FuzzError(f *testing.F) {
 				t.Fatal(err)
 			}
 			if e.Code == CodeCASWriteUnknown && v < V5 {
-				continue // written as what v4 knows
+				continue // v4 writes another code that it knows
 			}
 			e.Failures, again.Failures = 0, 0
 			if diff := cmp.Diff(e, again, cmpopts.EquateEmpty(), compareAddr); diff != "" {

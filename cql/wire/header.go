@@ -13,13 +13,13 @@ const HeaderSize = 9
 // Highest is the highest version that this package speaks.
 const Highest = V5
 
-// SupportedVersions is how SUPPORTED and version errors list the versions.
+// SupportedVersions lists the versions as SUPPORTED and version errors show them.
 var SupportedVersions = []string{"4/v4", "5/v5"}
 
-// directionBit marks a response in a header's first byte.
+// directionBit marks a response in the first byte of a header.
 const directionBit = 0x80
 
-// Supported reports whether this package speaks v.
+// Supported reports whether this package implements v.
 func (v Version) Supported() bool { return v == V4 || v == V5 }
 
 func (v Version) String() string { return fmt.Sprintf("%d/v%d", uint8(v), uint8(v)) }
@@ -31,11 +31,11 @@ type Header struct {
 	Flags    Flags
 	Stream   int16
 	Op       Op
-	Length   int32 // of the body; what Encoder writes is always the body's own
+	Length   int32 // of the body; Encoder ignores it and writes the body's own length
 }
 
-// ParseHeader reads the header at the start of b. It reports false if b is
-// shorter than a header; it checks nothing else.
+// ParseHeader parses the header at the start of b. It returns false if b is shorter than a header.
+// It makes no other checks.
 func ParseHeader(b []byte) (Header, bool) {
 	if len(b) < HeaderSize {
 		return Header{}, false
@@ -50,7 +50,7 @@ func ParseHeader(b []byte) (Header, bool) {
 	}, true
 }
 
-// Append appends the header's nine bytes.
+// Append appends the nine bytes of the header.
 func (h Header) Append(dst []byte) []byte {
 	first := byte(h.Version)
 	if h.Response {
@@ -60,8 +60,8 @@ func (h Header) Append(dst []byte) []byte {
 		byte(uint32(h.Length)>>24), byte(uint32(h.Length)>>16), byte(uint32(h.Length)>>8), byte(h.Length))
 }
 
-// check reports what is wrong with a header that was received, in the order in
-// which Cassandra looks: version, opcode, direction, length.
+// check returns an error if a received header is wrong. It checks in Cassandra's order: version,
+// opcode, direction, length.
 func (h Header) check(wantResponse bool) *Error {
 	switch {
 	case !h.Version.Supported():
@@ -78,8 +78,8 @@ func (h Header) check(wantResponse bool) *Error {
 	return nil
 }
 
-// wrongDirection words it as Cassandra does: what the opcode is for, and what
-// the header said.
+// wrongDirection returns the error with Cassandra's text: the direction that the opcode belongs to,
+// and the direction in the header.
 func wrongDirection(h Header) *Error {
 	want, got := "REQUEST", "REQUEST"
 	if h.Op.Response() {
@@ -94,17 +94,16 @@ func wrongDirection(h Header) *Error {
 	return Errorf(CodeProtocol, "Wrong protocol direction (expected %s, got %s) for opcode %d (%s)", want, got, uint8(h.Op), h.Op)
 }
 
-// VersionError is what a server says to a version that it does not speak: the
-// words by which drivers know that they may try a lower one.
+// VersionError returns a server's error for a version that this package does not implement. Drivers
+// recognise its text and then try a lower version.
 func VersionError(got uint8) *Error {
 	return Errorf(CodeProtocol, "Invalid or unsupported protocol version (%d); supported versions are (%s, %s)",
 		got, SupportedVersions[0], SupportedVersions[1])
 }
 
-// AppendVersionError appends the whole frame that answers a frame of a version
-// we do not speak: in our highest version and on the same stream, except for
-// versions 1 and 2, whose header has a stream of one byte and is answered in
-// that form on stream 0, as Cassandra does.
+// AppendVersionError appends the whole frame that answers a frame of an unsupported version. The
+// answer has the highest supported version and the same stream. Versions 1 and 2 are the exception:
+// their header has a stream of one byte, so the answer has that form and stream 0, as in Cassandra.
 func AppendVersionError(dst []byte, h Header) []byte {
 	e := VersionError(uint8(h.Version))
 	if h.Version == 1 || h.Version == 2 {
@@ -130,7 +129,7 @@ var opNames = [...]string{
 // Known reports whether op is an opcode of versions 4 and 5.
 func (op Op) Known() bool { return int(op) < len(opNames) && opNames[op] != "" }
 
-// Response reports whether op is sent by servers.
+// Response reports whether servers send op.
 func (op Op) Response() bool {
 	switch op {
 	case OpError, OpReady, OpAuthenticate, OpSupported, OpResult, OpEvent, OpAuthChallenge, OpAuthSuccess:

@@ -43,22 +43,22 @@ const (
 	FlagBeta          Flags = 0x10
 )
 
-// Message is a request or a response without its stream id: what a store takes
-// and gives. Body is uncompressed and includes what the flags announce (tracing
-// id, warnings, custom payload). Who owns Body is said where a Message is passed.
+// Message is a request or a response without its stream id. A store takes requests and returns
+// responses. Body is uncompressed and includes the parts that the flags announce (tracing id,
+// warnings, custom payload). Functions that pass a Message say who owns Body.
 type Message struct {
 	Op    Op
 	Flags Flags
 	Body  []byte
 
-	// Arrival is, of a response, that of all which were read at once; nil where a store does
-	// not say.
+	// Arrival is set in responses only. Responses that the store had read at the same time share
+	// it. It is nil if the store does not report this.
 	Arrival *Arrival
 }
 
-// Arrival is what responses have in common that a store had read before it handed out the
-// first of them: what was found to hold after one had arrived held after all had. It is
-// one goroutine's.
+// Arrival is shared by the responses that a store had read before it handed out the first of them.
+// A fact that was checked after one of them had arrived is true for all of them. Only one goroutine
+// uses an Arrival.
 type Arrival struct {
-	Checked any // who has found so; nil: nobody yet
+	Checked any // the one who has made the check; nil: nobody yet
 }

@@ -16,9 +16,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The oracle is DataStax's codec of the same protocol: what we write it must
-// read as the same message, and what it writes we must read so and write again
-// to the same bytes.
+// The oracle is DataStax's codec of the same protocol. It must read our messages as the same
+// messages. We must read its messages as the same messages and write them again with the same
+// bytes.
 
 var versions = []Version{V4, V5}
 
@@ -59,7 +59,7 @@ func genConsistency(t *rapid.T, label string) Consistency {
 	return Consistency(rapid.Uint16Range(0, uint16(LocalOne)).Draw(t, label))
 }
 
-// genValues makes values, for us and for the oracle.
+// genValues generates values for us and for the oracle.
 func genValues(t *rapid.T, named bool) (Values, []*primitive.Value, map[string]*primitive.Value) {
 	v := Values{Named: named}
 	list := []*primitive.Value{}
@@ -92,9 +92,8 @@ func genValues(t *rapid.T, named bool) (Values, []*primitive.Value, map[string]*
 	return v, list, byName
 }
 
-// genParams makes the parameters of a QUERY or an EXECUTE, for us and for the
-// oracle. (The oracle writes named values in any order: they have a test of
-// their own.)
+// genParams generates the parameters of a QUERY or an EXECUTE for us and for the oracle. (The
+// oracle writes named values in any order; they have a test of their own.)
 func genParams(t *rapid.T, v Version) (Params, *message.QueryOptions) {
 	p := Params{Consistency: genConsistency(t, "consistency")}
 	o := &message.QueryOptions{Consistency: primitive.ConsistencyLevel(p.Consistency)}
@@ -145,7 +144,7 @@ var compareParams = cmp.Options{cmp.AllowUnexported(Values{}), cmp.FilterPath(fu
 	return strings.HasSuffix(p.String(), "Values.Raw") || strings.HasSuffix(p.String(), "ChildRaw")
 }, cmpopts.EquateEmpty())}
 
-// check compares bodies and messages both ways.
+// check compares bodies and messages in both directions.
 func check[T any](t *rapid.T, v Version, op Op, m T, o message.Message, ourBody []byte, parse func(Version, []byte) (T, error)) {
 	t.Helper()
 	theirs := oracleBody(t, v, o)
@@ -177,7 +176,7 @@ func TestOracleQuery(t *testing.T) {
 		q := Query{Text: []byte(text), Params: p}
 		body := AppendQuery(nil, v, &q)
 		if text == "" {
-			text = " " // the oracle wants one
+			text = " " // the oracle requires a text
 			q.Text = []byte(text)
 			body = AppendQuery(nil, v, &q)
 		}

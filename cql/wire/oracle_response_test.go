@@ -133,7 +133,7 @@ func TestOracleEvents(t *testing.T) {
 	})
 }
 
-// oracleError is the same error as the oracle has it.
+// oracleError converts an error to the oracle's type.
 func oracleError(e *Error) message.Error {
 	cl := primitive.ConsistencyLevel(e.Consistency)
 	wt := primitive.WriteType(e.WriteType)
@@ -182,8 +182,8 @@ func oracleError(e *Error) message.Error {
 	return nil
 }
 
-// oracleCodes are the codes that the oracle knows: all but CDC write failure
-// and CAS write unknown.
+// oracleCodes are the codes that the oracle knows: all except CDC write failure and CAS write
+// unknown.
 var oracleCodes = []Code{
 	CodeServer, CodeProtocol, CodeBadCredentials, CodeUnavailable, CodeOverloaded, CodeIsBootstrapping, CodeTruncate,
 	CodeWriteTimeout, CodeReadTimeout, CodeReadFailure, CodeFunctionFailure, CodeWriteFailure, CodeSyntax, CodeUnauthorized,
@@ -208,7 +208,7 @@ func genError(t *rapid.T, v Version, codes []Code) *Error {
 	}
 	types := []string{WriteSimple, WriteBatch, WriteUnloggedBatch, WriteCounter, WriteBatchLog, WriteView, WriteCDC, WriteCAS}
 	if e.Code == CodeWriteFailure {
-		types = types[:len(types)-1] // the oracle does not want WriteCAS there
+		types = types[:len(types)-1] // the oracle does not accept WriteCAS there
 	}
 	writeType := func() {
 		e.WriteType = rapid.SampledFrom(types).Draw(t, "write type")
@@ -257,7 +257,7 @@ func TestOracleErrors(t *testing.T) {
 		if theirs := oracleBody(t, v, m); !bytes.Equal(body, theirs) {
 			t.Fatalf("%v\nours   %x\noracle %x", e, body, theirs)
 		}
-		// The oracle has two fields for one number in v5, and reads only one.
+		// In v5 the oracle has two fields for one number and reads only one of them.
 		ignore := cmpopts.IgnoreFields(message.ReadFailure{}, "NumFailures")
 		ignoreToo := cmpopts.IgnoreFields(message.WriteFailure{}, "NumFailures")
 		if v < V5 {
@@ -281,7 +281,7 @@ func TestOracleErrors(t *testing.T) {
 	})
 }
 
-// oracleType is the same type as the oracle has it.
+// oracleType converts a type to the oracle's.
 func oracleType(v Version, t *value.Type) datatype.DataType {
 	all := func() (types []datatype.DataType) {
 		for _, e := range t.Elems {
@@ -347,8 +347,8 @@ func genType(t *rapid.T, depth int) *value.Type {
 	case value.Custom:
 		return value.CustomOf("com.example." + genName(t, "class"))
 	case value.Vector:
-		// Not of user-defined types: their class names have hexadecimal names in
-		// them, which is the business of package value.
+		// User-defined types are left out: their class names contain hexadecimal names, which
+		// package value tests.
 		return value.VectorOf(value.Native(rapid.SampledFrom([]value.Kind{value.Float, value.Text, value.Int}).Draw(t, "element")), rapid.IntRange(1, 8192).Draw(t, "dim"))
 	}
 	return value.Native(kind)
@@ -509,8 +509,8 @@ func TestOraclePrefix(t *testing.T) {
 			id := primitive.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 			f.SetTracingId(&id)
 		}
-		// Not both: the oracle has the payload before the warnings, Cassandra's
-		// Message.encode after them.
+		// Never both: the oracle writes the payload before the warnings, but Cassandra's
+		// Message.encode writes it after them.
 		if rapid.Bool().Draw(t, "warnings") {
 			f.SetWarnings(rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "list"))
 		}

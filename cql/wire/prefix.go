@@ -4,17 +4,17 @@ package wire
 
 import "fmt"
 
-// Prefix is what the flags of a header announce before the message itself
-// (native_protocol_v5.spec §2.2): in responses a tracing id, warnings and a
-// custom payload, in requests only the payload. The slices are views, as encoded.
+// Prefix holds the parts of a body that the flags of a header announce and that come before the
+// message itself (native_protocol_v5.spec §2.2). In responses they are a tracing id, warnings and a
+// custom payload; in requests only the payload. The slices are views and still encoded.
 type Prefix struct {
 	TracingID []byte // 16 bytes, or nil
 	Warnings  []byte // [string list], or nil
 	Payload   []byte // [bytes map], or nil
 }
 
-// SplitPrefix parts a message's body from what comes before it. op tells
-// requests from responses.
+// SplitPrefix splits a body into its prefix and the message. op distinguishes requests from
+// responses.
 func SplitPrefix(op Op, flags Flags, body []byte) (p Prefix, rest []byte, err error) {
 	if flags&(FlagTracing|FlagWarning|FlagCustomPayload) == 0 {
 		return Prefix{}, body, nil
@@ -50,7 +50,7 @@ func (p *Prefix) WarningList() []string {
 	return c.StringList()
 }
 
-// Flags are the flags that announce p.
+// Flags returns the flags that announce p.
 func (p *Prefix) Flags() Flags {
 	var f Flags
 	if p.TracingID != nil {
@@ -65,7 +65,7 @@ func (p *Prefix) Flags() Flags {
 	return f
 }
 
-// Append appends the prefix, as a response has it.
+// Append appends the prefix in the encoding of a response.
 func (p *Prefix) Append(dst []byte) []byte {
 	dst = append(dst, p.TracingID...)
 	dst = append(dst, p.Warnings...)

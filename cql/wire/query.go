@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// QueryFlags are the flags of QUERY, EXECUTE and BATCH parameters: one byte in
-// v4, four in v5. The specification gives QueryKeyspace to v5 alone; Cassandra
-// reads it in v4 too, and so does this package.
+// QueryFlags are the flags of the parameters of QUERY, EXECUTE and BATCH: one byte in v4, four in
+// v5. In the specification only v5 has QueryKeyspace. Cassandra reads it in v4 too, and so does
+// this package.
 type QueryFlags uint32
 
 const (
@@ -29,9 +29,8 @@ const (
 	queryFlagsV5 = QueryFlags(0x1FF)
 )
 
-// Params are the parameters of a QUERY, an EXECUTE or a BATCH
-// (native_protocol_v5.spec §4.1.4). Flags says which fields are present; the
-// setters keep it in step. Slices are views.
+// Params are the parameters of a QUERY, an EXECUTE or a BATCH (native_protocol_v5.spec §4.1.4).
+// Flags tells which fields are present; the setters update it. Slices are views.
 type Params struct {
 	Consistency       Consistency
 	Flags             QueryFlags
@@ -44,10 +43,10 @@ type Params struct {
 	NowInSeconds      int32
 }
 
-// Has reports whether all of f are set.
+// Has reports whether all flags of f are set.
 func (p *Params) Has(f QueryFlags) bool { return p.Flags&f == f }
 
-// SetValues sets the values, or none when there are none.
+// SetValues sets the values, or removes them if v is empty.
 func (p *Params) SetValues(v Values) {
 	p.Values = v
 	p.Flags &^= QueryValues | QueryNamedValues
@@ -83,7 +82,7 @@ func (p *Params) SetDefaultTimestamp(us int64) {
 	p.set(QueryDefaultTimestamp, true)
 }
 
-// SetSkipMetadata says whether the result may leave out its metadata.
+// SetSkipMetadata sets whether the result may leave out its metadata.
 func (p *Params) SetSkipMetadata(skip bool) { p.set(QuerySkipMetadata, skip) }
 
 // SetKeyspace sets the keyspace of the request; nil means none.
@@ -92,7 +91,7 @@ func (p *Params) SetKeyspace(keyspace []byte) {
 	p.set(QueryKeyspace, keyspace != nil)
 }
 
-// SetNowInSeconds sets the request's present time (v5).
+// SetNowInSeconds sets the request's current time in seconds (v5).
 func (p *Params) SetNowInSeconds(s int32) {
 	p.NowInSeconds = s
 	p.set(QueryNowInSeconds, true)
@@ -106,8 +105,8 @@ func (p *Params) set(f QueryFlags, on bool) {
 	}
 }
 
-// parse reads consistency and flags and what follows them. Cassandra reads those
-// of a BATCH in the same way, whatever they announce.
+// parse parses consistency, flags and the fields after them. Cassandra parses a BATCH in the same
+// way, whatever flags it has.
 func (p *Params) parse(c *Cursor, v Version) {
 	p.Consistency = c.Consistency()
 	if v >= V5 {
@@ -183,13 +182,13 @@ func (p *Params) append(dst []byte, v Version, batch bool) []byte {
 	return dst
 }
 
-// Query is a QUERY's body.
+// Query is the body of a QUERY.
 type Query struct {
 	Text   []byte
 	Params Params
 }
 
-// ParseQuery reads a QUERY's body.
+// ParseQuery parses the body of a QUERY.
 func ParseQuery(v Version, body []byte) (q Query, err error) {
 	c := NewCursor(body)
 	q.Text = c.LongStr()
@@ -200,27 +199,27 @@ func ParseQuery(v Version, body []byte) (q Query, err error) {
 	return q, nil
 }
 
-// QueryText reads only the statement of a QUERY's or a PREPARE's body.
+// QueryText reads only the statement from the body of a QUERY or a PREPARE.
 func QueryText(body []byte) ([]byte, error) {
 	c := NewCursor(body)
 	text := c.LongStr()
 	return text, c.Err()
 }
 
-// AppendQuery appends a QUERY's body.
+// AppendQuery appends the body of a QUERY.
 func AppendQuery(dst []byte, v Version, q *Query) []byte {
 	return q.Params.append(AppendLongString(dst, q.Text), v, false)
 }
 
-// Prepare is a PREPARE's body.
+// Prepare is the body of a PREPARE.
 type Prepare struct {
 	Text     []byte
-	Keyspace []byte // v5; nil for none
+	Keyspace []byte // v5; nil: no keyspace
 }
 
 const prepareKeyspace = 0x01
 
-// ParsePrepare reads a PREPARE's body.
+// ParsePrepare parses the body of a PREPARE.
 func ParsePrepare(v Version, body []byte) (p Prepare, err error) {
 	c := NewCursor(body)
 	p.Text = c.LongStr()
@@ -233,7 +232,7 @@ func ParsePrepare(v Version, body []byte) (p Prepare, err error) {
 	return p, nil
 }
 
-// AppendPrepare appends a PREPARE's body. In v4 there is no keyspace in it.
+// AppendPrepare appends the body of a PREPARE. In v4 it leaves out the keyspace.
 func AppendPrepare(dst []byte, v Version, p *Prepare) []byte {
 	dst = AppendLongString(dst, p.Text)
 	if v < V5 {
@@ -245,17 +244,17 @@ func AppendPrepare(dst []byte, v Version, p *Prepare) []byte {
 	return AppendString(AppendInt(dst, prepareKeyspace), p.Keyspace)
 }
 
-// Execute is an EXECUTE's body.
+// Execute is the body of an EXECUTE.
 //
-// To rewrite one (other ids, another page size, a value inserted), parse it,
-// change the fields, and append it: what lies between is copied as it is.
+// To rewrite an EXECUTE (other ids, another page size, an inserted value), parse it, change the
+// fields, and append it. Append copies the unchanged values as they are.
 type Execute struct {
 	ID         []byte
 	MetadataID []byte // v5: the id of the result metadata that the client has
 	Params     Params
 }
 
-// ParseExecute reads an EXECUTE's body.
+// ParseExecute parses the body of an EXECUTE.
 func ParseExecute(v Version, body []byte) (e Execute, err error) {
 	c := NewCursor(body)
 	e.ID = c.ShortBytes()
@@ -269,14 +268,14 @@ func ParseExecute(v Version, body []byte) (e Execute, err error) {
 	return e, nil
 }
 
-// ExecuteID reads only the id of an EXECUTE's body.
+// ExecuteID reads only the id from the body of an EXECUTE.
 func ExecuteID(body []byte) ([]byte, error) {
 	c := NewCursor(body)
 	id := c.ShortBytes()
 	return id, c.Err()
 }
 
-// AppendExecute appends an EXECUTE's body.
+// AppendExecute appends the body of an EXECUTE.
 func AppendExecute(dst []byte, v Version, e *Execute) []byte {
 	dst = AppendShortBytes(dst, e.ID)
 	if v >= V5 {

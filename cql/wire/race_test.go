@@ -4,5 +4,5 @@
 
 package wire
 
-// raceDetector: under it sync.Pool drops things at random.
+// raceDetector is set if the race detector is on. With it, sync.Pool drops items at random.
 const raceDetector = true

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// ResultKind is a RESULT's kind.
+// ResultKind is the kind of a RESULT.
 type ResultKind int32
 
 const (
@@ -19,13 +19,13 @@ const (
 	ResultSchemaChange ResultKind = 5
 )
 
-// KindOf reads the kind of a RESULT's body (after its prefix), 0 if there is none.
+// KindOf reads the kind from the body of a RESULT (after its prefix); 0 if it has none.
 func KindOf(body []byte) ResultKind {
 	c := NewCursor(body)
 	return ResultKind(c.Int())
 }
 
-// expect reads the kind and fails if it is another.
+// expect reads the kind and fails if it is a different one.
 func (c *Cursor) expect(kind ResultKind) {
 	if k := ResultKind(c.Int()); k != kind && c.err == nil {
 		c.Fail(Errorf(CodeProtocol, "unexpected kind %d of RESULT", k))
@@ -40,7 +40,7 @@ func AppendSetKeyspace(dst []byte, keyspace string) []byte {
 	return AppendString(AppendInt(dst, int32(ResultSetKeyspace)), keyspace)
 }
 
-// ParseSetKeyspace reads the body of a RESULT SetKeyspace.
+// ParseSetKeyspace parses the body of a RESULT SetKeyspace.
 func ParseSetKeyspace(body []byte) (keyspace string, err error) {
 	c := NewCursor(body)
 	c.expect(ResultSetKeyspace)
@@ -56,7 +56,7 @@ func AppendSchemaChange(dst []byte, s *SchemaChange) []byte {
 	return s.append(AppendInt(dst, int32(ResultSchemaChange)))
 }
 
-// ParseSchemaChange reads the body of a RESULT SchemaChange.
+// ParseSchemaChange parses the body of a RESULT SchemaChange.
 func ParseSchemaChange(body []byte) (s SchemaChange, err error) {
 	c := NewCursor(body)
 	c.expect(ResultSchemaChange)
@@ -71,22 +71,22 @@ func ParseSchemaChange(body []byte) (s SchemaChange, err error) {
 type MetadataFlags uint32
 
 const (
-	MetadataGlobal   MetadataFlags = 0x0001 // one keyspace and table for all columns
-	MetadataMore     MetadataFlags = 0x0002 // there are more pages: PagingState is there
-	MetadataNone     MetadataFlags = 0x0004 // no columns are described
-	MetadataNewID    MetadataFlags = 0x0008 // v5: the metadata changed: NewID is there
+	MetadataGlobal   MetadataFlags = 0x0001 // all columns have the same keyspace and table
+	MetadataMore     MetadataFlags = 0x0002 // there are more pages: PagingState is present
+	MetadataNone     MetadataFlags = 0x0004 // the columns are not described
+	MetadataNewID    MetadataFlags = 0x0008 // v5: the metadata changed; NewID is present
 	metadataFlagsAll MetadataFlags = 0x000F
 )
 
-// Metadata describes the columns of a result, or the bind variables of a
-// prepared statement (native_protocol_v5.spec §4.2.5.2), still encoded: a view
-// when parsed. Flags says what is present. Make one with EncodeColumns.
+// Metadata describes the columns of a result, or the bind variables of a prepared statement
+// (native_protocol_v5.spec §4.2.5.2). It is still encoded; after parsing it is a view. Flags tells
+// what is present. Create one with EncodeColumns.
 type Metadata struct {
 	Flags       MetadataFlags
-	Count       int    // of columns, also where they are not described
+	Count       int    // number of columns, even if they are not described
 	PagingState []byte // MetadataMore
 	NewID       []byte // MetadataNewID
-	Specs       []byte // the columns, as encoded: after the global keyspace and table, if there are
+	Specs       []byte // the encoded columns, after the global keyspace and table (if there are any)
 }
 
 // Column is one column of a result, or one bind variable.
@@ -97,8 +97,8 @@ type Column struct {
 	Type     *value.Type
 }
 
-// EncodeColumns makes metadata of columns, with one global keyspace and table if
-// they share them. Columns that are described once can be sent many times.
+// EncodeColumns encodes columns as metadata, with one global keyspace and table if all columns have
+// the same. The metadata can be sent many times.
 func EncodeColumns(v Version, columns []Column) Metadata {
 	m := Metadata{Count: len(columns)}
 	global := len(columns) > 0
@@ -118,7 +118,7 @@ func EncodeColumns(v Version, columns []Column) Metadata {
 	return m
 }
 
-// Columns decodes the columns: nil if they are not described.
+// Columns decodes the columns. It returns nil if they are not described.
 func (m *Metadata) Columns() ([]Column, error) {
 	if m.Flags&MetadataNone != 0 {
 		return nil, nil
@@ -144,7 +144,7 @@ func (m *Metadata) Columns() ([]Column, error) {
 
 var errCount = &Error{Code: CodeProtocol, Message: "negative count"}
 
-// count reads an [int] that counts something.
+// count reads an [int] that is a count.
 func (c *Cursor) count() int {
 	n := c.Int()
 	if n < 0 {
@@ -208,12 +208,12 @@ func (m *Metadata) append(dst []byte) []byte {
 type Prepared struct {
 	ID         []byte
 	MetadataID []byte   // v5
-	KeyIndexes []uint16 // of the bind variables that are the partition key, in its order; nil if not all are bound
+	KeyIndexes []uint16 // indexes of the bind variables that form the partition key, in its order; nil unless all are bound
 	Variables  Metadata
-	Result     Metadata // MetadataNone for what is not a SELECT
+	Result     Metadata // MetadataNone if the statement is not a SELECT
 }
 
-// ParsePrepared reads the body of a RESULT Prepared.
+// ParsePrepared parses the body of a RESULT Prepared.
 func ParsePrepared(v Version, body []byte) (p Prepared, err error) {
 	c := NewCursor(body)
 	c.expect(ResultPrepared)

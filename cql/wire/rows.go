@@ -11,19 +11,19 @@ import (
 // Rows is the body of a RESULT Rows, as a view.
 type Rows struct {
 	Metadata Metadata
-	Count    int    // of rows
+	Count    int    // number of rows
 	Raw      []byte // the rows, still encoded
 }
 
-// ParseRows reads the body of a RESULT Rows (after its prefix), up to the rows,
-// which Iter reads and checks.
+// ParseRows parses the body of a RESULT Rows (after its prefix) up to the rows. Iter parses and
+// checks the rows.
 func ParseRows(body []byte) (r Rows, err error) {
 	c := NewCursor(body)
 	c.expect(ResultRows)
 	r.Metadata.parse(&c)
 	r.Count = c.count()
 	r.Raw = c.Rest()
-	// A cell takes four bytes at least; rows without columns do not exist.
+	// A cell takes at least four bytes, and every row has columns.
 	if c.err == nil && r.Count > 0 && (r.Metadata.Count == 0 || r.Count > len(r.Raw)/4/r.Metadata.Count) {
 		c.Fail(errShort)
 	}
@@ -33,8 +33,8 @@ func ParseRows(body []byte) (r Rows, err error) {
 	return r, nil
 }
 
-// Iter returns an iterator over the rows. It keeps their cells in scratch, or
-// in a slice of its own where that is too short.
+// Iter returns an iterator over the rows. It keeps the cells of a row in scratch, or in a new slice
+// if scratch is too short.
 func (r *Rows) Iter(scratch [][]byte) RowsIter {
 	n := r.Metadata.Count
 	if cap(scratch) < n && r.Count > 0 {
@@ -46,13 +46,13 @@ func (r *Rows) Iter(scratch [][]byte) RowsIter {
 	return RowsIter{raw: r.Raw, left: r.Count, Cells: scratch[:n]}
 }
 
-// RowsIter goes over rows. Use it as
+// RowsIter iterates over rows:
 //
 //	it := rows.Iter(scratch)
 //	for it.Next() { use(it.Cells) }
 //	if err := it.Err(); err != nil { … }
 type RowsIter struct {
-	Cells [][]byte // of this row: nil for null; views
+	Cells [][]byte // views of this row's cells; nil is null
 	Start int      // this row is Raw[Start:End] of the rows
 	End   int
 	raw   []byte
@@ -92,13 +92,13 @@ func (it *RowsIter) short() bool {
 	return false
 }
 
-// Row is the present row as encoded.
+// Row returns the current row, still encoded.
 func (it *RowsIter) Row() []byte { return it.raw[it.Start:it.End:it.End] }
 
-// Left is how many rows come after the present one.
+// Left returns the number of rows after the current one.
 func (it *RowsIter) Left() int { return it.left }
 
-// Err returns what ended the iteration early, or nil.
+// Err returns the error that ended the iteration early, or nil.
 func (it *RowsIter) Err() error {
 	if it.err != nil {
 		return fmt.Errorf("parse RESULT Rows: %w", it.err)
@@ -106,9 +106,9 @@ func (it *RowsIter) Err() error {
 	return nil
 }
 
-// Bounds finds the cells of the row that begins at Raw[off:]: cell i, its length
-// first, begins at bounds[i], of which there are as many as columns. The row ends
-// at next, where the one after it begins; false where it is cut short.
+// Bounds finds the cells of the row that begins at Raw[off:]. bounds has one entry for each column;
+// Bounds sets bounds[i] to the start of cell i, which begins with its length. next is the end of
+// the row and the start of the following one. ok is false if the row is cut short.
 func (r *Rows) Bounds(off int, bounds []int) (next int, ok bool) {
 	for i := range bounds {
 		if len(r.Raw)-off < 4 {
@@ -125,7 +125,8 @@ func (r *Rows) Bounds(off int, bounds []int) (next int, ok bool) {
 	return off, true
 }
 
-// CellAt is the cell that begins at raw[off:], as Bounds has found it: nil for null.
+// CellAt returns the cell that begins at raw[off:], at an offset that Bounds has found; nil is
+// null.
 func CellAt(raw []byte, off int) []byte {
 	n := int(int32(binary.BigEndian.Uint32(raw[off:])))
 	if n < 0 {
@@ -135,12 +136,12 @@ func CellAt(raw []byte, off int) []byte {
 	return raw[off : off+n : off+n]
 }
 
-// headRoom is what RowsWriter keeps free for a paging state.
+// headRoom is the number of bytes that RowsWriter keeps free for a paging state.
 const headRoom = 256
 
-// RowsWriter writes the body of a RESULT Rows, row by row. Metadata may be
-// changed (paging state, new id) until Finish, because the head is written last,
-// into room kept free before the rows.
+// RowsWriter writes the body of a RESULT Rows row by row. Callers may change Metadata (paging
+// state, new id) until Finish, because the writer writes the head last, into free room before the
+// rows.
 type RowsWriter struct {
 	Metadata Metadata
 	buf      []byte
@@ -148,7 +149,7 @@ type RowsWriter struct {
 	rows     int
 }
 
-// Begin starts a body in buf, whose contents are of no account.
+// Begin starts a body in buf. It overwrites the contents of buf.
 func (w *RowsWriter) Begin(buf []byte, m Metadata) {
 	w.Metadata = m
 	w.head = w.headLen() + headRoom
@@ -159,19 +160,19 @@ func (w *RowsWriter) Begin(buf []byte, m Metadata) {
 	w.rows = 0
 }
 
-// Cell appends a cell to the present row; nil is null.
+// Cell appends a cell to the current row; nil is null.
 func (w *RowsWriter) Cell(b []byte) { w.buf = AppendBytes(w.buf, b) }
 
-// EndRow completes a row, which must have as many cells as there are columns.
+// EndRow completes a row. The row must have as many cells as there are columns.
 func (w *RowsWriter) EndRow() { w.rows++ }
 
-// Row appends a whole row as encoded.
+// Row appends a whole encoded row.
 func (w *RowsWriter) Row(raw []byte) {
 	w.buf = append(w.buf, raw...)
 	w.rows++
 }
 
-// Rows appends n whole rows as encoded.
+// Rows appends n whole encoded rows.
 func (w *RowsWriter) Rows(n int, raw []byte) {
 	w.buf = append(w.buf, raw...)
 	w.rows += n
@@ -180,10 +181,10 @@ func (w *RowsWriter) Rows(n int, raw []byte) {
 // Grow makes room for n bytes of rows.
 func (w *RowsWriter) Grow(n int) { w.buf = slices.Grow(w.buf, n) }
 
-// Count is how many rows are complete.
+// Count returns the number of complete rows.
 func (w *RowsWriter) Count() int { return w.rows }
 
-// Size is how many bytes the rows take.
+// Size returns the length of the rows in bytes.
 func (w *RowsWriter) Size() int { return len(w.buf) - w.head }
 
 // SetPagingState sets the paging state; nil means that this is the last page.
@@ -195,8 +196,8 @@ func (w *RowsWriter) SetPagingState(state []byte) {
 	}
 }
 
-// Finish writes the head and returns the body, which is part of the buffer. To
-// use the buffer again, give Buffer's to the next Begin.
+// Finish writes the head and returns the body, which is part of the buffer. To reuse the buffer,
+// pass Buffer's result to the next Begin.
 func (w *RowsWriter) Finish() []byte {
 	n := w.headLen()
 	if n > w.head {
@@ -212,10 +213,10 @@ func (w *RowsWriter) Finish() []byte {
 	return w.buf[start:]
 }
 
-// Buffer is the whole buffer, for the next Begin once the body is done with.
+// Buffer returns the whole buffer. Use it for the next Begin when the body is no longer needed.
 func (w *RowsWriter) Buffer() []byte { return w.buf[:0] }
 
-// headLen is the length of the head: kind, metadata, row count.
+// headLen returns the length of the head: kind, metadata, row count.
 func (w *RowsWriter) headLen() int {
 	m := &w.Metadata
 	n := 4 + 4 + 4 + 4

@@ -7,15 +7,15 @@ import (
 	"hash/crc32"
 )
 
-// Segments are v5's framing below frames (native_protocol_v5.spec §2): a header
-// with its CRC24, a payload of whole frames (self-contained) or a piece of one
-// frame, and the payload's CRC32.
+// Segments are v5's framing below frames (native_protocol_v5.spec §2). A segment has a header with
+// its CRC24, a payload, and the payload's CRC32. The payload is whole frames (self-contained) or a
+// piece of one frame.
 //
 //	uncompressed: [17 bits length][1 bit self-contained][6 bits 0][CRC24]
 //	lz4:          [17 bits length][17 bits uncompressed length, 0 if the payload is not compressed]
 //	              [1 bit self-contained][5 bits 0][CRC24]
 //
-// all little-endian, the first field in the lowest bits.
+// All are little-endian, with the first field in the lowest bits.
 const (
 	MaxSegmentPayload = 1<<17 - 1
 
@@ -50,20 +50,20 @@ func crc24(b []byte) uint32 {
 	return crc
 }
 
-// crc32Init is the CRC32 of the bytes that Cassandra puts before every payload.
+// crc32Init is the CRC32 of the bytes that Cassandra prepends to every payload for the checksum.
 var crc32Init = crc32.ChecksumIEEE([]byte{0xFA, 0x2D, 0x55, 0xCA})
 
 func payloadCRC(payload []byte) uint32 { return crc32.Update(crc32Init, crc32.IEEETable, payload) }
 
 // segmentHead is a segment's header.
 type segmentHead struct {
-	length        int // of the payload as it is on the wire
-	plain         int // of the payload uncompressed; equal to length when not compressed
+	length        int // of the payload on the wire
+	plain         int // of the uncompressed payload; equal to length if it is not compressed
 	compressed    bool
 	selfContained bool
 }
 
-// headerSize is the length of a segment's header under c.
+// headerSize returns the length of a segment's header with compression c.
 func (c Compression) headerSize() int {
 	if c == LZ4 {
 		return segmentHeaderLZ4
@@ -74,7 +74,7 @@ func (c Compression) headerSize() int {
 var errSegmentHeader = &Error{Code: CodeProtocol, Message: "segment header CRC mismatch"}
 var errSegmentPayload = &Error{Code: CodeProtocol, Message: "segment payload CRC mismatch"}
 
-// parseSegmentHead reads the header at the start of b, which is long enough.
+// parseSegmentHead parses the header at the start of b, which must be long enough.
 func parseSegmentHead(b []byte, c Compression) (h segmentHead, err *Error) {
 	n := c.headerSize() - crc24Size
 	crc := uint32(b[n]) | uint32(b[n+1])<<8 | uint32(b[n+2])<<16
@@ -100,7 +100,7 @@ func parseSegmentHead(b []byte, c Compression) (h segmentHead, err *Error) {
 	return h, nil
 }
 
-// putSegmentHead writes the header at the start of b, which is long enough.
+// putSegmentHead writes the header at the start of b, which must be long enough.
 func putSegmentHead(b []byte, c Compression, h segmentHead) {
 	bits := uint64(h.length)
 	self := uint64(0)
@@ -122,8 +122,8 @@ func putSegmentHead(b []byte, c Compression, h segmentHead) {
 	b[n], b[n+1], b[n+2] = byte(crc), byte(crc>>8), byte(crc>>16)
 }
 
-// appendSegment appends a whole segment, compressing the payload if c says so
-// and if that makes it shorter.
+// appendSegment appends a whole segment. It compresses the payload if c says so and if that makes
+// it shorter.
 func appendSegment(dst []byte, c Compression, payload []byte, selfContained bool) []byte {
 	start := len(dst)
 	head := c.headerSize()

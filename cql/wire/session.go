@@ -10,7 +10,7 @@ import (
 // The messages around a session: STARTUP, SUPPORTED, the authentication
 // exchange, REGISTER and EVENT. OPTIONS and READY have no body.
 
-// STARTUP's options (native_protocol_v5.spec §4.1.1) that servers look at.
+// The options of STARTUP (native_protocol_v5.spec §4.1.1) that servers use.
 const (
 	OptionCQLVersion         = "CQL_VERSION"
 	OptionCompression        = "COMPRESSION"
@@ -25,7 +25,7 @@ const (
 	OptionClientID           = "CLIENT_ID"           // informational
 )
 
-// ParseStartup reads a STARTUP's body: its options.
+// ParseStartup parses the body of a STARTUP: its options.
 func ParseStartup(body []byte) (map[string]string, error) {
 	c := NewCursor(body)
 	m := c.StringMap()
@@ -35,12 +35,12 @@ func ParseStartup(body []byte) (map[string]string, error) {
 	return m, nil
 }
 
-// AppendStartup appends a STARTUP's body.
+// AppendStartup appends the body of a STARTUP.
 func AppendStartup(dst []byte, options map[string]string) []byte {
 	return AppendStringMap(dst, options)
 }
 
-// ParseSupported reads a SUPPORTED's body.
+// ParseSupported parses the body of a SUPPORTED.
 func ParseSupported(body []byte) (map[string][]string, error) {
 	c := NewCursor(body)
 	m := c.StringMultimap()
@@ -50,12 +50,12 @@ func ParseSupported(body []byte) (map[string][]string, error) {
 	return m, nil
 }
 
-// AppendSupported appends a SUPPORTED's body.
+// AppendSupported appends the body of a SUPPORTED.
 func AppendSupported(dst []byte, options map[string][]string) []byte {
 	return AppendStringMultimap(dst, options)
 }
 
-// ParseAuthenticate reads an AUTHENTICATE's body: the authenticator's class.
+// ParseAuthenticate parses the body of an AUTHENTICATE: the authenticator's class.
 func ParseAuthenticate(body []byte) (class string, err error) {
 	c := NewCursor(body)
 	class = string(c.Str())
@@ -65,11 +65,11 @@ func ParseAuthenticate(body []byte) (class string, err error) {
 	return class, nil
 }
 
-// AppendAuthenticate appends an AUTHENTICATE's body.
+// AppendAuthenticate appends the body of an AUTHENTICATE.
 func AppendAuthenticate(dst []byte, class string) []byte { return AppendString(dst, class) }
 
-// ParseAuthResponse reads the token of an AUTH_RESPONSE, AUTH_CHALLENGE or
-// AUTH_SUCCESS: a view, nil when null.
+// ParseAuthResponse parses the token of an AUTH_RESPONSE, AUTH_CHALLENGE or AUTH_SUCCESS. The token
+// is a view; nil is null.
 func ParseAuthResponse(body []byte) (token []byte, err error) {
 	c := NewCursor(body)
 	token = c.Bytes()
@@ -83,14 +83,14 @@ func ParseAuthResponse(body []byte) (token []byte, err error) {
 // AUTH_SUCCESS.
 func AppendAuthResponse(dst, token []byte) []byte { return AppendBytes(dst, token) }
 
-// Event types.
+// The types of events.
 const (
 	EventTopology = "TOPOLOGY_CHANGE"
 	EventStatus   = "STATUS_CHANGE"
 	EventSchema   = "SCHEMA_CHANGE"
 )
 
-// ParseRegister reads a REGISTER's body: event types. An unknown one is an error.
+// ParseRegister parses the body of a REGISTER: event types. An unknown type is an error.
 func ParseRegister(body []byte) ([]string, error) {
 	c := NewCursor(body)
 	types := c.StringList()
@@ -105,10 +105,10 @@ func ParseRegister(body []byte) ([]string, error) {
 	return types, nil
 }
 
-// AppendRegister appends a REGISTER's body.
+// AppendRegister appends the body of a REGISTER.
 func AppendRegister(dst []byte, types []string) []byte { return AppendStringList(dst, types) }
 
-// Changes of events.
+// The changes that events report.
 const (
 	ChangeNewNode     = "NEW_NODE"     // topology
 	ChangeRemovedNode = "REMOVED_NODE" // topology
@@ -120,7 +120,7 @@ const (
 	ChangeDropped     = "DROPPED"      // schema
 )
 
-// Event is an EVENT.
+// Event is the body of an EVENT.
 type Event struct {
 	Type   string
 	Change string         // topology and status
@@ -128,7 +128,7 @@ type Event struct {
 	Schema SchemaChange   // schema
 }
 
-// Targets of a schema change.
+// The targets of a schema change.
 const (
 	TargetKeyspace  = "KEYSPACE"
 	TargetTable     = "TABLE"
@@ -137,16 +137,16 @@ const (
 	TargetAggregate = "AGGREGATE"
 )
 
-// SchemaChange is a change of the schema: of an EVENT or of a RESULT.
+// SchemaChange is a change of the schema, in an EVENT or a RESULT.
 type SchemaChange struct {
 	Change   string
 	Target   string
 	Keyspace string
-	Name     string   // of what is in the keyspace
+	Name     string   // of the table, type, function or aggregate
 	Args     []string // functions and aggregates: CQL types
 }
 
-// ParseEvent reads an EVENT's body.
+// ParseEvent parses the body of an EVENT.
 func ParseEvent(body []byte) (Event, error) {
 	c := NewCursor(body)
 	e := Event{Type: string(c.Str())}
@@ -165,7 +165,7 @@ func ParseEvent(body []byte) (Event, error) {
 	return e, nil
 }
 
-// AppendEvent appends an EVENT's body.
+// AppendEvent appends the body of an EVENT.
 func AppendEvent(dst []byte, e *Event) []byte {
 	dst = AppendString(dst, e.Type)
 	if e.Type == EventSchema {

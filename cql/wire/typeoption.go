@@ -8,9 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Type options (native_protocol_v5.spec §4.2.5.2). What the protocol has no id
-// for (vectors, the empty type, in v4 also duration) is a custom type there,
-// named by its Java class.
+// Type options (native_protocol_v5.spec §4.2.5.2). The protocol has no id for vectors and the empty
+// type, and v4 has none for duration. Those are custom types, named by their Java class.
 const (
 	optionCustom = 0x0000
 	optionList   = 0x0020
@@ -20,7 +19,7 @@ const (
 	optionTuple  = 0x0031
 )
 
-// optionIDs are the ids of the kinds that need no parameters.
+// optionIDs are the ids of the kinds without parameters.
 var optionIDs = [...]uint16{
 	value.Ascii: 0x01, value.Bigint: 0x02, value.Blob: 0x03, value.Boolean: 0x04, value.Counter: 0x05,
 	value.Decimal: 0x06, value.Double: 0x07, value.Float: 0x08, value.Int: 0x09, value.Timestamp: 0x0B,
@@ -28,7 +27,7 @@ var optionIDs = [...]uint16{
 	value.Date: 0x11, value.Time: 0x12, value.Smallint: 0x13, value.Tinyint: 0x14, value.Duration: 0x15,
 }
 
-// nativeKinds is the inverse of optionIDs.
+// nativeKinds maps the ids of optionIDs back to kinds.
 var nativeKinds = func() (kinds [0x16]value.Kind) {
 	for k, id := range optionIDs {
 		if id != 0 {
@@ -38,8 +37,8 @@ var nativeKinds = func() (kinds [0x16]value.Kind) {
 	return kinds
 }()
 
-// maxTypeDepth bounds how deep types may be nested, so that bytes cannot make
-// the parser recurse without end. Every level takes at least two bytes.
+// maxTypeDepth is how deep types may be nested, so that the parser's recursion is bounded. Every
+// level takes at least two bytes.
 const maxTypeDepth = 64
 
 var (
@@ -81,9 +80,9 @@ func AppendType(dst []byte, v Version, t *value.Type) []byte {
 	return AppendShort(dst, optionIDs[t.Kind])
 }
 
-// ParseType reads a type's option at the start of b and returns what follows.
-// The protocol does not say what is frozen: what is nested is taken for frozen,
-// as it must be in a table, and the type itself for not frozen.
+// ParseType parses a type's option at the start of b and returns the bytes after it. The protocol
+// does not tell which types are frozen. ParseType returns nested types as frozen, as they must be
+// in a table, and the type itself as not frozen.
 func ParseType(b []byte) (t *value.Type, rest []byte, err error) {
 	c := NewCursor(b)
 	t = c.Type()
@@ -93,8 +92,8 @@ func ParseType(b []byte) (t *value.Type, rest []byte, err error) {
 	return t, c.Rest(), nil
 }
 
-// Type reads an [option] that is a type, as ParseType does. It returns nil when
-// the cursor has failed.
+// Type reads an [option] that is a type, as ParseType does. It returns nil if the cursor has
+// failed.
 func (c *Cursor) Type() *value.Type {
 	t := c.typeOption(0)
 	if c.err != nil {
@@ -162,8 +161,7 @@ func (c *Cursor) typeOption(depth int) *value.Type {
 	return nil
 }
 
-// customType reads a Java class: a type of CQL's own that has no id, or else a
-// custom one.
+// customType reads a Java class. It returns a CQL type that has no id, or else a custom type.
 func (c *Cursor) customType() *value.Type {
 	class := string(c.Str())
 	if c.err != nil {
@@ -179,7 +177,7 @@ func (c *Cursor) customType() *value.Type {
 	return value.CustomOf(class)
 }
 
-// skipType moves over a type's option.
+// skipType skips a type's option.
 func (c *Cursor) skipType(depth int) {
 	if depth > maxTypeDepth {
 		c.Fail(errTypeDepth)

@@ -4,17 +4,17 @@ package wire
 
 import "encoding/binary"
 
-// Values are the values bound to a statement, still encoded: for each its name
-// (a [string]) if Named, then a [value].
+// Values are the values bound to a statement, still encoded. Each is its name (a [string]) if
+// Named, then a [value].
 //
-// To build some, append them to Raw with AppendBytes, AppendNull, AppendUnset
-// (each after AppendString of its name if Named) and count them.
+// To build them, append each to Raw with AppendBytes, AppendNull or AppendUnset (if Named, first
+// its name with AppendString), and set Count.
 type Values struct {
 	Count int
 	Named bool
 	Raw   []byte
 
-	// What Insert put in: inserted values, between Raw[:at] and Raw[at:].
+	// Insert sets these: the inserted values come between Raw[:at] and Raw[at:].
 	at       int
 	inserted int
 	insert   []byte
@@ -23,13 +23,13 @@ type Values struct {
 // Value is one bound value.
 type Value struct {
 	Name  []byte // if named
-	Bytes []byte // nil when null or not set; otherwise never nil
+	Bytes []byte // nil if null or unset; otherwise never nil
 	Unset bool
 	Start int // the value and its name are Raw[Start:End]
 	End   int
 }
 
-// parseValues reads the count and moves over the values, which it checks.
+// parseValues reads the count, then checks and skips the values.
 func parseValues(c *Cursor, named bool) Values {
 	v := Values{Count: int(c.Short()), Named: named}
 	start := c.off
@@ -51,7 +51,7 @@ func (v *Values) Iter() ValuesIter {
 	return ValuesIter{c: NewCursor(v.Raw), left: v.Count, named: v.Named}
 }
 
-// ValuesIter goes over values. Use it as
+// ValuesIter iterates over values:
 //
 //	for it := vs.Iter(); it.Next(); { use(it.Value) }
 type ValuesIter struct {
@@ -76,7 +76,7 @@ func (it *ValuesIter) Next() bool {
 	return it.c.err == nil
 }
 
-// Slice appends the values to scratch, for access by index.
+// Slice appends the values to scratch, so that they can be accessed by index.
 func (v *Values) Slice(scratch []Value) []Value {
 	for it := v.Iter(); it.Next(); {
 		scratch = append(scratch, it.Value)
@@ -84,8 +84,7 @@ func (v *Values) Slice(scratch []Value) []Value {
 	return scratch
 }
 
-// At returns the value at index i, going over those before it. It reports false
-// if there is none.
+// At returns the value at index i; false if there is none. It parses all values before it.
 func (v *Values) At(i int) (Value, bool) {
 	if i < 0 || i >= v.Count {
 		return Value{}, false
@@ -100,7 +99,7 @@ func (v *Values) At(i int) (Value, bool) {
 	return Value{}, false
 }
 
-// offset is where the value at index i starts in Raw; that of Count is the end.
+// offset returns the start of the value at index i in Raw. For i = Count it returns the end of Raw.
 func (v *Values) offset(i int) int {
 	if i >= v.Count {
 		return len(v.Raw)
@@ -115,9 +114,9 @@ func (v *Values) offset(i int) int {
 	return off
 }
 
-// Insert returns v with n encoded values, raw, before index i (i = Count is
-// after the last). Only Append and Len see them; a second Insert replaces the
-// first. raw must stay unchanged until then.
+// Insert returns v with n encoded values, raw, before index i (i = Count is after the last). Only
+// Append and Len use them. A second Insert replaces the first. raw must stay unchanged as long as
+// the result is used.
 func (v Values) Insert(i, n int, raw []byte) Values {
 	v.at = v.offset(i)
 	v.insert, v.inserted = raw, n
@@ -135,5 +134,5 @@ func (v *Values) Append(dst []byte) []byte {
 	return append(dst, v.Raw[v.at:]...)
 }
 
-// Len is how many bytes Append appends.
+// Len returns the number of bytes that Append appends.
 func (v *Values) Len() int { return 2 + len(v.Raw) + len(v.insert) }
