@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Bind validates a value that a client sent for a bind marker and returns it as
-// Cassandra takes it, which is v itself for most. Collections are written anew:
-// sets and maps in order and without duplicates (a map's later value stands), and
-// of their elements, varints and decimals in the fewest bytes, booleans as 0 or 1,
-// IPv4 within IPv6 as IPv4, text checked strictly, the empty value null where it
-// has no meaning. Tuples, user-defined types and vectors stay as they are, unless a
-// vector is inside a collection. The error has Cassandra's text.
+// Bind validates a value that a client sent for a bind marker and returns it as Cassandra takes it.
+// Most values stay v itself. Bind rewrites collections: it sorts sets and maps and removes
+// duplicates (a map keeps the last value of a key). It also rewrites a collection's elements:
+// varints and decimals take the fewest bytes, booleans become 0 or 1, and IPv4 within IPv6 becomes
+// IPv4. Text is checked strictly. An empty value becomes null if it has no meaning. Tuples,
+// user-defined types and vectors stay as they are, unless a vector is inside a collection. The
+// error has Cassandra's text.
 //
-// A list may come with nulls, and a collection may have them thereafter. Values can
-// be compared with it; Cassandra stores it, too, without being able to read it: see
-// HasNull.
+// A list may contain nulls, and a bound collection may contain them as a result. Values can be
+// compared with such a collection. Cassandra stores it too, but cannot read it again; see HasNull.
 func (t *Type) Bind(v []byte) ([]byte, error) {
 	if v == nil || !t.Collection() {
 		return v, t.Validate(v)
@@ -26,7 +25,7 @@ func (t *Type) Bind(v []byte) ([]byte, error) {
 	return t.rebindCollection(v, false)
 }
 
-// HasNull says whether a bound collection has a null in it, at any depth.
+// HasNull reports whether a bound collection contains a null, at any depth.
 func (t *Type) HasNull(v []byte) bool {
 	if v == nil || !t.Collection() {
 		return false
@@ -39,7 +38,7 @@ func (t *Type) HasNull(v []byte) bool {
 	return false
 }
 
-// rebind validates and writes anew what is inside a collection.
+// rebind validates and rewrites a value that is inside a collection.
 func (t *Type) rebind(v []byte) ([]byte, error) {
 	switch t.Kind {
 	case List, Set, Map:
@@ -91,8 +90,8 @@ func (t *Type) rebindCollection(v []byte, nested bool) ([]byte, error) {
 	return out, nil
 }
 
-// rebindParts writes the parts anew: v itself where none changes. Only a list that
-// is not nested may come with nulls.
+// rebindParts rewrites the parts. It returns v itself if no part changes. Only a list that is not
+// nested may contain nulls.
 func (t *Type) rebindParts(v []byte, nested bool) ([]byte, error) {
 	p := t.Parts(v)
 	if p.fault == sound && len(v) < 4 && t.Collection() {
@@ -129,6 +128,6 @@ func (t *Type) rebindParts(v []byte, nested bool) ([]byte, error) {
 	return v, nil
 }
 
-// errNullElement is what a null inside a vector gives; an empty value of most
-// types is one.
+// errNullElement is the error for a null inside a vector. The empty value of most types counts as
+// null.
 var errNullElement = errors.New("null is not supported inside collections")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestBind has what a real Cassandra stored of bound values, or answered.
+// TestBind compares Bind with the values that a real Cassandra stored, or with its errors.
 func TestBind(t *testing.T) {
 	const (
 		set      = "00000003" + "0000000400000003" + "0000000400000001" + "0000000400000003"

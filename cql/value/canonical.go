@@ -7,14 +7,13 @@ import (
 	"net/netip"
 )
 
-// Canonical appends the canonical form of v to dst: values that Cassandra takes
-// as the same key have the same canonical form, also where it changes them when
-// they are bound (see Bind). That of a valid value is a valid value, except that
-// a tuple's trailing nulls are dropped.
+// Canonical appends the canonical form of v to dst. Values that Cassandra takes as the same key
+// have the same canonical form, even if Cassandra changes them when they are bound (see Bind). The
+// canonical form of a valid value is a valid value, except that a tuple loses its trailing nulls.
 func (t *Type) Canonical(dst, v []byte) []byte { return t.canonical(dst, v, false) }
 
-// CanonicalIsSame says whether the canonical form of every value of t is the
-// value itself, so that there is nothing to compute.
+// CanonicalIsSame reports whether every value of t is its own canonical form, so that there is
+// nothing to compute.
 func (t *Type) CanonicalIsSame() bool {
 	switch t.Kind {
 	case Boolean, Double, Float, Varint, Decimal, List, Set, Map, Tuple, UDT, Vector:
@@ -23,8 +22,8 @@ func (t *Type) CanonicalIsSame() bool {
 	return true
 }
 
-// canonical is Canonical; within says that v is inside a collection, where
-// Cassandra writes bound inets and durations anew.
+// canonical implements Canonical. within is set if v is inside a collection, because Cassandra
+// rewrites bound inets and durations there.
 func (t *Type) canonical(dst, v []byte, within bool) []byte {
 	if len(v) == 0 {
 		return dst
@@ -76,7 +75,8 @@ func (t *Type) canonical(dst, v []byte, within bool) []byte {
 	return append(dst, v...)
 }
 
-// unmap returns the four bytes of an IPv4 address within IPv6.
+// unmap returns the four bytes of an IPv4 address within IPv6. It returns other addresses
+// unchanged.
 func unmap(v []byte) []byte {
 	if len(v) == 16 && netip.AddrFrom16([16]byte(v)).Is4In6() {
 		return v[12:]
@@ -84,8 +84,8 @@ func unmap(v []byte) []byte {
 	return v
 }
 
-// sorted returns a set or map whose parts are out of order, or double, in order;
-// ok is false where v is in order, or malformed.
+// sorted returns a set or map with its parts in order and without duplicates. ok is false if v is
+// already in order, or is malformed.
 func (t *Type) sorted(v []byte) (in []byte, ok bool) {
 	step := len(t.Elems) // a map's keys are every other part
 	p := t.Parts(v)
@@ -109,8 +109,8 @@ func (t *Type) sorted(v []byte) (in []byte, ok bool) {
 	return t.Build(nil, t.Sort(parts)), true
 }
 
-// canonicalParts writes the canonical parts anew; what a malformed value has
-// behind its sound parts is kept.
+// canonicalParts appends the parts in canonical form. It keeps the bytes that follow the sound
+// parts of a malformed value.
 func (t *Type) canonicalParts(dst, v []byte, within bool) []byte {
 	start := len(dst)
 	if t.Collection() {
@@ -129,7 +129,7 @@ func (t *Type) canonicalParts(dst, v []byte, within bool) []byte {
 			end = len(dst)
 			continue
 		}
-		// The length comes before the part: leave room, then write it there.
+		// The length precedes the part: leave room, then fill it in.
 		at := len(dst)
 		dst = append(dst, 0, 0, 0, 0)
 		dst = e.canonical(dst, p.part, within)

@@ -30,7 +30,7 @@ func (t *Type) Class() string {
 	return b.String()
 }
 
-// class writes the class; within a frozen type frozenness goes without saying.
+// class writes the class. Within a frozen type it leaves out FrozenType.
 func (t *Type) class(b *strings.Builder, within bool) {
 	if t.Kind == Custom {
 		b.WriteString(t.Name)
@@ -72,9 +72,9 @@ func (t *Type) class(b *strings.Builder, within bool) {
 	}
 }
 
-// ParseClass reads a Java class as Class writes it; names without a package are
-// Cassandra's own. reversed is true where it is wrapped in ReversedType. Classes
-// that are not CQL's own types give a Custom type.
+// ParseClass parses a Java class in the form that Class writes. Names without a package are
+// Cassandra's own. reversed is set if the class is wrapped in ReversedType. A class that is not one
+// of CQL's own types becomes a Custom type.
 func ParseClass(class string) (t *Type, reversed bool, err error) {
 	p := classParser{text: strings.TrimSpace(class)}
 	if inner, ok := strings.CutPrefix(strings.TrimPrefix(p.text, marshal), "ReversedType("); ok {
@@ -116,7 +116,7 @@ func (p *classParser) expect(c byte) error {
 	return nil
 }
 
-// word reads up to a separator.
+// word reads up to the next separator.
 func (p *classParser) word() string {
 	p.next()
 	n := strings.IndexAny(p.text[p.at:], "(),: =")
@@ -200,7 +200,7 @@ func (p *classParser) params(depth int) ([]*Type, error) {
 	}
 }
 
-// custom skips the parameters of a class that is not known here.
+// custom skips the parameters of an unknown class.
 func (p *classParser) custom(start int, name string) (*Type, error) {
 	end := p.at
 	if p.next() == '(' {

@@ -9,11 +9,11 @@ import (
 	"math"
 )
 
-// Compare orders two valid values as Cassandra orders a clustering column of
-// type t ascending: negative, zero or positive. The empty value is first, null
-// before it. Malformed values have a place of their own in the order.
+// Compare compares two valid values in Cassandra's ascending order for a clustering column of type
+// t. It returns a negative number, zero or a positive number. Null sorts first, then the empty
+// value. Malformed values have a defined place in the order too.
 //
-// For a type that cannot be a clustering column it is the order of bytes.
+// For a type that cannot be a clustering column it compares the bytes.
 func (t *Type) Compare(a, b []byte) int {
 	switch t.Kind {
 	case Custom, Ascii, Blob, Text, Inet, Date, Time, Duration:
@@ -86,7 +86,8 @@ func (t *Type) Compare(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// compareEmpty orders where one at least is null or empty: null, empty, the rest.
+// compareEmpty compares two values if at least one is null or empty. Null is first, then empty,
+// then other values.
 func compareEmpty(a, b []byte) int {
 	rank := func(v []byte) int {
 		switch {
@@ -100,7 +101,8 @@ func compareEmpty(a, b []byte) int {
 	return cmp.Compare(rank(a), rank(b))
 }
 
-// compareMalformed orders where one at least is malformed: those first, by bytes.
+// compareMalformed compares two values if at least one is malformed. Malformed values are first, in
+// byte order.
 func compareMalformed(a, b []byte, aok, bok bool) int {
 	switch {
 	case aok:
@@ -111,8 +113,8 @@ func compareMalformed(a, b []byte, aok, bok bool) int {
 	return bytes.Compare(a, b)
 }
 
-// orderedFloat64 maps a double's bits to integers in the order of Java's
-// Double.compare: -0.0 below 0.0, every NaN the same and above all.
+// orderedFloat64 maps the bits of a double to integers in the order of Java's Double.compare: -0.0
+// is less than 0.0, and all NaNs are equal and greater than any number.
 func orderedFloat64(b uint64) int64 {
 	if b&^(1<<63) > 0x7ff0000000000000 {
 		return math.MaxInt64
@@ -129,7 +131,7 @@ func orderedFloat32(b uint32) int32 {
 	return n ^ n>>31&math.MaxInt32
 }
 
-// reorder puts a version-1 uuid's timestamp in order: high, middle, low.
+// reorder reorders the timestamp of a version-1 uuid: high, middle, low.
 func reorder(msb uint64) uint64 {
 	return msb<<48 | msb<<16&0xffff00000000 | msb>>32
 }
@@ -150,13 +152,12 @@ func compareTimeuuid(a, b []byte) int {
 	if c := cmp.Compare(int64(reorder(binary.BigEndian.Uint64(a))), int64(reorder(binary.BigEndian.Uint64(b)))); c != 0 {
 		return c
 	}
-	// The other half is compared byte by byte, the bytes being signed.
+	// Cassandra compares the other half byte by byte, as signed bytes.
 	const flip = 0x8080808080808080
 	return cmp.Compare(binary.BigEndian.Uint64(a[8:])^flip, binary.BigEndian.Uint64(b[8:])^flip)
 }
 
-// compareParts orders collections and vectors element by element, then by how
-// many there are.
+// compareParts compares collections and vectors element by element, then by the number of elements.
 func (t *Type) compareParts(a, b []byte) int {
 	p, q := t.Parts(a), t.Parts(b)
 	for i := 0; ; i++ {
@@ -179,8 +180,7 @@ func (t *Type) compareParts(a, b []byte) int {
 	}
 }
 
-// compareTuples orders component by component, null first; a component that is
-// missing is null.
+// compareTuples compares component by component. Null is first; a missing component is null.
 func (t *Type) compareTuples(a, b []byte) int {
 	p, q := t.Parts(a), t.Parts(b)
 	for _, e := range t.Elems {
@@ -199,8 +199,8 @@ func (t *Type) compareTuples(a, b []byte) int {
 	return compareEnds(&p, &q)
 }
 
-// compareEnds orders values whose parts are equal by whether and how they are
-// malformed.
+// compareEnds compares values whose parts are equal: sound values first, then malformed ones by
+// their fault and their remaining bytes.
 func compareEnds(p, q *Parts) int {
 	if c := cmp.Compare(p.fault, q.fault); c != 0 || p.fault == sound {
 		return c
@@ -208,7 +208,8 @@ func compareEnds(p, q *Parts) int {
 	return bytes.Compare(p.rest, q.rest)
 }
 
-// count is a collection's count as it is written, below zero or not.
+// count returns the count at the start of a collection if it is negative, else 0. compareParts uses
+// it to distinguish collections that have no elements because of a negative count.
 func count(v []byte) int32 {
 	if len(v) < 4 {
 		return 0

@@ -17,8 +17,8 @@ var names = [kinds]string{
 	List: "list", Map: "map", Set: "set", Tuple: "tuple", Vector: "vector", Empty: "empty",
 }
 
-// Named returns the native type of a CQL name in lower case, varchar included;
-// nil for other names.
+// Named returns the native type with a CQL name in lower case, including varchar; nil for other
+// names.
 func Named(name string) *Type {
 	if name == "varchar" {
 		return native[Text]
@@ -31,9 +31,8 @@ func Named(name string) *Type {
 	return nil
 }
 
-// String returns the type as CQL writes it and system_schema shows it:
-// frozen<list<int>>, vector<float, 3>, frozen<tuple<int, text>>, a user-defined
-// type by its name, quoted where it must be.
+// String formats the type as CQL writes it and system_schema shows it: frozen<list<int>>,
+// vector<float, 3>, frozen<tuple<int, text>>. A user-defined type is its name, quoted if necessary.
 func (t *Type) String() string {
 	var b strings.Builder
 	t.write(&b)
@@ -74,7 +73,7 @@ func (t *Type) write(b *strings.Builder) {
 	}
 }
 
-// reserved holds the words that are no plain identifiers.
+// reserved holds the words that are not plain identifiers.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`add allow alter and apply asc authorize batch begin by columnfamily create
@@ -86,7 +85,7 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// quoteName writes an identifier, in double quotes where it is not a plain one.
+// quoteName formats an identifier, in double quotes if it is not a plain one.
 func quoteName(name string) string {
 	plain := name != "" && name[0] >= 'a' && name[0] <= 'z' && !reserved[name]
 	for i := range len(name) {
@@ -99,11 +98,11 @@ func quoteName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// maxDepth bounds how deep types may nest in what is parsed here.
+// maxDepth is how deep types may nest in a text that this package parses.
 const maxDepth = 64
 
-// ParseType reads a type in CQL's form, as system_schema has it. resolve gives
-// the user-defined type of a (folded) name, not frozen; nil where there are none.
+// ParseType parses a type in CQL's form, as in system_schema. resolve returns the user-defined type
+// of a (folded) name, not frozen. It is nil if there are none.
 func ParseType(cql string, resolve func(name string) (*Type, error)) (*Type, error) {
 	p := typeParser{text: cql, resolve: resolve}
 	t, err := p.parse(0)
@@ -126,7 +125,8 @@ func (p *typeParser) fault(what string) error {
 	return fmt.Errorf("%s at character %d", what, p.at)
 }
 
-// next peeks at the next token: a word, a quoted word, or one other byte; "" at the end.
+// next returns the next token without consuming it: a word, a quoted word, or one other byte; "" at
+// the end.
 func (p *typeParser) next() string {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Span is a duration: months, days and nanoseconds, all of one sign.
+// Span is a duration: months, days and nanoseconds, all with the same sign.
 type Span struct {
 	Months, Days int32
 	Nanos        int64
 }
 
-// unit is a unit of a duration's written form. Units stand in the order of rank.
+// unit is a unit of a duration in text form. The units of a text must be in the order of rank.
 type unit struct {
 	symbol string // in lower case
 	rank   int
@@ -25,7 +25,7 @@ type unit struct {
 	plural string
 }
 
-// units has the longer symbol before the one it begins with.
+// units has a longer symbol before its own prefix.
 var units = []unit{
 	{"mo", 2, 'm', 1, "months"},
 	{"ms", 8, 'n', 1e6, "milliseconds"},
@@ -40,7 +40,7 @@ var units = []unit{
 	{"s", 7, 'n', 1e9, "seconds"},
 }
 
-// spanBuilder adds up a duration, unit by unit.
+// spanBuilder adds up a duration, one unit at a time.
 type spanBuilder struct {
 	months, days, nanos int64
 	last                unit
@@ -82,8 +82,8 @@ func (b *spanBuilder) span(negative bool) Span {
 
 var errSpan = errors.New("not a duration")
 
-// ParseSpan reads a duration in any of CQL's forms: 1y2mo3w4d5h6m7s8ms9us10ns,
-// P1Y2M3DT4H5M6S, P3W, P0001-02-03T04:05:06; each may begin with a minus sign.
+// ParseSpan parses a duration in any of CQL's forms: 1y2mo3w4d5h6m7s8ms9us10ns, P1Y2M3DT4H5M6S,
+// P3W, P0001-02-03T04:05:06. Each may begin with a minus sign.
 func ParseSpan(s string) (Span, error) {
 	text, negative := strings.CutPrefix(s, "-")
 	var b spanBuilder
@@ -121,7 +121,7 @@ func leadingDigits(s string) (number, rest string) {
 	return s[:n], s[n:]
 }
 
-// part reads a number and the unit behind it.
+// part splits off a number and the unit after it.
 func part(s string) (u unit, number, rest string, ok bool) {
 	number, rest = leadingDigits(s)
 	if number == "" {
@@ -136,7 +136,7 @@ func part(s string) (u unit, number, rest string, ok bool) {
 }
 
 func (b *spanBuilder) standard(s string) error {
-	// The form is checked as a whole before the values are.
+	// The whole form is checked before the values.
 	for rest := s; rest != ""; {
 		var ok bool
 		if _, _, rest, ok = part(rest); !ok {
@@ -179,7 +179,7 @@ func (b *spanBuilder) iso(s string) error {
 	return nil
 }
 
-// alternative reads P0001-02-03T04:05:06.
+// alternative parses P0001-02-03T04:05:06.
 func (b *spanBuilder) alternative(s string) error {
 	const form = "Pdddd-dd-ddTdd:dd:dd"
 	if len(s) != len(form) {
@@ -198,7 +198,7 @@ func (b *spanBuilder) alternative(s string) error {
 	return nil
 }
 
-// SpanOf decodes a duration's value.
+// SpanOf decodes a value of type duration.
 func SpanOf(v []byte) (s Span, ok bool) {
 	if validateDuration(v) != nil {
 		return Span{}, false
@@ -211,15 +211,14 @@ func SpanOf(v []byte) (s Span, ok bool) {
 	return Span{int32(n[0]), int32(n[1]), n[2]}, true
 }
 
-// Append appends the duration's value: three zigzag vints.
+// Append appends the duration as a value: three zigzag vints.
 func (s Span) Append(dst []byte) []byte {
 	dst = appendVint(dst, zigzag(int64(s.Months)))
 	dst = appendVint(dst, zigzag(int64(s.Days)))
 	return appendVint(dst, zigzag(s.Nanos))
 }
 
-// String returns the duration as CQL writes it: 1y2mo3d4h5m6s7ms8us9ns; "" for
-// the zero one.
+// String formats the duration as CQL does: 1y2mo3d4h5m6s7ms8us9ns; "" for the zero duration.
 func (s Span) String() string {
 	var dst []byte
 	months, days, nanos := absolute(int64(s.Months)), absolute(int64(s.Days)), absolute(s.Nanos)

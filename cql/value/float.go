@@ -8,13 +8,12 @@ import (
 	"strconv"
 )
 
-// JavaDouble writes a double in the form of Java's Double.toString.
+// JavaDouble formats a double as Java's Double.toString does.
 func JavaDouble(f float64) string { return string(formatDouble(nil, f, 64)) }
 
-// formatDouble appends a floating-point number of size 32 or 64 bits in the form
-// that Cassandra prints: 1.5, 1.0E10, NaN, -Infinity. The digits are the fewest
-// that read back as the same number. The Java 11 and 17 that Cassandra runs on
-// print more digits than needed for some numbers (2^-44).
+// formatDouble appends a floating-point number of size 32 or 64 bits as Cassandra prints it: 1.5,
+// 1.0E10, NaN, -Infinity. It uses the fewest digits that parse to the same number. Cassandra runs
+// on Java 11 and 17, which print more digits than necessary for some numbers (2^-44).
 func formatDouble(dst []byte, f float64, size int) []byte {
 	switch {
 	case f != f:
@@ -37,6 +36,6 @@ func formatDouble(dst []byte, f float64, size int) []byte {
 	if !bytes.ContainsRune(mantissa, '.') {
 		dst = append(dst, ".0"...)
 	}
-	n, _ := strconv.Atoi(string(exponent)) // of strconv's own making: e+07, e-324
+	n, _ := strconv.Atoi(string(exponent)) // strconv wrote it: e+07, e-324
 	return strconv.AppendInt(append(dst, 'E'), int64(n), 10)
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Format appends v as CQL which denotes v: a literal such as 'text', 0xca,
-// [1, 2], {'a': 1} or null; for a value that no literal denotes (an empty int),
-// a call such as blobasint(0x). Duplicates and disorder in sets and maps,
-// missing components of tuples, and malformed values are not kept: the last
-// are shown as blobs.
+// Format appends v as CQL: a literal such as 'text', 0xca, [1, 2], {'a': 1} or null. If no literal
+// denotes v (an empty int), it appends a call such as blobasint(0x). The text does not keep
+// duplicates and disorder in sets and maps, or missing components of tuples. A malformed value is
+// shown as a blob.
 func (t *Type) Format(dst, v []byte) []byte {
 	if v == nil {
 		return append(dst, "null"...)
@@ -34,7 +33,7 @@ func (t *Type) Format(dst, v []byte) []byte {
 	case Empty:
 		return append(dst, "null"...)
 	case Timestamp:
-		// Cassandra does not read years of other than four digits beside a time.
+		// Cassandra parses a date with a time only if the year has four digits.
 		if ms := t.Int64(v); len(v) == 8 && (ms < minYear1 || ms >= minYear10000) {
 			return strconv.AppendInt(dst, ms, 10)
 		}
@@ -52,7 +51,7 @@ func (t *Type) Format(dst, v []byte) []byte {
 		return append(t.formatParts(append(dst, '{'), v), '}')
 	case Tuple:
 		if len(v) == 0 {
-			return append(dst, "(null)"...) // () is no literal
+			return append(dst, "(null)"...) // () is not a literal
 		}
 		return append(t.formatParts(append(dst, '('), v), ')')
 	case UDT:
@@ -72,8 +71,8 @@ func (t *Type) Format(dst, v []byte) []byte {
 	return t.plain(dst, v)
 }
 
-// unwritable says whether no literal denotes v: some empty values, times beyond
-// the day, decimals whose exponent is beyond 32 bits when written.
+// unwritable reports whether no literal denotes v: some empty values, times after the end of the
+// day, decimals whose exponent in text form exceeds 32 bits.
 func (t *Type) unwritable(v []byte) bool {
 	switch {
 	case len(v) == 0:
@@ -87,7 +86,7 @@ func (t *Type) unwritable(v []byte) bool {
 	return false
 }
 
-// The milliseconds of 0001-01-01 and +10000-01-01.
+// The times of 0001-01-01 and +10000-01-01 in milliseconds.
 const (
 	minYear1     = -62135596800000
 	minYear10000 = 253402300800000

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Member is one member of a JSON object: a column's name and its value's text.
+// Member is one member of a JSON object: a column's name and the JSON text of its value.
 type Member struct {
 	Name  string
 	Value []byte
 }
 
-// Members reads the object of INSERT JSON: names are folded to lower case unless
-// quoted inside the string, the last of several equal names stands. Values are
-// slices of json. The error has Cassandra's text.
+// Members parses the object of INSERT JSON. It folds names to lower case unless they are quoted
+// inside the string. If a name repeats, the last one counts. Values are slices of json. The error
+// has Cassandra's text.
 func Members(json []byte) ([]Member, error) {
 	n, err := parseJSON(json)
 	if err != nil {
@@ -60,9 +60,8 @@ func (n *node) foldKeys() {
 	n.keys, n.list = keys, list
 }
 
-// FromJSON returns the value that a JSON value denotes for a t in INSERT JSON
-// and fromJson; nil for null. The error has Cassandra's text, except where the
-// text is not JSON.
+// FromJSON returns the value of type t that a JSON value denotes in INSERT JSON and fromJson; nil
+// for null. The error has Cassandra's text, unless the input is not JSON.
 func (t *Type) FromJSON(json []byte) ([]byte, error) {
 	n, err := parseJSON(json)
 	if err != nil {
@@ -75,7 +74,7 @@ func unexpected(what string, n *node) error {
 	return fmt.Errorf("Expected %s, but got a %s: %s", what, n.kind, n)
 }
 
-// expected names what a type's JSON is, for the message to those who sent something else.
+// expected names the JSON form of each type, for the message about another form.
 var expected = [kinds]string{
 	Ascii: "an ascii string", Text: "a UTF-8 string", Bigint: "a bigint value", Counter: "a bigint value", Int: "an int value",
 	Smallint: "a short value", Tinyint: "a byte value", Double: "a double value", Float: "a float value", Boolean: "a boolean value",
@@ -177,7 +176,7 @@ func blobFromNode(n *node) ([]byte, error) {
 	return b, nil
 }
 
-// fromNodes reads what has parts; a string stands for the JSON inside it.
+// fromNodes reads a value that has parts. It parses a string as JSON and reads that.
 func (t *Type) fromNodes(n *node) ([]byte, error) {
 	if n.kind == jsonString {
 		inside, err := parseJSON([]byte(n.text))

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shapes are the types that are fuzzed, by number.
+// shapes are the types to fuzz, by number.
 var shapes = func() []*Type {
 	var types []*Type
 	for k := Ascii; k <= Duration; k++ {
@@ -27,8 +27,8 @@ var shapes = func() []*Type {
 
 func shape(n uint8) *Type { return shapes[int(n)%len(shapes)] }
 
-// FuzzValue does with three values, malformed or not, all that can be done, and
-// holds that Compare is a total order with which Canonical agrees.
+// FuzzValue calls every operation with three values, malformed or not. It checks that Compare is a
+// total order and that Canonical agrees with it.
 func FuzzValue(f *testing.F) {
 	for i := range shapes {
 		f.Add(uint8(i), []byte{}, []byte{0, 0, 0, 1, 0, 0, 0, 1, 2}, []byte{0, 0, 0, 2, 0, 0, 0, 1, 1, 0, 0, 0, 1, 255})
@@ -93,7 +93,7 @@ func checkValue(t *testing.T, typ *Type, v []byte) {
 			return // not a time of day
 		}
 		if _, scale := BigDecimal(v); typ.Kind == Decimal && err != nil && (scale < -1<<31+1000 || scale > 1<<31-1000) {
-			return // Java cannot read what it writes here
+			return // Java cannot read its own text here
 		}
 		if err != nil || typ.Compare(back, v) != 0 {
 			t.Fatalf("%s: 0x%x is %q, which is 0x%x, %v", typ, v, typ.plain(nil, v), back, err)
@@ -101,7 +101,7 @@ func checkValue(t *testing.T, typ *Type, v []byte) {
 	}
 }
 
-// FuzzText reads a text in every way that there is.
+// FuzzText parses a text in every possible way.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "1", "-1.5e3", "true", "2020-07-09 12:00:01.5+0200", "+292278994-08-17", "12:00:01.1", "1y2mo3d", "P1Y2M3DT4H5M6S", "P0001-02-03T04:05:06",
 		"::ffff:1.2.3.4", "123e4567-e89b-12d3-a456-426614174000", `{"a": [1, "x", null], "\"B\"": {"c": 1.5e3}}`, `"\ud83d\ude00"`, `["1.0", 2]`, "1:@:a\\:b",
@@ -110,7 +110,7 @@ func FuzzText(f *testing.F) {
 			f.Add(uint8(i), s)
 		}
 	}
-	// The empty text is the empty value, also of types that allow none: so has Cassandra it.
+	// The empty text is the empty value, even for types that allow no empty value, as in Cassandra.
 	f.Fuzz(func(t *testing.T, n uint8, s string) {
 		typ := shape(n)
 		if v, err := typ.FromString(s); err == nil && len(v) > 0 && typ.Kind != Text && typ.Kind != Custom && len(typ.Elems) == 0 {
@@ -157,7 +157,7 @@ func TestNumbersParseBack(t *testing.T) {
 		text := string(formatDecimal(nil, n, scale))
 		m, s, ok := ParseDecimal(text)
 		if !ok {
-			// The exponent of some decimals is one that Java writes and cannot read.
+			// For some decimals Java writes an exponent that it cannot read.
 			if int64(scale)-int64(len(n.String())) > -1<<31+32 && int64(scale) < 1<<31-32 {
 				t.Fatalf("%s e-%d is %q, which does not parse", n, scale, text)
 			}

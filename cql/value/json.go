@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// JSON appends v as SELECT JSON and toJson show it: numbers bare, NaN and
-// infinities as null, the empty value as "", blobs as "0x…", a map's keys as
-// strings, fields of user-defined types as JSONName.
+// JSON appends v as SELECT JSON and toJson show it: bare numbers, NaN and infinities as null, the
+// empty value as "", blobs as "0x…", a map's keys as strings, names of a user-defined type's fields
+// as JSONName writes them.
 func (t *Type) JSON(dst, v []byte) []byte {
 	if v == nil {
 		return append(dst, "null"...)
@@ -92,8 +92,8 @@ func (t *Type) JSON(dst, v []byte) []byte {
 	return t.plain(dst, v)
 }
 
-// JSONName appends a column's or field's name as SELECT JSON writes it: quoted,
-// and quoted once more inside where it is not all lower case.
+// JSONName appends a column's or field's name as SELECT JSON writes it: quoted, and quoted again
+// inside if it is not all lower case.
 func JSONName(dst []byte, name string) []byte {
 	if name != strings.ToLower(name) {
 		name = `"` + name + `"`

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonKind is what a JSON value is; its name is that of the Java class which
-// Cassandra's decoder makes of it, as its messages have it.
+// jsonKind is the kind of a JSON value. It is the name of the Java class that Cassandra's decoder
+// makes of the value, as in Cassandra's messages.
 type jsonKind string
 
 const (
@@ -33,11 +33,11 @@ type node struct {
 	kind jsonKind
 	text string // a scalar's text, as Java prints it
 	list []node
-	keys []string // of an object, whose values are in list
+	keys []string // of an object; its values are in list
 	raw  []byte
 }
 
-// String prints a value as Java does: [1, a], {a=1}.
+// String formats a value as Java does: [1, a], {a=1}.
 func (n *node) String() string {
 	var b strings.Builder
 	switch n.kind {
@@ -65,13 +65,12 @@ func (n *node) String() string {
 	return b.String()
 }
 
-// number says whether n is a number of any size.
+// number reports whether n is a number of any size.
 func (n *node) number() bool {
 	return n.kind == jsonInt || n.kind == jsonLong || n.kind == jsonBig || n.kind == jsonDouble
 }
 
-// parseJSON decodes the first value of a text; what follows it is not read, as
-// Cassandra does not.
+// parseJSON decodes the first value of a text. Like Cassandra, it ignores the text after it.
 func parseJSON(text []byte) (*node, error) {
 	p := jsonParser{text: text}
 	n, err := p.value(0)
@@ -216,7 +215,7 @@ func (p *jsonParser) number(n *node) error {
 	return nil
 }
 
-// string reads a string from its opening quote on.
+// string reads a string. The parser must be at its opening quote.
 func (p *jsonParser) string() (string, error) {
 	p.at++
 	var b []byte
@@ -254,7 +253,7 @@ func (p *jsonParser) string() (string, error) {
 				second, _ = p.unicode()
 			}
 			if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
-				p.at, r = at, '?' // half of a pair, as Java encodes it
+				p.at, r = at, '?' // half of a surrogate pair, as Java encodes it
 			}
 		}
 		b = utf8.AppendRune(b, r)
@@ -262,7 +261,7 @@ func (p *jsonParser) string() (string, error) {
 	return "", p.fault("was expecting closing quote for a string value")
 }
 
-// unicode reads uXXXX.
+// unicode reads uXXXX, the part of an escape after the backslash.
 func (p *jsonParser) unicode() (rune, bool) {
 	if len(p.text)-p.at < 5 || p.text[p.at] != 'u' {
 		return 0, false

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Literal is the lexical kind of a CQL constant, in the order of the grammar's.
+// Literal is the lexical kind of a CQL constant. The kinds are in the order of the grammar.
 type Literal uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	DurationLiteral                    // 1h30m, P1D
 )
 
-// String returns the kind as Cassandra's messages name it.
+// String returns the kind's name in Cassandra's messages.
 func (k Literal) String() string {
 	if k < StringLiteral || k > DurationLiteral {
 		return "UNKNOWN"
@@ -31,12 +31,12 @@ func (k Literal) String() string {
 	return [...]string{"STRING", "INTEGER", "FLOAT", "UUID", "HEX", "BOOLEAN", "DURATION"}[k-1]
 }
 
-// ErrNotAssignable is FromLiteral's answer to a constant of a kind that the
-// type does not take, whatever its text. The caller knows the receiver's name,
-// which Cassandra's message has: «Invalid STRING constant (a) for "c" of type int».
+// ErrNotAssignable is FromLiteral's error for a constant of a kind that the type does not accept,
+// whatever its text. The caller must format Cassandra's message, because it knows the receiver's
+// name: «Invalid STRING constant (a) for "c" of type int».
 var ErrNotAssignable = errors.New("constant is not assignable to the type")
 
-// Accepts says whether a constant of kind k may stand where a t is wanted.
+// Accepts reports whether a constant of kind k may be used for type t.
 func (t *Type) Accepts(k Literal) bool {
 	switch t.Kind {
 	case Custom, Tuple:
@@ -67,9 +67,8 @@ func (t *Type) Accepts(k Literal) bool {
 	return false
 }
 
-// FromLiteral returns the value of a constant as a t: text is unquoted for
-// strings and has no 0x for blobs. The error is ErrNotAssignable or has
-// Cassandra's text.
+// FromLiteral returns the value of type t that a constant denotes. text is unquoted for strings and
+// has no 0x for blobs. The error is ErrNotAssignable or has Cassandra's text.
 func (t *Type) FromLiteral(k Literal, text string) ([]byte, error) {
 	if !t.Accepts(k) {
 		return nil, ErrNotAssignable
@@ -80,16 +79,16 @@ func (t *Type) FromLiteral(k Literal, text string) ([]byte, error) {
 			return nil, fmt.Errorf("cannot parse '%s' as hex bytes", text)
 		}
 		if t.Kind == Tinyint {
-			return b, t.Validate(b) // Cassandra takes and stores any bytes here
+			return b, t.Validate(b) // Cassandra accepts and stores any bytes here
 		}
 		return b, nil
 	}
 	return t.FromString(text)
 }
 
-// Preferred returns the type that Cassandra gives a constant where nothing says
-// otherwise: an integer is an int, bigint or varint by its size, a float a
-// double or decimal, a string ascii or text.
+// Preferred returns the type that Cassandra gives a constant if the context does not determine one.
+// An integer is an int, bigint or varint by its size; a float is a double or decimal; a string is
+// ascii or text.
 func Preferred(k Literal, text string) *Type {
 	switch k {
 	case StringLiteral:

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFromLiteralIsCassandras has every kind of constant for every type, inserted
-// into a real Cassandra.
+// TestFromLiteralIsCassandras checks every kind of constant for every type against a real
+// Cassandra, into which they were inserted.
 func TestFromLiteralIsCassandras(t *testing.T) {
 	kinds := map[string]Literal{}
 	for k := StringLiteral; k <= DurationLiteral; k++ {

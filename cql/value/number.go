@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// BigInt returns the integer of a varint, or of any of CQL's integer types; it
-// is zero for the empty value.
+// BigInt returns the integer of a varint or of any of CQL's integer types. It returns zero for the
+// empty value.
 func BigInt(v []byte) *big.Int {
 	n := new(big.Int)
 	if len(v) == 0 {
@@ -41,7 +41,7 @@ func shortVarint(v []byte) int64 {
 	return n
 }
 
-// AppendVarint appends the shortest two's complement big-endian form.
+// AppendVarint appends the shortest big-endian form in two's complement.
 func AppendVarint(dst []byte, n *big.Int) []byte {
 	if n.IsInt64() {
 		return appendShortVarint(dst, n.Int64())
@@ -53,7 +53,7 @@ func AppendVarint(dst []byte, n *big.Int) []byte {
 		}
 		return append(dst, b...)
 	}
-	// -n is ^(n-1) for n > 0: the complement of |n|-1.
+	// For n > 0, -n is ^(n-1): the complement of |n|-1.
 	m := new(big.Int).Neg(n)
 	b := m.Sub(m, big.NewInt(1)).Bytes()
 	if b[0] >= 0x80 {
@@ -76,7 +76,7 @@ func appendShortVarint(dst []byte, n int64) []byte {
 	return dst
 }
 
-// trimVarint drops leading bytes that only repeat the sign.
+// trimVarint removes leading bytes that only repeat the sign.
 func trimVarint(v []byte) []byte {
 	for len(v) > 1 && (v[0] == 0 && v[1] < 0x80 || v[0] == 0xff && v[1] >= 0x80) {
 		v = v[1:]
@@ -103,8 +103,8 @@ func compareVarint(a, b []byte) int {
 	return c
 }
 
-// BigDecimal returns a decimal as unscaled × 10^-scale. It is zero for values
-// shorter than four bytes.
+// BigDecimal returns a decimal as unscaled × 10^-scale. It returns zero for values shorter than
+// four bytes.
 func BigDecimal(v []byte) (unscaled *big.Int, scale int32) {
 	if len(v) < 4 {
 		return new(big.Int), 0
@@ -117,7 +117,7 @@ func AppendDecimal(dst []byte, unscaled *big.Int, scale int32) []byte {
 	return AppendVarint(binary.BigEndian.AppendUint32(dst, uint32(scale)), unscaled)
 }
 
-// compareDecimal orders valid non-empty decimals by number.
+// compareDecimal compares valid non-empty decimals as numbers.
 func compareDecimal(a, b []byte) int {
 	sa, sb := int32(binary.BigEndian.Uint32(a)), int32(binary.BigEndian.Uint32(b))
 	a, b = trimVarint(a[4:]), trimVarint(b[4:])
@@ -136,8 +136,8 @@ func compareDecimal(a, b []byte) int {
 	sign := x.Sign()
 	x.Abs(x)
 	y.Abs(y)
-	// The number of digits before the point decides, unless it is the same; then
-	// the scales are no further apart than the digits are many.
+	// The numbers of digits before the point decide, if they differ. If not, the scales differ by
+	// no more than the number of digits.
 	dx, dy := int64(digits(x))-int64(sa), int64(digits(y))-int64(sb)
 	if c := cmp.Compare(dx, dy); c != 0 {
 		return sign * c
@@ -150,7 +150,7 @@ func compareDecimal(a, b []byte) int {
 	return sign * x.Cmp(y)
 }
 
-// compareShortDecimal compares in 128 bits where the scales allow it.
+// compareShortDecimal compares in 128 bits. ok is false if the scales are too far apart for that.
 func compareShortDecimal(x, y int64, sx, sy int32) (int, bool) {
 	if (x < 0) != (y < 0) || x == 0 || y == 0 {
 		return cmp.Compare(x, y), true
@@ -189,9 +189,9 @@ func pow10(n int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
 }
 
-// digits counts the decimal digits of a positive number.
+// digits returns the number of decimal digits of a positive number.
 func digits(n *big.Int) int {
-	// log10(2) gives it within one.
+	// log10(2) gives the number of digits to within one.
 	d := int(float64(n.BitLen()-1)*math.Log10(2)) + 1
 	if n.BitLen() > 64 {
 		if n.Cmp(pow10(int64(d))) >= 0 {
@@ -202,7 +202,7 @@ func digits(n *big.Int) int {
 	return len(strconv.AppendUint(make([]byte, 0, 20), n.Uint64(), 10))
 }
 
-// canonicalDecimal appends a decimal without trailing zeros; zero has scale 0.
+// canonicalDecimal appends a decimal without trailing zeros. Zero gets scale 0.
 func canonicalDecimal(dst, v []byte) []byte {
 	scale, digits := int32(binary.BigEndian.Uint32(v)), trimVarint(v[4:])
 	if len(digits) <= 8 {
@@ -217,7 +217,7 @@ func canonicalDecimal(dst, v []byte) []byte {
 		return appendShortVarint(binary.BigEndian.AppendUint32(dst, uint32(scale)), n)
 	}
 	n := BigInt(digits)
-	// Zeros go by halves of what there can be, so that long runs cost little.
+	// The loop removes half of the possible zeros at a time, so that many zeros cost little.
 	for step := int64(1) << (bits.Len(uint(len(digits)*3)) - 1); step > 0; step /= 2 {
 		p, rest := pow10(step), new(big.Int)
 		for int64(scale)-step >= math.MinInt32 {
@@ -231,7 +231,7 @@ func canonicalDecimal(dst, v []byte) []byte {
 	return AppendDecimal(dst, n, scale)
 }
 
-// ParseDecimal reads a decimal as Java's BigDecimal does.
+// ParseDecimal parses a decimal as Java's BigDecimal does.
 func ParseDecimal(s string) (unscaled *big.Int, scale int32, ok bool) {
 	mantissa, exponent := s, int64(0)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -271,7 +271,7 @@ func ParseDecimal(s string) (unscaled *big.Int, scale int32, ok bool) {
 	return n, int32(exp), ok
 }
 
-// formatDecimal appends a decimal as Java's BigDecimal.toString writes it.
+// formatDecimal appends a decimal as Java's BigDecimal.toString does.
 func formatDecimal(dst []byte, unscaled *big.Int, scale int32) []byte {
 	text := unscaled.Append(nil, 10)
 	if text[0] == '-' {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOrderIsClusteringOrder holds Compare and Canonical against a real Cassandra,
-// where 300 values of each type were inserted as clustering keys and read back.
+// TestOrderIsClusteringOrder compares Compare and Canonical with a real Cassandra. 300 values of
+// each type were inserted there as clustering keys and read back.
 func TestOrderIsClusteringOrder(t *testing.T) {
 	data, err := os.ReadFile("testdata/order.tsv")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestOrderIsClusteringOrder(t *testing.T) {
 					t.Errorf("0x%x: %v", v, err)
 				}
 			}
-			// Fewer canonical values than rows would be safe, more would be rows lost.
+			// Fewer canonical values than rows would be safe. More would mean lost rows.
 			if len(canonical) > len(rows) || len(canonical) < len(rows)*9/10 {
 				t.Errorf("%d canonical values, %d rows", len(canonical), len(rows))
 			}

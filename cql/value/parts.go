@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Parts walks over the parts of a collection, tuple, user-defined type or
-// vector without allocating. A map gives key, value, key, value …; a tuple gives
-// what is there, trailing components may be missing.
+// Parts walks over the parts of a collection, tuple, user-defined type or vector without
+// allocating. A map has the parts key, value, key, value …. A tuple has only the components that
+// are present; trailing ones may be missing.
 //
 //	for p := t.Parts(v); p.Next(); {
 //		use(p.Part())
@@ -19,28 +19,28 @@ type Parts struct {
 	rest  []byte
 	part  []byte
 	left  int
-	fixed int // length of every part; prefixed or vint where each has its own
+	fixed int // length of every part; prefixed or vint if each part has its own
 	tuple bool
 	fault fault
 }
 
 const (
-	prefixed = -1 // int32 before each part
-	vint     = -2 // vint before each part
+	prefixed = -1 // an int32 before each part
+	vint     = -2 // a vint before each part
 )
 
-// fault is how a value of several parts is malformed.
+// fault is the way in which a value of several parts is malformed.
 type fault uint8
 
 const (
 	sound     fault = iota
 	shortSize       // too short for a count or for a part's length
 	shortPart       // too short for a part
-	longSize        // a part's length is beyond 32 bits
-	surplus         // bytes behind the last part
+	longSize        // a part's length exceeds 32 bits
+	surplus         // bytes after the last part
 )
 
-// Parts begins a walk over v.
+// Parts starts a walk over v.
 func (t *Type) Parts(v []byte) Parts {
 	p := Parts{rest: v, fixed: prefixed}
 	switch t.Kind {
@@ -72,7 +72,7 @@ func (t *Type) Parts(v []byte) Parts {
 	return p
 }
 
-// Next advances to the next part; false at the end or where v is malformed.
+// Next advances to the next part. It returns false at the end or if v is malformed.
 func (p *Parts) Next() bool {
 	if p.fault != sound {
 		return false
@@ -111,7 +111,7 @@ func (p *Parts) Next() bool {
 			p.fault = longSize
 			return false
 		}
-		size = vintSize(l) // Cassandra steps over the shortest form, whatever was there
+		size = vintSize(l) // Cassandra skips the length of the shortest form, whatever form is there
 		if uint64(len(p.rest)-size) < l {
 			p.fault = shortPart
 			return false
@@ -128,19 +128,19 @@ func (p *Parts) Next() bool {
 	return true
 }
 
-// Part is the current part, a slice of the value; nil for null.
+// Part returns the current part, a slice of the value; nil is null.
 func (p *Parts) Part() []byte { return p.part }
 
-// Left is how many parts are still to come, as the value announces it (as the
-// type has it for tuples and user-defined types).
+// Left returns the number of parts that are still to come, as announced by the value (for tuples
+// and user-defined types, by the type).
 func (p *Parts) Left() int { return p.left }
 
-// Malformed says, once Next has returned false, whether it was because the
-// value is malformed. Type.Validate says what is wrong with it.
+// Malformed reports whether the value is malformed. It is valid after Next has returned false.
+// Type.Validate returns the error.
 func (p *Parts) Malformed() bool { return p.fault != sound }
 
-// Len returns how many elements a collection announces (pairs, for a map); 0
-// for malformed ones.
+// Len returns the number of elements that a collection announces (for a map, of pairs); 0 for a
+// malformed one.
 func (t *Type) Len(v []byte) int {
 	if !t.Collection() || len(v) < 4 {
 		return 0
@@ -148,14 +148,14 @@ func (t *Type) Len(v []byte) int {
 	return max(int(int32(binary.BigEndian.Uint32(v))), 0)
 }
 
-// AppendCount appends the count which a collection begins with: of elements, or
-// of a map's pairs.
+// AppendCount appends the count at the start of a collection: the number of elements, or of a map's
+// pairs.
 func AppendCount(dst []byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(n))
 }
 
-// AppendPart appends a part of a collection, tuple or user-defined type with
-// its length; nil is null.
+// AppendPart appends a part of a collection, tuple or user-defined type, preceded by its length;
+// nil is null.
 func AppendPart(dst, part []byte) []byte {
 	if part == nil {
 		return append(dst, 0xff, 0xff, 0xff, 0xff)
@@ -163,9 +163,9 @@ func AppendPart(dst, part []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(part))), part...)
 }
 
-// Build appends the t of these parts: a collection's elements in their order
-// (key, value, … for a map), a tuple's or user-defined type's components, a
-// vector's elements.
+// Build appends the value of type t with these parts: a collection's elements in the given order
+// (key, value, … for a map), the components of a tuple or user-defined type, or a vector's
+// elements.
 func (t *Type) Build(dst []byte, parts [][]byte) []byte {
 	switch t.Kind {
 	case Map:
@@ -188,9 +188,9 @@ func (t *Type) Build(dst []byte, parts [][]byte) []byte {
 	return dst
 }
 
-// Sort orders a set's elements or a map's pairs by the type's order and drops
-// duplicates (the last of a map's equal keys stands), as Cassandra stores them.
-// It returns parts, shortened; those of other types are as they were.
+// Sort sorts a set's elements or a map's pairs in the type's order and removes duplicates, as
+// Cassandra stores them. The last of a map's equal keys stays. Sort returns the shortened parts. It
+// returns the parts of other types unchanged.
 func (t *Type) Sort(parts [][]byte) [][]byte {
 	switch t.Kind {
 	case Set:

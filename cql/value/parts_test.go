@@ -72,7 +72,7 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// uuid is a version 1 uuid.
+// uuid returns a version 1 uuid.
 func uuid(b byte) []byte {
 	u := bytes.Repeat([]byte{b}, 16)
 	u[6] = 0x10

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// plain appends a valid value of a scalar type as text without quotes; nothing
-// for the empty value. FromString reads it.
+// plain appends a valid value of a scalar type as text without quotes; nothing for the empty value.
+// FromString can parse the text.
 func (t *Type) plain(dst, v []byte) []byte {
 	if len(v) == 0 {
 		return dst
@@ -52,8 +52,8 @@ func (t *Type) plain(dst, v []byte) []byte {
 	return append(dst, v...)
 }
 
-// Text returns a valid value of a scalar type as plain text, as CAST(c AS text)
-// does; ok is false for collections, tuples, user-defined types and vectors.
+// Text returns a valid value of a scalar type as plain text, as CAST(c AS text) does. ok is false
+// for collections, tuples, user-defined types and vectors.
 func (t *Type) Text(v []byte) (text string, ok bool) {
 	switch t.Kind {
 	case List, Set, Map, Tuple, UDT, Vector:

@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones by name, wherever this runs
+	_ "time/tzdata" // embeds the time zones, so that they are available on any machine
 )
 
-// day is a day in milliseconds.
+// day is the length of a day in milliseconds.
 const day = 24 * 60 * 60 * 1000
 
-// DaysFromCivil counts days from 1970-01-01 in the proleptic Gregorian calendar.
-// d may be beyond the month's end.
+// DaysFromCivil returns the number of days since 1970-01-01 in the proleptic Gregorian calendar. d
+// may exceed the length of the month.
 func DaysFromCivil(y, m, d int64) int64 {
 	if m <= 2 {
 		y--
@@ -55,7 +55,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// MonthLength is how many days the month has.
+// MonthLength returns the number of days of the month.
 func MonthLength(y, m int64) int64 {
 	switch m {
 	case 2:
@@ -69,7 +69,7 @@ func MonthLength(y, m int64) int64 {
 	return 31
 }
 
-// scanner reads a fixed text from the left.
+// scanner parses a text from left to right.
 type scanner struct{ s string }
 
 func (c *scanner) literal(b byte) bool {
@@ -80,7 +80,7 @@ func (c *scanner) literal(b byte) bool {
 	return true
 }
 
-// number reads from least to most digits.
+// number reads a number of at least least and at most most digits.
 func (c *scanner) number(least, most int) (n int64, ok bool) {
 	digits, rest := leadingDigits(c.s)
 	if len(digits) > most {
@@ -94,7 +94,7 @@ func (c *scanner) number(least, most int) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// date reads yyyy-mm-dd; years beyond four digits have a sign.
+// date reads yyyy-mm-dd. A year of more than four digits has a sign.
 func (c *scanner) date() (y, m, d int64, ok bool) {
 	negative := c.literal('-')
 	plus := !negative && c.literal('+')
@@ -116,8 +116,8 @@ func (c *scanner) date() (y, m, d int64, ok bool) {
 	return y, m, d, ok && m >= 1 && m <= 12 && d >= 1 && d <= 31
 }
 
-// parseTimestamp reads a timestamp in milliseconds: an integer, or a date with
-// or without time and zone. Without zone it is UTC.
+// parseTimestamp parses a timestamp to milliseconds: an integer, or a date with or without a time
+// and a zone. Without a zone it is UTC.
 func parseTimestamp(s string) (int64, error) {
 	if digits, rest := leadingDigits(strings.TrimPrefix(s, "-")); digits != "" && rest == "" {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -138,11 +138,11 @@ func scanTimestamp(s string) (int64, bool) {
 	if !ok || y == 0 && s[0] == '-' {
 		return 0, false
 	}
-	d = min(d, MonthLength(y, m)) // 2020-02-31 is the month's last day
+	d = min(d, MonthLength(y, m)) // 2020-02-31 means the last day of the month
 	var ms int64
 	if len(c.s) > 1 && (c.s[0] == 'T' || c.s[0] == ' ') && c.s[1] >= '0' && c.s[1] <= '9' {
 		c.s = c.s[1:]
-		// With a time, the year has four digits and is of our era.
+		// With a time, the year must be between 1 and 9999.
 		if ms, ok = c.clock(); !ok || y < 1 || y > 9999 {
 			return 0, false
 		}
@@ -160,7 +160,7 @@ func scanTimestamp(s string) (int64, bool) {
 	return utc, ok && (utc > local) == (offset < 0)
 }
 
-// clock reads h:m[:s[.fraction]] into milliseconds; 24:00 is the day's end.
+// clock reads h:m[:s[.fraction]] as milliseconds. 24:00 is the end of the day.
 func (c *scanner) clock() (ms int64, ok bool) {
 	var h, m, s int64
 	if h, ok = c.number(1, 2); !ok || !c.literal(':') {
@@ -188,9 +188,9 @@ func (c *scanner) clock() (ms int64, ok bool) {
 	return ((h*60+m)*60+s)*1000 + ms, true
 }
 
-// zone reads what is behind a date or time: nothing (UTC), Z, +hh, +hhmm, +hh:mm,
-// each perhaps after a space, or after a space the name of a zone. It returns
-// the zone's offset at a local time, in milliseconds.
+// zone parses the text after a date or time: nothing (UTC), Z, +hh, +hhmm or +hh:mm, each
+// optionally after a space, or a space and the name of a zone. It returns the zone's offset at a
+// local time, in milliseconds.
 func zone(s string, local int64) (int64, bool) {
 	if s == "" || s == "Z" {
 		return 0, true
@@ -233,8 +233,8 @@ func zone(s string, local int64) (int64, bool) {
 	return int64(seconds) * 1000, true
 }
 
-// abbreviations are the zone names of Java's English locale that mean one zone,
-// whatever the time of the year.
+// abbreviations are the zone names of Java's English locale that mean only one zone, at any time of
+// the year.
 var abbreviations = map[string]string{
 	"CET": "Europe/Paris", "CEST": "Europe/Paris", "EET": "Europe/Bucharest", "EEST": "Europe/Bucharest",
 	"WET": "Europe/Lisbon", "WEST": "Europe/Lisbon", "MSK": "Europe/Moscow",
@@ -243,7 +243,7 @@ var abbreviations = map[string]string{
 	"JST": "Asia/Tokyo", "KST": "Asia/Seoul",
 }
 
-// offset reads +hh, +hhmm or +hh:mm, up to 18 hours, into milliseconds.
+// offset reads +hh, +hhmm or +hh:mm, up to 18 hours, as milliseconds.
 func offset(s string) (int64, bool) {
 	c := scanner{s[1:]}
 	h, ok := c.number(2, 2)
@@ -267,8 +267,8 @@ func offset(s string) (int64, bool) {
 	return ms, true
 }
 
-// formatTimestamp appends yyyy-mm-dd, sep, hh:mm:ss.mmmZ. In JSON Cassandra
-// writes the year of the era: those before the year 1 come out as if after it.
+// formatTimestamp appends yyyy-mm-dd, sep, hh:mm:ss.mmmZ. With era it writes the year of the era,
+// as Cassandra does in JSON: years before the year 1 then look like years after it.
 func formatTimestamp(dst []byte, ms int64, sep byte, era bool) []byte {
 	days := floorDiv(ms, day)
 	y, m, d := civilFromDays(days)
@@ -310,10 +310,10 @@ func appendPadded(dst []byte, n int64, width int) []byte {
 	return append(dst, digits...)
 }
 
-// epoch is 1970-01-01 as a date's value: days are counted from 2^31 before it.
+// epoch is 1970-01-01 as a value of type date, whose days are counted from 2^31 days before it.
 const epoch = 1 << 31
 
-// parseDate reads a date's value: an unsigned integer, or yyyy-mm-dd.
+// parseDate parses a value of type date: an unsigned integer, or yyyy-mm-dd.
 func parseDate(s string) (uint32, error) {
 	if digits, rest := leadingDigits(strings.TrimPrefix(s, "-")); digits != "" && rest == "" {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -346,10 +346,10 @@ func formatDate(dst []byte, n uint32) []byte {
 	return appendDate(dst, y, m, d)
 }
 
-// dayNanos is a day in nanoseconds.
+// dayNanos is the length of a day in nanoseconds.
 const dayNanos = 24 * int64(time.Hour)
 
-// parseTime reads a time of day in nanoseconds: an integer, or h:m:s[.fraction].
+// parseTime parses a time of day to nanoseconds: an integer, or h:m:s[.fraction].
 func parseTime(s string) (int64, error) {
 	if digits, rest := leadingDigits(strings.TrimPrefix(s, "-")); digits != "" && rest == "" {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -368,7 +368,7 @@ func parseTime(s string) (int64, error) {
 			if i < 2 {
 				text = parts[i]
 			}
-			v, err := strconv.ParseInt(text, 10, 64) // with a sign, as Java reads it
+			v, err := strconv.ParseInt(text, 10, 64) // a sign is allowed, as in Java
 			ok = ok && err == nil && v >= 0 && v <= limit
 			n = n*60 + v
 		}

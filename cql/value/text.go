@@ -14,14 +14,13 @@ import (
 	"strings"
 )
 
-// FromString returns the value that a text denotes for a t, as Cassandra reads
-// it in a literal and in JSON: 2020-07-09 12:00+0200, 127.0.0.1, 1h30m, 42, a
-// blob's hex digits, … For most types the empty text is the empty value. The
-// error has Cassandra's text.
+// FromString returns the value of type t that a text denotes. It parses the text as Cassandra does
+// in a literal and in JSON: 2020-07-09 12:00+0200, 127.0.0.1, 1h30m, 42, a blob's hex digits, ….
+// For most types the empty text is the empty value. The error has Cassandra's text.
 //
-// A timestamp without a zone is UTC; 'now' is not known here. Host names are no
-// inet addresses. Collections are read from their hex digits, tuples from
-// component:component with @ for null.
+// A timestamp without a zone is UTC. FromString does not know 'now'. Host names are not inet
+// addresses. It parses collections from their hex digits, and tuples from component:component with
+// @ for null.
 func (t *Type) FromString(s string) ([]byte, error) {
 	if s == "" {
 		switch t.Kind {
@@ -139,7 +138,7 @@ func (t *Type) FromString(s string) ([]byte, error) {
 	return nil, fmt.Errorf("'%s' is not empty", s)
 }
 
-// integer reads a signed integer of so many bits.
+// integer parses a signed integer of the given number of bits.
 func integer(s string, bits int, name string) ([]byte, error) {
 	n, err := strconv.ParseInt(s, 10, bits)
 	if err != nil {
@@ -159,8 +158,8 @@ func bigInteger(s string) (*big.Int, bool) {
 	return new(big.Int).SetString(s, 10)
 }
 
-// parseFloat reads what Java's Double.valueOf and Float.valueOf do: blanks
-// around, NaN and Infinity, hexadecimal numbers, a trailing f or d.
+// parseFloat accepts what Java's Double.valueOf and Float.valueOf accept: surrounding blanks, NaN
+// and Infinity, hexadecimal numbers, a trailing f or d.
 func parseFloat(s string, bits int) (float64, bool) {
 	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
 	unsigned := strings.TrimLeft(s, "+-")
@@ -220,8 +219,8 @@ func formatUUID(dst, v []byte) []byte {
 	return dst
 }
 
-// parseInet reads an address as Java's InetAddress does: IPv4 in one to four
-// parts, IPv6 with or without brackets; IPv4 within IPv6 becomes IPv4.
+// parseInet parses an address as Java's InetAddress does: IPv4 in one to four parts, IPv6 with or
+// without brackets. IPv4 within IPv6 becomes IPv4.
 func parseInet(s string) ([]byte, bool) {
 	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
 		s = s[1 : len(s)-1]
@@ -265,8 +264,8 @@ func parseInet(s string) ([]byte, bool) {
 	return a[:], true
 }
 
-// formatInet appends an address as Java's InetAddress does: IPv6 in eight
-// groups, none left out.
+// formatInet appends an address as Java's InetAddress does: IPv6 in eight groups, without
+// abbreviation.
 func formatInet(dst, v []byte) []byte {
 	if len(v) == 16 {
 		if a := netip.AddrFrom16([16]byte(v)); a.Is4In6() {
@@ -285,8 +284,8 @@ func formatInet(dst, v []byte) []byte {
 	return dst
 }
 
-// tupleFromString reads component:component, where @ is null and a backslash
-// before : or @ takes its meaning away.
+// tupleFromString parses component:component. @ is null. A backslash before : or @ makes it a plain
+// character.
 func (t *Type) tupleFromString(s string) ([]byte, error) {
 	var fields []string
 	start := 0

@@ -4,10 +4,10 @@ package value
 
 import "slices"
 
-// Kind is a CQL type's kind.
+// Kind is the kind of a CQL type.
 type Kind uint8
 
-// The kinds; the comment is the option id of native_protocol_v5.spec §4.2.5.2.
+// The kinds. The comment is the option id of native_protocol_v5.spec §4.2.5.2.
 const (
 	Custom    Kind = iota // 0x0000
 	Ascii                 // 0x0001
@@ -36,24 +36,24 @@ const (
 	UDT                   // 0x0030: Elems and Fields
 	Tuple                 // 0x0031: Elems
 	Vector                // custom on the wire, "org.apache.cassandra.db.marshal.VectorType(…, dim)": Elems[0], Dim
-	Empty                 // custom on the wire, EmptyType: dense tables' value column
+	Empty                 // custom on the wire, EmptyType: the value column of dense tables
 
-	kinds // how many there are
+	kinds // the number of kinds
 )
 
-// Type is a CQL type. Types are immutable once made; native ones are shared
-// (see Native), so that comparing pointers is a fast path and Equal the truth.
+// Type is a CQL type. Types are immutable after they are made. Native types are shared (see
+// Native), so comparing pointers is a fast path. Equal decides whether types are equal.
 type Type struct {
 	Kind     Kind
 	Elems    []*Type  // element types of collections, tuples, UDTs and vectors
-	Frozen   bool     // collections and UDTs; tuples and vectors always are
+	Frozen   bool     // of collections and UDTs; tuples and vectors are always frozen
 	Keyspace string   // UDT
 	Name     string   // UDT; Custom: the Java class
-	Fields   []string // UDT: names of Elems
+	Fields   []string // UDT: the names of Elems
 	Dim      int      // Vector
 }
 
-// native holds the shared types, by kind; nil where a kind needs parameters.
+// native holds the shared types by kind; nil if a kind needs parameters.
 var native = func() (types [kinds]*Type) {
 	for k := Ascii; k <= Duration; k++ {
 		types[k] = &Type{Kind: k}
@@ -86,12 +86,12 @@ func MapOf(key, val *Type, frozen bool) *Type {
 	return &Type{Kind: Map, Elems: []*Type{inner(key, frozen), inner(val, frozen)}, Frozen: frozen}
 }
 
-// TupleOf returns tuple<elems…>; what it holds is frozen.
+// TupleOf returns tuple<elems…>. Its elements are frozen.
 func TupleOf(elems ...*Type) *Type {
 	return &Type{Kind: Tuple, Elems: freezeAll(elems), Frozen: true}
 }
 
-// VectorOf returns vector<elem, dim>. What it holds is frozen without being called so.
+// VectorOf returns vector<elem, dim>. Its elements are frozen without being marked so.
 func VectorOf(elem *Type, dim int) *Type {
 	return &Type{Kind: Vector, Elems: []*Type{elem}, Dim: dim, Frozen: true}
 }
@@ -105,11 +105,11 @@ func UDTOf(keyspace, name string, fields []string, elems []*Type, frozen bool) *
 	return t
 }
 
-// CustomOf returns the type of a Java class that is not one of CQL's own.
+// CustomOf returns the type of a Java class that is not one of CQL's own types.
 func CustomOf(class string) *Type { return &Type{Kind: Custom, Name: class} }
 
-// inner is how a collection holds an element type: a frozen collection freezes
-// all below it.
+// inner returns the element type as a collection holds it. A frozen collection freezes all types
+// below it.
 func inner(t *Type, frozen bool) *Type {
 	if frozen {
 		return t.Freeze()
@@ -132,7 +132,7 @@ func freezeAll(types []*Type) []*Type {
 	return frozen
 }
 
-// Freeze returns the frozen form, all the way down: t itself where it is that.
+// Freeze returns the type frozen at every depth. It returns t itself if it is already frozen.
 func (t *Type) Freeze() *Type {
 	switch t.Kind {
 	case List, Set, Map, UDT:
@@ -148,21 +148,21 @@ func (t *Type) Freeze() *Type {
 	return &f
 }
 
-// Multicell says whether a column of this type is stored as several cells: a
-// collection or a user-defined type that is not frozen.
+// Multicell reports whether a column of this type is stored as several cells: a non-frozen
+// collection or user-defined type.
 func (t *Type) Multicell() bool {
 	return !t.Frozen && (t.Collection() || t.Kind == UDT)
 }
 
-// Collection says whether t is a list, a set or a map.
+// Collection reports whether t is a list, a set or a map.
 func (t *Type) Collection() bool { return t.Kind == List || t.Kind == Set || t.Kind == Map }
 
-// Contains says whether t is of kind k or holds such a type at any depth.
+// Contains reports whether t is of kind k or contains such a type at any depth.
 func (t *Type) Contains(k Kind) bool {
 	return t.Kind == k || slices.ContainsFunc(t.Elems, func(e *Type) bool { return e.Contains(k) })
 }
 
-// Uses says whether t is or holds the user-defined type keyspace.name.
+// Uses reports whether t is or contains the user-defined type keyspace.name.
 func (t *Type) Uses(keyspace, name string) bool {
 	if t.Kind == UDT && t.Keyspace == keyspace && t.Name == name {
 		return true
@@ -170,8 +170,8 @@ func (t *Type) Uses(keyspace, name string) bool {
 	return slices.ContainsFunc(t.Elems, func(e *Type) bool { return e.Uses(keyspace, name) })
 }
 
-// Replace returns t with every use of the user-defined type u (by keyspace and
-// name) replaced by u, each use keeping its own frozenness.
+// Replace returns t with every use of the user-defined type u (by keyspace and name) replaced by u.
+// Each use stays frozen or not, as it was.
 func (t *Type) Replace(u *Type) *Type {
 	if t.Kind == UDT && t.Keyspace == u.Keyspace && t.Name == u.Name {
 		if t.Frozen {
@@ -198,7 +198,7 @@ func (t *Type) Replace(u *Type) *Type {
 	return &n
 }
 
-// Equal says whether the types are the same, frozenness included.
+// Equal reports whether the types are the same, including whether they are frozen.
 func (t *Type) Equal(u *Type) bool {
 	if t == u {
 		return true
@@ -210,13 +210,12 @@ func (t *Type) Equal(u *Type) bool {
 		slices.Equal(t.Fields, u.Fields) && slices.EqualFunc(t.Elems, u.Elems, (*Type).Equal)
 }
 
-// Field returns the index of a user-defined type's field, or -1.
+// Field returns the index of a field of a user-defined type, or -1.
 func (t *Type) Field(name string) int { return slices.Index(t.Fields, name) }
 
-// FixedLen returns the length that every non-empty value has, and whether
-// there is one. It is what Cassandra's vectors go by: an element of such a
-// type has no length before it. (smallint, tinyint, date and time have one
-// length each and yet are not of these.)
+// FixedLen returns the length of every non-empty value, and whether there is a fixed length.
+// Cassandra's vectors use it: an element of such a type has no length before it. (smallint,
+// tinyint, date and time also have one length each, but vectors do not treat them so.)
 func (t *Type) FixedLen() (int, bool) {
 	switch t.Kind {
 	case Boolean:

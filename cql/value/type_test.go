@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyType draws a type; udts are of keyspace ks.
+// anyType draws a type. Its user-defined types are in keyspace ks.
 func anyType(t *rapid.T, depth int) *Type {
 	kind := rapid.SampledFrom([]Kind{Ascii, Bigint, Blob, Boolean, Decimal, Double, Float, Int, Timestamp, UUID, Text, Varint,
 		Timeuuid, Inet, Date, Time, Smallint, Tinyint, Duration, List, Map, Set, UDT, Tuple, Vector}).Draw(t, "kind")
@@ -55,8 +55,8 @@ func TestClassParsesBack(t *testing.T) {
 func TestNameParsesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := anyType(t, 3)
-		// A name does not say what a user-defined type holds: the last of each
-		// name stands for all, so that only the text can be compared.
+		// A name does not determine the fields of a user-defined type. The last type with each name
+		// replaces all others, so only the text can be compared.
 		udts := map[string]*Type{}
 		var collect func(*Type)
 		collect = func(u *Type) {

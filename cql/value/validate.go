@@ -9,8 +9,8 @@ import (
 	"fmt"
 )
 
-// Validate says whether v is a serialized t. Null and, where the type allows
-// it, the empty value are valid. The error has Cassandra's text.
+// Validate checks that v is a serialized value of type t. Null is valid, and so is the empty value
+// if the type allows it. The error has Cassandra's text.
 func (t *Type) Validate(v []byte) error {
 	if v == nil {
 		return nil
@@ -45,7 +45,7 @@ func (t *Type) Validate(v []byte) error {
 			return err
 		}
 		if v[6]>>4 != 1 {
-			return errors.New("Invalid version for TimeUUID type: 0x0") // whatever the version
+			return errors.New("Invalid version for TimeUUID type: 0x0") // Cassandra's text has 0x0 for every version
 		}
 	case Decimal:
 		if len(v) > 0 && len(v) < 4 {
@@ -79,7 +79,7 @@ func (t *Type) Validate(v []byte) error {
 	return nil
 }
 
-// AllowsEmpty says whether the empty value is a valid t.
+// AllowsEmpty reports whether the empty value is valid for type t.
 func (t *Type) AllowsEmpty() bool {
 	switch t.Kind {
 	case Smallint, Tinyint, Date, Time, Duration, List, Set, Map, Vector:
@@ -88,8 +88,8 @@ func (t *Type) AllowsEmpty() bool {
 	return true
 }
 
-// EmptyMeaningless says whether the empty value stands for null where a value
-// is computed with: numbers, dates, uuids, …, whose empty value is a legacy.
+// EmptyMeaningless reports whether the empty value counts as null in computations. This is so for
+// numbers, dates, uuids, …, whose empty value is a legacy.
 func (t *Type) EmptyMeaningless() bool {
 	switch t.Kind {
 	case Bigint, Boolean, Counter, Decimal, Double, Float, Int, Timestamp, UUID, Varint, Timeuuid, Inet:
@@ -112,9 +112,9 @@ func exact(v []byte, n int, message string) error {
 	return nil
 }
 
-// validText is Cassandra's check of UTF-8, which is laxer than the standard: it
-// lets surrogates, code points past the last and the two-byte NUL through, and
-// anything but 0x80…0x9f as the second byte after 0xe0.
+// validText reports whether v passes Cassandra's check of UTF-8. It is laxer than the standard: it
+// allows surrogates, code points above the last one, the two-byte NUL, and any second byte except
+// 0x80…0x9f after 0xe0.
 func validText(v []byte) bool {
 	for i := 0; i < len(v); {
 		b := v[i]
@@ -208,7 +208,7 @@ func (t *Type) validateCollection(v []byte) error {
 
 var errNullPart = errors.New("Null value read when not allowed")
 
-// faultOf is the error of a walk over a collection that has ended.
+// faultOf returns the error of a finished walk over a collection.
 func (t *Type) faultOf(p *Parts) error {
 	switch p.fault {
 	case shortSize, shortPart:
@@ -279,9 +279,8 @@ func (t *Type) validateVector(v []byte) error {
 	return nil
 }
 
-// Int64 returns the integer of a bigint, counter, timestamp, time, int, date
-// (as days, the epoch being 2^31), smallint or tinyint; 0 where the length is
-// not the type's.
+// Int64 returns the integer of a bigint, counter, timestamp, time, int, date (as days, with the
+// epoch at 2^31), smallint or tinyint. It returns 0 if the length is not the type's.
 func (t *Type) Int64(v []byte) int64 {
 	switch {
 	case len(v) == 8:

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// vectors reads testdata/name.tsv: what Cassandra's own classes answered.
+// vectors reads testdata/name.tsv: the answers of Cassandra's own classes.
 func vectors(t *testing.T, name string, least int, f func(t *testing.T, typ *Type, in []string, want string)) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name + ".tsv")
@@ -94,9 +94,9 @@ func TestCompareIsCassandras(t *testing.T) {
 	})
 }
 
-// notRead is what Cassandra reads and FromString refuses: host names, which it
-// would have to resolve; digits other than 0-9; zone names that mean different
-// zones in different places, or are a sentence.
+// notRead are the texts that Cassandra accepts and FromString refuses: host names, which it would
+// have to resolve; digits other than 0-9; zone names that mean different zones in different places;
+// long zone names.
 var notRead = map[string]bool{
 	"localhost": true, "١": true, "2020-07-09 12:00 BST": true, "2020-07-09 12:00 IST": true,
 	"2020-07-09 12:00:01 Central European Time": true,
@@ -121,10 +121,10 @@ func TestFromJSONIsCassandras(t *testing.T) {
 	vectors(t, "fromjson", 270, func(t *testing.T, typ *Type, in []string, want string) {
 		got := answer(typ.FromJSON([]byte(in[1])))
 		if strings.HasPrefix(want, "!Error decoding JSON") && strings.HasPrefix(got, "!Error decoding JSON") {
-			return // the rest is the words of a library
+			return // the rest is a library's text
 		}
 		if before, _, ok := strings.Cut(want, "class java."); ok && strings.HasPrefix(got, before) {
-			return // so is this
+			return // this is a library's text too
 		}
 		if got != want {
 			t.Errorf("%s %s: %s, want %s", typ, in[1], got, want)
@@ -140,8 +140,8 @@ func TestJSONIsCassandras(t *testing.T) {
 	})
 }
 
-// TestFloatsReadBack has the numbers whose digits Java 17 chooses in its own way.
-// Ours have Java's form, are no more than Java's, and read back as the same number.
+// TestFloatsReadBack tests the numbers whose digits Java 17 chooses in its own way. Our texts must
+// have Java's form, have no more digits than Java's, and parse to the same number.
 func TestFloatsReadBack(t *testing.T) {
 	others := 0
 	vectors(t, "float", 2000, func(t *testing.T, typ *Type, in []string, want string) {
@@ -166,10 +166,10 @@ func TestFormatIsCassandras(t *testing.T) {
 		v := unhex(t, in[1])
 		got := string(typ.Format(nil, v))
 		if typ.Kind == Timestamp && got == strconv.FormatInt(typ.Int64(v), 10) && strings.Contains(want, "'+") {
-			return // Cassandra writes what it does not read
+			return // Cassandra cannot read its own text here
 		}
 		if typ.Kind == Duration && got == "0s" && want == "" {
-			return // the same
+			return // the same duration
 		}
 		if got != want {
 			t.Errorf("%s 0x%s: %s, want %s", typ, in[1], got, want)
@@ -188,7 +188,7 @@ func TestClassAndNameAreCassandras(t *testing.T) {
 func TestPropertiesAreCassandras(t *testing.T) {
 	vectors(t, "props", 39, func(t *testing.T, typ *Type, in []string, want string) {
 		if typ.Kind == Empty {
-			return // says that it takes no empty value, and takes no other
+			return // the class says that it allows no empty value, but allows no other
 		}
 		fixed, ok := typ.FixedLen()
 		if !ok {

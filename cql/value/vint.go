@@ -4,9 +4,8 @@ package value
 
 import "math/bits"
 
-// readVint reads Cassandra's unsigned variable-length integer: as many leading
-// one bits as there are bytes more, then the number, big-endian. size is 0 where
-// v is too short.
+// readVint reads Cassandra's unsigned variable-length integer. The number of leading one bits is
+// the number of additional bytes; the number follows, big-endian. size is 0 if v is too short.
 func readVint(v []byte) (n uint64, size int) {
 	if len(v) == 0 {
 		return 0, 0
@@ -24,8 +23,8 @@ func readVint(v []byte) (n uint64, size int) {
 	return n, more + 1
 }
 
-// vintSize is how many bytes appendVint appends: seven bits of the number in
-// each, eight in the ninth.
+// vintSize returns the number of bytes that appendVint appends. Each holds seven bits of the
+// number, the ninth eight.
 func vintSize(n uint64) int {
 	if b := bits.Len64(n | 1); b <= 56 {
 		return (b + 6) / 7
@@ -33,7 +32,7 @@ func vintSize(n uint64) int {
 	return 9
 }
 
-// appendVint appends what readVint reads, in the fewest bytes.
+// appendVint appends a number in readVint's format, in the fewest bytes.
 func appendVint(dst []byte, n uint64) []byte {
 	more := vintSize(n) - 1
 	first := byte(n >> (8 * more % 64))
