@@ -6,8 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Add is what c = c + delta makes of a current number or text in a conditional
-// update.
+// Add returns the result of c = c + delta in a conditional update. current is a number or text.
 func Add(t *value.Type, current, delta []byte) ([]byte, error) {
 	if current == nil || delta == nil {
 		return current, nil

@@ -46,7 +46,7 @@ func (a *countValues) add(args [][]byte) error {
 }
 func (a *countValues) result() ([]byte, error) { return encodeBigint(a.n), nil }
 
-// extreme is min (sign 1) and max (sign -1) by the type's order.
+// extreme computes min (sign 1) or max (sign -1) in the type's order.
 type extreme struct {
 	t    *value.Type
 	sign int
@@ -77,7 +77,7 @@ func summing(k value.Kind) func() accumulator {
 	return func() accumulator { return &integerSum{kind: k} }
 }
 
-// integerSum wraps around at the size of its type, as Cassandra's does.
+// integerSum computes a sum that wraps around at the size of its type, as in Cassandra.
 type integerSum struct {
 	kind value.Kind
 	sum  int64
@@ -117,8 +117,8 @@ func (a *decimalSum) add(args [][]byte) error {
 }
 func (a *decimalSum) result() ([]byte, error) { return a.sum.encode(), nil }
 
-// floatSum is Cassandra's compensated summation, in the order of the rows: its
-// result depends on that order, and its compensation is added at the end.
+// floatSum implements Cassandra's compensated summation, in the order of the rows. Its result
+// depends on that order. It adds the compensation at the end.
 type floatSum struct {
 	kind                      value.Kind
 	sum, compensation, simple float64
@@ -166,12 +166,12 @@ func averaging(k value.Kind) func() accumulator {
 	return func() accumulator { return &integerAverage{kind: k} }
 }
 
-// integerAverage sums as a bigint, and exactly from the first overflow on.
+// integerAverage sums as a bigint. From the first overflow on it sums exactly.
 type integerAverage struct {
 	kind  value.Kind
 	sum   int64
 	count int32
-	big   *big.Int // after an overflow
+	big   *big.Int // set after an overflow
 }
 
 func (a *integerAverage) add(args [][]byte) error {
@@ -224,8 +224,8 @@ func (a *varintAverage) result() ([]byte, error) {
 	return value.AppendVarint(nil, new(big.Int).Quo(a.sum, big.NewInt(int64(a.count)))), nil
 }
 
-// decimalAverage moves towards each value by its share, at the scale of the
-// difference: it depends on the order of the rows.
+// decimalAverage moves the average towards each value by the value's share, at the scale of the
+// difference. The result depends on the order of the rows.
 type decimalAverage struct {
 	avg   decimal
 	count int32
@@ -254,7 +254,7 @@ func (a *decimalAverage) result() ([]byte, error) { return a.avg.encode(), nil }
 type floatAverage struct {
 	floatSum
 	count int32
-	big   *decimal // after an overflow
+	big   *decimal // set after an overflow
 }
 
 func (a *floatAverage) add(args [][]byte) error {

@@ -4,8 +4,7 @@ package eval
 
 import "github.com/evenkeel/evenkeel/cql/value"
 
-// Match says how well a value of one type, or a term, fits where another type
-// is wanted.
+// Match is how well a value of one type, or a term, fits another type.
 type Match uint8
 
 // The matches.
@@ -15,7 +14,7 @@ const (
 	Exact
 )
 
-// Assign says how a value of type from fits where to is wanted.
+// Assign returns how well a value of type from fits the type to.
 func Assign(from, to *value.Type) Match {
 	if from == nil || to == nil {
 		return NotAssignable
@@ -32,7 +31,7 @@ func Assign(from, to *value.Type) Match {
 	return NotAssignable
 }
 
-// Reads says whether values of type from can be read as of type to.
+// Reads reports whether values of type from can be read as values of type to.
 func Reads(to, from *value.Type) bool {
 	switch to.Kind {
 	case value.Blob:
@@ -95,7 +94,7 @@ func readsCollection(to, from *value.Type) bool {
 	return sortsAs(to.Elems[0], from.Elems[0])
 }
 
-// sortsAs says whether values of type from are also of type to and ordered alike.
+// sortsAs reports whether values of type from are also values of type to, in the same order.
 func sortsAs(to, from *value.Type) bool {
 	switch to.Kind {
 	case value.Text:

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// blobNames are the native types by their names in functions' names.
+// blobNames are the native types, with their names in the names of functions.
 var blobNames = []struct {
 	name string
 	kind value.Kind

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// CastName is the name of the function that casts to a type: cast_as_int.
+// CastName returns the name of the function that casts to a type, for example cast_as_int.
 func CastName(t *value.Type) string { return "cast_as_" + t.String() }
 
 func addCasts(add func(*Function)) {
@@ -69,7 +69,7 @@ func addCasts(add func(*Function)) {
 	}
 }
 
-// convert is a cast between numbers.
+// convert casts between numbers.
 func convert(x number, v []byte, to value.Kind) ([]byte, error) {
 	switch to {
 	case value.Float:
@@ -94,7 +94,7 @@ func convert(x number, v []byte, to value.Kind) ([]byte, error) {
 	return encodeInteger(to, x.integer(to)), nil
 }
 
-// literal is a value as CQL writes it, without quotes.
+// literal formats a value as CQL does, but without quotes.
 func literal(t *value.Type, v []byte) []byte {
 	s := t.Format(nil, v)
 	if n := len(s); n >= 2 && s[0] == '\'' && s[n-1] == '\'' {

@@ -57,7 +57,7 @@ func addCollections(add func(*factory)) {
 	over("collection_avg", numericParam, func(t *value.Type) func() accumulator { return averaging(t.Kind) })
 }
 
-// every takes each n-th part from the first on.
+// every returns every n-th part, starting with index first.
 func every(parts [][]byte, n, first int) [][]byte {
 	var taken [][]byte
 	for i := first; i < len(parts); i += n {

@@ -13,18 +13,18 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// decimal is n × 10^-scale, with the arithmetic of Java's BigDecimal, whose
-// scales show in the bytes of results.
+// decimal is n × 10^-scale. Its arithmetic is that of Java's BigDecimal, because the scale is part
+// of a result's bytes.
 type decimal struct {
 	n     *big.Int
 	scale int32
 }
 
-// maxDigits bounds what a decimal's arithmetic may blow up to: Cassandra's
-// MathContext has as many.
+// maxDigits is the largest number of digits that decimal arithmetic may produce. Cassandra's
+// MathContext has the same limit.
 const maxDigits = 10000
 
-// maxExponent bounds the arguments of exp, log and log10, and their digits.
+// maxExponent limits the exponents and digits of the arguments of exp, log and log10.
 const maxExponent = 1000
 
 var errTooLarge = errors.New("Overflow")
@@ -40,7 +40,7 @@ func pow10(k int64) *big.Int {
 	return new(big.Int).Exp(ten, big.NewInt(k), nil)
 }
 
-// digits is the number of decimal digits of n; 1 for 0.
+// digits returns the number of decimal digits of n; 1 for 0.
 func digits(n *big.Int) int {
 	if n.IsInt64() {
 		i := n.Int64()
@@ -53,11 +53,11 @@ func digits(n *big.Int) int {
 	return len(strings.TrimPrefix(s, "-"))
 }
 
-// rescale gives both unscaled values at the larger of the scales.
+// rescale returns both unscaled values at the larger of the two scales.
 func rescale(a, b decimal) (x, y *big.Int, scale int32, err error) {
 	d := int64(a.scale) - int64(b.scale)
 	if d > maxDigits || d < -maxDigits {
-		// Far apart: only adding zero keeps within the precision.
+		// With scales so far apart, only the addition of zero stays within the precision.
 		if a.n.Sign() != 0 && b.n.Sign() != 0 {
 			return nil, nil, 0, errTooLarge
 		}
@@ -99,7 +99,7 @@ var (
 	errByZero       = errors.New("Division by zero")
 )
 
-// rounding of quotients.
+// rounding is how to round quotients.
 type rounding uint8
 
 const (
@@ -107,7 +107,7 @@ const (
 	halfEven
 )
 
-// quo divides to a scale.
+// quo divides and rounds the quotient to a scale.
 func (d decimal) quo(o decimal, scale int32, r rounding) (decimal, error) {
 	shift := int64(scale) + int64(o.scale) - int64(d.scale)
 	if shift > 4*maxDigits || shift < -4*maxDigits {
@@ -142,7 +142,7 @@ func (d decimal) quo(o decimal, scale int32, r rounding) (decimal, error) {
 	return decimal{q, scale}, nil
 }
 
-// div is Cassandra's division: at least 32 significant digits, no trailing zeros.
+// div divides as Cassandra does: at least 32 significant digits, no trailing zeros.
 func (d decimal) div(o decimal) (decimal, error) {
 	first := (digits(d.n) - int(d.scale)) - (digits(o.n) - int(o.scale))
 	scale := max(32-first, int(d.scale), int(o.scale), 32)
@@ -153,7 +153,7 @@ func (d decimal) div(o decimal) (decimal, error) {
 	return q.strip(), nil
 }
 
-// strip drops trailing zeros.
+// strip removes trailing zeros.
 func (d decimal) strip() decimal {
 	if d.n.Sign() == 0 {
 		return decimal{new(big.Int), 0}
@@ -161,8 +161,8 @@ func (d decimal) strip() decimal {
 	return d.stripTo(-1 << 31)
 }
 
-// stripTo drops trailing zeros as long as the scale is above least. It tries
-// many at once first: one by one costs the square of their number.
+// stripTo removes trailing zeros while the scale is above least. It first removes many at once,
+// because one by one would take time quadratic in their number.
 func (d decimal) stripTo(least int32) decimal {
 	n, rem := new(big.Int).Set(d.n), new(big.Int)
 	step := int64(1)
@@ -182,7 +182,7 @@ func (d decimal) stripTo(least int32) decimal {
 	return decimal{n, d.scale}
 }
 
-// rem is BigDecimal.remainder.
+// rem returns what BigDecimal.remainder returns.
 func (d decimal) rem(o decimal) (decimal, error) {
 	if o.n.Sign() == 0 {
 		if d.n.Sign() == 0 {
@@ -218,7 +218,7 @@ func (d decimal) round() (decimal, error) {
 	return d.quo(decimal{one, 0}, 0, halfUp)
 }
 
-// truncated is the integer part.
+// truncated returns the integer part of n × 10^-scale.
 func truncated(n *big.Int, scale int32) *big.Int {
 	switch {
 	case scale <= 0:
@@ -237,7 +237,7 @@ func decimalFloat(n *big.Int, scale int32, bits int) float64 {
 	return f
 }
 
-// log10 is exact for powers of ten.
+// log10 returns the decimal logarithm. It is exact for powers of ten.
 func (d decimal) log10() (decimal, error) {
 	if s := d.strip(); s.n.Cmp(one) == 0 {
 		return decimal{big.NewInt(int64(-s.scale)), 0}, nil
@@ -245,7 +245,8 @@ func (d decimal) log10() (decimal, error) {
 	return d.transcendental((*apd.Context).Log10)
 }
 
-// decimalOfDouble is BigDecimal.valueOf(double): that of its shortest text.
+// decimalOfDouble returns what BigDecimal.valueOf(double) returns: the decimal of the double's
+// shortest text.
 func decimalOfDouble(f float64) (decimal, error) {
 	return decimalOfText(value.Native(value.Double), encodeDouble(f))
 }
@@ -260,9 +261,9 @@ func decimalOfText(t *value.Type, v []byte) (decimal, error) {
 	return decimal{n, scale}, nil
 }
 
-// transcendental is exp, log or log10 with Cassandra's precision.
+// transcendental computes exp, log or log10 with Cassandra's precision.
 func (d decimal) transcendental(f func(c *apd.Context, z, x *apd.Decimal) (apd.Condition, error)) (decimal, error) {
-	// What is far out of range would take apd very long to find so.
+	// apd would take very long with arguments that are far out of range.
 	if e := digits(d.n) - int(d.scale); e > maxExponent || e < -maxExponent || digits(d.n) > maxExponent {
 		return decimal{}, errTooLarge
 	}

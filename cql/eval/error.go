@@ -9,30 +9,30 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// invalid is Cassandra's InvalidRequestException.
+// invalid returns Cassandra's InvalidRequestException.
 func invalid(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// failed is Cassandra's FunctionExecutionException of a function.
+// failed returns Cassandra's FunctionExecutionException for a function.
 func failed(f *Function, detail string) error {
 	return failure(f, "execution of 'system."+f.Name+listed(f.Args)+"' failed: "+detail)
 }
 
-// threw is the one that a Java exception becomes.
+// threw returns the function failure that Cassandra makes of a Java exception.
 func threw(f *Function, exception string) error { return failure(f, exception) }
 
-// operationFailed is its OperationExecutionException.
+// operationFailed returns Cassandra's OperationExecutionException.
 func operationFailed(f *Function, symbol, detail string) error {
 	return failure(f, fmt.Sprintf("the operation '%s %s %s' failed: %s", f.Args[0], symbol, f.Args[1], detail))
 }
 
-// arithmetic is a Java ArithmeticException that Cassandra does not catch.
+// arithmetic returns the error of a Java ArithmeticException that Cassandra does not catch.
 func arithmetic(err error) error {
 	return &wire.Error{Code: wire.CodeServer, Message: "java.lang.ArithmeticException: " + err.Error()}
 }
 
-// notNumber is a Java NumberFormatException that Cassandra does not catch.
+// notNumber returns the error of a Java NumberFormatException that Cassandra does not catch.
 func notNumber(err error) error {
 	return &wire.Error{Code: wire.CodeServer, Message: "java.lang.NumberFormatException: " + err.Error()}
 }

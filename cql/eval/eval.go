@@ -7,16 +7,16 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Eval computes an expression. row may be nil for terms, which have no columns.
-// A marker without value is null here; see Term. The result may share memory
-// with the values of env and the cells of row.
+// Eval computes an expression. row may be nil for terms, which have no columns. An unset marker
+// counts as null here; see Term. The result may share memory with the values of env and the cells
+// of row.
 func Eval(e Expr, env *Env, row Row) ([]byte, error) {
 	ev := evaluation{env: env, row: row}
 	return ev.eval(e)
 }
 
-// Term computes a term as a statement binds it: a bare marker may be unset, as
-// may a list, set or map made of unset values; elsewhere an unset one is an error.
+// Term computes a term for binding. A bare marker may be unset, and so may a list, set or map of
+// unset values. In other places an unset marker is an error.
 func Term(e Expr, env *Env) (Value, error) {
 	if m, ok := e.(*Marker); ok {
 		return marker(m, env)
@@ -29,8 +29,8 @@ func Term(e Expr, env *Env) (Value, error) {
 	return Value{Bytes: b}, err
 }
 
-// evaluation is one computation. aggregates, when not nil, hold the results of
-// aggregate calls: the rest is computed on the group's first row.
+// evaluation is one computation. aggregates, if not nil, holds the results of aggregate calls; the
+// rest is then computed on the group's first row.
 type evaluation struct {
 	env        *Env
 	row        Row
@@ -69,7 +69,7 @@ func (ev *evaluation) eval(e Expr) ([]byte, error) {
 	return nil, invalid("unknown expression %T", e)
 }
 
-// marker gives a marker's value, validated and as it is stored.
+// marker returns a marker's value, validated and in its stored form.
 func marker(m *Marker, env *Env) (Value, error) {
 	if m.Index >= len(env.Values) {
 		return Value{}, invalid("Invalid amount of bind variables")
@@ -86,7 +86,7 @@ func marker(m *Marker, env *Env) (Value, error) {
 	return v, nil
 }
 
-// parts are all parts of a collection, tuple, UDT or vector.
+// parts returns all parts of a collection, tuple, UDT or vector.
 func parts(t *value.Type, v []byte) [][]byte {
 	var all [][]byte
 	p := t.Parts(v)
@@ -96,7 +96,7 @@ func parts(t *value.Type, v []byte) [][]byte {
 	return all
 }
 
-// call runs a scalar function, or takes an aggregate's result.
+// call runs a scalar function, or returns an aggregate's result.
 func (ev *evaluation) call(c *Call) ([]byte, error) {
 	if c.Func.Aggregate {
 		if a := ev.aggregates[c]; a != nil {
@@ -115,9 +115,9 @@ func (ev *evaluation) call(c *Call) ([]byte, error) {
 	return v, err
 }
 
-// maxValue is how many bytes a value that is computed may have, and all that a group
-// keeps: drivers refuse a message of more than 256 MiB. An expression can make a value
-// longer with each function it calls, or repeat a column that is long.
+// maxValue is the largest length in bytes of a computed value, and of all values that a group
+// keeps. Drivers refuse a message of more than 256 MiB. An expression can make a value longer with
+// each function call, or repeat a long column.
 const maxValue = 255 << 20
 
 var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read less of it")
@@ -137,7 +137,7 @@ func (ev *evaluation) args(c *Call) ([][]byte, error) {
 	return args, nil
 }
 
-// collection makes a collection, tuple, UDT or vector of its elements.
+// collection builds a collection, tuple, UDT or vector from its elements.
 func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 	elems := make([][]byte, len(c.Elems))
 	bytes := 0
@@ -183,7 +183,7 @@ func (ev *evaluation) field(f *Field) ([]byte, error) {
 	return nil, nil
 }
 
-// key computes the key of an element or the bound of a range; what says which.
+// key computes the key of an element or a bound of a range. what names it in messages.
 func (ev *evaluation) key(e Expr, what, name string) ([]byte, error) {
 	v, err := ev.termValue(e)
 	switch {
@@ -218,8 +218,8 @@ func (ev *evaluation) element(e *Element) ([]byte, error) {
 	return part, nil
 }
 
-// find looks an element of a set or a key of a map up: its index, -1 if it is
-// not there, and the element or the key's value.
+// find looks up an element of a set or a key of a map. It returns its index (-1 if absent) and the
+// element or the key's value.
 func find(t *value.Type, v, key []byte) (int, []byte) {
 	p := t.Parts(v)
 	for i := 0; p.Next(); i++ {
@@ -280,8 +280,8 @@ func (ev *evaluation) bounds(r *Range) (from, to []byte, err error) {
 	return from, to, nil
 }
 
-// cut gives the elements of a set or map from from to to: their indexes [lo,
-// hi) and their parts.
+// cut returns the elements of a set or map between from and to: their indexes [lo, hi) and their
+// parts.
 func cut(t *value.Type, v, from, to []byte) (lo, hi int, kept [][]byte) {
 	p := t.Parts(v)
 	lo = -1
@@ -310,7 +310,7 @@ func cut(t *value.Type, v, from, to []byte) (lo, hi int, kept [][]byte) {
 	return lo, hi, kept
 }
 
-// name names what is selected from, for messages.
+// name returns the name of the selected expression, for messages.
 func name(e Expr) string {
 	switch e := e.(type) {
 	case *Column:

@@ -9,37 +9,37 @@ import (
 
 // Expr is a typed expression: one of the node types of this file.
 type Expr interface {
-	// Type is the type of the result.
+	// Type returns the type of the result.
 	Type() *value.Type
 }
 
-// Const is a constant; Value nil is null.
+// Const is a constant. A nil Value is null.
 type Const struct {
 	T     *value.Type
 	Value []byte
 }
 
-// Marker is a bind marker: Index counts in Env.Values.
+// Marker is a bind marker. Index is its position in Env.Values.
 type Marker struct {
 	Index int
 	T     *value.Type
 }
 
-// Column is a column of the row: Cell counts in the fetched columns.
+// Column is a column of the row. Cell is its position among the fetched columns.
 type Column struct {
 	Cell   int
 	Column *schema.Column
 }
 
-// Call is a call of a scalar or aggregate function, a cast, or an arithmetic
-// operator (functions named "_add_" and so on).
+// Call is a call of a scalar or aggregate function, a cast, or an arithmetic operator (functions
+// with names such as "_add_").
 type Call struct {
 	Func *Function
 	Args []Expr
 }
 
-// Collection makes a list, set, map, tuple, UDT or vector, as T.Kind says, from
-// its elements. A map's Elems alternate keys and values.
+// Collection builds a list, set, map, tuple, UDT or vector (see T.Kind) from its elements. A map's
+// Elems alternate keys and values.
 type Collection struct {
 	T     *value.Type
 	Elems []Expr
@@ -51,7 +51,7 @@ type Field struct {
 	Index int
 }
 
-// Element is an element of a set (itself, if contained) or the value of a map's key.
+// Element is an element of a set (itself, if the set contains it) or the value of a map's key.
 type Element struct {
 	Of, Key Expr
 }
@@ -61,7 +61,7 @@ type Range struct {
 	Of, From, To Expr
 }
 
-// TimesKind is what Times gives.
+// TimesKind is the kind of time that Times returns.
 type TimesKind uint8
 
 // The kinds of Times.
@@ -71,15 +71,15 @@ const (
 	TTL
 )
 
-// Times is writetime, maxwritetime or ttl of a column, or of elements or fields
-// of one: Of is a Column, or a Field, Element or Range of one.
+// Times is writetime, maxwritetime or ttl of a column, or of its elements or fields. Of is a
+// Column, or a Field, Element or Range of one.
 type Times struct {
 	Kind TimesKind
 	Of   Expr
 	T    *value.Type
 }
 
-// Retype takes the bytes of an expression as of another type: a type hint.
+// Retype is a type hint: it takes the bytes of an expression as a value of another type.
 type Retype struct {
 	Of Expr
 	T  *value.Type
@@ -95,7 +95,7 @@ func (e *Field) Type() *value.Type      { return e.Of.Type().Elems[e.Index] }
 func (e *Range) Type() *value.Type      { return e.Of.Type() }
 func (e *Times) Type() *value.Type      { return e.T }
 
-// Type is the element's type of a set, the value's of a map.
+// Type returns the type of a set's elements or of a map's values.
 func (e *Element) Type() *value.Type {
 	t := e.Of.Type()
 	return t.Elems[len(t.Elems)-1]
@@ -137,8 +137,8 @@ func walkAll(es []Expr, f func(Expr) bool) bool {
 	return true
 }
 
-// Unset is a term without value, as an absent member of INSERT JSON … DEFAULT UNSET.
+// Unset is a term without a value, such as an absent member of INSERT JSON … DEFAULT UNSET.
 type Unset struct{ T *value.Type }
 
-// Type is the type of what has no value.
+// Type returns the type that the value would have.
 func (e *Unset) Type() *value.Type { return e.T }

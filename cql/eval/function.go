@@ -8,15 +8,15 @@ import (
 
 // Function is one overload of a native function.
 type Function struct {
-	Name    string // in system; lower case
+	Name    string // in keyspace system; lower case
 	Args    []*value.Type
 	Returns *value.Type
 
-	// Pure says that equal arguments give equal results: now(), uuid() and
-	// the current_… functions are not pure.
+	// Pure is set if equal arguments give equal results. now(), uuid() and the current_… functions
+	// are not pure.
 	Pure bool
 
-	// Aggregate says that the function is fed rows (Group) rather than called.
+	// Aggregate is set if the function takes rows (Group) and is not called.
 	Aggregate bool
 
 	call  func(env *Env, args [][]byte) ([]byte, error)

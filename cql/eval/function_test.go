@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// FuzzFunctions: no native function panics on any arguments, and each gives a
+// FuzzFunctions checks that no native function panics on any arguments, and that each returns a
 // valid value of its type.
 func FuzzFunctions(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x01\x05"), []byte("\x7f\xff\xff\xff"), []byte{})
@@ -53,10 +53,12 @@ func FuzzFunctions(f *testing.F) {
 	})
 }
 
-// muchForACall is far more than any takes, and far less than a decimal of 2³¹ digits.
+// muchForACall is a number of bytes far above what any call needs, and far below a decimal of 2³¹
+// digits.
 const muchForACall = 64 << 20
 
-// allocated is how many bytes a function allocates: its work, in numbers so large.
+// allocated returns the number of bytes that a function allocates. For numbers of this size, this
+// measures its work.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -74,8 +76,8 @@ func valid(types []*value.Type, args [][]byte) bool {
 	return true
 }
 
-// TestHugeDecimalsEnd: a decimal's scale is as large as its writer likes; what
-// is computed of it stays bounded.
+// TestHugeDecimalsEnd checks that computations with decimals stay bounded, although a decimal may
+// have any scale.
 func TestHugeDecimalsEnd(t *testing.T) {
 	one := big.NewInt(1)
 	for _, d := range []decimal{{one, 1<<31 - 1}, {one, -1 << 31}, {one, 20000}, {one, -20000}, {new(big.Int), 1<<31 - 1}, {big.NewInt(-7), -9999}, {one, -999}, {one, -3}, {one, 999}, {pow10(3000), 2999}, {pow10(1500), 600}} {
@@ -133,7 +135,7 @@ func TestDecimalsAreExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// (a/b)·b is a, but for one part in 10^31.
+			// (a/b)·b must be a, to within one part in 10^31.
 			var back, diff, rel apd.Decimal
 			c.Mul(&back, as(q), as(b))
 			c.Sub(&diff, &back, as(a))
@@ -146,7 +148,8 @@ func TestDecimalsAreExact(t *testing.T) {
 	})
 }
 
-// TestSumsWrap: an integer sum wraps around at its type's size, an average does not.
+// TestSumsWrap checks that an integer sum wraps around at the size of its type and that an average
+// does not.
 func TestSumsWrap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64(), 1, 20).Draw(t, "values")
@@ -170,8 +173,8 @@ func TestSumsWrap(t *testing.T) {
 	})
 }
 
-// TestRowOfAGroupIsKept: a group keeps its first row's cells though the row's
-// memory is used again.
+// TestRowOfAGroupIsKept checks that a group keeps the cells of its first row when the row's memory
+// is reused.
 func TestRowOfAGroupIsKept(t *testing.T) {
 	col := &Column{Cell: 0, Column: textColumn}
 	min := &Function{Name: "min", Args: []*value.Type{textColumn.Type}, Returns: textColumn.Type, Aggregate: true,

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// object is the JSON object of one row of SELECT JSON.
+// object returns the JSON object for one row of SELECT JSON.
 func (s *Selection) object(values [][]byte) ([]byte, error) {
 	dst := []byte{'{'}
 	for i, name := range s.JSON {
@@ -28,7 +28,7 @@ func (s *Selection) object(values [][]byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// notJSON is from_json's error for a text that is no JSON, or not of the type.
+// notJSON returns from_json's error for a text that is not JSON, or not of the type.
 func notJSON(f *Function, text []byte, err error) error {
 	if s, ok := strings.CutPrefix(err.Error(), "Error decoding JSON string: "); ok {
 		return failed(f, "Could not decode JSON string '"+string(text)+"': "+s)

@@ -35,7 +35,7 @@ func addMasks(add func(*factory)) {
 	add(&factory{name: "mask_outer", params: []parameter{stringParam, intParam, intParam, textParam}, optional: 1, make: maskPart})
 }
 
-// masked is what mask_default shows of a type.
+// masked returns the value that mask_default shows for a type.
 func masked(t *value.Type) []byte {
 	switch t.Kind {
 	case value.Ascii, value.Text:
@@ -102,7 +102,7 @@ func maskHash(f *factory, types []*value.Type, _ *value.Type) (*Function, error)
 		}}, nil
 }
 
-// maskPart is mask_inner and mask_outer: characters are UTF-16 units, as Java's.
+// maskPart makes mask_inner and mask_outer. Their characters are UTF-16 units, as in Java.
 func maskPart(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
 	inner := f.name == "mask_inner"
 	return &Function{Name: f.name, Args: types, Returns: types[0], Pure: true,

@@ -12,7 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// mathFunction is abs, exp, log, log10 or round: over floats, and over decimals.
+// mathFunction is abs, exp, log, log10 or round, with an implementation for floats and one for
+// decimals.
 type mathFunction struct {
 	name     string
 	floats   func(float64) float64
@@ -69,7 +70,7 @@ func (m mathFunction) apply(k value.Kind, x number) ([]byte, error) {
 		switch {
 		case m.floats != nil:
 			f = m.floats(f)
-		case k == value.Float: // Math.round gives an int
+		case k == value.Float: // Java's Math.round of a float returns an int
 			f = float64(int32(saturate(math.Floor(f+0.5), math.MinInt32, math.MaxInt32)))
 		default:
 			f = float64(saturate(math.Floor(f+0.5), math.MinInt64, math.MaxInt64))
@@ -100,7 +101,7 @@ func (m mathFunction) apply(k value.Kind, x number) ([]byte, error) {
 	case "abs":
 		return encodeInteger(k, max(x.i, -x.i)), nil
 	}
-	// Java narrows a double to a byte or short by way of int.
+	// Java converts a double to a byte or short through int.
 	f := number{kind: value.Double, f: m.floats(float64(x.i))}
 	return encodeInteger(k, f.integer(k)), nil
 }

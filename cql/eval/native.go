@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// natives are the overloads of Cassandra's native functions, by name.
+// natives holds the overloads of Cassandra's native functions by name.
 var natives = func() map[string][]*Function {
 	m := map[string][]*Function{}
 	add := func(f *Function) { m[f.Name] = append(m[f.Name], f) }
@@ -20,11 +20,11 @@ var natives = func() map[string][]*Function {
 	return m
 }()
 
-// factory makes the overload that fits the arguments' types.
+// factory makes the overload that fits the types of the arguments.
 type factory struct {
 	name     string
 	params   []parameter
-	optional int // how many of the last parameters may be left out
+	optional int // number of trailing parameters that a call may leave out
 	make     func(f *factory, types []*value.Type, receiver *value.Type) (*Function, error)
 }
 
@@ -39,7 +39,7 @@ var factories = func() map[string]*factory {
 	return m
 }()
 
-// token is the function of a table's partition key.
+// token returns the token function for a table's partition key.
 func token(t *schema.Table) *Function {
 	f := &Function{Name: "token", Returns: value.Native(value.Bigint), Pure: true}
 	for _, c := range t.PartitionKey {

@@ -11,17 +11,17 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// number is a value of one of CQL's numeric types, with the conversions of
-// Java's Number, which Cassandra's results follow bit by bit.
+// number is a value of one of CQL's numeric types. Its conversions are those of Java's Number;
+// Cassandra's results follow them bit by bit.
 type number struct {
 	kind  value.Kind
 	i     int64    // tinyint, smallint, int, bigint, counter
 	f     float64  // float, double
-	n     *big.Int // varint; decimal's unscaled value
+	n     *big.Int // varint; unscaled value of a decimal
 	scale int32    // decimal
 }
 
-// numeric says whether t is a numeric type (a counter is one).
+// numeric reports whether t is a numeric type. A counter is one.
 func numeric(t *value.Type) bool {
 	switch t.Kind {
 	case value.Tinyint, value.Smallint, value.Int, value.Bigint, value.Counter,
@@ -35,7 +35,7 @@ func floating(k value.Kind) bool {
 	return k == value.Float || k == value.Double || k == value.Decimal
 }
 
-// decode reads a number; ok is false for null, the empty value and malformed ones.
+// decode decodes a number. ok is false for null, the empty value and malformed values.
 func decode(k value.Kind, v []byte) (x number, ok bool) {
 	x.kind = k
 	switch k {
@@ -95,7 +95,7 @@ func encodeDouble(f float64) []byte {
 	return binary.BigEndian.AppendUint64(nil, math.Float64bits(f))
 }
 
-// encodeInteger writes i as one of the fixed integer types, cut to its size.
+// encodeInteger encodes i as one of the fixed-size integer types, truncated to its size.
 func encodeInteger(k value.Kind, i int64) []byte {
 	switch k {
 	case value.Tinyint:
@@ -108,7 +108,7 @@ func encodeInteger(k value.Kind, i int64) []byte {
 	return encodeBigint(i)
 }
 
-// long is Java's longValue.
+// long returns Java's longValue.
 func (x number) long() int64 {
 	switch x.kind {
 	case value.Float, value.Double:
@@ -121,7 +121,7 @@ func (x number) long() int64 {
 	return x.i
 }
 
-// int is Java's intValue.
+// int returns Java's intValue.
 func (x number) int() int32 {
 	if x.kind == value.Float || x.kind == value.Double {
 		return int32(saturate(x.f, math.MinInt32, math.MaxInt32))
@@ -129,7 +129,7 @@ func (x number) int() int32 {
 	return int32(x.long())
 }
 
-// integer is Java's byteValue, shortValue, intValue or longValue.
+// integer returns Java's byteValue, shortValue, intValue or longValue.
 func (x number) integer(k value.Kind) int64 {
 	switch k {
 	case value.Tinyint:
@@ -142,7 +142,7 @@ func (x number) integer(k value.Kind) int64 {
 	return x.long()
 }
 
-// double is Java's doubleValue.
+// double returns Java's doubleValue.
 func (x number) double() float64 {
 	switch x.kind {
 	case value.Float, value.Double:
@@ -156,7 +156,7 @@ func (x number) double() float64 {
 	return float64(x.i)
 }
 
-// float is Java's floatValue.
+// float returns Java's floatValue.
 func (x number) float() float32 {
 	switch x.kind {
 	case value.Float, value.Double:
@@ -170,7 +170,7 @@ func (x number) float() float32 {
 	return float32(x.i)
 }
 
-// bigInt is the number as Cassandra's varint arithmetic takes it.
+// bigInt returns the number as Cassandra's varint arithmetic takes it.
 func (x number) bigInt() *big.Int {
 	if x.kind == value.Varint {
 		return x.n
@@ -178,14 +178,14 @@ func (x number) bigInt() *big.Int {
 	return big.NewInt(x.long())
 }
 
-// errNotFinite are the numbers that have no decimal.
+// The errors for numbers that have no decimal.
 var (
 	errNaN      = errors.New("A NaN cannot be converted into a decimal")
 	errInfinite = errors.New("An infinite number cannot be converted into a decimal")
 )
 
-// decimal is the number as Cassandra's decimal arithmetic takes it: everything
-// but varint goes through double.
+// decimal returns the number as Cassandra's decimal arithmetic takes it. All types except varint
+// and decimal are converted through double.
 func (x number) decimal() (decimal, error) {
 	switch x.kind {
 	case value.Decimal:
@@ -203,7 +203,7 @@ func (x number) decimal() (decimal, error) {
 	return decimalOfDouble(f)
 }
 
-// saturate is Java's conversion of a floating-point number to an integer.
+// saturate converts a floating-point number to an integer as Java does.
 func saturate(f float64, lo, hi int64) int64 {
 	switch {
 	case f != f:
@@ -218,7 +218,7 @@ func saturate(f float64, lo, hi int64) int64 {
 
 var mask64 = new(big.Int).SetUint64(math.MaxUint64)
 
-// low64 are the low 64 bits of n in two's complement.
+// low64 returns the low 64 bits of n in two's complement.
 func low64(n *big.Int) int64 {
 	if n.IsInt64() {
 		return n.Int64()

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// operator is one of the arithmetic operators, a function in Cassandra.
+// operator is an arithmetic operator. In Cassandra each is a function.
 type operator struct {
 	symbol string
 	name   string
@@ -18,7 +18,7 @@ type operator struct {
 
 var operators = []operator{{"+", "_add"}, {"-", "_substract"}, {"*", "_multiply"}, {"/", "_divide"}, {"%", "_modulo"}}
 
-// Negation is the function that unary minus is.
+// Negation is the name of the function for unary minus.
 const Negation = "_negate"
 
 // Operator returns the name of an arithmetic operator's function: "_add" for "+".
@@ -31,7 +31,7 @@ func Operator(symbol string) string {
 	return ""
 }
 
-// Symbol is the operator of a function's name, "" for other functions.
+// Symbol returns the operator for a function's name; "" for other functions.
 func Symbol(name string) string {
 	for _, o := range operators {
 		if o.name == name {
@@ -44,7 +44,7 @@ func Symbol(name string) string {
 var numericKinds = []value.Kind{value.Tinyint, value.Smallint, value.Int, value.Bigint, value.Float,
 	value.Double, value.Decimal, value.Varint, value.Counter}
 
-// size orders numeric types by how much they hold.
+// size returns the size of a numeric type in bytes, to order types by range.
 func size(k value.Kind) int {
 	switch k {
 	case value.Tinyint:
@@ -59,7 +59,7 @@ func size(k value.Kind) int {
 	return math.MaxInt
 }
 
-// common is the type of an operation's result.
+// common returns the type of an operation's result.
 func common(l, r value.Kind) value.Kind {
 	s := max(size(l), size(r))
 	if floating(l) || floating(r) {
@@ -129,7 +129,7 @@ func operation(o operator, l, r value.Kind) *Function {
 	return f
 }
 
-// operate computes x op y as a k.
+// operate computes x op y in type k.
 func operate(op byte, k value.Kind, x, y number) ([]byte, error) {
 	switch k {
 	case value.Float:

@@ -8,16 +8,16 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Arg is an argument as the resolution of overloads sees it.
+// Arg is an argument, as the resolution of overloads needs it.
 type Arg interface {
 	Match(t *value.Type) Match
-	// Compatible is the type that the argument would have by itself; nil if unknown.
+	// Compatible returns the type that the argument has by itself; nil if unknown.
 	Compatible() *value.Type
-	// String is how messages write it.
+	// String returns the argument's text in messages.
 	String() string
-	// Marker says that it is a bare bind marker.
+	// Marker reports whether the argument is a bare bind marker.
 	Marker() bool
-	// Elements is the length of a selected [a, b], -1 for all else.
+	// Elements returns the length of a selected [a, b]; -1 for other arguments.
 	Elements() int
 }
 
@@ -39,7 +39,7 @@ func (p anyType) infer(a Arg, receiver *value.Type, _ []*value.Type) *value.Type
 func (anyType) check(*factory, Arg, *value.Type) error { return nil }
 func (anyType) String() string                         { return "any" }
 
-// fixed is one of several types, the first if nothing is known.
+// fixed is a parameter of one of several types. Without further information it is the first.
 type fixed struct {
 	kinds []value.Kind
 	text  string
@@ -68,7 +68,7 @@ var (
 	stringParam = fixed{[]value.Kind{value.Text, value.Text, value.Ascii}, "[text|varchar|ascii]"}
 )
 
-// sameAs is another parameter's type.
+// sameAs is a parameter with the type of another parameter.
 type sameAs struct {
 	index       int
 	preferOther bool
@@ -89,7 +89,7 @@ func (p sameAs) infer(a Arg, receiver *value.Type, inferred []*value.Type) *valu
 	return other
 }
 
-// shaped is a parameter that takes types by their shape.
+// shaped is a parameter that accepts types by their shape.
 type shaped struct {
 	text, wanted string
 	ok           func(t *value.Type) bool
@@ -115,7 +115,7 @@ var (
 	mapParam = shaped{"map", "map", func(t *value.Type) bool { return t.Kind == value.UDT || t.Kind == value.Map }}
 )
 
-// vectorParam is a vector of floats of any dimension.
+// vectorParam is a parameter that is a vector of floats of any dimension.
 type vectorParam struct{}
 
 func (vectorParam) infer(a Arg, receiver *value.Type, _ []*value.Type) *value.Type {

@@ -8,15 +8,14 @@ import (
 	"math/big"
 )
 
-// Decimals' sums, differences and products have at most maxDigits digits, rounded half up:
-// what Java's BigDecimal.add and multiply give under new MathContext(10000), which is
-// Cassandra's DecimalType.MAX_PRECISION. Scales show in the bytes of a result, so they are
-// BigDecimal's too.
+// Sums, differences and products of decimals have at most maxDigits digits, rounded half up. Java's
+// BigDecimal.add and multiply give the same under new MathContext(10000), which is Cassandra's
+// DecimalType.MAX_PRECISION. The scale is part of a result's bytes, so it is BigDecimal's too.
 
 var errUnderflow = errors.New("Underflow")
 
-// checkScale gives n × 10^-scale, if there is such a decimal. A zero of any scale has the
-// nearest one.
+// checkScale returns n × 10^-scale, if such a decimal exists. A zero gets the nearest possible
+// scale.
 func checkScale(n *big.Int, scale int64) (decimal, error) {
 	switch {
 	case scale == int64(int32(scale)):
@@ -30,18 +29,18 @@ func checkScale(n *big.Int, scale int64) (decimal, error) {
 	return decimal{n, int32(scale)}, nil
 }
 
-// limited is n × 10^-scale in at most maxDigits digits.
+// limited returns n × 10^-scale rounded to at most maxDigits digits.
 func limited(n *big.Int, scale int64) (decimal, error) {
 	for {
 		drop := int64(digits(n) - maxDigits)
 		if drop <= 0 {
 			return checkScale(n, scale)
 		}
-		n, scale = halfUpTo(n, drop), scale-drop // 99…9 may get a digit more
+		n, scale = halfUpTo(n, drop), scale-drop // rounding 99…9 up may add a digit
 	}
 }
 
-// halfUpTo drops the last digits of n.
+// halfUpTo removes the last drop digits of n and rounds half up.
 func halfUpTo(n *big.Int, drop int64) *big.Int {
 	unit := pow10(drop)
 	q, rem := new(big.Int).QuoRem(n, unit, new(big.Int))
@@ -51,7 +50,7 @@ func halfUpTo(n *big.Int, drop int64) *big.Int {
 	return q.Add(q, big.NewInt(int64(n.Sign())))
 }
 
-// plus is BigDecimal.add.
+// plus returns what BigDecimal.add returns.
 func (d decimal) plus(o decimal) (decimal, error) {
 	switch {
 	case d.n.Sign() == 0 && o.n.Sign() == 0:
@@ -65,8 +64,8 @@ func (d decimal) plus(o decimal) (decimal, error) {
 	if coarse.scale > fine.scale {
 		coarse, fine = fine, coarse
 	}
-	// Where all digits of the finer one are below those of the result, its sign alone tells
-	// how to round.
+	// If all digits of the finer number are below those of the result, only its sign matters for
+	// rounding.
 	at := int64(coarse.scale)
 	last := at - int64(digits(coarse.n)) + maxDigits
 	if first := int64(fine.scale) - int64(digits(fine.n)) + 1; first > at+2 && first > last+2 {
@@ -79,8 +78,7 @@ func (d decimal) plus(o decimal) (decimal, error) {
 	return limited(n.Add(n, fine.n), int64(fine.scale))
 }
 
-// plusZero adds a zero of the given scale, which the sum has if it has room for so many
-// digits.
+// plusZero adds a zero of the given scale. The sum has that scale if maxDigits leaves room for it.
 func (d decimal) plusZero(scale int32) (decimal, error) {
 	d, err := limited(d.n, int64(d.scale))
 	if err != nil || d.scale >= scale {
@@ -90,7 +88,7 @@ func (d decimal) plusZero(scale int32) (decimal, error) {
 	return decimal{new(big.Int).Mul(d.n, pow10(more)), d.scale + int32(more)}, nil
 }
 
-// times is BigDecimal.multiply.
+// times returns what BigDecimal.multiply returns.
 func (d decimal) times(o decimal) (decimal, error) {
 	n := new(big.Int).Mul(d.n, o.n)
 	product, err := checkScale(n, int64(d.scale)+int64(o.scale))

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Resolve picks the overload of a native function that fits the arguments.
-// written is the name as messages write it ("abs", "system.abs"); receiver is
-// the type wanted of the result, nil if none is; table is what token() is of.
-// A nil function without error says that there is no function of that name.
+// Resolve chooses the overload of a native function that fits the arguments. written is the name as
+// in messages ("abs", "system.abs"). receiver is the wanted type of the result; nil if there is
+// none. table is the table for token(). Resolve returns nil without an error if there is no
+// function of that name.
 func Resolve(name, written string, args []Arg, receiver *value.Type, table *schema.Table) (*Function, error) {
 	candidates := natives[name]
 	if f := factories[name]; f != nil {
@@ -108,7 +108,7 @@ func signatures(fs []*Function) string {
 	return strings.Join(s, ", ")
 }
 
-// String is the function's signature as messages write it.
+// String formats the function's signature as messages do.
 func (f *Function) String() string {
 	args := make([]string, len(f.Args))
 	for i, a := range f.Args {
@@ -117,7 +117,7 @@ func (f *Function) String() string {
 	return "system." + quoted(f.Name) + " : (" + strings.Join(args, ", ") + ") -> " + f.Returns.String()
 }
 
-// signatureType is a type in a signature: tuples are shown without frozen.
+// signatureType formats a type for a signature: tuples without frozen.
 func signatureType(t *value.Type) string {
 	s := t.String()
 	if t.Kind == value.Tuple {
@@ -126,7 +126,7 @@ func signatureType(t *value.Type) string {
 	return s
 }
 
-// quoted is a name as CQL writes it, in quotes where it needs them.
+// quoted formats a name as CQL does, in quotes if it needs them.
 func quoted(name string) string {
 	for i, c := range []byte(name) {
 		switch {
@@ -139,8 +139,8 @@ func quoted(name string) string {
 	return name
 }
 
-// ColumnName is the name of a result's column that is a call of f: args are
-// the names of its arguments.
+// ColumnName returns the name of a result's column that is a call of f. args are the names of its
+// arguments.
 func (f *Function) ColumnName(args []string) string {
 	switch symbol := Symbol(f.Name); {
 	case symbol != "":
@@ -155,8 +155,8 @@ func (f *Function) ColumnName(args []string) string {
 	return "system." + f.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// Made says whether a function's overloads are made for its arguments, so that
-// its type says little.
+// Made reports whether a function's overloads are made for its arguments. Such a function's type
+// says little.
 func Made(name string) bool {
 	_, ok := factories[name]
 	return ok || name == "token"

@@ -4,16 +4,16 @@ package eval
 
 import "bytes"
 
-// Selection is what a SELECT computes from the rows it reads.
+// Selection is the list of values that a SELECT computes from the rows that it reads.
 type Selection struct {
 	Exprs []Expr
 
-	// Aggregated says that some expression is an aggregate: the rows of a group
-	// make one row of the result, in which plain columns are the first row's.
+	// Aggregated is set if at least one expression is an aggregate. The rows of a group then give
+	// one row of the result, in which plain columns have the values of the first row.
 	Aggregated bool
 
-	// JSON, when not nil, names the members of the object that the selected
-	// values become: the result has one column.
+	// JSON, if not nil, names the members of the JSON object that holds the selected values. The
+	// result then has one column.
 	JSON []string
 }
 
@@ -26,7 +26,7 @@ func (s *Selection) Row(env *Env, row Row, dst [][]byte) ([][]byte, error) {
 func (s *Selection) output(ev *evaluation, dst [][]byte) ([][]byte, error) {
 	base := len(dst)
 	for _, e := range s.Exprs {
-		// The common case costs no call.
+		// The common case needs no call.
 		if c, ok := e.(*Column); ok && ev.row != nil {
 			dst = append(dst, ev.row.Cell(c.Cell))
 			continue
@@ -49,14 +49,14 @@ type Group struct {
 	s          *Selection
 	calls      []*Call // the aggregates, in order
 	aggregates map[*Call]accumulator
-	cells      []int // columns whose first values the result shows
-	timed      []int // of these, those whose times it shows
+	cells      []int // columns of which the result shows the first value
+	timed      []int // columns of which the result shows the times
 	first      *firstRow
 	args       [][]byte
-	kept       int // bytes of values that aggregates keep
+	kept       int // length in bytes of the values that aggregates keep
 }
 
-// firstRow is what is kept of a group's first row.
+// firstRow holds the copied cells and times of a group's first row.
 type firstRow struct {
 	cells map[int][]byte
 	times map[int][]CellTime
@@ -65,8 +65,8 @@ type firstRow struct {
 func (r *firstRow) Cell(i int) []byte      { return r.cells[i] }
 func (r *firstRow) Times(i int) []CellTime { return r.times[i] }
 
-// NewGroup starts an empty group. Without rows it gives what an aggregate
-// query over nothing gives.
+// NewGroup starts an empty group. A group without rows gives the result of an aggregate query over
+// no rows.
 func (s *Selection) NewGroup() *Group {
 	g := &Group{s: s}
 	for _, e := range s.Exprs {
@@ -75,7 +75,7 @@ func (s *Selection) NewGroup() *Group {
 			case *Call:
 				if e.Func.Aggregate {
 					g.calls = append(g.calls, e)
-					return true // arguments are harmless to keep
+					return true // it does no harm to keep the columns of arguments
 				}
 			case *Column:
 				g.cells = append(g.cells, e.Cell)
@@ -102,8 +102,7 @@ func (g *Group) reset() {
 	}
 }
 
-// Add adds a row. The row and the memory of its cells may be reused when Add
-// returns.
+// Add adds a row. The caller may reuse the row and the memory of its cells after Add returns.
 func (g *Group) Add(env *Env, row Row) error {
 	if g.first == nil {
 		g.first = &firstRow{cells: make(map[int][]byte, len(g.cells)), times: map[int][]CellTime{}}
@@ -144,11 +143,10 @@ func (g *Group) Add(env *Env, row Row) error {
 	return nil
 }
 
-// Empty says that the group has no rows.
+// Empty reports whether the group has no rows.
 func (g *Group) Empty() bool { return g.first == nil }
 
-// Result appends the values of the group's row of the result to dst and
-// empties the group.
+// Result appends the values of the group's result row to dst and empties the group.
 func (g *Group) Result(env *Env, dst [][]byte) ([][]byte, error) {
 	ev := evaluation{env: env, aggregates: g.aggregates}
 	if g.first != nil {

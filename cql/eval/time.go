@@ -15,12 +15,12 @@ const (
 	nanosPerMilli = 1000000
 	nanosPerDay   = millisPerDay * nanosPerMilli
 
-	// uuidEpoch is the start of the Gregorian calendar, where time-based UUIDs
-	// count from, in milliseconds since 1970.
+	// uuidEpoch is the start of the Gregorian calendar in milliseconds since 1970. Time-based UUIDs
+	// count from it.
 	uuidEpoch = -12219292800000
 )
 
-// toMillis is a time in milliseconds since 1970.
+// toMillis converts a value to milliseconds since 1970.
 func toMillis(k value.Kind, v []byte) (int64, bool) {
 	switch {
 	case k == value.Timestamp && len(v) == 8:
@@ -35,23 +35,23 @@ func toMillis(k value.Kind, v []byte) (int64, bool) {
 	return 0, false
 }
 
-// fromMillis is the timestamp or date of a time in milliseconds since 1970.
+// fromMillis converts milliseconds since 1970 to a timestamp or date.
 func fromMillis(k value.Kind, ms int64) ([]byte, error) {
 	if k == value.Date {
-		day := ms / millisPerDay // towards 1970, as Cassandra has it
+		day := ms / millisPerDay // rounds towards 1970, as Cassandra does
 		return binary.BigEndian.AppendUint32(nil, uint32(int32(day))+1<<31), nil
 	}
 	return encodeBigint(ms), nil
 }
 
-// uuidTicks are a time-based UUID's 100-nanosecond intervals since uuidEpoch.
+// uuidTicks returns the time of a time-based UUID in 100-nanosecond intervals since uuidEpoch.
 func uuidTicks(v []byte) int64 {
 	return int64(binary.BigEndian.Uint32(v)) | int64(binary.BigEndian.Uint16(v[4:]))<<32 |
 		int64(binary.BigEndian.Uint16(v[6:])&0x0fff)<<48
 }
 
-// AppendTimeuuid appends the time-based UUID of 100-nanosecond intervals since
-// the start of the Gregorian calendar with the given clock sequence and node.
+// AppendTimeuuid appends a time-based UUID. ticks are 100-nanosecond intervals since the start of
+// the Gregorian calendar; node holds the clock sequence and the node.
 func AppendTimeuuid(dst []byte, ticks int64, node uint64) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(ticks))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(ticks>>32))
@@ -59,8 +59,8 @@ func AppendTimeuuid(dst []byte, ticks int64, node uint64) []byte {
 	return binary.BigEndian.AppendUint64(dst, node)
 }
 
-// TimeuuidTicks are the 100-nanosecond intervals of a time-based UUID since the
-// start of the Gregorian calendar.
+// TimeuuidTicks returns the time of a time-based UUID in 100-nanosecond intervals since the start
+// of the Gregorian calendar.
 func TimeuuidTicks(uuid [16]byte) int64 { return uuidTicks(uuid[:]) }
 
 func addTimes(add func(*Function)) {
@@ -138,7 +138,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// temporal is a timestamp or date plus or minus a duration.
+// temporal makes the function that adds a duration to a timestamp or date, or subtracts it.
 func temporal(o operator, k value.Kind, sign int64) *Function {
 	f := function(o.name, k, k, value.Duration)
 	f.call = func(_ *Env, args [][]byte) ([]byte, error) {
@@ -162,7 +162,8 @@ func temporal(o operator, k value.Kind, sign int64) *Function {
 	return f
 }
 
-// addMonths adds months to a time, keeping within the month that is reached.
+// addMonths adds months to a time. If the resulting month has no such day, it takes the month's
+// last day.
 func addMonths(ms, months int64) int64 {
 	if months == 0 || ms > math.MaxInt64/2 || ms < math.MinInt64/2 {
 		return ms
@@ -175,7 +176,7 @@ func addMonths(ms, months int64) int64 {
 	return day.UnixMilli() + (ms - time.Date(y, m, d, 0, 0, 0, 0, time.UTC).UnixMilli())
 }
 
-// addFloors adds floor(time, duration[, start]).
+// addFloors adds the overloads of floor(time, duration[, start]).
 func addFloors(add func(*Function)) {
 	floor := func(returns, arg, start value.Kind) {
 		for _, withStart := range []bool{false, true} {
@@ -233,7 +234,7 @@ func addFloors(add func(*Function)) {
 	add(f)
 }
 
-// floorTime is the last of from, from + d, from + 2d … that is not after ms.
+// floorTime returns the last of from, from + d, from + 2d … that is not after ms.
 func floorTime(ms, from int64, d value.Span) int64 {
 	step := int64(d.Days)*millisPerDay + d.Nanos/nanosPerMilli
 	if d.Months == 0 {

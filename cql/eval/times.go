@@ -54,8 +54,8 @@ func ttl(c CellTime) []byte {
 	return binary.BigEndian.AppendUint32(nil, uint32(c.TTL))
 }
 
-// cellTimes are the times of a column or of what is selected from it. multi
-// says that there is one for each element, which makes a list of the result.
+// cellTimes returns the times of a column or of a selected part of it. multi is set if each element
+// has its own time; the result is then a list.
 func (ev *evaluation) cellTimes(e Expr) (cells []CellTime, multi bool, err error) {
 	switch e := e.(type) {
 	case *Column:
