@@ -5,10 +5,10 @@ package syntax
 // A Statement is one parsed CQL statement.
 type Statement interface{ statement() }
 
-// Name is a possibly qualified name of a table, type, function, index or view.
+// Name is the name of a table, type, function, index or view, with or without its keyspace.
 // Identifiers are already folded: unquoted ones are lower case.
 type Name struct {
-	Keyspace string // "" when unqualified
+	Keyspace string // "" if the name has none
 	Name     string
 }
 
@@ -21,15 +21,15 @@ type Select struct {
 	Where             []Relation
 	GroupBy           []Expr // Column, or Call such as floor(time, 1h)
 	OrderBy           []Ordering
-	PerPartitionLimit Expr // nil when absent
-	Limit             Expr // nil when absent
+	PerPartitionLimit Expr // nil if absent
+	Limit             Expr // nil if absent
 	AllowFiltering    bool
 }
 
 // Selector is one item of a select list.
 type Selector struct {
 	Expr  Expr
-	Alias string // "" when absent
+	Alias string // "" if absent
 }
 
 // Ordering is one item of ORDER BY.
@@ -52,8 +52,8 @@ type Insert struct {
 
 // Using is the USING clause of a write.
 type Using struct {
-	Timestamp Expr // nil when absent
-	TTL       Expr // nil when absent
+	Timestamp Expr // nil if absent
+	TTL       Expr // nil if absent
 }
 
 // Update is an UPDATE statement.
@@ -71,10 +71,9 @@ type Update struct {
 //	c = expr            Key and Field empty
 //	c[key] = expr       Key set
 //	c.field = expr      Field set
-//	c += expr, c -= expr are given as Binary{Op, Column c, expr}, as c = c + expr is
+//	c += expr, c -= expr are Binary{Op, Column c, expr}, like c = c + expr
 //
-// c = expr + c is Binary{OpAdd, expr, Column c}. No Column stands anywhere else
-// in an assigned value.
+// c = expr + c is Binary{OpAdd, expr, Column c}. An assigned value contains no other Column.
 type Assignment struct {
 	Column string
 	Key    Expr
@@ -86,26 +85,26 @@ type Assignment struct {
 type Delete struct {
 	Items    []DeleteItem // empty for whole rows
 	From     Name
-	Using    Using // only Timestamp is legal
+	Using    Using // only Timestamp is allowed
 	Where    []Relation
 	If       []Condition
 	IfExists bool
 }
 
-// DeleteItem is a column, an element of one, or a field of one.
+// DeleteItem is a column, or an element or a field of one.
 type DeleteItem struct {
 	Column string
 	Key    Expr   // c[key]
 	Field  string // c.field
 }
 
-// Condition is one conjunct of IF.
+// Condition is one condition of an IF; AND joins them.
 type Condition struct {
 	Column string
 	Key    Expr   // c[key]
 	Field  string // c.field
 	Op     Op
-	Value  Expr   // nil when Values is used
+	Value  Expr   // nil if Values is used
 	Values []Expr // IN (…)
 }
 
@@ -125,7 +124,7 @@ type Batch struct {
 	Statements []Statement // *Insert, *Update or *Delete
 }
 
-// Op is an operator of a relation or a condition, or an arithmetic one.
+// Op is an operator of a relation or a condition, or an arithmetic operator.
 type Op uint8
 
 const (
@@ -147,7 +146,7 @@ const (
 	OpMod
 )
 
-// Relation is one conjunct of WHERE.
+// Relation is one relation of a WHERE; AND joins them.
 //
 //	c op value                  Columns has one name
 //	c[key] op value             Key set
@@ -163,19 +162,19 @@ type Relation struct {
 	Key     Expr
 	Op      Op
 	Value   Expr
-	Values  []Expr // IN with a written list; non-nil though empty for IN ()
+	Values  []Expr // IN with a list in the text; for IN () empty but not nil
 }
 
-// Use is USE keyspace.
+// Use is a USE statement.
 type Use struct{ Keyspace string }
 
-// Truncate is TRUNCATE [TABLE] name.
+// Truncate is a TRUNCATE [TABLE] statement.
 type Truncate struct{ Table Name }
 
 // Properties are the WITH … AND … options of a DDL statement, in order.
 type Properties []Property
 
-// Property is one option: Value is a Constant, a Map, or an identifier given as Column.
+// Property is one option. Value is a Constant, a Map, or a Column for an identifier.
 type Property struct {
 	Name  string
 	Value Expr
@@ -184,12 +183,12 @@ type Property struct {
 // TypeRef is a type as written: text, frozen<list<int>>, map<text, ks.udt>,
 // vector<float, 3>, 'org.apache.cassandra.db.marshal.…'.
 type TypeRef struct {
-	Name   Name // native names are lower case; Custom types have the class name
+	Name   Name // native names are lower case; for Custom types the class name
 	Params []TypeRef
 	Frozen bool
 	Custom bool // written as a quoted string
-	User   bool // the name of a user-defined type, even one called "int"
-	Dim    int  // vector's dimension
+	User   bool // the name of a user-defined type, even if it is "int"
+	Dim    int  // the dimension of a vector
 }
 
 // ColumnDef is one column of CREATE TABLE or ALTER TABLE ADD.
@@ -198,7 +197,7 @@ type ColumnDef struct {
 	Type       TypeRef
 	Static     bool
 	PrimaryKey bool // inline PRIMARY KEY
-	Mask       Expr // MASKED WITH …; nil when absent
+	Mask       Expr // MASKED WITH …; nil if absent
 }
 
 // CreateTable is a CREATE TABLE statement.
@@ -206,14 +205,14 @@ type CreateTable struct {
 	Name           Name
 	IfNotExists    bool
 	Columns        []ColumnDef
-	PartitionKey   []string // from PRIMARY KEY (…); empty when inline
+	PartitionKey   []string // from PRIMARY KEY (…); empty if a column has it inline
 	Clustering     []string
 	Order          []Ordering // CLUSTERING ORDER BY
 	CompactStorage bool
-	With           Properties // without CLUSTERING ORDER BY and COMPACT STORAGE; ID is "id"
+	With           Properties // without CLUSTERING ORDER BY and COMPACT STORAGE; the option ID is "id"
 }
 
-// AlterTable is an ALTER TABLE statement; exactly one of its actions is set.
+// AlterTable is an ALTER TABLE statement. Exactly one of its actions is set.
 type AlterTable struct {
 	Name               Name
 	IfExists           bool
@@ -233,31 +232,31 @@ type AlterTable struct {
 	AlterIfExists      bool     // ALTER IF EXISTS c …
 }
 
-// Rename is one "a TO b".
+// Rename is one "a TO b" of a RENAME.
 type Rename struct{ From, To string }
 
-// CreateKeyspace is CREATE KEYSPACE.
+// CreateKeyspace is a CREATE KEYSPACE statement.
 type CreateKeyspace struct {
 	Name        string
 	IfNotExists bool
 	With        Properties
 }
 
-// AlterKeyspace is ALTER KEYSPACE.
+// AlterKeyspace is an ALTER KEYSPACE statement.
 type AlterKeyspace struct {
 	Name     string
 	IfExists bool
 	With     Properties
 }
 
-// CreateType is CREATE TYPE.
+// CreateType is a CREATE TYPE statement.
 type CreateType struct {
 	Name        Name
 	IfNotExists bool
 	Fields      []ColumnDef
 }
 
-// AlterType is ALTER TYPE.
+// AlterType is an ALTER TYPE statement.
 type AlterType struct {
 	Name     Name
 	IfExists bool
@@ -266,17 +265,17 @@ type AlterType struct {
 
 	AddIfNotExists bool
 	RenameIfExists bool
-	AlterField     string // ALTER f TYPE t, which is refused; "" when absent
+	AlterField     string // ALTER f TYPE t, which is refused; "" if absent
 	AlterFieldType *TypeRef
 }
 
-// CreateIndex is CREATE [CUSTOM] INDEX.
+// CreateIndex is a CREATE [CUSTOM] INDEX statement.
 type CreateIndex struct {
-	Name        string // "" when unnamed
+	Name        string // "" if the index has no name
 	Table       Name
 	IfNotExists bool
 	Custom      bool
-	Class       string // USING 'class'; "" when absent
+	Class       string // USING 'class'; "" if absent
 	Targets     []IndexTarget
 	With        Properties
 }
@@ -287,7 +286,7 @@ type IndexTarget struct {
 	Column   string
 }
 
-// CreateView is CREATE MATERIALIZED VIEW.
+// CreateView is a CREATE MATERIALIZED VIEW statement.
 type CreateView struct {
 	Name         Name
 	IfNotExists  bool
@@ -298,10 +297,10 @@ type CreateView struct {
 	With         Properties
 }
 
-// ObjectKind is what DROP or DESCRIBE names.
+// ObjectKind is the kind of object that DROP, DESCRIBE or Other names.
 type ObjectKind string
 
-// The kinds as written in CQL, upper case.
+// The kinds, as written in CQL in upper case.
 const (
 	KindKeyspace  ObjectKind = "KEYSPACE"
 	KindTable     ObjectKind = "TABLE"
@@ -314,7 +313,7 @@ const (
 	KindRole      ObjectKind = "ROLE"
 	KindUser      ObjectKind = "USER"
 
-	// What only permissions are on.
+	// Only permissions can name these.
 	KindTables    ObjectKind = "ALL TABLES IN KEYSPACE"
 	KindFunctions ObjectKind = "ALL FUNCTIONS IN KEYSPACE"
 )
@@ -322,7 +321,7 @@ const (
 // Drop is a DROP statement of a keyspace, table, type, index or view.
 type Drop struct {
 	Kind     ObjectKind
-	Name     Name // a keyspace has only Name
+	Name     Name // a keyspace sets only Name.Name
 	IfExists bool
 }
 
@@ -335,16 +334,16 @@ type Describe struct {
 	Internals bool // WITH INTERNALS
 }
 
-// Other is a statement that evenkeel passes on without reading further: roles,
-// grants, functions, aggregates, triggers, views' ALTER, LIST.
+// Other is a statement that evenkeel passes on without a full tree: roles, grants, functions,
+// aggregates, triggers, ALTER of views, LIST.
 type Other struct {
 	Verb     string     // CREATE, ALTER, DROP, GRANT, REVOKE, LIST, ADD
-	Object   ObjectKind // the word after the verb where there is one
-	Name     Name       // of a trigger with the keyspace of its table
-	IfExists bool       // of ALTER and DROP
-	// On is the table of a trigger, or what permissions are on, and OnKind what that
-	// is. A keyspace, and all that is in one, has only On.Keyspace. OnKind is empty
-	// for what is in no keyspace: roles, MBeans, all keyspaces, all functions.
+	Object   ObjectKind // the word after the verb, if there is one
+	Name     Name       // for a trigger, with the keyspace of its table
+	IfExists bool       // for ALTER and DROP
+	// On is the table of a trigger, or the resource of permissions; OnKind is its kind. A keyspace,
+	// or all objects of one kind in it, sets only On.Keyspace. OnKind is empty for resources
+	// outside keyspaces: roles, MBeans, all keyspaces, all functions.
 	On     Name
 	OnKind ObjectKind
 	Text   string // the statement as written
@@ -369,8 +368,8 @@ func (*Drop) statement()           {}
 func (*Describe) statement()       {}
 func (*Other) statement()          {}
 
-// An Expr is a term or a selection: constants, bind markers, collections,
-// columns, calls, arithmetic.
+// An Expr is a term or a selection: constants, bind markers, collections, columns, calls,
+// arithmetic.
 type Expr interface{ expr() }
 
 // ConstKind is the lexical kind of a constant.
@@ -379,14 +378,14 @@ type ConstKind uint8
 const (
 	ConstString ConstKind = iota + 1
 	ConstInteger
-	ConstFloat // also NaN, Infinity
+	ConstFloat // also NaN and Infinity
 	ConstUUID
-	ConstHex // 0x…; Text without the prefix
+	ConstHex // 0x…; Text has no prefix
 	ConstBool
 	ConstDuration
 )
 
-// Constant is a literal. Text is the value: unquoted for strings, with its sign for numbers.
+// Constant is a literal. Text is its value: unquoted for strings, with the sign for numbers.
 type Constant struct {
 	Kind ConstKind
 	Text string
@@ -395,8 +394,8 @@ type Constant struct {
 // Null is NULL.
 type Null struct{}
 
-// Bind is ? or :name. Index counts markers of the whole statement from 0; the
-// same name written twice is two markers.
+// Bind is ? or :name. Index is the position among the markers of the whole statement, from 0. A
+// name that is written twice makes two markers.
 type Bind struct {
 	Name  string // "" for ?
 	Index int
@@ -405,17 +404,17 @@ type Bind struct {
 // List is [a, b].
 type List struct{ Elems []Expr }
 
-// Set is {a, b}; the empty {} is a Set too and fits a map.
+// Set is {a, b}. An empty {} is a Set too and can be a value of a map.
 type Set struct{ Elems []Expr }
 
-// Map is {k: v, …}. In a select list {a: b} is a Map whose keys are Columns,
-// also where it stands for a user type's literal: only the type tells.
+// Map is {k: v, …}. In a select list {a: b} is a Map whose keys are Columns, even if it is a
+// literal of a user-defined type, because only the type tells them apart.
 type Map struct{ Entries []MapEntry }
 
 // MapEntry is one k: v.
 type MapEntry struct{ Key, Value Expr }
 
-// UDT is {field: v, …}. Of a field written twice the last value counts.
+// UDT is {field: v, …}. If a field is written twice, the last value counts.
 type UDT struct{ Fields []UDTField }
 
 // UDTField is one field: v.
@@ -424,8 +423,8 @@ type UDTField struct {
 	Value Expr
 }
 
-// Tuple is (a, b). In a select list a tuple of one is also what parentheses
-// give: (a + b) * c is a Binary whose left operand is a Tuple of one Binary.
+// Tuple is (a, b). In a select list, parentheses make a tuple of one: (a + b) * c is a Binary whose
+// left operand is a Tuple of one Binary.
 type Tuple struct{ Elems []Expr }
 
 // Hint is (type) expr.
@@ -434,9 +433,8 @@ type Hint struct {
 	Expr Expr
 }
 
-// Call is a function call. Star is count(*). WRITETIME, MAXWRITETIME and TTL are
-// calls of those names; their argument is a Column with Field, Element and Range
-// around it.
+// Call is a function call. Star is set for count(*). WRITETIME, MAXWRITETIME and TTL are calls with
+// those names. Their argument is a Column, possibly inside Field, Element and Range.
 type Call struct {
 	Func Name
 	Args []Expr
@@ -449,16 +447,16 @@ type Cast struct {
 	Type TypeRef
 }
 
-// Binary is arithmetic: Op is OpAdd, OpSub, OpMul, OpDiv or OpMod.
+// Binary is an arithmetic operation. Op is OpAdd, OpSub, OpMul, OpDiv or OpMod.
 type Binary struct {
 	Op          Op
 	Left, Right Expr
 }
 
-// Negate is -expr where expr is not a number.
+// Negate is -expr if expr is not a number.
 type Negate struct{ Expr Expr }
 
-// Column is a column's name.
+// Column is the name of a column.
 type Column struct{ Name string }
 
 // Field is expr.name.

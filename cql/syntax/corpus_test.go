@@ -19,13 +19,13 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// testdata/statements.txt holds statements written by hand, one a line.
-// testdata/corpus.txt holds what Apache Cassandra 5.0 says of them, of every
-// keyword as an identifier, and of damaged copies of them:
+// testdata/statements.txt holds statements written by hand, one a line. testdata/corpus.txt holds
+// the verdicts of Apache Cassandra 5.0 on them, on every keyword as an identifier, and on damaged
+// copies of them. This asks a Cassandra again:
 //
 //	go test ./cql/syntax -run Corpus -update -cassandra 127.0.0.1:9042
 //
-// asks one anew. Statements are only prepared, none is executed.
+// It only prepares the statements and executes none.
 var (
 	update    = flag.Bool("update", false, "ask a real Cassandra for the verdicts of the corpus")
 	cassandra = flag.String("cassandra", "127.0.0.1:9042", "address of the Cassandra that -update asks")
@@ -37,8 +37,8 @@ const (
 	mutants        = 2500
 )
 
-// A verdict is "ok" for what the grammar takes, whatever is said of it later;
-// else the message of the SyntaxException.
+// A verdict is "ok" for a statement that the grammar accepts, even if Cassandra refuses it later.
+// Otherwise it is the message of the SyntaxException.
 type verdict struct{ statement, answer string }
 
 var (
@@ -75,11 +75,11 @@ func readCorpus(t testing.TB) []verdict {
 	return list
 }
 
-// crashes are answers that tell of an accident within the reference parser: it
-// went on after an error it had already seen. We give the error itself.
+// crashes matches answers that come from an accident inside the reference parser: it continued
+// after an error that it had already found. We return the error itself.
 var crashes = regexp.MustCompile(`reason: (NullPointerException|ClassCastException|NoSuchElementException)`)
 
-// knownDifferences are statements that we answer otherwise, each with the reason.
+// knownDifferences are statements for which our answer differs, each with the reason.
 var knownDifferences = []struct {
 	statements *regexp.Regexp
 	reason     string
@@ -103,8 +103,8 @@ func knownDifference(statement string) bool {
 
 var position = regexp.MustCompile(`^line \d+:-?\d+ `)
 
-// placed is an error without its wording: the position, or the whole message
-// where Cassandra gives none.
+// placed returns an error without its wording: the position, or the whole message if Cassandra
+// gives no position.
 func placed(message string) string {
 	if p := position.FindString(message); p != "" {
 		return p
@@ -162,7 +162,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// candidates are the statements of the corpus, in a fixed order.
+// candidates returns the statements of the corpus, in a fixed order.
 func candidates(t *testing.T) []string {
 	list := readStatements(t)
 	for _, k := range keywords {
@@ -173,7 +173,7 @@ func candidates(t *testing.T) []string {
 	for range mutants {
 		list = append(list, m.mutant())
 	}
-	list = slices.DeleteFunc(list, func(s string) bool { return s == "" }) // the codec sends none
+	list = slices.DeleteFunc(list, func(s string) bool { return s == "" }) // the codec sends no empty statement
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -207,7 +207,7 @@ func writeCorpus(t *testing.T) {
 		case *message.SyntaxError:
 			answer = m.ErrorMessage
 		case *message.ServerError:
-			continue // an accident of the server's, no verdict on the text
+			continue // an accident in the server, not a verdict on the text
 		}
 		fmt.Fprintf(w, "%s\t%s\n", escaper.Replace(answer), escaper.Replace(s))
 	}
@@ -236,8 +236,8 @@ var (
 		550e8400-e29b-41d4-a716-446655440000 1e 5d4 1e400 deadbeef-1 é 'é' "é" 𝄞`)
 )
 
-// mutant is a seed with one or two of its pieces dropped, replaced, doubled,
-// exchanged, or joined to the end of another seed.
+// mutant returns a seed with one or two of its pieces dropped, replaced, doubled, exchanged, or
+// joined to the end of another seed.
 func (m *mutator) mutant() string {
 	p := piece.FindAllString(m.seeds[m.IntN(len(m.seeds))], -1)
 	for range 1 + m.IntN(4)/3 {

@@ -9,22 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// A SyntaxError says why a text is not a CQL statement.
+// A SyntaxError is the reason why a text is not a CQL statement.
 type SyntaxError struct {
-	// Line counts from 1, Column from 0 in UTF-16 units, as Cassandra's do. At
-	// the end of the text they are 0 and -1; so they are for errors that
-	// Cassandra gives no position.
+	// Line counts from 1. Column counts UTF-16 units from 0. Both are as in Cassandra. They are 0
+	// and -1 at the end of the text, and for errors to which Cassandra gives no position.
 	Line, Column int
-	// Message is the whole text, with its position where it has one.
+	// Message is the whole text, including the position if there is one.
 	Message string
-	// Invalid marks what Cassandra finds while parsing but answers with an
-	// InvalidRequest rather than a SyntaxException, such as a second PRIMARY KEY.
+	// Invalid is set for errors that Cassandra finds while parsing but reports as an InvalidRequest
+	// and not as a SyntaxException, such as a second PRIMARY KEY.
 	Invalid bool
 }
 
 func (e *SyntaxError) Error() string { return e.Message }
 
-// lineCol is the position of text[pos:].
+// lineCol returns the position of text[pos:].
 func lineCol(text string, pos int) (line, col int) {
 	before := text[:pos]
 	line = 1 + strings.Count(before, "\n")
@@ -55,9 +54,9 @@ func (e *lexError) syntaxError(text string) *SyntaxError {
 		Message: fmt.Sprintf("line %d:%d "+e.message, line, col, "'"+char+"'")}
 }
 
-// recognitionError is the error of the reference parser at token bad. The
-// snippet it shows highlights token at, where the decision began, with at most
-// ten tokens before it and two behind, but none that was not yet read (far).
+// recognitionError returns the error of the reference parser at token bad. Its snippet highlights
+// token at, the start of the parser's decision. The snippet shows at most ten tokens before it and
+// two after it, but no token that the parser had not yet read (far).
 func recognitionError(text string, toks []token, bad, at, far int, expecting string) *SyntaxError {
 	e := &SyntaxError{Line: 0, Column: -1}
 	shown := "<EOF>"
@@ -76,7 +75,7 @@ func recognitionError(text string, toks []token, bad, at, far int, expecting str
 	return e
 }
 
-// rawToken is a token with its place as the snippet counts: lines of UTF-16 units.
+// rawToken is the position of a token as the snippet counts it: a line, and UTF-16 units within it.
 type rawToken struct {
 	line, col, length int
 }
@@ -86,7 +85,7 @@ func appendSnippet(b *strings.Builder, text string, toks []token, at, far int) {
 	from := max(0, int(offending.raw)-10)
 	to := min(int(toks[far].raw), int(offending.raw)+2)
 	if offending.kind == tEOF || (toks[far].kind == tEOF && to == int(toks[far].raw)) {
-		return // the end has no place in the text
+		return // the end has no position in the text
 	}
 	raws := rawTokens(text, from, to)
 	if len(raws) == 0 {
@@ -123,7 +122,7 @@ func appendSnippet(b *strings.Builder, text string, toks []token, at, far int) {
 	b.WriteString(")")
 }
 
-// rawTokens are the tokens from..to of text, blanks and comments counted.
+// rawTokens returns the tokens from..to of text, counting blanks and comments.
 func rawTokens(text string, from, to int) []rawToken {
 	var out []rawToken
 	line, col, done := 1, 0, 0
@@ -162,7 +161,7 @@ func rawTokens(text string, from, to int) []rawToken {
 	return out
 }
 
-// splitLines cuts text as Java's split("\n") does: no empty lines at the end.
+// splitLines splits text as Java's split("\n") does: without empty lines at the end.
 func splitLines(text string) [][]uint16 {
 	parts := strings.Split(text, "\n")
 	for len(parts) > 1 && parts[len(parts)-1] == "" {
@@ -175,7 +174,7 @@ func splitLines(text string) [][]uint16 {
 	return lines
 }
 
-// tokenText is the text of a token as messages show it: without quotes.
+// tokenText returns the text of a token as messages show it: without quotes.
 func tokenText(text string, t token) string {
 	s := text[t.pos:t.end]
 	switch t.kind {
@@ -187,7 +186,7 @@ func tokenText(text string, t token) string {
 	return s
 }
 
-// unquoteString is the value of a string literal, '…' or $$…$$.
+// unquoteString returns the value of a string literal, '…' or $$…$$.
 func unquoteString(s string) string {
 	if s[0] == '$' {
 		return s[2 : len(s)-2]
@@ -199,7 +198,7 @@ func unquoteString(s string) string {
 	return s
 }
 
-// unquoteName is the value of a quoted identifier.
+// unquoteName returns the value of a quoted identifier.
 func unquoteName(s string) string {
 	s = s[1 : len(s)-1]
 	if strings.IndexByte(s, '"') >= 0 {

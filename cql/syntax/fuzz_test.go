@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzParse holds Parse, Print and Target to their promises on any text: no
-// panic, a printed tree parses to itself, and Target names the table Parse does.
+// FuzzParse checks the promises of Parse, Print and Target for any text: no panic, a printed tree
+// parses to itself, and Target names the same table as Parse.
 func FuzzParse(f *testing.F) {
 	for _, s := range readStatements(f) {
 		f.Add(s)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// generator draws random trees of the shape that Parse gives.
+// generator draws random trees of the kind that Parse returns.
 type generator struct {
 	*rapid.T
 	binds int
@@ -110,10 +110,10 @@ func (g *generator) nativeType() TypeRef {
 	return TypeRef{Name: Name{Name: pick(g, "int", "text", "counter", "date", "uuid")}}
 }
 
-// term draws what stands for a value in the statements other than SELECT.
+// term draws a value for statements other than SELECT.
 func (g *generator) term(depth int) Expr { return g.arithmetic(depth, g.signedTerm) }
 
-// arithmetic draws a left-leaning tree, as the grammar gives it.
+// arithmetic draws a left-leaning tree, as the grammar builds it.
 func (g *generator) arithmetic(depth int, operand func(int) Expr) Expr {
 	product := func() Expr {
 		e := operand(depth)
@@ -172,7 +172,7 @@ func (g *generator) leaf() Expr {
 	return g.constant()
 }
 
-// selector draws what stands in a select list.
+// selector draws an item of a select list.
 func (g *generator) selector(depth int) Expr { return g.arithmetic(depth, g.selectorGroup) }
 
 func (g *generator) selectorGroup(depth int) Expr {
@@ -215,8 +215,8 @@ func (g *generator) selectorBase(depth int) Expr {
 		return &Set{list(g, 0, 2, one)}
 	case 2:
 		if g.chance(2) {
-			// Of a lone column or string the grammar makes a type hint where it
-			// can: (a)[1] is a list of type a, (a): b after a brace a marker's.
+			// The grammar reads a lone column or string as a type hint if it can: (a)[1] is a list
+			// of type a, and (a): b after a brace is a hint for a marker.
 			return &Tuple{[]Expr{&Binary{OpAdd, &Column{g.ident()}, g.selectorBase(0)}}}
 		}
 		return &Tuple{list(g, 2, 3, one)}
@@ -391,7 +391,7 @@ func (g *generator) delete() *Delete {
 	return s
 }
 
-// distinct draws names that differ.
+// distinct draws distinct names.
 func (g *generator) distinct(low, high int) []string {
 	n := 0
 	return list(g, low, high, func() string { n++; return fmt.Sprintf("%s_%d", g.ident(), n) })
@@ -576,8 +576,8 @@ func (g *generator) statement() Statement {
 	return &AlterKeyspace{g.ident(), g.chance(2), g.properties(1)}
 }
 
-// TestPrintedStatementsParse is the promise Parse(Print(s)) = s, and Target's
-// that it agrees with Parse.
+// TestPrintedStatementsParse checks the promise that Parse(Print(s)) = s, and Target's promise that
+// it agrees with Parse.
 func TestPrintedStatementsParse(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := generator{T: rt}

@@ -7,25 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// A lexer cuts a statement into tokens. It predicts a token from its first
-// characters and then insists on it, as the reference grammar's does: 1else is
-// not 1 and else, but a float without its exponent.
+// A lexer cuts a statement into tokens. Like the reference grammar's lexer, it predicts a token
+// from its first characters and then accepts nothing else. For example, 1else is not 1 and else,
+// but a float without its exponent.
 type lexer struct {
 	text string
 	pos  int
 	raw  uint32
-	// plain makes keywords ordinary words, for who asks only for a few of them.
+	// plain makes keywords ordinary words, for callers that look for only a few of them.
 	plain bool
-	err   *lexError // the first; the lexer stops there
+	err   *lexError // the first error; the lexer stops there
 }
 
-// lexError is a character that fits no token.
+// lexError is the error for a character that fits no token.
 type lexError struct {
-	pos     int    // of the character; len(text) for the end
+	pos     int    // of the character; len(text) at the end
 	message string // with %s for the character
 }
 
-const eof = 0 // at() past the end; a NUL in the text fits no token either, save within quotes
+const eof = 0 // at returns it after the end; a NUL in the text fits no token either, except within quotes
 
 func (l *lexer) at(i int) byte {
 	if i < len(l.text) {
@@ -50,8 +50,8 @@ const (
 
 func mismatch(want string) string { return "mismatched character %s expecting '" + want + "'" }
 
-// next returns the next token, skipping blanks and comments; tEOF at the end
-// and after an error.
+// next returns the next token and skips blanks and comments. It returns tEOF at the end and after
+// an error.
 func (l *lexer) next() token {
 	if !l.blank() {
 		return token{pos: uint32(len(l.text)), end: uint32(len(l.text)), raw: l.raw}
@@ -73,8 +73,8 @@ func (l *lexer) blank() bool {
 	return l.pos < len(l.text)
 }
 
-// blankOnce skips one run of blanks or one comment, each a token of the hidden
-// channel, and reports whether there was one.
+// blankOnce skips one run of blanks or one comment and reports whether there was one. Each is a
+// token of the grammar's hidden channel.
 func (l *lexer) blankOnce() bool {
 	if l.pos >= len(l.text) {
 		return false
@@ -89,7 +89,7 @@ func (l *lexer) blankOnce() bool {
 	case '-', '/':
 		d := l.at(l.pos + 1)
 		if d == c {
-			// A comment at the very end without its line break is an error of the reference lexer, too.
+			// The reference lexer too refuses a comment at the very end without a line break.
 			n := strings.IndexAny(l.text[l.pos:], "\n\r")
 			if n < 0 {
 				l.fail(len(l.text), mismatchSet)
@@ -227,13 +227,13 @@ func (l *lexer) scan() kind {
 	return l.fail(l.pos, noViableChar)
 }
 
-// lastChar is the position of the text's last character from at on, or the end when there is none.
+// lastChar returns the position of the last character of text[at:], or the end if there is none.
 func (l *lexer) lastChar(at int) int {
 	_, n := utf8.DecodeLastRuneInString(l.text[at:])
 	return len(l.text) - n
 }
 
-// quoted scans text in quotes q, doubled within.
+// quoted scans text in quotes q. A doubled q within it is one character.
 func (l *lexer) quoted(q byte, k kind) kind {
 	i := l.pos + 1
 	for {
@@ -288,7 +288,7 @@ func (l *lexer) word() kind {
 	return lookup(word)
 }
 
-// hexRun counts hexadecimal digits from i on, at most limit.
+// hexRun counts hexadecimal digits from position i on, up to limit.
 func hexRun(s string, i, limit int) int {
 	n := 0
 	for n < limit && i+n < len(s) && chars[s[i+n]]&charHex != 0 {
@@ -323,8 +323,8 @@ func (l *lexer) digits(i int) int {
 	return i
 }
 
-// number scans what starts with a digit at i: an integer, a float, a duration,
-// a UUID or a hexadecimal number; signed tells that a minus sign went before.
+// number scans a token that starts with a digit at i: an integer, a float, a duration, a UUID or a
+// hexadecimal number. signed is set if a minus sign precedes it.
 func (l *lexer) number(i int, signed bool) kind {
 	start := i
 	i = l.digits(i)
@@ -397,7 +397,7 @@ func (l *lexer) exponent(i int) kind {
 	return tFloat
 }
 
-// unit returns the length of the duration unit at i, 0 if there is none.
+// unit returns the length of the duration unit at i; 0 if there is none.
 func (l *lexer) unit(i int) int {
 	second := lowerByte(l.at(i + 1))
 	switch lowerByte(l.at(i)) {
@@ -420,8 +420,8 @@ func (l *lexer) unit(i int) int {
 	return 0
 }
 
-// duration scans 1y2mo…; the first unit is at i. As long as all characters so
-// far are hexadecimal, it may still be a UUID.
+// duration scans 1y2mo…. The first unit is at i. While all characters so far are hexadecimal, the
+// token may still be a UUID.
 func (l *lexer) duration(start, i int, maybeUUID bool) kind {
 	for {
 		n := l.unit(i)
@@ -450,8 +450,8 @@ func (l *lexer) duration(start, i int, maybeUUID bool) kind {
 	}
 }
 
-// period returns the length of the ISO 8601 duration at i, which holds a P: 0
-// if what stands there is a word, or after an error.
+// period returns the length of the ISO 8601 duration at i, which is a P. It returns 0 if a word is
+// there, or after an error.
 func (l *lexer) period(i int) int {
 	start := i
 	i++
@@ -510,8 +510,8 @@ func (l *lexer) period(i int) int {
 	return done()
 }
 
-// tokenize appends the tokens of text to dst, tEOF last. A lexical error ends
-// the tokens; it is returned.
+// tokenize appends the tokens of text to dst, tEOF last. A lexical error ends the tokens; tokenize
+// returns it.
 func tokenize(dst []token, text string) ([]token, *lexError) {
 	l := lexer{text: text}
 	for {

@@ -4,8 +4,7 @@ package syntax
 
 import "sync"
 
-// Parse parses one statement, which semicolons may end. The error is a
-// *SyntaxError.
+// Parse parses one statement, optionally followed by semicolons. The error is a *SyntaxError.
 func Parse(text string) (Statement, error) {
 	buf := tokenBuffers.Get().(*[]token)
 	toks := (*buf)[:0]
@@ -36,36 +35,36 @@ var tokenBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// maxDepth bounds how deep terms, types and relations may nest.
+// maxDepth is how deep terms, types and relations may nest.
 const maxDepth = 400
 
 // A parser descends the grammar over the tokens of one text.
 //
-// Errors are sticky: the first moves the parser to the end of the text, where
-// every further step fails without effect, so that rules need not check after
-// each call. Lookahead is recorded (far), since the reference parser reads its
-// tokens lazily and a lexical error counts only once it was read.
+// Errors are sticky. The first error moves the parser to the end of the text, so that every further
+// step fails without effect and rules need no check after each call. The parser records its
+// lookahead (far). The reference parser reads its tokens lazily, so a lexical error counts only
+// after it has been read.
 type parser struct {
 	text  string
 	toks  []token
 	pos   int
-	far   int // the furthest token looked at
+	far   int // the furthest token that was looked at
 	binds int
 	depth int
 
 	failed  bool
 	failure failure
-	soft    *SyntaxError // found by an action of a rule; the parse went on
+	soft    *SyntaxError // an error found by an action of a rule; the parse continued
 }
 
-// failure is a recognition error not yet put into words.
+// failure is a recognition error without its text yet.
 type failure struct {
 	bad, at, far int
-	expecting    string       // "" when no alternative was viable
-	err          *SyntaxError // set for failures that are already worded
+	expecting    string       // "" if no alternative was viable
+	err          *SyntaxError // set for failures that already have a text
 }
 
-// result is the error that the reference parser would have met first.
+// result returns the error that the reference parser would have found first.
 func (p *parser) result(lexErr *lexError) error {
 	switch {
 	case p.failed && p.failure.err != nil && p.failure.err.Invalid:
@@ -83,10 +82,10 @@ func (p *parser) result(lexErr *lexError) error {
 	return recognitionError(p.text, p.toks, f.bad, f.at, f.far, f.expecting)
 }
 
-// kind is the current token's.
+// kind returns the kind of the current token.
 func (p *parser) kind() kind { return p.toks[p.pos].kind }
 
-// ahead is the kind of the n-th token behind the current one.
+// ahead returns the kind of the n-th token after the current one.
 func (p *parser) ahead(n int) kind {
 	i := min(p.pos+n, len(p.toks)-1)
 	if !p.failed && i > p.far {
@@ -140,13 +139,13 @@ func (p *parser) fail(f failure) {
 	p.pos = len(p.toks) - 1
 }
 
-// noViable fails at the n-th token behind the current one: the decision for an
-// alternative began here and no alternative has that token there.
+// noViable fails at the n-th token after the current one. The decision for an alternative began at
+// the current token, and no alternative has that token there.
 func (p *parser) noViable(n int) {
 	p.fail(failure{bad: min(p.pos+n, len(p.toks)-1), at: p.pos})
 }
 
-// wrong records an error that an action of the reference grammar finds; parsing goes on.
+// wrong records an error that an action of the reference grammar finds. Parsing continues.
 func (p *parser) wrong(message string) {
 	if p.soft == nil && !p.failed {
 		p.soft = &SyntaxError{Column: -1, Message: message}
@@ -158,7 +157,7 @@ func (p *parser) invalid(message string) {
 	p.fail(failure{err: &SyntaxError{Column: -1, Message: message, Invalid: true}})
 }
 
-// enter guards a recursion; each true is to be matched by a leave.
+// enter guards a recursion. If it returns true, the caller must call leave.
 func (p *parser) enter() bool {
 	if p.depth >= maxDepth {
 		line, col := lineCol(p.text, int(p.toks[p.pos].pos))
@@ -173,7 +172,7 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
-// mark and reset let a rule try an alternative and take it back.
+// mark is a state of the parser. mark and reset let a rule try an alternative and undo it.
 type mark struct {
 	pos, binds, depth int
 	soft              *SyntaxError
@@ -186,12 +185,12 @@ func (p *parser) reset(m mark) {
 	p.failed = false
 }
 
-// canReset says whether a failed alternative may be taken back: not when a limit was met.
+// canReset reports whether a failed alternative may be undone. It may not if a limit was reached.
 func (p *parser) canReset() bool { return p.failed && p.failure.err == nil }
 
 func (p *parser) textOf(t token) string { return p.text[t.pos:t.end] }
 
-// statement decides by the first tokens which rule it is.
+// statement chooses the rule by the first tokens.
 func (p *parser) statement() Statement {
 	switch p.kind() {
 	case kSelect:

@@ -4,8 +4,8 @@ package syntax
 
 import "strings"
 
-// The statements of this file are read to the end, so that what Cassandra would
-// refuse is refused, but only their head is kept: they become Other.
+// The parser reads the statements of this file to the end, so that it refuses what Cassandra
+// refuses. It keeps only their head: they become Other.
 
 func (p *parser) other(verb string, object ObjectKind, name Name) *Other {
 	end := len(p.text)
@@ -27,7 +27,7 @@ func (s *Other) on(kind ObjectKind, name Name) *Other {
 	return s
 }
 
-// verb is the current token, a keyword, in upper case.
+// verb returns the current token, a keyword, in upper case.
 func (p *parser) verb() string { return upper(p.textOf(p.toks[p.pos])) }
 
 func (p *parser) alterView() Statement {
@@ -143,7 +143,7 @@ func (p *parser) dropFunction() Statement {
 	return p.other("DROP", object, name).ifExists(exists)
 }
 
-// userStatement reads CREATE, ALTER or DROP USER, from the verb on.
+// userStatement parses CREATE, ALTER or DROP USER, starting at the verb.
 func (p *parser) userStatement() Statement {
 	verb := p.verb()
 	p.skip(2)
@@ -161,7 +161,7 @@ func (p *parser) userStatement() Statement {
 	return p.other(verb, KindUser, Name{Name: name}).ifExists(exists)
 }
 
-// ifClauseOf reads the IF clause of a verb, and reports whether it is IF EXISTS.
+// ifClauseOf parses the IF clause that fits a verb, and reports whether it is IF EXISTS.
 func (p *parser) ifClauseOf(verb string) bool {
 	if verb == "CREATE" {
 		p.ifNotExists()
@@ -170,7 +170,7 @@ func (p *parser) ifClauseOf(verb string) bool {
 	return p.ifExists()
 }
 
-// userName reads the name of a user or an identity: not quoted as identifiers are.
+// userName reads the name of a user or an identity. It may not be in double quotes.
 func (p *parser) userName(quoted string) string {
 	t := p.toks[p.pos]
 	switch t.kind {
@@ -185,7 +185,7 @@ func (p *parser) userName(quoted string) string {
 	return tokenText(p.text, t)
 }
 
-// roleStatement reads CREATE, ALTER or DROP ROLE, from the verb on.
+// roleStatement parses CREATE, ALTER or DROP ROLE, starting at the verb.
 func (p *parser) roleStatement() Statement {
 	verb := p.verb()
 	p.skip(2)
@@ -231,7 +231,7 @@ func (p *parser) roleOption(plain, hashed *bool) {
 	}
 }
 
-// access reads ACCESS TO [ALL] DATACENTERS … and ACCESS FROM [ALL] CIDRS ….
+// access parses ACCESS TO [ALL] DATACENTERS … and ACCESS FROM [ALL] CIDRS ….
 func (p *parser) access() {
 	what := kDatacenters
 	switch p.ahead(1) {
@@ -280,7 +280,7 @@ func (p *parser) dropIdentity() Statement {
 	return p.other("DROP", "IDENTITY", Name{Name: name}).ifExists(exists)
 }
 
-// permissions is a set of what GRANT, REVOKE and LIST can name.
+// permissions is a set of permissions that GRANT, REVOKE and LIST can name.
 type permissions uint16
 
 const (
@@ -308,7 +308,7 @@ var permissionOf = [kindCount]permissions{kCreate: mayCreate, kAlter: mayAlter, 
 	kModify: mayModify, kAuthorize: mayAuthorize, kDescribe: mayDescribe, kExecute: mayExecute, kUnmask: mayUnmask,
 	kSelectMasked: maySelectMasked}
 
-// grantStatement reads GRANT and REVOKE of permissions and of roles.
+// grantStatement parses GRANT and REVOKE of permissions and of roles.
 func (p *parser) grantStatement() Statement {
 	verb := p.verb()
 	toOrFrom := kTo
@@ -316,7 +316,7 @@ func (p *parser) grantStatement() Statement {
 		toOrFrom = kFrom
 	}
 	first, next := p.ahead(1), p.ahead(2)
-	// ALL, UNMASK and SELECT_MASKED are also names of roles.
+	// ALL, UNMASK and SELECT_MASKED can also be names of roles.
 	switch {
 	case first == kAll && next != kOn && next != kPermissions && next != toOrFrom,
 		(first == kUnmask || first == kSelectMasked) && next != kOn && next != kPermission && next != tComma && next != toOrFrom:
@@ -370,8 +370,8 @@ func (p *parser) permissionOrAll() permissions {
 	}
 }
 
-// resource is what permissions are granted on: the reference's class of it, the
-// permissions there are on it, and its name as Other has it.
+// resource is an object that permissions are granted on: its class in the reference parser, the
+// permissions that it has, and its name for Other.
 type resource struct {
 	class string
 	has   permissions
@@ -433,7 +433,7 @@ func (p *parser) resource() resource {
 	return data(onTable, KindTable, p.tableName())
 }
 
-// listStatement reads LIST ROLES, LIST USERS and LIST permissions.
+// listStatement parses LIST ROLES, LIST USERS and LIST permissions.
 func (p *parser) listStatement() Statement {
 	p.advance()
 	switch p.kind() {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// marshalPackage holds the types that a custom type may name without a package.
+// marshalPackage is the package of the types that a custom type may name without a package.
 const marshalPackage = "org.apache.cassandra.db.marshal."
 
-// marshalClasses are the classes of that package that are types, and whether
-// they take parameters: 0 none are needed, 1 they are.
+// marshalClasses are the classes of that package that are types. The value is 1 if a class needs
+// parameters, else 0.
 var marshalClasses = map[string]int{
 	"AsciiType": 0, "BooleanType": 0, "ByteType": 0, "BytesType": 0, "CompositeType": 0, "CounterColumnType": 0,
 	"DateType": 0, "DecimalType": 0, "DoubleType": 0, "DurationType": 0, "DynamicCompositeType": 0, "EmptyType": 0,
@@ -22,8 +22,8 @@ var marshalClasses = map[string]int{
 	"VectorType": 1,
 }
 
-// customTypeError says what Cassandra finds wrong with the class of a custom
-// type: an unknown one is a syntax error of its own. "" when the class is known.
+// customTypeError returns Cassandra's error for the class of a custom type; "" if the class is
+// known. An unknown class is a syntax error with its own text.
 func customTypeError(text string) string {
 	name, rest := marshalName(text)
 	if name == "" {
@@ -54,8 +54,7 @@ func customTypeError(text string) string {
 	return ""
 }
 
-// qualifyMarshal writes the classes of a custom type with their package, as
-// messages do.
+// qualifyMarshal adds the package to the classes of a custom type, as messages do.
 func qualifyMarshal(text string) string {
 	var b strings.Builder
 	for text != "" {
@@ -72,7 +71,7 @@ func qualifyMarshal(text string) string {
 	return b.String()
 }
 
-// marshalName cuts the class name off the front of text.
+// marshalName splits the class name off the front of text.
 func marshalName(text string) (name, rest string) {
 	text = strings.TrimLeft(text, " ")
 	i := 0

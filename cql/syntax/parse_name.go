@@ -13,7 +13,7 @@ func kinds(ks ...kind) *kindSet {
 	return &s
 }
 
-// ident reads an identifier: of a column, an alias, a field, a property.
+// ident reads an identifier: the name of a column, an alias, a field or a property.
 func (p *parser) ident() string {
 	if !isIdent[p.kind()] {
 		p.noViable(0)
@@ -22,7 +22,7 @@ func (p *parser) ident() string {
 	return p.nameOf(p.advance())
 }
 
-// columnIdent reads a column's name, which may be the empty one of old super columns.
+// columnIdent reads a column's name. The name may be empty, for old super columns.
 func (p *parser) columnIdent() string {
 	if p.kind() == tEmptyQuoted {
 		p.advance()
@@ -33,7 +33,7 @@ func (p *parser) columnIdent() string {
 
 func isColumnIdent(k kind) bool { return isIdent[k] || k == tEmptyQuoted }
 
-// nameOf is the identifier that a token spells: unquoted ones fold.
+// nameOf returns the identifier that a token spells. It folds unquoted ones to lower case.
 func (p *parser) nameOf(t token) string {
 	if t.kind == tQuoted {
 		return unquoteName(p.textOf(t))
@@ -41,8 +41,8 @@ func (p *parser) nameOf(t token) string {
 	return lower(p.textOf(t))
 }
 
-// objectIdent reads an identifier where the grammar also takes a bind marker,
-// only to say that none may stand there.
+// objectIdent reads an identifier. The grammar also accepts a bind marker here, only to refuse it
+// with a better message.
 func (p *parser) objectIdent(what string) string {
 	if p.kind() == tQMark {
 		p.wrong("Bind variables cannot be used for " + what + " names")
@@ -54,8 +54,8 @@ func (p *parser) objectIdent(what string) string {
 
 func (p *parser) keyspaceName() string { return p.objectIdent("keyspace") }
 
-// afterTable are the tokens that may follow a table's name in some statement.
-// The reference parser looks one token past a name before it takes it.
+// afterTable are the tokens that can follow a table's name in some statement. The reference parser
+// looks one token past a name before it accepts the name.
 var afterTable = kinds(tEOF, tSemicolon, tLParen, kJSON, kUsing, kSet, kWhere, kGroup, kOrder, kPer,
 	kLimit, kAllow, kWith, kAlter, kAdd, kDrop, kRename, kAs, kPrimary, kTo, kFrom, kOf, kNorecursive)
 
@@ -86,7 +86,7 @@ func (p *parser) qualifiedName(what string, after *kindSet) Name {
 	return Name{Name: p.objectIdent(what)}
 }
 
-// reservedTypes may not name a user type unless quoted.
+// reservedTypes are names that a user-defined type may have only in quotes.
 var reservedTypes = map[string]bool{
 	"byte": true, "complex": true, "enum": true, "date": true, "interval": true, "macaddr": true, "bitstring": true,
 }
@@ -139,7 +139,7 @@ func (p *parser) roleName() string {
 	return p.objectIdent("role")
 }
 
-// ifExists and ifNotExists read the optional clauses of those words.
+// ifExists and ifNotExists parse the optional clauses of these names.
 func (p *parser) ifExists() bool {
 	if !p.accept(kIf) {
 		return false

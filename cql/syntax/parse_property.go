@@ -14,7 +14,7 @@ func (p *parser) properties() Properties {
 	}
 }
 
-// property reads name = value onto list.
+// property reads name = value and appends it to list.
 func (p *parser) property(list Properties) Properties {
 	if !isIdent[p.kind()] {
 		p.noViable(0)
@@ -50,8 +50,8 @@ func (p *parser) property(list Properties) Properties {
 	return append(list, prop)
 }
 
-// propertyMap reads the map of a property. Its values are constants, but for those
-// properties of Amazon Keyspaces that Cassandra does not have, which are maps of maps.
+// propertyMap reads the map of a property. Its values must be constants. The exceptions are the
+// properties that only Amazon Keyspaces has, which are maps of maps.
 func (p *parser) propertyMap(property string) *Map {
 	m := p.fullMap()
 	if !p.failed {
@@ -84,7 +84,7 @@ func (p *parser) checkPairs(m *Map, deep bool) {
 	}
 }
 
-// isEmpty is whether an expression is {}, which is read as a set.
+// isEmpty reports whether an expression is {}, which the parser reads as a set.
 func isEmpty(e Expr) bool {
 	s, ok := e.(*Set)
 	return ok && len(s.Elems) == 0
@@ -104,7 +104,7 @@ func rawText(c *Constant) string {
 	return c.Text
 }
 
-// fullMap reads a literal that can only be a map, {} included.
+// fullMap reads a literal that can only be a map, including {}.
 func (p *parser) fullMap() *Map {
 	p.expect(tLBrace)
 	m := &Map{}

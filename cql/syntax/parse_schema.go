@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// createStatement reads CREATE; the word behind it decides.
+// createStatement parses CREATE. The next word chooses the rule.
 func (p *parser) createStatement() Statement {
 	switch p.ahead(1) {
 	case kKeyspace:
@@ -56,7 +56,7 @@ func (p *parser) createStatement() Statement {
 	return nil
 }
 
-// skip advances over n tokens that were looked at.
+// skip advances over n tokens that the caller has already looked at.
 func (p *parser) skip(n int) {
 	for range n {
 		p.advance()
@@ -85,8 +85,7 @@ func (p *parser) createTable() Statement {
 	return s
 }
 
-// tableBuilder adds what a CREATE TABLE lists and refuses what Cassandra
-// refuses already there.
+// tableBuilder collects the items of a CREATE TABLE and refuses what Cassandra's parser refuses.
 type tableBuilder struct {
 	*parser
 	table *CreateTable
@@ -129,8 +128,8 @@ func (b *tableBuilder) primary() {
 	b.keyed = true
 }
 
-// primaryKey reads ((a, b), c, d) or (a, c, d). partitioned is called once the
-// partition key is read.
+// primaryKey reads ((a, b), c, d) or (a, c, d). It calls partitioned after it has read the
+// partition key.
 func (p *parser) primaryKey(partitioned func()) (partition, clustering []string) {
 	p.expect(tLParen)
 	switch k := p.kind(); {
@@ -173,7 +172,7 @@ func (b *tableBuilder) property() {
 	}
 }
 
-// clusteringOrder reads CLUSTERING ORDER BY (…) onto what an earlier one gave.
+// clusteringOrder reads CLUSTERING ORDER BY (…) and appends it to the given list of an earlier one.
 func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
 	p.skip(2)
 	p.expect(kBy)
@@ -200,7 +199,7 @@ func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
 	return given
 }
 
-// mask reads MASKED WITH function(…) or MASKED WITH DEFAULT; nil when absent.
+// mask reads MASKED WITH function(…) or MASKED WITH DEFAULT; nil if absent.
 func (p *parser) mask() Expr {
 	if p.kind() != kMasked {
 		return nil
@@ -318,7 +317,7 @@ func (p *parser) viewProperty(s *CreateView) {
 	}
 }
 
-// alterStatement reads ALTER; the word behind it decides.
+// alterStatement parses ALTER. The next word chooses the rule.
 func (p *parser) alterStatement() Statement {
 	switch p.ahead(1) {
 	case kKeyspace:
@@ -478,7 +477,7 @@ func (p *parser) alterType() Statement {
 	return s
 }
 
-// dropStatement reads DROP; the word behind it decides.
+// dropStatement parses DROP. The next word chooses the rule.
 func (p *parser) dropStatement() Statement {
 	s := &Drop{}
 	switch p.ahead(1) {
@@ -519,7 +518,7 @@ func (p *parser) dropStatement() Statement {
 	return s
 }
 
-// describeStatement reads DESCRIBE or DESC.
+// describeStatement parses DESCRIBE or DESC.
 func (p *parser) describeStatement() Statement {
 	p.advance()
 	d := &Describe{}

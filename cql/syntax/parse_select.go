@@ -48,7 +48,7 @@ func (p *parser) ordering() Ordering {
 	return o
 }
 
-// where reads the relations behind WHERE.
+// where reads the relations after WHERE.
 func (p *parser) where() []Relation {
 	var list []Relation
 	for {
@@ -150,7 +150,7 @@ func (p *parser) contains() Op {
 	return OpContains
 }
 
-// inValues reads what IN takes: a marker, or a list, which may be empty.
+// inValues reads the right side of IN: a marker, or a list, which may be empty.
 func (p *parser) inValues() (marker Expr, list []Expr) {
 	switch k := p.kind(); {
 	case isBind(k):
@@ -227,8 +227,7 @@ func (p *parser) tupleOrBind() Expr {
 	return p.tuple()
 }
 
-// tupleInValues reads what (a, b) IN takes: a marker, or a list of either
-// tuples or markers.
+// tupleInValues reads the right side of (a, b) IN: a marker, or a list of either tuples or markers.
 func (p *parser) tupleInValues() (marker Expr, list []Expr) {
 	k := p.kind()
 	if isBind(k) {

@@ -2,7 +2,7 @@
 
 package syntax
 
-// startsSelector says whether an item of a select list may begin with k.
+// startsSelector reports whether an item of a select list can begin with k.
 func startsSelector(k kind) bool {
 	switch k {
 	case tLParen, tLBracket, tLBrace, tMinus, kNull, kToken:
@@ -11,9 +11,8 @@ func startsSelector(k kind) bool {
 	return isConstant(k) || isBind(k) || isIdent[k]
 }
 
-// afterSelector are the tokens that may follow a selector somewhere, afterColumn
-// those that may follow a column's name. The reference parser looks for them
-// before it takes what comes before.
+// afterSelector are the tokens that can follow a selector, and afterColumn those that can follow a
+// column's name. The reference parser looks for them before it accepts the selector or name.
 var (
 	afterSelector = kinds(tEOF, tSemicolon, tComma, tRParen, tRBracket, tRBrace, tColon, tPlus, tMinus, tStar,
 		tSlash, tPercent, kAs, kFrom, kOrder, kPer, kLimit, kAllow)
@@ -24,8 +23,8 @@ var (
 	}()
 )
 
-// selectClause reads [JSON] [DISTINCT] selectors. Both words are also names of
-// columns, so they count only where a select list follows.
+// selectClause reads [JSON] [DISTINCT] selectors. Both words can also be names of columns, so they
+// count only if a select list follows.
 func (p *parser) selectClause(s *Select) {
 	if p.kind() == kJSON {
 		m := p.mark()
@@ -117,8 +116,8 @@ func (p *parser) selectorGroup() Expr {
 	if k := p.kind(); k != tDot && k != tLBracket || p.failed {
 		return base
 	}
-	// The reference parser tries base and modifiers together and falls back to
-	// the base alone, so that a bad modifier is an error at its first token.
+	// The reference parser tries base and modifiers together. If that fails it takes the base
+	// alone, so that a bad modifier is an error at its first token.
 	m := p.mark()
 	e := p.modifiers(base)
 	if p.canReset() {
@@ -128,7 +127,7 @@ func (p *parser) selectorGroup() Expr {
 	return e
 }
 
-// modifiers reads the .field, [key] and [from..to] behind a selector.
+// modifiers reads the .field, [key] and [from..to] after a selector.
 func (p *parser) modifiers(e Expr) Expr {
 	for {
 		switch {
@@ -138,7 +137,7 @@ func (p *parser) modifiers(e Expr) Expr {
 			e = p.subscript(e)
 			p.expect(tRBracket)
 		default:
-			// The reference grammar misses a semicolon here: GROUP BY a.b; is an error.
+			// The reference grammar forgets the semicolon here: GROUP BY a.b; is an error.
 			if k := p.kind(); !afterSelector[k] || k == tSemicolon {
 				p.noViable(0)
 			}
@@ -204,7 +203,7 @@ func (p *parser) selectorList() []Expr {
 	return list
 }
 
-// namedSelector reads what begins with a name: a column or a call.
+// namedSelector reads a selector that begins with a name: a column or a call.
 func (p *parser) namedSelector() Expr {
 	k := p.kind()
 	next := p.ahead(1)
@@ -266,8 +265,8 @@ func (p *parser) selectorCall() Expr {
 	return c
 }
 
-// selectorParen reads (type)selector, a tuple, or a selector in parentheses,
-// which is a tuple of one.
+// selectorParen reads (type)selector, a tuple, or a selector in parentheses, which is a tuple of
+// one.
 func (p *parser) selectorParen() Expr {
 	if startsType(p.ahead(1)) {
 		m := p.mark()
@@ -289,8 +288,8 @@ func (p *parser) selectorParen() Expr {
 	return t
 }
 
-// selectorBraced reads a set or a map; a user type's literal looks like a map
-// whose keys are columns.
+// selectorBraced reads a set or a map. A literal of a user-defined type looks like a map whose keys
+// are columns.
 func (p *parser) selectorBraced() Expr {
 	if k := p.ahead(1); k != tRBrace && !startsSelector(k) {
 		p.noViable(1)

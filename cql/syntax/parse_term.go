@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// constKinds maps a token to the kind of constant it is.
+// constKinds maps the kind of a token to the kind of its constant.
 var constKinds = [kindCount]ConstKind{
 	tString: ConstString, tInteger: ConstInteger, tFloat: ConstFloat, tBoolean: ConstBool,
 	tDuration: ConstDuration, tUUID: ConstUUID, tHex: ConstHex,
@@ -16,13 +16,14 @@ var constKinds = [kindCount]ConstKind{
 
 func isConstant(k kind) bool { return constKinds[k] != 0 }
 
-// constant reads a literal; the current token is known to be one.
+// constant reads a literal. The caller knows that the current token is one.
 func (p *parser) constant() *Constant {
 	t := p.advance()
 	c := &Constant{Kind: constKinds[t.kind], Text: p.textOf(t)}
 	switch t.kind {
 	case tFloat:
-		// The reference parser compares a float with its nearest double at once.
+		// The reference parser converts a float to the nearest double at once and fails here if it
+		// is infinite.
 		if d, err := strconv.ParseFloat(c.Text, 64); err != nil && math.IsInf(d, 0) {
 			p.unparsable("NumberFormatException",
 				`Character I is neither a decimal digit number, decimal point, nor "e" notation exponential mark.`)
@@ -41,7 +42,7 @@ func (p *parser) constant() *Constant {
 	return c
 }
 
-// bind reads ? or :name; the current token is known to begin one.
+// bind reads ? or :name. The caller knows that the current token begins one.
 func (p *parser) bind() *Bind {
 	b := &Bind{Index: p.binds}
 	if p.advance().kind == tColon {
@@ -67,7 +68,7 @@ func (p *parser) intValue() Expr {
 
 var termOps = [kindCount]Op{tPlus: OpAdd, tMinus: OpSub, tStar: OpMul, tSlash: OpDiv, tPercent: OpMod}
 
-// term reads a value: no columns, but arithmetic, calls and literals.
+// term reads a value: arithmetic, calls and literals, but no columns.
 func (p *parser) term() Expr {
 	l := p.product()
 	for k := p.kind(); k == tPlus || k == tMinus; k = p.kind() {
@@ -87,7 +88,7 @@ func (p *parser) term() Expr {
 	return l
 }
 
-// afterTerm are the tokens that may follow a term somewhere.
+// afterTerm are the tokens that can follow a term.
 var afterTerm = kinds(tEOF, tSemicolon, tComma, tRParen, tRBracket, tRBrace, tColon, tRange, tPlus, kAnd, kIf,
 	kWhere, kOrder, kGroup, kPer, kLimit, kAllow, kAsc, kDesc, kPrimary, kApply, kInsert, kUpdate, kDelete)
 
@@ -97,7 +98,7 @@ var afterSimpleTerm = func() *kindSet {
 	return &s
 }()
 
-// isCall says whether a name begins a function call with the token behind it.
+// isCall reports whether a name and the token after it begin a function call.
 func isCall(name, next kind) bool {
 	return next == tDot && isIdent[name] || next == tLParen && (isFunction[name] || name == kCast)
 }
@@ -118,7 +119,7 @@ func (p *parser) signed() Expr {
 	return p.simpleTerm()
 }
 
-// startsTerm says whether a term may begin with a token of kind k.
+// startsTerm reports whether a term can begin with a token of kind k.
 func startsTerm(k kind) bool {
 	switch k {
 	case tLParen, tLBracket, tLBrace, tMinus, kNull, kCast:
@@ -170,7 +171,7 @@ func (p *parser) simpleTerm() Expr {
 	return nil
 }
 
-// terms reads one or more terms between commas.
+// terms reads one or more terms, separated by commas.
 func (p *parser) terms() []Expr {
 	list := []Expr{p.term()}
 	for p.accept(tComma) {
@@ -179,8 +180,8 @@ func (p *parser) terms() []Expr {
 	return list
 }
 
-// termCall reads a function call. The reference parser decides on all of its
-// head at once, so what does not fit there is reported with the name as start.
+// termCall reads a function call. The reference parser decides on its whole head at once. An error
+// in the head is therefore reported with the name as its start.
 func (p *parser) termCall() Expr {
 	n := 1
 	if p.ahead(1) == tDot {
@@ -210,7 +211,7 @@ func (p *parser) termCall() Expr {
 	return c
 }
 
-// braced reads a set, a map or a user type's literal.
+// braced reads a set, a map or a literal of a user-defined type.
 func (p *parser) braced() Expr {
 	if isIdent[p.ahead(1)] && p.ahead(2) == tColon {
 		p.advance()
@@ -278,8 +279,8 @@ func (p *parser) hintOrTuple() Expr {
 	return p.tuple()
 }
 
-// customHintOrTuple tells ('class')term from the tuple ('x') by what follows:
-// the tuple may be the key of a map, or the end of a clause.
+// customHintOrTuple distinguishes ('class')term from the tuple ('x') by the tokens after it. The
+// tuple may be the key of a map, or the end of a clause.
 func (p *parser) customHintOrTuple() Expr {
 	if p.ahead(2) != tRParen {
 		return p.tuple()

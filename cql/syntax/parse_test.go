@@ -14,7 +14,7 @@ import (
 func integer(text string) Expr { return &Constant{ConstInteger, text} }
 func str(text string) Expr     { return &Constant{ConstString, text} }
 
-// TestTrees pins the tree of what the grammar leaves room for.
+// TestTrees pins the trees of statements that the grammar could read in several ways.
 func TestTrees(t *testing.T) {
 	for text, want := range map[string]Statement{
 		`SELECT A, "A" AS b, count(*) FROM Ks.T WHERE k = ? AND c IN (1, :X) LIMIT 3;;`: &Select{
@@ -26,7 +26,7 @@ func TestTrees(t *testing.T) {
 			},
 			Limit: integer("3"),
 		},
-		// JSON and DISTINCT are columns where no select list follows them.
+		// JSON and DISTINCT are columns if no select list follows them.
 		`SELECT json, distinct FROM t`: &Select{Selectors: []Selector{{&Column{"json"}, ""}, {&Column{"distinct"}, ""}}, From: Name{"", "t"}},
 		`SELECT JSON DISTINCT json FROM t`: &Select{JSON: true, Distinct: true,
 			Selectors: []Selector{{&Column{"json"}, ""}}, From: Name{"", "t"}},
@@ -90,7 +90,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// TestReservedWords holds the reserved words to those of Cassandra 5.0.
+// TestReservedWords compares the reserved words with those of Cassandra 5.0.
 func TestReservedWords(t *testing.T) {
 	want := strings.Fields(`ADD ALLOW ALTER AND APPLY ASC AUTHORIZE BATCH BEGIN BY COLUMNFAMILY CREATE DELETE DESC
 		DESCRIBE DROP ENTRIES EXECUTE FROM FULL GRANT IF IN INDEX INFINITY INSERT INTO IS KEYSPACE LIMIT MATERIALIZED
@@ -145,8 +145,8 @@ func TestDepthIsBounded(t *testing.T) {
 	}
 }
 
-// TestMemoryFollowsLength parses long texts, accepted and refused, and bounds
-// what that allocates by their length.
+// TestMemoryFollowsLength parses long texts, both valid and invalid. It checks that the allocated
+// memory is in proportion to their length.
 func TestMemoryFollowsLength(t *testing.T) {
 	const n = 200_000
 	for _, text := range []string{
@@ -163,7 +163,7 @@ func TestMemoryFollowsLength(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, _ = Parse(text)
 		runtime.ReadMemStats(&after)
-		const perByte = 256 // a token, its tree, and what growing slices leave behind
+		const perByte = 256 // a token, its tree, and the garbage of growing slices
 		if used := after.TotalAlloc - before.TotalAlloc; used > perByte*uint64(len(text)) {
 			t.Errorf("%.20s…: %d bytes allocated for a text of %d", text, used, len(text))
 		}

@@ -4,7 +4,7 @@ package syntax
 
 import "strconv"
 
-// startsType are the kinds that a type may begin with.
+// startsType reports whether a type can begin with a token of kind k.
 func startsType(k kind) bool { return isIdent[k] || k == kSet || k == tString }
 
 // typeRef reads a type.
@@ -125,7 +125,7 @@ func (p *parser) customType() TypeRef {
 	return TypeRef{Name: Name{Name: name}, Custom: true}
 }
 
-// unparsable ends the parse as an exception within the reference parser does.
+// unparsable ends the parse with the error of an exception inside the reference parser.
 func (p *parser) unparsable(exception, reason string) {
 	p.fail(failure{err: &SyntaxError{Column: -1,
 		Message: "Failed parsing statement: [" + p.text + "] reason: " + exception + " " + reason}})

@@ -47,7 +47,7 @@ func (p *parser) insertJSON(s *Insert) {
 	}
 }
 
-// using reads USING TIMESTAMP … AND TTL …; what is given twice has its last value.
+// using reads USING TIMESTAMP … AND TTL …. If an option is given twice, the last value counts.
 func (p *parser) using() Using {
 	var u Using
 	if !p.accept(kUsing) {
@@ -93,7 +93,7 @@ func (p *parser) updateStatement() *Update {
 	return s
 }
 
-// replaces says whether an assignment gives the whole column a new value.
+// replaces reports whether an assignment gives the whole column a new value.
 func (a *Assignment) replaces() bool {
 	if a.Key != nil || a.Field != "" {
 		return false
@@ -137,8 +137,8 @@ func (p *parser) assignment() Assignment {
 	return a
 }
 
-// assignedValue reads what c = may be followed by: a term, term + c, c + term,
-// c - term, and c -3, whose sign belongs to the number.
+// assignedValue reads the right side of c =: a term, term + c, c + term, c - term, or c -3, whose
+// sign belongs to the number.
 func (p *parser) assignedValue(a *Assignment) {
 	k := p.kind()
 	if !isColumnIdent(k) || isCall(k, p.ahead(1)) {
@@ -206,7 +206,7 @@ func (p *parser) ifClause() (exists bool, conds []Condition) {
 	}
 }
 
-// startsCondition says whether k may follow the column of a condition.
+// startsCondition reports whether k can follow the column of a condition.
 func startsCondition(k kind) bool {
 	return comparisons[k] != 0 || k == kContains || k == kIn || k == tLBracket || k == tDot
 }

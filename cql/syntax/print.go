@@ -4,7 +4,7 @@ package syntax
 
 import "strconv"
 
-// Print returns a statement as CQL. Parsing it gives the statement back.
+// Print formats a statement as CQL. Parse returns the same statement for it.
 func Print(s Statement) string { return string(Append(nil, s)) }
 
 // Append appends a statement as CQL.
@@ -121,7 +121,7 @@ func appendWhere(dst []byte, list []Relation) []byte {
 	return dst
 }
 
-// AppendRelation appends one conjunct of WHERE.
+// AppendRelation appends one relation of a WHERE.
 func AppendRelation(dst []byte, r Relation) []byte {
 	switch {
 	case len(r.Columns) == 0:
@@ -186,7 +186,7 @@ func appendInsert(dst []byte, s *Insert) []byte {
 func appendUsing(dst []byte, u Using) []byte {
 	word := " USING "
 	if t, ok := u.Timestamp.(*Bind); ok {
-		// Markers keep their order.
+		// Print keeps the order of the markers.
 		if l, ok := u.TTL.(*Bind); ok && t.Index < l.Index {
 			dst = AppendExpr(append(append(dst, word...), "TIMESTAMP "...), t)
 			return AppendExpr(append(dst, " AND TTL "...), l)
@@ -217,7 +217,7 @@ func appendAssignment(dst []byte, a Assignment) []byte {
 		dst = AppendIdent(append(dst, '.'), a.Field)
 	}
 	dst = append(dst, " = "...)
-	// c = c + (term): what stands behind the column is a whole term.
+	// In c = c + (term), a whole term follows the operator.
 	if b, ok := a.Value.(*Binary); ok {
 		if c, ok := b.Left.(*Column); ok {
 			dst = append(AppendIdent(dst, c.Name), ' ')

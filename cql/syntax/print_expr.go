@@ -9,7 +9,7 @@ import (
 // AppendExpr appends an expression as CQL.
 func AppendExpr(dst []byte, e Expr) []byte { return appendExpr(dst, e, 0) }
 
-// Binding strength of arithmetic operators.
+// strength is the binding strength of the arithmetic operators.
 var strength = map[Op]int{OpAdd: 1, OpSub: 1, OpMul: 2, OpDiv: 2, OpMod: 2}
 
 var opText = [...]string{
@@ -18,7 +18,7 @@ var opText = [...]string{
 	OpAdd: "+", OpSub: "-", OpMul: "*", OpDiv: "/", OpMod: "%",
 }
 
-// String is the operator as CQL writes it.
+// String formats the operator as CQL does.
 func (o Op) String() string {
 	if int(o) < len(opText) {
 		return opText[o]
@@ -26,8 +26,8 @@ func (o Op) String() string {
 	return ""
 }
 
-// appendExpr appends e where an operator of strength min or more is expected;
-// a weaker one is put in parentheses, which Parse gives back as a Tuple.
+// appendExpr appends e as an operand of an operator of strength min. It puts a weaker operator in
+// parentheses; Parse returns those as a Tuple.
 func appendExpr(dst []byte, e Expr, min int) []byte {
 	switch e := e.(type) {
 	case *Constant:
@@ -88,7 +88,7 @@ func appendExpr(dst []byte, e Expr, min int) []byte {
 		dst = appendExpr(dst, e.Expr, 4)
 		switch e.Expr.(type) {
 		case *Constant, *Hint:
-			dst = append(dst, ' ') // 1.a would be a float
+			dst = append(dst, ' ') // 1.a would begin a float
 		}
 		return AppendIdent(append(dst, '.'), e.Name)
 	case *Element:
@@ -133,7 +133,7 @@ func appendConstant(dst []byte, c *Constant) []byte {
 	return append(dst, c.Text...)
 }
 
-// columnPath says whether e is a column, perhaps with modifiers.
+// columnPath reports whether e is a column, with or without modifiers.
 func columnPath(e Expr) bool {
 	for {
 		switch x := e.(type) {
@@ -179,8 +179,8 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s...), '\'')
 }
 
-// AppendIdent appends a name as an identifier, quoted when it has to be: when
-// it would fold, or is a reserved word, or one that begins a select list.
+// AppendIdent appends a name as an identifier. It quotes a name that would be folded, is a reserved
+// word, or is a word that can begin a select list.
 func AppendIdent(dst []byte, name string) []byte {
 	if plain(name) {
 		if k := lookup(name); isIdent[k] && k != kJSON && k != kDistinct {
@@ -199,9 +199,9 @@ func appendQuoted(dst []byte, name string) []byte {
 	return append(append(dst, name...), '"')
 }
 
-// plain says whether s is an identifier that means itself without quotes. Eight
-// hexadecimal digits are not: before a minus sign they would begin a UUID. Nor
-// is expr, which an opening parenthesis makes another token.
+// plain reports whether s is an identifier that needs no quotes. Eight hexadecimal digits need
+// quotes, because before a minus sign they would begin a UUID. So does expr, because with an
+// opening parenthesis it is another token.
 func plain(s string) bool {
 	if s == "" || s[0]-'a' >= 26 || s == "expr" {
 		return false
@@ -214,7 +214,7 @@ func plain(s string) bool {
 	return len(s) != 8 || hexRun(s, 0, 8) < 8
 }
 
-// AppendName appends a name with its keyspace, if it has one.
+// AppendName appends a name, with its keyspace if it has one.
 func AppendName(dst []byte, n Name) []byte {
 	if n.Keyspace != "" {
 		dst = append(AppendIdent(dst, n.Keyspace), '.')
@@ -222,7 +222,7 @@ func AppendName(dst []byte, n Name) []byte {
 	return AppendIdent(dst, n.Name)
 }
 
-// appendFunction appends a function's name, which may not be any identifier.
+// appendFunction appends a function's name. Not every identifier may be one without quotes.
 func appendFunction(dst []byte, n Name) []byte {
 	if n.Keyspace != "" {
 		dst = append(AppendIdent(dst, n.Keyspace), '.')
@@ -233,7 +233,8 @@ func appendFunction(dst []byte, n Name) []byte {
 	return appendQuoted(dst, n.Name)
 }
 
-// appendUserType appends a user type's name, which may not be any identifier either.
+// appendUserType appends the name of a user-defined type. Not every identifier may be one without
+// quotes.
 func appendUserType(dst []byte, n Name) []byte {
 	if n.Keyspace != "" {
 		dst = append(AppendIdent(dst, n.Keyspace), '.')

@@ -267,7 +267,7 @@ func appendDescribe(dst []byte, s *Describe) []byte {
 	return dst
 }
 
-// appendDescribed quotes the names that DESCRIBE would read as its own words.
+// appendDescribed quotes names that DESCRIBE would read as its own words.
 func appendDescribed(dst []byte, n Name) []byte {
 	if n.Keyspace != "" {
 		return AppendName(append(AppendIdent(dst, n.Keyspace), '.'), Name{Name: n.Name})

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// reporter is a test, of testing or of rapid.
+// reporter is a test of package testing or rapid.
 type reporter interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -25,7 +25,7 @@ func checkRoundTrip(t reporter, s Statement) {
 	}
 	var opts []cmp.Option
 	if count, last := markers(reflect.ValueOf(s)); last >= count {
-		// A marker was overwritten (USING TTL ? AND TTL ?): the others moved up.
+		// A marker was overwritten (USING TTL ? AND TTL ?), so the indexes of the others moved up.
 		opts = append(opts, cmpopts.IgnoreFields(Bind{}, "Index"))
 	}
 	if d := cmp.Diff(s, again, opts...); d != "" {
@@ -33,11 +33,11 @@ func checkRoundTrip(t reporter, s Statement) {
 	}
 }
 
-// renumber gives the markers of a drawn statement the indexes of their places in its text.
+// renumber sets the indexes of the markers of a drawn statement to their positions in its text.
 func renumber(s Statement) {
 	byText, err := Parse(Print(s))
 	if err != nil {
-		return // checkRoundTrip will say
+		return // checkRoundTrip reports this
 	}
 	var places []int
 	eachMarker(reflect.ValueOf(byText), func(b *Bind) { places = append(places, b.Index) })

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Maps of maps are for the properties that only Amazon Keyspaces has; elsewhere they
-// are refused in Cassandra's words.
+// TestNestedProperties checks maps of maps. Only properties of Amazon Keyspaces may have them; for
+// other properties the parser refuses them with Cassandra's text.
 func TestNestedProperties(t *testing.T) {
 	for text, want := range map[string]string{
 		"ALTER TABLE t WITH CUSTOM_PROPERTIES={'capacity_mode':{'throughput_mode': 'PROVISIONED', 'read_capacity_units': 10}, 'ttl': {}} AND comment='x'": "ALTER TABLE t WITH custom_properties = {'capacity_mode': {'throughput_mode': 'PROVISIONED', 'read_capacity_units': 10}, 'ttl': {}} AND comment = 'x'",

@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// StatementKind is what a statement does, as far as its first words tell.
+// StatementKind is the kind of a statement, as far as its first words tell.
 type StatementKind uint8
 
-// The kinds. StatementUnknown is no statement; StatementOther is what Parse
-// gives as Other: roles, grants, functions, aggregates, triggers, ALTER of views.
+// The kinds. StatementUnknown is not a statement. StatementOther is a statement that Parse returns
+// as Other: roles, grants, functions, aggregates, triggers, ALTER of views.
 const (
 	StatementUnknown StatementKind = iota
 	StatementSelect
@@ -39,35 +39,35 @@ const (
 	StatementOther
 )
 
-// Head is what a statement names, read without parsing it.
+// Head holds the kind of a statement and the names in it that Target reads without parsing the
+// statement.
 type Head struct {
 	Kind StatementKind
-	// Name is the table that is read or written, or the object that a schema
-	// statement names (a keyspace has only Name.Name). It is empty for a batch,
-	// DESCRIBE, other statements, and for an index without a name.
+	// Name is the table that the statement reads or writes, or the object that a schema statement
+	// names (a keyspace sets only Name.Name). It is empty for a batch, DESCRIBE, other statements,
+	// and an index without a name.
 	Name Name
-	// On is the table that CREATE INDEX and CREATE MATERIALIZED VIEW name
-	// besides.
+	// On is the table that CREATE INDEX and CREATE MATERIALIZED VIEW name in addition.
 	On Name
 }
 
-// Target finds what a statement does and the table it names. It reads no
-// further than the name and checks nothing: of a text that Parse refuses it may
-// say anything, of one that Parse takes it says what Parse says. It does not
-// allocate, unless a name has to be folded or unquoted.
+// Target returns the kind of a statement and the table that it names. It reads no further than the
+// name and checks nothing. For a text that Parse refuses, the result may be anything. For a text
+// that Parse accepts, the result agrees with Parse. Target does not allocate, unless it must fold
+// or unquote a name.
 func Target(text string) Head {
 	s := scanner{lexer{text: text, plain: true}}
 	return s.head()
 }
 
-// TargetBytes is Target for a text in a buffer. The names of the Head alias the
-// buffer: they are good for as long as its bytes do not change.
+// TargetBytes works as Target does, for a text in a buffer. The names of the Head alias the buffer;
+// they are valid as long as its bytes do not change.
 func TargetBytes(text []byte) Head {
 	return Target(unsafe.String(unsafe.SliceData(text), len(text)))
 }
 
-// Tables yields the tables that the statements of a batch write, in order and
-// as often as they are named; for another statement the table it names.
+// Tables yields the tables that the statements of a batch write, in order, each as often as it is
+// named. For another statement it yields the table that the statement names.
 func Tables(text string) iter.Seq[Name] {
 	return func(yield func(Name) bool) {
 		s := scanner{lexer{text: text, plain: true}}
@@ -99,23 +99,22 @@ func Tables(text string) iter.Seq[Name] {
 	}
 }
 
-// NamesKeyspace reports whether a statement names a keyspace, anywhere: itself, where
-// one is created, dropped or granted, or before the dot of a name. It reads tokens
-// only, so it finds the keyspace in what Parse does not take, too. Of a text that
-// cannot be cut into tokens it says so where the word is in it at all. It does not
-// allocate, unless a name has to be folded or unquoted.
+// NamesKeyspace reports whether a statement names a keyspace anywhere: as a keyspace that it
+// creates, drops or grants, or before the dot of a name. It reads only tokens, so it also finds the
+// keyspace in texts that Parse refuses. If the text cannot be cut into tokens, it reports whether
+// the word occurs anywhere. It does not allocate, unless it must fold or unquote a name.
 //
-// It takes a column of that name for the keyspace where a field of the column is
-// selected.
+// If a column has the keyspace's name and a field of the column is selected, NamesKeyspace takes
+// the column for the keyspace.
 func NamesKeyspace(text, keyspace string) bool {
 	s := scanner{lexer{text: text, plain: true}}
-	named := false // the next name is a keyspace's
+	named := false // the next name is that of a keyspace
 	for t := s.next(); t.kind != tEOF; {
 		switch {
 		case s.is(t, "keyspace"):
 			named = true
 			t = s.unless()
-			continue // which may be the word again: a keyspace may have that name
+			continue // t may be the word again: a keyspace may be called keyspace
 		case t.kind == tIdent || t.kind == tQuoted:
 			name := s.ident(t)
 			t = s.next()
@@ -131,7 +130,7 @@ func NamesKeyspace(text, keyspace string) bool {
 	return s.err != nil && Mentions(text, keyspace)
 }
 
-// Mentions reports whether a word is in a text, in any case.
+// Mentions reports whether a word occurs in a text, ignoring case.
 func Mentions(text, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		if strings.EqualFold(text[i:i+len(word)], word) {
@@ -141,10 +140,10 @@ func Mentions(text, word string) bool {
 	return false
 }
 
-// scanner reads words of a statement; all of them are plain identifiers to it.
+// scanner reads the words of a statement. It treats all of them as plain identifiers.
 type scanner struct{ lexer }
 
-// is says whether a token is the word, which is given in lower case.
+// is reports whether a token is the word. The word is in lower case.
 func (s *scanner) is(t token, word string) bool {
 	if t.kind != tIdent || int(t.end-t.pos) != len(word) {
 		return false
@@ -168,7 +167,7 @@ func (s *scanner) ident(t token) string {
 	return ""
 }
 
-// name reads [keyspace.]name, whose first token is t.
+// name reads [keyspace.]name. t is its first token.
 func (s *scanner) name(t token) Name {
 	first := s.ident(t)
 	if s.pos < len(s.text) && s.text[s.pos] != '.' && s.text[s.pos] > ' ' && s.text[s.pos] != '/' && s.text[s.pos] != '-' {
@@ -182,7 +181,7 @@ func (s *scanner) name(t token) Name {
 	return Name{Keyspace: first, Name: s.ident(s.next())}
 }
 
-// nameBehind skips to one of two reserved words and reads the name behind it.
+// nameBehind skips to one of two reserved words and reads the name after it.
 func (s *scanner) nameBehind(a, b string) Name {
 	for {
 		t := s.next()
@@ -195,7 +194,7 @@ func (s *scanner) nameBehind(a, b string) Name {
 	}
 }
 
-// unless reads the token behind an optional IF [NOT] EXISTS.
+// unless reads the token after an optional IF [NOT] EXISTS.
 func (s *scanner) unless() token {
 	t := s.next()
 	if s.is(t, "if") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// headOf is what Target is to find, taken from the parsed statement.
+// headOf returns the Head that Target must find, taken from the parsed statement.
 func headOf(s Statement) Head {
 	switch s := s.(type) {
 	case *Select:
@@ -53,7 +53,7 @@ func headOf(s Statement) Head {
 	return Head{}
 }
 
-// tablesOf is what Tables is to yield.
+// tablesOf returns the names that Tables must yield.
 func tablesOf(s Statement) []Name {
 	switch s := s.(type) {
 	case *Batch:
@@ -85,7 +85,7 @@ func checkTarget(t reporter, text string, s Statement) {
 	}
 	for _, keyspace := range keyspacesOf(reflect.ValueOf(s)) {
 		if keyspace == "system" && !Mentions(text, keyspace) {
-			continue // the keyspace of masks' functions, which the parser adds
+			continue // the parser adds this keyspace for the functions of masks
 		}
 		if !NamesKeyspace(text, keyspace) {
 			t.Fatalf("NamesKeyspace(%q, %q) finds nothing", text, keyspace)
@@ -96,7 +96,7 @@ func checkTarget(t reporter, text string, s Statement) {
 	}
 }
 
-// keyspacesOf are the keyspaces that a tree names, in any of its names.
+// keyspacesOf returns the keyspaces that a tree names, in any of its names.
 func keyspacesOf(v reflect.Value) (all []string) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:

@@ -2,8 +2,8 @@
 
 package syntax
 
-// kind is the lexical class of a token. Keywords are kinds of their own, as the
-// grammar tells them apart everywhere.
+// kind is the lexical class of a token. Each keyword has its own kind, because the grammar
+// distinguishes them everywhere.
 type kind uint8
 
 const (
@@ -41,12 +41,12 @@ const (
 	tLBracket
 	tStar
 	tRBracket
-	tExpr // "expr(": one token of the grammar, lower case and without a space
+	tExpr // "expr(" is one token of the grammar, in lower case and without a space
 	tLBrace
 	tRBrace
 	tNegNaN
 	tNegInfinity
-	kAccess // keywords from here
+	kAccess // the keywords begin here
 	kAdd
 	kAggregate
 	kAggregates
@@ -201,18 +201,18 @@ const (
 	kindCount
 )
 
-// class says where the grammar lets a keyword stand for an identifier.
+// class tells whether the grammar accepts a keyword as an identifier.
 type class uint8
 
 const (
 	reserved class = iota
-	basic          // anywhere an identifier may stand
-	native         // a native type: an identifier, but not the name of a user type
+	basic          // accepted wherever an identifier is
+	native         // a native type: an identifier, but not the name of a user-defined type
 	special        // an identifier, but not the name of a function: ttl, writetime, …
 )
 
-// keywords lists every keyword with its spelling and class. The kinds' names in
-// error messages are the grammar's, K_ and the first spelling in upper case.
+// keywords lists every keyword with its spelling and class. Error messages use the grammar's name
+// of a kind: K_ and the first spelling in upper case.
 var keywords = [...]struct {
 	text  string
 	kind  kind
@@ -386,8 +386,8 @@ var keywordKinds = func() map[string]kind {
 	return m
 }()
 
-// isIdent, isNative, isFunction, isUserType say whether a kind may stand as an
-// identifier, a native type, the name of a function, the name of a user type.
+// isIdent, isNative, isFunction and isUserType tell whether a kind can be an identifier, a native
+// type, the name of a function, or the name of a user-defined type.
 var isIdent, isNative, isFunction, isUserType = func() (ident, nat, fn, udt [kindCount]bool) {
 	for _, k := range keywords {
 		ident[k.kind] = k.class != reserved
@@ -403,7 +403,7 @@ var isIdent, isNative, isFunction, isUserType = func() (ident, nat, fn, udt [kin
 	return
 }()
 
-// kindNames are the grammar's names of the kinds, as its error messages show them.
+// kindNames are the grammar's names of the kinds, as error messages show them.
 var kindNames = func() [kindCount]string {
 	n := [kindCount]string{
 		tEOF: "EOF", tIdent: "IDENT", tQuoted: "QUOTED_NAME", tEmptyQuoted: "EMPTY_QUOTED_NAME",
@@ -445,7 +445,7 @@ func lowerByte(c byte) byte {
 	return c
 }
 
-// lower folds ASCII letters; it returns s itself when there is nothing to fold.
+// lower folds ASCII letters to lower case. It returns s itself if there is nothing to fold.
 func lower(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i]-'A' < 26 {
@@ -469,8 +469,8 @@ func upper(s string) string {
 	return string(b)
 }
 
-// token is one token of the default channel: text[pos:end]. raw is its index
-// among all tokens, blanks and comments included.
+// token is one token of the grammar's default channel: text[pos:end]. raw is its index among all
+// tokens, including blanks and comments.
 type token struct {
 	pos, end, raw uint32
 	kind          kind

@@ -2,8 +2,8 @@
 
 package syntax
 
-// Walk calls f for an expression and, where f returns true, for the expressions
-// in it, each before those in it. A nil expression has none.
+// Walk calls f for an expression. If f returns true, Walk does the same for each expression
+// directly in it. It does nothing for a nil expression.
 func Walk(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
