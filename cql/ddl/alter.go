@@ -133,8 +133,8 @@ func kindName(k schema.ColumnKind) string {
 	return "REGULAR"
 }
 
-// expand is a type with tuples in place of user-defined types, which a dropped
-// column's type must outlive.
+// expand returns a type with tuples instead of user-defined types, because the type of a dropped
+// column must outlive them.
 func expand(t *value.Type) *value.Type {
 	if t.Kind == value.UDT {
 		elems := make([]*value.Type, len(t.Elems))
@@ -177,7 +177,7 @@ func (c *change) dropColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.
 	}
 	for _, name := range stmt.Drop {
 		if gone[name] {
-			continue // DROP (d, d) is one
+			continue // DROP (d, d) drops d once
 		}
 		col := t.Columns[name]
 		if col == nil {

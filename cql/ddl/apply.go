@@ -11,24 +11,24 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Env is what a statement is executed in.
+// Env holds the inputs for executing a statement.
 type Env struct {
-	Keyspace string // the connection's, "" for none
-	Now      int64  // microseconds since 1970: when a dropped column was dropped
+	Keyspace string // the connection's keyspace; "" for none
+	Now      int64  // microseconds since 1970; recorded as the time at which a column was dropped
 
-	// DataCenters are the data centres that NetworkTopologyStrategy may name,
-	// with their numbers of nodes.
+	// DataCenters are the data centres that NetworkTopologyStrategy may name. Each value is the
+	// number of nodes.
 	DataCenters map[string]int
 
-	// Keyspaces allows what is Amazon Keyspaces' own: CustomProperties and Tags of
+	// Keyspaces allows the features that only Amazon Keyspaces has: CustomProperties and Tags of
 	// tables, keyspaces in one Region.
 	Keyspaces bool
 
-	// TableID makes the id of a new table, a version 1 UUID.
+	// TableID returns the id of a new table, a version 1 UUID.
 	TableID func() [16]byte
 }
 
-// nodes is the number of nodes in all data centres.
+// nodes returns the number of nodes in all data centres.
 func (e *Env) nodes() int {
 	n := 0
 	for _, c := range e.DataCenters {
@@ -37,10 +37,10 @@ func (e *Env) nodes() int {
 	return n
 }
 
-// Result is what a statement did.
+// Result is the result of a statement.
 type Result struct {
-	Schema   *schema.Schema     // the very one that was given when nothing changed
-	Change   *wire.SchemaChange // nil when nothing changed
+	Schema   *schema.Schema     // the given schema itself if nothing changed
+	Change   *wire.SchemaChange // nil if nothing changed
 	Warnings []string
 }
 
@@ -58,7 +58,7 @@ func Apply(s *schema.Schema, stmt syntax.Statement, env *Env) (*Result, error) {
 	return r, nil
 }
 
-// change is a statement on its way.
+// change is a statement that is being executed.
 type change struct {
 	old, new *schema.Schema
 	env      *Env
@@ -99,7 +99,7 @@ func otherName(o *syntax.Other) string {
 	return o.Verb + " " + string(o.Object)
 }
 
-// keyspaceOf is the keyspace that a name is in.
+// keyspaceOf returns the keyspace of a name.
 func (c *change) keyspaceOf(n syntax.Name) (string, error) {
 	if n.Keyspace != "" {
 		return n.Keyspace, nil
@@ -110,7 +110,7 @@ func (c *change) keyspaceOf(n syntax.Name) (string, error) {
 	return c.env.Keyspace, nil
 }
 
-// put replaces (or with nil removes) a keyspace and notes the change.
+// put replaces a keyspace, or removes it if ks is nil, and records the change.
 func (c *change) put(name string, ks *schema.Keyspace, ch wire.SchemaChange) {
 	all := maps.Clone(c.old.Keyspaces)
 	if all == nil {
@@ -126,7 +126,7 @@ func (c *change) put(name string, ks *schema.Keyspace, ch wire.SchemaChange) {
 	c.changed = &ch
 }
 
-// withTable is the keyspace with one table replaced, or removed when t is nil.
+// withTable returns the keyspace with one table replaced, or removed if t is nil.
 func withTable(ks *schema.Keyspace, name string, t *schema.Table) *schema.Keyspace {
 	n := *ks
 	n.Tables = maps.Clone(ks.Tables)

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// world is a schema that statements are applied to, one after another.
+// world is a schema to which statements are applied one after another.
 type world struct {
 	s         *schema.Schema
 	ids       byte
@@ -48,9 +48,8 @@ func (w *world) apply(text string) (*Result, error) {
 	return r, err
 }
 
-// TestApply runs the statements of testdata/apply and prints what each did. The
-// errors there are those of a real Cassandra 5.0.9, except for what is said not
-// to be supported.
+// TestApply runs the statements of testdata/apply and prints the result of each. The errors there
+// are those of a real Cassandra 5.0.9, except those for unsupported features.
 func TestApply(t *testing.T) { runScript(t, "testdata/apply", newWorld()) }
 
 func runScript(t *testing.T, file string, w *world) {
@@ -85,7 +84,7 @@ func runScript(t *testing.T, file string, w *world) {
 var columnTypes = []string{"int", "text", "frozen<list<int>>", "list<text>", "map<int, frozen<set<text>>>", "u1", "frozen<u1>",
 	"vector<float, 3>", "tuple<int, text>", "duration", "counter", "timeuuid", "nosuch", "frozen<nosuch>", "list<u1>"}
 
-// statement draws a DDL statement, right or wrong.
+// statement draws a DDL statement, valid or invalid.
 func statement(t *rapid.T) string {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(t, label) }
 	table, typ, col := pick("table", "t1", "t2"), pick("type", "u1", "u2"), pick("column", "a", "b", "c", "\"D\"", "e")
@@ -114,15 +113,15 @@ func statement(t *rapid.T) string {
 		return "DROP TABLE " + table
 	case "droptype":
 		return "DROP TYPE " + typ
-	case "addfield": // of one cell: a table that uses the type could not be made again with others
+	case "addfield": // of one cell: with other types, a table that uses the type could not be created again
 		return fmt.Sprintf("ALTER TYPE %s ADD %s %s", typ, col, pick("field", "int", "frozen<list<int>>", "frozen<u1>", "nosuch", "counter"))
 	}
 	return fmt.Sprintf("ALTER TYPE %s RENAME a TO %s", typ, pick("field", "x", "y"))
 }
 
-// TestApplyLaws applies random histories. No statement changes the schema that
-// it is given; an error changes nothing; what DESCRIBE says of the result makes
-// the same schema again.
+// TestApplyLaws applies random histories. No statement may change the schema that it is given. An
+// error must change nothing. The statements that DESCRIBE returns must create the same schema
+// again.
 func TestApplyLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
@@ -160,7 +159,7 @@ func TestApplyLaws(t *testing.T) {
 	})
 }
 
-// statements are those that make the schema again, with ids and what was dropped.
+// statements returns the statements that create the schema again, with ids and dropped columns.
 func statements(s *schema.Schema) []string {
 	a, err := describe.Statement(&syntax.Describe{What: "SCHEMA", Internals: true}, s,
 		&describe.Env{System: func(string) bool { return false }, Virtual: func(string) bool { return false }})

@@ -19,7 +19,7 @@ func defaultCompaction() map[string]string {
 	return map[string]string{"class": compactions + "SizeTieredCompactionStrategy", "max_threshold": "32", "min_threshold": "4"}
 }
 
-// strategyOptions are what compaction strategies understand beside what all do.
+// strategyOptions are the options of each compaction strategy beyond those of all strategies.
 var strategyOptions = func() map[string][]string {
 	tiered := []string{"bucket_high", "bucket_low", "max_threshold", "min_sstable_size", "min_threshold"}
 	return map[string][]string{
@@ -68,8 +68,8 @@ func setDefault(m map[string]string, key, value string) {
 	}
 }
 
-// checkCompaction checks the options of a compaction strategy. They have no
-// effect here, but a mistake in them is one wherever the table goes next.
+// checkCompaction checks the options of a compaction strategy. They have no effect here, but a
+// mistake would matter in a database to which the table goes next.
 func checkCompaction(c map[string]string) error {
 	name := strings.TrimPrefix(c["class"], compactions)
 	if err := checkStrategy(name, c); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// readsAs says whether a column that was dropped with the type old may be added again with
-// the type t: Cassandra's AbstractType.isSerializationCompatibleWith. A user type was
-// dropped as a tuple of its fields.
+// readsAs reports whether a column that was dropped with type old may be added again with type t.
+// It implements Cassandra's AbstractType.isSerializationCompatibleWith. A column of a user-defined
+// type was dropped as a tuple of its fields.
 func readsAs(t, old *value.Type) bool {
 	if t.Equal(old) {
 		return true
@@ -31,7 +31,7 @@ func readsAs(t, old *value.Type) bool {
 	return n == m && fixed == oldFixed
 }
 
-// holds says whether every serialized value of the type old is one of t
+// holds reports whether every serialized value of type old is also a value of type t
 // (isValueCompatibleWith).
 func holds(t, old *value.Type) bool {
 	if t.Equal(old) {
@@ -69,7 +69,7 @@ func holds(t, old *value.Type) bool {
 	return false
 }
 
-// sorts says whether values of the type old are in the same order as values of t
+// sorts reports whether values of type old have the same order as values of type t
 // (isCompatibleWith).
 func sorts(t, old *value.Type) bool {
 	return t.Equal(old) ||

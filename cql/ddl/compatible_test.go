@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// comesBack are the types that Cassandra 5.0 lets a dropped column be added again with,
-// beside its own, of these and those in alone.
+// comesBack lists, for each type, the other types with which Cassandra 5.0 lets a dropped column be
+// added again. It covers these types and those in alone.
 const comesBack = `
 ascii: text blob
 text: blob
@@ -53,7 +53,7 @@ vector<ascii,2>: blob
 vector<blob,2>: blob
 `
 
-// alone are types that come back as themselves only.
+// alone are types with which only a column of the same type can be added again.
 var alone = strings.Fields("blob boolean double float int uuid list<int> list<blob> set<int> set<blob> map<int,int> map<blob,blob> " +
 	"frozen<list<int>> frozen<list<blob>> frozen<set<int>> frozen<set<blob>> frozen<map<int,int>> frozen<map<text,blob>> frozen<map<blob,text>> " +
 	"frozen<list<frozen<list<blob>>>> vector<int,2> vector<int,3> vector<float,2>")

@@ -13,10 +13,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// CustomProperties is the option that has a table's properties of Amazon Keyspaces
-// which Cassandra does not know: map[string]map[string]string, those that were
-// declared, by the names that Keyspaces gives them. Env.Keyspaces allows it, and
-// Tags, which is a map[string]string.
+// CustomProperties is the option that holds the properties of a table that Amazon Keyspaces has and
+// Cassandra does not. Its value is a map[string]map[string]string of the declared properties, by
+// their names in Keyspaces. Tags is a map[string]string. Env.Keyspaces allows both options.
 const (
 	CustomProperties = "custom_properties"
 	Tags             = "tags"
@@ -24,10 +23,10 @@ const (
 	autoscaling = "autoscaling_settings"
 )
 
-// Custom are the values of CustomProperties.
+// Custom is the type of the values of CustomProperties.
 type Custom = map[string]map[string]string
 
-// Names and values of custom properties.
+// The names and values of custom properties.
 const (
 	CapacityMode   = "capacity_mode"
 	ThroughputMode = "throughput_mode"
@@ -40,8 +39,8 @@ const (
 	WarmRead       = "read_units_per_second"
 	WarmWrite      = "write_units_per_second"
 
-	// OnDemandSince is kept with CapacityMode and never declared: when the table was
-	// last made one on demand, in milliseconds since 1970.
+	// OnDemandSince is kept with CapacityMode and cannot be declared. It is the time at which the
+	// table last became an on-demand table, in milliseconds since 1970.
 	OnDemandSince = "last_update_to_pay_per_request_timestamp"
 
 	encryption = "encryption_specification"
@@ -54,7 +53,7 @@ const (
 	disabled   = "disabled"
 )
 
-// tableProperties reads the options of a table, those of Amazon Keyspaces among them.
+// tableProperties reads the options of a table, including those of Amazon Keyspaces.
 func (c *change) tableProperties(with syntax.Properties) (*properties, error) {
 	var rest syntax.Properties
 	var custom Custom
@@ -96,7 +95,7 @@ func readCustom(v syntax.Expr) (Custom, error) {
 			return nil, syntaxError("Invalid property name in '%s': it must be a constant", CustomProperties)
 		}
 		name := key.Text
-		if name == "TTL" { // Keyspaces' documentation has both
+		if name == "TTL" { // the documentation of Keyspaces has both
 			name = expiry
 		}
 		inner := map[string]string{}
@@ -118,13 +117,13 @@ func readCustom(v syntax.Expr) (Custom, error) {
 	return all, nil
 }
 
-// tableProperty says whether a new table can have an option.
+// tableProperty reports whether a new table can have an option.
 func (c *change) tableProperty(name string) bool {
 	return tableProperty(name) || name == Tags && c.env.Keyspaces
 }
 
-// customOptions gives the options of a table, which it had before or has by default,
-// what was declared of Amazon Keyspaces' properties.
+// customOptions sets in o the options that were declared with Amazon Keyspaces' properties. o holds
+// the earlier options of the table, or the defaults.
 func (c *change) customOptions(p *properties, t *schema.Table, o map[string]any) error {
 	if c.env.Keyspaces && p.has(Tags) {
 		tags, _, err := p.pairs(Tags)
@@ -166,14 +165,14 @@ func (c *change) customOptions(p *properties, t *schema.Table, o map[string]any)
 	return nil
 }
 
-// sinceOnDemand is a capacity mode with OnDemandSince.
+// sinceOnDemand returns a capacity mode with OnDemandSince.
 func (c *change) sinceOnDemand(mode, before map[string]string, t *schema.Table) map[string]string {
 	mode = maps.Clone(mode)
 	since, known := before[OnDemandSince]
 	switch was := before[ThroughputMode]; {
 	case mode[ThroughputMode] == PayPerRequest && was == Provisioned:
 		since, known = strconv.FormatInt(c.env.Now/1000, 10), true
-	case t != nil && was != Provisioned && !known: // on demand from the beginning
+	case t != nil && was != Provisioned && !known: // on demand since it was created
 		since, known = created(t)
 	}
 	if known {
@@ -182,18 +181,17 @@ func (c *change) sinceOnDemand(mode, before map[string]string, t *schema.Table) 
 	return mode
 }
 
-// created is when a table was made, as its id tells: a UUID of version 1.
+// created returns the time at which a table was created, from its id, a version 1 UUID.
 func created(t *schema.Table) (milliseconds string, known bool) {
 	if t.ID[6]>>4 != 1 {
 		return "", false
 	}
-	const before1970 = 0x01b21dd213814000 // in units of 100 ns, from 1582
+	const before1970 = 0x01b21dd213814000 // 100 ns units from 1582 to 1970
 	ticks := int64(binary.BigEndian.Uint16(t.ID[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(t.ID[4:]))<<32 | int64(binary.BigEndian.Uint32(t.ID[:]))
 	return strconv.FormatInt((ticks-before1970)/10_000, 10), true
 }
 
-// checkCustom checks one custom property. before is what the table has of it, if
-// anything.
+// checkCustom checks one custom property. before holds the table's earlier value, if it has one.
 func checkCustom(name string, given, before map[string]string) error {
 	switch name {
 	case CapacityMode:
@@ -253,7 +251,7 @@ func checkWarm(given, before map[string]string) error {
 		return err
 	}
 	for _, option := range slices.Sorted(maps.Keys(given)) {
-		asked, _ := strconv.ParseInt(given[option], 10, 64) // both were checked
+		asked, _ := strconv.ParseInt(given[option], 10, 64) // both have already been checked
 		if has, _ := strconv.ParseInt(before[option], 10, 64); asked < has {
 			return invalid("'%s' of '%s' can only be increased: it is %d, and %d is less", option, WarmThroughput, has, asked)
 		}
@@ -313,7 +311,7 @@ func onlyOptions(name string, given map[string]string, allowed ...string) error 
 	return nil
 }
 
-// units checks and cleans the options of a property that are units a second.
+// units checks and normalizes the options of a property that are units per second.
 func units(name string, given map[string]string) error {
 	for _, option := range slices.Sorted(maps.Keys(given)) {
 		if option == ThroughputMode {
@@ -328,8 +326,8 @@ func units(name string, given map[string]string) error {
 	return nil
 }
 
-// ShownProperties are the custom properties of a table as Amazon Keyspaces shows
-// them: those that were declared, and what a table has by default.
+// ShownProperties returns the custom properties of a table as Amazon Keyspaces shows them: the
+// declared ones, and the defaults.
 func ShownProperties(t *schema.Table) Custom {
 	all := Custom{
 		CapacityMode: {ThroughputMode: PayPerRequest},
@@ -346,7 +344,7 @@ func ShownProperties(t *schema.Table) Custom {
 	}
 	all[CapacityMode] = mode
 
-	// A table is warm enough for its units, on demand for those that a new one has.
+	// A provisioned table is warm for its own units, an on-demand table for those of a new one.
 	warm := map[string]string{status: "AVAILABLE", WarmRead: "12000", WarmWrite: "4000"}
 	if mode[ThroughputMode] == Provisioned {
 		warm[WarmRead], warm[WarmWrite] = mode[ReadCapacity], mode[WriteCapacity]

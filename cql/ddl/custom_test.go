@@ -13,15 +13,15 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// The properties of Amazon Keyspaces, as its developer guide has them. The error of
-// a mode without units is its own.
+// TestCustomProperties checks the properties of Amazon Keyspaces against its developer guide. The
+// error for a mode without units is also from there.
 func TestCustomProperties(t *testing.T) {
 	w := newWorld()
 	w.keyspaces = true
 	runScript(t, "testdata/keyspaces", w)
 }
 
-// shown are a table's custom properties as they are read, and as they are described.
+// shown formats a table's custom properties as they are read and as they are described.
 func shown(t *schema.Table) string {
 	var b strings.Builder
 	all := ShownProperties(t)
@@ -36,7 +36,7 @@ func shown(t *schema.Table) string {
 	return b.String()
 }
 
-// declared are options without what nobody can declare.
+// declared returns the options without those that cannot be declared.
 func declared(options map[string]any) map[string]any {
 	all := maps.Clone(options)
 	if custom, ok := all[CustomProperties].(Custom); ok {
@@ -50,7 +50,7 @@ func declared(options map[string]any) map[string]any {
 	return all
 }
 
-// The id of a table tells when it was made.
+// TestCreated checks that created reads the time from a table's id.
 func TestCreated(t *testing.T) {
 	id := [16]byte{0x6b, 0xa7, 0xb8, 0x10, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4}
 	if at, ok := created(&schema.Table{ID: id}); !ok || at != "886630433151" { // 1998-02-04T22:13:53.151Z

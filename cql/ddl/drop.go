@@ -57,7 +57,7 @@ func (c *change) dropTable(stmt *syntax.Drop) error {
 	return nil
 }
 
-// dropAbsent is of what cannot be there, since none can be made: an index or a view.
+// dropAbsent handles DROP of an index or a view. They cannot exist, because none can be created.
 func (c *change) dropAbsent(stmt *syntax.Drop, absent string) error {
 	keyspace, err := c.keyspaceOf(stmt.Name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// maxName is the longest name of a keyspace that Cassandra creates.
+// maxName is the length of the longest keyspace name that Cassandra creates.
 const maxName = 48
 
 func validName(name string) bool {
@@ -115,7 +115,7 @@ func checkKeyspaceProperties(p *properties) error {
 	return nil
 }
 
-// setKeyspace gives a keyspace the options that the statement has.
+// setKeyspace sets the options of a keyspace that the statement gives.
 func (c *change) setKeyspace(ks *schema.Keyspace, p *properties, old *schema.Keyspace) error {
 	if d, ok, err := p.bool("durable_writes"); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c *change) setKeyspace(ks *schema.Keyspace, p *properties, old *schema.Key
 
 const locator = "org.apache.cassandra.locator."
 
-// strategyName is a strategy's class without its package.
+// strategyName returns a strategy's class without its package.
 func strategyName(class string) string { return strings.TrimPrefix(class, locator) }
 
 // replication validates a replication map and completes it as Cassandra does.
@@ -145,7 +145,7 @@ func (c *change) replication(keyspace string, written, before map[string]string)
 	class := strategyName(written["class"])
 	delete(options, "class")
 	if class == "SingleRegionStrategy" && c.env.Keyspaces && len(options) == 0 {
-		// As Amazon Keyspaces shows it.
+		// This is how Amazon Keyspaces shows it.
 		return map[string]string{"class": locator + "SimpleStrategy", "replication_factor": "3"}, nil
 	}
 	switch class {
@@ -176,7 +176,7 @@ func (c *change) replication(keyspace string, written, before map[string]string)
 	return options, nil
 }
 
-// networkTopology turns replication_factor into one for each data centre.
+// networkTopology replaces replication_factor by one factor for each data centre.
 func (c *change) networkTopology(options, before map[string]string) {
 	rf, ok := options["replication_factor"]
 	if ok || len(options) == 0 {

@@ -12,12 +12,11 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Options of a table, as schema.Table.Options has them: by the column of
-// system_schema.tables, with values of type string, int, float64, bool,
-// map[string]string or map[string][]byte. One that is absent is null there.
-// CustomProperties and Tags are no columns there.
+// The options of a table, as in schema.Table.Options: by the column of system_schema.tables, with
+// values of type string, int, float64, bool, map[string]string or map[string][]byte. An absent
+// option is null there. CustomProperties and Tags are not columns there.
 
-// DefaultOptions are the options of a table for which nothing was said.
+// DefaultOptions returns the options of a table whose statement gives none.
 func DefaultOptions() map[string]any {
 	return map[string]any{
 		"additional_write_policy":     "99p",
@@ -51,8 +50,8 @@ func tableProperty(name string) bool {
 	return false
 }
 
-// tableOptions reads a table's options over those it has (nil for a new one).
-// Their ranges are checked by checkOptions, which Cassandra does later.
+// tableOptions reads a table's options over those that it has (nil for a new one). checkOptions
+// checks their ranges, because Cassandra does so later.
 func tableOptions(p *properties, before map[string]any) (map[string]any, error) {
 	o := maps.Clone(before)
 	if before == nil {
@@ -74,7 +73,7 @@ func tableOptions(p *properties, before map[string]any) (map[string]any, error) 
 	return o, nil
 }
 
-// readFlags reads the options whose default is shown as null.
+// readFlags reads the options that are shown as null if they have their default.
 func readFlags(p *properties, o map[string]any) error {
 	for _, f := range []struct {
 		name string
@@ -187,7 +186,7 @@ func readRetries(p *properties, o map[string]any) error {
 	return nil
 }
 
-// retryError says what is wrong with a policy.
+// retryError returns the error for a wrong speculative retry policy.
 func retryError(v string) error {
 	if percentile(v) {
 		return configError("Invalid value %s for PERCENTILE option 'speculative_retry': must be between (0.0 and 100.0)", v)
@@ -204,8 +203,8 @@ func retryError(v string) error {
 	return configError("Invalid value %s for option 'speculative_retry'", v)
 }
 
-// retryPolicy is the written form of a speculative retry policy as Cassandra
-// keeps it: 99p, 10ms, MIN(99p,50ms), ALWAYS, NEVER.
+// retryPolicy returns a speculative retry policy in the form in which Cassandra keeps it: 99p,
+// 10ms, MIN(99p,50ms), ALWAYS, NEVER.
 func retryPolicy(s string) (string, bool) {
 	u := strings.ToUpper(strings.TrimSpace(s))
 	switch u {
@@ -229,14 +228,14 @@ func retryPolicy(s string) (string, bool) {
 	return retryPoint(u)
 }
 
-// percentile says whether a policy is written as a percentile, whatever its value.
+// percentile reports whether a policy is written as a percentile, whatever its value.
 func percentile(s string) bool {
 	u := strings.ToUpper(strings.TrimSpace(s))
 	number, ok := strings.CutSuffix(strings.TrimSuffix(u, "ERCENTILE"), "P")
 	return ok && number != "" && strings.Trim(number, "0123456789.") == ""
 }
 
-// retryPoint reads 99P, 99PERCENTILE or 10MS.
+// retryPoint parses 99P, 99PERCENTILE or 10MS.
 func retryPoint(u string) (string, bool) {
 	for _, unit := range []struct{ suffix, canonical string }{{"PERCENTILE", "p"}, {"P", "p"}, {"MS", "ms"}} {
 		number, ok := strings.CutSuffix(u, unit.suffix)

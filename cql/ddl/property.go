@@ -9,11 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// properties are a statement's WITH options by name: a string, or a map.
+// properties are the WITH options of a statement by name. Each is a string or a map.
 type properties struct {
 	order  []string
 	values map[string]property
-	custom Custom // of Amazon Keyspaces; nil where nothing is said of them
+	custom Custom // of Amazon Keyspaces; nil if the statement has none
 }
 
 type property struct {
@@ -22,7 +22,7 @@ type property struct {
 	pairs map[string]string
 }
 
-// readProperties reads the options as written, which may each be given once.
+// readProperties reads the options as written. It refuses an option that is given twice.
 func readProperties(with syntax.Properties) (*properties, error) {
 	p := &properties{values: make(map[string]property, len(with))}
 	for _, w := range with {
@@ -79,7 +79,7 @@ func (p *properties) has(name string) bool {
 	return ok
 }
 
-// known refuses the options that are not among names, which are looked up.
+// known refuses the options for whose name is returns false.
 func (p *properties) known(is func(name string) bool) error {
 	for _, name := range p.order {
 		if !is(name) {

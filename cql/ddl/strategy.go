@@ -10,13 +10,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// strategyCheck checks the value of an option of a compaction strategy.
+// strategyCheck checks the value of one option of a compaction strategy.
 type strategyCheck struct {
 	option string
 	check  func(option, text string) error
 }
 
-// everyStrategyChecks are those of all strategies, in Cassandra's order.
+// everyStrategyChecks are the checks for all strategies, in Cassandra's order.
 var everyStrategyChecks = []strategyCheck{
 	{"enabled", func(option, text string) error {
 		if text != "true" && text != "false" {
@@ -80,7 +80,7 @@ func checkStrategy(name string, c map[string]string) error {
 	return checkTiers(c)
 }
 
-// checkLevels checks what is LeveledCompactionStrategy's own.
+// checkLevels checks the options that only LeveledCompactionStrategy has.
 func checkLevels(c map[string]string) error {
 	of := map[string]int64{"sstable_size_in_mb": 160, "fanout_size": 10}
 	for _, option := range []string{"sstable_size_in_mb", "fanout_size"} {
@@ -97,7 +97,7 @@ func checkLevels(c map[string]string) error {
 		}
 		of[option] = n
 	}
-	// What the last of nine levels holds.
+	// The size of the last of nine levels.
 	bytes := new(big.Int).Exp(big.NewInt(of["fanout_size"]), big.NewInt(8), nil)
 	if bytes.Mul(bytes, big.NewInt(of["sstable_size_in_mb"]<<20)); !bytes.IsInt64() {
 		return configError("At most 9223372036854775807 bytes may be in a compaction level; your maxSSTableSize must be absurdly high to compute %s", bytes)
@@ -105,7 +105,7 @@ func checkLevels(c map[string]string) error {
 	return nil
 }
 
-// checkWindows checks what is TimeWindowCompactionStrategy's own.
+// checkWindows checks the options that only TimeWindowCompactionStrategy has.
 func checkWindows(c map[string]string) error {
 	units := []string{"NANOSECONDS", "MICROSECONDS", "MILLISECONDS", "SECONDS", "MINUTES", "HOURS", "DAYS"}
 	for _, of := range []struct {
@@ -128,7 +128,7 @@ func checkWindows(c map[string]string) error {
 	return nil
 }
 
-// checkTiers checks what SizeTieredCompactionStrategy has, and those built on it.
+// checkTiers checks the options of SizeTieredCompactionStrategy and of the strategies built on it.
 func checkTiers(c map[string]string) error {
 	if text, ok := c["min_sstable_size"]; ok {
 		n, err := strconv.ParseInt(text, 10, 64)

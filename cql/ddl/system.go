@@ -2,12 +2,12 @@
 
 package ddl
 
-// KeyspacesSystem is the keyspace in which Amazon Keyspaces shows its own properties
-// of tables. It is reserved without them, too.
+// KeyspacesSystem is the keyspace in which Amazon Keyspaces shows its own properties of tables. The
+// name is reserved even without those properties.
 const KeyspacesSystem = "system_schema_mcs"
 
-// LocalSystem says whether a keyspace is one of those that a node keeps for
-// itself, stored or virtual: nobody may change their schema.
+// LocalSystem reports whether a keyspace is one of those that each node keeps for itself, stored or
+// virtual. Nobody may change their schema.
 func LocalSystem(keyspace string) bool {
 	switch keyspace {
 	case "system", "system_schema", "system_views", "system_virtual_schema", KeyspacesSystem:
@@ -16,8 +16,8 @@ func LocalSystem(keyspace string) bool {
 	return false
 }
 
-// ReplicatedSystem says whether a keyspace is one of those that Cassandra keeps
-// on several nodes.
+// ReplicatedSystem reports whether a keyspace is one of those that Cassandra keeps on several
+// nodes.
 func ReplicatedSystem(keyspace string) bool {
 	switch keyspace {
 	case "system_auth", "system_distributed", "system_traces":
@@ -26,8 +26,8 @@ func ReplicatedSystem(keyspace string) bool {
 	return false
 }
 
-// permit refuses changes to the system keyspaces. verb and resource are what
-// Cassandra says of the replicated ones: "CREATE", "<all tables in ks>".
+// permit refuses changes to the system keyspaces. verb and resource are part of Cassandra's message
+// for the replicated ones: "CREATE", "<all tables in ks>".
 func permit(keyspace, verb, resource string) error {
 	switch {
 	case LocalSystem(keyspace):

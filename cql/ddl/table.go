@@ -77,7 +77,7 @@ func (c *change) createTable(stmt *syntax.CreateTable) error {
 	return nil
 }
 
-// tableID is the id that a table is given, or a new one.
+// tableID returns the id that the statement gives the table, or a new one.
 func (c *change) tableID(p *properties) (id [16]byte, err error) {
 	text, ok, err := p.string("id")
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *change) uniqueID(t *schema.Table) error {
 	return nil
 }
 
-// definition is a CREATE TABLE's columns on their way to a schema.
+// definition is the list of columns of a CREATE TABLE while they are converted to a schema.
 type definition struct {
 	stmt       *syntax.CreateTable
 	name       string
@@ -115,7 +115,7 @@ type definition struct {
 	counter    bool
 }
 
-// readKeys finds the primary key and checks what Cassandra's parser does.
+// readKeys finds the primary key and makes the checks of Cassandra's parser.
 func (d *definition) readKeys() error {
 	seen := make(map[string]bool, len(d.stmt.Columns))
 	display := d.name
@@ -146,7 +146,7 @@ func (d *definition) readKeys() error {
 	return nil
 }
 
-// columns makes the columns, with Cassandra's checks in its order.
+// columns makes the columns. It makes Cassandra's checks in Cassandra's order.
 func (d *definition) columns(ks *schema.Keyspace, options map[string]any) ([]*schema.Column, error) {
 	if err := d.resolve(ks); err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (d *definition) resolve(ks *schema.Keyspace) error {
 	return nil
 }
 
-// nested says whether t is a UDT that is not frozen and has a field that is not.
+// nested reports whether t is a non-frozen UDT with a non-frozen field.
 func nested(t *value.Type) bool {
 	return t.Kind == value.UDT && t.Multicell() && slices.ContainsFunc(t.Elems, (*value.Type).Multicell)
 }
@@ -232,7 +232,7 @@ func checkKeyType(column string, t *value.Type) error {
 	return nil
 }
 
-// order checks CLUSTERING ORDER BY and says which columns are descending.
+// order checks CLUSTERING ORDER BY and returns which columns are descending.
 func (d *definition) order() (map[string]bool, error) {
 	desc := map[string]bool{}
 	var foreign []string
@@ -289,8 +289,8 @@ func checkCounterTTL(counter bool, options map[string]any) error {
 	return nil
 }
 
-// rebuild copies a table with other columns, which change returns; it is given
-// a list of its own.
+// rebuild copies a table with the columns that change returns. change gets its own copy of the
+// list.
 func rebuild(t *schema.Table, change func([]*schema.Column) []*schema.Column) *schema.Table {
 	n := *t
 	cols := change(slices.Clone(t.All()))

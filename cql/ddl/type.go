@@ -57,7 +57,7 @@ func (c *change) createType(stmt *syntax.CreateType) error {
 	return nil
 }
 
-// checkField refuses what no field of a user-defined type may be.
+// checkField refuses types that a field of a user-defined type may not have.
 func checkField(t syntax.TypeRef) error {
 	if !t.Custom && t.Name.Keyspace == "" && t.Name.Name == "counter" {
 		return invalid("A user type cannot contain counters")
@@ -68,7 +68,7 @@ func checkField(t syntax.TypeRef) error {
 	return nil
 }
 
-// userType says whether a reference can only be to a user-defined type.
+// userType reports whether a reference can only be to a user-defined type.
 func userType(t syntax.TypeRef) bool {
 	if t.Custom || len(t.Params) > 0 {
 		return false
@@ -152,8 +152,7 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 	return nil
 }
 
-// qualified is a type as messages about ALTER TYPE show it: user-defined types
-// with their keyspace.
+// qualified formats a type as messages about ALTER TYPE do: user-defined types with their keyspace.
 func qualified(t *value.Type) string {
 	s := t.String()
 	var walk func(t *value.Type)
@@ -170,7 +169,7 @@ func qualified(t *value.Type) string {
 	return s
 }
 
-// keyUsers are the tables whose partition key uses a type.
+// keyUsers returns the tables whose partition key uses a type.
 func keyUsers(ks *schema.Keyspace, keyspace, name string) []string {
 	var users []string
 	for _, table := range slices.Sorted(maps.Keys(ks.Tables)) {
@@ -181,7 +180,7 @@ func keyUsers(ks *schema.Keyspace, keyspace, name string) []string {
 	return users
 }
 
-// putType adds or replaces a type, and every use of it in the keyspace.
+// putType adds or replaces a type. It replaces every use of the type in the keyspace too.
 func (c *change) putType(ks *schema.Keyspace, t *value.Type, kind string) {
 	n := *ks
 	n.Types = maps.Clone(ks.Types)
@@ -195,8 +194,7 @@ func (c *change) putType(ks *schema.Keyspace, t *value.Type, kind string) {
 	c.put(n.Name, &n, wire.SchemaChange{Change: kind, Target: wire.TargetType, Name: t.Name})
 }
 
-// replaceType makes all types and tables of a keyspace use t, which some of
-// them hold in its earlier form at any depth.
+// replaceType replaces the earlier form of t, at any depth, in all types and tables of a keyspace.
 func replaceType(ks *schema.Keyspace, t *value.Type) {
 	changed := []*value.Type{t}
 	for len(changed) > 0 {

@@ -11,7 +11,7 @@ import (
 
 var scalingParameter = regexp.MustCompile(`^(N|L[0-9]+|T[0-9]+|[+-]?[0-9]+)$`)
 
-// checkUnified checks what is UnifiedCompactionStrategy's own.
+// checkUnified checks the options that only UnifiedCompactionStrategy has.
 func checkUnified(c map[string]string) error {
 	if text, ok := c["scaling_parameters"]; ok {
 		for p := range strings.SplitSeq(text, ",") {
@@ -95,11 +95,11 @@ func checkPositive(c map[string]string, option string, bits int) error {
 	return nil
 }
 
-// byteUnits are those of sizes, as Cassandra reads them: of 1,024.
+// byteUnits are the units of sizes in Cassandra. Each is 1,024 times the one before.
 var byteUnits = []string{"B", "KiB", "MiB", "GiB", "TiB"}
 
-// sizeInBytes reads a size such as 512 MiB. What it cannot tell for certain that Cassandra
-// refuses, it takes for 0.
+// sizeInBytes parses a size such as 512 MiB. It returns 0 for a text if it is not certain that
+// Cassandra refuses it.
 func sizeInBytes(option, text string) (int64, error) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.HasSuffix(trimmed, "B") {
@@ -117,7 +117,7 @@ func sizeInBytes(option, text string) (int64, error) {
 	return 0, nil
 }
 
-// shortSize is a size as Cassandra prints it.
+// shortSize formats a size as Cassandra does.
 func shortSize(n int64) string {
 	f, i := float64(n), 0
 	for ; f >= 1024 && i < len(byteUnits)-1; i++ {

@@ -4,8 +4,8 @@ package ddl
 
 import "testing"
 
-// TestUnified holds the values of UnifiedCompactionStrategy's options to what Cassandra 5.0
-// answers.
+// TestUnified compares the checks of UnifiedCompactionStrategy's options with the answers of
+// Cassandra 5.0.
 func TestUnified(t *testing.T) {
 	for _, c := range []struct{ option, value, want string }{
 		{"scaling_parameters", "X9", "Scaling parameter X9 must match N|L[0-9]+|T[0-9]+|[+-]?[0-9]+"},
@@ -38,8 +38,8 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// TestRetryPoliciesOfOneKind holds speculative_retry's functions of two points of one kind
-// to what Cassandra 5.0 answers.
+// TestRetryPoliciesOfOneKind compares the error for a speculative_retry function of two points of
+// one kind with the answer of Cassandra 5.0.
 func TestRetryPoliciesOfOneKind(t *testing.T) {
 	const want = "Invalid value min(99p,98p) for option 'speculative_retry': MIN()/MAX() arguments should be of different types, but both are of type PERCENTILE"
 	if got := retryError("min(99p,98p)").Error(); got != configError("%s", want).Error() {
