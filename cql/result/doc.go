@@ -4,9 +4,9 @@
 // does: GROUP BY and aggregates, LIMIT and PER PARTITION LIMIT, and ORDER BY over several
 // partitions.
 //
-// Whoever reads the rows gives them in the order of partitions and of clustering. A Shaper does
-// the whole work where rows stay in memory. The engine, which reuses the memory of rows and
-// ends pages by rules of its own, uses the parts: Groups, Limits and Sorted.
+// The caller that reads the rows passes them in the order of partitions and clustering columns. If
+// the rows stay in memory, a Shaper does all the work. The engine reuses the memory of rows and has
+// its own rules for the end of a page, so it uses the parts: Groups, Limits and Sorted.
 //
 // The package does no I/O.
 package result

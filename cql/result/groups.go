@@ -7,17 +7,18 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 )
 
-// Groups makes one row of each group of rows: of those of one partition that agree in the
-// expressions of GROUP BY, or of all rows of an aggregation without GROUP BY.
+// Groups makes one result row from each group of rows. A group is the rows of one partition that
+// have equal values for the expressions of GROUP BY, or all rows of an aggregation without GROUP
+// BY.
 type Groups struct {
 	on   bool
 	open bool
 	sel  *analysis.Select
 	rows *eval.Group
-	by   [][]byte // the open group's values of GROUP BY
+	by   [][]byte // the values of GROUP BY in the open group
 }
 
-// Begin makes g the groups of a statement.
+// Begin prepares g for the rows of a statement.
 func (g *Groups) Begin(sel *analysis.Select) {
 	*g = Groups{on: sel.Selection.Aggregated || sel.Grouped, sel: sel, by: g.by[:0]}
 	if g.on {
@@ -25,17 +26,17 @@ func (g *Groups) Begin(sel *analysis.Select) {
 	}
 }
 
-// On says whether the statement has groups.
+// On reports whether the statement has groups.
 func (g *Groups) On() bool { return g.on }
 
-// Open says whether a group has rows that Close has not shown.
+// Open reports whether a group has rows for which Close has not been called.
 func (g *Groups) Open() bool { return g.open }
 
-// Ends says whether the open group ends with its partition: no group of GROUP BY spans
-// several.
+// Ends reports whether the open group ends with its partition. A group of GROUP BY never spans
+// several partitions.
 func (g *Groups) Ends() bool { return g.open && g.sel.Grouped }
 
-// Splits says whether a row of the open group's partition begins another group.
+// Splits reports whether a row of the open group's partition begins another group.
 func (g *Groups) Splits(env *eval.Env, row eval.Row) (bool, error) {
 	if !g.Ends() {
 		return false, nil
@@ -45,8 +46,8 @@ func (g *Groups) Splits(env *eval.Env, row eval.Row) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		// As clustering columns they are compared by their type, to which different bytes may be
-		// equal (1.0 and 1.00).
+		// Clustering columns are compared by their type, for which different bytes may be equal
+		// (1.0 and 1.00).
 		if e.Type().Compare(v, g.by[i]) != 0 {
 			return true, nil
 		}
@@ -54,8 +55,8 @@ func (g *Groups) Splits(env *eval.Env, row eval.Row) (bool, error) {
 	return false, nil
 }
 
-// Add adds a row to the open group, or opens one with it. The row and the memory of its cells
-// may be reused afterwards.
+// Add adds a row to the open group, or opens a group with it. The caller may reuse the row and the
+// memory of its cells afterwards.
 func (g *Groups) Add(env *eval.Env, row eval.Row) error {
 	if !g.open {
 		g.open = true
@@ -71,14 +72,14 @@ func (g *Groups) Add(env *eval.Env, row eval.Row) error {
 	return g.rows.Add(env, row)
 }
 
-// Close ends the open group and appends its row of the result to dst. Of an aggregation that no
-// row was added to it is the row of an aggregate over nothing.
+// Close ends the open group and appends its result row to dst. If an aggregation got no rows, this
+// is the row of an aggregate over no rows.
 func (g *Groups) Close(env *eval.Env, dst [][]byte) ([][]byte, error) {
 	g.open = false
 	return g.rows.Result(env, dst)
 }
 
-// cloneCell copies a cell. A null stays null.
+// cloneCell copies a cell. A null stays nil.
 func cloneCell(b []byte) []byte {
 	if b == nil {
 		return nil

@@ -4,17 +4,17 @@ package result
 
 import "github.com/evenkeel/evenkeel/cql/analysis"
 
-// Unbound is no limit.
+// Unbound means that there is no limit.
 const Unbound = -1
 
-// Limits are what LIMIT and PER PARTITION LIMIT leave. They count rows of the result: groups
-// where there are groups.
+// Limits are the rest of LIMIT and PER PARTITION LIMIT. They count rows of the result, or groups if
+// the statement has groups.
 type Limits struct {
-	Left   int // of LIMIT; Unbound where there is none
-	Inside int // of PER PARTITION LIMIT in the present partition; Unbound where there is none
+	Left   int // rest of LIMIT; Unbound: there is none
+	Inside int // rest of PER PARTITION LIMIT in the current partition; Unbound: there is none
 
 	each   int  // PER PARTITION LIMIT
-	sorted bool // ORDER BY sorts the rows of several partitions: LIMIT is for the sorted ones
+	sorted bool // ORDER BY sorts the rows of several partitions: LIMIT applies to the sorted rows
 }
 
 // LimitsOf returns the limits of a statement before its first row.
@@ -33,7 +33,7 @@ func LimitsOf(b *analysis.BoundSelect) Limits {
 // Partition begins a partition.
 func (l *Limits) Partition() { l.Inside = l.each }
 
-// Count counts a row of the result, and of the present partition.
+// Count counts a row of the result and of the current partition.
 func (l *Limits) Count() {
 	l.CountTotal()
 	if l.Inside > 0 {
@@ -48,7 +48,7 @@ func (l *Limits) CountTotal() {
 	}
 }
 
-// Lesser returns the lesser of two limits, of which either may be Unbound.
+// Lesser returns the lesser of two limits. Either may be Unbound.
 func Lesser(a, b int) int {
 	if a == Unbound || b != Unbound && b < a {
 		return b

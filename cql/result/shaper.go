@@ -7,40 +7,40 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 )
 
-// Next says which rows a Shaper wants after a call.
+// Next tells which rows a Shaper wants after a call.
 type Next uint8
 
 // The answers of a Shaper.
 const (
 	More    Next = iota // the next row
 	Enough              // rows of other partitions: this one has had its share
-	Full                // none: the page is full, and the row was not taken
-	Reached             // none: LIMIT is reached
+	Full                // no rows: the page is full, and the Shaper did not take the row
+	Reached             // no rows: LIMIT is reached
 )
 
 // Output takes the rows of a result.
 type Output interface {
 	// Emit writes a row. It does not keep the cells.
 	Emit(cells [][]byte) error
-	// Full says whether the page has its rows.
+	// Full reports whether the page has all its rows.
 	Full() bool
-	// Room says whether so many bytes of rows may be kept until they are sorted.
+	// Room returns an error if this many bytes of rows may not be kept for sorting.
 	Room(bytes int) error
 }
 
-// Shaper makes the result of rows that come in the order of partitions and of clustering.
+// Shaper makes the result from rows that come in the order of partitions and clustering columns.
 type Shaper struct {
 	Limits
 	bound  *analysis.BoundSelect
 	out    Output
 	groups Groups
 	sorted Sorted
-	keys   [][]byte // of the open group's first row, where groups are sorted
+	keys   [][]byte // of the open group's first row, if groups are sorted
 	cells  [][]byte
 	rest   Limits
 }
 
-// NewShaper returns a shaper of rows that come after those that limits has counted.
+// NewShaper returns a shaper for the rows after those that limits has counted.
 func NewShaper(b *analysis.BoundSelect, limits Limits, out Output) *Shaper {
 	s := &Shaper{Limits: limits, bound: b, out: out, rest: limits}
 	s.groups.Begin(b.Select)
@@ -48,11 +48,11 @@ func NewShaper(b *analysis.BoundSelect, limits Limits, out Output) *Shaper {
 	return s
 }
 
-// Rest returns what the limits left after the last row of the result. The next page starts with
-// that, behind the last row that was taken.
+// Rest returns the limits as they were after the last row of the result. The next page starts with
+// them, after the last row that was taken.
 func (s *Shaper) Rest() Limits { return s.rest }
 
-// Partition begins a partition, and ends the group of the one before.
+// Partition begins a partition. It ends the group of the previous partition.
 func (s *Shaper) Partition() (Next, error) {
 	if s.groups.Ends() {
 		if next, err := s.flush(); next != More || err != nil {
@@ -109,7 +109,7 @@ func (s *Shaper) Row(row eval.Row) (Next, error) {
 	return More, nil
 }
 
-// flush shows the open group, and says whether rows of another are wanted.
+// flush shows the open group, and returns whether rows of another group are wanted.
 func (s *Shaper) flush() (next Next, err error) {
 	if s.cells, err = s.groups.Close(s.bound.Env, s.cells[:0]); err != nil {
 		return More, err
@@ -126,7 +126,7 @@ func (s *Shaper) flush() (next Next, err error) {
 	return More, nil
 }
 
-// show counts the row of the result that was made, and writes it or keeps it to be sorted.
+// show counts the finished result row, and writes it or keeps it for sorting.
 func (s *Shaper) show() error {
 	s.Count()
 	s.rest = s.Limits

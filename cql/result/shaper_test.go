@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// testSchema has a table t (p int, a int, b int, v int, PRIMARY KEY (p, a, b)).
+// testSchema returns a schema with the table t (p int, a int, b int, v int, PRIMARY KEY (p, a, b)).
 func testSchema() *schema.Schema {
 	t := &schema.Table{Keyspace: "ks", Name: "t", Columns: map[string]*schema.Column{}}
 	for i, name := range []string{"p", "a", "b", "v"} {
@@ -53,7 +53,7 @@ func bind(t interface{ Fatalf(string, ...any) }, text string) *analysis.BoundSel
 	return b
 }
 
-// row is p, a, b, v.
+// row is the values of p, a, b, v.
 type row [4]int32
 
 func (r row) fetched(b *analysis.BoundSelect) eval.Cells {
@@ -86,8 +86,8 @@ func (p *page) Emit(cells [][]byte) error {
 func (p *page) Full() bool           { return p.most > 0 && len(p.rows) == p.most }
 func (p *page) Room(bytes int) error { p.room = bytes; return nil }
 
-// shape reads rows page by page, each from behind the last row that the one before has taken.
-// The memory of a row is overwritten when the next comes.
+// shape reads rows page by page. Each page starts after the last row that the previous one took.
+// The memory of a row is overwritten when the next row comes.
 func shape(t *rapid.T, b *analysis.BoundSelect, rows []row, most int) (out []string) {
 	limits, from := LimitsOf(b), 0
 	for {
@@ -138,7 +138,7 @@ func shape(t *rapid.T, b *analysis.BoundSelect, rows []row, most int) (out []str
 	}
 }
 
-// plainly makes the result in memory, from its definition.
+// plainly computes the result in memory, from its definition.
 func plainly(rows []row, groupBy, perPartition, limit int, sorted, aggregated bool) (out []string) {
 	type group struct {
 		first row
@@ -186,7 +186,7 @@ func plainly(rows []row, groupBy, perPartition, limit int, sorted, aggregated bo
 	return out
 }
 
-// TestShaper holds results, whole and in pages, to their definition.
+// TestShaper compares results, whole and in pages, with their definition.
 func TestShaper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rows []row

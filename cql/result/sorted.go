@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 )
 
-// Sorted keeps rows of the result until all are read: ORDER BY with IN on the partition key
-// merges partitions.
+// Sorted keeps the rows of the result until all are read, because ORDER BY with IN on the partition
+// key merges partitions.
 type Sorted struct {
 	sel  *analysis.Select
 	rows []sortable
@@ -20,16 +20,16 @@ type Sorted struct {
 
 type sortable struct{ keys, cells [][]byte }
 
-// Begin makes s the rows of a statement.
+// Begin prepares s for the rows of a statement.
 func (s *Sorted) Begin(sel *analysis.Select) { *s = Sorted{sel: sel} }
 
-// On says whether the statement's rows are sorted.
+// On reports whether the statement's rows are sorted.
 func (s *Sorted) On() bool { return len(s.sel.Sort) > 0 }
 
-// Size returns the bytes of the cells that are kept.
+// Size returns the size of the kept cells in bytes.
 func (s *Sorted) Size() int { return s.size }
 
-// Keys returns a copy of a row's values of ORDER BY.
+// Keys returns a copy of a row's values for ORDER BY.
 func (s *Sorted) Keys(row eval.Row) [][]byte {
 	keys := make([][]byte, len(s.sel.Sort))
 	for i, k := range s.sel.Sort {
@@ -38,8 +38,8 @@ func (s *Sorted) Keys(row eval.Row) [][]byte {
 	return keys
 }
 
-// Keep keeps a copy of a row of the result. keys are what Keys returned for the row that it was
-// made of, or for the first of its group.
+// Keep keeps a copy of a result row. keys is the result of Keys for the row from which it was made,
+// or for the first row of its group.
 func (s *Sorted) Keep(keys, cells [][]byte) {
 	row := sortable{keys, make([][]byte, len(cells))}
 	for i, cell := range cells {
@@ -49,7 +49,7 @@ func (s *Sorted) Keep(keys, cells [][]byte) {
 	s.rows = append(s.rows, row)
 }
 
-// Rows sorts what was kept and yields as many rows as LIMIT leaves. Rows that are equal stay in
+// Rows sorts the kept rows and yields at most left of them; left may be Unbound. Equal rows stay in
 // the order in which they were kept.
 func (s *Sorted) Rows(left int) iter.Seq[[][]byte] {
 	slices.SortStableFunc(s.rows, func(a, b sortable) int { return s.sel.CompareSorted(a.keys, b.keys) })
