@@ -12,8 +12,8 @@ import (
 )
 
 // analyzer analyses one statement of one table. It is built in layers: typing finds the types of
-// expressions, terms handles terms, selectors handles selectors. The analyzer's own methods handle
-// restrictions and order.
+// expressions, terms prepares the terms, selectors types the selectors. The analyzer's own methods
+// handle restrictions and order.
 type analyzer struct{ selectors }
 
 func analyzerOf(ks *schema.Keyspace, t *schema.Table, b *binds, m *memo) *analyzer {

@@ -315,7 +315,7 @@ func (a *typing) own(e syntax.Expr) *value.Type {
 func (a *typing) returns(e syntax.Expr) *value.Type {
 	if !a.selecting {
 		if c, ok := e.(*syntax.Call); ok && c.Func.Name == "token" {
-			return nil // no receiver determines the type of such a call
+			return nil // token has no receiver that would tell its table
 		}
 	}
 	f, _, err := a.resolve(e, nil)

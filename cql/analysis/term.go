@@ -401,7 +401,7 @@ func argSpec(f *eval.Function, i int) spec {
 	return spec{name: "arg" + itoa(i) + "(system." + strings.ToLower(f.Name) + ")", t: f.Args[i]}
 }
 
-// fold turns a literal of constants into one constant. It returns another literal unchanged.
+// fold turns a literal of constants into one constant. It returns any other literal unchanged.
 func fold(c *eval.Collection) (eval.Expr, error) {
 	for _, e := range c.Elems {
 		if _, ok := e.(*eval.Const); !ok {

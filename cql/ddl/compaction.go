@@ -69,7 +69,7 @@ func setDefault(m map[string]string, key, value string) {
 }
 
 // checkCompaction checks the options of a compaction strategy. They have no effect here, but a
-// mistake would matter in a database to which the table goes next.
+// mistake would be an error in any other database in which the table is created.
 func checkCompaction(c map[string]string) error {
 	name := strings.TrimPrefix(c["class"], compactions)
 	if err := checkStrategy(name, c); err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ddl implements CREATE, ALTER and DROP: from a schema and a statement it makes another schema,
-// or returns Cassandra's error.
+// Package ddl implements CREATE, ALTER and DROP: from a schema and a statement it makes another
+// schema, or returns Cassandra's error.
 //
 // It promises:
 //

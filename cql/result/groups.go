@@ -46,8 +46,8 @@ func (g *Groups) Splits(env *eval.Env, row eval.Row) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		// Clustering columns are compared by their type, for which different bytes may be equal
-		// (1.0 and 1.00).
+		// The values are compared by their type, as clustering columns are: different bytes may be
+		// equal (1.0 and 1.00).
 		if e.Type().Compare(v, g.by[i]) != 0 {
 			return true, nil
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package syntax implements the text of CQL: lexer, recursive-descent parser, abstract syntax tree and
-// printer.
+// Package syntax implements the text of CQL: lexer, recursive-descent parser, abstract syntax tree
+// and printer.
 //
 // It promises:
 //

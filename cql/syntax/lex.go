@@ -450,8 +450,8 @@ func (l *lexer) duration(start, i int, maybeUUID bool) kind {
 	}
 }
 
-// period returns the length of the ISO 8601 duration at i, which is a P. It returns 0 if a word is
-// there, or after an error.
+// period returns the length of the ISO 8601 duration at i. The character at i is a P. period
+// returns 0 if a word is there, or after an error.
 func (l *lexer) period(i int) int {
 	start := i
 	i++

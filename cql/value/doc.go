@@ -2,9 +2,9 @@
 
 // Package value implements CQL's types and their serialized values.
 //
-// A value is its serialized form, a []byte (native_protocol_v5.spec §6; v3 and later share it). There
-// is no other representation. A nil slice is null. An empty non-nil slice is the empty value, which
-// many types allow. The operations on a value are methods of *Type:
+// A value is its serialized form, a []byte (native_protocol_v5.spec §6; v3 and later share it).
+// There is no other representation. A nil slice is null. An empty non-nil slice is the empty value,
+// which many types allow. The operations on a value are methods of *Type:
 //
 //	t, err := value.ParseType("frozen<map<text, int>>", nil)
 //	v, err := t.FromJSON([]byte(`{"b": 2, "a": 1}`))

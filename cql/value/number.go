@@ -150,7 +150,8 @@ func compareDecimal(a, b []byte) int {
 	return sign * x.Cmp(y)
 }
 
-// compareShortDecimal compares in 128 bits. ok is false if the scales are too far apart for that.
+// compareShortDecimal compares in 128 bits. It returns false if the scales are too
+// far apart for that.
 func compareShortDecimal(x, y int64, sx, sy int32) (int, bool) {
 	if (x < 0) != (y < 0) || x == 0 || y == 0 {
 		return cmp.Compare(x, y), true

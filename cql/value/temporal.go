@@ -27,7 +27,7 @@ func DaysFromCivil(y, m, d int64) int64 {
 	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
 }
 
-// civilFromDays is the inverse of DaysFromCivil.
+// civilFromDays returns the date of a number of days: the inverse of DaysFromCivil.
 func civilFromDays(days int64) (y, m, d int64) {
 	days += 719468
 	era := floorDiv(days, 146097)

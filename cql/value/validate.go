@@ -89,7 +89,7 @@ func (t *Type) AllowsEmpty() bool {
 }
 
 // EmptyMeaningless reports whether the empty value counts as null in computations. This is so for
-// numbers, dates, uuids, …, whose empty value is a legacy.
+// most numbers, timestamps, uuids, …, whose empty value is a legacy.
 func (t *Type) EmptyMeaningless() bool {
 	switch t.Kind {
 	case Bigint, Boolean, Counter, Decimal, Double, Float, Int, Timestamp, UUID, Varint, Timeuuid, Inet:

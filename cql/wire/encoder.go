@@ -7,7 +7,8 @@ import "encoding/binary"
 // Encoder writes the frames of one direction of one connection into a buffer, so that one write can
 // send many frames. The zero value is ready and writes bare frames. Established changes to segments
 // or compression, as for Decoder: a server calls it after it has encoded READY or AUTHENTICATE, a
-// client after it has read it. In v5 the encoder packs frames into one segment as long as they fit.
+// client after it has read that answer. In v5 the encoder packs frames into one segment as long as
+// they fit.
 //
 // Call Established before you encode anything but the handshake's messages, since it sets the
 // version. An Encoder is not safe for concurrent use.
