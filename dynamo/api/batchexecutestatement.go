@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// BatchExecuteStatement carries out up to 25 PartiQL statements, each for itself.
+// BatchExecuteStatement carries out up to 25 PartiQL statements independently of each other.
 type BatchExecuteStatement struct {
 	Statements []BatchStatement
 	Capacity   ReturnConsumedCapacity
@@ -24,11 +24,11 @@ type BatchStatement struct {
 // Operation implements Request.
 func (*BatchExecuteStatement) Operation() string { return "BatchExecuteStatement" }
 
-// MaxBatchStatements is how many statements a batch may have.
+// MaxBatchStatements is the largest number of statements in a batch.
 const MaxBatchStatements = 25
 
-// Decode implements Request. The values of parameters are each statement's own
-// matter (CheckParameters).
+// Decode implements Request. It does not check the values of parameters: each statement's
+// CheckParameters does.
 func (q *BatchExecuteStatement) Decode(d *Decoder, body []byte) error {
 	in, err := d.readStatements(body, "Statements", "BatchStatementRequest")
 	if err != nil {
@@ -61,11 +61,11 @@ func (q *BatchExecuteStatement) AppendJSON(dst []byte) []byte {
 	return append(q.Capacity.append(append(dst, ']')), '}')
 }
 
-// statements are the members of a request of several statements as they came.
+// statements holds the members of a request with several statements as they came.
 type statements struct {
 	input
 	list   []listedStatement
-	n      int // how many there were, of which no more are in list than tell that there are too many
+	n      int // the number of statements; list holds at most one more than may be given
 	listed bool
 	token  text
 }
@@ -75,8 +75,8 @@ type listedStatement struct {
 	consistent flag
 }
 
-// readStatements reads a request whose statements are in a list of this name, of
-// structures that messages call class.
+// readStatements reads a request whose statements are in a list called name. Its elements are
+// structures that error messages call class.
 func (d *Decoder) readStatements(body []byte, name, class string) (*statements, error) {
 	in := new(statements)
 	r := &d.reader
@@ -146,14 +146,14 @@ type BatchStatementResponse struct {
 	Capacity []ConsumedCapacity
 }
 
-// StatementResult is what became of one statement.
+// StatementResult is the result of one statement.
 type StatementResult struct {
-	Table string            // empty where that is not known
+	Table string            // empty if the table is not known
 	Item  attribute.Encoded // nil: none
 	Error *StatementError
 }
 
-// StatementError is what was wrong with one statement of a batch.
+// StatementError is the error of one statement of a batch.
 type StatementError struct {
 	Code, Message string
 	Item          attribute.Encoded // as exception.Error.Item

@@ -17,13 +17,13 @@ type BatchGetItem struct {
 	Capacity ReturnConsumedCapacity
 }
 
-// BatchGetTable is what a BatchGetItem asks of one table.
+// BatchGetTable is the part of a BatchGetItem that reads one table.
 type BatchGetTable struct {
 	Table      string
 	Keys       []attribute.Item
 	Projection *expression.Projection
 	Consistent bool
-	Raw        []byte // the table's part of a client's request, which goes out as it came but for Keys; nil of another's
+	Raw        []byte // the table's part of a client's request, which is sent on unchanged except for Keys; nil in a request that no client sent
 }
 
 // Operation implements Request.
@@ -93,8 +93,8 @@ func (q *BatchGetItem) Decode(d *Decoder, body []byte) error {
 	return nil
 }
 
-// checkBatchMixing refuses an expression for one table beside an older parameter for
-// another.
+// checkBatchMixing refuses a request that has an expression for one table and an older parameter
+// for another.
 func checkBatchMixing(tables []batchGet) error {
 	projection, attributes := false, false
 	for i := range tables {
@@ -105,14 +105,15 @@ func checkBatchMixing(tables []batchGet) error {
 	return all.checkMixing([]named{{"ProjectionExpression", projection}}, []named{{"AttributesToGet", attributes}})
 }
 
-// batchGet is a KeysAndAttributes as it came.
+// batchGet is a KeysAndAttributes structure as it came.
 type batchGet struct {
 	input
 	keys []attribute.Item // nil: not given
 	raw  []byte
 }
 
-// readBatchGets reads the tables, and one more than there may be of their keys.
+// readBatchGets reads the tables. It keeps at most one table, and one key of a table, more than a
+// request may have.
 func (d *Decoder) readBatchGets() []batchGet {
 	r := &d.reader
 	var tables []batchGet
@@ -175,7 +176,7 @@ func checkBatchGets(in *input, items bool, tables []batchGet) error {
 		at := "requestItems." + t.table.value + ".member."
 		c.tableKey(t.table.value, "requestItems")
 		c.notNull(t.keys != nil, at+"keys")
-		// The newer of AWS's checks look at these, as at an empty RequestItems.
+		// AWS checks these in its newer code, as it does an empty RequestItems.
 		switch n := len(t.keys); {
 		case t.keys != nil && n == 0:
 			c.violated("", "RequestItems."+t.table.value+".member.Keys", atLeastLong(1))
@@ -190,7 +191,7 @@ func checkBatchGets(in *input, items bool, tables []batchGet) error {
 	return c.err()
 }
 
-// tableKey checks a table's name that is the key of a map.
+// tableKey checks the name of a table that is a key of a map.
 func (c *constraints) tableKey(name, at string) {
 	if strings.HasPrefix(name, "arn:") && len(name) <= maxARN {
 		return
@@ -201,7 +202,7 @@ func (c *constraints) tableKey(name, at string) {
 	}
 }
 
-// checkKeys says whether the keys have values and no two are equal.
+// checkKeys returns an error if a key has a value that is not valid, or if two keys are equal.
 func (t *batchGet) checkKeys() error {
 	for _, k := range t.keys {
 		if err := k.Validate(); err != nil {
@@ -214,7 +215,7 @@ func (t *batchGet) checkKeys() error {
 	return nil
 }
 
-// hasDuplicate compares the canonical texts of items.
+// hasDuplicate reports whether two items have the same canonical text.
 func hasDuplicate(items []attribute.Item) bool {
 	if len(items) < 2 {
 		return false
@@ -231,7 +232,7 @@ func hasDuplicate(items []attribute.Item) bool {
 	return false
 }
 
-// AppendJSON appends the table's part of a request, with the keys that are in it.
+// AppendJSON appends the table's part of a request, with the keys in t.Keys.
 func (t *BatchGetTable) AppendJSON(dst []byte) []byte {
 	dst = append(member(append(dst, '{'), "Keys"), '[')
 	for i, k := range t.Keys {
@@ -244,7 +245,7 @@ func (t *BatchGetTable) AppendJSON(dst []byte) []byte {
 		dst = appendTrue(appendProjection(dst, &p, t.Projection), "ConsistentRead", t.Consistent)
 		return append(appendPlaceholders(dst, &p), '}')
 	}
-	// What else was asked for goes back as it came.
+	// All other members are sent as they came.
 	r := jsontext.NewReader(t.Raw)
 	for r.Object(); r.Next(); {
 		if name := r.Name(); name == "Keys" {

@@ -17,13 +17,13 @@ type BatchWriteItem struct {
 	Metrics  bool // ReturnItemCollectionMetrics is SIZE
 }
 
-// BatchWriteTable is what a BatchWriteItem does to one table.
+// BatchWriteTable is the part of a BatchWriteItem that writes to one table.
 type BatchWriteTable struct {
 	Table  string
 	Writes []BatchWrite
 }
 
-// BatchWrite is one put or delete: one of Item and Key is not nil.
+// BatchWrite is one put or delete: either Item or Key is nil.
 type BatchWrite struct {
 	Item attribute.Item // to put
 	Key  attribute.Item // to delete
@@ -100,8 +100,8 @@ func (q *BatchWriteItem) Decode(d *Decoder, body []byte) error {
 	return nil
 }
 
-// batchWrites is a table's WriteRequests as they came: n, of which no more are kept than
-// tell that there are too many.
+// batchWrites holds the WriteRequests of a table as they came. n is their number; writes holds at
+// most one more than may be given.
 type batchWrites struct {
 	table  string
 	writes []batchWrite
@@ -155,7 +155,7 @@ func (d *Decoder) readBatchWrites() (writes []batchWrite, n int) {
 	return writes, n
 }
 
-// readOnly reads a structure that has one member, a map of values.
+// readOnly reads a structure whose only member is a map of values.
 func (d *Decoder) readOnly(structure, member string, to *attribute.Item) {
 	r := &d.reader
 	if !enterField(r, structure) {

@@ -7,19 +7,19 @@ import (
 	"strconv"
 )
 
-// ConsumedCapacity is the units that an operation took of one table and its indexes.
+// ConsumedCapacity is the capacity units that an operation took from one table and its indexes.
 type ConsumedCapacity struct {
-	Table   string // its name, or its ARN where the request had that
-	Units   Units  // in all
-	Detail  bool   // ReturnConsumedCapacity is INDEXES: the rest is told
-	Base    Units  // of the table itself
+	Table   string // the table's name, or its ARN if the request named it so
+	Units   Units  // in total
+	Detail  bool   // ReturnConsumedCapacity is INDEXES: the answer has the fields below
+	Base    Units  // of the table without its indexes
 	Local   []IndexCapacity
 	Global  []IndexCapacity
 	Display CapacityDisplay
 }
 
-// CapacityDisplay is which of the units an operation tells apart: transactions
-// tell read and write units beside their sum.
+// CapacityDisplay is the kind of units that an answer shows beside the total. Transactions show
+// read or write units beside their sum.
 type CapacityDisplay uint8
 
 const (
@@ -28,22 +28,23 @@ const (
 	DisplayWrite
 )
 
-// IndexCapacity is the units of one index.
+// IndexCapacity is the capacity units that an operation took from one index.
 type IndexCapacity struct {
 	Index string
 	Units Units
 }
 
-// Units are capacity units in halves: an eventually consistent read takes one half.
+// Units is a number of half capacity units: an eventually consistent read of 4 KB takes one half.
 type Units int64
 
-// Sizes that one unit pays for.
+// The sizes that one unit pays for.
 const (
 	ReadUnit  = 4096 // bytes of a strongly consistent read
 	WriteUnit = 1024
 )
 
-// ReadUnits is what reading bytes takes; what does not exist takes as much as one.
+// ReadUnits returns the units that a read of some bytes takes. A read of an item that does not
+// exist takes as much as a read of up to 4 KB.
 func ReadUnits(bytes int, consistent bool) Units {
 	n := Units(max(1, (bytes+ReadUnit-1)/ReadUnit))
 	if consistent {
@@ -52,16 +53,17 @@ func ReadUnits(bytes int, consistent bool) Units {
 	return n
 }
 
-// WriteUnits is what writing an item takes: the larger of its sizes before and after.
+// WriteUnits returns the units that a write of an item takes. The larger of the item's sizes before
+// and after the write counts.
 func WriteUnits(before, after int) Units {
 	return 2 * Units(max(1, (max(before, after)+WriteUnit-1)/WriteUnit))
 }
 
-// Transactional is what the same takes in a transaction. Reads in transactions are
-// strongly consistent.
+// Transactional returns the units that the same operation takes in a transaction. Reads in
+// transactions are strongly consistent.
 func (u Units) Transactional() Units { return 2 * u }
 
-// Float is the units as a number.
+// Float returns the number of whole units.
 func (u Units) Float() float64 { return float64(u) / 2 }
 
 func (u Units) append(dst []byte) []byte {
@@ -119,7 +121,7 @@ func appendCapacities(dst []byte, all []ConsumedCapacity) []byte {
 	return append(dst, ']')
 }
 
-// Add adds what another operation took of the same table.
+// Add adds the units that another operation took from the same table.
 func (c *ConsumedCapacity) Add(o *ConsumedCapacity) {
 	c.Units += o.Units
 	c.Base += o.Base

@@ -12,12 +12,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// What a Query and a Scan ask of the table that they read, in AWS's order.
+// The checks of Query and Scan that need the table. They are in AWS's order.
 
 const startInvalid = "The provided starting key is invalid"
 
-// IndexIn returns the index that is read, nil for the table itself, or AWS's error
-// if it may not be read so.
+// IndexIn returns the index that is read, or nil for the table itself. It returns AWS's error if
+// the index does not exist or cannot be read like this.
 func (r *Read) IndexIn(t *schema.Table) (*schema.Index, error) {
 	if r.Index == "" {
 		return nil, nil
@@ -34,7 +34,7 @@ func (r *Read) IndexIn(t *schema.Table) (*schema.Index, error) {
 	return ix, nil
 }
 
-// keyOf is the key schema of a table, or of its index if there is one.
+// keyOf returns the key schema of an index or, if ix is nil, of the table.
 func keyOf(t *schema.Table, ix *schema.Index) schema.Key {
 	if ix == nil {
 		return t.Key
@@ -42,7 +42,7 @@ func keyOf(t *schema.Table, ix *schema.Index) schema.Key {
 	return ix.Key
 }
 
-// KeyAttributes are a key's attributes with their types in a table.
+// KeyAttributes returns the attributes of a key with their types in a table.
 func KeyAttributes(t *schema.Table, k schema.Key) (hash, sort []expression.KeyAttribute) {
 	for _, name := range k.Hash {
 		hash = append(hash, expression.KeyAttribute{Name: name, Type: t.Type(name)})
@@ -53,8 +53,8 @@ func KeyAttributes(t *schema.Table, k schema.Key) (hash, sort []expression.KeyAt
 	return hash, sort
 }
 
-// StartNames are the attributes of an ExclusiveStartKey: those of the table's key
-// and of the index's.
+// StartNames returns the names of the attributes of an ExclusiveStartKey: those of the table's key
+// and those of the index's key.
 func StartNames(t *schema.Table, ix *schema.Index) []string {
 	names := t.Key.Names(nil)
 	for _, n := range keyOf(t, ix).Names(nil) {
@@ -65,8 +65,8 @@ func StartNames(t *schema.Table, ix *schema.Index) []string {
 	return names
 }
 
-// Check says what is wrong with a Query of a table, and what its key condition
-// means.
+// Check checks a Query of a table. It returns the index that is read (nil: the table) and the range
+// of keys that the key condition selects.
 func (q *Query) Check(t *schema.Table) (ix *schema.Index, k expression.KeyRange, err error) {
 	if ix, err = q.IndexIn(t); err != nil {
 		return ix, k, err
@@ -100,7 +100,7 @@ func (q *Query) Check(t *schema.Table) (ix *schema.Index, k expression.KeyRange,
 	return ix, k, q.checkSelect(t, ix)
 }
 
-// Check says what is wrong with a Scan of a table.
+// Check checks a Scan of a table. It returns the index that is read (nil: the table).
 func (q *Scan) Check(t *schema.Table) (*schema.Index, error) {
 	ix, err := q.IndexIn(t)
 	if err != nil {
@@ -133,7 +133,7 @@ func (q *Scan) Check(t *schema.Table) (*schema.Index, error) {
 	return ix, t.CheckPaths(q.Filter.Paths())
 }
 
-// checkStartKey says whether an ExclusiveStartKey has the attributes of the key
+// checkStartKey returns an error if an ExclusiveStartKey does not have the attributes of the key
 // that is read.
 func checkStartKey(t *schema.Table, key schema.Key, start attribute.Item) error {
 	for i, names := range [2][]string{key.Hash, key.Range} {
@@ -168,7 +168,7 @@ func checkStartValue(name string, v attribute.Value, hash bool) error {
 	return nil
 }
 
-// checkStartTable says whether an ExclusiveStartKey has the table's key.
+// checkStartTable returns an error if an ExclusiveStartKey does not have the table's key.
 func checkStartTable(t *schema.Table, start attribute.Item) error {
 	if err := t.CheckKey(start.Only(t.Key.Names(nil)...)); err != nil {
 		return exception.Invalid("%s: %s", startInvalid, exception.Of(err).Message)
@@ -178,12 +178,12 @@ func checkStartTable(t *schema.Table, start attribute.Item) error {
 
 var errNoRestart = exception.Invalid("The query can return at most one row and cannot be restarted")
 
-// One tells whether a Query of a table, or of its index, can be of one item only. Its
-// page is then the last.
+// One reports whether a Query of a table (ix is nil), or of its index, can return at most one item.
+// Its first page is then also its last.
 func One(t *schema.Table, ix *schema.Index) bool { return ix == nil && len(t.Key.Range) == 0 }
 
-// checkStartRange says whether an ExclusiveStartKey is where the Query reads; one, that
-// it can be of one item only.
+// checkStartRange returns an error if an ExclusiveStartKey is outside the range that the Query
+// reads. one says that the Query can return at most one item.
 func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRange, one bool) error {
 	same := true
 	for i, name := range key.Hash {
@@ -212,8 +212,8 @@ func checkStartRange(key schema.Key, start attribute.Item, k *expression.KeyRang
 	return nil
 }
 
-// checkSelect says whether a global index has the attributes that are asked for;
-// from a local one, what is missing is fetched from the table.
+// checkSelect returns an error if a global index does not have the attributes that the request asks
+// for. A read of a local index fetches such attributes from the table.
 func (r *Read) checkSelect(t *schema.Table, ix *schema.Index) error {
 	if ix == nil || ix.Projection.Type == schema.ProjectAll || r.Select != SelectAll && r.Projection == nil {
 		return nil
@@ -227,7 +227,7 @@ func (r *Read) checkSelect(t *schema.Table, ix *schema.Index) error {
 	return exception.InvalidParameters("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", r.Index)
 }
 
-// checkProjected says whether a global index has what a projection is about.
+// checkProjected returns an error if a global index does not have all attributes of a projection.
 func checkProjected(t *schema.Table, ix *schema.Index, p *expression.Projection) error {
 	var missing []string
 	for _, path := range p.Paths() {

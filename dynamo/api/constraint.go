@@ -12,14 +12,14 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// constraints are what AWS's generated checks find: those of all members are
-// reported together, at most ten.
+// constraints collects what AWS's generated checks find. AWS reports the violations of all members
+// together, at most ten.
 type constraints struct{ messages []string }
 
 const maxConstraints = 10
 
-// violated adds one. value is how the message shows the value, "null" or quoted;
-// AWS's newer checks do not show it.
+// violated adds a violation. value is the value as the message shows it, "null" or quoted. It is
+// empty for AWS's newer checks, which do not show the value.
 func (c *constraints) violated(value, at, constraint string) {
 	if value != "" {
 		value += " "
@@ -47,7 +47,7 @@ func (c *constraints) notNull(given bool, at string) {
 	}
 }
 
-// enum checks a value that may be missing.
+// enum checks that a value, if it is given, is one of values.
 func (c *constraints) enum(t text, at string, values ...string) {
 	if !t.given {
 		return
@@ -72,7 +72,8 @@ func (c *constraints) atMost(n integer, most int64, at string) {
 	}
 }
 
-// length checks how long a string or collection is; shown is how it is shown.
+// length checks the length of a string or of a collection. shown returns it as the message shows
+// it. If most is 0, there is no upper limit.
 func (c *constraints) length(n, least, most int, shown func() string, at string) {
 	switch {
 	case n < least:
@@ -95,7 +96,7 @@ const (
 	minName  = 3 // of new tables and of indexes
 	maxName  = 255
 	maxARN   = 1024
-	anyTable = 1 // of tables in requests: what is too short is simply not there
+	anyTable = 1 // of tables in requests: a table with a shorter name than minName does not exist
 )
 
 func isName(s string) bool {
@@ -108,7 +109,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// name checks the name of a table or index. A table may be named by its ARN.
+// name checks the name of a table or index. A request may also name a table by its ARN.
 func (c *constraints) name(t text, least int, at string) {
 	if !t.given {
 		return
@@ -128,7 +129,7 @@ func (c *constraints) table(t text, at string) {
 	c.name(t, anyTable, at)
 }
 
-// The enumerations that several operations share.
+// Checks of enumerations that several operations have.
 
 func (c *constraints) capacity(in *input) {
 	c.enum(in.capacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
@@ -155,10 +156,10 @@ func (c *constraints) attributesToGet(list []text, at string) {
 	}
 }
 
-// nameLength is the constraint on names of attributes that are no names of items'.
+// nameLength is the constraint on names of attributes outside of items.
 var nameLength = fmt.Sprintf("[Member must have length less than or equal to %d, Member must have length greater than or equal to 0]", attribute.MaxNameSize)
 
-// attributeKey checks an attribute's name that is the key of a map.
+// attributeKey checks the name of an attribute that is a key of a map.
 func (c *constraints) attributeKey(name, at string) {
 	if len(name) > attribute.MaxNameSize {
 		c.violated(quoted("{"+name+"=...}"), at, "Map keys must satisfy constraint: "+nameLength)
@@ -173,7 +174,8 @@ func listing(list []text) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// shape of a request in the messages that show a part of one: AWS shows all of it.
+// shape returns the text that stands for a list of n elements in an error message. AWS shows all
+// elements instead.
 func shape(n int) string {
 	if n == 0 {
 		return "[]"

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// CreateTable makes a table.
+// CreateTable creates a table.
 type CreateTable struct {
 	schema.Declaration
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// Answers of a store that is not in this process. Members that are not known are
-// passed over: a store may be newer than this.
+// Reading the answers of a store in another process. Members that are not known are skipped,
+// because the store may be newer than this code.
 
-// answer reads a document, which must be an object: read is called at each member
-// that is not null and reads its value.
+// answer reads a document, which must be an object. It calls read at each member that is not null;
+// read must read the member's value.
 func (d *Decoder) answer(operation string, body []byte, read func(r *jsontext.Reader, name string)) error {
 	r := &d.reader
 	r.Reset(body)
@@ -27,7 +27,7 @@ func (d *Decoder) answer(operation string, body []byte, read func(r *jsontext.Re
 	return nil
 }
 
-// object reads an object.
+// object reads an object. It calls read at each member that is not null.
 func object(r *jsontext.Reader, read func(r *jsontext.Reader, name string)) {
 	for r.Object(); r.Next(); {
 		if r.Peek() == jsontext.Null {
@@ -38,14 +38,14 @@ func object(r *jsontext.Reader, read func(r *jsontext.Reader, name string)) {
 	}
 }
 
-// array reads an array: read is called at each element.
+// array reads an array. It calls read at each element.
 func array(r *jsontext.Reader, read func(r *jsontext.Reader)) {
 	for r.Array(); r.Next(); {
 		read(r)
 	}
 }
 
-// objects reads an array of objects: read is called at each member of each.
+// objects reads an array of objects. It calls read at each member of each object.
 func objects[T any](r *jsontext.Reader, read func(e *T, r *jsontext.Reader, name string)) (all []T) {
 	array(r, func(r *jsontext.Reader) {
 		var e T
@@ -55,7 +55,7 @@ func objects[T any](r *jsontext.Reader, read func(e *T, r *jsontext.Reader, name
 	return all
 }
 
-// encoded reads an item as text.
+// encoded reads an item and keeps it as text.
 func encoded(r *jsontext.Reader) attribute.Encoded {
 	if r.Peek() != jsontext.Object {
 		r.Fail(fmt.Errorf("an item that is no object at byte %d", r.Offset()))
@@ -64,7 +64,7 @@ func encoded(r *jsontext.Reader) attribute.Encoded {
 	return attribute.Encoded(r.Raw())
 }
 
-// integerOf reads a whole number.
+// integerOf reads a number and drops its fraction.
 func integerOf(r *jsontext.Reader) int64 { return int64(float(r)) }
 
 func float(r *jsontext.Reader) float64 {
@@ -80,7 +80,7 @@ func float(r *jsontext.Reader) float64 {
 	return f
 }
 
-// itemAnswer is DecodeResponse of the operations on single items.
+// itemAnswer reads the answer to an operation on a single item.
 func (d *Decoder) itemAnswer(operation string, body []byte) (Response, error) {
 	out := new(ItemResponse)
 	err := d.answer(operation, body, func(r *jsontext.Reader, name string) {
@@ -122,7 +122,7 @@ func (q *DeleteItem) DecodeResponse(d *Decoder, body []byte) (Response, error) {
 	return d.itemAnswer(q.Operation(), body)
 }
 
-// itemsAnswer is DecodeResponse of Query and Scan.
+// itemsAnswer reads the answer to Query or Scan.
 func (d *Decoder) itemsAnswer(operation string, body []byte) (Response, error) {
 	out := &ItemsResponse{CountOnly: true}
 	err := d.answer(operation, body, func(r *jsontext.Reader, name string) {
@@ -277,8 +277,8 @@ func (q *TransactWriteItems) DecodeResponse(d *Decoder, body []byte) (Response, 
 	return out, err
 }
 
-// emptyAnswer is DecodeResponse of operations that answer nothing, or an empty
-// object, or, as dynalite does, an empty text.
+// emptyAnswer reads the answer to an operation that returns nothing. The body is empty, an empty
+// object or, from dynalite, an empty string.
 func emptyAnswer(operation string, body []byte) (Response, error) {
 	if text := bytes.TrimSpace(body); len(text) > 0 && string(text) != "{}" && string(text) != `""` {
 		return nil, fmt.Errorf("the answer to %s is not empty", operation)
@@ -286,7 +286,7 @@ func emptyAnswer(operation string, body []byte) (Response, error) {
 	return Empty{}, nil
 }
 
-// Figures.
+// Capacities and metrics.
 
 func readUnits(r *jsontext.Reader) Units { return Units(math.Round(2 * float(r))) }
 

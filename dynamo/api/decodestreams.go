@@ -24,7 +24,8 @@ func (q *ListStreams) DecodeResponse(d *Decoder, body []byte) (Response, error) 
 	return out, err
 }
 
-// read reads the member that r is at, if it is one of a stream's names.
+// read reads the member that r is at, if it is one of the members of a stream's summary, and
+// reports whether it is.
 func (s *StreamSummary) read(r *jsontext.Reader, name string) bool {
 	switch name {
 	case "StreamArn":

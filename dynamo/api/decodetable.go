@@ -13,15 +13,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// Answers about tables. They are kept for long: what is decoded is of a copy, and
-// shares no memory with the body.
+// Reading answers about tables. Callers keep them for long. So the decoder reads a copy of the
+// body, and the answer shares no memory with the body.
 
 var (
 	errNoTable = errors.New("the answer describes no table")
 	errNoKey   = errors.New("an index without a key")
 )
 
-// tableAnswer is DecodeResponse of what answers a description.
+// tableAnswer reads an answer that describes a table.
 func (d *Decoder) tableAnswer(operation string, body []byte) (Response, error) {
 	out := &TableResponse{Describe: operation == "DescribeTable"}
 	err := d.answer(operation, bytes.Clone(body), func(r *jsontext.Reader, name string) {
@@ -196,8 +196,7 @@ func readProvisioned(r *jsontext.Reader, t *schema.Table) {
 	})
 }
 
-// readUnitPair reads a throughput, whose members' names begin or go on with Read
-// and Write.
+// readUnitPair reads a throughput. The names of its members contain Read and Write.
 func readUnitPair(r *jsontext.Reader) (t schema.Throughput) {
 	object(r, func(r *jsontext.Reader, name string) {
 		switch name {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// DeleteItem deletes the item with a key, if there is one.
+// DeleteItem deletes the item with a key, if it exists.
 type DeleteItem struct {
 	Write
 	Table     string

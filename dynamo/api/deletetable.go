@@ -15,7 +15,7 @@ func (q *DeleteTable) Decode(d *Decoder, body []byte) error {
 	return err
 }
 
-// tableName reads a request whose one member is TableName.
+// tableName reads a request whose only member is TableName.
 func (d *Decoder) tableName(body []byte) (string, error) {
 	var in input
 	if err := d.read(body, &in, pTableName); err != nil {

@@ -9,18 +9,17 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// TableSize is what a description tells of a table's content.
+// TableSize is the size of a table in its description.
 type TableSize struct {
 	Items, Bytes int64
 	Indexes      map[string]TableSize // by name
 }
 
-// TableResponse is the answer to CreateTable, UpdateTable, DeleteTable and
-// DescribeTable.
+// TableResponse is the answer to CreateTable, UpdateTable, DeleteTable and DescribeTable.
 type TableResponse struct {
 	Table    *schema.Table
 	Size     TableSize
-	Describe bool // the member is called Table, not TableDescription
+	Describe bool // the answer's member is called Table, not TableDescription
 }
 
 // AppendJSON implements Response.
@@ -42,7 +41,7 @@ func (r *TableResponse) appendTable(dst []byte) []byte {
 	if !t.Created.IsZero() {
 		dst = appendTime(member(dst, "CreationDateTime"), t.Created)
 	}
-	if len(t.Key.Hash) > 0 { // which AWS does not show of a table that is being deleted
+	if len(t.Key.Hash) > 0 { // AWS does not show the key of a table that is being deleted
 		dst = appendDefinitions(dst, t.Definitions)
 		dst = appendKey(dst, t.Key)
 	}
@@ -55,7 +54,7 @@ func (r *TableResponse) appendTable(dst []byte) []byte {
 		dst = append(member(dst, "StreamSpecification"), `{"StreamEnabled":true`...)
 		dst = append(appendStringMember(dst, "StreamViewType", t.Stream.View), '}')
 	}
-	if t.StreamLabel != "" { // which a table keeps when its stream is disabled
+	if t.StreamLabel != "" { // a table keeps its label when its stream is disabled
 		dst = appendStringMember(dst, "LatestStreamLabel", t.StreamLabel)
 		dst = appendStringMember(dst, "LatestStreamArn", t.ARN+"/stream/"+t.StreamLabel)
 	}
@@ -78,7 +77,7 @@ func (r *TableResponse) appendTable(dst []byte) []byte {
 	return dst
 }
 
-// appendThroughput appends how the table is billed and how much it may take.
+// appendThroughput appends the table's billing mode and its throughput.
 func (r *TableResponse) appendThroughput(dst []byte) []byte {
 	t := r.Table
 	dst = append(member(dst, "ProvisionedThroughput"), '{')
@@ -141,7 +140,7 @@ func (r *TableResponse) appendIndexes(dst []byte, name string, indexes []schema.
 		dst = appendIntMember(dst, "ItemCount", size.Items)
 		if !local {
 			dst = appendStringMember(dst, "IndexStatus", string(ix.Status))
-			if ix.Status == schema.Creating && r.Table.Status != schema.Creating || ix.Backfilling { // not of those that come with the table
+			if ix.Status == schema.Creating && r.Table.Status != schema.Creating || ix.Backfilling { // not for indexes that are created with the table
 				dst = strconv.AppendBool(member(dst, "Backfilling"), ix.Backfilling)
 			}
 			dst = appendIntMember(append(member(dst, "ProvisionedThroughput"), '{'), "NumberOfDecreasesToday", 0)
@@ -168,7 +167,7 @@ func appendKey(dst []byte, k schema.Key) []byte {
 	return append(dst, ']')
 }
 
-// appendTime appends seconds since 1970, with milliseconds.
+// appendTime appends a time in seconds since 1970, with milliseconds.
 func appendTime(dst []byte, t time.Time) []byte {
 	return strconv.AppendFloat(dst, float64(t.UnixMilli())/1000, 'f', 3, 64)
 }
@@ -220,7 +219,7 @@ func (r *TagsResponse) AppendJSON(dst []byte) []byte {
 
 // TimeToLiveResponse is the answer to UpdateTimeToLive and DescribeTimeToLive.
 type TimeToLiveResponse struct {
-	Updated    bool // to UpdateTimeToLive
+	Updated    bool // the answer is to UpdateTimeToLive, not to DescribeTimeToLive
 	TimeToLive schema.TimeToLive
 }
 
@@ -258,7 +257,7 @@ func (r *LimitsResponse) AppendJSON(dst []byte) []byte {
 // EndpointsResponse is the answer to DescribeEndpoints.
 type EndpointsResponse struct{ Address string }
 
-// endpointMinutes is how long a client may keep an endpoint, as AWS says.
+// endpointMinutes is how long a client may keep an endpoint. AWS returns the same number.
 const endpointMinutes = 1440
 
 // AppendJSON implements Response.

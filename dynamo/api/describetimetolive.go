@@ -2,7 +2,7 @@
 
 package api
 
-// DescribeTimeToLive tells a table's setting of item expiry.
+// DescribeTimeToLive returns a table's setting of item expiry.
 type DescribeTimeToLive struct{ Table string }
 
 // Operation implements Request.

@@ -11,10 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// Digest is a hash of what a transaction's actions ask for, however that is written:
-// one that is sent again with its token is compared by it. The order of the actions
-// counts, since the answer's parts are in it; the order of attributes, members of maps
-// and elements of sets does not, nor do placeholders, or how a number is written.
+// Digest returns a hash of what the actions of a transaction ask for. If a client sends a
+// transaction again with the same token, the engine compares the two digests. The order of the
+// actions counts, because the parts of the answer are in that order. The order of attributes, of
+// members of maps and of elements of sets does not count. Neither do the names of placeholders, nor
+// how a number is written.
 func Digest(actions []TransactAction) uint64 {
 	var b []byte
 	part := func(text []byte) {

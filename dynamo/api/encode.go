@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// The bodies of requests on items, as they are sent to a store that is not in this
-// process. What is the default is left out. Expressions are written anew, all of a
-// request with one Printer.
+// Writing the bodies of requests on items for a store in another process. Members with their
+// default value are left out. Expressions are written anew, all expressions of a request with one
+// Printer.
 
 // AppendJSON implements Request.
 func (q *GetItem) AppendJSON(dst []byte) []byte {
@@ -127,8 +127,9 @@ func (q *TransactWriteItems) AppendJSON(dst []byte) []byte {
 	return append(appendMetricsWanted(dst, q.Metrics), '}')
 }
 
-// append appends the action. A store that compares texts has to find the same when it
-// is sent again, with its token: then equal values are written alike.
+// append appends the action. again says that the transaction has a token and so may be sent again.
+// A store that compares the texts of the two requests must then find no difference, so equal values
+// are written in the same way.
 func (a *TransactAction) append(dst []byte, again bool) []byte {
 	p := new(expression.Printer)
 	key, item := a.Key, a.Item
@@ -235,7 +236,7 @@ func appendProjection(dst []byte, p *expression.Printer, projection *expression.
 	return appendStringMember(dst, "ProjectionExpression", p.Projection(projection))
 }
 
-// appendPlaceholders appends the names and values that p has written.
+// appendPlaceholders appends the names and values of the placeholders that p has written.
 func appendPlaceholders(dst []byte, p *expression.Printer) []byte {
 	if names := p.Names(); names != nil {
 		dst = append(member(dst, "ExpressionAttributeNames"), '{')

@@ -8,8 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// The bodies of requests about tables, as they are sent to a store that is not in
-// this process.
+// Writing the bodies of requests about tables for a store in another process.
 
 // AppendJSON implements Request.
 func (q *CreateTable) AppendJSON(dst []byte) []byte {
@@ -151,7 +150,7 @@ func appendDeclarations(dst []byte, name string, all []schema.IndexDeclaration) 
 
 func appendDeclaration(dst []byte, d *schema.IndexDeclaration) []byte {
 	dst = appendStringMember(append(dst, '{'), "IndexName", d.Name)
-	if len(d.Key) > 0 { // a change of throughput has none
+	if len(d.Key) > 0 { // a change of throughput has no key
 		dst = appendKeyElements(dst, d.Key)
 	}
 	if p := d.Projection; p != nil {

@@ -2,7 +2,7 @@
 
 package api
 
-// DescribeEndpoints tells the endpoint to use.
+// DescribeEndpoints returns the endpoint that a client is to use.
 type DescribeEndpoints struct{}
 
 // Operation implements Request.

@@ -12,7 +12,7 @@ type ExecuteStatement struct {
 	Statement
 	Consistent bool
 	NextToken  string // empty: from the beginning
-	Limit      int    // 0 where there is none
+	Limit      int    // 0: no limit
 	Capacity   ReturnConsumedCapacity
 }
 
@@ -96,7 +96,7 @@ func (q *ExecuteStatement) AppendJSON(dst []byte) []byte {
 	return append(q.Capacity.append(dst), '}')
 }
 
-// CheckParameters says what is wrong with the values of the parameters.
+// CheckParameters returns an error if the value of a parameter is not valid.
 func (s *Statement) CheckParameters() error {
 	for _, v := range s.Parameters {
 		if err := v.Validate(); err != nil {
@@ -129,8 +129,8 @@ type statement struct {
 	returnOnFailure text
 }
 
-// readStatement reads the member that the reader is at, if it is one of a
-// statement's.
+// readStatement reads the member that the reader is at, if it is one of a statement's members, and
+// reports whether it is.
 func (d *Decoder) readStatement(s *statement) bool {
 	r := &d.reader
 	switch r.Name() {

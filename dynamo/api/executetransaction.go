@@ -2,11 +2,11 @@
 
 package api
 
-// ExecuteTransaction carries out up to 100 PartiQL statements, all reads or all
-// writes, all or none.
+// ExecuteTransaction carries out all of up to 100 PartiQL statements, or none. The statements are
+// either all reads or all writes.
 type ExecuteTransaction struct {
 	Statements []Statement
-	Token      string // ClientRequestToken; empty where there is none
+	Token      string // ClientRequestToken; empty: none
 	Capacity   ReturnConsumedCapacity
 }
 

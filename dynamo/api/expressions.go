@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// named is a parameter of a request and whether it was given.
+// named is the name of a request's parameter and whether the parameter was given.
 type named struct {
 	name  string
 	given bool
@@ -26,8 +26,8 @@ func given(parameters []named) []string {
 	return names
 }
 
-// checkMixing refuses expressions beside the older parameters, and placeholders
-// without expressions. taking are those of the expressions that may use values.
+// checkMixing refuses a request with both expressions and older parameters, and a request with
+// placeholders but without expressions.
 func (in *input) checkMixing(expressions, older []named) error {
 	used := given(expressions)
 	if len(used) > 0 {
@@ -62,7 +62,7 @@ func (in *input) checkMixing(expressions, older []named) error {
 	return nil
 }
 
-// parsed is the expressions of a request.
+// parsed holds the expressions of a request.
 type parsed struct {
 	update       *expression.Update
 	condition    *expression.Condition
@@ -130,7 +130,7 @@ func projectAttributes(list []text) (*expression.Projection, error) {
 	return expression.Project(paths...), nil
 }
 
-// The enumerations as values. What they say was checked.
+// The values of enumerations. A check has refused all other texts before.
 
 func (in *input) returnConsumedCapacity() ReturnConsumedCapacity {
 	switch in.capacity.value {
@@ -161,7 +161,7 @@ func (in *input) write() Write {
 	return w
 }
 
-// checkSize refuses an item that is too large, before the table is looked at.
+// checkSize refuses an item that is too large. It does not need the table.
 func checkSize(item attribute.Item) error {
 	if item.Size() > attribute.MaxItemSize {
 		return exception.Invalid("Item size has exceeded the maximum allowed size")

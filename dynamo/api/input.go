@@ -23,7 +23,7 @@ type integer struct {
 // flag is a Boolean member.
 type flag struct{ value, given bool }
 
-// parameter is one of the members that the operations on items share.
+// parameter is a member that several operations on items have, or a set of such members.
 type parameter uint32
 
 const (
@@ -90,8 +90,8 @@ var parameters = map[string]parameter{
 	"AttributesToGet":                     pAttributesToGet,
 }
 
-// input is the members of a request on items as they came. Items and maps are nil
-// where they were not given, and empty where they were empty.
+// input holds the members of a request on items as they came. Items and maps are nil if they were
+// not given, and not nil if they were given empty.
 type input struct {
 	table, index                            text
 	item, key, start                        attribute.Item
@@ -111,8 +111,8 @@ type input struct {
 	attributesToGet                         []text
 }
 
-// read reads the document, which must be an object, taking the members that the
-// operation has.
+// read reads the document, which must be an object. It reads the members that the operation has and
+// skips all others.
 func (d *Decoder) read(body []byte, in *input, has parameter) error {
 	r := &d.reader
 	if !d.begin(body) {
@@ -128,7 +128,7 @@ func (d *Decoder) read(body []byte, in *input, has parameter) error {
 	return d.end()
 }
 
-// begin enters a request's object.
+// begin enters the object of a request. It returns false if the body is not an object.
 func (d *Decoder) begin(body []byte) bool {
 	d.reader.Reset(body)
 	if d.reader.Peek() != jsontext.Object {
@@ -140,7 +140,7 @@ func (d *Decoder) begin(body []byte) bool {
 	return true
 }
 
-// end is the error of reading, as the API has it.
+// end returns the error of reading as the API reports it.
 func (d *Decoder) end() error {
 	if err := d.reader.End(); err != nil {
 		return attribute.SerializationError(err)

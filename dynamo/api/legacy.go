@@ -11,17 +11,17 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// The parameters of the older API: Expected, AttributeUpdates, KeyConditions,
-// QueryFilter and ScanFilter.
+// The parameters of the older API: Expected, AttributeUpdates, KeyConditions, QueryFilter and
+// ScanFilter.
 
-// legacyCondition is a Condition, of an attribute.
+// legacyCondition is a Condition on an attribute.
 type legacyCondition struct {
 	attribute string
 	operator  text
 	values    []attribute.Value // nil: not given
 }
 
-// expected is an ExpectedAttributeValue, of an attribute.
+// expected is an ExpectedAttributeValue of an attribute.
 type expected struct {
 	legacyCondition
 	value      attribute.Value
@@ -29,7 +29,7 @@ type expected struct {
 	exists     flag
 }
 
-// legacyUpdate is an AttributeValueUpdate, of an attribute.
+// legacyUpdate is an AttributeValueUpdate of an attribute.
 type legacyUpdate struct {
 	attribute  string
 	action     text
@@ -67,7 +67,7 @@ func (d *Decoder) readConditions() []legacyCondition {
 	return out
 }
 
-// readCondition reads a member of a Condition, if it is one.
+// readCondition reads a member of a Condition. It skips members that a Condition does not have.
 func (d *Decoder) readCondition(c *legacyCondition) {
 	r := &d.reader
 	switch {
@@ -136,7 +136,7 @@ var comparisonOperators = []string{
 	"IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE", "CONTAINS",
 }
 
-// conditions checks the operators of a parameter.
+// conditions checks the names of attributes and the operators of a parameter.
 func (c *constraints) conditions(conditions []legacyCondition, at string) {
 	for _, cond := range conditions {
 		c.attributeKey(cond.attribute, at)
@@ -160,7 +160,7 @@ func (c *constraints) updates(in *input) {
 	}
 }
 
-// checkCount says whether an operator has as many values as it takes.
+// checkCount returns an error if the operator does not take n values.
 func (c *legacyCondition) checkCount(n int) error {
 	ok := n == 1
 	switch c.operator.value {
@@ -177,8 +177,7 @@ func (c *legacyCondition) checkCount(n int) error {
 	return nil
 }
 
-// checkOrder says whether the values are of one type, and those of BETWEEN its
-// bounds.
+// checkTypes returns an error if the values have different types.
 func (c *legacyCondition) checkTypes() error {
 	for _, v := range c.values {
 		if v.Kind() != c.values[0].Kind() {
@@ -198,7 +197,7 @@ func (c *legacyCondition) checkBounds() error {
 	return nil
 }
 
-// takes says whether an operator takes values of a type.
+// takes reports whether the operator takes values of a type.
 func (c *legacyCondition) takes(k attribute.Kind) bool {
 	scalar := k == attribute.S || k == attribute.N || k == attribute.B
 	switch c.operator.value {
@@ -210,7 +209,7 @@ func (c *legacyCondition) takes(k attribute.Kind) bool {
 	return scalar
 }
 
-// errNoName is the error about an attribute without a name, where AWS's own is not known.
+// errNoName is the error about an attribute without a name if AWS's own error is not known.
 var errNoName = exception.Invalid("Empty attribute name")
 
 // checkConditions checks KeyConditions, QueryFilter or ScanFilter.

@@ -2,7 +2,7 @@
 
 package api
 
-// DescribeLimits tells the account's limits.
+// DescribeLimits returns the account's limits.
 type DescribeLimits struct{}
 
 // Operation implements Request.

@@ -2,16 +2,16 @@
 
 package api
 
-// ListTables lists the names of tables in their order.
+// ListTables lists the names of tables in alphabetical order.
 type ListTables struct {
-	Start string // ExclusiveStartTableName; empty where there is none
+	Start string // ExclusiveStartTableName; empty: none
 	Limit int    // 1..100
 }
 
 // Operation implements Request.
 func (*ListTables) Operation() string { return "ListTables" }
 
-// MaxTables is how many names ListTables answers at most.
+// MaxTables is the largest number of names in an answer to ListTables.
 const MaxTables = 100
 
 // Decode implements Request.

@@ -9,14 +9,14 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// ItemCollectionMetrics tells of the item collection that a write went to, in
-// tables with a local secondary index.
+// ItemCollectionMetrics describes the item collection that a write changed. Only tables with a
+// local secondary index have item collections.
 type ItemCollectionMetrics struct {
 	Key  attribute.Item // the partition key alone
 	Size int64          // bytes of all items and their index entries
 }
 
-// TableMetrics is the item collections of one table.
+// TableMetrics holds the metrics of the item collections of one table.
 type TableMetrics struct {
 	Table       string
 	Collections []ItemCollectionMetrics
@@ -25,7 +25,7 @@ type TableMetrics struct {
 func (m *ItemCollectionMetrics) appendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = attribute.AppendItem(member(dst, "ItemCollectionKey"), m.Key)
-	// The range in GB that the size is in; AWS's are estimates too.
+	// The range of whole GB that contains the size. AWS's ranges are estimates, too.
 	gb := m.Size >> 30
 	dst = append(member(dst, "SizeEstimateRangeGB"), '[')
 	dst = strconv.AppendInt(dst, gb, 10)

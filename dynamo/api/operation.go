@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Operation describes an operation. All of them are in Operations: a new one is an entry there,
-// and a file with its request.
+// Operation describes an operation. Operations lists all of them: a new operation is an entry
+// there, and a file with its request.
 type Operation struct {
 	Name    string
-	New     func() Request // an empty request; nil of an operation that is not known
+	New     func() Request // returns an empty request; nil for an operation that is not known
 	Service Service
 	About   Subject
 	Names   Naming
@@ -22,16 +22,16 @@ type Operation struct {
 	Returns int64 // how many bytes its answer has at most, if it may be long; else 0
 }
 
-// Service is what X-Amz-Target has before the operation.
+// Service is the prefix of X-Amz-Target before the name of the operation.
 type Service string
 
 const (
 	DynamoDB Service = "DynamoDB_20120810."
-	Streams  Service = "DynamoDBStreams_20120810." // an API of its own, on the same door
+	Streams  Service = "DynamoDBStreams_20120810." // an API of its own, which the same door serves
 	Own      Service = "Evenkeel_20260101."        // operations that DynamoDB does not have
 )
 
-// Subject is what an operation is about.
+// Subject is the kind of thing that an operation is about.
 type Subject uint8
 
 const (
@@ -43,11 +43,11 @@ const (
 	Feeds                     // streams
 )
 
-// Naming is where a request names tables.
+// Naming is the place where a request names tables.
 type Naming uint8
 
 const (
-	Nowhere      Naming = iota // or it is not known
+	Nowhere      Naming = iota // in no place, or the place is not known
 	ByTableName                // in TableName
 	ByResource                 // in ResourceArn
 	ByRequest                  // as names of the members of RequestItems
@@ -56,7 +56,7 @@ const (
 	ByStream                   // in a stream's ARN, or an iterator
 )
 
-// Operations are all operations. The limits of answers are DynamoDB's.
+// Operations lists all operations. The limits of answers are DynamoDB's.
 var Operations = []Operation{
 	{Name: "GetItem", New: empty[GetItem], Service: DynamoDB, About: Items, Names: ByTableName, Returns: 400 << 10},
 	{Name: "PutItem", New: empty[PutItem], Service: DynamoDB, About: Items, Names: ByTableName, Writes: true},
@@ -110,7 +110,8 @@ var (
 	}()
 )
 
-// OperationOf returns the operation with a name; one without a name if it is not known.
+// OperationOf returns the operation with a name. If the name is not known, it returns an operation
+// without a name.
 func OperationOf(name string) *Operation {
 	if o := byName[name]; o != nil {
 		return o
@@ -118,11 +119,11 @@ func OperationOf(name string) *Operation {
 	return &unknown
 }
 
-// Target is the X-Amz-Target of an operation.
+// Target returns the X-Amz-Target of an operation.
 func Target(operation string) string { return string(OperationOf(operation).Service) + operation }
 
-// Targeted returns the name of the operation that X-Amz-Target names. An operation that is not
-// known is one of DynamoDB.
+// Targeted returns the name of the operation that X-Amz-Target names. ok says that the target has
+// the prefix of the operation's service; an operation that is not known must have DynamoDB's.
 func Targeted(target string) (operation string, ok bool) {
 	prefix, operation, _ := strings.Cut(target, ".")
 	return operation, prefix+"." == string(OperationOf(operation).Service)
@@ -170,7 +171,7 @@ func StatementsOf(q Request) (all []Statement) {
 	return all
 }
 
-// TableName is the name of a table that a request names by its name or its ARN.
+// TableName returns the name of a table from its name or its ARN.
 func TableName(name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name[strings.LastIndexByte(name, '/')+1:]

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// ReturnConsumedCapacity is how much a response tells of the capacity it took.
+// ReturnConsumedCapacity is the amount of detail about consumed capacity in a response.
 type ReturnConsumedCapacity uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	CapacityIndexes                        // by table and index
 )
 
-// ReturnValues is which attributes the response to a write has.
+// ReturnValues is the set of attributes in the response to a write.
 type ReturnValues uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	ReturnUpdatedNew // UpdateItem only
 )
 
-// Write is what the requests of single writes have in common.
+// Write holds the members that the requests of single writes have in common.
 type Write struct {
 	Return          ReturnValues
 	ReturnOnFailure bool // ReturnValuesOnConditionCheckFailure is ALL_OLD
@@ -35,27 +35,27 @@ type Write struct {
 	Metrics         bool // ReturnItemCollectionMetrics is SIZE
 }
 
-// Select is which attributes Query and Scan return.
+// Select is the set of attributes that Query and Scan return.
 type Select uint8
 
 const (
-	SelectDefault Select = iota // all of a table, what an index projects, or what is asked for
+	SelectDefault Select = iota // all of a table, those that an index projects, or those of the projection
 	SelectAll
 	SelectProjected
 	SelectSpecific
 	SelectCount
 )
 
-// Read is what Query and Scan have in common.
+// Read holds the members that Query and Scan have in common.
 type Read struct {
 	Table      string
 	Index      string // empty: the table itself
 	Filter     *expression.Condition
-	FilterName string // how AWS's messages call the filter's parameter
+	FilterName string // the name of the filter's parameter in AWS's messages
 	Projection *expression.Projection
 	Select     Select
-	Start      attribute.Item // ExclusiveStartKey; nil where there is none
-	Limit      int            // 0 where there is none
+	Start      attribute.Item // ExclusiveStartKey; nil: none
+	Limit      int            // 0: none
 	Consistent bool
 	Capacity   ReturnConsumedCapacity
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// DescribePartitions asks which partitions a table or a global index has, what they
-// take, and which keys share them. It is no operation of DynamoDB: an evenkeel
-// door has it, under PartitionsTarget, where its engine keeps the store's limits.
+// DescribePartitions asks for the partitions of a table or global index, the units that they take,
+// and the keys that share them. It is not an operation of DynamoDB. An evenkeel door serves it
+// under PartitionsTarget if the door's engine enforces the store's limits.
 type DescribePartitions struct {
 	Table string
 	Index string // empty: the table itself
@@ -52,68 +52,67 @@ func (q *DescribePartitions) DecodeResponse(_ *Decoder, body []byte) (Response, 
 	return r, json.Unmarshal(body, r)
 }
 
-// PartitionsResponse is the answer to DescribePartitions. Its JSON has the fields'
+// PartitionsResponse is the answer to DescribePartitions. The members of its JSON have the fields'
 // names.
 type PartitionsResponse struct {
 	TableName   string
 	IndexName   string `json:",omitempty"`
 	BillingMode string // PROVISIONED or PAY_PER_REQUEST
-	Sharded     bool   `json:",omitempty"` // the keys are logical ones, with their shards
+	Sharded     bool   `json:",omitempty"` // the keys are logical keys, with their shards
 
-	PartitionReadUnits  float64 // what one partition takes in a second
+	PartitionReadUnits  float64 // the limit of one partition in a second
 	PartitionWriteUnits float64
-	SplitAfterSeconds   float64 // how long a partition is too hot before it is split; negative: never
+	SplitAfterSeconds   float64 // how long a partition must be too hot before it is split; negative: never
 
 	Partitions []Partition
 }
 
-// Partition is a range of (hash of the partition key, partition key, sort key).
+// Partition is a range of triples (hash of the partition key, partition key, sort key).
 type Partition struct {
-	Number int            // from 1, in the order of the hashes
-	From   *PartitionEdge `json:",omitempty"` // where it begins; none: at the first hash
-	Share  float64        // its part of all hashes
-	Bytes  int64          // written to it since the server started
-	Since  time.Time      // when it became what it is: created or split
+	Number int            // from 1, in the order of hashes
+	From   *PartitionEdge `json:",omitempty"` // the beginning of the range; nil: the first hash
+	Share  float64        // the part of all hashes that it holds
+	Bytes  int64          // bytes written to it since the server started
+	Since  time.Time      // when it was created or last split
 
 	Read, Write PartitionUse
 
-	// Keys are partition keys in it: all that have items, if they are few, and those
-	// that are asked for most, hottest first.
+	// Keys holds partition keys in the partition: all that have items, if they are few, and the
+	// most requested ones, hottest first.
 	Keys []PartitionKeyUse
-	// KeyCount is how many have items; AtLeast: there are more.
+	// KeyCount is the number of partition keys with items. AtLeast says that there are more.
 	KeyCount int
 	AtLeast  bool `json:",omitempty"`
 }
 
-// PartitionEdge is where a partition begins.
+// PartitionEdge is the beginning of a partition.
 type PartitionEdge struct {
 	Hash  string          // 8 hexadecimal digits
-	Token string          `json:",omitempty"` // the same of a table of CQL, in decimal
-	Shard int             `json:",omitempty"` // of the key, in a sharded table or index
-	Key   json.RawMessage `json:",omitempty"` // within that hash, where it is in the midst of a partition key: as far as that goes
+	Token string          `json:",omitempty"` // the hash as a decimal token, if the table is a CQL table
+	Shard int             `json:",omitempty"` // the key's shard, in a sharded table or index
+	Key   json.RawMessage `json:",omitempty"` // the key in that hash, if the partition begins within a partition key: as many attributes as are needed
 }
 
-// PartitionUse is what was taken of a partition.
+// PartitionUse is the load of a partition.
 type PartitionUse struct {
 	Units             float64 // in the last whole second
-	Throttled         float64 // requests, in the last whole second
+	Throttled         float64 // throttled requests in the last whole second
 	UnitsTotal        float64
 	ThrottledTotal    int64
-	ThrottledOwnTotal int64 // of those, the ones that met the partition's own limit, not the table's
+	ThrottledOwnTotal int64 // the part of ThrottledTotal that met the partition's own limit, not the table's
 }
 
-// PartitionKeyUse is what was asked of one partition key, in the last ten to twenty
-// seconds.
+// PartitionKeyUse is the load of one partition key in the last ten to twenty seconds.
 type PartitionKeyUse struct {
 	Key       json.RawMessage // as DynamoDB JSON: {"InvoiceNumber":{"S":"121212"}}
-	Shard     int             `json:",omitempty"` // of a sharded table or index
+	Shard     int             `json:",omitempty"` // in a sharded table or index
 	Units     float64
-	Throttled int64 // requests
+	Throttled int64 // throttled requests
 }
 
-// KeyTexts are the values of a key as text, in the order that the JSON has them in:
-// strings and numbers as they are, binary ones in Base64. What is no such key is its
-// JSON.
+// KeyTexts returns the values of a key as text, in the order of the JSON. Strings and numbers are
+// returned as they are, binary values in Base64. If the JSON is not a key, KeyTexts returns it as
+// it is.
 func KeyTexts(key json.RawMessage) []string {
 	d := json.NewDecoder(bytes.NewReader(key))
 	var all []string
@@ -129,7 +128,7 @@ func KeyTexts(key json.RawMessage) []string {
 		case token == json.Delim('}'):
 			depth--
 		case depth == 2 && d.More():
-			// the name of a type: its value follows
+			// the name of a type; its value follows
 		case depth == 2:
 			all = append(all, fmt.Sprint(token))
 		}
@@ -140,7 +139,7 @@ func KeyTexts(key json.RawMessage) []string {
 func (r *PartitionsResponse) AppendJSON(dst []byte) []byte {
 	b, err := json.Marshal(r)
 	if err != nil {
-		return append(dst, '{', '}') // keys are JSON that this module has written
+		return append(dst, '{', '}') // cannot happen: the keys are JSON that this module has written
 	}
 	return append(dst, b...)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// PutItem puts an item in the place of what has its key.
+// PutItem puts an item. The item replaces the one with the same key, if there is one.
 type PutItem struct {
 	Write
 	Table     string
@@ -64,8 +64,8 @@ func (c *constraints) returnValues(in *input) {
 	c.enum(in.returnValues, "returnValues", "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 }
 
-// writeCondition returns the expressions of a write, its condition perhaps that of
-// the older parameters.
+// writeCondition returns the expressions of a write. If the write has no ConditionExpression, the
+// condition is that of the older parameters.
 func (in *input) writeCondition() (parsed, error) {
 	older, err := in.legacyCondition()
 	if err != nil {

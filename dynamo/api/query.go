@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// Query reads items of one partition of a table or index, in order.
+// Query reads items with one partition key from a table or index, in order.
 type Query struct {
 	Read
 	KeyCondition *expression.KeyCondition
@@ -86,7 +86,7 @@ func (c *constraints) selection(in *input) {
 	c.enum(in.selection, "select", "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 }
 
-// reading checks what Query and Scan have in common. more is checked before the
+// reading checks the members that Query and Scan have in common. It calls more before it checks the
 // expressions.
 func (in *input) reading(older []legacyCondition, olderName string, more func() error) (Read, parsed, error) {
 	projection, err := projectAttributes(in.attributesToGet)
@@ -110,7 +110,7 @@ func (in *input) reading(older []legacyCondition, olderName string, more func() 
 		Table: in.table.value, Index: in.index.value, Filter: all.filter, FilterName: "Filter Expression", Projection: all.projection,
 		Start: in.start, Limit: int(in.limit.value), Consistent: in.consistent.value, Capacity: in.returnConsumedCapacity(),
 	}
-	if len(older) > expression.MaxOperators { // each is asked of each item of a page
+	if len(older) > expression.MaxOperators { // each condition is checked on each item of a page
 		return Read{}, parsed{}, exception.InvalidParameters("%s has too many conditions: %d; use at most %d", olderName, len(older), expression.MaxOperators)
 	}
 	if read.Filter == nil && len(older) > 0 {
@@ -123,8 +123,8 @@ func (in *input) reading(older []legacyCondition, olderName string, more func() 
 	return read, all, err
 }
 
-// checkStart says whether the values of an ExclusiveStartKey are any. Only some of
-// AWS's messages say that it is about the key.
+// checkStart returns an error if the values of an ExclusiveStartKey are not valid. Only some of
+// AWS's messages mention the start key.
 func checkStart(start attribute.Item) error {
 	err := start.Validate()
 	if err == nil {
@@ -139,7 +139,8 @@ func checkStart(start attribute.Item) error {
 	return exception.Invalid("The provided starting key is invalid: %s", message)
 }
 
-// selected returns Select, which must agree with the projection and the index.
+// selected returns Select. It returns an error if Select does not agree with the projection and the
+// index.
 func (in *input) selected(projected bool) (Select, error) {
 	switch v := in.selection.value; v {
 	case "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "COUNT":

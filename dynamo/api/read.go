@@ -13,8 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// Reading of members by their types, with AWS's errors where the JSON is of
-// another.
+// Reading members by their types. A value of another type is AWS's error.
 
 var errSerialization = &exception.Error{Kind: exception.Serialization}
 
@@ -34,8 +33,8 @@ func readFlag(r *jsontext.Reader) flag {
 	return flag{attribute.ReadBool(r), true}
 }
 
-// readInteger reads a number; of a fraction the whole part counts. What does not
-// fit is the greatest or least that does.
+// readInteger reads a number. It rounds a fraction down. A number that does not fit becomes the
+// greatest or least int64.
 func readInteger(r *jsontext.Reader, as string) integer {
 	switch r.Peek() {
 	case jsontext.Null:
@@ -61,7 +60,7 @@ func readInteger(r *jsontext.Reader, as string) integer {
 	return integer{int64(f), true}
 }
 
-// readTexts reads a list of strings, which is not nil.
+// readTexts reads a list of strings. Its result is not nil if there is a list.
 func readTexts(r *jsontext.Reader) []text {
 	if !attribute.EnterList(r) {
 		return nil
@@ -77,7 +76,7 @@ func readTexts(r *jsontext.Reader) []text {
 	return out
 }
 
-// readNames reads ExpressionAttributeNames, which are not nil.
+// readNames reads ExpressionAttributeNames. Its result is not nil if there is a map.
 func readNames(r *jsontext.Reader) []expression.Name {
 	if !attribute.EnterMap(r, "java.lang.String") {
 		return nil
@@ -90,16 +89,16 @@ func readNames(r *jsontext.Reader) []expression.Name {
 	return out
 }
 
-// exceptionStruct is how messages name the structures of the API.
+// structurePrefix is the prefix of the API's structures in error messages.
 const structurePrefix = "com.amazonaws.dynamodb.v20120810."
 
-// enterElement enters a structure that is an element of a list or map; null is
-// read, and false.
+// enterElement enters a structure that is an element of a list or map. If the element is null, it
+// reads the null and returns false.
 func enterElement(r *jsontext.Reader, name string) bool {
 	return attribute.EnterStructure(r, structurePrefix+name, true)
 }
 
-// enterField enters a structure that is a member of one.
+// enterField enters a structure that is a member of another structure.
 func enterField(r *jsontext.Reader, name string) bool {
 	return attribute.EnterStructure(r, structurePrefix+name, false)
 }
@@ -109,7 +108,7 @@ func enterMap(r *jsontext.Reader, name string) bool {
 	return attribute.EnterMap(r, structurePrefix+name)
 }
 
-// describe describes a read in a line.
+// describe returns a description of a read in one line.
 func (r *Read) describe(verb string, more ...any) string {
 	on := r.Table
 	if r.Index != "" {
@@ -122,7 +121,7 @@ func (r *Read) describe(verb string, more ...any) string {
 	return s
 }
 
-// line is a verb, a table, and of pairs of name and value those that are not empty.
+// line returns a verb, a table, and those of the pairs (name, value) whose value is not empty.
 func line(verb, table string, pairs ...any) string {
 	s := verb + " " + table
 	for i := 0; i < len(pairs); i += 2 {

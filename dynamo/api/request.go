@@ -9,28 +9,27 @@ import (
 
 // Request is the body of an operation.
 type Request interface {
-	// Operation is the operation's name, as in X-Amz-Target after the point.
+	// Operation returns the operation's name, which X-Amz-Target has after the dot.
 	Operation() string
-	// Decode reads and checks a body into the request, which must be new.
-	// Errors are *exception.Error.
+	// Decode reads and checks a body into the request, which must be new. Errors are
+	// *exception.Error.
 	Decode(d *Decoder, body []byte) error
-	// AppendJSON appends the request's body, for a store that is not in this
-	// process. Decoded, it is an equal request.
+	// AppendJSON appends the request's body, for a store in another process. Decode of this body
+	// returns an equal request.
 	AppendJSON(dst []byte) []byte
 }
 
-// Answered is a request whose answers can be read, as of a store that is not in
-// this process.
+// Answered is a request whose answers can be decoded, for example the answers of a store in another
+// process.
 type Answered interface {
 	Request
-	// DecodeResponse reads the body of an answer to the request. The response
-	// shares the memory of body and d, as a request does; an error says that the
-	// body is no answer.
+	// DecodeResponse decodes the body of an answer to the request. The response shares the memory
+	// of body and d, as a request does. An error says that the body is not such an answer.
 	DecodeResponse(d *Decoder, body []byte) (Response, error)
 }
 
-// Decoder is the memory that requests are decoded into. Its zero value is ready;
-// Reset lets it be used again once the request is done with.
+// Decoder holds the memory of decoded requests. Its zero value is ready. Reset lets the memory be
+// used again after the request has ended.
 type Decoder struct {
 	reader    jsontext.Reader
 	attribute attribute.Decoder

@@ -9,19 +9,19 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Reshard asks about a change of a sharded table's layout, or for something to be done
-// about it. It is no operation of DynamoDB: an evenkeel door has it, under ReshardTarget.
+// Reshard asks about a change of a sharded table's layout, or for an action on it. It is not an
+// operation of DynamoDB. An evenkeel door serves it under ReshardTarget.
 type Reshard struct {
 	Table  string
 	Action string  // one of ReshardActions
-	Shards int     // of plan and start
-	Key    *string // of plan and start: the one partition key, as a user writes it; nil: all
+	Shards int     // plan and start only
+	Key    *string // plan and start only: the one partition key, as a user writes it; nil: all
 }
 
 // ReshardTarget is the X-Amz-Target of Reshard.
 const ReshardTarget = "Evenkeel_20260101.Reshard"
 
-// ReshardActions are what can be asked for.
+// ReshardActions lists the actions.
 var ReshardActions = []string{"plan", "start", "status", "pause", "resume", "rollback", "finish"}
 
 // Operation implements Request.
@@ -81,19 +81,19 @@ func (q *Reshard) AppendJSON(dst []byte) []byte {
 		Key               *string `json:",omitempty"`
 	}{q.Table, q.Action, q.Shards, q.Key})
 	if err != nil {
-		return append(dst, '{', '}') // which texts and numbers do not give rise to
+		return append(dst, '{', '}') // cannot happen with strings and numbers
 	}
 	return append(dst, b...)
 }
 
-// ReshardResponse is the answer to Reshard: the value's JSON.
+// ReshardResponse is the answer to Reshard. Its body is the JSON of Value.
 type ReshardResponse struct{ Value any }
 
 // AppendJSON implements Response.
 func (r *ReshardResponse) AppendJSON(dst []byte) []byte {
 	b, err := json.Marshal(r.Value)
 	if err != nil {
-		return append(dst, '{', '}') // which such values do not give rise to
+		return append(dst, '{', '}') // cannot happen with such values
 	}
 	return append(dst, b...)
 }

@@ -15,16 +15,16 @@ type Response interface {
 	AppendJSON(dst []byte) []byte
 }
 
-// Empty is the body of operations that answer nothing: TagResource, UntagResource.
+// Empty is the body of operations that return nothing: TagResource, UntagResource.
 type Empty struct{}
 
-// AppendJSON implements Response. AWS answers these with an empty body.
+// AppendJSON implements Response. AWS, too, sends an empty body for these operations.
 func (Empty) AppendJSON(dst []byte) []byte { return dst }
 
 // ItemResponse is the answer to GetItem, PutItem, UpdateItem and DeleteItem.
 type ItemResponse struct {
 	Item       attribute.Encoded // GetItem; nil: there is none
-	Attributes attribute.Encoded // of writes, by ReturnValues; nil: none
+	Attributes attribute.Encoded // of writes, as ReturnValues asks; nil: none
 	Capacity   *ConsumedCapacity
 	Metrics    *ItemCollectionMetrics
 }
@@ -76,12 +76,12 @@ func (r *ItemsResponse) AppendJSON(dst []byte) []byte {
 
 // BatchGetResponse is the answer to BatchGetItem.
 type BatchGetResponse struct {
-	Tables      []BatchGetItems // each table of the request
+	Tables      []BatchGetItems // one for each table of the request
 	Unprocessed []BatchGetTable // with the keys that were not read
 	Capacity    []ConsumedCapacity
 }
 
-// BatchGetItems is what was found in one table.
+// BatchGetItems holds the items that were found in one table.
 type BatchGetItems struct {
 	Table string
 	Items []attribute.Encoded
@@ -122,7 +122,7 @@ func (r *BatchWriteResponse) AppendJSON(dst []byte) []byte {
 
 // TransactGetResponse is the answer to TransactGetItems.
 type TransactGetResponse struct {
-	Items    []attribute.Encoded // one for each get, nil where there is no item
+	Items    []attribute.Encoded // one for each get; nil: there is no item
 	Capacity []ConsumedCapacity
 }
 
@@ -164,7 +164,7 @@ func appendItems(dst []byte, items []attribute.Encoded) []byte {
 	return append(dst, ']')
 }
 
-// member appends a comma, unless it is an object's first, and a name and a colon.
+// member appends a name and a colon, and before them a comma unless the member is the first one.
 func member(dst []byte, name string) []byte {
 	if n := len(dst); n > 0 && dst[n-1] != '{' {
 		dst = append(dst, ',')
@@ -173,7 +173,7 @@ func member(dst []byte, name string) []byte {
 	return append(dst, ':')
 }
 
-// element begins the i-th element of an array.
+// element appends a comma if i is not 0, so that the i-th element of an array can follow.
 func element(dst []byte, i int) []byte {
 	if i > 0 {
 		dst = append(dst, ',')

@@ -12,7 +12,7 @@ import (
 // Scan reads all items of a table or index, or of one of its segments.
 type Scan struct {
 	Read
-	Segment, Segments int // Segments is 0 where the request has none
+	Segment, Segments int // Segments is 0 if the request has none
 }
 
 // Operation implements Request.
@@ -22,7 +22,7 @@ const scanParameters = pSelect | pIndexName | pTotalSegments | pReturnConsumedCa
 	pScanFilter | pSegment | pLimit | pAttributesToGet | pExclusiveStartKey | pConsistentRead |
 	pFilterExpression | pProjectionExpression | pExpressionAttributeValues | pExpressionAttributeNames
 
-// MaxSegments is into how many segments a scan may be parted.
+// MaxSegments is the largest number of segments of a scan.
 const MaxSegments = 1_000_000
 
 // Decode implements Request.

@@ -17,29 +17,28 @@ import (
 
 // ListStreams lists the streams that can be read.
 type ListStreams struct {
-	Table string // empty: of all tables
+	Table string // empty: the streams of all tables
 	Limit int
 	Start string // ExclusiveStartStreamArn; empty: from the first
 }
 
-// DescribeStream tells of a stream and its shards.
+// DescribeStream describes a stream and its shards.
 type DescribeStream struct {
 	ARN   string
 	Limit int
 	Start string // ExclusiveStartShardId; empty: from the first
-	// ChildrenOf is the shard whose children alone are asked for (ShardFilter);
-	// empty: all.
+	// ChildrenOf is the shard whose children alone are described (ShardFilter); empty: all shards.
 	ChildrenOf string
 }
 
-// GetShardIterator makes a position in a shard.
+// GetShardIterator creates an iterator: a position in a shard.
 type GetShardIterator struct {
 	ARN, Shard string
 	Type       IteratorType
 	Sequence   string // SequenceNumber; AtSequence and AfterSequence only
 }
 
-// IteratorType is where an iterator begins.
+// IteratorType is the kind of position at which an iterator begins.
 type IteratorType string
 
 const (
@@ -49,7 +48,7 @@ const (
 	AfterSequence IteratorType = "AFTER_SEQUENCE_NUMBER"
 )
 
-// GetRecords reads on from a position.
+// GetRecords reads records from an iterator on.
 type GetRecords struct {
 	Iterator string
 	Limit    int
@@ -57,8 +56,8 @@ type GetRecords struct {
 
 // Limits of the streams' requests.
 const (
-	MaxStreams = 100  // in an answer, and shards of one
-	MaxRecords = 1000 // in an answer
+	MaxStreams = 100  // streams in an answer, and shards in one
+	MaxRecords = 1000 // records in an answer
 )
 
 // Operation implements Request.
@@ -73,10 +72,10 @@ func (*GetShardIterator) Operation() string { return "GetShardIterator" }
 // Operation implements Request.
 func (*GetRecords) Operation() string { return "GetRecords" }
 
-// streamsInput is the members of the streams' requests as they came.
+// streamsInput holds the members of the streams' requests as they came.
 type streamsInput struct {
 	table, arn, startARN, startShard, shard, kind, sequence, iterator text
-	filter                                                            bool // ShardFilter is there
+	filter                                                            bool // ShardFilter was given
 	filterType, filterShard                                           text
 	limit                                                             integer
 }
@@ -183,7 +182,7 @@ func (q *DescribeStream) Decode(d *Decoder, body []byte) error {
 	return checkStreamARN(q.ARN)
 }
 
-// checkStreamARN says whether a text is an ARN at all.
+// checkStreamARN returns an error if a text is not an ARN.
 func checkStreamARN(arn string) error {
 	if !strings.HasPrefix(arn, "arn:") {
 		return exception.Invalid("Invalid StreamArn")
@@ -209,7 +208,7 @@ func (q *GetShardIterator) Decode(d *Decoder, body []byte) error {
 		return err
 	}
 	*q = GetShardIterator{ARN: in.arn.value, Shard: in.shard.value, Type: IteratorType(in.kind.value), Sequence: in.sequence.value}
-	// These texts are DynamoDB Local's: nobody has published the service's.
+	// These messages are DynamoDB Local's: nobody has published those of the service.
 	if (q.Type == AtSequence || q.Type == AfterSequence) && !in.sequence.given {
 		return exception.InvalidParameters("Invalid SequenceNumber")
 	}
@@ -268,7 +267,7 @@ func (q *GetRecords) AppendJSON(dst []byte) []byte {
 	return append(appendIntMember(dst, "Limit", int64(q.Limit)), '}')
 }
 
-// appendGiven appends a member that is not empty.
+// appendGiven appends a member if its value is not empty.
 func appendGiven(dst []byte, name, s string) []byte {
 	if s == "" {
 		return dst
@@ -276,7 +275,7 @@ func appendGiven(dst []byte, name, s string) []byte {
 	return appendStringMember(dst, name, s)
 }
 
-// StreamTable is the name of the table that a stream's ARN, or an iterator, names.
+// StreamTable returns the name of the table in the ARN of a stream, or in an iterator.
 func StreamTable(arn string) string {
 	_, after, ok := strings.Cut(arn, ":table/")
 	if !ok {
@@ -286,14 +285,14 @@ func StreamTable(arn string) string {
 	return name
 }
 
-// StreamName is what a stream's ARN, or an iterator, names: TABLE/stream/LABEL.
+// StreamName returns the text TABLE/stream/LABEL from the ARN of a stream, or from an iterator.
 func StreamName(arn string) string {
 	_, after, _ := strings.Cut(arn, ":table/")
 	name, _, _ := strings.Cut(after, "|")
 	return name
 }
 
-// StreamSummary is a stream in a list.
+// StreamSummary describes a stream in a list.
 type StreamSummary struct{ ARN, Table, Label string }
 
 // StreamsResponse is the answer to ListStreams.
@@ -359,7 +358,7 @@ func (r *IteratorResponse) AppendJSON(dst []byte) []byte {
 	return append(appendStringMember(append(dst, '{'), "ShardIterator", r.Iterator), '}')
 }
 
-// Event is what a stream record tells of.
+// Event is the kind of change in a stream record.
 type Event string
 
 const (
@@ -375,7 +374,7 @@ type StreamRecord struct {
 	Region   string
 	At       time.Time
 	Keys     attribute.Encoded
-	New, Old attribute.Encoded // nil: not told
+	New, Old attribute.Encoded // nil: not part of the record
 	Sequence string
 	Size     int // SizeBytes
 	View     string
@@ -385,7 +384,7 @@ type StreamRecord struct {
 // RecordsResponse is the answer to GetRecords.
 type RecordsResponse struct {
 	Records []StreamRecord
-	Next    string // NextShardIterator; empty: the shard is at its end
+	Next    string // NextShardIterator; empty: the shard has no more records
 }
 
 // AppendJSON implements Response.
@@ -404,7 +403,7 @@ func (r *StreamRecord) appendJSON(dst []byte) []byte {
 	dst = append(dst, `,"eventVersion":"1.1","eventSource":"aws:dynamodb"`...)
 	dst = appendStringMember(dst, "awsRegion", r.Region)
 	dst = append(member(dst, "dynamodb"), '{')
-	// Whole seconds, as AWS's are.
+	// Whole seconds, as in AWS.
 	dst = strconv.AppendInt(member(dst, "ApproximateCreationDateTime"), r.At.Unix(), 10)
 	dst = append(member(dst, "Keys"), r.Keys...)
 	if r.New != nil {

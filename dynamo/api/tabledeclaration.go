@@ -21,7 +21,7 @@ type throughput struct {
 	read, write integer
 }
 
-// keyElement is a KeySchemaElement; definition an AttributeDefinition.
+// keyElement is a KeySchemaElement. definition is an AttributeDefinition.
 type (
 	keyElement struct{ name, kind text }
 	definition struct{ name, kind text }
@@ -34,8 +34,7 @@ type projection struct {
 	nonKey []text // nil: not given
 }
 
-// indexDeclaration is a LocalSecondaryIndex, a GlobalSecondaryIndex or one of the
-// actions on these.
+// indexDeclaration is a LocalSecondaryIndex, a GlobalSecondaryIndex, or an action on one of these.
 type indexDeclaration struct {
 	name                        text
 	key                         []keyElement // nil: not given
@@ -43,7 +42,7 @@ type indexDeclaration struct {
 	provisioned, onDemand, warm throughput
 }
 
-// tableInput is the members of both operations.
+// tableInput holds the members of both operations.
 type tableInput struct {
 	name                        text
 	definitions                 []definition // nil: not given
@@ -56,7 +55,7 @@ type tableInput struct {
 	stream                      *streamInput
 	encryption                  *encryptionInput
 	tags                        []tagInput
-	unsupported                 string // a member that is not supported
+	unsupported                 string // a member that evenkeel does not support; empty: none
 }
 
 type indexUpdate struct {
@@ -75,7 +74,7 @@ type encryptionInput struct {
 
 type tagInput struct{ key, value text }
 
-// readTable reads a request's members.
+// readTable reads the members of a request.
 func (d *Decoder) readTable(body []byte, in *tableInput) error {
 	r := &d.reader
 	if !d.begin(body) {
@@ -139,11 +138,11 @@ func (d *Decoder) readTable(body []byte, in *tableInput) error {
 	return d.end()
 }
 
-// maxListed is how many elements of a list are kept: no list of names, or in an
-// operation on tables, may have as many, and so what is beyond changes nothing.
+// maxListed is the largest number of elements that the decoder keeps of a list. No list of names,
+// and no list in an operation on tables, may have as many. So the elements beyond change nothing.
 const maxListed = 1000
 
-// readList reads a list, which is not nil.
+// readList reads a list. Its result is not nil if there is a list.
 func readList[T any](r *jsontext.Reader, element func() T) []T {
 	if !attribute.EnterList(r) {
 		return nil
@@ -159,7 +158,8 @@ func readList[T any](r *jsontext.Reader, element func() T) []T {
 	return out
 }
 
-// members reads a structure. member must read the value of the member with a name.
+// members reads a structure. It calls member with the name of each member; member must read the
+// member's value.
 func members(r *jsontext.Reader, structure string, element bool, member func(name string)) bool {
 	if !attribute.EnterStructure(r, structurePrefix+structure, element) {
 		return false
@@ -321,7 +321,7 @@ func (c *constraints) definitions(all []definition) {
 	}
 }
 
-// throughput checks one that may be missing; units are its members' names.
+// throughput checks a throughput, if it is given. read and write are the names of its members.
 func (c *constraints) throughput(t throughput, at, read, write string) {
 	if !t.given {
 		return
@@ -336,7 +336,7 @@ func (c *constraints) provisioned(t throughput, at string) {
 	c.throughput(t, at, "readCapacityUnits", "writeCapacityUnits")
 }
 
-// key checks a KeySchema of at most a number of elements.
+// key checks a KeySchema, which may have at most most elements.
 func (c *constraints) key(key []keyElement, most int, at string) {
 	c.notNull(key != nil, at)
 	if key == nil {
@@ -362,7 +362,7 @@ func describeKey(key []keyElement) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// index checks the declaration of an index whose key may have most elements.
+// index checks the declaration of an index. The key of the index may have at most most elements.
 func (c *constraints) index(d *indexDeclaration, most int, at string) {
 	c.notNull(d.name.given, at+"indexName")
 	c.name(d.name, minName, at+"indexName")
@@ -379,7 +379,7 @@ func (c *constraints) index(d *indexDeclaration, most int, at string) {
 	c.provisioned(d.provisioned, at+"provisionedThroughput")
 }
 
-// settings checks what both operations have.
+// settings checks the members that both operations have.
 func (c *constraints) settings(in *tableInput) {
 	c.enum(in.billing, "billingMode", "PROVISIONED", "PAY_PER_REQUEST")
 	c.provisioned(in.provisioned, "provisionedThroughput")
@@ -400,8 +400,8 @@ func (in *tableInput) checkSupported() error {
 	return nil
 }
 
-// checkOnDemand says whether the limits of on-demand tables and indexes are any; -1
-// clears one where there may be one already.
+// checkOnDemand returns an error if a limit of an on-demand table or index is out of range. clear
+// says that -1 is allowed: it clears a limit that a table may already have.
 func (in *tableInput) checkOnDemand(clear bool) error {
 	check := func(p *throughput, of string) error {
 		for _, m := range []struct {
@@ -433,7 +433,7 @@ func (in *tableInput) checkOnDemand(clear bool) error {
 	return nil
 }
 
-// checkNewName checks the TableName of an operation on tables.
+// checkNewName returns an error if the TableName of an operation on tables is missing.
 func checkNewName(t text) error {
 	if !t.given {
 		return exception.Invalid("The parameter 'TableName' is required but was not present in the request")
@@ -450,8 +450,8 @@ func (t throughput) convert() *schema.Throughput {
 	return &schema.Throughput{Read: t.read.value, Write: t.write.value}
 }
 
-// warmth converts a WarmThroughput: an empty one is as good as none, and 0 is less than
-// any, which is not the same as not to be given.
+// warmth converts a WarmThroughput. An empty one is the same as none. A member that is 0 becomes
+// -1, because 0 stands for a member that was not given.
 func (t throughput) warmth() *schema.Throughput {
 	if t.empty() {
 		return nil
@@ -527,7 +527,7 @@ func (e *encryptionInput) convert() *schema.Encryption {
 	return &schema.Encryption{Enabled: e.enabled.value, Type: e.kind.value, KeyID: e.keyID.value}
 }
 
-// convertTags checks tags, too.
+// convertTags converts tags and checks them.
 func convertTags(all []tagInput) ([]schema.Tag, error) {
 	var c constraints
 	out := make([]schema.Tag, len(all))

@@ -58,7 +58,7 @@ func (q *TagResource) Decode(d *Decoder, body []byte) error {
 	return err
 }
 
-// tableARN is what the ARN of a table looks like.
+// tableARN matches the ARN of a table.
 var tableARN = regexp.MustCompile(`^arn:aws[a-z-]*:dynamodb:[^:/]+:\d+:table/[^/]{3,}$`)
 
 func checkARN(arn text) error {

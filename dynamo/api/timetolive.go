@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// UpdateTimeToLive sets or clears the attribute that holds the time of expiry.
+// UpdateTimeToLive sets or clears the attribute that holds the time at which an item expires.
 type UpdateTimeToLive struct {
 	Table string
 	schema.TimeToLive

@@ -10,13 +10,13 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// TransactGetItems gets up to 100 items as they are at one moment.
+// TransactGetItems gets up to 100 items in the state of one moment.
 type TransactGetItems struct {
 	Gets     []TransactGet
 	Capacity ReturnConsumedCapacity
 }
 
-// TransactGet is one item to get.
+// TransactGet is one of the gets.
 type TransactGet struct {
 	Table      string
 	Key        attribute.Item
@@ -26,7 +26,7 @@ type TransactGet struct {
 // Operation implements Request.
 func (*TransactGetItems) Operation() string { return "TransactGetItems" }
 
-// How many items a transaction may have, and how many bytes of them.
+// The largest number of items of a transaction, and of their bytes.
 const (
 	MaxTransaction     = 100
 	MaxTransactionSize = 4 << 20
@@ -98,8 +98,7 @@ type transactGet struct {
 
 const transactGetParameters = pTableName | pKey | pProjectionExpression | pExpressionAttributeNames
 
-// readTransactGets reads n gets, of which it keeps no more than tell that there are too
-// many.
+// readTransactGets reads n gets. It keeps at most one more than a transaction may have.
 func (d *Decoder) readTransactGets() (gets []transactGet, n int) {
 	r := &d.reader
 	if !attribute.EnterList(r) {
@@ -126,7 +125,8 @@ func (d *Decoder) readTransactGets() (gets []transactGet, n int) {
 	return gets, n
 }
 
-// readMembers reads the members of a structure that was entered.
+// readMembers reads the members of a structure that the reader has entered. It skips those that are
+// not in has.
 func (d *Decoder) readMembers(in *input, has parameter) {
 	r := &d.reader
 	for r.Next() {

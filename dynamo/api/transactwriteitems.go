@@ -11,11 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// TransactWriteItems does up to 100 writes, all or none.
+// TransactWriteItems carries out all of up to 100 writes, or none.
 type TransactWriteItems struct {
 	Actions  []TransactAction
-	Token    string // ClientRequestToken; empty where there is none
-	Digest   uint64 // of the actions, if there is a token: it stands for one digest
+	Token    string // ClientRequestToken; empty: none
+	Digest   uint64 // the digest of the actions if there is a token; a token stands for one digest
 	Capacity ReturnConsumedCapacity
 	Metrics  bool
 }
@@ -31,7 +31,7 @@ type TransactAction struct {
 	ReturnOnFailure bool // ReturnValuesOnConditionCheckFailure is ALL_OLD
 }
 
-// TransactKind is what an action does.
+// TransactKind is the kind of an action.
 type TransactKind uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 // Operation implements Request.
 func (*TransactWriteItems) Operation() string { return "TransactWriteItems" }
 
-// maxToken is how long a ClientRequestToken may be.
+// maxToken is the largest length of a ClientRequestToken.
 const maxToken = 36
 
 // Decode implements Request.
@@ -106,8 +106,8 @@ func (q *TransactWriteItems) Decode(d *Decoder, body []byte) error {
 	return CheckTransactionSize(size)
 }
 
-// CheckTransactionSize returns the error about a transaction's items, if they have
-// more bytes in all than it may have.
+// CheckTransactionSize returns an error if the items of a transaction have more bytes in total than
+// a transaction may have.
 func CheckTransactionSize(size int) error {
 	if size <= MaxTransactionSize {
 		return nil
@@ -120,10 +120,10 @@ func CheckTransactionSize(size int) error {
 type transactAction struct {
 	input
 	kind  TransactKind
-	kinds int // of which it has members
+	kinds int // how many kinds of action it has members for
 }
 
-// transactMembers are the members of the kinds of action.
+// transactMembers describes the member of each kind of action.
 var transactMembers = [...]struct {
 	name, at string
 	has      parameter
@@ -136,8 +136,7 @@ var transactMembers = [...]struct {
 
 const transactParameters = pTableName | pConditionExpression | pExpressionAttributeNames | pExpressionAttributeValues | pReturnOnFailure
 
-// readTransactActions reads n actions, of which it keeps no more than tell that there
-// are too many.
+// readTransactActions reads n actions. It keeps at most one more than a transaction may have.
 func (d *Decoder) readTransactActions() (actions []transactAction, n int) {
 	r := &d.reader
 	if !attribute.EnterList(r) {
@@ -177,7 +176,7 @@ func (d *Decoder) readTransactMember(a *transactAction) {
 
 func (a *transactAction) check(c *constraints, at string) {
 	if a.kinds != 1 {
-		return // which is said of the whole, later
+		return // convert reports this error later, about the whole request
 	}
 	m := transactMembers[a.kind]
 	at += m.at + "."

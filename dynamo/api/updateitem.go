@@ -7,12 +7,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// UpdateItem changes the item with a key, or makes it.
+// UpdateItem changes the item with a key, or creates it.
 type UpdateItem struct {
 	Write
 	Table     string
 	Key       attribute.Item
-	Update    *expression.Update // nil: nothing is changed, but the item exists afterwards
+	Update    *expression.Update // nil: nothing changes, but the item exists afterwards
 	Condition *expression.Condition
 }
 

@@ -93,7 +93,8 @@ func (u *indexUpdate) check(c *constraints, at string) {
 	}
 }
 
-// checkChanges says whether there is anything to change, and each index once.
+// checkChanges returns an error if there is nothing to change, or if several changes are about one
+// index.
 func (in *tableInput) checkChanges() error {
 	if in.changes() == 0 {
 		return exception.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, " +
@@ -136,7 +137,7 @@ func (in *tableInput) checkChanges() error {
 	return in.checkTogether(online > 0)
 }
 
-// changes is how many members change something.
+// changes returns the number of members that change something.
 func (in *tableInput) changes() int {
 	n := 0
 	for _, given := range []bool{
@@ -150,8 +151,8 @@ func (in *tableInput) changes() int {
 	return n
 }
 
-// checkTogether says which changes may not be made by one request. online: an index is
-// created or deleted.
+// checkTogether returns an error if one request may not make these changes together. online says
+// that an index is created or deleted.
 func (in *tableInput) checkTogether(online bool) error {
 	creates := slices.ContainsFunc(in.updates, func(u indexUpdate) bool { return u.create != nil })
 	iops := in.provisioned.given || in.billing.value == string(schema.Provisioned)

@@ -7,9 +7,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// CheckWritten says whether the expressions of a request whose body was written anew,
-// with so many bytes in all, have no more text than expressions may have: a write to a
-// sharded table sets hidden attributes, too, and the client's own text is not kept.
+// CheckWritten returns an error if an expression of a request is longer than expressions may be.
+// body is the number of bytes of the request's body, which the door has written anew. The text may
+// be longer than the client's: a write to a sharded table also sets hidden attributes, and the door
+// does not keep the client's own text.
 func CheckWritten(q Request, body int) error {
 	if body <= expression.MaxSize {
 		return nil
