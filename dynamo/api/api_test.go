@@ -17,8 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// The command is an operation, each line a body: what is understood of it, or the
-// error.
+// The command is an operation. Each line is a body. The output is the decoded request or the error.
 func TestRequests(t *testing.T) {
 	datadriven.RunTest(t, "testdata/requests", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder
@@ -42,10 +41,10 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// show is a request in one line.
+// show returns a request as one line.
 func show(q api.Request) string {
 	switch q := q.(type) {
-	case *api.CreateTable, *api.UpdateTable: // which have pointers
+	case *api.CreateTable, *api.UpdateTable: // these contain pointers
 		b, err := json.Marshal(q)
 		if err != nil {
 			return err.Error()
@@ -100,7 +99,7 @@ func FuzzDecode(f *testing.F) {
 
 var invoice = `{"InvoiceNumber":{"S":"121212"},"amount":{"N":"25.5"}}`
 
-// Answers, each in full.
+// The full bodies of answers.
 func TestResponses(t *testing.T) {
 	e := attribute.Encoded(invoice)
 	key := attribute.NewItem(attribute.Attribute{Name: "pk", Value: attribute.String("a")})
@@ -236,7 +235,7 @@ func BenchmarkItemsResponse(b *testing.B) {
 	}
 }
 
-// Reading a point and putting an item allocate nothing but the parsed expression.
+// Decoding a GetItem and a PutItem allocates nothing but the parsed expression.
 func TestDecodingDoesNotAllocate(t *testing.T) {
 	var d api.Decoder
 	var get api.GetItem

@@ -13,17 +13,17 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-// written is something that can be written in several ways: a text, or what is in any
-// order.
+// written is a piece of JSON that can be written in several ways: a text, or parts that may be in
+// any order.
 type written struct {
 	text     string
-	spelt    []string // a number's other spellings
+	spelt    []string // other spellings of a number
 	list     []written
-	keys     []string // of an object, one for each of list
+	keys     []string // the keys of an object, one for each element of list
 	anyOrder bool
 }
 
-// write writes it in one of its ways.
+// write writes it in one of these ways.
 func (w *written) write(t *rapid.T) string {
 	switch {
 	case w.spelt != nil:
@@ -82,7 +82,7 @@ func drawValue(t *rapid.T, depth int) written {
 	return typed("M", object([]string{"x", "y", "x.y"}[:len(all)], all...))
 }
 
-// drawAction is one action, of a table with the key k.
+// drawAction draws one action on a table with the key k.
 func drawAction(t *rapid.T, i int) written {
 	key := object([]string{"k"}, typed("S", written{text: fmt.Sprintf(`"%d"`, i)}))
 	table := written{spelt: []string{`"Tab"`, `"arn:aws:dynamodb:us-east-1:1:table/Tab"`}}
@@ -112,7 +112,8 @@ func digest(t *rapid.T, actions written) uint64 {
 	return q.Digest
 }
 
-// A transaction has one digest however it is written, and another one has another.
+// The digest of a transaction does not depend on how it is written. Transactions that ask for
+// different things have different digests.
 func TestDigest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "actions")
@@ -137,7 +138,7 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// meaning is the same of what says the same.
+// meaning returns the same text for all ways to write the same thing.
 func meaning(w written) string {
 	if w.spelt != nil {
 		return w.spelt[0]

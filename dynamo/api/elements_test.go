@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-// What a request has more of than it may have is counted, and not kept: a body of 15 MB
-// of the shortest elements of a list took 10 GB.
+// The decoder counts the elements beyond a limit but does not keep them. Before it did so, a body
+// of 15 MB with the shortest elements of a list took 10 GB.
 func TestTooManyElements(t *testing.T) {
 	const many = 200_000
 	const table = `"TableName":"abc","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}],"KeySchema":[{"AttributeName":"a","KeyType":"HASH"}]`
@@ -48,7 +48,7 @@ func TestTooManyElements(t *testing.T) {
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > 3<<20 {
 			t.Errorf("%s %.100s…: %d bytes for a body of %d", c.op, c.body, taken, len(body))
 		}
-		if err == nil && c.op != "TagResource" { // whose number is the table's to refuse
+		if err == nil && c.op != "TagResource" { // the table limits the number of its tags
 			t.Errorf("%s %.100s… is taken", c.op, c.body)
 		}
 		if err != nil && len(err.Error()) > 20_000 {

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-// answered are the operations whose answers are decoded.
+// answered lists the operations whose answers are decoded.
 func answered() (all []string) {
 	for _, op := range operations {
 		if q, _ := api.New(op); isAnswered(q) {
@@ -30,7 +30,7 @@ func isAnswered(q api.Request) bool {
 	return ok
 }
 
-// again decodes a body, encodes the request and decodes that.
+// again decodes a body, encodes the request and decodes the result.
 func again(t testing.TB, op string, body []byte) (first, second api.Request, ok bool) {
 	t.Helper()
 	first, _ = api.New(op)
@@ -49,14 +49,14 @@ func again(t testing.TB, op string, body []byte) (first, second api.Request, ok 
 	return first, second, true
 }
 
-// compared is a request as it is compared: what depends on the body's spelling is
-// left out.
+// compared returns a request as text for a comparison. It leaves out what depends on the spelling
+// of the body.
 func compared(q api.Request) string {
 	s := strings.ReplaceAll(show(q), "FilterName:QueryFilter", "FilterName:Filter Expression")
 	return strings.ReplaceAll(s, "FilterName:ScanFilter", "FilterName:Filter Expression")
 }
 
-// A request that is sent on is the one that came, in other words.
+// A request that is decoded and encoded has the same meaning as the original one.
 func TestEncodedRequestsAreEqual(t *testing.T) {
 	seen := make(map[string]bool)
 	datadriven.RunTest(t, "testdata/requests", func(t *testing.T, d *datadriven.TestData) string {
@@ -88,8 +88,8 @@ func TestEncodedRequestsAreEqual(t *testing.T) {
 	}
 }
 
-// Answers that are decoded and encoded are the same byte for byte, also where their
-// members were in another order.
+// An answer that is decoded and encoded is the same byte for byte, even if the members of the
+// original were in another order.
 func TestDecodedResponsesAreEqual(t *testing.T) {
 	text, err := os.ReadFile("testdata/answers")
 	if err != nil {
@@ -212,7 +212,7 @@ func FuzzDecodeResponse(f *testing.F) {
 	})
 }
 
-// What a client has not sent itself is encoded from what it says.
+// A request that has no text of a client is encoded from its fields.
 func TestBatchGetsWithoutAText(t *testing.T) {
 	var first, second api.BatchGetItem
 	body := []byte(`{"RequestItems":{"Tab":{"Keys":[{"k":{"S":"a"}}],"ConsistentRead":true,"ProjectionExpression":"#k, x.y[1]","ExpressionAttributeNames":{"#k":"key"}},"Other":{"Keys":[{"k":{"S":"b"}}]}}}`)

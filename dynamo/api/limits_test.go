@@ -10,38 +10,37 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Where a limit, and the words about what is beyond it, are from.
+// The sources of a limit and of the error message beyond it.
 const (
 	// documented: "Constraints in Amazon DynamoDB", the API reference.
 	documented = "documented"
-	// modelled: the lengths in the service's model, which its SDKs have
-	// (dynamodb/2012-08-10, streams.dynamodb/2012-08-10), in the words that all of
-	// the service's generated checks have.
+	// modelled: the lengths in the model of the service, which its SDKs have (dynamodb/2012-08-10,
+	// streams.dynamodb/2012-08-10), and the words that all of the service's generated checks use.
 	modelled = "modelled"
-	// recorded: answers of DynamoDB itself that others have published (the tests of
-	// dynalite, Alternator and the Parity Suite; ACK's notes of 2026-10; the client
-	// of DAX, which has its texts).
+	// recorded: answers of DynamoDB itself that others have published (the tests of dynalite,
+	// Alternator and the Parity Suite; ACK's notes of 2026-10; the DAX client, which contains its
+	// texts).
 	recorded = "recorded"
-	// own: nobody has published what DynamoDB says.
+	// own: nobody has published the answer of DynamoDB.
 	own = "own"
 )
 
-// limit is one of the API's limits: what has it is accepted as far as it goes
-// without a table, what has one more is refused with an error's kind and text.
+// limit is one of the API's limits. A request at the limit is accepted as far as that can be
+// decided without a table. A request with one more is refused with an error's kind and text.
 type limit struct {
 	what  string
 	most  int
-	from  string // of the limit
+	from  string // the source of the limit
 	op    string
 	body  func(n int) string
 	kind  exception.Kind
 	says  string // "…" stands for any text
-	words string // where these are from; empty: from
+	words string // the source of the error's words; empty: from
 }
 
 func name(n int) string { return strings.Repeat("n", n) }
 
-// each is a list of n texts, joined.
+// each returns a list of n texts, joined.
 func each(n int, text func(i int) string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -56,7 +55,7 @@ func update(expression, more string) string {
 	return fmt.Sprintf(`{"TableName":"abc","Key":{"pk":{"S":"x"}},"UpdateExpression":%q%s}`, expression, more)
 }
 
-// index is a global index that projects some attributes.
+// index returns a global index that projects some attributes.
 func index(i, projected int) string {
 	return fmt.Sprintf(`{"IndexName":"idx%d","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":[%s]}}`,
 		i, each(projected, func(k int) string { return fmt.Sprintf(`"x%d_%d"`, i, k) }))
@@ -250,9 +249,9 @@ var limits = []limit{
 
 const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abc"`
 
-// Every limit of the API that can be told without a table: what is at it passes,
-// what is beyond it is refused in these words. Limits that need a table are in
-// engine/items (TestLimits).
+// The test covers every limit of the API that can be checked without a table. A request at the
+// limit passes, and one beyond it is refused in these words. TestLimits of engine/items covers the
+// limits that need a table.
 func TestLimits(t *testing.T) {
 	for _, l := range limits {
 		t.Run(strings.ReplaceAll(l.what, " ", "_"), func(t *testing.T) {
@@ -271,7 +270,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// alike tells whether a text has the form of another, whose … stands for anything.
+// alike reports whether a text matches a form, in which … stands for any text.
 func alike(text, form string) bool {
 	parts := strings.Split(form, "…")
 	if !strings.HasPrefix(text, parts[0]) || !strings.HasSuffix(text, parts[len(parts)-1]) {
@@ -287,8 +286,8 @@ func alike(text, form string) bool {
 	return true
 }
 
-// What else is recorded of AWS, most of it about declarations of tables and changes of
-// them, in words that older recordings have not.
+// Other recorded answers of AWS, most of them about declarations and changes of tables, whose words
+// older recordings do not have.
 func TestRecorded(t *testing.T) {
 	provisioned := strings.Replace(pk, `"BillingMode":"PAY_PER_REQUEST"`, `"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}`, 1)
 	const invalid = "One or more parameter values were invalid: "

@@ -4,7 +4,7 @@ package api
 
 import "testing"
 
-// What is said of an operation in several ways must agree.
+// The different descriptions of an operation must agree.
 func TestOperations(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, o := range Operations {

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// refuse decodes a body, and for CreateTable checks the declaration: what is left
-// to refuse needs a table.
+// refuse decodes a body. For CreateTable it also checks the declaration. All other checks need a
+// table.
 func refuse(op string, body []byte) error {
 	q, ok := api.New(op)
 	if !ok {
@@ -31,9 +31,9 @@ func refuse(op string, body []byte) error {
 	return nil
 }
 
-// The vectors are requests and what dynalite 4.0.0 says of them: the error's type
-// and text, or nothing where the request has the right form. What AWS says in another
-// way since then is in limits_test.go.
+// The vectors are requests and the answers of dynalite 4.0.0 to them: the type and text of an
+// error, or nothing if the request has the right form. limits_test.go has the answers that AWS has
+// changed since then.
 func TestVectors(t *testing.T) {
 	f, err := os.Open("testdata/dynalite.jsonl")
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// An update of as many operators as there may be still fits when it is written anew,
-// with the hidden attributes of a table with all the indexes that there can be; what
-// does not is refused, and never sent.
+// An update with the largest number of operators still fits when the door writes it anew with the
+// hidden attributes of a table that has all possible indexes. The door refuses a larger one and
+// never sends it.
 func TestWrittenSize(t *testing.T) {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	name := func(i int) string { return string([]byte{letters[i%len(letters)], "0123456789_"[i/len(letters)]}) }

@@ -12,17 +12,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// maxReads is into how many reads a SELECT may be parted.
+// maxReads is the largest number of reads that a SELECT may be split into.
 const maxReads = 50
 
-// branch is an alternative of a WHERE that binds a partition key: what one Query
-// reads.
+// branch is an alternative of a WHERE that binds a partition key. One Query reads it.
 type branch struct {
 	key  expression.KeyRange
-	rest []condition // what the key range does not say
+	rest []condition // the conditions that the key range does not cover
 }
 
-// reader parts a WHERE for one key schema.
+// reader splits a WHERE for one key schema.
 type reader struct {
 	table      *schema.Table
 	hash, sort []expression.KeyAttribute
@@ -39,7 +38,7 @@ func (r *reader) isKey(name string) bool {
 	return slices.ContainsFunc(r.hash, is) || slices.ContainsFunc(r.sort, is)
 }
 
-// keyed says whether each alternative of a condition binds the whole partition key.
+// keyed reports whether each alternative of a condition binds the whole partition key.
 func (r *reader) keyed(c condition) bool {
 	if c == nil {
 		return false
@@ -52,7 +51,7 @@ func (r *reader) keyed(c condition) bool {
 	return true
 }
 
-// binds says whether each alternative of a condition has an attribute equal a value.
+// binds reports whether each alternative of a condition sets an attribute equal to a value.
 func binds(c condition, name string) bool {
 	switch c := c.(type) {
 	case and:
@@ -68,8 +67,8 @@ func binds(c condition, name string) bool {
 	return false
 }
 
-// sides returns the attribute, the value and the operator of a comparison of the
-// two; an empty name where it is none.
+// sides returns the attribute, the value and the operator of a comparison of an attribute with a
+// literal. It returns an empty name for other comparisons.
 func (c *compare) sides() (name string, v attribute.Value, operator string) {
 	switch {
 	case c.left.isAttribute() && c.right.isLiteral():
@@ -88,7 +87,7 @@ func (c *in) literals() bool {
 	return !slices.ContainsFunc(c.list, func(o operand) bool { return !o.isLiteral() })
 }
 
-// branches parts a keyed condition into alternatives.
+// branches splits a keyed condition into alternatives.
 func (r *reader) branches(c condition) ([]branch, error) {
 	alternatives, ok := r.expand(c)
 	if !ok {
@@ -114,9 +113,9 @@ func (r *reader) branches(c condition) ([]branch, error) {
 	return out, nil
 }
 
-// expand returns a condition as alternatives, each of conditions that are all to
-// hold; what does not look at the key is not taken apart. False says that there
-// are too many.
+// expand returns a condition as a list of alternatives. Each alternative is a list of conditions
+// that must all hold. Conditions that do not look at the key are not split. expand returns false if
+// there are too many alternatives.
 func (r *reader) expand(c condition) ([][]condition, bool) {
 	switch c := c.(type) {
 	case and:
@@ -163,7 +162,7 @@ func (r *reader) expand(c condition) ([][]condition, bool) {
 	return [][]condition{{c}}, true
 }
 
-// branch makes what one alternative reads; possible says whether it can hold at
+// branch returns the read of one alternative. possible reports whether the alternative can hold at
 // all.
 func (r *reader) branch(list []condition) (b branch, i interval, possible bool, err error) {
 	b.key.Hash = make([]attribute.Value, len(r.hash))
@@ -210,7 +209,7 @@ func (r *reader) branch(list []condition) (b branch, i interval, possible bool, 
 	return b, i, true, nil
 }
 
-// taking is what became of a condition.
+// taking is the result of adding a condition to a read.
 type taking uint8
 
 const (
@@ -219,7 +218,7 @@ const (
 	impossible
 )
 
-// take adds a condition on the key to what is read.
+// take adds a condition on the key to the read b.
 func (r *reader) take(c condition, b *branch, ranges []keyRanges) (taking, error) {
 	name, values, operator := keyCondition(c)
 	if name == "" {
@@ -262,8 +261,8 @@ func (r *reader) take(c condition, b *branch, ranges []keyRanges) (taking, error
 	return notTaken, nil
 }
 
-// keyCondition returns what a condition says of one attribute, where it is one that
-// a key condition may be; else an empty name.
+// keyCondition returns the attribute, values and operator of a condition that a key condition can
+// contain. It returns an empty name for other conditions.
 func keyCondition(c condition) (name string, values []attribute.Value, operator string) {
 	switch c := c.(type) {
 	case compare:

@@ -9,11 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// maxConditionDepth bounds conditions in each other: what a statement of 8,192
-// characters could nest is no longer a condition that anyone writes.
+// maxConditionDepth is the largest depth of nested conditions. The 8,192 characters of a statement
+// could nest deeper, but nobody writes such conditions.
 const maxConditionDepth = 500
 
-// term is what may stand where a condition or an operand of one does.
+// term is a condition or an operand. The grammar allows either in the same place.
 type term struct {
 	condition condition // nil: an operand
 	operand   operand
@@ -29,7 +29,7 @@ func (p *parser) asCondition(t term) condition {
 	return t.condition
 }
 
-// nested reads what is within, unless that is too deep.
+// nested calls read, unless conditions are nested too deep.
 func (p *parser) nested(read func() term) term {
 	if p.depth++; p.depth > maxConditionDepth {
 		p.invalid("The expression has too many nested conditions; at most %d are read", maxConditionDepth)
@@ -67,7 +67,7 @@ func (p *parser) and() term {
 	return term{condition: all}
 }
 
-// rightHand fails where an operator has nothing after it.
+// rightHand fails if nothing follows an operator.
 func (p *parser) rightHand() {
 	if p.err == nil && (p.tok.kind == eof || p.is(";")) {
 		p.malformed("Missing right-hand side expression of infix operator")
@@ -124,7 +124,7 @@ func (p *parser) comparison() term {
 	return t
 }
 
-// compared is a comparison of operands, or of a condition with true or false.
+// compared returns a comparison of two operands, or of a condition with true or false.
 func (p *parser) compared(operator string, left, right term) term {
 	if left.condition == nil && right.condition == nil {
 		return term{condition: compare{operator, left.operand, right.operand}}
@@ -211,7 +211,7 @@ func (p *parser) primary() term {
 	return term{operand: operand{path: p.path("Unexpected keyword")}}
 }
 
-// function reads a call: a condition, or size.
+// function reads a function call, which is a condition or size.
 func (p *parser) function() term {
 	name := strings.ToLower(p.tok.text)
 	p.advance()
@@ -239,7 +239,7 @@ func (p *parser) function() term {
 		o.size = true
 		return term{operand: o}
 	case "attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains":
-		if p.open { // where the parameters are known, this is told when they are looked at
+		if p.open { // if the parameters are known, express reports this error
 			p.count(name, len(args))
 		}
 		return term{condition: call{name, args}}
@@ -248,7 +248,7 @@ func (p *parser) function() term {
 	return term{}
 }
 
-// count fails where a condition has too many operands, or too few.
+// count fails if a function has the wrong number of operands.
 func (p *parser) count(function string, operands int) {
 	want := 2
 	if function == "attribute_exists" || function == "attribute_not_exists" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package partiql is DynamoDB's PartiQL: statements are parsed, and become the
+// Package partiql implements DynamoDB's PartiQL. It parses statements and turns them into the
 // requests of the DynamoDB API that do the same.
 //
 //	s, err := partiql.Parse(text, parameters)
@@ -15,15 +15,15 @@
 // It promises:
 //
 //  1. What AWS refuses is refused with AWS's message, as far as it is known.
-//  2. A SELECT whose WHERE binds the partition key in each of its alternatives
-//     becomes Queries, one for each, at most 50; any other a Scan.
+//  2. If each alternative of a SELECT's WHERE binds the partition key, the SELECT becomes
+//     Queries, one for each alternative, at most 50. Any other SELECT becomes a Scan.
 //  3. Work and memory are in proportion to the text, which is at most 8,192
 //     characters; no input makes it panic.
 //
-// The way of a statement: lexer.go → parser.go (condition.go, literal.go, update.go)
-// → reads.go, write.go; pages go on by token.go. Where nobody is to be asked for
-// anything, but what a statement would ask for is of interest: outline.go.
+// A statement passes through lexer.go, parser.go (with condition.go, literal.go, update.go), and
+// then reads.go or write.go. token.go holds the position between two pages. outline.go returns what
+// a statement would ask for, without making requests.
 //
-// It does no I/O and imports dynamo/api, dynamo/attribute, dynamo/exception,
-// dynamo/expression and dynamo/schema.
+// It does no I/O and imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression and
+// dynamo/schema.
 package partiql

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// express returns conditions, all of which are to hold, as one of the API; nil of
+// express returns a condition of the API that holds if all of the given ones hold; nil if there are
 // none.
 func express(all []condition) (*expression.Condition, error) {
 	var b expression.Builder
@@ -65,8 +65,8 @@ func buildOperand(b *expression.Builder, o operand) expression.Operand {
 	return out
 }
 
-// names calls yield with the attributes that a condition looks at, in their order,
-// until that returns false.
+// names calls yield with the attributes that a condition looks at, in their order, until yield
+// returns false. It then returns false, too.
 func names(c condition, yield func(name string) bool) bool {
 	operands := func(list ...operand) bool {
 		for _, o := range list {

@@ -9,16 +9,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// keyRanges is what the conditions of one alternative say of one sort key
-// attribute.
+// keyRanges holds the conditions of one alternative on one attribute of the sort key.
 type keyRanges struct {
 	conditions []condition // all of them
 	operators  []string
 	equal      attribute.Value // Invalid: none
 	prefix     attribute.Value
 	low, high  attribute.Value
-	above      bool // low itself is not in
-	below      bool // high itself is not in
+	above      bool // low itself is excluded
+	below      bool // high itself is excluded
 	never      bool
 }
 
@@ -61,7 +60,7 @@ func (q *keyRanges) to(v attribute.Value, open bool) {
 	}
 }
 
-// possible says whether any value can meet all conditions.
+// possible reports whether a value can meet all conditions.
 func (q *keyRanges) possible() bool {
 	if q.never {
 		return false
@@ -74,7 +73,7 @@ func (q *keyRanges) possible() bool {
 	return q.equal.Kind() == attribute.Invalid || q.has(q.equal)
 }
 
-// has says whether a value is in the range.
+// has reports whether a value is in the range.
 func (q *keyRanges) has(v attribute.Value) bool {
 	if q.prefix.Kind() != attribute.Invalid && !strings.HasPrefix(v.Text(), q.prefix.Text()) {
 		return false
@@ -92,8 +91,8 @@ func (q *keyRanges) has(v attribute.Value) bool {
 	return true
 }
 
-// keyRange returns the range as the condition of a Query, and what that leaves to
-// be asked. There is no equality.
+// keyRange returns the range as the condition of a Query, and the conditions that it does not
+// cover. The caller has checked that there is no equality.
 func (q *keyRanges) keyRange() (op expression.RangeOp, low, high attribute.Value, left []condition) {
 	keep := func(said ...string) {
 		for i, c := range q.conditions {
@@ -128,12 +127,12 @@ func (q *keyRanges) keyRange() (op expression.RangeOp, low, high attribute.Value
 	return expression.LessOrEqual, q.high, high, left
 }
 
-// interval is where an alternative's sort keys can be: those that begin with some
-// values and whose next is in a range.
+// interval is the range of an alternative's sort keys: those that begin with some values and whose
+// next value is in a range.
 type interval struct {
 	prefix []attribute.Value
 	last   *keyRanges
-	done   bool // there is no more to be said
+	done   bool // nothing can be added
 }
 
 func (i *interval) add(q *keyRanges) {
@@ -144,7 +143,7 @@ func (i *interval) add(q *keyRanges) {
 	i.last, i.done = q, true
 }
 
-// overlaps says whether a sort key can be in both.
+// overlaps reports whether a sort key can be in both intervals.
 func (i *interval) overlaps(j interval) bool {
 	n := min(len(i.prefix), len(j.prefix))
 	for k := range n {
@@ -163,8 +162,8 @@ func (i *interval) overlaps(j interval) bool {
 	return i.last.meets(j.last)
 }
 
-// meets says whether a value can be in both ranges. A prefix counts as the range
-// from it to where what begins with it ends.
+// meets reports whether a value can be in both ranges. A prefix counts as the range of all values
+// that begin with it.
 func (q *keyRanges) meets(o *keyRanges) bool {
 	both := *q
 	if o.low.Kind() != attribute.Invalid {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// kind of a token.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -17,23 +17,23 @@ const (
 	str         // a string in single quotes
 	number      // without its sign
 	symbol      // and parameters
-	wrong       // what begins no token
+	wrong       // characters that begin no token
 )
 
-// token is a piece of a statement. The text of names and strings is without quotes.
+// token is a piece of a statement. The text of names and strings does not include the quotes.
 type token struct {
 	kind       kind
 	start, end int
 	text       string
 }
 
-// lexer cuts a statement into tokens.
+// lexer splits a statement into tokens.
 type lexer struct {
 	src string
 	pos int
 }
 
-// symbols, the longer ones before those that they begin with.
+// symbols lists the symbols; a symbol stands before those that are its beginning.
 var symbols = [...]string{"<<", ">>", "<>", "<=", ">=", "!=", "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "*", "=", "<", ">", "+", "-", "?"}
 
 func (l *lexer) next() token {
@@ -74,7 +74,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// space goes on over white space and comments; false says that one has no end.
+// space skips white space and comments. It returns false if a comment has no end.
 func (l *lexer) space() bool {
 	for l.pos < len(l.src) {
 		rest := l.src[l.pos:]
@@ -100,7 +100,7 @@ func (l *lexer) space() bool {
 	return true
 }
 
-// quotes reads a text in quotes, where a doubled one stands for itself.
+// quotes reads a text in quotes. A doubled quote stands for one quote.
 func (l *lexer) quotes(q byte) (string, bool) {
 	var b strings.Builder
 	for i := l.pos + 1; i < len(l.src); i++ {
@@ -120,7 +120,7 @@ func (l *lexer) quotes(q byte) (string, bool) {
 	return "", false
 }
 
-// number goes on over digits, a fraction and an exponent.
+// number skips digits, a fraction and an exponent.
 func (l *lexer) number() {
 	digits := func() {
 		for l.pos < len(l.src) && digit(l.src[l.pos]) {
@@ -144,7 +144,7 @@ func (l *lexer) number() {
 	}
 }
 
-// at is where a token is, as AWS's messages have it: line, column and length.
+// at returns the place of a token as AWS's messages have it: line, column and length.
 func (l *lexer) at(t token) string {
 	before := l.src[:t.start]
 	line := strings.Count(before, "\n")

@@ -10,10 +10,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// maxLiteralDepth is how many maps and lists of a literal may be within each other.
+// maxLiteralDepth is the largest depth of nested maps and lists in a literal.
 const maxLiteralDepth = 31
 
-// startsValue says whether the token begins a literal or is a parameter.
+// startsValue reports whether the token begins a literal or is a parameter.
 func (p *parser) startsValue() bool {
 	switch p.tok.kind {
 	case str, number:
@@ -45,7 +45,7 @@ func (p *parser) value() attribute.Value {
 	return p.literal("root", 0)
 }
 
-// literal reads a literal. path is where it is in the attribute, for messages.
+// literal reads a literal. path is the place of the literal in the attribute, for messages.
 func (p *parser) literal(path string, depth int) attribute.Value {
 	t := p.tok
 	switch {
@@ -92,7 +92,7 @@ func (p *parser) literal(path string, depth int) attribute.Value {
 	return attribute.Null()
 }
 
-// members reads a map: read is called at each value.
+// members reads a map. It calls read at each value.
 func (p *parser) members(read func(name string)) {
 	p.take("{")
 	for p.err == nil && !p.take("}") {
@@ -111,7 +111,7 @@ func (p *parser) members(read func(name string)) {
 	}
 }
 
-// number reads a number with its signs, and returns what was written, too.
+// number reads a number with its signs. It returns the value and the text as written.
 func (p *parser) number(path string) (attribute.Value, string) {
 	negative := false
 	for p.err == nil {
@@ -143,8 +143,8 @@ func (p *parser) number(path string) (attribute.Value, string) {
 	return v, text
 }
 
-// decimal is a number's text in the form of numbers of attributes: with digits on
-// both sides of a point.
+// decimal returns the text of a number in the form that attributes use: with digits on both sides
+// of the decimal point.
 func decimal(text string) string {
 	digits, exponent := text, ""
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -160,13 +160,13 @@ func decimal(text string) string {
 	return digits + exponent
 }
 
-// int32Of is a whole number of 32 bits.
+// int32Of parses a whole number of 32 bits.
 func int32Of(text string) (int, bool) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	return int(n), err == nil
 }
 
-// bag reads a set of strings or numbers, from after << on.
+// bag reads a set of strings or numbers, after its <<.
 func (p *parser) bag(path string) attribute.Value {
 	const unsupported = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
 	var elems []attribute.Value

@@ -9,18 +9,18 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Outline is what a statement asks for whatever its parameters are, by the names of
-// attributes: of a path, that of the attribute it begins in.
+// Outline is the part of a statement that does not depend on its parameters. It holds names of
+// attributes; of a path, it holds the name of the attribute that the path begins in.
 type Outline struct {
 	Kind  Kind
 	Table string
 	Index string // empty: the table itself
-	// Names are those that a SELECT shows (none: all), or that a write sets or removes.
+	// Names are the attributes that a SELECT returns (none: all), or that a write sets or removes.
 	Names  []string
 	Order  []Order
 	Bounds []Bound
-	// Others are attributes that WHERE restricts in a way that is no Bound: by OR, NOT,
-	// <>, contains, attribute_exists and the like.
+	// Others are attributes that WHERE restricts in a way that is not a Bound: by OR, NOT, <>,
+	// contains, attribute_exists and the like.
 	Others []string
 }
 
@@ -30,18 +30,19 @@ type Order struct {
 	Desc bool
 }
 
-// Bound is what all of WHERE's alternatives say of an attribute.
+// Bound is a restriction of an attribute that all alternatives of WHERE have.
 type Bound struct {
 	Name   string
-	Equal  int  // how many values it may have; 0: it is bounded, not bound
+	Equal  int  // how many values the attribute may have; 0: a range restricts it, not an equality
 	Low    bool // has a lower bound
 	High   bool // has an upper bound
 	Prefix bool // begins_with
-	// Texts of literals: the one value (Equal 1), and the bounds. A parameter has none.
+	// The texts of literals: of the one value (if Equal is 1) and of the bounds. A parameter has no
+	// text.
 	Text, LowText, HighText string
 }
 
-// A Malformed is an error with its place.
+// Malformed is an error and its place in the statement.
 type Malformed struct {
 	Offset int // in bytes
 	Err    error
@@ -51,9 +52,9 @@ func (e *Malformed) Error() string { return exception.Of(e.Err).Message }
 
 func (e *Malformed) Unwrap() error { return e.Err }
 
-// Outlined parses a statement of which nobody knows the parameters. Names that are
-// keywords need no quotes where they cannot be anything else: who asks what a
-// statement means is not the one to execute it. The error is a *Malformed.
+// Outlined parses a statement whose parameters are not known. A name that is a keyword needs no
+// quotes if it cannot be anything else, because an outline is never executed. The error is a
+// *Malformed.
 func Outlined(text string) (*Outline, error) {
 	p := &parser{lexer: lexer{src: text}, open: true}
 	p.advance()
@@ -84,8 +85,8 @@ func Outlined(text string) (*Outline, error) {
 	return o, nil
 }
 
-// namedByKeyword says, where only an outline is wanted, that a keyword is the name of an
-// attribute by what stands behind it.
+// namedByKeyword reports whether a keyword is the name of an attribute, from the token that follows
+// it. It returns false unless only an outline is wanted.
 func (p *parser) namedByKeyword() bool {
 	if !p.open || p.err != nil || p.tok.kind != word || !isKeyword(p.tok.text) {
 		return false
@@ -112,7 +113,7 @@ func (o *Outline) name(name string) {
 	}
 }
 
-// bounds takes a condition apart.
+// bounds splits a condition into bounds and other restricted attributes.
 func bounds(c condition) (list []Bound, others []string) {
 	switch c := c.(type) {
 	case and:
@@ -161,8 +162,8 @@ func bounds(c condition) (list []Bound, others []string) {
 	return nil, others
 }
 
-// alternatives are the bounds that each part of an OR has: an attribute with one of
-// their values. All else that they say is none.
+// alternatives returns the bounds that all parts of an OR have: an attribute that equals one of
+// several values. All other attributes of the parts are returned as others.
 func alternatives(parts or) (list []Bound, others []string) {
 	counts, seen := make(map[string]int), make(map[string]int)
 	var order []string
@@ -189,7 +190,7 @@ func alternatives(parts or) (list []Bound, others []string) {
 	return list, others
 }
 
-// meet adds a bound to those that must hold, too.
+// meet adds a bound to a list of bounds that must all hold.
 func meet(list []Bound, b Bound) []Bound {
 	i := slices.IndexFunc(list, func(have Bound) bool { return have.Name == b.Name && (have.Equal > 0) == (b.Equal > 0) })
 	if i < 0 {
@@ -212,7 +213,8 @@ func meet(list []Bound, b Bound) []Bound {
 	return list
 }
 
-// textOf is a literal's text; of what has none, and of a parameter, nothing.
+// textOf returns the text of a string or number. It returns "" for other values and for a
+// parameter.
 func textOf(v attribute.Value) string {
 	switch v.Kind() {
 	case attribute.S, attribute.N:

@@ -83,8 +83,8 @@ func TestOutlined(t *testing.T) {
 	}
 }
 
-// TestBoundsHold draws conditions: what an outline says of an attribute is so of each
-// item that the condition holds for.
+// TestBoundsHold draws conditions. What an outline says about an attribute must hold for each item
+// that meets the condition.
 func TestBoundsHold(t *testing.T) {
 	bound := 0
 	rapid.Check(t, func(t *rapid.T) {

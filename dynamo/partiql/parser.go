@@ -11,16 +11,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// parser reads one statement. Its first error stays: it is then at the end.
+// parser reads one statement. It keeps its first error and then behaves as if at the end.
 type parser struct {
 	lexer      lexer
 	tok        token
 	parameters []attribute.Value
-	used       int // parameters
-	depth      int // of conditions
+	used       int // the number of parameters used so far
+	depth      int // the depth of nested conditions
 	err        error
-	failed     int  // where, in bytes
-	open       bool // nobody knows the parameters
+	failed     int  // the place of the error, in bytes
+	open       bool // the parameters are not known
 }
 
 // Parse parses a statement. Errors are AWS's.
@@ -36,7 +36,7 @@ func Parse(text string, parameters []attribute.Value) (*Statement, error) {
 		p.fail(errParameters)
 	}
 	if p.err == nil && s.where != nil {
-		// What is wrong with a condition by itself is told before a table is looked for.
+		// Errors of the condition itself come before errors about the table.
 		_, p.err = express([]condition{s.where})
 	}
 	if p.err != nil {
@@ -55,7 +55,7 @@ func (p *parser) fail(err error) {
 	p.lexer.pos = len(p.lexer.src)
 }
 
-// malformed fails because what is there is no statement.
+// malformed fails because the text is not a statement.
 func (p *parser) malformed(detail string) {
 	p.fail(exception.Invalid("Statement wasn't well formed, can't be processed: %s", detail))
 }
@@ -71,7 +71,7 @@ func (p *parser) advance() {
 	}
 }
 
-// peek is the token after the one at hand.
+// peek returns the token after the current one.
 func (p *parser) peek() token {
 	ahead := p.lexer
 	return ahead.next()
@@ -116,7 +116,7 @@ func (p *parser) statement() *Statement {
 		p.changes(s)
 		p.whereOf(s)
 		p.returning(s)
-	case p.takeWord("FROM"): // UPDATE, with its parts in another order
+	case p.takeWord("FROM"): // UPDATE with its parts in another order
 		s.kind = Update
 		p.from(s)
 		p.whereOf(s)
@@ -199,7 +199,7 @@ func (p *parser) columns(s *Statement) {
 	}
 }
 
-// columnName is what a path is called: from its last name on.
+// columnName returns the name of a path in an answer: the path from its last name on.
 func columnName(path expression.Path) string {
 	name, from := path.Name, 0
 	for i, s := range path.Steps {
@@ -213,7 +213,7 @@ func columnName(path expression.Path) string {
 	return name
 }
 
-// from reads the name of the table, and perhaps of its index.
+// from reads the name of the table and, if there is one, of its index.
 func (p *parser) from(s *Statement) {
 	names := p.simplePath()
 	if p.err != nil {
@@ -244,7 +244,7 @@ func (p *parser) from(s *Statement) {
 	}
 }
 
-// simplePath reads names parted by points.
+// simplePath reads names with dots between them.
 func (p *parser) simplePath() []string {
 	var names []string
 	for {
@@ -260,8 +260,7 @@ func (p *parser) simplePath() []string {
 	}
 }
 
-// path reads a document path. detail is what is wrong with one that begins with a
-// keyword.
+// path reads a document path. detail is the message if the path begins with a keyword.
 func (p *parser) path(detail string) expression.Path {
 	path := expression.Path{Name: p.name(detail)}
 	for p.err == nil {
@@ -352,7 +351,7 @@ func (p *parser) orderBy(s *Statement) {
 	}
 }
 
-// returning reads what a write is to return.
+// returning reads the RETURNING clause of a write.
 func (p *parser) returning(s *Statement) {
 	if !p.takeWord("RETURNING") {
 		return

@@ -57,7 +57,7 @@ func drawCondition(t *rapid.T, depth int) string {
 	return "(" + drawCondition(t, depth-1) + " AND " + drawCondition(t, depth-1) + ")"
 }
 
-// items are all that there are with a few values.
+// items returns all items with a few values.
 func items() (all []attribute.Item) {
 	for _, h := range []string{"a", "b", "c"} {
 		for _, r := range []string{"a", "ab", "abc", "b", "c", "d"} {
@@ -73,9 +73,9 @@ func items() (all []attribute.Item) {
 	return all
 }
 
-// TestReadsGiveWhatWhereSays compares what the reads of a SELECT give with what its
-// WHERE says of each item: however a condition is taken apart, each item that it
-// holds for comes once, and no other.
+// TestReadsGiveWhatWhereSays compares the results of a SELECT's reads with the result of its WHERE
+// for each item. However a condition is split, each item that meets it comes once, and no other
+// item comes.
 func TestReadsGiveWhatWhereSays(t *testing.T) {
 	queries := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,7 +125,7 @@ func TestReadsGiveWhatWhereSays(t *testing.T) {
 	}
 }
 
-// holds asks a statement with a condition that no key is taken from.
+// holds evaluates a condition by a statement whose form keeps the key out of the reads.
 func holds(t *rapid.T, where string, item attribute.Item) bool {
 	s, err := partiql.Parse("SELECT * FROM Tab WHERE NOT (NOT ("+where+"))", nil)
 	if err != nil {
@@ -138,7 +138,7 @@ func holds(t *rapid.T, where string, item attribute.Item) bool {
 	return selection.Request(0, nil, 0, api.CapacityNone).(*api.Scan).Filter.Match(item)
 }
 
-// given says whether a read gives an item.
+// given reports whether a read returns an item.
 func given(t *rapid.T, q api.Request, item attribute.Item) bool {
 	if q, ok := q.(*api.Scan); ok {
 		return q.Filter.Match(item)
@@ -153,8 +153,8 @@ func given(t *rapid.T, q api.Request, item attribute.Item) bool {
 	return h.Equal(k.Hash[0]) && k.Match([]attribute.Value{r}) && query.Filter.Match(item)
 }
 
-// TestTokensBelongToTheirStatement: a token goes on with the request that it came
-// from, and no other.
+// TestTokensBelongToTheirStatement checks that a token is accepted only with the request that it
+// came from.
 func TestTokensBelongToTheirStatement(t *testing.T) {
 	q := &api.ExecuteStatement{Statement: api.Statement{Text: "SELECT * FROM Tab"}}
 	at := partiql.Position{Read: 2, After: attribute.NewItem(attribute.Attribute{Name: "h", Value: attribute.String("a")})}
@@ -189,8 +189,8 @@ func TestTokensBelongToTheirStatement(t *testing.T) {
 	}
 }
 
-// TestDeepAndLong: statements of the greatest length, nested and chained, are
-// refused or read in no time.
+// TestDeepAndLong checks that statements of the greatest length, nested and chained, are refused or
+// read quickly.
 func TestDeepAndLong(t *testing.T) {
 	for _, text := range []string{
 		"SELECT * FROM Tab WHERE " + strings.Repeat("(", 4000) + "a = 1" + strings.Repeat(")", 4000),
@@ -258,7 +258,7 @@ func FuzzParse(f *testing.F) {
 			return // what is no table's name is refused as a table that is not there
 		}
 		for i := range selection.Len() {
-			// What goes to another store must be readable there.
+			// Another store must be able to read the request.
 			q := selection.Request(i, nil, 0, api.CapacityNone)
 			again, _ := api.New(q.Operation())
 			if err := again.Decode(new(api.Decoder), q.AppendJSON(nil)); err != nil && !strings.Contains(err.Error(), "size") {

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// Selection is what answers a SELECT: reads that follow each other, and what is
-// shown of the items that they give.
+// Selection answers a SELECT: reads that are done one after the other, and the columns of their
+// items that the answer shows.
 type Selection struct {
 	reads   []api.Request // *api.Query or *api.Scan
 	filters []*expression.Condition
@@ -22,7 +22,7 @@ type Selection struct {
 	paths   bool     // a column is a path into an attribute
 }
 
-// Select returns what answers a SELECT of a table.
+// Select returns the reads that answer a SELECT of a table.
 func (s *Statement) Select(t *schema.Table, consistent bool) (*Selection, error) {
 	key, ix, local, err := s.readKey(t)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Statement) Select(t *schema.Table, consistent bool) (*Selection, error)
 	return out, nil
 }
 
-// readKey is the key schema of what is read.
+// readKey returns the key schema of the table or of the index that is read.
 func (s *Statement) readKey(t *schema.Table) (key schema.Key, ix *schema.Index, local bool, err error) {
 	if s.index == "" {
 		return t.Key, nil, false, nil
@@ -80,8 +80,8 @@ func (s *Statement) readKey(t *schema.Table) (key schema.Key, ix *schema.Index, 
 	return ix.Key, ix, local, nil
 }
 
-// checkColumns says whether a global index has what is selected; from a local one,
-// what is missing is fetched from the table.
+// checkColumns returns an error if a global index does not have the selected attributes. A read of
+// a local index fetches such attributes from the table.
 func (s *Statement) checkColumns(t *schema.Table, ix *schema.Index, local bool) error {
 	if ix == nil || local {
 		return nil
@@ -109,8 +109,8 @@ func listed(names []string) string {
 	return out + "]"
 }
 
-// checkFilter says whether an index that is queried has what the rest of a
-// condition looks at.
+// checkFilter returns an error if an index does not have the attributes of the remaining
+// conditions.
 func checkFilter(t *schema.Table, ix *schema.Index, rest []condition) error {
 	var missing []string
 	names(and(rest), func(name string) bool {
@@ -125,7 +125,7 @@ func checkFilter(t *schema.Table, ix *schema.Index, rest []condition) error {
 	return exception.InvalidParameters("Secondary index %s does not project one or more filter attributes: %s", ix.Name, listed(missing))
 }
 
-// checkOrder says whether ORDER BY can be served.
+// checkOrder returns an error if ORDER BY is not supported.
 func (s *Statement) checkOrder(r *reader) error {
 	if s.where == nil {
 		return exception.Invalid("Must have WHERE clause in the statement when using ORDER BY clause.")
@@ -141,8 +141,7 @@ func (s *Statement) checkOrder(r *reader) error {
 	return nil
 }
 
-// arrange puts the reads in the order of ORDER BY, and says whether each goes
-// backward.
+// arrange puts the reads in the order of ORDER BY. It reports whether each read goes backward.
 func (s *Statement) arrange(r *reader, branches []branch) (backward bool, err error) {
 	if len(s.order) == 0 {
 		return false, nil
@@ -156,7 +155,7 @@ func (s *Statement) arrange(r *reader, branches []branch) (backward bool, err er
 		}
 	}
 	if !bySort {
-		backward = true // as AWS's answers are
+		backward = true // as AWS does
 	}
 	several := slices.ContainsFunc(branches, func(b branch) bool {
 		return !slices.EqualFunc(b.key.Hash, branches[0].key.Hash, attribute.Value.Equal)
@@ -180,7 +179,7 @@ func (s *Statement) arrange(r *reader, branches []branch) (backward bool, err er
 	return backward, nil
 }
 
-// order compares keys of one type; none is before all.
+// order compares keys of one type. An invalid value (there is no key) comes before all others.
 func order(a, b attribute.Value) int {
 	switch {
 	case a.Kind() == attribute.Invalid && b.Kind() == attribute.Invalid:
@@ -194,7 +193,8 @@ func order(a, b attribute.Value) int {
 	return c
 }
 
-// start is where the sort keys of an alternative begin.
+// start returns the value at which the sort keys of an alternative begin; an invalid value: at the
+// first one.
 func start(b branch) attribute.Value {
 	if b.key.Op == expression.Less || b.key.Op == expression.LessOrEqual {
 		return attribute.Value{}
@@ -202,7 +202,7 @@ func start(b branch) attribute.Value {
 	return b.key.Low
 }
 
-// scan makes the selection a Scan.
+// scan makes a Scan of the selection.
 func (out *Selection) scan(s *Statement, read api.Read) error {
 	var err error
 	if s.where != nil {
@@ -215,8 +215,8 @@ func (out *Selection) scan(s *Statement, read api.Read) error {
 	return nil
 }
 
-// query adds the Query of one alternative. What a Query's filter may not look at is
-// asked of the items that come.
+// query adds the Query of one alternative. Show applies the conditions that the filter of a Query
+// may not have.
 func (out *Selection) query(r *reader, read api.Read, b branch, backward bool) error {
 	filter, err := express(b.rest)
 	if err != nil {
@@ -241,7 +241,7 @@ func (out *Selection) query(r *reader, read api.Read, b branch, backward bool) e
 	return nil
 }
 
-// project asks for the attributes that the columns are of.
+// project asks the read for the attributes that the columns need.
 func (out *Selection) project(read *api.Read) {
 	if out.columns == nil {
 		return
@@ -256,11 +256,11 @@ func (out *Selection) project(read *api.Read) {
 	read.Projection, read.Select = expression.Project(paths...), api.SelectSpecific
 }
 
-// Len is how many reads there are.
+// Len returns the number of reads.
 func (out *Selection) Len() int { return len(out.reads) }
 
-// Request returns a read, from after a key on, nil for the beginning, of so many
-// items, 0 for as many as there are.
+// Request returns read i. It begins after a key (nil: at the beginning) and is limited to a number
+// of items (0: no limit).
 func (out *Selection) Request(i int, after attribute.Item, limit int, capacity api.ReturnConsumedCapacity) api.Request {
 	set := func(r api.Read) api.Read {
 		r.Start, r.Limit, r.Capacity = after, limit, capacity
@@ -276,8 +276,8 @@ func (out *Selection) Request(i int, after attribute.Item, limit int, capacity a
 	return &one
 }
 
-// Show returns what is shown of an item that read i gave; false if it is not one
-// that was asked for.
+// Show returns the part of an item of read i that the answer shows. It returns false if the item
+// does not meet the conditions.
 func (out *Selection) Show(i int, text attribute.Encoded) (attribute.Encoded, bool, error) {
 	if out.filters[i] == nil && !out.paths {
 		return text, true, nil

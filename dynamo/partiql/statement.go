@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// Kind is what a statement does.
+// Kind is the kind of a statement.
 type Kind uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	Insert
 	Update
 	Delete
-	Exists // a condition of a transaction of writes
+	Exists // the condition of an action in a transaction of writes
 )
 
 // Statement is a parsed statement with the values of its parameters.
@@ -36,10 +36,10 @@ type Statement struct {
 // Kind returns what the statement does.
 func (s *Statement) Kind() Kind { return s.kind }
 
-// Table is the name of the table that the statement is about.
+// Table returns the name of the statement's table.
 func (s *Statement) Table() string { return s.table }
 
-// column is a path that is selected, and what it is called in the answer.
+// column is a selected path and its name in the answer.
 type column struct {
 	path expression.Path
 	name string
@@ -81,7 +81,7 @@ type (
 	}
 )
 
-// operand is a path, a literal, or the size of one.
+// operand is a path or a literal, or the size of one of these.
 type operand struct {
 	path    expression.Path
 	literal attribute.Value // Invalid: a path
@@ -90,7 +90,7 @@ type operand struct {
 
 func (o *operand) isLiteral() bool { return o.literal.Kind() != attribute.Invalid && !o.size }
 
-// isAttribute says whether the operand is a whole attribute.
+// isAttribute reports whether the operand is a whole attribute.
 func (o *operand) isAttribute() bool {
 	return o.literal.Kind() == attribute.Invalid && !o.size && len(o.path.Steps) == 0
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// A NextToken is a version, the beginning of the statement's digest, the number of
-// a read (uvarint), the key that it goes on after as DynamoDB JSON, empty for its
-// beginning, and the beginning of the digest of all that; in base64. Who forges one
-// reads what the statement reads anyway.
+// A NextToken consists of a version, the beginning of the statement's digest, the number of a read
+// (uvarint), the key after which the read continues as DynamoDB JSON (empty: at the beginning of
+// the read), and the beginning of the digest of all that. It is encoded in base64. A client that
+// forges a token can read only what the statement reads anyway.
 const (
 	tokenVersion = 1
 	digestLen    = 8
 )
 
-// Position is how far a SELECT has been answered.
+// Position is the place at which the next page of a SELECT begins.
 type Position struct {
-	Read  int            // the reads before it are done
+	Read  int            // the index of the read; the reads before it are done
 	After attribute.Item // nil: from the read's beginning
 }
 
-// digest is of what a token is good for.
+// digest returns a hash of the members of a request that its token belongs to.
 func digest(q *api.ExecuteStatement) []byte {
 	same := *q
 	same.NextToken, same.Limit, same.Capacity, same.ReturnOnFailure = "", 0, 0, false
@@ -46,8 +46,8 @@ func (p Position) Token(q *api.ExecuteStatement) string {
 	return base64.StdEncoding.EncodeToString(append(b, sum[:digestLen]...))
 }
 
-// ParseToken returns the position that a request's token has, the beginning where
-// there is none.
+// ParseToken returns the position of a request's token. If there is no token, that is the
+// beginning.
 func ParseToken(q *api.ExecuteStatement, reads int) (p Position, err error) {
 	if q.NextToken == "" {
 		return p, nil

@@ -39,7 +39,7 @@ func (p *parser) changes(s *Statement) {
 	}
 }
 
-// assigned reads what a path is set to.
+// assigned reads the right side of an assignment in SET.
 func (p *parser) assigned(c *change) {
 	if p.tok.kind == word && p.peek().text == "(" {
 		p.updateFunction(c)

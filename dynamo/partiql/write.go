@@ -12,12 +12,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// Write returns what an INSERT, UPDATE or DELETE asks for. Where an INSERT's
-// condition fails, the error is ErrDuplicate.
+// Write returns the request of an INSERT, UPDATE or DELETE. If the condition of an INSERT's request
+// fails, the statement's error is ErrDuplicate.
 func (s *Statement) Write(t *schema.Table, w api.Write) (api.Request, error) {
 	w.Return = s.returns
 	if s.kind == Insert {
-		w.ReturnOnFailure = false // what there is already is not told
+		w.ReturnOnFailure = false // the answer does not show the existing item
 		return &api.PutItem{Write: w, Table: s.table, Item: s.item, Condition: s.absent(t)}, nil
 	}
 	k, err := s.oneKey(t)
@@ -34,18 +34,18 @@ func (s *Statement) Write(t *schema.Table, w api.Write) (api.Request, error) {
 	return &api.UpdateItem{Write: w, Table: s.table, Key: k.key, Update: update, Condition: condition}, nil
 }
 
-// ErrDuplicate is the error of an INSERT of what there is already.
+// ErrDuplicate is the error of an INSERT of an item that exists.
 var ErrDuplicate = exception.New(exception.DuplicateItem, "Duplicate primary key exists in table")
 
-// absent is the condition that there is no item.
+// absent returns the condition that there is no item with this key.
 func (s *Statement) absent(t *schema.Table) *expression.Condition {
 	var b expression.Builder
 	return b.Function("attribute_not_exists", expression.PathOperand(expression.Top(t.HashName())))
 }
 
-// effect returns the condition and the update of an UPDATE or DELETE whose WHERE
-// has a rest beside the key. An UPDATE is of what there is; a DELETE of what there
-// is not does nothing.
+// effect returns the condition and the update of an UPDATE or DELETE. rest holds the conditions of
+// WHERE beside the key. An UPDATE needs an existing item. A DELETE of an item that does not exist
+// does nothing.
 func (s *Statement) effect(t *schema.Table, rest []condition) (*expression.Condition, *expression.Update, error) {
 	hash := operand{path: expression.Top(t.HashName())}
 	if s.kind == Delete {
@@ -63,7 +63,7 @@ func (s *Statement) effect(t *schema.Table, rest []condition) (*expression.Condi
 	return c, update, err
 }
 
-// update returns what SET and REMOVE do.
+// update returns the update of the SET and REMOVE clauses.
 func (s *Statement) update() (*expression.Update, error) {
 	var b expression.Builder
 	source := func(o operand) expression.Source { return expression.From(buildOperand(&b, o)) }
@@ -87,11 +87,11 @@ func (s *Statement) update() (*expression.Update, error) {
 	return b.Update()
 }
 
-// bound is the key attributes that a WHERE binds, and what else it says.
+// bound holds the key attributes that a WHERE binds and its other conditions.
 type bound struct {
 	key  attribute.Item
 	rest []condition
-	// twice is a key attribute that has to have two values at once; empty: none.
+	// twice is a key attribute that would need two values at once; empty: none.
 	twice string
 	// lists says that a list of one value counts as that value.
 	lists bool
@@ -116,7 +116,7 @@ func (b *bound) collect(t *schema.Table, c condition) {
 	b.rest = append(b.rest, c)
 }
 
-// bind binds a key attribute; false says that it is bound to another value.
+// bind binds a key attribute. It returns false if the attribute is bound to another value.
 func (b *bound) bind(name string, v attribute.Value) bool {
 	was, ok := b.key.Get(name)
 	if !ok {
@@ -132,7 +132,7 @@ func (b *bound) bind(name string, v attribute.Value) bool {
 
 func (b *bound) whole(t *schema.Table) bool { return len(b.key) == len(t.Key.Hash)+len(t.Key.Range) }
 
-// bind returns what the statement's WHERE binds of a table's key.
+// bind returns the key attributes that the statement's WHERE binds.
 func (s *Statement) bind(t *schema.Table, lists bool) *bound {
 	b := &bound{lists: lists}
 	if s.where != nil {
@@ -141,7 +141,7 @@ func (s *Statement) bind(t *schema.Table, lists bool) *bound {
 	return b
 }
 
-// oneKey returns the key of the one item that an UPDATE or DELETE is about.
+// oneKey returns the key of the item that an UPDATE or DELETE changes.
 func (s *Statement) oneKey(t *schema.Table) (*bound, error) {
 	b := s.bind(t, false)
 	switch {
@@ -153,13 +153,13 @@ func (s *Statement) oneKey(t *schema.Table) (*bound, error) {
 	return b, nil
 }
 
-// Get returns the read of the one item that a SELECT in a batch or transaction is
-// of; how is the operation, for the message.
+// Get returns the read of a SELECT in a batch or transaction, which must be of one item. how is the
+// name of the operation, for the error message.
 func (s *Statement) Get(t *schema.Table, how string, consistent bool) (*api.GetItem, *Selection, error) {
 	notKey := exception.Invalid("Select statements within %s must specify the primary key in the where clause.", how)
 	if s.where != nil {
 		if r := newReader(t, t.Key); s.index == "" && r.keyed(s.where) {
-			// What no read could serve is refused as that first.
+			// A statement that no read could serve has that error first.
 			if _, err := r.branches(s.where); err != nil && !isKeyType(err) {
 				return nil, nil, err
 			}
@@ -176,17 +176,17 @@ func (s *Statement) Get(t *schema.Table, how string, consistent bool) (*api.GetI
 	return &api.GetItem{Table: s.table, Key: b.key, Projection: read.Projection, Consistent: consistent}, out, nil
 }
 
-// isKeyType says whether an error is about the type of a key, which reading the
-// item tells in its own words.
+// isKeyType reports whether an error is about the type of a key. The read of the item reports this
+// error in its own words.
 func isKeyType(err error) bool {
 	const about = "Key attribute's data type"
 	m := exception.Of(err).Message
 	return len(m) > len(about) && m[:len(about)] == about
 }
 
-// Action returns what the statement does in a transaction of writes. Where its
-// WHERE does not bind the whole key, the key is what it binds, which the transaction
-// refuses as it refuses wrong keys.
+// Action returns the statement's action in a transaction of writes. If the statement's WHERE does
+// not bind the whole key, the action has only a part of the key. The transaction then refuses it
+// like any wrong key.
 func (s *Statement) Action(t *schema.Table, onFailure bool) (api.TransactAction, error) {
 	a := api.TransactAction{Table: s.table, ReturnOnFailure: onFailure}
 	if s.kind == Insert {
@@ -219,8 +219,7 @@ func (s *Statement) Action(t *schema.Table, onFailure bool) (api.TransactAction,
 	return a, err
 }
 
-// CheckTransaction says what is wrong with the statement in a transaction, whatever
-// its table.
+// CheckTransaction returns an error if the statement is not allowed in a transaction of any table.
 func (s *Statement) CheckTransaction() error {
 	switch {
 	case s.returned:
