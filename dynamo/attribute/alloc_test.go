@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// invoice is an item of a kilobyte, such as the documentation's.
+// invoice is an item of one kilobyte, like that of the documentation.
 var invoice = []byte(`{"InvoiceNumber":{"S":"121212"},"ClientTransactionid":{"S":"Client1_TimeStamp_1"},"amount":{"N":"25.5"},` +
 	`"currency":{"S":"USD"},"trans_country":{"S":"USA"},"lines":{"L":[{"M":{"sku":{"S":"a"},"n":{"N":"2"}}},{"M":{"sku":{"S":"b"},"n":{"N":"1"}}}]},` +
 	`"paid":{"BOOL":true},"note":{"S":"` + strings.Repeat("x", 800) + `"}}`)

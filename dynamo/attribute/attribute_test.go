@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// The script decodes items: canonical text and size, or AWS's error.
+// The script decodes items. The output is the canonical text and the size, or AWS's error.
 func TestItems(t *testing.T) {
 	datadriven.RunTest(t, "testdata/items", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder
@@ -41,7 +41,7 @@ func TestItems(t *testing.T) {
 }
 
 func TestNesting(t *testing.T) {
-	// AWS, recorded: 31 maps around a string are accepted, 32 are refused.
+	// Recorded from AWS: 31 maps around a string are accepted, 32 are refused.
 	for levels, want := range map[int]bool{1: true, 32: true, 33: false, 100: false} {
 		for _, leaf := range []string{`{"S":"leaf"}`, `{"M":{}}`, `{"SS":["leaf"]}`} {
 			src := `{"a":` + strings.Repeat(`{"M":{"n":`, levels-1) + leaf + strings.Repeat(`}}`, levels-1) + `}`
@@ -124,7 +124,7 @@ func drawItem(t *rapid.T, depth int) attribute.Item {
 	return attribute.NewItem(attributes...)
 }
 
-// What is encoded is JSON, and decodes to the same.
+// The encoded text is JSON, and is decoded to an equal item.
 func TestEncodingDecodes(t *testing.T) {
 	var d attribute.Decoder
 	rapid.Check(t, func(t *rapid.T) {
@@ -150,7 +150,7 @@ func TestEncodingDecodes(t *testing.T) {
 	})
 }
 
-// Sets are equal whatever their order, whether few are compared or many.
+// Sets are equal in any order, both small and large ones.
 func TestSetsEqualInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Canonical returns the value with the elements of its sets in one order: equal values
-// are then encoded alike. (Names are in order and numbers canonical in any value.)
+// Canonical returns the value with the elements of its sets in a fixed order. Equal values then
+// have equal encodings. (In any value, names are sorted and numbers are canonical.)
 func (v Value) Canonical() Value {
 	switch {
 	case v.kind.IsSet():
@@ -27,7 +27,7 @@ func (v Value) Canonical() Value {
 	return v
 }
 
-// Canonical returns the item with canonical values. A nil item stays one.
+// Canonical returns the item with canonical values. For a nil item it returns nil.
 func (it Item) Canonical() Item {
 	out := slices.Clone(it)
 	for i := range out {

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// What a value of one JSON type is read as, and AWS's messages where it cannot
-// be. They are the API's, of attribute values and of all members of requests.
+// Conversions of JSON types, and AWS's messages if a conversion is not possible. They apply to
+// attribute values and to all members of requests.
 
 const (
 	msgStructure = "Start of structure or map found where not expected"
@@ -24,13 +24,13 @@ func fail(r *jsontext.Reader, message string) {
 	}
 }
 
-// mismatch reads the value, so that what is no JSON is known as that, and fails.
+// mismatch skips the value, so that a syntax error of the JSON is found first, and fails.
 func mismatch(r *jsontext.Reader, message string) {
 	r.Skip()
 	fail(r, message)
 }
 
-// convert fails because the value is not of a scalar type.
+// convert fails because the value cannot be converted to a scalar type.
 func convert(r *jsontext.Reader, to string) {
 	switch k := r.Peek(); k {
 	case jsontext.Object:
@@ -82,7 +82,7 @@ func ReadBool(r *jsontext.Reader) bool {
 	return false
 }
 
-// EnterList enters a List, whose elements the reader's Next gives.
+// EnterList enters a List. The reader's Next then goes from element to element.
 func EnterList(r *jsontext.Reader) bool {
 	switch r.Peek() {
 	case jsontext.Array:
@@ -98,11 +98,10 @@ func EnterList(r *jsontext.Reader) bool {
 	return false
 }
 
-// Mismatch fails because the value is not of the scalar type that messages call
-// this.
+// Mismatch fails because the value is not of the scalar type that messages call as.
 func Mismatch(r *jsontext.Reader, as string) { convert(r, as) }
 
-// EnterMap enters a Map of what messages call this.
+// EnterMap enters a Map whose values messages call of.
 func EnterMap(r *jsontext.Reader, of string) bool {
 	switch r.Peek() {
 	case jsontext.Object:
@@ -118,8 +117,8 @@ func EnterMap(r *jsontext.Reader, of string) bool {
 	return false
 }
 
-// EnterStructure enters a structure of the class that messages call this. A null
-// is read, and is no structure. element says that it stands in a list or map.
+// EnterStructure enters a structure that messages call class. If the value is null, it reads the
+// null and returns false. element says that the structure is in a list or map.
 func EnterStructure(r *jsontext.Reader, class string, element bool) bool {
 	switch r.Peek() {
 	case jsontext.Object:
@@ -141,7 +140,7 @@ func EnterStructure(r *jsontext.Reader, class string, element bool) bool {
 	return false
 }
 
-// NotParameterized fails because a list inside a map is none.
+// NotParameterized fails because a value in a map must be a list and is not.
 func NotParameterized(r *jsontext.Reader) {
 	mismatch(r, "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "+
 		"(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')")

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Compare orders two values of one kind S, N or B: strings by their UTF-8 bytes,
-// numbers by value, binary by unsigned bytes. It is DynamoDB's order of sort keys
-// and of the comparators < and >. Values of two kinds, and of other kinds, have no
-// order: ok is false.
+// Compare orders two values of the same kind S, N or B: strings by their UTF-8 bytes, numbers by
+// value, binary by unsigned bytes. DynamoDB uses this order for sort keys and for the comparators <
+// and >. Values of different kinds, and values of other kinds, have no order: ok is false.
 func Compare(a, b Value) (order int, ok bool) {
 	if a.kind != b.kind {
 		return 0, false
@@ -24,10 +23,10 @@ func Compare(a, b Value) (order int, ok bool) {
 	return 0, false
 }
 
-// few is how many elements are compared each with each before sorting pays.
+// few is the largest number of elements that are compared each with each. More are sorted.
 const few = 16
 
-// equalSets says whether two lists of distinct S, N or B have the same elements.
+// equalSets reports whether two lists of distinct S, N or B have the same elements.
 func equalSets(a, b []Value) bool {
 	if len(a) != len(b) {
 		return false
@@ -43,7 +42,7 @@ func equalSets(a, b []Value) bool {
 	return slices.EqualFunc(sorted(a), sorted(b), Value.Equal)
 }
 
-// sorted returns a copy in the order of the texts.
+// sorted returns a copy that is sorted by the texts.
 func sorted(a []Value) []Value {
 	out := slices.Clone(a)
 	slices.SortFunc(out, func(v, w Value) int { return strings.Compare(v.Text(), w.Text()) })

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// Decoder reads values from DynamoDB JSON into slabs of its own. The zero Decoder
-// is ready; it must not be copied after use.
+// Decoder reads values from DynamoDB JSON into its own slabs of memory. The zero Decoder is ready.
+// It must not be copied after use.
 type Decoder struct {
 	reader jsontext.Reader
 
@@ -24,19 +24,19 @@ type Decoder struct {
 	values     slab[Value]
 	bytes      slab[byte]
 
-	// What was read of the maps and lists that are not at their end, the innermost
-	// at the end.
+	// The elements read so far of the maps and lists that are still open. Those of the innermost
+	// map or list are at the end.
 	openAttributes []Attribute
 	openValues     []Value
 
-	// Of a parameter of a statement: what was found wrong first.
+	// For a parameter of a statement: the fault that comes first.
 	statement bool
 	level     int
 	wrong     Value
 	isWrong   bool
 }
 
-// slab hands out memory in pieces. What does not fit goes to a new, larger slab.
+// slab hands out pieces of memory. If a piece does not fit, slab allocates a new, larger slab.
 type slab[T any] struct {
 	free []T // of length 0
 	all  []T // of length 0, from the current slab's beginning
@@ -58,17 +58,15 @@ func (s *slab[T]) take(n int) []T {
 	return piece
 }
 
-// Reset lets the decoder use the memory of the values that it has given again:
-// they must not be used any more.
+// Reset lets the decoder use the memory of its values again. The values must not be used any more.
 func (d *Decoder) Reset() {
 	d.attributes.free = d.attributes.all
 	d.values.free = d.values.all
 	d.bytes.free = d.bytes.all
 }
 
-// Item decodes one document, an item as DynamoDB JSON. The item shares src's
-// memory. Errors are of kind Serialization; values that DynamoDB refuses are
-// invalid values.
+// Item decodes one document that is an item in DynamoDB JSON. The item shares the memory of src.
+// Errors are of kind Serialization. Values that DynamoDB refuses are decoded to invalid values.
 func (d *Decoder) Item(src []byte) (Item, error) {
 	d.reader.Reset(src)
 	item := d.ReadItem(&d.reader)
@@ -78,7 +76,7 @@ func (d *Decoder) Item(src []byte) (Item, error) {
 	return item, nil
 }
 
-// Value decodes one document, a value as DynamoDB JSON; as Item.
+// Value decodes one document that is a value in DynamoDB JSON, in the way of Item.
 func (d *Decoder) Value(src []byte) (Value, error) {
 	d.reader.Reset(src)
 	v := d.ReadValue(&d.reader)
@@ -88,9 +86,8 @@ func (d *Decoder) Value(src []byte) (Value, error) {
 	return v, nil
 }
 
-// SerializationError is the API's error for a document that a Reader refused: the
-// exception that it failed with, or one without a message, as AWS's for what is no
-// JSON.
+// SerializationError returns the API's error for a document that a Reader refused. It is the
+// exception that the Reader failed with. For a syntax error it is one without a message, as in AWS.
 func SerializationError(err error) error {
 	var e *exception.Error
 	if errors.As(err, &e) {
@@ -99,7 +96,7 @@ func SerializationError(err error) error {
 	return &exception.Error{Kind: exception.Serialization}
 }
 
-// ReadItem reads a map of values where r stands; null is a nil item.
+// ReadItem reads a map of values at r's position. null is a nil item.
 func (d *Decoder) ReadItem(r *jsontext.Reader) Item {
 	switch r.Peek() {
 	case jsontext.Object:
@@ -132,21 +129,20 @@ func (d *Decoder) ReadItem(r *jsontext.Reader) Item {
 	return normalize(item)
 }
 
-// ReadValue reads a value that is a member of a structure where r stands; null is
-// an invalid value.
+// ReadValue reads a value that is a member of a structure, at r's position. null is an invalid
+// value.
 func (d *Decoder) ReadValue(r *jsontext.Reader) Value {
 	return d.readValue(r, "Unexpected field type")
 }
 
-// AWS's messages about values that are not of one type.
+// AWS's messages about values with no type or with several.
 const (
 	msgNoType   = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 	msgManyType = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
 )
 
-// ReadParameter reads a parameter of a statement where r stands; null is an invalid
-// value, and so is what has more than MaxDepth levels. It is invalid by what comes
-// first in the document.
+// ReadParameter reads a parameter of a statement at r's position. null is an invalid value. So is a
+// value with more than MaxDepth levels. The message is about the first fault in the document.
 func (d *Decoder) ReadParameter(r *jsontext.Reader) Value {
 	d.statement, d.level, d.wrong, d.isWrong = true, 0, Value{}, false
 	v := d.ReadElement(r)
@@ -157,7 +153,7 @@ func (d *Decoder) ReadParameter(r *jsontext.Reader) Value {
 	return v
 }
 
-// note remembers what is wrong first.
+// note keeps the first fault.
 func (d *Decoder) note(v Value) {
 	if v.kind == Invalid && !d.isWrong {
 		d.wrong, d.isWrong = v, true
@@ -210,7 +206,7 @@ func (d *Decoder) readAny(r *jsontext.Reader, scalar string) Value {
 		}
 		w := d.readKind(r, k)
 		if v.kind != Invalid || given == 0 || given == 1<<k {
-			v = w // the first that is wrong is the one to name
+			v = w // of several faults, the message names the first one
 		}
 		given |= 1 << k
 	}
@@ -283,7 +279,7 @@ func (d *Decoder) readKind(r *jsontext.Reader, k Kind) Value {
 
 var setNames = [...]string{"string", "number", "binary"}
 
-// set returns the set of elements as they came, or an invalid value.
+// set returns a set of the elements in their order, or an invalid value.
 func set(k Kind, elems []Value) Value {
 	const invalidParameters = "One or more parameter values were invalid: "
 	if len(elems) == 0 {
@@ -312,7 +308,7 @@ func set(k Kind, elems []Value) Value {
 	return Set(k, elems)
 }
 
-// listing is elements as AWS writes them in messages: [a, b].
+// listing returns elements as AWS's messages have them: [a, b].
 func listing(elems []Value) string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -361,8 +357,8 @@ func (d *Decoder) readBinary(r *jsontext.Reader) string {
 	return unsafe.String(unsafe.SliceData(out), len(out))
 }
 
-// ReadElement reads a value that is an element of a list where r stands; null is
-// an invalid value.
+// ReadElement reads a value that is an element of a list, at r's position. null is an invalid
+// value.
 func (d *Decoder) ReadElement(r *jsontext.Reader) Value {
 	return d.readValue(r, "Unexpected value type in payload")
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attribute is DynamoDB's items and attribute values: S, N, B, SS, NS, BS,
-// M, L, BOOL and NULL.
+// Package attribute holds DynamoDB's items and attribute values: S, N, B, SS, NS, BS, M, L, BOOL
+// and NULL.
 //
-// A Value is two words and immutable. It is read from DynamoDB JSON by a Decoder,
-// which slices the text where it can, and written back by AppendJSON; an Item is
-// a list of attributes in the order of their names. Values and items share the
-// memory of what they were read from, which must not be changed while they live.
+// A Value has two words and is immutable. A Decoder reads it from DynamoDB JSON; if it can, it
+// returns slices of the text. AppendJSON writes a Value. An Item is a list of attributes in the
+// order of their names. Values and items share the memory of the text that they were read from.
+// That memory must not be changed while they are in use.
 //
 //	var d attribute.Decoder
 //	item, err := d.Item([]byte(`{"pk": {"S": "a"}, "n": {"N": "1.50"}}`))
@@ -18,18 +18,18 @@
 //
 //  1. Numbers are exact decimals of up to 38 digits, kept in one canonical text:
 //     equal numbers have equal texts.
-//  2. AppendItem is canonical: equal items have equal texts, but for the order of
-//     the elements of sets, which is kept as it came.
+//  2. AppendItem is canonical: equal items have equal texts, except for the order of
+//     the elements of sets, which is kept.
 //  3. Size is AWS's published rule for the size of items.
-//  4. AppendKey keeps the order: bytes.Compare of what it appends is Compare of
-//     the values, and no key's bytes are the beginning of another's.
+//  4. AppendKey keeps the order: bytes.Compare of two forms is Compare of their
+//     values, and no form is the beginning of another.
 //  5. Decoding and encoding, comparing and measuring values without escapes,
 //     binary values and sets do not allocate beyond the decoder's slabs.
 //
-// A value that the JSON's form allows and DynamoDB does not (two types in one
-// value, an empty set, 39 digits) is decoded as an invalid value, which carries
-// the message: AWS looks at the whole form of a request before it looks at the
-// values. Validate says what is wrong with it.
+// A value can have the right form of JSON and still not be allowed by DynamoDB (two types in one
+// value, an empty set, 39 digits). The Decoder returns an invalid value for it, which carries the
+// error message. The reason is that AWS checks the form of the whole request before it checks the
+// values. Validate returns the error of an invalid value.
 //
 // It does no I/O and imports dynamo/exception and dynamo/jsontext.
 package attribute

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// AppendItem appends the item as DynamoDB JSON, {"a":{"S":"b"}}, names in order.
+// AppendItem appends the item as DynamoDB JSON, {"a":{"S":"b"}}, with its names in order.
 func AppendItem(dst []byte, item Item) []byte {
 	dst = append(dst, '{')
 	for i := range item {
@@ -23,7 +23,7 @@ func AppendItem(dst []byte, item Item) []byte {
 	return append(dst, '}')
 }
 
-// AppendJSON appends the value as DynamoDB JSON, {"S":"b"}; an invalid value as {}.
+// AppendJSON appends the value as DynamoDB JSON, {"S":"b"}. It appends {} for an invalid value.
 func AppendJSON(dst []byte, v Value) []byte {
 	if v.kind == Invalid {
 		return append(dst, '{', '}')
@@ -82,7 +82,7 @@ func appendText(dst []byte, v Value) []byte {
 }
 
 func appendBase64(dst []byte, text string) []byte {
-	// In pieces of whole groups, since base64 wants a []byte.
+	// Encode pieces of whole groups, because base64 needs a []byte.
 	var piece [96]byte
 	for len(text) > 0 {
 		n := copy(piece[:], text)

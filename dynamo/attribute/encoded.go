@@ -2,8 +2,8 @@
 
 package attribute
 
-// Encoded is an item as DynamoDB JSON, such as AppendItem makes. It is what answers
-// carry and what a store may keep: an item that is only passed on is never decoded.
+// Encoded is an item as DynamoDB JSON, as AppendItem writes it. Answers contain it, and a store may
+// keep it. So an item that is only passed on is never decoded.
 type Encoded []byte
 
 // Encode returns the item's text.

@@ -13,18 +13,19 @@ type Attribute struct {
 	Value Value
 }
 
-// Item is attributes in the byte order of their names, each name once. It is the
-// content of an item and of an M. A nil Item is empty; whether an item exists is
-// for the caller to know.
+// Item is a list of attributes in the byte order of their names. Each name occurs once. It is the
+// content of an item and of an M. A nil Item is empty; the caller must know whether the item
+// exists.
 type Item []Attribute
 
-// NewItem returns the attributes as an item, sorting them. Of attributes with one
-// name the last counts.
+// NewItem sorts the attributes and returns them as an item. If several have the same name, the last
+// one counts.
 func NewItem(attributes ...Attribute) Item {
 	return normalize(attributes)
 }
 
-// normalize sorts and removes what a later attribute of the same name replaces.
+// normalize sorts the attributes. It removes each one that a later attribute of the same name
+// replaces.
 func normalize(item Item) Item {
 	sorted := true
 	for i := 1; i < len(item); i++ {
@@ -47,7 +48,7 @@ func normalize(item Item) Item {
 	return out
 }
 
-// find returns where the name is or would be.
+// find returns the index of a name, or the index at which it would be inserted.
 func (it Item) find(name string) (int, bool) {
 	lo, hi := 0, len(it)
 	for lo < hi {
@@ -70,13 +71,13 @@ func (it Item) Get(name string) (Value, bool) {
 	return it[i].Value, true
 }
 
-// Has says whether there is such an attribute.
+// Has reports whether the item has the attribute.
 func (it Item) Has(name string) bool {
 	_, ok := it.find(name)
 	return ok
 }
 
-// With returns the item with the attribute set; it itself is unchanged.
+// With returns a copy of the item with the attribute set.
 func (it Item) With(name string, v Value) Item {
 	i, ok := it.find(name)
 	if ok {
@@ -90,7 +91,7 @@ func (it Item) With(name string, v Value) Item {
 	return append(out, it[i:]...)
 }
 
-// Without returns the item without the attribute; it itself is unchanged.
+// Without returns the item without the attribute. It does not change the item itself.
 func (it Item) Without(name string) Item {
 	i, ok := it.find(name)
 	if !ok {
@@ -101,7 +102,7 @@ func (it Item) Without(name string) Item {
 	return append(out, it[i+1:]...)
 }
 
-// Only returns the attributes with these names, where they exist.
+// Only returns those attributes with these names that exist.
 func (it Item) Only(names ...string) Item {
 	out := make(Item, 0, len(names))
 	for _, n := range names {
@@ -112,7 +113,7 @@ func (it Item) Only(names ...string) Item {
 	return normalize(out)
 }
 
-// Equal says whether two items have equal attributes.
+// Equal reports whether two items have equal attributes.
 func (it Item) Equal(other Item) bool {
 	return slices.EqualFunc(it, other, func(a, b Attribute) bool { return a.Name == b.Name && a.Value.Equal(b.Value) })
 }

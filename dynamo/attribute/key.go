@@ -11,10 +11,10 @@ import (
 
 // The order-preserving form of keys, for stores that order by bytes:
 //
-//	S, B  the bytes, 0x00 as 0x00 0xff; then 0x00 0x01
-//	N     a byte 1 negative, 2 zero, 3 positive; unless zero, a byte exponent+130
-//	      of the first significant digit, the digits in pairs as 1..100, then 0.
-//	      All after the first byte is complemented in negative numbers.
+//	S, B  the bytes, with 0x00 as 0x00 0xff; then 0x00 0x01
+//	N     one byte: 1 negative, 2 zero, 3 positive. Unless the number is zero: one byte
+//	      exponent+130 of the first significant digit, the digits in pairs as 1..100,
+//	      then 0. In negative numbers, all bytes after the first are complemented.
 
 const (
 	negative = 1
@@ -22,9 +22,9 @@ const (
 	positive = 3
 )
 
-// AppendKey appends the order-preserving form of an S, N or B. Forms of values of
-// one kind compare as the values do, and none is the beginning of another; so do
-// forms one after another.
+// AppendKey appends the order-preserving form of an S, N or B. The forms of two values of the same
+// kind compare as the values do, and no form is the beginning of another. Both also holds for
+// sequences of forms.
 func AppendKey(dst []byte, v Value) []byte {
 	if v.kind == N {
 		return appendNumberKey(dst, v.Text())
@@ -43,13 +43,13 @@ func AppendKey(dst []byte, v Value) []byte {
 	return append(dst, 0x00, 0x01)
 }
 
-// AppendKeyPrefix appends the beginning that the forms of all S or B that begin
-// with v have in common, and no others.
+// AppendKeyPrefix appends the longest common beginning of the forms of all S or B that begin with
+// v. The forms of other values do not begin with it.
 func AppendKeyPrefix(dst []byte, v Value) []byte {
 	return AppendKey(dst, v)[:len(dst)+keyLen(v)-2]
 }
 
-// keyLen is how long the form of an S or B is.
+// keyLen returns the length of the form of an S or B.
 func keyLen(v Value) int {
 	return len(v.Text()) + strings.Count(v.Text(), "\x00") + 2
 }
@@ -97,7 +97,7 @@ func appendNumberKey(dst []byte, text string) []byte {
 
 var errKey = errors.New("attribute: not the form of a key")
 
-// CutKey takes the form of a value of kind k, S, N or B, off src.
+// CutKey cuts the form of a value of kind k (S, N or B) off the beginning of src.
 func CutKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	if k == N {
 		return cutNumberKey(src)
@@ -123,8 +123,8 @@ func CutKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	return Value{}, nil, errKey
 }
 
-// KeyLen is how long the form of a value of kind k is that src begins with; all of
-// src where it has no such form.
+// KeyLen returns the length of the form of kind k at the beginning of src. If src does not begin
+// with such a form, it returns the length of src.
 func KeyLen(src []byte, k Kind) int {
 	if k == N {
 		if len(src) == 0 || src[0] == zero {
@@ -189,8 +189,8 @@ func cutNumberKey(src []byte) (Value, []byte, error) {
 	return Value{}, nil, errKey
 }
 
-// KeyText returns the text of an S, N or B in a hidden partition key: the string
-// itself, the canonical decimal, unpadded base64url.
+// KeyText returns the text of an S, N or B in a hidden partition key: an S is the string itself, an
+// N its canonical decimal, a B unpadded base64url.
 func KeyText(v Value) string {
 	if v.kind == B {
 		return base64.RawURLEncoding.EncodeToString([]byte(v.Text()))
@@ -198,7 +198,7 @@ func KeyText(v Value) string {
 	return v.Text()
 }
 
-// ParseKeyText returns the value of kind k, S, N or B, that has a KeyText.
+// ParseKeyText returns the value of kind k (S, N or B) from its KeyText.
 func ParseKeyText(text string, k Kind) (Value, error) {
 	switch k {
 	case S:

@@ -13,7 +13,7 @@ import (
 
 var keyKinds = []attribute.Kind{attribute.S, attribute.N, attribute.B}
 
-// Two keys one after another compare as the values do, one after another.
+// The forms of two keys one after the other compare as the pairs of values do.
 func TestKeysKeepOrder(t *testing.T) {
 	for _, k := range keyKinds {
 		t.Run(k.String(), func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestKeysComeBack(t *testing.T) {
 	}
 }
 
-// The keys that begin with the prefix are those of the values that begin with it.
+// A key's form begins with the prefix's form exactly if the value begins with the prefix.
 func TestKeyPrefix(t *testing.T) {
 	for _, k := range []attribute.Kind{attribute.S, attribute.B} {
 		rapid.Check(t, func(t *rapid.T) {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// NextNumber returns the N next after another: DynamoDB's numbers have 38 digits,
-// so that there is one. Where it cannot be told, it is the number itself.
+// NextNumber returns the smallest N that is greater than v. It exists because DynamoDB's numbers
+// have at most 38 digits. If NextNumber cannot find it, it returns v.
 func NextNumber(v Value) Value { return neighbour(v, false) }
 
-// PreviousNumber returns the N next before another, as NextNumber.
+// PreviousNumber returns the greatest N that is smaller than v, or v as NextNumber does.
 func PreviousNumber(v Value) Value { return neighbour(v, true) }
 
 func neighbour(v Value, below bool) Value {
@@ -25,7 +25,8 @@ func neighbour(v Value, below bool) Value {
 	if len(d.digits) == 0 {
 		return number(fmt.Sprintf("%s1e%d", sign, MinExponent))
 	}
-	// A unit of the last of 38 digits; towards zero, a power of ten has one more.
+	// One unit of the last of 38 digits. Below a power of ten (towards zero), numbers have one more
+	// decimal place.
 	unit := d.exp - MaxDigits + 1
 	if d.digits == "1" && d.neg != below {
 		unit--

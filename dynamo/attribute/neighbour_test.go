@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// The next number is greater, and no number of 38 digits is between; the previous
-// one of it is the number again.
+// The next number is greater, and no number of 38 digits is between the two. The previous number of
+// the next number is the number itself.
 func TestNextAndPreviousNumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := drawNumber(t)
 		next := attribute.NextNumber(v)
 		if next.Equal(v) {
-			return // where it cannot be told
+			return // there is no such number, or NextNumber cannot find it
 		}
 		low, high := rat(t, v), rat(t, next)
 		if low.Cmp(high) >= 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Limits of numbers: DynamoDB's are decimals of up to 38 significant digits,
-// between 1E-130 and 9.99…E+125 in magnitude.
+// Limits of numbers. DynamoDB's numbers are decimals of up to 38 significant digits, between 1E-130
+// and 9.99…E+125 in magnitude.
 const (
 	MaxDigits   = 38
 	MaxExponent = 125  // of the first significant digit
@@ -28,13 +28,13 @@ const (
 	msgDigits    = "Attempting to store more than 38 significant digits in a Number"
 )
 
-// Number returns the N of a decimal, such as 12, -0.5 or 1.2e3, or AWS's error.
+// Number returns the N of a decimal such as 12, -0.5 or 1.2e3, or AWS's error.
 func Number(text string) (Value, error) {
 	v := number(text)
 	return v, v.Validate()
 }
 
-// small are the texts of the first integers, which sizes and counts mostly are.
+// small holds the texts of the first integers. Most sizes and counts are among them.
 var small = func() (t [1024]string) {
 	for i := range t {
 		t[i] = strconv.Itoa(i)
@@ -74,9 +74,8 @@ func number(text string) Value {
 	return textValue(N, d.plain())
 }
 
-// statementNumber is number for what a statement has as a parameter, which AWS reads
-// as a BigDecimal of Java: the scale is one of 32 bits, and so is what the magnitude
-// is told by.
+// statementNumber is like number, but for a parameter of a statement. AWS reads such a number as a
+// BigDecimal of Java: its scale has 32 bits, and so has the number that gives its magnitude.
 func statementNumber(text string) Value {
 	scale, ok := Scale(text)
 	if !ok {
@@ -92,8 +91,8 @@ func statementNumber(text string) Value {
 	return number(text)
 }
 
-// Scale returns how many digits a decimal has after its point when it is written
-// without an exponent, and whether these, and the exponent, are numbers of 32 bits.
+// Scale returns the number of digits after the point of a decimal without an exponent. It returns
+// false if this number or the exponent does not fit into 32 bits.
 func Scale(text string) (int64, bool) {
 	i := strings.IndexAny(text, "eE")
 	if i < 0 {
@@ -110,9 +109,8 @@ func Scale(text string) (int64, bool) {
 	return scale, err == nil && scale >= math.MinInt32 && scale <= math.MaxInt32
 }
 
-// canonical says whether a text is certainly a number's canonical text, without
-// taking it apart: digits without a leading zero or sign, and perhaps a fraction
-// that does not end in zero.
+// canonical reports whether a text is certainly canonical, without parsing it: digits without a
+// leading zero or plus sign, and perhaps a fraction that does not end in zero.
 func canonical(s string) bool {
 	if strings.HasPrefix(s, "-") {
 		s = s[1:]
@@ -136,15 +134,15 @@ func canonical(s string) bool {
 	return point < 0 || s[len(s)-1] != '0' && s[len(s)-1] != '.'
 }
 
-// decimal is digits[0].digits[1:] × 10^exp, without leading and trailing zeros.
-// Zero has no digits, and the exponent of the last that was written.
+// decimal is ±digits[0].digits[1:] × 10^exp, without leading and trailing zeros. Zero has no
+// digits. Its exponent is that of its last written digit.
 type decimal struct {
 	neg    bool
 	digits string
 	exp    int
 }
 
-// parseDecimal takes a decimal apart: a sign, digits with a point, an exponent.
+// parseDecimal parses a decimal: a sign, digits with a point, an exponent.
 func parseDecimal(s string) (decimal, bool) {
 	var d decimal
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -174,7 +172,7 @@ func parseDecimal(s string) (decimal, bool) {
 		if err != nil {
 			return d, false
 		}
-		// Beyond this every number is out of range, however many zeros it has.
+		// Beyond this, every number is out of range, however many zeros it has.
 		const far = 1 << 30
 		d.exp = sign * int(min(e, far))
 	}
@@ -203,7 +201,7 @@ func onlyDigits(s string) bool {
 	return true
 }
 
-// plain returns the canonical text: no exponent, no zeros that say nothing.
+// plain returns the canonical text: no exponent, no unnecessary zeros.
 func (d decimal) plain() string {
 	return string(d.append(make([]byte, 0, len(d.digits)+8)))
 }
@@ -266,7 +264,7 @@ func compareMagnitudes(a, b string) int {
 	return strings.Compare(aFraction, bFraction)
 }
 
-// split parts a canonical magnitude at its point. No whole is longer by a zero.
+// split splits a canonical magnitude at its point. The whole part has no unnecessary zeros.
 func split(s string) (whole, fraction string) {
 	if i := strings.IndexByte(s, '.'); i >= 0 {
 		return s[:i], s[i+1:]
@@ -274,14 +272,14 @@ func split(s string) (whole, fraction string) {
 	return s, ""
 }
 
-// safeDigits is how many digits two integers may have whose sum surely is an int64.
+// safeDigits is the largest number of digits of two integers whose sum certainly fits an int64.
 const safeDigits = 18
 
-// Add returns the sum of two Ns, or AWS's error if it is out of range or has more
+// Add returns the sum of two Ns. It returns AWS's error if the sum is out of range or has more
 // digits than a number may have.
 func Add(a, b Value) (Value, error) { return combine(a, b, false) }
 
-// Subtract returns the difference of two Ns, with errors as Add.
+// Subtract returns the difference of two Ns. Its errors are those of Add.
 func Subtract(a, b Value) (Value, error) { return combine(a, b, true) }
 
 func combine(a, b Value, subtract bool) (Value, error) {
@@ -305,7 +303,7 @@ func combine(a, b Value, subtract bool) (Value, error) {
 	if subtract {
 		q.Neg(&q)
 	}
-	// Exact: numbers reach from 10^125 down to 38 digits below 10^-130.
+	// The sum is exact: its digits reach from 10^125 down to 38 digits below 10^-130.
 	exact := apd.BaseContext.WithPrecision(MaxExponent - MinExponent + MaxDigits + 2)
 	if _, err := exact.Add(&sum, &p, &q); err != nil {
 		return Value{}, exception.Invalid(msgOverflow)

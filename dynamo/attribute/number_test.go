@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// The script has AWS's canonical forms, sizes and refusals of numbers.
+// The script has AWS's canonical forms, sizes and errors of numbers.
 func TestNumbers(t *testing.T) {
 	datadriven.RunTest(t, "testdata/numbers", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder

@@ -8,7 +8,7 @@ const (
 	MaxHashSize  = 2048 // a partition key's value
 	MaxRangeSize = 1024 // a sort key's value
 	MaxNameSize  = 65535
-	MaxDepth     = 32 // levels of an attribute, of which its value is the first
+	MaxDepth     = 32 // levels of an attribute; its value is the first level
 )
 
 // Sizes that do not depend on the content.
@@ -17,8 +17,8 @@ const (
 	elementOverhead = 1 // of each of its elements
 )
 
-// Size is the item's size as AWS bills it: names and values, 3 bytes for each L
-// and M and 1 for each of their elements ("DynamoDB item sizes and formats").
+// Size returns the item's size as AWS bills it: names and values, 3 bytes for each L and M, and 1
+// byte for each of their elements ("DynamoDB item sizes and formats").
 func (it Item) Size() int {
 	n := 0
 	for i := range it {
@@ -27,9 +27,8 @@ func (it Item) Size() int {
 	return n
 }
 
-// Size is the value's size as AWS bills it. That of an N is a byte for each two
-// significant digits (of pairs that begin at the decimal point) and one more, and
-// one for a negative number.
+// Size returns the value's size as AWS bills it. An N has one byte for each two significant digits
+// (in pairs that begin at the decimal point), one more byte, and one for a minus sign.
 func (v Value) Size() int {
 	switch v.kind {
 	case S, B:

@@ -24,10 +24,9 @@ func (v Value) Validate() error {
 	return nil
 }
 
-// Validate returns AWS's ValidationException for the first invalid name or value in
-// the item.
+// Validate returns AWS's ValidationException for the first invalid name or value in the item.
 func (it Item) Validate() error {
-	if len(it) > 0 && it[0].Name == "" { // the first in their order
+	if len(it) > 0 && it[0].Name == "" { // names are sorted, so an empty name is the first
 		return exception.Invalid("Empty attribute name")
 	}
 	return it.validateValues()
@@ -47,8 +46,7 @@ func (it Item) validateValues() error {
 
 const msgNesting = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 
-// ValidateNesting returns AWS's ValidationException if an attribute has more than
-// MaxDepth levels.
+// ValidateNesting returns AWS's ValidationException if an attribute has more than MaxDepth levels.
 func (it Item) ValidateNesting() error {
 	for i := range it {
 		if it[i].Value.deeper(MaxDepth) {
@@ -58,8 +56,8 @@ func (it Item) ValidateNesting() error {
 	return nil
 }
 
-// deeper says whether the value has more than this many levels. The elements of an
-// L or M are one level below it; those of sets are none.
+// deeper reports whether the value has more than this number of levels. The elements of an L or M
+// are one level below it. The elements of a set are not a level.
 func (v Value) deeper(levels int) bool {
 	if levels == 0 {
 		return true

@@ -4,10 +4,10 @@ package attribute
 
 import "unsafe"
 
-// Kind is a value's type.
+// Kind is the type of a value.
 type Kind uint8
 
-// The kinds. Invalid is the zero Value's, and that of values that DynamoDB refuses.
+// Invalid is the kind of the zero Value, and of values that DynamoDB refuses.
 const (
 	Invalid Kind = iota
 	S
@@ -24,10 +24,10 @@ const (
 
 var kindNames = [...]string{"invalid", "S", "N", "B", "SS", "NS", "BS", "M", "L", "BOOL", "NULL"}
 
-// String is the kind's name in DynamoDB JSON.
+// String returns the kind's name in DynamoDB JSON.
 func (k Kind) String() string { return kindNames[k] }
 
-// KindOf returns the kind with a name of DynamoDB JSON.
+// KindOf returns the kind that has a name in DynamoDB JSON.
 func KindOf(name string) (Kind, bool) {
 	for k := S; k <= NULL; k++ {
 		if kindNames[k] == name {
@@ -37,10 +37,10 @@ func KindOf(name string) (Kind, bool) {
 	return Invalid, false
 }
 
-// IsSet says whether the kind is one of the three sets.
+// IsSet reports whether the kind is one of the three set kinds.
 func (k Kind) IsSet() bool { return k >= SS && k <= BS }
 
-// Element is the kind of a set's elements; Invalid for other kinds.
+// Element returns the kind of a set's elements; Invalid for other kinds.
 func (k Kind) Element() Kind {
 	if k.IsSet() {
 		return k - SS + S
@@ -48,7 +48,7 @@ func (k Kind) Element() Kind {
 	return Invalid
 }
 
-// Set is the kind of the sets of elements of this kind; Invalid for other kinds.
+// Set returns the kind of sets whose elements have this kind; Invalid for other kinds.
 func (k Kind) Set() Kind {
 	if k >= S && k <= B {
 		return k - S + SS
@@ -56,11 +56,11 @@ func (k Kind) Set() Kind {
 	return Invalid
 }
 
-// Value is an attribute value. The zero Value is invalid. Values are immutable,
-// and compared by Equal and Compare, not by ==.
+// Value is an attribute value. The zero Value is invalid. Values are immutable. Compare them with
+// Equal and Compare, not with ==.
 type Value struct {
 	_    [0]func()
-	data unsafe.Pointer // of n bytes, Values or Attributes, by kind
+	data unsafe.Pointer // points to n bytes, Values or Attributes, depending on kind
 	n    uint32         // BOOL: 1 is true
 	kind Kind
 }
@@ -72,7 +72,7 @@ func textValue(k Kind, s string) Value {
 // String returns an S. s must be valid UTF-8.
 func String(s string) Value { return textValue(S, s) }
 
-// Binary returns a B of the bytes of b.
+// Binary returns a B with the bytes of b.
 func Binary(b string) Value { return textValue(B, b) }
 
 // Bool returns a BOOL.
@@ -87,30 +87,30 @@ func Bool(b bool) Value {
 // Null returns a NULL.
 func Null() Value { return Value{kind: NULL} }
 
-// List returns an L, which shares elems.
+// List returns an L that shares elems.
 func List(elems []Value) Value {
 	return Value{data: unsafe.Pointer(unsafe.SliceData(elems)), n: uint32(len(elems)), kind: L}
 }
 
-// Set returns a set of kind SS, NS or BS, which shares elems: they must be of the
-// kind's element, distinct and not none.
+// Set returns a set of kind SS, NS or BS that shares elems. There must be at least one element, and
+// the elements must be distinct and of the kind's element.
 func Set(k Kind, elems []Value) Value {
 	return Value{data: unsafe.Pointer(unsafe.SliceData(elems)), n: uint32(len(elems)), kind: k}
 }
 
-// Map returns an M, which shares item.
+// Map returns an M that shares item.
 func Map(item Item) Value {
 	return Value{data: unsafe.Pointer(unsafe.SliceData(item)), n: uint32(len(item)), kind: M}
 }
 
-// invalid returns the value that carries a message.
+// invalid returns an invalid value that carries an error message.
 func invalid(message string) Value { return textValue(Invalid, message) }
 
 // Kind returns the value's kind.
 func (v Value) Kind() Kind { return v.kind }
 
-// Text returns the characters of an S, the bytes of a B, the canonical decimal of
-// an N; and the empty string for other kinds.
+// Text returns the characters of an S, the bytes of a B, or the canonical decimal of an N. It
+// returns the empty string for other kinds.
 func (v Value) Text() string {
 	if v.kind > B {
 		return ""
@@ -118,13 +118,13 @@ func (v Value) Text() string {
 	return unsafe.String((*byte)(v.data), v.n)
 }
 
-// Is says whether two values are the same one, which equal values need not be.
+// Is reports whether two values share their memory. Equal values need not.
 func (v Value) Is(w Value) bool { return v.kind == w.kind && v.n == w.n && v.data == w.data }
 
-// True says whether the value is the BOOL true.
+// True reports whether the value is the BOOL true.
 func (v Value) True() bool { return v.kind == BOOL && v.n == 1 }
 
-// Elems returns the elements of an L or a set, which must not be changed.
+// Elems returns the elements of an L or a set. They must not be changed.
 func (v Value) Elems() []Value {
 	if v.kind != L && !v.kind.IsSet() {
 		return nil
@@ -132,7 +132,7 @@ func (v Value) Elems() []Value {
 	return unsafe.Slice((*Value)(v.data), v.n)
 }
 
-// Fields returns the attributes of an M, which must not be changed.
+// Fields returns the attributes of an M. They must not be changed.
 func (v Value) Fields() Item {
 	if v.kind != M {
 		return nil
@@ -140,7 +140,7 @@ func (v Value) Fields() Item {
 	return unsafe.Slice((*Attribute)(v.data), v.n)
 }
 
-// Len is the number of elements of a set, an L or an M.
+// Len returns the number of elements of a set, an L or an M.
 func (v Value) Len() int {
 	if v.kind >= SS && v.kind <= L {
 		return int(v.n)
@@ -148,8 +148,8 @@ func (v Value) Len() int {
 	return 0
 }
 
-// Equal says whether two values are equal as conditions see it: kinds alike,
-// numbers by value, sets whatever their order.
+// Equal reports whether two values are equal in a condition: they have the same kind, numbers are
+// compared by value, and sets in any order.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind {
 		return false
@@ -178,7 +178,7 @@ func (v Value) Equal(w Value) bool {
 	return equalSets(v.Elems(), w.Elems())
 }
 
-// Contains says whether a set has an element, or a list one that is equal.
+// Contains reports whether a set or list has an equal element.
 func (v Value) Contains(elem Value) bool {
 	for _, e := range v.Elems() {
 		if e.Equal(elem) {

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 )
 
-// Decode reads another store's answer that is an error. It goes out as it came; its
-// Kind is InternalServerError where it is none of ours. It shares no memory with
-// body. What is no error of the API is one of the store itself: false.
+// Decode reads an answer of another store that is an error. The error keeps the answer's body and
+// status. If the API has no such kind, Kind is InternalServerError. The error does not share the
+// memory of body. Decode returns false if the answer is not an error of the API.
 func Decode(status int, body []byte) (*Error, bool) {
 	e := &Error{Raw: bytes.Clone(body), RawStatus: status}
 	if e.Raw == nil {
@@ -88,8 +88,8 @@ func decodeThrottling(r *jsontext.Reader) (t ThrottlingReason) {
 	return t
 }
 
-// Unforeseen is the error for an answer with a status and a body that are none of
-// the API's, such as a proxy's.
+// Unforeseen returns the error for an answer whose status and body are not the API's, for example
+// that of a proxy.
 func Unforeseen(status int, body []byte) *Error {
 	k := InternalServerError
 	if status == 503 || status == 502 || status == 504 {

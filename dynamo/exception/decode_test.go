@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// An error that is read is the one that was written, and goes out byte for byte.
+// An error that is written and read is equal to the original, and is written again byte for byte.
 func TestErrorsAreReadAsTheyAreWritten(t *testing.T) {
 	for _, e := range []*exception.Error{
 		exception.Invalid("no %s", `"x"`),
@@ -34,7 +34,7 @@ func TestErrorsAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// What we have no kind for goes out as it came.
+// An error of an unknown kind is sent on unchanged.
 func TestUnknownErrorsGoOutAsTheyCame(t *testing.T) {
 	const body = `{"__type":"com.amazonaws.dynamodb.v20120810#BackupNotFoundException","message":"Backup not found","more":[1]}`
 	e, ok := exception.Decode(400, []byte(body))

@@ -15,32 +15,32 @@ type Error struct {
 	Kind    Kind
 	Message string // may be empty: some errors have none
 
-	// Item is the item that failed a condition, as DynamoDB JSON ({"a":{"S":"b"}}),
-	// where the request asked for it. ConditionalCheckFailed only.
+	// Item is the item that failed a condition, as DynamoDB JSON ({"a":{"S":"b"}}), if the request
+	// asked for it. ConditionalCheckFailed only.
 	Item []byte
 
-	// Reasons are why a transaction was cancelled, one for each action in its
+	// Reasons are the reasons why a transaction was cancelled, one for each action, in the actions'
 	// order. TransactionCanceled only.
 	Reasons []CancellationReason
 
-	// Throttling says what was too hot. The throttling kinds only.
+	// Throttling holds the limits that the request met. The throttling kinds only.
 	Throttling []ThrottlingReason
 
-	// Raw is the body of another store's answer that the error was read from, whose
-	// status RawStatus is: what goes out is it, unless it is nil. Who changes the
-	// error sets Raw to nil.
+	// Raw is the body of another store's answer that the error was read from, and RawStatus its
+	// status. If Raw is not nil, the client gets Raw. Code that changes the error must set Raw to
+	// nil.
 	Raw       []byte
 	RawStatus int
 }
 
-// CancellationReason is what became of one action of a cancelled transaction.
+// CancellationReason is the result of one action of a cancelled transaction.
 type CancellationReason struct {
 	Code    string // None, ConditionalCheckFailed, ItemCollectionSizeLimitExceeded, TransactionConflict, ProvisionedThroughputExceeded, ThrottlingError, ValidationError
-	Message string // empty under None
+	Message string // empty if Code is None
 	Item    []byte // as Error.Item
 }
 
-// ThrottlingReason says which limit of which table or index a request met.
+// ThrottlingReason names the limit that a request met, and the table or index that has it.
 type ThrottlingReason struct {
 	Reason   string // such as TableWriteKeyRangeThroughputExceeded
 	Resource string // the ARN of the table or index
@@ -57,15 +57,14 @@ func New(k Kind, format string, args ...any) *Error {
 // Invalid returns a ValidationException.
 func Invalid(format string, args ...any) *Error { return New(Validation, format, args...) }
 
-// InvalidParameters returns a ValidationException that begins as many of AWS's do.
+// InvalidParameters returns a ValidationException with the beginning that many of AWS's have.
 func InvalidParameters(format string, args ...any) *Error {
 	e := New(Validation, format, args...)
 	e.Message = "One or more parameter values were invalid: " + e.Message
 	return e
 }
 
-// Canceled returns the error of a transaction that is not carried out for some
-// reasons, one for each action.
+// Canceled returns the error of a cancelled transaction, with one reason for each action.
 func Canceled(reasons []CancellationReason) *Error {
 	codes := make([]string, len(reasons))
 	for i := range reasons {
@@ -76,8 +75,8 @@ func Canceled(reasons []CancellationReason) *Error {
 	return e
 }
 
-// Of returns the *Error in err's chain; what has none is an internal error, whose
-// text is not for clients.
+// Of returns the *Error in err's chain. If there is none, it returns an internal error. The text of
+// err is not for clients.
 func Of(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -86,13 +85,13 @@ func Of(err error) *Error {
 	return &Error{Kind: InternalServerError, Message: "The request processing has failed because of an unknown error, exception or failure."}
 }
 
-// Is tells whether an error is one of the API, of a kind.
+// Is reports whether an error is an error of the API of this kind.
 func Is(err error, k Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == k
 }
 
-// Error is the name and the message, as in AWS's SDKs' texts.
+// Error returns the name and the message, as the texts of AWS's SDKs do.
 func (e *Error) Error() string {
 	if e.Message == "" {
 		return e.Kind.Name()
@@ -100,7 +99,7 @@ func (e *Error) Error() string {
 	return e.Kind.Name() + ": " + e.Message
 }
 
-// Status is the HTTP status of the answer.
+// Status returns the HTTP status of the answer.
 func (e *Error) Status() int {
 	if e.Raw != nil {
 		return e.RawStatus
@@ -117,7 +116,8 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 	dst = append(dst, e.Kind.Type()...)
 	dst = append(dst, '"')
 	if e.Message != "" {
-		// The names differ in case: SDKs read both, strict clients what AWS sends.
+		// The names differ in case. SDKs read both; strict clients read only the one that AWS
+		// sends.
 		switch e.Kind {
 		case Serialization, TransactionCanceled, AccessDenied, IdempotentParameterMismatch, TransactionInProgress:
 			dst = append(dst, `,"Message":`...)
@@ -153,7 +153,7 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 	if len(e.Throttling) > 0 {
 		name := `,"ThrottlingReasons":[`
 		if e.Kind == Throttling {
-			name = `,"throttlingReasons":[` // as the service's model has it
+			name = `,"throttlingReasons":[` // the service's model has this name
 		}
 		dst = append(dst, name...)
 		for i, r := range e.Throttling {

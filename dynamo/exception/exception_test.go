@@ -38,7 +38,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Every kind has a name of its own, by which it is found, and a status.
+// Every kind has a unique name by which ByName finds it, and a status.
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for k := exception.InternalServerError; k <= exception.ServiceUnavailable; k++ {

@@ -2,12 +2,12 @@
 
 package exception
 
-// Kind is which error it is.
+// Kind is the kind of an error.
 type Kind uint8
 
 // The kinds, named as in the API, without the ending "Exception".
 const (
-	InternalServerError Kind = iota // the zero Kind: what nobody foresaw
+	InternalServerError Kind = iota // the zero Kind: an error that nobody foresaw
 	Serialization
 	Validation
 	UnknownOperation
@@ -76,19 +76,19 @@ var table = [kinds]struct {
 	ServiceUnavailable:              {coral, "ServiceUnavailableException", 503},
 }
 
-// Name is the error's name as SDKs know it, such as ValidationException.
+// Name returns the error's name in SDKs, such as ValidationException.
 func (k Kind) Name() string { return table[k].name }
 
-// Type is the error's __type on the wire: its namespace, # and its name.
+// Type returns the error's __type on the wire: its namespace, # and its name.
 func (k Kind) Type() string { return table[k].space + table[k].name }
 
-// Status is the HTTP status.
+// Status returns the HTTP status of the error.
 func (k Kind) Status() int { return table[k].status }
 
 func (k Kind) String() string { return k.Name() }
 
-// ByName returns the kind with a name or __type, for reading another endpoint's
-// errors. What is not known is InternalServerError, false.
+// ByName returns the kind with a name or __type, for reading another endpoint's errors. For an
+// unknown name it returns InternalServerError and false.
 func ByName(name string) (Kind, bool) {
 	for i := len(name) - 1; i >= 0; i-- {
 		if name[i] == '#' {

@@ -13,9 +13,9 @@ var (
 	errMissing = exception.Invalid("The provided expression refers to an attribute that does not exist in the item")
 )
 
-// Apply returns the item as the update leaves it. item is unchanged; of an item
-// that does not exist the caller gives the key. The result may be too large, or
-// have keys of wrong types: schema.Table says.
+// Apply returns the item after the update. It does not change item. For an item that does not
+// exist, the caller passes the key. The result may be too large, or have keys of wrong types;
+// schema.Table checks that.
 func (u *Update) Apply(item attribute.Item) (attribute.Item, error) {
 	if u == nil {
 		return item, nil
@@ -23,8 +23,7 @@ func (u *Update) Apply(item attribute.Item) (attribute.Item, error) {
 	return change(&u.tree, item, item)
 }
 
-// change returns a map with the tree's actions done. whole is the item, in which
-// sources look.
+// change returns a map after the tree's actions. whole is the item from which sources take values.
 func change(t *tree[action], fields, whole attribute.Item) (attribute.Item, error) {
 	out := make(attribute.Item, 0, len(fields)+len(t.fields))
 	i := 0
@@ -50,8 +49,7 @@ func change(t *tree[action], fields, whole attribute.Item) (attribute.Item, erro
 	return append(out, fields[i:]...), nil
 }
 
-// changeValue returns a value with the tree's actions done, and whether there is
-// one then.
+// changeValue returns a value after the tree's actions, and whether there still is one.
 func changeValue(t *tree[action], old attribute.Value, exists bool, whole attribute.Item) (v attribute.Value, keep bool, err error) {
 	if t.end != nil {
 		return t.end.do(old, exists, whole)
@@ -67,8 +65,8 @@ func changeValue(t *tree[action], old attribute.Value, exists bool, whole attrib
 	return attribute.Value{}, false, errPath
 }
 
-// changeList returns a list with the tree's actions done: indexes are those of the
-// list as it was, and what is set beyond its end is appended in their order.
+// changeList returns a list after the tree's actions. Indexes are those of the list before the
+// update. Values that are set beyond its end are appended in the order of their indexes.
 func changeList(t *tree[action], elems []attribute.Value, whole attribute.Item) ([]attribute.Value, error) {
 	out := make([]attribute.Value, 0, len(elems)+len(t.items))
 	i := 0
@@ -94,7 +92,7 @@ func changeList(t *tree[action], elems []attribute.Value, whole attribute.Item) 
 	return append(out, elems[i:]...), nil
 }
 
-// do does the action to what its path leads to.
+// do carries out the action on the value at its path.
 func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v attribute.Value, keep bool, err error) {
 	switch a.verb {
 	case set:
@@ -130,7 +128,7 @@ func wrongType(instead *exception.Error) error {
 	return errType
 }
 
-// unite returns the elements of a set and those of another that it has not.
+// unite returns the elements of set v and those elements of w that v does not have.
 func unite(v, w attribute.Value) []attribute.Value {
 	out := append(make([]attribute.Value, 0, v.Len()+w.Len()), v.Elems()...)
 	has := finder(v)
@@ -142,7 +140,7 @@ func unite(v, w attribute.Value) []attribute.Value {
 	return out
 }
 
-// subtract returns the elements that a set has not.
+// subtract returns those elements that set w does not have.
 func subtract(elems []attribute.Value, w attribute.Value) []attribute.Value {
 	out := make([]attribute.Value, 0, len(elems))
 	has := finder(w)
@@ -154,7 +152,7 @@ func subtract(elems []attribute.Value, w attribute.Value) []attribute.Value {
 	return out
 }
 
-// finder returns what says whether a set has an element.
+// finder returns a function that reports whether a set has an element.
 func finder(v attribute.Value) func(attribute.Value) bool {
 	const few = 16
 	if v.Len() <= few {
@@ -167,7 +165,7 @@ func finder(v attribute.Value) func(attribute.Value) bool {
 	return func(e attribute.Value) bool { return all[e.Text()] }
 }
 
-// value returns what the source has for an item.
+// value returns the source's value for an item.
 func (s *source) value(item attribute.Item) (attribute.Value, error) {
 	switch s.kind {
 	case literalSource:

@@ -9,16 +9,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Builder makes conditions and updates of parts, for languages whose texts are not
-// those of expressions. What is made is checked as what is parsed: the first fault
-// is the Builder's error. The zero Builder is ready.
+// Builder makes conditions and updates from parts, for languages with another syntax than
+// expressions. It makes the same checks as the parser. The first fault is the Builder's error. The
+// zero Builder is ready.
 type Builder struct {
 	q       parser
 	actions []action
 	paths   []Path
 }
 
-// Err returns the error that parsing the same would give, without the name of the
+// Err returns the error that parsing an equal expression would give, without the name of the
 // request's parameter.
 func (b *Builder) Err() error {
 	if b.q.err != nil {
@@ -32,7 +32,7 @@ func (b *Builder) Err() error {
 	return nil
 }
 
-// bare is an error without the name of a parameter.
+// bare returns an error without the name of a parameter.
 func bare(err error) error {
 	e := *exception.Of(err)
 	if _, after, ok := strings.Cut(e.Message, ": "); ok && strings.HasPrefix(e.Message, "Invalid ") {
@@ -41,18 +41,18 @@ func bare(err error) error {
 	return &e
 }
 
-// Operand is a path, a value, or the size of one.
+// Operand is a path or a value, or the size of one of these.
 type Operand struct{ operand }
 
-// PathOperand returns what a path leads to.
+// PathOperand returns an operand for the value at a path.
 func PathOperand(p Path) Operand { return Operand{operand{path: p}} }
 
-// ValueOperand returns a value.
+// ValueOperand returns an operand for a value.
 func ValueOperand(v attribute.Value) Operand {
 	return Operand{operand{kind: literalOperand, literal: v}}
 }
 
-// Size returns the size of an operand, which is none itself.
+// Size returns the size of an operand. The operand must not be a size itself.
 func (b *Builder) Size(o Operand) Operand {
 	b.q.call("size", []operand{o.operand})
 	if o.kind == literalOperand {
@@ -61,7 +61,7 @@ func (b *Builder) Size(o Operand) Operand {
 	return Operand{operand{kind: sizeOperand, path: o.path}}
 }
 
-// And returns the condition that all of some hold; nil of none.
+// And returns the condition that all given conditions hold; nil if there are none.
 func (b *Builder) And(conditions ...*Condition) *Condition {
 	nodes := b.nodes(conditions)
 	if len(nodes) < 2 {
@@ -70,7 +70,7 @@ func (b *Builder) And(conditions ...*Condition) *Condition {
 	return &Condition{andNode(nodes)}
 }
 
-// Or returns the condition that any of some holds; nil of none.
+// Or returns the condition that any of the given conditions holds; nil if there are none.
 func (b *Builder) Or(conditions ...*Condition) *Condition {
 	nodes := b.nodes(conditions)
 	if len(nodes) < 2 {
@@ -100,7 +100,7 @@ func single(nodes []node) *Condition {
 	return &Condition{nodes[0]}
 }
 
-// Not returns the condition that another does not hold.
+// Not returns the condition that c does not hold.
 func (b *Builder) Not(c *Condition) *Condition {
 	b.q.operator()
 	return &Condition{notNode{c.root}}
@@ -166,10 +166,10 @@ func (b *Builder) Function(function string, args ...Operand) *Condition {
 	return &Condition{andNode(nil)}
 }
 
-// Source is where Set takes a value from.
+// Source is an expression whose value Set assigns.
 type Source struct{ source }
 
-// From returns the value of an operand, which is no size.
+// From returns the source of an operand's value. The operand must not be a size.
 func From(o Operand) Source {
 	if o.kind == literalOperand {
 		return Source{source{literal: o.literal}}
@@ -188,7 +188,7 @@ func (b *Builder) Sum(operator string, left, right Source) Source {
 	return Source{source{kind: kind, args: []source{left.source, right.source}}}
 }
 
-// Append returns a list and what is in another.
+// Append returns the elements of a list followed by those of another.
 func (b *Builder) Append(first, second Source) Source {
 	b.checkLiterals("list_append", attribute.L, first, second)
 	return Source{source{kind: listAppend, args: []source{first.source, second.source}}}
@@ -202,18 +202,18 @@ func (b *Builder) checkLiterals(operator string, want attribute.Kind, sources ..
 	}
 }
 
-// Set adds to the update that a path gets a value.
+// Set adds an action: a path gets a value.
 func (b *Builder) Set(p Path, to Source) { b.act(action{verb: set, path: p, to: to.source}) }
 
-// Remove adds to the update that what a path leads to is removed.
+// Remove adds an action: the value at a path is removed.
 func (b *Builder) Remove(p Path) { b.act(action{verb: remove, path: p}) }
 
-// AddToSet adds to the update that a set gets elements.
+// AddToSet adds an action: a set gets elements.
 func (b *Builder) AddToSet(p Path, elements attribute.Value) {
 	b.act(action{verb: add, path: p, with: elements})
 }
 
-// RemoveFromSet adds to the update that a set loses elements.
+// RemoveFromSet adds an action: a set loses elements.
 func (b *Builder) RemoveFromSet(p Path, elements attribute.Value) {
 	b.act(action{verb: del, path: p, with: elements})
 }
@@ -224,7 +224,7 @@ func (b *Builder) act(a action) {
 	b.actions = append(b.actions, a)
 }
 
-// Update returns the update of what was added.
+// Update returns the update with the added actions.
 func (b *Builder) Update() (*Update, error) {
 	if err := b.Err(); err != nil {
 		return nil, err

@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Two expressions say the same if they differ in the order of actions, of the parts of
-// AND and OR, of what IN lists, and of the elements of sets, or in their placeholders.
-// Their canonical texts are equal, and those of others are not.
+// Two expressions are equivalent if they differ only in placeholders, or in the order of actions,
+// of the parts of AND and OR, of the list of IN, and of the elements of sets. Equivalent
+// expressions have equal canonical texts, and others do not.
 
-// CanonicalUpdate is the canonical text of an update; empty for nil.
+// CanonicalUpdate returns the canonical text of an update; "" for nil.
 func CanonicalUpdate(u *Update) string {
 	if u == nil {
 		return ""
@@ -22,7 +22,7 @@ func CanonicalUpdate(u *Update) string {
 	return (&Printer{exact: new(hashes)}).Update(u)
 }
 
-// CanonicalCondition is the canonical text of a condition; empty for nil.
+// CanonicalCondition returns the canonical text of a condition; "" for nil.
 func CanonicalCondition(c *Condition) string {
 	if c == nil {
 		return ""
@@ -30,16 +30,15 @@ func CanonicalCondition(c *Condition) string {
 	return (&Printer{exact: new(hashes)}).Condition(c)
 }
 
-// inAnyOrder puts parts, whose order says nothing, in the one order of canonical
-// texts.
+// inAnyOrder sorts parts whose order has no meaning, if the Printer writes canonical texts.
 func (p *Printer) inAnyOrder(parts []string) {
 	if p.exact != nil {
 		slices.Sort(parts)
 	}
 }
 
-// hashes are those of values, by which they stand in canonical texts: a value may be
-// long, and named often.
+// hashes holds the hashes of values. Canonical texts contain the hash instead of the value, because
+// a value may be long and may occur often.
 type hashes struct {
 	values []attribute.Value
 	texts  []string

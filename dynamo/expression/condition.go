@@ -8,13 +8,13 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Condition is a condition or filter over an item. A nil *Condition is always true.
+// Condition is a condition or filter on an item. A nil *Condition always holds.
 type Condition struct {
 	root node
 }
 
-// Match says whether the item meets the condition. A nil item is one that does
-// not exist: it has no attributes.
+// Match reports whether the item meets the condition. A nil item stands for an item that does not
+// exist. It has no attributes.
 func (c *Condition) Match(item attribute.Item) bool {
 	return c == nil || c.root.match(item)
 }
@@ -32,14 +32,14 @@ func (p *Placeholders) Condition(parameter Parameter, text string) (*Condition, 
 	return &Condition{root}, nil
 }
 
-// term is what was read where a condition or an operand of one may stand.
+// term is a condition or an operand of one. The grammar allows either in the same place.
 type term struct {
 	node    node // nil: an operand
 	operand operand
-	// A call of a function that is no operand where it stands. It is a condition
+	// call is the name of a function that is not an operand in its place. The call is a condition
 	// unless a comparator follows.
 	call string
-	size bool // a bare size(), which is no condition
+	size bool // size() alone, which is not a condition
 	open bool // in parentheses
 }
 
@@ -49,7 +49,7 @@ func (q *parser) condition() node {
 	return q.asCondition(t)
 }
 
-// asCondition is the term as a condition; an operand that stands alone is none.
+// asCondition returns the term as a condition. An operand alone is not a condition.
 func (q *parser) asCondition(t term) node {
 	if t.size {
 		q.found.note(misusedFunction, "The function is not allowed to be used this way in an expression; function: size")
@@ -95,7 +95,7 @@ func (q *parser) not() term {
 	return term{node: notNode{q.asCondition(q.not())}}
 }
 
-// comparison reads a condition without AND, OR and NOT, or an operand alone.
+// comparison reads a condition without AND, OR and NOT, or a single operand.
 func (q *parser) comparison() term {
 	t := q.primary()
 	if q.err != nil || t.node != nil && t.call == "" {
@@ -197,7 +197,7 @@ func (q *parser) single() term {
 	return term{operand: operand{path: q.path()}}
 }
 
-// literal reads a value's placeholder.
+// literal reads the placeholder of a value.
 func (q *parser) literal(class fault) attribute.Value {
 	v, ok := q.placeholders.value(q.tok.text)
 	if !ok {
@@ -221,7 +221,7 @@ func (q *parser) operand() operand {
 	return q.asOperand(q.single())
 }
 
-// asOperand is the term as an operand; of functions only size is one.
+// asOperand returns the term as an operand. size is the only function that is an operand.
 func (q *parser) asOperand(t term) operand {
 	if t.call != "" {
 		q.found.note(misusedFunction, "The function is not allowed to be used this way in an expression; function: %s", t.call)
@@ -229,12 +229,12 @@ func (q *parser) asOperand(t term) operand {
 	return t.operand
 }
 
-// conditionFunctions are how many operands the functions of conditions take.
+// conditionFunctions holds the number of operands of each function of conditions.
 var conditionFunctions = map[string]int{
 	"attribute_exists": 1, "attribute_not_exists": 1, "attribute_type": 2, "begins_with": 2, "contains": 2, "size": 1,
 }
 
-// function reads a function's operands, from after its parenthesis on.
+// function reads the operands of a function, after its opening parenthesis.
 func (q *parser) function(function string) term {
 	var args []operand
 	for q.err == nil {
@@ -271,7 +271,7 @@ func (q *parser) function(function string) term {
 	return t
 }
 
-// call checks a function's operands, as many as it takes.
+// call checks the operands of a function. The caller has checked their number.
 func (q *parser) call(function string, args []operand) node {
 	if len(args) == 2 {
 		q.checkDistinct(function, &args[0], &args[1])
@@ -344,7 +344,7 @@ func (q *parser) checkOrdered(operator string, operands ...*operand) {
 	}
 }
 
-// checkBounds refuses BETWEEN whose values cannot be its bounds.
+// checkBounds refuses a BETWEEN whose low and high values cannot be bounds.
 func (q *parser) checkBounds(n *betweenNode) {
 	if n.low.kind != literalOperand || n.high.kind != literalOperand {
 		return
@@ -365,14 +365,14 @@ func (q *parser) checkBounds(n *betweenNode) {
 	}
 }
 
-// describe is a value as AWS's messages have it: {S:a}.
+// describe returns a value as AWS's messages have it: {S:a}.
 func describe(v attribute.Value) string {
 	s := v.String()
 	s = strings.ReplaceAll(s, `"`, "")
 	return s
 }
 
-// endCondition takes the first of one condition's faults.
+// endCondition keeps the first of the current condition's faults.
 func (q *parser) endCondition() {
 	if q.found[inCondition] == "" {
 		q.found[inCondition] = q.found.first(oneCondition)

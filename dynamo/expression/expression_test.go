@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// known are the placeholders that scripts may use; each expression is given those
-// that it names.
+// known holds the placeholders that scripts may use. Each expression gets those that it names.
 var known = map[string]string{
 	":a": `{"S":"a"}`, ":b": `{"S":"b"}`, ":n": `{"N":"1"}`, ":m": `{"N":"2"}`, ":l": `{"L":[]}`, ":l1": `{"L":[{"N":"9"}]}`,
 	":ss": `{"SS":["x"]}`, ":ss2": `{"SS":["x","y"]}`, ":ns": `{"NS":["1","3"]}`, ":bs": `{"BS":["YQ=="]}`,
@@ -26,7 +25,7 @@ var known = map[string]string{
 
 var placeholder = regexp.MustCompile(`[:#][a-z0-9]+`)
 
-// placeholders returns those of the known that a text names.
+// placeholders returns the known placeholders that a text names.
 func placeholders(t testing.TB, text string) *expression.Placeholders {
 	t.Helper()
 	p, err := expression.NewPlaceholders(placeholderParts(t, text))
@@ -92,7 +91,7 @@ var parameterOf = map[string]expression.Parameter{
 	"projection": expression.ProjectionExpression, "update": expression.UpdateExpression,
 }
 
-// Each line is an expression; the result is how it is understood, or AWS's error.
+// Each line is an expression. The output is the parsed expression, or AWS's error.
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata/parse", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -111,7 +110,7 @@ func TestParse(t *testing.T) {
 	})
 }
 
-// The first line is an item, the others conditions on it.
+// The first line is an item, the others are conditions on it.
 func TestMatch(t *testing.T) {
 	datadriven.RunTest(t, "testdata/match", func(t *testing.T, d *datadriven.TestData) string {
 		src, conditions, _ := strings.Cut(d.Input, "\n")
@@ -129,8 +128,8 @@ func TestMatch(t *testing.T) {
 	})
 }
 
-// The first line is an item, the others updates of it: the item afterwards and what
-// UPDATED_OLD and UPDATED_NEW are, or the error.
+// The first line is an item, the others are updates of it. The output is the item after the update,
+// UPDATED_OLD and UPDATED_NEW, or the error.
 func TestUpdate(t *testing.T) {
 	datadriven.RunTest(t, "testdata/apply", func(t *testing.T, d *datadriven.TestData) string {
 		src, updates, _ := strings.Cut(d.Input, "\n")
@@ -156,7 +155,7 @@ func TestUpdate(t *testing.T) {
 	})
 }
 
-// The first line is an item, the others projections of it.
+// The first line is an item, the others are projections of it.
 func TestProject(t *testing.T) {
 	datadriven.RunTest(t, "testdata/project", func(t *testing.T, d *datadriven.TestData) string {
 		src, projections, _ := strings.Cut(d.Input, "\n")
@@ -174,7 +173,8 @@ func TestProject(t *testing.T) {
 	})
 }
 
-// The arguments are a key schema, the lines key conditions: what they mean for it.
+// The arguments are a key schema, the lines are key conditions. The output is the key range of each
+// for that schema.
 func TestKeyRange(t *testing.T) {
 	attributes := func(d *datadriven.TestData, name string) []expression.KeyAttribute {
 		var out []expression.KeyAttribute

@@ -4,28 +4,28 @@ package expression
 
 import "fmt"
 
-// fault is a class of what can be wrong with an expression that has the form of
-// one. AWS reports one fault: the first of the class that it looks at first.
+// fault is a class of faults of an expression without syntax errors. AWS reports one fault: the
+// first fault of the class that AWS checks first.
 type fault uint8
 
 const (
 	parentheses fault = iota
 	unknownFunction
 	misusedFunction
-	keyword // reserved
+	keyword // the name is a reserved word
 	section
-	placeholder      // of a name; in conditions and projections of a value too
+	placeholder      // of a name; in conditions and projections, also of a value
 	valuePlaceholder // of a value in an update
 	overlap
 	conflict
 	operandCount
 	distinct
 	operandType
-	inCondition // the first of the classes about one condition, taken when it ends
+	inCondition // the first fault of the classes about one condition, taken when the condition ends
 	faults
 )
 
-// The orders that AWS looks at them in.
+// The orders in which AWS checks the classes.
 var (
 	conditionOrder  = []fault{parentheses, unknownFunction, misusedFunction, keyword, inCondition}
 	oneCondition    = []fault{placeholder, operandCount, distinct, operandType}
@@ -33,7 +33,7 @@ var (
 	updateOrder     = []fault{keyword, unknownFunction, section, placeholder, valuePlaceholder, overlap, conflict, operandCount, operandType}
 )
 
-// found is the first fault of each class.
+// found holds the first fault of each class.
 type found [faults]string
 
 func (f *found) note(class fault, format string, args ...any) {
@@ -42,7 +42,7 @@ func (f *found) note(class fault, format string, args ...any) {
 	}
 }
 
-// first returns the first fault in an order, empty if there is none.
+// first returns the first fault in an order; "" if there is none.
 func (f *found) first(order []fault) string {
 	for _, class := range order {
 		if f[class] != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// KeyCondition is a KeyConditionExpression: conditions on single attributes, each
-// with one value or two.
+// KeyCondition is a KeyConditionExpression: conditions on single attributes, each with one or two
+// values.
 type KeyCondition struct {
 	terms []keyTerm
 }
@@ -24,7 +24,8 @@ type keyTerm struct {
 	low, high attribute.Value
 }
 
-// RangeOp is what a key condition asks of the last sort key attribute it names.
+// RangeOp is the kind of condition on the last attribute of the sort key that a key condition
+// names.
 type RangeOp uint8
 
 const (
@@ -37,17 +38,17 @@ const (
 	BeginsWith
 	Between
 
-	unindexable // NE, IN, CONTAINS and the like of KeyConditions
+	unindexable // operators of KeyConditions that a key cannot have: NE, IN, CONTAINS and the like
 )
 
-// KeyRange is what a key condition means for one key schema: one partition, and a
+// KeyRange is the range that a key condition selects in one key schema: one partition key, and a
 // range of its sort keys.
 type KeyRange struct {
 	Hash []attribute.Value // one for each attribute of the partition key
 
-	// Prefix is the sort key attributes, from the first on, that are bound by
-	// equality before the one that Op is about. Only multi-attribute sort keys have
-	// more than none.
+	// Prefix holds the values of the first attributes of the sort key, which an equality binds, up
+	// to the attribute that Op is about. Prefix is empty unless the sort key has several
+	// attributes.
 	Prefix []attribute.Value
 
 	Op        RangeOp
@@ -77,7 +78,7 @@ func (p *Placeholders) KeyCondition(text string) (*KeyCondition, error) {
 	return k, nil
 }
 
-// collect adds the conditions of a tree.
+// collect adds the conditions of a tree to the key condition.
 func (k *KeyCondition) collect(n node) error {
 	const wrongOperator = "Invalid operator used in KeyConditionExpression: "
 	switch n := n.(type) {
@@ -121,8 +122,8 @@ func (k *KeyCondition) collect(n node) error {
 	panic(fmt.Sprintf("expression: unknown condition %T", n))
 }
 
-// add adds a condition whose operands must be an attribute, then values. operator
-// is that of those whose operands cannot change places.
+// add adds a condition whose first operand must be an attribute and whose other operands must be
+// values. operator is the operator's name if its operands cannot change places, else "".
 func (k *KeyCondition) add(operator string, op RangeOp, operands ...operand) error {
 	const invalid = "Invalid condition in KeyConditionExpression: "
 	paths := 0
@@ -168,8 +169,8 @@ func (k *KeyCondition) find(name string) *keyTerm {
 	return nil
 }
 
-// EqualTo returns the value that the condition wants an attribute to be equal to, if it
-// does.
+// EqualTo returns the value that the condition requires an attribute to be equal to, if there is
+// such a value.
 func (k *KeyCondition) EqualTo(name string) (attribute.Value, bool) {
 	if k == nil {
 		return attribute.Value{}, false
@@ -180,7 +181,7 @@ func (k *KeyCondition) EqualTo(name string) (attribute.Value, bool) {
 	return attribute.Value{}, false
 }
 
-// Names are the attributes that the condition is about, in their order.
+// Names returns the attributes that the condition names, in their order.
 func (k *KeyCondition) Names() []string {
 	names := make([]string, len(k.terms))
 	for i, t := range k.terms {
@@ -189,9 +190,9 @@ func (k *KeyCondition) Names() []string {
 	return names
 }
 
-// For returns what the condition means for a key schema, or AWS's error if it does
-// not fit: every partition key attribute must be bound by equality, and so must
-// all sort key attributes before the last one that the condition is about.
+// For returns the range that the condition selects in a key schema. It returns AWS's error if the
+// condition does not fit the schema: an equality must bind each attribute of the partition key, and
+// each attribute of the sort key before the last one that the condition names.
 func (k *KeyCondition) For(hash, sort []KeyAttribute) (KeyRange, error) {
 	single := len(hash) == 1 && len(sort) <= 1
 	if single && len(k.terms) > 2 {
@@ -230,7 +231,7 @@ func (k *KeyCondition) For(hash, sort []KeyAttribute) (KeyRange, error) {
 		if r.Op == Equal {
 			r.Prefix = append(r.Prefix, r.Low)
 		} else if r.Op != NoRange {
-			// What is bound after a range could only be filtered by.
+			// A Query could only filter by an attribute after the range.
 			return KeyRange{}, exception.Invalid("Query key condition not supported")
 		}
 		r.Op, r.Low, r.High = t.op, t.low, t.high
@@ -246,7 +247,7 @@ func missed(name string) error {
 	return exception.Invalid("Query condition missed key schema element: %s", name)
 }
 
-// check compares the types of the condition's values with the schema's.
+// check returns an error if the types of the condition's values differ from the schema's.
 func (t *keyTerm) check(a KeyAttribute) error {
 	if t.op == unindexable {
 		return exception.Invalid("Attempted conditional constraint is not an indexable operation")
@@ -263,18 +264,18 @@ func (t *keyTerm) check(a KeyAttribute) error {
 	return nil
 }
 
-// EmptyKey is AWS's error about a key attribute with an empty value.
+// EmptyKey returns AWS's error about a key attribute with an empty value.
 func EmptyKey(name string, k attribute.Kind) error {
 	return exception.Invalid("%s%s%s value. Key: %s", notValid, emptyKey, emptyName(k), name)
 }
 
-// EmptyIndexKey is AWS's error about an item with an empty value of an index's key.
+// EmptyIndexKey returns AWS's error about an item with an empty value in an index's key.
 func EmptyIndexKey(index, name string, k attribute.Kind) error {
 	return exception.Invalid("%sA value specified for a secondary index key is not supported. %s%s value. IndexName: %s, IndexKey: %s",
 		notValid, emptyKey, emptyName(k), index, name)
 }
 
-// EmptyUpdatedKey is AWS's error about an update that makes an index's key empty.
+// EmptyUpdatedKey returns AWS's error about an update that sets an index's key to an empty value.
 func EmptyUpdatedKey(k attribute.Kind) error {
 	return exception.Invalid("%sThe update expression attempted to update a secondary index key to a value that is not supported. %s%s value.",
 		notValid, emptyKey, emptyName(k))
@@ -292,15 +293,15 @@ func emptyName(k attribute.Kind) string {
 	return "string"
 }
 
-// IsEmptyKey says whether an error is about an empty key: a transaction is refused
-// with it as a whole, while other faults of a key are reasons for its cancellation.
+// IsEmptyKey reports whether an error is about an empty key. A transaction with an empty key is
+// refused as a whole. Other faults of a key are cancellation reasons of the transaction.
 func IsEmptyKey(err error) bool {
 	var e *exception.Error
 	return errors.As(err, &e) && e.Kind == exception.Validation &&
 		strings.HasPrefix(e.Message, notValid) && strings.Contains(e.Message, emptyKey)
 }
 
-// Match says whether a sort key's values, in their order, are in the range.
+// Match reports whether the values of a sort key, in their order, are in the range.
 func (r *KeyRange) Match(sort []attribute.Value) bool {
 	if len(sort) < len(r.Prefix) || !slices.EqualFunc(r.Prefix, sort[:len(r.Prefix)], attribute.Value.Equal) {
 		return false
@@ -329,8 +330,8 @@ func (r *KeyRange) Match(sort []attribute.Value) bool {
 	return v.Kind() == r.Low.Kind() && strings.HasPrefix(v.Text(), r.Low.Text())
 }
 
-// Condition returns the key condition that asks for the range of a key schema,
-// whose attributes' names are given.
+// Condition returns the key condition that selects the range in a key schema. hash and sort are the
+// names of the schema's attributes.
 func (r *KeyRange) Condition(hash, sort []string) *KeyCondition {
 	k := new(KeyCondition)
 	for i, v := range r.Hash {

@@ -7,12 +7,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// The parameters of the older API: conditions on single attributes by operators
-// with names, and updates by actions. Who reads them has checked how many values
-// each operator has, and of what types.
+// The parameters of the older API: conditions on single attributes by named operators, and updates
+// by actions. The code that reads them has checked the number and the types of each operator's
+// values.
 
-// LegacyCondition is an element of Expected, QueryFilter, ScanFilter or
-// KeyConditions.
+// LegacyCondition is an element of Expected, QueryFilter, ScanFilter or KeyConditions.
 type LegacyCondition struct {
 	Attribute string
 	Operator  string // EQ, NE, LE, LT, GE, GT, NOT_NULL, NULL, CONTAINS, NOT_CONTAINS, BEGINS_WITH, IN or BETWEEN
@@ -29,7 +28,7 @@ func (c *LegacyCondition) node() node {
 		return &existsNode{path: path.path, absent: c.Operator == "NULL"}
 	case "CONTAINS":
 		return &containsNode{value: path, element: literal(0)}
-	case "NOT_CONTAINS": // which does not hold of what is not there, as NE does
+	case "NOT_CONTAINS": // does not hold if the attribute does not exist; NE does
 		return andNode{&existsNode{path: path.path}, notNode{&containsNode{value: path, element: literal(0)}}}
 	case "BEGINS_WITH":
 		return &beginsNode{value: path, prefix: literal(0)}
@@ -46,8 +45,8 @@ func (c *LegacyCondition) node() node {
 	return &compareNode{op: legacyComparators[c.Operator], left: path, right: literal(0)}
 }
 
-// FromLegacy returns the condition that all, or any, of some conditions hold; nil
-// if there are none.
+// FromLegacy returns the condition that all (or, with anyOf, any) of some conditions hold; nil if
+// there are none.
 func FromLegacy(conditions []LegacyCondition, anyOf bool) *Condition {
 	nodes := make([]node, len(conditions))
 	for i := range conditions {
@@ -68,8 +67,8 @@ var legacyRanges = map[string]RangeOp{
 	"EQ": Equal, "LE": LessOrEqual, "LT": Less, "GE": GreaterOrEqual, "GT": Greater, "BEGINS_WITH": BeginsWith, "BETWEEN": Between,
 }
 
-// KeyConditionFromLegacy returns KeyConditions as a key condition. Operators that
-// are none of a key's are refused when it is asked what it means for a key.
+// KeyConditionFromLegacy returns KeyConditions as a key condition. KeyCondition.For refuses
+// operators that a key cannot have.
 func KeyConditionFromLegacy(conditions []LegacyCondition) *KeyCondition {
 	k := new(KeyCondition)
 	for _, c := range conditions {
@@ -89,7 +88,7 @@ func KeyConditionFromLegacy(conditions []LegacyCondition) *KeyCondition {
 type LegacyUpdate struct {
 	Attribute string
 	Action    string          // PUT, ADD or DELETE
-	Value     attribute.Value // Invalid: none, with DELETE
+	Value     attribute.Value // Invalid: none, which only DELETE allows
 }
 
 var errLegacyType = exception.Invalid("Type mismatch for attribute to update")

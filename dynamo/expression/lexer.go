@@ -2,7 +2,7 @@
 
 package expression
 
-// kind of a token.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	value  // :v
 	number // of a list index
 	symbol // ( ) [ ] . , + - and the comparators
-	wrong  // what begins no token
+	wrong  // characters that begin no token
 )
 
 // token is a piece of an expression.
@@ -28,7 +28,7 @@ func letter(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lexer cuts an expression into tokens.
+// lexer splits an expression into tokens.
 type lexer struct {
 	src string
 	pos int
@@ -70,7 +70,7 @@ func (l *lexer) next() token {
 		k = symbol
 		l.pos++
 	default:
-		// A character, of as many bytes as it has.
+		// One character, which may have several bytes.
 		l.pos++
 		for l.pos < len(l.src) && l.src[l.pos]&0xc0 == 0x80 {
 			l.pos++
@@ -79,7 +79,7 @@ func (l *lexer) next() token {
 	return token{kind: k, start: start, end: l.pos, text: l.src[start:l.pos]}
 }
 
-// run goes on over the first character and all that follow and are in a class.
+// run skips the first character and all following characters of a class.
 func (l *lexer) run(class func(byte) bool) {
 	for l.pos++; l.pos < len(l.src) && class(l.src[l.pos]); l.pos++ {
 	}

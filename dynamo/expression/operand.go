@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// operandKind is what an operand is.
+// operandKind is the kind of an operand.
 type operandKind uint8
 
 const (
@@ -19,8 +19,7 @@ const (
 	sizeOfLiteral // size(:v)
 )
 
-// operand of a comparison or function: a path, a value, or the size of what a path
-// leads to.
+// operand is an operand of a comparison or function: a path, a value, or the size of one of these.
 type operand struct {
 	kind    operandKind
 	path    Path
@@ -44,11 +43,11 @@ func (o *operand) resolve(item attribute.Item) (attribute.Value, bool) {
 	return o.path.Get(item)
 }
 
-// hasPath says whether the operand looks at the item.
+// hasPath reports whether the operand looks at the item.
 func (o *operand) hasPath() bool { return o.kind == pathOperand || o.kind == sizeOperand }
 
-// size is the function: UTF-16 code units of an S, bytes of a B, elements of a set, L
-// or M.
+// size returns the value of the function size: the UTF-16 code units of an S, the bytes of a B, or
+// the elements of a set, L or M.
 func size(v attribute.Value) (attribute.Value, bool) {
 	switch k := v.Kind(); {
 	case k == attribute.S:
@@ -61,8 +60,8 @@ func size(v attribute.Value) (attribute.Value, bool) {
 	return attribute.Value{}, false
 }
 
-// codeUnits is how many UTF-16 code units a text has: one for each character, two for
-// those of four bytes.
+// codeUnits returns the number of UTF-16 code units of a text: two for each character with four
+// bytes in UTF-8, one for each other character.
 func codeUnits(s string) int {
 	n := 0
 	for i := range len(s) {
@@ -76,7 +75,7 @@ func codeUnits(s string) int {
 	return n
 }
 
-// constant is the type of an operand where it is known beforehand.
+// constant returns the type of an operand if it does not depend on the item; else Invalid.
 func (o *operand) constant() attribute.Kind {
 	switch o.kind {
 	case literalOperand:
@@ -109,8 +108,8 @@ type (
 	inNode      struct {
 		value operand
 		list  []operand
-		among map[scalar]bool // the list's S, N and B, where they are many; else nil
-		rest  []operand       // then, what else is in the list
+		among map[scalar]bool // the list's literals of type S, N and B, if the list is long; else nil
+		rest  []operand       // all other elements of the list, if among is not nil
 	}
 	existsNode struct {
 		path   Path
@@ -124,7 +123,7 @@ type (
 	containsNode struct{ value, element operand }
 )
 
-// comparator of two operands.
+// comparator is an operator that compares two operands.
 type comparator uint8
 
 const (
@@ -165,7 +164,8 @@ func (n *compareNode) match(item attribute.Item) bool {
 	case eq:
 		return ok1 && ok2 && v.Equal(w)
 	case ne:
-		// What is not there differs from all that is, and from nothing.
+		// A value that does not exist differs from all values, and from another that does not
+		// exist.
 		return !ok1 || !ok2 || !v.Equal(w)
 	}
 	if !ok1 || !ok2 {
@@ -222,7 +222,7 @@ func (n *inNode) match(item attribute.Item) bool {
 	return false
 }
 
-// scalar is an S, N or B: those are equal whose texts are.
+// scalar is an S, N or B. Two scalars are equal if their texts are.
 type scalar struct {
 	kind attribute.Kind
 	text string
@@ -230,8 +230,8 @@ type scalar struct {
 
 func isScalar(k attribute.Kind) bool { return k == attribute.S || k == attribute.N || k == attribute.B }
 
-// index readies the list for many items: a list may be as long as a request, and a page
-// has many items, so that comparing each with each would take the product of the two.
+// index prepares the list for many items. A list may be as long as a request, and a page has many
+// items. To compare each element with each item would take the product of the two numbers.
 func (n *inNode) index() {
 	const few = 16
 	if len(n.list) <= few {
@@ -272,7 +272,8 @@ func (n *containsNode) match(item attribute.Item) bool {
 	return ok1 && ok2 && contains(v, w)
 }
 
-// contains is the function: a part of an S or B, an element of a set or L.
+// contains returns the value of the function contains: w is a part of an S or B, or an element of a
+// set or L.
 func contains(v, w attribute.Value) bool {
 	switch k := v.Kind(); {
 	case k == attribute.S || k == attribute.B:

@@ -8,8 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Parameter is the request parameter that an expression came in; AWS's messages
-// name it.
+// Parameter is the request parameter that holds an expression. AWS's messages name it.
 type Parameter string
 
 // The parameters that hold expressions.
@@ -32,7 +31,7 @@ const (
 	MaxSubstitution = 2 << 20 // bytes of all names and values, and of their placeholders
 )
 
-// invalid is AWS's error about the expression in the parameter.
+// invalid returns AWS's error about the expression in the parameter.
 func (p Parameter) invalid(format string, args ...any) error {
 	return exception.Invalid("Invalid %s: %s", p, fmt.Sprintf(format, args...))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parser reads one expression. What is no expression is a syntax error, which ends
-// it; all other faults are noted, and it goes on.
+// parser reads one expression. A syntax error ends the parsing. The parser notes all other faults
+// and continues.
 type parser struct {
 	parameter    Parameter
 	placeholders *Placeholders
@@ -33,7 +33,7 @@ func (p *Placeholders) begin(parameter Parameter, text string) (*parser, error) 
 	return q, nil
 }
 
-// end returns the syntax error, or the first of the faults in an order.
+// end returns the syntax error, or the first fault in an order of classes.
 func (q *parser) end(order []fault) error {
 	if q.err == nil && q.tok.kind != eof {
 		q.syntax()
@@ -52,8 +52,8 @@ func (q *parser) advance() {
 	q.tok = q.lexer.next()
 }
 
-// syntax makes the token at hand the syntax error. Near is the text from the token
-// before it to the one after it.
+// syntax makes the current token the syntax error. Near is the text from the token before it to the
+// token after it.
 func (q *parser) syntax() {
 	if q.err != nil {
 		return
@@ -67,7 +67,7 @@ func (q *parser) syntax() {
 
 func (q *parser) is(text string) bool { return q.tok.kind == symbol && q.tok.text == text }
 
-// take goes on if the token is a symbol.
+// take skips the token if it is the symbol text, and reports whether it is.
 func (q *parser) take(text string) bool {
 	if !q.is(text) {
 		return false
@@ -76,14 +76,14 @@ func (q *parser) take(text string) bool {
 	return true
 }
 
-// expect goes on over a symbol that must be there.
+// expect skips the symbol text, which must be there.
 func (q *parser) expect(text string) {
 	if !q.take(text) {
 		q.syntax()
 	}
 }
 
-// isKeyword says whether the token is a keyword of the grammar, in any case.
+// isKeyword reports whether the token is a keyword of the grammar, in any case.
 func (q *parser) isKeyword(k string) bool {
 	return q.tok.kind == word && len(q.tok.text) == len(k) && strings.EqualFold(q.tok.text, k)
 }
@@ -96,7 +96,7 @@ func (q *parser) takeKeyword(k string) bool {
 	return true
 }
 
-// operator counts one more.
+// operator counts an operator. It fails if there are too many.
 func (q *parser) operator() {
 	q.operators++
 	if q.operators > MaxOperators && q.err == nil {

@@ -21,10 +21,10 @@ type Step struct {
 	Index int    // of a list; -1 for a map
 }
 
-// Top is the path of a top-level attribute.
+// Top returns the path of a top-level attribute.
 func Top(name string) Path { return Path{Name: name} }
 
-// Get returns what the path leads to in an item.
+// Get returns the value at the path in an item.
 func (p Path) Get(item attribute.Item) (attribute.Value, bool) {
 	v, ok := item.Get(p.Name)
 	for i := 0; ok && i < len(p.Steps); i++ {
@@ -43,7 +43,7 @@ func (s Step) get(v attribute.Value) (attribute.Value, bool) {
 	return v.Elems()[s.Index], true
 }
 
-// equal says whether two paths are the same.
+// equal reports whether two paths are the same.
 func (p Path) equal(q Path) bool {
 	if p.Name != q.Name || len(p.Steps) != len(q.Steps) {
 		return false
@@ -56,7 +56,7 @@ func (p Path) equal(q Path) bool {
 	return true
 }
 
-// String is the path as AWS's messages have it: [a, b, [3]].
+// String returns the path as AWS's messages have it: [a, b, [3]].
 func (p Path) String() string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -73,13 +73,13 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// relation is how two paths are to each other.
+// relation is the relation of two paths.
 type relation uint8
 
 const (
 	apart       relation = iota
-	overlapping          // one leads to the other, or both to the same
-	conflicting          // one takes for a map what the other takes for a list
+	overlapping          // the paths are equal, or one is the beginning of the other
+	conflicting          // one expects a map in a place in which the other expects a list
 )
 
 func relate(p, q Path) relation {

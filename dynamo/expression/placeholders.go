@@ -15,18 +15,18 @@ type Name struct {
 	Attribute   string
 }
 
-// Placeholders are one request's ExpressionAttributeNames and
-// ExpressionAttributeValues, and what of them was used.
+// Placeholders holds the ExpressionAttributeNames and ExpressionAttributeValues of one request. It
+// records which of them were used.
 type Placeholders struct {
 	names  []Name
 	values attribute.Item
 
 	usedNames, usedValues used
 
-	nameAt, valueAt map[string]int // where they are, if they are many
+	nameAt, valueAt map[string]int // their indexes, if there are many; else nil
 }
 
-// many is how many names or values are looked through one by one at most.
+// many is the largest number of names or values that are searched one by one.
 const many = 16
 
 // used is a set of small integers.
@@ -53,9 +53,8 @@ func (u *used) has(i int) bool {
 	return u.many[i]
 }
 
-// NewPlaceholders checks names and values as AWS does. nil means that the request
-// has none, which differs from having an empty one. values are named with their
-// colon.
+// NewPlaceholders checks names and values as AWS does. nil means that the request does not have the
+// member; that differs from an empty member. The names of values include their colon.
 func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error) {
 	p := &Placeholders{names: names, values: values}
 	if names != nil && len(names) == 0 {
@@ -85,7 +84,7 @@ func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error)
 		return nil, exception.Invalid("ExpressionAttributeValues must not be empty")
 	}
 	for _, v := range values {
-		if len(v.Name) > MaxPlaceholder { // AWS tells the size of names only
+		if len(v.Name) > MaxPlaceholder { // AWS reports the size for names only
 			return nil, exception.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long;")
 		}
 		if !isPlaceholder(v.Name, ':') {
@@ -100,8 +99,8 @@ func NewPlaceholders(names []Name, values attribute.Item) (*Placeholders, error)
 	return p, checkSubstitution(size, values)
 }
 
-// checkSubstitution says whether values, beside the names' bytes, are more than
-// expressions may have.
+// checkSubstitution returns an error if names and values have more bytes than expressions may have.
+// names is the number of bytes of the names.
 func checkSubstitution(names int, values attribute.Item) error {
 	size := values.Size()
 	switch {
@@ -129,7 +128,7 @@ func (p *Placeholders) name(placeholder string) (string, bool) {
 	if len(p.names) > many {
 		if p.nameAt == nil {
 			p.nameAt = make(map[string]int, len(p.names))
-			for i := len(p.names) - 1; i >= 0; i-- { // the first of a name counts
+			for i := len(p.names) - 1; i >= 0; i-- { // of several entries with the same name, the first one counts
 				p.nameAt[p.names[i].Placeholder] = i
 			}
 		}
@@ -173,8 +172,7 @@ func (p *Placeholders) value(placeholder string) (attribute.Value, bool) {
 	return attribute.Value{}, false
 }
 
-// CheckUnused returns AWS's error if a name or value was used by no expression
-// that was parsed with p.
+// CheckUnused returns AWS's error if no expression that was parsed with p used a name or value.
 func (p *Placeholders) CheckUnused() error {
 	var unused []string
 	for i, n := range p.names {

@@ -16,7 +16,7 @@ var parameters = []expression.Parameter{
 	expression.FilterExpression, expression.KeyConditionExpression, expression.ProjectionExpression, expression.UpdateExpression,
 }
 
-// printed writes an expression with placeholders, and returns these, too.
+// printed prints an expression with placeholders, and returns the Printer, too.
 func printed(e any) (string, *expression.Printer) {
 	p := new(expression.Printer)
 	switch e := e.(type) {
@@ -30,7 +30,7 @@ func printed(e any) (string, *expression.Printer) {
 	return p.Update(e.(*expression.Update)), p
 }
 
-// scripts are the expressions of the scripts.
+// scripts returns the expressions of the scripts.
 func scripts(t testing.TB) []string {
 	var texts []string
 	files, err := filepath.Glob("testdata/parse/*")
@@ -47,7 +47,7 @@ func scripts(t testing.TB) []string {
 	return texts
 }
 
-// Whatever is printed is parsed again, to the same.
+// A printed expression is parsed to an equal expression.
 func FuzzParse(f *testing.F) {
 	for _, text := range scripts(f) {
 		f.Add(text)

@@ -11,29 +11,27 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Printer writes expressions with placeholders for their names and values, which it
-// collects: the expressions of one request are written with one Printer. The zero
-// Printer is ready. What it writes means the same as what was parsed, and is short:
-// the texts of expressions have a limit (MaxSize). So there are no more spaces than
-// must be, a value that was given once is one, and a name that is no longer than its
-// placeholder stands for itself.
+// Printer writes expressions with placeholders for their names and values, and collects these. All
+// expressions of one request are written with one Printer. The zero Printer is ready. The text has
+// the same meaning as the parsed one. It is short, because the text of an expression has a limit
+// (MaxSize): there are no unnecessary spaces, equal values share one placeholder, and a name that
+// is no longer than its placeholder is written as it is.
 type Printer struct {
 	names  []Name
 	values attribute.Item
-	plain  bool // names and values as they are, for people
+	plain  bool // write names and values as they are, for people
 
-	canonical bool // sets are written in one order
+	canonical bool // write the elements of sets in a fixed order
 	exact     *hashes
 }
 
-// CanonicalPrinter returns a Printer that writes values which are equal alike.
+// CanonicalPrinter returns a Printer that writes equal values in the same way.
 func CanonicalPrinter() *Printer { return &Printer{canonical: true} }
 
-// Names are the placeholders of the names that were written; nil if there are none.
+// Names returns the placeholders of the names that were written; nil if there are none.
 func (p *Printer) Names() []Name { return p.names }
 
-// Values are the placeholders of the values that were written; nil if there are
-// none.
+// Values returns the placeholders of the values that were written; nil if there are none.
 func (p *Printer) Values() attribute.Item {
 	if p.values == nil {
 		return nil
@@ -82,7 +80,7 @@ func (p *Printer) value(v attribute.Value) string {
 	return placeholder
 }
 
-// isPlain says whether a name may stand for itself.
+// isPlain reports whether a name can be written without a placeholder.
 func isPlain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -94,7 +92,7 @@ func isPlain(name string) bool {
 	return name != "" && !isReserved(name)
 }
 
-// symbol is a symbol between operands, with spaces for people only.
+// symbol returns a symbol between operands. Only texts for people have spaces around it.
 func (p *Printer) symbol(s string) string {
 	if p.plain {
 		return s

@@ -10,8 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Two lengths that a client chooses do not multiply: a long list is looked up, not gone
-// through, for each item; and what asks for more than an item has goes through the item.
+// A client chooses two lengths, and the work must not be their product. A long list of IN is looked
+// up for each item, not searched. A projection with more paths than the item has attributes goes
+// through the item.
 func TestLongLists(t *testing.T) {
 	for _, n := range []int{10, 1000, 4000} {
 		c := LegacyCondition{Attribute: "a", Operator: "IN"}
@@ -44,7 +45,7 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// A tree of many paths is made with each behind its siblings, in whatever order they come.
+// If there are many paths, each is added to the tree after its siblings, whatever their order is.
 func TestPathsInOrder(t *testing.T) {
 	var paths []Path
 	for i := range 1000 {
@@ -71,7 +72,7 @@ func TestPathsInOrder(t *testing.T) {
 	}
 }
 
-// The placeholders of a request are looked up, however many there are.
+// Placeholders are found by lookup, however many there are.
 func TestManyPlaceholders(t *testing.T) {
 	var names []Name
 	var values []attribute.Attribute

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Projection is the paths of an item that are asked for. A nil *Projection is all.
+// Projection is the set of paths that a request asks for. A nil *Projection asks for all.
 type Projection struct {
 	paths []Path
 	tree  tree[struct{}]
@@ -21,7 +21,7 @@ func Project(paths ...Path) *Projection {
 	return p
 }
 
-// Paths are the paths, in their order.
+// Paths returns the paths in their order.
 func (p *Projection) Paths() []Path {
 	if p == nil {
 		return nil
@@ -29,13 +29,13 @@ func (p *Projection) Paths() []Path {
 	return p.paths
 }
 
-// Has says whether the whole of a top-level attribute is asked for.
+// Has reports whether the projection includes a whole top-level attribute.
 func (p *Projection) Has(name string) bool {
 	return p == nil || slices.ContainsFunc(p.paths, func(q Path) bool { return q.Name == name && len(q.Steps) == 0 })
 }
 
-// Apply returns the parts of the item that the paths name, where they exist. What
-// is left of a list closes up.
+// Apply returns those parts of the item that the paths name and that exist. The remaining elements
+// of a list move together.
 func (p *Projection) Apply(item attribute.Item) attribute.Item {
 	if p == nil {
 		return item
@@ -64,7 +64,7 @@ func (p *Placeholders) Projection(text string) (*Projection, error) {
 	return Project(paths...), nil
 }
 
-// checkPath notes how a path is not apart from earlier ones.
+// checkPath notes a fault if a path overlaps or conflicts with an earlier one.
 func (q *parser) checkPath(earlier []Path, path Path) {
 	if path.Name == "" {
 		return

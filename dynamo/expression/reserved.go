@@ -4,8 +4,8 @@ package expression
 
 import "strings"
 
-// reserved are the words that may not stand for an attribute in an expression
-// ("Reserved words in DynamoDB"), in order.
+// reserved are the words that cannot name an attribute in an expression ("Reserved words in
+// DynamoDB"), in order.
 var reserved = strings.Fields(`
 ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS ASC
 ASCII ASENSITIVE ASSERTION ASYMMETRIC AT ATOMIC ATTACH ATTRIBUTE AUTH AUTHORIZATION AUTHORIZE AUTO AVG BACK
@@ -56,7 +56,7 @@ var longestReserved = func() (n int) {
 	return n
 }()
 
-// isReserved says whether a word is reserved, whatever its case.
+// isReserved reports whether a word is reserved, in any case.
 func isReserved(w string) bool {
 	var upper [32]byte
 	if len(w) > longestReserved {

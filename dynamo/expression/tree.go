@@ -10,22 +10,21 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// tree is document paths that do not overlap, by their steps. Each path's end
-// carries something.
+// tree holds document paths that do not overlap, step by step. The end of each path has a value.
 type tree[T any] struct {
 	end    *T // nil: paths go on from here
 	fields []branch[T]
 	items  []branch[T]
 }
 
-// branch is one step. Branches are in order: fields by name, items by index.
+// branch is one step. Branches are sorted: fields by name, items by index.
 type branch[T any] struct {
 	field string
 	index int
 	to    *tree[T]
 }
 
-// add adds a path to the top of a tree.
+// add adds a path that begins at the root of the tree.
 func (t *tree[T]) add(p Path, end T) {
 	at := t.field(p.Name)
 	for _, s := range p.Steps {
@@ -38,8 +37,8 @@ func (t *tree[T]) add(p Path, end T) {
 	at.end = &end
 }
 
-// eachInOrder calls add with paths so that each comes behind its siblings in the tree, where
-// they are many: put in between, each would move all that follow it.
+// eachInOrder calls add for each path. If there are many paths, each comes after its siblings in
+// the tree. A branch that is put between others would move all that follow it.
 func eachInOrder(paths []Path, add func(i int)) {
 	if len(paths) <= many {
 		for i := range paths {
@@ -81,8 +80,8 @@ func (t *tree[T]) item(index int) *tree[T] {
 	return t.items[i].to
 }
 
-// pick returns the parts of a map that the tree's paths lead to. It goes through the
-// shorter of the two: a request may name many times more attributes than its items have.
+// pick returns the parts of a map that the tree's paths lead to. It goes through the shorter of the
+// two, because a request may name many more attributes than its items have.
 func (t *tree[T]) pick(item attribute.Item) attribute.Item {
 	out := make(attribute.Item, 0, min(len(t.fields), len(item)))
 	if len(item) < len(t.fields) {

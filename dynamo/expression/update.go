@@ -7,15 +7,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Update is an UpdateExpression. A nil *Update changes nothing. All its actions
-// see the item as it was: two paths of an update never overlap.
+// Update is an UpdateExpression. A nil *Update changes nothing. All its actions read the item as it
+// was before the update. Two paths of an update never overlap.
 type Update struct {
 	actions []action
 	tree    tree[action]
 	changes *Projection
 }
 
-// verb is what an action does; the sections of an UpdateExpression.
+// verb is the kind of an action. Each section of an UpdateExpression has one.
 type verb uint8
 
 const (
@@ -27,24 +27,24 @@ const (
 
 var verbs = [...]string{set: "SET", remove: "REMOVE", add: "ADD", del: "DELETE"}
 
-// action changes what one path leads to.
+// action changes the value at one path.
 type action struct {
 	verb verb
 	path Path
 	to   source          // set
 	with attribute.Value // add, del
 
-	mismatch *exception.Error // about wrong types, if not errType
+	mismatch *exception.Error // the error about wrong types; nil: errType
 }
 
-// source is where a SET takes its value from.
+// source is an expression whose value SET assigns.
 type source struct {
 	kind    sourceKind
 	literal attribute.Value
 	path    Path
 	args    []source // of the operators and functions
 
-	mismatch *exception.Error // about wrong types, if not errType
+	mismatch *exception.Error // the error about wrong types; nil: errType
 }
 
 type sourceKind uint8
@@ -70,8 +70,8 @@ func newUpdate(actions []action) *Update {
 	return u
 }
 
-// SetAttributes returns the update that sets top-level attributes, before what
-// another update does, which may be nil and must not name them.
+// SetAttributes returns an update that sets top-level attributes and also does what another update
+// does. then may be nil and must not name these attributes.
 func SetAttributes(values attribute.Item, then *Update) *Update {
 	var actions []action
 	for _, v := range values {
@@ -83,8 +83,8 @@ func SetAttributes(values attribute.Item, then *Update) *Update {
 	return newUpdate(actions)
 }
 
-// Changes are the paths that the update names: applied to the item before and
-// after, they give UPDATED_OLD and UPDATED_NEW.
+// Changes returns the projection to the paths that the update names. Applied to the item before and
+// after the update, it gives UPDATED_OLD and UPDATED_NEW.
 func (u *Update) Changes() *Projection {
 	if u == nil {
 		return Project()
@@ -92,9 +92,8 @@ func (u *Update) Changes() *Projection {
 	return u.changes
 }
 
-// OnlyRemoves tells whether the update does nothing but remove: attributes, what paths
-// lead to, elements of sets. Such an update makes no item where there is none. One
-// without any action does.
+// OnlyRemoves reports whether the update only removes attributes, values at paths, or elements of
+// sets. Such an update does not create an item that does not exist. An update without actions does.
 func (u *Update) OnlyRemoves() bool {
 	if u == nil {
 		return false
@@ -107,9 +106,9 @@ func (u *Update) OnlyRemoves() bool {
 	return len(u.actions) > 0
 }
 
-// Assigned is what the update makes of a top-level attribute as far as that can be
-// told without an item: the value it is set to or has added, or any of the type that
-// the value of an operator or function has. It is invalid if that cannot be told.
+// Assigned returns the value that the update gives to a top-level attribute, as far as that is
+// known without the item: the value of a SET or ADD or, for an operator or function, some value of
+// its type. It returns an invalid value if nothing is known.
 func (u *Update) Assigned(name string) attribute.Value {
 	if u == nil {
 		return attribute.Value{}
@@ -176,7 +175,7 @@ func (p *Placeholders) Update(text string) (*Update, error) {
 	return newUpdate(actions), nil
 }
 
-// section reads the keyword that begins one.
+// section reads the keyword that begins a section.
 func (q *parser) section() (verb, bool) {
 	for v, text := range verbs {
 		if q.takeKeyword(text) {
@@ -203,7 +202,7 @@ func (q *parser) action(v verb) action {
 	return a
 }
 
-// updatePath reads a path that does not begin with one of the sections' keywords.
+// updatePath reads a path. The path must not begin with the keyword of a section.
 func (q *parser) updatePath() Path {
 	for _, text := range verbs {
 		if q.isKeyword(text) {
@@ -214,7 +213,7 @@ func (q *parser) updatePath() Path {
 	return q.path()
 }
 
-// How AWS's messages about ADD and DELETE call the types.
+// amountNames holds the names of types in AWS's messages about ADD and DELETE.
 var amountNames = map[attribute.Kind]string{
 	attribute.S: "STRING", attribute.N: "NUMBER", attribute.B: "BINARY", attribute.NULL: "NULL",
 	attribute.BOOL: "BOOL", attribute.L: "LIST", attribute.M: "MAP",
@@ -229,7 +228,7 @@ func (q *parser) checkAmount(v verb, k attribute.Kind) {
 // source reads the value of a SET.
 func (q *parser) source() source {
 	if q.is("(") {
-		// Either the whole or its first operand is in parentheses.
+		// The parentheses are around the whole value or around its first operand.
 		q.advance()
 		s := q.source()
 		q.expect(")")
@@ -262,8 +261,8 @@ func (q *parser) sum(s source) source {
 	return source{kind: kind, args: args}
 }
 
-// sourceOperand reads a path, a value or a function, perhaps in parentheses. nested
-// says whether it is an operand of an operator or a function.
+// sourceOperand reads a path, a value or a function, perhaps in parentheses. nested says that it is
+// an operand of an operator or a function.
 func (q *parser) sourceOperand(nested bool) source {
 	if q.take("(") {
 		s := q.sourceOperand(nested)
@@ -328,7 +327,7 @@ func (q *parser) sourceFunction(function string, nested bool) source {
 	return s
 }
 
-// misused notes that the value of a function of updates can be no operand.
+// misused notes that a function of updates is used as an operand but cannot be one.
 func (q *parser) misused(function string) {
 	q.found.note(unknownFunction, "The function is not allowed to be used this way in an expression; function: %s", function)
 }

@@ -4,8 +4,8 @@ package expression
 
 import "iter"
 
-// Paths gives the document paths that the condition looks at, in their order, some
-// perhaps more than once.
+// Paths returns the document paths that the condition looks at, in their order. A path may occur
+// more than once.
 func (c *Condition) Paths() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		if c != nil {
@@ -14,8 +14,8 @@ func (c *Condition) Paths() iter.Seq[Path] {
 	}
 }
 
-// Reads says whether the condition looks at the value of an attribute, and not only
-// at whether there is one.
+// Reads reports whether the condition looks at the value of an attribute. A condition that asks
+// only whether the attribute exists does not.
 func (c *Condition) Reads(name string) bool {
 	if c == nil {
 		return false
@@ -23,7 +23,7 @@ func (c *Condition) Reads(name string) bool {
 	return !walk(c.root, func(p Path) bool { return p.Name != name }, func(Path) bool { return true })
 }
 
-// Reads says whether the update takes a value from an attribute.
+// Reads reports whether the update takes a value from an attribute.
 func (u *Update) Reads(name string) bool {
 	for p := range u.Operands() {
 		if p.Name == name {
@@ -33,8 +33,8 @@ func (u *Update) Reads(name string) bool {
 	return false
 }
 
-// Operands gives the document paths that the update takes values from, in their
-// order, some perhaps more than once.
+// Operands returns the document paths that the update takes values from, in their order. A path may
+// occur more than once.
 func (u *Update) Operands() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		if u == nil {
@@ -60,8 +60,8 @@ func (s *source) operands(yield func(Path) bool) bool {
 	return true
 }
 
-// walk gives the paths whose values a condition looks at, and those of which it asks
-// only whether they lead to something, until one of the functions returns false.
+// walk calls yield with each path whose value a condition looks at, and exists with each path of
+// which it asks only whether it exists. It stops when one of these returns false.
 func walk(n node, yield, exists func(Path) bool) bool {
 	operands := func(os ...operand) bool {
 		for _, o := range os {
