@@ -65,7 +65,9 @@ func numberSize(text string) int {
 		text = text[1:]
 		size++
 	}
-	// The first and last significant digits, counted from the point.
+	// first is the position of the first significant digit: 0 for the digit before the point, -1
+	// for the one after it. last is the number of significant digits up to the last one that is not
+	// 0.
 	point := len(text)
 	first, last, seen := 0, 0, 0
 	for i := range len(text) {
@@ -78,7 +80,7 @@ func numberSize(text string) int {
 		if c == '.' || c == '0' && seen == 0 {
 			continue
 		}
-		position := point - i // 1 is the digit before the point
+		position := point - i // 1 for the digit before the point; then 0
 		if i < point {
 			position--
 		}
@@ -94,7 +96,8 @@ func numberSize(text string) int {
 		return 1
 	}
 	size += (last + 1) / 2
-	// Two digits of one pair, or one pair more where they straddle two.
+	// An even number of digits needs one more pair if the first digit is the second one of its
+	// pair.
 	if last%2 == 0 && first%2 == 0 {
 		size++
 	}

@@ -4,7 +4,7 @@ package items
 
 import "github.com/evenkeel/evenkeel/dynamo/api"
 
-// describeLimits tells AWS's default limits; the engine has none.
+// describeLimits returns AWS's default limits. The engine itself has no such limits.
 func describeLimits() (api.Response, error) {
 	return &api.LimitsResponse{AccountRead: 80_000, AccountWrite: 80_000, TableRead: 40_000, TableWrite: 40_000}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// A local index keeps each partition key of the table in one partition, however hot,
-// and none of a global index of the same table.
+// If a table has a local index, each partition key of the table stays in one partition, however hot
+// it is. This does not hold for the partition keys of a global index of the same table.
 func TestLocalIndexesKeepKeysTogether(t *testing.T) {
 	s, clock := limited(t, capacity.Limits{SplitAfter: 5 * time.Second})
 	table := strings.Replace(onDemand(`,"LocalSecondaryIndexes":[{"IndexName":"loc","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],
@@ -29,13 +29,13 @@ func TestLocalIndexesKeepKeysTogether(t *testing.T) {
 	offer(t, s, clock, 8, 2000, func(i int) string {
 		return fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"hot"},"r":{"S":"%s"},"c":{"S":"c%d"}}}`, scattered(i), i)
 	})
-	if after, _ := shape(); after > before+2 { // on either side of the key, not within it
+	if after, _ := shape(); after > before+2 { // splits on both sides of the key, but not within it
 		t.Errorf("one hot partition key has split %d partitions to %d", before, after)
 	}
 	last := offer(t, s, clock, 1, 2000, func(i int) string {
 		return fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"hot"},"r":{"S":"%s"},"c":{"S":"c%d"}}}`, scattered(50_000+i), i)
 	})
-	if last[0].taken > 600 { // each is two units: the item's and the local entry's
+	if last[0].taken > 600 { // each write takes two units: the item's and the local entry's
 		t.Errorf("one partition key takes %d writes a second", last[0].taken)
 	}
 
@@ -50,7 +50,7 @@ func TestLocalIndexesKeepKeysTogether(t *testing.T) {
 	}
 }
 
-// Only where there is a local index is a partition key bounded in size.
+// The size of a partition key is bounded only in a table with a local index.
 func TestCollectionsWithoutLocalIndexesGrow(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{CollectionBytes: 10_000})
 	s.must(t, "CreateTable", onDemand(""))
@@ -59,8 +59,8 @@ func TestCollectionsWithoutLocalIndexesGrow(t *testing.T) {
 	}
 }
 
-// A throttled action of a transaction on a provisioned table has its own code; nothing
-// is written.
+// A throttled action of a transaction on a provisioned table has its own code. The transaction
+// writes nothing.
 func TestThrottledTransactionsOfProvisionedTables(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{})
 	s.must(t, "CreateTable", strings.Replace(onDemand(""), `"BillingMode":"PAY_PER_REQUEST"`, `"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`, 1))
@@ -79,7 +79,7 @@ func TestThrottledTransactionsOfProvisionedTables(t *testing.T) {
 	}
 }
 
-// A page that goes through several partitions is paid by each of them.
+// A page that reads from several partitions is charged to each of them.
 func TestPagesAreDividedAmongPartitions(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{})
 	s.must(t, "CreateTable", onDemand(""))
@@ -99,9 +99,9 @@ func TestPagesAreDividedAmongPartitions(t *testing.T) {
 	}
 }
 
-// A partition's read units (3,000 a second; here a tenth) are as many strongly consistent
-// reads of one key, of 4 KB, twice as many eventually consistent ones, and half as many
-// in transactions.
+// The read units of a partition (3,000 a second; here a tenth) allow as many strongly consistent
+// reads of one key with 4 KB, twice as many eventually consistent reads, and half as many reads in
+// transactions.
 func TestReadsOfOneKey(t *testing.T) {
 	const (
 		item  = `{"TableName":"Tab","Key":{"h":{"S":"hot"},"r":{"S":"1"}}`
@@ -122,7 +122,7 @@ func TestReadsOfOneKey(t *testing.T) {
 		s.must(t, "PutItem", `{"TableName":"Tab","Item":{"h":{"S":"hot"},"r":{"S":"1"},"v":{"S":"`+strings.Repeat("x", 4000)+`"}}}`)
 		const rate, stock, seconds = 1200, 1, 2
 		taken := 0
-		for i := range (stock + seconds) * rate { // a second's units are in stock
+		for i := range (stock + seconds) * rate { // the units of one second are saved up
 			if _, err := s.do(c.operation, c.body); err == nil && i >= stock*rate {
 				taken++
 			}

@@ -14,7 +14,7 @@ import (
 
 const hashTable = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`
 
-// Updates of one item are one after another, whatever else goes on.
+// Updates of one item are carried out one after another, whatever else is going on.
 func TestConcurrentUpdates(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", hashTable)
@@ -33,7 +33,7 @@ func TestConcurrentUpdates(t *testing.T) {
 	}
 }
 
-// Of many that put an item if there is none, one does.
+// Of many clients that put an item on the condition that there is none, one succeeds.
 func TestOneWins(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", hashTable)
@@ -59,8 +59,8 @@ func TestOneWins(t *testing.T) {
 	}
 }
 
-// Transactions that move amounts between items keep the sum, and readers in
-// transactions see no other one.
+// Transactions that move amounts between items keep the sum. Readers in transactions never see
+// another sum.
 func TestTransactionsAreIsolated(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", hashTable)

@@ -13,10 +13,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestCrash lets writers write, takes what a crash would leave at a random moment,
-// with a random part of what was not synced, and opens that: every acknowledged
-// transaction is there, and every other one whole or not at all, with all index
-// entries and no others.
+// TestCrash has writers write and takes what a crash at a random moment would leave, with a random
+// part of what was not synced. It opens that. Every acknowledged transaction must be there, and
+// every other one whole or not at all, with exactly its index entries.
 //
 // Transaction n of a writer puts item n into two tables and adds 1 to a counter.
 func TestCrash(t *testing.T) {
@@ -67,7 +66,7 @@ func crashOnce(t *testing.T, seed uint64) {
 		})
 	}
 	time.Sleep(time.Duration(1+rng.IntN(40)) * time.Millisecond)
-	// Acknowledged before the crash, begun after it.
+	// Acknowledged before the crash; begun at or after it.
 	mu.Lock()
 	before := acknowledged
 	mu.Unlock()
@@ -127,7 +126,7 @@ func allOf(t testing.TB, s *opened, operation, body string) (ns []string) {
 	}
 }
 
-// dig goes down into an answer; nil where there is nothing.
+// dig returns the value at a path in an answer; nil if there is none.
 func dig(v any, path ...string) any {
 	for _, name := range path {
 		m, ok := v.(map[string]any)

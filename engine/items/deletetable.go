@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// deleteTable removes a table at once. The answer says DELETING, as AWS's does.
+// deleteTable removes a table at once. The answer has status DELETING, as AWS's has.
 func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	s.tables.Lock()
 	defer s.tables.Unlock()
@@ -25,7 +25,7 @@ func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	if err := s.tables.drop(t); err != nil {
 		return nil, err
 	}
-	// AWS shows no more of it than this.
+	// AWS shows no other members of such a table.
 	shown.Status, shown.Created, shown.Definitions, shown.Key, shown.Local, shown.Global = schema.Deleting, time.Time{}, nil, schema.Key{}, nil, nil
 	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
 }

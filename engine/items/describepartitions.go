@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// listedKeys is how many partition keys of one partition are named for having
-	// items; of more only those that are asked for.
+	// listedKeys is the largest number of partition keys that the answer lists for one partition
+	// because they have items. If there are more, the answer lists only keys with requests.
 	listedKeys = 32
-	// countedKeys is how many partition keys of one partition are counted.
+	// countedKeys is the largest number of partition keys that are counted in one partition.
 	countedKeys = 1000
 )
 
-// describePartitions tells which partitions a table or a global index has.
+// describePartitions returns the partitions of a table or a global index.
 func (s *Store) describePartitions(q *api.DescribePartitions) (api.Response, error) {
 	t, err := s.tables.named(q.Table)
 	if err != nil {
@@ -101,8 +101,8 @@ func partitionUse(u capacity.Usage) api.PartitionUse {
 	return api.PartitionUse{Units: u.Units, Throttled: u.Refused, UnitsTotal: u.UnitsTotal, ThrottledTotal: u.RefusedTotal, ThrottledOwnTotal: u.RefusedOwnTotal}
 }
 
-// collectionsBetween returns what the positions of the partition keys in a range
-// begin with, and whether there are more.
+// collectionsBetween returns the beginnings of positions, one for each partition key in a range,
+// and whether there are more.
 func (s *Store) collectionsBetween(sh *shape, ix *index, from, to []byte) (all [][]byte, more bool, err error) {
 	id := uint16(indexItems)
 	if ix != nil {
@@ -129,8 +129,8 @@ func (s *Store) collectionsBetween(sh *shape, ix *index, from, to []byte) (all [
 	return all, more, errors.Join(it.Error(), it.Close())
 }
 
-// keyNames are the attributes whose values positions have, in their order; hash is
-// how many are the partition key's.
+// keyNames returns the attributes whose values are in positions, in their order. hash is the number
+// of those that belong to the partition key.
 func (sh *shape) keyNames(ix *index) (names []string, hash int) {
 	k := sh.Table.Key
 	if ix != nil {
@@ -139,7 +139,7 @@ func (sh *shape) keyNames(ix *index) (names []string, hash int) {
 	return k.Names(nil), len(k.Hash)
 }
 
-// cutKeys reads at most n key attributes of a position, as far as there are any.
+// cutKeys reads up to n key attributes of a position. The position may have fewer.
 func (sh *shape) cutKeys(ix *index, position []byte, n int) attribute.Item {
 	names, _ := sh.keyNames(ix)
 	var key []attribute.Attribute
@@ -155,7 +155,7 @@ func (sh *shape) cutKeys(ix *index, position []byte, n int) attribute.Item {
 	return attribute.NewItem(key...)
 }
 
-// collectionKey is a partition key as DynamoDB JSON, by what positions begin with.
+// collectionKey returns a partition key as DynamoDB JSON, from the beginning of its positions.
 func (sh *shape) collectionKey(ix *index, collection []byte) json.RawMessage {
 	_, hash := sh.keyNames(ix)
 	key := sh.cutKeys(ix, collection, hash)
@@ -165,7 +165,7 @@ func (sh *shape) collectionKey(ix *index, collection []byte) json.RawMessage {
 	return json.RawMessage(attribute.AppendItem(nil, key))
 }
 
-// edge is where a partition begins.
+// edge returns the beginning of a partition; nil: the partition is the first one.
 func (sh *shape) edge(ix *index, from []byte) *api.PartitionEdge {
 	if from == nil {
 		return nil

@@ -18,7 +18,7 @@ func TestExpiry(t *testing.T) {
 	put := func(k, until string) {
 		s.must(t, "PutItem", `{"TableName":"Tab","Item":{"k":{"S":"`+k+`"},"g":{"S":"x"},"expires":`+until+`}}`)
 	}
-	put("before", at(time.Hour)) // there when Time to Live is enabled
+	put("before", at(time.Hour)) // exists when Time to Live is enabled
 	s.must(t, "UpdateTimeToLive", `{"TableName":"Tab","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"expires"}}`)
 	if m := s.must(t, "DescribeTimeToLive", `{"TableName":"Tab"}`); fmt.Sprint(dig(m, "TimeToLiveDescription", "TimeToLiveStatus")) != "ENABLED" {
 		t.Errorf("%v", m)
@@ -31,7 +31,7 @@ func TestExpiry(t *testing.T) {
 	put("unset", at(time.Minute))
 	s.must(t, "UpdateItem", `{"TableName":"Tab","Key":{"k":{"S":"unset"}},"UpdateExpression":"REMOVE expires"}`)
 	put("text", `{"S":"1"}`)
-	put("ancient", at(-6*365*24*time.Hour)) // in another unit, it may be
+	put("ancient", at(-6*365*24*time.Hour)) // too old: the number may be in another unit
 	put("fraction", fmt.Sprintf(`{"N":"%d.5"}`, now.Add(time.Minute).Unix()))
 	all := func() map[string]bool {
 		found := map[string]bool{}

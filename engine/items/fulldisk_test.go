@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// disk is a disk that is full when it is said to be.
+// disk is a disk that is full while the test says so.
 type disk struct {
 	vfs.FS
 	full atomic.Bool
@@ -27,7 +27,7 @@ func (d *disk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 	return u, nil
 }
 
-// An index is not filled on a disk that is full, and is when there is room again.
+// The fill of an index stops while the disk is full, and continues when there is space again.
 func TestFillWaitsForRoom(t *testing.T) {
 	d := &disk{FS: vfs.NewMem()}
 	s := open(t, d, Options{})
@@ -37,7 +37,7 @@ func TestFillWaitsForRoom(t *testing.T) {
 	for i := range 20 {
 		s.must(t, "PutItem", fmt.Sprintf(`{"TableName": "tab", "Item": {"k": {"S": "%d"}, "g": {"S": "x"}}}`, i))
 	}
-	// The fill comes to the first item that somebody else is at.
+	// The fill reaches the first item that another request has locked.
 	tab := s.tables.all()["tab"]
 	it, err := s.space.Pebble.NewIter(nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestFillWaitsForRoom(t *testing.T) {
 	before := keys()
 	h.unlock()
 	query := `{"TableName": "tab", "IndexName": "idx", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "x"}}}`
-	time.Sleep(100 * time.Millisecond) // for a fill that does not wait
+	time.Sleep(100 * time.Millisecond) // in this time a fill that does not wait would end
 	if n := keys() - before; n != 0 {
 		t.Errorf("%d entries were written, and the disk is full", n)
 	}

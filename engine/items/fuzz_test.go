@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// FuzzDo sends any body to any operation of a store with a table: it answers, or
-// says what is wrong with the request; nothing is an internal error.
+// FuzzDo sends any body to any operation of a store with a table. The store must answer or report
+// what is wrong with the request. No error may be an internal one.
 func FuzzDo(f *testing.F) {
 	operations := []string{
 		"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "BatchWriteItem", "TransactGetItems", "TransactWriteItems",

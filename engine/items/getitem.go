@@ -48,13 +48,13 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 	return r, nil
 }
 
-// find reads the item with a key, which has been checked.
+// find reads the item with a key. The caller has checked the key.
 func (s *Store) find(c *Call, from getter, sh *shape, key attribute.Item) (stored, error) {
 	c.key = sh.appendItemKey(c.key[:0], key)
 	return c.read(from, c.key)
 }
 
-// project returns what a projection asks of an item; nil where there is none.
+// project returns the projected part of an item; nil if there is no item.
 func (c *Call) project(st *stored, p *expression.Projection) (attribute.Encoded, error) {
 	if !st.exists || p == nil {
 		return st.text, nil
@@ -66,7 +66,7 @@ func (c *Call) project(st *stored, p *expression.Projection) (attribute.Encoded,
 	return attribute.AppendItem(nil, p.Apply(item)), nil
 }
 
-// readCapacity is the answer's part about the capacity of a read of a table.
+// readCapacity returns the capacity of a read of a table as the answer has it.
 func readCapacity(name string, level api.ReturnConsumedCapacity, units api.Units) *api.ConsumedCapacity {
 	return &api.ConsumedCapacity{Table: name, Units: units, Base: units, Detail: level == api.CapacityIndexes}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// The beginnings of hashes as dynalite has them, which found DynamoDB's own out.
+// The beginnings of hashes as in dynalite, which found out DynamoDB's own.
 var hashVectors = []struct {
 	kind attribute.Kind
 	text string
@@ -96,7 +96,7 @@ func drawValue(t *rapid.T, k attribute.Kind) attribute.Value {
 	return attribute.String(strings.ToValidUTF8(text, "ü"))
 }
 
-// What a key condition lets through is what lies between its bounds.
+// A key condition holds for exactly the keys between its bounds.
 func TestBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]attribute.Kind{attribute.S, attribute.N, attribute.B}).Draw(t, "kind")
@@ -124,14 +124,14 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// The segments of a scan are all of it, each hash in one.
+// The segments of a scan cover all hashes, each hash once.
 func TestSegments(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 4096, 1_000_000} {
 		last := []byte("p")
 		for i := range n {
 			lower, upper := segment([]byte("p"), i, n)
 			if i == 0 {
-				lower = lower[:1] // 00000000, before which there is nothing
+				lower = lower[:1] // there is no hash before 00000000
 			}
 			if !bytes.Equal(lower, last) || bytes.Compare(lower, upper) >= 0 {
 				t.Fatalf("segment %d of %d: %x..%x after %x", i, n, lower, upper, last)
@@ -152,7 +152,7 @@ func TestAppendAfter(t *testing.T) {
 	}
 }
 
-// Keys of items are in the order of hash, partition key, sort key.
+// Keys of items are ordered by hash, then partition key, then sort key.
 func TestItemKeysKeepTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]attribute.Kind{attribute.S, attribute.N, attribute.B}).Draw(t, "kind")

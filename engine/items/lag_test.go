@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// A global index is read as it was; the table and its local indexes as they are.
+// A read of a global index returns a past state. Reads of the table and its local indexes return
+// the current state.
 func TestIndexLag(t *testing.T) {
 	c := new(testClock)
-	s := start(t, Options{IndexLag: time.Hour, Clock: c.now}) // the views are the test's to take
+	s := start(t, Options{IndexLag: time.Hour, Clock: c.now}) // the test itself takes the views
 	s.must(t, "CreateTable", strings.Replace(onDemand(throttleIndex+`,"LocalSecondaryIndexes":[{"IndexName":"loc","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}]`),
 		`[{"AttributeName":"h"`, `[{"AttributeName":"c","AttributeType":"S"},{"AttributeName":"h"`, 1))
 	half := func() {
@@ -37,7 +38,7 @@ func TestIndexLag(t *testing.T) {
 	half()
 	for i := 1; i <= 5; i++ {
 		s.must(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%d"},"c":{"S":"USA"}}}`, i))
-		// An item is in the index's third view after it, and not before.
+		// An item becomes visible with the third view of the index that is taken after it.
 		if table, local, global, scan := count(""), count("loc"), count("by-c"), count("scan"); table != i || local != i || global != max(0, i-3) || scan != global {
 			t.Errorf("after %d items the table has %d, the local index %d, the global one %d and %d", i, table, local, global, scan)
 		}
@@ -54,8 +55,8 @@ func TestIndexLag(t *testing.T) {
 	}
 }
 
-// By the clock of the machine: a read soon after the write is stale, one after the
-// lag is not; Close lets go of everything while others have read.
+// With the clock of the machine: a read soon after the write is stale, and a read after the lag is
+// not. Close releases everything even if others have read.
 func TestIndexLagPasses(t *testing.T) {
 	const by = 100 * time.Millisecond
 	s := start(t, Options{IndexLag: by})

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// patience is the context of a client that leaves when it has been asked for it so often.
+// patience is the context of a client that leaves after its Err was called a number of times.
 type patience struct {
 	context.Context
 	left  int
@@ -26,8 +26,8 @@ func (p *patience) Err() error {
 	return nil
 }
 
-// A read stops soon after nobody waits for it: it looks each few items, of large and
-// small ones, with and without a filter, and each time that it reads one by its key.
+// A read stops soon after its client has left. It checks the context after every few items, large
+// or small, with and without a filter, and each time that it reads an item by its key.
 func TestReadsStopWhenNobodyWaits(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", fmt.Sprintf(streamTable, "NEW_IMAGE"))
@@ -45,7 +45,7 @@ func TestReadsStopWhenNobodyWaits(t *testing.T) {
 	at := iterator(t, s, arn, shardsOf(t, s, arn)[0], "TRIM_HORIZON")
 	for _, c := range []struct {
 		operation, body string
-		looks           int // at least, when all is read
+		looks           int // the least number of checks of the context when all is read
 	}{
 		{"Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"h"}}}`, n / 16},
 		{"Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","FilterExpression":"v = :h","ExpressionAttributeValues":{":h":{"S":"h"}}}`, n / 16},
@@ -71,8 +71,8 @@ func TestReadsStopWhenNobodyWaits(t *testing.T) {
 	}
 }
 
-// Whoever fills the lanes with long reads keeps nobody from single items, nor another
-// client from its turn; and who leaves the queue was never carried out.
+// A client that fills the lanes with long reads does not keep others from single items, nor another
+// client from its turn. The request of a client that leaves the queue was never carried out.
 func TestLongReadsLeaveRoom(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", fmt.Sprintf(streamTable, "NEW_IMAGE"))
@@ -94,7 +94,7 @@ func TestLongReadsLeaveRoom(t *testing.T) {
 			cancel()
 			err := <-entered
 			if waiting > 0 || err != nil {
-				break // the client has all that it may have
+				break // the client has as many reads as it may have
 			}
 		}
 	}
@@ -118,8 +118,8 @@ func TestLongReadsLeaveRoom(t *testing.T) {
 	}
 }
 
-// A page that fetches whole items for the entries of a local index ends with a megabyte
-// of those: the entries themselves may be ten thousand to a megabyte.
+// A page that fetches whole items for the entries of a local index ends after one megabyte of these
+// items. One megabyte may hold ten thousand entries.
 func TestPageOfFetchedItems(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"},{"AttributeName":"l","AttributeType":"N"}],

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Limits that need a table; the others are in dynamo/api. What is at a limit passes,
-// what is beyond it is refused in AWS's words, which are those of its documentation
-// and of recorded answers, but for the size of a transaction, of which none is.
+// Limits that need a table; dynamo/api tests the others. A request at a limit passes. One beyond it
+// is refused in AWS's words, which are from its documentation and from recorded answers. Nobody has
+// recorded those for the size of a transaction.
 func TestLimits(t *testing.T) {
 	const both = `"AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"BillingMode":"PAY_PER_REQUEST"`
 	s := start(t)
@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 		op       string
 		body     func(n int) string
 		refused  string
-		canceled bool // a transaction, for the reason
+		canceled bool // the error is the reason of a cancelled transaction
 	}{
 		{"bytes of a partition key", 2048, "PutItem", func(n int) string {
 			return `{"TableName":"Tab","Item":{"k":{"S":"` + x(n) + `"},"r":{"S":"r"}}}`
@@ -106,7 +106,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// arn is the ARN of a table.
+// arn returns the ARN of a table.
 func (o *opened) arn(t *testing.T, table string) string {
 	t.Helper()
 	return dig(o.must(t, "DescribeTable", `{"TableName":"`+table+`"}`), "Table", "TableArn").(string)

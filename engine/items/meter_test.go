@@ -28,7 +28,7 @@ func (c *testClock) now() time.Time {
 
 func (c *testClock) pass(d time.Duration) { c.nanos.Add(int64(d)) }
 
-// limited is a store that keeps limits, by a clock of the test's.
+// limited returns a store with limits and with a clock that the test moves.
 func limited(t testing.TB, l capacity.Limits) (*opened, *testClock) {
 	t.Helper()
 	c := new(testClock)
@@ -40,8 +40,8 @@ func onDemand(more string) string {
 		"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}]` + more + `}`
 }
 
-// offered is how many of the writes of a second were taken, by throttling reason
-// what was not.
+// offered is the number of accepted writes of one second, and that of refused ones by throttling
+// reason.
 type offered struct {
 	taken   int
 	refused map[string]int
@@ -107,9 +107,8 @@ func partitions(t testing.TB, s *opened, index string) *api.PartitionsResponse {
 	return r
 }
 
-// Five shard keys with a partition each take 5,000 writes a second; on a fresh table
-// as many thousands as there are partitions with a key, and the map says which keys
-// have met.
+// Five shard keys, each in its own partition, take 5,000 writes a second. On a fresh table they
+// take 1,000 for each partition that has a key, and the map shows which keys share a partition.
 func TestShardKeys(t *testing.T) {
 	const shards = 5
 	for _, c := range []struct {
@@ -166,7 +165,7 @@ func TestTableSplitsForHeat(t *testing.T) {
 			s, clock := limited(t, capacity.Limits{SplitAfter: 3 * time.Second})
 			s.must(t, "CreateTable", c.table)
 			all := offer(t, s, clock, 7, 3000, c.body)
-			within(t, "before", meanTaken(all[1:3]), 1000, 0.3) // a second's units were saved up
+			within(t, "before", meanTaken(all[1:3]), 1000, 0.3) // the units of one second were saved up
 			want := 1000.0
 			if c.gains {
 				want = 2000
@@ -178,8 +177,8 @@ func TestTableSplitsForHeat(t *testing.T) {
 
 const throttleIndex = `,"GlobalSecondaryIndexes":[{"IndexName":"by-c","KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]`
 
-// A hot index throttles the writes to its table, with its own reason and name; an
-// item that is not in it is written.
+// A hot index throttles the writes to its table, with its own reason and name. An item that is not
+// in the index is written.
 func TestIndexBackPressure(t *testing.T) {
 	s, clock := limited(t, capacity.Limits{})
 	table := strings.Replace(onDemand(throttleIndex), `[{"AttributeName":"h"`, `[{"AttributeName":"c","AttributeType":"S"},{"AttributeName":"h"`, 1)
@@ -236,7 +235,7 @@ func empty(t testing.TB, s *opened, h string) {
 	}
 }
 
-// Every operation is throttled in its own way.
+// Each operation reports throttling in its own way.
 func TestThrottledOperations(t *testing.T) {
 	const hot, cold = "hot", "cold1"
 	key := func(h string) string { return `{"h":{"S":"` + h + `"},"r":{"S":"r"}}` }
@@ -247,7 +246,8 @@ func TestThrottledOperations(t *testing.T) {
 			s.must(t, "PutItem", `{"TableName":"Tab","Item":`+key(h)+`}`)
 		}
 		empty(t, s, hot)
-		// Reads of the same partition: 95 units a page of four large items, until there are none.
+		// Reads of the same partition: 95 units a page of four large items, until no units are
+		// left.
 		for range 1000 {
 			if _, err := s.do("GetItem", `{"TableName":"Tab","ConsistentRead":true,"Key":{"h":{"S":"hot"},"r":{"S":"big"}}}`); err != nil {
 				return s, clock
@@ -297,7 +297,7 @@ func TestThrottledOperations(t *testing.T) {
 	}
 }
 
-// What requests take of the model is what they say that they consume.
+// The units that requests take from the model are those that they report as consumed.
 func TestUnitsAreThoseConsumed(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{})
 	table := strings.Replace(onDemand(throttleIndex+`,"LocalSecondaryIndexes":[{"IndexName":"loc","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"v","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}]`),
@@ -318,7 +318,7 @@ func TestUnitsAreThoseConsumed(t *testing.T) {
 	big := strings.Repeat("x", 5000)
 	for _, c := range []struct{ operation, body string }{
 		{"PutItem", `{` + at + `,"Item":{"h":{"S":"a"},"r":{"S":"b"},"c":{"S":"USA"},"v":{"S":"1"},"x":{"S":"` + big + `"}}}`},
-		{"PutItem", `{` + at + `,"Item":{"h":{"S":"a"},"r":{"S":"b"},"c":{"S":"USA"},"v":{"S":"1"}}}`}, // what was there counts
+		{"PutItem", `{` + at + `,"Item":{"h":{"S":"a"},"r":{"S":"b"},"c":{"S":"USA"},"v":{"S":"1"}}}`}, // the replaced item counts
 		{"UpdateItem", `{` + at + `,` + key + `,"UpdateExpression":"SET c = :c, v = :c","ExpressionAttributeValues":{":c":{"S":"CAN"}}}`},
 		{"GetItem", `{` + at + `,` + key + `}`},
 		{"GetItem", `{` + at + `,"ConsistentRead":true,` + key + `}`},
@@ -331,7 +331,7 @@ func TestUnitsAreThoseConsumed(t *testing.T) {
 		{"TransactGetItems", `{` + many + `,"TransactItems":[{"Get":{"TableName":"Tab",` + key + `}}]}`},
 		{"TransactWriteItems", `{` + many + `,"TransactItems":[{"Put":{"TableName":"Tab","Item":{"h":{"S":"q"},"r":{"S":"b"},"c":{"S":"USA"}}}},{"ConditionCheck":{"TableName":"Tab",` + key + `,"ConditionExpression":"attribute_exists(h)"}}]}`},
 		{"DeleteItem", `{` + at + `,` + key + `}`},
-		{"DeleteItem", `{` + at + `,` + key + `}`}, // what is not there takes one
+		{"DeleteItem", `{` + at + `,` + key + `}`}, // an item that does not exist takes one unit
 	} {
 		r0, w0 := totals("")
 		ir0, iw0 := totals("by-c")
@@ -390,7 +390,7 @@ func TestProvisionedAndMaximum(t *testing.T) {
 	}
 }
 
-// UpdateTable raises and warms a table that is there.
+// UpdateTable raises and warms an existing table.
 func TestUpdateTableWarms(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{})
 	s.must(t, "CreateTable", strings.Replace(onDemand(`,"ProvisionedThroughput":{"ReadCapacityUnits":10,"WriteCapacityUnits":50}`), "PAY_PER_REQUEST", "PROVISIONED", 1))
@@ -407,7 +407,7 @@ func TestUpdateTableWarms(t *testing.T) {
 	}
 }
 
-// Item collections of tables with a local index are bounded, those of others not.
+// The size of item collections is bounded in tables with a local index, and not in others.
 func TestCollectionLimit(t *testing.T) {
 	const local = `,"LocalSecondaryIndexes":[{"IndexName":"loc","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"v","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}]`
 	withLocal := strings.Replace(onDemand(local), `[{"AttributeName":"h"`, `[{"AttributeName":"v","AttributeType":"S"},{"AttributeName":"h"`, 1)
@@ -425,11 +425,11 @@ func TestCollectionLimit(t *testing.T) {
 			break
 		}
 	}
-	if n < 9 || n > 10 { // each item twice
+	if n < 9 || n > 10 { // each item counts twice
 		t.Errorf("%d items of 10,000 bytes", n)
 	}
 	s.must(t, "PutItem", put("b", 1))
-	s.must(t, "PutItem", put("a", 0)) // no larger than it was
+	s.must(t, "PutItem", put("a", 0)) // not larger than before
 	e := s.fails(t, exception.TransactionCanceled, "TransactWriteItems", `{"TransactItems":[{"Put":`+put("a", 99)+`}]}`)
 	if e.Reasons[0].Code != "ItemCollectionSizeLimitExceeded" || e.Reasons[0].Message != textCollection {
 		t.Errorf("%+v", e.Reasons)
@@ -465,8 +465,8 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// Many at once take what the limits let them, and no more: all units that are taken
-// are those of writes that were acknowledged.
+// Many concurrent clients take what the limits allow, and no more: all units taken belong to
+// acknowledged writes.
 func TestLimitsUnderConcurrency(t *testing.T) {
 	s := start(t, Options{Capacity: &capacity.Limits{SplitAfter: 100 * time.Millisecond, Partition: capacity.Throughput{Read: 100, Write: 100}}})
 	s.must(t, "CreateTable", strings.Replace(onDemand(throttleIndex), `[{"AttributeName":"h"`, `[{"AttributeName":"c","AttributeType":"S"},{"AttributeName":"h"`, 1))
@@ -506,7 +506,7 @@ func TestLimitsUnderConcurrency(t *testing.T) {
 	}
 }
 
-// A write of a batch that an index refuses is in no stream: it has not happened.
+// A write of a batch that an index refuses does not happen, so it is in no stream.
 func TestStreamsTellNothingOfThrottledWrites(t *testing.T) {
 	s, _ := limited(t, capacity.Limits{})
 	table := strings.Replace(onDemand(throttleIndex+`,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}`),

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// metrics tells of the item collection of a partition key: about how many bytes it
-// has in the table and its local indexes. What is not on disk yet is not counted,
-// which is far less than the gigabyte that the answer is rounded to.
+// metrics describes the item collection of a partition key: approximately how many bytes it has in
+// the table and its local indexes. Bytes that are not on disk yet are not counted. They are far
+// fewer than the gigabyte to which the answer is rounded.
 func (s *Store) metrics(sh *shape, item attribute.Item) (*api.ItemCollectionMetrics, error) {
 	name := sh.Table.HashName()
 	v, _ := item.Get(name)
@@ -39,7 +39,7 @@ func (s *Store) metrics(sh *shape, item attribute.Item) (*api.ItemCollectionMetr
 	return m, nil
 }
 
-// addMetrics adds an item's collection to those of all tables, each once.
+// addMetrics adds an item's collection to the metrics of all tables, unless it is there already.
 func (s *Store) addMetrics(all []api.TableMetrics, name string, sh *shape, item attribute.Item) ([]api.TableMetrics, error) {
 	m, err := s.metrics(sh, item)
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response,
 	return s.page(ctx, c, r)
 }
 
-// bounds are the first key of a range, and the one after its last.
+// bounds returns the first key of a range and the end after its last key.
 func bounds(prefix []byte, k *expression.KeyRange) (lower, upper []byte) {
 	partition := appendPartition(prefix, k.Hash)
 	for _, v := range k.Prefix {

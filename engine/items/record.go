@@ -10,22 +10,22 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// record is what is kept of a table.
+// record is the description of a table as it is stored.
 type record struct {
 	Table *schema.Table
 	ID    uint32
 
-	// Indexes are the ids of the indexes by name, LastIndex the last that was given.
+	// Indexes holds the ids of the indexes by name. LastIndex is the last id that was given.
 	Indexes   map[string]uint16
 	LastIndex uint16
 
-	// ExpiryFilling is set until the items that were there when Time to Live was
-	// enabled have their expiry times in the index.
+	// ExpiryFilling is set while the index of expiry times lacks items that existed when Time to
+	// Live was enabled.
 	ExpiryFilling bool
 }
 
-// encode returns what is written, and the record as it will be read: with memory of
-// its own, which a request's is not.
+// encode returns the text that is written, and the record as it will be read. That record has its
+// own memory, while a request's record shares the request's.
 func (r *record) encode() ([]byte, *record, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -46,7 +46,8 @@ func decodeRecord(b []byte) (*record, error) {
 	return r, nil
 }
 
-// clone is a record that may be changed; of its table only what is replaced.
+// clone returns a copy of the record that may be changed. Fields of its table may be replaced, but
+// their contents must not be changed.
 func (r *record) clone() *record {
 	c := *r
 	t := *r.Table

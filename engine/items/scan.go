@@ -32,7 +32,7 @@ func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, e
 	return s.page(ctx, c, r)
 }
 
-// segment are the bounds of one of n equal parts of the hashes.
+// segment returns the bounds of part i of the hashes, of n equal parts.
 func segment(prefix []byte, i, n int) (lower, upper []byte) {
 	bound := func(i int) []byte {
 		first := (uint64(i)<<(8*hashLen) + uint64(n) - 1) / uint64(n)
@@ -44,7 +44,7 @@ func segment(prefix []byte, i, n int) (lower, upper []byte) {
 	return bound(i), bound(i + 1)
 }
 
-// checkSegment refuses an ExclusiveStartKey of another segment.
+// checkSegment refuses an ExclusiveStartKey that belongs to another segment.
 func (s *Store) checkSegment(r *reading, q *api.Scan) error {
 	if r.Start == nil {
 		return nil

@@ -18,13 +18,13 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// opened is a store in memory, with what it stands on.
+// opened is a store in memory with its database.
 type opened struct {
 	*Store
 	db *storage.DB
 }
 
-// open opens what is in fs. Sweeps are the test's to begin.
+// open opens the store in fs. The test itself starts sweeps.
 func open(t testing.TB, fs vfs.FS, o Options) *opened {
 	t.Helper()
 	db, err := storage.Open("d", storage.Options{FS: fs, MemTableBytes: 1 << 20, SweepInterval: -1})
@@ -46,7 +46,7 @@ func (o *opened) close(t testing.TB) {
 	}
 }
 
-// start is open for the life of the test, on a file system of its own.
+// start opens a store on its own file system for the life of the test.
 func start(t testing.TB, options ...Options) *opened {
 	t.Helper()
 	var o Options
@@ -68,7 +68,7 @@ func (o *opened) do(operation, body string) (map[string]any, error) {
 	return m, json.Unmarshal(text, &m)
 }
 
-// must is do for what cannot fail.
+// must is do for operations that cannot fail.
 func (o *opened) must(t testing.TB, operation, body string) map[string]any {
 	t.Helper()
 	m, err := o.do(operation, body)
@@ -78,7 +78,7 @@ func (o *opened) must(t testing.TB, operation, body string) map[string]any {
 	return m
 }
 
-// try is must for goroutines.
+// try is must for use in goroutines.
 func (o *opened) try(t testing.TB, operation, body string) map[string]any {
 	m, err := o.do(operation, body)
 	if err != nil {
@@ -87,7 +87,7 @@ func (o *opened) try(t testing.TB, operation, body string) map[string]any {
 	return m
 }
 
-// fails checks that an operation fails, and how.
+// fails checks that an operation fails with an error.
 func (o *opened) fails(t testing.TB, kind exception.Kind, operation, body string) *exception.Error {
 	t.Helper()
 	_, err := o.do(operation, body)

@@ -13,9 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// Values of items and index entries are a version, the size as AWS counts it
-// (uvarint), and the attributes as canonical DynamoDB JSON. Values of expiry times
-// are empty.
+// The value of an item or index entry is a version, the size as AWS counts it (uvarint), and the
+// attributes as canonical DynamoDB JSON. The value of an expiry time is empty.
 const valueVersion = 1
 
 func appendValue(dst []byte, item attribute.Item, size int) []byte {
@@ -24,7 +23,7 @@ func appendValue(dst []byte, item attribute.Item, size int) []byte {
 	return attribute.AppendItem(dst, item)
 }
 
-// parseValue cuts a value; text is a view.
+// parseValue splits a value. text shares the memory of v.
 func parseValue(v []byte) (size int, text attribute.Encoded, err error) {
 	if len(v) == 0 || v[0] != valueVersion {
 		return 0, nil, fmt.Errorf("%w: an item's value", storage.ErrCorrupt)
@@ -36,7 +35,7 @@ func parseValue(v []byte) (size int, text attribute.Encoded, err error) {
 	return int(n), attribute.Encoded(v[1+k:]), nil
 }
 
-// stored is an item as it was found.
+// stored is an item as it was read.
 type stored struct {
 	exists bool
 	size   int
@@ -44,7 +43,7 @@ type stored struct {
 	item   attribute.Item // nil until decoded
 }
 
-// getter is what single items are read from: the store as it is, or a snapshot.
+// getter reads single items: from the current state of the store, or from a snapshot.
 type getter interface {
 	Get(key []byte) ([]byte, closer, error)
 }
@@ -75,7 +74,7 @@ func (c *Call) read(from getter, key []byte) (st stored, err error) {
 	return st, errors.Join(err, cl.Close())
 }
 
-// decode returns the item's attributes; nil where it does not exist.
+// decode returns the item's attributes; nil if it does not exist.
 func (c *Call) decode(st *stored) (attribute.Item, error) {
 	if st.item == nil && st.exists {
 		item, err := c.stored.Item(st.text)

@@ -21,7 +21,7 @@ import (
 const streamTable = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"}],
 	"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"%s"}}`
 
-// create makes a table with a stream, and returns the stream's ARN.
+// create creates a table with a stream, and returns the stream's ARN.
 func createStreamed(t testing.TB, s *opened, view string) string {
 	t.Helper()
 	m := s.must(t, "CreateTable", fmt.Sprintf(streamTable, view))
@@ -40,7 +40,7 @@ func shardsOf(t testing.TB, s *opened, arn string) (ids []string) {
 	return ids
 }
 
-// iterator makes an iterator; more is a sequence number, or nothing.
+// iterator creates an iterator; more is a sequence number, or nothing.
 func iterator(t testing.TB, s *opened, arn, shard, kind string, more ...string) string {
 	t.Helper()
 	body := fmt.Sprintf(`{"StreamArn":"%s","ShardId":"%s","ShardIteratorType":"%s"`, arn, shard, kind)
@@ -50,7 +50,7 @@ func iterator(t testing.TB, s *opened, arn, shard, kind string, more ...string) 
 	return s.must(t, "GetShardIterator", body+"}")["ShardIterator"].(string)
 }
 
-// records reads on, and returns records and where to go on.
+// records reads from an iterator, and returns the records and the next iterator.
 func records(t testing.TB, s *opened, at string, limit int) (all []any, next string) {
 	t.Helper()
 	m := s.must(t, "GetRecords", fmt.Sprintf(`{"ShardIterator":"%s","Limit":%d}`, at, limit))
@@ -73,7 +73,7 @@ func everything(t testing.TB, s *opened, arn string) (all []any) {
 	return all
 }
 
-// told is a record in short: its event, key, images and who was behind it.
+// told returns a record in short: its event, key, images, and whether the service wrote it.
 func told(r any) string {
 	out := fmt.Sprint(dig(r, "eventName"), " ", dig(r, "dynamodb", "Keys", "h", "S"), "/", dig(r, "dynamodb", "Keys", "r", "N"))
 	for _, image := range []string{"OldImage", "NewImage"} {
@@ -140,8 +140,8 @@ func TestChangesInAStream(t *testing.T) {
 	}
 }
 
-// TestIterators reads a stream from all the places where an iterator may begin, and
-// goes through what becomes of iterators, shards and streams with time.
+// TestIterators reads a stream from all positions at which an iterator may begin, and follows the
+// lives of iterators, shards and streams.
 func TestIterators(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	fs := vfs.NewMem()
@@ -221,7 +221,7 @@ func TestIterators(t *testing.T) {
 		t.Errorf("the open shard: %s", keys(all))
 	}
 
-	// A stream is there again after a restart, and its numbers go on.
+	// After a restart the stream is there, and its numbers continue.
 	s.close(t)
 	s = open(t, fs, options)
 	put(5)
@@ -230,7 +230,7 @@ func TestIterators(t *testing.T) {
 		t.Errorf("after a restart: %s", keys(all))
 	}
 
-	// After a day changes are gone, and so are closed shards.
+	// After a day, changes are removed, and so are closed shards.
 	now = now.Add(stream.Life - time.Hour)
 	put(6)
 	now = now.Add(2 * time.Hour)
@@ -262,7 +262,7 @@ func TestIterators(t *testing.T) {
 		t.Errorf("a disabled stream goes on: %s", keys(all))
 	}
 
-	// A table's stream outlives it by a day.
+	// The stream of a deleted table remains for a day.
 	s.must(t, "DeleteTable", `{"TableName":"Tab"}`)
 	if got := keys(everything(t, s, again)); got != "9 " {
 		t.Errorf("after the table is gone: %s", got)
@@ -277,8 +277,8 @@ func TestIterators(t *testing.T) {
 	}
 }
 
-// TestReadersMissNothing: whoever reads a stream while writers write, from where it
-// has come, gets every change, and those of an item in their order.
+// TestReadersMissNothing reads a stream while writers write. The reader must get every change, and
+// the changes of an item in their order.
 func TestReadersMissNothing(t *testing.T) {
 	s := start(t)
 	arn := createStreamed(t, s, "NEW_IMAGE")
@@ -307,7 +307,7 @@ func TestReadersMissNothing(t *testing.T) {
 		}
 		var some []any
 		if some, at = records(t, s, at, 7); over && len(some) == 0 {
-			break // all was there before it was asked for
+			break // all changes were there before the last read
 		}
 		for _, r := range some {
 			k := fmt.Sprint(dig(r, "dynamodb", "Keys", "r", "N"))
@@ -323,8 +323,8 @@ func TestReadersMissNothing(t *testing.T) {
 	}
 }
 
-// TestStreamsAndCrashes: after a crash a stream tells of just the changes that have
-// made the items what they are.
+// TestStreamsAndCrashes checks that after a crash a stream has exactly the changes that made the
+// items what they are.
 func TestStreamsAndCrashes(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
@@ -375,8 +375,8 @@ func TestStreamsAndCrashes(t *testing.T) {
 	}
 }
 
-// A shard is read from its own StartingSequenceNumber, which DescribeStream tells, as from
-// its beginning: before it has any record, and after.
+// DescribeStream returns the StartingSequenceNumber of a shard. A read from it is a read from the
+// shard's beginning, both before the shard has a record and after.
 func TestAShardsOwnStart(t *testing.T) {
 	s := start(t, Options{})
 	arn := createStreamed(t, s, "KEYS_ONLY")

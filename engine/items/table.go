@@ -20,23 +20,23 @@ import (
 
 // table is a table in use.
 type table struct {
-	// mu is held shared by writers while they apply what they have worked out for
-	// one shape, and exclusively where the shape changes: no entry is written for
-	// an index that is gone, none is missing in one that is new.
+	// Writers hold mu shared while they apply changes that they computed for one shape. A change of
+	// the shape holds it exclusively. So no entry is written for a removed index, and no entry is
+	// missing in a new one.
 	mu    sync.RWMutex
 	shape atomic.Pointer[shape]
 
 	counts counts
 }
 
-// shape is what there is to know of a table at one moment. It does not change.
+// shape is all that is known about a table at one moment. It does not change.
 type shape struct {
 	*record
-	space   byte            // what the store's keys begin with
+	space   byte            // the prefix of the store's keys
 	indexes []index         // local ones, then global ones
-	expiry  string          // the attribute of expiry times, "" for none
-	model   *capacity.Model // of the table's limits; nil: it has none
-	stream  *stream.Stream  // where changes go; nil: nowhere
+	expiry  string          // the attribute of expiry times; "": none
+	model   *capacity.Model // the table's limits; nil: it has none
+	stream  *stream.Stream  // the stream for changes; nil: none
 	dropped bool
 }
 
@@ -46,8 +46,8 @@ type index struct {
 	id         uint16
 	local      bool
 	hash, sort []expression.KeyAttribute
-	projected  []string        // nil for all attributes; else keys and others, sorted
-	model      *capacity.Model // of a global index's limits
+	projected  []string        // nil: all attributes; else keys and others, sorted
+	model      *capacity.Model // the limits of a global index
 }
 
 // newShape returns the shape that a record describes, without its limits and stream.
@@ -77,7 +77,7 @@ func newShape(space byte, r *record) *shape {
 	return sh
 }
 
-// index returns an index that can be read, by name.
+// index returns the index with a name if it can be read; else nil.
 func (sh *shape) index(name string) *index {
 	for i := range sh.indexes {
 		if sh.indexes[i].Name == name {
@@ -87,7 +87,7 @@ func (sh *shape) index(name string) *index {
 	return nil
 }
 
-// prefix appends what the keys of all entries of an index of the table begin with.
+// prefix appends the common beginning of the keys of all entries of an index.
 func (sh *shape) prefix(dst []byte, index uint16) []byte {
 	return appendPrefix(dst, sh.space, sh.ID, index)
 }
@@ -98,13 +98,12 @@ func (sh *shape) removeIndex(b *pebble.Batch, index uint16) error {
 	return b.DeleteRange(lower, appendAfter(nil, lower), nil)
 }
 
-// appendItemKey appends the key of an item, of which the key's attributes are
-// given.
+// appendItemKey appends the key of an item. item has the attributes of the table's key.
 func (sh *shape) appendItemKey(dst []byte, item attribute.Item) []byte {
 	return appendItem(sh.prefix(dst, indexItems), sh.Table.Key, item)
 }
 
-// enter lets a writer in, for the table's shape as it is, which stays until leave.
+// enter lets a writer in. The table keeps the shape that enter returns until leave.
 func (t *table) enter() (*shape, error) {
 	t.mu.RLock()
 	sh := t.shape.Load()

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// tables is the store's tables. They are changed one at a time, and each change is one
-// batch: the record with all that goes with it.
+// tables holds the store's tables. They are changed one at a time. Each change is one batch with
+// the record and all entries that change with it.
 type tables struct {
 	space   *storage.Space
 	streams *stream.Store
@@ -27,7 +27,7 @@ type tables struct {
 
 	byName atomic.Pointer[map[string]*table] // the map is replaced, never changed
 
-	sync.Mutex        // held for a change
+	sync.Mutex        // held during a change
 	last       uint32 // the last id that was given
 }
 
@@ -66,8 +66,7 @@ func (ts *tables) newTable(r *record) *table {
 	return t
 }
 
-// newShape returns the shape that a record describes, with the limits that the shape
-// before it had.
+// newShape returns the shape that a record describes, with the limits of the table's old shape.
 func (ts *tables) newShape(r *record, old *shape) *shape {
 	sh := newShape(ts.space.Prefix, r)
 	sh.stream = ts.streams.Of(r.Table)
@@ -75,7 +74,7 @@ func (ts *tables) newShape(r *record, old *shape) *shape {
 	return sh
 }
 
-// lookup returns a table by name or ARN, nil where there is none.
+// lookup returns a table by name or ARN; nil if there is none.
 func (ts *tables) lookup(name string) *table {
 	if strings.HasPrefix(name, "arn:") {
 		name = name[strings.LastIndexByte(name, '/')+1:]
@@ -83,7 +82,7 @@ func (ts *tables) lookup(name string) *table {
 	return (*ts.byName.Load())[name]
 }
 
-// forItems is lookup for operations on items.
+// forItems is lookup for operations on items. Its error does not name the table.
 func (ts *tables) forItems(name string) (*table, error) {
 	if t := ts.lookup(name); t != nil {
 		return t, nil
@@ -91,7 +90,7 @@ func (ts *tables) forItems(name string) (*table, error) {
 	return nil, exception.New(exception.ResourceNotFound, "Requested resource not found")
 }
 
-// named is lookup for operations on tables, whose error names it.
+// named is lookup for operations on tables. Its error names the table.
 func (ts *tables) named(name string) (*table, error) {
 	if t := ts.lookup(name); t != nil {
 		return t, nil
@@ -103,8 +102,7 @@ func notFound(name string) error {
 	return exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", name)
 }
 
-// redefine gives a table a new record. more adds to the batch. The caller holds
-// defining.
+// redefine gives a table a new record. more adds to the batch. The caller holds the lock of ts.
 func (ts *tables) redefine(t *table, r *record, more func(b *pebble.Batch) error) error {
 	b := ts.space.Pebble.NewBatch()
 	defer b.Close()
@@ -134,7 +132,7 @@ func (ts *tables) redefine(t *table, r *record, more func(b *pebble.Batch) error
 	return nil
 }
 
-// define makes a table. more adds to the batch.
+// define creates a table. more adds to the batch.
 func (ts *tables) define(r *record, more func(b *pebble.Batch) error) error {
 	b := ts.space.Pebble.NewBatch()
 	defer b.Close()
@@ -198,7 +196,7 @@ func (ts *tables) drop(t *table) error {
 	return nil
 }
 
-// publish replaces the map of tables by a changed copy. The caller holds defining.
+// publish replaces the map of tables with a changed copy. The caller holds the lock of ts.
 func (ts *tables) publish(change func(tables map[string]*table)) {
 	tables := maps.Clone(*ts.byName.Load())
 	change(tables)
@@ -210,5 +208,5 @@ func (ts *tables) appendRecordKey(dst []byte, name string) []byte {
 	return append(dst, name...)
 }
 
-// counterKey is where the last id that was given is kept.
+// counterKey returns the key under which the last given id is stored.
 func (ts *tables) counterKey() []byte { return []byte{ts.space.Prefix, regionFormat, 'n'} }

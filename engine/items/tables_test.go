@@ -23,7 +23,7 @@ import (
 const addIndex = `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],
 	"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"by-g","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`
 
-// inIndex returns the keys of what an index has of a partition key.
+// inIndex returns the keys of the items with a partition key of the index.
 func inIndex(t testing.TB, s *opened, g string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -39,7 +39,7 @@ func filled(t testing.TB, s *opened) {
 	await(t, "the indexes are filled", func() bool { return !s.tables.lookup("Tab").shape.Load().filling() })
 }
 
-// An index that is added while items are written has all of them, as they are last.
+// An index that is added during writes has all items in their last state.
 func TestIndexIsFilledUnderWrites(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", hashTable)
@@ -81,7 +81,7 @@ func TestIndexIsFilledUnderWrites(t *testing.T) {
 	if size, _, err := s.count(sh, 1); err != nil || size.Items != 0 {
 		t.Errorf("of the index that is gone there are %d entries; %v", size.Items, err)
 	}
-	// Another one of that name begins with nothing of the old one.
+	// A new index of the same name has no entries of the old one.
 	s.must(t, "UpdateTable", addIndex)
 	filled(t, s)
 	if got := len(inIndex(t, s, "0")); got != items {
@@ -89,7 +89,7 @@ func TestIndexIsFilledUnderWrites(t *testing.T) {
 	}
 }
 
-// A fill that a crash cuts short is made up for.
+// After a crash, an interrupted fill is done again.
 func TestFillIsResumed(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, fs, Options{})
@@ -97,7 +97,7 @@ func TestFillIsResumed(t *testing.T) {
 	for k := range 50 {
 		s.must(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"k":{"S":"%d"},"g":{"S":"x"},"v":{"N":"1"}}}`, k))
 	}
-	// As UpdateTable leaves it, with nothing filled.
+	// The state after UpdateTable, with nothing filled yet.
 	r := s.tables.lookup("Tab").shape.Load().record.clone()
 	r.Table.Definitions = append(r.Table.Definitions, schema.Definition{Name: "g", Type: 1})
 	r.Table.Global = []schema.Index{{Name: "by-g", Key: schema.Key{Hash: []string{"g"}}, Projection: schema.Projection{Type: schema.ProjectAll}, Status: schema.Creating, Backfilling: true}}
@@ -117,8 +117,8 @@ func TestFillIsResumed(t *testing.T) {
 	}
 }
 
-// What there is, is there after closing and opening; a table that was deleted, and
-// made anew, is empty.
+// Tables and items remain after closing and opening. A table that was deleted and created again is
+// empty.
 func TestTablesAreKept(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, fs, Options{})
@@ -170,7 +170,7 @@ func TestWhatIsNotSupportedIsRefused(t *testing.T) {
 	}
 }
 
-// What an older version wrote is read; what a newer one wrote is not.
+// The store reads what an older version wrote, and refuses what a newer one wrote.
 func TestFormat(t *testing.T) {
 	text, err := os.ReadFile("testdata/record.1.json")
 	if err != nil {
@@ -203,8 +203,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// A page ends with the item that reaches 1 MB, whatever the filter lets through,
-// and the size of all is what the pages add up to.
+// A page ends with the item that reaches 1 MB, whatever the filter accepts. The size of all items
+// is the sum of the pages.
 func TestPagesOfOneMegabyte(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"}],
@@ -280,7 +280,7 @@ func TestMultiAttributeKeys(t *testing.T) {
 	}
 	s.fails(t, exception.Validation, "Query", `{"TableName":"Tab","IndexName":"multi","KeyConditionExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":"a"}}}`)
 	s.fails(t, exception.Validation, "Query", `{"TableName":"Tab","IndexName":"multi","KeyConditionExpression":"a = :a AND b = :b AND d = :d","ExpressionAttributeValues":{":a":{"S":"a"},":b":{"N":"1"},":d":{"S":"x"}}}`)
-	// Pages work through the index, in both directions.
+	// Pages go through the index in both directions.
 	for _, direction := range []string{"true", "false"} {
 		seen, start := 0, ""
 		for {
@@ -298,7 +298,7 @@ func TestMultiAttributeKeys(t *testing.T) {
 	}
 }
 
-// Many entries with one index key: pages work through the ties.
+// Many entries with one index key: pages go through the entries with equal keys.
 func TestTies(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"},{"AttributeName":"g","AttributeType":"S"},{"AttributeName":"h","AttributeType":"N"}],
@@ -352,8 +352,8 @@ func TestGetAllocates(t *testing.T) {
 	}
 }
 
-// A global index has what it projects; a local one has the table behind it. The words
-// are those that AWS was recorded with (internal/dynamodiff/testdata/partiql).
+// A global index has the projected attributes. A local index can also fetch from the table. The
+// error messages are recorded from AWS (internal/dynamodiff/testdata/partiql).
 func TestGlobalIndexesFetchNothing(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST",
@@ -382,8 +382,8 @@ func TestGlobalIndexesFetchNothing(t *testing.T) {
 	}
 }
 
-// A Query's filter may look at what the index has, of both kinds (which AWS was
-// recorded with); to a Scan the rest is not there.
+// A Query's filter may look at the attributes of the index, of both kinds of index (recorded from
+// AWS). A Scan sees no other attributes.
 func TestFiltersSeeWhatTheIndexHas(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST",

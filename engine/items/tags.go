@@ -20,7 +20,7 @@ func (s *Store) resource(arn string) (*table, error) {
 	return t, nil
 }
 
-// retag gives a table other tags.
+// retag changes the tags of a table.
 func (s *Store) retag(arn string, change func(t *schema.Table) (*schema.Table, error)) (api.Response, error) {
 	s.tables.Lock()
 	defer s.tables.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// tokenLife is how long a ClientRequestToken makes a transaction idempotent.
+// tokenLife is the time for which a ClientRequestToken makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// tokenKey is where a token is kept, with what its transaction asked for.
+// tokenKey returns the key of a token's entry. Its value has the digest of the transaction.
 func (s *Store) tokenKey(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return append([]byte{s.space.Prefix, regionToken}, sum[:]...)
@@ -35,7 +35,7 @@ func parseTokenValue(v []byte) (at time.Time, digest uint64, err error) {
 	return time.Unix(int64(binary.BigEndian.Uint64(v)), 0), binary.BigEndian.Uint64(v[8:]), nil
 }
 
-// token reads a token that is still alive.
+// token reads the entry of a token. It finds only tokens that have not expired.
 func (s *Store) token(key []byte) (digest uint64, found bool, err error) {
 	v, err := get(s.space, key)
 	if err != nil || v == nil {
@@ -45,7 +45,7 @@ func (s *Store) token(key []byte) (digest uint64, found bool, err error) {
 	return digest, err == nil && s.options.Clock().Sub(at) < tokenLife, err
 }
 
-// sweepTokens removes tokens that are no longer alive.
+// sweepTokens removes tokens that have expired.
 func (s *Store) sweepTokens() error {
 	lower := []byte{s.space.Prefix, regionToken}
 	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: appendAfter(nil, lower)})
@@ -58,7 +58,7 @@ func (s *Store) sweepTokens() error {
 		if err == nil && s.options.Clock().Sub(at) < tokenLife {
 			continue
 		}
-		// Looked at again under its transaction's lock: it may be in use anew.
+		// Read again under the transaction's lock: the token may be in use again.
 		h := new(held)
 		key := append([]byte(nil), it.Key()...)
 		h.lock(&s.locks, key)

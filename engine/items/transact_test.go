@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// What is here follows AWS's documentation of TransactWriteItems and
-// TransactGetItems; there is no engine to compare with.
+// These tests follow AWS's documentation of TransactWriteItems and TransactGetItems; there is no
+// engine to compare with.
 
 func putAction(k, rest string) string {
 	return fmt.Sprintf(`{"Put":{"TableName":"Tab","Item":{"k":{"S":"%s"}%s}}}`, k, rest)
@@ -86,7 +86,7 @@ func TestTokens(t *testing.T) {
 	}
 	s.fails(t, exception.IdempotentParameterMismatch, "TransactWriteItems", add("b", "t1", ""))
 	s.must(t, "TransactWriteItems", add("a", "t2", ""))
-	// A transaction that was cancelled has not used its token up.
+	// A cancelled transaction has not used its token up.
 	cancelled := func(value string) string {
 		return `{"ClientRequestToken":"t3","TransactItems":[{"ConditionCheck":{"TableName":"Tab","Key":{"k":{"S":"a"}},"ConditionExpression":"n = :v","ExpressionAttributeValues":{":v":{"N":"` + value + `"}}}}]}`
 	}
@@ -114,9 +114,9 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A table may be named by its ARN, and in one request by both: it is entered once,
-// since a change of it that waits in between would wait for ever. Answers have the
-// name that was given.
+// A request may name a table by its name, by its ARN, or by both. The request enters the table
+// once: if it entered twice, a change of the table that waits in between would wait for ever.
+// Answers have the name that the request used.
 func TestTablesByNameAndARN(t *testing.T) {
 	s := start(t)
 	s.must(t, "CreateTable", hashTable)

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// transactGetItems reads all items at one moment: a transaction's writes become
-// visible together.
+// transactGetItems reads all items at one moment. The writes of a transaction become visible
+// together.
 func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGetItems) (api.Response, error) {
 	shapes := make([]*shape, len(q.Gets))
 	for i := range q.Gets {

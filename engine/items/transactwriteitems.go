@@ -16,14 +16,14 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// entered are tables that a request has entered, each once: to enter one twice
-// would deadlock with a change of it that waits in between.
+// entered holds the tables that a request has entered, each once. If a request entered a table
+// twice and a change of the table waited in between, both would wait for ever.
 type entered struct {
 	tables []*table
 	shapes []*shape
 }
 
-// enter enters a table by its name or ARN, unless that was done already by either.
+// enter enters a table by its name or ARN, unless the request has entered it already.
 func (s *Store) enter(e *entered, name string) (*shape, error) {
 	t, err := s.tables.forItems(name)
 	if err != nil {
@@ -47,12 +47,12 @@ func (e *entered) leave() {
 	e.tables = nil
 }
 
-// action is one write of a transaction, made ready.
+// action is one prepared write of a transaction.
 type action struct {
 	*api.TransactAction
 	sh  *shape
 	key []byte
-	at  attribute.Item // has the table's key at least
+	at  attribute.Item // has at least the table's key
 	old stored
 	new attribute.Item
 }
@@ -101,7 +101,7 @@ func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Resp
 	return r, nil
 }
 
-// prepare checks what can be checked before anything is read.
+// prepare makes the checks that need no reads.
 func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error) {
 	actions := make([]action, len(q.Actions))
 	seen, twice := make(map[string]bool, len(actions)), false
@@ -129,7 +129,7 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 		default:
 			err = a.sh.Table.CheckKey(a.Key)
 		}
-		if err != nil { // and so the transaction, whatever is wrong with others
+		if err != nil { // the transaction is refused, whatever the faults of the other actions
 			if err := wrong.add(len(actions), i, err); err != nil {
 				return nil, err
 			}
@@ -145,11 +145,10 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 	return nil, errTwice
 }
 
-// errTwice is what AWS says of two parts of a transaction, of reads as of writes,
-// that are about one item.
+// errTwice is AWS's error about a transaction with two reads or writes of one item.
 var errTwice = exception.Invalid("Transaction request cannot include multiple operations on one item")
 
-// admitAll is whether the tables' limits let a transaction go on.
+// admitAll returns an error if the tables' limits do not admit the transaction.
 func (s *Store) admitAll(actions []action) error {
 	var wrong reasons
 	for i := range actions {
@@ -185,8 +184,7 @@ func (s *Store) settle(c *Call, actions []action) error {
 	return nil
 }
 
-// payCancelled takes what the conditions of a cancelled transaction cost, or one
-// that was done before.
+// payCancelled charges the checks of a cancelled transaction, or of one that was done before.
 func (s *Store) payCancelled(actions []action, op capacity.Op) {
 	for i := range actions {
 		a := &actions[i]
@@ -201,11 +199,10 @@ func (s *Store) payCancelled(actions []action, op capacity.Op) {
 	}
 }
 
-// reasons collect why a transaction is cancelled.
+// reasons collects the reasons why a transaction is cancelled.
 type reasons []exception.CancellationReason
 
-// add notes what is wrong with action i of n, or returns what is not an action's
-// own fault.
+// add notes an error of action i of n. It returns an error that no single action is the reason of.
 func (r *reasons) add(n, i int, err error) error {
 	var e *exception.Error
 	if !errors.As(err, &e) || expression.IsEmptyKey(err) {
@@ -236,7 +233,7 @@ func (r *reasons) add(n, i int, err error) error {
 	return nil
 }
 
-// cancelled returns the transaction's error, if there are reasons.
+// cancelled returns the transaction's error if there are reasons.
 func (r reasons) cancelled() error {
 	if r == nil {
 		return nil
@@ -244,8 +241,8 @@ func (r reasons) cancelled() error {
 	return exception.Canceled(r)
 }
 
-// transact works out a transaction whose locks are held. A token that is known
-// makes it one that has been done.
+// transact computes a transaction. The caller holds its locks. If the token is known, the
+// transaction has been done before.
 func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, actions []action, token []byte) (*api.TransactWriteResponse, error) {
 	done := false
 	if token != nil {
@@ -320,7 +317,7 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 	return r, s.answerTransact(r, q, actions, spents)
 }
 
-// decide works out what the action makes of its item.
+// decide computes the item after the action.
 func (a *action) decide(c *Call) error {
 	before, err := c.decode(&a.old)
 	if err != nil {
@@ -338,8 +335,8 @@ func (a *action) decide(c *Call) error {
 	return err
 }
 
-// answerTransact adds capacity and metrics to the answer. Without spents the
-// transaction was a repeated one, which is paid for as reads.
+// answerTransact adds capacity and metrics to the answer. Without spents the transaction is a
+// repeated one, which costs reads.
 func (s *Store) answerTransact(r *api.TransactWriteResponse, q *api.TransactWriteItems, actions []action, spents []spent) error {
 	if q.Capacity != api.CapacityNone {
 		r.Capacity = []api.ConsumedCapacity{}
@@ -372,7 +369,7 @@ func (s *Store) answerTransact(r *api.TransactWriteResponse, q *api.TransactWrit
 	return nil
 }
 
-// addCapacity adds what was taken of a table to what was taken of all.
+// addCapacity adds the capacity taken from a table to the list for all tables.
 func addCapacity(all []api.ConsumedCapacity, cc *api.ConsumedCapacity) []api.ConsumedCapacity {
 	for i := range all {
 		if all[i].Table == cc.Table {

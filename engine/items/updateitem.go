@@ -19,7 +19,7 @@ func (s *Store) updateItem(c *Call, q *api.UpdateItem) (api.Response, error) {
 	})
 }
 
-// checkUpdate says what is wrong with an update as far as the table tells.
+// checkUpdate returns an error if the table does not allow the update.
 func checkUpdate(sh *shape, key attribute.Item, u *expression.Update) error {
 	if err := sh.Table.CheckKey(key); err != nil {
 		return err
@@ -27,8 +27,8 @@ func checkUpdate(sh *shape, key attribute.Item, u *expression.Update) error {
 	return sh.Table.CheckUpdate(u)
 }
 
-// update returns the item as an update leaves it, nil for none. One that did not exist
-// begins as its key, but for an update that only removes, which makes none.
+// update returns the item after an update; nil if there is none. An item that did not exist begins
+// with its key. An update that only removes does not create an item.
 func update(sh *shape, key attribute.Item, u *expression.Update, old attribute.Item) (attribute.Item, error) {
 	if old == nil {
 		if u.OnlyRemoves() {

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// updateTable changes a table. An index that is added is filled in the background,
-// from what is there, while writes keep it up to date from now on; one that is
-// deleted is gone at once. The answer says UPDATING, as AWS's.
+// updateTable changes a table. A new index is filled in the background from the existing items, and
+// writes keep it up to date from now on. A deleted index disappears at once. The answer has status
+// UPDATING, as AWS's has.
 func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	s.tables.Lock()
 	defer s.tables.Unlock()
@@ -104,8 +104,7 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	return &api.TableResponse{Table: &shown, Size: size}, nil
 }
 
-// usedDefinitions are the definitions of attributes that are part of a key, in
-// their order.
+// usedDefinitions returns the definitions of attributes that belong to a key, in their order.
 func usedDefinitions(t *schema.Table) []schema.Definition {
 	return slices.DeleteFunc(slices.Clone(t.Definitions), func(d schema.Definition) bool {
 		has := func(ix schema.Index) bool { return ix.Key.Has(d.Name) }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// newUUID draws a UUID of version 4.
+// newUUID returns a random UUID of version 4.
 func newUUID() string {
 	var u [16]byte
 	_, _ = rand.Read(u[:]) // never fails

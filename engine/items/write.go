@@ -16,21 +16,21 @@ import (
 	"github.com/evenkeel/evenkeel/engine/items/stream"
 )
 
-// spent is the capacity units that a write took: of the table and, in the order of
-// the shape, of its indexes.
+// spent is the capacity units that a write took: from the table and, in the order of the shape,
+// from its indexes.
 type spent struct {
 	base    api.Units
 	indexes []api.Units
 }
 
-// needsOld tells whether a write to the table must know what it replaces, to keep
-// other entries in step.
+// needsOld reports whether a write to the table must read the item that it replaces, to update
+// other entries.
 func (sh *shape) needsOld() bool {
 	return len(sh.indexes) > 0 || sh.expiry != "" || sh.stream != nil
 }
 
-// write adds to the batch what makes the item at key, which is old, into item; nil
-// deletes it. The item's lock is held.
+// write adds to the batch the change of the item at key from old to item; nil deletes it. The
+// caller holds the item's lock.
 func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stored, item attribute.Item) (spent, error) {
 	size := 0
 	if item != nil {
@@ -71,8 +71,8 @@ func (s *Store) write(c *Call, b *pebble.Batch, sh *shape, key []byte, old *stor
 	return sp, sh.writeExpiry(b, before, item, key)
 }
 
-// entryOf is an item's entry in an index: its key, and its attributes and their
-// size.
+// entryOf is the entry of an item in an index: its key and its attributes. in says whether the item
+// has an entry.
 type entryOf struct {
 	key  []byte
 	item attribute.Item
@@ -91,9 +91,8 @@ func (sh *shape) entry(ix *index, item attribute.Item) (e entryOf) {
 	return e
 }
 
-// writeEntry brings an item's entry in an index up to date. An entry whose
-// attributes do not change is not written, nor paid for; one whose key changes is
-// two writes.
+// writeEntry updates an item's entry in an index. If the entry's attributes do not change, it is
+// neither written nor paid for. If its key changes, that takes two writes.
 func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, before, after attribute.Item) (units api.Units, err error) {
 	was, is := sh.entry(ix, before), sh.entry(ix, after)
 	moved := was.in && is.in && !bytes.Equal(was.key, is.key)
@@ -116,7 +115,7 @@ func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, befor
 	isSize = is.item.Size()
 	var more api.Units
 	if was.in && !moved {
-		// The bytes, not the values: 1 and 1.0 are one text already.
+		// Compares the bytes, not the values: 1 and 1.0 have the same text already.
 		if bytes.Equal(attribute.AppendItem(nil, was.item), attribute.AppendItem(nil, is.item)) {
 			return units, nil
 		}
@@ -132,8 +131,8 @@ func (s *Store) writeEntry(c *Call, b *pebble.Batch, sh *shape, ix *index, befor
 	return units + more, b.Set(is.key, c.value, nil)
 }
 
-// commit makes the batch visible, gives the locks back, and waits until it is
-// durable. leave lets others change the tables.
+// commit makes the batch visible, releases the locks, and waits until the batch is durable. leave
+// lets others change the tables.
 func (s *Store) commit(c *Call, b *pebble.Batch, leave func()) error {
 	h := &c.held
 	h.addUnsynced(1)
@@ -150,8 +149,8 @@ func (s *Store) commit(c *Call, b *pebble.Batch, leave func()) error {
 	return s.space.Wait(b)
 }
 
-// refuse gives the locks back and waits until what was read under them is durable:
-// no crash may take back what someone was told.
+// refuse releases the locks and waits until all that was read under them is durable. A crash must
+// not take back what a client was told.
 func (s *Store) refuse(h *held, leave func()) error {
 	unsynced := h.unsynced()
 	h.unlock()
@@ -162,21 +161,21 @@ func (s *Store) refuse(h *held, leave func()) error {
 	return nil
 }
 
-// single is a write to one item.
+// single is a write of one item.
 type single struct {
 	api.Write
 	table     string
-	key       attribute.Item // has the table's key at least
+	key       attribute.Item // has at least the table's key
 	condition *expression.Condition
 
-	// check says what is wrong with the request as far as the table tells.
+	// check returns an error if the table does not allow the request.
 	check func(sh *shape) error
 
-	// blind: the item that is written does not depend on what was there.
+	// blind says that the written item does not depend on the existing one.
 	blind bool
-	// apply returns the item as it becomes, nil for none.
+	// apply returns the item after the write; nil if there is none.
 	apply func(sh *shape, old attribute.Item) (attribute.Item, error)
-	// changes are the attributes that UPDATED_OLD and UPDATED_NEW are about.
+	// changes is the projection to the attributes of UPDATED_OLD and UPDATED_NEW.
 	changes *expression.Projection
 }
 
@@ -234,7 +233,7 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 		t.leave()
 		return nil, err
 	}
-	if b.Empty() { // nothing was there, and nothing is
+	if b.Empty() { // the item did not exist and does not exist now
 		err = s.refuse(h, t.leave)
 	} else {
 		err = s.commit(c, b, t.leave)
@@ -245,7 +244,7 @@ func (s *Store) writeSingle(c *Call, w *single) (api.Response, error) {
 	return s.answerSingle(c, sh, w, &old, item, sp)
 }
 
-// decide works out what the item becomes.
+// decide computes the item after the write.
 func (s *Store) decide(c *Call, sh *shape, w *single, old *stored) (attribute.Item, error) {
 	if w.blind && w.condition == nil {
 		return w.apply(sh, nil)
@@ -260,7 +259,7 @@ func (s *Store) decide(c *Call, sh *shape, w *single, old *stored) (attribute.It
 	return w.apply(sh, before)
 }
 
-// failed is the error of a condition that is not met.
+// failed returns the error of a condition that does not hold.
 func failed(old *stored, show bool) *exception.Error {
 	e := exception.New(exception.ConditionalCheckFailed, "The conditional request failed")
 	if show && old.exists {
@@ -269,7 +268,7 @@ func failed(old *stored, show bool) *exception.Error {
 	return e
 }
 
-// answerSingle makes the answer to a write.
+// answerSingle returns the answer to a write.
 func (s *Store) answerSingle(c *Call, sh *shape, w *single, old *stored, item attribute.Item, sp spent) (api.Response, error) {
 	r := &c.item
 	switch w.Return {
@@ -303,7 +302,7 @@ func (s *Store) answerSingle(c *Call, sh *shape, w *single, old *stored, item at
 	return r, nil
 }
 
-// changed is what of an item an update is about, nil where that is nothing.
+// changed returns the part of an item that an update names; nil if there is none.
 func changed(changes *expression.Projection, item attribute.Item) attribute.Encoded {
 	if changes == nil || item == nil {
 		return nil
@@ -315,7 +314,7 @@ func changed(changes *expression.Projection, item attribute.Item) attribute.Enco
 	return attribute.AppendItem(nil, part)
 }
 
-// consumed is the answer's part about capacity.
+// consumed returns the capacity as the answer has it.
 func (sp *spent) consumed(sh *shape, level api.ReturnConsumedCapacity, name string) *api.ConsumedCapacity {
 	cc := &api.ConsumedCapacity{Table: name, Units: sp.base, Base: sp.base, Detail: level == api.CapacityIndexes}
 	for i, u := range sp.indexes {

@@ -13,19 +13,19 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// Change is what a write does to an item, for a stream.
+// Change is the record of what a write does to an item, for a stream.
 type Change struct {
 	to    *Stream
 	value []byte
 }
 
-// A change's value is a version, flags, the time in milliseconds since 1970 [8], the
-// size as AWS counts it, the lengths of the key and of the new image (uvarints), then
-// the key, the new image and the old image as canonical DynamoDB JSON. An image that the
-// stream's view type leaves out is empty.
+// The value of a change is a version, flags, the time in milliseconds since 1970 [8], the size as
+// AWS counts it, the lengths of the key and of the new image (uvarints), then the key, the new
+// image and the old image as canonical DynamoDB JSON. An image is empty if the view type of the
+// stream leaves it out.
 const changeVersion = 1
 
-// Flags of a change: an event, and whether the service itself is behind it.
+// Flags of a change: the event, and whether the service itself made it.
 const (
 	changeInsert  = 0
 	changeModify  = 1
@@ -34,9 +34,9 @@ const (
 	changeService = 4
 )
 
-// Change returns what a write does to an item of a table with this key, and whether the
-// item differs afterwards. before and after are nil where there is no item. service says
-// that DynamoDB itself writes, to remove an expired item.
+// Change returns the change that a write makes to an item of a table with this key, and whether the
+// item differs afterwards. before and after are nil if there is no item. service says that DynamoDB
+// itself writes, to remove an expired item.
 func (st *Stream) Change(k schema.Key, before, after attribute.Item, service bool, now time.Time) (c Change, differs bool) {
 	flags := byte(changeModify)
 	item := after
@@ -76,7 +76,7 @@ func (st *Stream) Change(k schema.Key, before, after attribute.Item, service boo
 	return Change{st, value}, true
 }
 
-// parseChange reads a change. The record shares the value's memory.
+// parseChange parses a change. The record shares the value's memory.
 func parseChange(value []byte) (r api.StreamRecord, err error) {
 	corrupt := fmt.Errorf("%w: a stream's change", storage.ErrCorrupt)
 	if len(value) < 10 || value[0] != changeVersion {
@@ -117,8 +117,8 @@ func parseChange(value []byte) (r api.StreamRecord, err error) {
 	return r, nil
 }
 
-// Flow adds n to the number of writes, of the streams of these changes, that are visible
-// and not yet durable.
+// Flow adds n to the number of visible writes that are not yet durable, for the streams of these
+// changes.
 func Flow(changes []Change, n int64) {
 	for i := range changes {
 		changes[i].to.unsynced.Add(n)

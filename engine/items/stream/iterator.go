@@ -14,10 +14,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// sequenceBase makes numbers as long as AWS's sequence numbers are at least.
+// sequenceBase makes numbers at least as long as AWS's sequence numbers.
 const sequenceBase = "1"
 
-// sequence is a number as the API has it: 21 digits, in whose order numbers are.
+// sequence returns a number in the form of the API: 21 digits, so that the texts sort as the
+// numbers do.
 func sequence(number uint64) string { return fmt.Sprintf("%s%020d", sequenceBase, number) }
 
 func parseSequence(text string) (uint64, bool) {
@@ -29,12 +30,12 @@ func parseSequence(text string) (uint64, bool) {
 	return n, err == nil
 }
 
-// iteratorLife is for how long an iterator can be used, as AWS says.
+// iteratorLife is the time for which an iterator can be used, as in AWS.
 const iteratorLife = 15 * time.Minute
 
-// position is what a shard iterator stands for. It goes out as the stream's ARN, a
-// version, and in base64 the first number of the shard, the number to read from, the
-// time of its making in milliseconds, each [8], and a CRC-32 of all that.
+// position is the content of a shard iterator. Its text is the stream's ARN and a version, then in
+// base64 the first number of the shard, the number to read from, the time of its creation in
+// milliseconds, each [8], and a CRC-32 of all that.
 type position struct {
 	arn         string
 	first, from uint64

@@ -94,7 +94,7 @@ func (s *Store) Iterator(q *api.GetShardIterator) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := st.lastNumber() // before the record: of what comes in between nothing is passed over
+	last := st.lastNumber() // read before the record, so that no change in between is skipped
 	r := st.record.Load()
 	i := slices.IndexFunc(r.Shards, func(sh shard) bool { return r.id(slices.Index(r.Shards, sh)) == q.Shard })
 	if i < 0 {
@@ -110,21 +110,22 @@ func (s *Store) Iterator(q *api.GetShardIterator) (api.Response, error) {
 		}
 	case api.AtSequence, api.AfterSequence:
 		n, ok := parseSequence(q.Sequence)
-		none := n == p.first && n > last // of an empty shard, its StartingSequenceNumber
+		none := n == p.first && n > last // in an empty shard: its StartingSequenceNumber
 		if !ok || n < p.first || n > last && !none || closed && n >= end {
 			return nil, exception.Invalid("Invalid SequenceNumber: %s is not one of shard %s", q.Sequence, q.Shard)
 		}
 		if n <= r.Trimmed {
 			return nil, errTrimmed
 		}
-		if p.from = n; q.Type == api.AfterSequence && !none { // the first record will have it
+		if p.from = n; q.Type == api.AfterSequence && !none { // the first record will have this number
 			p.from++
 		}
 	}
 	return &api.IteratorResponse{Iterator: p.String()}, nil
 }
 
-// maxRecordBytes is how many bytes of records an answer has at most, one record more.
+// maxRecordBytes is the number of bytes of records at which an answer ends. The last record may
+// exceed it.
 const maxRecordBytes = 1 << 20
 
 // Records answers GetRecords.
@@ -160,8 +161,7 @@ func (s *Store) Records(ctx context.Context, q *api.GetRecords) (api.Response, e
 			return nil, err
 		}
 	}
-	// The shard may have been closed meanwhile. The next request looks at its end
-	// again.
+	// The shard may have been closed in the meantime. The next request checks its end again.
 	if done := closed && p.from >= end || !r.enabled() && !closed && p.from > st.lastNumber(); !done {
 		p.made = now
 		out.Next = p.String()
@@ -169,8 +169,7 @@ func (s *Store) Records(ctx context.Context, q *api.GetRecords) (api.Response, e
 	return out, nil
 }
 
-// read adds changes to an answer, from a number on, and returns the number to go on
-// from.
+// read adds the changes from a number on to an answer, and returns the number to continue from.
 func (s *Store) read(ctx context.Context, r *record, from, end uint64, limit int, out *api.RecordsResponse) (uint64, error) {
 	if from >= end {
 		return from, nil
@@ -199,7 +198,7 @@ func (s *Store) read(ctx context.Context, r *record, from, end uint64, limit int
 	return from, errors.Join(it.Error(), it.Close())
 }
 
-// eventID is the same whenever a change is read.
+// eventID returns the id of a change, which is the same in all reads.
 func eventID(arn string, number uint64) string {
 	var b [16]byte
 	binary.BigEndian.PutUint32(b[:4], crc32.ChecksumIEEE([]byte(arn)))

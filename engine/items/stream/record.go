@@ -14,7 +14,7 @@ const (
 	Life      = 24 * time.Hour
 )
 
-// record is what is kept of a stream, as JSON. It is replaced, never changed.
+// record is the description of a stream as it is stored, as JSON. It is replaced, never changed.
 type record struct {
 	ID       uint32
 	ARN      string
@@ -28,19 +28,19 @@ type record struct {
 	Trimmed  uint64 // changes up to this number are removed
 }
 
-// shard is the changes from First to where the next shard begins.
+// shard is the range of changes from First to the beginning of the next shard.
 type shard struct {
 	First   uint64
 	Created time.Time
 }
 
-// id returns a shard's name, of AWS's form and length.
+// id returns a shard's name, which has the form and length of AWS's names.
 func (r *record) id(i int) string {
 	sh := r.Shards[i]
 	return fmt.Sprintf("shardId-%020d-%08x", sh.Created.UnixMilli(), uint32(sh.First)^r.ID<<16)
 }
 
-// end returns where the changes of a shard end, and whether the shard is closed.
+// end returns the number at which the changes of a shard end, and whether the shard is closed.
 func (r *record) end(i int) (end uint64, closed bool) {
 	if i+1 < len(r.Shards) {
 		return r.Shards[i+1].First, true

@@ -28,19 +28,19 @@ const (
 	RegionChange = 0x05
 )
 
-// Options is what a Store is opened with. All are needed.
+// Options holds the settings of a Store. All fields are required.
 type Options struct {
 	Space  *storage.Space
 	Clock  func() time.Time
 	Region string // the AWS region that records name
 
-	// Mark adds to a batch that the store has streams. Versions that know none refuse
-	// such a store.
+	// Mark adds to a batch a mark that the store has streams. Versions that do not know streams
+	// refuse a store with the mark.
 	Mark func(b *pebble.Batch) error
 }
 
-// Store is the streams of all tables. One goroutine at a time calls Begin, End and
-// Trim; the other methods are safe for concurrent use.
+// Store holds the streams of all tables. Only one goroutine at a time may call Begin, End and Trim.
+// The other methods are safe for concurrent use.
 type Store struct {
 	Options
 	all  atomic.Pointer[map[string]*Stream] // by ARN; the map is replaced, never changed
@@ -52,7 +52,7 @@ type Stream struct {
 	record   atomic.Pointer[record]
 	unsynced atomic.Int64 // writes that are visible and not yet durable
 
-	mu   sync.Mutex // held from when a change gets its number until it is visible
+	mu   sync.Mutex // held from the moment a change gets its number until it is visible
 	last uint64     // the last number that was given
 }
 
@@ -103,9 +103,8 @@ func (s *Store) Of(t *schema.Table) *Stream {
 
 func arn(t *schema.Table) string { return t.ARN + "/stream/" + t.StreamLabel }
 
-// Begin creates the stream that a table is to have, and sets the table's StreamLabel.
-// The batch that changes the table must contain what add adds. undo removes the
-// stream again.
+// Begin creates the stream of a table, and sets the table's StreamLabel. The batch that changes the
+// table must contain what add adds. undo removes the stream again.
 func (s *Store) Begin(t *schema.Table) (add func(b *pebble.Batch) error, undo func()) {
 	const label = "2006-01-02T15:04:05.000" // as in AWS
 	now := s.Clock()
@@ -132,8 +131,8 @@ func (s *Store) Begin(t *schema.Table) (add func(b *pebble.Batch) error, undo fu
 	return add, func() { s.publish(func(all map[string]*Stream) { delete(all, name) }) }
 }
 
-// End adds to a batch that the table's stream, if it has one, is disabled. The caller
-// calls done once the batch is visible.
+// End adds to a batch that the table's stream is disabled, if the table has one. The caller calls
+// done after the batch is visible.
 func (s *Store) End(b *pebble.Batch, t *schema.Table) (done func(), err error) {
 	st := (*s.all.Load())[arn(t)]
 	if !t.Stream.Enabled || st == nil {
@@ -145,9 +144,8 @@ func (s *Store) End(b *pebble.Batch, t *schema.Table) (done func(), err error) {
 	return func() { st.record.Store(own) }, err
 }
 
-// Apply makes a batch visible, with the changes that belong to it. The result is the
-// buffer key, which it may have grown. (It takes the locks of several streams in the
-// order of their ids.)
+// Apply makes a batch visible, together with its changes. It returns the buffer key, which it may
+// have grown. (It takes the locks of several streams in the order of their ids.)
 func (s *Store) Apply(b *pebble.Batch, changes []Change, key []byte) ([]byte, error) {
 	if len(changes) == 0 {
 		return key, s.Space.Apply(b)
@@ -193,7 +191,7 @@ func (s *Store) set(b *pebble.Batch, r *record) (*record, error) {
 	return own, errors.Join(b.Set(s.recordKey(r.ID), text, nil), s.Mark(b))
 }
 
-// publish replaces the map of streams by a changed copy.
+// publish replaces the map of streams with a changed copy.
 func (s *Store) publish(change func(all map[string]*Stream)) {
 	all := maps.Clone(*s.all.Load())
 	change(all)
@@ -213,8 +211,8 @@ func (s *Store) appendChangeKey(dst []byte, id uint32, number uint64) []byte {
 // numberOf returns the number of the change with a key.
 func numberOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-// iterate goes over the changes of a stream from a number up to another; end 0 is
-// without an end. The caller closes the iterator.
+// iterate returns an iterator over the changes of a stream from one number up to another; end 0:
+// without end. The caller closes the iterator.
 func (s *Store) iterate(r *record, from, end uint64) (*pebble.Iterator, error) {
 	upper := s.appendChangeKey(nil, r.ID+1, 0)
 	if end != 0 {

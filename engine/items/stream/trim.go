@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Trim removes changes that are too old, closes shards that have been open for long, and
-// forgets streams that were disabled long ago. It stops when ctx is done.
+// Trim removes changes that are too old, closes shards that have been open for long, and removes
+// streams that were disabled long ago. It stops when ctx is done.
 func (s *Store) Trim(ctx context.Context) error {
 	for arn, st := range *s.all.Load() {
 		gone, err := s.trim(ctx, st)
@@ -74,8 +74,7 @@ func (s *Store) trim(ctx context.Context, st *Stream) (gone bool, err error) {
 	return false, s.Space.Wait(b)
 }
 
-// oldest returns the number up to which the changes of a stream are from before a
-// time.
+// oldest returns the last number whose change, like all before it, is older than a time.
 func (s *Store) oldest(ctx context.Context, r *record, before time.Time) (trimmed uint64, err error) {
 	it, err := s.iterate(r, 0, 0)
 	if err != nil {
