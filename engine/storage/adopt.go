@@ -14,10 +14,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// checkPlain checks a directory of a format that had no inventory. Nothing says what
-// must be in it but its MANIFEST: that must be intact to its end, and must know all
-// tables that there are. A crash may have left less than that, too; the version that
-// wrote the directory repairs it.
+// checkPlain checks a directory of a format that had no inventory. Nothing but its MANIFEST says
+// what must be in it. The MANIFEST must be intact to its end, and must know all tables that exist.
+// A crash may leave a directory that fails this check. The version that wrote the directory can
+// repair it.
 func checkPlain(dir string, po *pebble.Options) error {
 	names, err := po.FS.List(dir)
 	if err != nil {
@@ -31,7 +31,7 @@ func checkPlain(dir string, po *pebble.Options) error {
 		fresh = fresh && !strings.HasSuffix(name, ".sst") && !strings.HasSuffix(name, ".log") && !strings.HasPrefix(name, "MANIFEST-")
 	}
 	if fresh {
-		return nil // a start that did not get further
+		return nil // an earlier start ended before it wrote more
 	}
 	manifest, err := atomicfs.ReadMarker(po.FS, dir, "manifest")
 	if err != nil {
@@ -80,8 +80,8 @@ func readManifest(fs vfs.FS, path string) error {
 	}
 }
 
-// knownTables opens the store without changing it and returns the names of its
-// tables.
+// knownTables opens the store without changing it and returns the names of the tables that its
+// MANIFEST knows.
 func knownTables(dir string, po *pebble.Options) (map[string]bool, error) {
 	o := *po
 	o.ReadOnly = true

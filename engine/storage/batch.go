@@ -115,7 +115,7 @@ func (b *Batch) Partition(t *Table, token int64, key []byte) {
 	b.refs = append(b.refs, partRef{table: t.state, token: token, stripe: stripeOf(&t.spec.ID, token), minimum: math.MaxInt64})
 }
 
-// selected says whether a partition is selected, and notes an error if not.
+// selected reports whether a partition is selected. If none is, it notes an error.
 func (b *Batch) selected() bool {
 	if b.table == nil {
 		b.fail(fmt.Errorf("no partition selected: %w", ErrMalformed))
@@ -215,7 +215,7 @@ func (b *Batch) Static() {
 	b.key = append(append(b.key[:0], b.prefix...), kindStatic)
 }
 
-// inRow says whether a row is selected, and notes an error if not.
+// inRow reports whether a row is selected. If none is, it notes an error.
 func (b *Batch) inRow() bool {
 	if len(b.key) == 0 {
 		b.fail(fmt.Errorf("no row selected: %w", ErrMalformed))
@@ -424,7 +424,7 @@ func (b *Batch) SetMeta(key string, value []byte) {
 	}
 }
 
-// Empty says whether nothing was written.
+// Empty reports whether nothing was written to the batch.
 func (b *Batch) Empty() bool {
 	return (b.pebble == nil || b.pebble.Empty()) && b.row.empty() && len(b.adds) == 0 && b.err == nil
 }

@@ -4,8 +4,7 @@ package storage
 
 import "math"
 
-// Cell is one cell: of a column, or of one element of a non-frozen collection
-// or UDT.
+// Cell is one cell: the value of a column, or of one element of a non-frozen collection or UDT.
 type Cell struct {
 	Column    uint32
 	Path      []byte // element: list timeuuid, set element, map key, UDT field index (smallint); nil for atomic columns
@@ -15,7 +14,7 @@ type Cell struct {
 	Expires   int64  // seconds since 1970 when TTL > 0 (write time + TTL): dead from this second on
 }
 
-// TTLLeft is what ttl(column) returns: seconds left at now, 0 without TTL.
+// TTLLeft returns the result of ttl(column): the seconds left at now, or 0 without a TTL.
 func (c *Cell) TTLLeft(now int64) int32 {
 	if c.TTL == 0 {
 		return 0
@@ -23,36 +22,36 @@ func (c *Cell) TTLLeft(now int64) int32 {
 	return int32(c.Expires - now)
 }
 
-// Liveness is a row's marker (Cassandra's primary key liveness), which INSERT
-// writes and UPDATE does not.
+// Liveness is a row's marker (Cassandra's primary key liveness). INSERT writes it and UPDATE does
+// not.
 type Liveness struct {
 	Timestamp int64
 	TTL       int32
 	Expires   int64
 }
 
-// Deletion is a tombstone: it deletes what has Timestamp or less.
+// Deletion is a tombstone: it deletes data with its Timestamp or a lower one.
 type Deletion struct {
 	Timestamp int64 // microseconds
-	Time      int64 // when it was made, seconds since 1970: for garbage collection, and second in order between equal timestamps
+	Time      int64 // the time of the deletion, in seconds since 1970; used for garbage collection, and to order deletions with equal timestamps
 }
 
-// noTimestamp is less than every timestamp that a client may give.
+// noTimestamp is lower than every timestamp that a client may give.
 const noTimestamp = math.MinInt64
 
 // Row is a live row, or the live static row, at Query.Now.
 //
-// Its slices are views that are valid until the next call of Next,
-// NextPartition or Close, or, for Get, until the Row is used again.
+// Its slices are views. They are valid until the next call of Next, NextPartition or Close or, for
+// Get, until the Row is used again.
 type Row struct {
-	Clustering [][]byte // serialized values, one a clustering column; none for the static row
+	Clustering [][]byte // serialized values, one for each clustering column; none for the static row
 	HasMarker  bool     // the marker is live
-	Marker     Liveness // when HasMarker
-	Cells      []Cell   // live cells of the wanted columns, by column, then path in its type's order
+	Marker     Liveness // if HasMarker
+	Cells      []Cell   // live cells of the wanted columns, sorted by column, then by path in the order of its type
 
 	originals []original
-	arena     []byte // backs decoded clustering values and paths
-	value     []byte // what cells are views of
+	arena     []byte // memory of decoded clustering values and paths
+	value     []byte // the cells are views of it
 }
 
 // ColumnSet is a set of column ids. The zero value is empty.
@@ -61,7 +60,7 @@ type ColumnSet struct {
 	high []uint64
 }
 
-// NewColumnSet makes a set.
+// NewColumnSet returns a set of columns.
 func NewColumnSet(columns ...uint32) ColumnSet {
 	var s ColumnSet
 	for _, c := range columns {
@@ -83,7 +82,7 @@ func (s *ColumnSet) Add(column uint32) {
 	s.high[i] |= 1 << (column % 64)
 }
 
-// Has tells whether the column is in the set.
+// Has reports whether the column is in the set.
 func (s *ColumnSet) Has(column uint32) bool {
 	if column < 64 {
 		return s.low&(1<<column) != 0

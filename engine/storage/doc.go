@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage keeps Cassandra's data model on Pebble: partitions of
-// clustered rows of timestamped cells, with tombstones and expiry, on one node.
-// It knows tables by id, partition keys by their serialized bytes and token,
-// clustering values and cells by their serialized bytes; it does not know CQL.
+// Package storage keeps Cassandra's data model in Pebble: partitions of clustered rows of
+// timestamped cells, with tombstones and expiry, on one node. It knows tables by id, partition keys
+// by their serialized bytes and token, and clustering values and cells by their serialized bytes.
+// It does not know CQL.
 //
 // # Promises
 //
 //  1. An acknowledged write (Sync) survives the death of the process and of the
 //     machine. A batch is there whole or not at all, over all its partitions
 //     and tables. Concurrent writers share one fsync.
-//  2. What a read returns is a function of the mutations and of Query.Now, not
-//     of their arrival order: every mutation is reconciled as Cassandra does
-//     (reconcile.go), and what Cassandra calls shadowed never comes back.
-//  3. Writes never read (counters and Guarded batches excepted): a row mutation
+//  2. The result of a read depends on the mutations and on Query.Now, not on the
+//     order in which mutations arrived: every mutation is reconciled as Cassandra
+//     does (reconcile.go), and data that Cassandra calls shadowed never comes back.
+//  3. Writes never read, except counters and Guarded batches: a row mutation
 //     is one Pebble MERGE, a point read is one Pebble Get.
 //  4. Rows come in Cassandra's clustering order, partitions in token order, in
-//     either direction, from any position; clustering values come back as the
+//     either direction, from any position. Clustering values come back as the
 //     bytes that were first written.
 //  5. Memory is bounded by Options, whatever partitions hold; Close waits for
 //     all that Open started.
-//  6. Expired and deleted data are invisible from Query.Now on, and are removed
-//     from disk by a sweep once Table.GCGrace has passed (sweep.go).
-//  7. Damaged, lost and outdated files are not read over: Open refuses the
-//     directory, or the read fails, with ErrCorrupt, and nothing that could be
-//     needed is removed. What of that can be told, and what cannot, is in package
-//     inventory.
-//  8. A full disk refuses writes, with ErrFull, and reads go on; a log or MANIFEST
-//     that cannot be written or synced ends the process by Options.Failed, and
+//  6. Expired and deleted data are invisible from Query.Now on. A sweep removes them
+//     from disk after Table.GCGrace has passed (sweep.go).
+//  7. Damaged, lost and outdated files are not ignored: Open refuses the directory,
+//     or the read fails, with ErrCorrupt, and nothing that could be needed is
+//     removed. Package inventory describes which damage can be detected and which
+//     cannot.
+//  8. A full disk refuses writes, with ErrFull, and reads go on. If the log or the
+//     MANIFEST cannot be written or synced, Options.Failed ends the process, and
 //     nothing is acknowledged after that (package diskspace).
 //
 // # Use

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
-// The kinds of errors of this package, for errors.Is. Their texts say what to
-// do about them.
+// The kinds of errors of this package, for errors.Is. The texts of the errors tell the operator
+// what to do.
 var (
 	// ErrInUse: another process, or another DB in this one, has the directory.
 	ErrInUse = errors.New("in use")
@@ -22,20 +22,20 @@ var (
 	ErrForeign = inventory.ErrForeign
 	// ErrNewer: the directory was written by a newer version of the format.
 	ErrNewer = inventory.ErrNewer
-	// ErrOlder: the directory was written in an older format, and has what this
-	// version does not read.
+	// ErrOlder: the directory was written in an older format, and contains data that this version
+	// does not read.
 	ErrOlder = errors.New("written by an older version")
-	// ErrCorrupt: what is on disk is not what was written.
+	// ErrCorrupt: the data on disk differ from the data that were written.
 	ErrCorrupt = inventory.ErrCorrupt
-	// ErrFull: the disk has no room for a write, which was not made. Reads go on.
+	// ErrFull: the disk has no space for a write. The write was not made. Reads go on.
 	ErrFull = diskspace.ErrFull
-	// ErrFailed: the disk fails, and the write was not made.
+	// ErrFailed: the disk fails. The write was not made.
 	ErrFailed = diskspace.ErrFailed
-	// ErrMalformed: a caller's argument does not fit the table.
+	// ErrMalformed: an argument of the caller does not fit the table.
 	ErrMalformed = errors.New("malformed")
 )
 
-// classify makes what Pebble calls corruption ErrCorrupt.
+// classify returns errors that Pebble calls corruption as ErrCorrupt.
 func classify(err error) error {
 	if err != nil && !errors.Is(err, ErrCorrupt) && pebble.IsCorruptionError(err) {
 		return fmt.Errorf("%w: %w", ErrCorrupt, &firstLine{err})
@@ -43,7 +43,7 @@ func classify(err error) error {
 	return err
 }
 
-// firstLine is an error of Pebble's without the lines that are for its developers.
+// firstLine is an error of Pebble without the lines for Pebble's developers.
 type firstLine struct{ error }
 
 func (e *firstLine) Error() string {
@@ -53,7 +53,8 @@ func (e *firstLine) Error() string {
 
 func (e *firstLine) Unwrap() error { return e.error }
 
-// refuse is why a store is not opened: where it is corrupt, with the way out.
+// refuse returns the error of a store that is not opened. If the store is corrupt, the error says
+// what to do.
 func refuse(err error) error {
 	if err != nil && errors.Is(err, ErrCorrupt) && !strings.Contains(err.Error(), "backup") {
 		return fmt.Errorf("%w; restore the directory from a backup", err)

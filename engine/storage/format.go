@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
-// format is the version of all that this package has on disk: inventory, keys, rows.
-// A change that older versions would misread raises it.
+// format is the version of all that this package has on disk: inventory, keys, rows. A change that
+// older versions would misread raises it.
 //
-//	1  keys have a user-defined type's fields without an end
-//	2  keys as ordered.go has them
-//	3  and an inventory
+//	1  the fields of a user-defined type in a key have no end mark
+//	2  keys are as described in ordered.go
+//	3  there is an inventory, too
 const (
 	format        = inventory.Format
 	formatOrdered = 2
@@ -26,14 +26,14 @@ const (
 
 var formatKey = []byte{regionOwn, 'f'}
 
-// checkFormat compares the version kept with the data, and writes it in a new
-// store. Where nothing would be misread, it raises it.
+// checkFormat compares the version that is stored with the data. In a new store it writes the
+// version. If no data would be misread, it raises the version.
 func (db *DB) checkFormat() error {
 	v, closer, err := db.pebble.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
-		// Pebble begins a new store's first log in its oldest format, whose chunks do
-		// not say how much of the log was synced before them: damage in its midst would
-		// be taken for its end. A flush begins another.
+		// Pebble begins the first log of a new store in its oldest format. The chunks of that
+		// format do not say how much of the log was synced before them, so that damage in the
+		// middle would be taken for the end of the log. A flush begins another log.
 		return errors.Join(db.raise(), db.pebble.Flush())
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func (db *DB) checkFormat() error {
 	return db.raise()
 }
 
-// holdsRows tells whether any table has anything.
+// holdsRows reports whether any table contains data.
 func (db *DB) holdsRows() (bool, error) {
 	it, err := db.pebble.NewIter(&pebble.IterOptions{LowerBound: []byte{regionData}, UpperBound: []byte{regionData + 1}})
 	if err != nil {
@@ -64,9 +64,9 @@ func (db *DB) holdsRows() (bool, error) {
 	return rows, classify(errors.Join(it.Error(), it.Close()))
 }
 
-// Raise makes the format of the data this version's, so that older versions no
-// longer open them. tables are all that there are; the first one that this version
-// would misread is an error.
+// Raise raises the format of the data to this version's, so that older versions no longer open
+// them. tables must be all tables. Raise returns an error for the first table that this version
+// would misread.
 func (db *DB) Raise(tables iter.Seq2[string, *Table]) error {
 	if db.written == format {
 		return nil

@@ -10,9 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Get reads one live row into row, and tells whether there is one. Without
-// clustering columns pass nil. Query.Slices, Reverse, Static and After are not
-// looked at. It is the fast way.
+// Get reads one live row into row, and reports whether there is one. Without clustering columns,
+// pass nil. Get ignores Query.Slices, Reverse, Static and After. It is faster than Read.
 func (t *Table) Get(token int64, key []byte, clustering [][]byte, q *Query, row *Row) (bool, error) {
 	if len(clustering) != len(t.spec.Clustering) {
 		return false, fmt.Errorf("get: %d clustering values for %d columns: %w", len(clustering), len(t.spec.Clustering), ErrMalformed)
@@ -65,13 +64,13 @@ type keyBuffer struct {
 
 var keys = sync.Pool{New: func() any { return new(keyBuffer) }}
 
-// get reads and loads the row of key k.key, the first n bytes of which are its
+// get reads and loads the row with key k.key. The first n bytes of the key are those of the row's
 // partition.
 //
-// The row and the deletions of its partition are two keys, which must be of one
-// state. Mostly the table has no deletions. Where it has, the look is good when
-// no batch with deletions was being applied when it began, and none has begun
-// since; otherwise it is done on a snapshot.
+// The row and the deletions of its partition have two keys. Both must be read in the same state. In
+// most cases the table has no deletions. If it has, two separate reads are correct if no batch with
+// deletions was being applied when they began, and none has begun since. Otherwise get reads from a
+// snapshot.
 func (t *Table) get(k *keyBuffer, n int, q *Query, row *Row) (bool, error) {
 	r := t.reader(q)
 	s := t.state
@@ -98,7 +97,7 @@ func (t *Table) get(k *keyBuffer, n int, q *Query, row *Row) (bool, error) {
 			return false, err
 		}
 		if q.View == nil && (s.deletions.Load() != looked || looked && s.started.Load() != started) {
-			continue // some came in between
+			continue // a batch came in between
 		}
 		if !found {
 			return false, nil
@@ -107,7 +106,7 @@ func (t *Table) get(k *keyBuffer, n int, q *Query, row *Row) (bool, error) {
 	}
 }
 
-// floor reads up to which timestamp a row is deleted from outside.
+// floor returns the timestamp up to which the deletions of the partition cover a row.
 func (t *Table) floor(r pebble.Reader, k *keyBuffer, n int) (int64, error) {
 	k.dels = append(append(k.dels[:0], k.key[:n]...), kindDeletions)
 	v, closer, err := r.Get(k.dels)
@@ -142,8 +141,8 @@ func (row *Row) fetch(r pebble.Reader, key []byte) (bool, error) {
 	return true, closer.Close()
 }
 
-// load decodes row.value, of which the row becomes a view, and tells whether the
-// row is live when all up to the timestamp floor is deleted.
+// load decodes row.value; the row becomes a view of it. load reports whether the row is live if
+// everything up to the timestamp floor is deleted.
 func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 	var in rowReader
 	var deletion Deletion
@@ -205,12 +204,12 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 	return live, nil
 }
 
-// decodeClustering decodes a clustering. Values are views of src, unless it is
-// not stable, or of the row's own memory.
+// decodeClustering decodes a clustering. If src is stable, values are views of it; if not, they are
+// views of the row's own memory.
 //
-// It goes by the types of the table's latest handle: a user-defined type may have
-// been given a field after t was made, and a row been written with it. (The latest
-// knows all that is there: a handle is made before anything is written with it.)
+// It uses the types of the table's latest handle. A user-defined type may have got a field after t
+// was made, and a row may have been written with it. (The latest handle knows all data: a handle is
+// made before anything is written with it.)
 func (row *Row) decodeClustering(t *Table, src []byte, stable bool) error {
 	if cap(row.Clustering) < len(t.spec.Clustering) {
 		row.Clustering = make([][]byte, 0, len(t.spec.Clustering))

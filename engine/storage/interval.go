@@ -7,31 +7,31 @@ import (
 	"fmt"
 )
 
-// interval is a slice as positions.
+// interval is a slice in the form of positions.
 type interval struct {
 	lo, hi []byte // lo ≤ row < hi
 }
 
-// intervals are a query's slices as positions, of which one is looked at, at a time.
+// intervals are the slices of a query in the form of positions. Only one at a time is current.
 type intervals struct {
 	table   *Table
 	of      Slices // nil: one, of all rows
 	reverse bool
 
-	// Those that are left of them, and where the first of these in the direction read is
-	// cut off; nil: it is whole.
+	// The indexes of the slices that are left. cut is the position at which the first of these, in
+	// reading direction, is cut off; nil: it is whole.
 	from, to int
 	cut      []byte
 
-	at int // the present one: in from..to, unless it has been left
+	at int // the current one: in from..to, unless it has been left
 	interval
 	arena []byte
 	other interval // of search
 	spare []byte
 }
 
-// begin has them all before it. It fails for slices that are no good, as far as that
-// is seen before they are asked for.
+// begin begins with all slices of a query. It returns an error for malformed slices, as far as it
+// can see that without making them.
 func (s *intervals) begin(t *Table, q *Query) error {
 	s.table, s.of, s.reverse = t, q.Slices, q.Reverse
 	s.from, s.to, s.cut, s.at = 0, 1, nil, -1
@@ -44,7 +44,7 @@ func (s *intervals) begin(t *Table, q *Query) error {
 		return nil
 	}
 	var end []byte
-	var kept Listed // without empty ones, once one is met: (a, a) may stand before [a, b)
+	var kept Listed // without empty slices, after the first empty one is found: (a, a) may stand before [a, b)
 	for i := range list {
 		if err := s.look(i); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (s *intervals) begin(t *Table, q *Query) error {
 	return nil
 }
 
-// whole has all of the slices before it again.
+// whole begins again with all slices, without a cut.
 func (s *intervals) whole() {
 	s.from, s.to, s.cut, s.at = 0, 1, nil, -1
 	if s.of != nil {
@@ -77,10 +77,10 @@ func (s *intervals) whole() {
 	}
 }
 
-// empty says that none is left.
+// empty reports whether no slice is left.
 func (s *intervals) empty() bool { return s.from >= s.to }
 
-// after leaves what comes after a clustering, in the direction read.
+// after keeps only what comes after a clustering, in reading direction.
 func (s *intervals) after(clustering [][]byte) error {
 	if len(clustering) != len(s.table.spec.Clustering) {
 		return fmt.Errorf("position of %d values for %d clustering columns: %w", len(clustering), len(s.table.spec.Clustering), ErrMalformed)
@@ -92,7 +92,7 @@ func (s *intervals) after(clustering [][]byte) error {
 	return s.beyond(at)
 }
 
-// beyond leaves what comes after a position, in the direction read.
+// beyond keeps only what comes after a position, in reading direction.
 func (s *intervals) beyond(at []byte) error {
 	i, err := s.search(at)
 	if err != nil {
@@ -107,9 +107,9 @@ func (s *intervals) beyond(at []byte) error {
 	return nil
 }
 
-// search is the index of the next of those left, in the direction read, that can have
-// something at a position or behind it: the first that ends after it, in reverse the
-// last that does not begin after it.
+// search returns the index of the next slice, in reading direction, that can contain a row at a
+// position or after it: the first slice that ends after the position or, in reverse, the last one
+// that does not begin after it.
 func (s *intervals) search(at []byte) (int, error) {
 	low, high := s.from, s.to
 	if s.at >= 0 && !s.reverse {
@@ -134,14 +134,14 @@ func (s *intervals) search(at []byte) (int, error) {
 	return low, nil
 }
 
-// look makes other the interval of index i.
+// look sets other to the interval with index i.
 func (s *intervals) look(i int) (err error) {
 	s.spare, s.other, err = s.load(s.spare[:0], i)
 	return err
 }
 
-// load appends the interval of index i to an arena, of which it is a view. Where it
-// has nothing it ends where it begins.
+// load appends the interval with index i to an arena and returns it as a view of the arena. An
+// empty interval ends at its beginning.
 func (s *intervals) load(arena []byte, i int) ([]byte, interval, error) {
 	if s.of == nil {
 		return arena, interval{nil, endOfRows}, nil
@@ -156,8 +156,7 @@ func (s *intervals) load(arena []byte, i int) ([]byte, interval, error) {
 
 var endOfRows = []byte{after}
 
-// first makes the first of those left, in the direction read, the present one. There
-// is one.
+// first makes the first remaining slice, in reading direction, the current one. There must be one.
 func (s *intervals) first() error {
 	if s.reverse {
 		return s.present(s.to - 1)
@@ -165,8 +164,8 @@ func (s *intervals) first() error {
 	return s.present(s.from)
 }
 
-// next makes the next one present, in the direction read, that can have something at
-// a position or behind it; false where none can.
+// next makes the next slice, in reading direction, that can contain a row at a position or after it
+// the current one. It returns false if there is none.
 func (s *intervals) next(at []byte) (bool, error) {
 	i, err := s.search(at)
 	if err != nil || i < s.from || i >= s.to {
@@ -175,7 +174,7 @@ func (s *intervals) next(at []byte) (bool, error) {
 	return true, s.present(i)
 }
 
-// present makes the interval of index i the present one.
+// present makes the interval with index i the current one.
 func (s *intervals) present(i int) (err error) {
 	s.at = i
 	if s.arena, s.interval, err = s.load(s.arena[:0], i); err != nil || s.cut == nil {
@@ -190,7 +189,7 @@ func (s *intervals) present(i int) (err error) {
 	return nil
 }
 
-// bounds are the first and the last position of those left. There is one.
+// bounds returns the first and the last position of the remaining slices. There must be one.
 func (s *intervals) bounds() (lo, hi []byte, err error) {
 	if err = s.first(); err != nil || s.from == s.to-1 {
 		return s.lo, s.hi, err

@@ -88,8 +88,8 @@ func (t *Table) Scan(r TokenRange, from *Position, q *Query) *Iterator {
 //	}
 //	err := it.Err()
 //
-// It sees one state of the DB, that of its making. q must not change while it
-// is in use. It is for one goroutine.
+// It sees one state of the DB, the one at the moment when the Iterator was made. q must not change
+// while the Iterator is in use. An Iterator is for one goroutine.
 type Iterator struct {
 	table  *Table
 	query  *Query
@@ -98,9 +98,9 @@ type Iterator struct {
 	single bool // reads one partition
 	plain  bool // the partition has no deletions, and only its rows are visible
 
-	slices intervals // of this partition; of the first one, those behind where it is gone on with
-	first  []byte    // which is that of this prefix; nil: whichever is read first
-	behind bool      // and is read behind its static row
+	slices intervals // of the current partition; in the first partition, only those after the position to continue from
+	first  []byte    // the prefix of that first partition; nil: the first one that is read
+	behind bool      // and the read continues after the static row
 
 	state   state
 	prefix  []byte // the current partition's keys
@@ -113,8 +113,8 @@ type Iterator struct {
 	hasStat bool
 	seek    []byte
 
-	// The rows. Pebble's iterator is at a key which, when moved is false, was
-	// given out and must be left before the next is looked at.
+	// The rows. If moved is false, Pebble's iterator is at a key that was returned already. It must
+	// leave that key before it looks at the next one.
 	valid bool
 	moved bool
 	ended bool // no slice is left
@@ -131,7 +131,7 @@ const (
 	done
 )
 
-// prepare makes the intervals; first says whether Query.After is of use.
+// prepare makes the intervals. first says whether Query.After applies to the first partition.
 func (it *Iterator) prepare(first bool) bool {
 	err := it.slices.begin(it.table, it.query)
 	if err == nil && first && it.query.After != nil {
@@ -195,7 +195,7 @@ func (it *Iterator) NextPartition() bool {
 			it.prefix = append(it.prefix[:0], k[:n]...)
 		}
 		if it.first != nil && !bytes.Equal(it.first, it.prefix) {
-			it.slices.whole() // what was to be gone on with is gone
+			it.slices.whole() // the partition to continue in no longer exists
 		}
 		it.state, it.key = inside, nil
 		if !it.enter() {
@@ -224,7 +224,7 @@ func (it *Iterator) NextPartition() bool {
 // checkEvery is the number of hidden keys after which Query.Check is called.
 const checkEvery = 256
 
-// goOn asks whether the read is still wanted.
+// goOn reports whether the caller still wants the read.
 func (it *Iterator) goOn() bool {
 	it.passed = 0
 	if it.query.Check == nil {
@@ -246,9 +246,9 @@ func (it *Iterator) leave() {
 	it.valid = it.pebble.SeekGE(it.seek)
 }
 
-// enter reads what comes before the partition's rows, and goes to the first
-// row. In a scan Pebble's iterator is at the partition's first key. False: there
-// is nothing in the partition and nothing after it.
+// enter reads what comes before the partition's rows, and goes to the first row. In a scan,
+// Pebble's iterator is at the partition's first key. enter returns false if there is nothing in the
+// partition and nothing after it.
 func (it *Iterator) enter() bool {
 	it.dels.reset()
 	it.hasStat = false

@@ -14,10 +14,9 @@ import (
 //	03 table[16] token[8] key 00 01 kind …     data
 //	04 …                                       package engine/items (space.go)
 //
-// The token's sign bit is inverted, the key's zeros are escaped (ordered.go).
-// Kinds, in this order within a partition: 01 its deletions (the partition's
-// and range tombstones), 02 its static row, 03 a row, followed by its
-// clustering's components.
+// The token's sign bit is inverted, and zeros in the key are escaped (ordered.go). The kinds, in
+// this order within a partition: 01 its deletions (the partition's tombstone and range tombstones),
+// 02 its static row, 03 a row, followed by the components of its clustering.
 const (
 	regionOwn   = 0x01
 	regionMeta  = 0x02
@@ -36,7 +35,7 @@ func appendTablePrefix(dst []byte, id *[16]byte) []byte {
 	return append(append(dst, regionData), id[:]...)
 }
 
-// appendTableEnd appends the key just after the table's last.
+// appendTableEnd appends the first key after all keys of the table.
 func appendTableEnd(dst []byte, id *[16]byte) []byte {
 	n := len(dst)
 	dst = appendTablePrefix(dst, id)
@@ -56,8 +55,8 @@ func appendPartition(dst []byte, id *[16]byte, token int64, key []byte) []byte {
 	return appendEscaped(dst, key)
 }
 
-// splitKey cuts a data key after the partition: k[:n] is the partition, k[n]
-// the kind, k[n+1:] the clustering.
+// splitKey splits a data key after the partition: k[:n] is the partition, k[n] the kind, k[n+1:]
+// the clustering.
 func splitKey(k []byte) (n int, ok bool) {
 	if len(k) < tokenEnd {
 		return 0, false

@@ -12,24 +12,21 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Clustering values and collection paths are stored in a form whose plain byte
-// order is Cassandra's order (value.Type.Compare), so that Pebble's default
-// comparer, bloom filters and ranges need to know nothing of types, and so that
-// equal values (decimal 1.0 and 1.00) are one key. From the form the value is
-// decoded back. Where a type has several serialized forms for one value, the
-// form decodes to the canonical one, and the bytes that were written, when they
-// differ, are kept beside the row (rowData.originals) or the path.
+// Clustering values and collection paths are stored in a form whose plain byte order is Cassandra's
+// order (value.Type.Compare). So Pebble's default comparer, bloom filters and ranges need not know
+// types, and equal values (decimal 1.0 and 1.00) have one key. The value is decoded from the form.
+// If a type has several serialized forms for one value, the form decodes to the canonical one. If
+// the written bytes differ from it, they are stored beside the row (rowData.originals) or the path.
 //
-// A component is a marker, then, for a value, its body:
+// A component is a marker and, for a value, its body:
 //
 //	null 01 · empty 02 · value 03 body
 //
-// Bodies are self-delimiting, so components concatenate. That of a user-defined
-// type is its fields, as components, up to the last that is not null, and then 00:
-// ALTER TYPE may add a field, and what was written before stays as it is and where
-// it is in the order. A DESC component has
-// all its bits inverted. No component begins with FF, DESC or not: prefix+FF is
-// just after all that have the prefix.
+// Bodies are self-delimiting, so components can be concatenated. The body of a user-defined type is
+// its fields, as components, up to the last one that is not null, and then 00. So ALTER TYPE may
+// add a field, and data written before keep their form and their place in the order. In a DESC
+// component all bits are inverted. No component begins with FF, DESC or not: prefix+FF comes just
+// after all keys with the prefix.
 const (
 	markNull  = 0x01 // inside tuples and UDTs only
 	markEmpty = 0x02
@@ -68,8 +65,8 @@ func invert(b []byte) {
 	}
 }
 
-// injective tells whether the type has one serialized form for each value, so
-// that decoding always gives back the bytes that were encoded.
+// injective reports whether the type has one serialized form for each value, so that decoding
+// always returns the bytes that were encoded.
 func injective(t *value.Type) bool {
 	switch t.Kind {
 	case value.Decimal, value.Varint, value.Boolean, value.Float, value.Double:
@@ -123,7 +120,7 @@ func appendBody(dst []byte, t *value.Type, v []byte) ([]byte, error) {
 		}
 		return binary.BigEndian.AppendUint32(dst, bits), nil
 	case value.UUID:
-		// By version, then by time (version 1) or bytes.
+		// Ordered by version, then by time (version 1) or bytes.
 		msb := binary.BigEndian.Uint64(v)
 		version := byte(msb>>12) & 0x0f
 		dst = append(dst, version)
@@ -133,7 +130,7 @@ func appendBody(dst []byte, t *value.Type, v []byte) ([]byte, error) {
 		dst = binary.BigEndian.AppendUint64(dst, msb)
 		return append(dst, v[8:]...), nil
 	case value.Timeuuid:
-		// By time, then by bytes as signed ones.
+		// Ordered by time, then by bytes as signed ones.
 		dst = binary.BigEndian.AppendUint64(dst, timeFirst(binary.BigEndian.Uint64(v))^1<<63)
 		for _, b := range v[8:] {
 			dst = append(dst, b^0x80)
@@ -215,7 +212,7 @@ func malformed(p *value.Parts) error {
 	return fmt.Errorf("parts of a frozen value: %w", ErrMalformed)
 }
 
-// fixedLen is the length of the kind's values, 0 when it varies.
+// fixedLen returns the length of the kind's values, or 0 if it varies.
 func fixedLen(k value.Kind) int {
 	switch k {
 	case value.Boolean, value.Tinyint:
@@ -232,7 +229,7 @@ func fixedLen(k value.Kind) int {
 	return 0
 }
 
-// timeFirst puts a version 1 UUID's time in order: high, middle, low.
+// timeFirst puts the parts of a version 1 UUID's time in order: high, middle, low.
 func timeFirst(msb uint64) uint64 {
 	return msb<<48 | msb<<16&0xffff_0000_0000 | msb>>32
 }
@@ -241,8 +238,8 @@ func timeLast(x uint64) uint64 {
 	return x<<32 | x>>16&0xffff_0000 | x>>48
 }
 
-// appendEscaped appends bytes so that a prefix is less than what it begins: 00
-// becomes 00 ff, the end is 00 01.
+// appendEscaped appends bytes in a form in which a prefix sorts before all that begin with it: 00
+// becomes 00 ff, and the end is 00 01.
 func appendEscaped(dst, v []byte) []byte {
 	for {
 		i := bytes.IndexByte(v, 0)
@@ -256,8 +253,8 @@ func appendEscaped(dst, v []byte) []byte {
 	}
 }
 
-// decodeEscaped returns the bytes, as a view of src when nothing was escaped
-// and otherwise appended to arena, and what follows.
+// decodeEscaped returns the bytes and the rest of src after them. The bytes are a view of src if
+// nothing was escaped; otherwise they are appended to arena.
 func decodeEscaped(arena, src []byte) (newArena, v, rest []byte, err error) {
 	i := bytes.IndexByte(src, 0)
 	if i < 0 || i+1 >= len(src) {
@@ -286,8 +283,8 @@ func decodeEscaped(arena, src []byte) (newArena, v, rest []byte, err error) {
 
 var errTruncated = fmt.Errorf("%w: key does not fit the table's types", ErrCorrupt)
 
-// appendVarint: a length that grows with the magnitude, then the shortest two's
-// complement, which between numbers of one sign and length is in order.
+// appendVarint appends a length that grows with the magnitude, then the shortest two's complement.
+// Between numbers of the same sign and length, that is in order.
 func appendVarint(dst, v []byte) []byte {
 	for len(v) > 1 && (v[0] == 0 && v[1] < 0x80 || v[0] == 0xff && v[1] >= 0x80) {
 		v = v[1:]
@@ -336,8 +333,8 @@ func decodeVarint(src []byte) (v, rest []byte, err error) {
 	return src[:n:n], src[n:], nil
 }
 
-// Decimals are 0.d × 10^e, d without zeros at either end: the sign, e, and d
-// two digits a byte, the last two for negative numbers inverted.
+// A decimal is 0.d × 10^e, and d has no zeros at either end. Its form is the sign, e, and d with
+// two digits in a byte. In negative numbers e and d are inverted.
 const (
 	decimalNegative = 0x10
 	decimalZero     = 0x20
@@ -386,8 +383,8 @@ func appendDecimal(dst, v []byte) []byte {
 	return dst
 }
 
-// maxZeros is up to how many zeros the canonical form of a whole number writes
-// out (100 and not 1E+2).
+// maxZeros is the largest number of zeros that the canonical form of a whole number writes out (100
+// and not 1E+2).
 const maxZeros = 32
 
 func decodeDecimal(dst, src []byte) (newDst, rest []byte, err error) {
@@ -457,8 +454,8 @@ func decodeDecimal(dst, src []byte) (newDst, rest []byte, err error) {
 	return value.AppendDecimal(dst, unscaled, int32(scale)), src, nil
 }
 
-// decodeOrdered decodes one component: v is a view of src or of arena, rest
-// what follows.
+// decodeOrdered decodes one component. v is a view of src or of arena; rest is the part of src
+// after the component.
 func decodeOrdered(arena []byte, t *value.Type, src []byte) (newArena, v, rest []byte, err error) {
 	if len(src) == 0 {
 		return arena, nil, nil, errTruncated
@@ -566,7 +563,7 @@ func decodeBody(arena []byte, t *value.Type, src []byte) (newArena, v, rest []by
 			}
 			if src[0] == 0 {
 				if len(parts) == 0 {
-					parts = append(parts, nil) // no field at all would be the empty value
+					parts = append(parts, nil) // if the type had no field at all, this would be the empty value
 				}
 				return appendBuilt(arena, t, parts, src[1:])
 			}

@@ -8,13 +8,13 @@ import (
 	"fmt"
 )
 
-// A position is where a row is in its table's order: token, partition key, clustering,
-// or as much of that as there is. Unlike the keys of the data it names no kind, so that
-// whatever a partition has begins with the partition's position.
+// A position is the place of a row in the order of its table: token, partition key, clustering, or
+// the beginning of these. Unlike the keys of the data, it contains no kind. So everything in a
+// partition begins with the position of the partition.
 
-// AppendPosition appends where a row is, or, with less than a whole clustering, where
-// the rows begin that have it. n is how many bytes of that all rows of the partition
-// begin with.
+// AppendPosition appends the position of a row. If clustering is shorter than the table's, it is
+// the position at which the rows with that prefix begin. n is the number of bytes that all rows of
+// the partition have in common.
 func (t *Table) AppendPosition(dst []byte, token int64, key []byte, clustering [][]byte) (position []byte, n int, err error) {
 	from := len(dst)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(token)^1<<63)
@@ -31,8 +31,8 @@ func (t *Table) AppendPosition(dst []byte, token int64, key []byte, clustering [
 	return dst, n, nil
 }
 
-// SplitPosition takes a position apart as far as it goes: key is nil where it ends
-// before that of a partition does, and bytes of the token that are missing are zeros.
+// SplitPosition splits a position. key is nil if the position ends within the partition key.
+// Missing bytes of the token are zeros.
 func (t *Table) SplitPosition(position []byte) (token int64, key []byte, clustering [][]byte) {
 	var first [8]byte
 	n := copy(first[:], position)
@@ -52,15 +52,15 @@ func (t *Table) SplitPosition(position []byte) (token int64, key []byte, cluster
 	return token, key, clustering
 }
 
-// Between reads the partitions, or what of them is there, from one position to before
-// another; nil is the table's beginning, or its end. q.Slices and q.After are not for
-// it.
+// Between reads the partitions, or parts of partitions, from one position up to but not including
+// another. nil is the beginning, or the end, of the table. Between does not support q.Slices and
+// q.After.
 func (t *Table) Between(from, to []byte, q *Query) *Iterator {
 	it := &Iterator{table: t, query: q, slices: intervals{table: t, to: 1, at: -1}}
 	lower, clustering := t.partitionAt(from)
 	if clustering != nil {
-		// Deletions and the static row come first in a partition. The former count for the
-		// rows behind; the latter is before the position.
+		// A partition begins with its deletions and its static row. The deletions apply to the rows
+		// after the position. The static row is before the position.
 		it.first, it.behind = lower, true
 		if err := it.slices.beyond(clustering); err != nil {
 			it.fail(err)
@@ -82,9 +82,9 @@ func (t *Table) Between(from, to []byte, q *Query) *Iterator {
 	return it
 }
 
-// partitionAt is the key that all of a position's partition begins with, or where the
-// position ends before that does, and the clustering as it stands in the keys of rows;
-// nil where the position has none.
+// partitionAt returns the common beginning of the keys of the position's partition (or all of the
+// position if it ends within the partition key), and the position's clustering as it stands in the
+// keys of rows; nil: the position has none.
 func (t *Table) partitionAt(position []byte) (key, clustering []byte) {
 	key = append(appendTablePrefix(nil, &t.spec.ID), position...)
 	for n := tokenEnd; n < len(key); {

@@ -31,7 +31,7 @@ type Slices interface {
 	At(i int) Slice
 }
 
-// Listed are Slices that are given as a list.
+// Listed is a list of Slices.
 type Listed []Slice
 
 // Len implements Slices.

@@ -4,24 +4,23 @@ package storage
 
 import "bytes"
 
-// Reconciliation, as Cassandra does it. Every rule picks one of two by a total
-// order, so the result depends neither on the order nor on the grouping of the
-// mutations:
+// Reconciliation, as in Cassandra. Every rule picks one of two by a total order. So the result
+// depends neither on the order nor on the grouping of the mutations:
 //
-//   - Cells: the higher timestamp. Equal: one that expires or is deleted beats
-//     one that is neither; deleted beats expiring; then the later expiry or
-//     deletion time; then the larger value, as unsigned bytes.
-//   - Markers: the higher timestamp; equal: one that expires; then the later
-//     expiry.
-//   - Deletions: the higher timestamp, then the later time.
-//   - A deletion removes what it covers with an equal or lower timestamp.
-//   - Equal values of different bytes (decimal 1.0 and 1.00): of a clustering
-//     those first written stay, of a collection's element those of the winner.
+//  - Cells: the higher timestamp. Equal: one that expires or is deleted beats
+//    one that is neither; deleted beats expiring; then the later expiry or
+//    deletion time; then the larger value, as unsigned bytes.
+//  - Markers: the higher timestamp; equal: one that expires; then the later
+//    expiry.
+//  - Deletions: the higher timestamp, then the later time.
+//  - A deletion removes data that it covers with an equal or lower timestamp.
+//  - Equal values with different bytes (decimal 1.0 and 1.00): a clustering keeps
+//    the bytes first written, an element of a collection those of the winner.
 //
-// Whether something has expired plays no part: an expiring cell wins or loses
-// the same before and after.
+// It does not matter whether something has expired: an expiring cell wins or loses in the same way
+// before and after.
 
-// supersedes tells whether a wins over b, two cells of one column and path.
+// supersedes reports whether a wins over b. Both are cells of one column and path.
 func (a *cellData) supersedes(b *cellData) bool {
 	if a.timestamp != b.timestamp {
 		return a.timestamp > b.timestamp
@@ -59,9 +58,9 @@ func (a Deletion) supersedes(b Deletion) bool {
 	return a.Time > b.Time
 }
 
-// merge makes the receiver into the row that older and newer make together. The
-// three are different; the result views what the others view. (Only the
-// originals of the clustering depend on which is older.)
+// merge sets the receiver to the row that older and newer make together. The three must be
+// different rows; the result views the memory that the others view. (Only the originals of the
+// clustering depend on which of the two is older.)
 func (into *rowData) merge(older, newer *rowData) {
 	into.reset()
 	into.deletion = older.deletion

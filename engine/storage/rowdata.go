@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// rowData is a row as it is stored: the value of one key, and the operand of
-// one MERGE, whatever was written to the row since. Encoded:
+// rowData is a row in its stored form: the value of one key, and the operand of one MERGE, whatever
+// was written to the row before. Encoded:
 //
 //	flags            one byte
-//	base             8 bytes, when anything has a timestamp: all timestamps are
+//	base             8 bytes, if anything has a timestamp: all timestamps are
 //	                 zigzag varints relative to it
 //	marker           timestamp [ttl expires]
 //	deletion         timestamp time
@@ -22,17 +22,16 @@ import (
 //	cell:  column<<4 | kind, [length<<1 | original, path, [length, bytes]],
 //	       timestamp, [ttl, expires | time], [length, value]
 //
-// Integers are varints. Within one rowData nothing is shadowed by anything in it.
+// Integers are varints. Within one rowData, nothing shadows anything else in it.
 type rowData struct {
 	hasMarker bool
 	marker    Liveness
-	deletion  Deletion // Timestamp is noTimestamp when there is none
+	deletion  Deletion // Timestamp is noTimestamp if there is none
 	originals []original
 	cells     []cellData
 }
 
-// original is the bytes of a clustering value whose type has several forms of
-// it, when they are not the canonical one.
+// original is the bytes of a clustering value that differ from the canonical form of the value.
 type original struct {
 	index int
 	bytes []byte
@@ -43,9 +42,9 @@ type cellData struct {
 	kind      uint8
 	ttl       int32
 	path      []byte // ordered form (ordered.go); nil for atomic columns
-	original  []byte // of the path, when not the canonical one
+	original  []byte // the bytes of the path, if they are not the canonical ones
 	timestamp int64
-	time      int64 // cellExpiring: when it expires; deletions: when made
+	time      int64 // cellExpiring: the time of expiry; deletions: the time of the deletion
 	value     []byte
 }
 
@@ -71,7 +70,7 @@ const (
 )
 
 func (r *rowData) reset() {
-	clear(r.cells) // let go of what they view
+	clear(r.cells) // release the memory that they view
 	clear(r.originals)
 	*r = rowData{deletion: Deletion{Timestamp: noTimestamp}, originals: r.originals[:0], cells: r.cells[:0]}
 }
@@ -190,7 +189,7 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// rowReader walks over an encoded row.
+// rowReader reads an encoded row piece by piece.
 type rowReader struct {
 	src   []byte
 	base  int64
@@ -199,7 +198,7 @@ type rowReader struct {
 }
 
 func (r *rowReader) uvarint() uint64 {
-	if len(r.src) > 0 && r.src[0] < 0x80 { // mostly
+	if len(r.src) > 0 && r.src[0] < 0x80 { // the usual case
 		u := uint64(r.src[0])
 		r.src = r.src[1:]
 		return u
@@ -225,7 +224,7 @@ func (r *rowReader) take(n uint64) []byte {
 
 func (r *rowReader) timestamp() int64 { return r.base + unzigzag(r.uvarint()) }
 
-// head reads all before the cells. originals is appended to.
+// head reads everything before the cells. It appends to originals.
 func (r *rowReader) head(src []byte, originals []original) (marker Liveness, deletion Deletion, _ []original) {
 	*r = rowReader{src: src}
 	deletion.Timestamp = noTimestamp
@@ -269,7 +268,7 @@ func (r *rowReader) head(src []byte, originals []original) (marker Liveness, del
 	return marker, deletion, originals
 }
 
-// next reads a cell; false at the end.
+// next reads a cell; it returns false at the end.
 func (r *rowReader) next(c *cellData) bool {
 	if len(r.src) == 0 {
 		return false
@@ -297,7 +296,7 @@ func (r *rowReader) next(c *cellData) bool {
 	return !r.bad
 }
 
-// decode replaces r by the encoded row; its slices are views of src.
+// decode sets r to the encoded row. Its slices are views of src.
 func (r *rowData) decode(src []byte) error {
 	r.reset()
 	var in rowReader

@@ -10,30 +10,29 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage/diskspace"
 )
 
-// Space is a range of the store's keys that belongs to a sibling package: all
-// keys that begin with Prefix. What is in it shares this package's log, cache,
-// durability and directory, and nothing else: keys, values and their format's
-// version are the owner's.
+// Space is a range of the store's keys that belongs to another package: all keys that begin with
+// Prefix. Its data share this package's log, cache, durability and directory, and nothing else. The
+// keys, the values and the version of their format are the owner's.
 type Space struct {
 	Prefix byte
-	// Pebble is for reading, and for making batches, which Apply applies.
+	// Pebble is for reads, and for making batches that Apply applies.
 	Pebble *pebble.DB
 
 	disk     *diskspace.FS
 	periodic bool
 }
 
-// Items is the space of package engine/items.
+// Items returns the space of package engine/items.
 func (db *DB) Items() *Space {
 	return &Space{Prefix: regionItems, Pebble: db.pebble, disk: db.disk, periodic: db.options.Periodic}
 }
 
-// Apply makes the batch visible to all readers, whole or not at all. It is
-// durable once Wait returns: who needs locks for the order of what becomes
-// visible gives them back in between, so that others need not wait for the disk.
+// Apply makes the batch visible to all readers, whole or not at all. The batch is durable after
+// Wait returns. A caller that holds locks for the order of visible writes releases them between the
+// two calls, so that others need not wait for the disk.
 func (s *Space) Apply(b *pebble.Batch) error { return s.apply(b, false) }
 
-// Free is Apply of what makes room on the disk, and is done where that is nearly full.
+// Free is Apply for a batch that frees disk space. It also works if the disk is nearly full.
 func (s *Space) Free(b *pebble.Batch) error { return s.apply(b, true) }
 
 func (s *Space) apply(b *pebble.Batch, frees bool) error {
@@ -52,8 +51,8 @@ func (s *Space) apply(b *pebble.Batch, frees bool) error {
 	return nil
 }
 
-// Later makes the batch visible as Apply does. It is durable with what is written after
-// it. frees says that it makes room on the disk.
+// Later makes the batch visible as Apply does. The batch becomes durable together with a write
+// after it. frees says that it frees disk space.
 func (s *Space) Later(b *pebble.Batch, frees bool) error {
 	if err := s.disk.Admit(b.Len(), frees); err != nil {
 		return err
@@ -64,8 +63,7 @@ func (s *Space) Later(b *pebble.Batch, frees bool) error {
 	return nil
 }
 
-// Wait waits until the batch that was applied is durable (Options.Periodic
-// aside).
+// Wait waits until the batch that was applied is durable (except with Options.Periodic).
 func (s *Space) Wait(b *pebble.Batch) error {
 	if s.periodic {
 		return nil
@@ -76,8 +74,8 @@ func (s *Space) Wait(b *pebble.Batch) error {
 	return nil
 }
 
-// Settle waits until everything that is visible is durable: the log is written
-// in order.
+// Settle waits until everything that is visible is durable. That is enough because the log is
+// written in order.
 func (s *Space) Settle() error {
 	if s.periodic {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Stats is an estimate, exact for small tables. Rows counts what is stored, the
-// dead included.
+// Stats is an estimate of a table's content, exact for small tables. Rows counts stored rows,
+// including dead ones.
 type Stats struct {
 	Bytes      int64
 	Partitions int64
@@ -25,9 +25,8 @@ const (
 	sampleKeys       = 4096
 )
 
-// Stats estimates from the table's first partitions and rows. Tokens are
-// spread evenly, so how many partitions there are follows from how much of the
-// token range the first ones take.
+// Stats estimates from the table's first partitions and rows. Tokens are spread evenly, so the part
+// of the token range that the first partitions take gives the number of all partitions.
 func (t *Table) Stats() (s Stats, err error) {
 	lower, upper := appendTablePrefix(nil, &t.spec.ID), appendTableEnd(nil, &t.spec.ID)
 	it, err := t.db.pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
@@ -44,7 +43,7 @@ func (t *Table) Stats() (s Stats, err error) {
 		return s, err
 	}
 
-	// Rows: all, or so many a partition, or so many of the bytes.
+	// Rows: all of them, or as many for each partition, or for each byte, as in the sample.
 	var keys, rows, partitions, size int64
 	var prefix []byte
 	ok := it.First()
@@ -68,9 +67,9 @@ func (t *Table) Stats() (s Stats, err error) {
 		return Stats{Bytes: max(int64(disk), size), Partitions: partitions, Rows: rows}, nil
 	}
 
-	inRows := partitions // the rows are of so many
+	inRows := partitions // the number of partitions that the counted rows belong to
 
-	// Partitions: on from there, one a seek.
+	// Partitions: continue from there, with one seek for each.
 	for ok && partitions < samplePartitions {
 		if ok = it.SeekGE(append(prefix, after)); !ok {
 			break

@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
-// Options is how a DB is opened. The zero value works.
+// Options holds the settings of a DB. The zero value works.
 type Options struct {
 	// FS is the file system; default the machine's.
 	FS vfs.FS
@@ -28,30 +28,29 @@ type Options struct {
 	// CacheBytes bounds the cache of blocks; default 64 MiB.
 	CacheBytes int64
 
-	// MemTableBytes is the size of one memtable, of which there are at most 2,
-	// beside the cache; default 32 MiB.
+	// MemTableBytes is the size of one memtable; default 32 MiB. There are at most 2, in addition
+	// to the cache.
 	MemTableBytes int
 
-	// Periodic acknowledges writes before they are on disk and syncs every
-	// SyncInterval, as Cassandra's commitlog_sync: periodic does. Default
-	// false: Commit returns when its batch is on disk.
+	// Periodic acknowledges writes before they are on disk and syncs every SyncInterval, like
+	// Cassandra's commitlog_sync: periodic. Default false: Commit returns when its batch is on
+	// disk.
 	Periodic     bool
 	SyncInterval time.Duration // default 1 s
 
-	// SweepInterval is how often expired and deleted data are looked for;
-	// default 10 minutes, negative never.
+	// SweepInterval is the time between two looks for expired and deleted data; default 10 minutes,
+	// negative: never.
 	SweepInterval time.Duration
 
-	// Clock tells the time to the sweep (reads bring their own); default
-	// time.Now.
+	// Clock gives the sweep the time; default time.Now. Reads have their own time.
 	Clock func() time.Time
 
-	// Logger gets what Pebble has to say; default none.
+	// Logger gets Pebble's messages; default none.
 	Logger *slog.Logger
 
-	// Failed is called, once, when the log or the MANIFEST could not be written: what
-	// is in memory can no longer be made durable. It is to end the process, and what
-	// calls it has not acknowledged anything of that. Default nil: a panic ends it.
+	// Failed is called once if the log or the MANIFEST could not be written, so that the data in
+	// memory can no longer be made durable. It must end the process. The writes of these data have
+	// not been acknowledged. Default nil: a panic ends the process.
 	Failed func(error)
 }
 
@@ -80,7 +79,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// memTables is how many there are at most.
+// memTables is the largest number of memtables.
 const memTables = 2
 
 // DB is an open store. It is safe for concurrent use.
@@ -92,7 +91,7 @@ type DB struct {
 	options Options
 	lock    *pebble.Lock
 	stripes stripes
-	written int // the format that the data were written in
+	written int // the format of the data on disk
 
 	mu     sync.Mutex
 	tables map[[16]byte]*tableState
@@ -102,8 +101,8 @@ type DB struct {
 	running  sync.WaitGroup
 }
 
-// Open opens the store in dir, creating it where there is none. The errors say
-// in plain words: ErrInUse, ErrForeign, ErrNewer, ErrCorrupt.
+// Open opens the store in dir. It creates a store if there is none. The errors are ErrInUse,
+// ErrForeign, ErrNewer and ErrCorrupt, and say so in plain words.
 func Open(dir string, o Options) (*DB, error) {
 	o = o.withDefaults()
 	if err := o.FS.MkdirAll(dir, 0o755); err != nil {
@@ -111,8 +110,8 @@ func Open(dir string, o Options) (*DB, error) {
 	}
 	lock, err := pebble.LockDirectory(dir, o.FS)
 	if err != nil {
-		// What has a path is trouble with the LOCK file; the lock itself is
-		// refused by a plain error.
+		// An error with a path is a fault of the LOCK file. If another process holds the lock, the
+		// error has no path.
 		if !errors.As(err, new(*os.PathError)) {
 			return nil, fmt.Errorf("open %s: %w: another evenkeel has it open, in this process or another; stop that one, or choose another directory", dir, ErrInUse)
 		}
@@ -155,7 +154,7 @@ func open(dir string, o Options, lock *pebble.Lock) (*DB, error) {
 	return db, nil
 }
 
-// pebble is how Pebble is opened.
+// pebble returns the options with which Pebble is opened.
 func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options {
 	po := &pebble.Options{
 		Cache:                       cache,
@@ -168,7 +167,7 @@ func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options
 		Logger:                      &pebbleLogger{o.Logger, o.Failed},
 		FlushDelayDeleteRange:       dropDelay,
 		EventListener: &pebble.EventListener{
-			// The reader gets it as an error; Pebble would end the process.
+			// The reader gets the error. Pebble would end the process.
 			DataCorruption: func(c pebble.DataCorruptionInfo) {
 				o.Logger.Error("storage: corrupt", "file", c.Path, "error", c.Details)
 			},
@@ -180,13 +179,13 @@ func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options
 	return po
 }
 
-// dropDelay is after how long a dropped or truncated table is removed from disk, if
-// nothing that is written does it before.
+// dropDelay is the time after which a dropped or truncated table is removed from disk, unless other
+// writes cause that earlier.
 const dropDelay = 10 * time.Second
 
-// openOrFail is openPebble, but for failures in the background, which would end the
-// process or be tried again for ever: where the disk is full, say. Pebble is left
-// behind then, for the process to end.
+// openOrFail is openPebble, but also returns failures in the background. Without it, such a failure
+// (for example a full disk) would end the process or be retried for ever. After such a failure,
+// Pebble keeps running until the process ends.
 func openOrFail(dir string, po *pebble.Options) (*pebble.DB, error) {
 	opened := make(chan struct{})
 	failed := make(chan error, 1)
@@ -202,7 +201,7 @@ func openOrFail(dir string, po *pebble.Options) (*pebble.DB, error) {
 	logger := po.Logger.(*pebbleLogger)
 	po.Logger = &opening{logger, fail}
 	po.EventListener.BackgroundError = func(err error) {
-		// A damaged table is an error of who reads it.
+		// A damaged table is an error for the reader of that table.
 		if pebble.IsCorruptionError(err) || !fail(err) {
 			logger.Errorf("%v", err)
 		}
@@ -225,7 +224,7 @@ func openOrFail(dir string, po *pebble.Options) (*pebble.DB, error) {
 	}
 }
 
-// opening is Pebble's logger, before the store is open.
+// opening is Pebble's logger until the store is open.
 type opening struct {
 	*pebbleLogger
 	fail func(error) bool
@@ -248,11 +247,11 @@ func openPebble(dir string, po *pebble.Options) (*pebble.DB, error) {
 	return p, refuse(classify(err))
 }
 
-// noteInterval is how often the inventory is told how far the log has come, which
-// bounds what of it could be cut off after a crash and not be missed.
+// noteInterval is the time between two updates of the log's length in the inventory. It bounds the
+// part of the log that could be cut off after a crash without being noticed.
 const noteInterval = 10 * time.Second
 
-// start runs what runs beside the callers.
+// start starts the goroutines of the store.
 func (db *DB) start() {
 	if db.options.Periodic {
 		db.every(db.options.SyncInterval, func() error {
@@ -266,7 +265,7 @@ func (db *DB) start() {
 	}
 }
 
-// every calls f now and then until Close.
+// every calls f periodically until Close.
 func (db *DB) every(interval time.Duration, f func() error) {
 	db.running.Go(func() {
 		tick := time.NewTicker(interval)
@@ -284,12 +283,12 @@ func (db *DB) every(interval time.Duration, f func() error) {
 	})
 }
 
-// GiveUp has writes fail that wait for room on the disk, which calls Options.Failed:
-// the store is about to be closed. Without such writes it does nothing.
+// GiveUp makes writes fail that wait for disk space. These failures call Options.Failed. It is for
+// a store that is about to be closed. Without such writes it does nothing.
 func (db *DB) GiveUp() { db.disk.GiveUp() }
 
-// Close waits for what Open and others started, writes what is in memory, and
-// releases the directory. Iterators and views must be closed before.
+// Close waits for all that Open and others started, writes the data in memory, and releases the
+// directory. The caller must have closed all iterators and views.
 func (db *DB) Close() error {
 	close(db.stop)
 	db.GiveUp()
@@ -304,7 +303,7 @@ func (db *DB) Close() error {
 	return errors.Join(err, db.lock.Close())
 }
 
-// Meta returns a metadata value, nil when there is none. Batch.SetMeta writes.
+// Meta returns a metadata value, or nil if there is none. Batch.SetMeta writes it.
 func (db *DB) Meta(key string) ([]byte, error) {
 	v, closer, err := db.pebble.Get(append([]byte{regionMeta}, key...))
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -317,8 +316,8 @@ func (db *DB) Meta(key string) ([]byte, error) {
 	return v, closer.Close()
 }
 
-// MetaRange calls f with the metadata whose keys have the prefix, in order of
-// keys, until f returns false. f must not keep value.
+// MetaRange calls f for all metadata whose keys have the prefix, in the order of the keys, until f
+// returns false. f must not keep value.
 func (db *DB) MetaRange(prefix string, f func(key string, value []byte) bool) error {
 	lower := append([]byte{regionMeta}, prefix...)
 	it, err := db.pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: []byte{regionMeta + 1}})
@@ -333,7 +332,7 @@ func (db *DB) MetaRange(prefix string, f func(key string, value []byte) bool) er
 	return classify(errors.Join(it.Error(), it.Close()))
 }
 
-// pebbleLogger is Pebble's way to a slog.Logger.
+// pebbleLogger passes Pebble's messages to a slog.Logger.
 type pebbleLogger struct {
 	log    *slog.Logger
 	failed func(error)
@@ -342,9 +341,8 @@ type pebbleLogger struct {
 func (l *pebbleLogger) Infof(f string, args ...any)  { l.log.Debug(fmt.Sprintf(f, args...)) }
 func (l *pebbleLogger) Errorf(f string, args ...any) { l.log.Error(fmt.Sprintf(f, args...)) }
 
-// Fatalf is called when the log cannot be written, with writers waiting: what
-// is in memory can no longer be made durable, and no later write may be
-// acknowledged. There is no going on.
+// Fatalf is called if the log cannot be written while writers wait. The data in memory can no
+// longer be made durable, and no later write may be acknowledged. So Fatalf ends the process.
 func (l *pebbleLogger) Fatalf(f string, args ...any) {
 	s := fmt.Sprintf(f, args...)
 	l.log.Error(s)

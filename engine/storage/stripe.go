@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// Every partition belongs to one of a fixed number of locks. Ordinary batches
-// hold their partitions' locks shared, for the moment of being applied in memory
-// (not for the fsync); what reads before it writes (guards, counters, the sweep)
-// holds them exclusively. Whoever needs several takes them in ascending order.
+// Every partition belongs to one of a fixed number of locks. Ordinary batches hold the locks of
+// their partitions shared, while they are applied in memory (not during the fsync). Operations that
+// read before they write (guards, counters, the sweep) hold them exclusively. A caller that needs
+// several locks takes them in ascending order.
 const stripeCount = 1024
 
 type stripes [stripeCount]stripe
@@ -25,13 +25,13 @@ type stripe struct {
 	_        [24]byte
 }
 
-// sweptPartition is the partition whose deletions the sweep is about to remove;
-// see sweep.go. The pointer is written under the exclusive lock.
+// sweptPartition is the partition whose deletions the sweep is about to remove (sweep.go). The
+// pointer is written under the exclusive lock.
 type sweptPartition struct {
 	table     *tableState
 	token     int64
-	timestamp int64       // highest of the deletions
-	touched   atomic.Bool // something was written since that they would delete
+	timestamp int64       // the highest one of the deletions
+	touched   atomic.Bool // since then, something was written that they would delete
 }
 
 // partRef is a partition that a batch writes to.
@@ -39,7 +39,7 @@ type partRef struct {
 	table   *tableState
 	token   int64
 	stripe  uint32
-	minimum int64 // lowest timestamp of what is written and may be shadowed
+	minimum int64 // the lowest timestamp of the written data that may be shadowed
 }
 
 func stripeOf(id *[16]byte, token int64) uint32 {
@@ -54,7 +54,7 @@ func sortRefs(refs []partRef) {
 	}
 }
 
-// lockRefs locks the sorted refs' stripes, each once.
+// lockRefs locks the stripes of the sorted refs, each once.
 func (s *stripes) lockRefs(refs []partRef, exclusive bool) {
 	for i := range refs {
 		if i > 0 && refs[i].stripe == refs[i-1].stripe {
@@ -93,8 +93,8 @@ func (s *stripes) unlockAll() {
 	}
 }
 
-// markSwept tells a sweep that is under way what is written behind its back.
-// The refs are locked.
+// markSwept tells a running sweep about writes to a partition that it has passed. The caller has
+// locked the refs.
 func (s *stripes) markSwept(refs []partRef) {
 	for i := range refs {
 		r := &refs[i]

@@ -12,36 +12,35 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// The sweep removes from disk what no read can see any more: expired cells,
-// tombstones older than gc_grace_seconds, and what they shadow. It does so by
-// rewriting rows and not in compactions, because a compaction does not see all
-// operands of a key: it could drop a tombstone while a write of an older
-// timestamp waits in a younger level, which then would come to life.
+// The sweep removes data from disk that no read can see any more: expired cells, tombstones older
+// than gc_grace_seconds, and the data that these shadow. It rewrites rows, and does not use
+// compactions. A compaction does not see all operands of a key: it could drop a tombstone while a
+// write with an older timestamp waits in a younger level. That write would then become visible.
 //
-// Where to look: tables that ever had a deletion or an expiry in them are read
-// from end to end, at most once in the time until something may be due, and for
-// no more than a twentieth of the time. Other tables are left alone.
+// The sweep reads a table from end to end if the table ever had a deletion or an expiry. It does so
+// at most once in the time until something may be due, and for no more than a twentieth of the
+// time. It does not read other tables.
 //
-// A row that may have garbage is read and rewritten under its partition's
-// exclusive lock. A deletion of a partition or slice goes last, once no row
-// holds what it shadows. The rows before are rewritten a few at a time, not to
-// stop writers for long; so a write with an old timestamp may come behind the
-// sweep's back: it marks the partition (stripes.markSwept), and the deletion
-// stays for the next sweep.
+// The sweep reads and rewrites a row that may have garbage under the exclusive lock of its
+// partition. It removes a deletion of a partition or slice last, after no row holds data that it
+// shadows. Before that, it rewrites the rows a few at a time, so that writers do not wait for long.
+// So a write with an old timestamp may come to a row that the sweep has passed. Such a write marks
+// the partition (stripes.markSwept), and the deletion stays for the next sweep.
 //
-// Garbage collection makes one thing visible, as in Cassandra: a write with a
-// timestamp older than a collected tombstone, made after the collection.
+// As in Cassandra, garbage collection makes one thing visible: a write with a timestamp older than
+// a collected tombstone, made after the collection.
 
 const (
-	// sweepRows is how many rows are rewritten under one lock and in one batch.
+	// sweepRows is the number of rows that are rewritten under one lock and in one batch.
 	sweepRows = 256
 
-	// sweepRest is how many times as long as a sweep took a table is left alone.
+	// sweepRest is the pause after a sweep of a table, as a multiple of the time that the sweep
+	// took.
 	sweepRest = 20
 )
 
-// earliest is when the first deletion in a stored value was made, or the first
-// expiring thing in it written; MaxInt64 when there is nothing of the kind.
+// earliest returns the time of the earliest deletion in a stored value, or of the earliest write of
+// expiring data in it; MaxInt64 if there is neither.
 func earliest(value []byte) int64 {
 	if len(value) == 0 || value[0]&rowPurgeable == 0 {
 		return math.MaxInt64
@@ -73,7 +72,7 @@ func earliest(value []byte) int64 {
 		}
 	}
 	if in.bad {
-		return 0 // the sweep will say so
+		return 0 // the sweep will report the error
 	}
 	return due
 }
@@ -89,9 +88,9 @@ func (d *deletions) earliest() int64 {
 	return due
 }
 
-// Sweep removes now what may be removed at the Clock's time, in all tables that
-// have a handle. Tests and operators call it; it also runs every SweepInterval,
-// then only for tables that are due.
+// Sweep removes now everything that may be removed at the Clock's time, in all tables that have a
+// handle. Tests and operators call it. It also runs every SweepInterval, but then only for tables
+// that are due.
 func (db *DB) Sweep() error { return db.sweep(true) }
 
 func (db *DB) sweep(all bool) error {
@@ -113,7 +112,7 @@ func (db *DB) sweep(all bool) error {
 		t := state.latest.Load()
 		began := db.options.Clock()
 		now := began.Unix()
-		// What came since the last sweep began is due gc_grace_seconds later.
+		// Data that came since the last sweep began are due gc_grace_seconds later.
 		due := state.due
 		if state.fresh.Load() {
 			due = min(due, state.began+t.spec.GCGrace+1)
@@ -153,14 +152,14 @@ func (db *DB) closing() bool {
 type sweep struct {
 	table  *Table
 	now    int64
-	before int64 // what was deleted before this second may go
+	before int64 // data deleted before this second may be removed
 
-	remains int64 // the earliest time of what may not go yet
+	remains int64 // the earliest time of data that may not be removed yet
 
 	narrowed bool // a column was dropped
 
-	prefix []byte   // partition of the collected keys
-	dels   bool     // its deletions may go
+	prefix []byte   // the partition of the collected keys
+	dels   bool     // the partition's deletions may be removed
 	rows   [][]byte // keys of rows that may have garbage
 }
 
@@ -203,8 +202,8 @@ func (s *sweep) run() error {
 	return errors.Join(err, it.Error(), it.Close())
 }
 
-// dropped tells whether a row has cells that were dropped with their column. (Which is
-// only looked for in a table that lost one since it was opened.)
+// dropped reports whether a row has cells that were dropped with their column. (It looks only in a
+// table that lost a column since it was opened.)
 func (s *sweep) dropped(value []byte) bool {
 	if !s.narrowed || len(value) == 0 || value[0]&rowIsDeletions != 0 {
 		return false
@@ -220,7 +219,7 @@ func (s *sweep) dropped(value []byte) bool {
 	return false
 }
 
-// flush works off a partition.
+// flush processes the collected keys of a partition.
 func (s *sweep) flush() error {
 	if s.prefix == nil {
 		return nil
@@ -245,13 +244,13 @@ func (s *sweep) flushRows() error {
 	return err
 }
 
-// stripe is the partition's lock.
+// stripe returns the partition's lock.
 func (s *sweep) stripe() *stripe {
 	return &s.table.db.stripes[stripeOf(&s.table.spec.ID, decodeToken(s.prefix))]
 }
 
-// partition purges the partition's deletions: first all rows of what they
-// shadow, then them.
+// partition purges the partition's deletions: first it removes the data that they shadow from all
+// rows, then the deletions.
 func (s *sweep) partition() error {
 	swept, err := s.begin()
 	if err != nil {
@@ -261,7 +260,7 @@ func (s *sweep) partition() error {
 	return errors.Join(err, s.end(swept, done && err == nil))
 }
 
-// begin lets writers know that the partition's deletions are about to go.
+// begin tells writers that the partition's deletions are about to be removed.
 func (s *sweep) begin() (*sweptPartition, error) {
 	l := s.stripe()
 	l.Lock()
@@ -278,8 +277,7 @@ func (s *sweep) begin() (*sweptPartition, error) {
 	return swept, nil
 }
 
-// clean rewrites all rows that there were when begin returned; false when it
-// was interrupted.
+// clean rewrites all rows that existed when begin returned. It returns false if it was interrupted.
 func (s *sweep) clean() (done bool, err error) {
 	db := s.table.db
 	it, err := db.pebble.NewIter(&pebble.IterOptions{
@@ -301,8 +299,8 @@ func (s *sweep) clean() (done bool, err error) {
 	return !db.closing(), errors.Join(err, it.Error(), it.Close())
 }
 
-// end removes the deletions that were there at begin and may go, unless rows
-// may have something left that they shadow: then next time.
+// end removes the deletions that existed at begin and may be removed. If rows may still hold data
+// that they shadow, the deletions stay until the next sweep.
 func (s *sweep) end(swept *sweptPartition, clean bool) error {
 	l := s.stripe()
 	l.Lock()
@@ -343,14 +341,13 @@ func (s *sweep) deletions() (*deletions, error) {
 	return d, err
 }
 
-// rewrite rewrites rows without their garbage. Their partition is locked.
+// rewrite rewrites rows without their garbage. The caller has locked their partition.
 //
-// The new value is a SET, which hides all operands before it; no other can come
-// between the read and the write. That it is not synced is no harm: a crash
-// leaves what was there.
+// The new value is a SET, which hides all earlier operands. No other operand can come between the
+// read and the write. The write need not be synced: a crash leaves the old value.
 func (s *sweep) rewrite(keys [][]byte) error {
 	db := s.table.db
-	// Under the lock, so that every column that has been written to is known.
+	// Under the lock, so that the handle knows every column that was written to.
 	table := s.table.state.latest.Load()
 	dels, err := s.deletions()
 	if err != nil {
@@ -395,9 +392,8 @@ func (s *sweep) rewrite(keys [][]byte) error {
 	return db.pebble.Apply(b, pebble.NoSync)
 }
 
-// purge removes a row's garbage: what was deleted or is expired since before,
-// what floor shadows, and cells that were dropped with their column. It tells whether
-// there was any.
+// purge removes a row's garbage: data deleted or expired since before, data that floor shadows, and
+// cells that were dropped with their column. It reports whether there was any.
 func (s *sweep) purge(table *Table, r *rowData, floor int64) bool {
 	changed := false
 	if d := r.deletion; d.Timestamp != noTimestamp && (d.Time < s.before || d.Timestamp <= floor) {

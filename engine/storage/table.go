@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// TableSpec is what storage must know of a table.
+// TableSpec is the description of a table as storage needs it.
 type TableSpec struct {
 	ID         [16]byte // never used again after the table is dropped
 	Clustering []ClusteringColumn
-	Columns    []Column // regular and static, those that were dropped too; cells of others are not seen
-	GCGrace    int64    // gc_grace_seconds: tombstones are kept at least so long
+	Columns    []Column // regular and static columns, including dropped ones; cells of other columns are invisible
+	GCGrace    int64    // gc_grace_seconds: tombstones are kept at least for this time
 }
 
 // ClusteringColumn is one column of the clustering.
@@ -31,36 +31,35 @@ type ClusteringColumn struct {
 
 // Column is a regular or static column.
 type Column struct {
-	ID      uint32 // from 0; small is cheap; another column never has it
+	ID      uint32 // from 0; small ids cost less; never used again for another column
 	Static  bool
 	Counter bool
 
-	// DroppedAt is when the column was last dropped, in microseconds: cells with this
-	// timestamp or an earlier one are not seen, though it was added again since. nil: it
-	// never was.
+	// DroppedAt is the time when the column was last dropped, in microseconds. Cells with this
+	// timestamp or an earlier one are invisible, even if the column was added again. nil: it never
+	// was dropped.
 	DroppedAt *int64
 
-	// Absent says that the column is dropped now: no cell of it is seen or written, and
-	// those after DroppedAt are kept for when it is added again.
+	// Absent says that the column is dropped now: its cells are neither read nor written. Those
+	// after DroppedAt are kept for the case that the column is added again.
 	Absent bool
 
-	// Path is the type of Cell.Path for non-frozen collections and UDTs
-	// (list: timeuuid, set: its element, map: its key, UDT: smallint); nil for
-	// columns of one cell.
+	// Path is the type of Cell.Path for non-frozen collections and UDTs (list: timeuuid, set: its
+	// element, map: its key, UDT: smallint); nil for columns with one cell.
 	Path *value.Type
 }
 
-// maxColumn bounds column ids, which index a slice.
+// maxColumn bounds column ids, because they are the indexes of a slice.
 const maxColumn = 1 << 20
 
-// Table is a handle: a TableSpec in a DB. It is immutable; after ALTER TABLE
-// ask the DB for another with the same id. Both may be in use at once.
+// Table is a handle: a TableSpec in a DB. It is immutable. After ALTER TABLE, ask the DB for
+// another handle with the same id. Both may be in use at the same time.
 type Table struct {
 	db        *DB
 	spec      TableSpec
 	state     *tableState
 	columns   []tableColumn // by id
-	injective bool          // all clustering columns are
+	injective bool          // all clustering columns are injective
 }
 
 type tableColumn struct {
@@ -70,38 +69,37 @@ type tableColumn struct {
 	counter       bool
 	path          *value.Type
 	pathInjective bool
-	floor         int64 // cells of this timestamp or an earlier one are not seen
+	floor         int64 // cells with this timestamp or an earlier one are invisible
 }
 
-// tableState is what all handles of a table share.
+// tableState is the state that all handles of a table share.
 type tableState struct {
 	id     [16]byte
 	latest atomic.Pointer[Table]
 
-	// deletions is false while the table is known to have no deletions of
-	// partitions or slices, so that a read need not look for them. It is set
-	// before the first is applied, and never goes back: a reader that finds it
-	// false after it took its view of the data knows that none is in there.
-	// stored is whether it is on disk, too.
+	// deletions is false while the table certainly has no deletions of partitions or slices, so
+	// that a read need not look for them. It is set before the first one is applied, and is never
+	// reset. If a reader finds it false after it took its view of the data, there is none in the
+	// view. stored says that the mark on disk is set, too.
 	deletions atomic.Bool
 	stored    atomic.Bool
 
-	// garbage is whether anything in the table ever was a deletion or expires;
-	// marked is whether that is on disk; fresh whether it came since the last
-	// sweep began. narrowed counts columns lost and not yet swept.
+	// garbage says that the table ever had a deletion or expiring data. marked says that this mark
+	// is on disk. fresh says that such data came since the last sweep began. narrowed counts
+	// columns that were lost and not yet swept.
 	garbage, marked, fresh atomic.Bool
 	narrowed               atomic.Int64
 
-	// Of the last sweep, in seconds: when it began, when what it left can be
-	// due, and until when to leave the table alone.
+	// Times of the last sweep, in seconds: when it began, when data that it left can be due, and
+	// until when the sweep must leave the table alone.
 	began, due, rest int64
 
-	// started and finished count the batches with such deletions, so that a
-	// reader can tell that none was applied between two looks.
+	// started and finished count the batches with such deletions, so that a reader can detect that
+	// none was applied between two reads.
 	started, finished atomic.Int64
 }
 
-// Table makes a handle. It does no I/O beyond a look at the first use of an id.
+// Table returns a handle. It does no I/O except a read at the first use of an id.
 func (db *DB) Table(spec TableSpec) (*Table, error) {
 	t := &Table{db: db, spec: spec, injective: true}
 	t.spec.Clustering = append([]ClusteringColumn(nil), spec.Clustering...)
@@ -153,18 +151,17 @@ func (db *DB) Table(spec TableSpec) (*Table, error) {
 	return t, nil
 }
 
-// deletionsKey is there when the table may have deletions of partitions or
-// slices.
+// deletionsKey returns the key that exists if the table may have deletions of partitions or slices.
 func deletionsKey(id *[16]byte) []byte {
 	return append([]byte{regionOwn, 'd'}, id[:]...)
 }
 
-// garbageKey is there when the table may have deletions or what expires.
+// garbageKey returns the key that exists if the table may have deletions or expiring data.
 func garbageKey(id *[16]byte) []byte {
 	return append([]byte{regionOwn, 'g'}, id[:]...)
 }
 
-// narrows tells whether t sees less of a column than other.
+// narrows reports whether t sees less of a column than other.
 func (t *Table) narrows(other *Table) bool {
 	for id := range other.columns {
 		if c := &other.columns[id]; c.known && t.purgeable(uint32(id), c.floor+1) {
@@ -174,7 +171,7 @@ func (t *Table) narrows(other *Table) bool {
 	return false
 }
 
-// purgeable says whether no read, now or later, sees a cell of the column and timestamp.
+// purgeable reports whether no read, now or later, sees a cell with this column and timestamp.
 func (t *Table) purgeable(column uint32, timestamp int64) bool {
 	if column >= uint32(len(t.columns)) || !t.columns[column].known {
 		return true
@@ -185,7 +182,7 @@ func (t *Table) purgeable(column uint32, timestamp int64) bool {
 // ID returns the table's id.
 func (t *Table) ID() [16]byte { return t.spec.ID }
 
-// column is a column that is there; nil of others.
+// column returns a column that exists and is not dropped; else nil.
 func (t *Table) column(id uint32) *tableColumn {
 	if id < uint32(len(t.columns)) && t.columns[id].known && !t.columns[id].absent {
 		return &t.columns[id]
@@ -193,14 +190,13 @@ func (t *Table) column(id uint32) *tableColumn {
 	return nil
 }
 
-// holdsUDT tells whether a key or a path has a user-defined type in it.
+// holdsUDT reports whether a key or a path contains a user-defined type.
 func (t *Table) holdsUDT() bool {
 	return slices.ContainsFunc(t.spec.Clustering, func(c ClusteringColumn) bool { return c.Type.Contains(value.UDT) }) ||
 		slices.ContainsFunc(t.columns, func(c tableColumn) bool { return c.path != nil && c.path.Contains(value.UDT) })
 }
 
-// Truncate removes everything in the table, at once and for good, whatever its
-// timestamps.
+// Truncate removes everything in the table, at once and finally, whatever the timestamps are.
 func (t *Table) Truncate() error {
 	if err := t.db.removeTable(t.spec.ID); err != nil {
 		return fmt.Errorf("truncate table %x: %w", t.spec.ID, err)
@@ -208,8 +204,7 @@ func (t *Table) Truncate() error {
 	return nil
 }
 
-// DropTable removes the table's data for good. Handles of it must not be used
-// again.
+// DropTable removes the table's data finally. Its handles must not be used again.
 func (db *DB) DropTable(id [16]byte) error {
 	if err := db.removeTable(id); err != nil {
 		return fmt.Errorf("drop table %x: %w", id, err)
@@ -220,8 +215,8 @@ func (db *DB) DropTable(id [16]byte) error {
 	return nil
 }
 
-// removeTable excludes all who read before they write, who would bring back
-// what they read.
+// removeTable removes the data of a table. It excludes all callers that read before they write:
+// they would write back what they have read.
 func (db *DB) removeTable(id [16]byte) error {
 	if err := db.disk.Admit(0, true); err != nil {
 		return err
@@ -239,7 +234,7 @@ func (db *DB) removeTable(id [16]byte) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if s := db.tables[id]; s != nil {
-		// deletions stays: readers may still look at what was before.
+		// deletions stays set: readers may still look at the old data.
 		s.stored.Store(false)
 		s.marked.Store(false)
 	}

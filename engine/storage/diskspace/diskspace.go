@@ -15,27 +15,26 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// ErrFull: the disk has no room for a write, which was not made.
+// ErrFull: the disk has no space for a write. The write was not made.
 var ErrFull = errors.New("the disk of the store is full")
 
-// ErrFailed: a file of the store could not be written, and no write is taken any
-// more.
+// ErrFailed: a file of the store could not be written. No write is accepted any more.
 var ErrFailed = errors.New("the disk of the store failed")
 
 const (
-	// largestReserve is what is kept free, of a disk of 1 GiB and more.
+	// largestReserve is the space that is kept free on a disk of 1 GiB or more.
 	largestReserve = 64 << 20
-	// reserveShare is the part of a smaller disk.
+	// reserveShare is the divisor of the reserve on a smaller disk.
 	reserveShare = 16
-	// lookEvery is after how many bytes written the disk is looked at.
+	// lookEvery is the number of written bytes after which the free space is checked.
 	lookEvery = 256 << 10
 
-	// lookAgain is how often it is looked at else, and how long a table is waited with
-	// that could not be written.
+	// lookAgain is the time between two other checks. It is also the pause before a table that
+	// could not be written is written again.
 	lookAgain = time.Second
-	// retryEvery is how often a write is tried that waits for room.
+	// retryEvery is the pause between two tries of a write that waits for space.
 	retryEvery = 50 * time.Millisecond
-	// lastFor is how long writes are refused after a table could not be written.
+	// lastFor is the time for which writes are refused after a table could not be written.
 	lastFor = 5 * time.Second
 )
 
@@ -46,38 +45,38 @@ type FS struct {
 	failed func(error)
 
 	refused atomic.Pointer[refusal] // nil: writes are admitted
-	since   atomic.Int64            // bytes written since the disk was looked at
+	since   atomic.Int64            // bytes written since the last check of the free space
 	opened  atomic.Bool
 	stop    chan struct{}
 	stopped sync.Once
-	once    sync.Once // failed is called
+	once    sync.Once // guards the call of failed
 }
 
-// refusal is why writes are refused.
+// refusal is the reason why writes are refused.
 type refusal struct {
 	err   error
 	final bool
-	until time.Time // where something could not be written: not before
+	until time.Time // if something could not be written: the refusal lasts at least until then
 }
 
-// New makes the file system of a directory. failed is called once, and is to end the
-// process; nil has Pebble do so.
+// New returns the file system of a directory. failed is called once and must end the process; nil:
+// Pebble ends it.
 func New(fs vfs.FS, dir string, failed func(error)) *FS {
 	return &FS{FS: fs, dir: dir, failed: failed, stop: make(chan struct{})}
 }
 
-// Opened says that the store is open: from now on writes wait for room.
+// Opened tells f that the store is open: from now on writes wait for space.
 func (f *FS) Opened() {
 	f.opened.Store(true)
 	f.Look()
 }
 
-// GiveUp ends the waiting for room, and all that comes: the store is about to be
+// GiveUp ends the waiting for space, also of later writes. It is for a store that is about to be
 // closed. It may be called twice.
 func (f *FS) GiveUp() { f.stopped.Do(func() { close(f.stop) }) }
 
-// Admit says whether a write of so many bytes may begin. frees is true of what makes
-// room.
+// Admit returns an error if a write of this many bytes may not begin. frees says that the write
+// frees space.
 func (f *FS) Admit(bytes int, frees bool) error {
 	if bytes >= lookEvery {
 		if free, reserve, ok := f.room(); ok && free < reserve+uint64(bytes) {
@@ -101,15 +100,15 @@ func full(free, needed uint64) error {
 	return fmt.Errorf("%w: %d KiB are free, and %d KiB are needed; the write was not made, reads go on, and so do writes once there is room", ErrFull, free>>10, needed>>10)
 }
 
-// room is how much is free, and how much is to stay so; false where the file system
-// does not tell.
+// room returns the free space and the reserve. It returns false if the file system does not report
+// them.
 func (f *FS) room() (free, reserve uint64, ok bool) {
 	u, err := f.GetDiskUsage(f.dir)
 	return u.AvailBytes, min(largestReserve, u.TotalBytes/reserveShare), err == nil && u.TotalBytes > 0
 }
 
-// Look looks at the disk and begins or ends refusing writes. It is to be called once
-// in a while.
+// Look checks the free space and begins or ends the refusal of writes. The store calls it
+// periodically.
 func (f *FS) Look() {
 	f.since.Store(0)
 	r := f.refused.Load()
@@ -123,8 +122,8 @@ func (f *FS) Look() {
 	}
 }
 
-// Recheck is Look that does not wait for a while to have passed: for tests, and
-// operators who have made room.
+// Recheck is Look without waiting until a refusal ends: for tests, and for operators who have freed
+// space.
 func (f *FS) Recheck() {
 	if r := f.refused.Load(); r != nil && !r.final {
 		f.refused.CompareAndSwap(r, nil)
@@ -132,10 +131,10 @@ func (f *FS) Recheck() {
 	f.Look()
 }
 
-// LookAgain is how often Look is to be called.
+// LookAgain is the time between two calls of Look.
 const LookAgain = lookAgain
 
-// refuse refuses writes for a while, because something could not be written.
+// refuse makes Admit refuse writes for a while, because a file could not be written.
 func (f *FS) refuse(err error) {
 	if !isFull(err) {
 		err = fmt.Errorf("%w: %w; writes are refused, reads go on", ErrFailed, err)
@@ -152,7 +151,7 @@ func (f *FS) refuse(err error) {
 	}
 }
 
-// fail ends it: a file could not be written that must be.
+// fail makes Admit refuse all writes: a file could not be written that the store needs.
 func (f *FS) fail(err error) {
 	f.refused.Store(&refusal{err: fmt.Errorf("%w: %w; no write is taken before the store is opened again", ErrFailed, err), final: true})
 	if f.failed != nil && f.opened.Load() {
@@ -164,7 +163,7 @@ func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// must does what must be done, waiting for room.
+// must calls do until it succeeds or fails with another error than a full disk.
 func (f *FS) must(do func() error) error {
 	for {
 		err := do()
@@ -179,7 +178,7 @@ func (f *FS) must(do func() error) error {
 			if f.pause(retryEvery) {
 				continue
 			}
-			if err = do(); err == nil { // there may be room since
+			if err = do(); err == nil { // there may be space by now
 				return nil
 			}
 		}
@@ -188,7 +187,7 @@ func (f *FS) must(do func() error) error {
 	}
 }
 
-// pause waits; false when the waiting has ended.
+// pause waits; it returns false if GiveUp has ended the waiting.
 func (f *FS) pause(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -200,7 +199,7 @@ func (f *FS) pause(d time.Duration) bool {
 	}
 }
 
-// vital says whether the store cannot do without a file's being written.
+// vital reports whether the store cannot go on if the file cannot be written.
 func vital(name string) bool {
 	return strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "MANIFEST-") || strings.HasPrefix(name, "marker.") ||
 		strings.HasPrefix(name, "EVENKEEL") || strings.HasPrefix(name, "OPTIONS-")
@@ -271,7 +270,7 @@ func (v *vitalFile) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Sync does not wait for room: what a failed sync was to write may be gone.
+// Sync does not wait for space: the data of a failed sync may be lost.
 func (v *vitalFile) Sync() error { return v.synced(v.File.Sync()) }
 
 func (v *vitalFile) SyncData() error { return v.synced(v.File.SyncData()) }
@@ -283,10 +282,10 @@ func (v *vitalFile) synced(err error) error {
 	return err
 }
 
-// flushCategory is what Pebble calls the writing of what is in memory.
+// flushCategory is Pebble's name for writing a memtable to disk.
 const flushCategory = "pebble-memtable-flush"
 
-// createTable makes a file that can be made anew.
+// createTable creates a file that Pebble can create again.
 func (f *FS) createTable(path string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	t := &tableFile{fs: f, path: path, keep: 2}
 	if category == flushCategory {
@@ -305,12 +304,12 @@ func (f *FS) createTable(path string, category vfs.DiskWriteCategory) (vfs.File,
 	return t, nil
 }
 
-// tableFile is a file that can be made anew, and leaves room for those that cannot.
+// tableFile is a file that Pebble can create again. It leaves space for vital files.
 type tableFile struct {
 	vfs.File
 	fs    *FS
 	path  string
-	keep  uint64 // this part of the reserve
+	keep  uint64 // it leaves this fraction of the reserve (1/keep) free
 	since int
 }
 
@@ -321,7 +320,7 @@ func (t *tableFile) mayWrite() error {
 	return nil
 }
 
-// note has writes refused where the file could not be written.
+// note makes Admit refuse writes if the file could not be written.
 func (t *tableFile) note(err error) error {
 	if err != nil && t.fs.opened.Load() {
 		t.fs.refuse(err)

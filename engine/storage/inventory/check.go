@@ -30,8 +30,8 @@ func (l *listing) check(fs vfs.FS, dir string) error {
 	return nil
 }
 
-// checkMarkers compares the markers. A crash may have come after a move and before
-// the inventory was written.
+// checkMarkers compares the markers. A crash may have come after a move and before the inventory
+// was written.
 func (l *listing) checkMarkers(names []string) error {
 	there := findMarkers(names)
 	for _, name := range sortedKeys(l.markers) {
@@ -54,8 +54,8 @@ func (l *listing) checkMarkers(names []string) error {
 	return nil
 }
 
-// checkNew checks that a store without a MANIFEST has nothing else: Pebble would
-// make a new one and delete what that does not know.
+// checkNew checks that a store without a MANIFEST has no other files. Pebble would create a new
+// MANIFEST and delete files that it does not know.
 func (l *listing) checkNew(names []string) error {
 	for _, name := range names {
 		if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".blob") {
@@ -68,7 +68,7 @@ func (l *listing) checkNew(names []string) error {
 // manifestMarker is the marker whose value is the name of the current MANIFEST.
 const manifestMarker = "manifest"
 
-// findMarkers returns the markers of a directory, each as it was moved last.
+// findMarkers returns the markers of a directory, each in its last state.
 func findMarkers(names []string) map[string]marker {
 	found := map[string]marker{}
 	for _, name := range names {
@@ -81,7 +81,7 @@ func findMarkers(names []string) map[string]marker {
 	return found
 }
 
-// parseMarker takes a marker's file name apart.
+// parseMarker parses the file name of a marker.
 func parseMarker(file string) (name string, m marker, ok bool) {
 	rest, ok := strings.CutPrefix(file, "marker.")
 	if !ok {
@@ -139,7 +139,7 @@ func (it item) compare(f vfs.File, name string, closed bool) error {
 	return err
 }
 
-// checksum is that of the first n bytes.
+// checksum returns the checksum of the first n bytes.
 func checksum(r io.Reader, n int64) (uint32, error) {
 	h := crc32.New(castagnoli)
 	_, err := io.CopyN(h, r, n)

@@ -15,32 +15,31 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FS is the file system that Pebble is to be given: it keeps the inventory of one
-// directory.
+// FS is the file system that Pebble must use. It keeps the inventory of one directory.
 type FS struct {
 	vfs.FS
 	dir string
 
-	// mu is held while the inventory is written, but not while Pebble's own files
-	// are. A log's sync does not take it.
+	// mu is held while the inventory is written, but not while Pebble's own files are written. The
+	// sync of a log does not take it.
 	mu      sync.Mutex
 	files   map[string]*file
 	markers map[string]marker
-	moved   map[string]marker // and not yet durable
-	written *listing          // what the inventory says
-	stale   bool              // which is less than it could
-	plain   bool              // there is none yet: nothing is written before Adopt
+	moved   map[string]marker // moved, but not yet durable
+	written *listing          // the content of the inventory on disk
+	stale   bool              // it lists less than it could
+	plain   bool              // there is no inventory yet; none is written before Adopt
 }
 
-// file is a file to be listed.
+// file is a file that the inventory may list.
 type file struct {
 	kind    kind
-	durable bool // the directory's entry is
-	known   item // what has been synced; of a log that is being written see synced
+	durable bool // the directory's entry is durable
+	known   item // the synced part; for a log that is being written, see synced
 	synced  atomic.Int64
 }
 
-// item is what can be listed of the file.
+// item returns what the inventory can list of the file.
 func (f *file) item() item {
 	it := f.known
 	if f.kind == journal {
@@ -50,9 +49,9 @@ func (f *file) item() item {
 	return it
 }
 
-// Open reads the inventory of dir and checks what it lists, or writes the first one
-// of an empty directory. plain is true where the directory is of FormatPlain or
-// before and nothing was checked: the caller checks it, and calls Take. It has no
+// Open reads the inventory of dir and checks the files that it lists. In an empty directory it
+// writes the first inventory. plain is true if the directory has format FormatPlain or an older
+// one. Such a directory was not checked: the caller must check it, and call Take. It has no
 // inventory until the caller calls Adopt.
 func Open(fs vfs.FS, dir string) (f *FS, plain bool, err error) {
 	f = &FS{FS: fs, dir: dir, files: map[string]*file{}, markers: map[string]marker{}, moved: map[string]marker{}}
@@ -102,8 +101,7 @@ func (f *FS) create() error {
 		return err
 	}
 	for _, name := range names {
-		// LOCK is the caller's; the temporary file is of a start that did not get
-		// further.
+		// LOCK is the caller's. The temporary file is left by a start that ended early.
 		if name != "LOCK" && name != temporary && name != "lost+found" {
 			return fmt.Errorf("%w: it holds %s and other files, but no %s; choose an empty directory or a new one, or restore that file from a backup", ErrForeign, name, File)
 		}
@@ -116,7 +114,7 @@ func (f *FS) create() error {
 	return f.syncDir(f.PathDir(f.dir))
 }
 
-// take makes the files of a listing the present ones.
+// take sets the files and markers to those of a listing.
 func (f *FS) take(l *listing) {
 	for name, it := range l.files {
 		f.files[name] = &file{kind: it.kind, durable: true, known: it}
@@ -126,7 +124,7 @@ func (f *FS) take(l *listing) {
 	}
 }
 
-// Take has what is in a plain directory listed, which is as it should be.
+// Take lists the files of a plain directory, which the caller has checked.
 func (f *FS) Take() error {
 	names, err := f.List(f.dir)
 	if err != nil {
@@ -157,7 +155,7 @@ func (f *FS) Adopt() error {
 	return f.save()
 }
 
-// describe reads a file's item.
+// describe reads the file and returns its item.
 func (f *FS) describe(name string, k kind) (item, error) {
 	r, err := f.FS.Open(f.path(name))
 	if err != nil {
@@ -187,8 +185,8 @@ func kindOf(name string) (kind, bool) {
 	return "", false
 }
 
-// Note writes the inventory if it is behind: if there are new files, or logs have
-// grown. It is to be called when the store has been opened, and now and then.
+// Note writes the inventory if it is out of date: if there are new files, or logs have grown. The
+// store calls it after opening and then periodically.
 func (f *FS) Note() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,8 +200,8 @@ func (f *FS) Note() error {
 	return f.save()
 }
 
-// Seal writes the inventory of a store that Pebble has closed without an error:
-// nothing may change until it is opened again.
+// Seal writes the inventory of a store that Pebble has closed without an error. Nothing may change
+// until the store is opened again.
 func (f *FS) Seal() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,7 +218,7 @@ func (f *FS) Seal() error {
 	return f.write(l)
 }
 
-// listing is what can be said. mu is held.
+// listing returns all that the inventory can list now. The caller holds mu.
 func (f *FS) listing() *listing {
 	l := &listing{files: map[string]item{}, markers: map[string]marker{}}
 	for name, file := range f.files {
@@ -234,7 +232,7 @@ func (f *FS) listing() *listing {
 	return l
 }
 
-// save writes the inventory. mu is held.
+// save writes the inventory. The caller holds mu.
 func (f *FS) save() error { return f.write(f.listing()) }
 
 const temporary = File + ".tmp"
@@ -265,7 +263,7 @@ func (f *FS) write(l *listing) error {
 	return nil
 }
 
-// syncDir syncs a directory, and nothing more.
+// syncDir syncs a directory. It does not list files.
 func (f *FS) syncDir(dir string) error {
 	d, err := f.FS.OpenDir(dir)
 	if err != nil {
@@ -288,7 +286,7 @@ func (f *FS) Create(path string, category vfs.DiskWriteCategory) (vfs.File, erro
 		return w, nil
 	}
 	k, ok := kindOf(name)
-	if !ok && !strings.HasSuffix(name, ".dbtmp") { // which becomes OPTIONS
+	if !ok && !strings.HasSuffix(name, ".dbtmp") { // it becomes OPTIONS
 		return w, nil
 	}
 	entry := &file{kind: k}
@@ -323,7 +321,7 @@ func (f *FS) Remove(path string) error {
 	return f.FS.Remove(path)
 }
 
-// leave takes a file off the inventory.
+// leave removes a file from the inventory.
 func (f *FS) leave(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -370,8 +368,8 @@ type dirFile struct {
 	fs *FS
 }
 
-// Sync makes the entries of the files durable that were made before. A new log is
-// then written into, and is listed first.
+// Sync makes the directory entries of earlier files durable. A new log is listed here, before it is
+// written to.
 func (d *dirFile) Sync() error {
 	f := d.fs
 	f.mu.Lock()
@@ -406,9 +404,8 @@ func (d *dirFile) Sync() error {
 	return nil
 }
 
-// forget drops files that nothing hangs on any more: of several OPTIONS all but the
-// last, and each MANIFEST but the one that the marker names and newer ones. mu is
-// held.
+// forget removes files from the list that nothing depends on any more: all OPTIONS but the last,
+// and each MANIFEST except the one that the marker names and newer ones. The caller holds mu.
 func (f *FS) forget() {
 	last := map[kind]string{manifest: f.markers[manifestMarker].value}
 	for name, file := range f.files {
@@ -423,8 +420,8 @@ func (f *FS) forget() {
 	}
 }
 
-// older tells whether a file's number, of six digits or more, is less than another's
-// of its kind.
+// older reports whether the number of a file is less than that of another file of its kind. Numbers
+// have six digits or more.
 func older(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
 // logFile is a log that is being written.
@@ -462,7 +459,7 @@ type summedFile struct {
 }
 
 func (s *summedFile) Write(p []byte) (int, error) {
-	sum := crc32.Update(s.sum, castagnoli, p) // before: Write may change p
+	sum := crc32.Update(s.sum, castagnoli, p) // before Write, which may change p
 	n, err := s.File.Write(p)
 	if err == nil {
 		s.length, s.sum = s.length+int64(n), sum
@@ -474,8 +471,8 @@ func (s *summedFile) Sync() error { return s.durable(s.File.Sync()) }
 
 func (s *summedFile) SyncData() error { return s.durable(s.File.SyncData()) }
 
-// durable notes what has been synced. A new MANIFEST is listed before the marker
-// can name it.
+// durable notes the synced part of the file. A new MANIFEST is listed before the marker can name
+// it.
 func (s *summedFile) durable(err error) error {
 	if err != nil {
 		return err

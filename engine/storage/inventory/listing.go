@@ -12,13 +12,11 @@ import (
 	"strings"
 )
 
-// File is the name of the inventory. It also says whose directory it is, to
-// people too.
+// File is the name of the inventory. The name also tells people what the directory belongs to.
 const File = "EVENKEEL"
 
-// Format is the version of the storage's format, of which the inventory is a
-// part. FormatPlain is the last one before there was one: its file is the first line
-// alone.
+// Format is the version of the storage's format, which includes the inventory. FormatPlain is the
+// last version without an inventory: its file has only the first line.
 const (
 	FormatPlain = 2
 	Format      = 3
@@ -29,14 +27,14 @@ var (
 	ErrForeign = errors.New("not an evenkeel data directory")
 	// ErrNewer: the directory was written by a newer version of the format.
 	ErrNewer = errors.New("written by a newer version")
-	// ErrCorrupt: what is on disk is not what was written.
+	// ErrCorrupt: the data on disk differ from the data that were written.
 	ErrCorrupt = errors.New("corrupt")
 )
 
-// firstLine begins the inventory.
+// firstLine is the beginning of the inventory.
 const firstLine = "evenkeel storage, format "
 
-// kind is what sort of file a line is about.
+// kind is the kind of a listed file.
 type kind string
 
 const (
@@ -45,24 +43,24 @@ const (
 	journal  kind = "log"
 )
 
-// listing is what the inventory says.
+// listing is the content of the inventory.
 type listing struct {
 	format  int
-	closed  bool // the store was closed, and not opened since
+	closed  bool // the store was closed, and has not been opened since
 	files   map[string]item
 	markers map[string]marker // by the marker's name
 }
 
-// item is what must be there of a file.
+// item describes what a file must contain.
 type item struct {
 	kind   kind
-	length int64  // so many bytes at least
-	sum    uint32 // of these bytes; 0 of logs
-	size   int64  // of the whole file where the store was closed, else 0
+	length int64  // the least number of bytes
+	sum    uint32 // the checksum of these bytes; 0 for logs
+	size   int64  // the size of the whole file if the store was closed, else 0
 }
 
-// marker is the state of one of Pebble's atomic markers: empty files whose names
-// are marker.NAME.MOVES.VALUE.
+// marker is the state of one of Pebble's atomic markers. These are empty files with names of the
+// form marker.NAME.MOVES.VALUE.
 type marker struct {
 	moves uint64
 	value string
@@ -84,8 +82,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //	marker manifest 1 MANIFEST-000001
 //	end 92a3b4c5
 //
-// The last line has the checksum of all before it. Where the store was closed, the
-// second line says so and a log's line ends with the length of its file.
+// The last line has the checksum of all lines before it. If the store was closed, the second line
+// says so, and the line of a log ends with the length of its file.
 func (l *listing) append(dst []byte) []byte {
 	start := len(dst)
 	dst = fmt.Appendf(dst, "%s%d\n", firstLine, Format)
@@ -183,7 +181,7 @@ func (l *listing) read(f []string) bool {
 	return errors.Join(errs[:]...) == nil && it.length >= 0 && it.size >= 0
 }
 
-// damaged is the error about a file that is not as it was.
+// damaged returns the error about a damaged or missing file.
 func damaged(name, what string) error {
 	return fmt.Errorf("%w: %s %s; restore the directory from a backup, nothing in it was removed", ErrCorrupt, name, what)
 }

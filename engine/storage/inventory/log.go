@@ -10,22 +10,22 @@ import (
 	"io"
 )
 
-// A log is blocks of 32 KiB, and a block is chunks, with zeros where no further
-// chunk fits (Pebble, record/record.go). A chunk is
+// A log consists of blocks of 32 KiB. A block consists of chunks, and of zeros after the last chunk
+// that fits (Pebble, record/record.go). A chunk is
 //
 //	checksum[4] length[2] encoding[1] log[4] (synced[8]) payload
 //
-// little-endian. The checksum is of all from the encoding on; log is the number of
-// the file, so that chunks of the file's former use are told; synced, in encodings 9
-// to 12, is how much had been synced when the chunk was written. A chunk of the next
-// number, which has no checksum, ends the log.
+// little-endian. The checksum covers everything from the encoding on. log is the number of the
+// file, so that chunks of the file's former use are recognized. synced, in encodings 9 to 12, is
+// the synced length of the log when the chunk was written. A chunk with the next number, which has
+// no checksum, ends the log.
 const (
 	logBlock    = 32 << 10
 	chunkHeader = 11
 	syncHeader  = 19
 )
 
-// validLog returns how many bytes of a log are chunks as they were written.
+// validLog returns the number of bytes at the beginning of a log that are intact chunks.
 func validLog(r io.Reader, name string) (int64, error) {
 	var number uint32
 	if _, err := fmt.Sscanf(name, "%d.log", &number); err != nil {
@@ -48,8 +48,8 @@ func validLog(r io.Reader, name string) (int64, error) {
 	}
 }
 
-// validChunks returns how many bytes of a block are valid chunks, and whether the
-// log goes on in the next one.
+// validChunks returns the number of bytes of a block that are valid chunks, and whether the log
+// goes on in the next block.
 func validChunks(block []byte, number uint32) (n int, full bool) {
 	for {
 		rest := block[n:]
