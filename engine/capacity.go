@@ -16,13 +16,12 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// With Options.Capacity the tables have the limits of Amazon Keyspaces. It takes
-// 1 write unit for each KB of a row that is written, and 1 read unit for each 4 KB
-// that are read at LOCAL_QUORUM, half that at LOCAL_ONE. What exceeds a limit is
-// answered as Keyspaces does, who has only Cassandra's errors to say it with: a
-// timeout with no response received.
+// With Options.Capacity, tables have the limits of Amazon Keyspaces. A write takes 1 write unit for
+// each KB of a row. A read takes 1 read unit for each 4 KB at LOCAL_QUORUM, and half of that at
+// LOCAL_ONE. The answer to a request that exceeds a limit is Keyspaces' answer. Keyspaces has only
+// Cassandra's errors for it: a timeout with no response received.
 
-// limiter has the models of the tables.
+// limiter holds the capacity models of the tables.
 type limiter struct {
 	limits capacity.Limits
 	clock  func() time.Time
@@ -44,12 +43,12 @@ func (l *limiter) model(t *table) *capacity.Model {
 	return m.(*capacity.Model)
 }
 
-// settings are what a table is declared to take; on demand by default.
+// settings returns the declared capacity of a table. The default is on demand.
 func settings(t *schema.Table) capacity.Settings {
 	custom, _ := t.Options[ddl.CustomProperties].(ddl.Custom)
 	mode, warm := custom[ddl.CapacityMode], custom[ddl.WarmThroughput]
 	units := func(of map[string]string, option string) float64 {
-		n, _ := strconv.ParseFloat(of[option], 64) // 0 for none
+		n, _ := strconv.ParseFloat(of[option], 64) // 0: none
 		return n
 	}
 	return capacity.Settings{
@@ -59,8 +58,8 @@ func settings(t *schema.Table) capacity.Settings {
 	}
 }
 
-// declared has a table take what it is declared to, from now on: one that is
-// provisioned saves what is not used before it is used first.
+// declared applies the declared capacity of a table from now on. So a provisioned table saves
+// unused units before its first use.
 func (l *limiter) declared(t *table) {
 	if l == nil || t == nil || t.store == nil {
 		return
@@ -74,22 +73,23 @@ func (l *limiter) declared(t *table) {
 	}
 }
 
-// forget drops the model of a table that is gone.
+// forget removes the model of a dropped table.
 func (l *limiter) forget(id [16]byte) {
 	if l != nil {
 		l.models.Delete(id)
 	}
 }
 
-// place is where a row is, or with less of a clustering what begins with that.
+// place returns the position of a row or, with a prefix of a clustering, of all rows with the
+// prefix.
 func place(t *table, token int64, key []byte, clustering [][]byte) (capacity.Key, error) {
 	position, n, err := t.store.AppendPosition(nil, token, key, clustering)
 	return capacity.Key{Position: position, Collection: n}, err
 }
 
-// Sizes of what Keyspaces counts of a row beside its values ("Estimate row size in
-// Amazon Keyspaces"): at most so much for each column of the key, for each other
-// column, and for the row, or the static columns of a partition.
+// The sizes that Keyspaces counts for a row in addition to its values ("Estimate row size in Amazon
+// Keyspaces"). They are upper bounds: for each column of the key, for each other column, and for
+// the row, or for the static columns of a partition.
 const (
 	partitionColumn  = 3
 	clusteringColumn = 4
@@ -98,12 +98,12 @@ const (
 	staticMetadata   = 104
 )
 
-// sizeOfKey is what Keyspaces counts of a row's key.
+// sizeOfKey returns the size that Keyspaces counts for a row's key.
 func sizeOfKey(key, clustering [][]byte) int {
 	return size(key) + len(key)*partitionColumn + size(clustering) + len(clustering)*clusteringColumn
 }
 
-// sizeOfCells is what it counts of a row's cells.
+// sizeOfCells returns the size that Keyspaces counts for a row's cells.
 func sizeOfCells(cells []storage.Cell) int {
 	n := 0
 	for i := range cells {
@@ -115,14 +115,14 @@ func sizeOfCells(cells []storage.Cell) int {
 	return n
 }
 
-// writeUnits and readUnits are the units of so many bytes.
+// writeUnits returns the units of a write of some bytes, and readUnits those of a read.
 func writeUnits(bytes int) float64 { return float64(max(1, (bytes+1023)/1024)) }
 
 func readUnits(bytes int, level wire.Consistency) float64 {
 	return float64(max(1, (bytes+4095)/4096)) * readFactor(level)
 }
 
-// readFactor is what a read unit counts at a consistency level.
+// readFactor returns the part of a read unit that counts at a consistency level.
 func readFactor(level wire.Consistency) float64 {
 	if level == wire.One || level == wire.LocalOne {
 		return 0.5
@@ -130,7 +130,7 @@ func readFactor(level wire.Consistency) float64 {
 	return 1
 }
 
-// timedOut is the error of a request that met a limit.
+// timedOut returns the error of a request that met a limit.
 func (c *call) timedOut(code wire.Code, writeType string) error {
 	required := int32(2)
 	switch c.params.Consistency {
@@ -145,7 +145,7 @@ func (c *call) timedOut(code wire.Code, writeType string) error {
 	}
 }
 
-// levy is units of one model.
+// levy is a number of units to take from one model.
 type levy struct {
 	model *capacity.Model
 	at    capacity.Key
@@ -153,7 +153,7 @@ type levy struct {
 	bytes int
 }
 
-// take takes all levies, or none.
+// take takes all levies, or none if a limit is met.
 func (c *call) take(levies []levy, writeType string) error {
 	now := c.engine.limits.clock()
 	for i := range levies {
@@ -171,7 +171,7 @@ func (c *call) take(levies []levy, writeType string) error {
 	return nil
 }
 
-// affordRow is whether the limits let the row of a rowPlan be written.
+// affordRow returns an error if the limits do not let the row of a rowPlan be written.
 func (c *call) affordRow(p *rowPlan) error {
 	r := &c.read
 	n := rowMetadata + sizeOfKey(r.key, r.clustering)
@@ -185,7 +185,7 @@ func (c *call) affordRow(p *rowPlan) error {
 	return c.take([]levy{{c.engine.limits.model(p.plan.table), at, writeUnits(n), n}}, wire.WriteSimple)
 }
 
-// afford is whether the limits let the writes happen.
+// afford returns an error if the limits do not let the writes happen.
 func (w *writing) afford(writeType string) error {
 	limits := w.c.engine.limits
 	if limits == nil {
@@ -212,8 +212,8 @@ func (w *writing) afford(writeType string) error {
 	return w.c.take(levies, writeType)
 }
 
-// notApplied has a conditional write that was not applied cost what the row takes
-// that is there, in place of what was to be written.
+// notApplied charges a conditional write that was not applied. It charges the existing row in place
+// of the row that was to be written.
 func (w *writing) notApplied(key [][]byte, cur *current) {
 	if len(w.levies) == 0 {
 		return
@@ -230,7 +230,8 @@ func (w *writing) notApplied(key [][]byte, cur *current) {
 	v.model.Spend(capacity.Write, v.at, more, w.c.engine.limits.clock())
 }
 
-// demand tells of each row of a partition that is written how many units that takes.
+// demand calls add for each row of a partition that is written, with the units that the write
+// takes.
 func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units float64, bytes int) error) error {
 	switch b.Scope {
 	case analysis.ScopeDeletePartition:
@@ -259,7 +260,7 @@ func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units fl
 			regular += sizeOfMutation(m)
 		}
 	}
-	// Both at once are two writes, each with what keeps them together.
+	// Static columns and rows together are two writes, each with its own metadata.
 	factor := 1.0
 	if static > 0 && b.Scope == analysis.ScopeRows && b.Rows.Len() > 0 {
 		factor = 2
@@ -282,7 +283,7 @@ func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units fl
 	return nil
 }
 
-// sizeOfMutation is what Keyspaces counts of a column that is written.
+// sizeOfMutation returns the size that Keyspaces counts for a written column.
 func sizeOfMutation(m *analysis.Mutation) int {
 	n := otherColumn + len(m.Value)
 	for i := range m.Cells {
@@ -294,7 +295,7 @@ func sizeOfMutation(m *analysis.Mutation) int {
 	return n
 }
 
-// admitRead is whether the limits let a partition, or a row of it, be read.
+// admitRead returns an error if the limits do not let a partition, or a row of it, be read.
 func (c *call) admitRead(t *table, token int64, key []byte, clustering [][]byte) (capacity.Key, error) {
 	at, err := place(t, token, key, clustering)
 	if err != nil {
@@ -306,7 +307,7 @@ func (c *call) admitRead(t *table, token int64, key []byte, clustering [][]byte)
 	return at, nil
 }
 
-// spendRead takes the units of what was read.
+// spendRead takes the units of a read.
 func (c *call) spendRead(t *table, at capacity.Key, units float64) {
 	c.engine.limits.model(t).Spend(capacity.Read, at, units, c.engine.limits.clock())
 }

@@ -4,13 +4,13 @@ package engine
 
 import "github.com/evenkeel/evenkeel/engine/system"
 
-// estimates says whether a system table is of those that tell how much data tables have.
+// estimates reports whether a system table is one of those with size estimates.
 func (t *table) estimates() bool {
 	return t.Keyspace == "system" && (t.Name == system.SizeEstimates || t.Name == system.TableEstimates)
 }
 
-// estimateRows are the rows of a table of estimates. only, where it is not nil, is the
-// keyspace that is asked for; there may be others beside it.
+// estimateRows returns the rows of a table of estimates. If only is not nil, it is the keyspace
+// that the caller needs; the result may contain others.
 func estimateRows(s *state, t *table, only []byte) ([]system.Row, error) {
 	var all []system.Row
 	for _, of := range s.tables {

@@ -12,14 +12,14 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// fetchPlan is how the columns that a statement reads (analysis.Fetched) are
-// taken from storage's rows.
+// fetchPlan describes how the columns that a statement reads (analysis.Fetched) are taken from
+// storage's rows.
 type fetchPlan struct {
 	cells   []fetchCell
 	columns storage.ColumnSet // regular and static
-	static  bool              // there are static columns among them
+	static  bool              // some of the columns are static
 	byID    []int16           // index in cells by column id; -1 for others
-	times   bool              // some cell's times are wanted
+	times   bool              // the times of some cell are wanted
 	complex bool              // some cell has several cells in storage
 }
 
@@ -52,16 +52,16 @@ func newFetchPlan(t *table, fetched []analysis.Fetched) fetchPlan {
 	return f
 }
 
-// rowView is an eval.Row over storage's rows. What it returns is valid until
-// the next row is loaded, unless it is of the partition.
+// rowView is an eval.Row over storage's rows. The values that it returns are valid until the next
+// row is loaded. Those of the partition stay valid longer.
 type rowView struct {
 	plan    *fetchPlan
 	seconds int64
 	cells   [][]byte
 	times   [][]eval.CellTime
 	arena   []byte // serialized collections of the row
-	shared  []byte // those of the static row
-	exists  bool   // a row, not only a static one, is loaded
+	shared  []byte // serialized collections of the static row
+	exists  bool   // a row is loaded, not only a static one
 }
 
 var _ eval.Row = (*rowView)(nil)
@@ -90,7 +90,7 @@ func (v *rowView) begin(plan *fetchPlan, seconds int64) {
 	clear(v.times)
 }
 
-// partition loads what all rows of a partition share.
+// partition loads the values that all rows of a partition share.
 func (v *rowView) partition(key [][]byte, static *storage.Row) {
 	for i := range v.plan.cells {
 		c := &v.plan.cells[i]
@@ -110,8 +110,8 @@ func (v *rowView) partition(key [][]byte, static *storage.Row) {
 	}
 }
 
-// row loads a row; nil is that of a partition that has none, where only what is
-// shared is not null.
+// row loads a row. nil stands for a partition without rows: then only the shared values are not
+// null.
 func (v *rowView) row(r *storage.Row) {
 	for i := range v.plan.cells {
 		c := &v.plan.cells[i]
@@ -133,7 +133,7 @@ func (v *rowView) row(r *storage.Row) {
 	}
 }
 
-// load takes the cells of a row; collections are serialized into arena.
+// load takes the cells of a row. It serializes collections into arena.
 func (v *rowView) load(r *storage.Row, arena []byte) []byte {
 	for n := 0; n < len(r.Cells); {
 		cell := &r.Cells[n]
@@ -169,7 +169,7 @@ func (v *rowView) load(r *storage.Row, arena []byte) []byte {
 	return arena
 }
 
-// notNil is a cell's value, which is never null.
+// notNil returns a cell's value. A cell's value is never null, so nil becomes empty.
 func notNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -203,11 +203,11 @@ func (v *rowView) complexTimes(dst []eval.CellTime, t *value.Type, cells []stora
 	return dst
 }
 
-// fieldIndex is the index of a UDT's field by the path of its cell.
+// fieldIndex returns the index of a UDT's field from the path of its cell.
 func fieldIndex(path []byte) int { return int(binary.BigEndian.Uint16(path)) }
 
-// appendComplex serializes the cells of a collection or UDT as its frozen type.
-// Storage has them in the order of their paths.
+// appendComplex serializes the cells of a collection or UDT as its frozen type. Storage keeps the
+// cells in the order of their paths.
 func appendComplex(dst []byte, t *value.Type, cells []storage.Cell) []byte {
 	if t.Kind == value.UDT {
 		next := 0

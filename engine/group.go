@@ -17,8 +17,8 @@ type grouping struct {
 	values [][]byte
 }
 
-// partition ends the open group at the beginning of a partition, because no group spans several.
-// It returns whether the page is full.
+// partition ends the open group at the beginning of a partition, because no group spans several
+// partitions. It reports whether the page is full.
 func (g *grouping) partition(r *read) (bool, error) {
 	if !g.Ends() {
 		return false, nil
@@ -34,7 +34,7 @@ func (g *grouping) partition(r *read) (bool, error) {
 	return true, nil
 }
 
-// add adds the loaded row to its group, or begins another group with it. It returns whether the
+// add adds the loaded row to its group, or begins another group with it. It reports whether the
 // page is full without the row.
 func (g *grouping) add(r *read) (bool, error) {
 	splits, err := g.Splits(&r.c.env, &r.view)

@@ -8,23 +8,23 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// A write with IN can name as many rows as the product of its lists, each of which gets
-// all of its values. What a request writes at once is bounded.
+// A write with IN can name as many rows as the product of its lists, and each row gets all values
+// of the write. So the engine bounds how much a request writes at once.
 const (
-	// maxMutation is how many bytes a write may put into one partition: Cassandra's
-	// max_mutation_size, as it is set up by default.
+	// maxMutation is the largest number of bytes that a write may put into one partition. It is the
+	// default of Cassandra's max_mutation_size.
 	maxMutation = 16 << 20
 
-	// maxWriting is how many it may write in all, and maxPlaces into how many rows and
-	// ranges. Cassandra has no such bounds, but one of time.
+	// maxWriting is the largest number of bytes that a request may write in total, and maxPlaces
+	// the largest number of rows and ranges. Cassandra does not bound these, but only the time.
 	maxWriting = 4 * maxMutation
 	maxPlaces  = 1 << 20
 )
 
-// overhead estimates the bytes that a row or a cell takes beside its values.
+// overhead is the estimated number of bytes that a row or a cell takes in addition to its values.
 const overhead = 16
 
-// checkBounds refuses writes that are too large, before anything is made of them.
+// checkBounds refuses writes that are too large, before the engine makes any rows of them.
 func (w *writing) checkBounds() error {
 	total, places := 0.0, 0.0
 	for i := range w.writes {
@@ -45,8 +45,8 @@ func (w *writing) checkBounds() error {
 	return nil
 }
 
-// extent is how many bytes a write puts into each of its partitions, about, and into how
-// many rows and ranges.
+// extent returns how many bytes a write puts into each of its partitions, approximately, and into
+// how many rows and ranges.
 func (b *boundWrite) extent() (bytes, places float64) {
 	static, regular := 0, 0
 	for i := range b.Mutations {
@@ -71,7 +71,7 @@ func (b *boundWrite) extent() (bytes, places float64) {
 	return b.Rows.Bytes() + places*float64(overhead+regular) + float64(static), places
 }
 
-// oversized is Cassandra's refusal of a mutation that is too large.
+// oversized returns Cassandra's error about a mutation that is too large.
 func (b *boundWrite) oversized(bytes float64, most int) error {
 	key := ""
 	if b.Keys.Len() > 0 {

@@ -14,19 +14,19 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// An engine that keeps limits has a virtual table, system.PartitionsTable, with a
-// row for each partition of the model of each table. Without limits there is no
-// such table, and the engine's system keyspaces are Cassandra's.
+// An engine that enforces limits has a virtual table, system.PartitionsTable, with one row for each
+// partition in the model of each table. Without limits the engine has only Cassandra's system
+// keyspaces.
 
 const (
-	// listedKeys is how many partition keys of one partition are named for having
-	// rows; of more only those that are asked for.
+	// listedKeys is the largest number of partition keys that are listed for one partition because
+	// they have rows. If there are more, only keys with requests are listed.
 	listedKeys = 32
-	// countedKeys is how many partition keys of one partition are counted.
+	// countedKeys is the largest number of partition keys that are counted in one partition.
 	countedKeys = 1000
 )
 
-// keyspaces are the system keyspaces.
+// keyspaces returns the system keyspaces.
 func (l *limiter) keyspaces() map[string]*schema.Keyspace {
 	if l == nil {
 		return system.Keyspaces()
@@ -34,8 +34,8 @@ func (l *limiter) keyspaces() map[string]*schema.Keyspace {
 	return system.Limited()
 }
 
-// systemRows are the contents of a system table. only, where it is not nil, is the
-// partition that is asked for, serialized; there may be others beside it.
+// systemRows returns the contents of a system table. If only is not nil, it is the serialized key
+// of the partition that the caller needs; the result may contain others.
 func (e *Engine) systemRows(s *state, t *table, only []byte) ([]system.Row, error) {
 	if t.estimates() {
 		return estimateRows(s, t, only)
@@ -60,7 +60,7 @@ func (e *Engine) systemRows(s *state, t *table, only []byte) ([]system.Row, erro
 	return all, nil
 }
 
-// partitionRows are the partitions of one table.
+// partitionRows returns the rows about the partitions of one table.
 func (e *Engine) partitionRows(t *table) ([]system.Row, error) {
 	l := e.limits
 	limits := l.limits.WithDefaults()
@@ -94,8 +94,8 @@ func (e *Engine) partitionRows(t *table) ([]system.Row, error) {
 	return all, nil
 }
 
-// partitionKeys finds the keys of a partition: those that are asked for, and, if they
-// are few, those that have rows.
+// partitionKeys adds the keys of a partition to out: those with requests and, if they are few,
+// those with rows.
 func (t *table) partitionKeys(out *system.Partition, p *capacity.Partition, seconds int64) error {
 	seen := map[string]bool{}
 	add := func(key []byte, units float64, throttled int64) {
@@ -133,7 +133,7 @@ func (t *table) partitionKeys(out *system.Partition, p *capacity.Partition, seco
 	return storageError(err)
 }
 
-// statics are the static columns, any of which is a static row.
+// statics returns the static columns. A partition has a static row if it has a cell in any of them.
 func (t *table) statics() (all storage.ColumnSet) {
 	for _, c := range t.Statics {
 		all.Add(t.ids.of[c.Name])
@@ -145,8 +145,8 @@ func useOf(u capacity.Usage) system.Use {
 	return system.Use{Units: u.Units, UnitsTotal: u.UnitsTotal, Throttled: u.Refused, ThrottledTotal: u.RefusedTotal, ThrottledOwnTotal: u.RefusedOwnTotal}
 }
 
-// keyTexts are the values of a serialized partition key as text; nil for what is
-// none.
+// keyTexts returns the values of a serialized partition key as text; nil: it is not a key of the
+// table.
 func (t *table) keyTexts(key []byte) []string {
 	values, err := partitioner.SplitComposite(nil, key, len(t.PartitionKey))
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *table) keyTexts(key []byte) []string {
 	return texts
 }
 
-// valueText is a value for people: as CQL has it, without quotes round a scalar.
+// valueText returns a value as text for people: as in CQL, but without quotes around a scalar.
 func valueText(t *value.Type, v []byte) string {
 	if t.Kind != value.Blob {
 		if text, ok := t.Text(v); ok && utf8.ValidString(text) {
@@ -169,9 +169,8 @@ func valueText(t *value.Type, v []byte) string {
 	return string(t.Format(nil, v))
 }
 
-// Consumption is what was taken of the limits of each table that was used, or is
-// provisioned, and refused by them, since the engine was opened; nothing where there
-// are no limits.
+// Consumption returns the units taken and the requests refused for each table since the engine was
+// opened. It lists tables that were used or are provisioned. It returns nil without limits.
 func (e *Engine) Consumption() []capacity.Consumption {
 	if e.limits == nil {
 		return nil

@@ -88,7 +88,7 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 	return nil
 }
 
-// limited says whether the read counts against limits.
+// limited reports whether the read counts against limits.
 func (r *read) limited() bool { return r.c.engine.limits != nil && r.plan.table.store != nil }
 
 // wanted returns an error if nobody waits for the answer any more.
@@ -107,7 +107,7 @@ func (r *read) look() error {
 	return r.wanted()
 }
 
-// wholePartition says whether slices cover a whole partition.
+// wholePartition reports whether slices cover a whole partition.
 func wholePartition(s *analysis.Slices) bool {
 	if s.Len() != 1 {
 		return false
@@ -154,8 +154,8 @@ func (r *read) run() error {
 	return r.emitSorted()
 }
 
-// partitions reads the named partitions. It returns whether the page is full; then its paging
-// state is set.
+// partitions reads the named partitions. It reports whether the page is full. If it is, partitions
+// has set the paging state.
 func (r *read) partitions(at *position) (bool, error) {
 	from := 0
 	var first *position
@@ -233,7 +233,7 @@ func (r *read) open() rows {
 	return v
 }
 
-// virtual makes the content of a system table.
+// virtual returns the content of a system table.
 func (r *read) virtual(only []byte) *virtualRows {
 	return r.virtualRows(r.c.engine.virtualPartitions(r.plan.state, r.plan.table, only))
 }
@@ -415,7 +415,7 @@ func (r *read) partitionOnly() (bool, error) {
 	return r.pageFull() && r.pageEnd(), nil
 }
 
-// pageEnd ends the page after the current partition, which has no more rows. It returns whether
+// pageEnd ends the page after the current partition, which has no more rows. It reports whether
 // another page may follow.
 func (r *read) pageEnd() bool {
 	if !r.b.Scan && r.last {
@@ -425,12 +425,12 @@ func (r *read) pageEnd() bool {
 	return true
 }
 
-// pageFull says whether the page has all its rows and LIMIT allows more.
+// pageFull reports whether the page has all its rows and LIMIT allows more.
 func (r *read) pageFull() bool {
 	return !r.group.On() && r.Left != 0 && (r.page > 0 && r.sets == r.page || r.paged && r.c.writer.Size() >= r.c.engine.longest/8*7)
 }
 
-// take adds the loaded row to the result. It returns whether the page is full without the row.
+// take adds the loaded row to the result. It reports whether the page is full without the row.
 func (r *read) take() (bool, error) {
 	if r.group.On() {
 		return r.group.add(r)

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// A keyspace is kept in storage's metadata as one JSON record. recordVersion is
-// the version of its form; a newer one is not read.
+// A keyspace is stored in storage's metadata as one JSON record. recordVersion is the version of
+// its form. The engine does not read another version.
 const recordVersion = 1
 
 type keyspaceRecord struct {
@@ -23,7 +23,7 @@ type keyspaceRecord struct {
 	Name        string            `json:"name"`
 	Replication map[string]string `json:"replication"`
 	Durable     bool              `json:"durable_writes"`
-	Types       []typeRecord      `json:"types,omitempty"` // those that others use come first
+	Types       []typeRecord      `json:"types,omitempty"` // a type comes before those that use it
 	Tables      []tableRecord     `json:"tables,omitempty"`
 }
 
@@ -56,10 +56,10 @@ type droppedRecord struct {
 	Type string            `json:"type"`
 	Kind schema.ColumnKind `json:"kind"`
 	Time int64             `json:"time"`
-	ID   *uint32           `json:"id,omitempty"` // of one that is not there again
+	ID   *uint32           `json:"id,omitempty"` // of a column that was not added again
 }
 
-// encodeKeyspace makes the record of a keyspace.
+// encodeKeyspace returns the record of a keyspace.
 func encodeKeyspace(ks *schema.Keyspace, ids map[[16]byte]columnIDs) ([]byte, error) {
 	r := keyspaceRecord{Version: recordVersion, Name: ks.Name, Replication: ks.Replication, Durable: ks.DurableWrites}
 	for _, t := range ks.TypesInOrder() {
@@ -136,7 +136,7 @@ func decodeKeyspace(raw []byte, ids map[[16]byte]columnIDs) (*schema.Keyspace, e
 	return ks, nil
 }
 
-// decoder reads what is in a keyspace; its first error ends it.
+// decoder reads the parts of a keyspace. It keeps its first error.
 type decoder struct {
 	ks  *schema.Keyspace
 	err error
@@ -211,7 +211,7 @@ func (d *decoder) table(r *tableRecord) (*schema.Table, columnIDs) {
 	return t, ids
 }
 
-// decodeOption reads an option as the type that it has by default.
+// decodeOption reads an option as the type of its default.
 func decodeOption(name string, raw json.RawMessage) (any, error) {
 	switch name {
 	case ddl.CustomProperties:
@@ -231,7 +231,7 @@ func decodeOption(name string, raw json.RawMessage) (any, error) {
 	case map[string]string:
 		return decodeAs[map[string]string](raw)
 	}
-	return decodeAs[bool](raw) // those that are absent by default
+	return decodeAs[bool](raw) // options that are absent by default
 }
 
 func decodeAs[T any](raw json.RawMessage) (any, error) {

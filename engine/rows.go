@@ -13,8 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// rows is what a read goes over: storage's iterator, or the rows of a virtual
-// table.
+// rows is the source of a read: storage's iterator, or the rows of a virtual table.
 type rows interface {
 	NextPartition() bool
 	Partition() (token int64, key []byte)
@@ -34,8 +33,8 @@ type virtualPartition struct {
 	rows  []storage.Row
 }
 
-// virtualPartitions makes the contents of a system table, in token order, or of it at
-// least the one partition that is asked for.
+// virtualPartitions returns the contents of a system table, in token order. If only is not nil, the
+// result contains at least this partition.
 func (e *Engine) virtualPartitions(s *state, t *table, only []byte) ([]virtualPartition, error) {
 	all, err := e.systemRows(s, t, only)
 	if err != nil {
@@ -73,9 +72,9 @@ func (e *Engine) virtualPartitions(s *state, t *table, only []byte) ([]virtualPa
 	return partitions, nil
 }
 
-// token is where a partition is in the table's order.
+// token returns the token of a partition in the table's order.
 func (t *table) token(key []byte) int64 {
-	if t.store == nil && system.Virtual(t.Keyspace) { // those are in the order of their keys
+	if t.store == nil && system.Virtual(t.Keyspace) { // they are in the order of their keys
 		return 0
 	}
 	return partitioner.Murmur3(key)
@@ -103,13 +102,13 @@ func (t *table) virtualRow(r system.Row) storage.Row {
 	return row
 }
 
-// virtualRows goes over the rows of a system table.
+// virtualRows iterates over the rows of a system table.
 type virtualRows struct {
 	table      *table
 	partitions []virtualPartition
 	slices     *analysis.Slices
 	reverse    bool
-	after      [][]byte // for the first partition
+	after      [][]byte // the clustering to continue after in the first partition
 	current    *virtualPartition
 	next       int
 	err        error
@@ -131,7 +130,7 @@ func (v *virtualRows) NextPartition() bool {
 	return false
 }
 
-// peek says whether the partition has a row that is read.
+// peek reports whether the current partition has a row that the read wants.
 func (v *virtualRows) peek() bool {
 	for i := range v.current.rows {
 		if v.wanted(&v.current.rows[i]) {

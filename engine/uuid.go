@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// clock gives the engine's times and ids. Both only grow.
+// clock gives the engine's times and ids. Both only increase.
 type clock struct {
 	now   func() time.Time
 	last  atomic.Int64 // the last timestamp given, microseconds since 1970
@@ -21,11 +21,11 @@ func newClock(now func() time.Time) *clock {
 	c := &clock{now: now}
 	rand.Read(c.node[:])
 	c.node[0] = c.node[0]&0x3f | 0x80 // variant
-	c.node[2] |= 0x01                 // a random node id says so
+	c.node[2] |= 0x01                 // marks a random node id
 	return c
 }
 
-// timestamp is the time in microseconds since 1970, greater than all before.
+// timestamp returns the time in microseconds since 1970. It is greater than all earlier ones.
 func (c *clock) timestamp() int64 {
 	t := c.now().UnixMicro()
 	for {
@@ -39,10 +39,10 @@ func (c *clock) timestamp() int64 {
 	}
 }
 
-// gregorian is 1970 in 100 ns since 1582.
+// gregorian is the time of 1970 in units of 100 ns since 1582.
 const gregorian = 0x01B21DD213814000
 
-// timeuuid makes a version 1 UUID, later than all before.
+// timeuuid returns a version 1 UUID. Its time is later than that of all earlier ones.
 func (c *clock) timeuuid() (u [16]byte) {
 	t := c.now().UnixNano()/100 + gregorian
 	for {
@@ -61,7 +61,7 @@ func (c *clock) timeuuid() (u [16]byte) {
 	return u
 }
 
-// randomUUID makes a version 4 UUID.
+// randomUUID returns a version 4 UUID.
 func randomUUID() (u [16]byte) {
 	rand.Read(u[:])
 	u[6] = u[6]&0x0f | 0x40

@@ -2,21 +2,21 @@
 
 package capacity
 
-// nano is a time, in nanoseconds since 1970.
+// nano is a time in nanoseconds since 1970.
 type nano = int64
 
 const second nano = 1e9
 
-// bucket fills with so many units a second, up to its size. What is taken may be
-// more than there is: the rest is debt.
+// bucket fills at a rate of units a second, up to its size. A request may take more units than the
+// bucket holds: the rest is debt.
 type bucket struct {
 	tokens float64
 	rate   float64
 	size   float64
-	at     nano // when tokens was right
+	at     nano // the time at which tokens was computed
 }
 
-// newBucket is full of one second's units, or of its size if that is less.
+// newBucket returns a bucket with the units of one second, or with its size if that is less.
 func newBucket(rate, size float64, now nano) bucket {
 	return bucket{tokens: min(rate, size), rate: rate, size: size, at: now}
 }
@@ -29,7 +29,7 @@ func (b *bucket) fill(now nano) {
 	b.at = now
 }
 
-// empty tells whether a request has to wait.
+// empty reports whether a request has to wait.
 func (b *bucket) empty(now nano) bool {
 	b.fill(now)
 	return b.tokens <= 0
@@ -40,8 +40,7 @@ func (b *bucket) take(units float64, now nano) {
 	b.tokens -= units
 }
 
-// set gives the bucket another rate and size; what is in it stays, as far as it
-// fits.
+// set gives the bucket another rate and size. Its tokens stay, up to the new size.
 func (b *bucket) set(rate, size float64, now nano) {
 	b.fill(now)
 	b.rate, b.size = rate, size

@@ -4,24 +4,24 @@ package capacity
 
 import "bytes"
 
-// keys counts the partition keys that a partition is asked for most: a few
-// counters, of which the least is taken for a key that has none and goes on from
-// there (Space-Saving), in windows of ten seconds.
+// keys counts the partition keys that are requested most in a partition. It has a few counters. A
+// key without a counter takes over the lowest counter and counts on from its value (Space-Saving).
+// The counts are of windows of ten seconds.
 type keys struct {
 	window  int64
 	current []counter
 	last    []counter
 }
 
-// counter is of one partition key.
+// counter counts the requests to one partition key.
 type counter struct {
 	key     []byte
 	units   float64
 	refused int64
-	inherit float64 // of units, those that may be another key's
+	inherit float64 // the part of units that may belong to another key
 }
 
-// keysKept is how many keys are counted at a time.
+// keysKept is the number of keys that are counted at the same time.
 const keysKept = 32
 
 const keyWindow = 10 * second

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Throughput is units a second. 0 is none, or no limit.
+// Throughput is a number of units a second. 0: none, or no limit.
 type Throughput struct {
 	Read, Write float64
 }
 
-// Limits are what all tables of a store have in common. The zero value is AWS's.
+// Limits are the limits that all tables of a store have in common. The zero value has AWS's limits.
 type Limits struct {
-	// Partition is what one partition takes; default 3,000 read and 1,000 write
-	// units. Source: DynamoDB Developer Guide, "Best practices for designing and
-	// using partition keys"; Amazon Keyspaces has the same.
+	// Partition is the limit of one partition; default 3,000 read and 1,000 write units. Source:
+	// DynamoDB Developer Guide, "Best practices for designing and using partition keys"; Amazon
+	// Keyspaces has the same limit.
 	Partition Throughput
 
-	// Fresh is what a new on-demand table can take at once; default 12,000 read and
+	// Fresh is the throughput that a new on-demand table can take at once; default 12,000 read and
 	// 4,000 write units. Source: "Understanding DynamoDB warm throughput".
 	Fresh Throughput
 
@@ -27,20 +27,20 @@ type Limits struct {
 	// 40,000 write units. Negative: none. Source: "Quotas in Amazon DynamoDB".
 	Account Throughput
 
-	// Burst is how many seconds' unused provisioned throughput can be taken later;
-	// default 300. Negative: none. Source: "Burst and adaptive capacity".
+	// Burst is the time for which unused provisioned throughput is saved for later; default 300 s.
+	// Negative: none. Source: "Burst and adaptive capacity".
 	Burst time.Duration
 
-	// SplitAfter is how long a partition is too hot before it is split; default 10
+	// SplitAfter is the time for which a partition must be too hot before it is split; default 10
 	// minutes. Negative: never. AWS gives no figure.
 	SplitAfter time.Duration
 
-	// PartitionBytes is when a partition is split for its size; default 10 GB.
+	// PartitionBytes is the size at which a partition is split; default 10 GB.
 	PartitionBytes int64
 
-	// CollectionBytes is how large an item collection (all items of a partition key,
-	// with local indexes) of a table with local secondary indexes may be; default 10
-	// GB. The store enforces it. Source: "Local secondary indexes".
+	// CollectionBytes is the largest size of an item collection (all items of a partition key, with
+	// local indexes) in a table with local secondary indexes; default 10 GB. The store enforces it.
+	// Source: "Local secondary indexes".
 	CollectionBytes int64
 }
 
@@ -50,7 +50,7 @@ const (
 	defaultBytes      = 10 << 30
 )
 
-// MaxPartitions is how many partitions a Model has at most.
+// MaxPartitions is the largest number of partitions of a Model.
 const MaxPartitions = 4096
 
 // WithDefaults returns the limits with all values set.
@@ -81,24 +81,24 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Settings are what one table or index is declared to be.
+// Settings are the declared settings of one table or index.
 type Settings struct {
-	// OnDemand: PAY_PER_REQUEST; else Provisioned counts.
+	// OnDemand: the billing mode is PAY_PER_REQUEST. Otherwise Provisioned applies.
 	OnDemand    bool
 	Provisioned Throughput
 
-	// Maximum is the most that an on-demand table is to take; 0 or less: no limit.
+	// Maximum is the declared maximum of an on-demand table; 0 or less: no limit.
 	Maximum Throughput
 
-	// Warm is the warm throughput that was asked for; 0 or less: none.
+	// Warm is the declared warm throughput; 0 or less: none.
 	Warm Throughput
 
-	// Whole: no partition key is divided between partitions, as in tables with a
-	// local secondary index.
+	// Whole: each partition key is in one partition only, as in tables with a local secondary
+	// index.
 	Whole bool
 }
 
-// Partitions is how many partitions a table with these settings begins with.
+// Partitions returns the number of partitions that a table with these settings begins with.
 func (l Limits) Partitions(s Settings) int {
 	l = l.WithDefaults()
 	at := s.Provisioned
@@ -108,7 +108,7 @@ func (l Limits) Partitions(s Settings) int {
 	return l.needed(Throughput{Read: max(at.Read, s.Warm.Read), Write: max(at.Write, s.Warm.Write)})
 }
 
-// needed is how many partitions bear a throughput that is spread evenly.
+// needed returns the number of partitions that can take a throughput that is spread evenly.
 func (l Limits) needed(t Throughput) int {
 	n := math.Ceil(max(t.Read/l.Partition.Read, t.Write/l.Partition.Write, 1))
 	return int(min(n, MaxPartitions))

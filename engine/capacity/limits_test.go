@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The defaults are AWS's figures, as its documentation has them.
+// The defaults are the figures of AWS's documentation.
 func TestDefaultsAreAWSs(t *testing.T) {
 	want := Limits{
 		Partition: Throughput{Read: 3000, Write: 1000}, Fresh: Throughput{Read: 12_000, Write: 4_000}, Account: Throughput{Read: 40_000, Write: 40_000},

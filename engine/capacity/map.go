@@ -8,39 +8,39 @@ import (
 	"time"
 )
 
-// Partition is one partition as it is at a moment.
+// Partition is the state of one partition at a moment.
 type Partition struct {
-	// From is its first position, nil in the first partition; To is the first
-	// position after it, nil in the last.
+	// From is the partition's first position; nil in the first partition. To is the first position
+	// after it; nil in the last.
 	From, To []byte
-	// Share is its part of all hashes: of keys that are spread evenly it has so
-	// much. 0 where it is a part of one partition key.
+	// Share is the partition's part of all hashes. If keys are spread evenly, it has this part of
+	// them. 0: the partition is a part of one partition key.
 	Share float64
-	Bytes int64 // as far as the model was told
+	Bytes int64 // as far as Place told the model
 	Born  time.Time
 
 	Read, Write Usage
 
-	// Keys are the partition keys that were asked for most in the last ten to
-	// twenty seconds, hottest first.
+	// Keys are the partition keys with the most requests in the last ten to twenty seconds, hottest
+	// first.
 	Keys []KeyUsage
 }
 
-// Usage is what was taken of a partition.
+// Usage is the load of a partition.
 type Usage struct {
 	Units   float64 // in the last whole second
-	Refused float64 // requests, in the last whole second
+	Refused float64 // refused requests in the last whole second
 
-	UnitsTotal      float64 // since the model, or the partition, is there
+	UnitsTotal      float64 // since the model, or the partition, was created
 	RefusedTotal    int64
-	RefusedOwnTotal int64 // of those, the ones that met the partition's own limit
+	RefusedOwnTotal int64 // the part of RefusedTotal that met the partition's own limit
 }
 
-// KeyUsage is what was asked of one partition key.
+// KeyUsage is the load of one partition key.
 type KeyUsage struct {
-	Key     []byte  // what its positions begin with
-	Units   float64 // that it took, about
-	Refused int64   // requests
+	Key     []byte  // the common beginning of its positions
+	Units   float64 // the units that it took, approximately
+	Refused int64   // refused requests
 }
 
 // Map returns the partitions, in their order.
@@ -62,14 +62,14 @@ func (m *Model) Map(now time.Time) []Partition {
 	return all
 }
 
-// Partitions is how many there are.
+// Partitions returns the number of partitions.
 func (m *Model) Partitions() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.partitions)
 }
 
-// PartitionOf is the number of the partition, from 0, that has a position.
+// PartitionOf returns the number of the partition, from 0, that contains a position.
 func (m *Model) PartitionOf(position []byte) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Op is what units are taken for.
+// Op is the kind of operation that takes units.
 type Op uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	ops
 )
 
-// String is the operation's part of a throttling reason: Read or Write.
+// String returns the operation's part of a throttling reason: Read or Write.
 func (o Op) String() string {
 	if o == Write {
 		return "Write"
@@ -32,25 +32,25 @@ func (t Throughput) of(o Op) float64 {
 	return t.Read
 }
 
-// Key is where in a table a request goes.
+// Key is the place in a table that a request goes to.
 type Key struct {
-	// Position is hash(partition key), partition key, sort key, in the order of the
-	// store. It is not kept.
+	// Position is hash(partition key), partition key, sort key, in the order of the store. The
+	// model does not keep it.
 	Position []byte
-	// Collection is how many bytes of the position are the partition key's, with its
-	// hash: what all items of one partition key begin with.
+	// Collection is the number of bytes of the position that belong to the partition key, including
+	// its hash. The positions of all items with this partition key begin with these bytes.
 	Collection int
 }
 
 func (k Key) collection() []byte { return k.Position[:min(k.Collection, len(k.Position))] }
 
-// Refusal is the limits that a request met: a set, empty where it is admitted.
+// Refusal is the set of limits that a request met. It is empty if the request is admitted.
 type Refusal uint8
 
 const (
 	KeyRange              Refusal = 1 << iota // the partition's
 	ProvisionedThroughput                     // the table's provisioned throughput
-	MaxOnDemand                               // the maximum that the on-demand table is given
+	MaxOnDemand                               // the declared maximum of the on-demand table
 	AccountLimit                              // the account's quota of an on-demand table
 )
 
@@ -65,8 +65,8 @@ var refusals = [...]struct {
 	{AccountLimit, "AccountLimitExceeded"},
 }
 
-// Reasons are DynamoDB's throttling reasons, such as
-// TableWriteKeyRangeThroughputExceeded. Resource is Table or Index.
+// Reasons returns DynamoDB's throttling reasons, such as TableWriteKeyRangeThroughputExceeded.
+// resource is Table or Index.
 func (r Refusal) Reasons(resource string, op Op) []string {
 	var all []string
 	for _, x := range refusals {
@@ -80,12 +80,12 @@ func (r Refusal) Reasons(resource string, op Op) []string {
 // String lists the limits by their names.
 func (r Refusal) String() string { return strings.Join(r.Reasons("", ops), ", ") }
 
-// Model is what a table or a global secondary index can take.
+// Model is the model of the capacity of a table or a global secondary index.
 type Model struct {
 	mu         sync.Mutex
 	limits     Limits
 	settings   Settings
-	partitions []*partition // by where they begin
+	partitions []*partition // sorted by their first positions
 	table      [ops]ceilings
 	counts     [ops]counts
 	growth     growth
@@ -95,7 +95,7 @@ type Model struct {
 // ceilings are the limits of a whole table for one operation.
 type ceilings struct {
 	provisioned, maximum, account bucket
-	limited                       Refusal // those that there are
+	limited                       Refusal // the limits that exist
 }
 
 // New returns the model of a new table.
@@ -114,8 +114,8 @@ func New(l Limits, s Settings, now time.Time) *Model {
 	return m
 }
 
-// Configure gives the table other settings. It gets more partitions if it needs
-// them, never less.
+// Configure gives the table other settings. It adds partitions if the table needs more. It never
+// removes any.
 func (m *Model) Configure(s Settings, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,7 +124,7 @@ func (m *Model) Configure(s Settings, now time.Time) {
 	m.grow(m.limits.Partitions(s), at)
 }
 
-// Settings are what the model was given last.
+// Settings returns the current settings.
 func (m *Model) Settings() Settings {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,21 +160,21 @@ func (m *Model) configure(s Settings, now nano) {
 	}
 }
 
-// Admit tells whether a request may go on. What is refused costs nothing.
+// Admit returns the limits that refuse a request. A refused request costs nothing.
 func (m *Model) Admit(op Op, k Key, now time.Time) Refusal {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.admit(op, k, now.UnixNano())
 }
 
-// Spend takes units for a request that was admitted.
+// Spend takes the units of a request that was admitted.
 func (m *Model) Spend(op Op, k Key, units float64, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spend(op, k, units, now.UnixNano())
 }
 
-// Take is Admit and, if that refuses nothing, Spend.
+// Take calls Admit and, if the request is admitted, Spend.
 func (m *Model) Take(op Op, k Key, units float64, now time.Time) Refusal {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -229,8 +229,8 @@ func (m *Model) spend(op Op, k Key, units float64, now nano) {
 	m.peak(op, units, now)
 }
 
-// SpendRange takes units for a request that read from one position to another, as
-// a Scan does: equally of all partitions between.
+// SpendRange takes the units of a request that read from one position to another, as a Scan does.
+// It takes them in equal parts from all partitions between the two positions.
 func (m *Model) SpendRange(op Op, from, to Key, units float64, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -252,7 +252,7 @@ func (m *Model) SpendRange(op Op, from, to Key, units float64, now time.Time) {
 	}
 }
 
-// Place tells that a partition has so many bytes more, or less, at a position.
+// Place adds a number of bytes, which may be negative, to the partition with a position.
 func (m *Model) Place(k Key, bytes int64, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -264,8 +264,8 @@ func (m *Model) Place(k Key, bytes int64, now time.Time) {
 	}
 }
 
-// draw is the next of a sequence that has no pattern which requests could have:
-// samples are taken by it.
+// draw returns the next number of a sequence that has no pattern which requests could have. Samples
+// are drawn with it.
 func (m *Model) draw() uint64 {
 	m.random ^= m.random << 13
 	m.random ^= m.random >> 7

@@ -16,7 +16,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// key is a position as a store makes it.
+// key returns a position as a store makes it.
 func key(hash, sort string) Key {
 	sum := md5.Sum([]byte(hash))
 	p := append(sum[:4:4], hash...)
@@ -24,8 +24,8 @@ func key(hash, sort string) Key {
 	return Key{Position: append(p, sort...), Collection: len(p)}
 }
 
-// load offers writes of one unit at a rate, evenly in time, and returns how many
-// were taken in each second.
+// load offers writes of one unit at a rate, evenly in time, and returns the number of writes that
+// were admitted in each second.
 func load(m *Model, from time.Time, seconds, rate int, next func(i int) Key) []int {
 	taken := make([]int, seconds)
 	for i := range seconds * rate {
@@ -71,8 +71,8 @@ func distinct(in []int) int {
 	return len(seen)
 }
 
-// Pre-warmed so that each of N shard keys has a partition of its own, a table takes
-// N times what one partition does.
+// A table is pre-warmed so that each of N shard keys has its own partition. It then takes N times
+// as much as one partition.
 func TestPrewarmed(t *testing.T) {
 	const n = 5
 	var m *Model
@@ -89,8 +89,8 @@ func TestPrewarmed(t *testing.T) {
 	near(t, "writes a second", mean(taken[2:]), n*1000, 0.02)
 }
 
-// A fresh on-demand table has four partitions: it takes 1,000 for each that has a
-// key, and the map tells which keys have met.
+// A fresh on-demand table has four partitions. It takes 1,000 for each one that has a key, and the
+// map shows which keys share a partition.
 func TestFresh(t *testing.T) {
 	m := New(Limits{}, Settings{OnDemand: true}, start)
 	if m.Partitions() != 4 {
@@ -134,14 +134,14 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// Split for heat: after the delay, and where it helps.
+// A partition is split for heat after the delay, if that helps.
 func TestSplitForHeat(t *testing.T) {
 	const after = 5 * time.Second
 	draw := rand.New(rand.NewPCG(1, 2))
 	scattered := func(int) Key { return key("121212", fmt.Sprintf("%08x", draw.Uint32())) }
 	increasing := func(i int) Key { return key("121212", fmt.Sprintf("%08d", i)) }
 	decreasing := func(i int) Key { return key("121212", fmt.Sprintf("%08d", 1e7-i)) }
-	around := func(i int) Key { return key("121212", fmt.Sprintf("%08d", i*7919%20_000_003)) } // again every second or so
+	around := func(i int) Key { return key("121212", fmt.Sprintf("%08d", i*7919%20_000_003)) } // a key returns about every second
 	onItem := func(int) Key { return key("121212", "one") }
 	for _, c := range []struct {
 		name  string
@@ -184,7 +184,7 @@ func TestSplitForHeat(t *testing.T) {
 	})
 	t.Run("cold in between", func(t *testing.T) {
 		m := New(Limits{SplitAfter: after}, Settings{OnDemand: true}, start)
-		for i := range 4 { // each time less than the delay
+		for i := range 4 { // each time, for less than the delay
 			load(m, start.Add(time.Duration(i)*time.Minute), 4, 3000, scattered)
 		}
 		if m.Partitions() != 4 {
@@ -205,7 +205,7 @@ func colliding(m *Model) (a, b string) {
 	}
 }
 
-// Ten distinct keys' writers that each only increase are divided between them.
+// The keys of ten writers, each of which only increase, are divided between partitions.
 func TestIncreasingKeysOfManyDevices(t *testing.T) {
 	m := New(Limits{SplitAfter: 5 * time.Second, Fresh: Throughput{Read: 1, Write: 1}}, Settings{OnDemand: true}, start)
 	taken := load(m, start, 10, 3000, func(i int) Key { return key(fmt.Sprint("device", i%10), fmt.Sprintf("%08d", i)) })
@@ -214,7 +214,7 @@ func TestIncreasingKeysOfManyDevices(t *testing.T) {
 	}
 }
 
-// An even load on a fresh table: 4,000 at once, and twice the peak after a while.
+// An even load on a fresh table gets 4,000 at once, and twice the peak after a while.
 func TestOnDemandGrowth(t *testing.T) {
 	m := New(Limits{SplitAfter: 30 * time.Second}, Settings{OnDemand: true}, start)
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -257,7 +257,7 @@ func TestTableLimits(t *testing.T) {
 	}
 }
 
-// Unused provisioned units can be taken for 300 seconds, by one partition up to its
+// Unused provisioned units of 300 seconds can be taken later. One partition can take them up to its
 // own limit.
 func TestBurst(t *testing.T) {
 	m := New(Limits{}, Settings{Provisioned: Throughput{Read: 1, Write: 100}}, start)
@@ -345,7 +345,7 @@ func TestSpendRange(t *testing.T) {
 	}
 }
 
-// Totals count what partitions do, whichever split since, and each limit by itself.
+// Totals counts the units of all partitions, including split ones, and each limit separately.
 func TestTotals(t *testing.T) {
 	m := New(Limits{SplitAfter: time.Second}, Settings{OnDemand: true, Maximum: Throughput{Write: 1500}}, start)
 	at, refused := start, 0
@@ -413,8 +413,8 @@ func TestHotKeys(t *testing.T) {
 	}
 }
 
-// Whatever happens, the partitions are the whole range of positions, in order, and
-// no partition takes more than its limit over time.
+// In every case, the partitions cover the whole range of positions, in order, and no partition
+// takes more than its limit over time.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(Limits{SplitAfter: time.Second, PartitionBytes: 1 << 16}, Settings{OnDemand: rapid.Bool().Draw(t, "on demand"), Provisioned: Throughput{Read: 100, Write: 5000}, Whole: rapid.Bool().Draw(t, "whole")}, start)

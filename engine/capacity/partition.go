@@ -8,31 +8,31 @@ import (
 	"sort"
 )
 
-// partition is a range of positions, up to where the next one begins.
+// partition is a range of positions. It ends at the beginning of the next partition.
 type partition struct {
-	from  []byte // nil: the first
+	from  []byte // nil: the first position
 	born  nano
 	bytes int64
 	use   [ops]use
 	keys  keys
 
-	placed samples // of positions that grew
+	placed samples // samples of positions that grew
 
-	// While it is hot: where requests go, in the first half of the time that it takes
-	// to a split, and in the second.
+	// While the partition is hot: samples of the places of requests, in the first half of the time
+	// until a split, and in the second half.
 	early, late samples
-	hotSince    nano // since when it refuses; 0: it does not
-	hotLast     nano // when it refused last
+	hotSince    nano // since when it refuses requests; 0: it does not
+	hotLast     nano // the time of the last refusal
 }
 
-// use is what an operation takes of a partition.
+// use is the load of one operation on a partition.
 type use struct {
 	bucket       bucket
 	units        windowed
 	refused      windowed
 	unitsTotal   float64
 	refusedTotal int64
-	ownTotal     int64 // of those, for the bucket's sake
+	ownTotal     int64 // the part of refusedTotal that this bucket refused
 }
 
 func (u *use) take(units float64, now nano) {
@@ -45,7 +45,7 @@ func (u *use) refuse(now nano) {
 	u.refusedTotal++
 }
 
-// windowed counts by whole seconds: what the last one had is known when it is over.
+// windowed counts by whole seconds. The count of a second is known when the second is over.
 type windowed struct {
 	second        int64
 	current, last float64
@@ -77,24 +77,24 @@ func (m *Model) newPartition(now nano) *partition {
 	return p
 }
 
-// find returns the partition that has a position.
+// find returns the index of the partition that contains a position.
 func (m *Model) find(position []byte) int {
 	return sort.Search(len(m.partitions), func(i int) bool {
 		return bytes.Compare(m.partitions[i].from, position) > 0
 	}) - 1
 }
 
-// boundary is the first position of a hash.
+// boundary returns the first position of a hash.
 func boundary(hash uint64) []byte { return binary.BigEndian.AppendUint32(nil, uint32(hash)) }
 
-// hashOf is the hash that a position has, or the end of all where there is none.
+// hashOf returns the hash of a position. Missing bytes count as zeros, so it is 0 for nil.
 func hashOf(from []byte) uint64 {
 	var b [4]byte
 	copy(b[:], from)
 	return uint64(binary.BigEndian.Uint32(b[:]))
 }
 
-// hashes are the hashes that a partition has: from the first to before the last.
+// hashes returns the hashes of a partition: the first one, and the end after the last one.
 func (m *Model) hashes(i int) (from, to uint64) {
 	to = 1 << 32
 	if i+1 < len(m.partitions) {
@@ -103,13 +103,13 @@ func (m *Model) hashes(i int) (from, to uint64) {
 	return hashOf(m.partitions[i].from), to
 }
 
-// samples are positions drawn of all that were offered, each equally likely.
+// samples are positions drawn from all that were offered. Each has the same chance.
 type samples struct {
 	keys []Key
 	seen uint64
 }
 
-// samplesKept is how many positions are drawn.
+// samplesKept is the number of positions that are drawn.
 const samplesKept = 256
 
 func (s *samples) offer(k Key, draw uint64) {
@@ -124,7 +124,7 @@ func (s *samples) offer(k Key, draw uint64) {
 	}
 }
 
-// place notes where the partition's bytes are.
+// place notes at which position the partition grew or shrank.
 func (p *partition) place(k Key, n int64, draw uint64) {
 	p.bytes = max(0, p.bytes+n)
 	if n > 0 {

@@ -8,13 +8,12 @@ import (
 	"sort"
 )
 
-// cooled is how long a partition must not have refused anything for its heat to
-// be over.
+// cooled returns the time without refusals after which a partition is no longer hot.
 func (l *Limits) cooled() nano {
 	return max(5*second, l.SplitAfter.Nanoseconds()/10)
 }
 
-// sample notes where a request to a hot partition goes.
+// sample notes the place of a request to a hot partition.
 func (m *Model) sample(p *partition, k Key, now nano) {
 	if p.hotSince == 0 || m.limits.SplitAfter < 0 {
 		return
@@ -26,8 +25,8 @@ func (m *Model) sample(p *partition, k Key, now nano) {
 	half.offer(k, m.draw())
 }
 
-// heat notes that partition i refuses a request, and splits it when it has been
-// doing so for long enough.
+// heat notes that partition i refuses a request. It splits the partition if that has been so for
+// long enough.
 func (m *Model) heat(i int, now nano) {
 	p := m.partitions[i]
 	if p.hotSince == 0 || now-p.hotLast > m.limits.cooled() {
@@ -45,17 +44,16 @@ func (m *Model) heat(i int, now nano) {
 }
 
 const (
-	// leastSamples is how many requests must be known of, early and late, to judge a
-	// split.
+	// leastSamples is the number of requests, early and late, that are needed to judge a split.
 	leastSamples = 16
-	// mostOneSided is the part of the requests that the busier half of a split
-	// partition may have: above it the split helps nobody.
+	// mostOneSided is the largest part of the requests that the busier side of a split may have.
+	// Above it, the split does not help.
 	mostOneSided = 0.9
 )
 
-// heatPoint is where to split a hot partition: where what was asked for early is
-// divided best, provided that it divides what was asked for later too. With sort
-// keys that only increase, that is all on one side. Nil: a split would not help.
+// heatPoint returns the position at which to split a hot partition, or nil if a split would not
+// help. It is the position that divides the early requests best, if it also divides the later
+// requests. If sort keys only increase, all later requests are on one side.
 func (m *Model) heatPoint(i int) []byte {
 	p := m.partitions[i]
 	if len(p.early.keys) < leastSamples || len(p.late.keys) < leastSamples {
@@ -68,8 +66,7 @@ func (m *Model) heatPoint(i int) []byte {
 	return at
 }
 
-// middle is the boundary in partition i that divides keys best, nil where none does
-// at all.
+// middle returns the boundary in partition i that divides keys best, or nil if none divides them.
 func (m *Model) middle(i int, keys []Key) []byte {
 	from, to := m.partitions[i].from, []byte(nil)
 	if i+1 < len(m.partitions) {
@@ -100,7 +97,7 @@ func (m *Model) middle(i int, keys []Key) []byte {
 	return bytes.Clone(best)
 }
 
-// side is the part that the larger side has.
+// side returns the part of the larger side.
 func side(before, all int) float64 { return float64(max(before, all-before)) / float64(all) }
 
 func oneSided(keys []Key, at []byte) float64 {
@@ -113,7 +110,7 @@ func oneSided(keys []Key, at []byte) float64 {
 	return side(before, len(keys))
 }
 
-// after is what follows all that begin with p.
+// after returns the first position after all that begin with p; nil: there is none.
 func after(p []byte) []byte {
 	p = bytes.Clone(p)
 	for i := len(p) - 1; i >= 0; i-- {
@@ -121,18 +118,17 @@ func after(p []byte) []byte {
 			return p[:i+1]
 		}
 	}
-	return nil // all were ff
+	return nil // all bytes were ff
 }
 
-// splitForSize splits a partition that is full where its bytes are halved.
+// splitForSize splits a partition at the position that halves its bytes.
 func (m *Model) splitForSize(i int, now nano) {
 	if at := m.middle(i, m.partitions[i].placed.keys); at != nil {
 		m.split(i, at, now)
 	}
 }
 
-// split divides a partition: both halves have the limits of a whole one from now
-// on.
+// split divides a partition. From now on each half has the limits of a whole partition.
 func (m *Model) split(i int, at []byte, now nano) {
 	if len(m.partitions) >= MaxPartitions {
 		return
@@ -160,12 +156,12 @@ func (m *Model) split(i int, at []byte, now nano) {
 	for op := range ops {
 		b := &p.use[op].bucket
 		b.fill(now)
-		q.use[op].bucket.tokens = b.tokens // debt too: a split is no gift
+		q.use[op].bucket.tokens = b.tokens // debt, too: a split does not cancel it
 	}
 	m.partitions = slices.Insert(m.partitions, i+1, q)
 }
 
-// grow splits the widest partitions, by hash, until there are n.
+// grow splits the partitions with the most hashes until there are n.
 func (m *Model) grow(n int, now nano) {
 	for len(m.partitions) < min(n, MaxPartitions) {
 		widest, width := -1, uint64(1)
@@ -182,18 +178,18 @@ func (m *Model) grow(n int, now nano) {
 	}
 }
 
-// peakWindow is over how long a table's throughput is averaged.
+// peakWindow is the time over which a table's throughput is averaged.
 const peakWindow = 10 * second
 
 // growth follows the peak of an on-demand table.
 type growth struct {
-	since nano // of the window
+	since nano // the beginning of the window
 	units [ops]float64
 	peak  Throughput
-	at    nano // when the table grows; 0: it is large enough
+	at    nano // the time at which the table grows; 0: it is large enough
 }
 
-// peak counts what a table takes. One on demand has room for twice its peak.
+// peak counts the units that a table takes. An on-demand table grows to bear twice its peak.
 func (m *Model) peak(op Op, units float64, now nano) {
 	if !m.settings.OnDemand {
 		return
@@ -224,8 +220,7 @@ func (g *growth) twice() Throughput {
 	return Throughput{Read: 2 * g.peak.Read, Write: 2 * g.peak.Write}
 }
 
-// Peak is the greatest throughput so far of an on-demand table, averaged over ten
-// seconds.
+// Peak returns the greatest throughput of an on-demand table so far, averaged over ten seconds.
 func (m *Model) Peak() Throughput {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -2,25 +2,25 @@
 
 package capacity
 
-// Totals is what was taken and what was refused since a Model is there.
+// Totals is the number of units taken and of requests refused since the Model was created.
 type Totals struct {
 	Read, Write Total
 }
 
-// Total is of one operation.
+// Total is the part of Totals of one operation.
 type Total struct {
 	Units float64
-	// Throttled are the limits that there are, or were, in the order of the constants.
+	// Throttled has one entry for each limit that exists or existed, in the order of the constants.
 	Throttled []Throttled
 }
 
-// Throttled is how many requests met a limit. One that met several counts for each.
+// Throttled is the number of requests that met a limit. A request that met several counts for each.
 type Throttled struct {
-	Limit    Refusal // one
+	Limit    Refusal // a single limit
 	Requests int64
 }
 
-// Reason is the limit's name as it ends DynamoDB's throttling reasons:
+// Reason returns the limit's name, which is the end of DynamoDB's throttling reasons:
 // KeyRangeThroughputExceeded.
 func (t Throttled) Reason() string {
 	for _, x := range refusals {
@@ -31,7 +31,7 @@ func (t Throttled) Reason() string {
 	return ""
 }
 
-// counts are what Totals is made of, for one operation.
+// counts holds the counters of Totals for one operation.
 type counts struct {
 	units   float64
 	refused [len(refusals)]int64
@@ -45,7 +45,7 @@ func (c *counts) refuse(r Refusal) {
 	}
 }
 
-// Totals returns what was taken and refused so far.
+// Totals returns the totals so far.
 func (m *Model) Totals() Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,7 +63,7 @@ func (m *Model) total(op Op) Total {
 	return t
 }
 
-// Consumption is the Totals of one table, or of a global index of it.
+// Consumption is the Totals of one table, or of one of its global indexes.
 type Consumption struct {
 	Table, Index string
 	Totals

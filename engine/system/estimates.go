@@ -2,21 +2,21 @@
 
 package system
 
-// The tables that tell how much data the tables have. Spark and others divide their reads
+// The tables with estimates of the size of all tables. Spark and other clients divide their reads
 // by them.
 const (
 	SizeEstimates  = "size_estimates"
 	TableEstimates = "table_estimates"
 )
 
-// Estimate is how much data a table has.
+// Estimate is an estimate of the size of a table.
 type Estimate struct {
 	Keyspace, Table   string
 	Partitions, Bytes int64
 }
 
-// Rows are the estimate's in SizeEstimates or TableEstimates: one a range of the node's
-// tokens, which is the whole ring.
+// Rows returns the estimate's rows in SizeEstimates or TableEstimates: one for each token range of
+// the node. Its only range is the whole ring.
 func (e *Estimate) Rows(table string) []Row {
 	row := func(kind string) Row {
 		r := Row{

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// keyspacesDefinitions are the tables in which Amazon Keyspaces shows keyspaces and
-// tables with what is its own of them. ("System keyspaces in Amazon Keyspaces")
+// keyspacesDefinitions are the tables in which Amazon Keyspaces shows keyspaces and tables together
+// with its own properties of them. ("System keyspaces in Amazon Keyspaces")
 const keyspacesDefinitions = ddl.KeyspacesSystem + `.keyspaces: keyspace_name text key; durable_writes boolean; replication frozen<map<text, text>>
 ` + ddl.KeyspacesSystem + `.tables: keyspace_name text key; table_name text clustering; bloom_filter_fp_chance double; caching frozen<map<text, text>>; ` +
 	`cdc boolean; comment text; compaction frozen<map<text, text>>; compression frozen<map<text, text>>; crc_check_chance double; ` +
@@ -21,8 +21,8 @@ const keyspacesDefinitions = ddl.KeyspacesSystem + `.keyspaces: keyspace_name te
 	`extensions frozen<map<text, blob>>; flags frozen<set<text>>; gc_grace_seconds int; id uuid; max_index_interval int; ` +
 	`memtable_flush_period_in_ms int; min_index_interval int; read_repair_chance double; speculative_retry text; status text`
 
-// Limited are the system keyspaces of an engine that keeps the limits of Amazon
-// Keyspaces: with the PartitionsTable, and with Keyspaces' own one.
+// Limited returns the system keyspaces of an engine that enforces the limits of Amazon Keyspaces.
+// They include the PartitionsTable and the keyspace of Keyspaces' own tables.
 var Limited = sync.OnceValue(func() map[string]*schema.Keyspace {
 	all := maps.Clone(Keyspaces())
 	for line := range strings.Lines(partitionsDefinition + "\n" + keyspacesDefinitions) {
@@ -39,9 +39,9 @@ var Limited = sync.OnceValue(func() map[string]*schema.Keyspace {
 	return all
 })
 
-// keyspacesRows are the contents of Amazon Keyspaces' own tables: what system_schema
-// has of the keyspaces, with more columns for tables. All are active: nothing takes
-// long here.
+// keyspacesRows returns the contents of Amazon Keyspaces' own tables: the rows of system_schema,
+// with more columns for tables. All keyspaces and tables are active, because no change takes long
+// here.
 func keyspacesRows(t *schema.Table, s *schema.Schema) []Row {
 	rows := schemaRows(t.Name, s)
 	if t.Name != "tables" {

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// PartitionsTable is the table of system_views in which an engine that keeps a
-// store's limits tells which partitions tables have, what these take, and which
-// keys share them. It is none of Cassandra's.
+// PartitionsTable is the name of a table of system_views. An engine that enforces a store's limits
+// shows in it the partitions of tables, the units that they take, and the keys that share them.
+// Cassandra has no such table.
 const PartitionsTable = "evenkeel_partitions"
 
 const partitionsDefinition = "system_views." + PartitionsTable + ": keyspace_name text key; table_name text key; partition int clustering; " +
@@ -21,17 +21,16 @@ const partitionsDefinition = "system_views." + PartitionsTable + ": keyspace_nam
 	"split_after_seconds double; throughput_mode text; " +
 	"write_units double; write_units_total double; writes_throttled double; writes_throttled_own_total bigint; writes_throttled_total bigint"
 
-// Partition is a row of PartitionsTable. Keys and clusterings are text, value by
-// value.
+// Partition is a row of PartitionsTable. Keys and clusterings are lists of values as text.
 type Partition struct {
 	Keyspace, Table string
 	Number          int // from 1
 
-	From           *int64 // the token that it begins at; nil in the first partition
+	From           *int64 // the token at which it begins; nil in the first partition
 	FromKey        []string
 	FromClustering []string
 
-	Mode              string // PROVISIONED or PAY_PER_REQUEST, the table's
+	Mode              string // the table's mode: PROVISIONED or PAY_PER_REQUEST
 	Share             float64
 	Bytes             int64
 	Since             int64 // milliseconds since 1970
@@ -40,26 +39,26 @@ type Partition struct {
 	SplitAfter        float64 // seconds; negative: never
 
 	Keys     []KeyUse // hottest first
-	KeyCount int      // that have rows
-	More     bool     // than KeyCount
+	KeyCount int      // the number of keys with rows
+	More     bool     // there are more keys than KeyCount
 }
 
-// Use is what was taken of a partition.
+// Use is the load of a partition.
 type Use struct {
 	Units, UnitsTotal float64
 	Throttled         float64
 	ThrottledTotal    int64
-	ThrottledOwnTotal int64 // of those, the ones that met the partition's own limit
+	ThrottledOwnTotal int64 // the part of ThrottledTotal that met the partition's own limit
 }
 
-// KeyUse is what was asked of a partition key.
+// KeyUse is the load of a partition key.
 type KeyUse struct {
 	Key       []string
 	Units     float64
 	Throttled int64
 }
 
-// Row is the partition's.
+// Row returns the partition's row.
 func (p *Partition) Row() Row {
 	r := Row{
 		"keyspace_name": []byte(p.Keyspace), "table_name": []byte(p.Table), "partition": integer(p.Number),

@@ -11,11 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// A Row is the serialized values of a table's columns, by name; null ones are absent.
+// A Row holds the serialized values of a row by column name. Null values are absent.
 type Row map[string][]byte
 
-// Rows makes the contents of a system table, in no particular order. s is the
-// whole schema, the system keyspaces included.
+// Rows returns the contents of a system table, in no particular order. s is the whole schema,
+// including the system keyspaces.
 func Rows(t *schema.Table, s *schema.Schema, info *Info) []Row {
 	switch t.Keyspace {
 	case "system":
@@ -135,9 +135,9 @@ func typeRow(keyspace string, t *value.Type) Row {
 	}
 }
 
-// tableRow is a row of system_schema.tables. Options that are not among the
-// columns (those of a door before the engine, say) are left out, as is cdc,
-// which a node without change data capture does not show.
+// tableRow returns a row of system_schema.tables. It leaves out options that are not columns of
+// that table (for example those of a door in front of the engine). It also leaves out cdc, which a
+// node without change data capture does not show.
 func tableRow(t *schema.Table) Row {
 	r := Row{"keyspace_name": []byte(t.Keyspace), "table_name": []byte(t.Name), "id": t.ID[:], "flags": list(flags(t))}
 	columns := Keyspaces()["system_schema"].Tables["tables"].Columns
@@ -156,7 +156,7 @@ func flags(t *schema.Table) []string {
 	return []string{"compound"}
 }
 
-// option is the serialized value of a table option.
+// option returns the serialized value of a table option.
 func option(v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -211,7 +211,7 @@ func integer(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(in
 
 func long(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-// list serializes a list of text; a set too, when it is in order.
+// list serializes a list of text. It also serializes a set if elems is sorted.
 func list(elems []string) []byte {
 	b := value.AppendCount(nil, len(elems))
 	for _, e := range elems {

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// TestRows makes the rows of every system table: their columns exist, their
-// values are of the columns' types, and their primary keys are whole and unique.
+// TestRows makes the rows of every system table. Their columns must exist, their values must have
+// the columns' types, and their primary keys must be complete and unique.
 func TestRows(t *testing.T) {
 	s := &schema.Schema{Keyspaces: Limited()}
 	info := &Info{ClusterName: "c", DataCenter: "d", Rack: "r", Address: netip.MustParseAddrPort("127.0.0.1:9042")}
@@ -58,7 +58,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestPartition has every column of a partition, each of its type.
+// TestPartition checks that the row of a partition has every column, each with its type.
 func TestPartition(t *testing.T) {
 	limited := Limited()["system_views"].Tables
 	table := limited[PartitionsTable]

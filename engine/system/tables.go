@@ -16,14 +16,13 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// definitions has one table a line: its name, then its columns with their types
-// and roles.
+// definitions has one table in each line: its name, then its columns with their types and roles.
 //
 //go:embed tables.txt
 var definitions string
 
-// Keyspaces returns the system keyspaces, by name. They are shared: do not
-// change them.
+// Keyspaces returns the system keyspaces by name. All callers share them, so they must not be
+// changed.
 var Keyspaces = sync.OnceValue(func() map[string]*schema.Keyspace {
 	all := map[string]*schema.Keyspace{}
 	for line := range strings.Lines(definitions) {
@@ -41,13 +40,13 @@ var Keyspaces = sync.OnceValue(func() map[string]*schema.Keyspace {
 	return all
 })
 
-// Has says whether a keyspace is one of Keyspaces or of Limited: nobody else's.
+// Has reports whether a keyspace is one of Keyspaces or of Limited.
 func Has(keyspace string) bool {
 	return Keyspaces()[keyspace] != nil || keyspace == ddl.KeyspacesSystem
 }
 
-// Virtual says whether Cassandra would show a keyspace in system_virtual_schema
-// rather than in system_schema.
+// Virtual reports whether Cassandra would show a keyspace in system_virtual_schema and not in
+// system_schema.
 func Virtual(keyspace string) bool {
 	return keyspace == "system_views" || keyspace == "system_virtual_schema" || keyspace == ddl.KeyspacesSystem
 }
@@ -61,8 +60,8 @@ func replication(keyspace string) map[string]string {
 	return map[string]string{"class": locator + "SimpleStrategy", "replication_factor": factor}
 }
 
-// parseTable reads a line of definitions, which is part of the program: a
-// mistake in it panics, and the tests parse every line.
+// parseTable parses a line of definitions. The line is a part of the program: parseTable panics at
+// a mistake, and the tests parse every line.
 func parseTable(line string) *schema.Table {
 	name, columns, ok := strings.Cut(line, ": ")
 	keyspace, name, dot := strings.Cut(name, ".")
@@ -99,7 +98,7 @@ func parseTable(line string) *schema.Table {
 	return t
 }
 
-// options are the table options as system_schema shows them.
+// options returns the table options that system_schema shows.
 func options(keyspace string) map[string]any {
 	o := ddl.DefaultOptions()
 	if keyspace == "system" || keyspace == "system_schema" {
@@ -109,8 +108,8 @@ func options(keyspace string) map[string]any {
 	return o
 }
 
-// tableID is the id that Cassandra gives a system table: the name-based UUID of
-// its keyspace and name.
+// tableID returns the id that Cassandra gives a system table: the name-based UUID of its keyspace
+// and name.
 func tableID(keyspace, name string) [16]byte {
 	id := md5.Sum([]byte(keyspace + name))
 	id[6] = id[6]&0x0f | 0x30
