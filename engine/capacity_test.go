@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// limitedEngine is an engine with limits, by a clock that the test moves.
+// limitedEngine is an engine with limits, and with a clock that the test moves.
 type limitedEngine struct {
 	*local
 	nanos atomic.Int64
@@ -71,7 +71,7 @@ func (c *limitedEngine) failure(resp wire.Message) error {
 	return e
 }
 
-// prepared is a statement that takes the fast way.
+// prepared returns a statement that takes the fast way.
 func (c *limitedEngine) prepared(text string) func(values ...string) error {
 	resp := c.do(wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, c.v, &wire.Prepare{Text: []byte(text)})})
 	if resp.Op != wire.OpResult {
@@ -94,8 +94,8 @@ func (c *limitedEngine) prepared(text string) func(values ...string) error {
 	}
 }
 
-// rate offers so many requests a second and returns how many were taken in one, on
-// average, after the first.
+// rate offers a number of requests a second and returns how many were accepted in one second, on
+// average after the first.
 func (c *limitedEngine) rate(seconds, rate int, request func(i int) error) float64 {
 	taken := 0
 	for i := range seconds * rate {
@@ -141,8 +141,8 @@ func TestHotPartition(t *testing.T) {
 	near("prepared reads", c.rate(4, 2500, func(int) error { return get("2020-07-12", "t") }), 1000)
 }
 
-// What exceeds a limit is a timeout, as Keyspaces answers it, of the kind that the
-// statement is.
+// A request that exceeds a limit gets a timeout, as from Keyspaces: a read timeout or a write
+// timeout.
 func TestTimeouts(t *testing.T) {
 	c := openLimited(t, capacity.Limits{Partition: capacity.Throughput{Read: 0.001, Write: 0.001}, Account: capacity.Throughput{Read: -1, Write: -1}})
 	for _, q := range []struct {
@@ -168,7 +168,7 @@ func TestTimeouts(t *testing.T) {
 	} {
 		t.Run(q.text, func(t *testing.T) {
 			var err error
-			for range 20 { // until the units that there are at first are gone
+			for range 20 { // until the initial units are gone
 				if err = c.query(q.text, wire.LocalQuorum); err != nil {
 					break
 				}
@@ -211,10 +211,10 @@ func TestUnits(t *testing.T) {
 		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'b', 'x')", wire.LocalQuorum, 0, 1},
 		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'c', '" + kb(3) + "')", wire.LocalQuorum, 0, 4},
 		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'c', '" + kb(3) + "') IF NOT EXISTS", wire.LocalQuorum, 0, 4}, // not applied, and paid for
-		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'b', '" + kb(5) + "') IF NOT EXISTS", wire.LocalQuorum, 0, 1}, // the row that is there is small
-		{"UPDATE k.blogs SET e = 'x' WHERE day = 'a' AND title = 'c' IF e = 'y'", wire.LocalQuorum, 0, 4},                // and this one is not
+		{"INSERT INTO k.blogs (day, title, d) VALUES ('a', 'b', '" + kb(5) + "') IF NOT EXISTS", wire.LocalQuorum, 0, 1}, // the existing row is small
+		{"UPDATE k.blogs SET e = 'x' WHERE day = 'a' AND title = 'c' IF e = 'y'", wire.LocalQuorum, 0, 4},                // the existing row is not small
 		{"UPDATE k.blogs SET e = 'x' WHERE day = 'a' AND title = 'none' IF e = 'y'", wire.LocalQuorum, 0, 1},
-		{"INSERT INTO k.blogs (day, title, d, s) VALUES ('a', 'b', 'x', 'y')", wire.LocalQuorum, 0, 4}, // static and not: 2 + 2
+		{"INSERT INTO k.blogs (day, title, d, s) VALUES ('a', 'b', 'x', 'y')", wire.LocalQuorum, 0, 4}, // static and regular: 2 + 2
 		{"UPDATE k.blogs SET s = 'z' WHERE day = 'a'", wire.LocalQuorum, 0, 1},
 		{"UPDATE k.blogs SET e = 'z' WHERE day IN ('a', 'y') AND title IN ('b', 'd')", wire.LocalQuorum, 0, 4},
 		{"DELETE e FROM k.blogs WHERE day = 'a' AND title = 'b'", wire.LocalQuorum, 0, 1},
@@ -240,7 +240,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// A hot partition is split between its rows, whose order the model knows.
+// A hot partition is split between its rows, because the model knows their order.
 func TestSplitForHeat(t *testing.T) {
 	for name, title := range map[string]func(i int) string{
 		"scattered":  func(i int) string { return fmt.Sprintf("%08x", uint32(i)*2654435761) },

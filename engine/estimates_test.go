@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// TestEstimates reads what the engine says of how much data tables have.
+// TestEstimates reads the engine's estimates of the size of tables.
 func TestEstimates(t *testing.T) {
 	e := openOn(t, vfs.NewMem())
 	defer e.Close()

@@ -22,7 +22,7 @@ func (c *limitedEngine) all(texts ...string) {
 	}
 }
 
-// rowsOf is what is printed without the columns.
+// rowsOf returns the printed rows without the columns' names.
 func rowsOf(printed string) string {
 	_, r, _ := strings.Cut(printed, "\n")
 	return r
@@ -30,8 +30,8 @@ func rowsOf(printed string) string {
 
 const mapOf = " FROM system_views.evenkeel_partitions WHERE keyspace_name = 'k' AND table_name = "
 
-// The partitions of a table are told by a virtual table: what they take, and which
-// keys share one.
+// A virtual table shows the partitions of a table: the units that they take, and the keys that
+// share one.
 func TestPartitionMap(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	c.all("CREATE TABLE k.pairs (a text, b int, PRIMARY KEY ((a, b)))", "CREATE TABLE k.bytes (a blob PRIMARY KEY)")
@@ -61,7 +61,7 @@ func TestPartitionMap(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, hot)
 		}
 	}
-	c.nanos.Add(int64(time.Minute)) // nothing is hot any more, and what has rows is named
+	c.nanos.Add(int64(time.Minute)) // nothing is hot any more; keys with rows are listed
 	cold := see("keys, key_count, more_keys", "blogs")
 	if strings.Contains(cold, "gone") || !strings.Contains(cold, "(['static'], 0.0, 0)") || !strings.Contains(cold, "(['2020-07-09'], 0.0, 0)") {
 		t.Errorf("a minute later:\n%s", cold)
@@ -81,7 +81,7 @@ func TestPartitionMap(t *testing.T) {
 	}
 }
 
-// A partition that begins in the midst of a key says where.
+// A partition that begins within a partition key shows the place.
 func TestPartitionMapWithinKey(t *testing.T) {
 	c := openLimited(t, capacity.Limits{SplitAfter: 2 * time.Second})
 	insert := c.prepared("INSERT INTO k.blogs (day, title) VALUES (?, ?)")
@@ -109,8 +109,8 @@ func TestPartitionMapWithinKey(t *testing.T) {
 	}
 }
 
-// The table is there where limits are, like Cassandra's own virtual ones, and nowhere
-// else.
+// An engine with limits has the table, as it has Cassandra's own virtual ones. An engine without
+// limits does not.
 func TestPartitionMapIsVirtual(t *testing.T) {
 	limited, plain := openLimited(t, capacity.Limits{}), newLocal(t, openMemory(t), wire.V5)
 	const all, columns, own = "SELECT * FROM system_views.evenkeel_partitions", "SELECT table_name FROM system_virtual_schema.tables WHERE keyspace_name = 'system_views'", "evenkeel_partitions"
@@ -137,7 +137,7 @@ func TestPartitionMapIsVirtual(t *testing.T) {
 	}
 }
 
-// Consumption counts what is used, table by table, and forgets those that are gone.
+// Consumption lists used tables, each one, and does not list dropped ones.
 func TestConsumption(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	insert := c.prepared("INSERT INTO k.blogs (day, title) VALUES (?, ?)")

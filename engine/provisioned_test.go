@@ -26,14 +26,14 @@ func (c *limitedEngine) near(what string, got, want float64) {
 	}
 }
 
-// A provisioned table takes its units, although each partition has room for more.
+// A provisioned table takes its declared units, although each partition could take more.
 func TestProvisionedTable(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	c.all(fmt.Sprintf("CREATE TABLE k.p (day text, title text, PRIMARY KEY (day, title))"+mode, 100, 50))
 	insert, get := c.prepared("INSERT INTO k.p (day, title) VALUES (?, ?)"), c.prepared("SELECT title FROM k.p WHERE day = ? AND title = ?")
 	days := func(i int) string { return fmt.Sprint(i % 100) }
 	c.near("writes to 100 keys", c.rate(5, 500, func(i int) error { return insert(days(i), fmt.Sprint(i)) }), 50)
-	c.rate(2, 500, func(i int) error { return get(days(i), fmt.Sprint(i)) }) // what was saved meanwhile
+	c.rate(2, 500, func(i int) error { return get(days(i), fmt.Sprint(i)) }) // units saved in the meantime
 	c.near("reads of 100 keys", c.rate(5, 500, func(i int) error { return get(days(i), fmt.Sprint(i)) }), 100)
 
 	throttled := run(t, c, c.v, "SELECT share, writes_throttled_total, write_units"+mapOf+"'p'", 10)
@@ -42,8 +42,8 @@ func TestProvisionedTable(t *testing.T) {
 	}
 }
 
-// What was not used in the last 300 seconds can be taken at once, as far as the
-// partition allows.
+// Units that were not used in the last 300 seconds can be taken at once, up to the partition's
+// limit.
 func TestProvisionedBurst(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	c.all(fmt.Sprintf("CREATE TABLE k.p (day text PRIMARY KEY)"+mode, 10, 10))
@@ -56,12 +56,12 @@ func TestProvisionedBurst(t *testing.T) {
 		}
 		c.nanos.Add(int64(time.Second) / 500)
 	}
-	if taken < 3000 || taken > 3110 { // 300 s of 10, and 10 s that pass
+	if taken < 3000 || taken > 3110 { // 300 s with 10 each, and 10 s that pass
 		t.Errorf("%d writes after an hour, not 3,000 and those of 10 s", taken)
 	}
 }
 
-// The limit of a partition is the same whatever the table has.
+// The limit of a partition does not depend on the table's throughput.
 func TestProvisionedHotPartition(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	c.all(fmt.Sprintf("CREATE TABLE k.p (day text, title text, PRIMARY KEY (day, title))"+mode, 9000, 3000))
@@ -73,7 +73,7 @@ func TestProvisionedHotPartition(t *testing.T) {
 	}
 }
 
-// A table is given another mode while it is used. It keeps its partitions.
+// A table gets another mode while it is in use. It keeps its partitions.
 func TestModesChange(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	c.all("CREATE TABLE k.p (day text PRIMARY KEY)")
@@ -97,8 +97,8 @@ func TestModesChange(t *testing.T) {
 	}
 }
 
-// Custom properties are shown where Amazon Keyspaces shows them, and outlive the
-// engine, whether it has limits when it is opened again or not.
+// Custom properties are shown in the tables of Amazon Keyspaces. They survive closing and opening
+// the engine, whether it then has limits or not.
 func TestCustomPropertiesAreKept(t *testing.T) {
 	fs := vfs.NewMem()
 	now := time.Unix(1_767_225_600, 0)
@@ -142,7 +142,7 @@ func TestCustomPropertiesAreKept(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	open(nil, func(c *limitedEngine) { // Cassandra: the properties are there and have no effect
+	open(nil, func(c *limitedEngine) { // as in Cassandra: the properties are there and have no effect
 		if got := run(t, c, c.v, "DESCRIBE TABLE k.p", 10); got != described {
 			t.Error(got)
 		}
@@ -183,7 +183,7 @@ func TestCustomPropertiesAreKept(t *testing.T) {
 	}
 }
 
-// Drivers read of these tables what they read of others.
+// Drivers see tables with custom properties as they see other tables.
 func TestDriversSeeNoCustomProperties(t *testing.T) {
 	c := openLimited(t, capacity.Limits{})
 	c.all(fmt.Sprintf("CREATE TABLE k.p (day text PRIMARY KEY)"+mode, 10, 10), "CREATE TABLE k.q (day text PRIMARY KEY)")

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 )
 
-// TestAllocs: the ways most used allocate next to nothing of their own. (Pebble
-// allocates for a batch that it has none of left.)
+// TestAllocs checks that the most used operations allocate almost nothing themselves. (Pebble
+// allocates for a batch if it has no old one to reuse.)
 func TestAllocs(t *testing.T) {
 	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, testTable)

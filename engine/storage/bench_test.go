@@ -37,7 +37,7 @@ func openBench(b *testing.B, o Options) (*DB, *Table) {
 
 var benchValue = []byte("a description of some sixty bytes, as a blog's entry may have..")
 
-// benchToken is a stand-in for murmur3: spread, and of the key alone.
+// benchToken returns a token in place of murmur3's: spread, and dependent only on the key.
 func benchToken(n uint64) int64 { return int64(n * 0x9e3779b97f4a7c15) }
 
 type benchWriter struct {
@@ -58,8 +58,8 @@ func (w *benchWriter) write(n uint64) error {
 	return w.batch.Commit()
 }
 
-// BenchmarkWrite is a row of its own partition; Periodic, so that the CPU and
-// not the disk is measured.
+// BenchmarkWrite writes rows, each in its own partition. It uses Periodic, so that it measures the
+// CPU and not the disk.
 func BenchmarkWrite(b *testing.B) {
 	db, table := openBench(b, Options{Periodic: true})
 	w := benchWriter{batch: db.NewBatch(), table: table}
@@ -73,7 +73,7 @@ func BenchmarkWrite(b *testing.B) {
 	w.batch.Release()
 }
 
-// BenchmarkWriteSync is 64 writers that wait for the disk.
+// BenchmarkWriteSync writes with 64 writers that wait for the disk.
 func BenchmarkWriteSync(b *testing.B) {
 	db, table := openBench(b, Options{})
 	b.SetParallelism(32)
@@ -91,9 +91,8 @@ func BenchmarkWriteSync(b *testing.B) {
 	})
 }
 
-// cpu reports the process's CPU time for each operation, which, unlike the
-// clock's, does not depend on who else is at work on the machine. It includes
-// flushes and compactions.
+// cpu reports the process's CPU time for each operation. Unlike the time of the clock, it does not
+// depend on other work on the machine. It includes flushes and compactions.
 func cpu(b *testing.B) func() {
 	used := func() int64 {
 		var u syscall.Rusage
@@ -125,7 +124,7 @@ func fill(b *testing.B, o Options, compact bool) *Table {
 	return table
 }
 
-// BenchmarkGet is random rows of 200,000.
+// BenchmarkGet reads random rows of 200,000.
 func BenchmarkGet(b *testing.B) {
 	for _, compact := range []bool{false, true} {
 		b.Run(fmt.Sprint("compacted=", compact), func(b *testing.B) {
@@ -151,7 +150,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is what Get does, through an Iterator.
+// BenchmarkRead reads what BenchmarkGet reads, through an Iterator.
 func BenchmarkRead(b *testing.B) {
 	table := fill(b, Options{Periodic: true}, false)
 	q := &Query{All: true, Now: 1}
@@ -172,7 +171,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// fillDay is one partition of 100,000 rows.
+// fillDay fills one partition with 100,000 rows.
 func fillDay(b *testing.B) *Table {
 	const rows = 100_000
 	db, table := openBench(b, Options{Periodic: true})
@@ -190,7 +189,7 @@ func fillDay(b *testing.B) *Table {
 	return table
 }
 
-// BenchmarkSlice is 100 rows somewhere in a partition of 100,000.
+// BenchmarkSlice reads 100 rows at a random place in a partition of 100,000.
 func BenchmarkSlice(b *testing.B) {
 	for _, reverse := range []bool{false, true} {
 		b.Run(fmt.Sprint("reverse=", reverse), func(b *testing.B) {
@@ -222,7 +221,7 @@ func BenchmarkSlice(b *testing.B) {
 	}
 }
 
-// BenchmarkPartition is all of a partition of 100,000 rows.
+// BenchmarkPartition reads all of a partition of 100,000 rows.
 func BenchmarkPartition(b *testing.B) {
 	table := fillDay(b)
 	q := &Query{All: true, Now: 1}
@@ -246,7 +245,7 @@ func BenchmarkPartition(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/row")
 }
 
-// BenchmarkOpen is the time to open an empty store in memory.
+// BenchmarkOpen opens an empty store in memory.
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
 		db, err := Open("d", Options{FS: vfs.NewMem()})
@@ -259,8 +258,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkWide is a read of a map of 10,000 elements that were written one by
-// one, and of a row in a partition with 10,000 deleted slices.
+// BenchmarkWide reads a map of 10,000 elements that were written one by one, and a row in a
+// partition with 10,000 deleted slices.
 func BenchmarkWide(b *testing.B) {
 	db := openWith(b, Options{Periodic: true})
 	table := mustTable(b, db, testTable)

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// until repeats f, as long as it says true, until stop is closed.
+// until repeats f until f returns false or stop is closed.
 func until(stop <-chan struct{}, f func() bool) {
 	for {
 		select {
@@ -36,7 +36,7 @@ var concurrentTable = TableSpec{
 	Columns:    []Column{{ID: 0}, {ID: 1, Counter: true}, {ID: 2, Static: true}},
 }
 
-// TestCounters: no addition is lost, and none of a batch with two.
+// TestCounters checks that no addition is lost, also if a batch has two.
 func TestCounters(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, concurrentTable)
@@ -69,7 +69,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestCounterDeletion: a deleted counter is final, a deleted row begins anew.
+// TestCounterDeletion checks that a deleted counter is final and that a deleted row begins anew.
 func TestCounterDeletion(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, concurrentTable)
@@ -100,8 +100,8 @@ func TestCounterDeletion(t *testing.T) {
 	}
 }
 
-// TestGuard: read-check-write under a guard is atomic, also against ordinary
-// writers of the same partition.
+// TestGuard checks that read-check-write under a guard is atomic, also against ordinary writers of
+// the same partition.
 func TestGuard(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, concurrentTable)
@@ -160,10 +160,10 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestSweepBehindItsBack: while a partition's deletion is swept, writers write
-// what it shadows; none of that may ever be seen, now or after more sweeps, as
-// long as the deletion is newer than the write was made. (Each writer writes
-// only while the deletion is known to be there: it deletes again first.)
+// TestSweepBehindItsBack has writers write data that a partition's deletion shadows, while the
+// deletion is swept. No such data may ever be seen, now or after more sweeps, as long as the
+// deletion is newer than the write. (Each writer writes only while the deletion certainly exists:
+// it deletes again first.)
 func TestSweepBehindItsBack(t *testing.T) {
 	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
@@ -178,8 +178,8 @@ func TestSweepBehindItsBack(t *testing.T) {
 			return err == nil
 		})
 	})
-	// One batch: the deletion, and what it shadows, in many rows. Whatever the
-	// sweep does between batches, no row is ever alive.
+	// One batch has the deletion and the data that it shadows, in many rows. Whatever the sweep
+	// does between batches, no row is ever alive.
 	b := db.NewBatch()
 	end := time.Now().Add(300 * time.Millisecond)
 	for n := int64(1); time.Now().Before(end); n++ {
@@ -188,8 +188,8 @@ func TestSweepBehindItsBack(t *testing.T) {
 		if err := b.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		// The deletion may be collected from now on, but not before what is
-		// written in one batch with its own repetition.
+		// The deletion may be collected from now on, but not before the data that are written in
+		// one batch with its repetition.
 		b.Partition(table, 1, i32(1))
 		b.DeletePartition(Deletion{Timestamp: 10*n + 5, Time: 1})
 		for i := range 20 {
@@ -227,14 +227,14 @@ func TestSweepBehindItsBack(t *testing.T) {
 	}
 }
 
-// TestSweepMark: the interleaving that TestSweepBehindItsBack hopes for. A write
-// comes after the sweep passed its row and before the deletion is removed.
+// TestSweepMark makes the interleaving that TestSweepBehindItsBack needs luck for. A write comes
+// after the sweep passed its row and before the deletion is removed.
 func TestSweepMark(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		key       int
 		timestamp int64
-		left      int // keys
+		left      int // number of keys
 	}{
 		{"none", -1, 0, 0},
 		{"newer", 1, 11, 1},
@@ -293,8 +293,8 @@ func TestSweepMark(t *testing.T) {
 	}
 }
 
-// TestSweepLosesNothing: rows that are rewritten by the sweep again and again
-// keep every write.
+// TestSweepLosesNothing checks that rows keep every write while the sweep rewrites them again and
+// again.
 func TestSweepLosesNothing(t *testing.T) {
 	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
@@ -353,8 +353,8 @@ func stored(t *testing.T, db *DB, table *Table) (n int) {
 	return n
 }
 
-// TestSweepCollects: what is dead for gc_grace_seconds leaves the disk, the rest
-// stays.
+// TestSweepCollects checks that data that have been dead for gc_grace_seconds leave the disk, and
+// that all other data stay.
 func TestSweepCollects(t *testing.T) {
 	for _, flush := range []bool{false, true} {
 		t.Run(fmt.Sprint("flush=", flush), func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestSweepCollects(t *testing.T) {
 					t.Errorf("at %d: %d keys are stored, want %d", c.now, n, c.want)
 				}
 			}
-			// All is collected: nothing looks like garbage any more.
+			// All garbage is collected, so nothing looks like garbage any more.
 			it, err := db.pebble.NewIter(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -434,8 +434,8 @@ func TestSweepCollects(t *testing.T) {
 	}
 }
 
-// TestGetIsOfOneState: a batch deletes the partition and writes the row anew; a
-// reader always finds the row, whole.
+// TestGetIsOfOneState has a batch delete the partition and write the row anew. A reader must always
+// find the whole row.
 func TestGetIsOfOneState(t *testing.T) {
 	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)
@@ -487,9 +487,9 @@ func TestGetIsOfOneState(t *testing.T) {
 	b.Release()
 }
 
-// TestGetSeesNoGhost: each batch deletes the partition and writes what that
-// deletion shadows. A reader that took the deletions before it and the row after
-// it would see a row that never was.
+// TestGetSeesNoGhost has each batch delete the partition and write data that the deletion shadows.
+// A reader that took the deletions from before the batch and the row from after it would see a row
+// that never existed.
 func TestGetSeesNoGhost(t *testing.T) {
 	db := openWith(t, Options{Periodic: true})
 	table := mustTable(t, db, concurrentTable)

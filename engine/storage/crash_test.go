@@ -22,15 +22,15 @@ var crashTable = TableSpec{
 	GCGrace:    1,
 }
 
-// crashPartitions is how many partitions each batch of the crash test writes to.
+// crashPartitions is the number of partitions that each batch of the crash test writes to.
 const crashPartitions = 5
 
-// TestCrash lets writers write, takes what a crash would leave at a random
-// moment, with a random part of what was not synced, and opens that: every
-// acknowledged batch is there, and every other one whole or not at all.
+// TestCrash has writers write, and takes what a crash at a random moment would leave, with a random
+// part of what was not synced. It opens that. Every acknowledged batch must be there, and every
+// other one whole or not at all.
 //
-// Batch n of a writer writes row n in each of its partitions, with value n, and
-// adds 1 to a counter in one more.
+// Batch n of a writer writes row n in each of its partitions, with value n, and adds 1 to a counter
+// in one more partition.
 func TestCrash(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { crashOnce(t, seed) })
@@ -66,7 +66,7 @@ func crashOnce(t *testing.T, seed uint64) {
 					b.Row([][]byte{i32(n)})
 					b.Marker(Liveness{Timestamp: int64(n)})
 					b.Set(Cell{Column: 0, Value: i32(n), Timestamp: int64(n)})
-					if n%8 == 0 { // what is long gone
+					if n%8 == 0 { // rows that do not exist
 						b.DeleteSlice(Slice{Start: Bound{[][]byte{i32(-9)}, true}, End: Bound{[][]byte{i32(0)}, true}}, Deletion{int64(n), 1})
 					}
 				}
@@ -89,7 +89,7 @@ func crashOnce(t *testing.T, seed uint64) {
 		})
 	}
 	time.Sleep(time.Duration(1+rng.IntN(40)) * time.Millisecond)
-	// Acknowledged before the crash, begun after it.
+	// Acknowledged before the crash; begun at or after it.
 	mu.Lock()
 	before := acknowledged
 	mu.Unlock()
@@ -140,7 +140,7 @@ func crashOnce(t *testing.T, seed uint64) {
 				t.Errorf("writer %d: batches half there: %v and %v", w, first, rows)
 			}
 		}
-		// A writer waits for each batch: what is there are its first ones.
+		// A writer waits for each batch, so the existing rows are its first ones.
 		if n := len(first); n < before[w] || n > after[w] || n > 0 && first[n-1] != n {
 			t.Errorf("writer %d: %d rows of %d acknowledged and %d begun", w, n, before[w], after[w])
 		}

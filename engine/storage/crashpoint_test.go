@@ -13,8 +13,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// crashPoints lets what changes files pass, and takes now and then what a crash just
-// before would leave.
+// crashPoints lets operations that change files pass. Now and then it takes what a crash just
+// before the operation would leave.
 type crashPoints struct {
 	fs    *vfs.MemFS
 	rng   *rand.Rand
@@ -36,7 +36,7 @@ type crashPoint struct {
 
 func (c *crashPoints) String() string { return "crash points" }
 
-// MaybeError implements errorfs.Injector; it never returns an error.
+// MaybeError implements errorfs.Injector. It never returns an error.
 func (c *crashPoints) MaybeError(op errorfs.Op) error {
 	if op.Kind.ReadOrWrite() == errorfs.OpIsRead {
 		return nil
@@ -54,9 +54,9 @@ func (c *crashPoints) MaybeError(op errorfs.Op) error {
 	return nil
 }
 
-// TestCrashPoints writes, rotates logs, flushes, compacts, closes and opens again,
-// and takes what a crash would leave before operations on files, drawn from all of
-// them. Each is opened: none is refused, and every acknowledged row is there.
+// TestCrashPoints writes, rotates logs, flushes, compacts, closes and opens again. It takes what a
+// crash would leave before operations on files, drawn from all of them. It opens each of these
+// states: none is refused, and every acknowledged row is there.
 func TestCrashPoints(t *testing.T) {
 	for seed := range uint64(4) {
 		c := &crashPoints{fs: vfs.NewCrashableMem(), rng: rand.New(rand.NewPCG(seed, 3)), every: 40}

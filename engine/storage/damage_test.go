@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
-// directory is the files of a directory with what is in them.
+// directory holds the files of a directory and their contents.
 type directory map[string][]byte
 
 func readDirectory(t testing.TB, fs vfs.FS) directory {
@@ -67,18 +67,17 @@ var damageTable = TableSpec{
 	Columns:    []Column{{ID: 0}},
 }
 
-// history is a store at three times: early, with what was there when the inventory
-// was last told, and late.
+// history is a store at three times: early, at the last update of the inventory, and late.
 type history struct {
 	early, late directory
-	noted       int // rows that were there then
+	noted       int // the number of rows at the last update of the inventory
 	rows        int
 }
 
 var damageOptions = Options{MemTableBytes: 256 << 10, SweepInterval: -1}
 
-// newHistory writes rows 0, 1, 2 …, each with 1 KB that no other has, into tables and
-// logs. Where the store is not closed, some come after the inventory was told.
+// newHistory writes rows 0, 1, 2 …, each with 1 KB that no other row has, into tables and logs. If
+// the store is not closed, some rows come after the last update of the inventory.
 func newHistory(t testing.TB, closed bool) *history {
 	t.Helper()
 	fs := vfs.NewCrashableMem()
@@ -121,7 +120,7 @@ func newHistory(t testing.TB, closed bool) *history {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if db, err = Open("d", o); err != nil { // which begins a new MANIFEST
+	if db, err = Open("d", o); err != nil { // begins a new MANIFEST
 		t.Fatal(err)
 	}
 	table = mustTable(t, db, damageTable)
@@ -159,14 +158,14 @@ func damageValue(n int) []byte {
 	return b
 }
 
-// outcome is what becomes of a store when it is opened and read.
+// outcome is the result of opening and reading a store.
 type outcome struct {
 	refused, read error
-	rows          int  // that are there and as they were
-	holes         bool // one is missing before one that is there
+	rows          int  // the number of rows that are there unchanged
+	holes         bool // a row is missing before one that is there
 }
 
-// try opens a directory and reads all rows, one after the other and each by itself.
+// try opens a directory and reads all rows, first one after the other and then each by itself.
 func try(t testing.TB, fs vfs.FS, rows int) (o outcome) {
 	t.Helper()
 	options := damageOptions
@@ -176,7 +175,7 @@ func try(t testing.TB, fs vfs.FS, rows int) (o outcome) {
 		return outcome{refused: err}
 	}
 	defer func() {
-		// What is read in the background may be damaged, too.
+		// Reads in the background may meet damage, too.
 		if err := db.Close(); err != nil && o.read == nil {
 			o.read = err
 		}
@@ -214,7 +213,7 @@ func try(t testing.TB, fs vfs.FS, rows int) (o outcome) {
 	return o
 }
 
-// damages are the ways in which a file of n bytes is damaged; nil deletes it.
+// damages holds functions that damage a file of n bytes in some way; nil deletes it.
 func damages(b []byte, rng *rand.Rand) map[string][]byte {
 	n := len(b)
 	all := map[string][]byte{"deleted": nil}
@@ -248,11 +247,10 @@ func damages(b []byte, rng *rand.Rand) map[string][]byte {
 	return all
 }
 
-// TestDamage damages each file of a store in every way, after a clean close and
-// after a crash. Each time the store is refused, with an error that names a file and
-// the way out and without a file removed, or what is read is an error, or every row
-// is there: those written since the inventory was last told excepted, of a store
-// that was not closed.
+// TestDamage damages each file of a store in every way, after a clean close and after a crash. Each
+// time one of these must hold: the store is refused with an error that names a file and says what
+// to do, and no file is removed; or a read returns an error; or every row is there. In a store that
+// was not closed, the rows written since the last update of the inventory are excepted.
 func TestDamage(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		t.Run(fmt.Sprint("closed=", closed), func(t *testing.T) {
@@ -277,9 +275,9 @@ func TestDamage(t *testing.T) {
 					switch before := commonPrefix(h.late[name], d[name]); {
 					case what == "refused", what == "error", name == "LOCK", strings.HasPrefix(name, "marker.") && ways[way] != nil:
 					case strings.HasSuffix(name, ".sst") && what == "whole":
-						// A block that no read of a row needs.
+						// No read of a row needs the damaged block.
 					case strings.HasPrefix(name, "MANIFEST-") && listed == 0 && what == "whole":
-						// The one before the present one, on which nothing hangs.
+						// The MANIFEST before the current one, which nothing depends on.
 					case before < listed || closed && before == len(h.late[name]):
 						t.Errorf("%s %s: %s, unnoticed", name, way, what)
 					}
@@ -293,7 +291,7 @@ func TestDamage(t *testing.T) {
 					h.judge(t, d, name+" come back")
 				}
 			}
-			// What the marker names, too.
+			// The file that the marker names, too.
 			d := maps.Clone(h.late)
 			for name := range h.late {
 				if strings.HasPrefix(name, "MANIFEST-") || strings.HasPrefix(name, "marker.manifest") {
@@ -311,7 +309,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// listed is how much of a file the inventory lists.
+// listed returns the number of bytes of a file that the inventory lists.
 func (h *history) listed(t *testing.T, name string) (n int) {
 	for line := range strings.Lines(string(h.late[inventory.File])) {
 		if f := strings.Fields(line); len(f) > 2 && f[1] == name {
@@ -332,7 +330,7 @@ func commonPrefix(a, b []byte) int {
 	return len(a)
 }
 
-// judge opens a damaged directory, and says what came of it in a word.
+// judge opens a damaged directory and returns the result in one word.
 func (h *history) judge(t *testing.T, d directory, what string) string {
 	t.Helper()
 	fs := d.fs(t)
@@ -354,7 +352,7 @@ func (h *history) judge(t *testing.T, d directory, what string) string {
 		if !named(h.late) && !named(h.early) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: no file is named, or too many words are made: %v", what, err)
 		}
-		// Logs go into tables before the damage of another table is found.
+		// Logs become tables before the damage of another table is found.
 		after := readDirectory(t, fs)
 		for name := range d {
 			_, there := after[name]
@@ -380,8 +378,7 @@ func (h *history) judge(t *testing.T, d directory, what string) string {
 	return "whole"
 }
 
-// TestPlain opens directories of a format without an inventory: as they were left,
-// and damaged.
+// TestPlain opens directories of a format without an inventory, undamaged and damaged.
 func TestPlain(t *testing.T) {
 	h := newHistory(t, true)
 	plain := maps.Clone(h.late)

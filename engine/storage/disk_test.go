@@ -19,11 +19,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// fullDisk has no room from a drawn operation on, for what adds to the disk, until it
+// fullDisk is a disk that is full from a drawn operation on, for operations that add data, until it
 // is emptied.
 type fullDisk struct {
-	path  string // of the drawn operation has this in it
-	after int64  // operations
+	path  string // the path of the drawn operation contains this
+	after int64  // number of operations before
 	full  atomic.Bool
 	hits  atomic.Int64
 	where atomic.Pointer[string]
@@ -50,10 +50,9 @@ func (d *fullDisk) MaybeError(op errorfs.Op) error {
 	return &os.PathError{Op: "write", Path: op.Path, Err: syscall.ENOSPC}
 }
 
-// TestDiskFull fills the disk at drawn places: while a log, a table, the MANIFEST or
-// the inventory is written. Writes are then refused, with ErrFull, or wait; reads go
-// on; a crash loses nothing that was acknowledged; and once there is room the store
-// goes on without being opened again.
+// TestDiskFull fills the disk at drawn places: during the write of a log, a table, the MANIFEST or
+// the inventory. Writes are then refused, with ErrFull, or wait. Reads go on. A crash loses nothing
+// that was acknowledged. When there is space again, the store goes on without being opened again.
 func TestDiskFull(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range uint64(16) {
@@ -181,10 +180,10 @@ func kindOfPlace(where string) string {
 	return "other"
 }
 
-// TestMain's binary, run with this in the environment, writes on a disk that fails.
+// If this is set in the environment, TestMain's binary writes on a disk that fails.
 const failEnv = "STORAGE_TEST_FAIL"
 
-// failing fails one drawn operation, and all syncs after it succeed, as a kernel's do.
+// failing fails one drawn operation. All later syncs succeed, as with a kernel.
 type failing struct {
 	kind  errorfs.OpKind
 	path  string
@@ -228,7 +227,7 @@ func init() {
 			b.Set(Cell{Column: 0, Value: damageValue(n), Timestamp: int64(n + 1)})
 			if err := b.Commit(); err != nil {
 				if strings.Contains(err.Error(), "opened again") {
-					select {} // Failed is about to end the process
+					select {} // Failed will end the process
 				}
 				fmt.Fprintln(os.Stderr, "commit:", err)
 				os.Exit(5)
@@ -239,10 +238,10 @@ func init() {
 	}
 }
 
-// TestDiskFails fails one write or sync of a process, and none after it. Where that is
-// of the log, the MANIFEST or the directory, the process ends with one line and a code,
-// and without an acknowledgement of what was to be synced; where it is of a table, it
-// goes on, or refuses a write. All that was acknowledged is there.
+// TestDiskFails fails one write or sync of a process, and none after it. If it is one of the log,
+// the MANIFEST or the directory, the process ends with one line and a code, and does not
+// acknowledge the writes of the failed sync. If it is one of a table, the process goes on or
+// refuses a write. All acknowledged writes are there.
 func TestDiskFails(t *testing.T) {
 	for _, c := range []struct {
 		kind  errorfs.OpKind

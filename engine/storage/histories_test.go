@@ -15,9 +15,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// historyOp is one statement: INSERT with a column (ins) or without (mark),
-// UPDATE of a column (upd), of an element (put), of the whole map (setm) and of
-// the static column (sets), and what deletes these.
+// historyOp is one statement: INSERT with a column (ins) or without (mark), UPDATE of a column
+// (upd), of an element (put), of the whole map (setm) or of the static column (sets), or a deletion
+// of one of these.
 type historyOp struct {
 	Op         string
 	Timestamp  int64 `json:"ts"`
@@ -118,8 +118,8 @@ func (o *historyOp) apply(b *Batch) {
 	}
 }
 
-// historyRow is a row as the driver gave it: c1, c2, v and w each with write
-// time and TTL, m with write times, s with write time and TTL.
+// historyRow is a row as the driver returned it: c1, c2, v and w each with write time and TTL, m
+// with write times, s with write time and TTL.
 func historyRow(row, static *Row) string {
 	f := make([]any, 13)
 	if len(row.Clustering) > 0 {
@@ -158,8 +158,8 @@ func historyRow(row, static *Row) string {
 	return string(b)
 }
 
-// TestCassandraHistories replays random histories that a real Cassandra was
-// given, one statement a batch, and demands the rows that it answered.
+// TestCassandraHistories replays random histories, one statement in each batch. The rows must be
+// those that a real Cassandra returned for the same history.
 func TestCassandraHistories(t *testing.T) {
 	file, err := os.Open("testdata/histories.txt")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// The model is the list of all that was written, and a read that goes through
-// all of it. It shares nothing with the package but the arguments' types.
+// The model is a list of all writes, and a read that goes through all of them. It shares nothing
+// with the package but the types of the arguments.
 
 type factKind int
 
@@ -42,7 +42,7 @@ type fact struct {
 	value     string
 	timestamp int64
 	ttl       int32
-	time      int64 // expiry or deletion
+	time      int64 // time of expiry or deletion
 	slice     Slice
 }
 
@@ -69,7 +69,7 @@ func (m *model) compareRows(a, b [2]string) int {
 	return 0
 }
 
-// side compares a row to a prefix: 0 when it has it.
+// side compares a row with a prefix: 0 if the row has it.
 func (m *model) side(row [2]string, prefix [][]byte) int {
 	var p [2]string
 	for i := range row {
@@ -87,7 +87,7 @@ func (m *model) within(row [2]string, s Slice) bool {
 		(end < 0 || end == 0 && (s.End.Inclusive || len(s.End.Prefix) == 0))
 }
 
-// beats is the rules of reconciliation between two facts of one cell or marker.
+// beats implements the rules of reconciliation between two facts of one cell or marker.
 func beats(a, b fact) bool {
 	rank := func(f fact) int {
 		switch {
@@ -107,7 +107,7 @@ func beats(a, b fact) bool {
 	) > 0
 }
 
-// row prints a row as it is at now, "" when it is not there.
+// row prints a row in its state at now, or "" if it does not exist.
 func (m *model) row(partition int, static bool, row [2]string, now int64, columns func(uint32) bool) string {
 	floor := int64(-1 << 62)
 	complexFloor := map[uint32]int64{}
@@ -183,7 +183,7 @@ func (m *model) row(partition int, static bool, row [2]string, now int64, column
 	return fmt.Sprintf("%q", row) + out
 }
 
-// rows prints the rows of a partition that are in any of the slices, in order.
+// rows prints the rows of a partition that are in one of the slices, in order.
 func (m *model) rows(partition int, now int64, columns func(uint32) bool, in func([2]string) bool) []string {
 	var all [][2]string
 	for _, f := range m.facts {
@@ -250,7 +250,7 @@ func genBound(t *rapid.T) Bound {
 func genFact(t *rapid.T, now, epoch int64) fact {
 	f := fact{
 		kind:      rapid.SampledFrom([]factKind{isMarker, isMarker, isCell, isCell, isCell, isCell, isCellDeletion, isComplexDeletion, isRowDeletion, isSliceDeletion, isPartitionDeletion}).Draw(t, "kind"),
-		partition: max(0, rapid.IntRange(-12, len(modelTokens)-1).Draw(t, "partition")), // mostly one
+		partition: max(0, rapid.IntRange(-12, len(modelTokens)-1).Draw(t, "partition")), // most often one partition
 		timestamp: epoch + rapid.Int64Range(1, 6).Draw(t, "timestamp"),
 	}
 	switch f.kind {
@@ -331,9 +331,9 @@ func (f fact) write(b *Batch, table *Table) {
 	}
 }
 
-// TestModel compares random histories, with colliding timestamps, to the model.
-// With collection, data are swept now and then; later writes are then newer, as
-// garbage collection wants it (see sweep.go).
+// TestModel compares random histories, with colliding timestamps, with the model. With collection,
+// it sweeps now and then. Later writes then have newer timestamps, as garbage collection requires
+// (see sweep.go).
 func TestModel(t *testing.T) {
 	for _, collect := range []bool{false, true} {
 		t.Run(fmt.Sprint("collect=", collect), func(t *testing.T) {
@@ -401,7 +401,7 @@ func checkModel(t *rapid.T, collect bool) {
 	compareModel(t, m, table, now)
 }
 
-// computed are slices that are not listed.
+// computed is a Slices that is not Listed.
 type computed struct{ Slices }
 
 func compareModel(t *rapid.T, m *model, table *Table, now int64) {
@@ -432,7 +432,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 			list = Listed{{Start: genBound(t)}}
 		}
 		if q.Slices = list; rapid.Bool().Draw(t, "computed") {
-			// An empty slice among those that are not listed lies between its neighbours.
+			// An empty slice that is not Listed lies between its neighbours.
 			q.Slices = computed{slices.DeleteFunc(slices.Clone(list), func(s Slice) bool {
 				return slices.EqualFunc(s.Start.Prefix, s.End.Prefix, bytes.Equal) && !(s.Start.Inclusive && s.End.Inclusive)
 			})}
@@ -481,7 +481,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 			t.Fatalf("%s, %+v:\ngot  %s\nwant %s\nfacts %v", what, q, strings.Join(got, "\n     "), strings.Join(want, "\n     "), m.facts)
 		}
 	}
-	// Partition by partition.
+	// One partition after the other.
 	var all []string
 	for p, token := range modelTokens {
 		w := want(p)
@@ -499,7 +499,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 			all = append(append(all, fmt.Sprintf("partition %d %q", token, modelKeys[p])), w...)
 		}
 	}
-	// All of them, in one scan and in pages of few rows.
+	// All partitions, in one scan and in pages of few rows.
 	it := table.Scan(AllTokens, nil, q)
 	var g []string
 	for it.NextPartition() {
@@ -510,7 +510,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 	same("scan", g, all)
 	same("pages", scanPages(t, table, *q, rapid.IntRange(1, 4).Draw(t, "page")), all)
 
-	// Row by row.
+	// One row after the other.
 	for p, token := range modelTokens {
 		var row Row
 		for _, c1 := range []string{string(i32(-1)), string(i32(0)), ""} {
@@ -536,7 +536,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 		}
 		same("get static", []string{g}, []string{m.row(p, true, [2]string{}, now, wanted)})
 	}
-	// A range of tokens, first rows only.
+	// A range of tokens, only the first rows.
 	first, last := rapid.IntRange(0, 5).Draw(t, "first"), rapid.IntRange(0, 5).Draw(t, "last")
 	r := TokenRange{modelTokens[first], modelTokens[last]}
 	var heads, wantHeads []string
@@ -555,7 +555,7 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 	compareBetween(t, m, table, now)
 }
 
-// scanPages reads everything, each page with an iterator of its own.
+// scanPages reads everything. Each page has its own iterator.
 func scanPages(t *rapid.T, table *Table, q Query, page int) (out []string) {
 	var from *Position
 	last := ""
@@ -586,7 +586,7 @@ func scanPages(t *rapid.T, table *Table, q Query, page int) (out []string) {
 			if n == 0 {
 				continue
 			}
-			if n%2 == 1 { // go on after the partition
+			if n%2 == 1 { // continue after the partition
 				next, q.After = &Position{token, key, false}, nil
 				break
 			}

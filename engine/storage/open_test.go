@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage/inventory"
 )
 
-// TestMain's binary, run with this in the environment, opens the directory and
-// waits: the other process.
+// If this is set in the environment, TestMain's binary opens the directory and waits. It is the
+// other process.
 const holdEnv = "STORAGE_TEST_HOLD"
 
 func init() {
@@ -147,8 +147,8 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestOlder: data of format 1 are read, and the directory becomes one of this
-// format, unless a table has a user-defined type in its keys, and rows.
+// TestOlder checks that data of format 1 are read and that the directory is raised to this format,
+// unless a table has rows and a user-defined type in its keys.
 func TestOlder(t *testing.T) {
 	udt := value.UDTOf("k", "u", []string{"a"}, []*value.Type{value.Native(value.Int)}, true)
 	plain := TableSpec{ID: [16]byte{1}, Clustering: []ClusteringColumn{{Type: value.TupleOf(value.Native(value.Int))}}, Columns: []Column{{ID: 0}}}
@@ -291,7 +291,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// TestPeriodic: what is acknowledged reaches the disk by itself.
+// TestPeriodic checks that acknowledged writes reach the disk without further calls.
 func TestPeriodic(t *testing.T) {
 	fs := vfs.NewCrashableMem()
 	db, err := Open("d", Options{FS: fs, Periodic: true, SyncInterval: time.Millisecond})

@@ -40,8 +40,7 @@ var orderedTypes = func() map[string]*value.Type {
 	return types
 }()
 
-// genSerialized draws serialized values, many of them near each other, in
-// canonical form or not.
+// genSerialized draws serialized values, many of them near each other, in canonical form or not.
 func genSerialized(t *rapid.T, typ *value.Type) []byte {
 	pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
 	small := func(n int) []byte {
@@ -112,7 +111,7 @@ func genSerialized(t *rapid.T, typ *value.Type) []byte {
 		parts := make([][]byte, 0, len(typ.Elems))
 		for i, e := range typ.Elems {
 			if i > 0 && pick(6) == 0 {
-				break // trailing ones may be left out
+				break // trailing parts may be left out
 			}
 			if pick(6) == 0 {
 				parts = append(parts, nil)
@@ -139,9 +138,9 @@ func genSerialized(t *rapid.T, typ *value.Type) []byte {
 func be32(u uint32) []byte { return i32(int(u)) }
 func be64(u uint64) []byte { return append(i32(int(u>>32)), i32(int(uint32(u)))...) }
 
-// TestOrderedIsCompare: the byte order of the ordered form is value.Compare's,
-// also with other components behind, and what is decoded is equal, and what was
-// encoded wherever the type is injective.
+// TestOrderedIsCompare checks that the byte order of the ordered form is value.Compare's, also with
+// other components after it. The decoded value must be equal to the encoded one. If the type is
+// injective, it must have the same bytes.
 func TestOrderedIsCompare(t *testing.T) {
 	for name, typ := range orderedTypes {
 		for _, desc := range []bool{false, true} {
@@ -164,8 +163,8 @@ func TestOrderedIsCompare(t *testing.T) {
 					if got := bytes.Compare(ea, eb); got != want {
 						t.Fatalf("%x and %x: ordered %x and %x compare %d, want %d", a, b, ea, eb, got, want)
 					}
-					// Whatever follows does not matter where the values differ,
-					// and a bound after a is after all that begin with it.
+					// If the values differ, the bytes after them do not matter, and a bound after a
+					// comes after all that begin with a.
 					if want != 0 {
 						if got := bytes.Compare(append(bytes.Clone(ea), 0xfe), append(bytes.Clone(eb), 0x02)); got != want {
 							t.Fatalf("%x and %x with more behind compare %d, want %d", ea, eb, got, want)
@@ -194,8 +193,8 @@ func TestOrderedIsCompare(t *testing.T) {
 	}
 }
 
-// TestOrderedGrows: a value has the same ordered form after ALTER TYPE gave a type
-// in it another field, and what that form decodes to is the same value.
+// TestOrderedGrows checks that a value has the same ordered form, and is decoded to the same value,
+// after ALTER TYPE gave a type in it another field.
 func TestOrderedGrows(t *testing.T) {
 	grown := value.UDTOf("k", "u", []string{"a", "b", "c"}, append(slices.Clone(orderedTypes["udt"].Elems), value.Native(value.Int)), true)
 	for _, name := range []string{"udt", "list<udt>", "udt of udt"} {
@@ -219,7 +218,7 @@ func TestOrderedGrows(t *testing.T) {
 	}
 }
 
-// TestOrderedRefuses: values that do not fit their type are errors.
+// TestOrderedRefuses checks that values that do not fit their type are errors.
 func TestOrderedRefuses(t *testing.T) {
 	for name, v := range map[string][]byte{
 		"int": {1}, "bigint": {1, 2, 3, 4}, "uuid": {1}, "decimal": {1, 2}, "list<text>": {0, 0, 0, 1},
@@ -234,7 +233,7 @@ func TestOrderedRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecodeOrdered: no bytes on disk make decoding panic.
+// FuzzDecodeOrdered checks that no bytes on disk make decoding panic.
 func FuzzDecodeOrdered(f *testing.F) {
 	names := []string{"text", "decimal", "varint", "uuid", "map<varint,text>", "list<tuple<boolean,blob>>", "vector<text,2>", "udt of udt"}
 	f.Add(0, []byte{3, 'a', 0, 1})
@@ -253,8 +252,8 @@ func FuzzDecodeOrdered(f *testing.F) {
 	})
 }
 
-// FuzzDecodeRow: nor do they make decoding a row or deletions; what decodes
-// encodes to what decodes to the same.
+// FuzzDecodeRow checks the same for rows and deletions. Decoded data must be equal after encoding
+// and decoding again.
 func FuzzDecodeRow(f *testing.F) {
 	r := rowData{hasMarker: true, marker: Liveness{5, 6, 7}, deletion: Deletion{3, 4}, originals: []original{{1, []byte("x")}}}
 	r.cells = []cellData{{column: 1, kind: cellLive, timestamp: 9, value: []byte("v")}, {column: 3, kind: cellExpiring | cellPath, path: []byte("p"), original: []byte("o"), timestamp: -9, ttl: 8, time: 7}}

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// genPosition is a position in the table of the model: a row's, a partition's, or the
-// beginning of either.
+// genPosition returns a position in the table of the model: that of a row, that of a partition, or
+// the beginning of one of these.
 func genPosition(t *rapid.T, table *Table) []byte {
 	p := rapid.IntRange(-1, len(modelTokens)-1).Draw(t, "partition")
 	if p < 0 {
@@ -28,12 +28,12 @@ func genPosition(t *rapid.T, table *Table) []byte {
 		t.Fatal(err)
 	}
 	if rapid.IntRange(0, 3).Draw(t, "cut") == 0 {
-		return position[:rapid.IntRange(1, min(8, n)).Draw(t, "bytes")] // hashes are cut like that
+		return position[:rapid.IntRange(1, min(8, n)).Draw(t, "bytes")] // hashes are cut in this way
 	}
 	return position
 }
 
-// compareBetween reads what is between two positions.
+// compareBetween reads the data between two positions.
 func compareBetween(t *rapid.T, m *model, table *Table, now int64) {
 	from, to := genPosition(t, table), genPosition(t, table)
 	var want, got []string
@@ -65,8 +65,8 @@ func compareBetween(t *rapid.T, m *model, table *Table, now int64) {
 	}
 }
 
-// A position comes apart into what it was made of, and any beginning of it into as
-// much of that.
+// A position is split into the parts that it was made of, and a beginning of it into as many of
+// them as it has.
 func TestSplitPosition(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, modelSpec)
@@ -96,7 +96,7 @@ func TestSplitPosition(t *testing.T) {
 	})
 }
 
-// A scan that goes on in a partition of which nothing is left reads the ones after it
+// A scan continues in a partition that has no more rows. It must read the partitions after it
 // whole.
 func TestScanGoesOnWithoutItsPartition(t *testing.T) {
 	db := openTest(t)
@@ -117,8 +117,8 @@ func TestScanGoesOnWithoutItsPartition(t *testing.T) {
 	}
 }
 
-// A static row is where its partition begins: it is not between two positions of which
-// the first is in the midst of that.
+// A static row is at the beginning of its partition. It is not between two positions if the first
+// one is within the partition.
 func TestStaticBetween(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, modelSpec)

@@ -24,7 +24,7 @@ var testTable = TableSpec{
 
 func openTest(t testing.TB) *DB { return openWith(t, Options{}) }
 
-// openWith opens a database in memory that sweeps when it is told, until the test ends.
+// openWith opens a database in memory until the test ends. The test itself starts sweeps.
 func openWith(t testing.TB, o Options) *DB {
 	t.Helper()
 	o.FS, o.SweepInterval = vfs.NewMem(), -1

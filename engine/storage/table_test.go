@@ -82,7 +82,7 @@ func TestTruncateAndDrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(3, 0, 3, 0)
-	fill() // older timestamps would be seen, too: a truncated table is empty
+	fill() // writes older timestamps, which are visible: a truncated table is empty
 	check(3, 3, 3, 3)
 	if err := db.DropTable(tables[0].ID()); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestTruncateAndDrop(t *testing.T) {
 		tables[i] = mustTable(t, db, table.spec)
 	}
 	check(0, 3, 3, 3)
-	// The deletions are known again.
+	// The table knows again that it has deletions.
 	b = db.NewBatch()
 	for _, table := range tables[1:] {
 		b.Partition(table, 0, i32(1))
@@ -121,7 +121,8 @@ func TestTruncateAndDrop(t *testing.T) {
 	}
 }
 
-// TestDroppedColumn: its cells are neither seen, nor keep a row alive, nor stay.
+// TestDroppedColumn checks that the cells of a dropped column are invisible, do not keep a row
+// alive, and are removed.
 func TestDroppedColumn(t *testing.T) {
 	db := openTest(t)
 	spec := concurrentTable
@@ -158,8 +159,8 @@ func TestDroppedColumn(t *testing.T) {
 	}
 }
 
-// TestColumnComesBack: what was written to a column after it was dropped outlives the sweep,
-// and what was written before does not.
+// TestColumnComesBack checks that the sweep keeps cells that were written to a column after it was
+// dropped, and removes the earlier ones.
 func TestColumnComesBack(t *testing.T) {
 	db := openTest(t)
 	spec := concurrentTable
@@ -192,7 +193,7 @@ func TestColumnComesBack(t *testing.T) {
 			t.Errorf("absent: %v: %d keys are stored", c.absent, n)
 		}
 	}
-	// Dropped anew, later: the sweep looks again.
+	// The column is dropped again, later: the sweep looks again.
 	at = 2
 	table := mustTable(t, db, TableSpec{ID: spec.ID, Clustering: spec.Clustering, Columns: []Column{{ID: 0, DroppedAt: &at, Absent: true}}})
 	if err := db.sweep(false); err != nil {
@@ -203,7 +204,7 @@ func TestColumnComesBack(t *testing.T) {
 	}
 }
 
-// TestSweepWhenDue: the periodic sweep reads a table when something may be due.
+// TestSweepWhenDue checks that the periodic sweep reads a table when something may be due.
 func TestSweepWhenDue(t *testing.T) {
 	now := int64(1000)
 	db := openWith(t, Options{Clock: func() time.Time { return time.Unix(now, 0) }})
@@ -229,11 +230,11 @@ func TestSweepWhenDue(t *testing.T) {
 			t.Errorf("at %d: %d keys, sweep of %d", at, n, table.state.began)
 		}
 	}
-	step(1000, 0, 0) // nothing that could be garbage
+	step(1000, 0, 0) // no possible garbage
 	write(1, 10)
-	step(1000, 1000, 1) // the first look
+	step(1000, 1000, 1) // the first sweep
 	step(1050, 1000, 1)
-	write(2, 10) // due at 1150, but not known
+	write(2, 10) // due at 1150, which the sweep does not know
 	step(1100, 1000, 2)
 	step(1101, 1101, 1)
 	step(1150, 1101, 1)
@@ -242,9 +243,9 @@ func TestSweepWhenDue(t *testing.T) {
 	b.Release()
 }
 
-// TestOriginals: equal values of different bytes are one row, which keeps the
-// bytes that were first written, and one element, which has the last ones, as
-// Cassandra 5.0.9 answers.
+// TestOriginals checks that equal values with different bytes are one row, which keeps the bytes
+// first written, and one element, which has the bytes last written. Cassandra 5.0.9 returns the
+// same.
 func TestOriginals(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, TableSpec{
@@ -318,9 +319,8 @@ func TestOriginals(t *testing.T) {
 	}
 }
 
-// TestTypeGrows: rows and elements stay where they are, and are what they were,
-// when a type in their keys gets another field. A reader that began before gets
-// those that are written with it, too.
+// TestTypeGrows gives a type in the keys another field. Rows and elements must keep their places
+// and values. A reader that began before must also get those that are written with the field.
 func TestTypeGrows(t *testing.T) {
 	db := openTest(t)
 	fields := []*value.Type{value.Native(value.Int), value.Native(value.Text)}
@@ -356,7 +356,7 @@ func TestTypeGrows(t *testing.T) {
 	newer := mustTable(t, db, spec(grown))
 	more := row(i32(1), []byte("x"), i32(5))
 	write(newer, more)
-	write(newer, row(i32(2), []byte("x"), nil)) // a row that is there
+	write(newer, row(i32(2), []byte("x"), nil)) // a row that exists
 	for name, table := range map[string]*Table{"older": older, "newer": newer} {
 		var got []string
 		it := table.Read(1, []byte("p"), &Query{All: true})
@@ -388,7 +388,7 @@ func TestTypeGrows(t *testing.T) {
 	}
 }
 
-// TestMistakes: what does not fit the table is an error, and nothing is written.
+// TestMistakes checks that data that do not fit the table are errors, and that nothing is written.
 func TestMistakes(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, testTable)

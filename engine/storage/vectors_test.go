@@ -71,7 +71,7 @@ func insertV(v string, timestamp int64, ttl int32) func(b *Batch) {
 	}
 }
 
-// TestCassandraVectors replays what a real Cassandra was given.
+// TestCassandraVectors replays statements that a real Cassandra was given.
 func TestCassandraVectors(t *testing.T) {
 	f, err := os.Open("testdata/reconcile.txt")
 	if err != nil {

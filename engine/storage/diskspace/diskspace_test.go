@@ -14,13 +14,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// disk has as much room as it is told.
+// disk is a disk with as much free space as the test says.
 type disk struct {
 	vfs.FS
 	free, total uint64
 
 	mu  sync.Mutex
-	err error // of what is written; guarded by mu
+	err error // the error of writes; guarded by mu
 }
 
 func (d *disk) fail(err error) {
@@ -59,8 +59,8 @@ func (f *file) Write(p []byte) (int, error) {
 
 func (f *file) Sync() error { return f.d.failure() }
 
-// TestReserve admits writes while the reserve is free, what frees room down to half
-// of it, compactions to half, flushes to an eighth.
+// TestReserve checks that writes are admitted while the reserve is free, operations that free space
+// down to half of it, compactions to half, flushes to an eighth.
 func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{FS: vfs.NewMem(), total: 10 << 30, free: 1 << 30}
@@ -108,8 +108,8 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// TestWait has a write to a log wait for room, from where it came to; and ends with
-// GiveUp.
+// TestWait checks that a write to a log waits for space and then continues at the same byte, and
+// that GiveUp ends the waiting.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{FS: vfs.NewMem(), total: 10 << 30, free: 1 << 30}
@@ -162,7 +162,8 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestFailed: a failed sync is final, though the next succeeds, and is told once.
+// TestFailed checks that a failed sync is final, even if the next one succeeds, and is reported
+// once.
 func TestFailed(t *testing.T) {
 	d := &disk{FS: vfs.NewMem(), total: 10 << 30, free: 1 << 30}
 	failed := 0

@@ -39,7 +39,7 @@ func open(t *testing.T, fs vfs.FS) *FS {
 	return f
 }
 
-// create makes a file with some bytes, synced where synced is true.
+// create creates a file with some bytes. synced says whether it syncs the file.
 func create(t *testing.T, fs vfs.FS, name, content string, synced bool) vfs.File {
 	t.Helper()
 	f, err := fs.Create("d/"+name, vfs.WriteCategoryUnspecified)
@@ -68,7 +68,8 @@ func syncDir(t *testing.T, fs vfs.FS) {
 	}
 }
 
-// TestListing reads what is written back, and nothing that differs in a byte.
+// TestListing checks that a written listing is read back, and that none with another byte is
+// accepted.
 func TestListing(t *testing.T) {
 	for _, closed := range []bool{false, true} {
 		l := &listing{closed: closed, format: Format, files: map[string]item{
@@ -176,7 +177,7 @@ func TestListed(t *testing.T) {
 	says("a log is removed", "no 000006.log")
 }
 
-// TestNote writes the inventory only where it would say something else.
+// TestNote checks that Note writes the inventory only if its content would change.
 func TestNote(t *testing.T) {
 	fs := vfs.NewMem()
 	f := open(t, fs)
@@ -199,7 +200,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestValidLog tells a log's chunks from what follows them.
+// TestValidLog checks that validLog separates a log's chunks from the bytes after them.
 func TestValidLog(t *testing.T) {
 	if n, err := validLog(strings.NewReader(strings.Repeat("\x00", 100)), "000001.log"); n != 0 || err != nil {
 		t.Errorf("zeros: %d, %v", n, err)
