@@ -141,8 +141,8 @@ func TestHotPartition(t *testing.T) {
 	near("prepared reads", c.rate(4, 2500, func(int) error { return get("2020-07-12", "t") }), 1000)
 }
 
-// A request that exceeds a limit gets a timeout, as from Keyspaces: a read timeout or a write
-// timeout.
+// A request that exceeds a limit gets a timeout, as from Keyspaces. The code and the write type are
+// those of the statement's kind.
 func TestTimeouts(t *testing.T) {
 	c := openLimited(t, capacity.Limits{Partition: capacity.Throughput{Read: 0.001, Write: 0.001}, Account: capacity.Throughput{Read: -1, Write: -1}})
 	for _, q := range []struct {

@@ -63,8 +63,8 @@ func (c *Call) keep(p []byte) []byte {
 	return c.arena[n:len(c.arena):len(c.arena)]
 }
 
-// Has says whether the store has an operation. Layers in front of the store implement PartiQL and
-// Reshard with the other operations.
+// Has reports whether the store has an operation. Layers in front of the store implement PartiQL
+// and Reshard with the other operations.
 func (s *Store) Has(operation string) bool {
 	o := api.OperationOf(operation)
 	return o.New != nil && o.About != api.Statements && o.About != api.Layouts

@@ -81,7 +81,7 @@ func (m *meter) countCollection(sh *shape, name []byte) (int64, error) {
 	return size.Bytes, err
 }
 
-// bounded are the options of an iterator over a range.
+// bounded returns the options of an iterator over a range.
 func bounded(lower, upper []byte) *pebble.IterOptions {
 	return &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
 }

@@ -59,7 +59,7 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 	return &api.TableResponse{Table: &shown, Size: emptySize(&shown)}, nil
 }
 
-// emptySize is the size of a table without items.
+// emptySize returns the size of a table without items.
 func emptySize(t *schema.Table) api.TableSize {
 	size := api.TableSize{Indexes: map[string]api.TableSize{}}
 	for i := range t.Local {

@@ -20,8 +20,8 @@ import (
 // So a user who writes the time in another unit does not lose everything.
 const oldest = 5 * 365 * 24 * time.Hour
 
-// expiryOf returns when an item expires, in seconds since 1970; false where it
-// does not.
+// expiryOf returns the time at which an item expires, in seconds since 1970. It returns false if
+// the item does not expire.
 func expiryOf(sh *shape, item attribute.Item) (int64, bool) {
 	v, ok := item.Get(sh.expiry)
 	if !ok || v.Kind() != attribute.N {

@@ -28,7 +28,7 @@ func (s *Store) resume() {
 	}
 }
 
-// filling tells whether there is something to fill.
+// filling reports whether there is something to fill.
 func (sh *shape) filling() bool {
 	for i := range sh.indexes {
 		if sh.indexes[i].Backfilling {

@@ -95,7 +95,7 @@ func appendEntry(dst []byte, table schema.Key, ix *index, item attribute.Item) (
 	return appendTie(dst, table, item), true
 }
 
-// isKey says whether a value may be a key attribute with this type and length.
+// isKey reports whether a value may be a key attribute with this type and length.
 func isKey(v attribute.Value, want attribute.Kind, most int) bool {
 	if v.Kind() != want || want == attribute.N {
 		return v.Kind() == want
@@ -145,7 +145,7 @@ func appendNumber(dst []byte, text string) []byte {
 	if negative {
 		text = text[1:]
 	}
-	// digits are the significant ones, point how many of them are before the point.
+	// digits holds the significant digits, and point is the number of them before the point.
 	var room [64]byte
 	digits, point, seen := room[:0], 0, false
 	for i := range len(text) {

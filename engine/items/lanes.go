@@ -14,7 +14,7 @@ import (
 // Reads and writes of single items, and requests about tables, never wait for them. A read stops
 // soon after its context is done, whether it waits or runs.
 
-// lanes are the store's lanes.
+// lanes holds the store's lanes.
 type lanes struct {
 	pages *lane.Lane // for a Query, and for several items by their keys
 	scans *lane.Lane

@@ -81,7 +81,7 @@ func (h *held) addUnsynced(n int64) {
 	}
 }
 
-// unsynced says whether data read under the locks may not be durable yet.
+// unsynced reports whether data read under the locks may not be durable yet.
 func (h *held) unsynced() bool {
 	for _, i := range h.indexes {
 		if h.stripes.locks[i].unsynced.Load() != 0 {

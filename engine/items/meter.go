@@ -220,7 +220,7 @@ func throttled(sh *shape, ix *index, op capacity.Op, r capacity.Refusal) *except
 	return e
 }
 
-// isThrottled says whether an error comes from a limit. A batch leaves such a write unprocessed.
+// isThrottled reports whether an error comes from a limit. A batch leaves such a write unprocessed.
 func isThrottled(err error) bool {
 	switch exception.Of(err).Kind {
 	case exception.ProvisionedThroughputExceeded, exception.Throttling, exception.RequestLimitExceeded:

@@ -82,7 +82,7 @@ func (s *Store) after(r *reading) {
 	}
 }
 
-// fetches says whether items must be read from the table itself, because the index lacks some of
+// fetches reports whether items must be read from the table itself, because the index lacks some of
 // the wanted attributes. Only local indexes allow that.
 func (r *reading) fetches() bool {
 	if r.ix == nil || !r.ix.local || r.ix.projected == nil {
@@ -253,7 +253,7 @@ func (p *pager) end(text attribute.Encoded) error {
 	return nil
 }
 
-// consumed is the answer's part about capacity: sizes are summed, then rounded.
+// consumed returns the capacity as the answer has it: sizes are summed, then rounded.
 func (p *pager) consumed() *api.ConsumedCapacity {
 	read := api.ReadUnits(p.size, p.Consistent)
 	cc := &api.ConsumedCapacity{Table: p.Table, Units: read + p.fetched, Detail: p.Capacity == api.CapacityIndexes}

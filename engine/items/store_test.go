@@ -68,7 +68,7 @@ func (o *opened) do(operation, body string) (map[string]any, error) {
 	return m, json.Unmarshal(text, &m)
 }
 
-// must is do for operations that cannot fail.
+// must carries out an operation that cannot fail.
 func (o *opened) must(t testing.TB, operation, body string) map[string]any {
 	t.Helper()
 	m, err := o.do(operation, body)
@@ -78,7 +78,7 @@ func (o *opened) must(t testing.TB, operation, body string) map[string]any {
 	return m
 }
 
-// try is must for use in goroutines.
+// try is for goroutines: it does what must does.
 func (o *opened) try(t testing.TB, operation, body string) map[string]any {
 	m, err := o.do(operation, body)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 const streamTable = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"}],
 	"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"%s"}}`
 
-// create creates a table with a stream, and returns the stream's ARN.
+// createStreamed creates a table with a stream, and returns the stream's ARN.
 func createStreamed(t testing.TB, s *opened, view string) string {
 	t.Helper()
 	m := s.must(t, "CreateTable", fmt.Sprintf(streamTable, view))

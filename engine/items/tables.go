@@ -82,7 +82,7 @@ func (ts *tables) lookup(name string) *table {
 	return (*ts.byName.Load())[name]
 }
 
-// forItems is lookup for operations on items. Its error does not name the table.
+// forItems looks up a table for an operation on items. Its error does not name the table.
 func (ts *tables) forItems(name string) (*table, error) {
 	if t := ts.lookup(name); t != nil {
 		return t, nil
@@ -90,7 +90,7 @@ func (ts *tables) forItems(name string) (*table, error) {
 	return nil, exception.New(exception.ResourceNotFound, "Requested resource not found")
 }
 
-// named is lookup for operations on tables. Its error names the table.
+// named looks up a table for an operation on tables. Its error names the table.
 func (ts *tables) named(name string) (*table, error) {
 	if t := ts.lookup(name); t != nil {
 		return t, nil

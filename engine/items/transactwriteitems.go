@@ -165,7 +165,7 @@ func (s *Store) admitAll(actions []action) error {
 	return wrong.cancelled()
 }
 
-// settle is afford for a transaction, whose units count twice.
+// settle does for a transaction what afford does for a single write. The units count twice.
 func (s *Store) settle(c *Call, actions []action) error {
 	var wrong reasons
 	for i := range c.charges {

@@ -118,8 +118,8 @@ func (o *historyOp) apply(b *Batch) {
 	}
 }
 
-// historyRow is a row as the driver returned it: c1, c2, v and w each with write time and TTL, m
-// with write times, s with write time and TTL.
+// historyRow formats a row as the driver does: c1, c2, v and w each with write time and TTL, m with
+// write times, s with write time and TTL.
 func historyRow(row, static *Row) string {
 	f := make([]any, 13)
 	if len(row.Clustering) > 0 {

@@ -46,7 +46,7 @@ func appendOrdered(dst []byte, t *value.Type, v []byte) ([]byte, error) {
 	return appendBody(append(dst, markValue), t, v)
 }
 
-// appendClustering is appendOrdered for a clustering column.
+// appendClustering appends the component of a clustering column.
 func appendClustering(dst []byte, c *ClusteringColumn, v []byte) ([]byte, error) {
 	if v == nil {
 		return dst, fmt.Errorf("null clustering value: %w", ErrMalformed)
@@ -472,7 +472,7 @@ func decodeOrdered(arena []byte, t *value.Type, src []byte) (newArena, v, rest [
 	return arena, nil, nil, errTruncated
 }
 
-// decodeClustering is decodeOrdered for a clustering column.
+// decodeClustering decodes one component of a clustering column, as decodeOrdered does.
 func decodeClustering(arena []byte, c *ClusteringColumn, src []byte) (newArena, v, rest []byte, err error) {
 	if !c.Desc {
 		return decodeOrdered(arena, c.Type, src)

@@ -32,7 +32,7 @@ func (db *DB) Items() *Space {
 // two calls, so that others need not wait for the disk.
 func (s *Space) Apply(b *pebble.Batch) error { return s.apply(b, false) }
 
-// Free is Apply for a batch that frees disk space. It also works if the disk is nearly full.
+// Free applies a batch that frees disk space. It also works if the disk is nearly full.
 func (s *Space) Free(b *pebble.Batch) error { return s.apply(b, true) }
 
 func (s *Space) apply(b *pebble.Batch, frees bool) error {

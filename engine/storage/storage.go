@@ -183,9 +183,9 @@ func (o *Options) pebble(cache *pebble.Cache, lock *pebble.Lock) *pebble.Options
 // writes cause that earlier.
 const dropDelay = 10 * time.Second
 
-// openOrFail is openPebble, but also returns failures in the background. Without it, such a failure
-// (for example a full disk) would end the process or be retried for ever. After such a failure,
-// Pebble keeps running until the process ends.
+// openOrFail opens the store and also returns failures in the background. Without it, such a
+// failure (for example a full disk) would end the process or be retried for ever. After such a
+// failure, Pebble keeps running until the process ends.
 func openOrFail(dir string, po *pebble.Options) (*pebble.DB, error) {
 	opened := make(chan struct{})
 	failed := make(chan error, 1)

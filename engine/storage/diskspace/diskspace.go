@@ -122,8 +122,8 @@ func (f *FS) Look() {
 	}
 }
 
-// Recheck is Look without waiting until a refusal ends: for tests, and for operators who have freed
-// space.
+// Recheck checks the free space without waiting until a refusal ends. It is for tests, and for
+// operators who have freed space.
 func (f *FS) Recheck() {
 	if r := f.refused.Load(); r != nil && !r.final {
 		f.refused.CompareAndSwap(r, nil)
