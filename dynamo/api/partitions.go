@@ -90,7 +90,7 @@ type PartitionEdge struct {
 	Hash  string          // 8 hexadecimal digits
 	Token string          `json:",omitempty"` // the hash as a decimal token, if the table is a CQL table
 	Shard int             `json:",omitempty"` // the key's shard, in a sharded table or index
-	Key   json.RawMessage `json:",omitempty"` // the key in that hash, if the partition begins within a partition key: as many attributes as are needed
+	Key   json.RawMessage `json:",omitempty"` // the key in that hash, if the partition begins within a partition key: as many attributes as the beginning has
 }
 
 // PartitionUse is the load of a partition.

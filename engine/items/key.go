@@ -134,9 +134,9 @@ func appendHash(dst []byte, key ...attribute.Value) []byte {
 	return append(dst, sum[:hashLen]...)
 }
 
-// appendNumber appends the form in which DynamoDB hashes a number: an exponent of
-// 100, then pairs of digits; negative numbers complemented, and closed by 102
-// where they are not of full length. The text is canonical.
+// appendNumber appends the form in which DynamoDB hashes a number: an exponent of 100, then pairs
+// of digits. The bytes of a negative number are complemented, and 102 ends them if they do not have
+// the full length. The text is canonical.
 func appendNumber(dst []byte, text string) []byte {
 	if text == "0" {
 		return append(dst, 0x80)

@@ -204,8 +204,8 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 	return live, nil
 }
 
-// decodeClustering decodes a clustering. If src is stable, values are views of it; if not, they are
-// views of the row's own memory.
+// decodeClustering decodes a clustering. If stable is set, it copies src into the row's own memory
+// first. If not, values may be views of src.
 //
 // It uses the types of the table's latest handle. A user-defined type may have got a field after t
 // was made, and a row may have been written with it. (The latest handle knows all data: a handle is

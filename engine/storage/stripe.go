@@ -93,8 +93,8 @@ func (s *stripes) unlockAll() {
 	}
 }
 
-// markSwept tells a running sweep about writes to a partition that it has passed. The caller has
-// locked the refs.
+// markSwept tells a running sweep that a batch wrote data that the deletions of the swept partition
+// would delete. The caller has locked the refs.
 func (s *stripes) markSwept(refs []partRef) {
 	for i := range refs {
 		r := &refs[i]

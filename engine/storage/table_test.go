@@ -82,7 +82,7 @@ func TestTruncateAndDrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(3, 0, 3, 0)
-	fill() // writes older timestamps, which are visible: a truncated table is empty
+	fill() // rows with older timestamps would be visible, too: a truncated table is empty
 	check(3, 3, 3, 3)
 	if err := db.DropTable(tables[0].ID()); err != nil {
 		t.Fatal(err)
