@@ -116,7 +116,7 @@ func wholePartition(s *analysis.Slices) bool {
 	return len(one.Start.Prefix) == 0 && len(one.End.Prefix) == 0
 }
 
-// boundSlices are a statement's slices in the form for storage.
+// boundSlices are the slices of a statement in the form that storage needs.
 type boundSlices analysis.Slices
 
 // Len implements storage.Slices.

@@ -98,15 +98,15 @@ func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) 
 	return r, nil
 }
 
-// put is one write of a batch, made ready.
+// put is one prepared write of a batch.
 type put struct {
 	sh   *shape
 	key  []byte
 	item attribute.Item // nil: delete
-	at   attribute.Item // has the table's key at least
+	at   attribute.Item // has at least the table's key
 
 	table    string // as the request names it
-	throttle error  // why it is left unprocessed
+	throttle error  // the error because of which it is left unprocessed
 }
 
 // batchWriteItem applies all writes together. DynamoDB does not promise that.
@@ -160,7 +160,7 @@ func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, er
 	return s.answerBatch(q, puts, spents)
 }
 
-// writeBatched adds one write to the batch.
+// writeBatched adds one write to the Pebble batch.
 func (s *Store) writeBatched(c *Call, b *pebble.Batch, p *put, needsOld bool) (spent, error) {
 	var old stored
 	if p.item == nil || p.sh.needsOld() || needsOld {
@@ -172,7 +172,7 @@ func (s *Store) writeBatched(c *Call, b *pebble.Batch, p *put, needsOld bool) (s
 	return s.write(c, b, p.sh, p.key, &old, p.item)
 }
 
-// writeLimited adds one write to the batch, if the limits let it.
+// writeLimited adds one write to the Pebble batch, if the limits let it.
 func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
 	if err := s.meter.admit(p.sh, capacity.Write, p.key); err != nil {
 		return spent{}, err
@@ -192,7 +192,7 @@ func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
 	return sp, b.Apply(own, nil)
 }
 
-// preparePuts checks a batch before anything is read.
+// preparePuts makes the checks of a batch that need no reads.
 func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 	var puts []put
 	seen := map[string]bool{}

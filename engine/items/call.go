@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// Call holds the memory of one request and its answer. It is for one goroutine.
+// Call is the memory of one request and its answer. It is for one goroutine.
 type Call struct {
 	// Decoder is for the request.
 	Decoder api.Decoder
@@ -36,7 +36,7 @@ var calls = sync.Pool{New: func() any { return new(Call) }}
 // NewCall returns memory for a request.
 func NewCall() *Call { return calls.Get().(*Call) }
 
-// keptBytes is how much memory a call may keep for the next request.
+// keptBytes is the largest amount of memory that a call keeps for the next request.
 const keptBytes = 256 << 10
 
 // Release returns the memory for reuse. The request and its answer must not be used any more.

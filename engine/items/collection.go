@@ -21,7 +21,7 @@ type collections struct {
 	sizes map[string]int64
 }
 
-// knownCollections is how many sizes are kept. Other collections are counted again.
+// knownCollections is the number of sizes that are kept. Other collections are counted again.
 const knownCollections = 1 << 16
 
 // checkCollection refuses a write that makes a collection too large. A write that makes it

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// Consumption returns what was taken of each table's and global index's limits, and what they
-// refused, since the store was opened. It returns nothing if there are no limits.
+// Consumption returns the units taken and the requests refused by the limits of each table and
+// global index since the store was opened. It returns nothing if there are no limits.
 func (s *Store) Consumption() []capacity.Consumption {
 	if s.options.Capacity == nil {
 		return nil

@@ -24,8 +24,8 @@ func (s *Store) describeTable(q *api.DescribeTable) (api.Response, error) {
 }
 
 const (
-	// countedEntries is how many entries are counted one by one. The number of further entries is
-	// estimated.
+	// countedEntries is the number of entries that are counted one by one. The number of further
+	// entries is estimated.
 	countedEntries = 20_000
 	// countLife is how long a count that long is used again.
 	countLife = time.Minute

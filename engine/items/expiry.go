@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// oldest is how long ago an expiry time may be at most for the item to be removed, as with AWS.
-// So a user who writes the time in another unit does not lose everything.
+// oldest is the largest age of an expiry time for which the store removes the item, as in AWS. So a
+// user who writes the time in another unit does not lose everything.
 const oldest = 5 * 365 * 24 * time.Hour
 
 // expiryOf returns the time at which an item expires, in seconds since 1970. It returns false if
@@ -59,7 +59,7 @@ func (sh *shape) writeExpiry(b *pebble.Batch, before, after attribute.Item, key 
 	return err
 }
 
-// sweepNowAndThen removes expired items from time to time, until Close.
+// sweepNowAndThen removes expired items periodically, until Close.
 func (s *Store) sweepNowAndThen() {
 	tick := time.NewTicker(s.options.SweepInterval)
 	defer tick.Stop()
@@ -75,7 +75,7 @@ func (s *Store) sweepNowAndThen() {
 	}
 }
 
-// sweep removes expired items, old tokens, and what streams no longer keep.
+// sweep removes expired items, old tokens, and changes that streams no longer keep.
 func (s *Store) sweep() error {
 	var errs []error
 	for _, t := range s.tables.all() {

@@ -38,7 +38,7 @@ func (sh *shape) filling() bool {
 	return sh.ExpiryFilling
 }
 
-// fill fills the table's indexes that are not filled yet and then makes them visible.
+// fill fills the table's indexes that are not filled yet and then makes them readable.
 func (s *Store) fill(t *table) {
 	filled := t.shape.Load()
 	err := s.fillFrom(t)

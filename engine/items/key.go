@@ -18,17 +18,17 @@ import (
 //	03 digest[32]                          a transaction's token (token.go)
 //	04, 05                                 streams (package stream)
 //
-// Numbers are big-endian. A table's id is never given again, nor, in its table,
-// an index's. Entries are
+// Numbers are big-endian. The id of a table is never given again, nor is the id of an index in its
+// table. Entries are
 //
 //	index 0       hash[4] partition-key sort-key       the item
 //	index 1…      hash[4] index-key tie[4] item        an index entry; item is as
 //	                                                   in index 0
 //	index ffff    expiry[8] item                       when the item expires
 //
-// Keys' values are in their order-preserving form. hash and tie are the beginning
-// of an MD5, over the partition key's values and over all of the item's key: the
-// order of a Scan, and of index entries with equal keys, is DynamoDB's own.
+// The values of keys are in their order-preserving form. hash and tie are the beginning of an MD5:
+// hash over the values of the partition key, tie over the whole key of the item. So the order of a
+// Scan, and of index entries with equal keys, is DynamoDB's own.
 const (
 	regionFormat = 0x00
 	regionRecord = 0x01
@@ -38,11 +38,11 @@ const (
 	indexItems  = 0
 	indexExpiry = 0xffff
 
-	prefixLen = 1 + 1 + 4 + 2 // of entries, before what is the index's own
+	prefixLen = 1 + 1 + 4 + 2 // the length of the common beginning of entries, before the part that depends on the index
 	hashLen   = 4
 )
 
-// appendPrefix appends what the entries of one index of a table begin with.
+// appendPrefix appends the common beginning of the entries of one index of a table.
 func appendPrefix(dst []byte, space byte, table uint32, index uint16) []byte {
 	dst = append(dst, space, regionEntry)
 	dst = binary.BigEndian.AppendUint32(dst, table)
@@ -103,7 +103,7 @@ func isKey(v attribute.Value, want attribute.Kind, most int) bool {
 	return len(v.Text()) > 0 && len(v.Text()) <= most
 }
 
-// appendTie appends what distinguishes an index entry from others with the same key.
+// appendTie appends the bytes that distinguish an index entry from others with the same key.
 func appendTie(dst []byte, table schema.Key, item attribute.Item) []byte {
 	var key [2]attribute.Value
 	key[0], _ = item.Get(table.Hash[0])
@@ -205,5 +205,5 @@ func appendAfter(dst, p []byte) []byte {
 			return dst[:i+1]
 		}
 	}
-	return dst // all were ff, which a prefix with a region never is
+	return dst // all bytes were ff, which a prefix with a region never is
 }

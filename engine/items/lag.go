@@ -10,25 +10,26 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// With Options.IndexLag, global indexes are read as they were some time ago, as DynamoDB may show
-// them. So code that relies on reading its own writes from an index fails here, and not first in
+// With Options.IndexLag, a read of a global index returns its state of some time ago, as DynamoDB
+// may do. So code that relies on reading its own writes from an index fails here, and not first in
 // production. The store takes a view of all data every half of that time, and a read uses the
 // newest view that is old enough. Views only delay the removal of overwritten data.
 
-// view is the store at one moment. It is closed when it is no longer kept and nobody reads it.
+// view is the state of the store at one moment. It is closed when the store no longer keeps it and
+// no request reads it.
 type view struct {
 	at       time.Time
 	snapshot *pebble.Snapshot
 	users    int // number of readers, plus one while it is kept
 }
 
-// lag is the views of a store.
+// lag holds the views of a store.
 type lag struct {
 	by    time.Duration
 	clock func() time.Time
 
 	mu    sync.Mutex
-	views []*view // oldest first; the first is old enough, or there is none that is
+	views []*view // oldest first; the first one is old enough, unless none is
 	errs  []error // of closing
 }
 
@@ -69,7 +70,7 @@ func (l *lag) release(v *view) {
 	l.drop(v)
 }
 
-// drop removes one user. The lock is held.
+// drop removes one user. The caller holds the lock.
 func (l *lag) drop(v *view) {
 	if v.users--; v.users == 0 {
 		if err := v.snapshot.Close(); err != nil {

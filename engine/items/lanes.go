@@ -28,7 +28,7 @@ func newLanes() lanes {
 	return lanes{pages: lane.New(pages, pages/2), scans: lane.New(scans, scans/2)}
 }
 
-// of returns the lane of a request, nil if it does not wait for any.
+// of returns the lane of a request; nil: the request does not wait.
 func (l *lanes) of(q api.Request) *lane.Lane {
 	switch q.(type) {
 	case *api.Query, *api.BatchGetItem, *api.TransactGetItems, *api.GetRecords:
@@ -53,7 +53,7 @@ func (s *Store) inTurn(ctx context.Context, c *Call, q api.Request) (api.Respons
 	return s.execute(ctx, c, q)
 }
 
-// Work returns how many requests that may take long are running, and how many are waiting.
+// Work returns the number of running requests that may take long, and the number of waiting ones.
 func (s *Store) Work() (running, waiting int) {
 	for _, l := range []*lane.Lane{s.lanes.pages, s.lanes.scans} {
 		r, w := l.Counts()

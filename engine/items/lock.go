@@ -63,7 +63,7 @@ func (h *held) take(s *stripes, indexes []uint16) {
 	}
 }
 
-// unlock may be called twice.
+// unlock unlocks the stripes. It may be called twice.
 func (h *held) unlock() {
 	if !h.locked {
 		return

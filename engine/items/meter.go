@@ -69,8 +69,8 @@ func throughput(t schema.Throughput) capacity.Throughput {
 	return capacity.Throughput{Read: float64(t.Read), Write: float64(t.Write)}
 }
 
-// place returns where an entry of the table or of an index is, for its model. key is the store's
-// whole key.
+// place returns the position of an entry of the table or of an index in its model. key is the
+// store's whole key.
 func (sh *shape) place(ix *index, key []byte) capacity.Key {
 	position := key[prefixLen:]
 	n := min(hashLen, len(position))
@@ -112,8 +112,8 @@ type charge struct {
 	index  *index // nil: of the table
 	key    []byte // the whole key
 	units  api.Units
-	bytes  int64 // by which the entry grows
-	action int   // of a transaction
+	bytes  int64 // the number of bytes by which the entry grows
+	action int   // the index of the action in its transaction
 }
 
 func (ch *charge) model() *capacity.Model { return ch.sh.modelOf(ch.index) }

@@ -18,18 +18,18 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// pageSize is how many bytes of items a page reads. It ends with the item that reaches this size.
-// DynamoDB: 1 MB, before the filter.
+// pageSize is the number of bytes of items that a page reads. The page ends with the item that
+// reaches this size. DynamoDB: 1 MB, before the filter.
 const pageSize = 1 << 20
 
 // lookEvery is the number of items after which a page checks whether anybody still waits for it.
 const lookEvery = 16
 
-// reading is a Query or Scan, made ready.
+// reading is a prepared Query or Scan.
 type reading struct {
 	*api.Read
 	sh       *shape
-	ix       *index // nil for the table itself
+	ix       *index // nil: the table itself
 	lower    []byte
 	upper    []byte
 	backward bool
@@ -52,7 +52,7 @@ func (r *reading) from(ix *schema.Index) {
 	}
 }
 
-// index returns the id of what is read.
+// index returns the id of the index that is read.
 func (r *reading) index() uint16 {
 	if r.ix == nil {
 		return indexItems
@@ -100,7 +100,7 @@ func (r *reading) fetches() bool {
 type pager struct {
 	*reading
 	c       *Call
-	from    getter // where items are fetched from; nil: nowhere
+	from    getter // the source of fetched items; nil: the page fetches none
 	out     *api.ItemsResponse
 	size    int
 	fetched api.Units

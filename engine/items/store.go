@@ -23,7 +23,7 @@ type Options struct {
 	// Region and Account appear in ARNs. Defaults us-east-1 and 000000000000.
 	Region, Account string
 
-	// SweepInterval is how often the store looks for expired items and old tokens. Default 1
+	// SweepInterval is the time between two looks for expired items and old tokens. Default 1
 	// minute; negative: never.
 	SweepInterval time.Duration
 
@@ -77,15 +77,15 @@ type Store struct {
 	running sync.WaitGroup
 }
 
-// format is the version of what this package keeps. A change that older versions
-// would misread raises it.
+// format is the version of all that this package stores. A change that older versions would misread
+// raises it.
 const (
 	format        = 2
 	formatPlain   = 1 // without streams, which older versions do not know
 	formatStreams = 2
 )
 
-// Open opens the DynamoDB that is kept in db. db must stay open until after Close.
+// Open opens the DynamoDB that is stored in db. db must stay open until after Close.
 func Open(db *storage.DB, o Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), space: db.Items(), lanes: newLanes()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -32,7 +32,7 @@ type Batch struct {
 	sorted bool    // row.cells are sorted
 	adds   []add
 	tables []*tableState // tables with deletions of partitions or slices
-	marks  []*tableState // tables that get something the sweep will remove later
+	marks  []*tableState // tables that get data which the sweep will remove later
 
 	arena []byte // backing memory of row and adds
 	value []byte // encoding
@@ -123,7 +123,7 @@ func (b *Batch) selected() bool {
 	return b.table != nil && b.err == nil
 }
 
-// DeletePartition deletes the partition, its static row included.
+// DeletePartition deletes the partition, including its static row.
 func (b *Batch) DeletePartition(d Deletion) {
 	if !b.selected() {
 		return
@@ -167,7 +167,7 @@ func (b *Batch) writeDeletions(d *deletions) {
 	}
 }
 
-// Row selects a row by its full clustering, one value a clustering column.
+// Row selects a row by its full clustering, with one value for each clustering column.
 func (b *Batch) Row(clustering [][]byte) {
 	b.flush()
 	if !b.selected() {
@@ -251,8 +251,8 @@ func (b *Batch) Unset(column uint32, path []byte, d Deletion) {
 	b.cell(column, path, cellData{kind: cellDeleted, timestamp: d.Timestamp, time: d.Time})
 }
 
-// DeleteComplex deletes all elements of a collection or UDT. (An overwrite is
-// this with a timestamp one less than that of the new elements.)
+// DeleteComplex deletes all elements of a collection or UDT. (An overwrite is a DeleteComplex with
+// a timestamp one less than that of the new elements.)
 func (b *Batch) DeleteComplex(column uint32, d Deletion) {
 	if col := b.cellColumn(column); col != nil && col.path == nil {
 		b.fail(fmt.Errorf("column %d has no elements: %w", column, ErrMalformed))
@@ -367,7 +367,7 @@ func (b *Batch) flush() {
 	}
 }
 
-// garbage notes that the table gets something that the sweep will have to remove later.
+// garbage notes that the table gets data that the sweep will have to remove later.
 func (b *Batch) garbage(s *tableState) {
 	if !slices.Contains(b.marks, s) {
 		b.marks = append(b.marks, s)
@@ -470,7 +470,7 @@ func (b *Batch) finish() error {
 	return nil
 }
 
-// apply makes the batch visible. Its refs are locked.
+// apply makes the batch visible. The caller has locked its refs.
 func (b *Batch) apply() error {
 	if err := b.applyAdds(); err != nil {
 		return err

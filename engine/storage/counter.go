@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// applyAdds turns additions into cells with the sums. The partitions are locked exclusively, so
-// that no other addition comes between the read and the write.
+// applyAdds turns additions into cells with the sums. The caller has locked the partitions
+// exclusively, so that no other addition comes between the read and the write.
 //
 // The new cell's timestamp is above the old one's, whatever the clocks say. So the new cell wins.
 //
@@ -80,8 +80,8 @@ func (b *Batch) applyAdds() error {
 	return nil
 }
 
-// storedRow reads a row in its stored form, nil if there is none, and the timestamp up to which
-// it is deleted from outside. The partition is locked.
+// storedRow reads a row in its stored form (nil: there is none), and the timestamp up to which
+// deletions outside the row delete it. The caller has locked the partition.
 func (t *Table) storedRow(prefix, key []byte) (value []byte, floor int64, err error) {
 	floor = noTimestamp
 	if t.state.deletions.Load() {

@@ -68,7 +68,7 @@ func (r *rowReader) fixedDeletion() (d Deletion) {
 	return d
 }
 
-// decode replaces d by the encoded deletions. d keeps views of src.
+// decode sets d to the encoded deletions. d keeps views of src.
 func (d *deletions) decode(src []byte) error {
 	d.reset()
 	if len(src) == 0 || src[0]&rowIsDeletions == 0 {

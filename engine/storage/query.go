@@ -40,7 +40,7 @@ func (l Listed) Len() int { return len(l) }
 // At implements Slices.
 func (l Listed) At(i int) Slice { return l[i] }
 
-// Query says what to read of each partition, and at which time.
+// Query describes which data to read of each partition, and at which time.
 type Query struct {
 	Now     int64     // seconds since 1970; data that expires by then is dead
 	Columns ColumnSet // wanted cells; a row is returned even if it has none of them
@@ -69,7 +69,7 @@ type TokenRange struct {
 // AllTokens is every token.
 var AllTokens = TokenRange{math.MinInt64, math.MaxInt64}
 
-// Position is where a scan continues: after partition Key, or inside it.
+// Position is the place at which a scan continues: after partition Key, or inside it.
 type Position struct {
 	Token  int64
 	Key    []byte
