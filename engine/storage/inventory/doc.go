@@ -51,7 +51,7 @@
 //   - Damage to LOCK and temporary files, which have no content, and to files that
 //     Pebble has given up and not yet removed. These are not listed; nothing depends
 //     on them.
-//   - Checksums find accidents, not an attacker.
+//   - Changes by an attacker: checksums find only accidents.
 //
 // It imports Pebble's file system and nothing else.
 package inventory
