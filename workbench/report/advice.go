@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// advised is how many designs the text shows.
+// advised is the number of designs that the text shows.
 const advised = 10
 
 // Advice writes advice for a terminal.
@@ -40,7 +40,7 @@ func Advice(out io.Writer, r *advice.Report) error {
 	return w.w.Flush()
 }
 
-// paper writes lines of some hundred characters.
+// paper writes lines of about a hundred characters.
 type paper struct{ w *bufio.Writer }
 
 const paperWidth = 100
@@ -49,7 +49,7 @@ func (w *paper) line(format string, args ...any) { fmt.Fprintf(w.w, format+"\n",
 
 func (w *paper) head(text string) { w.line("\n%s", strings.ToUpper(text)) }
 
-// text breaks words into lines that are so far in.
+// text writes a text in lines that are indented by that many characters.
 func (w *paper) text(indent int, text string) {
 	w.hang(strings.Repeat(" ", indent), indent, text)
 }
@@ -115,11 +115,11 @@ func (w *paper) verdict(r *advice.Report) {
 			note = ": " + x.Note
 		}
 		w.text(2, fmt.Sprintf("line %d%s", x.Line, note))
-		w.line("    %s", x.Text) // in one piece, to be copied
+		w.line("    %s", x.Text) // in one piece, so that it can be copied
 	}
 }
 
-// keyShards says which keys alone need the shards.
+// keyShards writes which keys alone need the shards, with a command for each.
 func (w *paper) keyShards(k *advice.KeyShards) {
 	if k == nil {
 		return
@@ -132,7 +132,7 @@ func (w *paper) keyShards(k *advice.KeyShards) {
 	}
 }
 
-// keyShardsText is what is said before the commands.
+// keyShardsText returns the sentence that stands before the commands.
 func keyShardsText(k *advice.KeyShards) string {
 	keys, one := "that key", fmt.Sprintf("one value of %s needs", strings.Join(k.Columns, ", "))
 	if len(k.Keys) > 1 {
@@ -196,7 +196,7 @@ func (w *paper) risks(r *advice.Report) {
 	}
 }
 
-// severityText says whom an antipattern concerns.
+// severityText returns which keys an antipattern concerns.
 func severityText(severity int) string {
 	switch severity {
 	case advice.InTheKey:
@@ -294,7 +294,7 @@ func (w *paper) designs(r *advice.Report) {
 	}
 }
 
-// designText cuts the key of a design and keeps its shards.
+// designText shortens the key of a design and keeps its shards.
 func designText(design string, most int) string {
 	at := strings.LastIndex(design, " in ")
 	if at < 0 || len([]rune(design)) <= most {
@@ -304,7 +304,7 @@ func designText(design string, most int) string {
 	return shorten(design[:at], most-len([]rune(shards))) + shards
 }
 
-// rowsText is an estimate of rows.
+// rowsText formats an estimated number of rows.
 func rowsText(x float64) string {
 	switch {
 	case x < 1.05:
@@ -327,7 +327,7 @@ func headroomText(x float64) string {
 	return fmt.Sprintf("%.1f×", x)
 }
 
-// costText is a cost in a word: money where there is any.
+// costText formats a cost in a word: as money if there is a currency.
 func costText(c *advice.Cost) string {
 	switch {
 	case c.Currency != "" && !c.Rated:
@@ -348,7 +348,7 @@ func costDetail(c *advice.Cost) string {
 	return t
 }
 
-// table aligns columns: l and r say how.
+// table aligns columns: align has an l (left) or an r (right) for each.
 func (w *paper) table(rows [][]string, align string) {
 	widths := make([]int, len(align))
 	for _, row := range rows {
@@ -371,7 +371,8 @@ func (w *paper) table(rows [][]string, align string) {
 	}
 }
 
-// shorten cuts a text to so many characters, and shows what would move the cursor.
+// shorten cuts a text to that many characters. It shows each control character as a dot, because it
+// would move the cursor.
 func shorten(s string, most int) string {
 	r := []rune(strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f {
@@ -385,7 +386,7 @@ func shorten(s string, most int) string {
 	return string(r[:most-1]) + "…"
 }
 
-// bytesText prints a size.
+// bytesText formats a size in bytes.
 func bytesText(b float64) string {
 	for _, u := range []struct {
 		name string

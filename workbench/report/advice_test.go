@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// adviceOf is a report whose every text wants escaping.
+// adviceOf returns a report in which every text needs escaping.
 func adviceOf() *advice.Report {
 	const evil = `<script>alert("&")</script>`
 	return &advice.Report{
@@ -49,7 +49,7 @@ func TestAdviceHTML(t *testing.T) {
 	if strings.Contains(page, "Whale") || !strings.Contains(page, "(Aaaaa-9)") {
 		t.Error("a key's value is in it")
 	}
-	// The same report is the same page.
+	// The same report gives the same page.
 	var other bytes.Buffer
 	if err := AdviceHTML(&other, adviceOf(), false); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestAdviceHTML(t *testing.T) {
 	if !strings.Contains(b.String(), "Whale-7") {
 		t.Error("values are not shown")
 	}
-	parse(t, b.String()) // is well formed
+	parse(t, b.String()) // checks that it is well formed
 }
 
 func TestAdviceText(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAdviceText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}
 	}
-	// Control characters of data do not reach the terminal.
+	// Control characters in the data do not reach the terminal.
 	r := adviceOf()
 	r.HotKeys[0].Value = "a\x1b[31mb\nc"
 	r.Columns[0].Top = "\x1b]0;x\x07"
@@ -98,8 +98,8 @@ func TestAdviceText(t *testing.T) {
 	}
 }
 
-// TestEstimatesCarryIntervals: a figure that was estimated has its interval, one that was
-// counted has none, in text and HTML.
+// TestEstimatesCarryIntervals checks that an estimated figure has its interval and a counted one
+// has none, in text and HTML.
 func TestEstimatesCarryIntervals(t *testing.T) {
 	r := adviceOf()
 	c := &r.Candidates[0]

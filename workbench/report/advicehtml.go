@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// advicePage writes advice.
+// advicePage writes advice as HTML.
 type advicePage struct {
 	page
 	r    *advice.Report
@@ -25,8 +25,8 @@ func advicePageOf(out io.Writer, r *advice.Report, show bool) *advicePage {
 	return &advicePage{page: page{w: bufio.NewWriter(out)}, r: r, hide: &redactor{show: show, r: r}}
 }
 
-// AdviceHTML writes advice as one file: no script, nothing loaded. Values of keys
-// are replaced by a number and their shape, unless show is set.
+// AdviceHTML writes advice as one file, which has no script and loads nothing. It replaces values
+// of keys by a number and their shape, unless show is set.
 func AdviceHTML(out io.Writer, r *advice.Report, show bool) error {
 	p := advicePageOf(out, r, show)
 	p.begin("A primary key for "+r.Data, "designs")
@@ -36,8 +36,8 @@ func AdviceHTML(out io.Writer, r *advice.Report, show bool) error {
 	return p.end()
 }
 
-// AdviceFragment writes what AdviceHTML has between its heading and its end: what a
-// page shows that has a heading of its own.
+// AdviceFragment writes the part of AdviceHTML between its heading and its end, for a page that has
+// a heading of its own.
 func AdviceFragment(out io.Writer, r *advice.Report, show bool) error {
 	p := advicePageOf(out, r, show)
 	p.put("<p>", gist(r), "</p>\n")
@@ -56,7 +56,7 @@ func gist(r *advice.Report) string {
 	return t
 }
 
-// body writes the verdict first, then what it rests on.
+// body writes the verdict first, then the facts behind it.
 func (p *advicePage) body() {
 	p.verdict()
 	p.plots()
@@ -71,8 +71,8 @@ func (p *advicePage) body() {
 	p.raw("</section>\n")
 }
 
-// redactor hides values of keys behind numbers, in the order in which a page names them:
-// a digest would tell who has a list of values which of them it is of.
+// redactor replaces values of keys by numbers, in the order in which a page names them. It uses no
+// digest: a reader who has a list of values could find with a digest which of them it belongs to.
 type redactor struct {
 	show    bool
 	r       *advice.Report
@@ -94,11 +94,10 @@ func (h *redactor) value(v string) string {
 	return fmt.Sprintf("#%d (%s)", n, shape(v))
 }
 
-// literals are the values in a statement: texts, UUIDs, and numbers where a value
-// stands.
+// literals matches the values in a statement: texts, UUIDs, and numbers in the place of a value.
 var literals = regexp.MustCompile(`'(?:[^']|'')*'|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|([=<>(,]\s*)(-?[0-9][\w.:+-]*)`)
 
-// statement hides the values in one.
+// statement hides the values in a statement.
 func (h *redactor) statement(t string) string {
 	if h.show {
 		return t
@@ -112,7 +111,7 @@ func (h *redactor) statement(t string) string {
 	})
 }
 
-// text hides the values of keys that a sentence names.
+// text hides the values of keys in a sentence.
 func (h *redactor) text(t string) string {
 	if h.show {
 		return t
@@ -127,7 +126,7 @@ func (h *redactor) text(t string) string {
 	return t
 }
 
-// shape is a text with its letters and digits made alike.
+// shape returns a text with each letter replaced by A or a, and each digit by 9.
 func shape(v string) string {
 	var b strings.Builder
 	for i, c := range []rune(v) {
@@ -236,7 +235,7 @@ func (p *advicePage) risks() {
 	p.raw("</section>\n")
 }
 
-// plots draws what was measured in detail; without it, the largest partitions.
+// plots draws the designs that were measured in detail. It draws nothing if there are none.
 func (p *advicePage) plots() {
 	var designs, salts []*advice.Detail
 	for _, d := range p.r.Details {
@@ -254,7 +253,7 @@ func (p *advicePage) plots() {
 		return
 	}
 	p.raw("<section aria-labelledby=\"plots\"><h2 id=\"plots\">What the keys do to the data</h2>\n")
-	p.raw("<div class=\"still\">\n") // a page that has a comparison shows these there
+	p.raw("<div class=\"still\">\n") // a page with a comparison shows these plots there
 	p.comparison("plot", designs)
 	p.raw("</div>\n")
 	if len(salts) > 1 {
@@ -268,7 +267,7 @@ func (p *advicePage) plots() {
 	p.raw("</section>\n")
 }
 
-// comparison draws designs in each other's light.
+// comparison plots several designs together.
 func (p *advicePage) comparison(id string, designs []*advice.Detail) {
 	p.letters(designs)
 	designs = lettered(designs)
@@ -349,7 +348,7 @@ func (p *advicePage) designs() {
 	p.raw("</section>\n")
 }
 
-// couldServe is the table of designs of which no query is known.
+// couldServe writes the table of designs if no queries are known.
 func (p *advicePage) couldServe() {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">What each design could serve.</caption>
 <thead><tr><th scope="col">Design</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th><th scope="col" class="n">Largest</th><th scope="col">Could serve</th></tr></thead><tbody>

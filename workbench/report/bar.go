@@ -9,16 +9,15 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// bar is one bar of a plot: a partition, several that are next to each other, or
-// a node.
+// bar is one bar of a plot: a partition, several neighbouring partitions, or a node.
 type bar struct {
 	label string
 	rows  int64
-	mark  float64 // what would be even, for this bar
+	mark  float64 // the rows of this bar if the spread were even
 }
 
-// bars makes at most most bars of sizes: where there are more, each stands for the
-// fullest of several neighbours.
+// bars returns at most most bars of sizes. If there are more sizes, each bar stands for the fullest
+// of several neighbours; each is their number.
 func bars(sizes []int64, what string, most int) (out []bar, each int) {
 	mean := 0.0
 	for _, n := range sizes {
@@ -39,8 +38,7 @@ func bars(sizes []int64, what string, most int) (out []bar, each int) {
 	return out, each
 }
 
-// nodeBars are the bars of nodes; the mark is what each node's part of the ring
-// would hold.
+// nodeBars returns the bars of nodes. The mark of a node is what its part of the ring would hold.
 func nodeBars(n *simulation.NodesReport, most int) (out []bar, each int) {
 	out, each = bars(n.Sizes, "node", most)
 	if each > 1 {
@@ -57,7 +55,7 @@ func nodeBars(n *simulation.NodesReport, most int) (out []bar, each int) {
 	return out, each
 }
 
-// longest is the length that the longest bar or mark stands for, at least 1.
+// longest returns the value of the longest bar or mark, at least 1.
 func longest(bs []bar) float64 {
 	most := 1.0
 	for _, b := range bs {

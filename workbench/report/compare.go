@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// CompareFragment writes designs side by side, as a page shows them that lets its
-// reader choose: their figures in columns, and the plots.
+// CompareFragment writes designs side by side, for a page on which the reader chooses them: their
+// figures in columns, and the plots.
 func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) error {
 	p := advicePageOf(out, r, true)
 	p.sideBySide(details)
@@ -22,7 +22,7 @@ func CompareFragment(out io.Writer, r *advice.Report, details []*advice.Detail) 
 	return p.flush()
 }
 
-// sideBySide has a column for each design.
+// sideBySide writes a table with a column for each design.
 func (p *advicePage) sideBySide(details []*advice.Detail) {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Designs side by side"><table class="sides"><thead><tr><td></td>`)
 	for i, d := range details {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// figure writes a plot: what it is, the drawing, one sentence that says what it
-// shows, and its numbers as a table, folded away.
+// figure writes a plot: its caption, the drawing, one sentence that says what the drawing shows,
+// and its numbers as a table, folded away.
 func (p *page) figure(id, caption, words string, legend []string, draw func(), table func()) {
 	p.put(`<figure aria-labelledby="`+id+`-caption">`+"\n"+`<figcaption id="`+id+`-caption">`, caption, "</figcaption>\n")
 	if len(legend) > 1 {
@@ -30,16 +30,16 @@ func (p *page) figure(id, caption, words string, legend []string, draw func(), t
 	p.raw("</figure>\n")
 }
 
-// open begins a drawing, with its words for those who do not see it.
+// open begins a drawing. words describe it to readers who do not see it.
 func (p *page) open(id string, width, height int, words string) {
 	p.put(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-labelledby="%s"><title id="%s">`, width, height, id, id), words, "</title>\n")
 }
 
-// longNumber is how long the text of a number is at most, with an interval.
+// longNumber is the greatest length of a number's text, with an interval.
 const longNumber = 48
 
-// numbers writes a table; the first column heads the rows, the others are numbers, but
-// for what is too long for one.
+// numbers writes a table. The first column heads the rows. The other cells are numbers, except
+// those whose text is too long for a number.
 func (p *page) numbers(label string, head []string, rows [][]string) {
 	p.put(`<div class="scroll" tabindex="0" role="region" aria-label="`, label, `"><table><thead><tr>`)
 	for i, h := range head {
@@ -66,7 +66,7 @@ func (p *page) numbers(label string, head []string, rows [][]string) {
 	p.raw("</tbody></table></div>\n")
 }
 
-// axes is a field to draw in, in the drawing's units.
+// axes is a rectangle to draw in, in the drawing's units.
 type axes struct {
 	left, top, width, height float64
 	x, y                     func(float64) float64 // from a value to 0…1
@@ -85,7 +85,7 @@ func logarithmic(from, to float64) func(float64) float64 {
 	return func(v float64) float64 { return l(math.Log(math.Max(v, from))) }
 }
 
-// tick is a line across the field, and its label.
+// tick is a mark on an axis, with its label.
 type tick struct {
 	at    float64
 	label string
@@ -110,14 +110,14 @@ func (p *page) ticksX(a *axes, ticks []tick) {
 
 var percents = []tick{{0, "0%"}, {0.25, "25%"}, {0.5, "50%"}, {0.75, "75%"}, {1, "100%"}}
 
-// limit draws where a limit is.
+// limit draws the line of a limit.
 func (p *page) limit(a *axes, at float64, label string) {
 	x, _ := a.at(at, 0)
 	p.put(fmt.Sprintf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><text class="limit" x="%.1f" y="%.1f" text-anchor="middle">`,
 		x, x, a.top, a.top+a.height, x, a.top-6), label, "</text>\n")
 }
 
-// point is a place in a field's values.
+// point is a point of a plot, in the plot's values.
 type point struct{ x, y float64 }
 
 // line draws a series through its points.
@@ -136,7 +136,8 @@ func (p *page) line(a *axes, series int, points []point) {
 	p.raw(fmt.Sprintf(`<path class="line s%d" d="%s"/>`+"\n", series, b.String()))
 }
 
-// byteTicks are the powers of ten of sizes in a range, in units of 1024.
+// byteTicks returns ticks at 1, 10 and 100 of each unit from bytes to terabytes, if they are in the
+// range.
 func byteTicks(from, to float64) (list []tick) {
 	for i, unit := range []string{"B", "KB", "MB", "GB", "TB"} {
 		for _, n := range []float64{1, 10, 100} {

@@ -13,19 +13,20 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// htmlBars is how many bars a plot has at most, tableRows how many rows a table.
+// htmlBars is the greatest number of bars in a plot, tableRows the greatest number of rows in a
+// table.
 const (
 	htmlBars  = 200
 	tableRows = 200
 )
 
-// keysPage writes what a simulation found.
+// keysPage writes the result of a simulation.
 type keysPage struct {
 	page
 	r *simulation.Report
 }
 
-// HTML writes a report as one file: no script, nothing loaded.
+// HTML writes a report as one file, which has no script and loads nothing.
 func HTML(out io.Writer, r *simulation.Report) error {
 	p := &keysPage{page{w: bufio.NewWriter(out)}, r}
 	p.begin("Partition keys on "+r.Data, "keys")
@@ -46,7 +47,7 @@ func HTML(out io.Writer, r *simulation.Report) error {
 	return p.end()
 }
 
-// page writes HTML; the first error stays.
+// page writes HTML. It keeps the first error.
 type page struct {
 	w   *bufio.Writer
 	err error
@@ -58,8 +59,8 @@ func (p *page) raw(s string) {
 	}
 }
 
-// begin begins a page up to its introduction; part is the id of what the reader may
-// skip to, and its name.
+// begin writes the beginning of a page, up to its introduction. part is the id and the name of the
+// part to which the reader may skip.
 func (p *page) begin(title, part string) {
 	p.put(`<!doctype html>
 <html lang="en">
@@ -78,7 +79,7 @@ func (p *page) begin(title, part string) {
 <h1>`, title, "</h1>\n")
 }
 
-// end ends what begin began.
+// end writes the end of a page.
 func (p *page) end() error {
 	p.raw("</main>\n</body>\n</html>\n")
 	return p.flush()
@@ -91,7 +92,7 @@ func (p *page) flush() error {
 	return p.w.Flush()
 }
 
-// put writes markup, text, markup, text, … ; every second argument is escaped.
+// put writes markup, text, markup, text, and so on. It escapes every second argument.
 func (p *page) put(parts ...string) {
 	for i, s := range parts {
 		if i%2 == 1 {
@@ -101,7 +102,7 @@ func (p *page) put(parts ...string) {
 	}
 }
 
-// summary is the table of all keys, the verdicts first.
+// summary writes the table of all keys with their verdicts.
 func (p *keysPage) summary() {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="summary"><table>
 <caption id="summary">The keys side by side. A max/mean of 1 is perfectly even.</caption>
@@ -145,7 +146,7 @@ func (p *keysPage) key(k *simulation.KeyReport, i int) {
 	p.raw("</section>\n")
 }
 
-// computed lists what the salts of a key came to.
+// computed lists the results of the salts of a key.
 func (p *keysPage) computed(k *simulation.KeyReport) {
 	if len(k.Computed) == 0 {
 		return
@@ -180,8 +181,8 @@ func (p *keysPage) moves() {
 	p.raw("</tbody></table></div></section>\n")
 }
 
-// plot draws bars as SVG: lying, with labels, where they are few, else standing
-// side by side. words say what is to be seen.
+// plot draws bars as SVG. Up to 24 bars lie under each other, with labels; more bars stand side by
+// side. words says what the plot shows.
 func (p *page) plot(id, caption string, bs []bar, words string) {
 	p.put("<figure>\n<figcaption>", caption, "</figcaption>\n")
 	if len(bs) <= 24 {
@@ -221,7 +222,7 @@ func (p *page) standing(id string, bs []bar, words string) {
 	p.raw("</svg>\n")
 }
 
-// table is a plot's numbers, folded away.
+// table writes a plot's numbers as a table, folded away.
 func (p *page) table(caption, what string, sizes []int64, rows int64, ownership []float64) {
 	p.put("<details><summary>", caption+", as a table", "</summary>\n")
 	p.put(`<div class="scroll" tabindex="0" role="region" aria-label="`, caption, `"><table><thead><tr><th scope="col">`, what, `</th><th scope="col">Rows</th><th scope="col">Share</th>`)
@@ -246,7 +247,7 @@ func (p *page) table(caption, what string, sizes []int64, rows int64, ownership 
 	p.raw("</details>\n")
 }
 
-// sentence begins with a capital and ends with a full stop.
+// sentence makes a text begin with a capital and end with a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return s

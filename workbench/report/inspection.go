@@ -16,15 +16,15 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// inspectionPage writes what an inspection found.
+// inspectionPage writes the result of an inspection.
 type inspectionPage struct {
 	page
 	r    *inspection.Report
 	hide *redactor
 }
 
-// InspectionHTML writes what an inspection found as one file: no script, nothing
-// loaded. Values of keys are replaced by a number and their shape, unless show is set.
+// InspectionHTML writes the result of an inspection as one file, which has no script and loads
+// nothing. It replaces values of keys by a number and their shape, unless show is set.
 func InspectionHTML(out io.Writer, r *inspection.Report, show bool) error {
 	p := &inspectionPage{page{w: bufio.NewWriter(out)}, r, &redactor{show: show}}
 	p.begin("Partitions of "+r.Table, "sizes")
@@ -44,7 +44,7 @@ func InspectionHTML(out io.Writer, r *inspection.Report, show bool) error {
 	return p.end()
 }
 
-// verdict says first what is wrong, and what the rest is about.
+// verdict writes the warnings first, then how much of the table was read.
 func (p *inspectionPage) verdict() {
 	var bad []inspection.Finding
 	for _, f := range p.r.Key.Findings {
@@ -82,7 +82,7 @@ func (p *inspectionPage) finding(f *inspection.Finding) {
 	p.put("<p><strong>", sentence(f.Name), "</strong> ", strings.TrimSuffix(sentence(f.Evidence), "."), " ", f.Advice, "</p>\n")
 }
 
-// inspectionLimits are the sizes that matter in the store.
+// inspectionLimits returns the target whose limits of sizes apply to the store.
 func inspectionLimits(r *inspection.Report) advice.Target {
 	if r.DynamoDB != nil {
 		return advice.DynamoDB
@@ -90,7 +90,7 @@ func inspectionLimits(r *inspection.Report) advice.Target {
 	return advice.Cassandra
 }
 
-// rowsName heads columns of rows.
+// rowsName returns the heading of columns of rows.
 func rowsName(r *inspection.Report) string {
 	if r.DynamoDB != nil {
 		return "Items"
@@ -220,8 +220,8 @@ func dateText(t *time.Time) string {
 	return t.Format("2006-01-02")
 }
 
-// keyText is a partition's key, its values hidden; only the token, where that is what
-// its name is.
+// keyText returns a partition's key with its values hidden. It returns only the token if the
+// partition's name is its token.
 func keyText(r *inspection.Report, token int64, name string, hide *redactor) string {
 	for _, list := range [][]inspection.Large{r.Largest, r.Longest} {
 		for i := range list {
@@ -243,7 +243,7 @@ func largeText(l *inspection.Large, hide *redactor) string {
 	var list []string
 	for _, k := range l.Key {
 		text := k.Value
-		if _, err := strconv.Atoi(text); k.Column != "shard" || err != nil { // which tells nothing of anybody
+		if _, err := strconv.Atoi(text); k.Column != "shard" || err != nil { // a shard number reveals nothing about anybody
 			text = hide.value(shorten(text, 60))
 		}
 		list = append(list, k.Column+" = "+text)
@@ -326,7 +326,7 @@ func (p *inspectionPage) hidden() {
 	p.raw("</ul>\n</section>\n")
 }
 
-// intervalText is a number and where it is with 99% confidence.
+// intervalText formats a number and its 99% confidence interval.
 func intervalText(i inspection.Interval, text func(float64) string) string {
 	switch {
 	case i.Low == i.High:
@@ -347,7 +347,7 @@ func numberText(v float64) string {
 	return count(int64(math.Round(v)))
 }
 
-// signedSize is a size that may be less than nothing.
+// signedSize formats a size that may be negative.
 func signedSize(v float64) string {
 	if v < 0 {
 		return "−" + sizeText(-v)

@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// inspected counts a table of 400 servers, of which one has a fifth of the rows.
+// inspected counts a table of 400 servers, one of which has a fifth of the rows.
 func inspected(t testing.TB, fraction float64, again bool) *inspection.Report {
 	t.Helper()
 	text := value.Native(value.Text)
@@ -73,8 +73,8 @@ func inspected(t testing.TB, fraction float64, again bool) *inspection.Report {
 	return r
 }
 
-// A DynamoDB table has its indexes and, where the store tells them, its partitions:
-// keys are hidden there, too.
+// The page of a DynamoDB table has its indexes and, if the store reports them, its partitions. Keys
+// are hidden there, too.
 func TestInspectionOfDynamoDB(t *testing.T) {
 	r := inspected(t, 1, false)
 	r.DynamoDB = &inspection.DynamoTable{

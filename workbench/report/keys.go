@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// most keys in one plot: as many as there are kinds of lines.
+// keysInPlot is the greatest number of keys in one plot: there are as many kinds of lines.
 const keysInPlot = 4
 
-// sideBySideKeys draws the keys that were simulated in each other's light.
+// sideBySide plots the simulated keys together.
 func (p *keysPage) sideBySide() {
 	var drawn []*simulation.KeyReport
 	for i := range p.r.Keys {
@@ -59,7 +59,7 @@ func seriesOfKey(k *simulation.KeyReport, name string, d *simulation.Detail) ser
 	return series{name: name, partitions: d.Values.Value, rows: float64(k.Rows), p50: d.P50, p90: d.P90, p99: d.P99, most: d.Most, fullest: d.Fullest, sizes: d.Sizes}
 }
 
-// simulatedNodes plots what each node would keep, key beside key.
+// nodes plots what each node would keep, key beside key.
 func (p *keysPage) nodes(id string, keys []*simulation.KeyReport) {
 	ring := p.r.Ring
 	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}

@@ -34,16 +34,16 @@ func (p *advicePage) nodes(id string, details []*advice.Detail) {
 	p.cluster(id, &c)
 }
 
-// cluster is what the nodes of one keep, over the mean.
+// cluster holds what each node of a cluster keeps, divided by the mean.
 type cluster struct {
 	what    string
 	nodes   []string
-	ring    []float64 // of each node, what the ring alone would make
+	ring    []float64 // of each node: its load from the ring alone
 	designs []string
 	loads   [][]float64 // of each design, by node
 }
 
-// mostNodes is how many nodes a plot has room for.
+// mostNodes is the greatest number of nodes in a plot.
 const mostNodes = 16
 
 // cluster plots what the nodes keep.
@@ -97,8 +97,8 @@ func (p *page) cluster(id string, c *cluster) {
 	})
 }
 
-// hottest plots the share of the rows that the fullest partitions have, for stores
-// whose nodes nobody sees.
+// hottest plots the share of the rows that the fullest partitions have, for stores that do not show
+// their nodes.
 func (p *advicePage) hottest(id string, details []*advice.Detail) {
 	const shown = 12
 	a := &axes{left: 44, top: 12, width: 820, height: 120, x: linear(0, shown)}
@@ -160,8 +160,7 @@ func partitionText(l *profile.Partition, hide *redactor) string {
 	return strings.Join(t, ", ")
 }
 
-// heat plots rows by the time at which they were written and the range of tokens
-// that they go to.
+// heat plots rows by the time at which they were written and the range of tokens that they go to.
 func (p *advicePage) heat(id string, column *advice.Column, details []*advice.Detail) {
 	const left, top, width, height = 64, 8, 800, 160
 	for i, d := range details {
@@ -223,8 +222,8 @@ func (p *advicePage) heat(id string, column *advice.Column, details []*advice.De
 	}
 }
 
-// heatScale draws which shade stands for how many rows, around x. The darker a cell is, the
-// more rows it has. The field and the shades are the same on a light page and on a dark one.
+// heatScale draws which shade stands for how many rows, around x. The darker a cell is, the more
+// rows it has. The background and the shades are the same on a light page and on a dark one.
 func (p *advicePage) heatScale(x, y float64, most int64) {
 	const cell = 14
 	from := x - cell*heatLevels/2
@@ -236,10 +235,10 @@ func (p *advicePage) heatScale(x, y float64, most int64) {
 	p.put(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f">`, from+cell*heatLevels+6, y+9), count(most), "</text>\n")
 }
 
-// byChance is the share that the fullest range takes where each row falls by
-// itself: drawn, from a fixed seed.
+// byChance returns the share of the fullest range if each row falls into a range independently. It
+// draws the ranges from a fixed seed.
 func byChance(h [][]int64) float64 {
-	const most = 5000 // draws for a slice; with more it is nearly even
+	const most = 5000 // draws for a time slice; more draws are nearly even
 	draw := rand.New(rand.NewPCG(1, 1))
 	total, worst := 0.0, 0.0
 	for _, slice := range h {
@@ -265,7 +264,7 @@ func byChance(h [][]int64) float64 {
 
 const heatLevels = 8
 
-// levels are the cells of a heat, as one path for each shade.
+// levels draws the cells of a heat, as one path for each shade.
 func levels(h [][]int64, most int64, left, top, width, height float64) (paths [heatLevels]string) {
 	var b [heatLevels]strings.Builder
 	w, rows := width/float64(len(h)), float64(profile.HeatRanges)

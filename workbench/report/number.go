@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// count prints a whole number, thousands apart.
+// count formats a whole number with a comma between the thousands.
 func count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -19,7 +19,7 @@ func count(n int64) string {
 
 func share(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
-// ratio prints a number with as many digits as help.
+// ratio formats a number with as many digits as help the reader.
 func ratio(x float64) string {
 	switch {
 	case x >= 100:
@@ -30,7 +30,7 @@ func ratio(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// chance prints a probability.
+// chance formats a probability.
 func chance(p float64) string {
 	switch {
 	case p >= 0.001:

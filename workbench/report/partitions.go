@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// maps draws the partitions of a table and its indexes, where the store tells
-// them, and which keys share one.
+// maps draws the partitions of a table and its indexes, and which keys share one, if the store
+// reports them.
 func (p *inspectionPage) maps() {
 	for i, m := range p.r.Maps {
 		name := "Partitions"
@@ -57,7 +57,7 @@ func mapWords(m *api.PartitionsResponse) string {
 	return words
 }
 
-// mapKeys are a few of the keys of a partition.
+// mapKeys lists a few of the keys of a partition.
 func mapKeys(one *api.Partition, hide *redactor) string {
 	const shown = 6
 	var list []string

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// plotted is a report with its details, of rows that are made here.
+// plotted returns a report with its details, from generated rows.
 func plotted(t *testing.T, target advice.Target, data, asked string) *advice.Report {
 	t.Helper()
 	in, err := rows.OpenBytes("data.csv", []byte(data), rows.Options{})
@@ -59,8 +59,7 @@ INSERT INTO t ("<who>", at, id) VALUES (?, ?, ?) -- 3000/s
 
 var numbersOfNothing = regexp.MustCompile(`NaN|[+-]Inf\b| (?:width|height|x|y)="-[0-9.]+"`)
 
-// Whatever the rows are like, each plot has words, its numbers as a table, and no
-// number that is none.
+// Whatever the rows are, each plot has words, its numbers as a table, and no NaN or infinity.
 func TestPlots(t *testing.T) {
 	for name, c := range map[string]struct{ data, asked string }{
 		"many":          {manyRows(5000), secretQueries},
@@ -101,7 +100,7 @@ func TestPlots(t *testing.T) {
 	}
 }
 
-// A file has no value of a key in it, unless that is asked for.
+// A file has no value of a key in it, unless the caller asks for them.
 func TestValuesAreHidden(t *testing.T) {
 	for _, target := range []advice.Target{advice.Cassandra, advice.DynamoDB} {
 		r := plotted(t, target, manyRows(5000), secretQueries)
@@ -126,8 +125,8 @@ func TestValuesAreHidden(t *testing.T) {
 	}
 }
 
-// TestHeatShades holds the shades of a heat to one direction: they are the same colours, on the
-// same field, whatever colours the reader's page has.
+// TestHeatShades checks that the shades of a heat go in one direction. They are the same colours on
+// the same background, whatever colours the reader's page has.
 func TestHeatShades(t *testing.T) {
 	for _, class := range []string{".heatfield", ".heat"} {
 		_, rule, found := strings.Cut(Style, class+" { ")
@@ -137,7 +136,7 @@ func TestHeatShades(t *testing.T) {
 	}
 }
 
-// A heat has a scale, and designs that lose rows or exceed a limit look unlike others.
+// A heat has a scale. Designs that lose rows or exceed a limit look different from the others.
 func TestMarks(t *testing.T) {
 	r := plotted(t, "cassandra", manyRows(5000), secretQueries)
 	var b bytes.Buffer
@@ -156,7 +155,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// Of a skewed and an even spread, what is known by arithmetic.
+// Known by arithmetic: the figures of a skewed and of an even spread.
 func TestConcentration(t *testing.T) {
 	even := []profile.Bulk{{Count: 100, Rows: 7, Bytes: 70}}
 	curve := func(sizes []profile.Bulk) []point { s := series{sizes: sizes}; return s.curve() }
@@ -172,8 +171,8 @@ func TestConcentration(t *testing.T) {
 	}
 }
 
-// TestPlotsAreAtTheRate: plots show partitions as large as the verdict says that the rates
-// of the queries make them, and name designs by letters.
+// TestPlotsAreAtTheRate checks that plots show partitions as large as the verdict says that the
+// queries' rates make them, and that plots name designs by letters.
 func TestPlotsAreAtTheRate(t *testing.T) {
 	r := plotted(t, advice.Cassandra, manyRows(3000), secretQueries)
 	best := &r.Candidates[0]

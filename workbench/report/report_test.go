@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// sample simulates a column whose name wants escaping everywhere.
+// sample simulates a column whose name needs escaping everywhere.
 func sample(t testing.TB, partitions int) *simulation.Report {
 	t.Helper()
 	o := simulation.Options{
@@ -59,7 +59,7 @@ type element struct {
 	attr map[string]string
 }
 
-// parse reads the page as XML, which it is but for the void elements of its head.
+// parse reads the page as XML. The page is XML, except for the void elements of its head.
 func parse(t *testing.T, text string) (all []element, words string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -146,8 +146,8 @@ func TestPageStandsAlone(t *testing.T) {
 				t.Errorf("nothing has the id %s", r)
 			}
 		}
-		// Of each key partitions and nodes; beside each other sizes, concentration and
-		// nodes; the salts of one.
+		// There are plots of each key's partitions and nodes, plots of all keys' sizes,
+		// concentration and nodes, and one of a key's salts.
 		if svgs != 4+3+1 || tables < 9 {
 			t.Errorf("%d plots, %d tables", svgs, tables)
 		}
@@ -185,7 +185,7 @@ func TestTextIsBounded(t *testing.T) {
 	}
 }
 
-// A bar stands for the fullest of its neighbours, and none is left out.
+// A bar stands for the fullest of its neighbours, and no size is left out.
 func TestBars(t *testing.T) {
 	bs, each := bars([]int64{1, 9, 2, 3, 8}, "partition", 2)
 	if each != 3 || len(bs) != 2 || bs[0].rows != 9 || bs[1].rows != 8 || bs[0].label != "partitions 0–2" || bs[1].label != "partitions 3–4" || bs[0].mark != 4.6 {
@@ -226,8 +226,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// What exceeds a limit, what has no place, other numbers of partitions and the table of
-// attributes are in the text and on the page.
+// The text and the page have the exceeded limits, the rows without a place, the other numbers of
+// partitions, and the table of attributes.
 func TestValuesAreShown(t *testing.T) {
 	o := simulation.Options{Partitioner: simulation.Murmur3, Partitions: 4, Sweep: []int{7}, Within: -1, Limit: simulation.Limit{Rows: 900}, Attributes: []string{"code", "uuid"}}
 	for _, text := range []string{"code", "code,uuid"} {

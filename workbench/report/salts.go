@@ -15,7 +15,7 @@ import (
 type salted struct {
 	series
 	n   int
-	own bool // as the design, or its user, says
+	own bool // the number is that of the design, or one that the user gave
 }
 
 func saltsOf(details []*advice.Detail) (list []salted) {
@@ -30,8 +30,8 @@ func saltsOf(details []*advice.Detail) (list []salted) {
 	return list
 }
 
-// salts plots one key with several numbers of shards side by side: how large its
-// partitions are, and what it costs to read all of it.
+// salts plots one key with several numbers of shards, one under the other: how large its partitions
+// are, and how many requests read a whole key.
 func (p *page) salts(id, caption string, limits []tick, list []salted) {
 	list = slices.SortedFunc(slices.Values(list), func(a, b salted) int { return cmp.Compare(a.n, b.n) })
 	from, to := math.Inf(1), limits[len(limits)-1].at*3

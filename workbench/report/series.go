@@ -11,28 +11,29 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// series is how rows lie in partitions, as plots show it: of a design, of a key that
-// was simulated, of a live table.
+// series is the distribution of rows over partitions, as plots show it: of a design, of a simulated
+// key, or of a live table.
 type series struct {
 	name                string
 	partitions, rows    float64
 	p50, p90, p99, most float64        // bytes of a partition
-	fullest             float64        // rows of the fullest; of inBytes, bytes of the largest
-	sizes               []profile.Bulk // by rows, the smallest first
-	inBytes             bool           // sizes are by bytes, and rows of them are unknown
+	fullest             float64        // rows of the fullest partition; if inBytes, bytes of the largest
+	sizes               []profile.Bulk // ordered by rows, the smallest first
+	inBytes             bool           // sizes are ordered by bytes, and their rows are unknown
 
-	// bounds are where the share of the partitions that is not larger is with 99%
-	// confidence, by size; nil where sizes were counted.
+	// bounds holds 99% confidence intervals of quantiles of the partitions' sizes; nil: the sizes
+	// were counted.
 	bounds []bound
 }
 
-// bound is a share of the partitions, and the sizes between which its quantile is.
+// bound is a share of the partitions, with the two sizes between which the quantile of this share
+// is.
 type bound struct{ share, low, high float64 }
 
-// share is how much of all the fullest partition has.
+// share returns the fullest partition's share of everything.
 func (s *series) share() float64 { return s.fullest / math.Max(1, s.rows) }
 
-// weight is what a partition counts for where shares are drawn.
+// weight returns the weight of a partition in shares: its bytes if inBytes, else its rows.
 func (s *series) weight(b profile.Bulk) float64 {
 	if s.inBytes {
 		return b.Bytes
@@ -40,7 +41,7 @@ func (s *series) weight(b profile.Bulk) float64 {
 	return b.Rows
 }
 
-// what the partitions hold.
+// what names the unit of weight.
 func (s *series) what() string {
 	if s.inBytes {
 		return "bytes"
@@ -61,8 +62,8 @@ func seriesOf(details []*advice.Detail) (list []series) {
 	return list
 }
 
-// atRate makes partitions as large as the rates of the queries make them, where the
-// verdict is by these: the largest gets so many times its bytes, and the others as many.
+// atRate makes partitions as large as the queries' rates make them, because then the verdict counts
+// these sizes. times is the factor for the largest partition; the others grow by the same factor.
 func (s *series) atRate(times float64) {
 	if times <= 1 {
 		return
@@ -76,7 +77,7 @@ func (s *series) atRate(times float64) {
 	}
 }
 
-// rateText says whether sizes are those at the queries' rates.
+// rateText returns words if sizes are those at the queries' rates, else "".
 func rateText(details []*advice.Detail) string {
 	for _, d := range details {
 		if d.ProjectedBytes > d.BytesMax {
@@ -86,7 +87,8 @@ func rateText(details []*advice.Detail) string {
 	return ""
 }
 
-// lettered are designs with a letter each for a name, which plots have room for.
+// lettered returns designs that have a letter each as their name, because plots have no room for
+// more.
 func lettered(details []*advice.Detail) []*advice.Detail {
 	var out []*advice.Detail
 	for i, d := range details {
@@ -97,7 +99,7 @@ func lettered(details []*advice.Detail) []*advice.Detail {
 	return out
 }
 
-// letters says which design each letter stands for.
+// letters writes which design each letter stands for.
 func (p *advicePage) letters(details []*advice.Detail) {
 	p.raw("<ul class=\"letters\">\n")
 	for i, d := range details {
@@ -106,7 +108,8 @@ func (p *advicePage) letters(details []*advice.Detail) {
 	p.raw("</ul>\n")
 }
 
-// shardsBehind is the number of shards of a variant, which its design's text does not say.
+// shardsBehind returns the number of shards of a variant in words, because its design's text does
+// not have it.
 func shardsBehind(d *advice.Detail) string {
 	if !d.Variant {
 		return ""
@@ -114,7 +117,7 @@ func shardsBehind(d *advice.Detail) string {
 	return " with " + shardsText(d.Shards)
 }
 
-// names are the legends of series.
+// names returns the names of series, for legends.
 func names(list []series) []string {
 	var out []string
 	for i := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// sizeLimits are the sizes of partitions that matter in a store.
+// sizeLimits returns the sizes of partitions that matter in a store.
 func sizeLimits(t advice.Target) []tick {
 	if t.Sizes() {
 		return []tick{{advice.IdealBytes, "10 MB"}, {advice.MaxBytes, "100 MB"}}
@@ -30,7 +30,7 @@ func limitsText(t advice.Target) string {
 	return "the line: at 10 GB the store parts what has a sort key"
 }
 
-// cumulative plots which share of the partitions is how large.
+// cumulative plots the cumulative distribution of the partitions' sizes.
 func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 	from, to := math.Inf(1), limits[len(limits)-1].at*3
 	for i := range list {
@@ -79,10 +79,10 @@ func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 	})
 }
 
-// sizeText prints a size, without a decimal that says nothing.
+// sizeText formats a size as bytesText does, but without the decimal if it is 0.
 func sizeText(b float64) string { return strings.Replace(bytesText(b), ".0 ", " ", 1) }
 
-// spaced leaves out ticks that would stand too close.
+// spaced leaves out ticks that would stand too close together.
 func spaced(ticks []tick, a *axes) (list []tick) {
 	last := math.Inf(-1)
 	for _, t := range ticks {
@@ -93,7 +93,7 @@ func spaced(ticks []tick, a *axes) (list []tick) {
 	return list
 }
 
-// steps is the cumulative distribution of bytes, drawn up to a size.
+// steps returns the points of the cumulative distribution of bytes, up to a size.
 func steps(sizes []profile.Bulk, to float64) []point {
 	total, sum := 0.0, 0.0
 	for _, s := range sizes {
@@ -108,12 +108,12 @@ func steps(sizes []profile.Bulk, to float64) []point {
 	return append(out, point{to, 1})
 }
 
-// byBytes sorts partitions by their bytes: they come by their rows.
+// byBytes sorts partitions by their bytes. They come sorted by their rows.
 func byBytes(sizes []profile.Bulk) []profile.Bulk {
 	return slices.SortedFunc(slices.Values(sizes), func(a, b profile.Bulk) int { return cmp.Compare(a.Bytes, b.Bytes) })
 }
 
-// above is the share of the partitions that is larger.
+// above returns the share of the partitions that are larger than bytes.
 func above(sizes []profile.Bulk, bytes float64) float64 {
 	total, sum := 0.0, 0.0
 	for _, s := range sizes {
@@ -125,7 +125,7 @@ func above(sizes []profile.Bulk, bytes float64) float64 {
 	return sum / total
 }
 
-// lorenz plots which share of the rows the smaller partitions have.
+// lorenz plots the share of the rows that the smaller partitions have.
 func (p *page) lorenz(id string, list []series) {
 	a := &axes{left: 44, top: 12, width: 240, height: 220, x: linear(0, 1), y: linear(0, 1)}
 	words := concentration(&list[0]) + " The straight line is a perfectly even spread."
@@ -154,7 +154,8 @@ func (p *page) lorenz(id string, list []series) {
 	})
 }
 
-// curve is which share of the rows so many of the partitions have, the smallest first.
+// curve returns the Lorenz curve: for each share of the partitions, the smallest first, their share
+// of the rows (of the bytes if inBytes).
 func (s *series) curve() []point {
 	n, rows := 0.0, 0.0
 	for _, b := range s.sizes {
@@ -179,7 +180,8 @@ func concentration(s *series) string {
 	return fmt.Sprintf("The fullest hundredth of the partitions of %s has %s of the %s.", s.name, part(fullest(s.curve(), 0.01)), s.what())
 }
 
-// fullest is the share of the rows in that share of the partitions, the fullest.
+// fullest returns the share of the rows that are in the fullest partitions. of is the share of the
+// partitions that counts as the fullest.
 func fullest(c []point, of float64) float64 {
 	for i := len(c) - 1; i > 0; i-- {
 		if c[i-1].x <= 1-of {
@@ -190,7 +192,7 @@ func fullest(c []point, of float64) float64 {
 	return 1
 }
 
-// gini is twice the area between the curve and an even spread.
+// gini returns the Gini coefficient: twice the area between the curve and an even spread.
 func gini(c []point) float64 {
 	area := 0.0
 	for i := 1; i < len(c); i++ {
@@ -199,7 +201,7 @@ func gini(c []point) float64 {
 	return math.Max(0, 1-2*area)
 }
 
-// part prints a share, also a very small one.
+// part formats a share, including very small ones and those above 1.
 func part(x float64) string {
 	switch {
 	case x > 0 && x < 0.0005:
@@ -212,7 +214,7 @@ func part(x float64) string {
 	return share(x)
 }
 
-// band draws where a line may be.
+// band draws the confidence band of a line.
 func (p *page) band(a *axes, series int, bounds []bound, to float64) {
 	if len(bounds) == 0 {
 		return

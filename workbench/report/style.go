@@ -4,7 +4,7 @@ package report
 
 import _ "embed" // for the style
 
-// Style is the reports' style sheet; the workbench's page has it, too.
+// Style is the style sheet of the reports and of the workbench's page.
 //
 //go:embed style.css
 var Style string

@@ -12,11 +12,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// textBars is how many bars a terminal gets for a key.
+// textBars is the greatest number of bars for a key on a terminal.
 const textBars = 24
 
-// Text writes a report for a terminal. │ marks where a bar would end if all were
-// even.
+// Text writes a report for a terminal. │ marks the length of a bar if the spread were even.
 func Text(out io.Writer, r *simulation.Report) error {
 	w := bufio.NewWriter(out)
 	fmt.Fprintf(w, "%s: %s rows over %s partitions, %s\n", r.Data, count(r.Rows), count(int64(r.Partitions)), placement(r))

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// figureText prints a figure, with its interval where it was estimated.
+// figureText formats a figure, with its interval if it was estimated.
 func figureText(f simulation.Figure, number func(float64) string) string {
 	if f.Exact() || number(f.Low) == number(f.High) {
 		return number(f.Value)
@@ -20,8 +20,8 @@ func figureText(f simulation.Figure, number func(float64) string) string {
 
 func countText(x float64) string { return count(int64(x + 0.5)) }
 
-// valuesText says how many values a key has and what they hold, what exceeds the limits,
-// and which rows have no place.
+// valuesText says how many values a key has and how many rows and bytes they hold, which values
+// exceed the limits, and how many rows have no place because a column is null or empty.
 func valuesText(k *simulation.KeyReport) (lines []string) {
 	v := &k.Values
 	what := "values"
@@ -43,7 +43,7 @@ func valuesText(k *simulation.KeyReport) (lines []string) {
 	return lines
 }
 
-// overText says which values exceed one's own limits.
+// overText says how many values exceed the limits that the user gave.
 func overText(v *simulation.ValuesReport) string {
 	o := v.Over
 	var limits []string
@@ -60,7 +60,7 @@ func overText(v *simulation.ValuesReport) string {
 	return fmt.Sprintf("limit of %s: EXCEEDED by %s of %s values, with %s rows", limit, figureText(o.Values, countText), figureText(v.Count, countText), figureText(o.Held, countText))
 }
 
-// sweepRows are a key's spread with each number of partitions.
+// sweepRows returns a key's spread for each number of partitions, as rows of a table.
 func sweepRows(k *simulation.KeyReport) (rows [][]string) {
 	if len(k.Sweep) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func textSweep(w io.Writer, k *simulation.KeyReport) {
 	}
 }
 
-// textTable prints a table; the last columns, left of them, are words.
+// textTable writes a table. The last words columns are words, which it aligns left.
 func textTable(w io.Writer, indent string, head []string, rows [][]string, words int) {
 	wide := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
@@ -107,7 +107,7 @@ func textTable(w io.Writer, indent string, head []string, rows [][]string, words
 
 var uniformityHead = []string{"partition key", "values", "most frequent", "uniformity"}
 
-// uniformityRows are the table that DynamoDB's documentation has of partition keys.
+// uniformityRows returns the rows of the table of partition keys that DynamoDB's documentation has.
 func uniformityRows(list []simulation.UniformityReport) (rows [][]string) {
 	for i := range list {
 		u := &list[i]
@@ -133,7 +133,7 @@ func textUniformity(w io.Writer, list []simulation.UniformityReport) {
 	textTable(w, "  ", append([]string{pad(uniformityHead[0])}, uniformityHead[1:]...), rows, 1)
 }
 
-// values are the same for a page.
+// values writes the same texts as valuesText, and the sweep, to a page.
 func (p *keysPage) values(k *simulation.KeyReport) {
 	p.raw("<ul>\n")
 	for _, line := range valuesText(k) {
@@ -153,7 +153,7 @@ func (p *keysPage) values(k *simulation.KeyReport) {
 	}
 }
 
-// uniformity is the table for a page.
+// uniformity writes the table of uniformity to a page.
 func (p *keysPage) uniformity(list []simulation.UniformityReport) {
 	if len(list) == 0 {
 		return
