@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// advise runs a study over rows in memory, counted.
+// advise runs a study on rows in memory, which it counts.
 func advise(t testing.TB, tb *table, text string, o Options) *Report {
 	t.Helper()
 	return adviseCounted(t, tb, text, o)
@@ -35,7 +35,7 @@ func adviseCounted(t failer, tb *table, text string, o Options) *Report {
 	})
 }
 
-// adviseFile runs a study over the same rows in a file, read by package profile.
+// adviseFile runs a study on the same rows in a file, which package profile reads.
 func adviseFile(t testing.TB, tb *table, text string, o Options) *Report {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "data.csv")

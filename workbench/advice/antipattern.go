@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Antipattern is a bad key by its usual name, where the data or the queries show it.
+// Antipattern is a fault of a key, by its usual name, that the data or the queries show.
 type Antipattern struct {
 	// Name is low cardinality, hot, load varies, burst, unpredictable, too granular, null,
 	// sequence ids, unbounded, skew or collision.
@@ -22,14 +22,14 @@ type Antipattern struct {
 	Columns  []string `json:"columns"`
 	Severity int      `json:"severity"` // InTheKey, Asked or Tempting
 	Evidence string   `json:"evidence"`
-	Loss     *Loss    `json:"loss,omitempty"` // of a collision, at the stated rate
+	Loss     *Loss    `json:"loss,omitempty"` // only of a collision, at the stated rate
 }
 
-// Severities of antipatterns: whom they concern. They are listed in this order.
+// Severities of antipatterns say which keys they concern. Reports list the highest first.
 const (
-	InTheKey = 3 // of the columns that the verdict's key has, too
-	Asked    = 2 // of a key that queries ask for
-	Tempting = 1 // of one that nobody asks for
+	InTheKey = 3 // all its columns are in the verdict's key
+	Asked    = 2 // queries name all its columns
+	Tempting = 1 // no query names all its columns
 )
 
 // HotKey is a value of columns that has far more rows than others.
@@ -42,7 +42,7 @@ type HotKey struct {
 	High    float64  `json:"share_high"`
 }
 
-// hotKey is a value that has so many of the rows.
+// hotKey returns the HotKey of a value with that many of the rows.
 func hotKey(columns, values []string, rows profile.Estimate, of float64) HotKey {
 	e := times(rows, 1/math.Max(1, of))
 	return HotKey{Columns: columns, Value: strings.Join(values, ", "), Values: values, Share: e.Value, Low: e.Low, High: e.High}
@@ -51,9 +51,9 @@ func hotKey(columns, values []string, rows profile.Estimate, of float64) HotKey 
 // critic names the antipatterns of the keys that queries ask for, and of tempting columns.
 type critic struct{ *sizes }
 
-// asksFor says whether a query binds just the columns of a partition key, or just
-// these and, with timeless, a time; or whether the best design has them. Without queries all are
-// asked for.
+// asksFor reports whether a query binds exactly the columns of a partition key. With timeless, it
+// also accepts a query that binds these columns and a time. It also accepts the key of the best
+// design. Without queries it reports true for every key.
 func (s critic) asksFor(parts []profile.Part, best *Design, timeless bool) bool {
 	if !s.reads() {
 		return true
@@ -76,7 +76,7 @@ func (s critic) asksFor(parts []profile.Part, best *Design, timeless bool) bool 
 	return best != nil && partitionID(wholes(best.columns())) == want
 }
 
-// bound says whether any query binds a column by equality.
+// bound reports whether any query binds a column by equality.
 func (s critic) bound(column string) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Bound(column) != nil })
 }
@@ -86,15 +86,15 @@ func isHot(share, partitions float64) bool {
 	return share >= hotShare && times >= hotTimes || share >= 3*hotShare && times >= hotTimes/2.0
 }
 
-// isSkewed says whether the largest partition has far more rows than most, and
-// enough of all that it matters.
+// isSkewed reports whether the largest partition has far more rows than the median, and enough of
+// all rows to matter.
 func isSkewed(m *profile.Measured) bool {
 	times := m.RowSizes.Max.Value / math.Max(1, m.RowSizes.P50.Value)
 	return times >= skewed && m.Largest[0].Share >= 0.05 || times >= 10*skewed && m.RowSizes.Max.Value >= 1000
 }
 
-// antipatterns looks at the keys that the queries ask for, before they are mended, and at
-// each column that could tempt; the worst first.
+// antipatterns returns the antipatterns of the keys that the queries ask for, before refine changes
+// these keys, and of each column that could tempt; the worst first.
 func (s critic) antipatterns(best *Design) []Antipattern {
 	out := []Antipattern{}
 	var key []string
@@ -156,7 +156,7 @@ func (s critic) antipatterns(best *Design) []Antipattern {
 			s.timedKey(d, m, add)
 		}
 		if s.byItself(d) {
-			d = s.untilTime(d) // what would be a key without what tells rows apart behind the time
+			d = s.untilTime(d) // the key that tempts: without the columns behind the time that tell rows apart
 		}
 		if l := s.lossOf(d); l != nil && l.PerDay >= 1.0/365 && !s.byItself(d) && len(d.Partition)+len(d.Clustering) > 1 {
 			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Loss: l, Evidence: s.lossText(d, l)})
@@ -176,14 +176,14 @@ func (s critic) antipatterns(best *Design) []Antipattern {
 	return out
 }
 
-// askedFor says whether a query names a column, but for those that only insert.
+// askedFor reports whether a query that is no INSERT names a column.
 func (s critic) askedFor(column string) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
 		return q.Verb != queries.Insert && (q.Bound(column) != nil || q.Range(column) != nil || slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Column == column }))
 	})
 }
 
-// column looks at one that could tempt to be a key by itself.
+// column looks for the antipatterns of a column that could tempt as a key by itself.
 func (s critic) column(c *profile.Column, add func(string, []string, string, ...any)) {
 	rows, name := float64(s.p.Rows), []string{c.Name}
 	alone := slices.ContainsFunc(s.qs, func(q queries.Query) bool {
@@ -218,7 +218,8 @@ func (s critic) column(c *profile.Column, add func(string, []string, string, ...
 	}
 }
 
-// hotText says what a key has of the rows, beside what each of so many would have.
+// hotText says which share of the rows a key has, and compares it with the share that each of the
+// keys would have if all had the same.
 func hotText(values []string, rows, keys profile.Estimate, of float64, what string) string {
 	share := times(rows, 1/math.Max(1, of))
 	most := profile.Estimate{Value: share.Value * keys.Value, Low: share.Low * keys.Low, High: share.High * keys.High}
@@ -232,10 +233,10 @@ func unasked(asked bool) string {
 	return "; no query asks by it"
 }
 
-// variesTimes is how many times its mean rate a key's busiest time has.
+// variesTimes is the factor by which a key's busiest time must exceed its mean rate.
 const variesTimes = 3
 
-// varies looks at whether a key's load is another one at times.
+// varies looks for a key whose load differs from time to time.
 func (s critic) varies(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
 	b := m.Busiest
 	if b == nil || b.Parts == timeParts || b.All == 0 {
@@ -255,7 +256,7 @@ func (s critic) varies(d *Design, m *profile.Measured, add func(string, []string
 		estimated(times(b.Rows, 1/float64(b.All)), percent), estimated(times(b.Rows, now/mean/b.Rows.Value), number))
 }
 
-// lossText says what a key would lose.
+// lossText says how many rows a key would lose.
 func (s critic) lossText(d *Design, l *Loss) string {
 	how := ""
 	switch m := s.exactly(d); {
@@ -276,8 +277,8 @@ func stepText(seconds float64) string {
 	return capacity.Duration(seconds)
 }
 
-// implied says whether a key is part of one that the queries always bind whole: its
-// faults are not the queries' key's.
+// implied reports whether a key is only a part of a longer key and should not be judged by itself:
+// without queries, every key of several columns.
 func (s critic) implied(d *Design) bool {
 	if !s.reads() {
 		return len(d.Partition) > 1
@@ -285,7 +286,7 @@ func (s critic) implied(d *Design) bool {
 	return false
 }
 
-// worthNaming says whether a partition that grows for ever matters in a lifetime.
+// worthNaming reports whether a partition that grows for ever becomes too large within a century.
 func (s critic) worthNaming(d *Design, g *Growth) bool {
 	if !s.sizeLimits() {
 		return false
@@ -297,7 +298,7 @@ func (s critic) worthNaming(d *Design, g *Growth) bool {
 	return g.bytesPerSecond*lifetime > IdealBytes || s.load.from == Unknown
 }
 
-// timedKey judges a key of nothing but time.
+// timedKey judges a partition key that consists only of time.
 func (s critic) timedKey(d *Design, m *profile.Measured, add func(string, []string, string, ...any)) {
 	columns := d.columns()
 	for _, p := range d.Partition {
@@ -313,7 +314,7 @@ func (s critic) timedKey(d *Design, m *profile.Measured, add func(string, []stri
 	}
 }
 
-// burst looks at a key of seconds or minutes.
+// burst judges a key of seconds or minutes.
 func (s critic) burst(column string, add func(string, []string, string, ...any)) {
 	c := s.p.Column(column)
 	if c == nil || c.Time == nil || c.Time.Granularity > profile.Minute {
@@ -333,7 +334,7 @@ func (s critic) burst(column string, add func(string, []string, string, ...any))
 	}
 }
 
-// rangedTime judges queries that name nothing but a range of time.
+// rangedTime judges queries that restrict only a range of time.
 func (s critic) rangedTime(add func(string, []string, string, ...any)) {
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -346,7 +347,7 @@ func (s critic) rangedTime(add func(string, []string, string, ...any)) {
 				continue
 			}
 			add("unpredictable", []string{r.Column}, "line %d asks by time alone: whatever period of it is the key, at any moment all writes go to the present one", q.Line)
-			// Bursts make a key of seconds bad, whatever asks for it.
+			// Bursts make a key of seconds bad, whatever the queries ask for.
 			for _, h := range c.Time.Hot {
 				all := c.Time.Last.Sub(c.Time.First).Seconds()/seconds(h.Granularity) + 1
 				if h.Granularity <= profile.Minute && float64(h.Busy) < 0.5*all && h.Rows.Low >= 10 && float64(c.Values)/float64(max(1, h.Busy)) >= 5 {
@@ -358,7 +359,7 @@ func (s critic) rangedTime(add func(string, []string, string, ...any)) {
 	}
 }
 
-// collision says what the queries' own columns lose.
+// collision says how many rows a key of only the queries' own columns would lose.
 func (s critic) collision(best *Design, put func(Antipattern)) {
 	if best.AddID {
 		repeated := ""
@@ -369,7 +370,7 @@ func (s critic) collision(best *Design, put func(Antipattern)) {
 		return
 	}
 	for _, d := range s.bare {
-		// That a key of one column needs another behind it surprises nobody.
+		// A key of one column obviously needs another column behind it.
 		if partitionID(d.Partition) == partitionID(best.Partition) && len(d.Partition)+len(d.Clustering) > 1 {
 			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Evidence: fmt.Sprintf("PRIMARY KEY %s, which is all that the queries name, would overwrite %s of %s rows without a word",
 				d.Key(), estimated(s.of(d).Lost, whole), number(float64(s.p.Rows)))})
@@ -377,7 +378,7 @@ func (s critic) collision(best *Design, put func(Antipattern)) {
 	}
 }
 
-// valueText is a key's value for people.
+// valueText formats a key's value for people.
 func valueText(values []string) string {
 	var out []string
 	for _, v := range values {
@@ -386,7 +387,8 @@ func valueText(values []string) string {
 	return strings.Join(out, ", ")
 }
 
-// hotKeys are the values of asked keys that have far more rows than others.
+// hotKeys returns the values of keys that queries ask for, and of tempting columns, that have far
+// more rows than others.
 func (s critic) hotKeys(best *Design) []HotKey {
 	out := []HotKey{}
 	for _, d := range s.natural {
@@ -403,7 +405,7 @@ func (s critic) hotKeys(best *Design) []HotKey {
 			out = append(out, hotKey(d.columns(), p.Values, p.Rows, float64(m.Rows)))
 		}
 	}
-	for i := range s.p.Columns { // and of those that tempt
+	for i := range s.p.Columns { // also those of tempting columns
 		c := &s.p.Columns[i]
 		if c.Time != nil || c.Nested || isFloat(c) || c.MeanBytes > 128 || len(c.Top) == 0 || slices.ContainsFunc(out, func(h HotKey) bool { return slices.Equal(h.Columns, []string{c.Name}) }) {
 			continue

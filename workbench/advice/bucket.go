@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// BucketColumn is a column of the partition key that the application writes: the
-// beginning of the period that Of is in, in UTC. A design has one where write_sharding's
-// strategy time cannot keep its bucket.
+// BucketColumn is a column of the partition key that the application writes: the beginning, in UTC,
+// of the period that contains Of. A design has one if write_sharding's strategy time cannot keep
+// its bucket.
 type BucketColumn struct {
 	Name string `json:"name"`
 	Of   string `json:"of"`
@@ -23,8 +23,8 @@ type BucketColumn struct {
 	Unit string `json:"unit"`
 }
 
-// bucketColumnOf returns the column that a bucket adds to the table, nil where the design
-// has no bucket or the layout keeps it.
+// bucketColumnOf returns the column that a bucket adds to the table; nil if the design has no
+// bucket or the layout keeps it.
 func (s *facts) bucketColumnOf(d *Design) *BucketColumn {
 	b := d.bucket()
 	if b == nil || s.timed(d) {
@@ -41,9 +41,9 @@ func (s *facts) bucketColumnOf(d *Design) *BucketColumn {
 	return &BucketColumn{Name: name, Of: b.Column, Type: typ, Unit: b.Bucket.String()}
 }
 
-// timed says whether write_sharding's strategy time can keep a design's bucket: its time
-// is the first clustering column, of a type that tells the time, and a shard depends on
-// the whole clustering key. No statement names the bucket then.
+// timed reports whether write_sharding's strategy time can keep a design's bucket. It can if the
+// bucket's column is the first clustering column, if that column has a type that holds a time, and
+// if a shard depends on the whole clustering key. Then no statement names the bucket.
 func (s *facts) timed(d *Design) bool {
 	b := d.bucket()
 	if b == nil || !s.o.Target.nodes() || len(d.columns()) == 0 || len(d.Clustering) == 0 || d.Clustering[0] != b.Column || len(d.By) > 0 {
@@ -58,8 +58,8 @@ func (s *facts) timed(d *Design) bool {
 	return false
 }
 
-// logical returns a design's primary key as the application sees it: without the bucket
-// that the layout keeps.
+// logical returns a design with its primary key as the application sees it: without the bucket that
+// the layout keeps.
 func (s *facts) logical(d *Design) *Design {
 	if !s.timed(d) {
 		return d
@@ -69,7 +69,7 @@ func (s *facts) logical(d *Design) *Design {
 	return &out
 }
 
-// strategy returns the write_sharding strategy of a design, "none" without.
+// strategy returns the write_sharding strategy of a design, or "none".
 func (s *facts) strategy(d *Design) string {
 	if s.timed(d) {
 		return shard.Time.String()
@@ -77,8 +77,8 @@ func (s *facts) strategy(d *Design) string {
 	return d.Strategy()
 }
 
-// keyOf writes a design's primary key as the table declares it, with the buckets that the
-// layout keeps.
+// keyOf formats a design's primary key as the table declares it, with the buckets that the layout
+// keeps.
 func (s *facts) keyOf(d *Design) string {
 	if !s.timed(d) {
 		return d.Key()
@@ -86,7 +86,7 @@ func (s *facts) keyOf(d *Design) string {
 	return fmt.Sprintf("%s in buckets of %s", s.logical(d).Key(), widthOf(d.bucket().Bucket))
 }
 
-// nameOf is keyOf and the shards.
+// nameOf formats a design's key, as keyOf does, and its shards.
 func (s *facts) nameOf(d *Design) string {
 	if !s.timed(d) {
 		return d.String()
@@ -98,7 +98,8 @@ func (s *facts) nameOf(d *Design) string {
 	return t
 }
 
-// keepText says which 'keep' drops whole buckets of rows that expire anyway, "" where none do.
+// keepText returns the advice to set 'keep', which drops whole buckets of rows that expire anyway;
+// "" if no rows expire or the layout keeps no buckets.
 func (s *traffic) keepText(d *Design) string {
 	if s.load.ttl == 0 || !s.timed(d) {
 		return ""
@@ -108,8 +109,8 @@ func (s *traffic) keepText(d *Design) string {
 	return fmt.Sprintf("rows expire after %s: with 'keep': '%s' in write_sharding, the doors drop whole buckets instead, and refuse rows whose %s is older", capacity.Duration(s.load.ttl), keep, d.bucket().Column)
 }
 
-// widthOf returns the width of a layout's buckets for a period. Widths are fixed: a month
-// is 30 days, a year 365.
+// widthOf returns the width of a layout's buckets for a period. Widths are fixed: a month is 30
+// days, a year 365 days.
 func widthOf(g profile.Granularity) timebucket.Width {
 	switch g {
 	case profile.Year:

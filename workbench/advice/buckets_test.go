@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// TestBucketsLeaveStatements holds advice with a time bucket to write_sharding's strategy
-// time: the table has no column for the bucket, and the queries stay as they were given.
+// TestBucketsLeaveStatements checks advice with a time bucket by write_sharding's strategy time:
+// the table has no column for the bucket, and the queries stay as they were given.
 func TestBucketsLeaveStatements(t *testing.T) {
 	asked := []string{
 		"SELECT * FROM iot.readings WHERE device = ? AND at >= ? AND at < ?",
@@ -43,7 +43,7 @@ func TestBucketsLeaveStatements(t *testing.T) {
 	}
 }
 
-// readings advises about rows of devices, a minute apart, whose ids tell no time.
+// readings advises on rows of devices, a minute apart, whose ids hold no time.
 func readings(t *testing.T, asked string) *Report {
 	t.Helper()
 	return advised(t, asked, "device,at,id,value", func(i int, at time.Time) string {
@@ -51,7 +51,7 @@ func readings(t *testing.T, asked string) *Report {
 	})
 }
 
-// advised advises about rows that come a minute apart.
+// advised advises on rows that come a minute apart.
 func advised(t *testing.T, asked, names string, row func(i int, at time.Time) string) *Report {
 	t.Helper()
 	var data strings.Builder
@@ -80,8 +80,8 @@ func advised(t *testing.T, asked, names string, row func(i int, at time.Time) st
 	return r
 }
 
-// TestBucketsOfIds holds advice to the time that ids tell: where queries give a timeuuid and no
-// other time, the layout's buckets are of that, and a query of one row reads one.
+// TestBucketsOfIds checks that the layout's buckets take the time of ids if queries give a timeuuid
+// and no other time. A query of one row reads one bucket.
 func TestBucketsOfIds(t *testing.T) {
 	asked := "SELECT * FROM readings WHERE device = ? AND id = ?"
 	r := advised(t, asked+" -- 50/s\nSELECT * FROM readings WHERE device = ? LIMIT 100 -- 50/s\nINSERT INTO readings (device, id, value) VALUES (?, ?, ?) -- 5k/s\n", "device,at,id,value", func(i int, at time.Time) string {
@@ -97,9 +97,8 @@ func TestBucketsOfIds(t *testing.T) {
 	}
 }
 
-// TestBucketsOfNoTime holds the notes of statements to what is reckoned of them: a query
-// that gives no time, and whose order is not that of time, reads all buckets whatever its
-// limit.
+// TestBucketsOfNoTime checks that the notes of statements agree with the computed costs: a query
+// that gives no time, and does not order by time, reads all buckets whatever its limit is.
 func TestBucketsOfNoTime(t *testing.T) {
 	r := readings(t, "SELECT * FROM readings WHERE device = ? AND id = ? -- 50/s\nSELECT * FROM readings WHERE device = ? LIMIT 100 -- 5/s\nINSERT INTO readings (device, at, id, value) VALUES (?, ?, ?, ?) -- 5k/s\n")
 	v := r.Verdict

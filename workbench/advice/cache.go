@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// cache says why a cache is wanted: single items are read so often that the hottest
-// partition does not bear it, "" where they are not. Shards would not help whoever reads
-// one item.
+// cache says why a cache is needed: queries read single items so often that the hottest partition
+// cannot bear it. It returns "" if no cache is needed. Shards would not help: a read of one item
+// always goes to one shard.
 func (s *heats) cache(d *Design) string {
 	h := s.heatOf(d)
 	if h.ReadLimit == 0 || h.ReadUnits <= h.ReadLimit {
@@ -29,7 +29,7 @@ func (s *heats) cache(d *Design) string {
 	return ""
 }
 
-// namedWhole says whether a query binds the whole primary key.
+// namedWhole reports whether a query binds the whole primary key.
 func (d *Design) namedWhole(q *queries.Query) bool {
 	for _, c := range append(d.columns(), d.Clustering...) {
 		if q.Bound(c) == nil {

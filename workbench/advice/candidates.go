@@ -12,22 +12,22 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Bounds of what is tried.
+// These are bounds of the designs to try.
 const (
 	maxNaturals = 14
 	maxDesigns  = 40
-	maxKeys     = 4  // columns of a partition key that is proposed
-	mostForSize = 64 // shards that are tried for what grows for ever
+	maxKeys     = 4  // the most columns of a proposed partition key
+	mostForSize = 64 // the most shards to try for a partition that grows for ever
 )
 
-// proposer makes the designs that are measured.
+// proposer makes the designs to measure.
 type proposer struct {
 	heats
 	ids [][]string // sets of columns that may tell rows apart, best first
 }
 
-// identities are sets of columns that may tell rows apart, to be measured: single
-// ones first, then the columns with most values together.
+// identities returns sets of columns that may tell rows apart, to be measured: first single
+// columns, then the columns that have most values, together.
 func (s *proposer) identities() [][]string {
 	type scored struct {
 		name string
@@ -78,9 +78,9 @@ func (s *proposer) identities() [][]string {
 	return out
 }
 
-// naturals are the primary keys that the queries suggest, without buckets and
-// shards: what they bind by equality, and parts of it. Without queries they are
-// the columns that could be keys, and pairs of them.
+// naturals returns the primary keys that the queries suggest, without buckets and shards: the
+// columns that the queries bind by equality, and parts of these sets. Without queries it returns
+// the columns that could be keys.
 func (s *proposer) naturals() []*Design {
 	type weighed struct {
 		parts  []profile.Part
@@ -104,8 +104,8 @@ func (s *proposer) naturals() []*Design {
 		}
 		all = append(all, weighed{parts, weight})
 	}
-	// A key that has a time in it is compared with the same key without; that one
-	// says how the load is spread at any moment.
+	// A key that contains a time is compared with the same key without the time. The key without
+	// the time shows how the load is spread at any moment.
 	both := func(columns []string, weight float64) {
 		add(wholes(columns), weight)
 		timeless := slices.DeleteFunc(slices.Clone(columns), s.isTime)
@@ -149,7 +149,7 @@ func (s *proposer) naturals() []*Design {
 			}
 		}
 	}
-	// What some would take without asking: ids that no query may name.
+	// Add the keys that some users would choose without a query that names them: ids.
 	for _, set := range s.ids {
 		if len(set) == 1 {
 			add(wholes(set), 1e-9)
@@ -173,13 +173,13 @@ func (s *proposer) naturals() []*Design {
 	return out
 }
 
-// reads says whether any query looks rows up, or names those that it changes.
+// reads reports whether any query looks rows up, or names the rows that it changes.
 func (s *facts) reads() bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Verb != queries.Insert })
 }
 
-// guesses are keys for data of which no query is known: each column that repeats,
-// and pairs with the time.
+// guesses adds keys for data without queries: each column that could be a key. A column that is
+// nearly unique counts half.
 func (s *proposer) guesses(add func(columns []string, weight float64)) {
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
@@ -194,9 +194,9 @@ func (s *proposer) guesses(add func(columns []string, weight float64)) {
 	}
 }
 
-// cluster chooses the clustering columns: those that the queries bind, bound or
-// order behind the partition key, in the order that serves most of them, and no
-// column that serves none.
+// cluster chooses the clustering columns: columns that the queries bind, bound or order behind the
+// partition key, in the order that serves most of the queries. It leaves out columns that serve no
+// query.
 func (s *proposer) cluster(d *Design) {
 	var wanted []string
 	want := func(c string) {
@@ -259,8 +259,8 @@ func (s *proposer) cluster(d *Design) {
 	d.Desc = s.directions(best)
 }
 
-// directions is the order in which the queries read clustering columns: the one
-// that most of them ask for; time the newest first where none says.
+// directions returns the direction in which the queries read each clustering column (true is
+// descending): the one that most of them ask for. It is ascending if no query names one.
 func (s *proposer) directions(clustering []string) []bool {
 	out := make([]bool, len(clustering))
 	for i, c := range clustering {
@@ -299,8 +299,8 @@ func permute(names []string, visit func([]string)) {
 	walk(0)
 }
 
-// refine makes the designs of the second round: the naturals made whole, with
-// buckets of time and with shards where these may be wanted.
+// refine makes the designs of the second round: the naturals with columns added that tell rows
+// apart, the same with time buckets, and variants with shards if heat or size needs them.
 func (s *proposer) refine() []*Design {
 	var out []*Design
 	seen := make(map[string]bool)
@@ -314,7 +314,7 @@ func (s *proposer) refine() []*Design {
 	for _, d := range s.natural {
 		base = append(base, s.bucketed(d)...)
 	}
-	// The naturals first: they are the ones to be better than.
+	// The naturals come first: the other designs must be better than they are.
 	for _, d := range base {
 		whole := &Design{Partition: d.Partition, Clustering: slices.Clone(d.Clustering), Desc: slices.Clone(d.Desc), Shards: 1}
 		s.identify(whole)
@@ -328,8 +328,8 @@ func (s *proposer) refine() []*Design {
 	return out
 }
 
-// bucketed are the variants of a design with a time bucket, where its partitions get
-// too large: the coarsest bucket that keeps them within the limits, or the finest there is.
+// bucketed returns a variant of a design with a time bucket if its partitions get too large. The
+// bucket is the coarsest that keeps them within the limits, or the finest that exists.
 func (s *proposer) bucketed(d *Design) []*Design {
 	if slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole || s.isTime(p.Column) }) {
 		return nil
@@ -346,7 +346,7 @@ func (s *proposer) bucketed(d *Design) []*Design {
 		}
 		part := profile.Part{Column: t, Bucket: unit}
 		if unit == fine {
-			part.Bucket = profile.Whole // the column is that period itself
+			part.Bucket = profile.Whole // each value of the column is one such period
 		}
 		last = &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), part)}
 		if _, bytes, _ := s.fills(last, seconds(unit)); bytes <= keptPart*MaxBytes {
@@ -360,7 +360,7 @@ func (s *proposer) bucketed(d *Design) []*Design {
 	return []*Design{last}
 }
 
-// within100MB says whether a design's partitions are, and stay, within what one may have.
+// within100MB reports whether a design's partitions are, and stay, within the size limit.
 func (s *sizes) within100MB(d *Design) bool {
 	if !s.o.Target.nodes() {
 		return true
@@ -377,9 +377,8 @@ func (s *sizes) within100MB(d *Design) bool {
 	return s.projected(d).bytes <= keptPart*MaxBytes
 }
 
-// bucketColumn returns the column to take the time of a bucket from: one that the
-// queries bound or order behind the partition key, else a timeuuid that they give, else the
-// event time.
+// bucketColumn returns the column that gives a bucket its time: a column that the queries bound or
+// order behind the partition key; else a timeuuid that they give; else the event time.
 func (s *proposer) bucketColumn(d *Design) string {
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -414,11 +413,11 @@ func (s *proposer) bucketColumn(d *Design) string {
 	return ""
 }
 
-// sharded are the variants of a design with shards: as many as its heat wants, and
-// as many as its size does.
+// sharded returns the variants of a design with shards: as many as its heat needs, and as many as
+// its size needs.
 func (s *proposer) sharded(d *Design) []*Design {
 	if len(d.Clustering) == 0 && !d.AddID {
-		return nil // a partition is a row
+		return nil // a partition holds one row
 	}
 	var ns []int
 	add := func(n float64) {
@@ -432,7 +431,7 @@ func (s *proposer) sharded(d *Design) []*Design {
 	if s.o.Target.nodes() {
 		size := s.projected(d).bytes
 		if size > MaxBytes {
-			// A hash does not fill shards evenly: leave a third.
+			// A hash does not fill shards evenly: leave 30% free.
 			add(math.Max(heat, size/(MaxBytes*0.7)))
 		}
 		if size > IdealBytes {
@@ -453,8 +452,8 @@ func (s *proposer) sharded(d *Design) []*Design {
 	return out
 }
 
-// bys are what to hash: all clustering columns, and those that the queries bind, so
-// that they find one shard.
+// bys returns the columns to hash: all clustering columns (nil), and also those that a query binds,
+// because then the query finds one shard.
 func (s *proposer) bys(d *Design) [][]string {
 	out := [][]string{nil}
 	if len(d.Clustering) == 0 {
@@ -481,7 +480,7 @@ func (s *proposer) bys(d *Design) [][]string {
 	return out
 }
 
-// varied says whether columns have values enough to be spread over shards.
+// varied reports whether columns have enough values to spread over shards.
 func (s *facts) varied(columns []string) bool {
 	values := 1.0
 	for _, c := range columns {

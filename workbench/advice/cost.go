@@ -8,23 +8,22 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Cost is what a design's queries take. Rates that the queries do not say are
-// UnratedPerSecond.
+// Cost is the cost of a design's queries. A query without a rate counts as UnratedPerSecond.
 type Cost struct {
-	WriteUnits float64 `json:"write_units_per_second,omitempty"` // WCU, index writes included
+	WriteUnits float64 `json:"write_units_per_second,omitempty"` // WCU, with the writes to indexes
 	ReadUnits  float64 `json:"read_units_per_second,omitempty"`  // RCU, eventually consistent
-	Month      float64 `json:"month,omitempty"`                  // in Currency, without what is stored
+	Month      float64 `json:"month,omitempty"`                  // in Currency, without storage
 	Storage    float64 `json:"storage_month,omitempty"`          // of the rows in the data
 	Currency   string  `json:"currency,omitempty"`
 	Date       string  `json:"prices_of,omitempty"`
 	Region     string  `json:"region,omitempty"`
 
-	CPU        float64 `json:"cpu_seconds_per_second,omitempty"` // of a node, replicas not counted
+	CPU        float64 `json:"cpu_seconds_per_second,omitempty"` // of nodes, without replicas
 	Partitions float64 `json:"partitions_read_per_second"`
-	Rated      bool    `json:"rated"` // the queries say rates; else the figures only compare
+	Rated      bool    `json:"rated"` // the queries have rates; if not, the figures serve only to compare
 }
 
-// costOf reckons a design's cost with its indexes.
+// costOf computes a design's cost, including its extras.
 func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	c := Cost{Rated: s.rated()}
 	item := s.itemBytes()
@@ -42,7 +41,7 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 		rate := rateOf(q)
 		v := s.served(d, extras, q)
 		if q.Writes() {
-			// Each index and each further table is written, too.
+			// Each write also goes to each index and each further table.
 			c.WriteUnits += rate * writeEach * float64(1+len(extras))
 			c.CPU += rate * cpuWrite * float64(1+len(extras))
 			if q.Verb == queries.Insert || v.Kind == OnePartition {
@@ -55,7 +54,7 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 			}
 		}
 		if v.Kind == FullScan && s.tiny(q) {
-			continue // it is named as what the key does not serve
+			continue // the report names it as not served by the key
 		}
 		c.Partitions += rate * v.Partitions
 		c.CPU += rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)
@@ -78,12 +77,12 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	return c
 }
 
-// figure is what designs are compared by.
+// figure returns the number by which designs are compared.
 func (c *Cost) figure() float64 {
 	switch {
 	case c.Month > 0:
 		return c.Month
-	case c.WriteUnits+c.ReadUnits > 0: // the list prices' ratio
+	case c.WriteUnits+c.ReadUnits > 0: // the ratio of the list prices
 		return 5*c.WriteUnits + c.ReadUnits
 	}
 	return c.CPU

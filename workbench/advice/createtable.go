@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// attribute is a part of a DynamoDB CreateTable request.
+// attribute is an attribute definition of a DynamoDB CreateTable request.
 type attribute struct {
 	AttributeName string `json:"AttributeName"`
 	AttributeType string `json:"AttributeType"`
@@ -34,8 +34,8 @@ type tag struct {
 	Value string `json:"Value"`
 }
 
-// createTable is a DynamoDB CreateTable request. A key of several columns is one
-// attribute that joins them by #, which the application writes.
+// createTable returns a DynamoDB CreateTable request. A key of several columns becomes one
+// attribute that joins them by #. The application writes this attribute.
 func (s dynamoWriter) createTable(d *Design, v *Verdict) json.RawMessage {
 	var attributes []attribute
 	define := func(name, typ string) string {
@@ -89,12 +89,12 @@ func (s dynamoWriter) createTable(d *Design, v *Verdict) json.RawMessage {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(request); err != nil {
-		panic(fmt.Sprintf("advice: CreateTable: %v", err)) // strings and numbers
+		panic(fmt.Sprintf("advice: CreateTable: %v", err)) // strings and numbers always encode
 	}
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// attribute is the attribute that holds some columns, and its type.
+// attribute returns the name and the type of the attribute that holds some columns.
 func (s dynamoWriter) attribute(names []string, single bool, d *Design) (name, typ string) {
 	name, typ = strings.Join(names, "#"), "S"
 	c := s.p.Column(name)

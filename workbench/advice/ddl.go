@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// plainName is a name of lower case letters, digits and underscores.
+// plainName returns a name with only lower-case letters, digits and underscores.
 func plainName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
@@ -23,10 +23,10 @@ func plainName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// ident writes a name as CQL has it.
+// ident formats a name as a CQL identifier.
 func ident(name string) string { return string(syntax.AppendIdent(nil, name)) }
 
-// tableName writes a name that may have a keyspace.
+// tableName formats a table's name, which may have a keyspace.
 func tableName(name string) string {
 	if keyspace, table, two := strings.Cut(name, "."); two {
 		return ident(keyspace) + "." + ident(table)
@@ -34,7 +34,7 @@ func tableName(name string) string {
 	return ident(name)
 }
 
-// createCQL is CREATE TABLE of a design.
+// createCQL returns the CREATE TABLE of a design.
 func (s cqlWriter) createCQL(d *Design, table string) string {
 	sharding := ""
 	if s.strategy(d) != "none" {
@@ -43,12 +43,12 @@ func (s cqlWriter) createCQL(d *Design, table string) string {
 	return s.createSharded(d, table, sharding)
 }
 
-// createWith is CREATE of a design's table with some write_sharding.
+// createWith returns the CREATE TABLE of a design with write_sharding, also for a single shard.
 func (s cqlWriter) createWith(d *Design) string {
 	return s.createSharded(d, s.table(), s.layout(d).String())
 }
 
-// createSharded is CREATE TABLE with that write_sharding; "" for none.
+// createSharded returns a CREATE TABLE with that write_sharding; "": none.
 func (s cqlWriter) createSharded(d *Design, table, sharding string) string {
 	var b strings.Builder
 	d = s.logical(d)
@@ -99,7 +99,7 @@ func (s cqlWriter) createSharded(d *Design, table, sharding string) string {
 	return b.String()
 }
 
-// layout is a design's write_sharding.
+// layout returns a design's write_sharding.
 func (s cqlWriter) layout(d *Design) *shard.Layout {
 	l := &shard.Layout{N: max(1, d.Shards), Column: shard.DefaultColumn, By: d.By}
 	for s.p.Column(l.Column) != nil {
@@ -114,7 +114,7 @@ func (s cqlWriter) layout(d *Design) *shard.Layout {
 	return l
 }
 
-// typeOf is a column's type in a table: what is nested in JSON is kept as text.
+// typeOf returns the type of a column in the table. Nested JSON is stored as text.
 func typeOf(c *profile.Column) string {
 	if c.Nested || c.Type == nil || c.Type.Kind == value.Custom {
 		return "text"

@@ -11,19 +11,19 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// Design is a primary key and how it is sharded.
+// Design is a primary key and its sharding.
 type Design struct {
 	Partition  []profile.Part
 	Clustering []string
-	Desc       []bool // of Clustering: the order in which it is read
+	Desc       []bool // of each clustering column: true is descending
 	AddID      bool   // no columns tell rows apart: a timeuuid is added behind Clustering
-	Shards     int    // 1: none
+	Shards     int    // 1: no shards
 	By         []string
 
-	bare bool // as the queries have it, whether it loses rows or not
+	bare bool // the queries' own key, which loses rows
 }
 
-// Strategy is the write_sharding strategy, "none" without.
+// Strategy returns the write_sharding strategy, or "none".
 func (d *Design) Strategy() string {
 	switch {
 	case d.Shards <= 1:
@@ -34,7 +34,7 @@ func (d *Design) Strategy() string {
 	return "calculated"
 }
 
-// columns are the partition key's columns of the data, those of buckets left out.
+// columns returns the partition key's columns, without the columns of buckets.
 func (d *Design) columns() []string {
 	out := []string{}
 	for _, p := range d.Partition {
@@ -45,7 +45,7 @@ func (d *Design) columns() []string {
 	return out
 }
 
-// bucket is the time bucket of the partition key, nil where there is none.
+// bucket returns the time bucket of the partition key; nil: there is none.
 func (d *Design) bucket() *profile.Part {
 	for i := range d.Partition {
 		if d.Partition[i].Bucket != profile.Whole {
@@ -55,7 +55,7 @@ func (d *Design) bucket() *profile.Part {
 	return nil
 }
 
-// candidate is what is measured of it.
+// candidate returns the candidate that package profile measures for this design.
 func (d *Design) candidate(time string) profile.Candidate {
 	c := profile.Candidate{Partition: d.Partition, Clustering: d.Clustering, Time: time}
 	if d.AddID {
@@ -64,13 +64,13 @@ func (d *Design) candidate(time string) profile.Candidate {
 	if d.Shards > 1 {
 		c.Shards, c.By = d.Shards, d.By
 		if d.AddID && len(d.By) == 0 {
-			c.Clustering = nil // a new id in each row deals them out evenly
+			c.Clustering = nil // each row has a new id, which spreads the rows evenly
 		}
 	}
 	return c
 }
 
-// partName is how a part is written: device, or day(at).
+// partName formats a part of the partition key: device, or day(at).
 func partName(p profile.Part) string {
 	if p.Bucket == profile.Whole {
 		return p.Column
@@ -78,7 +78,7 @@ func partName(p profile.Part) string {
 	return fmt.Sprintf("%s(%s)", p.Bucket, p.Column)
 }
 
-// Key is the primary key as people write it: ((device, day(at)), at DESC, id).
+// Key formats the primary key for people: ((device, day(at)), at DESC, id).
 func (d *Design) Key() string {
 	var parts []string
 	for _, p := range d.Partition {
@@ -103,7 +103,7 @@ func (d *Design) Key() string {
 	return s
 }
 
-// String is Key and the shards.
+// String formats Key and the shards.
 func (d *Design) String() string {
 	s := d.Key()
 	if d.Shards > 1 {
@@ -115,7 +115,7 @@ func (d *Design) String() string {
 	return s
 }
 
-// partitionID tells partition keys apart.
+// partitionID returns a text that identifies a partition key.
 func partitionID(parts []profile.Part) string {
 	if len(parts) == 1 {
 		return partOf(parts[0])
@@ -132,22 +132,22 @@ func partOf(p profile.Part) string {
 	return string(strconv.AppendUint(append(strconv.AppendQuote(nil, p.Column), '/'), uint64(p.Bucket), 10))
 }
 
-// id tells designs apart.
+// id returns a text that identifies a design.
 func (d *Design) id() string {
 	return fmt.Sprintf("%s|%q|%v|%t|%d|%q", partitionID(d.Partition), d.Clustering, d.Desc, d.AddID, d.Shards, d.By)
 }
 
-// idColumn is what is added where no columns tell rows apart.
+// idColumn is the name of the column that is added if no columns tell rows apart.
 const idColumn = "row_id"
 
-// bucketText is a bucket in CQL's form of durations.
+// bucketText formats a bucket as a CQL duration.
 func bucketText(g profile.Granularity) string {
 	return map[profile.Granularity]string{
 		profile.Second: "1s", profile.Minute: "1m", profile.Hour: "1h", profile.Day: "1d", profile.Month: "1mo", profile.Year: "1y",
 	}[g]
 }
 
-// seconds is how long a period is, on average.
+// seconds returns the average length of a period.
 func seconds(g profile.Granularity) float64 {
 	return map[profile.Granularity]float64{
 		profile.Second: 1, profile.Minute: 60, profile.Hour: 3600, profile.Day: 86400, profile.Month: 30.44 * 86400, profile.Year: 365.25 * 86400,

@@ -9,11 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// Detail is a design of which plots are drawn.
+// Detail is a design that is drawn in plots.
 type Detail struct {
 	Candidate        // as in Report.Candidates
-	Number    int    // of the design in Report.Candidates; where Shards is another, it is that one's variant
-	Variant   bool   // Shards is not the design's own
+	Number    int    // index of the design in Report.Candidates; if Shards differs, this is a variant of that design
+	Variant   bool   // Shards is not the design's own number
 	Name      string // short, for a legend
 
 	Measured *profile.Measured // with its Detail; nil before it is measured
@@ -21,9 +21,8 @@ type Detail struct {
 	inShard  bool // the layout keeps its bucket
 }
 
-// Details are the designs to draw plots of: the best, those of the next that have
-// another partition key, and the best with other numbers of shards. Report comes
-// first.
+// Details returns the designs to plot: the best, the next ones with another partition key, and the
+// best with other numbers of shards. Call Report before Details.
 func (s *Study) Details() []*Detail {
 	const most = 3 // designs side by side
 	var out []*Detail
@@ -51,7 +50,7 @@ func (s *Study) Details() []*Detail {
 	return out
 }
 
-// Variant is a design of the report with another number of shards; 0 is its own.
+// Variant returns a design of the report with another number of shards; 0 is its own number.
 func (s *Study) Variant(number, shards int) *Detail {
 	if shards == 0 {
 		shards = s.listed[number].Shards
@@ -59,7 +58,7 @@ func (s *Study) Variant(number, shards int) *Detail {
 	return s.detail(number, shards)
 }
 
-// CanShard says whether the design's partitions have rows that shards could part.
+// CanShard reports whether the design's partitions have several rows, which shards could split.
 func (s *Study) CanShard(number int) bool {
 	d := s.listed[number]
 	return len(d.Clustering) > 0 || d.AddID
@@ -76,15 +75,15 @@ func (s *Study) detail(number, shards int) *Detail {
 	return out
 }
 
-// Wants is what to measure of it.
+// Wants returns the candidate that package profile measures for this detail.
 func (t *Detail) Wants(time string) profile.Candidate {
 	c := t.design.candidate(time)
 	c.Detail, c.InShard = true, t.inShard
 	return c
 }
 
-// TakeDetails is told what was measured of details, in their order, and judges
-// them like the others.
+// TakeDetails takes the measurements of details, in their order, and judges them like the other
+// designs.
 func (s *Study) TakeDetails(details []*Detail, measured []*profile.Measured) {
 	for i, t := range details {
 		t.Measured = measured[i]

@@ -29,7 +29,7 @@ var (
 	drawnShow = flag.Bool("drawn.show", false, "print what was asked and what was advised")
 )
 
-// adviseDrawn asks for advice about a set as a user does: a file, and a text of queries.
+// adviseDrawn asks for advice about a set as a user does: with a file and a text of queries.
 func adviseDrawn(ctx context.Context, dir string, s *drawn.Set) (*Report, *Study, error) {
 	name := filepath.Join(dir, "data.csv")
 	var b bytes.Buffer
@@ -56,7 +56,7 @@ func adviseDrawn(ctx context.Context, dir string, s *drawn.Set) (*Report, *Study
 	return r, study, err
 }
 
-// answered puts a report into the scorer's terms.
+// answered returns a report in the scorer's terms.
 func answered(s *drawn.Set, r *Report) *drawn.Answer {
 	a := &drawn.Answer{Rows: int(r.Rows), EventTime: r.EventTime, Columns: make(map[string]drawn.Column)}
 	v := r.Verdict
@@ -122,8 +122,8 @@ func answered(s *drawn.Set, r *Report) *drawn.Answer {
 	return a
 }
 
-// TestDrawn asks for advice about sets that are drawn from a seed, and holds it to what
-// the sets were made to be.
+// TestDrawn asks for advice about sets that are drawn from a seed, and compares it with the known
+// properties of the sets.
 func TestDrawn(t *testing.T) {
 	first := *drawnSeed
 	if first == 0 {
@@ -164,6 +164,6 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// wantedPoints is what advice has to reach: less than it does with the seeds that were
-// tried.
+// wantedPoints is the least that advice has to reach. It is less than advice reaches with the seeds
+// that were tried.
 const wantedPoints = 95

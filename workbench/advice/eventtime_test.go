@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// TestEventTimeByValues: which column says when rows were written is told by the values and
-// the queries, whatever the columns are called.
+// TestEventTimeByValues checks that the values and the queries decide which column says when rows
+// were written, whatever the columns are called.
 func TestEventTimeByValues(t *testing.T) {
 	begin := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
 	const asked = "SELECT * FROM t WHERE k = ? -- 5/s\nINSERT INTO t (k) VALUES (?) -- 5/s"
 	for _, c := range []struct {
 		what   string
-		values func(i int) [2]string // of a and b, of which a is the time of writing
+		values func(i int) [2]string // of a and b; a is the time of writing
 	}{
 		{"birthdays", func(i int) [2]string {
 			return [2]string{begin.Add(time.Duration(i) * time.Minute).Format(time.RFC3339), begin.AddDate(-20, 0, -i*7919%9000).Format(time.DateOnly)}

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Extra is a further table, or a global secondary index, for queries that the
-// table's key does not serve.
+// Extra is a further table, or a global secondary index, for queries that the table's key does not
+// serve.
 type Extra struct {
 	Kind   string  `json:"kind"` // "table", "global secondary index"
 	Key    string  `json:"key"`
@@ -26,9 +26,9 @@ type Extra struct {
 	design *Design
 }
 
-// extras are what a design needs beside it, for queries that it answers only by
-// reading the whole table or by filtering: for those that bind the same columns, the
-// design that is best for them alone.
+// extras returns what a design needs besides its table, for queries that it answers only by reading
+// the whole table or by filtering. For each group of queries that bind the same columns, it returns
+// the design that is best for them alone.
 func (s *ranker) extras(d *Design) []Extra {
 	if s.alone {
 		return nil
@@ -59,7 +59,7 @@ func (s *ranker) extras(d *Design) []Extra {
 		}
 		e := Extra{Kind: "table"}
 		if s.o.Target == DynamoDB {
-			e.Kind = "global secondary index" // whose keys need not tell items apart
+			e.Kind = "global secondary index" // an index's keys need not tell items apart
 		} else {
 			best = besides(best, d)
 		}
@@ -89,8 +89,9 @@ func (s *ranker) extras(d *Design) []Extra {
 	return out
 }
 
-// besides is a further table's design with the primary key of the table in its own, as
-// a materialized view must have it: what tells rows apart there does so here.
+// besides returns a further table's design to which it adds the columns of the table's primary key,
+// as a materialized view requires. So the columns that tell rows apart in the table do so in the
+// further table, too.
 func besides(further, table *Design) *Design {
 	out := *further
 	out.AddID = table.AddID
@@ -104,8 +105,8 @@ func besides(further, table *Design) *Design {
 	return &out
 }
 
-// bestFor is the design that is best if nothing but some queries is asked, and rows
-// are written as they are.
+// bestFor returns the best design if only some of the queries are asked, and the inserts stay as
+// they are.
 func (s *ranker) bestFor(asked []int) *Design {
 	key := fmt.Sprint(asked)
 	if d, known := s.best[key]; known {
@@ -118,7 +119,7 @@ func (s *ranker) bestFor(asked []int) *Design {
 			t.qs = append(t.qs, s.qs[i])
 		}
 	}
-	// The same partition keys, with clustering columns for these queries.
+	// Try the same partition keys, with clustering columns for these queries.
 	seen := make(map[string]bool)
 	t.designs, t.bare = nil, nil
 	for _, d := range s.designs {
@@ -136,7 +137,7 @@ func (s *ranker) bestFor(asked []int) *Design {
 			t.designs = append(t.designs, e)
 		}
 	}
-	t.designs = append(t.designs, s.designs...) // what was measured is looked up there
+	t.designs = append(t.designs, s.designs...) // t.of finds measurements through this list
 	var best *Design
 	for _, r := range t.ranking() {
 		if r.d.bare || s.o.Target == DynamoDB && r.d.bucket() != nil { // an index's key is an attribute that items have
@@ -149,7 +150,7 @@ func (s *ranker) bestFor(asked []int) *Design {
 	return best
 }
 
-// extraKey is the partition key that a query asks for.
+// extraKey returns the partition key that a query asks for.
 func (s *ranker) extraKey(q *queries.Query) []profile.Part {
 	var parts []profile.Part
 	for _, e := range q.Equal {
@@ -171,7 +172,7 @@ func (s *ranker) extraKey(q *queries.Query) []profile.Part {
 	return nil
 }
 
-// served is how a design and its extras serve a query.
+// served says how a design and its extras serve a query.
 func (s *serving) served(d *Design, extras []Extra, q *queries.Query) Service {
 	v := s.serve(d, q)
 	for i := range extras {

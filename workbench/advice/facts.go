@@ -12,18 +12,18 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// facts are what is known before any key is measured: the options, the columns, the
-// queries, and which column is the time of writing.
+// facts holds what is known before any key is measured: the options, the columns, the queries, and
+// the column that holds the time of writing.
 type facts struct {
 	o     Options
 	p     *profile.Profile
 	qs    []queries.Query
-	time  *profile.Column // of writing; nil where it is unknown
-	fixed map[string]int  // columns that are updated, and the line that does
+	time  *profile.Column // the time of writing; nil: unknown
+	fixed map[string]int  // updated columns, with the line of the query that updates them
 }
 
-// inOrderOf are the columns of which queries want ranges or the order: times of these must
-// be stored so that they sort, however the data write them.
+// inOrderOf returns the columns that queries order, or restrict to a range. A time in such a column
+// must be stored so that it sorts, in whatever form the data have it.
 func inOrderOf(qs []queries.Query) (columns []string) {
 	for i := range qs {
 		for _, r := range qs[i].Ranges {
@@ -38,10 +38,11 @@ func inOrderOf(qs []queries.Query) (columns []string) {
 	return columns
 }
 
-// findTime chooses the column that says when a row was written, by its values and the
-// queries: one in whose order the rows come, or that queries order or bound, as fine as
-// there is. Of equals it is the earlier one, for what is due, ends or is changed comes
-// later; but not one that goes back far longer, as birthdays do.
+// findTime chooses the column that says when a row was written, by its values and the queries. It
+// prefers a column in whose order the rows come, or that queries order or bound, and the finest
+// granularity. Of two equal ones it chooses the earlier, because the time at which something is
+// due, ends or changes comes later. But it does not choose one that covers a far longer time, as
+// birthdays do.
 func (s *facts) findTime() error {
 	switch s.o.EventTime {
 	case NoEventTime:
@@ -64,8 +65,8 @@ func (s *facts) findTime() error {
 		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 {
 			continue
 		}
-		// The finer one of two tells more: birthdays and ends of validity are days, and
-		// what writes rows knows the time.
+		// The finer of two columns tells more: birthdays and ends of validity are days, but a
+		// program that writes rows knows the time.
 		score := 0.75 * float64(profile.Day-c.Time.Granularity)
 		if c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 || c.Order.Descending+c.Order.Same > 0.95 {
 			score += 2
@@ -82,8 +83,8 @@ func (s *facts) findTime() error {
 	return nil
 }
 
-// earlier says whether a column's times are before those of the one that is chosen: by their
-// first ones, if they go on for about as long.
+// earlier reports whether a column's times are before those of the chosen one. If one of the two
+// covers more than four times the other's time, the shorter one counts as the earlier.
 func (s *facts) earlier(c *profile.Column) bool {
 	span := func(t *profile.Time) float64 { return t.Last.Sub(t.First).Seconds() }
 	own, other := span(c.Time), span(s.time.Time)
@@ -96,7 +97,7 @@ func (s *facts) earlier(c *profile.Column) bool {
 	return c.Time.First.Before(s.time.Time.First)
 }
 
-// A NoColumn is an option's column that the data do not have.
+// NoColumn is the error for an option that names a column that the data do not have.
 type NoColumn struct {
 	Column  string
 	Columns []string
@@ -112,7 +113,7 @@ func (s *facts) columnNames() []string {
 	return names
 }
 
-// timeName is the event-time column's, "" where there is none.
+// timeName returns the name of the event-time column, or "".
 func (s *facts) timeName() string {
 	if s.time == nil {
 		return ""
@@ -120,27 +121,27 @@ func (s *facts) timeName() string {
 	return s.time.Name
 }
 
-// isTime says whether a column is a point in time.
+// isTime reports whether a column holds points in time.
 func (s *facts) isTime(column string) bool {
 	c := s.p.Column(column)
 	return c != nil && c.Time != nil
 }
 
-// sorts says whether a column's values are in the order of what they mean: times that are
-// written 15.03.2024 are not, and no range of time can be read from them.
+// sorts reports whether a column's values sort by their meaning. Times such as 15.03.2024 do not,
+// and a query cannot read a range of time from them.
 func (s *facts) sorts(column string) bool {
 	c := s.p.Column(column)
 	return c == nil || c.Time == nil || c.Time.Sorts
 }
 
-// keyable says whether a column can be in a primary key: of a type that may, with
-// values, and not updated.
+// keyable reports whether a column can be in a primary key: it has values, is not nested, and no
+// query updates it.
 func (s *facts) keyable(column string) bool {
 	c := s.p.Column(column)
 	return c != nil && !c.Nested && c.Values > 0 && s.fixed[column] == 0
 }
 
-// idLike says whether a column is made to tell rows apart, by its type or its values.
+// idLike reports whether a column is made to tell rows apart, by its type or its values.
 func (s *facts) idLike(column string) bool {
 	c := s.p.Column(column)
 	if c == nil || c.Time != nil {
@@ -149,7 +150,7 @@ func (s *facts) idLike(column string) bool {
 	return c.Type.Kind == value.UUID || c.Type.Kind == value.Timeuuid || c.Order.Sequential
 }
 
-// span is how long the data's event time goes on, in seconds; 0 where it is unknown.
+// span returns the time that the data's event time covers, in seconds; 0 if it is unknown.
 func (s *facts) span() float64 {
 	if s.time == nil {
 		return 0
@@ -157,7 +158,7 @@ func (s *facts) span() float64 {
 	return math.Max(0, s.time.Time.Last.Sub(s.time.Time.First).Seconds())
 }
 
-// partNames lists the names of a partition key's columns in the table.
+// partNames returns the names of a partition key's columns in the table.
 func (s *facts) partNames(d *Design) []string {
 	var out []string
 	for _, p := range d.Partition {

@@ -13,38 +13,39 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Growth is how the largest partition of a design goes on.
+// Growth describes how the largest partition of a design grows.
 type Growth struct {
-	Unbounded bool   `json:"unbounded"` // nothing ends it
+	Unbounded bool   `json:"unbounded"` // nothing ends its growth
 	Why       string `json:"why"`
 	Source    Source `json:"source"`
-	Hits      []Hit  `json:"limits,omitempty"` // of an unbounded one
+	Hits      []Hit  `json:"limits,omitempty"` // of an unbounded partition
 
 	rowsPerSecond  float64 // of the largest partition
 	bytesPerSecond float64
-	low, high      float64 // of that rate, as factors
+	low, high      float64 // bounds of that rate, as factors
 }
 
-// Hit is when a limit is reached.
+// Hit says when a partition reaches a limit.
 type Hit struct {
 	Limit string `json:"limit"`
-	// Exceeded says that it is in the data already.
+	// Exceeded says that the data exceed it already.
 	Exceeded    bool `json:"exceeded"`
 	Predictable bool `json:"predictable"`
-	// From the end of the data, in seconds; 95% of what the rate of growth has shown.
+	// After counts seconds from the end of the data. The bounds are a 95% interval, from the rate
+	// of growth in the data.
 	After     float64 `json:"after_seconds,omitempty"`
 	AfterLow  float64 `json:"after_seconds_low,omitempty"`
 	AfterHigh float64 `json:"after_seconds_high,omitempty"`
-	// The dates of these, where the data have a time.
+	// These are the dates of After and its bounds, if the data have a time.
 	Date     string `json:"date,omitempty"`
 	DateLow  string `json:"date_low,omitempty"`
 	DateHigh string `json:"date_high,omitempty"`
 }
 
-// centuries is as far as dates go: a thousand years, in seconds.
+// centuries is the furthest time that a date can show: a thousand years, in seconds.
 const centuries = 1000 * 365.25 * 86400
 
-// Text is the hit for people.
+// Text formats the hit for people.
 func (h *Hit) Text() string {
 	switch {
 	case h.Exceeded:
@@ -59,15 +60,15 @@ func (h *Hit) Text() string {
 	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, capacity.Duration(h.After), capacity.Duration(h.AfterLow), capacity.Duration(h.AfterHigh))
 }
 
-// sizes says how large partitions become.
+// sizes predicts how large partitions become.
 type sizes struct{ serving }
 
-// sizeLimits says whether a partition's size has limits in the target.
+// sizeLimits reports whether the target limits a partition's size.
 func (s *facts) sizeLimits() bool {
 	return s.o.Target.nodes() || s.o.Target == DynamoDB && s.o.LocalIndex
 }
 
-// period is the time in a partition key: nil where there is none, else the unit.
+// period returns the finest unit of time in a partition key. has is false if the key has no time.
 func (s *facts) period(d *Design) (g profile.Granularity, has bool) {
 	for _, p := range d.Partition {
 		unit := p.Bucket
@@ -84,18 +85,18 @@ func (s *facts) period(d *Design) (g profile.Granularity, has bool) {
 	return g, has
 }
 
-// timeless is the partition key without the time in it.
+// timeless returns the partition key without its time.
 func (s *facts) timeless(d *Design) []profile.Part {
 	return slices.DeleteFunc(slices.Clone(d.Partition), func(p profile.Part) bool {
 		return p.Bucket != profile.Whole || s.isTime(p.Column)
 	})
 }
 
-// share is the part of all writes that goes to the hottest key, in any moment: keys
-// that differ only in their time do not share the load.
+// share returns the share of all writes that goes to the hottest key at any moment. Keys that
+// differ only in their time do not share the load.
 func (s *traffic) share(d *Design) float64 { return s.shareEstimate(d).Value }
 
-// shareEstimate is share, and where it is.
+// shareEstimate returns share with its interval.
 func (s *traffic) shareEstimate(d *Design) profile.Estimate {
 	one := profile.Estimate{Value: 1, Low: 1, High: 1, Exact: true}
 	parts := s.timeless(d)
@@ -112,10 +113,10 @@ func (s *traffic) shareEstimate(d *Design) profile.Estimate {
 	return times(m.Largest[0].Rows, 1/math.Max(1, float64(m.Rows)))
 }
 
-// idBytes is what an added id adds to a row.
+// idBytes is the number of bytes that an added id adds to a row.
 const idBytes = 18
 
-// rowBytes is a row as Cassandra serializes it.
+// rowBytes returns the size of a row as Cassandra serializes it.
 func (s *sizes) rowBytes(d *Design) float64 {
 	for _, m := range []*profile.Measured{s.of(d), s.ofPartition(d.Partition), s.ofPartition(s.timeless(d))} {
 		if m != nil && m.RowBytes > 0 {
@@ -132,18 +133,18 @@ func (s *sizes) rowBytes(d *Design) float64 {
 	return total
 }
 
-// windows is into how many parts of the time Partition.Over is parted, and enoughRows how
-// many rows a partition must have to say that it keeps growing: of keys with fewer rows
-// nobody knows how many more keys there will be. Where queries ask for a key's rows by
-// time, it is one that goes on, and fewRows are enough.
+// Package profile divides the time into windows parts for Partition.Over. A partition must have
+// enoughRows rows to show that it keeps growing: if keys have fewer rows, it is unknown how many
+// more keys will come. If queries ask for a key's rows by time, the key continues, and fewRows are
+// enough.
 const (
 	windows    = 16
 	enoughRows = 100
 	fewRows    = 3
 )
 
-// keepsComing says whether the largest partitions get rows until the end of the
-// data, and over most of it: whether they are of those that never end.
+// keepsComing reports whether the largest partitions get rows until the end of the data, and over
+// most of its time. Then they never end.
 func (s *sizes) keepsComing(d *Design, m *profile.Measured) bool {
 	rows, late, busy, even := 0.0, 0.0, 0.0, 0.0
 	least := float64(enoughRows)
@@ -165,16 +166,16 @@ func (s *sizes) keepsComing(d *Design, m *profile.Measured) bool {
 				late += float64(n)
 			}
 		}
-		// What as many rows would fill of the windows, fell they anywhere.
+		// Compare with the number of windows that as many rows would fill by chance.
 		even += windows * (1 - math.Pow(1-1.0/windows, own))
 		rows += own
 	}
 	return rows >= enoughRows/2 && busy >= 0.6*even && late >= rows/16
 }
 
-// partsKeepComing says whether rows keep coming to the values of each column of a key, where
-// queries ask for a key's rows by time: then they keep coming to the keys, of which each
-// may have few rows in the data, or most of them from one busy time.
+// partsKeepComing reports whether rows keep coming to the values of each column of a key, if
+// queries ask for a key's rows by time. Then rows keep coming to the whole keys, too, even if each
+// has few rows in the data, or most of them from one busy time.
 func (s *sizes) partsKeepComing(d *Design) bool {
 	if len(d.Partition) < 2 || !s.byTimeBehind(d) {
 		return false
@@ -185,7 +186,7 @@ func (s *sizes) partsKeepComing(d *Design) bool {
 	})
 }
 
-// byTimeBehind says whether a query asks for the rows of a partition by their time.
+// byTimeBehind reports whether a query asks for the rows of a partition by their time.
 func (s *serving) byTimeBehind(d *Design) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
 		return q.Verb == queries.Read && s.serve(d, &q).Kind != FullScan && (slices.ContainsFunc(q.Ranges, func(r queries.Range) bool { return s.isTime(r.Column) }) ||
@@ -193,8 +194,7 @@ func (s *serving) byTimeBehind(d *Design) bool {
 	})
 }
 
-// growthOf says whether the partitions of a design grow for ever, and when they
-// reach which limit.
+// growthOf says whether the partitions of a design grow for ever, and when they reach each limit.
 func (s *sizes) growthOf(d *Design) Growth {
 	g := Growth{Source: s.load.from}
 	if unit, has := s.period(d); has {
@@ -206,8 +206,8 @@ func (s *sizes) growthOf(d *Design) Growth {
 		g.Why, g.Source = "not measured", Unknown
 		return g
 	}
-	// Rows in the order of a file say little of what comes next; that few values get
-	// many rows each says that they will get more.
+	// The order of rows in a file says little about later rows. But if few values have many rows
+	// each, they will get more.
 	fixed := s.time == nil && s.load.insert > 0 && s.low(d)
 	if !fixed && !s.keepsComing(d, m) && !s.partsKeepComing(d) {
 		g.Why = "the largest partitions do not keep growing through the data"
@@ -222,8 +222,8 @@ func (s *sizes) growthOf(d *Design) Growth {
 		by = "over the whole time of " + s.time.Name
 	}
 	if s.load.from == Unknown {
-		// Rows in any order look alike: without a time, and without writes in the
-		// queries, nobody says that there will be more.
+		// Rows in any order look the same: without a time, and without writes in the queries,
+		// nothing says that there will be more.
 		g.Why = fmt.Sprintf("rows of its largest partitions come %s; whether more come, the data do not say", by)
 		g.Source = Unknown
 		g.Unbounded = s.time != nil
@@ -249,8 +249,8 @@ func (s *sizes) growthOf(d *Design) Growth {
 	return g
 }
 
-// spread is the interval of a rate that was seen in windows: the mean's, with
-// Student's t for 95% and fifteen degrees of freedom, widened by a trend.
+// spread returns the interval of a rate that was seen in windows, as factors: the interval of the
+// mean, by Student's t for 95% and fifteen degrees of freedom, widened by a trend.
 func spread(over []int64) (low, high float64) {
 	n := float64(len(over))
 	if n == 0 {
@@ -273,11 +273,11 @@ func spread(over []int64) (low, high float64) {
 	}
 	const t15 = 2.131
 	half := t15 * math.Sqrt(variance/n) / mean
-	trend := late/mean - 1 // the last quarter beside the whole
+	trend := late/mean - 1 // the last quarter, compared with the whole
 	return math.Max(0, 1-half+math.Min(0, trend)), 1 + half + math.Max(0, trend)
 }
 
-// hits reckons when the limits are reached.
+// hits computes when each limit is reached.
 func (s *sizes) hits(g *Growth, d *Design, m *profile.Measured) {
 	if !g.Unbounded {
 		return
@@ -308,29 +308,29 @@ func (s *sizes) hits(g *Growth, d *Design, m *profile.Measured) {
 	}
 }
 
-// date is so many seconds after the end of the data.
+// date formats the date that many seconds after the end of the data.
 func (s *sizes) date(after float64) string {
 	after = math.Min(after, centuries)
-	at := s.time.Time.Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration has 292 years
+	at := s.time.Time.Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration holds at most 292 years
 	for range 3 {
 		at = at.Add(time.Duration(after * float64(time.Second) / 4))
 	}
 	return at.UTC().Format(time.DateOnly)
 }
 
-// size is the largest partition, as it will be.
+// size is the predicted size of the largest partition.
 type size struct {
 	bytes, rows float64
-	low, high   float64 // of both, as factors
-	why         string  // "" where it is what was measured
+	low, high   float64 // bounds of both, as factors
+	why         string  // "": the size was measured
 }
 
-// text is the bytes, and where they are.
+// text formats the bytes with their interval.
 func (z *size) text() string { return ranged(z.bytes, z.bytes*z.low, z.bytes*z.high, sizeText) }
 
-// projected is the largest partition of a design: as measured, or, where the key
-// has a time in it and the queries say a rate, as large as a period at that rate
-// makes it.
+// projected returns the size of a design's largest partition. It returns the measured size, unless
+// the key contains a time (or rows expire) and the queries have a rate: if a period (or a row's
+// life) at that rate fills a partition further, it returns that size.
 func (s *sizes) projected(d *Design) size {
 	shards := float64(max(1, d.Shards))
 	out := size{low: 1, high: 1}
@@ -361,8 +361,8 @@ func (s *sizes) projected(d *Design) size {
 	return out
 }
 
-// fills is what the largest partition of a design gets in some time, or in a row's life
-// where that is shorter: at its share of the rate, or in its busiest time.
+// fills returns what the largest partition of a design gets in a period, or in a row's life if that
+// is shorter: at its share of the rate, or in its busiest time, whichever is more.
 func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why string) {
 	if s.load.ttl > 0 {
 		period = math.Min(period, s.load.ttl)
@@ -376,7 +376,7 @@ func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why strin
 		}
 	}
 	if rows > 1 && shards > 1 {
-		rows *= 1 + 3/math.Sqrt(rows) // a hash fills no shard exactly
+		rows *= 1 + 3/math.Sqrt(rows) // a hash does not fill shards evenly
 	}
 	return rows, rows * s.rowBytes(d), why
 }

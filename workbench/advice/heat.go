@@ -10,34 +10,34 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// Heat is the load of a design's hottest partition, in a second.
+// Heat is the load of a design's hottest partition, per second.
 type Heat struct {
 	Source Source  `json:"source"`
 	Why    string  `json:"why"`
-	Share  float64 `json:"share"` // of all writes that go to the hottest key at its busiest; a shard has its part of it
+	Share  float64 `json:"share"` // the share of all writes that goes to the hottest key at its busiest; each shard has a part of it
 	Writes float64 `json:"writes_per_second"`
-	Moment Moment  `json:"busiest"` // of the key: when, and how much
+	Moment Moment  `json:"busiest"` // of the hottest key: when, and how much
 
-	WriteUnits float64 `json:"write_units,omitempty"` // a second, to the hottest partition; Moment has the interval
+	WriteUnits float64 `json:"write_units,omitempty"` // per second, to the hottest partition; Moment has the interval
 	WriteLimit float64 `json:"write_limit,omitempty"`
-	// ReadUnits are a second's, if keys are read as often as they have rows: of the
-	// reads the data say nothing.
+	// ReadUnits is per second, if keys are read as often as they have rows. The data say nothing
+	// about reads.
 	ReadUnits  float64 `json:"read_units,omitempty"`
 	ReadLimit  float64 `json:"read_limit,omitempty"`
 	ReadSource Source  `json:"read_source"`
 
-	// Throttled is the chance of a throttled second, in stores that throttle.
+	// Throttled is the chance that a second is throttled, in stores that throttle.
 	Throttled float64 `json:"throttled_seconds,omitempty"`
-	// Splits says whether the store would part a hot partition by itself.
+	// Splits says whether the store would split a hot partition by itself.
 	Splits string `json:"splits,omitempty"`
 
-	// Node is the share of all writes that the hottest node takes, where nodes are the
-	// user's own: it is a replica of the hottest partition and of its part of the rest.
+	// Node is the share of all writes that the hottest node takes, in stores that run on the user's
+	// own nodes. This node is a replica of the hottest partition, and takes its part of the rest.
 	Node      float64 `json:"node_share,omitempty"`
 	NodeLimit float64 `json:"node_limit,omitempty"` // writes a second
 }
 
-// bounds are where the rate of the hottest key is, as factors of what it is said to be.
+// bounds returns the interval of the hottest key's rate, as factors of that rate.
 func (h *Heat) bounds() (low, high float64) {
 	if h.Moment.Writes <= 0 {
 		return 1, 1
@@ -45,7 +45,7 @@ func (h *Heat) bounds() (low, high float64) {
 	return h.Moment.Low / h.Moment.Writes, h.Moment.High / h.Moment.Writes
 }
 
-// writes, units and ofNode print what the hottest partition and node get, and where that is.
+// writes, units and ofNode format the load of the hottest partition and node, with its interval.
 func (h *Heat) writes() string { return h.ranged(h.Writes) }
 func (h *Heat) units() string  { return h.ranged(h.WriteUnits) }
 
@@ -56,16 +56,16 @@ func (h *Heat) ranged(x float64) string {
 
 func (h *Heat) ofNode() string {
 	low, high := h.bounds()
-	at := func(f float64) float64 { // a node is a replica of the hottest partition, and of its part of the rest
+	at := func(f float64) float64 { // a node is a replica of the hottest partition, and takes its part of the rest
 		return math.Min(1, h.Node+h.Share*(f-1)*(1-float64(RF)/Nodes)) * h.Moment.All
 	}
 	return ranged(at(1), at(low), at(high), number)
 }
 
-// heats says what the hottest partition of a design gets.
+// heats says what load the hottest partition of a design gets.
 type heats struct{ sizes }
 
-// heatOf is a design's heat at the rates as they are.
+// heatOf returns a design's heat at the present rates.
 func (s *heats) heatOf(d *Design) Heat {
 	shards := float64(max(1, d.Shards))
 	mo := s.moment(d)
@@ -74,8 +74,8 @@ func (s *heats) heatOf(d *Design) Heat {
 	if s.o.Target.nodes() {
 		if s.load.writes > 0 {
 			hot := h.Share / shards
-			// The hottest partition's replicas take all of it, and their part of the rest,
-			// of which each node has RF/Nodes.
+			// The hottest partition's replicas take all of its writes, and their part of the rest.
+			// Of the rest, each node has RF/Nodes.
 			h.Node = math.Min(1, hot+(1-hot)*RF/Nodes)
 			if d.Shards > 1 {
 				h.Node = math.Min(1, h.Share*shardsOnNode(d.Shards)+(1-h.Share)*RF/Nodes)
@@ -106,14 +106,14 @@ func (s *heats) heatOf(d *Design) Heat {
 	return h
 }
 
-// shardsOnNode is the share of a key's shards of which one node is a replica, the
-// fullest of Nodes, about: the mean and two deviations.
+// shardsOnNode returns about which share of a key's shards has a replica on the fullest of Nodes:
+// the mean and two standard deviations.
 func shardsOnNode(n int) float64 {
 	p := float64(RF) / Nodes
 	return math.Min(1, p+2*math.Sqrt(p*(1-p)/float64(n)))
 }
 
-// hotReads are the read units of the hottest partition.
+// hotReads returns the read units per second of the hottest partition.
 func (s *heats) hotReads(d *Design, item float64) float64 {
 	total := 0.0
 	share := 0.0
@@ -139,7 +139,7 @@ func (s *heats) hotReads(d *Design, item float64) float64 {
 	return total
 }
 
-// splits says what the store does by itself for a hot partition.
+// splits says what the store does by itself about a hot partition.
 func (s *heats) splits(d *Design) string {
 	if s.o.Target == Keyspaces {
 		return "Keyspaces parts partitions for heat, but not the rows of one key below its limit"
@@ -157,15 +157,15 @@ func (s *heats) splits(d *Design) string {
 	return fmt.Sprintf("DynamoDB would split it by %s, some minutes after it began to throttle", c.Name)
 }
 
-// Skew is how rows lie on nodes: those of an even ring would each have the mean.
+// Skew compares the rows of the fullest node with the mean of all nodes.
 type Skew struct {
 	Nodes       int     `json:"nodes"`
 	RF          int     `json:"rf"`
 	MaxOverMean float64 `json:"max_over_mean"`
-	Ring        float64 `json:"ring_max_over_mean"` // what the ring alone makes
+	Ring        float64 `json:"ring_max_over_mean"` // the same from the ring alone
 }
 
-// skewOf puts the rows of a design on the ring of package simulation.
+// skewOf places the rows of a design on the ring of package simulation.
 func (s *measures) skewOf(d *Design) *Skew {
 	m := s.of(d)
 	if m == nil || !s.o.Target.nodes() || len(m.Tokens) == 0 {
@@ -186,8 +186,7 @@ func (s *measures) skewOf(d *Design) *Skew {
 	return out
 }
 
-// low says whether a key has so few values that the load of many rows falls on few
-// partitions.
+// low reports whether a key has so few values that the load of many rows falls on few partitions.
 func (s *measures) low(d *Design) bool {
 	if _, has := s.period(d); has {
 		return false

@@ -9,15 +9,14 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// Interval is where a figure is with 99% confidence, or for certain.
+// Interval is the 99% confidence interval of a figure, or certain bounds.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Intervals are those of a candidate's figures that were estimated, by their names in
-// JSON. A figure without one is exact, or follows from exact ones by the assumptions that
-// the report lists.
+// Intervals holds the intervals of a candidate's estimated figures, by their names in JSON. A
+// figure without one is exact, or follows from exact ones by the assumptions that the report lists.
 type Intervals map[string]Interval
 
 func (x Intervals) put(name string, e profile.Estimate) {
@@ -26,7 +25,7 @@ func (x Intervals) put(name string, e profile.Estimate) {
 	}
 }
 
-// Of is the interval of a figure: where it was counted, the figure itself.
+// Of returns the interval of a figure. If the figure was counted, both bounds are the figure.
 func (x Intervals) Of(name string, value float64) Interval {
 	if i, has := x[name]; has {
 		return i
@@ -34,7 +33,7 @@ func (x Intervals) Of(name string, value float64) Interval {
 	return Interval{value, value}
 }
 
-// ranged prints a figure with its interval, where that says more than the figure.
+// ranged formats a figure with its interval, or without it if both bounds have the same text.
 func ranged(value, low, high float64, text func(float64) string) string {
 	t, from, to := text(value), text(low), text(high)
 	if from == to {
@@ -43,25 +42,25 @@ func ranged(value, low, high float64, text func(float64) string) string {
 	return fmt.Sprintf("%s (%s to %s)", t, from, to)
 }
 
-// estimated prints an estimate.
+// estimated formats an estimate.
 func estimated(e profile.Estimate, text func(float64) string) string {
 	return ranged(e.Value, e.Low, e.High, text)
 }
 
-// whole prints a number of things, or a part of one.
+// whole formats a number, rounded to a whole one.
 func whole(x float64) string { return number(math.Round(x)) }
 
-// exactlyOf is a number that was counted.
+// exactlyOf returns an estimate for a number that was counted.
 func exactlyOf(x float64) profile.Estimate {
 	return profile.Estimate{Value: x, Low: x, High: x, Exact: true}
 }
 
-// times is the estimate of so many times that.
+// times returns an estimate multiplied by f.
 func times(e profile.Estimate, f float64) profile.Estimate {
 	return profile.Estimate{Value: e.Value * f, Low: e.Low * f, High: e.High * f, Exact: e.Exact}
 }
 
-// intervals are those of a candidate.
+// intervals returns the intervals of a candidate.
 func (s *traffic) intervals(c *Candidate, d *Design, m *profile.Measured) Intervals {
 	x := make(Intervals)
 	x.put("partitions", m.Partitions)

@@ -13,35 +13,35 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// KeyShards is shards for the few keys that need them: all others have fewer, so that
+// KeyShards gives shards only to the few keys that need them. All other keys have fewer, so that
 // reading them takes fewer requests.
 type KeyShards struct {
 	Columns []string  `json:"columns"`
 	Keys    []HotOnes `json:"keys"`
 	Others  int       `json:"others"`        // shards of every other key
-	DDL     string    `json:"ddl,omitempty"` // of CQL: a table whose keys have so many
-	Why     string    `json:"why"`           // what the others would pay otherwise
+	DDL     string    `json:"ddl,omitempty"` // only of CQL: a table whose keys have Others shards
+	Why     string    `json:"why"`           // what the others would cost otherwise
 }
 
-// HotOnes is a key with shards of its own.
+// HotOnes is a key with its own number of shards.
 type HotOnes struct {
 	Values  []string `json:"values"`
 	Writes  float64  `json:"writes_per_second"`
 	Low     float64  `json:"writes_per_second_low"`
 	High    float64  `json:"writes_per_second_high"`
 	Shards  int      `json:"shards"`
-	Command string   `json:"command,omitempty"` // of CQL; the DynamoDB door's tables have one number for all keys
+	Command string   `json:"command,omitempty"` // only of CQL; the DynamoDB door's tables have one number for all keys
 }
 
-// fewKeys is how many keys are worth shards of their own at the most, and fewOf how many
-// times as many there must be.
+// fewKeys is the greatest number of keys that get their own shards. There must be fewOf times as
+// many keys in all.
 const (
 	fewKeys = 5
 	fewOf   = 10
 )
 
-// shardsFor is how many shards a key wants for its heat: at so many writes a second, and
-// that share of all.
+// shardsFor returns how many shards a key needs for its heat, from its writes per second and its
+// share of all writes; 0 if it needs none.
 func (s *traffic) shardsFor(writes, share float64) float64 {
 	switch {
 	case s.o.Target.units() && writes > 0:
@@ -56,8 +56,8 @@ func (s *traffic) shardsFor(writes, share float64) float64 {
 	return 0
 }
 
-// keyShards finds the few keys that need a design's shards, where all others do with less
-// than half, and queries read whole keys; nil where there are none.
+// keyShards finds the few keys that need a design's shards, if all others need at most half and
+// queries read whole keys; nil: there are none.
 func (s *heats) keyShards(d *Design) *KeyShards {
 	if d.Shards <= 1 || len(s.timeless(d)) < len(d.Partition) {
 		return nil
@@ -69,7 +69,7 @@ func (s *heats) keyShards(d *Design) *KeyShards {
 	unsharded := &Design{Partition: d.Partition, Clustering: d.Clustering, Desc: d.Desc, AddID: d.AddID, Shards: 1}
 	h := s.heatOf(unsharded)
 	size := s.projected(unsharded)
-	wants := func(p *profile.Partition) int { // as the hottest one, by its part of the rows
+	wants := func(p *profile.Partition) int { // scaled from the hottest key by its share of the rows
 		part := p.Share / m.Largest[0].Share
 		n := s.shardsFor(h.Moment.Writes*part, h.Moment.Share*part)
 		if b := size.bytes * part; s.o.Target.nodes() && b > MaxBytes {
@@ -109,14 +109,14 @@ func (s *heats) keyShards(d *Design) *KeyShards {
 	return out
 }
 
-// reshardKey is the command that gives a key its shards.
+// reshardKey returns the command that gives a key its shards.
 func (s cqlWriter) reshardKey(values []string, n int) string {
 	key := "'" + strings.ReplaceAll(strings.Join(values, ","), "'", `'\''`) + "'"
 	return fmt.Sprintf("evenkeel reshard key --cql HOST:PORT %s %s --shards %d", s.table(), key, n)
 }
 
-// othersPay says what reading all other keys costs if they have as many shards as the
-// hottest; "" where no query reads a whole key.
+// othersPay says what reading the other keys costs if they have as many shards as the hottest; ""
+// if no query reads a whole key.
 func (s *heats) othersPay(d *Design, others, hot int, keys float64) string {
 	var asked []int
 	many := *d
@@ -132,7 +132,7 @@ func (s *heats) othersPay(d *Design, others, hot int, keys float64) string {
 		if !slices.Contains(asked, q.Line) {
 			asked = append(asked, q.Line)
 		}
-		rate := rateOf(q) * (1 - math.Min(1, float64(hot)/keys)) // keys are taken to be asked for alike
+		rate := rateOf(q) * (1 - math.Min(1, float64(hot)/keys)) // all keys count as read equally often
 		partitions += rate * (v.Partitions - w.Partitions)
 		item := s.itemBytes()
 		units := func(v Service) float64 { return math.Max(v.Partitions/2, math.Ceil(v.Rows*item/4096)/2) }

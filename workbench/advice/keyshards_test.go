@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestKeyShards: where one key alone is hot, it alone gets the shards, and the report says
-// what all others would pay.
+// TestKeyShards checks that if one key alone is hot, only that key gets the shards, and that the
+// report says what all others would cost.
 func TestKeyShards(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tb := &table{names: []string{"order_id", "user_id"}}
@@ -31,7 +31,8 @@ func TestKeyShards(t *testing.T) {
 	if want := fmt.Sprintf(`evenkeel reshard key --cql HOST:PORT shop.orders 'o'\''hara' --shards %d`, v.Shards); k.Keys[0].Command != want {
 		t.Errorf("%s, not %s", k.Keys[0].Command, want)
 	}
-	// Each read of a key looks into all shards of it: 400 a second, of which one key in 2,001 has them.
+	// Each read of a key reads all its shards. There are 400 reads a second, and one key in 2,001
+	// has the shards.
 	if want := fmt.Sprintf("%d partitions of each in place of 1: %s more a second", v.Shards, number(400*float64(v.Shards-1)*2000/2001)); !strings.Contains(k.Why, want) {
 		t.Errorf("%s, without %s", k.Why, want)
 	}

@@ -19,16 +19,16 @@ const (
 	Unknown     Source = "unknown"
 )
 
-// load is what is written in a second.
+// load holds the writes per second.
 type load struct {
-	writes float64 // rows; 0 where it is unknown
+	writes float64 // rows; 0: unknown
 	insert float64 // of these, new rows
 	from   Source
 	why    string // the source in words
 	ttl    float64
 }
 
-// traffic is what is written, and when.
+// traffic says what is written, and when.
 type traffic struct {
 	measures
 	load  load
@@ -65,8 +65,8 @@ func (s *traffic) findLoad() {
 	s.load = l
 }
 
-// paceLoad takes the rate of writes from what was measured over time, where the queries
-// say none: that since it changed.
+// paceLoad takes the rate of writes from the measurements over time, if the queries have no rate.
+// It takes the rate since the last change.
 func (s *traffic) paceLoad() {
 	if s.load.from != FromTime || !s.pace.known || s.pace.from.IsZero() {
 		return
@@ -82,7 +82,7 @@ func unitName(g profile.Granularity) string {
 	return g.String()
 }
 
-// rate is a query's weight, and whether it was given.
+// rateOf returns a query's rate, or UnratedPerSecond if it has none.
 func rateOf(q *queries.Query) float64 {
 	if q.Rate > 0 {
 		return q.Rate
@@ -90,7 +90,7 @@ func rateOf(q *queries.Query) float64 {
 	return UnratedPerSecond
 }
 
-// rated says whether any query says its rate.
+// rated reports whether any query has a rate.
 func (s *facts) rated() bool {
 	for i := range s.qs {
 		if s.qs[i].Rate > 0 {
@@ -108,8 +108,8 @@ func isFloat(c *profile.Column) bool {
 	return false
 }
 
-// itemBytes is a row as a store that bills requests sees it: names and values of
-// all columns (DynamoDB), or values with metadata (Keyspaces).
+// itemBytes returns the size of a row in a store that bills requests: names and values of all
+// columns (DynamoDB), or values with metadata (Keyspaces).
 func (s *facts) itemBytes() float64 {
 	total := 0.0
 	for i := range s.p.Columns {
@@ -123,7 +123,7 @@ func (s *facts) itemBytes() float64 {
 		}
 	}
 	if s.o.Target == Keyspaces {
-		total += 100 // of each row ("Estimate row size in Amazon Keyspaces")
+		total += 100 // per row ("Estimate row size in Amazon Keyspaces")
 	}
 	return total
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// table is rows in memory, profiled and measured by counting: what package profile
-// says of them is to be the same.
+// table holds rows in memory, and profiles and measures them by counting. Package profile must give
+// the same results.
 type table struct {
 	names []string
 	rows  [][]string
-	times map[int][]time.Time // of columns
+	times map[int][]time.Time // by column
 }
 
-// instant is a value as a time.
+// instant returns a value as a time.
 func (tb *table) instant(row, column int) time.Time {
 	if tb.times[column] == nil {
 		all := make([]time.Time, len(tb.rows))
@@ -136,7 +136,7 @@ func (tb *table) timeOf(i int, fine profile.Granularity) *profile.Time {
 	return out
 }
 
-// measure counts.
+// measure counts the figures of a candidate.
 func (tb *table) measure(p *profile.Profile, c profile.Candidate) *profile.Measured {
 	m := &profile.Measured{Candidate: c, Rows: int64(len(tb.rows))}
 	at := func(name string) int { return slices.Index(tb.names, name) }

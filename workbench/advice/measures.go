@@ -8,21 +8,21 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// measures are what was measured of designs.
+// measures holds the measurements of designs.
 type measures struct {
 	facts
 	measured map[string]*profile.Measured // by Design.id
 	natural  []*Design                    // of the first round
-	designs  []*Design                    // that are ranked
-	bare     []*Design                    // as the queries have them, where they lose rows
+	designs  []*Design                    // to be ranked
+	bare     []*Design                    // the queries' own keys that lose rows
 	tells    [][]string                   // sets of columns that tell rows apart
 }
 
-// exactly is what was measured of a design.
+// exactly returns the measurement of a design.
 func (s *measures) exactly(d *Design) *profile.Measured { return s.measured[d.id()] }
 
-// of is what was measured of a design, or of one that differs from it in the
-// clustering columns alone: its partitions are the same.
+// of returns the measurement of a design, or of one that differs from it only in the clustering
+// columns, because its partitions are the same.
 func (s *measures) of(d *Design) *profile.Measured {
 	if m := s.exactly(d); m != nil {
 		return m
@@ -38,8 +38,7 @@ func (s *measures) of(d *Design) *profile.Measured {
 	return nil
 }
 
-// ofPartition is what was measured of some design with that partition key and no
-// shards.
+// ofPartition returns the measurement of some design with that partition key and without shards.
 func (s *measures) ofPartition(parts []profile.Part) *profile.Measured {
 	want := partitionID(parts)
 	for _, list := range [][]*Design{s.natural, s.designs} {

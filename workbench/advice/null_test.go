@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNullKeysAreNamed: rows without a value in the advised key are counted and named, and
-// are none of those that the key tells apart; a key of other columns has them.
+// TestNullKeysAreNamed checks that the report counts and names rows without a value in the advised
+// key, and does not count them as told apart by that key. A key of other columns has these rows.
 func TestNullKeysAreNamed(t *testing.T) {
 	tb := &table{names: []string{"id", "owner"}}
 	for i := range 5000 {

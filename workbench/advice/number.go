@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
-// number prints a number for people, with as many digits as help.
+// number formats a number for people, with as many digits as help.
 func number(x float64) string {
 	switch a := math.Abs(x); {
 	case a >= 100:
@@ -20,7 +20,7 @@ func number(x float64) string {
 	return capacity.Number(x)
 }
 
-// sizeText prints bytes for people.
+// sizeText formats bytes for people.
 func sizeText(b float64) string {
 	for _, u := range []struct {
 		name string
@@ -45,7 +45,7 @@ func percent(x float64) string {
 	return fmt.Sprintf("%.0f%%", 100*x)
 }
 
-// about prints an estimate: three digits, and thousands or millions in words.
+// about formats an estimate: three digits, and millions or billions in words.
 func about(x float64) string {
 	if a := math.Abs(x); a >= 1000 {
 		d := math.Pow(10, math.Floor(math.Log10(a))-2)

@@ -10,32 +10,32 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// pace is how the rows of the data came over their time.
+// pace describes how fast the rows of the data came over their time.
 type pace struct {
 	known bool
-	base  float64 // rows a second, since that last changed
+	base  float64 // rows per second, since the last change
 
-	from  time.Time // when it changed; zero: it did not
-	times float64   // the rate since then over that before
+	from  time.Time // the time of the last change; zero: none
+	times float64   // the rate since then, divided by the rate before
 
-	// burst is the rate in the busy ones of many short units of time over that on
-	// average: 60 where all rows of a minute come in one second.
+	// burst is the rate in the busy ones of many short units of time, divided by the mean rate: 60
+	// if all rows of a minute come in one second.
 	burst float64
 	unit  profile.Granularity
-	busy  float64 // share of the units that are
+	busy  float64 // share of the units that are busy
 }
 
-// Bounds of what is told from chance: a rate has changed where it did by this factor at
-// least, and with this likelihood over that of one rate, as a logarithm; for a while
-// only where that is likelier by another.
+// These bounds tell a change from chance. A rate has changed if it did so by at least changedTimes,
+// and if that is likelier than a constant rate by changedLikely (a logarithm). It changed only for
+// a while if that is likelier still by forAWhile.
 const (
 	changedTimes  = 1.5
 	changedLikely = 30
 	forAWhile     = 20
-	burstRows     = 20 // rows of a busy unit, at least
+	burstRows     = 20 // the least mean rows of a busy unit
 )
 
-// findPace looks at what was measured over time.
+// findPace computes the pace from the measurements over time.
 func (s *traffic) findPace() {
 	s.pace = pace{burst: 1}
 	if s.time == nil {
@@ -56,7 +56,7 @@ func (s *traffic) findPace() {
 	}
 	span := s.span()
 	if g := s.time.Time.Granularity; g > profile.Second {
-		span += seconds(g) // the last value stands for all of its unit
+		span += seconds(g) // the last value stands for its whole unit
 	}
 	part := span / math.Max(1, float64(len(course)))
 	if total == 0 || part <= 0 {
@@ -75,7 +75,7 @@ func (s *traffic) findPace() {
 		if each < burstRows || unit > part/4 || each < 3*mean/(-math.Expm1(-mean)) {
 			continue
 		}
-		// Of a Poisson process only those units are seen that have a row.
+		// In a Poisson process, only the units that have a row are seen.
 		rate := each
 		for range 50 {
 			rate = each * -math.Expm1(-rate)
@@ -86,8 +86,8 @@ func (s *traffic) findPace() {
 	}
 }
 
-// change finds where the rate of a course changed for good: the part from which on it is
-// another one, and the rows of a part before and since. at is 0 where it did not.
+// change finds the part at which the rate of a course changed for good, and the mean rows of a part
+// before and since. at is 0 if the rate did not change.
 func change(course []int64) (at int, before, after float64) {
 	n := len(course)
 	sums := make([]float64, n+1)
@@ -114,7 +114,7 @@ func change(course []int64) (at int, before, after float64) {
 	if before == 0 || best < changedLikely || math.Max(after/before, before/after) < changedTimes {
 		return 0, 0, 0
 	}
-	for a := range n { // or was it for a while?
+	for a := range n { // or did it change only for a while?
 		for b := a + 1; b < n; b++ {
 			in := sums[b] - sums[a]
 			if likely(in, float64(b-a))+likely(sums[n]-in, float64(n-b+a))-one > best+forAWhile {
@@ -125,22 +125,22 @@ func change(course []int64) (at int, before, after float64) {
 	return at, before, after
 }
 
-// Moment is when a design's hottest key is at its busiest.
+// Moment is the time at which a design's hottest key is at its busiest.
 type Moment struct {
-	Writes float64 `json:"writes_per_second"` // to that key, of whatever shards
+	Writes float64 `json:"writes_per_second"` // to that key, over all its shards
 	Low    float64 `json:"writes_per_second_low"`
 	High   float64 `json:"writes_per_second_high"`
-	All    float64 `json:"all_writes_per_second"` // to all keys, meanwhile
-	Share  float64 `json:"share"`                 // of these
-	From   string  `json:"from,omitempty"`        // where there is a busier time than any
+	All    float64 `json:"all_writes_per_second"` // to all keys in that time
+	Share  float64 `json:"share"`                 // of All
+	From   string  `json:"from,omitempty"`        // if one time is busier than the others
 	To     string  `json:"to,omitempty"`
 	Why    string  `json:"why"`
 
 	key  []string
-	span float64 // seconds of the window; 0: it is not told
+	span float64 // seconds of the window; 0: unknown
 }
 
-// moment finds it, at the rate that is stated.
+// moment finds the busiest time, at the stated rate.
 func (s *traffic) moment(d *Design) Moment {
 	parts := s.timeless(d)
 	var m *profile.Measured
@@ -154,7 +154,7 @@ func (s *traffic) moment(d *Design) Moment {
 	return out
 }
 
-// busiest finds it for keys that were measured, nil for all rows together.
+// busiest finds the busiest time of measured keys; m is nil for all rows together.
 func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	rate := s.load.writes
 	out := Moment{Writes: rate * s.share(d), Low: rate * s.share(d), High: rate * s.share(d), All: rate, Share: s.share(d)}
@@ -168,7 +168,7 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	if !s.pace.known || s.pace.base <= 0 {
 		return out
 	}
-	scale := rate / s.pace.base // rows a second of one in the data
+	scale := rate / s.pace.base // writes per second for each row per second in the data
 	switch b := s.busiestOf(m, len(s.timeless(d)) == 0); {
 	case b == nil:
 	case b.Parts < timeParts && b.Rows.Value/b.Length.Seconds()*scale > out.Writes:
@@ -184,7 +184,7 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 		}
 		out.Why = fmt.Sprintf("rows come in bursts: %s of the %ss have any", percent(s.pace.busy), s.pace.unit)
 	}
-	if m != nil && m.Peak != nil { // what one partition got in one unit of time
+	if m != nil && m.Peak != nil { // the rows of one partition in one unit of time
 		c := m.Peak.Rows.Low
 		unit := seconds(m.Peak.Granularity)
 		if low := (c - 5*math.Sqrt(c)) / unit * scale; low > out.Writes {
@@ -198,20 +198,20 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	return out
 }
 
-// once bounds what a key of a single row gets in a second: its one write, however high the
-// rate of all keys together.
+// once limits a key of a single row to its one write in a second, however high the rate of all keys
+// together is.
 func (m *Moment) once() {
 	m.Writes, m.Low, m.High = math.Min(m.Writes, 1), math.Min(m.Low, 1), math.Min(m.High, 1)
 	m.Share = m.Writes / math.Max(1, m.All)
 }
 
-// shareText is the hottest key's share of all, and where it is.
+// shareText formats the hottest key's share of all writes, with its interval.
 func (m *Moment) shareText() string {
 	w := math.Max(1e-12, m.Writes)
 	return ranged(m.Share, m.Share*m.Low/w, math.Min(1, m.Share*m.High/w), percent)
 }
 
-// text says when it is, behind where the rate is from.
+// text says when the busiest time is. It follows the text that names the rate's source.
 func (m *Moment) text() string {
 	switch {
 	case m.From != "" && m.Why != "":
@@ -224,10 +224,10 @@ func (m *Moment) text() string {
 	return ""
 }
 
-// timeParts is in how many parts package profile parts the time.
+// timeParts is the number of parts into which package profile divides the time.
 const timeParts = 128
 
-// busiestOf is the busiest time of a key, or of all rows together.
+// busiestOf returns the busiest time of a key, or of all rows together.
 func (s *traffic) busiestOf(m *profile.Measured, all bool) *profile.Busiest {
 	if !all {
 		if m == nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The rate of a course changes where it does, and chance or a while make no change.
+// The rate of a course changes at the right part; chance, or a change for a while, is no change.
 func TestChange(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for draw := range 100 {

@@ -12,8 +12,8 @@ import (
 
 func rowsOf(t *planted.Table) *table { return &table{names: t.Names, rows: t.Rows} }
 
-// Verdicts are what an expert would say, on exact counts and on what package profile
-// makes of the same rows in a file.
+// The verdicts are those of an expert, both on exact counts and on the profile of the same rows in
+// a file.
 func TestPlanted(t *testing.T) {
 	for _, c := range planted.Sets {
 		for _, way := range []struct {

@@ -14,9 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// Whatever the rows and the queries are: the verdict loses no row, its statements
-// can be read, and the best design is nowhere worse than a later one at the first
-// thing in which they differ.
+// For any rows and queries, the verdict loses no row, its statements parse, and the best design is
+// not worse than a later one in the first criterion in which they differ.
 func TestVerdictKeepsRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tb := drawTable(t)
@@ -52,7 +51,7 @@ func TestVerdictKeepsRows(t *testing.T) {
 		}
 		for _, ddl := range v.DDL {
 			if target == DynamoDB {
-				continue // is JSON, which the encoder made
+				continue // JSON, which the encoder made
 			}
 			if _, err := syntax.Parse(strings.TrimSuffix(ddl, ";")); err != nil {
 				t.Errorf("%v\n%s", err, ddl)
@@ -99,7 +98,7 @@ func drawTable(t *rapid.T) *table {
 	return tb
 }
 
-// drawQueries makes some queries of its columns.
+// drawQueries makes some queries on the table's columns.
 func drawQueries(t *rapid.T, tb *table) string {
 	var b strings.Builder
 	for range rapid.IntRange(1, 4).Draw(t, "queries") {

@@ -13,18 +13,18 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// score is what a design is ranked by, in this order.
+// score holds the criteria by which a design is ranked, in this order.
 type score struct {
 	lost     float64 // rows that are overwritten or refused
-	null     float64 // rows that have no value in a column of the key, where these are few
+	null     float64 // rows without a value in a column of the key, if these are few
 	unserved float64 // share of the queries, by rate, that read the whole table
-	filtered float64 // share that filter
-	rare     float64 // share that is tiny, and that neither the design nor a further table serves
+	filtered float64 // share that filters
+	rare     float64 // share of tiny queries that neither the design nor a further table serves
 	severity int     // of the worst limit
 	exceeded []Exceeded
 	cost     float64
-	headroom float64 // the least of limit over use; maxHeadroom where it is more
-	reads    float64 // partitions read in a second
+	headroom float64 // the least quotient of limit and use; at most maxHeadroom
+	reads    float64 // partitions read per second
 }
 
 // Exceeded is a limit that a design exceeds.
@@ -33,18 +33,18 @@ type Exceeded struct {
 	Text     string `json:"text"`
 }
 
-// Severity of a limit that is exceeded.
+// These are severities of an exceeded limit.
 const (
-	someDay    = 1 // one partition takes more than its part of the load; or reads, of which the data say nothing, may be too many
-	inHorizon  = 2 // what grows for ever passes a limit within Horizon
+	someDay    = 1 // one partition takes more than its part of the load; or there may be too many reads, about which the data say nothing
+	inHorizon  = 2 // a partition that grows for ever passes a limit within HorizonYears
 	atThisRate = 3 // in the data, or at the present rate
 )
 
-// nullPart is the part of the rows from which on what has no value in a column makes that
-// no key: fewer are named, and are for the application to give a value.
+// nullPart is the greatest share of rows without a value in a key's column that a key may have. If
+// it is smaller, the report names these rows, and the application must give them a value.
 const nullPart = 0.1
 
-// Headroom is shown up to maxHeadroom; more than enoughHeadroom is not better.
+// The report shows headroom up to maxHeadroom. More than enoughHeadroom counts as no better.
 const (
 	maxHeadroom    = 10
 	enoughHeadroom = 3
@@ -53,14 +53,14 @@ const (
 // ranker compares designs.
 type ranker struct {
 	proposer
-	alone bool               // only some of the queries are looked at: no further tables
-	best  map[string]*Design // for some of the queries
+	alone bool               // only some of the queries count: no further tables
+	best  map[string]*Design // the best designs for some of the queries
 }
 
 func (s *ranker) scoreOf(d *Design) score {
 	c := score{headroom: maxHeadroom}
 	if m := s.of(d); m != nil {
-		if !d.AddID && m == s.exactly(d) { // what is not measured itself was made to lose none
+		if !d.AddID && m == s.exactly(d) { // a design that was not measured itself was made to lose no rows
 			c.lost = lost(m)
 		}
 		if missing := float64(m.Unkeyed); missing > nullPart*float64(s.p.Rows) {
@@ -101,7 +101,7 @@ func (s *ranker) scoreOf(d *Design) score {
 	return c
 }
 
-// limits looks at sizes and heat.
+// limits checks sizes and heat against the limits.
 func (s *ranker) limits(d *Design, c *score) {
 	exceed := func(severity int, format string, args ...any) {
 		c.severity = max(c.severity, severity)
@@ -168,14 +168,14 @@ func (s *ranker) limits(d *Design, c *score) {
 	}
 }
 
-// hotPartition says whether one partition takes so much of the writes that nodes of
-// one's own are loaded unevenly, and so many that it matters.
+// hotPartition reports whether one partition takes so large a share of the writes that the user's
+// own nodes are loaded unevenly, and so many writes that it matters.
 func (s *heats) hotPartition(h *Heat, d *Design) bool {
 	return h.Share/float64(max(1, d.Shards)) >= hotShare && h.Writes >= s.o.NodeWrites*partitionPart
 }
 
-// step is a logarithmic step: figures within a twentieth of each other are equal,
-// but for those on a border.
+// step returns a logarithmic step: figures within a twentieth of each other are in the same step,
+// except near a border.
 func step(x float64) int {
 	if x <= 0 {
 		return math.MinInt32
@@ -183,12 +183,12 @@ func step(x float64) int {
 	return int(math.Floor(math.Log(x) / math.Log(1.05)))
 }
 
-// tight is the step of a headroom, in quarters: what is predicted is no finer.
+// tight returns the step of a headroom, in steps of a quarter: a prediction is no finer.
 func tight(c *score) int {
 	return int(math.Floor(math.Log(math.Max(1e-9, math.Min(c.headroom, enoughHeadroom))) / math.Log(1.25)))
 }
 
-// judge compares two scores; negative where x is better.
+// judge compares two scores. It returns a negative number if x is better.
 func judge(x, y *score) int {
 	share := func(v float64) int { return int(math.Round(v * 1e6)) }
 	return cmp.Or(
@@ -203,8 +203,8 @@ func judge(x, y *score) int {
 	)
 }
 
-// better compares two designs; negative where a is better. Of equals the simpler
-// one is.
+// better compares two designs. It returns a negative number if a is better. Of two equal ones, the
+// simpler is better.
 func (s *ranker) better(a, b *Design, x, y *score) int {
 	return cmp.Or(
 		judge(x, y),
@@ -221,8 +221,8 @@ func (s *ranker) better(a, b *Design, x, y *score) int {
 	)
 }
 
-// order is where a design's columns stand in the data: of what is equal in all else the
-// first is taken, whatever the columns are called.
+// order returns the positions of a design's columns in the data. Of designs that are equal in
+// everything else, the first is taken, whatever the columns are called.
 func (s *ranker) order(d *Design) []int {
 	var out []int
 	for _, name := range append(d.columns(), d.Clustering...) {
@@ -231,11 +231,10 @@ func (s *ranker) order(d *Design) []int {
 	return out
 }
 
-// oneAtATime says whether at any moment all writes go to one partition.
+// oneAtATime reports whether at any moment all writes go to one partition.
 func (s *ranker) oneAtATime(d *Design) bool { return d.Shards <= 1 && len(s.timeless(d)) == 0 }
 
-// meant is the rate of the queries that bind just the partition key's columns: it is
-// the key that they mean.
+// meant returns the rate of the queries that bind exactly the partition key's columns.
 func (s *ranker) meant(d *Design) float64 {
 	want := partitionID(wholes(d.columns()))
 	rate := 0.0
@@ -271,7 +270,8 @@ func (s *ranker) ranking() []ranked {
 	return out
 }
 
-// pareto says which designs no other one beats in everything.
+// pareto returns for each design whether no other one is at least as good in everything and better
+// in something.
 func pareto(list []ranked) []bool {
 	out := make([]bool, len(list))
 	vector := func(c *score) []float64 {
@@ -295,7 +295,7 @@ func pareto(list []ranked) []bool {
 	return out
 }
 
-// whyLost says at which step a design lost against the best.
+// whyLost says by which criterion a design lost against the best.
 func (s *ranker) whyLost(best, r ranked) string {
 	a, b := &best.c, &r.c
 	switch {
@@ -340,7 +340,7 @@ func (s *ranker) whyLost(best, r ranked) string {
 	return "is no better, and has more to it"
 }
 
-// worst is the limit that the severity is from.
+// worst returns the text of the exceeded limit that has the score's severity.
 func (c *score) worst() string {
 	for _, e := range c.exceeded {
 		if e.Severity == c.severity {
@@ -376,8 +376,7 @@ func (s *ranker) unservedText(d, best *Design) string {
 	return "serves fewer of the queries"
 }
 
-// natural says whether a design is one that the queries have as it is: no shards,
-// no bucket.
+// plain reports whether a design has neither shards nor a bucket.
 func (d *Design) plain() bool {
 	return d.Shards <= 1 && !slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole })
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Report is what `evenkeel advise --json` prints.
+// Report is the output of `evenkeel advise --json`.
 type Report struct {
 	Data    string `json:"data"`
 	Rows    int64  `json:"rows"`
 	BadRows int64  `json:"bad_rows"`
-	// BadFirst are the first few of them: file, line and reason.
+	// BadFirst holds the first few bad rows: file, line and reason.
 	BadFirst []string `json:"bad_rows_first,omitempty"`
 	Partial  bool     `json:"partial,omitempty"` // not all rows were read
 	Target   Target   `json:"target"`
 	Table    string   `json:"table"`
 
 	EventTime string   `json:"event_time,omitempty"`   // the column
-	Changed   *Changed `json:"rate_changed,omitempty"` // of the rows; nil where it did not
+	Changed   *Changed `json:"rate_changed,omitempty"` // of the rows' rate; nil: it did not change
 	Heat      string   `json:"heat_source"`
 
 	Verdict      *Verdict      `json:"verdict"`              // null without queries
@@ -37,13 +37,13 @@ type Report struct {
 	Candidates   []Candidate   `json:"candidates"` // the best first
 	Assumptions  []string      `json:"assumptions"`
 
-	Details []*Detail `json:"-"` // what plots are drawn of, where it was measured
+	Details []*Detail `json:"-"` // the designs of the plots, if they were measured
 }
 
 // Changed says that rows come at another rate since some time.
 type Changed struct {
 	From   string  `json:"from"`
-	Times  float64 `json:"times"` // the rate since over that before
+	Times  float64 `json:"times"` // the rate since, divided by the rate before
 	Before float64 `json:"rows_per_second_before"`
 	Since  float64 `json:"rows_per_second_since"`
 }
@@ -55,7 +55,7 @@ type QueryText struct {
 	Rate float64 `json:"rate_per_second,omitempty"`
 }
 
-// Candidate is a design and all that is known of it.
+// Candidate is a design and everything that is known about it.
 type Candidate struct {
 	PartitionKey []string `json:"partition_key"`
 	TimeBucket   string   `json:"time_bucket,omitempty"`
@@ -77,7 +77,7 @@ type Candidate struct {
 	CellsMax   float64 `json:"cells_max"`
 	Exact      bool    `json:"exact"` // the maximum was counted, not estimated
 
-	// Intervals are where figures are that were estimated: those of which it has none are exact.
+	// Intervals holds the intervals of estimated figures. A figure without an interval is exact.
 	Intervals Intervals `json:"intervals,omitempty"`
 
 	ProjectedBytes float64 `json:"projected_bytes_max,omitempty"` // at the queries' rates
@@ -101,14 +101,14 @@ type Candidate struct {
 	Extras  []Extra `json:"extras,omitempty"`
 }
 
-// Served is how a candidate serves a query.
+// Served says how a candidate serves a query.
 type Served struct {
 	Line       int     `json:"line"`
 	Service    string  `json:"service"`
 	Partitions float64 `json:"partitions"`
 	Rows       float64 `json:"rows_read"`
 	Why        string  `json:"why,omitempty"`
-	By         string  `json:"by,omitempty"` // the key of the further table or index that serves it in place of the table
+	By         string  `json:"by,omitempty"` // the key of the further table or index that serves the query in place of the table
 }
 
 // Column is a column of the profile.
@@ -129,21 +129,21 @@ type Column struct {
 	Min         string   `json:"min,omitempty"`
 	Max         string   `json:"max,omitempty"`
 	Granularity string   `json:"time_granularity,omitempty"`
-	First       string   `json:"first,omitempty"` // of a time
+	First       string   `json:"first,omitempty"` // only of a time
 	Last        string   `json:"last,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
 }
 
-// isoTime is how times are printed.
+// isoTime is the format of times.
 const isoTime = "2006-01-02T15:04:05.999Z07:00"
 
-// enoughForGrowth is how many rows it takes to say how values come.
+// enoughForGrowth is the number of rows from which on a report says how values come.
 const enoughForGrowth = 20_000
 
-// most candidates that a report shows.
+// maxCandidates is the greatest number of candidates in a report.
 const maxCandidates = 60
 
-// Report judges. Without queries it has no verdict.
+// Report judges the designs. Without queries its result has no verdict.
 func (s *Study) Report() *Report {
 	r := &Report{
 		Data: s.p.Data, Rows: s.p.Rows, BadRows: s.p.Bad, Partial: s.p.Partial, Target: s.o.Target, Table: s.table(),
@@ -230,7 +230,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 	return c
 }
 
-// serves is the WHERE clause of the queries that a design answers.
+// serves returns the WHERE clause of the queries that a design answers.
 func serves(d *Design) string {
 	var where []string
 	for _, p := range d.Partition {
@@ -243,8 +243,8 @@ func serves(d *Design) string {
 	return t
 }
 
-// bucketOf is the time bucket of a design in CQL's form of durations: of a bucket,
-// or of a column of the partition key that is a period of time itself.
+// bucketOf returns the time bucket of a design as a CQL duration: of a bucket, or of a column of
+// the partition key that is a period of time itself.
 func (s *facts) bucketOf(d *Design) string {
 	if b := d.bucket(); b != nil {
 		return bucketText(b.Bucket)
@@ -263,7 +263,7 @@ func (d *Design) clusteringNames() []string {
 	return out
 }
 
-// columns is the profile for a report.
+// columns returns the columns of the profile for a report.
 func (s *Study) columns() []Column {
 	out := []Column{}
 	for i := range s.p.Columns {
@@ -317,7 +317,7 @@ func (s *Study) columns() []Column {
 	return out
 }
 
-// table is the table's name.
+// table returns the table's name.
 func (s *facts) table() string {
 	if s.o.Table != "" {
 		return s.o.Table
@@ -330,7 +330,7 @@ func (s *facts) table() string {
 	return "rows"
 }
 
-// assumptions are what was taken for want of better.
+// assumptions lists what the advice assumes because nothing says it.
 func (s *Study) assumptions() []string {
 	out := []string{}
 	add := func(format string, args ...any) {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// request is a request of DynamoDB's, in the order in which its fields are written.
+// request is a DynamoDB request. Its fields are in the order in which they are written.
 type request struct {
 	TableName                 string                       `json:"TableName"`
 	IndexName                 string                       `json:"IndexName,omitempty"`
@@ -28,7 +28,7 @@ type request struct {
 	Limit                     int64                        `json:"Limit,omitempty"`
 }
 
-// name is a placeholder for an attribute's name.
+// name returns a placeholder for an attribute's name.
 func (r *request) name(attribute string) string {
 	if r.ExpressionAttributeNames == nil {
 		r.ExpressionAttributeNames = make(map[string]string)
@@ -42,7 +42,7 @@ func (r *request) name(attribute string) string {
 	}
 }
 
-// value is a placeholder for a value.
+// value returns a placeholder for a value.
 func (r *request) value(typ, text string) string {
 	if r.ExpressionAttributeValues == nil {
 		r.ExpressionAttributeValues = make(map[string]map[string]string)
@@ -66,7 +66,7 @@ func (k *keyed) value() string {
 	return strings.Join(out, "#")
 }
 
-// dynamoWriter writes requests of DynamoDB.
+// dynamoWriter writes DynamoDB requests.
 type dynamoWriter struct{ *serving }
 
 // write writes a verdict's table, and the queries as requests, in their order.
@@ -78,8 +78,8 @@ func (s dynamoWriter) write(d *Design, v *Verdict) {
 	}
 }
 
-// keysOf are a design's partition key and sort key, whose columns are none where there is
-// no sort key.
+// keysOf returns a design's partition key and sort key. The sort key has no columns if there is
+// none.
 func (s dynamoWriter) keysOf(d *Design, index bool) (hash, sort keyed) {
 	hash.columns = s.partNames(d)
 	hash.name, hash.typ = s.attribute(hash.columns, len(d.Partition) == 1 && d.bucket() == nil, d)
@@ -93,7 +93,7 @@ func (s dynamoWriter) keysOf(d *Design, index bool) (hash, sort keyed) {
 	return hash, sort
 }
 
-// request writes a query as an operation of DynamoDB.
+// request writes a query as a DynamoDB operation.
 func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement {
 	r := &request{TableName: s.dynamoTable()}
 	in, index := d, false
@@ -152,7 +152,7 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
-		panic(fmt.Sprintf("advice: %s: %v", operation, err)) // strings and numbers
+		panic(fmt.Sprintf("advice: %s: %v", operation, err)) // strings and numbers always encode
 	}
 	return Statement{Line: q.Line, Text: operation + " " + strings.TrimSpace(b.String()), Binds: []string{}, Note: strings.Join(notes, "; ")}
 }
@@ -174,7 +174,8 @@ func (s dynamoWriter) oneItem(r *request, q *queries.Query, hash, sort keyed) {
 	r.UpdateExpression = "SET " + strings.Join(set, ", ")
 }
 
-// keyCondition is what a Query asks of a table's or an index's key; the rest is filtered.
+// keyCondition sets the key condition of a Query on a table or an index. A filter takes the other
+// restrictions.
 func (s dynamoWriter) keyCondition(r *request, d *Design, q *queries.Query, hash, sort keyed) (notes []string) {
 	r.KeyConditionExpression = r.name(hash.name) + " = " + r.value(hash.typ, hash.value())
 	used := slices.Clone(hash.columns)
@@ -211,7 +212,7 @@ func (s dynamoWriter) keyCondition(r *request, d *Design, q *queries.Query, hash
 	case ranged != nil:
 		column, after := "<"+ranged.Column+">", ""
 		if bound+1 < len(sort.columns) {
-			after = "#~" // behind all that begins with the value
+			after = "#~" // behind everything that begins with the value
 		}
 		switch {
 		case ranged.Above && ranged.Below:
@@ -233,7 +234,7 @@ func (s dynamoWriter) keyCondition(r *request, d *Design, q *queries.Query, hash
 	return notes
 }
 
-// conditions are a query's restrictions of columns that are not used yet.
+// conditions returns a query's restrictions on columns that are not in used.
 func (s dynamoWriter) conditions(r *request, q *queries.Query, used []string) (out []string) {
 	add := func(column, op string) {
 		_, typ := s.attribute([]string{column}, true, nil)
@@ -258,19 +259,19 @@ func (s dynamoWriter) conditions(r *request, q *queries.Query, used []string) (o
 	return out
 }
 
-// dynamoTable is the table's name without a keyspace, as DynamoDB takes it.
+// dynamoTable returns the table's name without a keyspace, because DynamoDB has none.
 func (s dynamoWriter) dynamoTable() string {
 	_, table, two := strings.Cut(s.table(), ".")
 	if !two {
 		table = s.table()
 	}
-	if len(table) < 3 { // AWS wants three characters
+	if len(table) < 3 { // AWS requires three characters
 		table += "_table"
 	}
 	return table
 }
 
-// indexName is the name of an index.
+// indexName returns the name of an index.
 func (s dynamoWriter) indexName(e *Extra) string {
 	return "by_" + plainName(strings.Join(s.partNames(e.design), "_"))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Run reads the rows as often as it takes and judges. phase, where not nil, is told
-// what each reading is for.
+// Run reads the rows as often as needed, and judges. It calls phase, if that is not nil, with the
+// purpose of each reading.
 func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, po profile.Options, phase func(string)) (*Study, *Report, error) {
 	if phase == nil {
 		phase = func(string) {}
@@ -50,7 +50,7 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 	return s, s.Report(), nil
 }
 
-// Detailed measures what plots are drawn of, in one reading.
+// Detailed measures the details for plots, in one reading.
 func (s *Study) Detailed(ctx context.Context, in profile.Input, po profile.Options, details []*Detail) error {
 	var cs []profile.Candidate
 	for _, t := range details {
@@ -70,7 +70,8 @@ func (s *Study) Detailed(ctx context.Context, in profile.Input, po profile.Optio
 	return nil
 }
 
-// resolve gives types and queries the data's names of columns.
+// resolve replaces the names of columns in queries by the data's names. It returns an error if the
+// data have no column of that name, for types too.
 func resolve(p *profile.Profile, qs []queries.Query, po profile.Options) error {
 	var names []string
 	for i := range p.Columns {
@@ -89,8 +90,7 @@ func resolve(p *profile.Profile, qs []queries.Query, po profile.Options) error {
 	return nil
 }
 
-// TableName is a name for the table of the rows in a file of that name, "" where
-// none can be made of it.
+// TableName makes a table's name from a file's name. It returns "" if it cannot.
 func TableName(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".")
 	var b strings.Builder

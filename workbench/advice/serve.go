@@ -14,13 +14,13 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Kind is how a design serves a query.
+// Kind says how a design serves a query.
 type Kind uint8
 
 const (
 	OnePartition Kind = iota
-	FanOut            // some partitions, which the query names
-	Filtered          // the partitions are named, but more is read than is asked for, or in another order: CQL wants ALLOW FILTERING, or refuses
+	FanOut            // several partitions, which the query names
+	Filtered          // the query names the partitions, but it reads more rows than it asks for, or in another order: CQL requires ALLOW FILTERING, or refuses
 	FullScan          // the whole table
 )
 
@@ -28,12 +28,12 @@ func (k Kind) String() string {
 	return [...]string{"one partition", "fan-out", "filtered", "full scan"}[k]
 }
 
-// Service is how a design serves one query.
+// Service says how a design serves one query.
 type Service struct {
 	Kind       Kind
-	Partitions float64 // that are read; of a full scan all there are
-	Rows       float64 // that are read, about
-	Why        string  // where it is not one partition
+	Partitions float64 // the number of partitions read; of a full scan, all of them
+	Rows       float64 // about how many rows are read
+	Why        string  // why it is not one partition
 }
 
 // serving says how designs serve queries.
@@ -61,7 +61,7 @@ func (s *serving) serve(d *Design, q *queries.Query) Service {
 		why = append(why, fmt.Sprintf("%d shards", d.Shards))
 	}
 	if out.Partitions > 1 {
-		out.Kind = FanOut // also of shards
+		out.Kind = FanOut // also if they are only shards
 	}
 	refused := s.within(d, q)
 	if refused != "" {
@@ -76,7 +76,7 @@ func (s *serving) serve(d *Design, q *queries.Query) Service {
 	return out
 }
 
-// scan is the service of a design whose partition key the query does not name.
+// scan returns the service of a design whose partition key the query does not name.
 func (s *serving) scan(d *Design, reason string) Service {
 	out := Service{Kind: FullScan, Partitions: 1, Rows: float64(s.p.Rows), Why: reason}
 	if m := s.ofPartition(d.Partition); m != nil {
@@ -85,7 +85,8 @@ func (s *serving) scan(d *Design, reason string) Service {
 	return out
 }
 
-// named says how many values of a part of the partition key a query names.
+// named returns how many values of a part of the partition key a query names. ok is false if it
+// names none.
 func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64, reason string, ok bool) {
 	if q.Tokens {
 		return 0, "it reads by ranges of tokens", false
@@ -123,13 +124,13 @@ func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64,
 	all := s.buckets(d, p, unit)
 	if r == nil && q.Limit > 0 && newestFirst(d, p, q) {
 		if m := s.ofPartition(d.Partition); m != nil && m.RowSizes.Mean > 0 {
-			// From the newest bucket on, until there are enough rows.
+			// It reads from the newest bucket on, until there are enough rows.
 			n := math.Min(math.Max(all, 2), math.Ceil(1+float64(q.Limit)/s.bucketRows(d, m, unit)))
 			return n, fmt.Sprintf("%s, from the newest on, for %s", countOf(n, unit.String()), countOf(float64(q.Limit), "row")), true
 		}
 		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, from the newest on", name), true
 	}
-	// There will be more of them: a year's, or those in which a row lives.
+	// There will be more buckets: those of a year, or those of a row's life.
 	year := seconds(profile.Year)
 	if s.load.ttl > 0 {
 		year = math.Min(year, s.load.ttl)
@@ -141,8 +142,8 @@ func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64,
 	return more, fmt.Sprintf("all %s of a key, %s so far, %s in a year", name, number(all), number(more)), true
 }
 
-// bucketRows is the rows of a bucket on average: as they are in the data, or, where
-// the queries say a rate, as many as come in its period.
+// bucketRows returns the mean rows of a bucket: as many as in the data, or, if the queries have a
+// rate, as many as come in its period.
 func (s *traffic) bucketRows(d *Design, m *profile.Measured, unit profile.Granularity) float64 {
 	rows := m.RowSizes.Mean
 	if less := s.ofPartition(s.timeless(d)); s.load.from == FromQueries && less != nil {
@@ -158,7 +159,7 @@ func countOf(n float64, what string) string {
 	return number(n) + " " + what + "s"
 }
 
-// newestFirst says whether a query asks for rows by time, from one end.
+// newestFirst reports whether a query asks for rows by time, from one end.
 func newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
 	for _, o := range q.Order {
 		if o.Column == p.Column || o.Column == "" {
@@ -168,7 +169,7 @@ func newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
 			return false
 		}
 	}
-	// Without ORDER BY the rows come in clustering order, which is the time's.
+	// Without ORDER BY the rows come in clustering order, which is then that of time.
 	for i, c := range d.Clustering {
 		if q.Bound(c) == nil {
 			return c == p.Column && len(q.Order) == 0 && i < len(d.Desc)
@@ -177,7 +178,7 @@ func newestFirst(d *Design, p profile.Part, q *queries.Query) bool {
 	return false
 }
 
-// buckets is how many periods a key has rows in, on average.
+// buckets returns the mean number of periods in which a key has rows.
 func (s *measures) buckets(d *Design, p profile.Part, unit profile.Granularity) float64 {
 	var without []profile.Part
 	for _, other := range d.Partition {
@@ -196,7 +197,7 @@ func (s *measures) buckets(d *Design, p profile.Part, unit profile.Granularity) 
 	return math.Max(1, math.Ceil(c.Time.Last.Sub(c.Time.First).Seconds()/seconds(unit)))
 }
 
-// literalSpan is how long a range of literals is, in seconds.
+// literalSpan returns the length of a range of literals, in seconds.
 func literalSpan(t *value.Type, r *queries.Range) (float64, bool) {
 	if r.From == "" || r.To == "" {
 		return 0, false
@@ -227,8 +228,7 @@ func instant(t *value.Type, text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// boundBy says whether a query binds the columns that are hashed, so that it finds
-// its shard.
+// boundBy reports whether a query binds the hashed columns, so that it finds its shard.
 func boundBy(d *Design, q *queries.Query) bool {
 	by := d.By
 	if len(by) == 0 {
@@ -243,8 +243,8 @@ func boundBy(d *Design, q *queries.Query) bool {
 	return !slices.ContainsFunc(by, func(c string) bool { return q.Bound(c) == nil })
 }
 
-// within looks at what a query says of the rows of a partition: why the clustering
-// order does not serve it, "" where it does.
+// within says why the clustering order does not serve what a query asks of a partition's rows. It
+// returns "" if it does.
 func (s *serving) within(d *Design, q *queries.Query) (refused string) {
 	inKey := func(c string) bool {
 		return slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
@@ -284,8 +284,8 @@ func (s *serving) within(d *Design, q *queries.Query) (refused string) {
 	return s.ordered(d, q, at)
 }
 
-// ordered says why a query's order is not the clustering order from column at on,
-// "" where it is, forward or backward.
+// ordered says why a query's order is not the clustering order from column at on. It returns "" if
+// it is, forward or backward.
 func (s *serving) ordered(d *Design, q *queries.Query, at int) string {
 	backward := -1
 	for _, o := range q.Order {
@@ -311,8 +311,8 @@ func (s *serving) ordered(d *Design, q *queries.Query, at int) string {
 	return ""
 }
 
-// rowsRead is how many rows a query reads, about. What it selects does not depend on
-// the design; what it reads does where it filters.
+// rowsRead returns about how many rows a query reads. The number of rows that it selects does not
+// depend on the design. The number that it reads does, if it filters.
 func (s *serving) rowsRead(d *Design, q *queries.Query, v Service) float64 {
 	if q.Writes() && q.Verb != queries.Update {
 		return 1
@@ -324,14 +324,14 @@ func (s *serving) rowsRead(d *Design, q *queries.Query, v Service) float64 {
 	if q.Limit > 0 && rows > float64(q.Limit) {
 		rows = float64(q.Limit)
 	}
-	if v.Partitions > 1 && rows > 1 && d.Shards > 1 { // the merge looks at a little more
+	if v.Partitions > 1 && rows > 1 && d.Shards > 1 { // the merge of shards reads a little more
 		rows += math.Min(rows, 2*v.Partitions)
 	}
 	return rows
 }
 
-// selected is how many rows a query selects, about, before its limit: keys are taken
-// to be asked for alike.
+// selected returns about how many rows a query selects before its limit. It assumes that queries
+// ask for all keys equally often.
 func (s *measures) selected(q *queries.Query) float64 {
 	var equal []string
 	lists := 1.0
@@ -360,7 +360,7 @@ func (s *measures) selected(q *queries.Query) float64 {
 	return math.Max(1, math.Min(rows, float64(s.p.Rows)))
 }
 
-// meanRows is the rows of a partition, on average.
+// meanRows returns the mean rows of a partition.
 func (s *measures) meanRows(d *Design) float64 {
 	if m := s.of(d); m != nil {
 		return math.Max(1, m.RowSizes.Mean)

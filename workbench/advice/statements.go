@@ -14,20 +14,19 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Statement is one of the queries as it is written to the tables advised.
+// Statement is one of the queries as the application sends it to the advised tables.
 type Statement struct {
 	Line int `json:"line"`
-	// Text is CQL, or an operation of DynamoDB and its request; there <column> stands
-	// for a value.
+	// Text is CQL, or a DynamoDB operation and its request, in which <column> stands for a value.
 	Text  string   `json:"text"`
-	Binds []string `json:"binds"`          // of CQL: the column of each marker, in their order
-	Note  string   `json:"note,omitempty"` // what the application does beside
+	Binds []string `json:"binds"`          // only of CQL: the column of each marker, in their order
+	Note  string   `json:"note,omitempty"` // what else the application does
 }
 
 // cqlWriter writes CQL.
 type cqlWriter struct{ *serving }
 
-// write writes a verdict's tables, and the queries as they are then asked, in their order.
+// write writes a verdict's tables, and the queries for these tables, in their order.
 func (s cqlWriter) write(d *Design, v *Verdict) {
 	v.DDL = []string{s.createCQL(d, s.table())}
 	for i := range v.Extras {
@@ -59,7 +58,7 @@ func (s cqlWriter) write(d *Design, v *Verdict) {
 	}
 }
 
-// furtherTable is the name of a further table.
+// furtherTable returns the name of a further table.
 func (s cqlWriter) furtherTable(e *Extra) string {
 	var names []string
 	for _, p := range e.design.Partition {
@@ -68,7 +67,7 @@ func (s cqlWriter) furtherTable(e *Extra) string {
 	return s.table() + "_by_" + strings.Join(names, "_")
 }
 
-// name is a table's, parted.
+// nameOf splits a table's name into keyspace and name.
 func nameOf(table string) syntax.Name {
 	if keyspace, name, two := strings.Cut(table, "."); two {
 		return syntax.Name{Keyspace: keyspace, Name: name}
@@ -142,7 +141,7 @@ func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statemen
 	return out
 }
 
-// boundPrefix is how many clustering columns from the first on a query binds.
+// boundPrefix returns how many clustering columns, from the first one on, a query binds.
 func boundPrefix(d *Design, q *queries.Query) int {
 	at := 0
 	for at < len(d.Clustering) && q.Bound(d.Clustering[at]) != nil {
@@ -151,8 +150,8 @@ func boundPrefix(d *Design, q *queries.Query) int {
 	return at
 }
 
-// restricted adds what the partition key has beside the query's own restrictions: a
-// bucket, or the value of a period that the query gives a range of.
+// restricted adds restrictions for the parts of the partition key that the query does not bind: a
+// bucket, or the value of a period of which the query gives a range.
 func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
 	out = slices.Clone(where)
 	for _, p := range d.Partition {
@@ -162,7 +161,7 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 		} else if q.Bound(p.Column) != nil {
 			continue
 		}
-		if p.Bucket == profile.Whole { // = in place of the range
+		if p.Bucket == profile.Whole { // = replaces the range
 			out = slices.DeleteFunc(out, func(r syntax.Relation) bool { return slices.Equal(r.Columns, []string{p.Column}) })
 		}
 		at := 0
@@ -185,7 +184,7 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 	return out, notes
 }
 
-// wholeKey is a restriction to one row.
+// wholeKey returns a restriction to one row.
 func (s cqlWriter) wholeKey(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
 	var names, missing []string
 	for _, p := range d.Partition {
@@ -209,8 +208,8 @@ func (s cqlWriter) wholeKey(d *Design, q *queries.Query, where []syntax.Relation
 	return out, notes
 }
 
-// asTree is a query as a statement on a table of the data's columns: the user's own where
-// it names them as they are, else one that means the same.
+// asTree returns a query as a statement on a table of the data's columns: the user's own statement
+// if it names the columns as they are, else one with the same meaning.
 func (s cqlWriter) asTree(q *queries.Query) syntax.Statement {
 	if own, err := queries.Parse(q.Text); err == nil && len(own) == 1 && sameNames(&own[0], q) {
 		if tree, err := syntax.Parse(q.Text); err == nil {
@@ -258,7 +257,7 @@ func (s cqlWriter) asTree(q *queries.Query) syntax.Statement {
 	return x
 }
 
-// sameNames says whether two readings of a query name the same columns.
+// sameNames reports whether two readings of a query name the same columns.
 func sameNames(a, b *queries.Query) bool {
 	if !slices.Equal(a.Columns, b.Columns) || len(a.Equal) != len(b.Equal) || len(a.Ranges) != len(b.Ranges) || len(a.Order) != len(b.Order) || len(a.Filter) != len(b.Filter) {
 		return false
@@ -276,7 +275,7 @@ func sameNames(a, b *queries.Query) bool {
 	return slices.Equal(a.Order, b.Order) && slices.Equal(a.Filter, b.Filter)
 }
 
-// relations are a query's restrictions.
+// relations returns a query's restrictions.
 func relations(q *queries.Query) []syntax.Relation {
 	var out []syntax.Relation
 	add := func(column string, op syntax.Op) {
@@ -303,7 +302,7 @@ func relations(q *queries.Query) []syntax.Relation {
 	return out
 }
 
-// binds are the columns of a statement's markers, in the order in which they stand.
+// binds returns the columns of a statement's markers, in the order of the markers.
 func binds(tree syntax.Statement) []string {
 	var out []string
 	expr := func(column string, list ...syntax.Expr) {
@@ -317,7 +316,7 @@ func binds(tree syntax.Statement) []string {
 		for _, r := range list {
 			column := strings.Join(r.Columns, ", ")
 			if r.Op == syntax.OpIn && r.Values == nil {
-				column = "[" + column + "]" // a list of them
+				column = "[" + column + "]" // the marker stands for a list
 			}
 			expr(column, append([]syntax.Expr{r.Value}, r.Values...)...)
 		}

@@ -10,18 +10,18 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// Options says what the data and the queries do not.
+// Options says what the data and the queries do not say.
 type Options struct {
-	Target Target // Cassandra where it is ""
-	Table  string // name or keyspace.name; "": that of the queries, else of the data
+	Target Target // "": Cassandra
+	Table  string // name or keyspace.name; "": the name in the queries, else that of the data
 
-	// EventTime is the column that says when a row was written; "": the most likely
-	// one, NoEventTime: none.
+	// EventTime is the column that says when a row was written. "": the most likely one;
+	// NoEventTime: none.
 	EventTime string
 
-	NodeWrites float64      // writes a second that a node bears; 0: the constant NodeWrites
-	Prices     *prices.List // nil: no money
-	LocalIndex bool         // DynamoDB: the table has a local secondary index, so that a key ends at 10 GB
+	NodeWrites float64      // writes per second that a node can take; 0: the constant NodeWrites
+	Prices     *prices.List // nil: no costs in money
+	LocalIndex bool         // DynamoDB: the table has a local secondary index, so that a key can hold at most 10 GB
 }
 
 // NoEventTime is the Options.EventTime of data without one.
@@ -29,10 +29,10 @@ const NoEventTime = "none"
 
 // Study judges the keys of one table. It is for one goroutine.
 //
-// Its parts stand on each other, and each sees only those below it: facts (what is given),
-// measures (what was measured), traffic (what is written, and when), serving (what queries
-// read), sizes, heats, proposer (the designs to measure), ranker. Beside them, critic names
-// antipatterns, and cqlWriter and dynamoWriter write statements.
+// Its parts are layers, and each sees only those below it: facts (what is given), measures (what
+// was measured), traffic (what is written, and when), serving (what queries read), sizes, heats,
+// proposer (the designs to measure), ranker. Besides these, critic names antipatterns, and
+// cqlWriter and dynamoWriter write statements.
 type Study struct {
 	ranker
 	round  int
@@ -40,14 +40,13 @@ type Study struct {
 	listed []*Design // of the last report, in its order
 }
 
-// ask is a candidate that Next gave, and what for.
+// ask is a candidate that Next returned, with its purpose.
 type ask struct {
 	design *Design
-	ids    []string // not nil: whether these columns tell rows apart
+	ids    []string // not nil: to find whether these columns tell rows apart
 }
 
-// New prepares a study. The queries' columns must be those of the data
-// (queries.Resolve).
+// New prepares a study. The queries' columns must be those of the data (queries.Resolve).
 func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	if o.Target == "" {
 		o.Target = Cassandra
@@ -85,7 +84,7 @@ func boolTo(b bool) float64 {
 	return 0
 }
 
-// Next are the candidates to measure; none when it has all that it needs.
+// Next returns the candidates to measure next, or none if the study has all that it needs.
 func (s *Study) Next() []profile.Candidate {
 	s.asked = nil
 	switch s.round {
@@ -111,7 +110,7 @@ func (s *Study) Next() []profile.Candidate {
 	for _, a := range s.asked {
 		c := a.design.candidate(s.timeName())
 		c.LossAlone, c.InShard = a.ids != nil, s.timed(a.design)
-		c.NoPeak = c.Shards > 1 || s.time == nil // heat is read off those without shards
+		c.NoPeak = c.Shards > 1 || s.time == nil // heat comes from candidates without shards
 		out = append(out, c)
 	}
 	if out == nil && s.round < 2 {
@@ -120,7 +119,7 @@ func (s *Study) Next() []profile.Candidate {
 	return out
 }
 
-// Take is told what was measured of the candidates that Next gave, in their order.
+// Take takes the measurements of the candidates that Next returned, in their order.
 func (s *Study) Take(measured []*profile.Measured) {
 	for i, m := range measured {
 		a := s.asked[i]
@@ -134,8 +133,8 @@ func (s *Study) Take(measured []*profile.Measured) {
 	}
 }
 
-// conclude ends the first round: designs as the queries have them that lose rows
-// are kept to be shown.
+// conclude ends the first round. It keeps the queries' own designs that lose rows, so that the
+// report shows them.
 func (s *Study) conclude() {
 	for _, d := range s.natural {
 		if m := s.measured[d.id()]; m != nil && lost(m) > 0 {
@@ -147,8 +146,7 @@ func (s *Study) conclude() {
 	s.paceLoad()
 }
 
-// lost is how many rows a primary key loses: none where it is not certain that any
-// is.
+// lost returns how many rows a primary key loses; 0 if it is not certain that it loses any.
 func lost(m *profile.Measured) float64 {
 	if !m.Lost.Exact && m.Lost.Low <= 0 {
 		return 0

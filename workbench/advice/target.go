@@ -14,7 +14,7 @@ const (
 	DynamoDB  Target = "dynamodb"
 )
 
-// Name is the store's name for people.
+// Name returns the store's name for people.
 func (t Target) Name() string {
 	switch t {
 	case Scylla:
@@ -27,81 +27,78 @@ func (t Target) Name() string {
 	return "Apache Cassandra"
 }
 
-// units says whether the store bills, and limits partitions, by request units.
+// units reports whether the store bills, and limits partitions, by request units.
 func (t Target) units() bool { return t == Keyspaces || t == DynamoDB }
 
-// nodes says whether a partition lives on nodes of the user's own, whose size
-// matters.
+// nodes reports whether partitions live on the user's own nodes, so that their size matters.
 func (t Target) nodes() bool { return t == Cassandra || t == Scylla }
 
 func (t Target) store() capacity.Store { return capacity.Store(t) }
 
-// Limits of a partition. The first two are the rule of thumb of Cassandra's
-// documentation and practice, the third its storage format's bound.
+// These are limits of a partition. The first two are the rule of thumb of Cassandra's documentation
+// and practice. The third is the limit of its storage format.
 const (
 	IdealBytes = 10 << 20
 	MaxBytes   = 100 << 20
 	MaxCells   = 2_000_000_000
 )
 
-// What is assumed where nobody says.
+// These are assumptions for what nobody states.
 const (
-	// HorizonYears is how far ahead limits are looked at: who lives with a key,
-	// lives with it that long.
+	// HorizonYears is how far ahead the advice looks at limits: a table may keep its key that long.
 	HorizonYears = 10
-	// NodeWrites is what a node is taken to bear in writes a second; measure yours
+	// NodeWrites is the number of writes per second that a node is assumed to bear; measure yours
 	// (--node-writes-per-second).
 	NodeWrites = 10_000
-	// Nodes, VNodes and RF are the cluster on which skew over nodes is shown.
+	// Nodes, VNodes and RF describe the cluster on which skew over nodes is shown.
 	Nodes  = 6
 	VNodes = 16
 	RF     = 3
-	// UnratedPerSecond is the rate of a query that says none.
+	// UnratedPerSecond is the rate of a query without a rate.
 	UnratedPerSecond = 1
-	// RangeShare is the part of a partition that a range with bounds unknown is taken
-	// to select, ListValues how many values an IN with a marker has, RangeBuckets over
-	// how many time buckets such a range goes.
+	// RangeShare is the assumed share of a partition that a range with unknown bounds selects.
+	// ListValues is the assumed number of values of an IN with a marker. RangeBuckets is the
+	// assumed number of time buckets of such a range.
 	RangeShare   = 0.1
 	ListValues   = 10
 	RangeBuckets = 2
 )
 
-// What a request costs a node, in seconds of CPU: measured on Cassandra 5.0.9
-// (docs/workbench.md).
+// A request costs a node this CPU time in seconds, measured on Cassandra 5.0.9 (docs/workbench.md).
 const (
 	cpuWrite     = 22e-6
 	cpuPartition = 50e-6
 	cpuRow       = 2.4e-6
 )
 
-// What a bucket may fill of a partition's limit: the rest is for a rate that grows.
+// keptPart is the part of a partition's limit that a bucket may fill. The rest is for a rate that
+// grows.
 const keptPart = 0.8
 
 // horizon is HorizonYears in seconds.
 const horizon = HorizonYears * 365.25 * 86400
 
-// Fewer partitions than these, with many rows each, are low cardinality: four for
-// each of six nodes.
+// A key has low cardinality if it has fewer partitions than lowCardinality (four for each of six
+// nodes) and lowCardinalityRows rows or more for each.
 const (
 	lowCardinality     = 24
 	lowCardinalityRows = 100
 )
 
-// A partition on nodes of one's own is too hot where it takes hotShare of all writes,
-// and this part of what a node bears; shards bring it down to shardShare each.
+// A partition on the user's own nodes is too hot if it takes hotShare of all writes, and
+// partitionPart of the writes that a node can take. Shards reduce it to shardShare each.
 const (
 	partitionPart = 0.2
 	shardShare    = 0.05
 )
 
-// A key is hot where it has this share of the rows, and this many times what it
-// would have if all keys were alike; skewed where the largest partition has this
-// many times the rows of the median.
+// A key is hot if it has hotShare of the rows, and hotTimes the rows that it would have if all keys
+// were equal. A key is skewed if the largest partition has skewed times the rows of the median.
 const (
 	hotShare = 0.1
 	hotTimes = 5
 	skewed   = 10
 )
 
-// Sizes says whether partitions have limits of size in the store.
+// Sizes reports whether the store limits the size of partitions.
 func (t Target) Sizes() bool { return t.nodes() }

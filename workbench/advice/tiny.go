@@ -8,17 +8,16 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// A query with less than tinyShare of the load does not decide the key: it may only
-// choose among keys that serve the others and keep the limits. A further table is written
-// with every row; for a query that is asked less than once in dearWrites writes it is not
-// worth that.
+// A query with less than tinyShare of the load does not decide the key. It only chooses among keys
+// that serve the other queries and keep the limits. Every row is also written to a further table. A
+// further table is not worth that for a query that is asked less than once in dearWrites writes.
 const (
 	tinyShare  = 0.01
 	dearWrites = 1000
 )
 
-// shareOf is a query's part of the load: of all statements, or, where each query is tiny
-// beside the rows that are inserted, of the queries.
+// shareOf returns a query's share of the load: of all statements, or of the queries alone if each
+// query is tiny beside the inserts.
 func (s *facts) shareOf(q *queries.Query) float64 {
 	all, asked, most := 0.0, 0.0, 0.0
 	for i := range s.qs {
@@ -35,33 +34,31 @@ func (s *facts) shareOf(q *queries.Query) float64 {
 	return rateOf(q) / all
 }
 
-// tiny says whether a query says a rate, and that is next to nothing of the load.
+// tiny reports whether a query has a rate that is a tiny share of the load.
 func (s *facts) tiny(q *queries.Query) bool {
 	return q.Rate > 0 && q.Verb != queries.Insert && s.shareOf(q) < tinyShare
 }
 
-// dear says whether a further table would be written far more often than some queries
-// are asked.
+// dear reports whether a further table would be written far more often than some queries are asked.
 func (s *traffic) dear(asked []int) bool {
 	rate := 0.0
 	for _, i := range asked {
 		if s.qs[i].Rate == 0 {
-			return false // who knows
+			return false // the rate is unknown
 		}
 		rate += s.qs[i].Rate
 	}
 	return s.load.writes > dearWrites*rate && s.load.from == FromQueries
 }
 
-// Unserved is a query that neither the table nor a further one serves, and why that is
-// right.
+// Unserved is a query that neither the table nor a further table serves, and why that is right.
 type Unserved struct {
 	Line  int     `json:"line"`
 	Share float64 `json:"share"` // of the load
 	Why   string  `json:"why"`
 }
 
-// unserved are those of a design.
+// unserved returns the unserved queries of a design.
 func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 	out := []Unserved{}
 	for i := range s.qs {
@@ -95,7 +92,7 @@ func (t Target) furtherKind() string {
 	return "table"
 }
 
-// otherWay is what serves a query that is seldom asked.
+// otherWay says how to serve a query that is seldom asked.
 func (t Target) otherWay() string {
 	switch t {
 	case DynamoDB:

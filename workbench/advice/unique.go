@@ -10,13 +10,12 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// Bounds of what tells rows apart. That no two rows of the data agree in some columns
-// may be luck: it is not where so many pairs would if the columns had nothing to do with
-// each other.
+// notLuck bounds chance: that no two rows of the data agree in some columns may be luck. It is no
+// luck if at least notLuck pairs of rows would agree, were the columns independent of each other.
 const notLuck = 10
 
-// sound says whether columns, of which no two rows of the data have the same values, tell
-// rows apart by what they are and not by luck.
+// sound reports whether columns, in which no two rows of the data agree, tell rows apart by their
+// nature and not by luck.
 func (s *measures) sound(set []string) bool {
 	if len(set) == 1 {
 		c := s.p.Column(set[0])
@@ -28,7 +27,7 @@ func (s *measures) sound(set []string) bool {
 	return s.expectedPairs(set) >= notLuck
 }
 
-// expectedPairs is how many pairs of rows would agree in some columns if these were
+// expectedPairs returns how many pairs of rows would agree in some columns if the columns were
 // independent of each other.
 func (s *measures) expectedPairs(set []string) float64 {
 	n := float64(s.p.Rows)
@@ -39,7 +38,7 @@ func (s *measures) expectedPairs(set []string) float64 {
 	return pairs
 }
 
-// alike is the chance that two rows have the same value of a column.
+// alike returns the chance that two rows have the same value of a column.
 func alike(c *profile.Column) float64 {
 	if c.Time != nil {
 		if span := c.Time.Last.Sub(c.Time.First).Seconds(); span > 0 {
@@ -51,7 +50,7 @@ func alike(c *profile.Column) float64 {
 	return c.Pairs.Value / math.Max(1, n*(n-1)/2)
 }
 
-// resolution is the step of a column of time, in seconds.
+// resolution returns the step of a column of time, in seconds.
 func resolution(c *profile.Column) float64 {
 	if c.Time.Granularity > profile.Second {
 		return seconds(c.Time.Granularity)
@@ -62,8 +61,8 @@ func resolution(c *profile.Column) float64 {
 	return 1
 }
 
-// atFixedTimes says whether the rows of a partition come more evenly than chance has
-// them come: whoever writes them does it by the clock.
+// atFixedTimes reports whether the rows of a partition come more evenly than chance would make
+// them. Then their writer works by the clock.
 func atFixedTimes(m *profile.Measured) bool {
 	if m == nil {
 		return false
@@ -86,14 +85,14 @@ func atFixedTimes(m *profile.Measured) bool {
 	return free >= 2*windows && sum < 0.35*float64(free)
 }
 
-// byItself says whether the columns of a design tell rows apart by what they are.
+// byItself reports whether the columns of a design tell rows apart by their nature.
 func (s *measures) byItself(d *Design) bool {
 	m := s.exactly(d)
 	if m == nil || lost(m) > 0 {
 		return false
 	}
 	set := append(d.columns(), d.Clustering...)
-	// A column more does not take away from what tells rows apart without it.
+	// One more column does not change that the others tell rows apart.
 	within := func(known []string) bool {
 		return !slices.ContainsFunc(known, func(c string) bool { return !slices.Contains(set, c) })
 	}
@@ -103,7 +102,7 @@ func (s *measures) byItself(d *Design) bool {
 	return s.timeIn(d) != "" && atFixedTimes(s.ofPartition(s.timeless(d)))
 }
 
-// identify makes the primary key tell rows apart, by as few columns as that takes.
+// identify makes the primary key tell rows apart, with as few added columns as possible.
 func (s *measures) identify(d *Design) {
 	have := func(c string) bool {
 		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
@@ -129,15 +128,15 @@ func (s *measures) identify(d *Design) {
 	}
 }
 
-// Loss is how many rows a primary key would lose that its queries name.
+// Loss is the number of rows that a primary key of the queries' columns would lose.
 type Loss struct {
 	PerDay float64 `json:"per_day"`
 	Low    float64 `json:"per_day_low"`
 	High   float64 `json:"per_day_high"`
 }
 
-// lossOf is what a key of a time and what often comes would lose at the stated rate,
-// where rows come by chance; nil where that cannot be said.
+// lossOf returns how many rows a key of a time and repeated values would lose at the stated rate,
+// if rows come by chance; nil: that cannot be said.
 func (s *traffic) lossOf(d *Design) *Loss {
 	column := s.timeIn(d)
 	m := s.ofPartition(s.timeless(d))
@@ -145,8 +144,8 @@ func (s *traffic) lossOf(d *Design) *Loss {
 		return nil
 	}
 	n, step, rate := float64(m.Rows), resolution(s.p.Column(column)), s.load.insert*s.pace.burst
-	// Of two rows, the chance that they are of one key; what n rows show of it is too much
-	// by the rows' chance to meet themselves.
+	// of returns the chance that two rows have the same key. The n rows show too high a chance,
+	// because each row also agrees with itself; of subtracts that.
 	of := func(squares float64) float64 { return math.Max(0, (squares-n)/(n*(n-1))) }
 	known, lost := 0.0, 0.0
 	for i := range m.Largest {
@@ -169,8 +168,8 @@ func (s *traffic) lossOf(d *Design) *Loss {
 	return out
 }
 
-// untilTime is a design without the clustering columns behind its first one of time: the
-// key that tempts whoever reads by time. It is the design itself where there are none.
+// untilTime returns a design without the clustering columns behind its first column of time: the
+// key that tempts users who read by time. It returns d if there are no such columns.
 func (s critic) untilTime(d *Design) *Design {
 	for i, c := range d.Clustering[:max(0, len(d.Clustering)-1)] {
 		if s.isTime(c) {

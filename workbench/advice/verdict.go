@@ -15,30 +15,30 @@ import (
 
 // Verdict is the recommended design, and why.
 type Verdict struct {
-	// PartitionKey are columns of the data; a time bucket and the shard are beside it.
+	// PartitionKey holds columns of the data, without the time bucket and the shard.
 	PartitionKey []string      `json:"partition_key"`
 	Clustering   []string      `json:"clustering"`
 	Descending   []string      `json:"descending"` // of Clustering
 	Strategy     string        `json:"strategy"`   // none, calculated, random or time
-	Shards       int           `json:"shards"`     // 1: none
+	Shards       int           `json:"shards"`     // 1: no shards
 	By           []string      `json:"by"`
-	TimeBucket   *string       `json:"time_bucket"` // 1h, 1d, 1mo, 1y; null without
+	TimeBucket   *string       `json:"time_bucket"` // 1h, 1d, 1mo, 1y; null: none
 	Bucket       *BucketColumn `json:"time_bucket_column"`
-	Added        []string      `json:"added_columns"` // that the data do not have
+	Added        []string      `json:"added_columns"` // columns that the data do not have
 	Natural      bool          `json:"natural"`       // the queries' own key, without shards or bucket
 
 	Design  string   `json:"design"`
 	Summary string   `json:"summary"`
 	Reasons []string `json:"reasons"`
-	Fact    string   `json:"fact"` // the one that would change it
+	Fact    string   `json:"fact"` // the fact that would change the verdict
 
 	DDL         []string        `json:"ddl"`
-	CreateTable json.RawMessage `json:"create_table,omitempty"` // DynamoDB
-	Statements  []Statement     `json:"statements"`             // the queries as they are then written
+	CreateTable json.RawMessage `json:"create_table,omitempty"` // only of DynamoDB
+	Statements  []Statement     `json:"statements"`             // the queries for the advised tables
 	Extras      []Extra         `json:"extras"`
-	Unserved    []Unserved      `json:"unserved"`             // queries that seldom come, or that no table serves
-	KeyShards   *KeyShards      `json:"key_shards,omitempty"` // where few keys need the shards: those alone have them
-	Cache       string          `json:"cache,omitempty"`      // why a cache is wanted
+	Unserved    []Unserved      `json:"unserved"`             // queries that are rare, or that no table serves
+	KeyShards   *KeyShards      `json:"key_shards,omitempty"` // if only few keys need the shards
+	Cache       string          `json:"cache,omitempty"`      // why a cache is needed
 	Exceeded    []Exceeded      `json:"limits_exceeded"`
 }
 
@@ -93,7 +93,7 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	return v
 }
 
-// summary is the verdict in a sentence.
+// summary says the verdict in a sentence.
 func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	var names []string
 	for _, p := range s.logical(d).Partition {
@@ -139,7 +139,7 @@ func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	return t
 }
 
-// storedText says why a column of time is stored in another way than the data have it.
+// storedText says why a column of time is stored in another form than in the data.
 func storedText(c *profile.Column) string {
 	t := c.Time
 	how := "in several units"
@@ -156,8 +156,8 @@ func storedText(c *profile.Column) string {
 	return text
 }
 
-// storedNotes say of the columns of time that a query names, or that the key has where rows
-// are inserted, what to store and to ask for in place of the data's values.
+// storedNotes says what to store, and to ask for, in place of the data's values. It does so for the
+// columns of time that a query names, or that are in the key of rows that it writes.
 func (s *facts) storedNotes(d *Design, q *queries.Query) (notes []string) {
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
@@ -179,7 +179,7 @@ func (s *facts) storedNotes(d *Design, q *queries.Query) (notes []string) {
 	return notes
 }
 
-// nullsIn lists the columns of a design's key in which rows have no value.
+// nullsIn returns the columns of a design's key in which rows have no value.
 func (s *facts) nullsIn(d *Design) (names []string) {
 	for _, p := range d.Partition {
 		names = append(names, p.Column)
@@ -190,7 +190,7 @@ func (s *facts) nullsIn(d *Design) (names []string) {
 	})
 }
 
-// reasons say what the design is good for, by the ranks' order.
+// reasons says what the design is good for, in the order of the criteria.
 func (s *Study) reasons(list []ranked) []string {
 	d, c := list[0].d, &list[0].c
 	m := s.of(d)
@@ -267,8 +267,8 @@ func (s *Study) reasons(list []ranked) []string {
 	return out
 }
 
-// fact finds the one that would change the verdict: a rate at which a limit of it
-// is reached, a query without which another design is better, or what is not known.
+// fact finds the fact that would change the verdict: a rate at which the design reaches a limit, a
+// query without which another design is better, or something unknown.
 func (s *ranker) fact(list []ranked) string {
 	d := list[0].d
 	if s.load.from == Unknown {
@@ -288,14 +288,15 @@ func (s *ranker) fact(list []ranked) string {
 	return "none that was tried: neither other rates nor fewer queries"
 }
 
-// fork is a ranker of which something is changed to see what follows.
+// fork returns a copy of the ranker, in which something can be changed to see the effect.
 func (s *ranker) fork() *ranker {
 	t := *s
 	t.best = make(map[string]*Design)
 	return &t
 }
 
-// bearable is the rate of writes that a design bears where none is known.
+// bearable returns the rate of writes that a design bears if the rate is unknown, and the limit
+// that it reaches then.
 func (s *ranker) bearable(d *Design) (float64, string) {
 	t := s.fork()
 	t.load = load{writes: 1, insert: 1, from: FromQueries, ttl: s.load.ttl}
@@ -306,8 +307,8 @@ func (s *ranker) bearable(d *Design) (float64, string) {
 	return factor, text
 }
 
-// breaking is the factor of the writes' rate from which on a design exceeds a limit
-// that it does not exceed now, and that limit.
+// breaking returns the factor of the writes' rate from which on a design exceeds a limit that it
+// does not exceed now, and that limit.
 func (s *ranker) breaking(d *Design) (float64, string) {
 	at := func(factor float64) score {
 		t := s.fork()
@@ -365,8 +366,7 @@ func (s *ranker) withoutQuery(list []ranked) string {
 	return ""
 }
 
-// byTime says whether rows are told apart by nothing but a time and what comes
-// often.
+// byTime reports whether only a time, together with values that repeat, tells rows apart.
 func (s *facts) byTime(d *Design) bool {
 	if d.AddID || s.timeIn(d) == "" || len(s.notTime(d)) == 0 {
 		return false
@@ -379,7 +379,7 @@ func (s *facts) byTime(d *Design) bool {
 	return true
 }
 
-// timeIn is a column of time in the primary key as it is, "" where there is none.
+// timeIn returns a column of time in the primary key, or "".
 func (s *facts) timeIn(d *Design) string {
 	for _, c := range append(d.columns(), d.Clustering...) {
 		if s.isTime(c) {
@@ -389,7 +389,7 @@ func (s *facts) timeIn(d *Design) string {
 	return ""
 }
 
-// notTime are the other columns of the primary key.
+// notTime returns the other columns of the primary key.
 func (s *facts) notTime(d *Design) []string {
 	return slices.DeleteFunc(append(d.columns(), d.Clustering...), s.isTime)
 }
