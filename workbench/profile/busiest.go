@@ -9,26 +9,26 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Busiest is the time in which one partition got rows faster than any did in any other
-// time, as far as that is no chance.
+// Busiest is the window of time in which one partition got rows faster than any partition did in
+// any other window. Chance does not explain the difference.
 type Busiest struct {
 	Values []string  // of the partition key
 	Start  time.Time // of the window
 	Length time.Duration
-	Parts  int      // of the 128 that the data's time is parted in; 128: there is no busier time than any
-	Rows   Estimate // of the partition in the window; bounds of a Poisson process, 99%
+	Parts  int      // of the 128 parts of the data's time; 128: no window is busier than the whole
+	Rows   Estimate // of the partition in the window; with the 99% bounds of a Poisson process
 	All    int64    // rows of all partitions in the window
 }
 
-// windowDeviates is how many standard deviations a count may be above what is to be
-// expected because there are many partitions and windows to find it in.
+// windowDeviates is how many standard deviations a count may exceed the expected count by chance,
+// because there are many partitions and windows.
 const windowDeviates = 5
 
-// windowLengths are the windows that are looked at, in parts.
+// windowLengths are the lengths of the windows to try, in parts.
 var windowLengths = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96}
 
-// window finds where a course is fastest: all of it, unless a part of it is faster than
-// chance makes one of a course that is not. low is rows of a part, and more than least, or
+// window finds the window in which a course is fastest. It returns the whole course, unless a part
+// is faster than chance makes it. low is a lower bound of the rows per part; it exceeds least, or
 // length is 0.
 func window[N uint32 | int64](over []N, least float64) (at, length int, low float64, rows int64) {
 	low = least
@@ -57,7 +57,7 @@ func window[N uint32 | int64](over []N, least float64) (at, length int, low floa
 	return at, length, low, rows
 }
 
-// busiest looks at the frequent partitions in windows of all lengths.
+// busiest searches the frequent partitions in windows of all lengths.
 func (m *measurer) busiest(d *design, t *tally, list []sketch.Frequent[partitionTop]) *Busiest {
 	span := m.spans[d.times]
 	var best *partitionTop
@@ -68,7 +68,7 @@ func (m *measurer) busiest(d *design, t *tally, list []sketch.Frequent[partition
 		for _, n := range p.over {
 			total += int64(n)
 		}
-		if float64(total) <= low { // even if all of it came in one part
+		if float64(total) <= low { // even if all its rows came in one part
 			continue
 		}
 		if a, l, x, n := window(p.over[:], low); l > 0 {
@@ -88,8 +88,8 @@ func (m *measurer) busiest(d *design, t *tally, list []sketch.Frequent[partition
 	return out
 }
 
-// BusiestOf is the busiest time of all rows together, whose course has parts of some
-// length from first on; nil where there are too few.
+// BusiestOf returns the busiest time of all rows together. The course has parts of length part,
+// from first on. It returns nil if there are too few rows.
 func BusiestOf(course []int64, first time.Time, part time.Duration) *Busiest {
 	at, length, _, rows := window(course, 0)
 	if length == 0 {
@@ -98,14 +98,14 @@ func BusiestOf(course []int64, first time.Time, part time.Duration) *Busiest {
 	return &Busiest{Start: first.Add(part * time.Duration(at)), Length: part * time.Duration(length), Parts: length, Rows: poisson(rows), All: rows}
 }
 
-// poisson is a count, and where its mean is with 99% confidence, about.
+// poisson returns a count with the approximate 99% confidence interval of its mean.
 func poisson(n int64) Estimate {
 	const z = 2.576
 	half := z * math.Sqrt(float64(n))
 	return Estimate{float64(n), math.Max(0, float64(n)-half), float64(n) + half + z*z/2, false}
 }
 
-// sixteenths is how many rows came in each sixteenth of the time.
+// sixteenths returns how many rows came in each sixteenth of the time.
 func (p *partitionTop) sixteenths() []int64 {
 	out := make([]int64, overParts)
 	for i, n := range p.over {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A window is found where there is one, and none is made of chance.
+// window finds a window that exists, and none that is only chance.
 func TestBusiestWindow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	found := 0

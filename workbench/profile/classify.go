@@ -8,20 +8,20 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/datetime"
 )
 
-// class is what a text looks like.
+// class is the kind of a text, by its form.
 type class uint8
 
 const (
 	isText      class = iota
-	isInt             // as an integer is written: no leading zero, no +; fits 64 bits
+	isInt             // written as an integer: no leading zero, no +; fits 64 bits
 	isVarint          // the same, but larger
 	isDecimal         // with a point
 	isDouble          // with an exponent, NaN
 	isBool            // true, false
 	isDate            // 2020-07-09
 	isTimestamp       // 2020-07-09 10:00, with or without seconds, zone
-	isPeriod          // 2020-07, 2020-07-09T10: a time, and no CQL type
-	isWritten         // 15.03.2024 10:30: a time as people write it, and text to CQL
+	isPeriod          // 2020-07, 2020-07-09T10: a time without a CQL type
+	isWritten         // 15.03.2024 10:30: a time as people write it, which is text to CQL
 	isTime            // 10:00:00
 	isUUID
 	isTimeuuid // a UUID of version 1
@@ -33,8 +33,8 @@ const (
 
 var isoClass = [...]class{datetime.NoTime: isText, datetime.Date: isDate, datetime.Timestamp: isTimestamp, datetime.Partial: isPeriod}
 
-// classify says what a text looks like; n is its integer, or its time in ms since
-// 1970. Of what people write as times it says that it is text: see moments.
+// classify returns the class of a text. n is its integer, or its time in ms since 1970. It
+// classifies times as people write them as text; moments reads these.
 func classify(b []byte) (c class, n int64) {
 	if len(b) == 0 {
 		return isText, 0
@@ -81,8 +81,8 @@ func classify(b []byte) (c class, n int64) {
 	return isText, 0
 }
 
-// number reads an integer or decimal, or an IPv4 address, or an IPv6 address that
-// begins with a digit.
+// number classifies an integer or decimal, an IPv4 address, or an IPv6 address that begins with a
+// digit.
 func number(b []byte) (class, int64) {
 	i, negative := 0, b[0] == '-'
 	if negative {
@@ -100,7 +100,7 @@ func number(b []byte) (class, int64) {
 		}
 		k++
 	}
-	zero := k > 1 && digits[0] == '0' // a leading one
+	zero := k > 1 && digits[0] == '0' // a leading zero
 	if k == len(digits) {
 		switch {
 		case zero || negative && n == 0:
@@ -174,7 +174,7 @@ func inet4(b []byte) bool {
 	return parts == 4 && digits > 0
 }
 
-// inet6 is an address of eight groups, or fewer with one ::.
+// inet6 reports whether b is an address of eight groups, or of fewer with one ::.
 func inet6(b []byte) bool {
 	groups, digits, gap := 0, 0, false
 	for i := 0; i < len(b); i++ {
@@ -210,7 +210,7 @@ func inet6(b []byte) bool {
 	return gap && groups < 8 || groups == 8
 }
 
-// hexDigit is the value of a hex digit, -1 for other bytes.
+// hexDigit holds the value of each hex digit, and -1 for other bytes.
 var hexDigit = func() (t [256]int8) {
 	for i := range t {
 		switch c := byte(i); {
@@ -233,7 +233,7 @@ func allHex(b []byte) bool {
 	return all >= 0
 }
 
-// classifyUUID is for 36 bytes with a dash at 8; n is the time of one of version 1.
+// classifyUUID classifies 36 bytes with a dash at 8. n is the time of a UUID of version 1.
 func classifyUUID(b []byte) (class, int64) {
 	if b[13] != '-' || b[18] != '-' || b[23] != '-' || !allHex(b[:8]) || !allHex(b[9:13]) || !allHex(b[14:18]) || !allHex(b[19:23]) || !allHex(b[24:]) {
 		return isText, 0
@@ -244,7 +244,7 @@ func classifyUUID(b []byte) (class, int64) {
 	return isTimeuuid, timeOfUUID(hex(b[:8]), hex(b[9:13]), hex(b[15:18]))
 }
 
-// timeOfUUID is the time of a version 1 UUID in ms since 1970.
+// timeOfUUID returns the time of a version 1 UUID in ms since 1970.
 func timeOfUUID(low, middle, high uint64) int64 {
 	const epoch = 0x01b21dd213814000 // 1970 in units of 100 ns since 1582
 	t := int64(high<<48|middle<<32|low) - epoch
@@ -258,7 +258,7 @@ func hex(b []byte) (n uint64) {
 	return n
 }
 
-// two reads two digits; what is none is far above 99.
+// two reads two digits. If they are no digits, it returns a number far above 99.
 func two(b []byte) int64 {
 	hi, lo := b[0]-'0', b[1]-'0'
 	if hi > 9 || lo > 9 {
@@ -267,7 +267,7 @@ func two(b []byte) int64 {
 	return int64(hi)*10 + int64(lo)
 }
 
-// timeOfDay is 10:00:00 with or without a fraction.
+// timeOfDay reports whether b is a time such as 10:00:00, with or without a fraction.
 func timeOfDay(b []byte) bool {
 	if b[5] != ':' || two(b) > 23 || two(b[3:]) > 59 || two(b[6:]) > 59 {
 		return false

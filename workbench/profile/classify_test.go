@@ -28,7 +28,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// What is taken for a type's text is read by it, to the same value.
+// If classify takes a text for a type, the type reads the text to the same value.
 func FuzzClassify(f *testing.F) {
 	for _, s := range []string{"1", "1.5", "2020-07-09T10:11:12.345+0230", "2020-02-29", "9927a129-abed-1903-85b4-01e3129814d5", "::1", "1.2.3.4", "10:00:00.1", "0xca", "1e5", "True", "1:2:3:4:5:6:7:8", "0000-01-01"} {
 		f.Add(s)
@@ -51,8 +51,8 @@ func FuzzClassify(f *testing.F) {
 		if err := typ.Validate(v); err != nil {
 			t.Fatalf("%q as %s is %x: %v", text, typ, v, err)
 		}
-		// Where CQL reads the text, it reads the same. (Fractions of more than three digits,
-		// and times without seconds in some forms, only loaders read.)
+		// If CQL reads the text, it reads the same value. (Only loaders read fractions of more than
+		// three digits, and times without seconds in some forms.)
 		if want, err := typ.FromString(text); err == nil && string(want) != string(v) {
 			t.Fatalf("%q as %s is %x, CQL says %x", text, typ, v, want)
 		}

@@ -4,16 +4,16 @@ package profile
 
 import "time"
 
-// clock is the times of a column, read in one way.
+// clock summarizes the times of a column, under one reading of them.
 type clock struct {
 	n        int64
 	min, max int64 // ms since 1970
 	finest   Granularity
 	fine     fineness
-	hot      *hot // nil before the first
+	hot      *hot // nil before the first time
 }
 
-// fineness is how fine times are below a second.
+// fineness is the precision of times below a second.
 type fineness uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 
 func newClock() *clock { return &clock{finest: Year} }
 
-// add takes a time in ms and what it has beyond, in ns.
+// add takes a time in ms, and its remainder in ns.
 func (c *clock) add(ms int64, beyond int32) {
 	if c.n == 0 {
 		c.min, c.max, c.hot = ms, ms, newHot()
@@ -54,7 +54,7 @@ func finenessOf(ms int64, beyond int32) fineness {
 	return wholeSeconds
 }
 
-// resolution is the finest step of the times.
+// resolution returns the finest step of the times.
 func (c *clock) resolution() time.Duration {
 	switch c.finest {
 	case Minute:

@@ -17,12 +17,12 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Sizes of what is kept of a column by each goroutine, unless there are so many of
-// both that memory would be short.
+// These are the sizes of what each goroutine keeps of a column. They are smaller if there are so
+// many columns and goroutines that memory would be short.
 const (
-	stateBytes  = 160 << 10 // of one, in these sizes
-	statesBytes = 40 << 20  // of all
-	valuesBytes = 20 << 20  // of the samples of all columns together, beside
+	stateBytes  = 160 << 10 // of one state with these sizes
+	statesBytes = 40 << 20  // of all states
+	valuesBytes = 20 << 20  // of the samples of all columns together, in addition
 
 	columnTop    = 256
 	columnSample = 4096
@@ -31,7 +31,7 @@ const (
 	shownBytes   = 256 // of a value that is shown
 )
 
-// state is what is known so far of a column.
+// state is what is known so far about a column.
 type state struct {
 	name            string
 	given, declared *value.Type
@@ -44,17 +44,17 @@ type state struct {
 
 	minInt, maxInt     int64 // of isInt
 	minFloat, maxFloat float64
-	minText, maxText   []byte // of what is neither
+	minText, maxText   []byte // of values that are neither integers nor floats
 	someInt, someFloat bool
 
 	sample *sketch.Sample[firstSeen]
 	top    *sketch.Top[shown]
 
-	moments *moments // as times
-	codes   int64    // of isDouble, those like 12E4, which are codes rather than numbers
+	moments *moments // the values as times
+	codes   int64    // of isDouble, those such as 12E4, which are codes rather than numbers
 
 	order      order
-	otherOrder order // with the months of dates first, where moments.other is not nil
+	otherOrder order // with the month of dates first; used if moments.other is not nil
 }
 
 type example struct {
@@ -62,11 +62,11 @@ type example struct {
 	text      string
 }
 
-// before says whether an example comes first in the data.
+// before reports whether e comes before f in the data.
 func (e *example) before(f *example) bool { return e.seq < f.seq || e.seq == f.seq && e.line < f.line }
 
-// firstSeen is the number of the batch, from 1, that a value came in first, and how
-// many rows have it.
+// firstSeen holds the number of the batch, from 1, in which a value first came, and how many rows
+// have the value.
 type firstSeen struct {
 	batch uint32
 	rows  int64
@@ -74,15 +74,14 @@ type firstSeen struct {
 
 type shown struct{ text []byte }
 
-// newState is one of so many, over all goroutines.
+// newState returns one of that many states over all goroutines.
 func newState(of int, room *sketch.Room) *state {
 	part := func(size int) int { return share(size, statesBytes, stateBytes, of) }
 	return &state{sample: sketch.NewSampleIn[firstSeen](room, part(columnSample)), top: sketch.NewTop[shown](part(columnTop)), moments: newMoments(nil)}
 }
 
-// share is a size of something of which there are so many, that take each bytes in
-// that size: less where they would take more than all bytes, but not less than an
-// eighth.
+// share returns the size of one of many things. Each takes each bytes at the full size. If all
+// together would take more than all bytes, the size is less, but at least an eighth.
 func share(size, all, each, many int) int {
 	if many*each <= all {
 		return size
@@ -93,7 +92,7 @@ func share(size, all, each, many int) int {
 // nullHash stands for null among the hashes of a batch.
 const nullHash = 0x5a17e9d1b64c3f20
 
-// mixed is the hash of an integer (splitmix64's last steps).
+// mixed returns the hash of an integer (splitmix64's last steps).
 func mixed(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -101,8 +100,8 @@ func mixed(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// add takes the values of a batch, and leaves their hashes in hashes. skip says which
-// rows do not count.
+// add takes the values of a batch, and stores their hashes in hashes. skip marks the rows that do
+// not count.
 func (s *state) add(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uint64) edge {
 	s.order.begin()
 	s.otherOrder.begin()
@@ -126,11 +125,11 @@ func (s *state) add(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uint64)
 	return e
 }
 
-// timestamps says that the column is given as timestamps, so that its integers are
-// times whatever their size.
+// timestamps reports whether the column was given as timestamps. Then its integers are times,
+// however large they are.
 func (s *state) timestamps() bool { return s.given != nil && s.given.Kind == value.Timestamp }
 
-// sketch takes the hashes, equal neighbours at once.
+// sketch takes the hashes. It adds equal neighbours in one step.
 func (s *state) sketch(b *rows.Batch, v *rows.Vector, hashes []uint64) {
 	for i := 0; i < len(hashes); {
 		h, from := hashes[i], i
@@ -151,7 +150,7 @@ func (s *state) sketch(b *rows.Batch, v *rows.Vector, hashes []uint64) {
 	}
 }
 
-// show writes a value for people.
+// show appends a value for people.
 func (s *state) show(dst []byte, v *rows.Vector, i int) []byte {
 	if v.Kind == rows.Text {
 		return append(dst, cut(v.Bytes(i))...)
@@ -160,7 +159,7 @@ func (s *state) show(dst []byte, v *rows.Vector, i int) []byte {
 	return cut(dst)
 }
 
-// cut is a text of no more than shownBytes, whole characters.
+// cut shortens a text to at most shownBytes, without cutting a character.
 func cut(b []byte) []byte {
 	if len(b) <= shownBytes {
 		return b
@@ -172,7 +171,7 @@ func cut(b []byte) []byte {
 	return b[:n]
 }
 
-// absent says whether row i has no value that counts: it is null, or skipped.
+// absent reports whether row i has no value that counts: the value is null, or the row is skipped.
 func (s *state) absent(null bool, skip []bool, i int, hashes []uint64) bool {
 	switch {
 	case skip != nil && skip[i]:
@@ -185,7 +184,7 @@ func (s *state) absent(null bool, skip []bool, i int, hashes []uint64) bool {
 	return true
 }
 
-// measured is the hash of a value's bytes, which count.
+// measured counts a value and returns the hash of its bytes.
 func (s *state) measured(v []byte) uint64 {
 	s.values++
 	s.bytes += int64(len(v))
@@ -214,7 +213,7 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 			c, n = classify(text)
 			written = c
 			if span.String() && !typed && (c <= isBool && c != isText) {
-				c = isText // what was written as a string is one
+				c = isText // a value that was written as a string is text
 			}
 		}
 		if c == isText && s.moments.texts && !span.Nested() {
@@ -232,7 +231,7 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 				_, _, beyond = datetime.ISO(text)
 			}
 			s.at(n, beyond)
-			if c != isPeriod { // one time, however it is written
+			if c != isPeriod { // equal times get equal hashes, however they are written
 				hashes[i] = mixed(uint64(n))
 			}
 		case isTimeuuid:
@@ -253,7 +252,7 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 		default:
 			s.text(text)
 			s.otherOrder.class = isText
-			if written == isInt && s.moments.numbers { // digits that are a string
+			if written == isInt && s.moments.numbers { // a string of digits
 				s.moments.number(n)
 			}
 		}
@@ -277,7 +276,7 @@ func (s *state) number(n int64) {
 	}
 }
 
-// at takes a time of which there is no doubt.
+// at takes a value that is certainly a time.
 func (s *state) at(ms int64, beyond int32) {
 	s.moments.add(ms, beyond)
 	key := uint64(ms) ^ 1<<63
@@ -328,7 +327,7 @@ func (s *state) float(f float64) {
 	s.minFloat, s.maxFloat = min(s.minFloat, f), max(s.maxFloat, f)
 }
 
-// text takes what has an order as text only.
+// text takes a value whose only order is that of text.
 func (s *state) text(text []byte) {
 	s.order.nextText(text)
 	switch {
@@ -415,7 +414,7 @@ func (s *state) addFloats(v *rows.Vector, skip []bool, hashes []uint64) {
 	s.count[isDouble] = s.values
 }
 
-// orderOfFloat are bits that are in the order of the floats.
+// orderOfFloat returns bits that sort as the floats do.
 func orderOfFloat(f float64) uint64 {
 	b := math.Float64bits(f)
 	if b>>63 != 0 {
@@ -424,7 +423,7 @@ func orderOfFloat(f float64) uint64 {
 	return b | 1<<63
 }
 
-// check drops the rows whose value is not of the type that was given.
+// check drops the rows whose value is not of the given type.
 func (s *state) check(b *rows.Batch, v *rows.Vector, name string) {
 	if s.given == nil || v.Kind != rows.Text || s.given.Kind == value.Text {
 		return
@@ -443,7 +442,7 @@ func (s *state) check(b *rows.Batch, v *rows.Vector, name string) {
 	}
 }
 
-// merge adds what another goroutine has seen.
+// merge adds what another goroutine counted.
 func (s *state) merge(o *state) {
 	s.values += o.values
 	s.nulls += o.nulls

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Slices of time and ranges of tokens of Detail.Heat.
+// HeatTimes and HeatRanges are the numbers of time slices and token ranges of Detail.Heat.
 const (
 	HeatTimes  = timeParts / 2
 	HeatRanges = 32
@@ -18,27 +18,27 @@ const (
 
 // Detail is what plots show of a candidate.
 type Detail struct {
-	// Sizes are partitions by size, the smallest first: each stands for Count of them.
-	// There are some hundred at the most; where the partitions were sampled, so are
-	// these, but for the largest.
+	// Sizes holds partitions by size, the smallest first: each entry stands for Count of them.
+	// There are at most some hundred entries. If the partitions were sampled, the entries are a
+	// sample, too, except for the largest.
 	Sizes []Bulk
 
-	// Heat is how many rows fell in each slice of time, from the first to the last value
-	// of Candidate.Time, and in each of HeatRanges equal ranges of tokens: Heat[time][range].
-	// It is nil without a time.
+	// Heat counts the rows in each slice of time, from the first to the last value of
+	// Candidate.Time, and in each of HeatRanges equal ranges of tokens: Heat[time][range]. It is
+	// nil without a time.
 	Heat [][]int64
 }
 
-// Bulk is a number of partitions that are about alike.
+// Bulk is a number of partitions of about the same size.
 type Bulk = sketch.Bulk
 
-// bulks is how many Bulks a Detail has, about.
+// bulks is the approximate number of Bulks in a Detail.
 const bulks = 400
 
-// heat is the tally of Detail.Heat.
+// heat counts the rows for Detail.Heat.
 type heat struct {
 	cells  [HeatTimes][HeatRanges]int64
-	recent []placed // tokens of partitions, by hash: rows of one come close to each other
+	recent []placed // tokens of partitions, by hash: rows of one partition often come close together
 }
 
 type placed struct {
@@ -79,7 +79,7 @@ func (h *heat) merge(o *heat) {
 	}
 }
 
-// detail is the result of a candidate.
+// detail returns a candidate's Detail.
 func (t *tally) detail() *Detail {
 	d := &Detail{Sizes: t.bulks()}
 	if t.heat != nil {
@@ -90,7 +90,7 @@ func (t *tally) detail() *Detail {
 	return d
 }
 
-// bulks are the partitions by size.
+// bulks returns the partitions by size.
 func (t *tally) bulks() []Bulk {
 	return sketch.Bulks(t.sample, t.top,
 		func(s *partitionSeen) (rows, bytes float64) { return float64(s.rows), float64(s.bytes) },

@@ -8,10 +8,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// exactly is a number that was counted.
+// exactly returns an estimate for a number that was counted.
 func exactly(v float64) Estimate { return Estimate{v, v, v, true} }
 
-// between is a number of which the bounds are certain.
+// between returns an estimate with certain bounds.
 func between(low, high int64) Estimate {
 	return Estimate{sketch.Likely(low, high), float64(low), float64(high), low == high}
 }
@@ -20,7 +20,7 @@ func estimate(i sketch.Interval) Estimate {
 	return Estimate{i.Value, i.Low, i.High, i.Low == i.High}
 }
 
-// capped is an estimate of what has no more than most.
+// capped returns the estimate of a number that cannot exceed most.
 func (e Estimate) capped(most float64) Estimate {
 	if math.IsInf(e.High, 1) || e.High > most {
 		e.High = most
@@ -29,7 +29,7 @@ func (e Estimate) capped(most float64) Estimate {
 	return e
 }
 
-// times is the estimate of so many times that.
+// times returns the estimate multiplied by f.
 func (e Estimate) times(f float64) Estimate {
 	return Estimate{e.Value * f, e.Low * f, e.High * f, e.Exact}
 }

@@ -15,7 +15,7 @@ var classNames = [classes]string{
 	isBlob: "blobs", isNested: "JSON objects and arrays",
 }
 
-// guess is the type of a column, and what is odd about it.
+// guess returns the type of a column, and a note about anything odd in it.
 func (s *state) guess() (t *value.Type, note string) {
 	switch {
 	case s.given != nil:
@@ -81,7 +81,7 @@ func (s *state) mixed() string {
 		return fmt.Sprintf("%s in %d of %d values: no column of a key", classNames[isNested], n, s.values)
 	}
 	if s.count[isPeriod]+s.count[isWritten]+s.count[isDate]+s.count[isTimestamp] == s.values-s.empty {
-		return "" // times that CQL has no type for
+		return "" // times that have no CQL type
 	}
 	most, other := isText, classes
 	for c := range classes {
@@ -90,7 +90,7 @@ func (s *state) mixed() string {
 		}
 	}
 	if most == isText || float64(s.count[most]) < 0.5*float64(s.values) {
-		// Still, numbers whose leading zeros make them text are worth a word.
+		// Such a column is text as expected, and needs no note.
 		return ""
 	}
 	for c := range classes {
@@ -100,7 +100,7 @@ func (s *state) mixed() string {
 		}
 	}
 	if other == classes {
-		return "" // all that is not of one class is empty
+		return "" // all values that are not of that class are empty
 	}
 	e := s.example[other]
 	zeros := ""

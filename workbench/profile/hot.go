@@ -17,7 +17,7 @@ type hot struct {
 type hotUnit struct {
 	start int64 // of the period that is being counted
 	n     int
-	top   *sketch.Top[int64] // where each begins
+	top   *sketch.Top[int64] // the beginning of each period
 	all   *sketch.Sample[struct{}]
 }
 
@@ -74,7 +74,7 @@ func (h *hot) merge(o *hot) {
 	}
 }
 
-// periods are the fullest of each unit, from the finest that the data have.
+// periods returns the fullest period of each unit, from the data's finest unit on.
 func (h *hot) periods(finest Granularity) (list []Period) {
 	for i := range h.units {
 		u := &h.units[i]

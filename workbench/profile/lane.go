@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// lane is what candidates need of a column, for each row of a batch.
+// lane holds what candidates need of a column, for each row of a batch.
 type lane struct {
 	name     string
 	typ      *value.Type
@@ -26,12 +26,12 @@ type lane struct {
 	vector *rows.Vector
 	hash   []uint64 // nullHash for null
 	time   []int64  // ms since 1970
-	fixed  int      // stored length of all values, with the cell's flags; 0: size has it
-	size   []uint32 // stored length of each with the cell's flags, 0 for null
+	fixed  int      // stored length of all values, with the cell's flags; 0: they differ, and size has them
+	size   []uint32 // stored length of each value with the cell's flags; 0 for null
 	buf    []byte
 }
 
-// needs says which of these.
+// needs says which of hash, time and size candidates need.
 type needs struct{ hash, time, size bool }
 
 func newLane(c *Column, declared *value.Type) *lane {
@@ -45,8 +45,8 @@ func newLane(c *Column, declared *value.Type) *lane {
 	return l
 }
 
-// identity says that equal values have equal texts, and others others: the text is as
-// good as the value, to tell them apart.
+// identity reports whether equal values always have equal texts. Then the text tells values apart
+// as well as the value does.
 func (l *lane) identity() bool {
 	switch l.typ.Kind {
 	case value.Text, value.Ascii:
@@ -57,7 +57,7 @@ func (l *lane) identity() bool {
 	return false
 }
 
-// read takes a batch. It must have passed check.
+// read takes a batch, which must have passed check.
 func (l *lane) read(v *rows.Vector, n int, skip []bool) {
 	l.vector = v
 	if l.needs.hash {
@@ -69,7 +69,7 @@ func (l *lane) read(v *rows.Vector, n int, skip []bool) {
 	if l.fixed == 0 && l.needs.size {
 		l.size = sized(l.size, n)
 	}
-	if v == nil { // JSON Lines without the column so far
+	if v == nil { // JSON Lines that have not had the column so far
 		for i := range n {
 			l.null(i)
 		}
@@ -103,7 +103,7 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// noTime is the time of what has none.
+// noTime marks a value without a time.
 const noTime = math.MinInt64
 
 func (l *lane) null(i int) {
@@ -182,8 +182,7 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 	identity := l.identity()
 	typed := l.typ.Kind != value.Text && l.typ.Kind != value.Ascii
 	length := fixedLen(l.typ)
-	// Equal timestamps may be written in several ways; and where the type is given, so
-	// may dates.
+	// Equal timestamps may be written in several ways. If the type is given, so may dates.
 	timestamp := l.typ.Kind == value.Timestamp || l.typ.Kind == value.Date && l.given
 	for i := range n {
 		s := v.Spans[i]
@@ -209,7 +208,7 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 			hash = mixed(uint64(at))
 		default:
 			b, err := serialize(l.buf[:0], l.typ, text)
-			if err != nil { // the data are not what they were at first
+			if err != nil { // the data have changed since they were profiled
 				l.null(i)
 				continue
 			}
@@ -223,7 +222,7 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 	}
 }
 
-// stored is the length of value i in a cell; 0 for null.
+// stored returns the length of value i in a cell; 0 for null.
 func (l *lane) stored(i int) int {
 	if l.fixed > 0 {
 		return l.fixed
@@ -231,7 +230,7 @@ func (l *lane) stored(i int) int {
 	return int(l.size[i])
 }
 
-// length is that of value i as CQL serializes it.
+// length returns the length of value i as CQL serializes it.
 func (l *lane) length(i int) int {
 	n := l.stored(i) - cellFlags
 	if _, ok := l.typ.FixedLen(); ok || n <= 0 {

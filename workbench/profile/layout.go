@@ -9,20 +9,20 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// layout is what candidates share, and what all goroutines know.
+// layout holds what candidates share and all goroutines know.
 type layout struct {
 	profile    *Profile
-	columns    []string // that are read
+	columns    []string // the columns to read
 	types      []rows.Column
 	needs      []needs
 	candidates []*design
 	buckets    []bucketed
-	keys       [][]int    // partition keys: of their parts, the columns, or ^bucket
-	primary    [][]int    // sets of components of primary keys, sorted, likewise
-	by         [][]int    // of columns that are hashed for a shard
-	unique     []bool     // of primary: has a column of which each value occurs once
-	time       []int      // columns that say when
-	spans      [][2]int64 // of time: from, and the length of one of timeParts
+	keys       [][]int    // partition keys: for each part its column, or ^bucket
+	primary    [][]int    // sets of components of primary keys, sorted, in the same form
+	by         [][]int    // sets of columns that are hashed for a shard
+	unique     []bool     // by primary: it has a column whose values are all different
+	time       []int      // columns that say when a row was written
+	spans      [][2]int64 // by time: its beginning, and the length of one of timeParts
 }
 
 type bucketed struct {
@@ -30,15 +30,15 @@ type bucketed struct {
 	unit   Granularity
 }
 
-// design is a candidate, resolved.
+// design is a candidate with its columns resolved.
 type design struct {
 	Candidate
 	key        int   // in keys
 	primary    int   // in primary
-	whole      []int // columns of the partition key that are no buckets
+	whole      []int // columns of the partition key that are not buckets
 	buckets    []int
 	clustering []int
-	by         int // in by; -1: dealt out
+	by         int // in by; -1: rows are spread evenly
 	time       int // column; -1: unknown
 	times      int // in layout.time
 	unit       Granularity
@@ -46,7 +46,7 @@ type design struct {
 
 func (d *design) shards() int { return max(d.Shards, 1) }
 
-// A BadCandidate is one that cannot be measured.
+// BadCandidate is the error for a candidate that cannot be measured.
 type BadCandidate struct {
 	Candidate Candidate
 	Reason    string
@@ -148,7 +148,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 				if d.unit > Second {
 					last += d.unit.Millis() - 1
 				}
-				l.spans = append(l.spans, [2]int64{first, int64(uint64(last-first)/timeParts) + 1}) // times may be as far apart as they like
+				l.spans = append(l.spans, [2]int64{first, int64(uint64(last-first)/timeParts) + 1}) // times may be any distance apart
 			}
 		}
 		l.candidates = append(l.candidates, d)
@@ -162,7 +162,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 		}
 		l.unique = append(l.unique, unique)
 	}
-	// Cells' lengths matter of the columns in which they differ.
+	// The lengths of cells matter only in columns in which they differ.
 	for _, c := range p.Columns {
 		if fixedLen(c.Type) > 0 && c.Nulls == 0 && c.Empty == 0 {
 			continue
@@ -177,7 +177,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 	return l, nil
 }
 
-// indexOf finds v, or adds it.
+// indexOf returns the index of v in the list. It adds v if it is not there.
 func indexOf[T comparable](list *[]T, v T) int {
 	if i := slices.Index(*list, v); i >= 0 {
 		return i

@@ -11,39 +11,39 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Sizes of what is kept of a candidate by each goroutine, unless there are so many of
-// both that memory would be short.
+// These are the sizes of what each goroutine keeps of a candidate. They are smaller if there are so
+// many candidates and goroutines that memory would be short.
 const (
 	keyTop    = 512
 	keySample = 4096
 	peakTop   = 128
 	overParts = 16  // of Partition.Over
-	timeParts = 128 // of the time, of which it is made
+	timeParts = 128 // parts of the time, from which Over is computed
 
-	tallyBytes   = 800 << 10 // of one, in these sizes
-	talliesBytes = 64 << 20  // of all
-	sampleBytes  = 24 << 20  // of all samples together, beside: those of few keys keep all of them
+	tallyBytes   = 800 << 10 // of one tally with these sizes
+	talliesBytes = 64 << 20  // of all tallies
+	sampleBytes  = 24 << 20  // of all samples together, in addition: samples of few keys keep all keys
 
-	// lostBytes is what all samples of whole primary keys may take together.
+	// lostBytes is what all samples of whole primary keys together may take.
 	lostBytes    = 48 << 20
 	lostKeyBytes = 32
 	mostLost     = 1 << 19
 )
 
-// measurer is what one goroutine counts.
+// measurer holds what one goroutine counts.
 type measurer struct {
 	*layout
 	lanes  []*lane
 	checks []*state // of columns whose type was given
 	other  int      // stored length of the columns that are not read, in each row
 
-	bucket  [][]uint64 // hashes, per bucket
+	bucket  [][]uint64 // hashes, by bucket
 	key     [][]uint64
 	pk      [][]uint64
 	pkNull  []bool
-	shardOf [][]uint64 // the hash that a shard is computed of, per by
+	shardOf [][]uint64 // the hash from which the shard is computed, by entry of by
 	cells   []int32    // stored length of all cells of a row
-	absent  []uint16   // of a row's columns that are null, the last one's place; 0: none is
+	absent  []uint16   // the place of the last null column of each row; 0: none is null
 	places  []int      // of lanes
 	hashes  []uint64   // of a sharded candidate
 
@@ -59,13 +59,13 @@ type measurer struct {
 	joined  []byte
 }
 
-// tally is what is counted of a candidate.
+// tally counts the rows of a candidate.
 type tally struct {
 	rows, unkeyed int64
 	sample        *sketch.Sample[partitionSeen]
 	top           *sketch.Top[partitionTop]
 	peak          *sketch.Top[partitionPeak]
-	heat          *heat // nil where none is asked for
+	heat          *heat // nil if no detail is wanted
 	course        [timeParts]int64
 }
 
@@ -78,9 +78,9 @@ type partitionSeen struct {
 	head        uint32 // bytes of the partition itself
 }
 
-// partitionTop is a partition of the frequent ones, since it came in.
+// partitionTop is one of the frequent partitions. It counts since the partition became one.
 type partitionTop struct {
-	rows, bytes int64  // first, beside the hash by which it is found: memory comes in lines
+	rows, bytes int64  // first, next to the hash that finds it: memory comes in cache lines
 	before      uint32 // length of the last row
 	head        uint32 // bytes of the partition itself
 	id          identity
@@ -195,7 +195,7 @@ func (m *measurer) add(b *rows.Batch) {
 	}
 }
 
-// countWhole counts whole primary keys, and says whether some are null.
+// countWhole counts whole primary keys, and reports whether some are null.
 func countWhole(s *sketch.Sample[uint32], hashes []uint64, skip []bool) (nulls bool) {
 	for i, h := range hashes {
 		if h == nullHash {
@@ -279,8 +279,8 @@ func (m *measurer) combine(dst []uint64, parts []int) {
 	}
 }
 
-// shardHashes are what write_sharding computes shards of: the token of the canonical
-// values.
+// shardHashes computes the hashes from which write_sharding computes shards: the token of the
+// canonical values.
 func (m *measurer) shardHashes(dst []uint64, by []int) {
 	for r := range dst {
 		m.serial, m.ends = m.serial[:0], m.ends[:0]
@@ -297,8 +297,8 @@ func (m *measurer) shardHashes(dst []uint64, by []int) {
 	}
 }
 
-// keyed counts the rows of a batch that have a candidate's whole primary key, and those
-// that have not.
+// keyed counts the rows of a batch that have a candidate's whole primary key, and those that do
+// not.
 func (m *measurer) keyed(d *design, t *tally, skip []bool) {
 	pk, pkNull := m.pk[d.primary], m.pkNull[d.primary]
 	if skip == nil && !pkNull {
@@ -316,7 +316,7 @@ func (m *measurer) keyed(d *design, t *tally, skip []bool) {
 	}
 }
 
-// count takes a batch for a candidate.
+// count counts a batch for a candidate.
 func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 	hashes, pk, pkNull := m.key[d.key], m.pk[d.primary], m.pkNull[d.primary]
 	if d.shards() > 1 {
@@ -371,7 +371,7 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 	}
 }
 
-// part is which of timeParts of the time a row falls in.
+// part returns in which of the timeParts parts of the time a row is.
 func (m *measurer) part(b *rows.Batch, d *design, r int) int {
 	if d.time < 0 {
 		return min(b.Seq*timeParts/max(m.profile.batches, 1), timeParts-1)
@@ -382,7 +382,7 @@ func (m *measurer) part(b *rows.Batch, d *design, r int) int {
 	}
 	span := m.spans[d.times]
 	if d.unit > Second && d.unit.Millis() > span[1]/8 {
-		// A value stands for all of its unit: its rows are spread over that.
+		// A value stands for its whole unit: spread its rows over the unit.
 		ms += int64(mixed(uint64(b.Seq)<<32+uint64(r)) % uint64(d.unit.Millis()))
 	}
 	return int(min(max((ms-span[0])/span[1], 0), timeParts-1))
@@ -432,16 +432,16 @@ func (m *measurer) sharded(d *design, keys []uint64) []uint64 {
 	return m.hashes
 }
 
-// shard is row i's, from 1.
+// shard returns row i's shard, from 1.
 func (m *measurer) shard(d *design, i int) int {
 	if d.by >= 0 {
 		return shard.Jump(m.shardOf[d.by][i], d.shards()) + 1
 	}
-	// Dealt out: a number of the row that has nothing to do with its values.
+	// Spread the rows evenly: use a number of the row that does not depend on its values.
 	return int(mixed(uint64(m.rows)<<20+uint64(i))%uint64(d.shards())) + 1
 }
 
-// merge adds what another goroutine has counted.
+// merge adds what another goroutine counted.
 func (m *measurer) merge(o *measurer) {
 	m.room.Join(o.room)
 	m.rows += o.rows

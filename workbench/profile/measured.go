@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// measured is the result of a candidate.
+// measured returns the result of a candidate.
 func (m *measurer) measured(i, top int) *Measured {
 	d, t := m.candidates[i], m.tallies[i]
 	out := &Measured{Candidate: d.Candidate, Rows: t.rows, Unkeyed: t.unkeyed}
@@ -41,7 +41,7 @@ func (m *measurer) measured(i, top int) *Measured {
 	perRow := ratio(sumBytes, sumRows)
 	out.ByteSizes.Mean = out.RowSizes.Mean * perRow
 
-	// The largest partition: the sample has exact counts, the frequent ones bounds.
+	// For the largest partition, the sample has exact counts and the frequent ones have bounds.
 	largest := Estimate{Value: most, Low: most, High: most}
 	maxBytes := Estimate{Value: mostBytes, Low: mostBytes, High: mostBytes}
 	if !t.sample.Exact() {
@@ -69,7 +69,7 @@ func (m *measurer) measured(i, top int) *Measured {
 	for _, k := range t.sample.Keys() {
 		known[k.Hash] = k.Of
 	}
-	for i := range list { // what is in the sample, too, was counted from its first row on
+	for i := range list { // partitions that are also in the sample were counted from their first row on
 		if s := known[list[i].Hash]; s != nil {
 			list[i].Low, list[i].High = s.rows, s.rows
 		}
@@ -98,16 +98,16 @@ func (m *measurer) measured(i, top int) *Measured {
 	return out
 }
 
-// size is the bytes of a partition of so many rows, of which those were counted that
-// came since it was one of the frequent ones.
+// size estimates the bytes of a partition with that many rows. It uses the mean bytes of the rows
+// that came since the partition became one of the frequent ones.
 func (p *partitionTop) size(rows Estimate) Estimate {
 	head := float64(p.head)
 	b := rows.times(ratio(float64(p.bytes)-head, float64(p.rows)))
 	return Estimate{b.Value + head, b.Low + head, b.High + head, b.Exact}
 }
 
-// single says that each partition has one row: what tells all rows apart is in the
-// partition key.
+// single reports whether each partition has one row, because columns of the partition key tell all
+// rows apart.
 func (m *measurer) single(d *design) bool {
 	for i, set := range m.primary {
 		if within(set, m.keys[d.key]) && (m.unique[i] || m.whole[i].Exact() && m.repeats(i).Value == 0) && m.complete(set) {
@@ -117,10 +117,10 @@ func (m *measurer) single(d *design) bool {
 	return false
 }
 
-// lost is how many rows repeat a primary key.
+// lost returns how many rows repeat a primary key.
 func (m *measurer) lost(primary int) Estimate {
 	for i, set := range m.primary {
-		// What tells all rows apart does so with more columns.
+		// If some columns tell all rows apart, they still do so with more columns.
 		if within(set, m.primary[primary]) && (m.unique[i] || m.whole[i].Exact() && m.repeats(i).Value == 0) && m.complete(set) {
 			return exactly(0)
 		}
@@ -132,7 +132,7 @@ func (m *measurer) repeats(primary int) Estimate {
 	return estimate(m.whole[primary].Sum(func(n *uint32) float64 { return float64(*n - 1) }))
 }
 
-// within says whether all of a are in b.
+// within reports whether all of a are in b.
 func within(a, b []int) bool {
 	for _, v := range a {
 		if !slices.Contains(b, v) {
@@ -142,7 +142,7 @@ func within(a, b []int) bool {
 	return true
 }
 
-// complete says that no component is null, so that a set has counted all rows.
+// complete reports whether no component is null, so that a set has counted all rows.
 func (m *measurer) complete(set []int) bool {
 	for _, i := range set {
 		if i < 0 {
@@ -186,12 +186,11 @@ func (s *Sizes) cap(most float64) {
 	s.P50, s.P90, s.P99 = s.P50.capped(most), s.P90.capped(most), s.P99.capped(most)
 }
 
-// tokenRanges is how many equal ranges Measured.Tokens has.
+// tokenRanges is the number of equal ranges of Measured.Tokens.
 const tokenRanges = 4096
 
-// tokens finds where the rows are on the ring. All partitions are known, or those
-// that are large enough to matter: with more than a share of the rows that many small
-// ones would even out.
+// tokens computes where the rows are on the ring. It knows all partitions, or those that are large
+// enough to matter: many small ones even out, but one with a large share of the rows does not.
 func (m *Measured) tokens(t *tally, total float64) {
 	known := 0.0
 	if t.sample.Exact() {
@@ -217,9 +216,9 @@ func (m *Measured) tokens(t *tally, total float64) {
 	slices.SortFunc(m.known, func(a, b tokenRows) int { return cmp.Compare(a.token, b.token) })
 }
 
-// Nodes spreads the rows over a ring: tokens are those of the nodes, ascending; owners
-// are the nodes, by number, that keep the range which ends at each token (the first
-// also what is above the last). The result is the rows of each of so many nodes.
+// Nodes spreads the rows over a ring. tokens holds the nodes' tokens, ascending. owners holds, by
+// token, the numbers of the nodes that keep the range which ends at that token; the first range
+// also includes the tokens above the last. Nodes returns the rows of each node.
 func (m *Measured) Nodes(nodes int, tokens []int64, owners [][]int) []float64 {
 	load := make([]float64, nodes)
 	put := func(at int, rows float64) {
@@ -229,7 +228,7 @@ func (m *Measured) Nodes(nodes int, tokens []int64, owners [][]int) []float64 {
 	}
 	for i, t := range tokens {
 		before := tokens[(i+len(tokens)-1)%len(tokens)]
-		width := float64(uint64(t)-uint64(before)) / (1 << 64) // right over the ring's start, too
+		width := float64(uint64(t)-uint64(before)) / (1 << 64) // also right over the ring's start
 		if len(tokens) == 1 {
 			width = 1
 		}

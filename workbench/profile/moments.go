@@ -10,26 +10,27 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// moments is what is known of a column's values as times: those that CQL reads, those
-// that people write, and numbers.
+// moments holds what is known about a column's values as times: those that CQL reads, those that
+// people write, and numbers.
 type moments struct {
 	parser datetime.Parser
 	tally  datetime.Tally
-	units  [datetime.Units]int64 // numbers, by what they count
-	ids    int64                 // of the nanoseconds, those that look like Snowflake's ids
+	units  [datetime.Units]int64 // numbers, by the unit that they count
+	ids    int64                 // of the nanoseconds, those that look like Snowflake ids
 
-	forms  []form // of what people write, the first few
-	more   bool   // there are others
-	yearly bool   // all that people write goes down from the year
+	forms  []form // the first few forms in which people write times
+	more   bool   // there are other forms
+	yearly bool   // every time that people wrote begins with the year, then finer units
 
-	// The times with the day first where a date leaves that open, and, once one has, with
-	// the month first. With an order that is given there is but one.
+	// main reads dates with the day first if a date leaves the order open. other reads them with
+	// the month first; it exists once a date has left the order open. If an order is given, there
+	// is only main.
 	main, other *clock
 	order       *datetime.Order
-	// Of a column that is given as timestamps, integers as CQL has them, in ms.
+	// literal is for a column that was given as timestamps: it reads integers as CQL does, in ms.
 	literal clock
 
-	// What is looked at in the batch at hand: texts that may be times, and numbers.
+	// texts and numbers say what the present batch may hold: texts that may be times, and numbers.
 	texts, numbers bool
 }
 
@@ -46,17 +47,17 @@ func newMoments(order *datetime.Order) *moments {
 	return &moments{yearly: true, main: newClock(), order: order, literal: *newClock()}
 }
 
-// probes is how many values of a batch tell what is in it.
+// probes is the number of values of a batch that probe looks at.
 const probes = 16
 
-// probe looks at some values of a batch: texts are read as times where one of them is
-// one, and numbers where most are.
+// probe looks at some values of a batch. It has texts read as times if one of them is a time, and
+// numbers if most are.
 func (m *moments) probe(v *rows.Vector, n int) {
 	m.texts, m.numbers = false, false
 	ints, times := 0, 0
 	for k := range min(n, probes) {
 		i := k
-		if n > probes { // anywhere, so that no pattern of the rows hides what there is
+		if n > probes { // at mixed places, so that no pattern of the rows hides a kind of value
 			i = int(mixed(uint64(k)) % uint64(n))
 		}
 		switch {
@@ -122,7 +123,7 @@ func (m *moments) float(f float64) {
 	}
 }
 
-// add takes a time of which there is no doubt.
+// add takes a value that is certainly a time.
 func (m *moments) add(ms int64, nanos int32) {
 	m.main.add(ms, nanos)
 	if m.other != nil {
@@ -130,8 +131,8 @@ func (m *moments) add(ms int64, nanos int32) {
 	}
 }
 
-// written takes a text as people write times; ms and other are its times with the day
-// and with the month first.
+// written takes a text as people write times. ms is its time with the day first, other its time
+// with the month first.
 func (m *moments) written(text []byte, at func() example) (ms, other int64, ok bool) {
 	v, ok := m.parser.Parse(text)
 	if !ok {
@@ -208,8 +209,7 @@ func (m *moments) merge(o *moments) {
 	m.literal.merge(&o.literal)
 }
 
-// numbered is how many values are numbers that may be times, and their most frequent
-// unit.
+// numbered returns how many values are numbers that may be times, and their most frequent unit.
 func (m *moments) numbered() (n int64, most datetime.Unit) {
 	for u := datetime.Days; u < datetime.Units; u++ {
 		n += m.units[u]
@@ -220,13 +220,13 @@ func (m *moments) numbered() (n int64, most datetime.Unit) {
 	return n, most
 }
 
-// reading is how numeric dates are to be read.
+// reading says how to read numeric dates.
 type reading struct {
 	order datetime.Order
 	doubt datetime.Doubt
-	sign  byte // that the doubt is about
-	// flipped says that the times are those with the month first; again that neither
-	// reading is right: dates parted by one sign have the day first, by another the month.
+	sign  byte // the sign between the numbers that are in doubt
+	// flipped says that the right times are those with the month first. again says that neither
+	// reading is right: dates with one sign have the day first, dates with another sign the month.
 	flipped, again bool
 }
 
@@ -253,7 +253,7 @@ func (m *moments) settle() (d reading) {
 	return d
 }
 
-// reads says whether a text is a date or a timestamp as people write it.
+// reads reports whether a text is a date or a timestamp as people write it.
 func (m *moments) reads(t *value.Type, text []byte) bool {
 	if t.Kind != value.Timestamp && t.Kind != value.Date {
 		return false

@@ -8,34 +8,34 @@ import (
 	"sync"
 )
 
-// order counts how values follow each other. Within a batch each is compared with
-// the one before; edges join the batches.
+// order counts how values follow each other. Within a batch it compares each value with the one
+// before. Edges join the batches.
 type order struct {
 	up, down, same int64
-	one            int64 // of up and down: integers one apart
+	one            int64 // of up and down: integers that differ by one
 
-	some  bool // in this batch
+	some  bool // a value came in this batch
 	class class
 	first uint64
 	last  uint64
-	text  []byte // the last one, where it is a text
-	cold  int    // batches that have been passed over, once there was no order
+	text  []byte // the last value, if it is a text
+	cold  int    // batches since the column proved to have no order
 	skip  bool
 }
 
-// edge is the first and last value of a batch, as numbers that are in their order.
+// edge holds the first and last value of a batch, as numbers that sort as the values do.
 type edge struct {
 	some        bool
 	class       class
 	first, last uint64
 
-	// With the months of dates first, where they can be read so.
+	// These are the values with the month of dates first, if they can be read so.
 	others                bool
 	otherFirst, otherLast uint64
 }
 
-// settled is when a text column's order is no longer looked at in each batch: so many
-// steps up and as many down.
+// settled is the number of steps up, and also down, after which a text column's order is no longer
+// examined in each batch.
 const settled = 10_000
 
 func (o *order) begin() {
@@ -75,7 +75,7 @@ func (o *order) step(n uint64) {
 	o.last = n
 }
 
-// nextText is for texts: the first eight bytes decide, mostly.
+// nextText takes a text. Mostly, its first eight bytes decide.
 func (o *order) nextText(text []byte) {
 	if o.skip {
 		return
@@ -106,7 +106,7 @@ func (o *order) nextText(text []byte) {
 	o.text = append(o.text[:0], text[:min(len(text), shownBytes)]...)
 }
 
-// prefix is the first eight bytes of a text as a number.
+// prefix returns the first eight bytes of a text as a number.
 func prefix(text []byte) uint64 {
 	if len(text) >= 8 {
 		return binary.BigEndian.Uint64(text)
@@ -136,11 +136,11 @@ type seams struct {
 	waiting map[int][]edge
 	last    []edge
 	orders  []order
-	others  []order  // with the months of dates first
-	rows    []uint32 // of the batches
+	others  []order  // with the month of dates first
+	rows    []uint32 // by batch
 }
 
-// put takes a batch's rows, and its edges, one a column.
+// put takes a batch's rows and edges, one edge for each column.
 func (s *seams) put(seq, rows int, edges []edge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +181,7 @@ func (s *seams) put(seq, rows int, edges []edge) {
 	}
 }
 
-// starts are the rows before each batch, and all of them.
+// starts returns the number of rows before each batch, and at its end the number of all rows.
 func (s *seams) starts() []int64 {
 	out := make([]int64, len(s.rows)+1)
 	for i, n := range s.rows {

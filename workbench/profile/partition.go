@@ -11,15 +11,15 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// identity is which partition it is.
+// identity identifies a partition.
 type identity struct {
-	text  []byte // the values, one behind the other, each with two bytes of length before it
+	text  []byte // the values, one after the other, each with its length before it in two bytes
 	shard int
 	token int64
 }
 
-// rowLen is the stored length of row i of a batch, where what is written before it in
-// its partition is as long as said.
+// rowLen returns the stored length of row i of a batch. before is the length of the row before it
+// in its partition, or of the partition's beginning.
 func (m *measurer) rowLen(d *design, seq, i, before int) int {
 	row := rowShape{
 		clustered: len(d.clustering) > 0 || d.Added > 0, clustering: d.Added, timestamp: m.stamp(seq, i),
@@ -36,7 +36,7 @@ func (m *measurer) rowLen(d *design, seq, i, before int) int {
 	return row.length()
 }
 
-// partitionLen is what is stored of a partition beside its rows.
+// partitionLen returns the stored length of a partition without its rows.
 func (m *measurer) partitionLen(d *design, i int) int {
 	n := partitionBytes
 	parts := len(d.Partition)
@@ -44,7 +44,7 @@ func (m *measurer) partitionLen(d *design, i int) int {
 		n += m.lanes[c].length(i)
 	}
 	switch {
-	case d.InShard: // in place of the bucket
+	case d.InShard: // replaces the bucket
 		n += shardBytes
 	default:
 		for _, b := range d.buckets {
@@ -61,7 +61,7 @@ func (m *measurer) partitionLen(d *design, i int) int {
 	return n
 }
 
-// bucketType is the CQL type of a bucket: days and longer are dates.
+// bucketType returns the CQL type of a bucket: date for days and longer periods, else timestamp.
 func bucketType(g Granularity) *value.Type {
 	if g >= Day {
 		return value.Native(value.Date)
@@ -86,7 +86,7 @@ func bucketText(dst []byte, g Granularity, start int64) []byte {
 	return at.AppendFormat(dst, "2006-01-02T15:04:05Z")
 }
 
-// named says in words which partition row i is in. The text goes into id's.
+// named says in words which partition row i is in. It reuses the memory of id's text.
 func (m *measurer) named(id identity, d *design, i int) identity {
 	id.text, id.shard, id.token = id.text[:0], 0, 0
 	for _, part := range m.keys[d.key] {
@@ -106,7 +106,7 @@ func (m *measurer) named(id identity, d *design, i int) identity {
 	return id
 }
 
-// token is that of row i's partition.
+// token returns the token of row i's partition.
 func (m *measurer) token(d *design, i int) int64 {
 	m.serial, m.ends = m.serial[:0], m.ends[:0]
 	for _, part := range m.keys[d.key] {
@@ -124,7 +124,7 @@ func (m *measurer) token(d *design, i int) int64 {
 	return partitioner.Murmur3(m.composite())
 }
 
-// composite is the partition key of the values that end at m.ends in m.serial.
+// composite returns the partition key of the values that end at m.ends in m.serial.
 func (m *measurer) composite() []byte {
 	m.values = m.values[:0]
 	from := 0
@@ -136,7 +136,7 @@ func (m *measurer) composite() []byte {
 	return m.joined
 }
 
-// values are the texts of an identity.
+// values returns the texts of an identity.
 func (id *identity) values() (list []string) {
 	for b := id.text; len(b) >= 2; {
 		n := int(binary.BigEndian.Uint16(b))

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// open makes an input of a text.
+// open makes an input from a text.
 func open(t testing.TB, text string) *rows.Source {
 	t.Helper()
 	src, err := rows.Open("-", rows.Options{Stdin: strings.NewReader(text), Again: true})
@@ -134,7 +134,7 @@ func TestGivenTypes(t *testing.T) {
 	}
 }
 
-// exact is what a candidate does, counted by maps.
+// exact computes by maps what a candidate does.
 type exact struct {
 	sizes map[string]int
 	pks   map[string]int
@@ -142,7 +142,7 @@ type exact struct {
 	peak  map[string]int
 }
 
-// Candidates of small data are measured exactly, whatever the number of goroutines.
+// Candidates of small data are measured exactly, whatever the number of goroutines is.
 func TestMeasureIsExactWhereItFits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	type record struct {
@@ -229,7 +229,7 @@ func TestMeasureIsExactWhereItFits(t *testing.T) {
 				t.Errorf("candidate %d: a peak without a time", i)
 			}
 		}
-		// Four shards of each code, by all clustering columns or by one.
+		// Each code has four shards, by all clustering columns or by one.
 		if n := got[3].Partitions.Value; n <= got[0].Partitions.Value || n > 4*got[0].Partitions.Value || got[3].Lost != got[0].Lost {
 			t.Errorf("sharded: %v partitions of %v", n, got[0].Partitions.Value)
 		}
@@ -238,7 +238,7 @@ func TestMeasureIsExactWhereItFits(t *testing.T) {
 				t.Errorf("shard %d", l.Shard)
 			}
 		}
-		// Tokens are Cassandra's: of a text, and of a composite with the shard behind it.
+		// Tokens are Cassandra's: of a text, and of a composite with the shard behind the text.
 		for _, l := range got[0].Largest {
 			if want := partitioner.Murmur3([]byte(l.Values[0])); l.Token != want {
 				t.Errorf("token of %s is %d, want %d", l.Values[0], l.Token, want)
@@ -251,7 +251,7 @@ func TestMeasureIsExactWhereItFits(t *testing.T) {
 	}
 }
 
-// Of large data the intervals hold what maps count.
+// For large data, the intervals contain what maps count.
 func TestMeasureHolds(t *testing.T) {
 	const n = 300_000
 	for _, s := range []float64{1.01, 1.2, 1.4} {
@@ -352,7 +352,7 @@ func TestNullKeysAreRefused(t *testing.T) {
 	}
 }
 
-// What was read until the context ended is the result, and says so.
+// The result is about the rows read before the context ended, and says so.
 func TestPartial(t *testing.T) {
 	src := open(t, lines("a", 500_000, func(i int) string { return fmt.Sprint(i) }))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -360,7 +360,7 @@ func TestPartial(t *testing.T) {
 	if err != nil || !p.Partial || p.Rows == 0 || p.Rows == 500_000 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	// Candidates are measured on the same rows, though the context has ended.
+	// Candidates are measured on the same rows, although the context has ended.
 	m, partial, err := Measure(ctx, src, p, []Candidate{{Partition: []Part{{Column: "a"}}}}, Options{Workers: 2})
 	if err != nil || partial || m[0].Rows != p.Rows {
 		t.Errorf("%d rows measured of %d, partial %v, %v", m[0].Rows, p.Rows, partial, err)
@@ -374,7 +374,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// A ring's nodes have all rows, each as often as it is kept.
+// A ring's nodes have all rows, each row as often as it has replicas.
 func TestNodes(t *testing.T) {
 	src := open(t, lines("a,b", 1000, func(i int) string { return fmt.Sprint(i%10, ",", i) }))
 	p, err := Of(t.Context(), src, Options{})
@@ -404,7 +404,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// JSON Lines may get columns as they go on, in one goroutine or in several.
+// JSON Lines may have new columns in later lines, with one goroutine or with several.
 func TestColumnsThatComeLater(t *testing.T) {
 	text := lines(`{"a":0}`, 200_000, func(i int) string {
 		if i < 100_000 {

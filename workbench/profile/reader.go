@@ -4,15 +4,15 @@ package profile
 
 import "github.com/evenkeel/evenkeel/workbench/datetime"
 
-// reader reads the values of a column as times, as its profile says that they are.
+// reader reads the values of a column as times, in the way that its profile found.
 type reader struct {
 	order   datetime.Order
 	written bool // texts, as people write times
 	numbers bool // numbers, by their size
-	literal bool // integers are ms, as CQL has timestamps
+	literal bool // integers are ms, as in CQL's timestamps
 }
 
-// text is the time of a text, in ms since 1970; noTime where it has none.
+// text returns the time of a text, in ms since 1970, or noTime.
 func (r *reader) text(p *datetime.Parser, text []byte) int64 {
 	switch c, n := classify(text); c {
 	case isDate, isTimestamp, isPeriod, isTimeuuid:

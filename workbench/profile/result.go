@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// column is the result of a column's state, of so many rows in so many batches. again
-// is the order in which its dates are to be read anew; nil where they need not.
+// column returns the result of a column's state, for that many rows and batches. again is the order
+// in which its dates must be read once more; nil: they need not be.
 func (s *state) column(rows int64, batches int, seams [2]order, o Options) (c Column, again *datetime.Order) {
 	c = Column{
 		Name: s.name, Values: s.values, Nulls: rows - s.values, Empty: s.empty,
@@ -27,7 +27,8 @@ func (s *state) column(rows int64, batches int, seams [2]order, o Options) (c Co
 	c.Repeated = estimate(s.sample.Sum(func(f *firstSeen) float64 { return float64(f.rows - 1) })).capped(float64(s.values))
 	c.Pairs = estimate(s.sample.Sum(func(f *firstSeen) float64 { return float64(f.rows) * float64(f.rows-1) / 2 }))
 	if len(c.Top) > 0 {
-		// A value that is frequent is one; with sketches that differ, certain bounds go before.
+		// A frequent value is a value, so there is at least one. If sketches disagree, certain
+		// bounds win.
 		c.Distinct.Low = max(c.Distinct.Low, 1)
 		c.Repeated.High = min(c.Repeated.High, float64(s.values)-c.Distinct.Low)
 		c.Repeated.Value = min(c.Repeated.Value, c.Repeated.High)
@@ -60,8 +61,8 @@ func (s *state) column(rows int64, batches int, seams [2]order, o Options) (c Co
 	return c, again
 }
 
-// frequent are the most frequent values, and how many rows the first has. Values that are
-// in the sample were counted from their first row on.
+// frequent returns the most frequent values, and how many rows the first one has. Values that are
+// also in the sample were counted from their first row on.
 func (s *state) frequent(top int) (list []Top, most Estimate) {
 	known, greatest := make(map[uint64]int64), int64(0)
 	for _, k := range s.sample.Keys() {
@@ -112,7 +113,7 @@ func (s *state) lengths(c *Column) {
 	}
 }
 
-// extremes are the least and greatest value.
+// extremes returns the least and the greatest value.
 func (s *state) extremes(t *value.Type) (least, greatest string) {
 	var of func(n int64) string
 	switch t.Kind {
@@ -142,10 +143,10 @@ func (s *state) extremes(t *value.Type) (least, greatest string) {
 	case of != nil && s.someInt && t.Kind != value.Timestamp && t.Kind != value.Date && t.Kind != value.Timeuuid:
 		return of(s.minInt), of(s.maxInt)
 	}
-	if s.minText == nil && s.someInt && s.count[isInt] > 0 { // text that is all integers
+	if s.minText == nil && s.someInt && s.count[isInt] > 0 { // text whose values are all integers
 		return strconv.FormatInt(s.minInt, 10), strconv.FormatInt(s.maxInt, 10)
 	}
-	if clock := s.moments.main; s.minText == nil && clock.n > 0 { // text that is all times
+	if clock := s.moments.main; s.minText == nil && clock.n > 0 { // text whose values are all times
 		return time.UnixMilli(clock.min).UTC().Format(time.RFC3339), time.UnixMilli(clock.max).UTC().Format(time.RFC3339)
 	}
 	if s.declared != nil && t.Kind == value.UUID || t.Kind == value.Blob && s.declared != nil {
@@ -156,7 +157,7 @@ func (s *state) extremes(t *value.Type) (least, greatest string) {
 	return string(s.minText), string(s.maxText)
 }
 
-// ordering is what the steps from value to value say.
+// ordering summarizes the steps from value to value.
 func (s *state) ordering(c Column) Order {
 	o := Order{Steps: s.order.up + s.order.down + s.order.same}
 	if o.Steps == 0 {
@@ -172,21 +173,21 @@ func (s *state) ordering(c Column) Order {
 	}
 	span := float64(s.maxInt) - float64(s.minInt) + 1
 	o.Gaps = max(0, 1-c.Distinct.Value/span)
-	// Each integer once, most of those between the least and the greatest; or in the
-	// order of the data, each one up from the last.
+	// Each integer comes once, and most integers between the least and the greatest occur; or, in
+	// the order of the data, most are one apart.
 	unique := c.Distinct.High >= float64(c.Values) && c.Values > 1
 	o.Sequential = unique && (o.Gaps < 0.5 || float64(s.order.one) > 0.8*n)
 	return o
 }
 
-// unique says that each value is above the one before it, or each below: what is
-// known of all of them, without having kept any.
+// unique reports whether each value is above the one before it, or each is below. It knows this of
+// all values, although it keeps none.
 func (s *state) unique() bool {
 	steps := s.order.up + s.order.down
 	return s.values > 0 && s.order.same == 0 && (s.order.up == 0 || s.order.down == 0) && steps == s.values-1
 }
 
-// growth is the share of the keys that has come by each tenth of the batches.
+// growth returns the share of the keys that has come by each tenth of the batches.
 func growth[T any](s *sketch.Sample[T], batches int, first func(*T) uint32) []float64 {
 	keys := s.Keys()
 	if len(keys) == 0 || batches == 0 {

@@ -18,9 +18,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// lanes is in how many parts rows are counted, each by its own sketches, whatever the
-// number of goroutines: so the same rows give the same result on any machine. More of
-// them would let more processors count at the same time, and leave each less room.
+// lanes is the number of parts in which rows are counted, each with its own sketches. It does not
+// depend on the number of goroutines, so that the same rows give the same result on any machine.
+// With more lanes, more processors could count at the same time, but each lane would have less
+// room.
 const lanes = 4
 
 func (o Options) withDefaults() Options {
@@ -37,14 +38,14 @@ func (o Options) scan(columns []string) rows.ScanOptions {
 	return rows.ScanOptions{Workers: o.Workers, Lanes: lanes, Columns: columns, MaxBadRows: o.MaxBadRows, Progress: o.Progress}
 }
 
-// repeatedSample is how many rows Of keeps to see which come again.
+// repeatedSample is how many rows Of keeps to find repeated ones.
 const repeatedSample = 1 << 16
 
-// profiler is what one lane knows.
+// profiler holds what one lane has counted.
 type profiler struct {
 	columns []*state
 	hashes  []uint64
-	rows    []uint64 // of each, over all columns
+	rows    []uint64 // hashes of each row over all columns
 	edges   []edge
 	whole   *sketch.Sample[uint32]
 	room    *sketch.Room // of the columns' samples
@@ -56,9 +57,9 @@ func newProfiler() *profiler {
 	return &profiler{whole: sketch.NewSample[uint32](repeatedSample), room: sketch.NewRoom(valuesBytes / lanes)}
 }
 
-// Of reads the rows and says what they are like: once, or twice where dates are written
-// with the day first and with the month first, parted by different signs. When ctx
-// ends, what was read until then is the result, with Partial set.
+// Of reads the rows and describes them. It reads them once, or twice if some dates have the day
+// first and others, with another sign, the month first. When ctx ends, the result is about the rows
+// read until then, with Partial set.
 func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 	o = o.withDefaults()
 	if err := o.checkColumns(in); err != nil {
@@ -77,14 +78,14 @@ func Of(ctx context.Context, in Input, o Options) (*Profile, error) {
 		orders[name] = order
 	}
 	whole, _, err := o.read(ctx, in, orders)
-	if err == nil && whole.Partial && !p.Partial { // interrupted: what is known of all rows is better
+	if err == nil && whole.Partial && !p.Partial { // interrupted: the result for all rows is better
 		return p, nil
 	}
 	return whole, err
 }
 
-// read reads the rows once, dates of columns in the orders that are given. again are the
-// columns, and the orders, for which that was not right.
+// read reads the rows once, and dates of columns in the given orders. again holds the columns, with
+// their orders, that need another reading.
 func (o Options) read(ctx context.Context, in Input, orders map[string]*datetime.Order) (p *Profile, again map[string]*datetime.Order, err error) {
 	workers := make([]*profiler, lanes)
 	for i := range workers {
@@ -95,7 +96,7 @@ func (o Options) read(ctx context.Context, in Input, orders map[string]*datetime
 	scanned, err := in.Scan(ctx, o.scan(nil), func(lane int, b *rows.Batch) error {
 		p := workers[lane]
 		if len(b.Columns) > len(known) && len(b.Columns) > len(p.columns) {
-			// JSON Lines have got another column.
+			// JSON Lines have a new column.
 			p.meet(in.Columns(), len(known), o, orders)
 		} else {
 			p.meet(known, len(known), o, orders)
@@ -111,7 +112,7 @@ func (o Options) read(ctx context.Context, in Input, orders map[string]*datetime
 	return p, again, nil
 }
 
-// checkColumns says which columns the options are about that do not exist.
+// checkColumns returns an error if the options name a column that does not exist.
 func (o Options) checkColumns(in Input) error {
 	if len(o.Types) == 0 && len(o.MonthFirst) == 0 {
 		return nil
@@ -135,7 +136,7 @@ func (o Options) checkColumns(in Input) error {
 	return nil
 }
 
-// meet makes states for the columns that are known, of which there were so many at first.
+// meet makes states for new columns. first is the number of columns known at first.
 func (p *profiler) meet(columns []rows.Column, first int, o Options, orders map[string]*datetime.Order) {
 	for _, c := range columns[min(len(p.columns), len(columns)):] {
 		s := newState(lanes*first, p.room)
@@ -178,18 +179,18 @@ func (p *profiler) add(b *rows.Batch) {
 	p.batches = max(p.batches, b.Seq+1)
 }
 
-// fold makes one hash of two.
+// fold combines two hashes into one.
 func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd6e8feb86659fd93)
 	return hi ^ lo
 }
 
-// profile is the result of all goroutines.
+// profile returns the result of all goroutines.
 func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned rows.Scanned, orders map[string]*datetime.Order) (p *Profile, again map[string]*datetime.Order) {
 	all := workers[0]
 	for k, w := range workers[1:] {
 		all.room.Join(w.room)
-		workers[k+1] = nil // what it has kept can go
+		workers[k+1] = nil // so that its memory can be freed
 		for i, s := range w.columns {
 			if i == len(all.columns) {
 				all.columns = append(all.columns, s)
@@ -210,7 +211,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 	}
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
 	for _, c := range in.Columns() {
-		// Columns of JSON Lines that the scan has found are in another order now.
+		// The scan may have reordered the columns of JSON Lines.
 		i := slices.IndexFunc(all.columns, func(s *state) bool { return s.name == c.Name })
 		if i < 0 {
 			i = len(all.columns)
@@ -234,11 +235,11 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 	return p, again
 }
 
-// Measure reads the rows once more and says what each candidate would do. p is what
-// Of said of the same rows: types are taken from it. Candidates are measured
-// together, some tens of them in about the time that it takes to read the rows. When
-// ctx ends, what was read until then is the result, partial is true, and p is Partial
-// from then on; but where p is Partial, the rows that p is of are read whatever ctx says.
+// Measure reads the rows once more and says what each candidate would do. p is the result of Of for
+// the same rows; Measure takes the types from it. It measures the candidates together: some tens of
+// them take about as long as reading the rows. When ctx ends, the result is about the rows read
+// until then, partial is true, and p is Partial from then on. But if p is Partial already, Measure
+// reads the rows that p describes, even if ctx has ended.
 func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, o Options) (measured []*Measured, partial bool, err error) {
 	o = o.withDefaults()
 	l, err := newLayout(p, in, candidates)
@@ -251,7 +252,7 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	}
 	stop := func() {}
 	var left atomic.Int64
-	if p.Partial { // the rows that p is of, however ctx ended
+	if p.Partial { // the rows that p describes, however ctx ended
 		ctx, stop = context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		for _, read := range p.only {
@@ -270,11 +271,11 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 		}
 		return nil
 	})
-	if err != nil && !(p.Partial && left.Load() <= 0) { // of what is behind these rows nothing matters
+	if err != nil && !(p.Partial && left.Load() <= 0) { // errors behind these rows do not matter
 		return nil, false, err
 	}
 	partial = scanned.Partial && !p.Partial
-	if partial { // who measures more reads no more than that
+	if partial { // later measurements read no more rows than this one
 		p.Partial, p.only = true, make([]bool, p.batches)
 		for _, w := range workers {
 			for _, seq := range w.seen {
@@ -284,7 +285,7 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	}
 	all := workers[0]
 	for i, w := range workers[1:] {
-		workers[i+1] = nil // what it has kept can go
+		workers[i+1] = nil // so that its memory can be freed
 		all.merge(w)
 	}
 	for i := range l.candidates {

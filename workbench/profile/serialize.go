@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// serialize appends the value that a text is of a type, as CQL serializes it.
+// serialize appends the value of a text in a type, as CQL serializes it.
 func serialize(dst []byte, t *value.Type, text []byte) ([]byte, error) {
 	switch t.Kind {
 	case value.Text, value.Ascii:
@@ -39,7 +39,7 @@ func serialize(dst []byte, t *value.Type, text []byte) ([]byte, error) {
 	return append(dst, v...), nil
 }
 
-// serializeKnown is for the forms that classify knows.
+// serializeKnown serializes the forms that classify knows.
 func serializeKnown(dst []byte, t *value.Type, text []byte) ([]byte, bool) {
 	c, n := classify(text)
 	switch {
@@ -65,7 +65,7 @@ func serializeKnown(dst []byte, t *value.Type, text []byte) ([]byte, bool) {
 	return dst, false
 }
 
-// appendValue appends value i of a vector, which is not null, serialized as a t.
+// appendValue appends value i of a vector, which is not null, serialized as t.
 func appendValue(dst []byte, v *rows.Vector, i int, t *value.Type) ([]byte, error) {
 	switch v.Kind {
 	case rows.Text:
@@ -92,7 +92,7 @@ func appendValue(dst []byte, v *rows.Vector, i int, t *value.Type) ([]byte, erro
 	return binary.BigEndian.AppendUint64(dst, uint64(n)), nil
 }
 
-// fixedLen is the length of all values of a type; 0 where they have their own.
+// fixedLen returns the length of all values of a type; 0: lengths differ.
 func fixedLen(t *value.Type) int {
 	switch t.Kind {
 	case value.Tinyint:
@@ -110,7 +110,7 @@ func fixedLen(t *value.Type) int {
 	return 0
 }
 
-// textLen is how long a text is, serialized as a type that has no one length.
+// textLen returns the length of a text, serialized as a type of variable length.
 func textLen(t *value.Type, text []byte) int {
 	switch t.Kind {
 	case value.Varint, value.Decimal:
@@ -124,8 +124,8 @@ func textLen(t *value.Type, text []byte) int {
 	return serializedLen(t, len(text))
 }
 
-// numberLen is the bytes of the digits of a number as a two's complement integer,
-// where they are few and written without an exponent.
+// numberLen returns the length in bytes of a number's digits as a two's complement integer. ok is
+// false if there are many digits, or an exponent.
 func numberLen(text []byte) (int, bool) {
 	n, digits, negative := uint64(0), 0, false
 	for i, c := range text {
@@ -148,8 +148,8 @@ func numberLen(text []byte) (int, bool) {
 	return bits.Len64(n)/8 + 1, true
 }
 
-// serializedLen is about how long a text of so many bytes is, serialized as a type
-// that has no one length.
+// serializedLen returns about how long a text of that many bytes is, serialized as a type of
+// variable length.
 func serializedLen(t *value.Type, text int) int {
 	switch t.Kind {
 	case value.Blob:
@@ -169,5 +169,5 @@ func serializedLen(t *value.Type, text int) int {
 	return text
 }
 
-// digitsLen is the bytes of an integer of so many decimal digits.
+// digitsLen returns the length in bytes of an integer of that many decimal digits.
 func digitsLen(digits int) int { return int(float64(max(digits, 1))*0.4152) + 1 }

@@ -9,32 +9,32 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Sizes of what Cassandra writes, before compression, in the format of SSTables that
-// it has by default (BIG, "nb"; UnfilteredSerializer, ClusteringPrefix.Serializer).
+// These are sizes of what Cassandra writes, before compression, in its default SSTable format (BIG,
+// "nb"; UnfilteredSerializer, ClusteringPrefix.Serializer).
 
 const (
 	rowFlags  = 1
 	cellFlags = 1
-	// A partition's key has a length of two bytes before it; the time of deletion
-	// (twelve bytes) and the mark of the end come on top.
+	// A partition has its key's length (two bytes), the time of deletion (twelve bytes), and the
+	// mark of its end.
 	partitionBytes = 2 + 12 + 1
 	partitionEnd   = 1
 	shardBytes     = 4
 	componentBytes = 3 // of a key of several columns: a length of two bytes, and a zero
 )
 
-// LoadRate is at how many rows a second the rows are taken to be written, in their
-// order: a row's timestamp is stored as the microseconds since the first of its file,
-// in one byte for each seven bits.
+// LoadRate is the assumed number of rows written per second, in their order. Cassandra stores a
+// row's timestamp as the microseconds since the first timestamp of its file, with one byte for each
+// seven bits.
 const LoadRate = 2000
 
-// vint is the length of an unsigned variable-length integer.
+// vint returns the length of an unsigned variable-length integer.
 func vint(n int) int {
 	return min(9, (bits.Len64(uint64(n)|1)+6)/7)
 }
 
-// stored is the length of a value in a cell or clustering key: types without one
-// length have it before them; of an empty value the flags say so.
+// stored returns the length of a value in a cell or clustering key. A type of variable length has
+// its length before it. An empty value takes no bytes, because the flags mark it.
 func stored(t *value.Type, n int) int {
 	if _, ok := t.FixedLen(); ok || n == 0 {
 		return n
@@ -42,26 +42,26 @@ func stored(t *value.Type, n int) int {
 	return vint(n) + n
 }
 
-// rowShape is what a row's length is made of.
+// rowShape holds what a row's length depends on.
 type rowShape struct {
 	clustered  bool // the table has clustering columns
 	clustering int  // bytes of their values
 	timestamp  int
 	cells      int
-	absent     int // of the columns in the order of their names, the place of the last that is null, from 1; 0: none is
-	before     int // length of what is written before the row
+	absent     int // with the columns sorted by name: the place of the last null column, from 1; 0: none is null
+	before     int // length of the row before; of the first row, of the partition's beginning
 }
 
 func (s rowShape) length() int {
 	n := rowFlags + s.clustering
 	if s.clustered {
-		n++ // which of the values are null or empty
+		n++ // marks which of the values are null or empty
 	}
 	body := s.timestamp + s.cells + (s.absent+6)/7 + vint(s.before)
 	return n + vint(body) + body
 }
 
-// stamp is the length of the timestamp of row r of a batch.
+// stamp returns the length of the timestamp of row r of a batch.
 func (m *measurer) stamp(seq, r int) int {
 	at := int64(r)
 	if starts := m.profile.starts; seq < len(starts) {
@@ -70,7 +70,7 @@ func (m *measurer) stamp(seq, r int) int {
 	return vint(int(at * (1e6 / LoadRate)))
 }
 
-// places are where columns stand among all that have values, by their names, from 1.
+// places returns the places of columns, from 1, among all columns with values, sorted by name.
 func places(p *Profile, columns []string) []int {
 	var names []string
 	for i := range p.Columns {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Lengths of numbers are those that CQL's serialization has.
+// The lengths of numbers are those of CQL's serialization.
 func TestTextLen(t *testing.T) {
 	for _, kind := range []value.Kind{value.Varint, value.Decimal} {
 		typ := value.Native(kind)

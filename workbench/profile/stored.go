@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Stored is the profile of the same rows in a table that stores some columns of time as
-// Time.Store says. Their values sort by time there: equal times are equal values, however
-// they are written, and what is no time is null.
+// Stored returns the profile of the same rows in a table that stores some columns of time as
+// Time.Store says. There the values sort by time: equal times are equal values, however the data
+// write them, and a value that is no time is null.
 func (p *Profile) Stored(columns []string) *Profile {
 	out := *p
 	out.Columns = slices.Clone(p.Columns)

@@ -19,20 +19,20 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// drawnColumn is a column whose values are drawn, and what it is.
+// drawnColumn is a column with drawn values, and what is known about it.
 type drawnColumn struct {
 	values []string
-	times  []time.Time // as the values have them; nil: it is no column of time
+	times  []time.Time // the times of the values; nil: it is no column of time
 	what   string
 }
 
-// The names say nothing: they are drawn for all columns alike.
+// The names say nothing: they are drawn in the same way for all columns.
 var drawnNames = []string{"x", "c1", "wert", "valor", "champ", "id", "ref_no", "kolumna", "b", "poids", "zustand", "field_7", "значение", "値", "kennung", "amount", "status", "ordre", "seen", "gemessen"}
 
 var germanMonths = []string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"}
 var frenchMonths = []string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
 
-// way is a way of writing times, and what it leaves of one.
+// way is a way of writing times, and what remains of a time in it.
 type way struct {
 	write   func(time.Time) string
 	precise time.Duration
@@ -84,15 +84,15 @@ func drawWay(r *rand.Rand) way {
 	}[r.IntN(22)])
 }
 
-// drawTimes draws a column of times: in the order of time or not, over days or years,
-// in one way of writing or two.
+// drawTimes draws a column of times: in the order of time or not, over days or years, written in
+// one way or two.
 func drawTimes(r *rand.Rand, n int) drawnColumn {
 	first := drawWay(r)
 	ways := []way{first}
 	text := func(w way) bool { return strings.ContainsAny(w.write(time.Unix(0, 0)), "/-: T") }
 	if r.IntN(5) == 0 {
 		for len(ways) == 1 {
-			if w := drawWay(r); text(w) && text(first) { // numbers and texts are not mixed: one would not be sure of the numbers
+			if w := drawWay(r); text(w) && text(first) { // numbers and texts are not mixed, because the numbers would be uncertain
 				ways = append(ways, w)
 			} else if !text(first) {
 				break
@@ -100,7 +100,7 @@ func drawTimes(r *rand.Rand, n int) drawnColumn {
 		}
 	}
 	zone := time.FixedZone("", 3600*(r.IntN(20)-10))
-	// A month at least, so that the order of day and month can be told.
+	// At least a month, so that the order of day and month can be found.
 	length := []time.Duration{40, 100, 700, 3000}[r.IntN(4)] * 24 * time.Hour
 	begin := time.Date(1999+r.IntN(20), time.Month(1+r.IntN(12)), 1+r.IntN(28), r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(1e9), time.UTC)
 	sorted := r.IntN(2) == 0
@@ -113,7 +113,7 @@ func drawTimes(r *rand.Rand, n int) drawnColumn {
 		at = at.In(zone)
 		w := ways[r.IntN(len(ways))]
 		out.values = append(out.values, w.write(at))
-		if !w.zoned && text(w) || w.precise == 24*time.Hour { // what is written is all that there is
+		if !w.zoned && text(w) || w.precise == 24*time.Hour { // the text has only the date and the time of day
 			at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
 		}
 		out.times = append(out.times, at.UTC().Truncate(min(w.precise, 24*time.Hour)))
@@ -121,7 +121,7 @@ func drawTimes(r *rand.Rand, n int) drawnColumn {
 	return out
 }
 
-// drawOther draws a column that is no time, though something of it may look so.
+// drawOther draws a column that is no time, although a part of it may look like one.
 func drawOther(r *rand.Rand, n int) drawnColumn {
 	kinds := map[string]func(i int) string{
 		"a sequence":        func(i int) string { return fmt.Sprint(1_500_000_000 + i) },
@@ -162,8 +162,8 @@ func drawOther(r *rand.Rand, n int) drawnColumn {
 	return out
 }
 
-// Columns of times are found by their values, whatever they are called and however
-// they are written, with all that is known of them exact; and no others are.
+// Columns of times are found by their values, whatever their names and forms are, and all figures
+// about them are exact. No other columns are taken for times.
 func TestDrawnTimes(t *testing.T) {
 	times, unsorted := 0, 0
 	for seed := range uint64(250) {
@@ -248,8 +248,7 @@ func TestDrawnTimes(t *testing.T) {
 	}
 }
 
-// inOrder sorts the values as their type does, and says whether their times are then in
-// order.
+// inOrder sorts the values as their type does, and reports whether their times are then in order.
 func inOrder(t *testing.T, typ *value.Type, c drawnColumn) bool {
 	index := make([]int, len(c.values))
 	for i := range index {
@@ -278,8 +277,8 @@ func inOrder(t *testing.T, typ *value.Type, c drawnColumn) bool {
 	return true
 }
 
-// Where no date tells its order, the reading is taken in which they lie together, and
-// that it is a guess is said; the user decides.
+// If no date shows its order, the profile takes the reading in which the dates lie closer together,
+// and says that it is a guess. The user decides.
 func TestOrderOfDatesIsGuessed(t *testing.T) {
 	for _, c := range []struct {
 		layout, first string
@@ -312,8 +311,8 @@ func TestOrderOfDatesIsGuessed(t *testing.T) {
 	}
 }
 
-// A column that is given as timestamps takes any time, each to the same value, with the
-// granularity that it has.
+// A column that is given as timestamps accepts any time, gives equal times equal values, and keeps
+// their granularity.
 func TestGivenTimestamps(t *testing.T) {
 	begin := time.Date(2024, 3, 15, 0, 0, 0, 0, time.UTC)
 	at := func(i int) time.Time { return begin.Add(time.Duration(i/3) * time.Hour) }
@@ -364,12 +363,12 @@ func TestGivenTimestamps(t *testing.T) {
 			}
 		}
 	}
-	// Numbers that are no times by their size are milliseconds, as CQL has them.
+	// Numbers that are no times by their size are milliseconds, as in CQL.
 	p := of(t, "at,n\n0,x\n60000,x\n7200000,x\n", Options{Types: map[string]*value.Type{"at": value.Native(value.Timestamp)}})
 	if c := p.Column("at"); c.Time.Granularity != Minute || c.Max != "1970-01-01T02:00:00Z" {
 		t.Errorf("%+v %+v", c, c.Time)
 	}
-	// What is no time at all is a bad row.
+	// A value that is no time at all makes a bad row.
 	if _, err := Of(t.Context(), open(t, "at,n\n15.03.2024 10:30,x\n32.03.2024 10:30,x\n"), Options{Types: map[string]*value.Type{"at": value.Native(value.Timestamp)}}); err == nil || !strings.Contains(err.Error(), `:3: column "at": "32.03.2024 10:30" is no timestamp`) {
 		t.Errorf("%v", err)
 	}
@@ -378,7 +377,7 @@ func TestGivenTimestamps(t *testing.T) {
 	}
 }
 
-// The user may know of a time what its values do not show.
+// The user may know something about a time that its values do not show.
 func TestEventTimeIsBelieved(t *testing.T) {
 	text := lines("n,mixed", 300, func(i int) string {
 		mixed := "n/a"
@@ -402,7 +401,7 @@ func TestEventTimeIsBelieved(t *testing.T) {
 	}
 }
 
-// Codes stay text, from CSV as from a file that says so.
+// Codes stay text, from CSV and from a file that declares them as text.
 func TestCodesStayText(t *testing.T) {
 	for text, note := range map[string]string{
 		"007 042 001": "", "12E4 3E07 99E1": "though \"12E4\" could be a number", "1234 12E4": "could be a number", "90210 10001 02139": "leading zero", "0e1 0x": "",
@@ -421,7 +420,7 @@ func TestCodesStayText(t *testing.T) {
 	}
 }
 
-// Whether values repeat is counted, whatever a column is called.
+// Repeated values are counted, whatever a column is called.
 func TestRepeated(t *testing.T) {
 	p := of(t, lines("order_id,plain,twice", 5000, func(i int) string { return fmt.Sprintf("%d,%x,%d", i*7%1000, i*2654435761, i/2) }), Options{})
 	if r := p.Column("order_id").Repeated; r != exactly(4000) {

@@ -13,15 +13,15 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/datetime"
 )
 
-// most of a column's values must be times for the column to be one of time; half of
-// them are enough where the user says that it is.
+// mostTimes is the share of a column's values that must be times for the column to be one of time.
+// someTimes is enough if the user says that it is one.
 const (
 	mostTimes = 0.99
 	someTimes = 0.5
 )
 
-// timing is what a column says of when, nil where it says nothing. The column's type,
-// its order and its distinct values are known.
+// timing describes a column as a time; nil: it is none. The column's type, its order and its
+// distinct values are known.
 func (s *state) timing(c *Column, o Options, order datetime.Order) *Time {
 	m := s.moments
 	ints, unit := m.numbered()
@@ -55,14 +55,14 @@ func (s *state) timing(c *Column, o Options, order datetime.Order) *Time {
 	return t
 }
 
-// literal says that the integers of a column that is given as timestamps are not all
-// times by their size: then they are what CQL takes them for, ms since 1970.
+// literal reports whether a column was given as timestamps and its integers are not all times by
+// their size. Then they are ms since 1970, as in CQL.
 func (s *state) literal() bool {
 	ints, _ := s.moments.numbered()
 	return s.timestamps() && s.count[isInt] > 0 && float64(ints) < mostTimes*float64(s.count[isInt])
 }
 
-// clock is the times of the column.
+// clock returns the times of the column.
 func (s *state) clock() *clock {
 	if s.literal() && s.moments.literal.n >= s.moments.main.n {
 		return &s.moments.literal
@@ -70,7 +70,7 @@ func (s *state) clock() *clock {
 	return s.moments.main
 }
 
-// sorts says whether values, as their type has them, are in the order of their times.
+// sorts reports whether values, in their type, sort in the order of their times.
 func (s *state) sorts(t *value.Type, texts, numbers int64) bool {
 	m := s.moments
 	switch t.Kind {
@@ -89,14 +89,13 @@ func (s *state) sorts(t *value.Type, texts, numbers int64) bool {
 	return texts == 0 && m.oneUnit()
 }
 
-// oneUnit says that all numbers are of one unit.
+// oneUnit reports whether all numbers are of one unit.
 func (m *moments) oneUnit() bool {
 	n, most := m.numbered()
 	return n == m.units[most]
 }
 
-// forms says how values are written that CQL does not read as times, and what to
-// store in their place.
+// forms sets how values are written that CQL does not read as times, and what to store instead.
 func (s *state) forms(t *Time) {
 	m := s.moments
 	forms := slices.Clone(m.forms)
@@ -135,7 +134,7 @@ func (s *state) forms(t *Time) {
 	}
 }
 
-// noted is what is odd about a column of time.
+// noted returns a note about anything odd in a column of time.
 func (t *Time) noted() string {
 	var list []string
 	switch {
@@ -177,7 +176,7 @@ func doubted(column string, d reading) string {
 	return fmt.Sprintf("no date tells whether the day or the month is first: %s is taken to be in %s (--date-order %s=%s takes the other)", text, month, column, other)
 }
 
-// believable says whether numbers that could be times are, by what else is known of
+// believable reports whether numbers that could be times are times, by what else is known about
 // them.
 func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
 	if o.EventTime == c.Name {
@@ -191,17 +190,17 @@ func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
 	sequence := steps > 0 && float64(s.order.one) >= 0.8*steps
 	days := span(s.moments.main) / float64(day)
 	switch {
-	case !unit.Counts(): // digits: numbers by chance are no dates, nor is a sequence beyond its month
+	case !unit.Counts(): // digits: neither numbers by chance nor a sequence beyond its month are dates
 		return c.Distinct.Value >= 5 && (!sequence || days > 31)
-	case unit == datetime.Nanos && s.moments.ids > s.moments.units[unit]/4: // Snowflake's ids end in small numbers
+	case unit == datetime.Nanos && s.moments.ids > s.moments.units[unit]/4: // Snowflake ids end in small numbers
 		return false
 	case unit == datetime.Days:
-		// Thousands of anything: days only where they come one after the other, many rows
-		// of each.
+		// Numbers in the thousands could be anything. They are days only if they rise one after the
+		// other, with many rows each.
 		return rising && days < 30*365 && c.Distinct.Value >= 3 && float64(s.values) >= 10*c.Distinct.Value && c.Distinct.Value > days/2
 	case sequence:
-		return s.order.same > 0 // a number of a sequence comes once
-	case days > 20*365: // numbers by chance fill the whole of what could be times
+		return s.order.same > 0 // in a sequence, a number comes once
+	case days > 20*365: // numbers by chance fill the whole range of possible times
 		return rising
 	}
 	return true

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// Values that go up all the time are different, and so are primary keys with them:
-// that is known exactly, of any number of rows. One value twice is seen.
+// Values that always go up are different, and so are primary keys that contain them: the profile
+// knows this exactly for any number of rows. It notices one value that comes twice.
 func TestUniqueIsProven(t *testing.T) {
 	const n = 200_000
 	for _, twice := range []bool{false, true} {
@@ -54,7 +54,7 @@ func TestUniqueIsProven(t *testing.T) {
 	}
 }
 
-// What tells all rows apart does so with more columns, which need not be counted.
+// If some columns tell all rows apart, more columns do so, too, and need not be counted.
 func TestSupersetsAreUnique(t *testing.T) {
 	src := open(t, lines("random,code", 50_000, func(i int) string { return fmt.Sprintf("%x,c%d", mixed(uint64(i)), i%9) }))
 	p, err := Of(t.Context(), src, Options{})
@@ -163,8 +163,8 @@ func BenchmarkMeasure(b *testing.B) {
 	})
 }
 
-// Keys are counted one by one while there is room: sizes of tens of thousands of skewed keys
-// are exact, also where they stand beside keys that are different in each row.
+// Keys are counted one by one while there is room. The sizes of tens of thousands of skewed keys
+// are exact, even beside keys that are different in each row.
 func TestManyKeysAreCounted(t *testing.T) {
 	const n, keys = 150_000, 20_000
 	counts := make(map[int]int)
