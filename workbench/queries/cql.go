@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// parseCQL reads one CQL statement; a batch is its statements.
+// parseCQL reads one CQL statement. For a batch it returns the statements in it.
 func parseCQL(text string) ([]Query, *SyntaxError) {
 	s, err := syntax.Parse(text)
 	if err != nil {
@@ -38,8 +38,8 @@ func parseCQL(text string) ([]Query, *SyntaxError) {
 	return []Query{q}, nil
 }
 
-// cqlError gives Cassandra's error a place in the statement: its columns count UTF-16
-// units from 0, and its message begins with them.
+// cqlError adds the place in the statement to Cassandra's error. Its columns count UTF-16 units
+// from 0, and its message begins with them.
 func cqlError(text string, err error) *SyntaxError {
 	out := &SyntaxError{Reason: err.Error(), Hint: statementHint}
 	var bad *syntax.SyntaxError
@@ -57,7 +57,7 @@ func cqlError(text string, err error) *SyntaxError {
 	return out
 }
 
-// bytesOf is how many bytes so many UTF-16 units are.
+// bytesOf returns how many bytes that many UTF-16 units take.
 func bytesOf(text string, units int) int {
 	for i, r := range text {
 		if units <= 0 {
@@ -94,7 +94,7 @@ func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
 	return Query{}, &SyntaxError{Reason: "is no SELECT, INSERT, UPDATE, DELETE or batch of these", Hint: "leave it out: only what reads and writes rows says which key is right"}
 }
 
-// qualified is a table's name, with its keyspace where that is said.
+// qualified returns a table's name, with its keyspace if the statement has one.
 func qualified(n syntax.Name) string {
 	if n.Keyspace != "" {
 		return n.Keyspace + "." + n.Name
@@ -173,7 +173,7 @@ func (q *Query) where(list []syntax.Relation) *SyntaxError {
 	return nil
 }
 
-// bound adds a bound to those that the column has.
+// bound adds a bound to the bounds that the column already has.
 func (q *Query) bound(r Range) {
 	if have := q.Range(r.Column); have != nil {
 		have.Below, have.Above, have.Prefix = have.Below || r.Below, have.Above || r.Above, have.Prefix || r.Prefix
@@ -195,7 +195,7 @@ func element(e syntax.Expr, i int) syntax.Expr {
 	return nil
 }
 
-// literal is a constant's text, "" for anything else.
+// literal returns a constant's text, or "" for anything else.
 func literal(e syntax.Expr) string {
 	if c, ok := e.(*syntax.Constant); ok {
 		return c.Text
@@ -203,7 +203,7 @@ func literal(e syntax.Expr) string {
 	return ""
 }
 
-// whole is a positive integer constant; 0 for anything else.
+// whole returns a positive integer constant, or 0 for anything else.
 func whole(e syntax.Expr) int64 {
 	n, err := strconv.ParseInt(literal(e), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt32 {
@@ -212,7 +212,7 @@ func whole(e syntax.Expr) int64 {
 	return n
 }
 
-// columnsOf are the columns that an expression names.
+// columnsOf returns the columns that an expression names.
 func columnsOf(e syntax.Expr) []string {
 	switch e := e.(type) {
 	case *syntax.Column:

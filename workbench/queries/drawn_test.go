@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// drawn draws statements and how they are written; what they say is known.
+// drawn draws statements and their spelling. What they mean is known.
 type drawn struct{ *rand.Rand }
 
 func (d drawn) pick(list ...string) string { return list[d.IntN(len(list))] }
 
-// word writes a keyword in some case.
+// word writes a keyword in upper, lower or mixed case.
 func (d drawn) word(w string) string {
 	return d.pick(w, strings.ToLower(w), w[:1]+strings.ToLower(w[1:]))
 }
 
-// gap is what stands between two words: lines may end there.
+// gap returns the space between two words. A line may end there.
 func (d drawn) gap() string { return d.pick(" ", " ", " ", "  ", "\n", "\n  ", "\t", "\n\t\t") }
 
 func (d drawn) name() (plain, written string) {
@@ -35,7 +35,7 @@ func (d drawn) value() string {
 	return d.pick("?", "'x'", "'it''s -- 5/s'", "42", "-1.5", "'# not a comment'", "true")
 }
 
-// statement draws a statement of PartiQL, and what show says of it.
+// statement draws a PartiQL statement, and what show prints for it.
 func (d drawn) statement(line int) (text, want string) {
 	g := d.gap
 	table, quotedTable := d.pick("Music", "orders", "Größen"), ""
@@ -89,7 +89,7 @@ func (d drawn) statement(line int) (text, want string) {
 	case 0:
 		text = d.word("SELECT") + " *" + g() + d.word("FROM") + " " + quotedTable + g() + where(5)
 		if !strings.Contains(text, "[") {
-			// It may be CQL, too, whose names are folded: say what only PartiQL has.
+			// It may be CQL, too, whose names are folded: add something that only PartiQL has.
 			plain, written := fresh()
 			text += " " + d.word("AND") + " contains(" + written + ", ?)"
 			filters = append(filters, ", filter "+plain)
@@ -136,8 +136,8 @@ func sorted(names []string) []string {
 	return out
 }
 
-// What is drawn is read as it was meant, however it is written: on one line or many,
-// with rates and remarks between.
+// A drawn statement is read as it was meant, however it is written: on one line or several, with
+// rates and remarks between.
 func TestDrawnPartiQL(t *testing.T) {
 	for seed := range uint64(3000) {
 		d := drawn{rand.New(rand.NewPCG(seed, 9))}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// operations are DynamoDB's that a line may begin with.
+// operations holds the DynamoDB operations with which a line may begin.
 var operations = map[string]Verb{
 	"query": Read, "getitem": Read, "scan": Read, "putitem": Insert, "updateitem": Update, "deleteitem": Delete,
 }
@@ -27,7 +27,7 @@ type dynamo struct {
 // token is a word, a sign or a literal of an expression.
 type token struct {
 	kind tokenKind
-	text string // a quoted name without its quotes
+	text string // of a quoted name, without its quotes
 	at   int    // in bytes
 }
 
@@ -36,12 +36,12 @@ type tokenKind uint8
 const (
 	endOfText tokenKind = iota
 	word                // a name or keyword
-	name                // in double quotes or backticks: a name whatever it is
+	name                // in double quotes or backticks: always a name
 	marker              // :v, ?, a number, a 'text'
 	sign                // = < <= > >= <> ( ) , { }
 )
 
-// parseDynamo reads one line of a DynamoDB operation.
+// parseDynamo reads one line with a DynamoDB operation.
 func parseDynamo(text string) ([]Query, *SyntaxError) {
 	p := &dynamo{text: text}
 	if err := p.lex(); err != nil {
@@ -109,7 +109,7 @@ func (p *dynamo) sign(s string) bool {
 	return t.kind == sign && t.text == s
 }
 
-// lex parts the text into tokens, the last of which is the end.
+// lex splits the text into tokens. The last one marks the end.
 func (p *dynamo) lex() *SyntaxError {
 	for i := 0; i < len(p.text); {
 		c := p.text[i]
@@ -174,7 +174,7 @@ func (p *dynamo) at0(i int, reason string) *SyntaxError {
 	return &SyntaxError{offset: i, Reason: reason, Hint: dynamoHint}
 }
 
-// attributes reads the names of what is written: a, b, c, in braces or not.
+// attributes reads the names of the written attributes: a, b, c, in braces or not.
 func (p *dynamo) attributes() *SyntaxError {
 	braces := p.sign("{")
 	if braces {
@@ -205,7 +205,7 @@ func (p *dynamo) attributes() *SyntaxError {
 	return nil
 }
 
-// top is the attribute that a path begins with. Only a bare word is a path.
+// top returns the attribute with which a path begins. Only a bare word is a path.
 func top(t token) string {
 	if t.kind == word {
 		if i := strings.IndexAny(t.text, ".["); i > 0 {
@@ -248,8 +248,8 @@ func (p *dynamo) options() *SyntaxError {
 	}
 }
 
-// expression reads conditions that are joined by AND. What is behind OR or NOT,
-// and all of a filter, restricts without being a key.
+// expression reads conditions that are joined by AND. Conditions with OR or NOT, and all conditions
+// of a filter, restrict the rows but are not part of a key.
 func (p *dynamo) expression(filter bool) *SyntaxError { return p.or(filter, 0) }
 
 const maxDepth = 100
@@ -268,7 +268,7 @@ func (p *dynamo) or(filter bool, depth int) *SyntaxError {
 			return nil
 		}
 		p.at++
-		if !filter { // what stood before is no key either
+		if !filter { // the condition before OR is no key either
 			for _, b := range p.q.Equal[first:] {
 				p.q.Filter = append(p.q.Filter, Bound{Column: b.Column, Values: 1})
 			}
@@ -321,7 +321,7 @@ func (p *dynamo) condition(filter bool, depth int) *SyntaxError {
 	return p.comparison(column, filter)
 }
 
-// comparison reads what is behind an attribute's name.
+// comparison reads what follows an attribute's name.
 func (p *dynamo) comparison(column string, filter bool) *SyntaxError {
 	t := p.peek()
 	switch {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a file of queries; what is more is some other file.
+// These are bounds of a file of queries. A larger file is probably another file.
 const (
 	maxText    = 4 << 20
 	maxQueries = 10_000
@@ -59,7 +59,7 @@ func Parse(text string) ([]Query, error) {
 	}
 	var out []Query
 	for i, s := range list {
-		// What may be either is what the others are.
+		// A statement that may be either is read as what the others are.
 		qs := readings[i].cql
 		if qs == nil || readings[i].partiql != nil && dynamo > 0 && cql == 0 {
 			qs = readings[i].partiql
@@ -80,10 +80,10 @@ func Parse(text string) ([]Query, error) {
 	return out, nil
 }
 
-// reading is what a statement is as CQL, and as DynamoDB's: PartiQL, or an operation.
+// reading holds the readings of a statement: as CQL, and as DynamoDB's PartiQL or an operation.
 type reading struct {
 	cql, partiql []Query
-	err          *SyntaxError // neither
+	err          *SyntaxError // if it is neither
 }
 
 const statementHint = "a statement of CQL or of DynamoDB's PartiQL, such as SELECT * FROM t WHERE code = ? -- 500/s; or a DynamoDB expression"
@@ -106,7 +106,7 @@ func (s *statement) read() (r reading) {
 		r.partiql = []Query{q}
 	}
 	if cqlErr != nil && partiqlErr != nil {
-		// What was understood further is what was meant.
+		// Report the error of the reading that understood more of the text.
 		if r.err = cqlErr; partiqlErr.offset > cqlErr.offset || inPartiQL.MatchString(text) {
 			r.err = partiqlErr
 		}
@@ -116,16 +116,17 @@ func (s *statement) read() (r reading) {
 
 var (
 	statementBegins = regexp.MustCompile(`(?i)^(SELECT|INSERT|UPDATE|DELETE|EXISTS\s*\(|FROM|BEGIN|CREATE|ALTER|DROP|TRUNCATE|USE|GRANT|REVOKE|LIST|DESCRIBE|DESC|WITH|MERGE)\b`)
-	// statementWords are in no DynamoDB expression, but for SET in an UpdateItem.
+	// statementWords matches words that are in no DynamoDB expression, except SET in an UpdateItem.
 	statementWords = regexp.MustCompile(`(?i)\b(FROM|INTO|WHERE|VALUES)\b`)
-	// inPartiQL is what only PartiQL has.
+	// inPartiQL matches what only PartiQL has.
 	inPartiQL = regexp.MustCompile(`(?i)\bVALUE\s*\{|\bIN\s*\[|\bbegins_with\s*\(|\battribute_(not_)?exists\s*\(|\bIS\s+(NOT\s+)?MISSING\b`)
 )
 
-// isStatement says as what to read a text; a misspelt SELECT is a statement all the same.
+// isStatement reports whether a text is a statement rather than an expression. A misspelt SELECT is
+// a statement, too.
 func isStatement(text string) bool {
 	if statementBegins.MatchString(text) {
-		return !compared.MatchString(text) // an attribute that is called like a verb
+		return !compared.MatchString(text) // an attribute whose name is a verb
 	}
 	_, known := operations[strings.ToLower(firstWord(text))]
 	return !known && statementWords.MatchString(text)

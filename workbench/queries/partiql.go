@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/partiql"
 )
 
-// limitBehind is a LIMIT behind a statement of PartiQL, where it is a parameter of the
-// request: it may be said as it is behind an expression.
+// limitBehind matches a LIMIT after a PartiQL statement. In a request, the limit is a parameter,
+// but the text may have it as it may after an expression.
 var limitBehind = regexp.MustCompile(`(?i)\sLIMIT\s+([0-9]+|\?)\s*$`)
 
 // parsePartiQL reads one statement of DynamoDB's PartiQL.
@@ -42,7 +42,8 @@ func parsePartiQL(text string) (Query, *SyntaxError) {
 		q.Verb, q.Columns = Delete, nil
 	}
 	for _, b := range o.Bounds {
-		// No part of a key can be set: what is compared with that is a condition of the write.
+		// No part of a key can be set: a comparison with a set attribute is a condition of the
+		// write.
 		if q.Verb == Update && slices.Contains(o.Names, b.Name) {
 			q.Conditional = true
 			q.Filter = append(q.Filter, Bound{Column: b.Name, Values: 1})

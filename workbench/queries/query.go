@@ -21,41 +21,41 @@ func (v Verb) String() string { return [...]string{"read", "insert", "update", "
 
 // Query is one statement.
 type Query struct {
-	Line  int    // in the file, from 1; where it begins
-	Text  string // as it is written, on one line, without the rate
+	Line  int    // in the file, from 1; the line on which it begins
+	Text  string // as written, on one line, without the rate
 	Verb  Verb
-	Table string  // keyspace.name, or name; "" where it is not said
-	Index string  // of DynamoDB, where PartiQL says one; "" for the table itself
-	Rate  float64 // a second; 0 where it is not said
+	Table string  // keyspace.name, or name; "": not given
+	Index string  // only of DynamoDB: the index that PartiQL names; "": the table itself
+	Rate  float64 // per second; 0: not given
 
-	Equal  []Bound // columns that are bound to one value, or to some of a list
-	Ranges []Range // columns that are bound from below or above, or by their beginning
-	Filter []Bound // columns that are restricted in another way, such as CONTAINS, !=, or FILTER
-	Order  []Order // what it asks to be ordered by
-	Limit  int64   // rows at most; 0: all
+	Equal  []Bound // columns bound to one value, or to one of a list
+	Ranges []Range // columns bound from below or above, or by their beginning
+	Filter []Bound // columns restricted in another way, such as CONTAINS, !=, or FILTER
+	Order  []Order // the requested order
+	Limit  int64   // the most rows; 0: all
 	Group  []Bound // GROUP BY and DISTINCT
 
-	// Columns are those that are read or written; nil: all, or not said.
+	// Columns holds the columns that are read or written; nil: all, or not given.
 	Columns []string
-	// TTL is the seconds after which what is written is gone; 0: never, or not said.
+	// TTL is the number of seconds after which the written row expires; 0: never, or not given.
 	TTL int64
 	// Tokens says that it reads by ranges of tokens: the whole table, in parts.
 	Tokens bool
-	// Conditional says that the write has a condition (IF): it reads first.
+	// Conditional says that the write has a condition (IF), so that it reads first.
 	Conditional bool
 
-	source *statement // as it is in the file
+	source *statement // as in the file
 }
 
 // Bound is a column that is bound by equality.
 type Bound struct {
 	Column string
-	Values int    // 1; of an IN, how many it lists, 0 where it is a marker
-	Text   string // the literal, "" for a marker or a list
+	Values int    // 1; of an IN, the length of its list, 0 for a marker
+	Text   string // the literal; "" for a marker or a list
 }
 
-// Range is a column that is bound from below, above or both. From and To are the
-// literals, "" where there is a marker or nothing.
+// Range is a column that is bound from below, above or both. From and To are the literals; "":
+// there is a marker or nothing.
 type Range struct {
 	Column   string
 	Below    bool // has an upper bound
@@ -64,17 +64,17 @@ type Range struct {
 	Prefix   bool // begins_with
 }
 
-// Order is a column of ORDER BY. Column is "" for a DynamoDB query that goes
-// backward over its sort key, whichever that is.
+// Order is a column of ORDER BY. Column is "" for a DynamoDB query that reads its sort key
+// backward, because it does not name the sort key.
 type Order struct {
 	Column string
 	Desc   bool
 }
 
-// Writes says whether it is a write.
+// Writes reports whether the query is a write.
 func (q *Query) Writes() bool { return q.Verb != Read }
 
-// Bound returns the column's equality, nil where it has none.
+// Bound returns the column's equality; nil: there is none.
 func (q *Query) Bound(column string) *Bound {
 	for i := range q.Equal {
 		if q.Equal[i].Column == column {
@@ -84,7 +84,7 @@ func (q *Query) Bound(column string) *Bound {
 	return nil
 }
 
-// Range returns the column's bounds, nil where it has none.
+// Range returns the column's bounds; nil: there are none.
 func (q *Query) Range(column string) *Range {
 	for i := range q.Ranges {
 		if q.Ranges[i].Column == column {
@@ -94,7 +94,7 @@ func (q *Query) Range(column string) *Range {
 	return nil
 }
 
-// names are all places where the query names a column.
+// names visits every place in which the query names a column.
 func (q *Query) names(visit func(name *string)) {
 	for _, list := range [][]Bound{q.Equal, q.Filter, q.Group} {
 		for i := range list {
@@ -114,8 +114,8 @@ func (q *Query) names(visit func(name *string)) {
 	}
 }
 
-// Resolve puts the data's names in place of those that the query has, which it may
-// write in another case. The error is an *UnknownColumn.
+// Resolve replaces the names in the query by the data's names, which may differ in case. The error
+// is an *UnknownColumn.
 func (q *Query) Resolve(columns []string) error {
 	var failed error
 	q.names(func(name *string) {
@@ -143,28 +143,28 @@ func (q *Query) Resolve(columns []string) error {
 	return failed
 }
 
-// An UnknownColumn is a column that the data do not have.
+// UnknownColumn is the error for a column that the data do not have.
 type UnknownColumn struct {
-	File    string // "" until the caller says it
+	File    string // "" until the caller sets it
 	Line    int
 	At      int // characters from the line's beginning, from 1
 	Column  string
-	Columns []string // what there is
+	Columns []string // the columns of the data
 }
 
 func (e *UnknownColumn) Error() string {
 	return fmt.Sprintf("%s: the data have no column %q", position(e.File, e.Line, e.At), e.Column)
 }
 
-// A SyntaxError is what is wrong with a line.
+// SyntaxError describes an error in a line.
 type SyntaxError struct {
-	File   string // "" until the caller says it
+	File   string // "" until the caller sets it
 	Line   int
 	At     int // characters from the line's beginning, from 1
 	Reason string
 	Hint   string
 
-	offset int // in the statement, in bytes, until Line and At are known
+	offset int // in the statement, in bytes; used until Line and At are known
 }
 
 func (e *SyntaxError) Error() string { return position(e.File, e.Line, e.At) + ": " + e.Reason }
@@ -176,7 +176,8 @@ func position(file string, line, at int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, at)
 }
 
-// place is where a name first stands in a text, by itself; in bytes, 0 where it does not.
+// place returns the byte at which a name first stands in a text as a whole word, or 0 if it does
+// not.
 func place(text, name string) int {
 	lower, want := strings.ToLower(text), strings.ToLower(name)
 	if len(lower) != len(text) { // a character whose lower case has another length

@@ -12,12 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxRate is a slip of the keyboard's.
+// maxRate is the greatest rate. A higher one is a typing error.
 const maxRate = 1e9
 
 const rateHint = "a rate is a number by s, min, h or day: 500/s, 2.5k/s, 5 per sec, 1,000/min"
 
-// units are the seconds of a unit of time.
+// units holds the seconds of each unit of time.
 var units = map[string]float64{
 	"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3,
 	"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
@@ -29,7 +29,7 @@ var units = map[string]float64{
 	"y": 365.25 * 86400, "yr": 365.25 * 86400, "year": 365.25 * 86400, "years": 365.25 * 86400,
 }
 
-// abbreviations are requests by a unit in one word, and adverbs.
+// abbreviations holds words that mean requests per unit, and adverbs, with their seconds.
 var abbreviations = map[string]float64{
 	"rps": 1, "qps": 1, "tps": 1, "wps": 1, "hz": 1, "khz": 1e-3, "rpm": 60, "qpm": 60, "tpm": 60, "rph": 3600, "rpd": 86400,
 	"secondly": 1, "minutely": 60, "hourly": 3600, "daily": 86400, "weekly": 7 * 86400, "monthly": 365.25 / 12 * 86400, "yearly": 365.25 * 86400,
@@ -42,13 +42,13 @@ var words = map[string]float64{
 	"a hundred": 100, "hundred": 100, "a thousand": 1000, "thousand": 1000, "a million": 1e6, "million": 1e6,
 }
 
-// nouns are what is counted: the statement itself.
+// nouns matches what the rate counts: the statement itself.
 const nouns = `requests?|reqs?|r|quer(?:y|ies)|q|reads?|lookups?|writes?|w|ops|operations?|calls?|times?|x|×|inserts?|upserts?|puts?|gets?|updates?|deletes?|selects?|scans?|statements?|executions?|hits?|tx|txns?|transactions?|events?|messages?|msgs?|records?|items?`
 
 const digits = `[0-9]+(?:[,._'\x{00a0}\x{2009}\x{202f}][0-9]+|\x20[0-9]{3}\b)*(?:[eE][+-]?[0-9]+)?|\.[0-9]+`
 
-// rateForm finds rates. Its groups: a number, its scale, the number of units, the
-// unit; or a number, its scale, an abbreviation; or a word and its unit.
+// rateForm finds rates. Its groups are: a number, its scale, the number of units, the unit; or a
+// number, its scale, an abbreviation; or a word and its unit.
 var rateForm = regexp.MustCompile(`(?i)` +
 	`(` + digits + `)\s*(?:(k|m|g|thousand|million|mio|billion)\b)?\s*(?:(?:` + nouns + `)\b\.?\s*){0,2}(?:/|per\b|an?\b|each\b|every\b)\s*(?:the\s+)?((?:` + digits + `))?\s*([\pL]+)` +
 	`|(` + digits + `)\s*(k|m|g|thousand|million)?\s*(rps|qps|tps|wps|k?hz|rpm|qpm|tpm|rph|rpd)\b` +
@@ -56,14 +56,15 @@ var rateForm = regexp.MustCompile(`(?i)` +
 	`|\b(every)\s+((?:` + digits + `))?\s*([\pL]+)` +
 	`|\b(secondly|minutely|hourly|daily|weekly|monthly|yearly)\b`)
 
-// before and after a rate, what makes another of it: a range, or a rate of each of some.
+// rangeBefore matches text before a rate that makes it a range. eachAfter matches text after a rate
+// that makes it a rate of each of several things.
 var (
 	rangeBefore = regexp.MustCompile(`(?i)[0-9]\s*[km]?\s*(?:-|–|—|\.\.+|…|\bto\b|\bor\b)\s*$`)
 	eachAfter   = regexp.MustCompile(`(?i)^\s*(?:/|\bper\b|\beach\b|\bfor (?:each|every)\b)\s*[\pL]*`)
 )
 
-// rangeBytes is how far before a rate the beginning of its range is looked for,
-// mostRates how many rates of a comment are looked at, in so many bytes of it.
+// rangeBytes is how far before a rate the beginning of its range may be. findRates looks at most at
+// mostRates rates, and at the first commentBytes of a comment.
 const (
 	rangeBytes   = 32
 	mostRates    = 3
@@ -74,11 +75,10 @@ const (
 type rate struct {
 	from, to  int // in bytes
 	perSecond float64
-	reason    string // not "": why it cannot be read
+	reason    string // why it cannot be read; "": it can
 }
 
-// findRates finds what looks like rates in a text, and in no more than its beginning
-// where it is long.
+// findRates finds what looks like a rate in a text; only in its beginning if the text is long.
 func findRates(text string) (list []rate) {
 	for len(text) > commentBytes {
 		end := commentBytes
@@ -138,8 +138,8 @@ func findRates(text string) (list []rate) {
 	return list
 }
 
-// partOfWord says whether a text goes on from the one before it: the 1 of c1/s, of
-// a/1/b and of 2024-01-1.
+// partOfWord reports whether a text continues a word that begins before at: the 1 of c1/s, of a/1/b
+// and of 2024-01-1.
 func partOfWord(text string, at int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:at])
 	if at == 0 {
@@ -188,8 +188,8 @@ var (
 	eitherWay   = regexp.MustCompile(`^[1-9][0-9]{0,2}\.000$`)
 )
 
-// parseNumber reads a number, with thousands parted or not, and a decimal point or
-// comma. The reason is "" where it is one.
+// parseNumber reads a number, with or without signs between the thousands, and with a decimal point
+// or comma. reason says why it is no number; "": it is one.
 func parseNumber(text string) (n float64, reason string) {
 	plain := strings.NewReplacer("_", "", "'", "", " ", "", "\u00a0", "", "\u2009", "", "\u202f", "").Replace(text)
 	mantissa, exponent := plain, ""
@@ -214,8 +214,8 @@ func parseNumber(text string) (n float64, reason string) {
 	return n, ""
 }
 
-// commentRate reads the rate in the comment behind a statement. Where the comment has
-// other words, it must have one rate.
+// commentRate reads the rate in the comment after a statement. If the comment has other words, it
+// must have exactly one rate.
 func commentRate(comment string) (perSecond float64, reason string) {
 	text := comment
 	if i := innerComment(text); i >= 0 { // a remark on the rate
@@ -233,7 +233,7 @@ func commentRate(comment string) (perSecond float64, reason string) {
 	return list[0].perSecond, ""
 }
 
-// innerComment is where a comment within a comment begins; -1 where there is none.
+// innerComment returns the place at which a comment within a comment begins; -1: there is none.
 func innerComment(text string) int {
 	first := -1
 	for _, mark := range []string{"--", "#", "//"} {
@@ -244,11 +244,11 @@ func innerComment(text string) int {
 	return first
 }
 
-// bareForm is a number without a unit of time.
+// bareForm matches a number without a unit of time.
 var bareForm = regexp.MustCompile(`(?i)^(-?(?:` + digits + `))\s*(k|m|g|thousand|million|mio|billion)?$`)
 
-// ParseRate reads a rate, how often a second: 500/s, 5 per sec, 2.5k/s, 3/min. A
-// number alone is a second's. The error says what was found, and what is wanted.
+// ParseRate reads a rate, per second: 500/s, 5 per sec, 2.5k/s, 3/min. A number alone is per
+// second. The error says what was found, and what is needed.
 func ParseRate(text string) (perSecond float64, err error) {
 	trimmed := strings.TrimSpace(text)
 	reason := fmt.Sprintf("%.40q is no rate", text)

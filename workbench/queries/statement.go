@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// statement is one statement as it stands in the text: on a line, or on several.
+// statement is one statement in the text, on one line or several.
 type statement struct {
 	lines  []line
-	text   string // of the lines, without comments, a space between them; once all are there
-	starts []int  // of the lines in text
+	text   string // the lines' text, without comments, with a space between the lines; set when the statement is complete
+	starts []int  // where each line begins in text
 	rate   float64
-	rated  *comment     // that says the rate; nil where none does
-	unread *SyntaxError // of a comment behind the last line that is no rate
+	rated  *comment     // the comment with the rate; nil: there is none
+	unread *SyntaxError // the error of a comment after the last line that is no rate
 
-	batch, ended bool // it begins a batch; and has ended it
-	depth        int  // brackets that are open
+	batch, ended bool // batch: it begins a batch; ended: the batch has ended
+	depth        int  // open brackets
 	length       int  // of text
 }
 
@@ -34,16 +34,16 @@ type line struct {
 // comment is a comment's text, without its marks.
 type comment struct {
 	text string
-	at   int // where it begins, in characters from 1
-	// block says that it is in /* */, where a rate may be, and may not.
+	at   int // the character at which it begins, from 1
+	// block says that it is in /* */. Such a comment may hold a rate, but need not.
 	block bool
 }
 
-// lines parts a text into lines, and these into code and comments. A comment begins
-// with --, //, or # that is no DynamoDB placeholder (#name), outside of quotes.
+// lines splits a text into lines, and each line into code and comments. Outside quotes, a comment
+// begins with --, //, or a # that does not begin a DynamoDB placeholder (#name).
 func lines(text string) []line {
 	var out []line
-	open := false // a block comment
+	open := false // in a block comment
 	for i, raw := range strings.Split(text, "\n") {
 		l := line{number: i + 1}
 		raw = strings.TrimRight(raw, "\r")
@@ -106,13 +106,13 @@ func lines(text string) []line {
 	return out
 }
 
-// placeholder says that what follows a # is a name, as in #n = :n.
+// placeholder reports whether the text after a # is a name, as in #n = :n.
 func placeholder(rest string) bool {
 	return rest != "" && partOfName(rest[0]) && (rest[0] < '0' || rest[0] > '9')
 }
 
-// statements joins the lines of each statement. The error is of a comment that looks
-// like a rate and stands by itself.
+// statements joins the lines of each statement. The error is about a comment that looks like a rate
+// and belongs to no statement.
 func statements(text string) ([]*statement, *SyntaxError) {
 	var out []*statement
 	var now *statement
@@ -150,11 +150,11 @@ func statements(text string) ([]*statement, *SyntaxError) {
 	return out, nil
 }
 
-// stray is the error of a line that is a comment and has a rate, which is no
-// statement's. A statement that is commented out keeps its rate to itself.
+// stray returns the error of a comment line that has a rate but belongs to no statement. A
+// statement that is commented out keeps its own rate.
 func (l *line) stray() *SyntaxError {
 	for _, c := range l.comments {
-		if strings.HasPrefix(c.text, "#") { // ## is never looked at
+		if strings.HasPrefix(c.text, "#") { // ## is always ignored
 			continue
 		}
 		text := c.text
@@ -173,7 +173,7 @@ func (l *line) stray() *SyntaxError {
 	return nil
 }
 
-// maxStatement is what no statement is longer than.
+// maxStatement is the greatest length of a statement.
 const maxStatement = 1 << 20
 
 // add adds a line.
@@ -191,7 +191,7 @@ func (s *statement) add(l line) *SyntaxError {
 	s.starts = append(s.starts, s.length)
 	s.length += len(l.code)
 	s.lines = append(s.lines, l)
-	s.unread = nil // what stands behind a line that is not the last may be a remark
+	s.unread = nil // a comment on a line that is not the last may be a remark
 	for i := range l.comments {
 		c := &l.comments[i]
 		fail := func(reason string) *SyntaxError {
@@ -214,7 +214,7 @@ func (s *statement) add(l line) *SyntaxError {
 	return nil
 }
 
-// silent says that nothing in a comment looks like a rate.
+// silent reports whether nothing in a comment looks like a rate.
 func (c *comment) silent() bool {
 	text := c.text
 	if i := innerComment(text); i >= 0 {
@@ -223,7 +223,7 @@ func (c *comment) silent() bool {
 	return len(findRates(text)) == 0
 }
 
-// at is the place of a byte of the statement's text.
+// at returns the line and the column of a byte of the statement's text.
 func (s *statement) at(offset int) (number, column int) {
 	i := len(s.starts) - 1
 	for i > 0 && s.starts[i] > offset {
@@ -237,16 +237,16 @@ func (s *statement) at(offset int) (number, column int) {
 var (
 	batchBegins = regexp.MustCompile(`(?i)^BEGIN\s+((UN)?LOGGED\s+|COUNTER\s+)?BATCH\b`)
 	batchEnds   = regexp.MustCompile(`(?i)\bAPPLY\s+BATCH\b`)
-	// openEnd is how a line ends whose statement goes on: with a comma, an operator, or a
-	// word that wants another behind it.
+	// openEnd matches the end of a line that the next line must continue: a comma, an operator, or
+	// a word that needs another after it.
 	openEnd = regexp.MustCompile(`(?i)([,=<>+({\[]|(^|[\s)"'])(SELECT|INSERT|INTO|UPDATE|DELETE|FROM|WHERE|AND|OR|NOT|SET|REMOVE|VALUES?|USING|BY|BETWEEN|IN|IF|LIMIT|ORDER|GROUP|DISTINCT|EXISTS|FILTER|BEGIN|BATCH))$`)
-	// goesOnWith is how a line begins that goes on with the statement before it.
+	// goesOnWith matches the beginning of a line that continues the statement before it.
 	goesOnWith = regexp.MustCompile(`(?i)^([)\]},=<>]|(FROM|WHERE|AND|OR|NOT|ORDER|GROUP|PER|LIMIT|ALLOW|VALUES?|SET|REMOVE|USING|IF|INTO|RETURNING|APPLY|ASC|DESC|BY|BETWEEN|FILTER|BACKWARD)\b)`)
-	// compared is how a line goes on where its first word is a column after all.
+	// compared matches a line whose first word is a column after all.
 	compared = regexp.MustCompile(`(?i)^\w+\s*([=<>]|BETWEEN\b|IN\s*[(\[])`)
 )
 
-// unfinished says that a statement wants more.
+// unfinished reports whether a statement needs more text.
 func (s *statement) unfinished() bool {
 	if s.batch {
 		return !s.ended
@@ -254,7 +254,7 @@ func (s *statement) unfinished() bool {
 	return s.depth > 0 || openEnd.MatchString(s.lines[len(s.lines)-1].code)
 }
 
-// goesOn says whether a line belongs to the statement before it.
+// goesOn reports whether a line belongs to the statement before it.
 func (s *statement) goesOn(code string) bool {
 	last := s.lines[len(s.lines)-1].code
 	switch {
@@ -269,7 +269,7 @@ func (s *statement) goesOn(code string) bool {
 	return goesOnWith.MatchString(code) && !compared.MatchString(code)
 }
 
-// depth is how many brackets are open.
+// depth returns the number of open brackets.
 func depth(text string) (n int) {
 	quote := byte(0)
 	for i := range len(text) {
