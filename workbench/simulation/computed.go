@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/keys"
 )
 
-// computed is a salt, shard or code_points part, with counts of what it gave. Keys
-// that have the same part share it.
+// computed is a salt, shard or code_points part, with counts of its values. Keys with the same part
+// share it.
 type computed struct {
 	part    keys.Part
 	text    string
@@ -17,15 +17,15 @@ type computed struct {
 	null    bool // the current row has no value
 
 	rows   int64
-	counts []int64 // by value from least
+	counts []int64 // by value, from least on
 	least  int     // 0 for salts, 1 for shards
 	layout *shard.Layout
 
-	variants []*computed // of code_points: what else could be done with the same columns
+	variants []*computed // of code_points: the other parts that are possible with the same columns
 	moves    []*move
 }
 
-// move is how many rows change place between two numbers of salts.
+// move counts the rows that change place between two numbers of salts.
 type move struct {
 	from, to     int
 	modulo, jump int64
@@ -71,8 +71,8 @@ func (c *computed) of(p Partitioner, by [][]byte, n int) int {
 	return l.ShardOf(nil, by...)
 }
 
-// modulo is what the same hash gives modulo n, as tables that are salted by hand
-// do: a hash of write_sharding that is not modular is murmur3.
+// modulo returns the part as hash modulo n, as tables that are salted by hand have it. For a shard
+// it takes murmur3 as the hash.
 func (c *computed) modulo(p Partitioner, by [][]byte, n int) int {
 	if c.part.Function == keys.Shard {
 		return Murmur3.mod(joined(by), n)
@@ -80,7 +80,7 @@ func (c *computed) modulo(p Partitioner, by [][]byte, n int) int {
 	return c.of(p, by, n)
 }
 
-// jump is write_sharding's default: murmur3 and jump hash.
+// jump computes write_sharding's default: murmur3 and jump hash.
 func jump(by [][]byte, n int) int {
 	l := shard.Layout{N: n}
 	return l.ShardOf(nil, by...)
@@ -104,7 +104,7 @@ func (c *computed) count(p Partitioner, by [][]byte) {
 	}
 }
 
-// nextPrime is the least prime above n.
+// nextPrime returns the least prime above n.
 func nextPrime(n int) int {
 	for n++; ; n++ {
 		prime := n > 1

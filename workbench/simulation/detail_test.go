@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/orders"
 )
 
-// A key's values are counted one by one, with each number of salts: sizes add up to
-// all rows, and are what the orders have.
+// A key's values are counted one by one, for each number of salts: sizes add up to all rows, and
+// are those of the orders.
 func TestDetail(t *testing.T) {
 	for _, p := range []Partitioner{Murmur3, MD5Mod} {
 		o := options(t, p, 4, "code", "code,salt(user,8)", "uuid")
@@ -22,7 +22,7 @@ func TestDetail(t *testing.T) {
 			}
 		}
 		r := s.Report()
-		// The ten orders of code 0 do not come to all eight salts.
+		// The ten orders of code 0 do not reach all eight salts.
 		for i, c := range []struct {
 			values, fullest float64
 			salts           []int

@@ -9,20 +9,20 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/datetime"
 )
 
-// tokenRows counts rows by their tokens under Identity: these are parted into equal
-// ranges from the least to the greatest, which are known at the end only. Where there are
-// very many tokens, neighbours share a count.
+// tokenRows counts rows by their tokens under Identity. It divides the tokens into equal ranges
+// from the least to the greatest, which it knows only at the end. If there are very many tokens,
+// neighbours share a count.
 type tokenRows struct {
-	width uint // a count is of 1<<width tokens
+	width uint // a count covers 1<<width tokens
 	rows  map[uint64]int64
 }
 
-// mostTokens is how many counts are kept.
+// mostTokens is the greatest number of counts.
 const mostTokens = 1 << 19
 
 func newTokenRows() *tokenRows { return &tokenRows{rows: make(map[uint64]int64)} }
 
-// add counts a row. Tokens are turned into unsigned numbers, in their order.
+// add counts a row. It turns tokens into unsigned numbers in the same order.
 func (t *tokenRows) add(token int64) {
 	t.rows[ordered(token)>>t.width]++
 	for len(t.rows) > mostTokens {
@@ -37,7 +37,7 @@ func (t *tokenRows) add(token int64) {
 
 func ordered(token int64) uint64 { return uint64(token) ^ 1<<63 }
 
-// bounds are the least and the greatest token, as far as they are told apart.
+// bounds returns the least and the greatest token, as far as the counts tell them apart.
 func (t *tokenRows) bounds() (least, greatest uint64) {
 	first := true
 	for at := range t.rows {
@@ -49,7 +49,7 @@ func (t *tokenRows) bounds() (least, greatest uint64) {
 	return least, greatest
 }
 
-// sizes are the rows of n equal ranges.
+// sizes returns the rows of n equal ranges.
 func (t *tokenRows) sizes(n int) []int64 {
 	sizes := make([]int64, n)
 	least, greatest := t.bounds()
@@ -59,15 +59,14 @@ func (t *tokenRows) sizes(n int) []int64 {
 		if hi, lo := bits.Mul64(at-least, uint64(n)); span == 0 {
 			i = hi
 		} else {
-			i, _ = bits.Div64(hi, lo, span) // hi < span, as at-least < span
+			i, _ = bits.Div64(hi, lo, span) // hi < span, because at-least < span
 		}
 		sizes[i] += rows
 	}
 	return sizes
 }
 
-// number is the token of a text under Identity: an integer itself, a time in ms since
-// 1970.
+// number returns the token of a text under Identity: an integer itself, or a time in ms since 1970.
 func number(p *datetime.Parser, order *datetime.Order, text string) (int64, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, nil

@@ -34,8 +34,8 @@ func reportOf(t *testing.T, o Options, rows ...[]string) *Report {
 	return s.Report()
 }
 
-// A row whose key has a null counts for the keys that have none, and the nulls are
-// counted by column.
+// A row with a null in a key counts for the keys without a null, and the nulls are counted by
+// column.
 func TestNullsAreExcludedKeyByKey(t *testing.T) {
 	for _, p := range []Partitioner{Murmur3, Random, ByteOrdered, MD5Mod, JavaMod} {
 		r := reportOf(t, options(t, p, 4, "a", "b", "a,b", "salt(b,3)", "a,hour(c)", "b,rollover(1)"),
@@ -56,14 +56,14 @@ func TestNullsAreExcludedKeyByKey(t *testing.T) {
 			}
 		}
 	}
-	// Cassandra takes no empty key; an empty component of a key is one.
+	// Cassandra accepts no empty key, but it accepts an empty component of a key.
 	r := reportOf(t, options(t, Murmur3, 4, "a", "a,b"), []string{"", "1"}, []string{"x", "2"})
 	if r.Keys[0].Rows != 1 || !slices.Equal(r.Keys[0].Nulls, []NullReport{{"a", 1}}) || r.Keys[1].Rows != 2 {
 		t.Errorf("an empty key: %+v", r.Keys)
 	}
 }
 
-// Periods are placed as a column of that type would be, whatever the times look like.
+// Periods are placed as a column of that type would be, whatever the form of the times is.
 func TestPeriods(t *testing.T) {
 	of := func(p Partitioner, key string, text string) []int64 {
 		return reportOf(t, options(t, p, 97, key), []string{text}).Keys[0].Sizes
@@ -114,8 +114,8 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// Draws are 1 to n, about alike, the same for a seed; a rollover fills one partition
-// after the other.
+// Draws are 1 to n, about equally often, and the same for the same seed. A rollover fills one
+// partition after the other.
 func TestRandomAndRollover(t *testing.T) {
 	o := options(t, Murmur3, 4, "day,random(8)", "s,rollover(100)", "rollover(100)", "random(8)")
 	var rows [][]string
@@ -144,8 +144,8 @@ func TestRandomAndRollover(t *testing.T) {
 	}
 }
 
-// Under identity a number is its token: neighbours are in one range, and the newest hour
-// is always in the last.
+// Under identity a number is its own token: neighbours are in one range, and the newest hour is
+// always in the last.
 func TestIdentity(t *testing.T) {
 	var rows [][]string
 	for i := range 100 {
@@ -170,7 +170,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Many tokens are counted in few numbers, and the ranges are as good as exact.
+// Many tokens share few counts, and the ranges are almost exact.
 func TestIdentityOfManyTokens(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	counted := newTokenRows()
@@ -202,8 +202,8 @@ func TestIdentityOfManyTokens(t *testing.T) {
 	}
 }
 
-// ByteOrderedPartitioner orders by the key's bytes: ASCII is in one half of the ring,
-// digits in one of its 97 ranges; small ints at the start.
+// ByteOrderedPartitioner orders by the key's bytes: ASCII is in one half of the ring, digits in one
+// of its 97 ranges, small ints at the start.
 func TestByteOrdered(t *testing.T) {
 	o := options(t, ByteOrdered, 256, "s", "n", "s,n")
 	o.Types = map[string]*value.Type{"n": value.Named("int")}
@@ -222,7 +222,7 @@ func TestByteOrdered(t *testing.T) {
 	}
 }
 
-// A sweep is what each number of partitions gives by itself.
+// A sweep gives the same result as each number of partitions by itself.
 func TestSweep(t *testing.T) {
 	for _, p := range []Partitioner{Murmur3, MD5Mod} {
 		o := options(t, p, 4, "code", "code,salt(user,8)")
@@ -239,8 +239,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Values of a key are counted to the row where they are few, and where they are a
-// sample the truth is within what is said.
+// A key's values are counted exactly if they are few. If they are a sample, the intervals contain
+// the truth.
 func TestValues(t *testing.T) {
 	o := options(t, MD5Mod, 4, "code")
 	o.Limit = Limit{Rows: 900}
@@ -287,7 +287,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The table of DynamoDB's documentation, each row of it.
+// This is the table of DynamoDB's documentation, with all its rows.
 func TestUniformity(t *testing.T) {
 	o := options(t, Murmur3, 4, "status,device", "day(created)")
 	o.Attributes = []string{"user", "status", "created", "at", "device", "popular", "none", "one"}
@@ -328,7 +328,7 @@ func TestUniformity(t *testing.T) {
 	}
 }
 
-// What a rollover counts is bounded, and the end is said.
+// A rollover counts a bounded number of combinations, and reports when it reaches the bound.
 func TestRolloverIsBounded(t *testing.T) {
 	r := newRollover(options(t, Murmur3, 1, "rollover(2)").Keys[0].Expr.Parts[0])
 	for i := range uint64(maxRollovers) {

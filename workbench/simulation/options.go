@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/keys"
 )
 
-// Key is a key to simulate, and how its user wrote it.
+// Key is a key to simulate, and its text as the user wrote it.
 type Key struct {
 	Text string
 	Expr *keys.Expr
@@ -25,33 +25,33 @@ type Options struct {
 	Keys        []Key
 	Partitioner Partitioner
 	Partitions  int                    // 1..MaxPartitions
-	Sweep       []int                  // other numbers of partitions to count, too
-	Types       map[string]*value.Type // of columns, under partitioners with tokens; text where not given
-	// DateOrders say whether the day or the month comes first in a column's dates. Where
-	// there is none and a date can be read in both ways, Add returns an *Ambiguous.
+	Sweep       []int                  // numbers of partitions to count in addition
+	Types       map[string]*value.Type // of columns, under partitioners with tokens; default: text
+	// DateOrders says for columns whether the day or the month comes first in dates. If a column
+	// has none and a date can be read in both ways, Add returns an *Ambiguous.
 	DateOrders   map[string]datetime.Order
-	Ring         *Ring    // nodes, under partitioners with tokens; nil for none
-	CompareSalts []int    // numbers of salts to compare, each with the one behind it
-	Within       int64    // a bound of the difference between two partitions to judge; negative for none
-	Limit        Limit    // one's own limits of a key's value
+	Ring         *Ring    // nodes, under partitioners with tokens; nil: none
+	CompareSalts []int    // numbers of salts to compare, each with the next
+	Within       int64    // a limit to judge, for the difference between the fullest and the emptiest partition; negative: none
+	Limit        Limit    // the user's own limits of a key's value
 	Attributes   []string // columns to judge as partition keys by themselves (Report.Uniformity)
 	Seed         uint64   // of random(…)
-	Detail       bool     // say more of each key's values, for plots (KeyReport.Detail)
+	Detail       bool     // report more about each key's values, for plots (KeyReport.Detail)
 }
 
-// Limit is the most that one value of a key may hold; 0 is no limit.
+// Limit is the most that one value of a key may hold; 0: no limit.
 type Limit struct {
 	Rows  int64 `json:"rows,omitempty"`
 	Bytes int64 `json:"bytes,omitempty"`
 }
 
-// MaxPartitions bounds Options.Partitions, MaxSweep the numbers of Options.Sweep.
+// MaxPartitions bounds Options.Partitions. MaxSweep bounds the length of Options.Sweep.
 const (
 	MaxPartitions = 1_000_000
 	MaxSweep      = 32
 )
 
-// Validate says what is wrong with the options.
+// Validate returns an error if the options are wrong.
 func (o *Options) Validate() error {
 	if len(o.Keys)+len(o.Attributes) == 0 {
 		return errors.New("no key is given")
@@ -126,8 +126,8 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// Columns are the columns that the keys need, and the attributes, in the order in which
-// Add takes them.
+// Columns returns the columns of the keys, and the attributes, in the order in which Add takes
+// their values.
 func (o *Options) Columns() []string {
 	columns := o.keyColumns()
 	for _, c := range o.Attributes {
@@ -138,10 +138,10 @@ func (o *Options) Columns() []string {
 	return columns
 }
 
-// KeyColumns says how many of Columns, from the first, are of keys.
+// KeyColumns returns how many of Columns, from the first on, belong to keys.
 func (o *Options) KeyColumns() int { return len(o.keyColumns()) }
 
-// TimeColumns are the columns of which a key takes the minute, hour, day, month or year.
+// TimeColumns returns the columns of which a key takes the minute, hour, day, month or year.
 func (o *Options) TimeColumns() (list []string) {
 	for _, k := range o.Keys {
 		for _, p := range k.Expr.Parts {

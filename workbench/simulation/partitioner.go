@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Partitioner is how a key becomes a place.
+// Partitioner says how a key gets its place.
 type Partitioner string
 
 const (
@@ -23,11 +23,11 @@ const (
 	Identity    Partitioner = "identity"     // a number or a time is its own token
 )
 
-// Tokens says whether keys have tokens on a ring.
+// Tokens reports whether keys have tokens on a ring.
 func (p Partitioner) Tokens() bool { return p == Murmur3 || p == Random || p == ByteOrdered }
 
-// mod is the hash of a value modulo n: a salt. Of partitioners that do not hash it is
-// Murmur3's.
+// mod returns the hash of a value modulo n, which is a salt. For partitioners that do not hash, it
+// takes Murmur3's hash.
 func (p Partitioner) mod(v []byte, n int) int {
 	switch p {
 	case Murmur3, ByteOrdered, Identity:
@@ -41,10 +41,9 @@ func (p Partitioner) mod(v []byte, n int) int {
 	return partitioner.MD5Mod(v, n)
 }
 
-// position is the token of a key as its place on the ring, which is taken to have
-// 2^64 places from the least token up. RandomPartitioner's, which has 2^127, is cut
-// to its first 64 bits; so are the bytes of ByteOrderedPartitioner's, of which there
-// are as many as the key has.
+// position returns the token of a key as its place on a ring of 2^64 places, counted from the least
+// token. It cuts RandomPartitioner's tokens, of which there are 2^127, to their first 64 bits. It
+// also cuts ByteOrderedPartitioner's tokens, which are as long as the key, to 64 bits.
 func (p Partitioner) position(key []byte) uint64 {
 	switch p {
 	case Murmur3:
@@ -56,7 +55,7 @@ func (p Partitioner) position(key []byte) uint64 {
 	}
 	t := partitioner.Random(key)
 	switch {
-	case t.Sign() < 0: // the empty key, before all others
+	case t.Sign() < 0: // the empty key, which comes before all others
 		return 0
 	case t.BitLen() > 127: // 2^127 itself
 		return ^uint64(0)
@@ -64,7 +63,7 @@ func (p Partitioner) position(key []byte) uint64 {
 	return t.Rsh(t, 63).Uint64()
 }
 
-// rangeOf is which of n equal ranges a position is in.
+// rangeOf returns the one of n equal ranges in which a position is.
 func rangeOf(position uint64, n int) int {
 	hi, _ := bits.Mul64(position, uint64(n))
 	return int(hi)

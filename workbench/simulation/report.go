@@ -9,11 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/stats"
 )
 
-// Report is what came of it. It marshals to what `evenkeel simulate --json` prints.
+// Report is the result of a simulation. It marshals to the output of `evenkeel simulate --json`.
 type Report struct {
 	Data        string       `json:"data"`
 	Rows        int64        `json:"rows"`
-	BadRows     int64        `json:"bad_rows"`          // passed over
+	BadRows     int64        `json:"bad_rows"`          // bad rows are not counted
 	Partial     bool         `json:"partial,omitempty"` // not all rows were read
 	Partitioner Partitioner  `json:"partitioner"`
 	Partitions  int          `json:"partitions"`
@@ -22,19 +22,19 @@ type Report struct {
 	Keys        []KeyReport  `json:"keys"`
 	Moves       []MoveReport `json:"compare_salts,omitempty"`
 
-	Uniformity []UniformityReport `json:"uniformity,omitempty"` // of Options.Attributes, and of keys that are more than one
+	Uniformity []UniformityReport `json:"uniformity,omitempty"` // of Options.Attributes, and of keys of several columns
 }
 
-// RingReport says what ring it was.
+// RingReport describes the ring.
 type RingReport struct {
 	Ring
-	Tokens string `json:"tokens"` // how they were dealt
+	Tokens string `json:"tokens"` // how the tokens were drawn
 }
 
-// KeyReport is a key's.
+// KeyReport is the result for a key.
 type KeyReport struct {
 	Key    string       `json:"key"`
-	Rows   int64        `json:"rows"`            // that have the key
+	Rows   int64        `json:"rows"`            // rows that have the key
 	Nulls  []NullReport `json:"nulls,omitempty"` // the other rows, by the column that is null
 	Values ValuesReport `json:"values"`          // of the key
 	Sizes  []int64      `json:"sizes"`           // rows of each partition
@@ -44,76 +44,75 @@ type KeyReport struct {
 	Nodes    *NodesReport     `json:"nodes,omitempty"`
 	Computed []ComputedReport `json:"computed,omitempty"`
 
-	Detail *Detail      `json:"-"` // nil unless it was asked for
-	Salts  []SaltDetail `json:"-"` // with several numbers of salts, where the key has any
+	Detail *Detail      `json:"-"` // nil unless the options asked for it
+	Salts  []SaltDetail `json:"-"` // with several numbers of salts, if the key has a salt
 }
 
-// NullReport is how many rows have no place, since the column is null, or is all of the
+// NullReport counts the rows without a place because a column is null, or because it is the whole
 // key and empty.
 type NullReport struct {
 	Column string `json:"column"`
 	Rows   int64  `json:"rows"`
 }
 
-// SweepReport is a key over another number of partitions.
+// SweepReport is the result for a key over another number of partitions.
 type SweepReport struct {
 	Partitions int     `json:"partitions"`
 	Sizes      []int64 `json:"sizes"`
 	Spread
 }
 
-// Within judges a bound of the difference between the fullest and the emptiest
-// partition.
+// Within judges a limit of the difference between the fullest and the emptiest partition.
 type Within struct {
 	Bound      int64   `json:"bound"`
 	Difference int64   `json:"difference"`
-	Chance     float64 `json:"chance"` // that a key which is unique to each row keeps it
-	Draws      int     `json:"draws"`  // of which Chance was counted
+	Chance     float64 `json:"chance"` // the chance that a key which is unique to each row keeps the limit
+	Draws      int     `json:"draws"`  // the draws from which Chance was counted
 	Seed       uint64  `json:"seed"`
 }
 
-// NodesReport is a key's load of the nodes.
+// NodesReport says how a key loads the nodes.
 type NodesReport struct {
 	Sizes     []int64   `json:"sizes"`     // rows of each node, all replicas
 	Primary   []int64   `json:"primary"`   // rows whose token it owns
 	Ownership []float64 `json:"ownership"` // share of the ring of which it is a replica; adds up to the replication factor
-	// Spread is of Sizes, but for its chi-square: that is of Primary, where each row
-	// counts once, against what each node owns, so that the ring's own unevenness is
-	// not held against the key.
+	// Spread describes Sizes, except its chi-square. Chi-square compares Primary, in which each row
+	// counts once, with what each node owns, so that the ring's own unevenness does not count
+	// against the key.
 	Spread
-	RingMaxOverMean float64 `json:"ring_max_over_mean"` // what an ideally spread key would have
+	RingMaxOverMean float64 `json:"ring_max_over_mean"` // of an ideally spread key
 }
 
-// ComputedReport is how the values of a salt, shard or code_points came out.
+// ComputedReport says how the values of a salt, shard or code_points are spread.
 type ComputedReport struct {
 	Part        string           `json:"part"`
 	N           int              `json:"n"`
-	Used        int              `json:"used"`          // values that came up
+	Used        int              `json:"used"`          // values that occur
 	Fullest     int              `json:"fullest"`       // the value with the most rows
 	Share       float64          `json:"fullest_share"` // of all rows
 	MaxOverMean float64          `json:"max_over_mean"`
 	Variants    []ComputedReport `json:"variants,omitempty"`
 }
 
-// MoveReport is how many rows change place when the number of salts does.
+// MoveReport counts the rows that change place when the number of salts changes.
 type MoveReport struct {
 	Part   string `json:"part"`
 	From   int    `json:"from"`
 	To     int    `json:"to"`
-	Modulo int64  `json:"modulo"` // hash modulo n
-	Jump   int64  `json:"jump"`   // murmur3 and jump hash, as write_sharding does
+	Modulo int64  `json:"modulo"` // with hash modulo n
+	Jump   int64  `json:"jump"`   // with murmur3 and jump hash, as write_sharding does
 }
 
-// withinDraws and withinSeed are how Within's chance is counted.
+// withinDraws and withinSeed are the draws and the seed for Within's chance.
 const (
 	withinDraws = 20_000
 	withinSeed  = 1
 )
 
-// MaxWithinPartitions bounds the partitions for which a bound is judged.
+// MaxWithinPartitions is the greatest number of partitions for which a limit is judged.
 const MaxWithinPartitions = 10_000
 
-// Report says what was counted so far.
+// Report returns the results for the rows counted so far.
 func (s *Simulation) Report() *Report {
 	r := &Report{Rows: s.rows, Partitioner: s.o.Partitioner, Partitions: s.o.Partitions, Sweep: s.o.Sweep, Keys: []KeyReport{}}
 	chances := make(map[int64]float64) // by rows
@@ -162,7 +161,7 @@ func (s *Simulation) Report() *Report {
 	return r
 }
 
-// sizes are the rows of each partition, with each number of partitions.
+// sizes returns the rows of each partition, for each number of partitions.
 func (k *key) sizes(numbers []int) (list [][]int64) {
 	for i, n := range numbers {
 		if k.tokens != nil {
@@ -215,14 +214,14 @@ func (c *computed) report() ComputedReport {
 	return r
 }
 
-// enoughRows is how many rows a partition must have on average for chi-square to
-// mean something, by the usual rule.
+// enoughRows is how many rows a partition must have on average for chi-square to mean something, by
+// the usual rule.
 const enoughRows = 5
 
-// Reading is the sentence that a key's numbers come to.
+// Reading returns a sentence that sums up a key's figures.
 func (k *KeyReport) Reading() string { return k.Spread.Reading(len(k.Sizes)) }
 
-// Reading is the sentence that a spread over n partitions comes to.
+// Reading returns a sentence that sums up a spread over n partitions.
 func (s *Spread) Reading(n int) string {
 	switch {
 	case s.Max == 0:
@@ -243,7 +242,7 @@ func (s *Spread) Reading(n int) string {
 	return fmt.Sprintf("very uneven: the fullest partition has %.1f times the mean", s.MaxOverMean)
 }
 
-// Reading is the sentence for a computed part.
+// Reading returns a sentence that sums up a computed part.
 func (c *ComputedReport) Reading() string {
 	if c.Used == c.N {
 		return fmt.Sprintf("all %d values come up, the fullest has %.2f times the mean", c.N, c.MaxOverMean)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Ring says how a cluster's tokens are dealt.
+// Ring describes a cluster and how its tokens are drawn.
 type Ring struct {
 	Nodes  int    `json:"nodes"`
 	VNodes int    `json:"vnodes"` // tokens of each node
@@ -16,9 +16,9 @@ type Ring struct {
 	Seed   uint64 `json:"seed"`   // of the tokens
 }
 
-// Deal deals the tokens: tokens, ascending, each the end of a range; for each the
-// nodes that keep that range, its owner first; and of how much of the ring each node
-// is a replica, which adds up to RF. Tokens are Murmur3's.
+// Deal draws the tokens. tokens are ascending; each is the end of a range. owners has for each
+// token the nodes that keep its range, the owner first. replica has for each node the share of the
+// ring of which it is a replica; the shares add up to RF. Tokens are Murmur3's.
 func (r Ring) Deal() (tokens []int64, owners [][]int, replica []float64) {
 	g := newRing(r)
 	for i, t := range g.tokens {
@@ -29,20 +29,20 @@ func (r Ring) Deal() (tokens []int64, owners [][]int, replica []float64) {
 	return tokens, owners, replica
 }
 
-// Bounds of a ring.
+// These are bounds of a ring.
 const (
 	maxNodes  = 10_000
 	maxTokens = 1 << 20
 )
 
-// ring is a token ring with random tokens, as a Cassandra node draws them where
-// allocate_tokens_for_local_replication_factor is not set. Cassandra's allocator,
-// which is the default since 4.0, makes ownership more even than this. Replicas are
-// the next distinct nodes clockwise (SimpleStrategy).
+// ring is a token ring with random tokens, as a Cassandra node draws them if
+// allocate_tokens_for_local_replication_factor is not set. Cassandra's allocator, the default since
+// 4.0, makes ownership more even than this. The replicas are the next distinct nodes clockwise
+// (SimpleStrategy).
 type ring struct {
 	Ring
-	tokens []uint64 // ascending; each is the end of a range that began behind the one before
-	owners []int    // of the tokens
+	tokens []uint64 // ascending; each is the end of a range that begins behind the previous one
+	owners []int    // by token
 }
 
 func newRing(r Ring) *ring {
@@ -72,7 +72,7 @@ func newRing(r Ring) *ring {
 	return g
 }
 
-// find is the index of the token whose range has the position: the first that is
+// find returns the index of the token whose range contains the position: the first token that is
 // not below it, or the first of all.
 func (g *ring) find(position uint64) int {
 	i, _ := slices.BinarySearch(g.tokens, position)
@@ -89,14 +89,14 @@ func (g *ring) replicas(dst []int, i int) []int {
 	return dst
 }
 
-// ownership is the share of the ring that each node owns, and the share of which it
-// is a replica, which adds up to RF.
+// ownership returns for each node the share of the ring that it owns, and the share of which it is
+// a replica. The latter adds up to RF.
 func (g *ring) ownership() (primary, replica []float64) {
 	primary, replica = make([]float64, g.Nodes), make([]float64, g.Nodes)
 	var nodes []int
 	for i := range g.tokens {
 		before := g.tokens[(i+len(g.tokens)-1)%len(g.tokens)]
-		width := float64(g.tokens[i]-before) / (1 << 64) // unsigned: right over the ring's start
+		width := float64(g.tokens[i]-before) / (1 << 64) // unsigned: also right over the ring's start
 		if len(g.tokens) == 1 {
 			width = 1
 		}

@@ -31,47 +31,47 @@ type Simulation struct {
 	vs     [][]byte
 }
 
-// column is a column that some key uses, and its value in the current row.
+// column is a column that some key uses, with its value in the current row.
 type column struct {
 	name  string
 	typ   *value.Type // nil: text as it is
 	text  string
 	null  bool
-	value []byte // serialized; the text's bytes where the partitioner takes text
+	value []byte // serialized; the text's bytes if the partitioner takes text
 
 	timed bool            // some key takes a period of it
-	order *datetime.Order // of its dates; nil where unknown
-	ms    int64           // the time that it is
+	order *datetime.Order // of its dates; nil: unknown
+	ms    int64           // its time
 }
 
-// key is a key's tallies, and its place in the current row.
+// key holds a key's counts, and its place in the current row.
 type key struct {
 	Key
 	parts      []slot
-	absent     int        // the column that is null in the current row, -1 for none
-	partitions []int      // of each number of them
+	absent     int        // the column that is null in the current row; -1: none
+	partitions []int      // the current row's partition, by number of partitions
 	token      int        // index in the ring
 	number     int64      // under Identity
-	tallies    [][]int64  // rows by partition, of each number of partitions
-	tokens     *tokenRows // under Identity, in their place
+	tallies    [][]int64  // rows by partition, by number of partitions
+	tokens     *tokenRows // under Identity, in place of tallies
 	rows       int64
 	nulls      []int64 // rows without a place, by the column that is null
 	perToken   []int64
-	values     []*values // the key as it is; with Detail, with other numbers of salts, too
+	values     []*values // of the key as it is; with Detail, also with other numbers of salts
 }
 
-// slot is a component of a key: a column, its period, or what is computed or counted.
+// slot is a component of a key: a column, its period, or a computed or counted number.
 type slot struct {
 	function keys.Function
-	column   int // -1 where it is neither a column nor a period
+	column   int // -1: neither a column nor a period
 	computed *computed
 	drawn    *drawn
 	rollover *rollover
 	period   datetime.Period
-	start    int64 // of the period that the current row is in
+	start    int64 // of the current row's period
 }
 
-// number is the value of a component that is computed or counted.
+// number returns the value of a computed or counted component.
 func (p *slot) number() int {
 	switch {
 	case p.computed != nil:
@@ -91,9 +91,9 @@ type Row struct {
 	Bytes  int64    // that the row takes
 }
 
-// A BadValue is a row that some key cannot place.
+// BadValue is the error for a row that some key cannot place.
 type BadValue struct {
-	Column string // "" where it is not one column
+	Column string // "": no single column
 	Reason string
 }
 
@@ -164,7 +164,7 @@ func (s *Simulation) newKey(k Key) *key {
 	return out
 }
 
-// newSlot prepares a component; number tells it from all others.
+// newSlot prepares a component. number distinguishes it from all others.
 func (s *Simulation) newSlot(p keys.Part, number uint64) slot {
 	out := slot{function: p.Function, column: -1}
 	switch {
@@ -188,12 +188,12 @@ func (s *Simulation) newSlot(p keys.Part, number uint64) slot {
 	return out
 }
 
-// Add counts a row; row is the values of Options.Columns. The error is a *BadValue,
-// and then the row is not counted; or an *Ambiguous, or says what cannot be counted.
+// Add counts a row. row holds the values of Options.Columns. The error is a *BadValue, and then the
+// row is not counted; or it is an *Ambiguous, or says what cannot be counted.
 func (s *Simulation) Add(row []string) error { return s.AddRow(&Row{Values: row}) }
 
-// AddRow is Add of a row that may have nulls. It counts for the keys whose columns are
-// all there.
+// AddRow counts a row as Add does, but the row may have nulls. It counts for the keys whose columns
+// are not null.
 func (s *Simulation) AddRow(row *Row) error {
 	for i := range s.columns {
 		c := &s.columns[i]
@@ -225,8 +225,8 @@ func (s *Simulation) AddRow(row *Row) error {
 	return nil
 }
 
-// absent is the first column of a key that is null in the current row, or that is all of
-// the key and empty: Cassandra and DynamoDB refuse such a key.
+// absent returns the first column of a key that is null in the current row, or that is the whole
+// key and empty. Cassandra and DynamoDB refuse such a key.
 func (s *Simulation) absent(k *key) int {
 	for i := range k.parts {
 		p := &k.parts[i]
@@ -243,7 +243,7 @@ func (s *Simulation) absent(k *key) int {
 	return -1
 }
 
-// prepare finds the current row's periods, draws and rollovers.
+// prepare computes the current row's periods, draws and rollovers.
 func (s *Simulation) prepare(k *key) error {
 	for i := range k.parts {
 		p := &k.parts[i]
@@ -329,7 +329,7 @@ func (c *column) set(p *datetime.Parser) error {
 		c.value = v
 		return nil
 	}
-	// Times and dates may be written in other ways than CQL's.
+	// Times and dates may be written in other forms than CQL's.
 	if c.typ.Kind == value.Timestamp || c.typ.Kind == value.Date {
 		ms, other := timeOf(p, c.order, c.text)
 		switch {
@@ -346,7 +346,7 @@ func (c *column) set(p *datetime.Parser) error {
 	return &BadValue{c.name, fmt.Sprintf("%.60q is no %s (%v)", c.text, c.typ, err)}
 }
 
-// values are the serialized values of a computed part's columns, canonical.
+// values returns the canonical serialized values of a computed part's columns.
 func (s *Simulation) values(c *computed) [][]byte {
 	s.by = s.by[:0]
 	for _, i := range c.columns {
@@ -359,7 +359,7 @@ func (s *Simulation) values(c *computed) [][]byte {
 	return s.by
 }
 
-// place finds the partitions of the current row under a key, and its token's range.
+// place finds the current row's partitions under a key, and the range of its token.
 func (s *Simulation) place(k *key) error {
 	switch {
 	case s.o.Partitioner == Identity:
@@ -422,7 +422,7 @@ func (s *Simulation) appendText(dst []byte, p *slot) []byte {
 	return strconv.AppendInt(dst, int64(p.number()), 10)
 }
 
-// serialize puts the partition key of the current row into the buffer, from at on.
+// serialize writes the partition key of the current row to the buffer, from at on.
 func (s *Simulation) serialize(k *key) (at int, err error) {
 	s.buf, s.vs = s.buf[:0], s.vs[:0]
 	for i := range k.parts {
@@ -435,7 +435,7 @@ func (s *Simulation) serialize(k *key) (at int, err error) {
 			s.vs = append(s.vs, v)
 			continue
 		}
-		// Appending may move the buffer; what was cut from it before stays valid.
+		// Appending may move the buffer. Slices taken from it before stay valid.
 		at := len(s.buf)
 		if p.column >= 0 {
 			s.buf = appendPeriod(s.buf, p.period, p.start)
@@ -452,5 +452,5 @@ func (s *Simulation) serialize(k *key) (at int, err error) {
 	return at, nil
 }
 
-// joined is the published form of what write_sharding hashes.
+// joined returns the published form of the values that write_sharding hashes.
 func joined(by [][]byte) []byte { return partitioner.AppendComposite(nil, by...) }

@@ -45,7 +45,7 @@ func simulation(t testing.TB, o Options) *Simulation {
 	return s
 }
 
-// order gives the columns of an order that the options want.
+// order returns the columns of an order that the options need.
 func order(o *Options, r orders.Order) []string {
 	var row []string
 	for _, c := range o.Columns() {
@@ -65,7 +65,7 @@ func run(t testing.TB, o Options) *Report {
 	return s.Report()
 }
 
-// The published experiment, to the row.
+// The published experiment is reproduced to the row.
 func TestTheExperimentToTheRow(t *testing.T) {
 	o := options(t, MD5Mod, 4, "code", "code,user", "code,salt(user,200)", "uuid")
 	o.Within = 150
@@ -86,8 +86,8 @@ func TestTheExperimentToTheRow(t *testing.T) {
 	}
 }
 
-// Placement under each partitioner, worked out here once more from the packages
-// that the server uses.
+// Placement under each partitioner equals a second computation with the packages that the server
+// uses.
 func TestPlacementIsTheServers(t *testing.T) {
 	const n = 7
 	for _, p := range []Partitioner{Murmur3, Random, MD5Mod, JavaMod} {
@@ -160,7 +160,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// The ring against its definition: walk all tokens for each row.
+// The ring is compared with its definition: walk all tokens for each row.
 func TestRing(t *testing.T) {
 	for _, spec := range []Ring{{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}, {Nodes: 1, VNodes: 1, RF: 1}, {Nodes: 3, VNodes: 2, RF: 3, Seed: 9}, {Nodes: 5, VNodes: 1, RF: 2, Seed: 4}} {
 		g := newRing(spec)
@@ -226,14 +226,14 @@ func TestNodesHoldEveryReplica(t *testing.T) {
 			t.Errorf("%s: %d rows on nodes, %d first replicas", k.Key, all, primary)
 		}
 	}
-	// A key unique to each row is as even as the ring is, one of eleven values is not.
+	// A key unique to each row is as even as the ring; a key of eleven values is not.
 	if even, uneven := r.Keys[0].Nodes, r.Keys[1].Nodes; even.PValue < 0.01 || uneven.PValue > 1e-50 {
 		t.Errorf("p of nodes: %v, %v", even.PValue, uneven.PValue)
 	}
 }
 
-// Rows that move, against facts: from n to m under jump hash 1 - n/m, under modulo
-// 1 - 1/3 from 200 to 300, and nearly all from 200 to 201.
+// Moved rows are compared with known shares: from n to m, jump hash moves 1 - n/m; modulo moves 1 -
+// 1/3 from 200 to 300, and nearly all from 200 to 201.
 func TestCompareSalts(t *testing.T) {
 	for _, p := range []Partitioner{MD5Mod, Murmur3} {
 		o := options(t, p, 4, "code,salt(uuid,200)", "shard(uuid,200)")
@@ -258,7 +258,7 @@ func TestCompareSalts(t *testing.T) {
 	}
 }
 
-// code_points is what the server computes, and its skew is shown beside the cures.
+// code_points is what the server computes, and the report shows its skew beside the alternatives.
 func TestCodePoints(t *testing.T) {
 	r := run(t, options(t, Murmur3, 4, "code_points(uuid,200)"))
 	c := r.Keys[0].Computed[0]
@@ -283,7 +283,7 @@ func TestNextPrime(t *testing.T) {
 	}
 }
 
-// A bad row counts for no key, also where only the last key minds it.
+// A bad row counts for no key, even if only the last key refuses it.
 func TestBadRowsCountForNone(t *testing.T) {
 	o := options(t, Murmur3, 4, "a", "salt(a,3)", "b", "a,b")
 	o.Types = map[string]*value.Type{"b": value.Named("int")}
@@ -342,7 +342,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// What is kept does not grow with the rows, and a row costs little.
+// Memory does not grow with the rows, and a row costs little.
 func TestRowsDoNotAllocate(t *testing.T) {
 	o := options(t, Murmur3, 4, "a", "a,b", "a,shard(b,200)")
 	o.Ring = &Ring{6, 16, 3, 1}
@@ -357,7 +357,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// The experiment's first key, by hand: mean 1,402.5.
+// This is the experiment's first key, computed by hand: mean 1,402.5.
 func TestSpread(t *testing.T) {
 	s := spreadOf([]int64{2240, 1320, 920, 1130}, nil)
 	chi, squares := 0.0, 0.0
@@ -368,7 +368,7 @@ func TestSpread(t *testing.T) {
 	if s.Min != 920 || s.Max != 2240 || s.Mean != 1402.5 || s.Freedom != 3 || math.Abs(s.ChiSquare-chi) > 1e-9 || math.Abs(s.CV-math.Sqrt(squares/4)/1402.5) > 1e-12 {
 		t.Errorf("%+v", s)
 	}
-	// Against shares: as they say, chi-square is nothing; each counts once.
+	// With sizes that match the shares, chi-square is 0. Each row counts once.
 	if s := spreadOf([]int64{100, 300}, []float64{1, 3}); s.ChiSquare != 0 || s.PValue != 1 {
 		t.Errorf("as the shares: %+v", s)
 	}
@@ -403,8 +403,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// The dealt tokens are the ring's: ascending, each range with RF nodes, and the parts
-// of the ring add up to RF.
+// The tokens of Deal are the ring's: they are ascending, each range has RF nodes, and the shares of
+// the ring add up to RF.
 func TestDeal(t *testing.T) {
 	tokens, owners, replica := Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}.Deal()
 	if len(tokens) != 96 || len(owners) != 96 || !slices.IsSorted(tokens) {

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/stats"
 )
 
-// Spread is how uneven some sizes are.
+// Spread says how uneven some sizes are.
 type Spread struct {
 	Min         int64   `json:"min"`
 	Max         int64   `json:"max"`
@@ -18,11 +18,11 @@ type Spread struct {
 	CV          float64 `json:"cv"`         // coefficient of variation: standard deviation over mean
 	ChiSquare   float64 `json:"chi_square"` // against an even spread
 	Freedom     int     `json:"df"`
-	PValue      float64 `json:"p_value"` // chance of that chi-square or more if each row fell by itself, evenly
+	PValue      float64 `json:"p_value"` // chance of that chi-square or more if each row were placed independently and evenly
 }
 
-// spreadOf takes sizes of which each is expected to be as large as the others, or,
-// with shares, as its share says; these add up to anything.
+// spreadOf computes the spread of sizes. All are expected to be equal or, with shares, in
+// proportion to their share. The shares may add up to any number.
 func spreadOf(sizes []int64, shares []float64) Spread {
 	s := Spread{Min: slices.Min(sizes), Max: slices.Max(sizes), Freedom: len(sizes) - 1, PValue: 1}
 	total, whole := 0.0, 0.0

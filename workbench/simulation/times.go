@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/keys"
 )
 
-// An Ambiguous is a date of which nobody has said whether the day or the month comes
-// first. Options.DateOrders says.
+// Ambiguous is the error for a date that can be read with the day first and with the month first.
+// Options.DateOrders decides.
 type Ambiguous struct{ Column, Text string }
 
 func (e *Ambiguous) Error() string {
@@ -27,7 +27,7 @@ var (
 	errAmbiguous = errors.New("is a date in two ways")
 )
 
-// timeOf is the time that a text is, in ms since 1970; order is nil where it is unknown.
+// timeOf returns the time of a text, in ms since 1970. order is nil if it is unknown.
 func timeOf(p *datetime.Parser, order *datetime.Order, text string) (int64, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		if ms, unit := datetime.OfInt(n); unit != datetime.NoUnit {
@@ -39,7 +39,7 @@ func timeOf(p *datetime.Parser, order *datetime.Order, text string) (int64, erro
 	switch {
 	case ok && order != nil:
 		return v.At(order), nil
-	case ok && v.Ms != v.Other && v.Sign != '.': // behind points nobody writes the month first
+	case ok && v.Ms != v.Other && v.Sign != '.': // nobody writes the month first in dates with points
 		return 0, errAmbiguous
 	case ok:
 		return v.Ms, nil
@@ -55,7 +55,7 @@ func timeOf(p *datetime.Parser, order *datetime.Order, text string) (int64, erro
 // setTime reads the column's value as a time.
 func (c *column) setTime(p *datetime.Parser) error {
 	if c.typ != nil && c.typ.Kind == value.Timestamp {
-		if ms, err := strconv.ParseInt(c.text, 10, 64); err == nil { // as CQL takes it
+		if ms, err := strconv.ParseInt(c.text, 10, 64); err == nil { // as CQL reads it
 			c.ms = ms
 			return nil
 		}
@@ -65,7 +65,7 @@ func (c *column) setTime(p *datetime.Parser) error {
 	return c.refused(err)
 }
 
-// refused turns what is wrong with a time or a number into an error about the column.
+// refused turns an error about a time or a number into an error about the column.
 func (c *column) refused(err error) error {
 	switch {
 	case err == nil:
@@ -76,21 +76,21 @@ func (c *column) refused(err error) error {
 	return &BadValue{c.name, fmt.Sprintf("%.60q %s", c.text, err)}
 }
 
-// periods are the calendar's units of keys' functions.
+// periods maps functions of keys to the units of the calendar.
 var periods = map[keys.Function]datetime.Period{
 	keys.Minute: datetime.Minute, keys.Hour: datetime.Hour, keys.Day: datetime.Day, keys.Month: datetime.Month, keys.Year: datetime.Year,
 }
 
-// appendPeriod appends the beginning of a period as CQL has it: a timestamp, or from the
-// day on a date.
+// appendPeriod appends the beginning of a period as CQL has it: a timestamp, or a date for day and
+// longer periods.
 func appendPeriod(dst []byte, p datetime.Period, start int64) []byte {
 	if p < datetime.Day {
 		return binary.BigEndian.AppendUint64(dst, uint64(start))
 	}
-	return binary.BigEndian.AppendUint32(dst, uint32(start/datetime.Day.Millis()+1<<31)) // a day's start divides
+	return binary.BigEndian.AppendUint32(dst, uint32(start/datetime.Day.Millis()+1<<31)) // the start of a day divides evenly
 }
 
-// periodToken is the number of a period since 1970; of a year, the year.
+// periodToken returns the number of a period since 1970; of a year, the year.
 func periodToken(p datetime.Period, start int64) int64 {
 	switch p {
 	case datetime.Month, datetime.Year:

@@ -10,30 +10,30 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/datetime"
 )
 
-// UniformityReport judges an attribute, or a key, as DynamoDB's documentation does: does
-// it spread the load evenly over partitions?
+// UniformityReport judges an attribute, or a key, as DynamoDB's documentation does: does it spread
+// the load evenly over partitions?
 type UniformityReport struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"uniformity"`
 	Why     string  `json:"why"`
 	Rows    int64   `json:"rows"` // that have it
 	Values  Figure  `json:"values"`
-	Hottest float64 `json:"hottest_share"` // of the rows, that the most frequent value has
+	Hottest float64 `json:"hottest_share"` // share of the rows that has the most frequent value
 }
 
 // Verdict is Good, Bad or Unknown.
 type Verdict string
 
-// Verdicts.
+// These are the verdicts.
 const (
 	Good    Verdict = "Good"
 	Bad     Verdict = "Bad"
 	Unknown Verdict = "unknown" // too few rows
 )
 
-// An attribute is bad with fewer values than few, each of manyRows; and where the most
-// frequent value has a share of the rows, and so many times the mean. fewRows are too few
-// to tell.
+// An attribute is bad if it has fewer than few values, with manyRows each. It is also bad if the
+// most frequent value is popular: it has a large share of the rows, and many times the mean.
+// fewRows are too few to tell.
 const (
 	few      = 24
 	manyRows = 10
@@ -45,7 +45,7 @@ func popular(share, values float64) bool {
 	return share >= 0.02 && times >= 20 || share >= 0.1 && times >= 5 || share >= 0.3 && times >= 2.5
 }
 
-// attribute counts a column's values, and looks whether they are rounded times.
+// attribute counts a column's values, and checks whether they are rounded times.
 type attribute struct {
 	name   string
 	at     int // in a row's values
@@ -72,9 +72,9 @@ func (a *attribute) add(row *Row, p *datetime.Parser) {
 		return // some value is no time, or is not rounded
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n < 100_000 {
-		return // days since 1970, and any other small number
+		return // days since 1970 look like any other small number
 	}
-	unknown := datetime.OrderOf(false) // either order has the same time of day
+	unknown := datetime.OrderOf(false) // both orders give the same time of day
 	if ms, err := timeOf(p, &unknown, text); err == nil {
 		a.times++
 		for a.finest > datetime.Second && a.finest.Start(ms) != ms {
@@ -83,7 +83,7 @@ func (a *attribute) add(row *Row, p *datetime.Parser) {
 	}
 }
 
-// uniformity judges the attributes, and the keys that are more than one of them.
+// uniformity judges the attributes, and the keys of several columns.
 func (s *Simulation) uniformity(keys []KeyReport) (list []UniformityReport) {
 	if len(s.o.Attributes) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (s *Simulation) uniformity(keys []KeyReport) (list []UniformityReport) {
 	return list
 }
 
-// judge says how even an attribute is; rounded is the period that its times begin.
+// judge says how even an attribute is. rounded is the period to which its times are rounded.
 func judge(name string, rows int64, v ValuesReport, rounded datetime.Period) UniformityReport {
 	r := UniformityReport{Name: name, Rows: rows, Values: v.Count, Verdict: Bad}
 	if rows > 0 {

@@ -13,45 +13,44 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/sketch"
 )
 
-// Figure is a number, and where the truth is: with 99% confidence where it was
-// estimated, Low and High being Value where it was counted.
+// Figure is a number with bounds: a 99% confidence interval if it was estimated. If it was counted,
+// Low and High equal Value.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// Exact says that the number was counted.
+// Exact reports whether the number was counted.
 func (f Figure) Exact() bool { return f.Low == f.High }
 
 func exactly(v float64) Figure { return Figure{v, v, v} }
 
-// capped is a figure of what has no more than most.
+// capped returns the figure of a number that cannot exceed most.
 func (f Figure) capped(most float64) Figure {
 	return Figure{min(f.Value, most), min(f.Low, most), min(f.High, most)}
 }
 
-// Sizes are what the values of a key hold.
+// Sizes describes how much the values of a key hold.
 type Sizes struct {
 	P50 Figure `json:"p50"`
 	P99 Figure `json:"p99"`
 	Max Figure `json:"max"`
 }
 
-// ValuesReport is of a key's values, each of which is a partition to Cassandra and
-// DynamoDB.
+// ValuesReport describes a key's values. Each value is a partition to Cassandra and DynamoDB.
 type ValuesReport struct {
-	Count Figure      `json:"count"` // different ones
+	Count Figure      `json:"count"` // different values
 	Rows  Sizes       `json:"rows"`  // of a value
 	Bytes Sizes       `json:"bytes"` // of a value: rows as text, and what Cassandra adds to each
 	Over  *OverReport `json:"over,omitempty"`
 }
 
-// OverReport is what exceeds Options.Limit.
+// OverReport counts what exceeds Options.Limit.
 type OverReport struct {
 	Limit
 	Values Figure `json:"values"`   // with more than the limit
-	Held   Figure `json:"row_held"` // rows of theirs
+	Held   Figure `json:"row_held"` // rows of these values
 }
 
 // Detail is what plots show of a key: its values by size.
@@ -59,7 +58,7 @@ type Detail struct {
 	Values        Figure
 	Sizes         []sketch.Bulk // the smallest first
 	P50, P90, P99 float64       // bytes of a value
-	Most          float64       // of the largest
+	Most          float64       // bytes of the largest
 	Fullest       float64       // rows of the fullest
 }
 
@@ -67,12 +66,12 @@ type Detail struct {
 type SaltDetail struct {
 	Detail
 	N   int
-	Own bool // as the key says
+	Own bool // the key's own number
 }
 
-// Values of keys are counted one by one, valuesInAll of all keys together; where a key has
-// more than its part, a sample of them is. Of other numbers of salts, which only plots
-// show, detailSample are enough. detailTop of the largest are kept where there are more.
+// Values of keys are counted one by one, valuesInAll of all keys together. If a key has more than
+// its part, a sample of its values is counted. For other numbers of salts, which only plots show,
+// detailSample values are enough. If there are more, detailTop of the largest are kept.
 const (
 	valuesInAll  = 1 << 21
 	mostValues   = 1 << 20
@@ -82,12 +81,12 @@ const (
 	detailBulks  = 400
 )
 
-// seen is what was counted of a value.
+// seen holds the counts of a value.
 type seen struct{ rows, bytes int64 }
 
 // values counts a key's values.
 type values struct {
-	n      int // salts; 0: as the key says
+	n      int // salts; 0: the key's own number
 	hash   uint64
 	widest int64 // bytes of the largest row
 	sample *sketch.Sample[seen]
@@ -98,10 +97,10 @@ func newValues(n, size int) *values {
 	return &values{n: n, sample: sketch.NewSample[seen](size), top: sketch.NewTop[seen](detailTop)}
 }
 
-// part is how many values each of so many keys may have counted.
+// part returns how many values each of that many keys may count.
 func part(keys int) int { return min(mostValues, max(leastValues, valuesInAll/max(1, keys))) }
 
-// variants are the numbers of salts that a key is shown with, beside its own.
+// variants returns the numbers of salts with which plots show a key, besides its own.
 func variants(e *keys.Expr) (list []int) {
 	for _, p := range e.Parts {
 		if !p.Function.Computed() {
@@ -117,7 +116,7 @@ func variants(e *keys.Expr) (list []int) {
 	return nil
 }
 
-// add counts a row of the value that hash is of.
+// add counts a row of the value with the current hash.
 func (v *values) add(bytes int64) {
 	v.widest = max(v.widest, bytes)
 	if s := v.sample.Add(v.hash); s != nil {
@@ -134,7 +133,7 @@ func (v *values) add(bytes int64) {
 	}
 }
 
-// hashValues finds the current row's value of a key, with each number of salts.
+// hashValues computes the hash of the current row's value of a key, for each number of salts.
 func (s *Simulation) hashValues(k *key) {
 	for _, v := range k.values {
 		s.buf = s.buf[:0]
@@ -151,7 +150,7 @@ func (s *Simulation) hashValues(k *key) {
 	}
 }
 
-// appendIdentity appends what tells a component's value from others.
+// appendIdentity appends bytes that distinguish a component's value from others.
 func (s *Simulation) appendIdentity(dst []byte, p *slot, n int) []byte {
 	dst = appendInt(dst, n)
 	switch {
@@ -194,7 +193,7 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// surelyOver raises the lower bounds to what is known of the largest values.
+// surelyOver raises the lower bounds to what is certain about the largest values.
 func (v *values) surelyOver(r *OverReport, over func(*seen) bool) {
 	n, held := 0.0, 0.0
 	for _, f := range v.top.List(1 << 30) {
@@ -212,11 +211,11 @@ func (s *Sizes) quantiles(sample *sketch.Sample[seen], of func(*seen) float64) {
 	s.P50, s.P99 = Figure(q[0]), Figure(q[1])
 }
 
-// cap keeps quantiles below the largest.
+// cap keeps the quantiles at or below the largest value.
 func (s *Sizes) cap() { s.P50, s.P99 = s.P50.capped(s.Max.High), s.P99.capped(s.Max.High) }
 
-// most are the rows and bytes of the largest value: the sample has counted its values
-// from their first row on; of the frequent ones there are bounds.
+// most returns the rows and bytes of the largest value. The sample has counted its values from
+// their first row on. The frequent values have bounds.
 func (v *values) most() (rows, bytes Figure) {
 	for _, k := range v.sample.Keys() {
 		rows.Low, bytes.Low = max(rows.Low, float64(k.Of.rows)), max(bytes.Low, float64(k.Of.bytes))
@@ -251,7 +250,7 @@ func (v *values) detail() Detail {
 	return d
 }
 
-// details are what plots show of a key.
+// details returns what plots show of a key.
 func (k *key) details() (own *Detail, salts []SaltDetail) {
 	for _, v := range k.values {
 		d := SaltDetail{Detail: v.detail(), N: v.n, Own: v.n == 0}
